@@ -1,0 +1,23 @@
+# Headers keep their paths: #include "dynet-like/dynet.h" works in the checkout and once installed.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(dynet_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dynet-like")
+
+install(TARGETS dynet-like EXPORT dynet-like-targets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT dynet-like-targets NAMESPACE dynet-like:: DESTINATION "${dynet_package_dir}")
+
+configure_package_config_file(
+  "${CMAKE_CURRENT_LIST_DIR}/dynet-like-config.cmake.in"
+  "${CMAKE_CURRENT_BINARY_DIR}/dynet-like-config.cmake"
+  INSTALL_DESTINATION "${dynet_package_dir}")
+write_basic_package_version_file(
+  "${CMAKE_CURRENT_BINARY_DIR}/dynet-like-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${CMAKE_CURRENT_BINARY_DIR}/dynet-like-config.cmake"
+  "${CMAKE_CURRENT_BINARY_DIR}/dynet-like-config-version.cmake"
+  DESTINATION "${dynet_package_dir}")

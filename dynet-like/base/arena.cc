@@ -1,0 +1,83 @@
+#include "dynet-like/base/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "dynet-like/base/errors.h"
+
+namespace dynet {
+namespace {
+
+constexpr std::size_t kFirstChunk = std::size_t{1} << 16;
+constexpr std::size_t kHugePage = std::size_t{1} << 21;
+
+std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+// Large blocks start on a 2 MiB border and ask for huge pages: fewer page faults and TLB misses.
+void* allocate_block(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2)
+    throw OutOfMemoryError("out of memory: " + std::to_string(bytes) + " bytes asked for");
+  const std::size_t alignment = bytes >= kHugePage ? kHugePage : Arena::kAlignment;
+  const std::size_t size = round_up(std::max<std::size_t>(bytes, 1), alignment);
+  void* p = std::aligned_alloc(alignment, size);
+  if (!p) throw OutOfMemoryError("out of memory: " + std::to_string(bytes) + " bytes asked for");
+#ifdef MADV_HUGEPAGE
+  if (size >= kHugePage) madvise(p, size, MADV_HUGEPAGE);
+#endif
+  return p;
+}
+
+}  // namespace
+
+Arena::~Arena() { release(); }
+
+void Arena::release() {
+  for (const Chunk& c : chunks_) std::free(c.data);
+  chunks_.clear();
+  reset();
+}
+
+std::size_t Arena::capacity() const {
+  std::size_t sum = 0;
+  for (const Chunk& c : chunks_) sum += c.size;
+  return sum;
+}
+
+void* Arena::allocate(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2) return allocate_block(bytes);  // throws
+  bytes = round_up(bytes, kAlignment);
+  if (chunk_ < chunks_.size() && chunks_[chunk_].size - used_ >= bytes) {
+    void* p = chunks_[chunk_].data + used_;
+    used_ += bytes;
+    return p;
+  }
+  return allocate_slow(bytes);
+}
+
+void* Arena::allocate_slow(std::size_t bytes) {
+  while (chunk_ < chunks_.size()) {
+    if (chunks_[chunk_].size - used_ >= bytes) return allocate(bytes);
+    ++chunk_;
+    used_ = 0;
+  }
+  const std::size_t last = chunks_.empty() ? kFirstChunk / 2 : chunks_.back().size;
+  const std::size_t size = std::max(2 * last, bytes);
+  chunks_.reserve(chunks_.size() + 1);
+  chunks_.push_back({static_cast<std::byte*>(allocate_block(size)), size});
+  return allocate(bytes);
+}
+
+void* allocate_zeroed(std::size_t bytes) {
+  void* p = allocate_block(bytes);
+  std::memset(p, 0, bytes);
+  return p;
+}
+
+void free_aligned(void* p) noexcept { std::free(p); }
+
+}  // namespace dynet

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace dynet {
+
+/// Memory handed out in order and taken back all at once.
+///
+/// Blocks never move, so pointers live until `reset` or `rewind` passes them. The arena grows by
+/// chunks of doubling size and keeps them; `reset` only moves a cursor.
+class Arena {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+
+  struct Mark {
+    std::size_t chunk = 0;
+    std::size_t used = 0;
+  };
+
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
+
+  /// `bytes` of uninitialized memory aligned to kAlignment. Throws OutOfMemoryError.
+  void* allocate(std::size_t bytes);
+
+  template <class T>
+  T* allocate_array(std::size_t n) {
+    return static_cast<T*>(allocate(n * sizeof(T)));
+  }
+
+  Mark mark() const { return {chunk_, used_}; }
+  void rewind(Mark m) {
+    chunk_ = m.chunk;
+    used_ = m.used;
+  }
+  void reset() { rewind({}); }
+  /// Gives all memory back to the system.
+  void release();
+  /// Bytes held, handed out or not.
+  std::size_t capacity() const;
+
+ private:
+  struct Chunk {
+    std::byte* data;
+    std::size_t size;
+  };
+  void* allocate_slow(std::size_t bytes);
+
+  std::vector<Chunk> chunks_;
+  std::size_t chunk_ = 0;  // index of the chunk in use
+  std::size_t used_ = 0;   // bytes used in it
+};
+
+/// Aligned memory for parameters and optimizer state; zeroed. Throws OutOfMemoryError.
+void* allocate_zeroed(std::size_t bytes);
+void free_aligned(void* p) noexcept;
+
+}  // namespace dynet

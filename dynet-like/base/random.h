@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace dynet {
+
+/// Mixes 64 bits (the finalizer of splitmix64; Steele, Lea, Flood 2014).
+constexpr std::uint64_t mix_bits(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/// Random numbers as a pure function of a key and a position. A kernel may compute any of them, in
+/// any order, in any precision, again in the backward pass, and always see the same draw.
+class RandomStream {
+ public:
+  explicit constexpr RandomStream(std::uint64_t key) : key_(mix_bits(key)) {}
+
+  /// 64 random bits at position i.
+  constexpr std::uint64_t bits(std::uint64_t i) const {
+    return mix_bits(key_ ^ mix_bits(i * 0xd1342543de82ef95u + 1));
+  }
+  /// Uniform in [0, 1), 24 bits so that float and double see the same value.
+  constexpr double uniform(std::uint64_t i) const {
+    return static_cast<double>(bits(i) >> 40) * 0x1p-24;
+  }
+  /// Standard normal (Box and Muller 1958).
+  double normal(std::uint64_t i) const {
+    const std::uint64_t b = bits(i);
+    const double u = (static_cast<double>(b >> 32) + 0.5) * 0x1p-32;
+    const double v = static_cast<double>(b & 0xffffffffu) * 0x1p-32;
+    return std::sqrt(-2.0 * std::log(u)) * std::cos(6.283185307179586 * v);
+  }
+
+ private:
+  std::uint64_t key_;
+};
+
+}  // namespace dynet

@@ -1,0 +1,44 @@
+#pragma once
+
+/// dynet-like: dynamic neural networks for language. A whole program, compiled by a test:
+///
+///     dynet::ParameterCollection model;
+///     dynet::AdamTrainer trainer(model, 0.05f);
+///     dynet::Parameter W = model.add_parameters({8, 2}), b = model.add_parameters({8});
+///     dynet::Parameter V = model.add_parameters({1, 8}), a = model.add_parameters({1});
+///     for (int i = 0; i < 4000; ++i) {
+///       dynet::ComputationGraph cg;  // a new graph for each sample
+///       const float x1 = i % 2, x2 = i / 2 % 2;
+///       dynet::Expression x = dynet::input(cg, {2}, {x1, x2});
+///       dynet::Expression h = dynet::tanh(dynet::parameter(cg, W) * x + dynet::parameter(cg, b));
+///       dynet::Expression y = dynet::parameter(cg, V) * h + dynet::parameter(cg, a);
+///       cg.backward(dynet::squared_distance(y, dynet::input(cg, x1 != x2)));
+///       trainer.update();
+///     }
+
+// In the order in which data flows.
+// clang-format off
+#include "dynet-like/base/errors.h"
+#include "dynet-like/base/version.h"
+#include "dynet-like/shape/dim.h"
+#include "dynet-like/tensor/tensor.h"
+#include "dynet-like/param/init.h"
+#include "dynet-like/param/parameters.h"
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/graph/expression.h"
+#include "dynet-like/ops/inputs.h"
+#include "dynet-like/ops/elementwise.h"
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/matrix.h"
+#include "dynet-like/ops/reductions.h"
+#include "dynet-like/ops/softmax.h"
+#include "dynet-like/ops/selection.h"
+#include "dynet-like/ops/noise.h"
+#include "dynet-like/ops/recurrent.h"
+#include "dynet-like/train/adam.h"
+#include "dynet-like/train/sgd.h"
+#include "dynet-like/nn/lstm.h"
+#include "dynet-like/nn/rnn.h"
+#include "dynet-like/io/dict.h"
+#include "dynet-like/io/save.h"
+// clang-format on

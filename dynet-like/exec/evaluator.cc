@@ -1,0 +1,36 @@
+#include "dynet-like/graph/evaluator.h"
+
+#include "dynet-like/exec/executor.h"
+
+namespace dynet {
+namespace {
+
+class FloatEvaluator final : public Evaluator {
+ public:
+  explicit FloatEvaluator(const GraphStore& graph) : graph_(graph), executor_(graph) {}
+
+  void forward(NodeId last) override { executor_.forward(last); }
+  void invalidate() override { executor_.invalidate(); }
+  void backward(NodeId loss, bool full) override { executor_.backward(loss, full); }
+  Tensor value(NodeId id) override { return {graph_.nodes[id].dim, executor_.value(id)}; }
+  Tensor gradient(NodeId id) override { return {graph_.nodes[id].dim, executor_.gradient(id)}; }
+  void truncate(NodeId size) override { executor_.truncate(size); }
+  void clear() override { executor_.clear(); }
+  void release() override { executor_.release(); }
+  void set_check_validity(bool check) override { executor_.set_check_validity(check); }
+  void set_batching(bool batch) override {
+    executor_.set_planner(batch ? plan_by_level : plan_in_order);
+  }
+
+ private:
+  const GraphStore& graph_;
+  Executor<float> executor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_evaluator(const GraphStore& graph) {
+  return std::make_unique<FloatEvaluator>(graph);
+}
+
+}  // namespace dynet

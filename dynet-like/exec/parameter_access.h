@@ -1,0 +1,77 @@
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "dynet-like/param/storage.h"
+
+namespace dynet {
+
+/// Where a gradient of the executor's precision goes.
+template <class T>
+struct Slot {
+  T* g;
+  bool adds;
+};
+
+/// How an executor reaches parameters. In float it works on the parameters themselves: values in
+/// place, gradients in the calling thread's lane.
+template <class T>
+class ParameterAccess {
+ public:
+  float* values(ParameterStorage& p) { return p.values; }
+  void begin_backward() { lanes_.clear(); }
+  Slot<float> use(ParameterStorage& p) {
+    const GradientSlot s = p.is_lookup ? rows(p).use_whole() : lane(p).use(p.index, p.size());
+    return {s.g, s.written};
+  }
+  Slot<float> use_row(ParameterStorage& p, std::uint32_t row) {
+    const GradientSlot s = rows(p).use_row(row);
+    return {s.g, s.written};
+  }
+
+ private:
+  GradientLane& lane(ParameterStorage& p) {
+    for (const auto& [bank, lane] : lanes_)
+      if (bank == p.bank) return *lane;
+    lanes_.emplace_back(p.bank, &p.bank->gradients.mine());
+    return *lanes_.back().second;
+  }
+  RowGradients& rows(ParameterStorage& p) { return lane(p).rows(p.index, p.rows, p.row_size()); }
+
+  std::vector<std::pair<ParameterBank*, GradientLane*>> lanes_;
+};
+
+/// In double it works on copies, for gradient checks: nothing outside changes.
+template <>
+class ParameterAccess<double> {
+ public:
+  struct Copy {
+    std::vector<double> values, gradient;
+  };
+  double* values(ParameterStorage& p) { return copy(p).values.data(); }
+  void begin_backward() {
+    for (auto& [p, c] : copies_) c.gradient.assign(c.values.size(), 0.0);
+  }
+  Slot<double> use(ParameterStorage& p) { return {copy(p).gradient.data(), true}; }
+  Slot<double> use_row(ParameterStorage& p, std::uint32_t row) {
+    return {copy(p).gradient.data() + row * p.row_size(), true};
+  }
+  std::unordered_map<ParameterStorage*, Copy>& copies() { return copies_; }
+
+ private:
+  Copy& copy(ParameterStorage& p) {
+    auto [at, fresh] = copies_.try_emplace(&p);
+    if (fresh) {
+      at->second.values.assign(p.values, p.values + p.size());
+      at->second.gradient.assign(p.size(), 0.0);
+    }
+    return at->second;
+  }
+
+  std::unordered_map<ParameterStorage*, Copy> copies_;
+};
+
+}  // namespace dynet

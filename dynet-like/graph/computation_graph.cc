@@ -1,0 +1,285 @@
+#include "dynet-like/graph/computation_graph.h"
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/graph/describe.h"
+#include "dynet-like/graph/graph_state.h"
+#include "dynet-like/graph/parameter_nodes.h"
+
+namespace dynet {
+namespace {
+
+[[noreturn, gnu::cold]] void throw_bad_handle(const std::string& who, const Expression& e,
+                                              const GraphState* graph, SourceLocation at) {
+  const char* rule = !e.state ? "is empty: it belongs to no graph"
+                     : graph && e.state != graph
+                         ? "belongs to another graph than the first operand"
+                         : "is stale: its graph was cleared, reverted or destroyed";
+  throw StaleExpressionError(who + " " + rule + "\n  at " + to_string(at), at);
+}
+
+GraphState& live_state(const Expression& e, const char* who, SourceLocation at) {
+  if (!e.state || !e.state->holds(e.i, e.serial)) [[unlikely]]
+    throw_bad_handle(std::string(who) + ": the expression", e, nullptr, at);
+  return *e.state;
+}
+
+[[noreturn, gnu::cold]] void throw_rule_broken(const OpForm& form, const RuleBroken& broken,
+                                               const GraphStore& graph,
+                                               std::span<const NodeId> args, SourceLocation at) {
+  const std::string what = std::string(form.name) + ": " + broken.rule +
+                           describe_operands(graph, args) + "\n  at " + to_string(at);
+  switch (broken.kind) {
+    case RuleBroken::Kind::shape:
+      throw ShapeError(what, at);
+    case RuleBroken::Kind::index:
+      throw IndexError(what, at);
+    default:
+      throw ArgumentError(what, at);
+  }
+}
+
+[[gnu::noinline]] void compute_now(GraphState& s, NodeId id) {
+  try {
+    s.evaluator->forward(id);
+  } catch (...) {  // as if it had not been made
+    const Node& n = s.store.nodes[id];
+    s.evaluator->truncate(id);
+    s.store.args.truncate(n.first_arg);
+    s.store.attrs.truncate(n.attr);
+    s.store.nodes.truncate(id);
+    throw;
+  }
+}
+
+// The first half written at once: a handle is soon copied by its user, and a wide load from several narrow
+// stores just made would have to wait for them.
+inline Expression make_handle(GraphState& s, NodeId id, std::uint32_t serial) {
+  using Words [[gnu::vector_size(16)]] = unsigned long long;
+  static_assert(offsetof(Expression, pg) == 0 && offsetof(Expression, i) == 8 &&
+                offsetof(Expression, serial) == 12);
+  const Words words = {reinterpret_cast<std::uintptr_t>(s.owner),
+                       id | static_cast<unsigned long long>(serial) << 32};
+  Expression e;
+  std::memcpy(static_cast<void*>(&e), &words, sizeof(words));
+  e.state = &s;
+  return e;
+}
+
+// Checks the operands and the shape and writes the node down; `operand(k)` is the k-th. The node is
+// written in place behind the last one and counts only once everything was checked.
+template <class GetOperand>
+inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t arity,
+                              GetOperand&& operand, const Dim** dims, std::uint32_t flags,
+                              const Attributes& attributes, SourceLocation at) {
+  GraphStore& g = s.store;
+  const std::size_t id = g.nodes.size();
+  g.nodes.reserve(id + 1);  // before pointers into it are taken
+  const std::size_t first_arg = g.args.size();
+  NodeId* args = g.args.append(arity);
+  g.args.truncate(first_arg);
+  if ((id | first_arg | (g.attrs.size() + attributes.payload_size / 8)) >> 31) [[unlikely]]
+    throw OutOfMemoryError(
+        std::string(form.name) + ": the graph has too many nodes\n  at " + to_string(at), at);
+  for (std::size_t k = 0; k < arity; ++k) {
+    const Expression& e = operand(k);
+    if (e.state != &s || !s.holds(e.i, e.serial)) [[unlikely]]
+      throw_bad_handle(std::string(form.name) + ": operand " + std::to_string(k + 1), e, &s, at);
+    const Node& n = g.nodes[e.i];
+    dims[k] = &n.dim;
+    args[k] = e.i;
+    flags |= n.flags;
+  }
+  Node* node = g.nodes.data() + id;
+  try {
+    new (&node->dim)
+        Dim(form.shape.value(Operands{{dims, arity}, attributes.bytes, attributes.payload}));
+  } catch (const RuleBroken& broken) {
+    throw_rule_broken(form, broken, g, {args, arity}, at);
+  }
+  node->form = &form;
+  node->file = at.file;
+  node->line = at.line;
+  node->serial = s.next_serial++;
+  node->first_arg = static_cast<std::uint32_t>(first_arg);
+  node->arity = static_cast<std::uint32_t>(arity);
+  node->attr = static_cast<std::uint32_t>(g.attrs.size());
+  node->flags = form.passes_gradient ? flags : 0;
+  if (attributes.size) {
+    const std::size_t bytes = attributes.size + attributes.payload_size;
+    std::uint64_t* words = g.attrs.append((bytes + 7) / 8);
+    std::memcpy(words, attributes.bytes, attributes.size);
+    if (attributes.payload_size)
+      std::memcpy(reinterpret_cast<std::byte*>(words) + attributes.size, attributes.payload,
+                  attributes.payload_size);
+  }
+  g.args.append(arity);
+  g.nodes.append(1);
+  const Expression made = make_handle(s, static_cast<NodeId>(id), node->serial);
+  if (s.immediate) [[unlikely]]
+    compute_now(s, made.i);
+  return made;
+}
+
+GraphState& state_of_first(const OpForm& form, const Expression& e, SourceLocation at) {
+  if (!e.state) [[unlikely]]
+    throw_bad_handle(std::string(form.name) + ": operand 1", e, nullptr, at);
+  return *e.state;
+}
+
+}  // namespace
+
+std::size_t no_aux(const GraphStore&, const Node&) { return 0; }
+
+Expression add_node(const OpForm& form, const Expression& x, Attributes attributes,
+                    SourceLocation at) {
+  const Dim* dims[1];
+  return add_checked(
+      state_of_first(form, x, at), form, 1, [&](std::size_t) -> const Expression& { return x; },
+      dims, 0, attributes, at);
+}
+
+Expression add_node(const OpForm& form, const Expression& x, const Expression& y,
+                    Attributes attributes, SourceLocation at) {
+  const Dim* dims[2];
+  return add_checked(
+      state_of_first(form, x, at), form, 2,
+      [&](std::size_t k) -> const Expression& { return k == 0 ? x : y; }, dims, 0, attributes, at);
+}
+
+Expression add_node(const OpForm& form, std::span<const Expression> operands, Attributes attributes,
+                    SourceLocation at) {
+  if (operands.empty()) [[unlikely]]
+    throw ArgumentError(
+        std::string(form.name) + ": needs at least one operand\n  at " + to_string(at), at);
+  GraphState& s = state_of_first(form, operands[0], at);
+  s.dims.resize(operands.size());
+  return add_checked(
+      s, form, operands.size(), [&](std::size_t k) -> const Expression& { return operands[k]; },
+      s.dims.data(), 0, attributes, at);
+}
+
+Expression add_node(ComputationGraph& graph, const OpForm& form, Attributes attributes,
+                    SourceLocation at) {
+  // A frozen parameter needs no gradient, nor does anything above it on its account.
+  const bool trained = form.kind == Kind::parameter
+                           ? static_cast<const ParameterAttr*>(attributes.bytes)->parameter->updated
+                           : form.kind == Kind::lookup &&
+                                 static_cast<const LookupAttr*>(attributes.bytes)->table->updated;
+  return add_checked(
+      state_of(graph), form, 0,
+      [](std::size_t) -> const Expression& {
+        static const Expression none;
+        return none;
+      },
+      nullptr, trained ? Node::kNeedsGradient : 0, attributes, at);
+}
+
+ComputationGraph::ComputationGraph() : state_(borrow_graph_state()) { state_->owner = this; }
+
+ComputationGraph::ComputationGraph(bool batched) : ComputationGraph() {
+  state_->evaluator->set_batching(batched);
+}
+
+ComputationGraph::~ComputationGraph() { give_back_graph_state(state_); }
+
+Tensor ComputationGraph::forward(const Expression& e, SourceLocation at) {
+  live_state(e, "forward", at);
+  invalidate();
+  return get_value(e, at);
+}
+
+Tensor ComputationGraph::incremental_forward(const Expression& e, SourceLocation at) {
+  return get_value(e, at);
+}
+
+Tensor ComputationGraph::get_value(const Expression& e, SourceLocation at) { return e.value(at); }
+
+Tensor ComputationGraph::get_gradient(const Expression& e, SourceLocation at) {
+  return e.gradient(at);
+}
+
+void ComputationGraph::backward(const Expression& e, bool full, SourceLocation at) {
+  GraphState& s = live_state(e, "backward", at);
+  if (&s != state_) throw_bad_handle("backward: the expression", e, state_, at);
+  const Node& n = s.store.nodes[e.i];
+  if (n.dim.size() != 1)
+    throw ShapeError("backward: the loss must be one number\n  loss: " + describe(s.store, e.i) +
+                         "\n  at " + to_string(at),
+                     at);
+  s.evaluator->backward(e.i, full);
+}
+
+void ComputationGraph::invalidate() { state_->evaluator->invalidate(); }
+
+void ComputationGraph::clear() { state_->clear(); }
+
+void ComputationGraph::checkpoint() {
+  const GraphStore& g = state_->store;
+  state_->marks.push_back({g.nodes.size(), g.args.size(), g.attrs.size()});
+}
+
+void ComputationGraph::revert(SourceLocation at) {
+  if (state_->marks.empty())
+    throw ArgumentError("revert: there is no checkpoint\n  at " + to_string(at), at);
+  const GraphState::Mark m = state_->marks.back();
+  state_->marks.pop_back();
+  state_->evaluator->truncate(static_cast<NodeId>(m.nodes));
+  state_->store.nodes.truncate(m.nodes);
+  state_->store.args.truncate(m.args);
+  state_->store.attrs.truncate(m.attrs);
+}
+
+void ComputationGraph::set_immediate_compute(bool immediate) { state_->immediate = immediate; }
+
+void ComputationGraph::set_check_validity(bool check) {
+  state_->evaluator->set_check_validity(check);
+}
+
+void ComputationGraph::set_seed(std::uint64_t seed) {
+  state_->random_key = mix_bits(seed ^ 0x5eed);
+  state_->random_count = 0;
+}
+
+std::size_t ComputationGraph::size() const { return state_->store.nodes.size(); }
+
+const GraphStore& ComputationGraph::store() const { return state_->store; }
+
+Tensor Expression::value(SourceLocation at) const {
+  GraphState& s = live_state(*this, "value", at);
+  s.evaluator->forward(i);
+  return s.evaluator->value(i);
+}
+
+Tensor Expression::gradient(SourceLocation at) const {
+  GraphState& s = live_state(*this, "gradient", at);
+  try {
+    return s.evaluator->gradient(i);
+  } catch (const ArgumentError& e) {
+    throw ArgumentError(std::string(e.what()) + "\n  expression: " + describe(s.store, i) +
+                            "\n  at " + to_string(at),
+                        at);
+  }
+}
+
+const Dim& Expression::dim(SourceLocation at) const {
+  return live_state(*this, "dim", at).store.nodes[i].dim;
+}
+
+bool Expression::is_stale() const { return !state || !state->holds(i, serial); }
+
+GraphState& state_of(ComputationGraph& graph) { return *graph.state_; }
+
+std::uint64_t next_random_key(ComputationGraph& graph) { return state_of(graph).draw_random_key(); }
+
+std::uint64_t next_random_key(const Expression& e) {
+  return e.is_stale() ? 0 : e.state->draw_random_key();
+}
+
+void keep_bank(ComputationGraph& graph, const std::shared_ptr<ParameterStorage>& parameter) {
+  std::vector<std::shared_ptr<ParameterBank>>& banks = state_of(graph).store.banks;
+  for (const auto& b : banks)
+    if (b.get() == parameter->bank) return;
+  banks.emplace_back(parameter, parameter->bank);
+}
+
+}  // namespace dynet

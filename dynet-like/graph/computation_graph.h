@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <span>
+
+#include "dynet-like/graph/expression.h"
+#include "dynet-like/graph/op.h"
+
+namespace dynet {
+
+struct ParameterStorage;
+
+/// A graph of one sample: built from Expressions, run, thrown away.
+///
+/// Making one, clearing one and throwing one away is cheap: its memory is kept and used again, also
+/// by the next graph. Any number may live at once; a graph belongs to one thread at a time,
+/// different graphs run on different threads, over shared parameters. What a backward pass adds to
+/// the parameters goes into a lane of its thread (see GradientLanes), so the sum does not depend on
+/// timing.
+class ComputationGraph {
+ public:
+  ComputationGraph();
+  /// With `batched`, nodes of one kind that do not wait for each other run together.
+  explicit ComputationGraph(bool batched);
+  ~ComputationGraph();
+  ComputationGraph(const ComputationGraph&) = delete;
+  ComputationGraph& operator=(const ComputationGraph&) = delete;
+
+  /// Runs every node up to `e` anew: values behind pointers are read again, random draws are new.
+  Tensor forward(const Expression& e, SourceLocation at = SourceLocation::current());
+  /// Runs only what has no value yet.
+  Tensor incremental_forward(const Expression& e, SourceLocation at = SourceLocation::current());
+  Tensor get_value(const Expression& e, SourceLocation at = SourceLocation::current());
+  Tensor get_gradient(const Expression& e, SourceLocation at = SourceLocation::current());
+  /// Adds the gradient of the scalar `e` to that of every parameter below it, running forward first
+  /// where needed. With `full`, constants get gradients too. Throws ShapeError unless `e` is one
+  /// number.
+  void backward(const Expression& e, bool full = false,
+                SourceLocation at = SourceLocation::current());
+  /// Forgets all values.
+  void invalidate();
+
+  /// Removes all nodes and all checkpoints; every Expression of this graph becomes stale. Takes the
+  /// same time whatever the size.
+  void clear();
+  /// Remembers the present end of the graph, on a stack.
+  void checkpoint();
+  /// Back to the last checkpoint, which is taken off. Throws ArgumentError if there is none.
+  void revert(SourceLocation at = SourceLocation::current());
+
+  /// Compute every node as soon as it is made, so that an error shows at the line that made it.
+  void set_immediate_compute(bool immediate);
+  /// Look for NaN and infinities in every value and gradient; the first one throws NumericError
+  /// naming the node, its operands and the line that made it.
+  void set_check_validity(bool check);
+  /// Seeds the random draws (dropout, noise, random inputs) of nodes made from now on. Without it
+  /// every graph of the process draws differently, in the order in which graphs are made.
+  void set_seed(std::uint64_t seed);
+
+  /// Number of nodes.
+  std::size_t size() const;
+  /// The graph as text for Graphviz.
+  void print_graphviz(std::ostream& out) const;
+  /// The nodes, for tools and tests.
+  const GraphStore& store() const;
+
+ private:
+  friend GraphState& state_of(ComputationGraph& graph);
+  GraphState* state_;
+};
+
+/// Adds a node over operands, which decide the graph. Checks them and the shape rule; on any error
+/// the graph is as before. This is what every operation ends in, a user's own too.
+Expression add_node(const OpForm& form, std::span<const Expression> operands, Attributes attributes,
+                    SourceLocation at);
+Expression add_node(const OpForm& form, const Expression& x, Attributes attributes,
+                    SourceLocation at);
+Expression add_node(const OpForm& form, const Expression& x, const Expression& y,
+                    Attributes attributes, SourceLocation at);
+/// Adds a node without operands.
+Expression add_node(ComputationGraph& graph, const OpForm& form, Attributes attributes,
+                    SourceLocation at);
+/// A key for the random draws of a new node of this graph.
+std::uint64_t next_random_key(ComputationGraph& graph);
+std::uint64_t next_random_key(const Expression& e);
+/// Keeps the bank of a parameter alive as long as the graph may name it.
+void keep_bank(ComputationGraph& graph, const std::shared_ptr<ParameterStorage>& parameter);
+
+/// Gives memory of graphs that are gone back to the system.
+void release_graph_memory();
+
+}  // namespace dynet

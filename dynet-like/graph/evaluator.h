@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+
+#include "dynet-like/graph/node.h"
+#include "dynet-like/tensor/tensor.h"
+
+namespace dynet {
+
+/// What a graph asks of the executor above it: the one place where a call points upward.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  /// Computes every node up to `last` that has no value yet.
+  virtual void forward(NodeId last) = 0;
+  /// Forgets all values: the next forward starts over, with new random draws.
+  virtual void invalidate() = 0;
+  virtual void backward(NodeId loss, bool full) = 0;
+  virtual Tensor value(NodeId node) = 0;
+  virtual Tensor gradient(NodeId node) = 0;
+  /// Nodes from `size` on are gone.
+  virtual void truncate(NodeId size) = 0;
+  /// All nodes are gone. Constant time.
+  virtual void clear() = 0;
+  /// Gives the memory back.
+  virtual void release() = 0;
+  virtual void set_check_validity(bool check) = 0;
+  /// Nodes of one kind run together (true), or each alone in the order of creation.
+  virtual void set_batching(bool batch) = 0;
+};
+
+/// Defined by the executor.
+std::unique_ptr<Evaluator> make_evaluator(const GraphStore& graph);
+
+}  // namespace dynet

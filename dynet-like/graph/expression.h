@@ -1,0 +1,41 @@
+#pragma once
+
+#include "dynet-like/graph/node.h"
+#include "dynet-like/tensor/tensor.h"
+
+namespace dynet {
+
+class ComputationGraph;
+struct GraphState;
+
+/// A handle to a node: small, freely copied. Using one after its graph was cleared, reverted or
+/// destroyed throws StaleExpressionError.
+struct Expression {
+  ComputationGraph* pg = nullptr;  ///< its graph
+  VariableIndex i = 0;             ///< its place in the graph
+  std::uint32_t serial = 0;
+  GraphState* state = nullptr;  // outlives the graph, so that a stale handle can be told
+
+  Expression() = default;
+
+  /// Its value, computed if need be, with everything made before it. The view lives until the graph
+  /// is cleared. Throws StaleExpressionError, NumericError, OutOfMemoryError.
+  Tensor value(SourceLocation at = SourceLocation::current()) const;
+  /// Its gradient from the last backward pass; zero if the loss does not depend on it.
+  /// Throws ArgumentError if there was none, or it was made later.
+  Tensor gradient(SourceLocation at = SourceLocation::current()) const;
+  /// Its shape.
+  const Dim& dim(SourceLocation at = SourceLocation::current()) const;
+  bool is_stale() const;
+};
+
+/// An operand of an infix operator: remembers where the operator was written.
+struct LocatedExpression {
+  const Expression& x;
+  SourceLocation at;
+  LocatedExpression(const Expression& e,  // NOLINT: implicit
+                    SourceLocation where = SourceLocation::current())
+      : x(e), at(where) {}
+};
+
+}  // namespace dynet

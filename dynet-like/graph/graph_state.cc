@@ -1,0 +1,72 @@
+#include "dynet-like/graph/graph_state.h"
+
+#include <mutex>
+
+#include "dynet-like/base/random.h"
+#include "dynet-like/graph/computation_graph.h"
+
+namespace dynet {
+namespace {
+
+struct StatePool {
+  std::mutex mutex;
+  std::vector<GraphState*> idle;
+  std::size_t states = 0;
+  std::uint64_t graphs = 0;
+};
+
+// Never destroyed: an Expression may be looked at by a destructor that runs after all others.
+StatePool& pool() {
+  static StatePool* const p = new StatePool;
+  return *p;
+}
+
+}  // namespace
+
+GraphState* borrow_graph_state() {
+  StatePool& p = pool();
+  GraphState* state = nullptr;
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(p.mutex);
+    number = ++p.graphs;
+    if (!p.idle.empty()) {
+      state = p.idle.back();
+      p.idle.pop_back();
+    } else {
+      p.idle.reserve(++p.states);  // so that giving back cannot fail
+    }
+  }
+  if (!state) {
+    auto fresh = std::make_unique<GraphState>();
+    fresh->evaluator = make_evaluator(fresh->store);
+    state = fresh.release();
+  }
+  state->random_key = mix_bits(number);
+  state->random_count = 0;
+  state->immediate = false;
+  state->evaluator->set_check_validity(false);
+  state->evaluator->set_batching(false);
+  return state;
+}
+
+void give_back_graph_state(GraphState* state) noexcept {
+  state->clear();
+  state->owner = nullptr;
+  StatePool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  p.idle.push_back(state);
+}
+
+void release_graph_memory() {
+  StatePool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  for (GraphState* s : p.idle) {
+    s->store.nodes = {};
+    s->store.args = {};
+    s->store.attrs = {};
+    s->evaluator->release();
+  }
+}
+
+}  // namespace dynet

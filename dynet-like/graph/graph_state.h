@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "dynet-like/base/random.h"
+#include "dynet-like/graph/evaluator.h"
+#include "dynet-like/graph/node.h"
+
+namespace dynet {
+
+class ComputationGraph;
+
+/// The inside of a graph. It outlives the graph, is lent to the next one with its memory warm, and
+/// is never destroyed, so a stale Expression can always look here.
+struct GraphState {
+  GraphStore store;
+  std::unique_ptr<Evaluator> evaluator;
+  ComputationGraph* owner = nullptr;
+  std::uint32_t next_serial = 1;  // never goes back
+  std::uint64_t random_key = 0;
+  std::uint64_t random_count = 0;
+  bool immediate = false;
+  std::vector<const Dim*> dims;  // scratch for nodes of many operands
+  struct Mark {
+    std::size_t nodes, args, attrs;
+  };
+  std::vector<Mark> marks;
+
+  bool holds(NodeId i, std::uint32_t serial) const {
+    return i < store.nodes.size() && store.nodes[i].serial == serial;
+  }
+  std::uint64_t draw_random_key() { return mix_bits(random_key + ++random_count); }
+  void clear() {
+    store.nodes.clear();
+    store.args.clear();
+    store.attrs.clear();
+    store.banks.clear();
+    marks.clear();
+    evaluator->clear();
+  }
+};
+
+/// Lends states to graphs. The only thing in the library that all graphs of a process share:
+/// without it a graph made for each sample would start with cold memory, and a handle to a
+/// destroyed graph would read freed memory. It decides no result but the default random seed of a
+/// graph.
+GraphState* borrow_graph_state();
+GraphState& state_of(ComputationGraph& graph);
+void give_back_graph_state(GraphState* state) noexcept;
+
+}  // namespace dynet

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dynet {
+
+/// Indices as an attribute: given by value, then the payload of the node, or behind a pointer that
+/// is read again at every forward.
+struct Indices {
+  enum Source : std::uint32_t { in_node, at_pointer, at_vector };
+  const void* pointer;  // const unsigned* or const std::vector<unsigned>*
+  Source source;
+  std::uint32_t count;
+};
+
+/// The indices as they are now. Throws IndexError if a vector has changed its length since the node
+/// was made.
+const unsigned* read_indices(const Indices& indices, const unsigned* in_node, const char* op);
+
+/// What the user of an operation passed: a view that turns into an attribute.
+struct IndexList {
+  const unsigned* values = nullptr;  // to be copied into the node, or where to read again
+  Indices indices{};
+
+  static IndexList copy(const unsigned* v, std::size_t n) {
+    return {v, {nullptr, Indices::in_node, static_cast<std::uint32_t>(n)}};
+  }
+  static IndexList copy(const std::vector<unsigned>& v) { return copy(v.data(), v.size()); }
+  static IndexList at(const unsigned* p) { return {p, {p, Indices::at_pointer, 1}}; }
+  static IndexList at(const std::vector<unsigned>* v) {
+    return {v->data(), {v, Indices::at_vector, static_cast<std::uint32_t>(v->size())}};
+  }
+  std::size_t payload_size() const {
+    return indices.source == Indices::in_node ? indices.count * sizeof(unsigned) : 0;
+  }
+  unsigned largest() const {
+    unsigned m = 0;
+    for (std::uint32_t i = 0; i < indices.count; ++i) m = values[i] > m ? values[i] : m;
+    return m;
+  }
+};
+
+}  // namespace dynet

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "dynet-like/graph/indices.h"
+#include "dynet-like/graph/node.h"
+#include "dynet-like/param/storage.h"
+
+namespace dynet {
+
+/// Attributes of a node whose value is a parameter's own memory.
+struct ParameterAttr {
+  ParameterStorage* parameter;
+};
+
+/// Attributes of a lookup; the payload holds the indices if they were given by value.
+struct LookupAttr {
+  ParameterStorage* table;
+  Indices indices;
+};
+
+}  // namespace dynet

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <streambuf>
+#include <string>
+#include <string_view>
+
+namespace dynet::io_detail {
+
+/// A stream that appends to a string.
+class BytesOut : public std::streambuf {
+ public:
+  explicit BytesOut(std::string& to) : to_(to) {}
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (!traits_type::eq_int_type(c, traits_type::eof())) to_ += traits_type::to_char_type(c);
+    return traits_type::not_eof(c);
+  }
+  std::streamsize xsputn(const char* s, std::streamsize n) override {
+    to_.append(s, static_cast<std::size_t>(n));
+    return n;
+  }
+
+ private:
+  std::string& to_;
+};
+
+/// A stream that reads bytes where they are.
+class BytesIn : public std::streambuf {
+ public:
+  explicit BytesIn(std::string_view from) {
+    char* first = const_cast<char*>(from.data());  // never written
+    setg(first, first, first + from.size());
+  }
+  std::size_t left() const { return static_cast<std::size_t>(egptr() - gptr()); }
+};
+
+}  // namespace dynet::io_detail

@@ -1,0 +1,114 @@
+#include "dynet-like/io/dict.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "dynet-like/base/errors.h"
+
+namespace dynet {
+namespace {
+
+std::string quoted(std::string_view word) {
+  std::string s = "\"";
+  s += word;
+  s += '"';
+  return s;
+}
+
+template <class Visit>
+void for_each_word(std::string_view line, Visit visit) {
+  constexpr std::string_view kSpace = " \t\n\v\f\r";
+  for (std::size_t at = line.find_first_not_of(kSpace); at != line.npos;) {
+    const std::size_t end = std::min(line.find_first_of(kSpace, at), line.size());
+    visit(line.substr(at, end - at));
+    at = line.find_first_not_of(kSpace, end);
+  }
+}
+
+}  // namespace
+
+Dict::Dict(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (contains(word)) throw ArgumentError("Dict: the word " + quoted(word) + " comes twice");
+    add(word);
+  }
+}
+
+int Dict::find(std::string_view word) const {
+  const auto i = ids_.find(word);
+  return i == ids_.end() ? -1 : i->second;
+}
+
+int Dict::add(std::string_view word) {
+  if (words_.size() >= static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw ArgumentError("Dict: there are more words than an int can number");
+  const int id = static_cast<int>(words_.size());
+  words_.emplace_back(word);
+  try {
+    ids_.emplace(word, id);
+  } catch (...) {
+    words_.pop_back();
+    throw;
+  }
+  return id;
+}
+
+int Dict::convert(std::string_view word) {
+  const int id = find(word);
+  if (id >= 0) return id;
+  return frozen_ ? unknown(word) : add(word);
+}
+
+int Dict::convert(std::string_view word) const {
+  const int id = find(word);
+  return id >= 0 ? id : unknown(word);
+}
+
+int Dict::unknown(std::string_view word) const {
+  if (unk_id_ >= 0) return unk_id_;
+  throw ArgumentError("Dict: the word " + quoted(word) + " is unknown" +
+                      (frozen_ ? " and the dictionary is frozen" : ""));
+}
+
+const std::string& Dict::convert(int id) const {
+  if (id < 0 || static_cast<std::size_t>(id) >= words_.size())
+    throw IndexError("Dict: there is no word number " + std::to_string(id) + " among " +
+                     std::to_string(words_.size()));
+  return words_[static_cast<std::size_t>(id)];
+}
+
+void Dict::set_unk(std::string_view word) {
+  if (!frozen_) throw ArgumentError("Dict: set_unk comes after freeze");
+  if (unk_id_ >= 0) throw ArgumentError("Dict: the unknown word is set already");
+  const int id = find(word);
+  unk_id_ = id >= 0 ? id : add(word);
+}
+
+void Dict::clear() { *this = Dict(); }
+
+std::vector<int> read_sentence(std::string_view line, Dict& dict) {
+  std::vector<int> ids;
+  for_each_word(line, [&](std::string_view word) { ids.push_back(dict.convert(word)); });
+  return ids;
+}
+
+void read_sentence_pair(std::string_view line, std::vector<int>& source, Dict& source_dict,
+                        std::vector<int>& target, Dict& target_dict) {
+  constexpr std::string_view kSeparator = "|||";
+  int separators = 0;
+  for_each_word(line, [&](std::string_view word) { separators += word == kSeparator; });
+  if (separators != 1)
+    throw ArgumentError("read_sentence_pair: the line needs one \"|||\", got " +
+                        std::to_string(separators) + ": " + std::string(line));
+  bool first = true;
+  for_each_word(line, [&](std::string_view word) {
+    if (word == kSeparator)
+      first = false;
+    else if (first)
+      source.push_back(source_dict.convert(word));
+    else
+      target.push_back(target_dict.convert(word));
+  });
+}
+
+}  // namespace dynet

@@ -1,0 +1,166 @@
+#pragma once
+
+#include <vector>
+
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/param/parameters.h"
+
+namespace dynet {
+
+/// A step of a recurrent network: a place in the tree of states. -1 is the initial state.
+struct RNNPointer {
+  int t = -1;
+  RNNPointer() = default;
+  explicit RNNPointer(int step) : t(step) {}
+  operator int() const { return t; }  // NOLINT: as in DyNet
+};
+
+/// What all recurrent networks share: a tree of states over one graph.
+///
+/// `new_graph`, then `start_new_sequence`, then `add_input`; anything else throws ArgumentError at
+/// the caller's line. Every step has a number (`state()`), and a step may follow any earlier one.
+class RNNBuilder {
+ public:
+  virtual ~RNNBuilder() = default;
+
+  /// Puts the parameters into the graph; without `update` they get no gradient.
+  void new_graph(ComputationGraph& cg, bool update = true,
+                 SourceLocation at = SourceLocation::current());
+  /// Forgets all steps. `h_0`: the initial state, as `num_h0_components` expressions (cells first,
+  /// then outputs), or nothing for zeros.
+  void start_new_sequence(const std::vector<Expression>& h_0 = {},
+                          SourceLocation at = SourceLocation::current());
+  /// One step from the current state, or from any earlier one. Returns the output of the top layer.
+  Expression add_input(const Expression& x, SourceLocation at = SourceLocation::current());
+  Expression add_input(const RNNPointer& prev, const Expression& x,
+                       SourceLocation at = SourceLocation::current());
+  /// A step after `prev` with the outputs, or the whole state, given. Returns the output of the top
+  /// layer.
+  Expression set_h(const RNNPointer& prev, const std::vector<Expression>& h_new,
+                   SourceLocation at = SourceLocation::current());
+  Expression set_s(const RNNPointer& prev, const std::vector<Expression>& s_new,
+                   SourceLocation at = SourceLocation::current());
+
+  RNNPointer state() const { return current_; }
+  /// Back to the state before the current one; its nodes stay in the graph.
+  void rewind_one_step(SourceLocation at = SourceLocation::current());
+  /// The state that `p` follows.
+  RNNPointer get_head(const RNNPointer& p, SourceLocation at = SourceLocation::current()) const;
+
+  /// Outputs of all layers at a step; empty for an initial state of zeros.
+  std::vector<Expression> get_h(const RNNPointer& p,
+                                SourceLocation at = SourceLocation::current()) const;
+  /// The whole state at a step: cells, then outputs.
+  std::vector<Expression> get_s(const RNNPointer& p,
+                                SourceLocation at = SourceLocation::current()) const;
+  std::vector<Expression> final_h(SourceLocation at = SourceLocation::current()) const {
+    return get_h(RNNPointer(steps() - 1), at);
+  }
+  std::vector<Expression> final_s(SourceLocation at = SourceLocation::current()) const {
+    return get_s(RNNPointer(steps() - 1), at);
+  }
+  /// Output of the top layer at the current state.
+  Expression back(SourceLocation at = SourceLocation::current()) const;
+  unsigned num_h0_components() const { return components_ * layers_; }
+
+  /// Variational dropout (Gal and Ghahramani 2016): for each sequence one mask of rate `d` on the
+  /// input of each layer and one on its previous output.
+  void set_dropout(float d) { set_dropout(d, d); }
+  void set_dropout(float d, float d_h);
+  void disable_dropout() { set_dropout(0.0f, 0.0f); }
+  /// New masks for sequences in minibatches of `batch_size`. Without this call a sequence makes its
+  /// masks with its first input.
+  void set_dropout_masks(unsigned batch_size = 1, SourceLocation at = SourceLocation::current());
+
+  /// Copies the parameter values of another builder of the same kind and size.
+  void copy(const RNNBuilder& other);
+  ParameterCollection get_parameter_collection() const { return collection_; }
+
+ protected:
+  /// `components`: 1 for networks whose state is their output, 2 if there are cells too.
+  RNNBuilder(unsigned components, unsigned layers, unsigned input_dim, unsigned hidden_dim,
+             ParameterCollection collection);
+
+  /// The parameters of every layer, `parameters_per_layer` each.
+  virtual unsigned parameters_per_layer() const = 0;
+  /// Computes one layer of a step. `h` and `c` are its previous output and cell (`c` unused without
+  /// cells), or null at an initial state of zeros; both are replaced by the new ones.
+  struct LayerState {
+    Expression h, c;
+    bool zero;
+  };
+  virtual void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) = 0;
+
+  void need_sequence(const char* who, SourceLocation at) const;
+  /// The graph node of parameter k of a layer.
+  const Expression& node(unsigned layer, unsigned k) const {
+    return nodes_[layer * parameters_per_layer() + k];
+  }
+  /// Throws StaleExpressionError if the graph given to new_graph is gone.
+  ComputationGraph& graph(SourceLocation at) const {
+    nodes_.front().dim(at);
+    return *graph_;
+  }
+  /// Runs a step whose layers are computed by `step`.
+  Expression run_step(const RNNPointer& prev, const Expression& x, const char* who,
+                      SourceLocation at);
+
+  ParameterCollection collection_;
+  std::vector<Parameter> parameters_;  // by layer
+  unsigned layers_, input_dim_, hidden_dim_;
+  float dropout_ = 0.0f, dropout_h_ = 0.0f;
+
+ private:
+  int steps() const { return static_cast<int>(heads_.size()); }
+  void need_step(const char* who, int t, SourceLocation at) const;
+  LayerState previous(int t, unsigned layer) const;
+  Expression finish_step(const RNNPointer& prev);
+
+  unsigned components_;
+  ComputationGraph* graph_ = nullptr;
+  bool reading_ = false;
+  bool has_h0_ = false;
+  bool has_masks_ = false;
+  std::vector<Expression> nodes_;  // of parameters_
+  std::vector<Expression> masks_;  // of each layer: input, previous output
+  std::vector<Expression>
+      states_;  // step t, component k, layer l at (t * components + k) * layers + l
+  std::vector<Expression> h0_;
+  std::vector<RNNPointer> heads_;
+  RNNPointer current_;
+};
+
+/// h_t = tanh(Wx x_t + Wh h_{t-1} + b), in layers (Elman 1990). With lags, also + L aux_t.
+class SimpleRNNBuilder : public RNNBuilder {
+ public:
+  /// What the constructor was given, to be saved beside the parameters.
+  struct Settings {
+    unsigned layers = 1, input_dim = 0, hidden_dim = 0;
+    bool support_lags = false;
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& layers& input_dim& hidden_dim& support_lags;
+    }
+  };
+
+  SimpleRNNBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
+                   ParameterCollection& model, bool support_lags = false);
+  SimpleRNNBuilder(ParameterCollection& model, const Settings& s)
+      : SimpleRNNBuilder(s.layers, s.input_dim, s.hidden_dim, model, s.support_lags) {}
+  Settings settings() const { return {layers_, input_dim_, hidden_dim_, lags_}; }
+
+  /// A step with a second input of the hidden size to every layer. Needs `support_lags`.
+  Expression add_auxiliary_input(const Expression& x, const Expression& aux,
+                                 SourceLocation at = SourceLocation::current());
+
+ protected:
+  unsigned parameters_per_layer() const override { return lags_ ? 4 : 3; }
+  void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
+
+ private:
+  bool lags_;
+  const Expression* aux_ = nullptr;
+};
+
+}  // namespace dynet

@@ -1,0 +1,14 @@
+#include "dynet-like/ops/families.h"
+
+namespace dynet {
+
+std::vector<const OpForm*> all_ops() {
+  std::vector<const OpForm*> all;
+  for (auto family :
+       {input_ops(), elementwise_ops(), broadcast_ops(), matrix_ops(), reduction_ops(),
+        softmax_ops(), selection_ops(), noise_ops(), recurrent_ops()})
+    all.insert(all.end(), family.begin(), family.end());
+  return all;
+}
+
+}  // namespace dynet

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "dynet-like/graph/op.h"
+
+namespace dynet {
+
+/// The forms of each family of operations, and of all of them.
+std::span<const OpForm* const> input_ops();
+std::span<const OpForm* const> elementwise_ops();
+std::span<const OpForm* const> broadcast_ops();
+std::span<const OpForm* const> matrix_ops();
+std::span<const OpForm* const> reduction_ops();
+std::span<const OpForm* const> softmax_ops();
+std::span<const OpForm* const> selection_ops();
+std::span<const OpForm* const> noise_ops();
+std::span<const OpForm* const> recurrent_ops();
+std::vector<const OpForm*> all_ops();
+
+}  // namespace dynet

@@ -1,0 +1,95 @@
+#include "dynet-like/ops/matrix.h"
+
+#include "dynet-like/ops/families.h"
+#include "dynet-like/ops/form.h"
+#include "kernels/cpu/broadcast.h"
+#include "kernels/cpu/matrix.h"
+
+namespace dynet {
+namespace {
+
+// Operands that are the same node in a whole batch make one wide product of it.
+constexpr BatchRule shared_matrices(std::uint32_t operands) { return {true, 0, operands, nullptr}; }
+
+const OpForm kMatmul{.name = "operator*",
+                     .kind = Kind::compute,
+                     .shape = [](const Operands& x) { return shape::matmul(x[0], x[1]); },
+                     .batch = shared_matrices(0b1),
+                     .reads = Reads::inputs,
+                     .aux = no_aux,
+                     .passes_gradient = true,
+                     .forward = DYNET_FORWARD(cpu::matmul_forward),
+                     .backward = DYNET_BACKWARD(cpu::matmul_backward)};
+
+const OpForm kAffine{.name = "affine_transform",
+                     .kind = Kind::compute,
+                     .shape = [](const Operands& x) { return shape::affine(x.dims); },
+                     .batch = shared_matrices(0b0101'0101'0101'0101'0101'0101'0101'0101'0 | 0b11),
+                     .reads = Reads::inputs,
+                     .aux = no_aux,
+                     .passes_gradient = true,
+                     .forward = DYNET_FORWARD(cpu::affine_forward),
+                     .backward = DYNET_BACKWARD(cpu::affine_backward)};
+
+const OpForm kColwiseAdd{.name = "colwise_add",
+                         .kind = Kind::compute,
+                         .shape = [](const Operands& x) { return shape::colwise_add(x[0], x[1]); },
+                         .batch = BatchRule::each(sizeof(cpu::SumAttr)),
+                         .reads = Reads::nothing,
+                         .aux = no_aux,
+                         .passes_gradient = true,
+                         .forward = DYNET_FORWARD(cpu::sum_forward),
+                         .backward = DYNET_BACKWARD(cpu::sum_backward)};
+
+template <class F>
+constexpr OpForm pairwise(const char* name) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = [](const Operands& x) { return shape::pairwise_scalar(x[0], x[1]); },
+          .batch = BatchRule::each(),
+          .reads = Reads::inputs,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::Pairwise<F>::template forward),
+          .backward = DYNET_BACKWARD(cpu::Pairwise<F>::template backward)};
+}
+const OpForm kDotProduct = pairwise<cpu::DotProduct>("dot_product");
+const OpForm kSquaredDistance = pairwise<cpu::SquaredDistance>("squared_distance");
+const OpForm kBinaryLogLoss = pairwise<cpu::BinaryLogLoss>("binary_log_loss");
+
+Expression apply(const OpForm& form, const Expression& x, const Expression& y, Attributes attr,
+                 SourceLocation at) {
+  return add_node(form, x, y, attr, at);
+}
+
+}  // namespace
+
+OpFamily matrix_ops() {
+  static constexpr const OpForm* kAll[] = {&kMatmul,     &kAffine,          &kColwiseAdd,
+                                           &kDotProduct, &kSquaredDistance, &kBinaryLogLoss};
+  return kAll;
+}
+
+Expression operator*(LocatedExpression x, const Expression& y) {
+  return apply(kMatmul, x.x, y, {}, x.at);
+}
+Expression affine_transform(std::initializer_list<Expression> xs, SourceLocation at) {
+  return add_node(kAffine, {xs.begin(), xs.size()}, {}, at);
+}
+Expression affine_transform(const std::vector<Expression>& xs, SourceLocation at) {
+  return add_node(kAffine, xs, {}, at);
+}
+Expression colwise_add(const Expression& x, const Expression& bias, SourceLocation at) {
+  return apply(kColwiseAdd, x, bias, cpu::SumAttr{1.0}, at);
+}
+Expression dot_product(const Expression& x, const Expression& y, SourceLocation at) {
+  return apply(kDotProduct, x, y, {}, at);
+}
+Expression squared_distance(const Expression& x, const Expression& y, SourceLocation at) {
+  return apply(kSquaredDistance, x, y, {}, at);
+}
+Expression binary_log_loss(const Expression& x, const Expression& y, SourceLocation at) {
+  return apply(kBinaryLogLoss, x, y, {}, at);
+}
+
+}  // namespace dynet

@@ -1,0 +1,128 @@
+#include "dynet-like/ops/noise.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "dynet-like/ops/families.h"
+#include "dynet-like/ops/form.h"
+#include "kernels/cpu/noise.h"
+
+namespace dynet {
+namespace {
+
+using cpu::DropoutAttr;
+using cpu::NoiseAttr;
+using cpu::RandomAttr;
+
+std::string text(double x) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%g", x);
+  return digits;
+}
+void require(bool holds, const std::string& rule) {
+  if (!holds) throw RuleBroken{RuleBroken::Kind::argument, rule};
+}
+void need_deviation(double stddev) {
+  require(stddev >= 0 && std::isfinite(stddev),
+          "the standard deviation must be finite and not negative, got " + text(stddev));
+}
+
+const OpForm kDropout = {.name = "dropout",
+                         .kind = Kind::compute,
+                         .shape = [](const Operands& x) {
+                           const double p = x.as<DropoutAttr>().p;
+                           require(p >= 0 && p < 1,
+                                   "the probability must be at least 0 and below 1, got " + text(p));
+                           return x[0];
+                         },
+                         .batch = BatchRule::each(offsetof(DropoutAttr, key)),
+                         .reads = Reads::nothing,
+                         .aux = no_aux,
+                         .passes_gradient = true,
+                         .forward = DYNET_FORWARD(cpu::dropout_forward),
+                         .backward = DYNET_BACKWARD(cpu::dropout_backward)};
+
+const OpForm kNoise = {.name = "noise",
+                       .kind = Kind::compute,
+                       .shape = [](const Operands& x) {
+                         need_deviation(x.as<NoiseAttr>().stddev);
+                         return x[0];
+                       },
+                       .batch = BatchRule::each(offsetof(NoiseAttr, key)),
+                       .reads = Reads::nothing,
+                       .aux = no_aux,
+                       .passes_gradient = true,
+                       .forward = DYNET_FORWARD(cpu::noise_forward),
+                       .backward = DYNET_BACKWARD(cpu::noise_backward)};
+
+constexpr OpForm random(const char* name, Dim (*rule)(const Operands&), Forward forward) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = rule,
+          .batch = BatchRule::each(offsetof(RandomAttr, key)),
+          .reads = Reads::nothing,
+          .aux = no_aux,
+          .passes_gradient = false,
+          .forward = forward,
+          .backward = kNoBackward};
+}
+
+Dim normal(const Operands& x) {
+  const auto& a = x.as<RandomAttr>();
+  require(std::isfinite(a.first), "the mean must be finite, got " + text(a.first));
+  need_deviation(a.second);
+  return shape::checked(a.dim);
+}
+Dim bernoulli(const Operands& x) {
+  const auto& a = x.as<RandomAttr>();
+  require(a.first >= 0 && a.first <= 1,
+          "the probability must be between 0 and 1, got " + text(a.first));
+  return shape::checked(a.dim);
+}
+Dim uniform(const Operands& x) {
+  const auto& a = x.as<RandomAttr>();
+  require(a.first <= a.second && std::isfinite(a.second - a.first),
+          "[" + text(a.first) + ", " + text(a.second) + ") is not an interval");
+  return shape::checked(a.dim);
+}
+
+const OpForm kRandomNormal =
+    random("random_normal", normal, DYNET_FORWARD(cpu::random_normal_forward));
+const OpForm kRandomBernoulli =
+    random("random_bernoulli", bernoulli, DYNET_FORWARD(cpu::random_bernoulli_forward));
+const OpForm kRandomUniform =
+    random("random_uniform", uniform, DYNET_FORWARD(cpu::random_uniform_forward));
+
+Expression draw(const OpForm& form, ComputationGraph& g, const Dim& d, double first, double second,
+                SourceLocation at) {
+  return add_node(g, form, RandomAttr{first, second, next_random_key(g), d, 0}, at);
+}
+
+}  // namespace
+
+OpFamily noise_ops() {
+  static constexpr const OpForm* kAll[] = {&kDropout, &kNoise, &kRandomNormal, &kRandomBernoulli,
+                                           &kRandomUniform};
+  return kAll;
+}
+
+Expression dropout(const Expression& x, real p, SourceLocation at) {
+  return add_node(kDropout, {&x, 1}, DropoutAttr{p, next_random_key(x)}, at);
+}
+Expression noise(const Expression& x, real stddev, SourceLocation at) {
+  return add_node(kNoise, {&x, 1}, NoiseAttr{stddev, next_random_key(x)}, at);
+}
+Expression random_normal(ComputationGraph& g, const Dim& d, float mean, float stddev,
+                         SourceLocation at) {
+  return draw(kRandomNormal, g, d, mean, stddev, at);
+}
+Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scale,
+                            SourceLocation at) {
+  return draw(kRandomBernoulli, g, d, p, scale, at);
+}
+Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
+                          SourceLocation at) {
+  return draw(kRandomUniform, g, d, left, right, at);
+}
+
+}  // namespace dynet

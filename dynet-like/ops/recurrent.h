@@ -1,0 +1,26 @@
+#pragma once
+
+#include "dynet-like/graph/computation_graph.h"
+
+// The parts of an LSTM step (Hochreiter and Schmidhuber 1997, with a forget gate). Gates lie one
+// after another in a vector {4H}: input i, forget f, output o, new content g. Errors: ShapeError.
+
+namespace dynet {
+
+/// i, f, o = logistic(.), g = tanh(.) of Wx x_t + Wh h_tm1 + b, where f's sum also gets
+/// `forget_bias`. x {I}, h {H}, Wx {4H,I}, Wh {4H,H}, b {4H} give {4H}; batch sizes equal or one.
+Expression vanilla_lstm_gates(const Expression& x_t, const Expression& h_tm1, const Expression& Wx,
+                              const Expression& Wh, const Expression& b, float forget_bias = 1.0f,
+                              SourceLocation at = SourceLocation::current());
+/// The same for the first step, where h is zero.
+Expression vanilla_lstm_gates(const Expression& x_t, const Expression& Wx, const Expression& b,
+                              float forget_bias = 1.0f,
+                              SourceLocation at = SourceLocation::current());
+/// c_t = i g + f c_tm1: cell {H} and gates {4H} give {H}.
+Expression vanilla_lstm_c(const Expression& c_tm1, const Expression& gates_t,
+                          SourceLocation at = SourceLocation::current());
+/// h_t = o tanh(c_t): cell {H} and gates {4H} give {H}.
+Expression vanilla_lstm_h(const Expression& c_t, const Expression& gates_t,
+                          SourceLocation at = SourceLocation::current());
+
+}  // namespace dynet

@@ -1,0 +1,212 @@
+#include "dynet-like/ops/selection.h"
+
+#include <algorithm>
+
+#include "dynet-like/ops/families.h"
+#include "dynet-like/ops/form.h"
+#include "kernels/cpu/selection.h"
+
+namespace dynet {
+namespace {
+
+using cpu::ConcatenateAttr;
+using cpu::PickAttr;
+using cpu::RangeAttr;
+using cpu::TransposeAttr;
+
+struct ReshapeAttr {
+  Dim to;
+  std::uint32_t unused;
+};
+
+unsigned largest(const PickAttr& a) { return largest_index(a.indices, a.extreme); }
+unsigned dimension(std::uint64_t d) { return static_cast<unsigned>(d); }
+
+const OpForm kPick = {.name = "pick",
+                      .kind = Kind::compute,
+                      .shape = [](const Operands& x) {
+                        const auto& a = x.as<PickAttr>();
+                        return shape::pick(x[0], a.indices.count, largest(a),
+                                           dimension(a.dimension));
+                      },
+                      .batch = BatchRule::each(offsetof(PickAttr, indices)),
+                      .reads = Reads::nothing,
+                      .aux = cpu::pick_aux,
+                      .passes_gradient = true,
+                      .forward = DYNET_FORWARD(cpu::pick_forward),
+                      .backward = DYNET_BACKWARD(cpu::pick_backward)};
+
+constexpr OpForm pick_batch(const char* name) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = [](const Operands& x) {
+            const auto& a = x.as<PickAttr>();
+            return shape::pick_batch(x[0], a.indices.count, largest(a));
+          },
+          .batch = BatchRule::each(),
+          .reads = Reads::nothing,
+          .aux = cpu::pick_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::pick_batch_forward),
+          .backward = DYNET_BACKWARD(cpu::pick_batch_backward)};
+}
+
+const OpForm kPickBatchElem = pick_batch("pick_batch_elem");
+const OpForm kPickBatchElems = pick_batch("pick_batch_elems");
+
+const OpForm kPickRange = {.name = "pick_range",
+                           .kind = Kind::compute,
+                           .shape = [](const Operands& x) {
+                             const auto& a = x.as<RangeAttr>();
+                             return shape::pick_range(x[0], a.start, a.end, dimension(a.dimension));
+                           },
+                           .batch = BatchRule::each(offsetof(RangeAttr, start)),
+                           .reads = Reads::nothing,
+                           .aux = no_aux,
+                           .passes_gradient = true,
+                           .forward = DYNET_FORWARD(cpu::pick_range_forward),
+                           .backward = DYNET_BACKWARD(cpu::pick_range_backward)};
+
+const OpForm kReshape = {
+    .name = "reshape",
+    .kind = Kind::alias,
+    .shape = [](const Operands& x) { return shape::reshape(x[0], x.as<ReshapeAttr>().to); },
+    .batch = BatchRule::each(),
+    .reads = Reads::nothing,
+    .aux = no_aux,
+    .passes_gradient = true,
+    .forward = kNoForward,
+    .backward = DYNET_BACKWARD(cpu::alias_backward)};
+
+const OpForm kNoBackprop = {.name = "nobackprop",
+                            .kind = Kind::alias,
+                            .shape = [](const Operands& x) { return x[0]; },
+                            .batch = BatchRule::each(),
+                            .reads = Reads::nothing,
+                            .aux = no_aux,
+                            .passes_gradient = false,
+                            .forward = kNoForward,
+                            .backward = kNoBackward};
+
+const OpForm kTranspose = {.name = "transpose",
+                           .kind = Kind::compute,
+                           .shape = [](const Operands& x) {
+                             const auto& a = x.as<TransposeAttr>();
+                             return shape::transpose(x[0], {a.order, a.rank});
+                           },
+                           .batch = BatchRule::each(sizeof(TransposeAttr)),
+                           .reads = Reads::nothing,
+                           .aux = no_aux,
+                           .passes_gradient = true,
+                           .forward = DYNET_FORWARD(cpu::transpose_forward),
+                           .backward = DYNET_BACKWARD(cpu::transpose_backward)};
+
+constexpr OpForm concatenation(const char* name) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = [](const Operands& x) {
+            return shape::concatenate(x.dims, dimension(x.as<ConcatenateAttr>().dimension));
+          },
+          .batch = BatchRule::each(sizeof(ConcatenateAttr)),
+          .reads = Reads::nothing,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::concatenate_forward),
+          .backward = DYNET_BACKWARD(cpu::concatenate_backward)};
+}
+
+const OpForm kConcatenate = concatenation("concatenate");
+const OpForm kConcatenateCols = concatenation("concatenate_cols");
+
+const OpForm kConcatenateToBatch = {
+    .name = "concatenate_to_batch",
+    .kind = Kind::compute,
+    .shape = [](const Operands& x) { return shape::concatenate_batch(x.dims); },
+    .batch = BatchRule::each(),
+    .reads = Reads::nothing,
+    .aux = no_aux,
+    .passes_gradient = true,
+    .forward = DYNET_FORWARD(cpu::concatenate_batch_forward),
+    .backward = DYNET_BACKWARD(cpu::concatenate_batch_backward)};
+
+Expression pick_with(const OpForm& form, const Expression& x, const IndexArgument& v, unsigned d,
+                     SourceLocation at) {
+  return add_node(form, {&x, 1},
+                  {PickAttr{d, v.indices(), v.extreme()}, v.payload(), v.payload_size()}, at);
+}
+
+Expression transpose_with(const Expression& x, const unsigned* order, std::size_t rank,
+                          SourceLocation at) {
+  TransposeAttr a{static_cast<std::uint32_t>(rank), {}};
+  if (rank > kMaxTensorDim)
+    a.rank = kMaxTensorDim + 1;  // refused by the shape rule, which looks no further
+  else
+    std::copy_n(order, rank, a.order);
+  return add_node(kTranspose, {&x, 1}, a, at);
+}
+
+std::span<const Expression> all(std::initializer_list<Expression> xs) {
+  return {xs.begin(), xs.size()};
+}
+
+}  // namespace
+
+OpFamily selection_ops() {
+  static constexpr const OpForm* kAll[] = {
+      &kPick,      &kPickBatchElem, &kPickBatchElems,  &kPickRange,          &kReshape,
+      &kTranspose, &kConcatenate,   &kConcatenateCols, &kConcatenateToBatch, &kNoBackprop};
+  return kAll;
+}
+
+Expression pick(const Expression& x, const IndexArgument& v, unsigned d, SourceLocation at) {
+  return pick_with(kPick, x, v, d, at);
+}
+Expression pick_range(const Expression& x, unsigned start, unsigned end, unsigned d,
+                      SourceLocation at) {
+  return add_node(kPickRange, {&x, 1}, RangeAttr{d, start, end}, at);
+}
+Expression pick_batch_elem(const Expression& x, const IndexArgument& v, SourceLocation at) {
+  return pick_with(kPickBatchElem, x, v, 0, at);
+}
+Expression pick_batch_elems(const Expression& x, const IndexArgument& v, SourceLocation at) {
+  return pick_with(kPickBatchElems, x, v, 0, at);
+}
+
+Expression reshape(const Expression& x, const Dim& d, SourceLocation at) {
+  return add_node(kReshape, {&x, 1}, ReshapeAttr{d, 0}, at);
+}
+Expression transpose(const Expression& x, SourceLocation at) {
+  constexpr unsigned kOrder[] = {1, 0};
+  return transpose_with(x, kOrder, 2, at);
+}
+Expression transpose(const Expression& x, std::initializer_list<unsigned> dims, SourceLocation at) {
+  return transpose_with(x, dims.begin(), dims.size(), at);
+}
+Expression transpose(const Expression& x, const std::vector<unsigned>& dims, SourceLocation at) {
+  return transpose_with(x, dims.data(), dims.size(), at);
+}
+
+Expression concatenate(std::initializer_list<Expression> xs, unsigned d, SourceLocation at) {
+  return add_node(kConcatenate, all(xs), ConcatenateAttr{d}, at);
+}
+Expression concatenate(const std::vector<Expression>& xs, unsigned d, SourceLocation at) {
+  return add_node(kConcatenate, xs, ConcatenateAttr{d}, at);
+}
+Expression concatenate_cols(std::initializer_list<Expression> xs, SourceLocation at) {
+  return add_node(kConcatenateCols, all(xs), ConcatenateAttr{1}, at);
+}
+Expression concatenate_cols(const std::vector<Expression>& xs, SourceLocation at) {
+  return add_node(kConcatenateCols, xs, ConcatenateAttr{1}, at);
+}
+Expression concatenate_to_batch(std::initializer_list<Expression> xs, SourceLocation at) {
+  return add_node(kConcatenateToBatch, all(xs), {}, at);
+}
+Expression concatenate_to_batch(const std::vector<Expression>& xs, SourceLocation at) {
+  return add_node(kConcatenateToBatch, xs, {}, at);
+}
+
+Expression nobackprop(const Expression& x, SourceLocation at) {
+  return add_node(kNoBackprop, {&x, 1}, {}, at);
+}
+
+}  // namespace dynet

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/ops/index_argument.h"
+
+// Parts of a tensor, and tensors put together. Indices may be given in any form that IndexArgument takes;
+// those behind a pointer are checked when the graph runs. Errors: ShapeError, IndexError, ArgumentError.
+
+namespace dynet {
+
+/// Slice v of dimension d, which is removed: {n} gives {1}, {m,n} along d = 1 gives {m}. Several indices: one
+/// for each batch element, or all from the one batch element there is.
+Expression pick(const Expression& x, const IndexArgument& v, unsigned d = 0,
+                SourceLocation at = SourceLocation::current());
+/// The slices [start, end) of dimension d.
+Expression pick_range(const Expression& x, unsigned start, unsigned end, unsigned d = 0,
+                      SourceLocation at = SourceLocation::current());
+/// Batch element v.
+Expression pick_batch_elem(const Expression& x, const IndexArgument& v,
+                           SourceLocation at = SourceLocation::current());
+/// Batch elements v1, v2, ..., also several times the same.
+Expression pick_batch_elems(const Expression& x, const IndexArgument& v,
+                            SourceLocation at = SourceLocation::current());
+
+/// The same elements in their order, seen as shape d. If d has batch size one and as many elements as one
+/// batch element, the batch stays. Nothing is copied.
+Expression reshape(const Expression& x, const Dim& d,
+                   SourceLocation at = SourceLocation::current());
+/// A matrix transposed; a vector {n} gives {1,n}.
+Expression transpose(const Expression& x, SourceLocation at = SourceLocation::current());
+/// Dimension i of the result is dimension dims[i] of x.
+Expression transpose(const Expression& x, std::initializer_list<unsigned> dims,
+                     SourceLocation at = SourceLocation::current());
+Expression transpose(const Expression& x, const std::vector<unsigned>& dims,
+                     SourceLocation at = SourceLocation::current());
+
+/// Operands behind each other along dimension d; all other sizes equal, batch sizes equal or one.
+Expression concatenate(std::initializer_list<Expression> xs, unsigned d = 0,
+                       SourceLocation at = SourceLocation::current());
+Expression concatenate(const std::vector<Expression>& xs, unsigned d = 0,
+                       SourceLocation at = SourceLocation::current());
+/// The same along dimension 1: vectors become the columns of a matrix.
+Expression concatenate_cols(std::initializer_list<Expression> xs,
+                            SourceLocation at = SourceLocation::current());
+Expression concatenate_cols(const std::vector<Expression>& xs,
+                            SourceLocation at = SourceLocation::current());
+/// The batch elements of all operands, in order, as one batch.
+Expression concatenate_to_batch(std::initializer_list<Expression> xs,
+                                SourceLocation at = SourceLocation::current());
+Expression concatenate_to_batch(const std::vector<Expression>& xs,
+                                SourceLocation at = SourceLocation::current());
+
+/// x, which gets no gradient through this node. Nothing is copied.
+Expression nobackprop(const Expression& x, SourceLocation at = SourceLocation::current());
+
+}  // namespace dynet

@@ -1,0 +1,226 @@
+#include "dynet-like/param/gradients.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "dynet-like/base/arena.h"
+#include "dynet-like/base/thread_number.h"
+
+namespace dynet {
+namespace {
+
+float* allocate_floats(std::size_t n) {
+  return static_cast<float*>(allocate_zeroed(n * sizeof(float)));
+}
+
+// Sums the parts in the order of their bits. An odd-even transposition sort of whole blocks:
+// exchanging integers keeps every bit pattern, NaN included, and the inner loops vectorize.
+void add_up(float* out, std::vector<const float*> parts, std::size_t n) {
+  if (parts.size() == 2) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = parts[0][i] + parts[1][i];
+    return;
+  }
+  constexpr std::size_t kBlock = 256;
+  const std::size_t lanes = parts.size();
+  std::vector<std::int32_t> block(lanes * kBlock);
+  for (std::size_t at = 0; at < n; at += kBlock) {
+    const std::size_t m = std::min(kBlock, n - at);
+    for (std::size_t l = 0; l < lanes; ++l)
+      std::memcpy(&block[l * kBlock], parts[l] + at, m * sizeof(float));
+    for (std::size_t round = 0; round < lanes; ++round)
+      for (std::size_t l = round % 2; l + 1 < lanes; l += 2) {
+        std::int32_t* a = &block[l * kBlock];
+        std::int32_t* b = a + kBlock;
+        for (std::size_t i = 0; i < m; ++i) {
+          const std::int32_t low = std::min(a[i], b[i]), high = std::max(a[i], b[i]);
+          a[i] = low;
+          b[i] = high;
+        }
+      }
+    std::vector<float> lane(kBlock);
+    std::memcpy(out + at, block.data(), m * sizeof(float));
+    for (std::size_t l = 1; l < lanes; ++l) {
+      std::memcpy(lane.data(), &block[l * kBlock], m * sizeof(float));
+      for (std::size_t i = 0; i < m; ++i) out[at + i] += lane[i];
+    }
+  }
+}
+
+// Adds up what is not null and stores it in what `target` hands out, which may be one of the parts.
+template <class Find, class Target>
+void merge_parts(const std::vector<GradientLane*>& lanes, std::size_t n, Find find, Target target) {
+  std::vector<const float*> parts;
+  for (GradientLane* lane : lanes)
+    if (const float* g = find(*lane)) parts.push_back(g);
+  if (parts.empty()) return;
+  float* out = target();
+  if (parts.size() == 1) {
+    if (parts[0] != out) std::memcpy(out, parts[0], n * sizeof(float));
+  } else {
+    add_up(out, std::move(parts), n);
+  }
+}
+
+}  // namespace
+
+RowGradients::RowGradients(std::size_t rows, std::size_t row_size)
+    : rows_(rows), row_size_(row_size), slot_(new std::uint32_t[rows]) {
+  std::fill_n(slot_.get(), rows, kUnused);
+}
+
+RowGradients::~RowGradients() {
+  for (float* c : chunks_) free_aligned(c);
+  free_aligned(whole_);
+}
+
+GradientSlot RowGradients::use_row(std::uint32_t row) {
+  if (slot_[row] != kUnused) return {row_gradient(slot_[row]), true};
+  const std::size_t k = used_.size();
+  if (k / kRows == chunks_.size()) chunks_.push_back(allocate_floats(kRows * row_size_));
+  used_.push_back(row);
+  slot_[row] = static_cast<std::uint32_t>(k);
+  return {row_gradient(k), false};
+}
+
+GradientSlot RowGradients::use_whole() {
+  if (!whole_) whole_ = allocate_floats(rows_ * row_size_);
+  return {whole_, std::exchange(whole_written_, true)};
+}
+
+void RowGradients::unify() {
+  if (!whole_written_) return;
+  for (std::size_t k = 0; k < used_.size(); ++k) {
+    const float* g = row_gradient(k);
+    float* to = whole_ + used_[k] * row_size_;
+    for (std::size_t i = 0; i < row_size_; ++i) to[i] += g[i];
+    slot_[used_[k]] = kUnused;
+  }
+  used_.clear();
+}
+
+void RowGradients::clear() {
+  for (std::uint32_t row : used_) slot_[row] = kUnused;
+  used_.clear();
+  whole_written_ = false;
+}
+
+GradientLane::~GradientLane() {
+  for (Dense& s : dense_) free_aligned(s.g);
+}
+
+GradientSlot GradientLane::use(std::size_t index, std::size_t size) {
+  if (index >= dense_.size()) dense_.resize(index + 1);
+  Dense& s = dense_[index];
+  if (!s.g) {
+    s.g = allocate_floats(size);
+    s.size = size;
+  }
+  return {s.g, std::exchange(s.written, true)};
+}
+
+RowGradients& GradientLane::rows(std::size_t index, std::size_t rows, std::size_t row_size) {
+  if (index >= rows_.size()) rows_.resize(index + 1);
+  if (!rows_[index]) rows_[index] = std::make_unique<RowGradients>(rows, row_size);
+  return *rows_[index];
+}
+
+void GradientLane::clear() {
+  for (Dense& s : dense_) s.written = false;
+  for (auto& r : rows_)
+    if (r) r->clear();
+}
+
+GradientLane& GradientLanes::claim(std::uint64_t thread) {
+  for (Entry& e : entries_)
+    if (!e.active) {
+      e.active = true;
+      e.thread = thread;
+      return *e.lane;
+    }
+  entries_.push_back({thread, true, std::make_unique<GradientLane>()});
+  return *entries_.back().lane;
+}
+
+GradientLane& GradientLanes::mine() {
+  const std::uint64_t thread = this_thread_number();
+  const std::lock_guard lock(mutex_);
+  for (Entry& e : entries_)
+    if (e.active && e.thread == thread) return *e.lane;
+  return claim(thread);
+}
+
+GradientLane* GradientLanes::merge() {
+  const std::lock_guard lock(mutex_);
+  std::vector<GradientLane*> lanes;
+  std::size_t dense = 0, tables = 0;
+  for (Entry& e : entries_)
+    if (e.active) {
+      lanes.push_back(e.lane.get());
+      dense = std::max(dense, e.lane->dense_count());
+      tables = std::max(tables, e.lane->table_count());
+    }
+  for (GradientLane* lane : lanes)
+    for (std::size_t t = 0; t < lane->table_count(); ++t)
+      if (RowGradients* r = lane->find_rows(t)) r->unify();
+  if (lanes.size() < 2) return lanes.empty() ? nullptr : lanes[0];
+
+  // The sum belongs to no thread: a thread that goes on starts a lane of its own again.
+  GradientLane& out = claim(0);
+  const auto sizes = [&](auto&& find) {
+    for (GradientLane* lane : lanes)
+      if (auto n = find(*lane)) return n;
+    return decltype(find(*lanes[0])){};
+  };
+  for (std::size_t p = 0; p < dense; ++p) {
+    const std::size_t n = sizes([&](GradientLane& l) { return l.dense_size(p); });
+    merge_parts(
+        lanes, n, [&](GradientLane& l) { return l.find(p); }, [&] { return out.use(p, n).g; });
+  }
+  for (std::size_t t = 0; t < tables; ++t) {
+    const RowGradients* any =
+        sizes([&](GradientLane& l) -> const RowGradients* { return l.find_rows(t); });
+    if (!any) continue;
+    RowGradients& to = out.rows(t, any->row_count(), any->row_size());
+    const std::size_t row_size = any->row_size();
+    merge_parts(
+        lanes, any->row_count() * row_size,
+        [&](GradientLane& l) {
+          const RowGradients* r = l.find_rows(t);
+          return r && r->whole_written() ? r->whole() : nullptr;
+        },
+        [&] { return to.use_whole().g; });
+    std::vector<std::uint32_t> rows;
+    for (GradientLane* lane : lanes)
+      if (const RowGradients* r = lane->find_rows(t))
+        rows.insert(rows.end(), r->rows().begin(), r->rows().end());
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    for (std::uint32_t row : rows)
+      merge_parts(
+          lanes, row_size,
+          [&](GradientLane& l) {
+            const RowGradients* r = l.find_rows(t);
+            return r ? r->find(row) : nullptr;
+          },
+          [&] { return to.use_row(row).g; });
+    to.unify();
+  }
+  for (Entry& e : entries_)
+    if (e.active && e.lane.get() != &out) {
+      e.lane->clear();
+      e.active = false;
+    }
+  return &out;
+}
+
+void GradientLanes::clear() {
+  const std::lock_guard lock(mutex_);
+  for (Entry& e : entries_)
+    if (e.active) {
+      e.lane->clear();
+      e.active = false;
+    }
+}
+
+}  // namespace dynet

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "dynet-like/base/pod_vector.h"
+
+namespace dynet {
+
+/// Where a gradient goes: the memory, and whether it already holds a sum to add to.
+struct GradientSlot {
+  float* g = nullptr;
+  bool written = false;  ///< false: the next write stores, nothing was zeroed before
+};
+
+/// The gradient of a lookup table: only the rows that were used have memory.
+class RowGradients {
+ public:
+  RowGradients(std::size_t rows, std::size_t row_size);
+  ~RowGradients();
+  RowGradients(const RowGradients&) = delete;
+  RowGradients& operator=(const RowGradients&) = delete;
+
+  /// The gradient of one row; the pointer lives until the next `clear`. Sets `written`.
+  GradientSlot use_row(std::uint32_t row);
+  /// The gradient of the table as one matrix, apart from the rows. Sets `written`.
+  GradientSlot use_whole();
+
+  /// Rows used since the last clear, in order of first use; row k of the list has gradient
+  /// `row_gradient(k)`.
+  const PodVector<std::uint32_t>& rows() const { return used_; }
+  float* row_gradient(std::size_t k) const { return chunks_[k / kRows] + (k % kRows) * row_size_; }
+  /// The gradient of table row `row`, or null if unused.
+  float* find(std::uint32_t row) const {
+    return slot_[row] == kUnused ? nullptr : row_gradient(slot_[row]);
+  }
+  bool whole_written() const { return whole_written_; }
+  float* whole() const { return whole_; }
+  std::size_t row_size() const { return row_size_; }
+  std::size_t row_count() const { return rows_; }
+  /// Moves the rows into the whole-table gradient, if that one was used, so that one form is left.
+  void unify();
+  void clear();
+  bool empty() const { return used_.empty() && !whole_written_; }
+
+ private:
+  static constexpr std::size_t kRows = 64;  // rows in a chunk
+  static constexpr std::uint32_t kUnused = 0xffffffffu;
+
+  std::size_t rows_, row_size_;
+  std::unique_ptr<std::uint32_t[]> slot_;
+  PodVector<std::uint32_t> used_;
+  std::vector<float*> chunks_;  // never moved: backward holds pointers into them
+  float* whole_ = nullptr;
+  bool whole_written_ = false;
+};
+
+/// The gradients that one thread's backward passes have added up, by parameter index.
+class GradientLane {
+ public:
+  GradientLane() = default;
+  ~GradientLane();
+  GradientLane(const GradientLane&) = delete;
+  GradientLane& operator=(const GradientLane&) = delete;
+
+  /// The gradient of dense parameter `index` with `size` elements. Sets `written`.
+  GradientSlot use(std::size_t index, std::size_t size);
+  RowGradients& rows(std::size_t index, std::size_t rows, std::size_t row_size);
+  /// What was written, or null.
+  float* find(std::size_t index) const {
+    return index < dense_.size() && dense_[index].written ? dense_[index].g : nullptr;
+  }
+  RowGradients* find_rows(std::size_t index) const {
+    return index < rows_.size() && rows_[index] && !rows_[index]->empty() ? rows_[index].get()
+                                                                          : nullptr;
+  }
+  /// Elements of dense parameter `index`, zero if it was not written.
+  std::size_t dense_size(std::size_t index) const { return find(index) ? dense_[index].size : 0; }
+  std::size_t dense_count() const { return dense_.size(); }
+  std::size_t table_count() const { return rows_.size(); }
+  void forget(std::size_t index) { dense_[index].written = false; }
+  void clear();
+
+ private:
+  struct Dense {
+    float* g = nullptr;
+    std::size_t size = 0;
+    bool written = false;
+  };
+  std::vector<Dense> dense_;
+  std::vector<std::unique_ptr<RowGradients>> rows_;
+};
+
+/// How the gradients of graphs on several threads meet.
+///
+/// Every thread adds into a lane of its own, in the order of its backward passes. `merge` adds the
+/// lanes up element by element, sorted by their bits, so the sum depends on what each thread
+/// computed and never on which came first. With one thread there is one lane and nothing to add up:
+/// the trainer reads the very memory that backward wrote.
+class GradientLanes {
+ public:
+  /// The lane of the calling thread. Safe to call from any thread at any time.
+  GradientLane& mine();
+  /// One lane holding all gradients, or null if there are none. Not while a backward pass runs.
+  GradientLane* merge();
+  /// Drops all gradients, keeping the memory. Not while a backward pass runs.
+  void clear();
+
+ private:
+  struct Entry {
+    std::uint64_t thread;  // 0: no thread's
+    bool active;
+    std::unique_ptr<GradientLane> lane;
+  };
+  GradientLane& claim(std::uint64_t thread);
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace dynet

@@ -1,0 +1,264 @@
+#include "dynet-like/param/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "dynet-like/base/errors.h"
+
+namespace dynet {
+namespace {
+
+std::uint64_t hash_name(const std::string& name) {  // FNV-1a
+  std::uint64_t h = 14695981039346656037u;
+  for (unsigned char c : name) h = (h ^ c) * 1099511628211u;
+  return h;
+}
+
+void check_weight_decay(float lambda) {
+  if (!(lambda < 1.0f))
+    throw ArgumentError("the weight decay must be below 1, got " + std::to_string(lambda));
+}
+
+void scale_floats(float* v, std::size_t n, float s) {
+  for (std::size_t i = 0; i < n; ++i) v[i] *= s;
+}
+
+// Written as a vector because a loop over an array of sums does not become one.
+typedef float Sums __attribute__((vector_size(64)));
+constexpr std::size_t kSums = sizeof(Sums) / sizeof(float);
+
+double squared_norm(const float* v, std::size_t n) {
+  // Blocks of floats in 64 sums, then double: fast, and exact enough for any size.
+  constexpr std::size_t kBlock = 4096;
+  double total = 0;
+  for (std::size_t at = 0; at < n; at += kBlock) {
+    const std::size_t end = std::min(n, at + kBlock);
+    Sums s[4] = {};
+    std::size_t i = at;
+    for (; i + 4 * kSums <= end; i += 4 * kSums) {
+      Sums x[4];
+      std::memcpy(x, v + i, sizeof x);
+      s[0] += x[0] * x[0];
+      s[1] += x[1] * x[1];
+      s[2] += x[2] * x[2];
+      s[3] += x[3] * x[3];
+    }
+    double block = 0;
+    for (; i < end; ++i) block += static_cast<double>(v[i]) * v[i];
+    const Sums sum = (s[0] + s[1]) + (s[2] + s[3]);
+    for (std::size_t k = 0; k < kSums; ++k) block += sum[k];
+    if (!(block > 1e-25 && block < 1e38)) {  // squares outside the range of float
+      block = 0;
+      for (i = at; i < end; ++i) block += static_cast<double>(v[i]) * v[i];
+    }
+    total += block;
+  }
+  return total;
+}
+
+void check_row(const ParameterStorage& p, std::size_t index) {
+  if (index >= p.rows)
+    throw IndexError("lookup parameter " + p.name + ": row " + std::to_string(index) +
+                     " is outside the " + std::to_string(p.rows) + " rows");
+}
+
+}  // namespace
+
+ParameterStorage& ParameterHandle::get() const {
+  if (!p_) throw ArgumentError("a Parameter was used that belongs to no ParameterCollection");
+  return *p_;
+}
+
+void ParameterHandle::zero() { std::fill_n(get().values, get().size(), 0.0f); }
+
+void ParameterHandle::scale(float s) { scale_floats(get().values, get().size(), s); }
+
+void ParameterHandle::scale_gradient(float s) {
+  ParameterStorage& p = get();
+  GradientLane* lane = p.bank->gradients.merge();
+  if (!lane) return;
+  if (!p.is_lookup) {
+    if (float* g = lane->find(p.index)) scale_floats(g, p.size(), s);
+  } else if (RowGradients* r = lane->find_rows(p.index)) {
+    if (r->whole_written()) scale_floats(r->whole(), p.size(), s);
+    for (std::size_t k = 0; k < r->rows().size(); ++k)
+      scale_floats(r->row_gradient(k), p.row_size(), s);
+  }
+}
+
+Tensor Parameter::gradients() const {
+  ParameterStorage& p = get();
+  GradientLane* lane = p.bank->gradients.merge();
+  if (!lane) lane = &p.bank->gradients.mine();
+  const GradientSlot slot = lane->use(p.index, p.size());
+  if (!slot.written) std::fill_n(slot.g, p.size(), 0.0f);
+  return {p.dim, slot.g};
+}
+
+void Parameter::set_value(const std::vector<float>& values) {
+  ParameterStorage& p = get();
+  if (values.size() != p.size())
+    throw ArgumentError("parameter " + p.name + " " + to_string(p.dim) + " needs " +
+                        std::to_string(p.size()) + " values, got " + std::to_string(values.size()));
+  std::copy(values.begin(), values.end(), p.values);
+}
+
+void Parameter::clip_inplace(float left, float right) {
+  if (!(left <= right)) throw ArgumentError("clip_inplace: needs left <= right");
+  float* v = get().values;
+  for (std::size_t i = 0; i < get().size(); ++i) v[i] = std::clamp(v[i], left, right);
+}
+
+void LookupParameter::initialize(unsigned index, const std::vector<float>& values) {
+  ParameterStorage& p = get();
+  check_row(p, index);
+  if (values.size() != p.row_size())
+    throw ArgumentError("lookup parameter " + p.name + " has rows of " +
+                        std::to_string(p.row_size()) + " values, got " +
+                        std::to_string(values.size()));
+  std::copy(values.begin(), values.end(), p.values + index * p.row_size());
+}
+
+Tensor LookupParameter::row(unsigned index) const {
+  check_row(get(), index);
+  return {get().dim, get().values + index * get().row_size()};
+}
+
+std::vector<Tensor> LookupParameter::values() const {
+  std::vector<Tensor> rows;
+  for (unsigned i = 0; i < get().rows; ++i) rows.push_back(row(i));
+  return rows;
+}
+
+std::vector<float> LookupParameter::row_gradient(unsigned index) const {
+  ParameterStorage& p = get();
+  check_row(p, index);
+  std::vector<float> g(p.row_size(), 0.0f);
+  GradientLane* lane = p.bank->gradients.merge();
+  RowGradients* r = lane ? lane->find_rows(p.index) : nullptr;
+  const float* from = !r                   ? nullptr
+                      : r->whole_written() ? r->whole() + index * p.row_size()
+                                           : r->find(index);
+  if (from) std::copy_n(from, g.size(), g.begin());
+  return g;
+}
+
+ParameterCollection::ParameterCollection(float weight_decay_lambda)
+    : bank_(std::make_shared<ParameterBank>()), node_(&bank_->root) {
+  set_weight_decay_lambda(weight_decay_lambda);
+}
+
+std::shared_ptr<ParameterStorage> ParameterCollection::add(const std::string& name, const Dim& d,
+                                                           std::size_t rows, bool is_lookup,
+                                                           const ParameterInit& init) {
+  ParameterStorage& p = bank_->add(*node_, name, d, rows, is_lookup);
+  Tensor values{p.full_dim(), p.values};
+  try {
+    init.initialize(values, RandomStream(mix_bits(bank_->seed) ^ hash_name(p.name)));
+  } catch (...) {
+    (is_lookup ? bank_->tables : bank_->parameters).pop_back();
+    --node_->used_names[name];
+    throw;
+  }
+  return {bank_, &p};
+}
+
+Parameter ParameterCollection::add_parameters(const Dim& d, const std::string& name) {
+  return add_parameters(d, ParameterInitGlorot(), name);
+}
+
+Parameter ParameterCollection::add_parameters(const Dim& d, float scale, const std::string& name) {
+  if (scale == 0.0f) return add_parameters(d, name);
+  return add_parameters(d, ParameterInitUniform(scale), name);
+}
+
+Parameter ParameterCollection::add_parameters(const Dim& d, const ParameterInit& init,
+                                              const std::string& name) {
+  return Parameter(add(name, d, 1, false, init));
+}
+
+LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
+                                                           const std::string& name) {
+  return add_lookup_parameters(n, d, ParameterInitGlorot(true), name);
+}
+
+LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
+                                                           const ParameterInit& init,
+                                                           const std::string& name) {
+  return LookupParameter(add(name, d, n, true, init));
+}
+
+ParameterCollection ParameterCollection::add_subcollection(const std::string& name,
+                                                           float weight_decay_lambda) {
+  check_weight_decay(weight_decay_lambda);
+  auto child = std::make_unique<CollectionNode>();
+  child->fullname = unique_name(*node_, name) + "/";
+  child->parent = node_;
+  child->weight_decay = weight_decay_lambda;
+  node_->children.push_back(std::move(child));
+  return {bank_, node_->children.back().get()};
+}
+
+std::vector<Parameter> ParameterCollection::parameters_list() const {
+  std::vector<Parameter> list;
+  for (auto& p : bank_->parameters)
+    if (node_->contains(p->collection))
+      list.emplace_back(std::shared_ptr<ParameterStorage>(bank_, p.get()));
+  return list;
+}
+
+std::vector<LookupParameter> ParameterCollection::lookup_parameters_list() const {
+  std::vector<LookupParameter> list;
+  for (auto& p : bank_->tables)
+    if (node_->contains(p->collection))
+      list.emplace_back(std::shared_ptr<ParameterStorage>(bank_, p.get()));
+  return list;
+}
+
+std::size_t ParameterCollection::size() const {
+  return parameters_list().size() + lookup_parameters_list().size();
+}
+
+std::size_t ParameterCollection::parameter_count() const {
+  std::size_t n = 0;
+  for (const Parameter& p : parameters_list()) n += p.get_storage().size();
+  for (const LookupParameter& p : lookup_parameters_list()) n += p.get_storage().size();
+  return n;
+}
+
+std::size_t ParameterCollection::updated_parameter_count() const {
+  std::size_t n = 0;
+  for (const Parameter& p : parameters_list()) n += p.is_updated() ? p.get_storage().size() : 0;
+  for (const LookupParameter& p : lookup_parameters_list())
+    n += p.is_updated() ? p.get_storage().size() : 0;
+  return n;
+}
+
+float ParameterCollection::gradient_l2_norm() const {
+  return static_cast<float>(std::sqrt(gradient_squared_norm(*bank_, *node_)));
+}
+
+void ParameterCollection::set_weight_decay_lambda(float lambda) {
+  check_weight_decay(lambda);
+  node_->weight_decay = lambda;
+}
+
+double gradient_squared_norm(ParameterBank& bank, const CollectionNode& root) {
+  GradientLane* lane = bank.gradients.merge();
+  if (!lane) return 0;
+  double sum = 0;
+  for (auto& p : bank.parameters)
+    if (const float* g = lane->find(p->index); g && p->updated && root.contains(p->collection))
+      sum += squared_norm(g, p->size());
+  for (auto& p : bank.tables) {
+    const RowGradients* r = lane->find_rows(p->index);
+    if (!r || !p->updated || !root.contains(p->collection)) continue;
+    if (r->whole_written()) sum += squared_norm(r->whole(), p->size());
+    for (std::size_t k = 0; k < r->rows().size(); ++k)
+      sum += squared_norm(r->row_gradient(k), p->row_size());
+  }
+  return sum;
+}
+
+}  // namespace dynet

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dynet-like/param/init.h"
+#include "dynet-like/param/storage.h"
+#include "dynet-like/tensor/tensor.h"
+
+namespace dynet {
+
+/// What Parameter and LookupParameter have in common: a shared handle to one trained tensor or
+/// table. Every member throws ArgumentError on an empty handle.
+class ParameterHandle {
+ public:
+  explicit operator bool() const { return p_ != nullptr; }
+  /// Frozen parameters (`false`) keep their values: no gradient, no update.
+  void set_updated(bool b) { get().updated = b; }
+  bool is_updated() const { return get().updated; }
+  /// `/collection/name`
+  const std::string& get_fullname() const { return get().name; }
+  /// The shape; of one row for a lookup parameter.
+  const Dim& dim() const { return get().dim; }
+  /// All values zero.
+  void zero();
+  /// All values times `s`.
+  void scale(float s);
+  /// The gradient times `s`.
+  void scale_gradient(float s);
+  /// The weight decay factor of its collection.
+  float current_weight_decay() const { return get().collection->effective_weight_decay(); }
+  ParameterStorage& get_storage() const { return get(); }
+  const std::shared_ptr<ParameterStorage>& shared() const { return p_; }
+
+  friend bool operator==(const ParameterHandle& a, const ParameterHandle& b) {
+    return a.p_ == b.p_;
+  }
+
+ protected:
+  ParameterHandle() = default;
+  explicit ParameterHandle(std::shared_ptr<ParameterStorage> p) : p_(std::move(p)) {}
+  ParameterStorage& get() const;
+
+  std::shared_ptr<ParameterStorage> p_;
+};
+
+/// A trained tensor.
+class Parameter : public ParameterHandle {
+ public:
+  Parameter() = default;
+  explicit Parameter(std::shared_ptr<ParameterStorage> p) : ParameterHandle(std::move(p)) {}
+
+  /// A view of the values.
+  Tensor values() const { return {get().dim, get().values}; }
+  /// A view of the gradient summed so far; zero if there is none. Not while a backward pass runs.
+  Tensor gradients() const;
+  /// Throws ArgumentError unless there are as many values as elements.
+  void set_value(const std::vector<float>& values);
+  /// Values limited to [left, right].
+  void clip_inplace(float left, float right);
+};
+
+/// A table of trained tensors, one for each index; only the rows used get gradients.
+class LookupParameter : public ParameterHandle {
+ public:
+  LookupParameter() = default;
+  explicit LookupParameter(std::shared_ptr<ParameterStorage> p) : ParameterHandle(std::move(p)) {}
+
+  /// Sets one row. Throws IndexError, or ArgumentError for a wrong number of values.
+  void initialize(unsigned index, const std::vector<float>& values);
+  /// A view of each row.
+  std::vector<Tensor> values() const;
+  /// A view of one row. Throws IndexError.
+  Tensor row(unsigned index) const;
+  /// The gradient of one row, copied; zero if it was not used. Not while a backward pass runs.
+  std::vector<float> row_gradient(unsigned index) const;
+  /// The number of rows.
+  std::size_t size() const { return get().rows; }
+};
+
+/// A tree of named parameters: the part of a model that stays. A handle; copies share everything.
+///
+/// Names may not contain `/` or `_`; equal names get `_1`, `_2`, ... Initial values are a function
+/// of the seed and the full name alone, whatever else the program does.
+class ParameterCollection {
+ public:
+  /// Weight decay `lambda` in [0, 1): after every update, whatever the trainer, w <- (1 - lambda)
+  /// w.
+  explicit ParameterCollection(float weight_decay_lambda = 0.0f);
+
+  /// A new parameter, by default with Glorot's initialization. Throws ShapeError, ArgumentError.
+  Parameter add_parameters(const Dim& d, const std::string& name = "");
+  /// Uniform in [-scale, scale); Glorot's if `scale` is zero.
+  Parameter add_parameters(const Dim& d, float scale, const std::string& name = "");
+  Parameter add_parameters(const Dim& d, const ParameterInit& init, const std::string& name = "");
+  /// A table of `n` rows of shape `d`.
+  LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const std::string& name = "");
+  LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const ParameterInit& init,
+                                        const std::string& name = "");
+
+  /// A collection inside this one. A negative weight decay means this one's.
+  ParameterCollection add_subcollection(const std::string& name = "",
+                                        float weight_decay_lambda = -1.0f);
+
+  /// The seed of all parameters added from now on, in the whole tree; 1 at the start.
+  void set_seed(std::uint64_t seed) { bank_->seed = seed; }
+  std::uint64_t get_seed() const { return bank_->seed; }
+  const std::string& get_fullname() const { return node_->fullname; }
+
+  /// Everything in this collection and below it, in the order of creation.
+  std::vector<Parameter> parameters_list() const;
+  std::vector<LookupParameter> lookup_parameters_list() const;
+  /// Number of parameters and tables.
+  std::size_t size() const;
+  /// Number of trained values.
+  std::size_t parameter_count() const;
+  /// Those that are not frozen.
+  std::size_t updated_parameter_count() const;
+
+  /// Euclidean norm of the gradients of all parameters that are not frozen.
+  float gradient_l2_norm() const;
+  /// Drops the gradients of the whole tree.
+  void reset_gradient() { bank_->gradients.clear(); }
+
+  void set_weight_decay_lambda(float lambda);
+  float get_weight_decay_lambda() const { return node_->effective_weight_decay(); }
+
+  ParameterBank& bank() const { return *bank_; }
+  const CollectionNode& node() const { return *node_; }
+
+ private:
+  ParameterCollection(std::shared_ptr<ParameterBank> bank, CollectionNode* node)
+      : bank_(std::move(bank)), node_(node) {}
+  std::shared_ptr<ParameterStorage> add(const std::string& name, const Dim& d, std::size_t rows,
+                                        bool is_lookup, const ParameterInit& init);
+
+  std::shared_ptr<ParameterBank> bank_;
+  CollectionNode* node_;
+};
+
+/// Sum of squares of the merged gradients of all parameters below `root` that are not frozen.
+double gradient_squared_norm(ParameterBank& bank, const CollectionNode& root);
+
+}  // namespace dynet

@@ -1,0 +1,52 @@
+#include "dynet-like/param/storage.h"
+
+#include "dynet-like/base/arena.h"
+#include "dynet-like/base/errors.h"
+#include "dynet-like/shape/rules.h"
+
+namespace dynet {
+
+ParameterStorage::~ParameterStorage() { free_aligned(values); }
+
+Dim ParameterStorage::full_dim() const {
+  Dim d = dim;
+  if (is_lookup) d.add_dim(static_cast<unsigned>(rows));
+  return d;
+}
+
+std::string unique_name(CollectionNode& collection, const std::string& name) {
+  if (name.find_first_of("/_") != std::string::npos)
+    throw ArgumentError("a parameter name must not contain / or _, got \"" + name + "\"");
+  const int n = collection.used_names[name]++;
+  std::string full = collection.fullname + name;
+  if (n > 0 || name.empty()) full += "_" + std::to_string(n);
+  return full;
+}
+
+ParameterStorage& ParameterBank::add(CollectionNode& collection, const std::string& name,
+                                     const Dim& dim, std::size_t rows, bool is_lookup) {
+  const char* who = is_lookup ? "add_lookup_parameters: " : "add_parameters: ";
+  if (dim.bd != 1)
+    throw ShapeError(who + std::string("a parameter has no batch, got ") + to_string(dim));
+  if (is_lookup && dim.nd >= kMaxTensorDim)
+    throw ShapeError(who + std::string("a row has at most 6 sizes, got ") + to_string(dim));
+  auto p = std::make_unique<ParameterStorage>();
+  p->dim = dim;
+  p->rows = rows;
+  p->is_lookup = is_lookup;
+  p->bank = this;
+  p->collection = &collection;
+  try {
+    shape::checked(p->full_dim());
+  } catch (const RuleBroken& e) {
+    throw ArgumentError(who + e.rule);
+  }
+  p->values = static_cast<float*>(allocate_zeroed(p->size() * sizeof(float)));
+  p->name = unique_name(collection, name);
+  auto& list = is_lookup ? tables : parameters;
+  p->index = list.size();
+  list.push_back(std::move(p));
+  return *list.back();
+}
+
+}  // namespace dynet

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dynet-like/param/gradients.h"
+#include "dynet-like/shape/dim.h"
+
+namespace dynet {
+
+class ParameterBank;
+struct CollectionNode;
+
+/// One trained tensor, or one table of them: what a Parameter or LookupParameter stands for.
+struct ParameterStorage {
+  std::string name;        ///< full name, `/sub/name`
+  Dim dim;                 ///< of the parameter, or of one row of a table
+  std::size_t rows = 1;    ///< rows of a table
+  bool is_lookup = false;  ///< a table
+  std::size_t index = 0;   ///< place among the parameters or the tables of its bank
+  float* values = nullptr;
+  bool updated = true;  ///< false: frozen, gets no gradient and no update
+  ParameterBank* bank = nullptr;
+  const CollectionNode* collection = nullptr;
+
+  std::size_t row_size() const { return dim.size(); }
+  std::size_t size() const { return rows * row_size(); }
+  /// The shape of all values: a table has its number of rows as last size.
+  Dim full_dim() const;
+
+  ParameterStorage() = default;
+  ParameterStorage(const ParameterStorage&) = delete;
+  ParameterStorage& operator=(const ParameterStorage&) = delete;
+  ~ParameterStorage();
+};
+
+/// A collection's place in the tree of collections.
+struct CollectionNode {
+  std::string fullname;  ///< ends in `/`
+  CollectionNode* parent = nullptr;
+  float weight_decay = -1.0f;  ///< negative: the parent's
+  std::map<std::string, int> used_names;
+  std::vector<std::unique_ptr<CollectionNode>> children;
+
+  float effective_weight_decay() const {
+    for (const CollectionNode* n = this; n; n = n->parent)
+      if (n->weight_decay >= 0) return n->weight_decay;
+    return 0.0f;
+  }
+  bool contains(const CollectionNode* other) const {
+    for (; other; other = other->parent)
+      if (other == this) return true;
+    return false;
+  }
+};
+
+/// Everything that a tree of collections owns. Handles and graphs share it, so a parameter lives as
+/// long as anything that can name it.
+class ParameterBank {
+ public:
+  ParameterBank() { root.fullname = "/"; }
+  ParameterBank(const ParameterBank&) = delete;
+  ParameterBank& operator=(const ParameterBank&) = delete;
+
+  ParameterStorage& add(CollectionNode& collection, const std::string& name, const Dim& dim,
+                        std::size_t rows, bool is_lookup);
+
+  CollectionNode root;
+  std::vector<std::unique_ptr<ParameterStorage>> parameters;
+  std::vector<std::unique_ptr<ParameterStorage>> tables;
+  GradientLanes gradients;
+  std::uint64_t seed = 1;
+};
+
+/// `name` made unique in `collection` and put behind its full name, as DyNet does: `W`, `W_1`, ...,
+/// and `_0`, `_1`, ... for parameters without a name. Throws ArgumentError for `/` and `_` in a
+/// name.
+std::string unique_name(CollectionNode& collection, const std::string& name);
+
+}  // namespace dynet

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dynet-like/shape/dim.h"
+
+namespace dynet {
+
+/// Thrown by a shape rule: the rule in one sentence, and what kind of mistake it was. The graph
+/// adds the operation, the operands and the place in the user's program.
+struct RuleBroken {
+  enum class Kind { shape, index, argument };
+  Kind kind;
+  std::string rule;
+};
+
+/// The shape rules: pure functions from operand shapes to the shape of the result, or RuleBroken.
+///
+/// Batch sizes are equal or one wherever several operands meet; the result has the larger.
+namespace shape {
+
+/// One line for each operand of a variadic rule.
+using Dims = std::span<const Dim* const>;
+
+/// Throws unless the number of elements fits the address space.
+Dim checked(const Dim& dim);
+
+/// The rule for every elementwise operation: each size is equal, or one on either side; missing
+/// sizes are one.
+Dim broadcast(const Dim& a, const Dim& b);
+Dim broadcast_all(Dims xs);
+unsigned common_batch(const Dim& a, const Dim& b);
+
+/// {m,k} times {k,n} gives {m,n}; {m,k} times {k} gives {m}.
+Dim matmul(const Dim& a, const Dim& b);
+/// b + W1 x1 + W2 x2 + ...; b has the rows of the result and its columns or one column.
+Dim affine(Dims xs);
+/// {m,n} plus {m} on each column.
+Dim colwise_add(const Dim& x, const Dim& bias);
+
+/// Two operands of the same sizes to one number for each batch element.
+Dim pairwise_scalar(const Dim& a, const Dim& b);
+/// All elements to one number for each batch element.
+Dim elements(const Dim& x);
+/// All batch elements to one.
+Dim batches(const Dim& x);
+/// A matrix or vector, one distribution along dimension `d`.
+Dim softmax(const Dim& x, unsigned d);
+/// A vector of scores and one class for each batch element.
+Dim class_loss(const Dim& x, std::size_t classes, unsigned largest);
+
+/// Dimension `d` removed, one index for each batch element.
+Dim pick(const Dim& x, std::size_t indices, unsigned largest, unsigned d);
+/// [start, end) along `d`.
+Dim pick_range(const Dim& x, unsigned start, unsigned end, unsigned d);
+Dim pick_batch(const Dim& x, std::size_t indices, unsigned largest);
+Dim concatenate(Dims xs, unsigned d);
+Dim concatenate_batch(Dims xs);
+Dim reshape(const Dim& x, const Dim& to);
+/// Dimension i of the result is dimension `order[i]` of x.
+Dim transpose(const Dim& x, std::span<const unsigned> order);
+
+/// Gates of an LSTM: {4H} and the previous cell {H} give {H}.
+Dim lstm_cell(const Dim& cell, const Dim& gates);
+/// A vector whose length is a multiple of four.
+Dim lstm_gates(const Dim& x);
+
+}  // namespace shape
+}  // namespace dynet

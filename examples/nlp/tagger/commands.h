@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "corpus.h"
+#include "model.h"
+#include "train.h"
+
+namespace tagger {
+
+struct TrainCommand {
+  std::string train, dev, test, model;
+  std::string format = "auto", column, split, features;
+  bool resume = false;
+  ModelSettings model_settings;
+  TrainSettings settings;
+  std::vector<std::string> given;  ///< names of the options on the command line
+};
+
+struct EvalCommand {
+  std::string model, data;
+  std::string format, column;  ///< empty: as in training
+  std::string part = "all";
+  std::size_t show = 0;
+};
+
+struct TagCommand {
+  std::string model;
+  std::string input = "-";
+  std::string output = "-";
+  bool tags = false;
+};
+
+/// Trains, then scores the best model on the test data, if there are any. The results go to
+/// standard output, the progress to standard error.
+void run_train(const TrainCommand& command);
+/// Scores a saved model.
+void run_eval(const EvalCommand& command);
+/// Tags sentences, one a line: `word|TAG`, or the restored text if the model restores text.
+void run_tag(const TagCommand& command);
+
+}  // namespace tagger

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <string>
+#include <vector>
+
+namespace tagger {
+
+/// A sentence with one tag per word; `name` is where it comes from (a verse, say) or empty.
+struct Sentence {
+  std::vector<std::string> words;
+  std::vector<std::string> tags;
+  std::string name;
+};
+
+using Corpus = std::vector<Sentence>;
+
+/// How sentences are written in a file.
+enum class Format {
+  kAuto,     ///< guessed from the first lines
+  kConllu,   ///< CoNLL-U: ten columns separated by tabs, a blank line after each sentence
+  kPipe,     ///< one sentence a line, `word|TAG` separated by spaces; the last `|` counts
+  kColumns,  ///< a word and its tag on each line, a blank line between sentences
+  kBible,    ///< one verse a line, `Ge1:1 In the beginning ...`, tags are case and marks
+  kText,     ///< plain text, one sentence a line, tags are case and marks
+};
+
+const char* format_name(Format format);
+/// The format of that name; throws UserError listing the names.
+Format format_from_name(const std::string& name);
+/// True for the formats whose tags are the case and the marks of running text.
+inline bool is_running_text(Format format) {
+  return format == Format::kBible || format == Format::kText;
+}
+
+struct ReadOptions {
+  Format format = Format::kAuto;
+  /// Where the tag is: a CoNLL-U column name (UPOS, XPOS, ...) or a number from 1.
+  /// Empty: UPOS in CoNLL-U, the last column in column files.
+  std::string column;
+};
+
+/// A corpus and the format it was found to have.
+struct ReadResult {
+  Corpus corpus;
+  Format format = Format::kAuto;
+};
+
+/// Reads all sentences. Throws LineError for a line that is not as the format wants it, UserError
+/// for a file that cannot be read or holds no sentence.
+ReadResult read_corpus(const std::string& path, const ReadOptions& options = {});
+/// The same from a stream; `name` stands for the file in messages.
+ReadResult read_corpus(std::istream& in, const std::string& name, const ReadOptions& options = {});
+
+/// The format that the first lines show; throws LineError when they fit none.
+Format guess_format(const std::vector<std::string>& lines, const std::string& name);
+
+/// One file cut in three; parts of a hundred, say 90/5/5.
+struct Split {
+  std::array<std::uint32_t, 3> parts{0, 0, 0};
+  bool empty() const { return parts[0] + parts[1] + parts[2] == 0; }
+};
+
+enum class Part { kAll, kTrain, kDev, kTest };
+
+/// Reads "90/5/5"; throws UserError unless there are three numbers with a positive sum.
+Split parse_split(const std::string& text);
+Part part_from_name(const std::string& name);
+const char* part_name(Part part);
+
+/// The part that sentence number `index` belongs to: depends on nothing but the two arguments.
+Part part_of(std::size_t index, const Split& split);
+/// The sentences of one part, in order.
+Corpus take_part(const Corpus& corpus, const Split& split, Part part);
+
+std::size_t count_words(const Corpus& corpus);
+
+}  // namespace tagger

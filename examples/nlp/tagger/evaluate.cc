@@ -1,0 +1,184 @@
+#include "evaluate.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "kingjames.h"
+#include "progress.h"
+
+namespace tagger {
+namespace {
+
+/// 'B', 'I' or 'O', and the type behind the hyphen.
+std::pair<char, std::string> bio_parts(const std::string& tag) {
+  if (tag.size() > 2 && tag[1] == '-' && (tag[0] == 'B' || tag[0] == 'I')) {
+    return {tag[0], tag.substr(2)};
+  }
+  return {'O', ""};
+}
+
+std::string most_frequent(const std::map<std::string, std::size_t>& counts) {
+  std::string best;
+  std::size_t most = 0;
+  for (const auto& [tag, count] : counts) {
+    if (count > most) {
+      best = tag;
+      most = count;
+    }
+  }
+  return best;
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+}  // namespace
+
+double FoundScore::f1() const {
+  return wanted + found == 0
+             ? 0.0
+             : 2.0 * static_cast<double>(correct) / static_cast<double>(wanted + found);
+}
+
+std::vector<Span> spans_of(const std::vector<std::string>& tags) {
+  std::vector<Span> spans;
+  bool open = false;
+  for (std::size_t i = 0; i < tags.size(); ++i) {
+    auto [letter, type] = bio_parts(tags[i]);
+    if (letter == 'O') {
+      open = false;
+    } else if (letter == 'I' && open && spans.back().type == type) {
+      spans.back().end = i + 1;
+    } else {
+      spans.push_back({i, i + 1, std::move(type)});
+      open = true;
+    }
+  }
+  return spans;
+}
+
+bool are_bio_tags(const std::vector<std::string>& tags) {
+  bool inside = false;
+  for (const std::string& tag : tags) {
+    if (tag == "O") continue;
+    if (bio_parts(tag).first == 'O') return false;
+    inside = true;
+  }
+  return inside;
+}
+
+Baseline::Baseline(const Corpus& train) {
+  std::map<std::string, std::map<std::string, std::size_t>> by_word;
+  std::map<std::string, std::size_t> overall;
+  for (const Sentence& sentence : train) {
+    for (std::size_t i = 0; i < sentence.words.size(); ++i) {
+      ++by_word[sentence.words[i]][sentence.tags[i]];
+      ++overall[sentence.tags[i]];
+    }
+  }
+  for (const auto& [word, counts] : by_word) tags_[word] = most_frequent(counts);
+  default_ = most_frequent(overall);
+}
+
+const std::string& Baseline::tag(const std::string& word) const {
+  const auto found = tags_.find(word);
+  return found == tags_.end() ? default_ : found->second;
+}
+
+std::vector<std::string> Baseline::tag(const std::vector<std::string>& words) const {
+  std::vector<std::string> tags;
+  tags.reserve(words.size());
+  for (const std::string& word : words) tags.push_back(tag(word));
+  return tags;
+}
+
+void Scores::add(const std::vector<std::string>& gold, const std::vector<std::string>& predicted) {
+  for (std::size_t i = 0; i < gold.size(); ++i) all.count(gold[i] == predicted[i]);
+  if (kind == TagKind::kSpans) {
+    const std::vector<Span> wanted = spans_of(gold);
+    const std::vector<Span> found = spans_of(predicted);
+    spans.wanted += wanted.size();
+    spans.found += found.size();
+    // Both lists are ordered by where the spans begin, and no two begin at the same word.
+    for (std::size_t i = 0, j = 0; i < wanted.size() && j < found.size();) {
+      if (wanted[i] == found[j]) ++spans.correct;
+      const bool next_wanted = wanted[i].begin <= found[j].begin;
+      const bool next_found = found[j].begin <= wanted[i].begin;
+      i += next_wanted ? 1 : 0;
+      j += next_found ? 1 : 0;
+    }
+  } else if (kind == TagKind::kMarks) {
+    for (std::size_t i = 0; i < gold.size(); ++i) {
+      const MarkedCase right = parse_tag(gold[i]);
+      const MarkedCase guess = parse_tag(predicted[i]);
+      casing.count(right.casing == guess.casing);
+      const bool has_mark = !right.before.empty() || !right.after.empty();
+      const bool guesses_mark = !guess.before.empty() || !guess.after.empty();
+      marks.wanted += has_mark ? 1 : 0;
+      marks.found += guesses_mark ? 1 : 0;
+      const bool same = right.before == guess.before && right.after == guess.after;
+      marks.correct += has_mark && same ? 1 : 0;
+    }
+  }
+}
+
+Report::Report(std::string report_name, TagKind kind) : name(std::move(report_name)) {
+  model.kind = kind;
+  baseline.kind = kind;
+}
+
+void Report::add(const Sentence& sentence, const std::vector<std::string>& predicted,
+                 const Baseline& trivial) {
+  const std::vector<std::string> simple = trivial.tag(sentence.words);
+  ++sentences;
+  model.add(sentence.tags, predicted);
+  baseline.add(sentence.tags, simple);
+  for (std::size_t i = 0; i < sentence.words.size(); ++i) {
+    if (trivial.knows(sentence.words[i])) continue;
+    model.unknown_words.count(predicted[i] == sentence.tags[i]);
+    baseline.unknown_words.count(simple[i] == sentence.tags[i]);
+  }
+}
+
+void Report::print(std::ostream& out) const {
+  using Figure = std::pair<const char*, double (*)(const Scores&)>;
+  std::vector<Figure> figures = {{"accuracy", [](const Scores& s) { return s.all.value(); }}};
+  if (model.unknown_words.total > 0) {
+    figures.emplace_back("unknown words", [](const Scores& s) { return s.unknown_words.value(); });
+  }
+  if (model.kind == TagKind::kSpans) {
+    figures.emplace_back("span precision", [](const Scores& s) { return s.spans.precision(); });
+    figures.emplace_back("recall", [](const Scores& s) { return s.spans.recall(); });
+    figures.emplace_back("F1", [](const Scores& s) { return s.spans.f1(); });
+  } else if (model.kind == TagKind::kMarks) {
+    figures.emplace_back("case", [](const Scores& s) { return s.casing.value(); });
+    figures.emplace_back("mark precision", [](const Scores& s) { return s.marks.precision(); });
+    figures.emplace_back("recall", [](const Scores& s) { return s.marks.recall(); });
+    figures.emplace_back("F1", [](const Scores& s) { return s.marks.f1(); });
+  }
+  out << name << ": " << with_commas(sentences) << " sentences, " << with_commas(model.all.total)
+      << " words, " << with_commas(model.unknown_words.total) << " of them not in training\n";
+  const std::vector<std::pair<const char*, const Scores*>> rows = {
+      {"  tagger                ", &model}, {"  most frequent tag/word", &baseline}};
+  std::string head(std::string(rows[0].first).size(), ' ');
+  for (const Figure& figure : figures) head += "  " + padded(figure.first, 9);
+  out << head << '\n';
+  for (const auto& [label, scores] : rows) {
+    out << label;
+    for (const auto& [title, value] : figures) {
+      const std::size_t width = std::max<std::size_t>(9, std::string(title).size());
+      out << "  " << padded(percent(value(*scores)), width);
+    }
+    out << '\n';
+  }
+  out.flush();
+}
+
+std::string percent(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100.0 * ratio);
+  return text;
+}
+
+}  // namespace tagger

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <ostream>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "corpus.h"
+
+namespace tagger {
+
+/// Right ones among all.
+struct Ratio {
+  std::size_t right = 0;
+  std::size_t total = 0;
+  void count(bool is_right) {
+    right += is_right ? 1 : 0;
+    ++total;
+  }
+  /// From 0 to 1; 0 of 0 is 0.
+  double value() const {
+    return total == 0 ? 0.0 : static_cast<double>(right) / static_cast<double>(total);
+  }
+};
+
+/// Found, wanted, and both: for spans and for marks.
+struct FoundScore {
+  std::size_t wanted = 0;
+  std::size_t found = 0;
+  std::size_t correct = 0;
+  double precision() const { return Ratio{correct, found}.value(); }
+  double recall() const { return Ratio{correct, wanted}.value(); }
+  /// The harmonic mean of the two, 0 if both are 0.
+  double f1() const;
+};
+
+/// The words begin ... end-1 form one unit of that type.
+struct Span {
+  std::size_t begin;
+  std::size_t end;
+  std::string type;
+  bool operator==(const Span& other) const {
+    return begin == other.begin && end == other.end && type == other.type;
+  }
+};
+
+/// The spans that BIO tags describe, as CoNLL's evaluation reads them: `B-X` opens a span, `I-X`
+/// goes on with one of type X and opens one elsewhere, any other tag is outside.
+std::vector<Span> spans_of(const std::vector<std::string>& tags);
+
+/// True if every tag is `O`, `B-...` or `I-...` and not all are `O`.
+bool are_bio_tags(const std::vector<std::string>& tags);
+
+/// The trivial tagger: for each word the tag it had most often in training, for other words the
+/// tag that was most frequent overall. Of equally frequent tags the alphabetically first counts.
+class Baseline {
+ public:
+  Baseline() = default;
+  explicit Baseline(const Corpus& train);
+  const std::string& tag(const std::string& word) const;
+  bool knows(const std::string& word) const { return tags_.count(word) > 0; }
+  std::vector<std::string> tag(const std::vector<std::string>& words) const;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& tags_& default_;
+  }
+
+ private:
+  std::map<std::string, std::string> tags_;
+  std::string default_;
+};
+
+/// What is worth counting for a set of tags.
+enum class TagKind {
+  kPlain,  ///< accuracy
+  kSpans,  ///< accuracy and span F1
+  kMarks,  ///< accuracy, of the case alone, and F1 of the marks
+};
+
+/// How well predicted tags agree with the right ones.
+struct Scores {
+  TagKind kind = TagKind::kPlain;
+  Ratio all;
+  Ratio unknown_words;  ///< words that training did not have
+  Ratio casing;
+  FoundScore spans;
+  FoundScore marks;
+
+  void add(const std::vector<std::string>& gold, const std::vector<std::string>& predicted);
+  /// The figure that decides which model is best: span F1 for BIO tags, accuracy otherwise.
+  double decisive() const { return kind == TagKind::kSpans ? spans.f1() : all.value(); }
+};
+
+/// A corpus scored by the model and by the baseline.
+struct Report {
+  std::string name;
+  std::size_t sentences = 0;
+  Scores model;
+  Scores baseline;
+
+  Report(std::string report_name, TagKind kind);
+  void add(const Sentence& sentence, const std::vector<std::string>& predicted,
+           const Baseline& trivial);
+  /// A few lines with both side by side.
+  void print(std::ostream& out) const;
+};
+
+/// "93.21 %"
+std::string percent(double ratio);
+
+}  // namespace tagger

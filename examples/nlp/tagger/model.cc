@@ -1,0 +1,217 @@
+#include "model.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "progress.h"
+#include "text.h"
+
+namespace tagger {
+namespace {
+
+const char* const kUnknown = "<unk>";
+
+/// The views that get a vector, in order of first appearance, behind the one for all others.
+std::vector<std::string> collect_views(const Corpus& train, const std::string& feature) {
+  std::map<std::string, std::size_t> counts;
+  std::vector<std::string> order;
+  for (const Sentence& sentence : train) {
+    for (const std::string& word : sentence.words) {
+      std::string view = view_of(word, feature);
+      if (++counts[view] == 1) order.push_back(std::move(view));
+    }
+  }
+  const std::size_t needed = identifies_word(feature) ? 1 : 2;
+  std::vector<std::string> views = {kUnknown};
+  for (const std::string& view : order) {
+    if (view != kUnknown && counts[view] >= needed) views.push_back(view);
+  }
+  return views;
+}
+
+dynet::Dict make_dict(const std::vector<std::string>& words) {
+  dynet::Dict dict;
+  for (const std::string& word : words) dict.convert(word);
+  dict.freeze();
+  return dict;
+}
+
+unsigned input_dim(const ModelSettings& settings) {
+  unsigned dim = 0;
+  for (const Feature& feature : settings.features) dim += feature.dim;
+  return dim;
+}
+
+dynet::ParameterCollection seeded_collection(std::uint64_t seed) {
+  dynet::ParameterCollection collection;
+  collection.set_seed(seed);
+  return collection;
+}
+
+}  // namespace
+
+Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train) {
+  Description description;
+  description.data = data;
+  description.settings = settings;
+  for (const Feature& feature : settings.features) {
+    description.views.push_back(collect_views(train, feature.name));
+  }
+  std::set<std::string> tags;
+  for (const Sentence& sentence : train) tags.insert(sentence.tags.begin(), sentence.tags.end());
+  description.tags.assign(tags.begin(), tags.end());
+  if (is_running_text(data.format)) {
+    description.kind = TagKind::kMarks;
+  } else if (are_bio_tags(description.tags)) {
+    description.kind = TagKind::kSpans;
+  }
+  description.baseline = Baseline(train);
+  return description;
+}
+
+Model::Model(Description description, std::uint64_t seed)
+    : description_(std::move(description)),
+      tag_dict_(make_dict(description_.tags)),
+      parameters_(seeded_collection(seed)),
+      forward_(description_.settings.layers, input_dim(description_.settings),
+               description_.settings.hidden, parameters_),
+      backward_(description_.settings.layers, input_dim(description_.settings),
+                description_.settings.hidden, parameters_) {
+  const ModelSettings& settings = description_.settings;
+  for (std::size_t f = 0; f < settings.features.size(); ++f) {
+    dynet::Dict dict = make_dict(description_.views[f]);
+    dict.set_unk(kUnknown);
+    dicts_.push_back(std::move(dict));
+    tables_.push_back(
+        parameters_.add_lookup_parameters(static_cast<unsigned>(description_.views[f].size()),
+                                          {settings.features[f].dim}, settings.features[f].name));
+  }
+  unsigned dim = 2 * settings.hidden;
+  if (settings.mlp > 0) {
+    mlp_weight_ = parameters_.add_parameters({settings.mlp, dim}, "mlp-weight");
+    mlp_bias_ =
+        parameters_.add_parameters({settings.mlp}, dynet::ParameterInitConst(0), "mlp-bias");
+    dim = settings.mlp;
+  }
+  const auto tags = static_cast<unsigned>(description_.tags.size());
+  weight_ = parameters_.add_parameters({tags, dim}, "tag-weight");
+  bias_ = parameters_.add_parameters({tags}, dynet::ParameterInitConst(0), "tag-bias");
+}
+
+std::vector<std::vector<unsigned>> Model::encode_views(
+    const std::vector<std::string>& words) const {
+  std::vector<std::vector<unsigned>> views(dicts_.size());
+  for (std::size_t f = 0; f < dicts_.size(); ++f) {
+    const std::string& feature = description_.settings.features[f].name;
+    views[f].reserve(words.size());
+    for (const std::string& word : words) {
+      views[f].push_back(static_cast<unsigned>(dicts_[f].convert(view_of(word, feature))));
+    }
+  }
+  return views;
+}
+
+Encoded Model::encode(const Sentence& sentence) const {
+  Encoded encoded;
+  encoded.views = encode_views(sentence.words);
+  encoded.tags.reserve(sentence.tags.size());
+  for (const std::string& tag : sentence.tags) {
+    encoded.tags.push_back(tag_dict_.contains(tag) ? static_cast<unsigned>(tag_dict_.convert(tag))
+                                                   : 0u);
+  }
+  return encoded;
+}
+
+void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  training_ = training;
+  forward_.new_graph(graph);
+  backward_.new_graph(graph);
+  if (description_.settings.mlp > 0) {
+    mlp_weight_node_ = parameter(graph, mlp_weight_);
+    mlp_bias_node_ = parameter(graph, mlp_bias_);
+  }
+  weight_node_ = parameter(graph, weight_);
+  bias_node_ = parameter(graph, bias_);
+}
+
+dynet::Expression Model::scores(dynet::ComputationGraph& graph, const Encoded& sentence,
+                                const std::vector<bool>& hide) {
+  const ModelSettings& settings = description_.settings;
+  const bool drop = training_ && settings.dropout > 0;
+  const std::size_t words = sentence.size();
+
+  // All words of the sentence as one batch: one node per feature instead of one per word.
+  std::vector<dynet::Expression> vectors;
+  for (std::size_t f = 0; f < tables_.size(); ++f) {
+    std::vector<unsigned> views = sentence.views[f];
+    if (identifies_word(settings.features[f].name)) {
+      for (std::size_t i = 0; i < hide.size() && i < words; ++i) {
+        if (hide[i]) views[i] = 0;
+      }
+    }
+    vectors.push_back(lookup(graph, tables_[f], views));
+  }
+  dynet::Expression input = vectors.size() == 1 ? vectors[0] : concatenate(vectors);
+  if (drop) input = dropout(input, settings.dropout);
+
+  forward_.start_new_sequence();
+  backward_.start_new_sequence();
+  std::vector<dynet::Expression> from_left(words);
+  std::vector<dynet::Expression> from_right(words);
+  for (std::size_t i = 0; i < words; ++i) {
+    from_left[i] = forward_.add_input(pick_batch_elem(input, static_cast<unsigned>(i)));
+  }
+  for (std::size_t i = words; i > 0; --i) {
+    from_right[i - 1] = backward_.add_input(pick_batch_elem(input, static_cast<unsigned>(i - 1)));
+  }
+  dynet::Expression state =
+      dynet::concatenate({concatenate_to_batch(from_left), concatenate_to_batch(from_right)});
+  if (drop) state = dropout(state, settings.dropout);
+  if (settings.mlp > 0) {
+    state = tanh(dynet::affine_transform({mlp_bias_node_, mlp_weight_node_, state}));
+  }
+  return dynet::affine_transform({bias_node_, weight_node_, state});
+}
+
+dynet::Expression Model::loss(dynet::ComputationGraph& graph, const Encoded& sentence,
+                              const std::vector<bool>& hide) {
+  return sum_batches(pickneglogsoftmax(scores(graph, sentence, hide), sentence.tags));
+}
+
+std::vector<std::string> Model::tag(dynet::ComputationGraph& graph,
+                                    const std::vector<std::string>& words) {
+  std::vector<std::string> tags;
+  if (words.empty()) return tags;
+  Encoded encoded;
+  encoded.views = encode_views(words);
+  graph.clear();
+  begin_graph(graph, false);
+  const dynet::Expression result = scores(graph, encoded, {});
+  graph.forward(result);
+  const std::vector<float> values = as_vector(result.value());
+  const std::size_t count = description_.tags.size();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * count);
+    const auto best = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(count));
+    tags.push_back(description_.tags[static_cast<std::size_t>(best - begin)]);
+  }
+  return tags;
+}
+
+Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
+  const Description& description = model.description();
+  Report report(name, description.kind);
+  Progress progress(standard_error_output(), name, "words", count_words(corpus), 0, 0);
+  dynet::ComputationGraph graph;
+  std::size_t done = 0;
+  for (const Sentence& sentence : corpus) {
+    report.add(sentence, model.tag(graph, sentence.words), description.baseline);
+    done += sentence.words.size();
+    progress.update(done);
+  }
+  return report;
+}
+
+}  // namespace tagger

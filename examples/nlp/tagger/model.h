@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "corpus.h"
+#include "dynet-like/dynet.h"
+#include "evaluate.h"
+#include "features.h"
+#include "random.h"
+
+namespace tagger {
+
+/// The sizes of a model.
+struct ModelSettings {
+  std::vector<Feature> features;
+  unsigned hidden = 100;  ///< of each direction
+  unsigned layers = 1;
+  unsigned mlp = 0;  ///< size of a tanh layer before the tags, 0 for none
+  float dropout = 0.4f;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& features& hidden& layers& mlp& dropout;
+  }
+};
+
+/// How the training data were read, so that eval and tag read theirs alike.
+struct DataSettings {
+  Format format = Format::kAuto;
+  std::string column;
+  Split split;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& format& column& split.parts[0] & split.parts[1] & split.parts[2];
+  }
+};
+
+/// All of a model but its weights: enough to make a model of the same shape.
+struct Description {
+  DataSettings data;
+  ModelSettings settings;
+  /// For each feature the views that have a vector; the first one stands for all others.
+  std::vector<std::vector<std::string>> views;
+  std::vector<std::string> tags;
+  TagKind kind = TagKind::kPlain;
+  Baseline baseline;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& data& settings& views& tags& kind& baseline;
+  }
+};
+
+/// Collects views and tags from the training sentences. Affixes and shapes seen only once get no
+/// vector of their own: they would never be trained to stand for unknown ones.
+Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train);
+
+/// A sentence as numbers.
+struct Encoded {
+  std::vector<std::vector<unsigned>> views;  ///< by feature, then by word
+  std::vector<unsigned> tags;                ///< empty, or one per word
+  std::size_t size() const { return views[0].size(); }
+};
+
+/// The BiLSTM tagger: the vectors of a word's views, concatenated; one LSTM from each side; the tag
+/// scores are an affine transform (with an optional tanh layer before it) of both states.
+class Model {
+ public:
+  Model(Description description, std::uint64_t seed);
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  const Description& description() const { return description_; }
+  dynet::ParameterCollection& parameters() { return parameters_; }
+  const dynet::ParameterCollection& parameters() const { return parameters_; }
+
+  /// Tags that training did not have become the number of the first tag: only for training.
+  Encoded encode(const Sentence& sentence) const;
+
+  /// Declares the parameters in a graph; sentences declared after it share them.
+  void begin_graph(dynet::ComputationGraph& graph, bool training);
+  /// Minus the log-likelihood of the sentence's tags, summed over the words. `hide[i]` replaces
+  /// the identity of word i by the unknown word's; shorter lists hide nothing.
+  dynet::Expression loss(dynet::ComputationGraph& graph, const Encoded& sentence,
+                         const std::vector<bool>& hide);
+  /// The best tag for each word; the graph is cleared before.
+  std::vector<std::string> tag(dynet::ComputationGraph& graph,
+                               const std::vector<std::string>& words);
+
+ private:
+  dynet::Expression scores(dynet::ComputationGraph& graph, const Encoded& sentence,
+                           const std::vector<bool>& hide);
+  std::vector<std::vector<unsigned>> encode_views(const std::vector<std::string>& words) const;
+
+  Description description_;
+  std::vector<dynet::Dict> dicts_;  ///< by feature
+  dynet::Dict tag_dict_;
+  dynet::ParameterCollection parameters_;
+  std::vector<dynet::LookupParameter> tables_;  ///< by feature
+  dynet::LSTMBuilder forward_;
+  dynet::LSTMBuilder backward_;
+  dynet::Parameter mlp_weight_, mlp_bias_, weight_, bias_;
+  // Of the current graph.
+  bool training_ = false;
+  dynet::Expression mlp_weight_node_, mlp_bias_node_, weight_node_, bias_node_;
+};
+
+/// Scores the model and its baseline on a corpus.
+Report evaluate(Model& model, const Corpus& corpus, const std::string& name);
+
+}  // namespace tagger

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tagger {
+
+/// What is wrong with the user's input, as one sentence that can be shown as it is.
+class UserError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A line of a file that is not what its format promises: "file:line: what was expected".
+class LineError : public UserError {
+ public:
+  LineError(const std::string& file, std::size_t line, const std::string& what)
+      : UserError(file + ":" + std::to_string(line) + ": " + what) {}
+};
+
+inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+inline bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+inline bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+inline char to_lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+inline char to_upper(char c) { return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
+
+/// ASCII letters lower-cased; every other byte as it is.
+std::string lower_cased(std::string_view text);
+
+/// The pieces between runs of white space; none is empty.
+std::vector<std::string> split_words(std::string_view text);
+
+/// The pieces between single separators; pieces may be empty, "" gives one empty piece.
+std::vector<std::string> split_fields(std::string_view text, char separator);
+
+/// `pieces` with `separator` between them.
+std::string join(const std::vector<std::string>& pieces, std::string_view separator);
+
+/// The text in quotes for a message: cut after `longest` bytes, control characters as '?'.
+std::string quoted(std::string_view text, std::size_t longest = 40);
+
+/// A decimal number from 0 to `largest`; throws UserError naming `what` otherwise.
+std::size_t parse_number(std::string_view text, const std::string& what, std::size_t largest);
+
+}  // namespace tagger

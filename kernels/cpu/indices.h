@@ -1,0 +1,50 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "dynet-like/graph/op.h"
+#include "dynet-like/graph/indices.h"
+
+namespace dynet::cpu {
+
+/// Throws IndexError naming the operation, the index, what it is outside of, and the node's line.
+[[noreturn]] void throw_index_out_of_range(const Node& node, unsigned index, std::size_t limit,
+                                           const char* limit_of);
+/// read_indices with the node's line added to its error.
+const unsigned* read_indices_of(const Node& node, const Indices& indices, const unsigned* in_node);
+
+/// Scratch elements for `keep_indices`.
+inline std::size_t index_scratch(const Indices& indices) {
+  return indices.source == Indices::in_node ? 0 : indices.count;
+}
+
+/// The indices of node i for this run. Those behind a pointer are checked, and kept in `scratch` so that
+/// backward sees the same ones whatever the user wrote there meanwhile. `A` is an attribute struct with a
+/// member `indices` and the indices given by value as payload.
+template <class A, class T>
+const unsigned* keep_indices(const Batch<T>& b, std::size_t i, T* scratch, std::size_t limit,
+                             const char* limit_of) {
+  static_assert(sizeof(unsigned) <= sizeof(T));
+  const Indices& indices = b.template attr<A>(i).indices;
+  const unsigned* given = b.template payload<A, unsigned>(i);
+  if (indices.source == Indices::in_node) return given;
+  given = read_indices_of(b.node(i), indices, given);
+  auto* kept = reinterpret_cast<unsigned*>(scratch);
+  for (std::uint32_t k = 0; k < indices.count; ++k) {
+    const unsigned index = given[k];
+    if (index >= limit) throw_index_out_of_range(b.node(i), index, limit, limit_of);
+    kept[k] = index;
+  }
+  return kept;
+}
+
+/// The indices that forward saw.
+template <class A, class T>
+const unsigned* kept_indices(const Batch<T>& b, std::size_t i, const T* scratch) {
+  return b.template attr<A>(i).indices.source == Indices::in_node
+             ? b.template payload<A, unsigned>(i)
+             : reinterpret_cast<const unsigned*>(scratch);
+}
+
+}  // namespace dynet::cpu

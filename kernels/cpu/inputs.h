@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dynet-like/graph/indices.h"
+#include "dynet-like/graph/op.h"
+
+namespace dynet::cpu {
+
+/// Numbers given by value, the payload, or behind a pointer that is read again at every forward.
+struct InputAttr {
+  enum Source : std::uint32_t { in_node, at_pointer, at_vector };
+  const void* pointer;  // const float* or const std::vector<float>*
+  std::uint64_t count;  // how many numbers were given
+  Source source;
+  Dim dim;
+};
+struct ConstantAttr {
+  double value;
+  Dim dim;
+  std::uint32_t unused = 0;
+};
+struct OneHotAttr {
+  Indices indices;
+  std::uint64_t size;
+};
+
+template <class T>
+void input_forward(const Batch<T>& b);
+template <class T>
+void constant_forward(const Batch<T>& b);
+template <class T>
+void one_hot_forward(const Batch<T>& b);
+
+}  // namespace dynet::cpu

@@ -1,0 +1,144 @@
+#include "kernels/cpu/noise.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dynet-like/base/random.h"
+#include "kernels/cpu/eigen.h"
+
+namespace dynet::cpu {
+namespace {
+
+template <class A, class T>
+RandomStream stream_of(const Batch<T>& b, std::size_t i) {
+  return RandomStream(mix_bits(b.template attr<A>(i).key ^ b.epoch));
+}
+
+/// `uniform(i) < p` as a comparison of whole numbers.
+class Coin {
+ public:
+  Coin(const RandomStream& stream, double p)
+      : stream_(stream), below_(static_cast<std::uint64_t>(std::ceil(p * 0x1p24))) {}
+  bool operator()(std::size_t i) const { return (stream_.bits(i) >> 40) < below_; }
+
+ private:
+  RandomStream stream_;
+  std::uint64_t below_;
+};
+
+/// Standard normal draws of RandomStream::normal, `use(at, length, z)` piece by piece.
+template <class Use>
+void over_normals(const RandomStream& stream, std::size_t n, Use use) {
+  constexpr std::size_t kPiece = 256;
+  double u[kPiece], v[kPiece];
+  for (std::size_t at = 0; at < n; at += kPiece) {
+    const std::size_t length = std::min(kPiece, n - at);
+    for (std::size_t k = 0; k < length; ++k) {
+      const std::uint64_t bits = stream.bits(at + k);
+      u[k] = (static_cast<double>(bits >> 32) + 0.5) * 0x1p-32;
+      v[k] = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
+    }
+    array(u, length) =
+        (-2.0 * array(u, length).log()).sqrt() * (6.283185307179586 * array(v, length)).cos();
+    use(at, length, static_cast<const double*>(u));
+  }
+}
+
+}  // namespace
+
+template <class T>
+void dropout_forward(const Batch<T>& b) {
+  const double p = b.template attr<DropoutAttr>().p;
+  const T scale = static_cast<T>(1.0 / (1.0 - p));
+  const std::size_t n = b.dim().size();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const Coin drop(stream_of<DropoutAttr>(b, i), p);
+    const T* x = b.in(0, i);
+    T* y = b.out(i);
+    for (std::size_t k = 0; k < n; ++k) y[k] = drop(k) ? T(0) : scale * x[k];
+  }
+}
+
+template <class T>
+void dropout_backward(const GradientBatch<T>& b) {
+  const double p = b.template attr<DropoutAttr>().p;
+  const T scale = static_cast<T>(1.0 / (1.0 - p));
+  const std::size_t n = b.dim().size();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    const Coin drop(stream_of<DropoutAttr, T>(b, i), p);
+    const T* dy = b.d_out(i);
+    T* dx = b.d_in(0, i);
+    const bool add = b.add(0, i);
+    for (std::size_t k = 0; k < n; ++k) {
+      const T g = drop(k) ? T(0) : scale * dy[k];
+      dx[k] = add ? dx[k] + g : g;
+    }
+  }
+}
+
+template <class T>
+void noise_forward(const Batch<T>& b) {
+  const double stddev = b.template attr<NoiseAttr>().stddev;
+  for (std::size_t i = 0; i < b.count; ++i)
+    over_normals(stream_of<NoiseAttr>(b, i), b.dim().size(),
+                 [&](std::size_t at, std::size_t n, const double* z) {
+                   array(b.out(i) + at, n) = array(b.in(0, i) + at, n) +
+                                             (stddev * array(z, n)).template cast<T>();
+                 });
+}
+
+template <class T>
+void noise_backward(const GradientBatch<T>& b) {
+  const std::size_t n = b.dim().size();
+  for (std::size_t i = 0; i < b.count; ++i)
+    if (b.d_in(0, i)) store_or_add(b.add(0, i), array(b.d_in(0, i), n), array(b.d_out(i), n));
+}
+
+template <class T>
+void random_normal_forward(const Batch<T>& b) {
+  const auto& a = b.template attr<RandomAttr>();
+  for (std::size_t i = 0; i < b.count; ++i)
+    over_normals(stream_of<RandomAttr>(b, i), b.dim().size(),
+                 [&](std::size_t at, std::size_t n, const double* z) {
+                   array(b.out(i) + at, n) = (a.first + a.second * array(z, n)).template cast<T>();
+                 });
+}
+
+template <class T>
+void random_bernoulli_forward(const Batch<T>& b) {
+  const auto& a = b.template attr<RandomAttr>();
+  const T one = static_cast<T>(a.second);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const Coin heads(stream_of<RandomAttr>(b, i), a.first);
+    for (std::size_t k = 0; k < b.dim().size(); ++k) b.out(i)[k] = heads(k) ? one : T(0);
+  }
+}
+
+template <class T>
+void random_uniform_forward(const Batch<T>& b) {
+  const auto& a = b.template attr<RandomAttr>();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const RandomStream stream = stream_of<RandomAttr>(b, i);
+    for (std::size_t k = 0; k < b.dim().size(); ++k)
+      b.out(i)[k] = static_cast<T>(a.first + (a.second - a.first) * stream.uniform(k));
+  }
+}
+
+#define DYNET_FORWARD_INSTANCES(NAME)             \
+  template void NAME<float>(const Batch<float>&); \
+  template void NAME<double>(const Batch<double>&);
+#define DYNET_BACKWARD_INSTANCES(NAME)                    \
+  template void NAME<float>(const GradientBatch<float>&); \
+  template void NAME<double>(const GradientBatch<double>&);
+DYNET_FORWARD_INSTANCES(dropout_forward)
+DYNET_BACKWARD_INSTANCES(dropout_backward)
+DYNET_FORWARD_INSTANCES(noise_forward)
+DYNET_BACKWARD_INSTANCES(noise_backward)
+DYNET_FORWARD_INSTANCES(random_normal_forward)
+DYNET_FORWARD_INSTANCES(random_bernoulli_forward)
+DYNET_FORWARD_INSTANCES(random_uniform_forward)
+#undef DYNET_FORWARD_INSTANCES
+#undef DYNET_BACKWARD_INSTANCES
+
+}  // namespace dynet::cpu

@@ -1,0 +1,159 @@
+#include "kernels/cpu/reductions.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/cpu/eigen.h"
+
+namespace dynet::cpu {
+namespace {
+
+// Long sums go piece by piece, so that their error does not grow with the length.
+template <class T, class F>
+T sum_pieces(const T* x, std::size_t n, F piece) {
+  constexpr std::size_t kPiece = 1024;
+  double sum = 0;
+  for (std::size_t at = 0; at < n; at += kPiece)
+    sum += static_cast<double>(piece(array(x + at, std::min(kPiece, n - at))));
+  return static_cast<T>(sum);
+}
+
+template <class T>
+T sum_of(const T* x, std::size_t n) {
+  return sum_pieces(x, n, [](const auto& v) { return v.sum(); });
+}
+
+template <class T>
+T sum_of_squares(const T* x, std::size_t n) {
+  return sum_pieces(x, n, [](const auto& v) { return v.square().sum(); });
+}
+
+}  // namespace
+
+// Every struct: `value(x, n)` is y, `slope(x, y)` is dy/dx as an Eigen expression.
+
+struct ElemsSum {
+  template <class T>
+  static T value(const T* x, std::size_t n) {
+    return sum_of(x, n);
+  }
+  template <class X, class T>
+  static auto slope(const X& x, T) {
+    return X::Constant(x.size(), T(1));
+  }
+};
+
+struct ElemsMean {
+  template <class T>
+  static T value(const T* x, std::size_t n) {
+    return sum_of(x, n) / static_cast<T>(n);
+  }
+  template <class X, class T>
+  static auto slope(const X& x, T) {
+    return X::Constant(x.size(), T(1) / static_cast<T>(x.size()));
+  }
+};
+
+struct ElemsSquaredNorm {
+  template <class T>
+  static T value(const T* x, std::size_t n) {
+    return sum_of_squares(x, n);
+  }
+  template <class X, class T>
+  static auto slope(const X& x, T) {
+    return T(2) * x;
+  }
+};
+
+struct ElemsNorm {
+  template <class T>
+  static T value(const T* x, std::size_t n) {
+    using Limits = std::numeric_limits<T>;
+    const T squares = sum_of_squares(x, n);
+    // Squares of very large and very small elements leave the range of T where their root does not.
+    if (!(squares <= Limits::max()) || squares < Limits::min() / Limits::epsilon())
+      return array(x, n).matrix().stableNorm();
+    return std::sqrt(squares);
+  }
+  template <class X, class T>
+  static auto slope(const X& x, T y) {
+    return x / (y == T(0) ? Limit<T>::infinity() : y);  // zero at zero
+  }
+
+ private:
+  template <class T>
+  using Limit = std::numeric_limits<T>;
+};
+
+template <class F>
+template <class T>
+void ReduceElems<F>::forward(const Batch<T>& b) {
+  const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t k = 0; k < batch; ++k) b.out(i)[k] = F::value(b.in(0, i) + k * n, n);
+}
+
+template <class F>
+template <class T>
+void ReduceElems<F>::backward(const GradientBatch<T>& b) {
+  const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    for (std::size_t k = 0; k < batch; ++k) {
+      const T dy = b.d_out(i)[k], y = b.out(i)[k];
+      store_or_add(b.add(0, i), array(b.d_in(0, i) + k * n, n),
+                   dy * F::slope(array(b.in(0, i) + k * n, n), y));
+    }
+  }
+}
+
+template <bool kMean>
+template <class T>
+void ReduceBatches<kMean>::forward(const Batch<T>& b) {
+  const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
+  const T scale = kMean ? T(1) / static_cast<T>(batch) : T(1);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const T* x = b.in(0, i);
+    if (n == 1) {
+      *b.out(i) = scale * sum_of(x, batch);
+      continue;
+    }
+    auto y = array(b.out(i), n);
+    y = array(x, n);
+    for (std::size_t k = 1; k < batch; ++k) y += array(x + k * n, n);
+    if (kMean) y *= scale;
+  }
+}
+
+template <bool kMean>
+template <class T>
+void ReduceBatches<kMean>::backward(const GradientBatch<T>& b) {
+  const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
+  const T scale = kMean ? T(1) / static_cast<T>(batch) : T(1);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    const auto dy = array(b.d_out(i), n);
+    if (n == 1) {
+      auto dx = array(b.d_in(0, i), batch);
+      store_or_add(b.add(0, i), dx, ArrayMap<T>::Constant(dx.size(), scale * dy[0]));
+      continue;
+    }
+    for (std::size_t k = 0; k < batch; ++k)
+      store_or_add(b.add(0, i), array(b.d_in(0, i) + k * n, n), scale * dy);
+  }
+}
+
+#define DYNET_INSTANTIATE(...)                                                    \
+  template void __VA_ARGS__::forward<float>(const Batch<float>&);                 \
+  template void __VA_ARGS__::forward<double>(const Batch<double>&);               \
+  template void __VA_ARGS__::backward<float>(const GradientBatch<float>&);        \
+  template void __VA_ARGS__::backward<double>(const GradientBatch<double>&);
+DYNET_INSTANTIATE(ReduceElems<ElemsSum>)
+DYNET_INSTANTIATE(ReduceElems<ElemsMean>)
+DYNET_INSTANTIATE(ReduceElems<ElemsSquaredNorm>)
+DYNET_INSTANTIATE(ReduceElems<ElemsNorm>)
+DYNET_INSTANTIATE(ReduceBatches<false>)
+DYNET_INSTANTIATE(ReduceBatches<true>)
+#undef DYNET_INSTANTIATE
+
+}  // namespace dynet::cpu

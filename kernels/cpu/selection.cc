@@ -1,0 +1,292 @@
+#include "kernels/cpu/selection.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/eigen.h"
+#include "kernels/cpu/indices.h"
+
+namespace dynet::cpu {
+namespace {
+
+/// A tensor seen along one of its dimensions: `outer` blocks of `size` slices of `inner` elements.
+struct Along {
+  std::size_t inner = 1, size, outer = 1;
+
+  Along(const Dim& dim, std::size_t d) : size(dim[static_cast<unsigned>(d)]) {
+    for (unsigned k = 0; k < dim.nd; ++k) {
+      if (k < d) inner *= dim.d[k];
+      if (k > d) outer *= dim.d[k];
+    }
+  }
+};
+
+template <class T>
+void copy_rows(const T* from, std::size_t from_step, T* to, std::size_t to_step, std::size_t rows,
+               std::size_t length) {
+  for (std::size_t r = 0; r < rows; ++r) std::copy_n(from + r * from_step, length, to + r * to_step);
+}
+
+template <class T>
+void gradient_rows(bool add, const T* from, std::size_t from_step, T* to, std::size_t to_step,
+                   std::size_t rows, std::size_t length) {
+  for (std::size_t r = 0; r < rows; ++r)
+    store_or_add(add, array(to + r * to_step, length), array(from + r * from_step, length));
+}
+
+}  // namespace
+
+std::size_t pick_aux(const GraphStore& graph, const Node& n) {
+  return index_scratch(graph.attr<PickAttr>(n).indices);
+}
+
+template <class T>
+void pick_forward(const Batch<T>& b) {
+  const Along x(b.dim(0), b.template attr<PickAttr>().dimension);
+  const std::size_t size = b.dim(0).batch_size(), out = b.dim().batch_size(), batch = b.dim().bd;
+  const bool repeat = b.dim(0).bd == 1;
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const unsigned* index = keep_indices<PickAttr>(b, i, b.aux(i), x.size, "the dimension");
+    const bool one = b.template attr<PickAttr>(i).indices.count == 1;
+    for (std::size_t k = 0; k < batch; ++k)
+      copy_rows(b.in(0, i) + (repeat ? 0 : k) * size + index[one ? 0 : k] * x.inner,
+                x.size * x.inner, b.out(i) + k * out, x.inner, x.outer, x.inner);
+  }
+}
+
+template <class T>
+void pick_backward(const GradientBatch<T>& b) {
+  const Along x(b.dim(0), b.template attr<PickAttr>().dimension);
+  const std::size_t size = b.dim(0).batch_size(), out = b.dim().batch_size(), batch = b.dim().bd;
+  const bool repeat = b.dim(0).bd == 1;
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    if (!b.add(0, i)) std::fill_n(b.d_in(0, i), b.dim(0).size(), T(0));
+    const unsigned* index = kept_indices<PickAttr, T>(b, i, b.aux(i));
+    const bool one = b.template attr<PickAttr>(i).indices.count == 1;
+    for (std::size_t k = 0; k < batch; ++k)
+      gradient_rows(true, b.d_out(i) + k * out, x.inner,
+                    b.d_in(0, i) + (repeat ? 0 : k) * size + index[one ? 0 : k] * x.inner,
+                    x.size * x.inner, x.outer, x.inner);
+  }
+}
+
+template <class T>
+void pick_batch_forward(const Batch<T>& b) {
+  const std::size_t size = b.dim().batch_size();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const unsigned* index = keep_indices<PickAttr>(b, i, b.aux(i), b.dim(0).bd, "the batch");
+    for (std::size_t k = 0; k < b.dim().bd; ++k)
+      std::copy_n(b.in(0, i) + index[k] * size, size, b.out(i) + k * size);
+  }
+}
+
+template <class T>
+void pick_batch_backward(const GradientBatch<T>& b) {
+  const std::size_t size = b.dim().batch_size();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    if (!b.add(0, i)) std::fill_n(b.d_in(0, i), b.dim(0).size(), T(0));
+    const unsigned* index = kept_indices<PickAttr, T>(b, i, b.aux(i));
+    for (std::size_t k = 0; k < b.dim().bd; ++k)
+      array(b.d_in(0, i) + index[k] * size, size) += array(b.d_out(i) + k * size, size);
+  }
+}
+
+template <class T>
+void pick_range_forward(const Batch<T>& b) {
+  const Along x(b.dim(0), b.template attr<RangeAttr>().dimension);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const auto& a = b.template attr<RangeAttr>(i);
+    const std::size_t length = (a.end - a.start) * x.inner;
+    copy_rows(b.in(0, i) + a.start * x.inner, x.size * x.inner, b.out(i), length,
+              x.outer * b.dim().bd, length);
+  }
+}
+
+template <class T>
+void pick_range_backward(const GradientBatch<T>& b) {
+  const Along x(b.dim(0), b.template attr<RangeAttr>().dimension);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    const auto& a = b.template attr<RangeAttr>(i);
+    const std::size_t before = a.start * x.inner, length = (a.end - a.start) * x.inner;
+    const std::size_t all = x.size * x.inner, rows = x.outer * b.dim().bd;
+    T* const dx = b.d_in(0, i);
+    if (!b.add(0, i))
+      for (std::size_t r = 0; r < rows; ++r) {
+        std::fill_n(dx + r * all, before, T(0));
+        std::fill_n(dx + r * all + before + length, all - before - length, T(0));
+      }
+    gradient_rows(b.add(0, i), b.d_out(i), length, dx + before, all, rows, length);
+  }
+}
+
+template <class T>
+void alias_backward(const GradientBatch<T>& b) {
+  const std::size_t n = b.dim().size();
+  for (std::size_t i = 0; i < b.count; ++i)
+    if (b.d_in(0, i)) store_or_add(b.add(0, i), array(b.d_in(0, i), n), array(b.d_out(i), n));
+}
+
+namespace {
+
+/// For every run of elements that lie side by side in the result: where it starts there, where in the operand,
+/// and how far apart its elements are in the operand.
+template <class Run>
+void over_runs(const Dim& from, const Dim& to, const TransposeAttr& a, Run run) {
+  // Sizes and operand steps of the result's dimensions, those of size one left out and neighbours that stay
+  // neighbours taken as one.
+  std::size_t size[kMaxTensorDim + 1], step[kMaxTensorDim + 1];
+  unsigned rank = 0;
+  const auto append = [&](std::size_t n, std::size_t s) {
+    if (n == 1) return;
+    if (rank > 0 && step[rank - 1] * size[rank - 1] == s) {
+      size[rank - 1] *= n;
+      return;
+    }
+    size[rank] = n;
+    step[rank++] = s;
+  };
+  std::size_t steps[kMaxTensorDim], elements = 1;
+  for (unsigned k = 0; k < kMaxTensorDim; ++k) {
+    steps[k] = elements;
+    elements *= from[k];
+  }
+  if (elements == 0) return;
+  for (unsigned k = 0; k < a.rank; ++k) append(to[k], steps[a.order[k]]);
+  append(to.bd, elements);
+  if (rank == 0) {
+    size[0] = step[0] = 1;
+    rank = 1;
+  }
+
+  std::size_t at[kMaxTensorDim + 1] = {}, in = 0;
+  for (std::size_t out = 0;; out += size[0]) {
+    run(out, in, step[0], size[0]);
+    unsigned k = 1;
+    for (; k < rank; ++k) {
+      in += step[k];
+      if (++at[k] < size[k]) break;
+      in -= step[k] * size[k];
+      at[k] = 0;
+    }
+    if (k >= rank) return;
+  }
+}
+
+}  // namespace
+
+template <class T>
+void transpose_forward(const Batch<T>& b) {
+  const auto& a = b.template attr<TransposeAttr>();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const T* const x = b.in(0, i);
+    T* const y = b.out(i);
+    over_runs(b.dim(0), b.dim(), a,
+              [&](std::size_t out, std::size_t in, std::size_t step, std::size_t n) {
+                if (step == 1) {
+                  std::copy_n(x + in, n, y + out);
+                  return;
+                }
+                for (std::size_t k = 0; k < n; ++k) y[out + k] = x[in + k * step];
+              });
+  }
+}
+
+template <class T>
+void transpose_backward(const GradientBatch<T>& b) {
+  const auto& a = b.template attr<TransposeAttr>();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    const T* const dy = b.d_out(i);
+    T* const dx = b.d_in(0, i);
+    const bool add = b.add(0, i);
+    over_runs(b.dim(0), b.dim(), a,
+              [&](std::size_t out, std::size_t in, std::size_t step, std::size_t n) {
+                if (add)
+                  for (std::size_t k = 0; k < n; ++k) dx[in + k * step] += dy[out + k];
+                else
+                  for (std::size_t k = 0; k < n; ++k) dx[in + k * step] = dy[out + k];
+              });
+  }
+}
+
+template <class T>
+void concatenate_forward(const Batch<T>& b) {
+  const std::size_t d = b.template attr<ConcatenateAttr>().dimension;
+  const Along y(b.dim(), d);
+  const std::size_t all = y.size * y.inner, batch = b.dim().bd;
+  std::size_t before = 0;
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    const Dim& dim = b.dim(k);
+    const std::size_t length = dim[static_cast<unsigned>(d)] * y.inner;
+    const std::size_t step = dim.bd == 1 ? 0 : length * y.outer;
+    for (std::size_t i = 0; i < b.count; ++i)
+      for (std::size_t e = 0; e < batch; ++e)
+        copy_rows(b.in(k, i) + e * step, length, b.out(i) + e * y.outer * all + before, all,
+                  y.outer, length);
+    before += length;
+  }
+}
+
+template <class T>
+void concatenate_backward(const GradientBatch<T>& b) {
+  const std::size_t d = b.template attr<ConcatenateAttr>().dimension;
+  const Along y(b.dim(), d);
+  const std::size_t all = y.size * y.inner, batch = b.dim().bd;
+  std::size_t before = 0;
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    const Dim& dim = b.dim(k);
+    const std::size_t length = dim[static_cast<unsigned>(d)] * y.inner;
+    const std::size_t step = dim.bd == 1 ? 0 : length * y.outer;
+    for (std::size_t i = 0; i < b.count; ++i) {
+      if (!b.d_in(k, i)) continue;
+      for (std::size_t e = 0; e < batch; ++e)
+        gradient_rows(b.add(k, i) || (e > 0 && dim.bd == 1),
+                      b.d_out(i) + e * y.outer * all + before, all, b.d_in(k, i) + e * step,
+                      length, y.outer, length);
+    }
+    before += length;
+  }
+}
+
+template <class T>
+void concatenate_batch_forward(const Batch<T>& b) {
+  std::size_t before = 0;
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    const std::size_t n = b.dim(k).size();
+    for (std::size_t i = 0; i < b.count; ++i) std::copy_n(b.in(k, i), n, b.out(i) + before);
+    before += n;
+  }
+}
+
+template <class T>
+void concatenate_batch_backward(const GradientBatch<T>& b) {
+  std::size_t before = 0;
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    const std::size_t n = b.dim(k).size();
+    for (std::size_t i = 0; i < b.count; ++i)
+      if (b.d_in(k, i))
+        store_or_add(b.add(k, i), array(b.d_in(k, i), n), array(b.d_out(i) + before, n));
+    before += n;
+  }
+}
+
+#define DYNET_FORWARD_INSTANCES(NAME)              \
+  template void NAME<float>(const Batch<float>&);  \
+  template void NAME<double>(const Batch<double>&);
+#define DYNET_BACKWARD_INSTANCES(NAME)                     \
+  template void NAME<float>(const GradientBatch<float>&);  \
+  template void NAME<double>(const GradientBatch<double>&);
+#define DYNET_INSTANTIATE(NAME)           \
+  DYNET_FORWARD_INSTANCES(NAME##_forward) \
+  DYNET_BACKWARD_INSTANCES(NAME##_backward)
+DYNET_INSTANTIATE(pick)
+DYNET_INSTANTIATE(pick_batch)
+DYNET_INSTANTIATE(pick_range)
+DYNET_BACKWARD_INSTANCES(alias_backward)
+DYNET_INSTANTIATE(transpose)
+DYNET_INSTANTIATE(concatenate)
+DYNET_INSTANTIATE(concatenate_batch)
+
+}  // namespace dynet::cpu

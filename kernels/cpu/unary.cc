@@ -1,0 +1,103 @@
+#include "kernels/cpu/unary.h"
+
+#include <unsupported/Eigen/SpecialFunctions>
+
+#include "kernels/cpu/eigen.h"
+
+// Every struct: `value(x, a)` is y = f(x), `slope(x, y, a)` is dy/dx, both as Eigen expressions.
+
+namespace dynet::cpu {
+
+#define DYNET_UNARY(NAME, VALUE, SLOPE)                                         \
+  struct NAME {                                                                 \
+    template <class X, class T>                                                 \
+    static auto value(const X& x, [[maybe_unused]] T a) {                       \
+      return VALUE;                                                             \
+    }                                                                           \
+    template <class X, class Y, class T>                                        \
+    static auto slope([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y, \
+                      [[maybe_unused]] T a) {                                   \
+      return SLOPE;                                                             \
+    }                                                                           \
+  };
+
+DYNET_UNARY(Negate, -x, X::Constant(x.size(), T(-1)))
+DYNET_UNARY(AddConstant, x + a, X::Constant(x.size(), T(1)))
+DYNET_UNARY(ConstantMinus, a - x, X::Constant(x.size(), T(-1)))
+DYNET_UNARY(Scale, x* a, X::Constant(x.size(), a))
+DYNET_UNARY(Tanh, x.tanh(), T(1) - y.square())
+// sigma(x) = (1 + tanh(x/2)) / 2 keeps full precision near one half and never overflows.
+DYNET_UNARY(Logistic, T(0.5) + T(0.5) * (T(0.5) * x).tanh(), y*(T(1) - y))
+// A NaN stays a NaN.
+DYNET_UNARY(Rectify,
+            x.binaryExpr(X::Constant(x.size(), T(0)),
+                         Eigen::internal::scalar_max_op<T, T, Eigen::PropagateNaN>()),
+            (x > T(0)).template cast<T>())
+DYNET_UNARY(Exp, x.exp(), y* T(1))
+DYNET_UNARY(Log, x.log(), x.inverse())
+DYNET_UNARY(Sqrt, x.sqrt(), (y + y).inverse())
+DYNET_UNARY(Square, x.square(), x + x)
+DYNET_UNARY(Cube, x.cube(), T(3) * x.square())
+DYNET_UNARY(Abs, x.abs(), x.sign())
+DYNET_UNARY(LogSigmoid, x.min(T(0)) - (-x.abs()).exp().log1p(),
+            T(0.5) - T(0.5) * (T(0.5) * x).tanh())
+DYNET_UNARY(Softsign, x / (T(1) + x.abs()), (T(1) - y.abs()).square())
+DYNET_UNARY(Elu, (x > T(0)).select(x, a* x.expm1()),
+            (x > T(0)).select(X::Constant(x.size(), T(1)), y + a))
+#undef DYNET_UNARY
+
+namespace {
+
+template <class T>
+T parameter_of(const Batch<T>& b) {
+  return b.node(0).form->batch.value.signature_bytes
+             ? static_cast<T>(b.template attr<UnaryAttr>().a)
+             : T(0);
+}
+
+}  // namespace
+
+template <class F>
+template <class T>
+void Unary<F>::forward(const Batch<T>& b) {
+  const T a = parameter_of(b);
+  const std::size_t n = b.dim().size();
+  for (std::size_t i = 0; i < b.count; ++i) array(b.out(i), n) = F::value(array(b.in(0, i), n), a);
+}
+
+template <class F>
+template <class T>
+void Unary<F>::backward(const GradientBatch<T>& b) {
+  const T a = parameter_of<T>(b);
+  const std::size_t n = b.dim().size();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    const auto x = array(b.in(0, i), n);
+    const auto y = array(static_cast<const T*>(b.out(i)), n);
+    store_or_add(b.add(0, i), array(b.d_in(0, i), n), array(b.d_out(i), n) * F::slope(x, y, a));
+  }
+}
+
+#define DYNET_INSTANTIATE(F)                                            \
+  template void Unary<F>::forward<float>(const Batch<float>&);          \
+  template void Unary<F>::forward<double>(const Batch<double>&);        \
+  template void Unary<F>::backward<float>(const GradientBatch<float>&); \
+  template void Unary<F>::backward<double>(const GradientBatch<double>&);
+DYNET_INSTANTIATE(Negate)
+DYNET_INSTANTIATE(AddConstant)
+DYNET_INSTANTIATE(ConstantMinus)
+DYNET_INSTANTIATE(Scale)
+DYNET_INSTANTIATE(Tanh)
+DYNET_INSTANTIATE(Logistic)
+DYNET_INSTANTIATE(Rectify)
+DYNET_INSTANTIATE(Exp)
+DYNET_INSTANTIATE(Log)
+DYNET_INSTANTIATE(Sqrt)
+DYNET_INSTANTIATE(Square)
+DYNET_INSTANTIATE(Cube)
+DYNET_INSTANTIATE(Abs)
+DYNET_INSTANTIATE(LogSigmoid)
+DYNET_INSTANTIATE(Softsign)
+DYNET_INSTANTIATE(Elu)
+
+}  // namespace dynet::cpu

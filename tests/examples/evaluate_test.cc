@@ -1,0 +1,127 @@
+// Accuracy, span F1, marks, and the most frequent tag per word.
+
+#include "examples/nlp/tagger/evaluate.h"
+
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "examples/nlp/tagger/text.h"
+#include "tests/support/catch.h"
+
+using namespace tagger;
+
+namespace {
+
+using Tags = std::vector<std::string>;
+
+Tags tags(const std::string& text) { return split_words(text); }
+
+FoundScore spans(const std::string& gold, const std::string& predicted) {
+  Scores scores;
+  scores.kind = TagKind::kSpans;
+  scores.add(tags(gold), tags(predicted));
+  return scores.spans;
+}
+
+}  // namespace
+
+TEST_CASE("Spans of BIO tags") {
+  CHECK(spans_of(tags("B-A I-A O B-B")) == std::vector<Span>{{0, 2, "A"}, {3, 4, "B"}});
+  CHECK(spans_of(tags("B-A B-A I-A")) == std::vector<Span>{{0, 1, "A"}, {1, 3, "A"}});
+  // Without B, as in IO data: a new type or a gap begins a new span.
+  CHECK(spans_of(tags("I-A I-A I-B O I-B")) ==
+        std::vector<Span>{{0, 2, "A"}, {2, 3, "B"}, {4, 5, "B"}});
+  CHECK(spans_of(tags("B-A I-B")) == std::vector<Span>{{0, 1, "A"}, {1, 2, "B"}});
+  CHECK(spans_of(tags("O O")).empty());
+  CHECK(spans_of({}).empty());
+}
+
+TEST_CASE("Which tags are BIO") {
+  CHECK(are_bio_tags(tags("B-A I-A O")));
+  CHECK(are_bio_tags(tags("I-creative-work O")));
+  CHECK_FALSE(are_bio_tags(tags("O O")));
+  CHECK_FALSE(are_bio_tags(tags("NOUN B-A")));
+  CHECK_FALSE(are_bio_tags(tags("B- O")));
+}
+
+TEST_CASE("Span F1 of known cases") {
+  const FoundScore same = spans("B-A I-A O B-B", "B-A I-A O B-B");
+  CHECK(same.f1() == Approx(1.0));
+
+  // One of two found, one too many: precision 1/2, recall 1/2.
+  const FoundScore half = spans("B-A I-A O B-B", "B-A I-A B-C O");
+  CHECK(half.precision() == Approx(0.5));
+  CHECK(half.recall() == Approx(0.5));
+  CHECK(half.f1() == Approx(0.5));
+
+  // Right words but a wrong end, or a wrong type, count nothing.
+  CHECK(spans("B-A I-A O", "B-A O O").f1() == 0.0);
+  CHECK(spans("B-A I-A O", "B-B I-B O").f1() == 0.0);
+
+  // Precision 1, recall 1/3.
+  const FoundScore third = spans("B-A B-A B-A", "B-A O O");
+  CHECK(third.precision() == Approx(1.0));
+  CHECK(third.recall() == Approx(1.0 / 3));
+  CHECK(third.f1() == Approx(0.5));
+
+  CHECK(spans("O O", "O O").f1() == 0.0);
+  CHECK(spans("B-A O", "O O").f1() == 0.0);
+  CHECK(spans("O B-A I-A B-A", "B-A I-A O B-A").correct == 1);
+}
+
+TEST_CASE("Case and marks are scored apart") {
+  Scores scores;
+  scores.kind = TagKind::kMarks;
+  scores.add(tags("Title lower, (lower lower."), tags("lower lower, lower lower;"));
+  CHECK(scores.all.right == 1);
+  CHECK(scores.casing.right == 3);
+  CHECK(scores.marks.wanted == 3);
+  CHECK(scores.marks.found == 2);
+  CHECK(scores.marks.correct == 1);
+  CHECK(scores.marks.f1() == Approx(0.4));
+}
+
+TEST_CASE("The most frequent tag per word") {
+  const Corpus train = {{{"the", "run", "the"}, {"DET", "NOUN", "DET"}, ""},
+                        {{"run", "run", "cat"}, {"VERB", "VERB", "NOUN"}, ""},
+                        {{"so", "so"}, {"CONJ", "ADV"}, ""},
+                        {{"x"}, {"NOUN"}, ""}};
+  const Baseline baseline(train);
+  CHECK(baseline.tag("the") == "DET");
+  CHECK(baseline.tag("run") == "VERB");
+  CHECK(baseline.tag("so") == "ADV");  // a tie: the alphabet decides
+  CHECK(baseline.tag("dog") == "NOUN");
+  CHECK(baseline.knows("cat"));
+  CHECK_FALSE(baseline.knows("dog"));
+
+  Report report("test", TagKind::kPlain);
+  report.add({{"the", "dog"}, {"DET", "VERB"}, ""}, {"DET", "VERB"}, baseline);
+  CHECK(report.model.all.value() == Approx(1.0));
+  CHECK(report.baseline.all.value() == Approx(0.5));
+  CHECK(report.model.unknown_words.total == 1);
+  std::ostringstream out;
+  report.print(out);
+  CHECK(out.str() ==
+        "test: 1 sentences, 2 words, 1 of them not in training\n"
+        "                           accuracy  unknown words\n"
+        "  tagger                   100.00 %       100.00 %\n"
+        "  most frequent tag/word    50.00 %         0.00 %\n");
+}
+
+TEST_CASE("The baseline of English-EWT is the known one") {
+  const char* const data = std::getenv("DYNET_DATA");
+  if (data == nullptr) {
+    std::cout << "\nskipped: DYNET_DATA names no folder with ud-ewt\n";
+    return;
+  }
+  const std::string folder = std::string(data) + "/ud-ewt/";
+  const Baseline baseline(read_corpus(folder + "train.conllu").corpus);
+  Scores scores;
+  for (const Sentence& sentence : read_corpus(folder + "test.conllu").corpus) {
+    scores.add(sentence.tags, baseline.tag(sentence.words));
+  }
+  CHECK(100 * scores.all.value() == Approx(86.2).margin(0.05));
+}

@@ -1,0 +1,349 @@
+// The tagger as its user meets it: the program itself, in processes of its own.
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/examples/helpers.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+struct Result {
+  int code = -1;  ///< exit status, -1 if the program was killed
+  std::string out;
+  std::string err;
+};
+
+std::string shell_word(const std::string& text) {
+  std::string result = "'";
+  for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+Result run(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
+           const std::string& input = "") {
+  const std::string in = folder.write("stdin", input);
+  const std::string out = folder.path("stdout");
+  const std::string err = folder.path("stderr");
+  std::string command = shell_word(TAGGER_BINARY);
+  for (const std::string& argument : arguments) command += " " + shell_word(argument);
+  command += " < " + shell_word(in) + " > " + shell_word(out) + " 2> " + shell_word(err);
+  const int status = std::system(command.c_str());
+  Result result;
+  if (WIFEXITED(status)) result.code = WEXITSTATUS(status);
+  result.out = read_file(out);
+  result.err = read_file(err);
+  return result;
+}
+
+/// "the big dog sees a small cat ." and so on: tags that follow from the words, with one word that
+/// needs its neighbours, and words that appear in the test part alone.
+std::string sentences(unsigned count, unsigned seed, bool new_words) {
+  const std::vector<std::string> adjectives = {"big", "small", "red", "old"};
+  const std::vector<std::string> nouns = {"dog", "cat", "house", "tree", "watch"};
+  const std::vector<std::string> verbs = {"sees", "likes", "watch", "takes"};
+  unsigned state = seed;
+  const auto pick = [&](const std::vector<std::string>& words) {
+    state = state * 1664525u + 1013904223u;
+    return words[(state >> 16) % words.size()];
+  };
+  std::string text;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string noun = new_words && i % 4 == 0 ? "zebra" + std::to_string(i) : pick(nouns);
+    text += "the|DET " + pick(adjectives) + "|ADJ " + noun + "|NOUN " + pick(verbs) +
+            "|VERB a|DET " + pick(adjectives) + "|ADJ " + pick(nouns) + "|NOUN .|PUNCT\n";
+  }
+  return text;
+}
+
+/// A new folder with data, and the options that make a small model of them.
+struct Workshop {
+  TemporaryFolder folder;
+  std::string train = folder.write("train.txt", sentences(150, 1, false));
+  std::string dev = folder.write("dev.txt", sentences(30, 2, true));
+  std::string test = folder.write("test.txt", sentences(30, 3, true));
+
+  std::vector<std::string> train_command(const std::string& model) const {
+    return {"train",
+            "--train",
+            train,
+            "--dev",
+            dev,
+            "--model",
+            folder.path(model),
+            "--features",
+            "word:16,suffix3:8",
+            "--hidden",
+            "16",
+            "--epochs",
+            "4",
+            "--learning-rate",
+            "0.01"};
+  }
+};
+
+std::vector<std::string> with(std::vector<std::string> command,
+                              const std::vector<std::string>& more) {
+  command.insert(command.end(), more.begin(), more.end());
+  return command;
+}
+
+/// The part of the output that begins with `start`.
+std::string from(const std::string& text, const std::string& start) {
+  const std::size_t at = text.find(start);
+  return at == std::string::npos ? "no '" + start + "' in: " + text : text.substr(at);
+}
+
+std::string line_with(const std::string& text, const std::string& part) {
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (contains(line, part)) return line;
+  }
+  return "no line with '" + part + "' in: " + text;
+}
+
+void check_refused(const Result& result, const std::string& message) {
+  INFO(result.err);
+  CHECK(result.code > 0);
+  CHECK(contains(result.err, message));
+  CHECK(result.err.substr(0, 8) == "tagger: ");
+  CHECK(result.err.find('\n') == result.err.size() - 1);
+}
+
+}  // namespace
+
+TEST_CASE("Tagger: train, score in a fresh process, tag") {
+  const Workshop shop;
+  const Result trained = run(shop.folder, with(shop.train_command("model"), {"--test", shop.test}));
+  INFO(trained.out + trained.err);
+  REQUIRE(trained.code == 0);
+  CHECK(contains(trained.out, "train: 150 sentences, 1,200 words, 5 tags\n"));
+  CHECK(contains(trained.out, "epoch 4: loss "));
+  CHECK(contains(trained.out, "most frequent tag/word"));
+  CHECK(contains(trained.err, "epoch 1: 25 % ("));
+  CHECK(contains(trained.err, "words/s"));
+
+  const Result scored =
+      run(shop.folder, {"eval", "--model", shop.folder.path("model"), "--data", shop.test});
+  REQUIRE(scored.code == 0);
+  const std::string wanted = line_with(from(trained.out, "\ntest:"), "  tagger");
+  CHECK(line_with(scored.out, "  tagger") == wanted);
+  CHECK(contains(wanted, "100.00 %"));
+  CHECK_FALSE(contains(line_with(scored.out, "most frequent"), "100.00 %"));
+
+  const std::string input = "the old watch watch a red yak .\n\n  a  big tree\n";
+  const Result tagged = run(shop.folder, {"tag", "--model", shop.folder.path("model")}, input);
+  REQUIRE(tagged.code == 0);
+  CHECK(tagged.out ==
+        "the|DET old|ADJ watch|NOUN watch|VERB a|DET red|ADJ yak|NOUN .|PUNCT\n\n"
+        "a|DET big|ADJ tree|NOUN\n");
+
+  const std::string file = shop.folder.write("in.txt", input);
+  const std::string out = shop.folder.path("out.txt");
+  CHECK(run(shop.folder, {"tag", "-m", shop.folder.path("model"), "-i", file, "-o", out}).code ==
+        0);
+  CHECK(read_file(out) == tagged.out);
+}
+
+TEST_CASE("Tagger: the same seed gives the same run, another seed another one") {
+  const Workshop shop;
+  const auto epochs = [&](const std::string& model, const std::string& seed) {
+    const Result result = run(shop.folder, with(shop.train_command(model), {"--seed", seed}));
+    REQUIRE(result.code == 0);
+    std::string losses;
+    for (int i = 1; i <= 4; ++i) {
+      const std::string line = line_with(result.out, "epoch " + std::to_string(i) + ": loss");
+      losses += line.substr(0, line.find(',')) + "\n";
+    }
+    return losses;
+  };
+  const std::string first = epochs("a", "5");
+  CHECK(epochs("b", "5") == first);
+  CHECK(epochs("c", "6") != first);
+  const auto tagged = [&](const std::string& model) {
+    return run(shop.folder, {"eval", "-m", shop.folder.path(model), "-d", shop.test, "--show", "5"})
+        .out;
+  };
+  CHECK(tagged("a") == tagged("b"));
+}
+
+TEST_CASE("Tagger: a resumed run ends where an unbroken one does") {
+  const Workshop shop;
+  REQUIRE(run(shop.folder, with(shop.train_command("whole"), {"--decay", "0.9"})).code == 0);
+
+  std::vector<std::string> command = with(shop.train_command("parts"), {"--decay", "0.9"});
+  std::vector<std::string> shorter = command;
+  for (std::size_t i = 0; i + 1 < shorter.size(); ++i) {
+    if (shorter[i] == "--epochs") shorter[i + 1] = "2";
+  }
+  REQUIRE(run(shop.folder, shorter).code == 0);
+  const Result resumed = run(shop.folder, with(command, {"--resume"}));
+  INFO(resumed.out + resumed.err);
+  REQUIRE(resumed.code == 0);
+  CHECK(contains(resumed.out, "resuming after epoch 2\n"));
+  CHECK_FALSE(contains(resumed.out, "epoch 2: loss"));
+  CHECK(contains(resumed.out, "epoch 3: loss"));
+  CHECK(read_file(shop.folder.path("parts")) == read_file(shop.folder.path("whole")));
+  CHECK(read_file(shop.folder.path("parts.checkpoint")) ==
+        read_file(shop.folder.path("whole.checkpoint")));
+
+  check_refused(run(shop.folder, with(command, {"--resume", "--seed", "9"})),
+                "began with --seed 1: it cannot go on with 9");
+  std::vector<std::string> other = with(command, {"--resume"});
+  other[2] = shop.dev;
+  check_refused(run(shop.folder, other), "began with other training data");
+}
+
+TEST_CASE("Tagger: a run stopped by the clock goes on where it was") {
+  const Workshop shop;
+  REQUIRE(run(shop.folder, shop.train_command("whole")).code == 0);
+  const Result stopped =
+      run(shop.folder, with(shop.train_command("parts"), {"--max-seconds", "1e-6"}));
+  REQUIRE(stopped.code == 0);
+  CHECK(contains(stopped.out, "as --max-seconds asks"));
+  const Result resumed = run(shop.folder, with(shop.train_command("parts"), {"--resume"}));
+  INFO(resumed.out + resumed.err);
+  REQUIRE(resumed.code == 0);
+  CHECK(contains(resumed.out, "resuming after epoch 0 and 1 sentences"));
+  const Result eval_whole =
+      run(shop.folder, {"eval", "-m", shop.folder.path("whole"), "-d", shop.dev});
+  const Result eval_parts =
+      run(shop.folder, {"eval", "-m", shop.folder.path("parts"), "-d", shop.dev});
+  CHECK(eval_whole.out == eval_parts.out);
+}
+
+TEST_CASE("Tagger: training stops when the dev score stays the same") {
+  const Workshop shop;
+  std::vector<std::string> command = with(shop.train_command("model"), {"--patience", "1"});
+  for (std::size_t i = 0; i + 1 < command.size(); ++i) {
+    if (command[i] == "--epochs") command[i + 1] = "100";
+  }
+  const Result result = run(shop.folder, command);
+  REQUIRE(result.code == 0);
+  CHECK(contains(result.out, "stopped: no better dev score in 1 epochs"));
+}
+
+TEST_CASE("Tagger: names are scored as spans") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 60; ++i) {
+    text += "in\tO\nNew\tB-LOC\nYork\tI-LOC\nlives\tO\nAnn\tB-PER\n\n";
+    text += "Bob\tB-PER\nleft\tO\nOld\tB-LOC\nYork\tI-LOC\n\n";
+  }
+  const std::string data = folder.write("names.conll", text);
+  const Result result =
+      run(folder, {"train", "--train", data, "--dev", data, "--model", folder.path("model"),
+                   "--features", "word:8", "--hidden", "8", "--epochs", "6", "--learning-rate",
+                   "0.02", "--patience", "0"});
+  INFO(result.out + result.err);
+  REQUIRE(result.code == 0);
+  CHECK(contains(result.out, "span F1 100.00 %"));
+  CHECK(contains(result.out, "span precision"));
+}
+
+TEST_CASE("Tagger: case and punctuation come back") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 1; i <= 200; ++i) {
+    const std::string verse = "Ge1:" + std::to_string(i) + " ";
+    text += verse + (i % 2 == 0 ? "And God said, Let there be light: and there was light.\n"
+                                : "But the LORD (blessed be he) spake unto Moses; and he heard.\n");
+  }
+  const std::string data = folder.write("verses.txt", text);
+  const std::string model = folder.path("model");
+  const Result result =
+      run(folder, {"train", "--train", data, "--split", "80/10/10", "--model", model, "--features",
+                   "word:16", "--hidden", "16", "--epochs", "6", "--learning-rate", "0.01"});
+  INFO(result.out + result.err);
+  REQUIRE(result.code == 0);
+  CHECK(contains(result.out, "mark precision"));
+
+  const Result test =
+      run(folder, {"eval", "-m", model, "-d", data, "--part", "test", "--show", "3"});
+  REQUIRE(test.code == 0);
+  CHECK(line_with(test.out, "  tagger") == line_with(from(result.out, "\ntest:"), "  tagger"));
+  CHECK(contains(test.out, "  restored: And God said, Let there be light: and there was light.\n"));
+
+  const std::string bare = "but the lord blessed be he spake unto moses and he heard\n";
+  CHECK(run(folder, {"tag", "-m", model}, bare).out ==
+        "But the LORD (blessed be he) spake unto Moses; and he heard.\n");
+  const std::string dressed = "but The Lord; blessed? be he spake -- unto moses AND he heard\n";
+  CHECK(run(folder, {"tag", "-m", model}, dressed).out ==
+        "But the LORD (blessed be he) spake unto Moses; and he heard.\n");
+  CHECK(contains(run(folder, {"tag", "-m", model, "--tags"}, bare).out,
+                 "but|Title the|lower lord|UPPER blessed|(lower be|lower he|lower)"));
+}
+
+TEST_CASE("Tagger: mistakes give one sentence and a non-zero exit") {
+  const Workshop shop;
+  const TemporaryFolder& folder = shop.folder;
+  const auto train_on = [&](const std::string& file) {
+    return run(folder, {"train", "--train", file, "--model", folder.path("never")});
+  };
+  check_refused(train_on("/nowhere.txt"), "cannot open /nowhere.txt: No such file or directory");
+  check_refused(train_on(folder.write("empty", "")), "empty holds no sentence");
+  check_refused(train_on(folder.write("bad", "a|B c|D\ne\n")), "bad:2: expected word|TAG");
+  check_refused(train_on("/"), "is it a directory?");
+  CHECK_FALSE(std::ifstream(folder.path("never")).good());
+
+  check_refused(run(folder, {}), "subcommand");
+  check_refused(run(folder, {"fly"}), "unknown command 'fly': expected train, eval or tag");
+  check_refused(run(folder, {"train", "--train", shop.train, "--model", "m", "--wings", "2"}),
+                "--wings");
+  check_refused(run(folder, {"train", "--train", shop.train}), "--model");
+  check_refused(run(folder, {"train", "--train", shop.train, "--model", "m", "--hidden", "x"}),
+                "--hidden");
+  check_refused(run(folder, with(shop.train_command("m"), {"--split", "90/5/5"})),
+                "--split cuts --train into three parts");
+  check_refused(run(folder, with(shop.train_command("m"), {"--column", "UPOS"})),
+                "--column means nothing");
+  check_refused(run(folder, with(shop.train_command("m"), {"--resume"})), "m.checkpoint");
+  check_refused(
+      run(folder, {"train", "--train", shop.train, "--model", folder.path("no/such/folder")}),
+      "no/such/folder");
+
+  const std::string data = shop.test;
+  check_refused(run(folder, {"eval", "-m", "/nowhere.model", "-d", data}), "/nowhere.model");
+  const std::string text = folder.write("text.model", "this is not a model\n");
+  check_refused(run(folder, {"eval", "-m", text, "-d", data}), "text.model");
+  check_refused(run(folder, {"tag", "-m", text}, "a b\n"), "text.model");
+
+  REQUIRE(run(folder, shop.train_command("good")).code == 0);
+  const std::string good = folder.path("good");
+  const std::string bytes = read_file(good);
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{10}, bytes.size() / 2, bytes.size() - 1}) {
+    const std::string cut = folder.write("cut.model", bytes.substr(0, size));
+    check_refused(run(folder, {"eval", "-m", cut, "-d", data}), "cut.model");
+  }
+  std::string changed = bytes;
+  changed[changed.size() / 2] = static_cast<char>(changed[changed.size() / 2] ^ 1);
+  const std::string altered = folder.write("altered.model", changed);
+  check_refused(run(folder, {"eval", "-m", altered, "-d", data}), "altered.model");
+
+  check_refused(run(folder, {"eval", "-m", good, "-d", data, "--part", "half"}),
+                "unknown part 'half'");
+  check_refused(run(folder, {"eval", "-m", good, "-d", data, "--part", "test"}),
+                "needs a model trained with --split");
+  check_refused(run(folder, {"tag", "-m", good, "-i", "/nowhere.txt"}), "cannot open /nowhere.txt");
+  check_refused(run(folder, {"tag", "-m", good, "-o", "/nowhere/out"}, "a\n"),
+                "cannot write /nowhere/out");
+  if (std::ifstream("/dev/full").good()) {
+    check_refused(run(folder, {"tag", "-m", good, "-o", "/dev/full"}, "a\n"),
+                  "cannot write /dev/full");
+  }
+}
+
+TEST_CASE("Tagger: help") {
+  const TemporaryFolder folder;
+  const Result help = run(folder, {"--help"});
+  CHECK(help.code == 0);
+  CHECK(contains(help.out, "train"));
+  CHECK(contains(run(folder, {"train", "--help"}).out, "--patience"));
+}

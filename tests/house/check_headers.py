@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Every header compiles alone, and twice in one file."""
+
+import argparse
+import concurrent.futures
+import os
+import subprocess
+import sys
+
+import sources
+
+
+def compile_header(compiler, root, path, system):
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", str(root)]
+    for folder in system:
+        if folder != "/usr/include":  # naming it again would hide it from #include_next
+            command += ["-isystem", folder]
+    text = f'#include "{path}"\n#include "{path}"\n'
+    done = subprocess.run(  # in the root, for a quoted include is looked up in the current folder first
+        command + ["-x", "c++", "-"], input=text, text=True, cwd=root, capture_output=True, check=False)  # fmt: skip
+    return None if done.returncode == 0 else f"{path}:1: does not compile alone\n{done.stderr}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", required=True, help="the checkout")
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--public-system", nargs="*", default=[], help="include folders of all headers")
+    parser.add_argument("--kernel-system", nargs="*", default=[], help="more of them, for kernels only")
+    arguments = parser.parse_args()
+
+    def check(path):
+        system = list(arguments.public_system)
+        if path.parts[0] == "kernels":
+            system += arguments.kernel_system
+        return compile_header(arguments.compiler, arguments.root, path, system)
+
+    paths = sources.files(arguments.root, ("dynet-like", "kernels/cpu", "tests/support"), (".h",))
+    with concurrent.futures.ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
+        problems = [problem for problem in pool.map(check, paths) if problem]
+    return sources.report("headers", problems, len(paths))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

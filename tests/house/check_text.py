@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Checks that read the sources: ranks of includes, Eigen, manners, length of files, globals, README."""
+
+import argparse
+import re
+import sys
+
+import sources
+
+# A room may include rooms of its own rank or below. The umbrella header stands above all of them.
+RANKS = {
+    "base": 0, "shape": 1, "tensor": 2, "param": 3, "graph": 4, "ops": 5, "plan": 6, "exec": 7,
+    "train": 8, "nn": 8, "io": 8, "debug": 8,
+}  # fmt: skip
+KERNEL_RANK = RANKS["ops"]
+UMBRELLA = "dynet-like/dynet.h"
+
+
+def place_of(name):
+    """(kind, room) of a path in the checkout: ("room", "ops"), ("kernels", "cpu"), ("umbrella", None)."""
+    parts = name.split("/")
+    if name == UMBRELLA:
+        return "umbrella", None
+    if parts[0] == "dynet-like" and len(parts) > 2:
+        return "room", parts[1]
+    if parts[0] == "kernels" and len(parts) > 2:
+        return "kernels", parts[1]
+    return "other", None
+
+
+def rank_of(kind, room):
+    if kind == "room":
+        return RANKS.get(room)
+    return KERNEL_RANK if kind == "kernels" else None
+
+
+def wrong_include(path, name, quoted):
+    """Why this file may not have this include, or None."""
+    kind, room = place_of(str(path))
+    target_kind, target_room = place_of(name)
+    if not quoted:
+        own = name.split("/")[0] in sources.EVERYTHING
+        return "own headers are included with quotes" if own else None
+    if target_kind == "other":
+        return "a quoted include names a file of the library, from the root of the checkout"
+    if kind == "umbrella":
+        return None if target_kind == "room" else "the umbrella includes rooms only"
+    if target_kind == "umbrella":
+        return "the library does not include its own umbrella"
+    rank, target_rank = rank_of(kind, room), rank_of(target_kind, target_room)
+    if rank is None:
+        return f"'{path.parent}' is not a room; rooms and ranks are listed in tests/house/check_text.py"
+    if target_rank is None:
+        return f"'{name}' is in no room"
+    if target_kind == "kernels" and kind == "room" and path.suffix == ".h":
+        return "headers are installed, kernels are not"
+    if target_kind == "kernels" and kind == "kernels" and target_room != room:
+        return "the kernels of one device know nothing of another"
+    if target_rank > rank:
+        return f"rank {rank} ({room}) may not include rank {target_rank} ({target_room})"
+    return None
+
+
+def ranks(root):
+    problems = []
+    paths = sources.files(root, sources.LIBRARY)
+    for path in paths:
+        for number, name, quoted in sources.includes(root, path):
+            reason = wrong_include(path, name, quoted)
+            if reason:
+                problems.append(f"{path}:{number}: includes {name}: {reason}")
+    return problems, len(paths)
+
+
+def eigen(root):
+    """Eigen stays in kernels/cpu: no header that a program sees, and no other room, mentions it."""
+    problems = []
+    paths = sources.files(root, ("dynet-like",))
+    for path in paths:
+        for number, name, _ in sources.includes(root, path):
+            if re.match(r"(unsupported/)?Eigen/", name):
+                problems.append(f"{path}:{number}: includes {name}: Eigen belongs in kernels/cpu")
+        for number, line in sources.lines_of_code(root, path):
+            if re.search(r"\bEigen\s*::", line):
+                problems.append(f"{path}:{number}: names Eigen, which belongs in kernels/cpu")
+    return problems, len(paths)
+
+
+MANNERS = [
+    (r"(?<!\w)v?f?printf\s*\(|(?<!\w)v?dprintf\s*\(", "prints"),
+    (r"\b(puts|fputs|putchar|putc|fputc|perror|psignal)\s*\(", "prints"),
+    (r"\b(std\s*::\s*)?w?(cout|cerr|clog)\b", "prints"),
+    (r"#\s*include\s*<(iostream|print|syncstream)>", "prints; a stream given by the caller needs <ostream>"),
+    (r"\b(abort|exit|_exit|_Exit|quick_exit|terminate|raise)\s*\(", "ends the program"),
+    (r"\b__builtin_(trap|abort)\b", "ends the program"),
+    (r"\bassert\s*\(|#\s*include\s*<(cassert|assert\.h)>", "ends the program; throw, or use static_assert"),
+]  # fmt: skip
+
+
+def manners(root):
+    """The library neither prints nor ends the program."""
+    problems = []
+    paths = sources.files(root, sources.LIBRARY)
+    for path in paths:
+        for number, line in sources.lines_of_code(root, path):
+            for pattern, reason in MANNERS:
+                match = re.search(pattern, line)
+                if match:
+                    problems.append(f"{path}:{number}: '{match.group(0).strip()}' {reason}")
+    return problems, len(paths)
+
+
+MAX_LINES = 600
+
+
+def length(root):
+    problems = []
+    paths = sources.files(root, sources.EVERYTHING, sources.SUFFIXES + (".py",))
+    for path in paths:
+        count = sources.read(root, path).count("\n")
+        if count > MAX_LINES:
+            problems.append(f"{path}:{count}: longer than {MAX_LINES} lines; is it still one thing?")
+    return problems, len(paths)
+
+
+DECLARATION = re.compile(r"^\s*(?:inline\s+)?(?:static|thread_local|extern)\b(?P<rest>.*)$")
+
+
+def globals_(root):
+    """No variable that outlives a call and can change. check_symbols.py sees what this cannot."""
+    problems = []
+    allowed = sources.allowed_globals()
+    paths = sources.files(root, sources.LIBRARY)
+    for path in paths:
+        for number, line in sources.lines_of_code(root, path):
+            match = DECLARATION.match(line)
+            if not match or re.search(r"\bconst(expr|init const)?\b", match.group("rest")):
+                continue
+            declared = re.match(r"(?P<type>[^=;({]*?)\b(?P<name>\w+)(\[[^]]*\])?\s*(?:[;={]|$)", match.group("rest"))
+            if not declared or not declared.group("type").strip():
+                continue
+            name = declared.group("name")
+            if not any(pattern.fullmatch(f"{path}:{name}") for pattern in allowed):
+                problems.append(f"{path}:{number}: '{name}' outlives the call and is not const")
+    return problems, len(paths)
+
+
+README_PROGRAM = "tests/consume/xor.cc"
+
+
+def readme(root):
+    """The program in the README is the one that tests/consume builds and runs."""
+    text = sources.read(root, "README.md")
+    block = re.search(r"^```cpp\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    if block and block.group(1) == sources.read(root, README_PROGRAM):
+        return [], 1
+    line = text[: block.start()].count("\n") + 1 if block else 1
+    return [f"README.md:{line}: the first program differs from {README_PROGRAM}"], 1
+
+
+CHECKS = {
+    "ranks": ranks, "eigen": eigen, "manners": manners, "length": length, "globals": globals_, "readme": readme,
+}  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("check", choices=sorted(CHECKS))
+    parser.add_argument("--root", required=True, help="the checkout")
+    arguments = parser.parse_args()
+    problems, checked = CHECKS[arguments.check](arguments.root)
+    return sources.report(arguments.check, problems, checked)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Plants a violation of each rule in a small tree and expects the check to name file and line."""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOOLS = argparse.Namespace(compiler="c++", nm="nm")
+
+CLEAN = {
+    "dynet-like/dynet.h": '#pragma once\n#include "dynet-like/graph/node.h"\n',
+    "dynet-like/base/errors.h": "#pragma once\n#include <string>\nstd::string words();\n",
+    "dynet-like/graph/node.h": '#pragma once\n#include "dynet-like/base/errors.h"\n',
+    "dynet-like/graph/node.cc": '#include "dynet-like/graph/node.h"\n// abort() and printf( in a comment\n'
+    'const char* text() { return "printf(\\"std::cout\\")"; }\nstatic int twice(int x) { return 2 * x; }\n'
+    "static const int kThree = 3;\nint six() { return twice(kThree) + 1'000; }\n",
+    "dynet-like/ops/unary.h": '#pragma once\n#include "dynet-like/graph/node.h"\n',
+    "kernels/cpu/unary.h": '#pragma once\n#include "dynet-like/ops/unary.h"\n',
+    "kernels/cpu/unary.cc": '#include <Eigen/Core>\n#include "kernels/cpu/unary.h"\n',
+    "tests/support/catch.h": "#pragma once\n",
+    "tests/consume/xor.cc": "int main() {}\n",
+    "README.md": "# Name\n\n```cpp\nint main() {}\n```\n",
+}
+
+# check, file, text added at its end, part of the message (%d: the first added line)
+PLANTED = [
+    ("ranks", "dynet-like/base/errors.h", '#include "dynet-like/graph/node.h"', "errors.h:%d: includes dynet-like/graph"),
+    ("ranks", "dynet-like/graph/node.cc", '#include "dynet-like/exec/run.h"', "rank 4 (graph) may not include rank 7"),
+    ("ranks", "dynet-like/graph/node.cc", '#include "node.h"', "from the root of the checkout"),
+    ("ranks", "dynet-like/graph/node.cc", "#include <dynet-like/graph/node.h>", "with quotes"),
+    ("ranks", "dynet-like/graph/node.cc", '#include "dynet-like/dynet.h"', "umbrella"),
+    ("ranks", "dynet-like/graph/node.cc", '#include "kernels/cpu/unary.h"', "rank 4 (graph) may not include rank 5"),
+    ("ranks", "dynet-like/ops/unary.h", '#include "kernels/cpu/unary.h"', "headers are installed"),
+    ("ranks", "dynet-like/attic/old.h", "#pragma once\n" + '#include "dynet-like/base/errors.h"', "is not a room"),
+    ("ranks", "kernels/cpu/unary.cc", '#include "dynet-like/plan/plan.h"', "unary.cc:%d: includes dynet-like/plan"),
+    ("ranks", "kernels/cpu/unary.cc", '#include "dynet-like/io/save.h"', "unary.cc:%d: includes dynet-like/io"),
+    ("eigen", "dynet-like/graph/node.h", "#include <Eigen/Dense>", "node.h:%d: includes Eigen/Dense"),
+    ("eigen", "dynet-like/graph/node.cc", "Eigen::MatrixXf m;", "node.cc:%d: names Eigen"),
+    ("manners", "dynet-like/graph/node.cc", 'void f() { printf("x"); }', "node.cc:%d: 'printf(' prints"),
+    ("manners", "dynet-like/graph/node.cc", "void f() { std::cerr << 1; }", "node.cc:%d: 'std::cerr' prints"),
+    ("manners", "dynet-like/graph/node.h", "#include <iostream>", "node.h:%d:"),
+    ("manners", "kernels/cpu/unary.cc", "void f() { std::abort(); }", "unary.cc:%d: 'abort(' ends"),
+    ("manners", "kernels/cpu/unary.cc", "void f() { exit (1); }", "unary.cc:%d: 'exit (' ends"),
+    ("manners", "kernels/cpu/unary.cc", "void f(int x) { assert(x); }", "unary.cc:%d: 'assert(' ends"),
+    ("length", "dynet-like/graph/node.cc", "\n" * 600, "longer than 600 lines"),
+    ("globals", "dynet-like/graph/node.cc", "static int counter = 0;", "node.cc:%d: 'counter'"),
+    ("globals", "dynet-like/graph/node.cc", "thread_local std::vector<int> scratch;", "node.cc:%d: 'scratch'"),
+    ("globals", "kernels/cpu/unary.cc", "int f() {\n  static unsigned seed{1};\n return seed++;\n}", "'seed'"),
+    ("readme", "tests/consume/xor.cc", "// new", "README.md:3: the first program differs"),
+    ("headers", "dynet-like/graph/node.h", "inline std::vector<int> v;", "node.h:1: does not compile alone"),
+    ("headers", "tests/support/twice.h", "struct Twice {};", "twice.h:1: does not compile alone"),
+]  # fmt: skip
+
+
+def run(check, root):
+    if check == "headers":
+        script, extra = "check_headers.py", ["--compiler", TOOLS.compiler]
+    else:
+        script, extra = "check_text.py", [check]
+    return subprocess.run(
+        [sys.executable, str(HERE / script), *extra, "--root", str(root)],
+        text=True, capture_output=True, check=False)  # fmt: skip
+
+
+class Planted(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        for name, text in CLEAN.items():
+            self.write(name, text)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def test_clean_tree_passes(self):
+        for check in sorted({check for check, *_ in PLANTED}):
+            done = run(check, self.root)
+            self.assertEqual(done.returncode, 0, f"{check}: {done.stdout}{done.stderr}")
+
+    def test_every_violation_is_found(self):
+        for check, name, added, message in PLANTED:
+            with self.subTest(check=check, file=name, added=added[:60]):
+                before = CLEAN.get(name, "")
+                self.write(name, before + added + "\n")
+                done = run(check, self.root)
+                expected = message.replace("%d", str(before.count("\n") + 1))
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertIn(expected, done.stdout)
+                if name in CLEAN:
+                    self.write(name, before)
+                else:
+                    (self.root / name).unlink()
+
+    def test_empty_tree_fails(self):
+        with tempfile.TemporaryDirectory() as empty:
+            self.assertEqual(run("ranks", empty).returncode, 1)
+
+    def test_symbols_of_an_archive(self):
+        source = self.root / "state.cc"
+        source.write_text(
+            "#include <vector>\nnamespace dynet { std::vector<int>& all() { static std::vector<int> kept; return kept; }\n"
+            "int plain = 1; const int kFine = 2; thread_local int mine; const char* const kNames[] = {\"a\"};\n"
+            "const int* fine() { return &kFine; } const char* name(int i) { return kNames[i]; } }\n", encoding="utf-8")  # fmt: skip
+        archive = self.root / "state.o"
+        subprocess.run([TOOLS.compiler, "-std=c++20", "-fPIC", "-c", str(source), "-o", str(archive)], check=True)
+        done = subprocess.run(
+            [sys.executable, str(HERE / "check_symbols.py"), "--nm", TOOLS.nm, "--archive", str(archive)],
+            text=True, capture_output=True, check=False)  # fmt: skip
+        self.assertEqual(done.returncode, 1, done.stderr)
+        found = {line.split(": ")[0] for line in done.stdout.split("\n") if "outlives" in line}
+        self.assertEqual(found, {"dynet::all()::kept", "dynet::plain", "dynet::mine"})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiler", default="c++")
+    parser.add_argument("--nm", default="nm")
+    TOOLS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])

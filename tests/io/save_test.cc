@@ -1,0 +1,411 @@
+#include "dynet-like/io/save.h"
+
+#include <boost/archive/text_iarchive.hpp>
+#include <boost/archive/text_oarchive.hpp>
+#include <boost/archive/xml_iarchive.hpp>
+#include <boost/archive/xml_oarchive.hpp>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dynet-like/train/adam.h"
+#include "dynet-like/train/sgd.h"
+#include "tests/io/folder.h"
+#include "tests/param/plant.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+// A collection with one of each, as another process would make it.
+struct Model {
+  ParameterCollection pc;
+  Parameter w, b;
+  LookupParameter e;
+
+  explicit Model(std::uint64_t seed) {
+    pc.set_seed(seed);
+    w = pc.add_parameters({3, 4}, "W");
+    auto sub = pc.add_subcollection("layer");
+    b = sub.add_parameters({5}, "b");
+    e = sub.add_lookup_parameters(6, {2}, "E");
+  }
+  std::vector<float> values() const {
+    std::vector<float> all = as_vector(w.values());
+    for (auto& part : {as_vector(b.values()), table_values(e)})
+      all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+  void step(Trainer& trainer, float g) {
+    plant(w, std::vector<float>(12, g));
+    plant_row(e, 2, {g, -g});
+    trainer.update();
+  }
+};
+
+struct Settings {
+  unsigned layers = 0;
+  std::string language;
+  std::map<std::string, double> scores;
+  int not_saved = 0;
+
+  template <class Archive>
+  void serialize(Archive& ar, const unsigned) {
+    ar& layers& language& scores;
+  }
+};
+
+// A type of the user's with everything inside.
+struct Tagger {
+  Settings settings;
+  Dict words;
+  ParameterCollection pc;
+  std::vector<int> numbers;
+
+  template <class Archive>
+  void serialize(Archive& ar, const unsigned) {
+    ar& settings& pc& words& numbers;
+  }
+};
+
+// One that cannot be copied.
+struct Unique {
+  std::unique_ptr<int> owned = std::make_unique<int>(0);
+
+  template <class Archive>
+  void serialize(Archive& ar, const unsigned) {
+    ar&* owned;
+  }
+};
+
+// Another layout than Settings.
+struct Longer {
+  std::string a;
+  std::vector<double> b;
+  template <class Archive>
+  void serialize(Archive& ar, const unsigned) {
+    ar& a& b;
+  }
+};
+
+struct Bad {
+  template <class Archive>
+  void serialize(Archive&, const unsigned) {
+    throw ArgumentError("no");
+  }
+};
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("a collection comes back bit by bit") {
+  const TemporaryFolder folder;
+  using Limits = std::numeric_limits<float>;
+  Model one(1), two(2);
+  one.b.set_value(
+      {Limits::quiet_NaN(), -Limits::infinity(), Limits::denorm_min(), -0.0f, Limits::max()});
+  const std::uint32_t signaling = 0xffa00123;  // a NaN with a payload
+  std::memcpy(one.e.get_storage().values, &signaling, 4);
+  REQUIRE_FALSE(same_bits(one.values(), two.values()));
+  save(folder / "m", one.pc);
+  load(folder / "m", two.pc);
+  CHECK(same_bits(one.values(), two.values()));
+  CHECK(std::signbit(two.b.values().v[3]));
+
+  save(folder / "n", two.pc);  // equal models give equal files
+  CHECK(read_file(folder / "m") == read_file(folder / "n"));
+}
+
+TEST_CASE("parameters are found by name, whatever their order and place") {
+  const TemporaryFolder folder;
+  Model one(1);
+  save(folder / "m", one.pc);
+  ParameterCollection pc;
+  auto model = pc.add_subcollection("model");
+  auto other = pc.add_parameters({2}, ParameterInitConst(1.0f));
+  auto layer = model.add_subcollection("layer");
+  auto e = layer.add_lookup_parameters(6, {2}, "E");
+  auto b = layer.add_parameters({5, 1}, "b");  // the same shape as {5}
+  auto w = model.add_parameters({3, 4}, "W");
+  load(folder / "m", model);
+  CHECK(as_vector(w.values()) == as_vector(one.w.values()));
+  CHECK(as_vector(b.values()) == as_vector(one.b.values()));
+  CHECK(table_values(e) == table_values(one.e));
+  CHECK(as_vector(other.values()) == std::vector<float>{1, 1});
+}
+
+TEST_CASE("all that does not fit is told at once and nothing changes") {
+  const TemporaryFolder folder;
+  Model one(1);
+  save(folder / "m", one.pc);
+  ParameterCollection pc;
+  auto w = pc.add_parameters({4, 3}, ParameterInitConst(1.0f), "W");
+  auto layer = pc.add_subcollection("layer");
+  auto b = layer.add_parameters({5}, ParameterInitConst(1.0f), "b");
+  layer.add_parameters({7}, "more");
+  layer.add_parameters({6, 2}, "E");
+  pc.add_lookup_parameters(3, {2}, "T");
+  CHECK(
+      message_of<FileError>([&] { load(folder / "m", pc); }) ==
+      "cannot load " + (folder / "m") +
+          ": it does not fit: /W is {3,4} in the file and {4,3} here; /layer/E is a table of 6 "
+          "rows "
+          "{2} in the file and {6,2} here; /layer/more {7} is missing in the file; /T a table of 3 "
+          "rows {2} is missing in the file");
+  CHECK(as_vector(b.values()) == std::vector<float>(5, 1.0f));
+  CHECK(as_vector(w.values()) == std::vector<float>(12, 1.0f));
+
+  ParameterCollection less;
+  less.add_parameters({3, 4}, "W");
+  CHECK(
+      message_of<FileError>([&] { load(folder / "m", less); }) ==
+      "cannot load " + (folder / "m") +
+          ": it does not fit: /layer/b {5} is in the file only; /layer/E a table of 6 rows {2} is "
+          "in the file only");
+}
+
+TEST_CASE("many things of many kinds come back") {
+  const TemporaryFolder folder;
+  Dict words({"a", "b", "<unk>"});
+  words.freeze();
+  words.set_unk("<unk>");
+  const Settings settings{3, "english", {{"dev", 0.5}, {"test", 0.25}}, 7};
+  const std::vector<std::string> list{"x", "", "z"};
+  save(folder / "m", words, settings, list, 42, 0.1, std::string("text\0null", 9), true);
+
+  Dict dict({"other"});
+  Settings s;
+  s.not_saved = 5;
+  std::vector<std::string> l{"old"};
+  int i = 0;
+  double d = 0;
+  std::string text;
+  bool yes = false;
+  load(folder / "m", dict, s, l, i, d, text, yes);
+  CHECK(dict.get_words() == words.get_words());
+  CHECK(dict.is_frozen());
+  CHECK(dict.convert("unseen") == 2);
+  CHECK(s.layers == 3);
+  CHECK(s.language == "english");
+  CHECK(s.scores == settings.scores);
+  CHECK(s.not_saved == 5);  // keeps what the file does not hold
+  CHECK(l == list);
+  CHECK(i == 42);
+  CHECK(d == 0.1);
+  CHECK(text.size() == 9);
+  CHECK(yes);
+}
+
+TEST_CASE("a failed load changes none of the things") {
+  const TemporaryFolder folder;
+  Model one(1), two(2), three(3);
+  Dict words({"a"});
+  const Settings settings{3, "english", {}, 0};
+  AdamTrainer adam(one.pc);
+  one.step(adam, 1.0f);
+  save(folder / "m", settings, words, one.pc, adam, 7);
+
+  Settings s{1, "old", {}, 0};
+  Dict dict({"old", "words"});
+  AdamTrainer mine(two.pc, 0.5f);
+  two.step(mine, 2.0f);
+  const auto values = two.values();
+  const auto numbers = mine.numbers();
+  float wrong_kind = 0.5f;
+  int right_kind = 0;
+  SimpleSGDTrainer sgd(two.pc);
+  const auto unchanged = [&] {
+    CHECK(s.layers == 1);
+    CHECK(dict.size() == 2);
+    CHECK(same_bits(two.values(), values));
+    CHECK(mine.numbers() == numbers);
+    CHECK(wrong_kind == 0.5f);
+  };
+  const std::string start = "cannot load " + (folder / "m") + ": ";
+  CHECK(message_of<FileError>([&] { load(folder / "m", s, dict, two.pc, mine, wrong_kind); }) ==
+        start + "thing 5 of 5 is of kind int32, not float32");
+  unchanged();
+  CHECK(message_of<FileError>([&] { load(folder / "m", s, dict, two.pc, mine); }) ==
+        start + "it holds 5 things, not 4");
+  unchanged();
+  CHECK(message_of<FileError>([&] { load(folder / "m", s, dict, two.pc, sgd, right_kind); }) ==
+        start + "thing 4 of 5 is of kind AdamTrainer, not SimpleSGDTrainer");
+  unchanged();
+  std::string bytes = read_file(folder / "m");
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_file(folder / "m", bytes);
+  CHECK_THROWS_AS(load(folder / "m", s, dict, two.pc, mine, right_kind), FileError);
+  unchanged();
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_file(folder / "m", bytes);
+  load(folder / "m", s, dict, two.pc, mine, right_kind);
+  CHECK(same_bits(two.values(), one.values()));
+  CHECK(right_kind == 7);
+}
+
+TEST_CASE("another layout in the same kind is noticed") {
+  const TemporaryFolder folder;
+  const Settings settings{3, "english", {}, 0};
+  save(folder / "m", settings);
+  Longer longer{"kept", {}};
+  const std::string message = message_of<FileError>([&] { load(folder / "m", longer); });
+  CAPTURE(message);
+  CHECK(message.find("thing 1 of 1 (object) cannot be read: ") != std::string::npos);
+  CHECK(longer.a == "kept");
+
+  save(folder / "m", std::map<int, int>{{1, 2}});
+  Settings s{1, "kept", {}, 0};
+  CHECK_THROWS_AS(load(folder / "m", s), FileError);
+  CHECK(s.language == "kept");
+}
+
+TEST_CASE("a trainer goes on where it was saved") {
+  const TemporaryFolder folder;
+  Model one(1), two(2);
+  AdamTrainer adam(one.pc, 0.1f, 0.8f, 0.95f, 1e-6f);
+  adam.clip_threshold = 2.0f;
+  adam.sparse_updates_enabled = false;
+  for (int t = 0; t < 5; ++t) one.step(adam, 1.0f);
+  save(folder / "m", one.pc, adam);
+  AdamTrainer again(two.pc);
+  two.step(again, 3.0f);
+  plant(two.b, std::vector<float>(5, 1.0f));
+  again.update();  // state that the saved trainer does not have
+  load(folder / "m", two.pc, again);
+  CHECK(again.learning_rate == 0.1f);
+  CHECK(again.clip_threshold == 2.0f);
+  CHECK_FALSE(again.sparse_updates_enabled);
+  CHECK(again.updates == 5);
+  CHECK(again.clips == 5);
+  CHECK(again.numbers() == adam.numbers());
+  for (int t = 0; t < 5; ++t) {
+    one.step(adam, 0.5f - static_cast<float>(t));
+    two.step(again, 0.5f - static_cast<float>(t));
+    REQUIRE(same_bits(one.values(), two.values()));
+  }
+  plant(one.b, {1, 2, 3, 4, 5});
+  plant(two.b, {1, 2, 3, 4, 5});
+  adam.update();
+  again.update();
+  CHECK(same_bits(one.values(), two.values()));
+
+  SimpleSGDTrainer sgd(one.pc, 0.7f), other(two.pc);
+  save(folder / "s", sgd);
+  load(folder / "s", other);
+  CHECK(other.learning_rate == 0.7f);
+}
+
+TEST_CASE("a trainer's state needs its parameters") {
+  const TemporaryFolder folder;
+  Model one(1);
+  AdamTrainer adam(one.pc);
+  one.step(adam, 1.0f);
+  save(folder / "m", adam);
+  ParameterCollection pc;
+  auto w = pc.add_parameters({4, 4}, "W");
+  AdamTrainer other(pc, 0.5f);
+  CHECK(message_of<FileError>([&] { load(folder / "m", other); }) ==
+        "cannot load " + (folder / "m") +
+            ": it does not fit: AdamTrainer state of /W is {3,4} in the file and {4,4} here; "
+            "AdamTrainer state of /layer/E fits no parameter");
+  CHECK(other.learning_rate == 0.5f);
+}
+
+TEST_CASE("parameters and dictionaries inside a type of the user's") {
+  const TemporaryFolder folder;
+  Tagger one, two;
+  one.settings = {2, "french", {}, 0};
+  one.words.convert("le");
+  one.numbers = {1, 2, 3};
+  auto p = one.pc.add_parameters({2}, ParameterInitConst(5.0f), "p");
+  auto q = two.pc.add_parameters({2}, ParameterInitConst(1.0f), "p");
+  save(folder / "m", one, 1);
+
+  float wrong = 0;
+  CHECK_THROWS_AS(load(folder / "m", two, wrong), FileError);
+  CHECK(as_vector(q.values()) == std::vector<float>{1, 1});  // not even the parameters inside
+  CHECK(two.settings.layers == 0);
+  int right = 0;
+  load(folder / "m", two, right);
+  CHECK(as_vector(q.values()) == as_vector(p.values()));
+  CHECK(two.pc.parameters_list().at(0) == q);
+  CHECK(two.words.contains("le"));
+  CHECK(two.settings.language == "french");
+  CHECK(two.numbers == one.numbers);
+}
+
+TEST_CASE("things that cannot be copied are read in place") {
+  const TemporaryFolder folder;
+  Unique one, two;
+  *one.owned = 5;
+  save(folder / "m", one, 3);
+  float wrong = 0;
+  CHECK_THROWS_AS(load(folder / "m", two, wrong), FileError);
+  CHECK(*two.owned == 0);
+  int right = 0;
+  load(folder / "m", two, right);
+  CHECK(*two.owned == 5);
+}
+
+TEST_CASE("a failed save leaves the old file") {
+  const TemporaryFolder folder;
+  save(folder / "m", 1);
+  CHECK_THROWS_AS(save(folder / "m", 2, Bad()), ArgumentError);
+  CHECK_THROWS_AS(save((folder / "no") + "/m", 2), FileError);
+  int i = 0;
+  load(folder / "m", i);
+  CHECK(i == 1);
+  CHECK(folder.names() == std::vector<std::string>{"m"});
+}
+
+TEST_CASE("collections in archives of the user's own") {
+  Model one(1), two(2);
+  AdamTrainer adam(one.pc), other(two.pc);
+  one.step(adam, 1.0f);
+  Dict words({"a"}), dict;
+  std::stringstream binary, text, xml;
+  {
+    boost::archive::binary_oarchive out(binary);
+    out << one.pc << adam << words;
+    boost::archive::text_oarchive text_out(text);
+    text_out << one.pc << adam << words;
+    boost::archive::xml_oarchive xml_out(xml);
+    xml_out << boost::serialization::make_nvp("pc", one.pc);
+  }
+  {
+    boost::archive::binary_iarchive in(binary);
+    in >> two.pc >> other >> dict;
+    CHECK(same_bits(two.values(), one.values()));
+    CHECK(other.numbers() == adam.numbers());
+    CHECK(dict.size() == 1);
+  }
+  {
+    Model three(3);
+    AdamTrainer third(three.pc);
+    boost::archive::text_iarchive in(text);
+    in >> three.pc >> third >> dict;
+    CHECK(three.values() == one.values());
+  }
+  {
+    Model three(3);
+    boost::archive::xml_iarchive in(xml);
+    in >> boost::serialization::make_nvp("pc", three.pc);
+    CHECK(three.values() == one.values());
+  }
+  std::stringstream again;
+  boost::archive::binary_oarchive(again) << one.pc;
+  ParameterCollection less;
+  auto w = less.add_parameters({3, 4}, ParameterInitConst(1.0f), "W");
+  boost::archive::binary_iarchive in(again);
+  CHECK(message_of<FileError>([&] { in >> less; }).find("/layer/b {5} is in the file only") !=
+        std::string::npos);
+  CHECK(as_vector(w.values()) == std::vector<float>(12, 1.0f));
+}

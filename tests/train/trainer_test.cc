@@ -1,0 +1,540 @@
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/base/random.h"
+#include "dynet-like/train/adam.h"
+#include "dynet-like/train/sgd.h"
+#include "tests/param/plant.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+// One parameter or table row, and the rules as the books write them, in double.
+struct Reference {
+  std::vector<double> w, m, v;
+
+  explicit Reference(const std::vector<float>& values)
+      : w(values.begin(), values.end()), m(w.size()), v(w.size()) {}
+
+  void sgd(const std::vector<float>& g, double lr, double scale = 1, double decay = 0) {
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      w[i] -= lr * scale * (g.empty() ? 0.0 : g[i]);
+      w[i] *= 1 - decay;
+    }
+  }
+  void adam(const std::vector<float>& gs, int t, double lr, double b1, double b2, double eps,
+            double scale = 1, double decay = 0) {
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      const double g = gs.empty() ? 0.0 : gs[i] * scale;
+      m[i] = b1 * m[i] + (1 - b1) * g;
+      v[i] = b2 * v[i] + (1 - b2) * g * g;
+      const double m_hat = m[i] / (1 - std::pow(b1, t)), v_hat = v[i] / (1 - std::pow(b2, t));
+      // Kingma and Ba, end of section 2: the form with eps outside the correction
+      w[i] -= lr * m_hat / (std::sqrt(v_hat) + eps / std::sqrt(1 - std::pow(b2, t)));
+      w[i] *= 1 - decay;
+    }
+  }
+  void check(const float* values, double epsilon = 1e-5, double margin = 1e-6) const {
+    for (std::size_t i = 0; i < w.size(); ++i)
+      REQUIRE(values[i] == Approx(w[i]).epsilon(epsilon).margin(margin));
+  }
+};
+
+std::vector<float> random_values(std::size_t n, std::uint64_t key, float scale = 1.0f) {
+  const RandomStream random(key);
+  std::vector<float> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(random.normal(i)) * scale;
+  return values;
+}
+
+double norm(const std::vector<std::vector<float>>& all) {
+  double s = 0;
+  for (auto& g : all)
+    for (float x : g) s += static_cast<double>(x) * x;
+  return std::sqrt(s);
+}
+
+const float kInfinity = std::numeric_limits<float>::infinity();
+const float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+using MakeTrainer = std::function<std::unique_ptr<Trainer>(ParameterCollection&)>;
+
+const std::vector<MakeTrainer> kTrainers{
+    [](ParameterCollection& pc) { return std::make_unique<SimpleSGDTrainer>(pc, 0.1f); },
+    [](ParameterCollection& pc) { return std::make_unique<AdamTrainer>(pc, 0.1f); }};
+
+}  // namespace
+
+TEST_CASE("SGD follows its rule over many steps") {
+  for (float decay : {0.0f, 0.01f}) {
+    ParameterCollection pc(decay);
+    auto a = pc.add_parameters({7, 5}, "a");
+    auto b = pc.add_parameters({3}, "b");
+    SimpleSGDTrainer trainer(pc);
+    CHECK(trainer.learning_rate == 0.1f);
+    CHECK(trainer.clip_threshold == 5.0f);
+    Reference ra(as_vector(a.values())), rb(as_vector(b.values()));
+    for (int t = 1; t <= 200; ++t) {
+      const auto ga = random_values(35, 10 * t, t % 3 ? 0.1f : 3.0f);
+      const auto gb = t % 5 ? random_values(3, 10 * t + 1) : std::vector<float>{};
+      plant(a, ga);
+      if (!gb.empty()) plant(b, gb);
+      trainer.update();
+      const double n = norm({ga, gb}), scale = n > 5 ? 5 / n : 1;
+      ra.sgd(ga, 0.1f, scale, decay);
+      rb.sgd(gb, 0.1f, scale, decay);
+    }
+    ra.check(a.values().v);
+    rb.check(b.values().v);
+    CHECK(trainer.updates == 200);
+    CHECK(trainer.clips > 50);
+    CHECK(trainer.clips < 80);
+  }
+}
+
+TEST_CASE("Adam follows its rule over many steps") {
+  for (float decay : {0.0f, 0.01f}) {
+    ParameterCollection pc(decay);
+    auto a = pc.add_parameters({17, 5}, "a");
+    auto b = pc.add_parameters({3}, "b");  // without gradient in some steps, moved by its momentum
+    const float b1 = 0.8f, b2 = 0.99f, eps = 1e-6f;
+    AdamTrainer trainer(pc, 0.01f, b1, b2, eps);
+    Reference ra(as_vector(a.values())), rb(as_vector(b.values()));
+    for (int t = 1; t <= 300; ++t) {
+      const auto ga = random_values(85, 10 * t, t % 3 ? 0.1f : 3.0f);
+      const auto gb = t > 7 && t % 4 ? random_values(3, 10 * t + 1) : std::vector<float>{};
+      plant(a, ga);
+      if (!gb.empty()) plant(b, gb);
+      trainer.update();
+      const double n = norm({ga, gb}), scale = n > 5 ? 5 / n : 1;
+      ra.adam(ga, t, 0.01f, b1, b2, eps, scale, decay);
+      rb.adam(gb, t, 0.01f, b1, b2, eps, scale, decay);
+      if (t < 8) REQUIRE(trainer.state_views().size() == 1);  // no memory before the first gradient
+    }
+    ra.check(a.values().v, 1e-4);
+    rb.check(b.values().v, 1e-4);
+  }
+}
+
+TEST_CASE("Adam's defaults are DyNet's") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(1.0f));
+  AdamTrainer trainer(pc);
+  CHECK(trainer.learning_rate == 0.001f);
+  const auto numbers = trainer.numbers();
+  CHECK(numbers.at("beta_1") == 0.9f);
+  CHECK(numbers.at("beta_2") == 0.999f);
+  CHECK(numbers.at("epsilon") == 1e-8f);
+  plant(p, {0.5f, -2});
+  trainer.update();  // the first step is the learning rate, whatever the gradient
+  CHECK(p.values().v[0] == Approx(0.999));
+  CHECK(p.values().v[1] == Approx(1.001));
+  CHECK_THROWS_AS(AdamTrainer(pc, 0.1f, 1.0f), ArgumentError);
+  CHECK_THROWS_AS(AdamTrainer(pc, 0.1f, 0.9f, -0.1f), ArgumentError);
+  CHECK_THROWS_AS(AdamTrainer(pc, 0.1f, 0.9f, 0.999f, 0.0f), ArgumentError);
+}
+
+TEST_CASE("every length takes the same steps") {
+  for (unsigned n : {0u, 1u, 15u, 16u, 17u, 33u, 1000u}) {
+    ParameterCollection pc;
+    auto p = pc.add_parameters({n}, ParameterInitConst(1.0f));
+    auto q = pc.add_parameters({n}, ParameterInitConst(1.0f));
+    AdamTrainer adam(pc, 0.1f);
+    SimpleSGDTrainer sgd(pc);
+    adam.clipping_enabled = sgd.clipping_enabled = false;
+    for (Trainer* trainer : std::initializer_list<Trainer*>{&adam, &sgd}) {
+      plant(p, std::vector<float>(n, 0.5f));
+      trainer->update();
+      for (unsigned i = 1; i < n; ++i) REQUIRE(p.values().v[i] == p.values().v[0]);
+    }
+    CHECK(as_vector(q.values()) == std::vector<float>(n, 1.0f));
+  }
+}
+
+TEST_CASE("sparse updates touch the rows that were used, dense ones all") {
+  const float b1 = 0.9f, b2 = 0.999f, eps = 1e-8f;
+  for (bool sparse : {true, false})
+    for (float decay : {0.0f, 0.02f}) {
+      ParameterCollection pc(decay);
+      auto e = pc.add_lookup_parameters(9, {3}, "e"), f = pc.add_lookup_parameters(9, {3}, "f");
+      AdamTrainer adam(pc, 0.01f);
+      ParameterCollection ps(decay);
+      auto s = ps.add_lookup_parameters(9, {3}, "s");
+      SimpleSGDTrainer sgd(ps, 0.1f);
+      adam.sparse_updates_enabled = sgd.sparse_updates_enabled = sparse;
+      std::vector<Reference> re, rf, rs;
+      for (unsigned row = 0; row < 9; ++row) {
+        re.emplace_back(as_vector(e.row(row)));
+        rf.emplace_back(as_vector(f.row(row)));
+        rs.emplace_back(as_vector(s.row(row)));
+      }
+      for (int t = 1; t <= 60; ++t) {
+        const RandomStream random(t);
+        std::map<unsigned, std::vector<float>> used;
+        for (std::uint64_t k = 0; k < 3; ++k) {  // row 8 is never used, one row perhaps twice
+          const auto row = static_cast<unsigned>(random.bits(k) % 8);
+          const auto g = random_values(3, 100 * t + k, 0.3f);
+          plant_row(e, row, g);
+          plant_row(s, row, g);
+          auto& sum = used[row];
+          sum.resize(3);
+          for (std::size_t i = 0; i < 3; ++i) sum[i] += g[i];
+        }
+        const bool whole = t % 10 == 0;  // f is used as a whole, now and then
+        const auto gf = random_values(27, 7777 + t, 0.1f);
+        if (whole) plant_whole(f, gf);
+        adam.update();
+        sgd.update();
+        for (unsigned row = 0; row < 9; ++row) {
+          const bool moves = !sparse || used.contains(row);
+          if (moves)
+            re[row].adam(used[row], t, 0.01f, b1, b2, eps, 1, decay);
+          else
+            re[row].sgd({}, 0, 1, decay);
+          rs[row].sgd(used[row], 0.1f, 1, decay);
+          if (whole)
+            rf[row].adam({gf.begin() + 3 * row, gf.begin() + 3 * row + 3}, t, 0.01f, b1, b2, eps, 1,
+                         decay);
+          else if (sparse)
+            rf[row].sgd({}, 0, 1, decay);
+          else
+            rf[row].adam({}, t, 0.01f, b1, b2, eps, 1, decay);
+        }
+      }
+      CHECK(adam.clips == 0);
+      for (unsigned row = 0; row < 9; ++row) {
+        re[row].check(e.row(row).v, 1e-4, 1e-5);
+        rf[row].check(f.row(row).v, 1e-4, 1e-5);
+        rs[row].check(s.row(row).v);
+      }
+    }
+}
+
+TEST_CASE("weight decay is the same whatever the trainer and the setting") {
+  for (bool sparse : {true, false})
+    for (const MakeTrainer& make : kTrainers) {
+      ParameterCollection pc(0.125f);
+      auto p = pc.add_parameters({2}, ParameterInitConst(8.0f), "p");
+      auto e = pc.add_lookup_parameters(3, {2}, ParameterInitConst(8.0f), "e");
+      auto frozen = pc.add_parameters({2}, ParameterInitConst(8.0f), "frozen");
+      frozen.set_updated(false);
+      auto none = pc.add_subcollection("none", 0.0f);
+      auto q = none.add_parameters({2}, ParameterInitConst(8.0f), "q");
+      auto trainer = make(pc);
+      trainer->sparse_updates_enabled = sparse;
+      plant_row(e, 1, {0, 0});
+      trainer->update();
+      CHECK(as_vector(p.values()) == std::vector<float>{7, 7});
+      CHECK(table_values(e) == std::vector<float>(6, 7.0f));
+      CHECK(as_vector(frozen.values()) == std::vector<float>{8, 8});
+      CHECK(as_vector(q.values()) == std::vector<float>{8, 8});
+    }
+}
+
+TEST_CASE("clipping scales all gradients by one factor") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(0.0f), "p");
+  auto e = pc.add_lookup_parameters(2, {1}, ParameterInitConst(0.0f), "e");
+  SimpleSGDTrainer trainer(pc, 1.0f);
+  trainer.clip_threshold = 6.5f;
+  plant(p, {3, 4});
+  plant_row(e, 1, {12});
+  CHECK(trainer.clip_gradients() == 0.5f);
+  CHECK(trainer.clips == 1);
+  trainer.update();
+  CHECK(as_vector(p.values()) == std::vector<float>{-1.5f, -2});
+  CHECK(table_values(e) == std::vector<float>{0, -6});
+  CHECK(trainer.clips == 2);
+
+  plant(p, {3, 4});  // not larger than the threshold
+  trainer.clip_threshold = 5.0f;
+  trainer.update();
+  CHECK(as_vector(p.values()) == std::vector<float>{-4.5f, -6});
+  CHECK(trainer.clips == 2);
+
+  trainer.clipping_enabled = false;
+  plant(p, {300, 400});
+  CHECK(trainer.clip_gradients() == 1.0f);
+  trainer.update();
+  CHECK(as_vector(p.values()) == std::vector<float>{-304.5f, -406});
+
+  trainer.clipping_enabled = true;
+  plant(p, {1e30f, 0});  // its square is no float
+  trainer.update();
+  CHECK(p.values().v[0] == Approx(-309.5));
+  trainer.clip_threshold = -1.0f;
+  CHECK_THROWS_AS(trainer.update(), ArgumentError);
+  CHECK(trainer.status() == "[lr=1 clips=3 updates=4]");
+  CHECK(trainer.status() == "[lr=1 clips=0 updates=0]");
+  CHECK(trainer.updates == 4);
+}
+
+TEST_CASE("the gradient is dropped by an update and stored anew") {
+  for (const MakeTrainer& make : kTrainers) {
+    ParameterCollection pc;
+    auto p = pc.add_parameters({2}, ParameterInitConst(0.0f), "p");
+    auto e = pc.add_lookup_parameters(2, {2}, ParameterInitConst(0.0f), "e");
+    auto trainer = make(pc);
+    plant(p, {1, 2});
+    plant_row(e, 0, {1, 2});
+    trainer->update();
+    CHECK(pc.bank().gradients.merge() == nullptr);
+    plant(p, {3, 4});
+    CHECK(as_vector(p.gradients()) == std::vector<float>{3, 4});
+  }
+}
+
+TEST_CASE("a frozen parameter and its state stay") {
+  ParameterCollection pc, twin;
+  auto p = pc.add_parameters({2}, ParameterInitConst(1.0f), "p");
+  auto q = twin.add_parameters({2}, ParameterInitConst(1.0f), "p");
+  auto e = pc.add_lookup_parameters(2, {2}, ParameterInitConst(1.0f), "e");
+  AdamTrainer trainer(pc, 0.1f), other(twin, 0.1f);
+  const auto step = [](Trainer& t, const Parameter& x) {
+    plant(x, {0.5f, -0.5f});
+    t.update();
+  };
+  step(trainer, p);
+  step(other, q);
+  const auto before = as_vector(p.values());
+  const auto state = trainer.state_views().at(0);
+  const std::vector<float> m(state.arrays[0], state.arrays[0] + 2);
+  p.set_updated(false);
+  e.set_updated(false);
+  plant(p, {1000, kNaN});  // of a frozen parameter a gradient neither counts nor harms
+  plant_row(e, 1, {kInfinity, 0});
+  trainer.update();
+  CHECK(as_vector(p.values()) == before);
+  CHECK(table_values(e) == std::vector<float>(4, 1.0f));
+  CHECK(m == std::vector<float>(state.arrays[0], state.arrays[0] + 2));
+  CHECK(pc.bank().gradients.merge() == nullptr);
+  p.set_updated(true);
+  step(trainer, p);
+  CHECK(as_vector(p.values()) != before);
+}
+
+TEST_CASE("a gradient that is not finite is refused by name and nothing changes") {
+  for (float bad : {kNaN, kInfinity, -kInfinity})
+    for (const MakeTrainer& make : kTrainers)
+      for (int place = 0; place < 3; ++place) {
+        ParameterCollection pc(0.1f);
+        auto p = pc.add_parameters({3}, "good");
+        auto q = pc.add_parameters({3}, "bad");
+        auto e = pc.add_lookup_parameters(4, {2}, "table");
+        auto trainer = make(pc);
+        plant(p, {1, 2, 3});
+        plant(q, {1, 2, 3});
+        plant_row(e, 2, {1, 2});
+        trainer->update();
+        const auto values = [&] {
+          auto all = as_vector(p.values());
+          for (auto& part : {as_vector(q.values()), table_values(e)})
+            all.insert(all.end(), part.begin(), part.end());
+          for (auto& s : trainer->state_views())
+            for (const float* a : s.arrays) all.insert(all.end(), a, a + s.dim.size());
+          return all;
+        };
+        const auto before = values();
+        const auto numbers = trainer->numbers();
+        plant(p, {1, 2, 3});
+        if (place == 0)
+          plant(q, {1, bad, 3});
+        else if (place == 1)
+          plant_row(e, 3, {0, bad});
+        else
+          plant_whole(e, {0, 0, 0, 0, 0, 0, 0, bad});
+        std::string message;
+        try {
+          trainer->update();
+        } catch (const NumericError& error) {
+          message = error.what();
+        }
+        CAPTURE(message);
+        CHECK(message.find(place == 0
+                               ? "parameter /bad {3}"
+                               : "lookup parameter /table {2} of row 3") != std::string::npos);
+        CHECK(message.find("at value 1") != std::string::npos);
+        CHECK(values() == before);
+        CHECK(trainer->numbers() == numbers);
+        CHECK(pc.bank().gradients.merge() == nullptr);  // training goes on
+        plant(q, {1, 2, 3});
+        CHECK_NOTHROW(trainer->update());
+        CHECK(values() != before);
+      }
+}
+
+TEST_CASE("without clipping nothing is checked") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(0.0f));
+  SimpleSGDTrainer trainer(pc);
+  trainer.clipping_enabled = false;
+  plant(p, {kNaN, 1});
+  CHECK_NOTHROW(trainer.update());
+  CHECK(std::isnan(p.values().v[0]));
+  CHECK(p.values().v[1] == -0.1f);
+}
+
+TEST_CASE("parameters may join later") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(0.0f), "p");
+  AdamTrainer trainer(pc, 0.1f);
+  plant(p, {1, 1});
+  trainer.update();
+  auto q = pc.add_subcollection("sub").add_parameters({3}, ParameterInitConst(0.0f), "q");
+  auto e = pc.add_lookup_parameters(2, {1}, ParameterInitConst(0.0f), "e");
+  Reference rq({0, 0, 0});
+  trainer.update();
+  rq.adam({}, 2, 0.1, 0.9f, 0.999f, 1e-8f);
+  for (int t = 3; t < 10; ++t) {
+    const auto g = random_values(3, t, 0.1f);
+    plant(q, g);
+    plant_row(e, 1, {1});
+    trainer.update();
+    rq.adam(g, t, 0.1f, 0.9f, 0.999f, 1e-8f);
+  }
+  rq.check(q.values().v, 1e-4);
+  CHECK(e.row(0).v[0] == 0.0f);
+  CHECK(e.row(1).v[0] < 0.0f);
+}
+
+TEST_CASE("a trainer of a subcollection leaves the rest alone") {
+  for (const MakeTrainer& make : kTrainers) {
+    ParameterCollection pc(0.5f);
+    auto sub = pc.add_subcollection("sub");
+    auto other = pc.add_subcollection("other");
+    auto p = pc.add_parameters({1}, ParameterInitConst(8.0f), "p");
+    auto q = sub.add_subcollection("deep").add_parameters({1}, ParameterInitConst(8.0f), "q");
+    auto e = other.add_lookup_parameters(2, {1}, ParameterInitConst(8.0f), "e");
+    auto f = sub.add_lookup_parameters(2, {1}, ParameterInitConst(8.0f), "f");
+    auto trainer = make(sub);
+    plant(p, {kNaN});  // another's gradients do not count
+    plant(q, {1});
+    plant_row(e, 0, {1000});
+    plant_row(f, 0, {1});
+    trainer->update();
+    CHECK(p.values().v[0] == 8.0f);
+    CHECK(table_values(e) == std::vector<float>{8, 8});
+    CHECK(q.values().v[0] == Approx(3.95));
+    CHECK(f.row(0).v[0] == Approx(3.95));
+    CHECK(f.row(1).v[0] == 4.0f);
+    // What another trainer is to use is still there, what was used is gone.
+    GradientLane* lane = pc.bank().gradients.merge();
+    REQUIRE(lane);
+    CHECK(lane->find(p.get_storage().index) != nullptr);
+    CHECK(lane->find(q.get_storage().index) == nullptr);
+    CHECK(lane->find_rows(e.get_storage().index) != nullptr);
+    CHECK(lane->find_rows(f.get_storage().index) == nullptr);
+    auto second = make(other);
+    second->update();
+    CHECK(e.row(0).v[0] < 4.0f);
+    CHECK(p.values().v[0] == 8.0f);
+  }
+}
+
+TEST_CASE("restart makes a trainer as new") {
+  ParameterCollection pc, twin;
+  auto p = pc.add_parameters({2}, ParameterInitConst(0.0f), "p");
+  auto q = twin.add_parameters({2}, ParameterInitConst(0.0f), "p");
+  AdamTrainer trainer(pc, 0.1f);
+  for (int t = 0; t < 50; ++t) {
+    plant(p, {1, -3});
+    trainer.update();
+  }
+  p.zero();
+  trainer.restart(0.2f);
+  CHECK(trainer.learning_rate == 0.2f);
+  AdamTrainer fresh(twin, 0.2f);
+  for (int t = 0; t < 10; ++t) {
+    plant(p, {2, 0.5f});
+    plant(q, {2, 0.5f});
+    trainer.update();
+    fresh.update();
+  }
+  CHECK(as_vector(p.values()) == as_vector(q.values()));
+  CHECK(trainer.updates == 60);
+  trainer.restart();
+  CHECK(trainer.learning_rate == 0.2f);
+  CHECK(trainer.state_views().empty());
+}
+
+TEST_CASE("the learning rate may change between updates") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({1}, ParameterInitConst(0.0f), "p");
+  SimpleSGDTrainer trainer(pc, 1.0f);
+  plant(p, {1});
+  trainer.update();
+  trainer.learning_rate = 0.5f;
+  plant(p, {1});
+  trainer.update();
+  CHECK(p.values().v[0] == -1.5f);
+}
+
+TEST_CASE("moments do not stay subnormal") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({20}, ParameterInitConst(1.0f), "p");
+  AdamTrainer trainer(pc, 0.001f, 0.9f, 0.9f);
+  plant(p, std::vector<float>(20, 1.0f));
+  trainer.update();
+  for (int t = 0; t < 1500; ++t) {
+    if (t % 2) plant(p, std::vector<float>(20, 0.0f));
+    trainer.update();
+  }
+  const auto state = trainer.state_views().at(0);
+  for (const float* a : state.arrays)
+    for (int i = 0; i < 20; ++i) CHECK(a[i] == 0.0f);
+}
+
+TEST_CASE("updates are the same bits whatever the order of threads") {
+  std::vector<float> expected;
+  for (const std::vector<unsigned>& order :
+       {std::vector<unsigned>{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}) {
+    ParameterCollection pc;
+    auto p = pc.add_parameters({100}, "p");
+    auto e = pc.add_lookup_parameters(30, {5}, "e");
+    AdamTrainer trainer(pc, 0.1f);
+    for (std::uint64_t t = 0; t < 5; ++t) {
+      for (unsigned k : order)
+        std::thread([&, k] {
+          plant(p, random_values(100, 10 * t + k));
+          for (unsigned row = k; row < 30; row += 2)
+            plant_row(e, row, random_values(5, 1000 + 100 * t + 3 * row + k));
+        }).join();
+      trainer.update();
+    }
+    auto values = as_vector(p.values());
+    const auto table = table_values(e);
+    values.insert(values.end(), table.begin(), table.end());
+    if (expected.empty()) expected = values;
+    CHECK(std::memcmp(values.data(), expected.data(), values.size() * sizeof(float)) == 0);
+  }
+}
+
+TEST_CASE("another trainer is one small class") {
+  struct SignTrainer : Trainer {  // w <- w - lr sign(sum of g)
+    explicit SignTrainer(const ParameterCollection& pc) : Trainer(pc, 0.5f, 1) {}
+    const char* kind() const override { return "SignTrainer"; }
+    void apply(const Slice& s) override {
+      for (std::size_t i = 0; i < s.n; ++i) {
+        if (s.g) s.state[0][i] += s.scale * s.g[i];
+        const float sum = s.state[0][i];
+        s.w[i] = (s.w[i] - learning_rate * static_cast<float>((sum > 0) - (sum < 0))) * s.keep;
+      }
+    }
+  };
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(0.0f), "p");
+  SignTrainer trainer(pc);
+  plant(p, {3, -2});
+  trainer.update();
+  trainer.update();
+  CHECK(as_vector(p.values()) == std::vector<float>{-1, 1});
+}

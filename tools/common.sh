@@ -1,0 +1,39 @@
+# Shared by the scripts of tools/ and .ci/run; sourced, never run.
+
+# Installs the Debian packages that are missing; does nothing, and needs no network, if there are none.
+install_packages() {
+  local missing=() name
+  if ! command -v dpkg-query > /dev/null; then
+    echo "This is not a Debian system; install what these Debian packages hold: $*" >&2
+    return 0
+  fi
+  for name in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null)" = installed ] || missing+=("$name")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  local root=()
+  [ "$(id -u)" -eq 0 ] || root=(sudo)
+  echo "Installing ${missing[*]}"
+  "${root[@]}" apt-get -qq update
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq install -y --no-install-recommends "${missing[@]}" > /dev/null
+}
+
+# What it takes to compile the library, and to compile and run the tests.
+build_packages=(g++ cmake ninja-build ccache libeigen3-dev libboost-serialization-dev)
+test_packages=("${build_packages[@]}" catch2 libcli11-dev bible-kjv python3)
+
+# Compiling the same file again, in another build folder, then costs nothing.
+use_ccache() {
+  if command -v ccache > /dev/null; then
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  fi
+}
+
+build_jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/MemAvailable/ { print int($2 / 1500000) }' /proc/meminfo)
+  [ "$memory" -ge 1 ] || memory=1
+  echo $((cores < memory ? cores : memory))
+}
