@@ -54,6 +54,8 @@ void Executor<T>::forward(NodeId last) {
 template <class T>
 void Executor<T>::run(const Plan& plan) {
   const NodeId n = plan.end;
+  const Run part{plan.begin, static_cast<std::uint32_t>(steps_.size()),
+                 static_cast<std::uint32_t>(order_.size()), values_.mark()};
   T* const base = values_.allocate_array<T>(plan.extent);
   value_.resize_uninitialized(n);
   aux_.resize_uninitialized(n);
@@ -62,11 +64,17 @@ void Executor<T>::run(const Plan& plan) {
     value_[id] = plan.value[i] == Plan::kNoMemory ? nullptr : base + plan.value[i];
     aux_[id] = plan.aux[i] == Plan::kNoMemory ? nullptr : base + plan.aux[i];
   }
-  for (const Step& s : plan.steps) run_step(plan.order.data() + s.first, s.count);
+  try {
+    for (const Step& s : plan.steps) run_step(plan.order.data() + s.first, s.count);
+  } catch (...) {
+    values_.rewind(part.memory);
+    throw;
+  }
 
   const auto done = static_cast<std::uint32_t>(order_.size());
   for (const Step& s : plan.steps) steps_.push_back({s.first + done, s.count});
   std::copy_n(plan.order.data(), plan.order.size(), order_.append(plan.order.size()));
+  runs_.push_back(part);
   evaluated_ = n;
 }
 
@@ -135,29 +143,45 @@ void Executor<T>::run_lookup(NodeId id) {
 
 template <class T>
 void Executor<T>::invalidate() {
+  rewind();
+  ++epoch_;
+}
+
+template <class T>
+void Executor<T>::rewind() {
   evaluated_ = 0;
   differentiated_ = 0;
   steps_.clear();
   order_.clear();
+  runs_.clear();
   values_.reset();
-  ++epoch_;
 }
 
 template <class T>
 void Executor<T>::truncate(NodeId size) {
   if (size >= evaluated_) return;
-  // Plans never reach over a checkpoint's end unless nodes behind it were evaluated with nodes
-  // before it; the steps of what is left are kept by filtering.
-  std::size_t kept_steps = 0;
-  std::uint32_t kept_nodes = 0;
-  for (const Step s : steps_) {
-    const std::uint32_t first = kept_nodes;
-    for (std::uint32_t i = s.first; i < s.first + s.count; ++i)
-      if (order_[i] < size) order_[kept_nodes++] = order_[i];
-    if (kept_nodes > first) steps_[kept_steps++] = {first, kept_nodes - first};
+  // Plans that lie behind `size` go with their memory; of one that reaches over it, the steps of
+  // the nodes that stay are kept.
+  while (!runs_.empty() && runs_.back().begin >= size) {
+    const Run& r = runs_.back();
+    steps_.truncate(r.steps);
+    order_.truncate(r.order);
+    values_.rewind(r.memory);
+    runs_.truncate(runs_.size() - 1);
   }
-  steps_.truncate(kept_steps);
-  order_.truncate(kept_nodes);
+  if (!runs_.empty()) {
+    std::size_t kept_steps = runs_.back().steps;
+    std::uint32_t kept = runs_.back().order;
+    for (std::size_t k = kept_steps; k < steps_.size(); ++k) {
+      const Step s = steps_[k];
+      const std::uint32_t first = kept;
+      for (std::uint32_t i = s.first; i < s.first + s.count; ++i)
+        if (order_[i] < size) order_[kept++] = order_[i];
+      if (kept > first) steps_[kept_steps++] = {first, kept - first};
+    }
+    steps_.truncate(kept_steps);
+    order_.truncate(kept);
+  }
   evaluated_ = size;
   differentiated_ = std::min(differentiated_, size);
 }

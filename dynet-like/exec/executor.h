@@ -27,6 +27,8 @@ class Executor {
   /// Runs a plan for the nodes that come next; forward makes one and calls this.
   void run(const Plan& plan);
   void invalidate();
+  /// Forgets all values, but not the random draws: the next forward makes the same again.
+  void rewind();
   /// From d loss / d loss = 1. Nodes that need no gradient get none unless `full`.
   void backward(NodeId loss, bool full = false);
   void truncate(NodeId size);
@@ -62,7 +64,13 @@ class Executor {
 
   NodeId evaluated_ = 0;
   std::uint64_t epoch_ = 0;
-  PodVector<Step> steps_;  // of all plans run so far, first counted in order_
+  struct Run {  // one plan that was run: where its part of what follows begins
+    NodeId begin;
+    std::uint32_t steps, order;
+    Arena::Mark memory;
+  };
+  PodVector<Run> runs_;
+  PodVector<Step> steps_;  // of all runs, first counted in order_
   PodVector<NodeId> order_;
   PodVector<T*> value_, aux_;  // by node
 

@@ -51,8 +51,8 @@ GraphState& live_state(const Expression& e, const char* who, SourceLocation at) 
   }
 }
 
-// The first half written at once: a handle is soon copied by its user, and a wide load from several narrow
-// stores just made would have to wait for them.
+// The first half written at once: a handle is soon copied by its user, and a wide load from several
+// narrow stores just made would have to wait for them.
 inline Expression make_handle(GraphState& s, NodeId id, std::uint32_t serial) {
   using Words [[gnu::vector_size(16)]] = unsigned long long;
   static_assert(offsetof(Expression, pg) == 0 && offsetof(Expression, i) == 8 &&
@@ -130,7 +130,7 @@ GraphState& state_of_first(const OpForm& form, const Expression& e, SourceLocati
 
 std::size_t no_aux(const GraphStore&, const Node&) { return 0; }
 
-Expression add_node(const OpForm& form, const Expression& x, Attributes attributes,
+Expression add_node(const OpForm& form, const Expression& x, const Attributes& attributes,
                     SourceLocation at) {
   const Dim* dims[1];
   return add_checked(
@@ -139,15 +139,15 @@ Expression add_node(const OpForm& form, const Expression& x, Attributes attribut
 }
 
 Expression add_node(const OpForm& form, const Expression& x, const Expression& y,
-                    Attributes attributes, SourceLocation at) {
+                    const Attributes& attributes, SourceLocation at) {
   const Dim* dims[2];
   return add_checked(
       state_of_first(form, x, at), form, 2,
       [&](std::size_t k) -> const Expression& { return k == 0 ? x : y; }, dims, 0, attributes, at);
 }
 
-Expression add_node(const OpForm& form, std::span<const Expression> operands, Attributes attributes,
-                    SourceLocation at) {
+Expression add_node(const OpForm& form, std::span<const Expression> operands,
+                    const Attributes& attributes, SourceLocation at) {
   if (operands.empty()) [[unlikely]]
     throw ArgumentError(
         std::string(form.name) + ": needs at least one operand\n  at " + to_string(at), at);
@@ -158,7 +158,7 @@ Expression add_node(const OpForm& form, std::span<const Expression> operands, At
       s.dims.data(), 0, attributes, at);
 }
 
-Expression add_node(ComputationGraph& graph, const OpForm& form, Attributes attributes,
+Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,
                     SourceLocation at) {
   // A frozen parameter needs no gradient, nor does anything above it on its account.
   const bool trained = form.kind == Kind::parameter

@@ -72,14 +72,14 @@ class ComputationGraph {
 
 /// Adds a node over operands, which decide the graph. Checks them and the shape rule; on any error
 /// the graph is as before. This is what every operation ends in, a user's own too.
-Expression add_node(const OpForm& form, std::span<const Expression> operands, Attributes attributes,
-                    SourceLocation at);
-Expression add_node(const OpForm& form, const Expression& x, Attributes attributes,
+Expression add_node(const OpForm& form, std::span<const Expression> operands,
+                    const Attributes& attributes, SourceLocation at);
+Expression add_node(const OpForm& form, const Expression& x, const Attributes& attributes,
                     SourceLocation at);
 Expression add_node(const OpForm& form, const Expression& x, const Expression& y,
-                    Attributes attributes, SourceLocation at);
+                    const Attributes& attributes, SourceLocation at);
 /// Adds a node without operands.
-Expression add_node(ComputationGraph& graph, const OpForm& form, Attributes attributes,
+Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,
                     SourceLocation at);
 /// A key for the random draws of a new node of this graph.
 std::uint64_t next_random_key(ComputationGraph& graph);

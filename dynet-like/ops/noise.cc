@@ -107,10 +107,10 @@ OpFamily noise_ops() {
 }
 
 Expression dropout(const Expression& x, real p, SourceLocation at) {
-  return add_node(kDropout, {&x, 1}, DropoutAttr{p, next_random_key(x)}, at);
+  return add_node(kDropout, x, DropoutAttr{p, next_random_key(x)}, at);
 }
 Expression noise(const Expression& x, real stddev, SourceLocation at) {
-  return add_node(kNoise, {&x, 1}, NoiseAttr{stddev, next_random_key(x)}, at);
+  return add_node(kNoise, x, NoiseAttr{stddev, next_random_key(x)}, at);
 }
 Expression random_normal(ComputationGraph& g, const Dim& d, float mean, float stddev,
                          SourceLocation at) {

@@ -43,7 +43,7 @@ const OpForm kMeanBatches =
     reduction<cpu::ReduceBatches<true>>("mean_batches", batches, Reads::nothing);
 
 Expression apply(const OpForm& form, const Expression& x, SourceLocation at) {
-  return add_node(form, {&x, 1}, {}, at);
+  return add_node(form, x, {}, at);
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ const OpForm kConcatenateToBatch = {
 
 Expression pick_with(const OpForm& form, const Expression& x, const IndexArgument& v, unsigned d,
                      SourceLocation at) {
-  return add_node(form, {&x, 1},
+  return add_node(form, x,
                   {PickAttr{d, v.indices(), v.extreme()}, v.payload(), v.payload_size()}, at);
 }
 
@@ -142,7 +142,7 @@ Expression transpose_with(const Expression& x, const unsigned* order, std::size_
     a.rank = kMaxTensorDim + 1;  // refused by the shape rule, which looks no further
   else
     std::copy_n(order, rank, a.order);
-  return add_node(kTranspose, {&x, 1}, a, at);
+  return add_node(kTranspose, x, a, at);
 }
 
 std::span<const Expression> all(std::initializer_list<Expression> xs) {
@@ -163,7 +163,7 @@ Expression pick(const Expression& x, const IndexArgument& v, unsigned d, SourceL
 }
 Expression pick_range(const Expression& x, unsigned start, unsigned end, unsigned d,
                       SourceLocation at) {
-  return add_node(kPickRange, {&x, 1}, RangeAttr{d, start, end}, at);
+  return add_node(kPickRange, x, RangeAttr{d, start, end}, at);
 }
 Expression pick_batch_elem(const Expression& x, const IndexArgument& v, SourceLocation at) {
   return pick_with(kPickBatchElem, x, v, 0, at);
@@ -173,7 +173,7 @@ Expression pick_batch_elems(const Expression& x, const IndexArgument& v, SourceL
 }
 
 Expression reshape(const Expression& x, const Dim& d, SourceLocation at) {
-  return add_node(kReshape, {&x, 1}, ReshapeAttr{d, 0}, at);
+  return add_node(kReshape, x, ReshapeAttr{d, 0}, at);
 }
 Expression transpose(const Expression& x, SourceLocation at) {
   constexpr unsigned kOrder[] = {1, 0};
@@ -206,7 +206,7 @@ Expression concatenate_to_batch(const std::vector<Expression>& xs, SourceLocatio
 }
 
 Expression nobackprop(const Expression& x, SourceLocation at) {
-  return add_node(kNoBackprop, {&x, 1}, {}, at);
+  return add_node(kNoBackprop, x, {}, at);
 }
 
 }  // namespace dynet

@@ -56,13 +56,13 @@ OpFamily softmax_ops() {
 }
 
 Expression softmax(const Expression& x, unsigned d, SourceLocation at) {
-  return add_node(kSoftmax, {&x, 1}, SoftmaxAttr{d}, at);
+  return add_node(kSoftmax, x, SoftmaxAttr{d}, at);
 }
 Expression log_softmax(const Expression& x, SourceLocation at) {
-  return add_node(kLogSoftmax, {&x, 1}, {}, at);
+  return add_node(kLogSoftmax, x, {}, at);
 }
 Expression pickneglogsoftmax(const Expression& x, const IndexArgument& v, SourceLocation at) {
-  return add_node(kPickNegLogSoftmax, {&x, 1},
+  return add_node(kPickNegLogSoftmax, x,
                   {ClassAttr{v.indices(), v.extreme()}, v.payload(), v.payload_size()}, at);
 }
 

@@ -51,7 +51,9 @@ unsigned common_batch(const Dim& a, const Dim& b) {
 }
 
 Dim broadcast(const Dim& a, const Dim& b) {
-  if (a.nd == b.nd && a.bd == b.bd && std::equal(a.d, a.d + a.nd, b.d)) return a;
+  bool equal = a.nd == b.nd && a.bd == b.bd;
+  for (unsigned i = 0; equal && i < a.nd; ++i) equal = a.d[i] == b.d[i];
+  if (equal) return a;
   Dim r;
   r.nd = std::max(a.nd, b.nd);
   for (unsigned i = 0; i < r.nd; ++i) {
@@ -66,6 +68,7 @@ Dim broadcast(const Dim& a, const Dim& b) {
 
 Dim broadcast_all(Dims xs) {
   if (xs.empty()) broken("needs at least one operand", Kind::argument);
+  if (xs.size() == 2) return broadcast(*xs[0], *xs[1]);
   Dim r = *xs[0];
   for (const Dim* x : xs.subspan(1)) r = broadcast(r, *x);
   return r;

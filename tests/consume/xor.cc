@@ -13,8 +13,8 @@ int main() {
     dynet::ComputationGraph cg;
     auto x = input(cg, dynet::Dim({2}, 4), {-1, -1, -1, 1, 1, -1, 1, 1});  // a batch of four
     auto y = input(cg, dynet::Dim({1}, 4), {-1, 1, 1, -1});
-    auto hidden = tanh(affine_transform({parameter(cg, b), parameter(cg, W), x}));
-    auto output = affine_transform({parameter(cg, a), parameter(cg, V), hidden});
+    auto hidden = tanh(parameter(cg, W) * x + parameter(cg, b));
+    auto output = parameter(cg, V) * hidden + parameter(cg, a);
     auto loss = sum_batches(squared_distance(output, y));
     error = as_scalar(cg.forward(loss));
     cg.backward(loss);
