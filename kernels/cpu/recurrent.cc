@@ -29,11 +29,12 @@ void lstm_activate_forward(const Batch<T>& b) {
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       const T* x = b.in(0, i) + e * n;
       T* y = b.out(i) + e * n;
-      const auto logistic = [](const auto& v) { return T(0.5) + T(0.5) * (T(0.5) * v).tanh(); };
-      array(y, h) = logistic(array(x, h));
-      array(y + h, h) = T(0.5) + T(0.5) * (T(0.5) * (array(x + h, h) + bias)).tanh();
-      array(y + 2 * h, h) = logistic(array(x + 2 * h, h));
-      array(y + 3 * h, h) = array(x + 3 * h, h).tanh();
+      // The bias first, so that the three logistic gates are one array.
+      array(y, h) = array(x, h);
+      array(y + h, h) = array(x + h, h) + bias;
+      array(y + 2 * h, h) = array(x + 2 * h, h);
+      for_parts(3 * h, [&](auto part) { part(y) = T(0.5) + T(0.5) * (T(0.5) * part(y)).tanh(); });
+      for_parts(h, [&](auto part) { part(y + 3 * h) = part(x + 3 * h).tanh(); });
     }
 }
 
@@ -94,9 +95,9 @@ void lstm_output_forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       const T *c = element(b, 0, b.in(0, i), e), *g = element(b, 1, b.in(1, i), e);
-      auto t = array(b.aux(i) + e * h, h);
-      t = array(c, h).tanh();
-      array(b.out(i) + e * h, h) = array(g + 2 * h, h) * t;
+      T* t = b.aux(i) + e * h;
+      for_parts(h, [&](auto part) { part(t) = part(c).tanh(); });
+      array(b.out(i) + e * h, h) = array(g + 2 * h, h) * array(t, h);
     }
 }
 

@@ -62,7 +62,8 @@ template <class T>
 void Unary<F>::forward(const Batch<T>& b) {
   const T a = parameter_of(b);
   const std::size_t n = b.dim().size();
-  for (std::size_t i = 0; i < b.count; ++i) array(b.out(i), n) = F::value(array(b.in(0, i), n), a);
+  for (std::size_t i = 0; i < b.count; ++i)
+    for_parts(n, [&](auto part) { part(b.out(i)) = F::value(part(b.in(0, i)), a); });
 }
 
 template <class F>

@@ -177,6 +177,9 @@ TEST_CASE("Tagger: a resumed run ends where an unbroken one does") {
   const Workshop shop;
   REQUIRE(run(shop.folder, with(shop.train_command("whole"), {"--decay", "0.9"})).code == 0);
 
+  const auto same_file = [&](const std::string& a, const std::string& b) {
+    return read_file(shop.folder.path(a)) == read_file(shop.folder.path(b));
+  };
   std::vector<std::string> command = with(shop.train_command("parts"), {"--decay", "0.9"});
   std::vector<std::string> shorter = command;
   for (std::size_t i = 0; i + 1 < shorter.size(); ++i) {
@@ -189,9 +192,8 @@ TEST_CASE("Tagger: a resumed run ends where an unbroken one does") {
   CHECK(contains(resumed.out, "resuming after epoch 2\n"));
   CHECK_FALSE(contains(resumed.out, "epoch 2: loss"));
   CHECK(contains(resumed.out, "epoch 3: loss"));
-  CHECK(read_file(shop.folder.path("parts")) == read_file(shop.folder.path("whole")));
-  CHECK(read_file(shop.folder.path("parts.checkpoint")) ==
-        read_file(shop.folder.path("whole.checkpoint")));
+  CHECK(same_file("parts", "whole"));
+  CHECK(same_file("parts.checkpoint", "whole.checkpoint"));
 
   check_refused(run(shop.folder, with(command, {"--resume", "--seed", "9"})),
                 "began with --seed 1: it cannot go on with 9");

@@ -1,0 +1,56 @@
+#include <ostream>
+
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/graph/parameter_nodes.h"
+
+namespace dynet {
+namespace {
+
+// As the inside of a quoted string.
+std::string escaped(const std::string& text) {
+  std::string s;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') s += '\\';
+    s += c;
+  }
+  return s;
+}
+
+const ParameterStorage* parameter_of(const GraphStore& graph, const Node& n) {
+  switch (n.form->kind) {
+    case Kind::parameter:
+      return graph.attr<ParameterAttr>(n).parameter;
+    case Kind::lookup:
+      return graph.attr<LookupAttr>(n).table;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+void ComputationGraph::print_graphviz(std::ostream& out) const {
+  // Numbers go through strings, so that neither flags nor locale of the stream change them.
+  const GraphStore& graph = store();
+  std::string text = "digraph G {\n  rankdir=LR;\n  nodesep=.05;\n";
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
+    const Node& n = graph.nodes[id];
+    const ParameterStorage* parameter = parameter_of(graph, n);
+    std::string label = std::to_string(id) + ": " + n.form->name;
+    if (parameter) label += " " + parameter->name;
+    text += "  N" + std::to_string(id) + " [label=\"" + escaped(label) + "\\n" + to_string(n.dim) +
+            "\"";
+    if (parameter) text += ", shape=box";
+    text += "];\n";
+    for (std::size_t k = 0; k < n.arity; ++k) {
+      text += "  N" + std::to_string(graph.args_of(n)[k]) + " -> N" + std::to_string(id);
+      if (n.arity > 1) text += " [label=\"" + std::to_string(k + 1) + "\"]";
+      text += ";\n";
+    }
+    out << text;
+    text.clear();
+  }
+  out << text << "}\n";
+}
+
+}  // namespace dynet

@@ -1,0 +1,97 @@
+#include "dynet-like/base/arena.h"
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+std::size_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+}  // namespace
+
+TEST_CASE("blocks of an arena are aligned, apart and do not move") {
+  Arena arena;
+  CHECK(arena.capacity() == 0);
+  std::vector<unsigned char*> blocks;
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < 300; ++i) {
+    const std::size_t n = i * i % 7919;
+    auto* p = static_cast<unsigned char*>(arena.allocate(n));
+    REQUIRE(p);
+    REQUIRE(address(p) % Arena::kAlignment == 0);
+    std::memset(p, static_cast<int>(i & 0xff), n);
+    blocks.push_back(p);
+    sizes.push_back(n);
+  }
+  bool intact = true;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    for (std::size_t k = 0; k < sizes[i]; ++k) intact = intact && blocks[i][k] == (i & 0xff);
+  CHECK(intact);
+}
+
+TEST_CASE("an arena gives the same memory again after reset and rewind") {
+  Arena arena;
+  void* const first = arena.allocate(100);
+  const Arena::Mark mark = arena.mark();
+  void* const second = arena.allocate(200);
+  for (int i = 0; i < 100; ++i) arena.allocate(50'000);  // several chunks further
+  const std::size_t capacity = arena.capacity();
+  arena.rewind(mark);
+  CHECK(arena.allocate(200) == second);
+  arena.reset();
+  CHECK(arena.allocate(100) == first);
+  for (int round = 0; round < 20; ++round) {
+    arena.reset();
+    for (int i = 0; i < 100; ++i) arena.allocate(50'000);
+  }
+  CHECK(arena.capacity() == capacity);
+  arena.release();
+  CHECK(arena.capacity() == 0);
+  CHECK(arena.allocate(10) != nullptr);
+}
+
+TEST_CASE("an arena grows in proportion to what is asked") {
+  Arena arena;
+  std::size_t asked = 0;
+  for (int i = 0; i < 1000; ++i) {
+    arena.allocate(4096);
+    asked += 4096;
+  }
+  CHECK(arena.capacity() >= asked);
+  CHECK(arena.capacity() <= 4 * asked);
+  // Larger than any chunk so far, and past the size that gets huge pages.
+  auto* big = arena.allocate_array<float>(3'000'000);
+  big[0] = 1;
+  big[2'999'999] = 2;
+  CHECK(arena.capacity() >= asked + 12'000'000);
+}
+
+TEST_CASE("memory that cannot be had is an error and leaves the arena usable") {
+  Arena arena;
+  CHECK_THROWS_AS(arena.allocate(std::numeric_limits<std::size_t>::max()), OutOfMemoryError);
+  CHECK_THROWS_AS(arena.allocate(std::numeric_limits<std::size_t>::max() / 2 + 1),
+                  OutOfMemoryError);
+  CHECK_THROWS_AS(allocate_zeroed(std::numeric_limits<std::size_t>::max() - 63), OutOfMemoryError);
+  CHECK(arena.allocate(64) != nullptr);
+}
+
+TEST_CASE("memory for parameters is zero and aligned") {
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{999},
+                              std::size_t{3} << 20}) {
+    auto* p = static_cast<unsigned char*>(allocate_zeroed(n));
+    REQUIRE(p);
+    CHECK(address(p) % Arena::kAlignment == 0);
+    bool zero = true;
+    for (std::size_t i = 0; i < n; ++i) zero = zero && p[i] == 0;
+    CHECK(zero);
+    free_aligned(p);
+  }
+  free_aligned(nullptr);
+}

@@ -1,0 +1,183 @@
+// Handles that name nothing, or nothing any more, are told from good ones, whatever became of the
+// memory behind them.
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+/// Everything that a handle may be used for throws, at the line of its use.
+void check_unusable(const Expression& e, const std::string& reason) {
+  const auto check = [&](auto&& use, unsigned line) {
+    try {
+      use();
+      FAIL("nothing was thrown for an expression that " << reason);
+    } catch (const StaleExpressionError& error) {
+      INFO(error.what());
+      CHECK(std::string(error.what()).find(reason) != std::string::npos);
+      CHECK(error.where().line == line);
+      CHECK(std::string(error.where().file) == __FILE__);
+      CHECK(std::string(error.what()).find(__FILE__ + std::string(":")) != std::string::npos);
+    }
+  };
+  ComputationGraph g;
+  const Expression good = input(g, 3.0f);
+  check([&] { e.value(); }, __LINE__);
+  check([&] { e.gradient(); }, __LINE__);
+  check([&] { e.dim(); }, __LINE__);
+  check([&] { tanh(e); }, __LINE__);
+  check([&] { -e; }, __LINE__);
+  check([&] { e + 1.0f; }, __LINE__);
+  check([&] { e* e; }, __LINE__);
+  check([&] { cmult(e, e); }, __LINE__);
+  check([&] { sum({e, e, e}); }, __LINE__);
+  check([&] { dropout(e, 0.5f); }, __LINE__);
+  check([&] { g.forward(e); }, __LINE__);
+  check([&] { g.incremental_forward(e); }, __LINE__);
+  check([&] { g.backward(e); }, __LINE__);
+  check([&] { g.get_value(e); }, __LINE__);
+  check([&] { g.get_gradient(e); }, __LINE__);
+  CHECK(e.is_stale());
+  // As a later operand it is just as bad, and the graph goes on.
+  CHECK_THROWS_AS(good + e, StaleExpressionError);
+  CHECK_THROWS_AS(concatenate({good, good, e}), StaleExpressionError);
+  CHECK(g.size() == 1);
+  CHECK(as_scalar((good + good).value()) == 6);
+}
+
+}  // namespace
+
+TEST_CASE("an empty expression is refused") {
+  CHECK(Expression().is_stale());
+  check_unusable(Expression(), "is empty: it belongs to no graph");
+}
+
+TEST_CASE("an expression of a cleared graph is refused") {
+  ComputationGraph g;
+  const Expression a = input(g, 1.0f), b = tanh(a);
+  b.value();
+  g.clear();
+  check_unusable(a, "is stale");
+  check_unusable(b, "is stale");
+  // New nodes in the same places do not bring it back.
+  const Expression c = input(g, 2.0f), d = tanh(c);
+  CHECK(c.i == a.i);
+  check_unusable(a, "is stale");
+  check_unusable(b, "is stale");
+  CHECK(as_scalar(c.value()) == 2);
+  CHECK_FALSE(d.is_stale());
+}
+
+TEST_CASE("an expression of a destroyed graph is refused") {
+  Expression e;
+  {
+    ComputationGraph g;
+    e = tanh(input(g, 1.0f));
+    e.value();
+  }
+  check_unusable(e, "is stale");
+  release_graph_memory();
+  check_unusable(e, "is stale");
+}
+
+TEST_CASE("a graph at the address of a destroyed one does not revive its expressions") {
+  alignas(ComputationGraph) std::byte memory[sizeof(ComputationGraph)];
+  auto* g = new (memory) ComputationGraph;
+  const Expression old = input(*g, 1.0f);
+  g->~ComputationGraph();
+  g = new (memory) ComputationGraph;
+  const Expression fresh = input(*g, 2.0f);
+  CHECK(fresh.pg == old.pg);
+  check_unusable(old, "is stale");
+  CHECK_THROWS_AS(fresh + old, StaleExpressionError);
+  CHECK_THROWS_AS(old + fresh, StaleExpressionError);
+  CHECK(as_scalar(fresh.value()) == 2);
+  g->~ComputationGraph();
+}
+
+TEST_CASE("graphs that come and go never revive an expression") {
+  std::vector<Expression> stale;
+  for (int round = 0; round < 200; ++round) {
+    ComputationGraph g;
+    std::optional<ComputationGraph> other;
+    if (round % 3 == 0) other.emplace();
+    for (int k = 0; k <= round % 7; ++k) stale.push_back(input(g, 1.0f * k));
+    if (round % 2) g.clear();
+    if (round % 5 == 0) input(g, 3.0f);
+    if (round % 10 == 0) release_graph_memory();
+    if (other) stale.push_back(input(*other, 1.0f));
+  }
+  ComputationGraph g;
+  for (int k = 0; k < 10; ++k) input(g, 1.0f);
+  for (const Expression& e : stale) {
+    REQUIRE(e.is_stale());
+    REQUIRE_THROWS_AS(e.value(), StaleExpressionError);
+  }
+}
+
+TEST_CASE("an expression of a reverted part is refused, also when its place is taken again") {
+  ComputationGraph g;
+  const Expression a = input(g, 2.0f);
+  g.checkpoint();
+  const Expression b = square(a);
+  CHECK(as_scalar(b.value()) == 4);
+  g.revert();
+  check_unusable(b, "is stale");
+  const Expression c = cube(a);
+  CHECK(c.i == b.i);
+  check_unusable(b, "is stale");
+  CHECK(as_scalar(c.value()) == 8);
+  CHECK_FALSE(a.is_stale());
+}
+
+TEST_CASE("operands of two graphs are refused, both graphs go on") {
+  ComputationGraph g, h;
+  const Expression a = input(g, 1.0f), b = input(h, 2.0f);
+  unsigned line = 0;
+  try {
+    line = __LINE__ + 1;
+    a + b;
+    FAIL("nothing was thrown");
+  } catch (const StaleExpressionError& e) {
+    CHECK(e.where().line == line);
+    CHECK(std::string(e.what()).find("operand 2 belongs to another graph") != std::string::npos);
+  }
+  CHECK_THROWS_AS(b * a, StaleExpressionError);
+  CHECK_THROWS_AS(sum({a, a, b}), StaleExpressionError);
+  CHECK_THROWS_AS(affine_transform({a, a, b}), StaleExpressionError);
+  CHECK(g.size() == 1);
+  CHECK(h.size() == 1);
+  CHECK(as_scalar((a + a).value()) == 2);
+  CHECK(as_scalar((b + b).value()) == 4);
+}
+
+TEST_CASE("a graph runs no expression of another") {
+  ComputationGraph g, h;
+  const Expression a = input(g, 1.0f), b = input(h, 2.0f);
+  CHECK(as_scalar(a.value()) == 1);
+  CHECK_THROWS_AS(g.backward(b), StaleExpressionError);
+  CHECK_THROWS_AS(g.forward(b), StaleExpressionError);
+  CHECK_THROWS_AS(g.incremental_forward(b), StaleExpressionError);
+  CHECK_THROWS_AS(g.get_value(b), StaleExpressionError);
+  CHECK_THROWS_AS(g.get_gradient(b), StaleExpressionError);
+  CHECK(as_scalar(g.forward(a)) == 1);
+  CHECK(as_scalar(h.forward(b)) == 2);
+}
+
+TEST_CASE("an expression is small and copied as bytes") {
+  static_assert(std::is_trivially_copyable_v<Expression>);
+  static_assert(sizeof(Expression) <= 24);
+  ComputationGraph g;
+  const Expression a = input(g, 5.0f);
+  const Expression b = a;
+  CHECK(b.pg == &g);
+  CHECK(as_scalar(b.value()) == 5);
+}
