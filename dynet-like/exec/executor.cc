@@ -188,7 +188,8 @@ void Executor<T>::truncate(NodeId size) {
 
 template <class T>
 void Executor<T>::clear() {
-  invalidate();
+  rewind();
+  epoch_ = 0;  // what a seeded graph draws depends on nothing that was in it before
   gradients_.reset();
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <iosfwd>
+
 #include "dynet-like/graph/node.h"
 #include "dynet-like/tensor/tensor.h"
 
@@ -28,6 +30,10 @@ struct Expression {
   const Dim& dim(SourceLocation at = SourceLocation::current()) const;
   bool is_stale() const;
 };
+
+/// Its operation, shape, place in the program, value (computed if need be), and its gradient if
+/// there is one.
+std::ostream& operator<<(std::ostream& out, const Expression& e);
 
 /// An operand of an infix operator: remembers where the operator was written.
 struct LocatedExpression {

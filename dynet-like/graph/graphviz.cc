@@ -36,7 +36,7 @@ void ComputationGraph::print_graphviz(std::ostream& out) const {
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node& n = graph.nodes[id];
     const ParameterStorage* parameter = parameter_of(graph, n);
-    std::string label = std::to_string(id) + ": " + n.form->name;
+    std::string label = std::to_string(id) + ": " + n.form->name.value;
     if (parameter) label += " " + parameter->name;
     text += "  N" + std::to_string(id) + " [label=\"" + escaped(label) + "\\n" + to_string(n.dim) +
             "\"";

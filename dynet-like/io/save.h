@@ -10,8 +10,8 @@
 #include <boost/serialization/utility.hpp>
 #include <boost/serialization/vector.hpp>
 #include <concepts>
+#include <memory>
 #include <new>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -102,7 +102,7 @@ class Incoming {
     if constexpr (kDeferred<T>) {
       read_part(in, i, thing_, loading);
     } else if constexpr (kCopied) {
-      copy_.emplace(thing_);
+      copy_ = std::make_unique<T>(thing_);
       read_part(in, i, *copy_, loading);
     }
   }
@@ -115,10 +115,9 @@ class Incoming {
 
  private:
   static constexpr bool kCopied = std::is_copy_constructible_v<T> && std::is_move_assignable_v<T>;
-  struct Nothing {};
 
   T& thing_;
-  std::conditional_t<kCopied, std::optional<T>, Nothing> copy_;
+  std::unique_ptr<T> copy_;
 };
 
 }  // namespace io_detail

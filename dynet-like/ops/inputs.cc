@@ -24,7 +24,9 @@ Dim input_shape(const Operands& x) {
   return d;
 }
 
-Dim indices_checked(const Operands& x, const Indices& indices, std::size_t size, const char* what) {
+// `what()` names the things that are counted; asked only where an index is outside of them.
+template <class What>
+Dim indices_checked(const Operands& x, const Indices& indices, std::size_t size, What what) {
   if (indices.count == 0) throw RuleBroken{RuleBroken::Kind::argument, "needs at least one index"};
   if (indices.source == Indices::in_node) {
     const auto* v = static_cast<const unsigned*>(x.payload);
@@ -32,22 +34,22 @@ Dim indices_checked(const Operands& x, const Indices& indices, std::size_t size,
       if (v[i] >= size)
         throw RuleBroken{RuleBroken::Kind::index, "index " + std::to_string(v[i]) +
                                                       " is outside the " + std::to_string(size) +
-                                                      " " + what};
+                                                      " " + what()};
   }
   return Dim({1}, indices.count);
 }
 
 Dim one_hot_shape(const Operands& x) {
   const auto& a = x.as<OneHotAttr>();
-  Dim d = indices_checked(x, a.indices, a.size, "elements");
+  Dim d = indices_checked(x, a.indices, a.size, [] { return std::string("elements"); });
   d.d[0] = static_cast<unsigned>(a.size);
   return shape::checked(d);
 }
 
 Dim lookup_shape(const Operands& x) {
   const auto& a = x.as<LookupAttr>();
-  const Dim batch =
-      indices_checked(x, a.indices, a.table->rows, ("rows of \"" + a.table->name + "\"").c_str());
+  const Dim batch = indices_checked(x, a.indices, a.table->rows,
+                                    [&] { return "rows of \"" + a.table->name + "\""; });
   Dim d = a.table->dim;
   d.bd = batch.bd;
   return d;

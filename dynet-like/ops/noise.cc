@@ -19,20 +19,25 @@ std::string text(double x) {
   std::snprintf(digits, sizeof digits, "%g", x);
   return digits;
 }
-void require(bool holds, const std::string& rule) {
-  if (!holds) throw RuleBroken{RuleBroken::Kind::argument, rule};
+// The text of the rule is put together only where it is broken.
+template <class Rule>
+void require(bool holds, Rule rule) {
+  if (!holds) throw RuleBroken{RuleBroken::Kind::argument, rule()};
 }
 void need_deviation(double stddev) {
-  require(stddev >= 0 && std::isfinite(stddev),
-          "the standard deviation must be finite and not negative, got " + text(stddev));
+  require(stddev >= 0 && std::isfinite(stddev), [&] {
+    return "the standard deviation must be finite and not negative, got " + text(stddev);
+  });
 }
 
 const OpForm kDropout = {.name = "dropout",
                          .kind = Kind::compute,
                          .shape = [](const Operands& x) {
                            const double p = x.as<DropoutAttr>().p;
-                           require(p >= 0 && p < 1,
-                                   "the probability must be at least 0 and below 1, got " + text(p));
+                           require(p >= 0 && p < 1, [&] {
+                             return "the probability must be at least 0 and below 1, got " +
+                                    text(p);
+                           });
                            return x[0];
                          },
                          .batch = BatchRule::each(offsetof(DropoutAttr, key)),
@@ -69,20 +74,21 @@ constexpr OpForm random(const char* name, Dim (*rule)(const Operands&), Forward 
 
 Dim normal(const Operands& x) {
   const auto& a = x.as<RandomAttr>();
-  require(std::isfinite(a.first), "the mean must be finite, got " + text(a.first));
+  require(std::isfinite(a.first), [&] { return "the mean must be finite, got " + text(a.first); });
   need_deviation(a.second);
   return shape::checked(a.dim);
 }
 Dim bernoulli(const Operands& x) {
   const auto& a = x.as<RandomAttr>();
   require(a.first >= 0 && a.first <= 1,
-          "the probability must be between 0 and 1, got " + text(a.first));
+          [&] { return "the probability must be between 0 and 1, got " + text(a.first); });
   return shape::checked(a.dim);
 }
 Dim uniform(const Operands& x) {
   const auto& a = x.as<RandomAttr>();
-  require(a.first <= a.second && std::isfinite(a.second - a.first),
-          "[" + text(a.first) + ", " + text(a.second) + ") is not an interval");
+  require(a.first <= a.second && std::isfinite(a.second - a.first), [&] {
+    return "[" + text(a.first) + ", " + text(a.second) + ") is not an interval";
+  });
   return shape::checked(a.dim);
 }
 

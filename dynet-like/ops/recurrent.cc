@@ -13,7 +13,7 @@ using cpu::LstmGatesAttr;
 // The sums before the gates: an affine transformation under the name that the user wrote.
 const OpForm kGateSums{.name = "vanilla_lstm_gates",
                        .kind = Kind::compute,
-                       .shape = [](const Operands& x) { return shape::affine(x.dims); },
+                       .shape = [](const Operands& x) { return shape::lstm_gates(shape::affine(x.dims)); },
                        .batch = BatchRule{true, 0, 0b01011, nullptr},
                        .reads = Reads::inputs,
                        .aux = no_aux,

@@ -152,18 +152,21 @@ GradientLane& GradientLanes::mine() {
 
 GradientLane* GradientLanes::merge() {
   const std::lock_guard lock(mutex_);
-  std::vector<GradientLane*> lanes;
-  std::size_t dense = 0, tables = 0;
+  std::size_t count = 0, dense = 0, tables = 0;
+  GradientLane* last = nullptr;
   for (Entry& e : entries_)
     if (e.active) {
-      lanes.push_back(e.lane.get());
-      dense = std::max(dense, e.lane->dense_count());
-      tables = std::max(tables, e.lane->table_count());
+      ++count;
+      last = e.lane.get();
+      dense = std::max(dense, last->dense_count());
+      tables = std::max(tables, last->table_count());
+      for (std::size_t t = 0; t < last->table_count(); ++t)
+        if (RowGradients* r = last->find_rows(t)) r->unify();
     }
-  for (GradientLane* lane : lanes)
-    for (std::size_t t = 0; t < lane->table_count(); ++t)
-      if (RowGradients* r = lane->find_rows(t)) r->unify();
-  if (lanes.size() < 2) return lanes.empty() ? nullptr : lanes[0];
+  if (count < 2) return last;
+  std::vector<GradientLane*> lanes;
+  for (Entry& e : entries_)
+    if (e.active) lanes.push_back(e.lane.get());
 
   // The sum belongs to no thread: a thread that goes on starts a lane of its own again.
   GradientLane& out = claim(0);

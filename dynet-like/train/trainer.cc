@@ -37,14 +37,8 @@ std::string Trainer::relative_name(const ParameterStorage& p) const {
   return p.name.substr(collection_.get_fullname().size() - 1);
 }
 
-Trainer::State& Trainer::state_of(const ParameterStorage& p) {
+Trainer::State* Trainer::find_state(const ParameterStorage& p) {
   auto& all = p.is_lookup ? tables_ : dense_;
-  if (p.index >= all.size()) all.resize(p.index + 1);
-  return all[p.index];
-}
-
-const Trainer::State* Trainer::find_state(const ParameterStorage& p) const {
-  const auto& all = p.is_lookup ? tables_ : dense_;
   return p.index < all.size() && !all[p.index].empty() ? &all[p.index] : nullptr;
 }
 
@@ -52,11 +46,12 @@ const Trainer::State* Trainer::find_state(const ParameterStorage& p) const {
 void Trainer::prepare_state(const GradientLane& lane) {
   const auto prepare = [&](const ParameterStorage& p, bool has_gradient) {
     if (!has_gradient || !trains(p)) return;
-    State& state = state_of(p);
-    if (!state.empty()) return;
+    if (find_state(p)) return;
     State fresh;
     for (std::size_t k = 0; k < arrays_; ++k) fresh.emplace_back(p.size());
-    state = std::move(fresh);
+    auto& all = p.is_lookup ? tables_ : dense_;
+    if (p.index >= all.size()) all.resize(p.index + 1);
+    all[p.index] = std::move(fresh);
   };
   ParameterBank& bank = collection_.bank();
   for (auto& p : bank.parameters) prepare(*p, lane.find(p->index));
@@ -67,12 +62,12 @@ void Trainer::update_slice(ParameterStorage& p, std::size_t at, std::size_t n, c
                            float scale, float keep) {
   if (n == 0) return;
   Slice s{n, p.values + at, g, {}, scale, keep};
-  State& state = state_of(p);
-  if (!g && state.empty()) {  // nothing to go by: only the weight decay is left
+  State* state = find_state(p);
+  if (!g && !state) {  // nothing to go by: only the weight decay is left
     if (keep != 1.0f) scale_floats(s.w, n, keep);
     return;
   }
-  for (std::size_t k = 0; k < arrays_; ++k) s.state[k] = state[k].data() + at;
+  for (std::size_t k = 0; k < arrays_; ++k) s.state[k] = (*state)[k].data() + at;
   apply(s);
 }
 
@@ -221,7 +216,7 @@ std::map<std::string, double> Trainer::numbers() const {
 std::vector<Trainer::StateView> Trainer::state_views() const {
   std::vector<StateView> views;
   const auto add = [&](const ParameterStorage& p) {
-    const State* state = find_state(p);
+    const State* state = const_cast<Trainer*>(this)->find_state(p);
     if (!state || !collection_.node().contains(p.collection)) return;
     StateView view{relative_name(p), p.full_dim(), {}};
     for (const StateArray& a : *state) view.arrays.push_back(a.data());

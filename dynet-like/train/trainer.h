@@ -27,22 +27,19 @@ struct TrainerSnapshot {
 
 /// Turns gradients into new parameter values. The base of all trainers.
 ///
-/// `update` is deterministic, and one pass over the memory of each parameter:
-///  - g is the gradient, times clip_threshold / |g| if the norm |g| of all gradients together is
-///  larger than
-///    clip_threshold. A parameter without a gradient has the gradient zero.
-///  - the trainer's rule makes the step,
-///  - w <- (1 - lambda) w with the weight decay lambda of the parameter's collection. This holds
-///  for every
-///    parameter and for every row of a table, used or not, whatever the trainer.
+/// `update` is deterministic and makes one pass over the memory of each parameter:
+///  1. The gradient counts times clip_threshold / |g| if the norm |g| of all gradients together is
+///     larger than clip_threshold. A parameter without a gradient has the gradient zero.
+///  2. The trainer's rule makes the step.
+///  3. w <- (1 - lambda) w, with the weight decay lambda of the parameter's collection. This holds
+///     for every parameter and every row of a table, used or not, whatever the trainer.
 ///
-/// Of a table only the rows that were used take the trainer's step, unless `sparse_updates_enabled`
-/// is off or the table was used as a whole. Frozen parameters stay as they are, and so does their
-/// state.
+/// Of a table only the rows that were used take step 2, unless `sparse_updates_enabled` is off or
+/// the table was used as a whole. Frozen parameters stay as they are, and so does their state.
 ///
-/// Not while a backward pass runs. A trainer shares the parameters of its collection and everything
-/// below it, also those added later; it neither updates other parameters of the same tree nor drops
-/// their gradients.
+/// A trainer updates the parameters of its collection and everything below it, also those added
+/// later. It neither updates other parameters of the same tree nor drops their gradients. Not to be
+/// used while a backward pass runs.
 class Trainer {
  public:
   virtual ~Trainer() = default;
@@ -122,8 +119,7 @@ class Trainer {
   using State = std::vector<StateArray>;
 
   bool trains(const ParameterStorage& p) const;
-  State& state_of(const ParameterStorage& p);
-  const State* find_state(const ParameterStorage& p) const;
+  State* find_state(const ParameterStorage& p);
   std::string relative_name(const ParameterStorage& p) const;
   void prepare_state(const GradientLane& lane);
   void update_slice(ParameterStorage& p, std::size_t at, std::size_t n, const float* g, float scale,

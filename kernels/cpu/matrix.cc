@@ -34,14 +34,15 @@ void product(bool add, T* c, const T* a, const T* b, std::size_t m, std::size_t 
       run(to, left, x);
     return;
   }
-  if (k == 1 && !kTransposeA) {  // a sum of columns: one pass over C
-    const ConstVector u(a, static_cast<Index>(m));
+  if (k == 1 && !kTransposeA) {  // columns of multiples of A: one pass over C
     for (std::size_t j = 0; j < n; ++j) {
-      Vector to(c + j * m, static_cast<Index>(m));
+      T* __restrict to = c + j * m;
+      const T* __restrict u = a;
+      const T x = b[j];
       if (add)
-        to += u * b[j];
+        for (std::size_t i = 0; i < m; ++i) to[i] += u[i] * x;
       else
-        to = u * b[j];
+        for (std::size_t i = 0; i < m; ++i) to[i] = u[i] * x;
     }
     return;
   }

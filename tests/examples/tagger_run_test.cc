@@ -294,13 +294,20 @@ TEST_CASE("Tagger: mistakes give one sentence and a non-zero exit") {
   check_refused(train_on("/"), "is it a directory?");
   CHECK_FALSE(std::ifstream(folder.path("never")).good());
 
-  check_refused(run(folder, {}), "subcommand");
+  check_refused(run(folder, {}), "no command: expected train, eval or tag");
+  check_refused(run(folder, {"--fly"}), "unknown command '--fly'");
   check_refused(run(folder, {"fly"}), "unknown command 'fly': expected train, eval or tag");
   check_refused(run(folder, {"train", "--train", shop.train, "--model", "m", "--wings", "2"}),
                 "--wings");
   check_refused(run(folder, {"train", "--train", shop.train}), "--model");
   check_refused(run(folder, {"train", "--train", shop.train, "--model", "m", "--hidden", "x"}),
                 "--hidden");
+  for (const char* wrong : {"nan", "-1", "1e9", "", "0.5x"}) {
+    check_refused(run(folder, with(shop.train_command("m"), {"--dropout", wrong})), "--dropout");
+    check_refused(run(folder, with(shop.train_command("m"), {"--patience", wrong})), "--patience");
+  }
+  check_refused(run(folder, {"train", "--train", shop.train, "--model", folder.path("")}),
+                "is a directory, not a model");
   check_refused(run(folder, with(shop.train_command("m"), {"--split", "90/5/5"})),
                 "--split cuts --train into three parts");
   check_refused(run(folder, with(shop.train_command("m"), {"--column", "UPOS"})),

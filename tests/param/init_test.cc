@@ -4,6 +4,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/param/parameters.h"
+#include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
 using namespace dynet;
@@ -106,7 +107,8 @@ TEST_CASE("values from a vector and from a file") {
         values);
   CHECK_THROWS_AS(pc.add_parameters(Dim({2, 2}), ParameterInitFromVector(values)), ShapeError);
 
-  const std::string path = "init_test_values.txt";
+  const TemporaryFolder folder;
+  const std::string path = folder / "values";
   std::ofstream(path) << "1 2\n3 4\n5 6\n";
   CHECK(as_vector(pc.add_parameters(Dim({2, 3}), ParameterInitFromFile(path)).values()) == values);
   CHECK_THROWS_AS(pc.add_parameters(Dim({2, 2}), ParameterInitFromFile(path)), FileError);
@@ -114,7 +116,6 @@ TEST_CASE("values from a vector and from a file") {
   std::ofstream(path) << "1 2 x 4";
   CHECK_THROWS_AS(pc.add_parameters(Dim({4}), ParameterInitFromFile(path)), FileError);
   CHECK_THROWS_AS(pc.add_parameters(Dim({4}), ParameterInitFromFile("no such file")), FileError);
-  std::remove(path.c_str());
   CHECK(pc.size() == 2);  // a failed initialization leaves no parameter behind
 }
 

@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,21 @@ const char* const kFormats =
     "conllu, pipe (word|TAG), columns (a word and its tag), bible (verses as printed by the "
     "Debian package bible-kjv) or text (both restore case and punctuation); guessed by default";
 
+/// A number from `low` to `high`; CLI::Range lets "nan" and, for unsigned numbers, "-1" pass.
+struct Between : CLI::Validator {
+  Between(double low, double high)
+      : CLI::Validator(
+            [low, high](std::string& text) -> std::string {
+              char* end = nullptr;
+              const double value = std::strtod(text.c_str(), &end);
+              if (end != text.c_str() && *end == '\0' && value >= low && value <= high) return "";
+              std::ostringstream message;
+              message << tagger::quoted(text) << " is no number from " << low << " to " << high;
+              return message.str();
+            },
+            "") {}
+};
+
 void add_train(CLI::App& app, TrainCommand& command) {
   app.add_option("--train", command.train, "Training data")->required();
   app.add_option("--dev", command.dev, "Data that decide which epoch is best and when to stop");
@@ -42,31 +59,31 @@ void add_train(CLI::App& app, TrainCommand& command) {
   app.add_option("--features", command.features,
                  "Views of a word that have vectors, with their sizes: word, lower, shape, "
                  "prefixN, suffixN, as in word:100,suffix3:32 (default: by format)");
-  app.add_option("--hidden", model.hidden, "LSTM size in each direction")
-      ->check(CLI::Range(1, 4096));
-  app.add_option("--layers", model.layers, "LSTM layers")->check(CLI::Range(1, 16));
+  app.add_option("--hidden", model.hidden, "LSTM size in each direction")->check(Between(1, 4096));
+  app.add_option("--layers", model.layers, "LSTM layers")->check(Between(1, 16));
   app.add_option("--mlp", model.mlp, "Size of a tanh layer before the tags, 0 for none")
-      ->check(CLI::Range(0, 4096));
+      ->check(Between(0, 4096));
   app.add_option("--dropout", model.dropout, "Dropout of what goes into and comes out of the LSTMs")
-      ->check(CLI::Range(0.0, 0.95));
+      ->check(Between(0.0, 0.95));
 
   tagger::TrainSettings& settings = command.settings;
   app.add_option("--unknown", settings.unknown,
                  "A word seen n times is hidden in training with probability U / (U + n)")
-      ->check(CLI::Range(0.0, 1000.0));
-  app.add_option("--batch", settings.batch, "Sentences per update")->check(CLI::Range(1, 100000));
+      ->check(Between(0.0, 1000.0));
+  app.add_option("--batch", settings.batch, "Sentences per update")->check(Between(1, 100000));
   app.add_option("--learning-rate", settings.learning_rate, "Of Adam, at the start")
-      ->check(CLI::Range(1e-9, 10.0));
+      ->check(Between(1e-9, 10.0));
   app.add_option("--decay", settings.decay, "What an epoch multiplies the learning rate by")
-      ->check(CLI::Range(1e-3, 1.0));
+      ->check(Between(1e-3, 1.0));
   app.add_option("--clip", settings.clip, "Largest gradient norm, 0 for any")
-      ->check(CLI::Range(0.0, 1e9));
-  app.add_option("--seed", settings.seed, "Of everything random");
-  app.add_option("--epochs", settings.epochs, "Most epochs")->check(CLI::Range(1, 1000000));
+      ->check(Between(0.0, 1e9));
+  app.add_option("--seed", settings.seed, "Of everything random")->check(Between(0, 1e19));
+  app.add_option("--epochs", settings.epochs, "Most epochs")->check(Between(1, 1000000));
   app.add_option("--patience", settings.patience,
-                 "Stop after this many epochs without a better dev score, 0 for never");
+                 "Stop after this many epochs without a better dev score, 0 for never")
+      ->check(Between(0, 1000000));
   app.add_option("--max-seconds", settings.max_seconds, "Stop after this time, 0 for never")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(Between(0.0, 1e9));
 }
 
 void add_eval(CLI::App& app, EvalCommand& command) {
@@ -74,7 +91,8 @@ void add_eval(CLI::App& app, EvalCommand& command) {
   app.add_option("--data,-d", command.data, "Tagged data")->required();
   app.add_option("--part", command.part,
                  "all, train, dev or test: the part of the data that the model's --split made");
-  app.add_option("--show", command.show, "Show so many sentences before and after");
+  app.add_option("--show", command.show, "Show so many sentences before and after")
+      ->check(Between(0, 1000000));
   app.add_option("--format", command.format, std::string(kFormats) + "; else as in training");
   app.add_option("--column", command.column, "Column of the tag; else as in training");
 }
@@ -112,12 +130,12 @@ int run(int argc, char** argv) {
   add_eval(*eval_app, eval);
   add_tag(*tag_app, tag);
 
-  if (argc > 1 && argv[1][0] != '-') {
-    const std::string name = argv[1];
-    if (name != "train" && name != "eval" && name != "tag") {
-      return fail(kWrongUsage,
-                  "unknown command " + tagger::quoted(name) + ": expected train, eval or tag");
-    }
+  const std::string first = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> known = {"train", "eval", "tag", "-h", "--help"};
+  if (std::find(known.begin(), known.end(), first) == known.end()) {
+    return fail(kWrongUsage,
+                (first.empty() ? "no command" : "unknown command " + tagger::quoted(first)) +
+                    ": expected train, eval or tag (tagger --help says more)");
   }
   try {
     app.parse(argc, argv);

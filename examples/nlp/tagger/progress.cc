@@ -105,14 +105,14 @@ std::string plain_line(const Step& step) {
 }
 
 Progress::Progress(const Output& output, std::string label, std::string unit, std::size_t total,
-                   std::size_t done_before, std::size_t lines)
-    : output_(output), started_(output.clock ? output.clock() : 0.0), lines_(lines) {
+                   std::size_t done_before, std::size_t steps)
+    : output_(output), started_(output.clock ? output.clock() : 0.0), steps_(steps) {
   step_.label = std::move(label);
   step_.unit = std::move(unit);
   step_.total = total;
   step_.done = done_before;
   step_.done_before = done_before;
-  printed_ = static_cast<std::size_t>(fraction(step_) * static_cast<double>(lines_));
+  printed_ = static_cast<std::size_t>(fraction(step_) * static_cast<double>(steps_));
 }
 
 Progress::~Progress() { finish(); }
@@ -130,8 +130,8 @@ void Progress::update(std::size_t done, const std::string& note) {
     shown_ = true;
     return;
   }
-  const auto due = static_cast<std::size_t>(fraction(step_) * static_cast<double>(lines_));
-  if (due <= printed_) return;
+  const auto due = static_cast<std::size_t>(fraction(step_) * static_cast<double>(steps_));
+  if (due <= printed_ || done >= step_.total) return;
   printed_ = due;
   step_.note = note;
   *output_.stream << plain_line(step_) << '\n' << std::flush;

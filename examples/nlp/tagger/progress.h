@@ -38,7 +38,8 @@ std::string bar_line(const Step& step, std::size_t columns);
 std::string plain_line(const Step& step);
 
 /// Shows how far a piece of work is. On a terminal a bar that is redrawn in place, at most ten
-/// times a second, and taken away at the end; otherwise `lines` plain lines, evenly spread.
+/// times a second, and taken away at the end; otherwise a plain line after each of `steps` equal
+/// steps but the last, whose result the caller prints.
 class Progress {
  public:
   struct Output {
@@ -49,7 +50,7 @@ class Progress {
   };
 
   Progress(const Output& output, std::string label, std::string unit, std::size_t total,
-           std::size_t done_before = 0, std::size_t lines = 4);
+           std::size_t done_before = 0, std::size_t steps = 4);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -64,7 +65,7 @@ class Progress {
   Step step_;
   double started_;
   double drawn_ = -1.0;
-  std::size_t lines_;
+  std::size_t steps_;
   std::size_t printed_;
   bool shown_ = false;
 };

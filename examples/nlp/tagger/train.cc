@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <system_error>
@@ -275,7 +276,8 @@ void require_same(const TrainRequest& request, const ModelSettings& begun_model,
 }
 
 /// Better now than after the first epoch.
-void require_writable_folder(const std::string& file) {
+void require_writable(const std::string& file) {
+  if (std::filesystem::is_directory(file)) throw UserError(file + " is a directory, not a model");
   const std::size_t slash = file.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
   if (access(folder.c_str(), W_OK) != 0) {
@@ -289,7 +291,7 @@ TrainFiles train_files(const std::string& model) { return {model, model + ".chec
 
 void train(const TrainRequest& request, const Corpus& train_corpus, const Corpus& dev_corpus,
            std::ostream& out) {
-  require_writable_folder(request.files.model);
+  require_writable(request.files.model);
   const std::uint64_t data_mark = mark_of(train_corpus);
   Checkpoint start;
   if (request.resume) {

@@ -1,0 +1,149 @@
+// What a graph costs apart from its arithmetic: time by node, allocations, memory.
+#include <cstdio>
+#include <vector>
+
+#include "benchmarks/heap.h"
+#include "benchmarks/measure.h"
+#include "dynet-like/dynet.h"
+
+namespace {
+
+using namespace dynet;
+
+constexpr int kRounds = 40;
+
+/// Two nodes a round; the loss is one more.
+Expression build_chain(ComputationGraph& cg, const Parameter& p, int nodes) {
+  const Expression x = parameter(cg, p);
+  Expression y = x;
+  for (int i = 0; i < nodes; i += 2) y = tanh(y + x);
+  return y;
+}
+
+void nodes_of_four_numbers() {
+  constexpr int kNodes = 20000;
+  ParameterCollection model;
+  const Parameter p = model.add_parameters({4});
+  ComputationGraph cg;
+  double build = 1e9, first = 1e9, again = 1e9, backward = 1e9;
+  for (int r = 0; r < kRounds; ++r) {
+    cg.clear();
+    Expression y;
+    build = std::min(build, bench::fastest(1, [&] { y = build_chain(cg, p, kNodes); }));
+    first = std::min(first, bench::fastest(1, [&] { bench::keep(y.value()); }));
+    again = std::min(again, bench::fastest(1, [&] { bench::keep(cg.forward(y)); }));
+    const Expression loss = sum_elems(y);
+    loss.value();
+    backward = std::min(backward, bench::fastest(1, [&] { cg.backward(loss); }));
+    model.reset_gradient();
+  }
+  std::printf("y = tanh(y + x), 4 numbers, %d nodes        ns a node   asked   DyNet\n", kNodes);
+  std::printf("  build                                        %7.1f    <= 15      39\n",
+              1e9 * build / kNodes);
+  std::printf("  forward                                      %7.1f    <= 20      20\n",
+              1e9 * first / kNodes);
+  std::printf("  forward again                                %7.1f\n", 1e9 * again / kNodes);
+  std::printf("  backward                                     %7.1f                22\n",
+              1e9 * backward / kNodes);
+}
+
+void lstm_steps() {
+  constexpr int kSteps = 200;
+  ParameterCollection model;
+  VanillaLSTMBuilder lstm(1, 128, 50, model);
+  const LookupParameter words = model.add_lookup_parameters(1, {128});
+  ComputationGraph cg;
+  double build = 1e9;
+  for (int r = 0; r < 5 * kRounds; ++r) {
+    cg.clear();
+    lstm.new_graph(cg);
+    lstm.start_new_sequence();
+    const Expression x = lookup(cg, words, 0);
+    build = std::min(build, bench::fastest(1, [&] {
+              for (int i = 0; i < kSteps; ++i) lstm.add_input(x);
+            }));
+  }
+  std::printf("one LSTM step, built by VanillaLSTMBuilder     %7.1f ns <= 250     630\n",
+              1e9 * build / kSteps);
+}
+
+void clearing() {
+  ParameterCollection model;
+  const Parameter p = model.add_parameters({4});
+  std::printf("clear() after that many nodes, ns:            ");
+  for (const int nodes : {10, 100'000, 10'000'000}) {
+    ComputationGraph cg;
+    build_chain(cg, p, nodes);
+    std::printf(" %d: %.0f ", nodes, 1e9 * bench::fastest(1, [&] { cg.clear(); }));
+  }
+  std::printf("\n");
+  release_graph_memory();
+}
+
+void making_and_dropping() {
+  constexpr int kGraphs = 100'000;
+  const double seconds = bench::fastest(10, [] {
+    for (int i = 0; i < kGraphs; ++i) {
+      ComputationGraph cg;
+      bench::keep(cg);
+    }
+  });
+  std::printf("an empty graph, made and dropped               %7.1f ns\n", 1e9 * seconds / kGraphs);
+}
+
+/// A graph as in training: words, an LSTM, a loss, backward, an update.
+void train_step(Trainer& trainer, VanillaLSTMBuilder& lstm, const LookupParameter& words,
+                const Parameter& out, int length, int number) {
+  ComputationGraph cg;
+  lstm.new_graph(cg);
+  lstm.start_new_sequence();
+  const Expression o = parameter(cg, out);
+  Expression loss;
+  for (int i = 0; i < length; ++i) {
+    const Expression h = lstm.add_input(lookup(cg, words, (i * 7 + number) % 100));
+    const Expression l = pickneglogsoftmax(o * h, static_cast<unsigned>(i % 5));
+    loss = i == 0 ? l : loss + l;
+  }
+  cg.backward(loss);
+  trainer.update();
+}
+
+void memory() {
+  ParameterCollection model;
+  VanillaLSTMBuilder lstm(1, 8, 8, model);
+  const LookupParameter words = model.add_lookup_parameters(100, {8});
+  const Parameter out = model.add_parameters({5, 8});
+  AdamTrainer trainer(model);
+  for (int i = 0; i < 200; ++i) train_step(trainer, lstm, words, out, 20, i);
+
+  constexpr int kWarm = 1000;
+  long before = bench::allocations;
+  for (int i = 0; i < kWarm; ++i) {
+    ComputationGraph cg;
+    bench::keep(build_chain(cg, out, 100));
+  }
+  const long building = bench::allocations - before;
+  before = bench::allocations;
+  for (int i = 0; i < kWarm; ++i) train_step(trainer, lstm, words, out, 1 + i % 20, i);
+  const long training = bench::allocations - before;
+  std::printf("heap allocations a warm graph                  built %.3f, trained %.3f  (asked: 0)\n",
+              static_cast<double>(building) / kWarm, static_cast<double>(training) / kWarm);
+
+  constexpr int kGraphs = 1'000'000;
+  const double resident = bench::resident(), start = bench::now();
+  for (int i = 0; i < kGraphs; ++i) train_step(trainer, lstm, words, out, 1 + i % 5, i);
+  std::printf("%d small graphs trained and dropped        %.2f us each, resident %.2f MiB -> %.2f "
+              "MiB\n",
+              kGraphs, 1e6 * (bench::now() - start) / kGraphs, resident, bench::resident());
+}
+
+}  // namespace
+
+int main() {
+  std::printf("calibrator                                     %7.1f GFLOP/s\n", bench::calibrator());
+  nodes_of_four_numbers();
+  lstm_steps();
+  making_and_dropping();
+  clearing();
+  memory();
+}

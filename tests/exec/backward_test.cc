@@ -1,0 +1,261 @@
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+std::vector<float> gradient(const Expression& e) { return as_vector(e.gradient()); }
+using Floats = std::vector<float>;
+
+/// Fills the gradient memory of everything below `pc` with NaN, marked as unused.
+void spoil_gradients(ComputationGraph& g, ParameterCollection& pc) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const Parameter& p : pc.parameters_list())
+    std::fill_n(p.gradients().v, p.dim().size(), nan);
+  for (const LookupParameter& e : pc.lookup_parameters_list())
+    g.backward(sum_batches(sum_elems(parameter(g, e) * nan)));
+  for (const LookupParameter& e : pc.lookup_parameters_list()) {
+    std::vector<unsigned> rows;
+    for (unsigned i = 0; i < e.size(); ++i) rows.push_back(i);
+    pc.reset_gradient();
+    g.backward(sum_batches(sum_elems(lookup(g, e, rows) * nan)));
+  }
+  pc.reset_gradient();
+}
+
+}  // namespace
+
+TEST_CASE("backward adds to the parameters, and starts over for expressions") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
+  ComputationGraph g;
+  const Expression x = parameter(g, p), y = square(x), loss = sum_elems(y);
+  g.backward(loss);
+  CHECK(as_vector(p.gradients()) == Floats{6, 6});
+  g.backward(loss);
+  CHECK(as_vector(p.gradients()) == Floats{12, 12});
+  CHECK(gradient(y) == Floats{1, 1});
+  pc.reset_gradient();
+  CHECK(as_vector(p.gradients()) == Floats{0, 0});
+  g.backward(loss);
+  CHECK(as_vector(p.gradients()) == Floats{6, 6});
+  // Another graph adds to the same sum.
+  ComputationGraph h;
+  h.backward(sum_elems(parameter(h, p) * 10.0f));
+  CHECK(as_vector(p.gradients()) == Floats{16, 16});
+}
+
+TEST_CASE("backward runs forward first where needed") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
+  ComputationGraph g;
+  const Expression loss = cube(parameter(g, p));
+  g.backward(loss);
+  CHECK(as_vector(p.gradients()) == Floats{27});
+  CHECK(as_scalar(loss.value()) == 27);
+}
+
+TEST_CASE("the loss must be one number") {
+  ComputationGraph g;
+  const Expression x = input(g, {2}, {1, 2}), batch = input(g, Dim({1}, 2), {1, 2});
+  CHECK_THROWS_AS(g.backward(x), ShapeError);
+  CHECK_THROWS_AS(g.backward(batch), ShapeError);
+  g.backward(sum_elems(x), true);
+  CHECK(gradient(x) == Floats{1, 1});
+}
+
+TEST_CASE("full gives gradients of constants") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
+  auto e = pc.add_lookup_parameters(3, {2}, ParameterInitConst(4.0f));
+  ComputationGraph g;
+  const Expression x = parameter(g, p), c = input(g, {2}, {5, 7}), f = const_parameter(g, p);
+  const Expression r = const_lookup(g, e, 1), rows = const_lookup(g, e, std::vector<unsigned>{0, 2});
+  const Expression y = cmult(x, c);
+  const Expression loss = sum({sum_elems(y), dot_product(f, c), sum_elems(r),
+                               sum_batches(sum_elems(rows * 2.0f))});
+  g.backward(loss);
+  CHECK(gradient(c) == Floats{0, 0});
+  CHECK(gradient(f) == Floats{0, 0});
+  CHECK(gradient(y) == Floats{1, 1});
+  g.backward(loss, true);
+  CHECK(gradient(c) == Floats{6, 6});
+  CHECK(gradient(f) == Floats{5, 7});
+  CHECK(gradient(r) == Floats{1, 1});
+  CHECK(gradient(rows) == Floats{2, 2, 2, 2});
+  // The constants' gradients went to no parameter.
+  CHECK(as_vector(p.gradients()) == Floats{10, 14});
+  for (unsigned i = 0; i < 3; ++i) CHECK(e.row_gradient(i) == Floats{0, 0});
+}
+
+TEST_CASE("there is no gradient before backward and none of later nodes") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
+  ComputationGraph g;
+  const Expression x = parameter(g, p), unused = tanh(x), loss = sum_elems(square(x));
+  CHECK_THROWS_AS(x.gradient(), ArgumentError);
+  loss.value();
+  CHECK_THROWS_AS(x.gradient(), ArgumentError);
+  const Expression later = loss * 2.0f;
+  g.backward(loss);
+  CHECK(gradient(x) == Floats{6, 6});
+  CHECK(gradient(unused) == Floats{0, 0});
+  CHECK(as_scalar(loss.gradient()) == 1);
+  const unsigned line = __LINE__ + 2;
+  try {
+    later.gradient();
+    FAIL("nothing was thrown");
+  } catch (const ArgumentError& e) {
+    CHECK(e.where().line == line);
+    CHECK(std::string(e.what()).find("no backward pass has covered") != std::string::npos);
+  }
+  g.backward(later);
+  CHECK(as_scalar(later.gradient()) == 1);
+  CHECK(as_scalar(loss.gradient()) == 2);
+  g.forward(loss);
+  CHECK_THROWS_AS(x.gradient(), ArgumentError);
+  CHECK(as_scalar(loss.value()) == 18);
+}
+
+TEST_CASE("the first write stores: what the memory held before does not matter") {
+  ParameterCollection pc;
+  auto w = pc.add_parameters({20, 20}), b = pc.add_parameters({20});
+  auto e = pc.add_lookup_parameters(100, {20});
+  const std::vector<unsigned> rows{3, 70, 3};
+  const auto run = [&](ComputationGraph& g) {
+    const Expression x = lookup(g, e, 3), xs = lookup(g, e, rows);
+    const Expression h =
+        tanh(affine_transform({parameter(g, b), parameter(g, w), x, parameter(g, w), xs}));
+    const Expression table = parameter(g, e);
+    g.backward(sum_batches(sum_elems(h)) + sum_elems(pick(table, 5, 1)), true);
+    std::vector<Floats> all{as_vector(w.gradients()), as_vector(b.gradients()), gradient(h)};
+    for (unsigned i = 0; i < 100; ++i) all.push_back(e.row_gradient(i));
+    return all;
+  };
+  ComputationGraph g;
+  const auto clean = run(g);
+  pc.reset_gradient();
+  g.clear();
+  // The graph's own memory holds NaN, too.
+  const Expression bad =
+      input(g, {100'000}, Floats(100'000, std::numeric_limits<float>::quiet_NaN()));
+  g.backward(sum_elems(cmult(bad, bad)), true);
+  spoil_gradients(g, pc);
+  g.clear();
+  CHECK(run(g) == clean);
+}
+
+TEST_CASE("frozen and const parameters get no gradient, nor does what is below nobackprop") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
+  auto frozen = pc.add_parameters({2}, ParameterInitConst(2.0f));
+  auto table = pc.add_lookup_parameters(3, {2}, ParameterInitConst(1.0f));
+  frozen.set_updated(false);
+  table.set_updated(false);
+  ComputationGraph g;
+  const Expression x = parameter(g, p), f = parameter(g, frozen), c = const_parameter(g, p);
+  const Expression r = lookup(g, table, 1), rs = lookup(g, table, std::vector<unsigned>{0, 1});
+  const Expression stopped = nobackprop(square(x));
+  const Expression loss =
+      sum({dot_product(x, f), sum_elems(c), sum_elems(r), sum_batches(sum_elems(rs)),
+           sum_elems(parameter(g, table)), sum_elems(stopped)});
+  g.backward(loss);
+  CHECK(as_vector(p.gradients()) == Floats{2, 2});
+  CHECK(as_vector(frozen.gradients()) == Floats{0, 0});
+  for (unsigned i = 0; i < 3; ++i) CHECK(table.row_gradient(i) == Floats{0, 0});
+  CHECK(gradient(f) == Floats{0, 0});
+  // Unfrozen, the next graph trains it.
+  frozen.set_updated(true);
+  ComputationGraph h;
+  h.backward(dot_product(parameter(h, p), parameter(h, frozen)));
+  CHECK(as_vector(frozen.gradients()) == Floats{3, 3});
+}
+
+TEST_CASE("a graph without parameters is run backward all the same") {
+  ComputationGraph g;
+  const Expression x = input(g, {2}, {1, 2}), loss = sum_elems(square(x));
+  g.backward(loss);
+  CHECK(gradient(x) == Floats{0, 0});
+  g.backward(loss, true);
+  CHECK(gradient(x) == Floats{2, 4});
+}
+
+TEST_CASE("a table as a whole and its rows in one graph add up") {
+  ParameterCollection pc;
+  auto table = pc.add_lookup_parameters(4, {2}, ParameterInitConst(1.0f));
+  for (const bool whole_first : {false, true}) {
+    pc.reset_gradient();
+    ComputationGraph g;
+    std::vector<Expression> parts;
+    if (whole_first) parts.push_back(sum_elems(parameter(g, table) * 10.0f));
+    parts.push_back(sum_elems(lookup(g, table, 1)));
+    parts.push_back(sum_elems(lookup(g, table, 1) * 2.0f));
+    parts.push_back(sum_batches(sum_elems(lookup(g, table, std::vector<unsigned>{1, 2, 2}))));
+    if (!whole_first) parts.push_back(sum_elems(parameter(g, table) * 10.0f));
+    g.backward(sum(parts));
+    CHECK(table.row_gradient(0) == Floats{10, 10});
+    CHECK(table.row_gradient(1) == Floats{14, 14});
+    CHECK(table.row_gradient(2) == Floats{12, 12});
+    CHECK(table.row_gradient(3) == Floats{10, 10});
+  }
+}
+
+TEST_CASE("one parameter under many names gets the sum") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
+  ComputationGraph g;
+  const Expression a = parameter(g, p), b = parameter(g, p);
+  g.backward(sum_elems(cmult(a, b) + a + b));
+  CHECK(as_vector(p.gradients()) == Floats{8, 8});
+  pc.reset_gradient();
+  g.backward(sum_elems(cmult(a, a) + a));
+  CHECK(as_vector(p.gradients()) == Floats{7, 7});
+}
+
+TEST_CASE("an expression that is used many times gets the sum") {
+  for (const bool batched : {false, true}) {
+    ComputationGraph g(batched);
+    const Expression x = input(g, {3}, {1, 2, 3});
+    std::vector<Expression> uses;
+    for (int k = 0; k < 40; ++k) uses.push_back(x * static_cast<float>(k));
+    for (int k = 0; k < 5; ++k) uses.push_back(cmult(x, x));
+    g.backward(sum_elems(sum(uses)), true);
+    CHECK(gradient(x) == Floats{780 + 10, 780 + 20, 780 + 30});
+  }
+}
+
+TEST_CASE("a parameter can be the loss itself") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
+  auto e = pc.add_lookup_parameters(2, {1}, ParameterInitConst(3.0f));
+  ComputationGraph g;
+  const Expression x = parameter(g, p), row = lookup(g, e, 1);
+  g.backward(x);
+  g.backward(x);
+  g.backward(row);
+  CHECK(as_vector(p.gradients()) == Floats{2});
+  CHECK(e.row_gradient(1) == Floats{1});
+  CHECK(e.row_gradient(0) == Floats{0});
+}
+
+TEST_CASE("a lookup behind a pointer adds to the row that forward read") {
+  ParameterCollection pc;
+  auto e = pc.add_lookup_parameters(3, {1}, ParameterInitConst(3.0f));
+  unsigned row = 0;
+  std::vector<unsigned> rows{0, 1};
+  ComputationGraph g;
+  const Expression x = lookup(g, e, &row), xs = lookup(g, e, &rows);
+  const Expression loss = x + sum_batches(xs) * 10.0f;
+  loss.value();
+  row = 2;
+  rows = {2};
+  g.backward(loss);
+  CHECK(e.row_gradient(0) == Floats{11});
+  CHECK(e.row_gradient(1) == Floats{10});
+  CHECK(e.row_gradient(2) == Floats{0});
+}

@@ -1,0 +1,191 @@
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  INFO(text);
+  INFO(part);
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("immediate mode computes a node as soon as it is made") {
+  ComputationGraph g;
+  g.set_immediate_compute(true);
+  float number = 1;
+  const Expression x = input(g, &number);
+  number = 5;
+  const Expression y = x * 2.0f;
+  CHECK(as_scalar(y.value()) == 2);
+  CHECK(as_scalar(g.forward(y)) == 10);
+  // Nodes made before it was switched on are computed with the next one.
+  g.set_immediate_compute(false);
+  float later = 3;
+  const Expression z = input(g, &later);
+  g.set_immediate_compute(true);
+  const Expression w = z + 1.0f;
+  later = 100;
+  CHECK(as_scalar(w.value()) == 4);
+}
+
+TEST_CASE("immediate mode throws at the line that makes the node, and the graph goes on") {
+  ParameterCollection pc;
+  auto table = pc.add_lookup_parameters(3, {2}, ParameterInitConst(1.0f));
+  ComputationGraph g;
+  g.set_immediate_compute(true);
+  unsigned index = 7;
+  const Expression x = input(g, {3}, {1, 2, 3});
+  const std::size_t size = g.size();
+  unsigned line = 0;
+  Expression made;
+  try {
+    line = __LINE__ + 1;
+    made = pick(x, &index);
+    FAIL("nothing was thrown");
+  } catch (const IndexError& e) {
+    CHECK(e.where().line == line);
+  }
+  CHECK(g.size() == size);
+  CHECK(made.is_stale());
+  try {
+    line = __LINE__ + 1;
+    lookup(g, table, &index);
+    FAIL("nothing was thrown");
+  } catch (const IndexError& e) {
+    CHECK(e.where().line == line);
+  }
+  CHECK(g.size() == size);
+  index = 2;
+  const Expression y = cmult(pick(x, &index), lookup(g, table, &index));
+  g.backward(sum_elems(y));
+  CHECK(as_vector(y.value()) == std::vector<float>{3, 3});
+  CHECK(table.row_gradient(2) == std::vector<float>{3, 3});
+}
+
+TEST_CASE("with the validity check immediate mode finds a NaN at the line that makes it") {
+  ComputationGraph g;
+  g.set_immediate_compute(true);
+  g.set_check_validity(true);
+  const Expression x = input(g, {2}, {4, -1});
+  unsigned line = 0;
+  try {
+    line = __LINE__ + 1;
+    log(x);
+    FAIL("nothing was thrown");
+  } catch (const NumericError& e) {
+    CHECK(e.where().line == line);
+    CHECK(std::string(e.where().file) == __FILE__);
+  }
+  CHECK(g.size() == 1);
+  CHECK(as_vector(square(x).value()) == std::vector<float>{16, 1});
+  g.set_check_validity(false);
+  CHECK_FALSE(log(x).value().is_valid());
+}
+
+TEST_CASE("immediate mode keeps checkpoints, and its nodes run backward") {
+  for (const bool batched : {false, true}) {
+    ComputationGraph g(batched);
+    g.set_immediate_compute(true);
+    const Expression x = input(g, {3}, {1, 2, 3});
+    g.checkpoint();
+    const Expression a = exp(x);
+    g.revert();
+    CHECK(a.is_stale());
+    const Expression b = square(x), c = b + x;
+    g.backward(sum_elems(c), true);
+    CHECK(as_vector(x.gradient()) == std::vector<float>{3, 5, 7});
+  }
+}
+
+TEST_CASE("the forward check names the first bad node, its operands and its line") {
+  for (const bool batched : {false, true}) {
+    ParameterCollection pc;
+    auto p = pc.add_parameters({2}, "bias");
+    p.set_value({1, -1});
+    ComputationGraph g(batched);
+    g.set_check_validity(true);
+    const Expression fine = tanh(parameter(g, p));
+    const Expression bad = log(parameter(g, p));
+    const unsigned line = __LINE__ - 1;
+    const Expression end = sum_elems(exp(bad + fine));
+    try {
+      end.value();
+      FAIL("nothing was thrown");
+    } catch (const NumericError& e) {
+      const std::string what = e.what();
+      CHECK(e.where().line == line);
+      CHECK(contains(what, "log: the value has a NaN at element 1"));
+      CHECK(contains(what, "{2}  log, node 3, made at " + std::string(__FILE__) + ":" +
+                               std::to_string(line)));
+      CHECK(contains(what, "operand 1: {2}  parameter \"/bias\""));
+    }
+    CHECK_THROWS_AS(g.backward(end), NumericError);
+    CHECK(as_vector(p.gradients()) == std::vector<float>{0, 0});
+    p.set_value({1, 1});
+    CHECK(as_scalar(end.value()) == Approx(2 * std::exp(std::tanh(1.0f))));
+  }
+}
+
+TEST_CASE("the forward check finds infinities, in inputs and parameters too") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({3}, "weights");
+  p.set_value({0, 0, -std::numeric_limits<float>::infinity()});
+  auto e = pc.add_lookup_parameters(2, {1}, "table");
+  e.initialize(1, {std::numeric_limits<float>::quiet_NaN()});
+  ComputationGraph g;
+  g.set_check_validity(true);
+  const auto check = [&](const Expression& x, const std::string& part) {
+    try {
+      x.value();
+      FAIL("nothing was thrown");
+    } catch (const NumericError& error) {
+      CHECK(contains(error.what(), part));
+    }
+    g.clear();
+  };
+  check(exp(input(g, {2}, {1, 1000})), "exp: the value has a infinity at element 1");
+  check(input(g, std::numeric_limits<float>::infinity()), "input: the value has a infinity");
+  check(tanh(parameter(g, p)), "parameter \"/weights\"");
+  check(lookup(g, e, 1) + 1.0f, "lookup in \"/table\"");
+  check(lookup(g, e, std::vector<unsigned>{0, 1}) + 1.0f, "element 1");
+}
+
+TEST_CASE("the backward check names the node whose gradient went wrong") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, "weights");
+  p.set_value({4, 0});
+  for (const bool batched : {false, true}) {
+    pc.reset_gradient();
+    ComputationGraph g(batched);
+    g.set_check_validity(true);
+    const Expression x = parameter(g, p);
+    const Expression root = sqrt(x);
+    const unsigned line = __LINE__ - 1;
+    const Expression end = sum_elems(root * 2.0f);
+    CHECK(as_scalar(end.value()) == 4);
+    try {
+      g.backward(end);
+      FAIL("nothing was thrown");
+    } catch (const NumericError& e) {
+      const std::string what = e.what();
+      CHECK(e.where().line == line);
+      CHECK(contains(what, "sqrt: backward gave the gradient of an operand a infinity at element 1"));
+      CHECK(contains(what, "operand: {2}  parameter \"/weights\""));
+      CHECK(contains(what, "made at " + std::string(__FILE__) + ":" + std::to_string(line)));
+    }
+    CHECK_THROWS_AS(root.gradient(), ArgumentError);
+    // The graph goes on; what was summed so far is dropped as always.
+    pc.reset_gradient();
+    g.backward(sum_elems(square(x)));
+    CHECK(as_vector(p.gradients()) == std::vector<float>{8, 0});
+  }
+}

@@ -1,0 +1,91 @@
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+std::vector<float> values(const Expression& e) { return as_vector(e.value()); }
+
+}  // namespace
+
+TEST_CASE("random nodes draw anew with every forward and never in between") {
+  for (const bool batched : {false, true}) {
+    ComputationGraph g(batched);
+    const Expression x = input(g, {200}, std::vector<float>(200, 1.0f));
+    const std::vector<Expression> random{
+        dropout(x, 0.5f),
+        noise(x, 1.0f),
+        random_normal(g, {200}),
+        random_bernoulli(g, {200}, 0.5f),
+        random_uniform(g, {200}, -1.0f, 1.0f),
+    };
+    for (const Expression& r : random) {
+      const Expression user = r * 2.0f;
+      const std::vector<float> first = values(r);
+      CHECK(values(r) == first);
+      CHECK(as_vector(g.incremental_forward(user))[3] == 2 * first[3]);
+      CHECK(values(r) == first);
+      g.backward(sum_elems(user), true);
+      CHECK(values(r) == first);
+      g.forward(user);
+      const std::vector<float> second = values(r);
+      CHECK(second != first);
+      CHECK(values(user)[7] == 2 * second[7]);
+      g.invalidate();
+      CHECK(values(r) != second);
+    }
+  }
+}
+
+TEST_CASE("backward through dropout uses the mask that forward drew") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({500}, ParameterInitConst(1.0f));
+  ComputationGraph g;
+  const Expression y = dropout(parameter(g, p), 0.25f), loss = sum_elems(y);
+  for (int round = 0; round < 5; ++round) {
+    pc.reset_gradient();
+    g.forward(loss);
+    const std::vector<float> mask = values(y);
+    g.backward(loss);
+    CHECK(as_vector(p.gradients()) == mask);
+    int zeros = 0;
+    for (float m : mask) {
+      zeros += m == 0;
+      CHECK((m == 0 || m == Approx(1 / 0.75f)));
+    }
+    CHECK(zeros > 80);
+    CHECK(zeros < 170);
+  }
+}
+
+TEST_CASE("each random node has a stream of its own") {
+  ComputationGraph g;
+  g.set_seed(1);
+  const Expression a = random_normal(g, {50}), b = random_normal(g, {50});
+  CHECK(values(a) != values(b));
+  const Expression x = input(g, {50}, std::vector<float>(50, 1.0f));
+  CHECK(values(dropout(x, 0.5f)) != values(dropout(x, 0.5f)));
+}
+
+TEST_CASE("draws depend on the seed and the place of the node, not on batching or evaluation") {
+  const auto run = [](bool batched, bool step_by_step) {
+    ComputationGraph g(batched);
+    g.set_seed(11);
+    Expression x = random_normal(g, {30});
+    std::vector<Expression> all;
+    for (int k = 0; k < 6; ++k) {
+      all.push_back(dropout(x, 0.3f));
+      if (step_by_step) all.back().value();
+      all.push_back(noise(x, 0.1f));
+      if (k == 3) x = tanh(x + all.back());
+    }
+    return values(concatenate(all));
+  };
+  const std::vector<float> expected = run(false, false);
+  CHECK(run(false, true) == expected);
+  CHECK(run(true, false) == expected);
+  CHECK(run(true, true) == expected);
+}

@@ -1,0 +1,183 @@
+#include "dynet-like/ops/inputs.h"
+
+#include <memory>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/reductions.h"
+#include "tests/ops/cases.h"
+#include "tests/support/catch.h"
+
+namespace dynet::test {
+namespace {
+
+OpCase source(const std::string& name, std::function<Expression(const Operand&)> build,
+              std::function<Array(const Arrays&)> reference) {
+  OpCase c;
+  c.name = name;
+  c.shapes = [](Shapes&) { return std::vector<Dim>{}; };
+  c.build = std::move(build);
+  c.reference = std::move(reference);
+  return c;
+}
+
+std::vector<float> counting(std::size_t n) {
+  std::vector<float> v;
+  for (std::size_t k = 0; k < n; ++k) v.push_back(0.25f * static_cast<float>(k) - 1);
+  return v;
+}
+
+Array array_of(const Tensor& t) { return {t.d, std::vector<double>(t.v, t.v + t.d.size())}; }
+
+Array rows_of(const LookupParameter& table, const std::vector<unsigned>& rows) {
+  Array y{table.dim(), {}};
+  y.dim.bd = static_cast<unsigned>(rows.size());
+  for (unsigned r : rows) {
+    const std::vector<float> row = as_vector(table.row(r));
+    y.v.insert(y.v.end(), row.begin(), row.end());
+  }
+  return y;
+}
+
+struct Model {
+  ParameterCollection all;
+  Parameter p = all.add_parameters({3, 2});
+  LookupParameter table = all.add_lookup_parameters(5, {2, 2});
+};
+
+}  // namespace
+
+std::vector<OpCase> input_cases() {
+  using X = const Operand&;
+  using A = const Arrays&;
+  const auto model = std::make_shared<Model>();
+  const Dim d({2, 3}, 2);
+  std::vector<OpCase> all;
+  all.push_back(source("input of a number", [](X x) { return input(*x.graph, 2.5f); },
+                       [](A) { return Array{Dim({1}), {2.5}}; }));
+  all.push_back(source("input of an integer", [](X x) { return input(*x.graph, 0); },
+                       [](A) { return Array{Dim({1}), {0}}; }));
+  all.push_back(source("input of a tensor",
+                       [d](X x) { return input(*x.graph, d, counting(d.size())); },
+                       [d](A) {
+                         const std::vector<float> v = counting(d.size());
+                         return Array{d, std::vector<double>(v.begin(), v.end())};
+                       }));
+  all.push_back(source("input of nothing",
+                       [](X x) { return input(*x.graph, {0, 2}, std::vector<float>{}); },
+                       [](A) { return Array{Dim({0, 2}), {}}; }));
+  const auto number = std::make_shared<float>(1.5f);
+  all.push_back(source("input behind a pointer",
+                       [number](X x) { return input(*x.graph, number.get()); },
+                       [](A) { return Array{Dim({1}), {1.5}}; }));
+  const auto numbers = std::make_shared<std::vector<float>>(counting(d.size()));
+  all.push_back(source("input behind a vector pointer",
+                       [d, numbers](X x) { return input(*x.graph, d, numbers.get()); },
+                       [d, numbers](A) {
+                         return Array{d, std::vector<double>(numbers->begin(), numbers->end())};
+                       }));
+  all.push_back(source("one_hot", [](X x) { return one_hot(*x.graph, 4, x.variant % 4); },
+                       [](A x) {
+                         return fill(Dim({4}), [&](const Place& p) {
+                           return p[0] == x.variant % 4 ? 1.0 : 0.0;
+                         });
+                       }));
+  all.push_back(source("one_hot batch",
+                       [](X x) { return one_hot(*x.graph, 4, {3, x.variant % 4, 0}); },
+                       [](A x) {
+                         const unsigned v[] = {3, x.variant % 4, 0};
+                         return fill(Dim({4}, 3), [&](const Place& p) {
+                           return p[0] == v[p[kMaxTensorDim]] ? 1.0 : 0.0;
+                         });
+                       }));
+  all.push_back(source("zeros", [d](X x) { return zeros(*x.graph, d); },
+                       [d](A) { return fill(d, [](const Place&) { return 0.0; }); }));
+  all.push_back(source("ones", [d](X x) { return ones(*x.graph, d); },
+                       [d](A) { return fill(d, [](const Place&) { return 1.0; }); }));
+  all.push_back(source("constant",
+                       [d](X x) { return constant(*x.graph, d, 0.5f + x.variant % 3); },
+                       [d](A x) {
+                         return fill(d, [&](const Place&) { return 0.5 + x.variant % 3; });
+                       }));
+  all.push_back(source("parameter", [model](X x) { return parameter(*x.graph, model->p); },
+                       [model](A) { return array_of(model->p.values()); }));
+  all.push_back(source("const_parameter",
+                       [model](X x) { return const_parameter(*x.graph, model->p); },
+                       [model](A) { return array_of(model->p.values()); }));
+  const auto whole = [model](A) {
+    Array y = rows_of(model->table, {0, 1, 2, 3, 4});
+    y.dim = Dim({2, 2, 5});
+    return y;
+  };
+  all.push_back(source("parameter of a table",
+                       [model](X x) { return parameter(*x.graph, model->table); }, whole));
+  all.push_back(source("const_parameter of a table",
+                       [model](X x) { return const_parameter(*x.graph, model->table); }, whole));
+  const auto one = [model](A x) { return rows_of(model->table, {x.variant % 5}); };
+  const auto several = [](unsigned variant) {
+    return std::vector<unsigned>{variant % 5, 4, 0, 4};
+  };
+  const auto rows = [model, several](A x) { return rows_of(model->table, several(x.variant)); };
+  all.push_back(source("lookup", [model](X x) {
+    return lookup(*x.graph, model->table, x.variant % 5);
+  }, one));
+  all.push_back(source("lookup batch", [model, several](X x) {
+    return lookup(*x.graph, model->table, several(x.variant));
+  }, rows));
+  all.push_back(source("const_lookup", [model](X x) {
+    return const_lookup(*x.graph, model->table, x.variant % 5);
+  }, one));
+  all.push_back(source("const_lookup batch", [model, several](X x) {
+    return const_lookup(*x.graph, model->table, several(x.variant));
+  }, rows));
+  return all;
+}
+
+DYNET_OP_TESTS("inputs", input_cases())
+
+TEST_CASE("inputs: values behind pointers are read at every forward") {
+  ComputationGraph g;
+  Model m;
+  float number = 1;
+  std::vector<float> numbers = {1, 2};
+  unsigned row = 1;
+  std::vector<unsigned> rows = {0, 3};
+  const Expression a = input(g, &number), b = input(g, {2}, &numbers);
+  const Expression c = lookup(g, m.table, &row), d = lookup(g, m.table, &rows);
+  g.forward(d);
+  number = 5;
+  numbers = {7, 8};
+  row = 2;
+  rows = {4, 4};
+  CHECK(as_scalar(a.value()) == 1);
+  g.forward(d);
+  CHECK(as_scalar(a.value()) == 5);
+  CHECK(as_vector(b.value()) == std::vector<float>{7, 8});
+  CHECK(as_vector(c.value()) == as_vector(m.table.row(2)));
+  CHECK(as_vector(d.value().batch_elem(1)) == as_vector(m.table.row(4)));
+  row = 5;
+  CHECK_THROWS_AS(g.forward(d), IndexError);
+  row = 0;
+  rows = {1};
+  CHECK_THROWS_AS(g.forward(d), IndexError);
+  rows = {1, 2};
+  numbers = {1, 2, 3};
+  CHECK_THROWS_AS(g.forward(d), ArgumentError);
+  numbers = {1, 2};
+  g.forward(d);
+  CHECK(as_vector(c.value()) == as_vector(m.table.row(0)));
+}
+
+TEST_CASE("inputs: what is frozen or constant gets no gradient") {
+  Model m;
+  m.p.set_updated(false);
+  ComputationGraph g;
+  const Expression loss = sum_elems(parameter(g, m.p)) + sum_elems(const_lookup(g, m.table, 1)) +
+                          sum_elems(lookup(g, m.table, 2));
+  g.backward(loss);
+  CHECK(as_vector(m.p.gradients()) == std::vector<float>(6, 0));
+  CHECK(m.table.row_gradient(1) == std::vector<float>(4, 0));
+  CHECK(m.table.row_gradient(2) == std::vector<float>(4, 1));
+}
+
+}  // namespace dynet::test

@@ -1,0 +1,172 @@
+#include "dynet-like/ops/matrix.h"
+
+#include <cmath>
+
+#include "dynet-like/ops/inputs.h"
+#include "dynet-like/param/parameters.h"
+#include "tests/ops/cases.h"
+#include "tests/support/catch.h"
+
+namespace dynet::test {
+namespace {
+
+constexpr unsigned kBatch = kMaxTensorDim;
+
+Array multiply(const Array& a, const Array& b) {
+  Dim d({a.dim.rows()}, std::max(a.dim.bd, b.dim.bd));
+  if (b.dim.nd > 1) d = Dim({a.dim.rows(), b.dim.cols()}, d.bd);
+  return fill(d, [&](const Place& p) {
+    double sum = 0;
+    for (unsigned k = 0; k < a.dim.cols(); ++k)
+      sum += a.at(p[0], k, p[kBatch]) * b.at(k, p[1], p[kBatch]);
+    return sum;
+  });
+}
+
+Array add(const Array& a, const Array& b) {
+  return zip({a, b}, [](const std::vector<double>& v) { return v[0] + v[1]; });
+}
+
+// b, W1, x1, ...: with one or several columns, and batches here and there.
+std::vector<Dim> affine_shapes(Shapes& s) {
+  const unsigned m = s.size(), n = s.coin() ? 1 : s.positive();
+  const std::uint64_t products = s.below(3);
+  std::vector<Dim> all;
+  const bool wide = products == 0 || s.coin();
+  all.push_back(wide && n > 1 ? Dim({m, n}, s.batch()) : Dim({m}, s.batch()));
+  for (std::uint64_t k = 0; k < products; ++k) {
+    const unsigned inner = s.size();
+    all.push_back(Dim({m, inner}, s.below(3) ? 1 : s.batch()));
+    all.push_back(n == 1 ? Dim({inner}, s.batch()) : Dim({inner, n}, s.batch()));
+  }
+  return all;
+}
+
+Array affine(const Arrays& x) {
+  if (x.size() == 1) return x[0];
+  Array sum = multiply(x[1], x[2]);
+  for (std::size_t k = 3; k < x.size(); k += 2) sum = add(sum, multiply(x[k], x[k + 1]));
+  return add(sum, x[0]);
+}
+
+OpCase pairwise(const std::string& name,
+                std::function<Expression(const Expression&, const Expression&)> op,
+                std::function<double(double, double)> f) {
+  OpCase c;
+  c.name = name;
+  c.shapes = [](Shapes& s) {
+    Dim x = s.any(3), y = x;
+    x.bd = s.batch();
+    y.bd = s.batch();
+    return std::vector{x, y};
+  };
+  c.build = [op](const Operand& x) { return op(x[0], x[1]); };
+  c.reference = [f](const Arrays& x) {
+    return fill(Dim({1}, std::max(x[0].dim.bd, x[1].dim.bd)), [&](const Place& p) {
+      double sum = 0;
+      const std::size_t n = x[0].dim.batch_size();
+      const std::size_t a = x[0].dim.bd == 1 ? 0 : p[kBatch] * n;
+      const std::size_t b = x[1].dim.bd == 1 ? 0 : p[kBatch] * n;
+      for (std::size_t k = 0; k < n; ++k) sum += f(x[0].v[a + k], x[1].v[b + k]);
+      return sum;
+    });
+  };
+  c.bad = {{{Dim({2}), Dim({3})}}, {{Dim({2, 3}), Dim({3, 2})}}, {{Dim({2}, 2), Dim({2}, 3)}}};
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> matrix_cases() {
+  using E = const Expression&;
+  std::vector<OpCase> all;
+
+  OpCase product;
+  product.name = "x * y";
+  product.shapes = [](Shapes& s) {
+    const unsigned m = s.size(), k = s.size();
+    const Dim a({m, k}, s.batch());
+    return std::vector{a, s.coin() ? Dim({k}, s.batch()) : Dim({k, s.size()}, s.batch())};
+  };
+  product.build = [](const Operand& x) { return x[0] * x[1]; };
+  product.reference = [](const Arrays& x) { return multiply(x[0], x[1]); };
+  product.shared = {0};
+  product.bad = {{{Dim({2, 3}), Dim({2})}},
+                 {{Dim({2}), Dim({2})}},
+                 {{Dim({2, 3}, 2), Dim({3}, 3)}},
+                 {{Dim({2, 3, 2}), Dim({3})}},
+                 {{Dim({2, 3}), Dim({3, 1, 2})}}};
+  all.push_back(product);
+
+  OpCase transform;
+  transform.name = "affine_transform";
+  transform.shapes = affine_shapes;
+  transform.build = [](const Operand& x) { return affine_transform(x); };
+  transform.reference = affine;
+  transform.shared = {0, 1, 3};
+  transform.bad = {{{}, Throws::argument_error},
+                   {{Dim({2}), Dim({2, 3})}, Throws::argument_error},
+                   {{Dim({2}), Dim({2, 3}), Dim({2})}},
+                   {{Dim({3}), Dim({2, 3}), Dim({3})}},
+                   {{Dim({2, 3}), Dim({2, 3}), Dim({3, 2})}},
+                   {{Dim({2}), Dim({2, 3}), Dim({3}), Dim({1, 3}), Dim({3})}},
+                   {{Dim({2}), Dim({2, 3}, 2), Dim({3}, 3)}},
+                   {{Dim({2}, 2), Dim({2, 3}), Dim({3}, 3)}},
+                   {{Dim({2, 1, 2}), Dim({2, 3}), Dim({3})}}};
+  all.push_back(transform);
+
+  OpCase columns;
+  columns.name = "colwise_add";
+  columns.shapes = [](Shapes& s) {
+    const Dim x = s.matrix();
+    return std::vector{x, Dim({x.rows()}, s.batch())};
+  };
+  columns.build = [](const Operand& x) { return colwise_add(x[0], x[1]); };
+  columns.reference = [](const Arrays& x) { return add(x[0], x[1]); };
+  columns.bad = {{{Dim({2, 3}), Dim({3})}},
+                 {{Dim({2, 3}), Dim({2, 3})}},
+                 {{Dim({2, 3, 2}), Dim({2})}},
+                 {{Dim({2, 3}, 2), Dim({2}, 3)}}};
+  all.push_back(columns);
+
+  all.push_back(pairwise("dot_product", [](E x, E y) { return dot_product(x, y); },
+                         [](double x, double y) { return x * y; }));
+  all.push_back(pairwise("squared_distance", [](E x, E y) { return squared_distance(x, y); },
+                         [](double x, double y) { return (x - y) * (x - y); }));
+  all.push_back(pairwise("binary_log_loss", [](E x, E y) { return binary_log_loss(x, y); },
+                         [](double x, double y) {
+                           return -(y * std::log(x) + (1 - y) * std::log(1 - x));
+                         }));
+  all.back().low = 0.1, all.back().high = 0.9;
+  return all;
+}
+
+DYNET_OP_TESTS("matrix", matrix_cases())
+
+TEST_CASE("binary_log_loss: a target of exactly 0 or 1 leaves out what is infinite") {
+  ComputationGraph g;
+  ParameterCollection model;
+  Parameter p = model.add_parameters({4});
+  p.set_value({0.0f, 1.0f, 0.5f, 0.25f});
+  const Expression y = input(g, {4}, {0.0f, 1.0f, 1.0f, 0.0f});
+  const Expression loss = binary_log_loss(parameter(g, p), y);
+  CHECK(as_scalar(loss.value()) == Approx(-std::log(0.5) - std::log(0.75)));
+  g.backward(loss);
+  CHECK(as_vector(p.gradients())[2] == Approx(-2.0));
+  CHECK(as_vector(p.gradients())[3] == Approx(1 / 0.75));
+}
+
+TEST_CASE("products of sizes around the borders of vector kernels") {
+  for (unsigned m : {1u, 7u, 16u, 33u})
+    for (unsigned k : {1u, 8u, 17u, 64u})
+      for (unsigned n : {1u, 2u, 5u, 16u}) {
+        OpCase c = matrix_cases()[0];
+        c.shapes = [=](Shapes& s) {
+          return std::vector{Dim({m, k}, s.batch()), Dim({k, n}, s.full_batch())};
+        };
+        c.value_tolerance = 1e-9;
+        check_values(c);
+      }
+}
+
+}  // namespace dynet::test

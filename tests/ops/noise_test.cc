@@ -1,0 +1,126 @@
+#include "dynet-like/ops/noise.h"
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "dynet-like/base/random.h"
+#include "dynet-like/ops/inputs.h"
+#include "dynet-like/ops/reductions.h"
+#include "dynet-like/param/parameters.h"
+#include "kernels/cpu/noise.h"
+#include "tests/ops/cases.h"
+#include "tests/support/catch.h"
+
+namespace dynet::test {
+namespace {
+
+using Draw = std::function<double(const RandomStream&, std::size_t, double)>;
+
+/// The naive loop finds the draws by the key of the node that was built last.
+template <class A>
+OpCase drawing(const std::string& name, std::function<Expression(const Operand&)> build,
+               Draw element, std::optional<Dim> dim = {}) {
+  const auto key = std::make_shared<std::uint64_t>();
+  OpCase c;
+  c.name = name;
+  c.shapes = [dim](Shapes& s) { return dim ? std::vector<Dim>{} : std::vector{s.any(3)}; };
+  c.build = [build, key](const Operand& x) {
+    const Expression y = build(x);
+    const GraphStore& graph = x.graph->store();
+    *key = graph.attr<A>(graph.nodes[y.i]).key;
+    return y;
+  };
+  c.reference = [key, dim, element](const Arrays& x) {
+    Array y{dim ? *dim : x[0].dim, std::vector<double>(dim ? dim->size() : x[0].v.size())};
+    const RandomStream stream(mix_bits(*key));  // epoch 0
+    for (std::size_t k = 0; k < y.v.size(); ++k)
+      y.v[k] = element(stream, k, dim ? 0 : x[0].v[k]);
+    return y;
+  };
+  c.random = true;
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> noise_cases() {
+  using S = const RandomStream&;
+  std::vector<OpCase> all;
+  all.push_back(drawing<cpu::DropoutAttr>(
+      "dropout", [](const Operand& x) { return dropout(x[0], 0.4f); },
+      [](S s, std::size_t k, double x) {
+        const double p = static_cast<double>(0.4f);
+        return s.uniform(k) < p ? 0 : x / (1 - p);
+      }));
+  all.push_back(drawing<cpu::DropoutAttr>(
+      "dropout 0", [](const Operand& x) { return dropout(x[0], 0); },
+      [](S, std::size_t, double x) { return x; }));
+  all.push_back(drawing<cpu::NoiseAttr>(
+      "noise", [](const Operand& x) { return noise(x[0], 0.5f); },
+      [](S s, std::size_t k, double x) { return x + 0.5 * s.normal(k); }));
+  const Dim d({7, 50}, 2);
+  all.push_back(drawing<cpu::RandomAttr>(
+      "random_normal", [d](const Operand& x) { return random_normal(*x.graph, d, 1.5f, 2.0f); },
+      [](S s, std::size_t k, double) { return 1.5 + 2 * s.normal(k); }, d));
+  all.push_back(drawing<cpu::RandomAttr>(
+      "random_bernoulli",
+      [d](const Operand& x) { return random_bernoulli(*x.graph, d, 0.25f, 3.0f); },
+      [](S s, std::size_t k, double) { return s.uniform(k) < 0.25 ? 3 : 0; }, d));
+  all.push_back(drawing<cpu::RandomAttr>(
+      "random_uniform", [d](const Operand& x) { return random_uniform(*x.graph, d, -1.0f, 3.0f); },
+      [](S s, std::size_t k, double) { return -1 + 4 * s.uniform(k); }, d));
+  return all;
+}
+
+DYNET_OP_TESTS("noise", noise_cases())
+
+TEST_CASE("noise: every forward draws anew, backward sees the draw of forward") {
+  ComputationGraph g;
+  ParameterCollection model;
+  Parameter p = model.add_parameters({100}, ParameterInitConst(1));
+  const Expression y = dropout(parameter(g, p), 0.5f);
+  const Expression loss = sum_elems(y);
+  const std::vector<float> first = as_vector(g.forward(y));
+  CHECK(as_vector(y.value()) == first);
+  const std::vector<float> second = as_vector(g.forward(y));
+  CHECK(second != first);
+  g.backward(loss);
+  CHECK(as_vector(y.value()) == second);
+  CHECK(as_vector(p.gradients()) == second);
+}
+
+TEST_CASE("noise: nodes draw differently, graphs with one seed alike") {
+  ComputationGraph a, b, c;
+  a.set_seed(5);
+  b.set_seed(5);
+  c.set_seed(6);
+  const auto draw = [](ComputationGraph& g) {
+    return as_vector(random_normal(g, {20}).value());
+  };
+  const std::vector<float> one = draw(a);
+  CHECK(draw(a) != one);
+  CHECK(draw(c) != one);
+  CHECK(draw(b) == one);
+}
+
+TEST_CASE("noise: mean and deviation are as asked for") {
+  ComputationGraph g;
+  g.set_seed(1);
+  const auto check = [](const Tensor& t, double mean, double deviation) {
+    double sum = 0, squares = 0;
+    const std::size_t n = t.d.size();
+    for (std::size_t k = 0; k < n; ++k) sum += static_cast<double>(t.v[k]);
+    sum /= static_cast<double>(n);
+    for (std::size_t k = 0; k < n; ++k) squares += std::pow(static_cast<double>(t.v[k]) - sum, 2);
+    CHECK(sum == Approx(mean).margin(0.02));
+    CHECK(std::sqrt(squares / static_cast<double>(n)) == Approx(deviation).margin(0.02));
+  };
+  check(random_normal(g, {100000}, 0.5f, 2.0f).value(), 0.5, 2);
+  check(random_uniform(g, {100000}, -1, 3).value(), 1, 4 / std::sqrt(12.0));
+  check(random_bernoulli(g, {100000}, 0.3f).value(), 0.3, std::sqrt(0.21));
+  check(noise(constant(g, {100000}, 1), 0.5f).value(), 1, 0.5);
+  check(dropout(constant(g, {100000}, 1), 0.2f).value(), 1, 0.5);
+}
+
+}  // namespace dynet::test

@@ -1,0 +1,105 @@
+#include "dynet-like/ops/recurrent.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/ops/cases.h"
+#include "tests/support/catch.h"
+
+namespace dynet::test {
+namespace {
+
+constexpr unsigned kBatch = kMaxTensorDim;
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// x, h, Wx, Wh, b in the order of the arguments; without h and Wh for the first step.
+Array gates(const Array& x, const Array* h, const Array& Wx, const Array* Wh, const Array& b,
+            double forget_bias) {
+  const unsigned n = b.dim.rows();
+  const unsigned batch = std::max({x.dim.bd, h ? h->dim.bd : 1, b.dim.bd, Wx.dim.bd});
+  return fill(Dim({n}, batch), [&](const Place& p) {
+    const unsigned r = p[0], e = p[kBatch];
+    double sum = b.at(r, 0, e);
+    for (unsigned k = 0; k < x.dim.rows(); ++k) sum += Wx.at(r, k, e) * x.at(k, 0, e);
+    if (h)
+      for (unsigned k = 0; k < h->dim.rows(); ++k) sum += Wh->at(r, k, e) * h->at(k, 0, e);
+    if (r >= n / 4 && r < n / 2) sum += forget_bias;
+    return r < n / 4 * 3 ? sigmoid(sum) : std::tanh(sum);
+  });
+}
+
+std::vector<Dim> cell_shapes(Shapes& s) {
+  const unsigned h = s.size();
+  return {Dim({h}, s.batch()), Dim({4 * h}, s.batch())};
+}
+
+const std::vector<BadShapes> kBadCells = {{{Dim({2}), Dim({7})}},
+                                          {{Dim({2}), Dim({4})}},
+                                          {{Dim({2, 2}), Dim({8})}},
+                                          {{Dim({2}), Dim({8, 2})}},
+                                          {{Dim({2}, 2), Dim({8}, 3)}}};
+
+}  // namespace
+
+std::vector<OpCase> recurrent_cases() {
+  std::vector<OpCase> all;
+  OpCase c;
+  c.name = "vanilla_lstm_gates";
+  c.shapes = [](Shapes& s) {
+    const unsigned in = s.size(), h = s.size();
+    return std::vector{Dim({in}, s.batch()), Dim({h}, s.batch()), Dim({4 * h, in}),
+                       Dim({4 * h, h}), Dim({4 * h})};
+  };
+  c.build = [](const Operand& x) { return vanilla_lstm_gates(x[0], x[1], x[2], x[3], x[4]); };
+  c.reference = [](const Arrays& x) { return gates(x[0], &x[1], x[2], &x[3], x[4], 1); };
+  c.shared = {2, 3, 4};
+  c.bad = {{{Dim({2}), Dim({2}), Dim({8, 3}), Dim({8, 2}), Dim({8})}},
+           {{Dim({2}), Dim({2}), Dim({8, 2}), Dim({8, 3}), Dim({8})}},
+           {{Dim({2}), Dim({2}), Dim({8, 2}), Dim({8, 2}), Dim({7})}},
+           {{Dim({2}), Dim({2}), Dim({7, 2}), Dim({7, 2}), Dim({7})}},
+           {{Dim({2}), Dim({2}), Dim({8, 2}), Dim({4, 2}), Dim({8})}},
+           {{Dim({2}, 2), Dim({2}, 3), Dim({8, 2}), Dim({8, 2}), Dim({8})}}};
+  all.push_back(c);
+
+  c.name = "vanilla_lstm_gates of a first step";
+  c.shapes = [](Shapes& s) {
+    const unsigned in = s.size(), h = s.size();
+    return std::vector{Dim({in}, s.batch()), Dim({4 * h, in}), Dim({4 * h})};
+  };
+  c.build = [](const Operand& x) { return vanilla_lstm_gates(x[0], x[1], x[2], 0.5f); };
+  c.reference = [](const Arrays& x) { return gates(x[0], nullptr, x[1], nullptr, x[2], 0.5); };
+  c.shared = {1, 2};
+  c.bad = {{{Dim({2}), Dim({8, 3}), Dim({8})}}, {{Dim({2}), Dim({7, 2}), Dim({7})}}};
+  all.push_back(c);
+
+  c = {};
+  c.name = "vanilla_lstm_c";
+  c.shapes = cell_shapes;
+  c.build = [](const Operand& x) { return vanilla_lstm_c(x[0], x[1]); };
+  c.reference = [](const Arrays& x) {
+    const unsigned h = x[0].dim.rows();
+    return fill(Dim({h}, std::max(x[0].dim.bd, x[1].dim.bd)), [&](const Place& p) {
+      const auto g = [&](unsigned k) { return x[1].at(k * h + p[0], 0, p[kBatch]); };
+      return g(0) * g(3) + g(1) * x[0].at(p);
+    });
+  };
+  c.bad = kBadCells;
+  all.push_back(c);
+
+  c.name = "vanilla_lstm_h";
+  c.build = [](const Operand& x) { return vanilla_lstm_h(x[0], x[1]); };
+  c.reference = [](const Arrays& x) {
+    const unsigned h = x[0].dim.rows();
+    return fill(Dim({h}, std::max(x[0].dim.bd, x[1].dim.bd)), [&](const Place& p) {
+      return x[1].at(2 * h + p[0], 0, p[kBatch]) * std::tanh(x[0].at(p));
+    });
+  };
+  c.extremes = {1e4, -1e4};
+  all.push_back(c);
+  return all;
+}
+
+DYNET_OP_TESTS("recurrent", recurrent_cases())
+
+}  // namespace dynet::test

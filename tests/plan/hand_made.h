@@ -1,0 +1,56 @@
+#pragma once
+
+#include <vector>
+
+#include "dynet-like/graph/node.h"
+#include "dynet-like/graph/op.h"
+#include "dynet-like/plan/plan.h"
+
+/// Graphs made by hand, without expressions or an executor: all that a plan needs.
+namespace hand_made {
+
+using namespace dynet;
+
+struct Attr {
+  double signature = 0;  // must be equal in a batch
+  double own = 0;        // may differ
+};
+
+inline Dim no_shape(const Operands&) { return {}; }
+inline std::size_t three(const GraphStore&, const Node&) { return 3; }
+
+inline OpForm form(const char* name, Kind kind = Kind::compute,
+                   BatchRule batch = BatchRule::each(sizeof(double)), AuxRule aux = no_aux) {
+  return {.name = name,
+          .kind = kind,
+          .shape = no_shape,
+          .batch = batch,
+          .reads = Reads::nothing,
+          .aux = aux,
+          .passes_gradient = true,
+          .forward = Forward{nullptr, nullptr},
+          .backward = Backward{nullptr, nullptr}};
+}
+
+struct Graph : GraphStore {
+  NodeId add(const OpForm& f, const Dim& dim, const std::vector<NodeId>& operands = {},
+             Attr attr = {}) {
+    Node n{};
+    n.form = &f;
+    n.file = "hand";
+    n.dim = dim;
+    n.first_arg = static_cast<std::uint32_t>(args.size());
+    n.arity = static_cast<std::uint32_t>(operands.size());
+    n.attr = static_cast<std::uint32_t>(attrs.size());
+    for (NodeId a : operands) args.push_back(a);
+    std::uint64_t words[2];
+    static_assert(sizeof words == sizeof attr);
+    std::memcpy(words, &attr, sizeof words);
+    attrs.push_back(words[0]);
+    attrs.push_back(words[1]);
+    nodes.push_back(n);
+    return static_cast<NodeId>(nodes.size() - 1);
+  }
+};
+
+}  // namespace hand_made

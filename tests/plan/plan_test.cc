@@ -1,0 +1,255 @@
+#include "dynet-like/plan/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/base/random.h"
+#include "tests/plan/hand_made.h"
+#include "tests/support/catch.h"
+
+using namespace hand_made;
+
+namespace {
+
+using Nodes = std::vector<NodeId>;
+
+std::vector<Nodes> batches(const Plan& plan) {
+  std::vector<Nodes> all;
+  for (const Step& s : plan.steps)
+    all.emplace_back(plan.order.begin() + s.first, plan.order.begin() + s.first + s.count);
+  return all;
+}
+
+/// What must hold for every plan of every graph.
+void check_plan(const Graph& g, NodeId begin, NodeId end, const Plan& plan) {
+  REQUIRE(plan.begin == begin);
+  REQUIRE(plan.end == end);
+  // Every node once, steps without gaps.
+  Nodes sorted(plan.order.begin(), plan.order.end());
+  std::sort(sorted.begin(), sorted.end());
+  REQUIRE(sorted.size() == end - begin);
+  for (NodeId i = 0; i < sorted.size(); ++i) REQUIRE(sorted[i] == begin + i);
+  std::uint32_t next = 0;
+  for (const Step& s : plan.steps) {
+    REQUIRE(s.first == next);
+    REQUIRE(s.count > 0);
+    next += s.count;
+  }
+  REQUIRE(next == plan.order.size());
+  // Operands in earlier steps.
+  std::vector<std::size_t> step_of(end);
+  for (std::size_t s = 0; s < plan.steps.size(); ++s)
+    for (std::uint32_t k = 0; k < plan.steps[s].count; ++k)
+      step_of[plan.order[plan.steps[s].first + k]] = s + 1;
+  for (NodeId id = begin; id < end; ++id)
+    for (NodeId a : g.args_of(g.nodes[id])) REQUIRE(step_of[a] < step_of[id]);
+  // Batches of nodes that may be one, in the order of creation, side by side.
+  for (const Nodes& b : batches(plan))
+    for (std::size_t k = 1; k < b.size(); ++k) {
+      REQUIRE(same_signature(g, g.nodes[b[0]], g.nodes[b[k]]));
+      REQUIRE(b[k - 1] < b[k]);
+      const auto at = [&](std::size_t i) { return plan.value[b[i] - begin]; };
+      if (at(0) == Plan::kNoMemory) {
+        REQUIRE(at(k) == Plan::kNoMemory);
+        continue;
+      }
+      const std::uint64_t size = g.nodes[b[0]].dim.size();
+      REQUIRE(at(k) - at(k - 1) == at(1) - at(0));
+      REQUIRE(at(k) - at(k - 1) >= size);
+      REQUIRE(at(k) - at(k - 1) < size + 16);
+    }
+  // No two pieces of memory overlap, all lie inside.
+  std::map<std::uint64_t, std::uint64_t> pieces;
+  const auto add = [&](std::uint64_t at, std::uint64_t size) {
+    if (at == Plan::kNoMemory || size == 0) return;
+    REQUIRE(pieces.emplace(at, size).second);
+    REQUIRE(at % 4 == 0);
+    if (size >= 16) REQUIRE(at % 16 == 0);
+  };
+  for (NodeId id = begin; id < end; ++id) {
+    const Node& n = g.nodes[id];
+    add(plan.value[id - begin], n.dim.size());
+    add(plan.aux[id - begin], n.form->aux.value(g, n));
+    if (n.form->kind == Kind::compute) REQUIRE(plan.value[id - begin] != Plan::kNoMemory);
+  }
+  std::uint64_t free_from = 0;
+  for (const auto& [at, size] : pieces) {
+    REQUIRE(at >= free_from);
+    free_from = at + size;
+  }
+  REQUIRE(free_from <= plan.extent);
+}
+
+const OpForm kIn = form("in"), kOther = form("other");
+
+}  // namespace
+
+TEST_CASE("a plan in order runs every node alone") {
+  Graph g;
+  const NodeId a = g.add(kIn, {3}), b = g.add(kIn, {3}), c = g.add(kOther, {20}, {a, b});
+  g.add(kOther, {1}, {c, c});
+  Plan plan;
+  plan_in_order(g, 0, 4, plan);
+  check_plan(g, 0, 4, plan);
+  CHECK(batches(plan) == std::vector<Nodes>{{0}, {1}, {2}, {3}});
+  plan_in_order(g, 2, 3, plan);
+  check_plan(g, 2, 3, plan);
+  plan_in_order(g, 2, 2, plan);
+  CHECK(plan.steps.empty());
+  CHECK(plan.extent == 0);
+}
+
+TEST_CASE("a plan by level runs together what is alike and does not wait for each other") {
+  Graph g;
+  const NodeId a = g.add(kIn, {3}), b = g.add(kIn, {3});
+  const NodeId c = g.add(kOther, {3}, {a}), d = g.add(kOther, {3}, {b});
+  const NodeId e = g.add(kOther, {3}, {c});  // waits for c
+  const NodeId f = g.add(kOther, {3}, {a});
+  Plan plan;
+  plan_by_level(g, 0, 6, plan);
+  check_plan(g, 0, 6, plan);
+  CHECK(batches(plan) == std::vector<Nodes>{{a, b}, {c, d, f}, {e}});
+  // What has a value already is not waited for.
+  plan_by_level(g, 3, 6, plan);
+  check_plan(g, 3, 6, plan);
+  CHECK(batches(plan) == std::vector<Nodes>{{d, e, f}});
+}
+
+TEST_CASE("nodes that differ in anything that counts run apart") {
+  const OpForm never = form("never", Kind::compute, BatchRule::never("a test"));
+  const OpForm shared = form("shared", Kind::compute, BatchRule{true, 0, 1u << 0, nullptr});
+  Graph g;
+  const NodeId x3 = g.add(kIn, {3}), y3 = g.add(kIn, {3}), x4 = g.add(kIn, {4});
+  const NodeId batch = g.add(kIn, Dim({3}, 2));
+  const auto alike = [&](NodeId a, NodeId b) {
+    const bool forward = same_signature(g, g.nodes[a], g.nodes[b]);
+    CHECK(forward == same_signature(g, g.nodes[b], g.nodes[a]));
+    Plan plan;
+    plan_by_level(g, std::min(a, b), std::max(a, b) + 1, plan);
+    check_plan(g, std::min(a, b), std::max(a, b) + 1, plan);
+    return forward;
+  };
+  const auto pair = [&](const OpForm& f, Dim dim, Nodes p, Attr s, const OpForm& h, Dim e, Nodes q,
+                        Attr t) {
+    const NodeId a = g.add(f, dim, p, s), b = g.add(h, e, q, t);
+    return alike(a, b);
+  };
+  const Attr one{1, 5}, same_one{1, 6}, two{2, 5};
+  CHECK(pair(kOther, {3}, {x3}, one, kOther, {3}, {y3}, one));
+  CHECK(pair(kOther, {3}, {x3}, one, kOther, {3}, {y3}, same_one));
+  CHECK(pair(kOther, {3}, {x3}, one, kOther, {3, 1}, {y3}, one));
+  CHECK_FALSE(pair(kOther, {3}, {x3}, one, kOther, {3}, {y3}, two));
+  CHECK_FALSE(pair(kOther, {3}, {x3}, one, kIn, {3}, {y3}, one));
+  CHECK_FALSE(pair(kOther, {3}, {x3}, one, kOther, {4}, {y3}, one));
+  CHECK_FALSE(pair(kOther, {3}, {x3}, one, kOther, {3}, {x4}, one));
+  CHECK_FALSE(pair(kOther, {3}, {x3}, one, kOther, {3}, {batch}, one));
+  CHECK_FALSE(pair(kOther, {3}, {x3}, one, kOther, {3}, {x3, x3}, one));
+  CHECK_FALSE(pair(kOther, {2, 3}, {x3}, one, kOther, {3, 2}, {x3}, one));
+  CHECK_FALSE(pair(kOther, Dim({3}, 2), {x3}, one, kOther, {6}, {x3}, one));
+  CHECK_FALSE(pair(never, {3}, {x3}, one, never, {3}, {x3}, one));
+  CHECK(pair(shared, {3}, {x3, x3}, one, shared, {3}, {x3, y3}, two));
+  CHECK_FALSE(pair(shared, {3}, {x3, x3}, one, shared, {3}, {y3, x3}, one));
+}
+
+TEST_CASE("nodes that look alike to a hash are compared in full") {
+  // The hash sees the number of elements, not the sizes: all of these have the same.
+  Graph g;
+  for (int round = 0; round < 5; ++round) {
+    g.add(kIn, {12});
+    g.add(kIn, {3, 4});
+    g.add(kIn, {4, 3});
+    g.add(kIn, Dim({6}, 2));
+    g.add(kIn, Dim({2}, 6));
+    g.add(kIn, {2, 6});
+  }
+  Plan plan;
+  plan_by_level(g, 0, 30, plan);
+  check_plan(g, 0, 30, plan);
+  CHECK(plan.order.size() == 30);
+}
+
+TEST_CASE("views and parameters take no memory, scratch comes behind the values") {
+  const OpForm parameter = form("parameter", Kind::parameter), alias = form("view", Kind::alias);
+  const OpForm lookup = form("lookup", Kind::lookup, BatchRule::each(8), three);
+  const OpForm kept = form("kept", Kind::compute, BatchRule::each(8), three);
+  Graph g;
+  const NodeId p = g.add(parameter, {50}), v = g.add(alias, {5, 10}, {p});
+  const NodeId row = g.add(lookup, {50}), rows = g.add(lookup, Dim({50}, 3));
+  const NodeId k = g.add(kept, {50}, {v}), k2 = g.add(kept, {50}, {v});
+  for (const bool by_level : {false, true}) {
+    Plan plan;
+    (by_level ? plan_by_level : plan_in_order)(g, 0, 6, plan);
+    check_plan(g, 0, 6, plan);
+    CHECK(plan.value[p] == Plan::kNoMemory);
+    CHECK(plan.value[v] == Plan::kNoMemory);
+    CHECK(plan.value[row] == Plan::kNoMemory);
+    CHECK(plan.value[rows] != Plan::kNoMemory);
+    CHECK(plan.aux[p] == Plan::kNoMemory);
+    CHECK(plan.aux[row] != Plan::kNoMemory);
+    CHECK(plan.aux[k] != Plan::kNoMemory);
+    CHECK(plan.aux[k2] != plan.aux[k]);
+    CHECK(plan.extent >= 150 + 50 + 50 + 4 * 3);
+    CHECK(plan.extent <= 150 + 50 + 50 + 4 * 3 + 10 * 16);
+  }
+}
+
+TEST_CASE("a plan of nodes with sizes that are multiples of 16 is packed") {
+  Graph g;
+  for (int i = 0; i < 8; ++i) g.add(kIn, {32});
+  Plan plan;
+  plan_by_level(g, 0, 8, plan);
+  REQUIRE(plan.steps.size() == 1);
+  for (NodeId i = 0; i < 8; ++i) CHECK(plan.value[i] == i * 32);
+  CHECK(plan.extent == 256);
+}
+
+TEST_CASE("more memory than there is an address for is refused") {
+  Graph g;
+  for (int i = 0; i < 5; ++i) g.add(kIn, {1u << 31, 1u << 26});
+  Plan plan;
+  CHECK_THROWS_AS(plan_in_order(g, 0, 5, plan), OutOfMemoryError);
+  CHECK_THROWS_AS(plan_by_level(g, 0, 5, plan), OutOfMemoryError);
+  plan_in_order(g, 0, 1, plan);
+  CHECK(plan.extent == std::uint64_t{1} << 57);
+}
+
+TEST_CASE("plans of random graphs keep all rules, and a plan can be made again in place") {
+  const OpForm never = form("never", Kind::compute, BatchRule::never("a test"));
+  const OpForm shared = form("shared", Kind::compute, BatchRule{true, 0, 1u << 0, nullptr});
+  const OpForm kept = form("kept", Kind::compute, BatchRule::each(8), three);
+  const OpForm alias = form("view", Kind::alias), parameter = form("parameter", Kind::parameter);
+  const OpForm* const forms[] = {&kIn, &kOther, &never, &shared, &kept, &alias, &parameter};
+  Plan plan;
+  std::size_t fewer = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const RandomStream random(seed);
+    std::uint64_t draws = 0;
+    const auto below = [&](std::uint64_t n) { return random.bits(draws++) % n; };
+    Graph g;
+    const auto n = static_cast<NodeId>(5 + below(60));
+    const Dim dims[] = {{3}, {17}, {4, 4}, Dim({3}, 2), {1}, {0}};
+    for (NodeId id = 0; id < n; ++id) {
+      const OpForm& f = *forms[id == 0 ? 0 : below(7)];
+      Nodes operands;
+      const std::size_t arity = &f == &kIn || &f == &parameter ? 0
+                                : &f == &alias                 ? 1
+                                : &f == &shared                ? 2
+                                                               : 1 + below(2);
+      for (std::size_t k = 0; k < arity; ++k) operands.push_back(static_cast<NodeId>(below(id)));
+      const Dim dim = &f == &alias ? g.nodes[operands[0]].dim : dims[below(6)];
+      g.add(f, dim, operands, {1.0 * static_cast<double>(below(2)), 1.0 * id});
+    }
+    const auto begin = static_cast<NodeId>(below(n));
+    plan_by_level(g, begin, n, plan);
+    check_plan(g, begin, n, plan);
+    fewer += plan.steps.size() < n - begin;
+    const std::vector<Nodes> first = batches(plan);
+    plan_in_order(g, begin, n, plan);
+    check_plan(g, begin, n, plan);
+    plan_by_level(g, begin, n, plan);
+    CHECK(batches(plan) == first);
+  }
+  CHECK(fewer > 50);
+}

@@ -1,0 +1,503 @@
+#include "tests/support/op_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/base/random.h"
+#include "dynet-like/debug/grad_check.h"
+#include "dynet-like/exec/executor.h"
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/elementwise.h"
+#include "dynet-like/ops/inputs.h"
+#include "dynet-like/ops/reductions.h"
+#include "dynet-like/ops/selection.h"
+#include "tests/support/catch.h"
+
+namespace dynet::test {
+
+double Array::at(const Place& p) const {
+  std::size_t offset = 0, step = 1;
+  for (unsigned k = 0; k < dim.nd; ++k) {
+    offset += (dim.d[k] == 1 ? 0 : p[k]) * step;
+    step *= dim.d[k];
+  }
+  return v.at(offset + (dim.bd == 1 ? 0 : p[kMaxTensorDim]) * step);
+}
+
+Array fill(const Dim& dim, const std::function<double(const Place&)>& f) {
+  Array y{dim, std::vector<double>(dim.size())};
+  Place p{};
+  for (double& e : y.v) {
+    e = f(p);
+    unsigned k = 0;
+    while (k < dim.nd && ++p[k] == dim.d[k]) p[k++] = 0;
+    if (k == dim.nd) ++p[kMaxTensorDim];
+  }
+  return y;
+}
+
+Array map(const Array& x, const std::function<double(double)>& f) {
+  Array y = x;
+  for (double& e : y.v) e = f(e);
+  return y;
+}
+
+Dim broadcast_dim(const std::vector<Array>& xs) {
+  Dim d;
+  for (const Array& x : xs) d.nd = std::max(d.nd, x.dim.nd);
+  for (unsigned k = 0; k < d.nd; ++k) {
+    d.d[k] = 1;
+    for (const Array& x : xs)
+      if (x.dim[k] != 1) d.d[k] = x.dim[k];
+  }
+  for (const Array& x : xs) d.bd = std::max(d.bd, x.dim.bd);
+  return d;
+}
+
+Array zip(const std::vector<Array>& xs,
+          const std::function<double(const std::vector<double>&)>& f) {
+  return fill(broadcast_dim(xs), [&](const Place& p) {
+    std::vector<double> at;
+    for (const Array& x : xs) at.push_back(x.at(p));
+    return f(at);
+  });
+}
+
+std::uint64_t Shapes::below(std::uint64_t n) {
+  state_ = mix_bits(state_);
+  return state_ % n;
+}
+
+unsigned Shapes::size() {
+  if (kind_ == empty && coin()) return 0;
+  return positive();
+}
+
+unsigned Shapes::positive() { return kind_ == ones ? 1 : static_cast<unsigned>(1 + below(4)); }
+
+unsigned Shapes::batch() { return below(4) == 0 ? 1 : full_batch(); }
+
+Dim Shapes::any(unsigned rank) {
+  Dim d;
+  d.nd = static_cast<unsigned>(1 + below(rank));
+  for (unsigned k = 0; k < d.nd; ++k) d.d[k] = size();
+  d.bd = batch();
+  return d;
+}
+
+Dim Shapes::reduced(Dim d) {
+  for (unsigned k = 0; k < d.nd; ++k)
+    if (coin()) d.d[k] = 1;
+  if (coin()) d.bd = 1;
+  return d;
+}
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::string text(const std::vector<Dim>& dims) {
+  std::string s;
+  for (const Dim& d : dims) s += to_string(d) + " ";
+  return s;
+}
+
+/// The largest difference, relative to values above one; infinite where only one is NaN or infinite.
+template <class A, class B>
+double difference(const A* a, const B* b, std::size_t n) {
+  double worst = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    const double d = std::abs(x - y) / std::max({1.0, std::abs(x), std::abs(y)});
+    worst = std::max(worst, std::isfinite(d) ? d : kInfinity);
+  }
+  return worst;
+}
+
+template <class T>
+bool any_nan(const T* v, std::size_t n) {
+  return std::any_of(v, v + n, [](T x) { return std::isnan(x); });
+}
+
+/// Draws operand values that float holds exactly.
+class Values {
+ public:
+  Values(const OpCase& c, std::uint64_t seed) : case_(c), random_(seed) {}
+
+  std::vector<Array> draw(const std::vector<Dim>& dims) {
+    std::vector<Array> xs;
+    std::size_t total = 0;
+    for (const Dim& d : dims) total += d.size();
+    std::vector<std::size_t> grid(total);
+    std::iota(grid.begin(), grid.end(), 0);
+    for (std::size_t i = total; i > 1; --i) std::swap(grid[i - 1], grid[random_.bits(next_++) % i]);
+    std::size_t k = 0;
+    for (const Dim& d : dims) {
+      Array x{d, std::vector<double>(d.size())};
+      for (double& e : x.v) {
+        const double spread = case_.high - case_.low;
+        if (case_.distinct)
+          e = case_.low + spread * (static_cast<double>(grid[k++]) + 0.5) /
+                              static_cast<double>(total);
+        else
+          do {
+            e = case_.low + spread * random_.uniform(next_++);
+          } while (std::any_of(case_.kinks.begin(), case_.kinks.end(),
+                               [&](double kink) { return std::abs(e - kink) < 0.02; }));
+        e = static_cast<double>(static_cast<float>(e));
+      }
+      xs.push_back(std::move(x));
+    }
+    return xs;
+  }
+  std::vector<float> weights(std::size_t n) {
+    std::vector<float> w(n);
+    for (float& e : w) e = static_cast<float>(0.25 + random_.uniform(next_++));
+    return w;
+  }
+
+ private:
+  const OpCase& case_;
+  RandomStream random_;
+  std::uint64_t next_ = 0;
+};
+
+std::vector<float> floats(const std::vector<double>& v) {
+  std::vector<float> f;
+  for (double x : v) f.push_back(static_cast<float>(x));
+  return f;
+}
+
+Expression constant_of(ComputationGraph& g, const Array& x) {
+  return input(g, x.dim, floats(x.v));
+}
+
+/// A parameter has no batch; a batched variable is a flat one seen in another shape.
+Expression variable_of(ComputationGraph& g, ParameterCollection& model, const Array& x) {
+  const bool flat = x.dim.bd != 1;
+  Parameter p = model.add_parameters(flat ? Dim({static_cast<unsigned>(x.dim.size())}) : x.dim,
+                                     ParameterInitConst(0));
+  p.set_value(floats(x.v));
+  const Expression e = parameter(g, p);
+  return flat ? reshape(e, x.dim) : e;
+}
+
+/// A constant that is as many nodes as a variable, so that both are on one level of the graph.
+Expression as_far_constant_of(ComputationGraph& g, const Array& x) {
+  if (x.dim.bd == 1) return constant_of(g, x);
+  return reshape(constant_of(g, {Dim({static_cast<unsigned>(x.dim.size())}), x.v}), x.dim);
+}
+
+/// A number made of all elements of y, each with a weight of its own.
+Expression weighted(ComputationGraph& g, const Expression& y, Values& values) {
+  const Dim d = y.dim();
+  const Expression e = sum_elems(cmult(y, input(g, d, values.weights(d.size()))));
+  return d.bd == 1 ? e : sum_batches(e);
+}
+
+/// Operand shapes to try, with their number as a seed.
+template <class F>
+void for_shapes(const OpCase& c, unsigned repeat, F f) {
+  struct Kind {
+    Shapes::Kind kind;
+    unsigned count;
+  };
+  std::uint64_t seed = 1;
+  for (const Kind& k : {Kind{Shapes::plain, 16 * repeat}, Kind{Shapes::batched, 24 * repeat},
+                        Kind{Shapes::ones, 4 * repeat}, Kind{Shapes::empty, 10 * repeat}}) {
+    if (k.kind == Shapes::empty && !c.empty) continue;
+    for (unsigned n = 0; n < k.count; ++n) {
+      ++seed;
+      Shapes shapes(k.kind, seed);
+      f(c.shapes(shapes), seed);
+    }
+  }
+}
+
+Arrays with_variant(const std::vector<Array>& xs, unsigned variant) {
+  Arrays a;
+  a.assign(xs.begin(), xs.end());
+  a.variant = variant;
+  return a;
+}
+
+Operand operand(ComputationGraph& g, unsigned variant) {
+  Operand x;
+  x.graph = &g;
+  x.variant = variant;
+  return x;
+}
+
+}  // namespace
+
+void check_values(const OpCase& c) {
+  for_shapes(c, 3, [&](const std::vector<Dim>& dims, std::uint64_t seed) {
+    Values values(c, seed);
+    const std::vector<Array> xs = values.draw(dims);
+    ComputationGraph g;
+    Operand x = operand(g, static_cast<unsigned>(seed));
+    for (const Array& a : xs) x.push_back(constant_of(g, a));
+    const Expression y = c.build(x);
+    const Array expected = c.reference(with_variant(xs, x.variant));
+    INFO(c.name << " of " << text(dims) << "gives " << y.dim() << ", expected " << expected.dim);
+    REQUIRE(y.dim() == expected.dim);
+    const std::size_t n = expected.v.size();
+    Executor<double> in_double(g.store());
+    in_double.forward(y.i);
+    CHECK(difference(in_double.value(y.i), expected.v.data(), n) <= c.value_tolerance);
+    Executor<float> in_float(g.store());
+    in_float.forward(y.i);
+    CHECK(difference(in_float.value(y.i), expected.v.data(), n) <= c.float_tolerance);
+    if (!c.random) CHECK(difference(y.value().v, expected.v.data(), n) <= c.float_tolerance);
+  });
+}
+
+namespace {
+
+/// Checks backward of a loss in a graph against central differences, and float against double.
+void check_loss(const OpCase& c, ComputationGraph& g, const Expression& loss,
+                const std::vector<Expression>& operands) {
+  GradientCheckOptions all;
+  all.max_elements = 0;
+  const GradientReport report = check_gradients(loss, all);
+  INFO(report);
+  CHECK(report.ok(c.gradient_tolerance));
+  Executor<double> in_double(g.store());
+  Executor<float> in_float(g.store());
+  in_double.backward(loss.i);
+  in_float.backward(loss.i);
+  for (const Expression& e : operands)
+    CHECK(difference(in_float.gradient(e.i), in_double.gradient(e.i), e.dim().size()) <=
+          10 * c.float_tolerance);
+}
+
+}  // namespace
+
+void check_gradients_of(const OpCase& c) {
+  for_shapes(c, 1, [&](const std::vector<Dim>& dims, std::uint64_t seed) {
+    Values values(c, seed);
+    const std::vector<Array> xs = values.draw(dims);
+    const std::size_t n = xs.size();
+    const auto variant = static_cast<unsigned>(seed);
+    std::vector<unsigned> masks;
+    const unsigned all = (1u << n) - 1;
+    for (unsigned m = 0; m <= all; ++m)
+      if (n <= 3 || m == all || (m & (m - 1)) == 0) masks.push_back(m);
+    for (unsigned mask : masks) {
+      ComputationGraph g;
+      ParameterCollection model;
+      Operand x = operand(g, variant);
+      for (std::size_t k = 0; k < n; ++k)
+        x.push_back(mask >> k & 1 ? variable_of(g, model, xs[k]) : constant_of(g, xs[k]));
+      INFO(c.name << " of " << text(dims) << "with variables " << mask);
+      const Expression loss = weighted(g, c.build(x), values);
+      check_loss(c, g, loss, x);
+      // Only constants: nothing to do, and zero gradients.
+      if (mask == 0) {
+        g.backward(loss);
+        for (const Expression& e : x) {
+          const Tensor d = e.gradient();
+          CHECK(std::all_of(d.v, d.v + d.d.size(), [](float v) { return v == 0; }));
+        }
+      }
+    }
+    {
+      INFO(c.name << " of " << text(dims) << "with several users of operands and result");
+      ComputationGraph g;
+      ParameterCollection model;
+      Operand x = operand(g, variant);
+      for (const Array& a : xs) x.push_back(variable_of(g, model, a));
+      const Expression y = c.build(x);
+      const Expression again = c.build(x);
+      const Expression loss = weighted(g, y, values) + weighted(g, again, values) * 0.5f +
+                              weighted(g, y + y, values) * 0.25f;
+      check_loss(c, g, loss, x);
+    }
+    const bool equal =
+        std::all_of(dims.begin(), dims.end(), [&](const Dim& d) { return d == dims[0]; });
+    if (n > 1 && equal && c.same_operand) {
+      INFO(c.name << " of " << text(dims) << "with one operand in all places");
+      ComputationGraph g;
+      ParameterCollection model;
+      Operand x = operand(g, variant);
+      x.assign(n, variable_of(g, model, xs[0]));
+      check_loss(c, g, weighted(g, c.build(x), values), x);
+    }
+  });
+}
+
+namespace {
+
+enum class Sharing { none, as_needed, all };
+
+template <class T>
+struct Results {
+  std::vector<std::vector<T>> values, gradients;
+};
+
+template <class T>
+Results<T> run(const GraphStore& graph, NodeId loss, Planner planner) {
+  Executor<T> e(graph, planner);
+  e.backward(loss);
+  Results<T> r;
+  for (NodeId id = 0; id <= loss; ++id) {
+    const std::size_t n = graph.nodes[id].dim.size();
+    r.values.emplace_back(e.value(id), e.value(id) + n);
+    const T* d = e.gradient(id);
+    r.gradients.emplace_back(d, d + n);
+  }
+  return r;
+}
+
+template <class T>
+void compare_plans(const GraphStore& graph, NodeId loss, double tolerance) {
+  const auto reset = [&] {
+    for (const auto& bank : graph.banks) bank->gradients.clear();
+  };
+  reset();
+  const Results<T> one = run<T>(graph, loss, plan_in_order);
+  reset();
+  const Results<T> many = run<T>(graph, loss, plan_by_level);
+  reset();
+  double values = 0, gradients = 0;
+  for (NodeId id = 0; id <= loss; ++id) {
+    const std::size_t n = one.values[id].size();
+    values = std::max(values, difference(one.values[id].data(), many.values[id].data(), n));
+    gradients =
+        std::max(gradients, difference(one.gradients[id].data(), many.gradients[id].data(), n));
+  }
+  CHECK(values <= tolerance);
+  CHECK(gradients <= tolerance);
+}
+
+void check_batch(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t seed,
+                 Sharing sharing) {
+  constexpr unsigned kCopies = 6;
+  Values values(c, seed);
+  ComputationGraph g;
+  ParameterCollection model;
+  std::vector<Operand> operands;
+  for (unsigned copy = 0; copy < kCopies; ++copy) {
+    Operand x = operand(g, copy);
+    const std::vector<Array> xs = values.draw(dims);
+    for (std::size_t k = 0; k < xs.size(); ++k) {
+      const bool shared =
+          sharing == Sharing::all ||
+          (sharing == Sharing::as_needed &&
+           std::find(c.shared.begin(), c.shared.end(), k) != c.shared.end());
+      if (shared && copy > 0)
+        x.push_back(operands[0][k]);
+      else
+        x.push_back(copy % 3 == 2 ? as_far_constant_of(g, xs[k]) : variable_of(g, model, xs[k]));
+    }
+    operands.push_back(std::move(x));
+  }
+  // Taken in another order than made, so that the operands of a batch do not lie side by side.
+  std::vector<Expression> results, losses;
+  for (unsigned copy = 0; copy < kCopies; ++copy)
+    results.push_back(c.build(operands[copy * 5 % kCopies]));
+  for (const Expression& y : results) losses.push_back(weighted(g, y, values));
+  const Expression loss = sum(losses);
+
+  INFO(c.name << " of " << text(dims) << "as " << kCopies << " nodes, sharing "
+              << static_cast<int>(sharing));
+  compare_plans<double>(g.store(), loss.i, 1e-11);
+  compare_plans<float>(g.store(), loss.i, 10 * c.float_tolerance);
+
+  const OpForm& form = *g.store().nodes[results[0].i].form;
+  CHECK((form.batch.value.batches || form.batch.value.why_not));
+  if (form.batch.value.batches && sharing != Sharing::none) {
+    Plan plan;
+    plan_by_level(g.store(), 0, loss.i + 1, plan);
+    bool together = false;
+    for (const Step& s : plan.steps) {
+      std::size_t found = 0;
+      for (const Expression& y : results)
+        found += std::count(plan.order.data() + s.first, plan.order.data() + s.first + s.count, y.i);
+      together = together || found == kCopies;
+    }
+    CHECK(together);
+  }
+}
+
+}  // namespace
+
+void check_batches(const OpCase& c) {
+  for_shapes(c, 1, [&](const std::vector<Dim>& dims, std::uint64_t seed) {
+    for (Sharing s : {Sharing::none, Sharing::as_needed, Sharing::all})
+      check_batch(c, dims, seed, s);
+  });
+}
+
+void check_extremes(const OpCase& c) {
+  if (c.extremes.empty()) return;
+  for_shapes(c, 2, [&](const std::vector<Dim>& dims, std::uint64_t seed) {
+    Values values(c, seed);
+    std::vector<Array> xs = values.draw(dims);
+    // A third of the elements, and in some runs all.
+    Shapes random(Shapes::plain, seed);
+    const bool whole = random.below(4) == 0;
+    for (Array& x : xs)
+      for (double& e : x.v)
+        if (whole || random.below(3) == 0)
+          e = static_cast<double>(static_cast<float>(c.extremes[random.below(c.extremes.size())]));
+    ComputationGraph g;
+    ParameterCollection model;
+    Operand x = operand(g, static_cast<unsigned>(seed));
+    for (const Array& a : xs) x.push_back(variable_of(g, model, a));
+    const Expression y = c.build(x);
+    const Expression loss = weighted(g, y, values);
+    const Array expected = c.reference(with_variant(xs, x.variant));
+    INFO(c.name << " of " << text(dims) << "with extreme values, draw " << seed);
+    Executor<double> in_double(g.store());
+    Executor<float> in_float(g.store());
+    in_double.backward(loss.i);
+    in_float.backward(loss.i);
+    const std::size_t n = expected.v.size();
+    CHECK(difference(in_double.value(y.i), expected.v.data(), n) <= 100 * c.value_tolerance);
+    CHECK(difference(in_float.value(y.i), expected.v.data(), n) <= 10 * c.float_tolerance);
+    for (const Expression& e : x) {
+      CHECK_FALSE(any_nan(in_double.gradient(e.i), e.dim().size()));
+      CHECK_FALSE(any_nan(in_float.gradient(e.i), e.dim().size()));
+    }
+  });
+}
+
+void check_bad_shapes(const OpCase& c) {
+  for (const BadShapes& bad : c.bad) {
+    INFO(c.name << " of " << text(bad.operands));
+    Shapes shapes(Shapes::plain, 1);
+    const std::vector<Dim> good = c.shapes(shapes);
+    Values values(c, 1);
+    const std::vector<Array> xs = values.draw(good), wrong = values.draw(bad.operands);
+    ComputationGraph g;
+    Operand x = operand(g, 0), y = operand(g, 0);
+    for (const Array& a : xs) x.push_back(constant_of(g, a));
+    for (const Array& a : wrong) y.push_back(constant_of(g, a));
+    const std::size_t size = g.size();
+    switch (bad.type) {
+      case Throws::shape_error:
+        CHECK_THROWS_AS(c.build(y), ShapeError);
+        break;
+      case Throws::index_error:
+        CHECK_THROWS_AS(c.build(y), IndexError);
+        break;
+      case Throws::argument_error:
+        CHECK_THROWS_AS(c.build(y), ArgumentError);
+        break;
+    }
+    CHECK(g.size() == size);
+    // The graph goes on as if nothing had been tried.
+    const Expression e = c.build(x);
+    const Array expected = c.reference(with_variant(xs, 0));
+    Executor<float> run(g.store());
+    run.forward(e.i);
+    CHECK(difference(run.value(e.i), expected.v.data(), expected.v.size()) <= c.float_tolerance);
+  }
+}
+
+}  // namespace dynet::test

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/shape/dim.h"
+
+// One case per operation: its operands' shapes, how it is written, and a naive loop in double. From it come
+// the tests of value, gradient, batching, extreme values and bad shapes.
+
+namespace dynet::test {
+
+/// Seven sizes' indices, then the batch element.
+using Place = std::array<unsigned, kMaxTensorDim + 1>;
+
+/// A tensor in double.
+struct Array {
+  Dim dim;
+  std::vector<double> v;
+
+  /// Sizes of one and a batch of one repeat.
+  double at(const Place& p) const;
+  double at(unsigned i, unsigned j = 0, unsigned batch = 0) const {
+    return at(Place{i, j, 0, 0, 0, 0, 0, batch});
+  }
+};
+/// The array of shape `dim` whose element at a place is f(place).
+Array fill(const Dim& dim, const std::function<double(const Place&)>& f);
+/// f of every element.
+Array map(const Array& x, const std::function<double(double)>& f);
+/// The shape that operands broadcast to.
+Dim broadcast_dim(const std::vector<Array>& xs);
+/// f of the elements of all operands at every place of the shape that they broadcast to.
+Array zip(const std::vector<Array>& xs, const std::function<double(const std::vector<double>&)>& f);
+
+/// Draws the shapes of operands.
+class Shapes {
+ public:
+  enum Kind { plain, batched, ones, empty };
+
+  Shapes(Kind kind, std::uint64_t seed) : kind_(kind), state_(seed) {}
+  std::uint64_t below(std::uint64_t n);
+  bool coin() { return below(2) == 0; }
+  /// A size: 1 to 4, always 1, or often 0, as the kind of draw says.
+  unsigned size();
+  /// A size that is never zero.
+  unsigned positive();
+  /// A batch size: the draw's, or now and then one.
+  unsigned batch();
+  /// The draw's.
+  unsigned full_batch() const { return kind_ == batched ? 3 : 1; }
+  /// Up to `rank` sizes and a batch.
+  Dim any(unsigned rank = 3);
+  Dim vector() { return Dim({size()}, batch()); }
+  Dim matrix() { return Dim({size(), size()}, batch()); }
+  /// `d` with some sizes and the batch replaced by one: broadcasts to d.
+  Dim reduced(Dim d);
+  Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
+  std::uint64_t state_;
+};
+
+/// What the builder gets.
+struct Operand : std::vector<Expression> {
+  ComputationGraph* graph = nullptr;
+  unsigned variant = 0;  ///< for what may differ from node to node of a batch, such as an index
+};
+/// What the naive loop gets.
+struct Arrays : std::vector<Array> {
+  unsigned variant = 0;
+};
+
+enum class Throws { shape_error, index_error, argument_error };
+struct BadShapes {
+  std::vector<Dim> operands;
+  Throws type = Throws::shape_error;
+};
+
+struct OpCase {
+  std::string name;
+  std::function<std::vector<Dim>(Shapes&)> shapes;
+  std::function<Expression(const Operand&)> build;
+  std::function<Array(const Arrays&)> reference;
+
+  double low = -1.5, high = 1.5;     ///< range of operand values
+  std::vector<double> kinks = {};    ///< operand values keep away from these
+  bool distinct = false;             ///< no two operand values are close
+  bool empty = true;                 ///< sizes of zero make sense
+  bool same_operand = true;          ///< one expression may be all operands, where shapes permit
+  double value_tolerance = 1e-10;    ///< in double
+  double float_tolerance = 1e-5;
+  double gradient_tolerance = 1e-5;  ///< in double
+  std::vector<double> extremes = {}; ///< operand values from which no NaN may come
+  std::vector<BadShapes> bad = {};
+  std::vector<unsigned> shared = {}; ///< operands that must be one node to run as one batch
+  bool random = false;               ///< draws anew whenever built
+};
+
+/// Value in both precisions against the naive loop.
+void check_values(const OpCase& c);
+/// Backward against central differences in double, for every choice of constant and variable operands, one
+/// operand in all places, and a result with several users; backward in float against double.
+void check_gradients_of(const OpCase& c);
+/// Many nodes run as one batch against one by one, values and gradients.
+void check_batches(const OpCase& c);
+void check_extremes(const OpCase& c);
+void check_bad_shapes(const OpCase& c);
+
+}  // namespace dynet::test
+
+/// The tests of a family: `cases` is an expression that gives a vector of OpCase.
+#define DYNET_OP_TESTS(FAMILY, CASES)                                                   \
+  TEST_CASE(FAMILY ": values") {                                                        \
+    for (const auto& c : CASES) ::dynet::test::check_values(c);                         \
+  }                                                                                     \
+  TEST_CASE(FAMILY ": gradients") {                                                     \
+    for (const auto& c : CASES) ::dynet::test::check_gradients_of(c);                   \
+  }                                                                                     \
+  TEST_CASE(FAMILY ": batches of nodes") {                                              \
+    for (const auto& c : CASES) ::dynet::test::check_batches(c);                        \
+  }                                                                                     \
+  TEST_CASE(FAMILY ": extreme values") {                                                \
+    for (const auto& c : CASES) ::dynet::test::check_extremes(c);                       \
+  }                                                                                     \
+  TEST_CASE(FAMILY ": bad shapes") {                                                    \
+    for (const auto& c : CASES) ::dynet::test::check_bad_shapes(c);                     \
+  }
