@@ -60,8 +60,8 @@ void lstm_steps() {
     lstm.start_new_sequence();
     const Expression x = lookup(cg, words, 0);
     build = std::min(build, bench::fastest(1, [&] {
-              for (int i = 0; i < kSteps; ++i) lstm.add_input(x);
-            }));
+                       for (int i = 0; i < kSteps; ++i) lstm.add_input(x);
+                     }));
   }
   std::printf("one LSTM step, built by VanillaLSTMBuilder     %7.1f ns <= 250     630\n",
               1e9 * build / kSteps);
@@ -126,21 +126,24 @@ void memory() {
   before = bench::allocations;
   for (int i = 0; i < kWarm; ++i) train_step(trainer, lstm, words, out, 1 + i % 20, i);
   const long training = bench::allocations - before;
-  std::printf("heap allocations a warm graph                  built %.3f, trained %.3f  (asked: 0)\n",
-              static_cast<double>(building) / kWarm, static_cast<double>(training) / kWarm);
+  std::printf(
+      "heap allocations a warm graph                  built %.3f, trained %.3f  (asked: 0)\n",
+      static_cast<double>(building) / kWarm, static_cast<double>(training) / kWarm);
 
   constexpr int kGraphs = 1'000'000;
   const double resident = bench::resident(), start = bench::now();
   for (int i = 0; i < kGraphs; ++i) train_step(trainer, lstm, words, out, 1 + i % 5, i);
-  std::printf("%d small graphs trained and dropped        %.2f us each, resident %.2f MiB -> %.2f "
-              "MiB\n",
-              kGraphs, 1e6 * (bench::now() - start) / kGraphs, resident, bench::resident());
+  std::printf(
+      "%d small graphs trained and dropped        %.2f us each, resident %.2f MiB -> %.2f "
+      "MiB\n",
+      kGraphs, 1e6 * (bench::now() - start) / kGraphs, resident, bench::resident());
 }
 
 }  // namespace
 
 int main() {
-  std::printf("calibrator                                     %7.1f GFLOP/s\n", bench::calibrator());
+  std::printf("calibrator                                     %7.1f GFLOP/s\n",
+              bench::calibrator());
   nodes_of_four_numbers();
   lstm_steps();
   making_and_dropping();

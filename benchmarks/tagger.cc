@@ -162,10 +162,11 @@ Result train(const Data& data, std::size_t group, double seconds, bool batched) 
 
 void report(const Result& r, std::size_t group, double calibrator) {
   const double rate = r.words / r.seconds(), us = 1e6 / r.words;
-  std::printf("group %2zu  %7.0f words/s  %6.0f per GFLOP/s  us a word: build %.2f  forward %.2f  "
-              "backward %.2f  update %.2f  total %.2f   nodes a word %.1f  loss %.4f\n",
-              group, rate, rate / calibrator, r.build * us, r.forward * us, r.backward * us,
-              r.update * us, r.seconds() * us, r.nodes / r.words, r.loss / r.words);
+  std::printf(
+      "group %2zu  %7.0f words/s  %6.0f per GFLOP/s  us a word: build %.2f  forward %.2f  "
+      "backward %.2f  update %.2f  total %.2f   nodes a word %.1f  loss %.4f\n",
+      group, rate, rate / calibrator, r.build * us, r.forward * us, r.backward * us, r.update * us,
+      r.seconds() * us, r.nodes / r.words, r.loss / r.words);
 }
 
 const char* find_data(const char* argument) {
@@ -202,8 +203,9 @@ int run(int argc, char** argv) {
   }
   const double calibrator = bench::calibrator();
   std::printf("calibrator %.1f GFLOP/s%s\n", calibrator, batched ? ", batched" : "");
-  std::printf("words a second per GFLOP/s of DyNet: 299 at group 1, 400 at group 64 (batched); by "
-              "hand without a graph: 1130 and 1810\n");
+  std::printf(
+      "words a second per GFLOP/s of DyNet: 299 at group 1, 400 at group 64 (batched); by "
+      "hand without a graph: 1130 and 1810\n");
   if (group > 0) {
     report(train(data, static_cast<std::size_t>(group), seconds, batched),
            static_cast<std::size_t>(group), calibrator);

@@ -12,9 +12,10 @@ function(dynet_settings target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # Known to err in GCC 12: the first on std::string, the second on AVX-512 intrinsics. The second
     # errs on instrumented code in later versions too.
+    string(COMPARE NOTEQUAL "${DYNET_SANITIZE}" "" sanitized)  # its comma would part an expression
     target_compile_options(${target} PRIVATE
       $<$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>:-Wno-restrict>
-      $<$<OR:$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>,$<BOOL:${DYNET_SANITIZE}>>:-Wno-maybe-uninitialized>)
+      $<$<OR:$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>,$<BOOL:${sanitized}>>:-Wno-maybe-uninitialized>)
   endif()
   if(DYNET_WERROR)
     target_compile_options(${target} PRIVATE -Werror)

@@ -47,8 +47,8 @@ std::vector<Target> find_targets(const GraphStore& graph, NodeId last,
       const auto& attr = graph.attr<LookupAttr>(n);
       Target* t = target(attr.table);
       if (!t) continue;
-      const unsigned* rows = read_indices(attr.indices, graph.payload<LookupAttr, unsigned>(n),
-                                          n.form->name);
+      const unsigned* rows =
+          read_indices(attr.indices, graph.payload<LookupAttr, unsigned>(n), n.form->name);
       t->rows.insert(rows, rows + attr.indices.count);
     }
   }

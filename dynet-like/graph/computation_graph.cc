@@ -11,7 +11,7 @@ namespace {
 [[noreturn, gnu::cold]] void throw_bad_handle(const std::string& who, const Expression& e,
                                               const GraphState* graph, SourceLocation at) {
   const char* rule = !e.state ? "is empty: it belongs to no graph"
-                     : graph && e.state != graph
+                     : graph && e.state != graph && !e.is_stale()
                          ? "belongs to another graph than the first operand"
                          : "is stale: its graph was cleared, reverted or destroyed";
   throw StaleExpressionError(who + " " + rule + "\n  at " + to_string(at), at);
@@ -23,9 +23,18 @@ GraphState& live_state(const Expression& e, const char* who, SourceLocation at) 
   return *e.state;
 }
 
-[[noreturn, gnu::cold]] void throw_rule_broken(const OpForm& form, const RuleBroken& broken,
-                                               const GraphStore& graph,
-                                               std::span<const NodeId> args, SourceLocation at) {
+// The same, and of this graph.
+void check_own(const GraphState* graph, const Expression& e, const char* who, SourceLocation at) {
+  if (&live_state(e, who, at) != graph) [[unlikely]]
+    throw StaleExpressionError(
+        std::string(who) + ": the expression belongs to another graph\n  at " + to_string(at), at);
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void throw_rule_broken(const OpForm& form,
+                                                              const RuleBroken& broken,
+                                                              const GraphStore& graph,
+                                                              std::span<const NodeId> args,
+                                                              SourceLocation at) {
   const std::string what = std::string(form.name) + ": " + broken.rule +
                            describe_operands(graph, args) + "\n  at " + to_string(at);
   switch (broken.kind) {
@@ -65,6 +74,18 @@ inline Expression make_handle(GraphState& s, NodeId id, std::uint32_t serial) {
   return e;
 }
 
+[[noreturn, gnu::cold, gnu::noinline]] void throw_bad_operand(const OpForm& form, std::size_t k,
+                                                              const Expression& e,
+                                                              const GraphState* graph,
+                                                              SourceLocation at) {
+  throw_bad_handle(std::string(form.name) + ": operand " + std::to_string(k + 1), e, graph, at);
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void throw_too_large(const OpForm& form, SourceLocation at) {
+  throw OutOfMemoryError(
+      std::string(form.name) + ": the graph has too many nodes\n  at " + to_string(at), at);
+}
+
 // Checks the operands and the shape and writes the node down; `operand(k)` is the k-th. The node is
 // written in place behind the last one and counts only once everything was checked.
 template <class GetOperand>
@@ -78,12 +99,11 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   NodeId* args = g.args.append(arity);
   g.args.truncate(first_arg);
   if ((id | first_arg | (g.attrs.size() + attributes.payload_size / 8)) >> 31) [[unlikely]]
-    throw OutOfMemoryError(
-        std::string(form.name) + ": the graph has too many nodes\n  at " + to_string(at), at);
+    throw_too_large(form, at);
   for (std::size_t k = 0; k < arity; ++k) {
     const Expression& e = operand(k);
     if (e.state != &s || !s.holds(e.i, e.serial)) [[unlikely]]
-      throw_bad_handle(std::string(form.name) + ": operand " + std::to_string(k + 1), e, &s, at);
+      throw_bad_operand(form, k, e, &s, at);
     const Node& n = g.nodes[e.i];
     dims[k] = &n.dim;
     args[k] = e.i;
@@ -122,7 +142,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
 
 GraphState& state_of_first(const OpForm& form, const Expression& e, SourceLocation at) {
   if (!e.state) [[unlikely]]
-    throw_bad_handle(std::string(form.name) + ": operand 1", e, nullptr, at);
+    throw_bad_operand(form, 0, e, nullptr, at);
   return *e.state;
 }
 
@@ -183,24 +203,29 @@ ComputationGraph::ComputationGraph(bool batched) : ComputationGraph() {
 ComputationGraph::~ComputationGraph() { give_back_graph_state(state_); }
 
 Tensor ComputationGraph::forward(const Expression& e, SourceLocation at) {
-  live_state(e, "forward", at);
+  check_own(state_, e, "forward", at);
   invalidate();
-  return get_value(e, at);
+  return e.value(at);
 }
 
 Tensor ComputationGraph::incremental_forward(const Expression& e, SourceLocation at) {
-  return get_value(e, at);
+  check_own(state_, e, "incremental_forward", at);
+  return e.value(at);
 }
 
-Tensor ComputationGraph::get_value(const Expression& e, SourceLocation at) { return e.value(at); }
+Tensor ComputationGraph::get_value(const Expression& e, SourceLocation at) {
+  check_own(state_, e, "get_value", at);
+  return e.value(at);
+}
 
 Tensor ComputationGraph::get_gradient(const Expression& e, SourceLocation at) {
+  check_own(state_, e, "get_gradient", at);
   return e.gradient(at);
 }
 
 void ComputationGraph::backward(const Expression& e, bool full, SourceLocation at) {
-  GraphState& s = live_state(e, "backward", at);
-  if (&s != state_) throw_bad_handle("backward: the expression", e, state_, at);
+  check_own(state_, e, "backward", at);
+  GraphState& s = *state_;
   const Node& n = s.store.nodes[e.i];
   if (n.dim.size() != 1)
     throw ShapeError("backward: the loss must be one number\n  loss: " + describe(s.store, e.i) +

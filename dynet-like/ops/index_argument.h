@@ -12,15 +12,16 @@
 
 namespace dynet {
 
-/// The indices of an operation, in any of the forms in which a user may give them: one integer, a list or
-/// vector of them, copied; or a pointer to an integer or to a vector, which is read again at every forward
-/// and must live as long as the graph uses it. To be used in a parameter list only: it may point to the
-/// argument.
+/// The indices of an operation, in any of the forms in which a user may give them: one integer, a
+/// list or vector of them, copied; or a pointer to an integer or to a vector, which is read again
+/// at every forward and must live as long as the graph uses it. To be used in a parameter list
+/// only: it may point to the argument.
 class IndexArgument {
  public:
   template <class I>
-    requires(std::integral<I> || (std::is_enum_v<I> && std::is_convertible_v<I, int>))
-  IndexArgument(I index) : one_(static_cast<unsigned>(index)) {  // NOLINT: implicit
+  requires(std::integral<I> || (std::is_enum_v<I> && std::is_convertible_v<I, int>))
+      IndexArgument(I index)
+      : one_(static_cast<unsigned>(index)) {  // NOLINT: implicit
     list_ = IndexList::copy(&one_, 1);
     extreme_ = static_cast<std::int64_t>(index);
     if constexpr (std::is_unsigned_v<I>)
@@ -41,8 +42,8 @@ class IndexArgument {
   const Indices& indices() const { return list_.indices; }
   const unsigned* payload() const { return list_.values; }
   std::size_t payload_size() const { return list_.payload_size(); }
-  /// What the shape rule checks: the largest index, or one that is negative or too large for `unsigned`. Zero
-  /// for indices behind a pointer, which are checked at every forward.
+  /// What the shape rule checks: the largest index, or one that is negative or too large for
+  /// `unsigned`. Zero for indices behind a pointer, which are checked at every forward.
   std::int64_t extreme() const { return extreme_; }
 
  private:
@@ -51,8 +52,8 @@ class IndexArgument {
   std::int64_t extreme_ = 0;
 };
 
-/// The largest index for a shape rule; throws RuleBroken for a null pointer and for an index that no
-/// `unsigned` can hold.
+/// The largest index for a shape rule; throws RuleBroken for a null pointer and for an index that
+/// no `unsigned` can hold.
 unsigned largest_index(const Indices& indices, std::int64_t extreme);
 
 }  // namespace dynet

@@ -30,29 +30,30 @@ void need_deviation(double stddev) {
   });
 }
 
-const OpForm kDropout = {.name = "dropout",
-                         .kind = Kind::compute,
-                         .shape = [](const Operands& x) {
-                           const double p = x.as<DropoutAttr>().p;
-                           require(p >= 0 && p < 1, [&] {
-                             return "the probability must be at least 0 and below 1, got " +
-                                    text(p);
-                           });
-                           return x[0];
-                         },
-                         .batch = BatchRule::each(offsetof(DropoutAttr, key)),
-                         .reads = Reads::nothing,
-                         .aux = no_aux,
-                         .passes_gradient = true,
-                         .forward = DYNET_FORWARD(cpu::dropout_forward),
-                         .backward = DYNET_BACKWARD(cpu::dropout_backward)};
+const OpForm kDropout = {
+    .name = "dropout",
+    .kind = Kind::compute,
+    .shape =
+        [](const Operands& x) {
+          const double p = x.as<DropoutAttr>().p;
+          require(p >= 0 && p < 1,
+                  [&] { return "the probability must be at least 0 and below 1, got " + text(p); });
+          return x[0];
+        },
+    .batch = BatchRule::each(offsetof(DropoutAttr, key)),
+    .reads = Reads::nothing,
+    .aux = no_aux,
+    .passes_gradient = true,
+    .forward = DYNET_FORWARD(cpu::dropout_forward),
+    .backward = DYNET_BACKWARD(cpu::dropout_backward)};
 
 const OpForm kNoise = {.name = "noise",
                        .kind = Kind::compute,
-                       .shape = [](const Operands& x) {
-                         need_deviation(x.as<NoiseAttr>().stddev);
-                         return x[0];
-                       },
+                       .shape =
+                           [](const Operands& x) {
+                             need_deviation(x.as<NoiseAttr>().stddev);
+                             return x[0];
+                           },
                        .batch = BatchRule::each(offsetof(NoiseAttr, key)),
                        .reads = Reads::nothing,
                        .aux = no_aux,
@@ -86,9 +87,8 @@ Dim bernoulli(const Operands& x) {
 }
 Dim uniform(const Operands& x) {
   const auto& a = x.as<RandomAttr>();
-  require(a.first <= a.second && std::isfinite(a.second - a.first), [&] {
-    return "[" + text(a.first) + ", " + text(a.second) + ") is not an interval";
-  });
+  require(a.first <= a.second && std::isfinite(a.second - a.first),
+          [&] { return "[" + text(a.first) + ", " + text(a.second) + ") is not an interval"; });
   return shape::checked(a.dim);
 }
 

@@ -2,15 +2,16 @@
 
 #include "dynet-like/graph/computation_graph.h"
 
-// Randomness. Every node has a stream of its own that depends on the graph's seed and its place among the
-// random nodes of the graph; a new forward draws anew, backward sees what forward drew.
+// Randomness. Every node has a stream of its own that depends on the graph's seed and its place
+// among the random nodes of the graph; a new forward draws anew, backward sees what forward drew.
 
 namespace dynet {
 
 /// Every element zero with probability p, else x / (1 - p). For p = 0 the value is x.
 /// Throws ArgumentError unless p is in [0, 1).
 Expression dropout(const Expression& x, real p, SourceLocation at = SourceLocation::current());
-/// x plus Gaussian noise of mean zero. Throws ArgumentError for a negative or infinite standard deviation.
+/// x plus Gaussian noise of mean zero. Throws ArgumentError for a negative or infinite standard
+/// deviation.
 Expression noise(const Expression& x, real stddev, SourceLocation at = SourceLocation::current());
 
 /// Gaussian draws. Throws ArgumentError for a negative or infinite standard deviation.

@@ -24,11 +24,12 @@ unsigned dimension(std::uint64_t d) { return static_cast<unsigned>(d); }
 
 const OpForm kPick = {.name = "pick",
                       .kind = Kind::compute,
-                      .shape = [](const Operands& x) {
-                        const auto& a = x.as<PickAttr>();
-                        return shape::pick(x[0], a.indices.count, largest(a),
-                                           dimension(a.dimension));
-                      },
+                      .shape =
+                          [](const Operands& x) {
+                            const auto& a = x.as<PickAttr>();
+                            return shape::pick(x[0], a.indices.count, largest(a),
+                                               dimension(a.dimension));
+                          },
                       .batch = BatchRule::each(offsetof(PickAttr, indices)),
                       .reads = Reads::nothing,
                       .aux = cpu::pick_aux,
@@ -39,10 +40,11 @@ const OpForm kPick = {.name = "pick",
 constexpr OpForm pick_batch(const char* name) {
   return {.name = name,
           .kind = Kind::compute,
-          .shape = [](const Operands& x) {
-            const auto& a = x.as<PickAttr>();
-            return shape::pick_batch(x[0], a.indices.count, largest(a));
-          },
+          .shape =
+              [](const Operands& x) {
+                const auto& a = x.as<PickAttr>();
+                return shape::pick_batch(x[0], a.indices.count, largest(a));
+              },
           .batch = BatchRule::each(),
           .reads = Reads::nothing,
           .aux = cpu::pick_aux,
@@ -56,10 +58,12 @@ const OpForm kPickBatchElems = pick_batch("pick_batch_elems");
 
 const OpForm kPickRange = {.name = "pick_range",
                            .kind = Kind::compute,
-                           .shape = [](const Operands& x) {
-                             const auto& a = x.as<RangeAttr>();
-                             return shape::pick_range(x[0], a.start, a.end, dimension(a.dimension));
-                           },
+                           .shape =
+                               [](const Operands& x) {
+                                 const auto& a = x.as<RangeAttr>();
+                                 return shape::pick_range(x[0], a.start, a.end,
+                                                          dimension(a.dimension));
+                               },
                            .batch = BatchRule::each(offsetof(RangeAttr, start)),
                            .reads = Reads::nothing,
                            .aux = no_aux,
@@ -90,10 +94,11 @@ const OpForm kNoBackprop = {.name = "nobackprop",
 
 const OpForm kTranspose = {.name = "transpose",
                            .kind = Kind::compute,
-                           .shape = [](const Operands& x) {
-                             const auto& a = x.as<TransposeAttr>();
-                             return shape::transpose(x[0], {a.order, a.rank});
-                           },
+                           .shape =
+                               [](const Operands& x) {
+                                 const auto& a = x.as<TransposeAttr>();
+                                 return shape::transpose(x[0], {a.order, a.rank});
+                               },
                            .batch = BatchRule::each(sizeof(TransposeAttr)),
                            .reads = Reads::nothing,
                            .aux = no_aux,
@@ -104,9 +109,10 @@ const OpForm kTranspose = {.name = "transpose",
 constexpr OpForm concatenation(const char* name) {
   return {.name = name,
           .kind = Kind::compute,
-          .shape = [](const Operands& x) {
-            return shape::concatenate(x.dims, dimension(x.as<ConcatenateAttr>().dimension));
-          },
+          .shape =
+              [](const Operands& x) {
+                return shape::concatenate(x.dims, dimension(x.as<ConcatenateAttr>().dimension));
+              },
           .batch = BatchRule::each(sizeof(ConcatenateAttr)),
           .reads = Reads::nothing,
           .aux = no_aux,
@@ -131,8 +137,8 @@ const OpForm kConcatenateToBatch = {
 
 Expression pick_with(const OpForm& form, const Expression& x, const IndexArgument& v, unsigned d,
                      SourceLocation at) {
-  return add_node(form, x,
-                  {PickAttr{d, v.indices(), v.extreme()}, v.payload(), v.payload_size()}, at);
+  return add_node(form, x, {PickAttr{d, v.indices(), v.extreme()}, v.payload(), v.payload_size()},
+                  at);
 }
 
 Expression transpose_with(const Expression& x, const unsigned* order, std::size_t rank,

@@ -6,13 +6,14 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/ops/index_argument.h"
 
-// Parts of a tensor, and tensors put together. Indices may be given in any form that IndexArgument takes;
-// those behind a pointer are checked when the graph runs. Errors: ShapeError, IndexError, ArgumentError.
+// Parts of a tensor, and tensors put together. Indices may be given in any form that IndexArgument
+// takes; those behind a pointer are checked when the graph runs. Errors: ShapeError, IndexError,
+// ArgumentError.
 
 namespace dynet {
 
-/// Slice v of dimension d, which is removed: {n} gives {1}, {m,n} along d = 1 gives {m}. Several indices: one
-/// for each batch element, or all from the one batch element there is.
+/// Slice v of dimension d, which is removed: {n} gives {1}, {m,n} along d = 1 gives {m}. Several
+/// indices: one for each batch element, or all from the one batch element there is.
 Expression pick(const Expression& x, const IndexArgument& v, unsigned d = 0,
                 SourceLocation at = SourceLocation::current());
 /// The slices [start, end) of dimension d.
@@ -25,8 +26,8 @@ Expression pick_batch_elem(const Expression& x, const IndexArgument& v,
 Expression pick_batch_elems(const Expression& x, const IndexArgument& v,
                             SourceLocation at = SourceLocation::current());
 
-/// The same elements in their order, seen as shape d. If d has batch size one and as many elements as one
-/// batch element, the batch stays. Nothing is copied.
+/// The same elements in their order, seen as shape d. If d has batch size one and as many elements
+/// as one batch element, the batch stays. Nothing is copied.
 Expression reshape(const Expression& x, const Dim& d,
                    SourceLocation at = SourceLocation::current());
 /// A matrix transposed; a vector {n} gives {1,n}.

@@ -10,37 +10,38 @@ namespace {
 using cpu::ClassAttr;
 using cpu::SoftmaxAttr;
 
-const OpForm kSoftmax = {
-    .name = "softmax",
-    .kind = Kind::compute,
-    .shape = [](const Operands& x) {
-      return shape::softmax(x[0], static_cast<unsigned>(x.as<SoftmaxAttr>().dimension));
-    },
-    .batch = BatchRule::each(sizeof(SoftmaxAttr)),
-    .reads = Reads::output,
-    .aux = cpu::softmax_aux,
-    .passes_gradient = true,
-    .forward = DYNET_FORWARD(cpu::softmax_forward),
-    .backward = DYNET_BACKWARD(cpu::softmax_backward)};
+const OpForm kSoftmax = {.name = "softmax",
+                         .kind = Kind::compute,
+                         .shape =
+                             [](const Operands& x) {
+                               return shape::softmax(
+                                   x[0], static_cast<unsigned>(x.as<SoftmaxAttr>().dimension));
+                             },
+                         .batch = BatchRule::each(sizeof(SoftmaxAttr)),
+                         .reads = Reads::output,
+                         .aux = cpu::softmax_aux,
+                         .passes_gradient = true,
+                         .forward = DYNET_FORWARD(cpu::softmax_forward),
+                         .backward = DYNET_BACKWARD(cpu::softmax_backward)};
 
-const OpForm kLogSoftmax = {
-    .name = "log_softmax",
-    .kind = Kind::compute,
-    .shape = [](const Operands& x) { return shape::softmax(x[0], 0); },
-    .batch = BatchRule::each(),
-    .reads = Reads::output,
-    .aux = no_aux,
-    .passes_gradient = true,
-    .forward = DYNET_FORWARD(cpu::log_softmax_forward),
-    .backward = DYNET_BACKWARD(cpu::log_softmax_backward)};
+const OpForm kLogSoftmax = {.name = "log_softmax",
+                            .kind = Kind::compute,
+                            .shape = [](const Operands& x) { return shape::softmax(x[0], 0); },
+                            .batch = BatchRule::each(),
+                            .reads = Reads::output,
+                            .aux = no_aux,
+                            .passes_gradient = true,
+                            .forward = DYNET_FORWARD(cpu::log_softmax_forward),
+                            .backward = DYNET_BACKWARD(cpu::log_softmax_backward)};
 
 const OpForm kPickNegLogSoftmax = {
     .name = "pickneglogsoftmax",
     .kind = Kind::compute,
-    .shape = [](const Operands& x) {
-      const auto& a = x.as<ClassAttr>();
-      return shape::class_loss(x[0], a.indices.count, largest_index(a.indices, a.extreme));
-    },
+    .shape =
+        [](const Operands& x) {
+          const auto& a = x.as<ClassAttr>();
+          return shape::class_loss(x[0], a.indices.count, largest_index(a.indices, a.extreme));
+        },
     .batch = BatchRule::each(),
     .reads = Reads::inputs,
     .aux = cpu::class_loss_aux,

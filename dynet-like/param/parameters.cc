@@ -239,6 +239,8 @@ float ParameterCollection::gradient_l2_norm() const {
   return static_cast<float>(std::sqrt(gradient_squared_norm(*bank_, *node_)));
 }
 
+void ParameterCollection::reset_gradient() { forget_gradients(*bank_, *node_); }
+
 void ParameterCollection::set_weight_decay_lambda(float lambda) {
   check_weight_decay(lambda);
   node_->weight_decay = lambda;
@@ -259,6 +261,19 @@ double gradient_squared_norm(ParameterBank& bank, const CollectionNode& root) {
       sum += squared_norm(r->row_gradient(k), p->row_size());
   }
   return sum;
+}
+
+void forget_gradients(ParameterBank& bank, const CollectionNode& root) {
+  if (!root.parent) {
+    bank.gradients.clear();
+    return;
+  }
+  GradientLane* lane = bank.gradients.merge();
+  if (!lane) return;
+  for (auto& p : bank.parameters)
+    if (root.contains(p->collection) && lane->find(p->index)) lane->forget(p->index);
+  for (auto& p : bank.tables)
+    if (RowGradients* r = lane->find_rows(p->index); r && root.contains(p->collection)) r->clear();
 }
 
 }  // namespace dynet

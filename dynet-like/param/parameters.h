@@ -121,8 +121,8 @@ class ParameterCollection {
 
   /// Euclidean norm of the gradients of all parameters that are not frozen.
   float gradient_l2_norm() const;
-  /// Drops the gradients of the whole tree.
-  void reset_gradient() { bank_->gradients.clear(); }
+  /// Drops the gradients of this collection and everything below it.
+  void reset_gradient();
 
   void set_weight_decay_lambda(float lambda);
   float get_weight_decay_lambda() const { return node_->effective_weight_decay(); }
@@ -139,6 +139,9 @@ class ParameterCollection {
   std::shared_ptr<ParameterBank> bank_;
   CollectionNode* node_;
 };
+
+/// Drops the gradients of all parameters below `root`, frozen ones included.
+void forget_gradients(ParameterBank& bank, const CollectionNode& root);
 
 /// Sum of squares of the merged gradients of all parameters below `root` that are not frozen.
 double gradient_squared_norm(ParameterBank& bank, const CollectionNode& root);

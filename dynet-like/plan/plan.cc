@@ -17,10 +17,15 @@ constexpr std::uint64_t aligned(std::uint64_t n) {
   return (n + border - 1) / border * border;
 }
 
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 58;
+
+[[noreturn, gnu::cold]] void throw_too_large() {
+  throw OutOfMemoryError("out of memory: the values of the graph do not fit the address space");
+}
+
 void extend(Plan& plan, std::uint64_t size) {
   plan.extent += aligned(size);
-  if (plan.extent > std::uint64_t{1} << 58)
-    throw OutOfMemoryError("out of memory: the values of the graph do not fit the address space");
+  if (plan.extent > kMostElements) throw_too_large();
 }
 
 bool has_memory(const Node& n) {
@@ -47,6 +52,25 @@ void place(const GraphStore& graph, NodeId id, Plan& plan) {
   plan.value[i] = plan.extent;
   plan.aux[i] = Plan::kNoMemory;
   extend(plan, size);
+}
+
+// The values of a batch: the first on a border, the others right behind it.
+template <class GetId>
+void place_batch(const GraphStore& graph, std::uint32_t count, GetId id, Plan& plan) {
+  place(graph, id(0), plan);
+  if (count == 1) return;
+  const std::uint64_t base = plan.value[id(0) - plan.begin];
+  const bool none = base == Plan::kNoMemory;
+  const std::uint64_t size = graph.nodes[id(0)].dim.size();
+  for (std::uint32_t k = 1; k < count; ++k) {
+    const std::size_t i = id(k) - plan.begin;
+    plan.value[i] = none ? Plan::kNoMemory : base + k * size;
+    plan.aux[i] = Plan::kNoMemory;
+  }
+  if (none) return;
+  if (size > kMostElements / count) throw_too_large();
+  plan.extent = base;
+  extend(plan, size * count);
 }
 
 void place_aux(const GraphStore& graph, NodeId id, Plan& plan) {
@@ -141,7 +165,8 @@ void plan_by_level(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan
     } while (i < n && keys[i].level == keys[first].level && keys[i].hash == keys[first].hash &&
              same_signature(graph, graph.nodes[keys[first].id], graph.nodes[keys[i].id]));
     plan.steps.push_back({first, i - first});
-    for (std::uint32_t k = first; k < i; ++k) place(graph, keys[k].id, plan);
+    place_batch(
+        graph, i - first, [&](std::uint32_t k) { return keys[first + k].id; }, plan);
     for (std::uint32_t k = first; k < i; ++k) place_aux(graph, keys[k].id, plan);
   }
 }

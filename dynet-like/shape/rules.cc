@@ -18,8 +18,8 @@ std::string two(std::size_t a, std::size_t b) {
 
 void need_rank(const Dim& x, unsigned most, const char* who) {
   if (x.rank() > most)
-    broken(std::string(who) + " must have at most " + std::to_string(most) + " dimensions, got " +
-           to_string(x));
+    broken(std::string(who) + (most == 1 ? " must be a vector" : " must be a matrix or vector") +
+           ", got " + to_string(x));
 }
 
 void need_dimension(const Dim& x, unsigned d) {

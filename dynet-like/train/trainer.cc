@@ -100,7 +100,7 @@ void Trainer::update() {
   try {
     scale = clip_gradients();
   } catch (const NumericError&) {
-    forget_gradients();
+    forget_gradients(bank, collection_.node());
     throw;
   }
   const GradientLane* lane = bank.gradients.merge();
@@ -114,23 +114,7 @@ void Trainer::update() {
       update_slice(*p, 0, p->size(), lane ? lane->find(p->index) : nullptr, scale, keep_factor(*p));
   for (auto& p : bank.tables)
     if (trains(*p)) update_table(*p, lane ? lane->find_rows(p->index) : nullptr, scale);
-  forget_gradients();
-}
-
-// The gradients of frozen parameters go too: nobody else would drop them.
-void Trainer::forget_gradients() {
-  ParameterBank& bank = collection_.bank();
-  const CollectionNode& root = collection_.node();
-  if (!root.parent) {
-    bank.gradients.clear();
-    return;
-  }
-  GradientLane* lane = bank.gradients.merge();
-  if (!lane) return;
-  for (auto& p : bank.parameters)
-    if (root.contains(p->collection) && lane->find(p->index)) lane->forget(p->index);
-  for (auto& p : bank.tables)
-    if (RowGradients* r = lane->find_rows(p->index); r && root.contains(p->collection)) r->clear();
+  forget_gradients(bank, collection_.node());
 }
 
 float Trainer::clip_gradients() {

@@ -126,7 +126,6 @@ class Trainer {
                     float keep);
   void update_table(ParameterStorage& p, const RowGradients* r, float scale);
   [[noreturn]] void throw_bad_gradient() const;
-  void forget_gradients();
 
   ParameterCollection collection_;
   const std::size_t arrays_;

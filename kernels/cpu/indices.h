@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "dynet-like/graph/op.h"
 #include "dynet-like/graph/indices.h"
+#include "dynet-like/graph/op.h"
 
 namespace dynet::cpu {
 
@@ -19,9 +19,9 @@ inline std::size_t index_scratch(const Indices& indices) {
   return indices.source == Indices::in_node ? 0 : indices.count;
 }
 
-/// The indices of node i for this run. Those behind a pointer are checked, and kept in `scratch` so that
-/// backward sees the same ones whatever the user wrote there meanwhile. `A` is an attribute struct with a
-/// member `indices` and the indices given by value as payload.
+/// The indices of node i for this run. Those behind a pointer are checked, and kept in `scratch` so
+/// that backward sees the same ones whatever the user wrote there meanwhile. `A` is an attribute
+/// struct with a member `indices` and the indices given by value as payload.
 template <class A, class T>
 const unsigned* keep_indices(const Batch<T>& b, std::size_t i, T* scratch, std::size_t limit,
                              const char* limit_of) {

@@ -7,6 +7,17 @@
 namespace dynet::cpu {
 namespace {
 
+// C = u v' or C += u v'. Plain loops: Eigen would do the ends of every column one by one.
+template <class T>
+void outer(bool add, T* __restrict c, const T* __restrict u, const T* __restrict v, std::size_t m,
+           std::size_t n) {
+  for (std::size_t j = 0; j < n; ++j, c += m)
+    if (add)
+      for (std::size_t i = 0; i < m; ++i) c[i] += u[i] * v[j];
+    else
+      for (std::size_t i = 0; i < m; ++i) c[i] = u[i] * v[j];
+}
+
 // C = A B or C += A B, with A or B transposed in place: the one door to matrix products, so that a
 // better kernel for a shape has one place to go. One column goes to Eigen's matrix-vector kernels.
 template <bool kTransposeA, bool kTransposeB, class T>
@@ -34,16 +45,8 @@ void product(bool add, T* c, const T* a, const T* b, std::size_t m, std::size_t 
       run(to, left, x);
     return;
   }
-  if (k == 1 && !kTransposeA) {  // columns of multiples of A: one pass over C
-    for (std::size_t j = 0; j < n; ++j) {
-      T* __restrict to = c + j * m;
-      const T* __restrict u = a;
-      const T x = b[j];
-      if (add)
-        for (std::size_t i = 0; i < m; ++i) to[i] += u[i] * x;
-      else
-        for (std::size_t i = 0; i < m; ++i) to[i] = u[i] * x;
-    }
+  if (k == 1 && !kTransposeA) {
+    outer(add, c, a, b, m, n);
     return;
   }
   const auto right = matrix(b, kTransposeB ? n : k, kTransposeB ? k : n);
@@ -73,42 +76,95 @@ struct Shapes {
   }
 };
 
-// y (+)= W x for all nodes. Nodes that share W, with operands and results side by side, are one
-// product.
+// Operands or results of several nodes side by side, copied together unless they lie so already.
+template <class T>
+class Panel {
+ public:
+  static constexpr std::size_t kSize = 8192;  // stays in the nearest cache
+
+  const T* gather(T* const* from, std::size_t nodes, std::size_t size) {
+    if (Batch<T>::contiguous(from, nodes, size)) return from[0];
+    for (std::size_t i = 0; i < nodes; ++i) std::copy_n(from[i], size, data_ + i * size);
+    return data_;
+  }
+  T* data() { return data_; }
+
+ private:
+  T data_[kSize];
+};
+
+// How many nodes become one product: those that share W, as many as fit a panel. For two or three
+// columns the matrix-vector kernels are faster.
+template <class T>
+std::size_t nodes_together(const Batch<T>& b, std::size_t w, const Shapes& s) {
+  const std::size_t size = s.n * std::max(s.m, s.k);
+  if (b.count == 1 || b.count * s.n < 4 || s.batch != 1 || size == 0 ||
+      !Batch<T>::contiguous(b.ins + w * b.count, b.count, 0))
+    return 1;
+  return std::max<std::size_t>(1, Panel<T>::kSize / size);
+}
+
+// y (+)= W x for all nodes.
 template <class T>
 void multiply(const Batch<T>& b, std::size_t w, std::size_t x, bool add) {
-  Shapes s(b.dim(w), b.dim(x), b.dim().bd);
-  std::size_t nodes = b.count;
-  if (nodes > 1 && s.batch == 1 && b.in(w, 0) == b.in(w, nodes - 1) &&
-      Batch<T>::contiguous(b.ins + w * nodes, nodes, 0) &&
-      Batch<T>::contiguous(b.ins + x * nodes, nodes, s.k * s.n) &&
-      Batch<T>::contiguous(b.outs, nodes, s.m * s.n)) {
-    s.n *= nodes;
-    nodes = 1;
+  const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
+  const std::size_t together = nodes_together(b, w, s), size = s.m * s.n;
+  if (together == 1) {
+    for (std::size_t i = 0; i < b.count; ++i)
+      for (std::size_t e = 0; e < s.batch; ++e)
+        product<false, false>(add, b.out(i) + e * size, s.at(b.in(w, i), s.m * s.k, e, s.w_batch),
+                              s.at(b.in(x, i), s.k * s.n, e, s.x_batch), s.m, s.n, s.k);
+    return;
   }
-  for (std::size_t i = 0; i < nodes; ++i)
-    for (std::size_t e = 0; e < s.batch; ++e)
-      product<false, false>(add, b.out(i) + e * s.m * s.n,
-                            s.at(b.in(w, i), s.m * s.k, e, s.w_batch),
-                            s.at(b.in(x, i), s.k * s.n, e, s.x_batch), s.m, s.n, s.k);
+  Panel<T> xs, ys;
+  for (std::size_t i = 0; i < b.count; i += together) {
+    const std::size_t nodes = std::min(together, b.count - i);
+    const T* in = xs.gather(b.ins + x * b.count + i, nodes, s.k * s.n);
+    const bool in_place = Batch<T>::contiguous(b.outs + i, nodes, size);
+    T* out = in_place ? b.out(i) : ys.data();
+    product<false, false>(add && in_place, out, b.in(w, 0), in, s.m, nodes * s.n, s.k);
+    for (std::size_t j = 0; j < nodes && !in_place; ++j)
+      store_or_add(add, array(b.out(i + j), size), array(ys.data() + j * size, size));
+  }
 }
 
 // d W (+)= d y x', then d x (+)= W' d y.
 template <class T>
 void multiply_backward(const GradientBatch<T>& b, std::size_t w, std::size_t x) {
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
-  for (std::size_t i = 0; i < b.count; ++i)
-    if (T* dw = b.d_in(w, i))
-      for (std::size_t e = 0; e < s.batch; ++e)
-        product<false, true>(b.add(w, i) || (s.w_batch == 1 && e > 0),
-                             dw + (s.w_batch == 1 ? 0 : e * s.m * s.k), b.d_out(i) + e * s.m * s.n,
-                             s.at(b.in(x, i), s.k * s.n, e, s.x_batch), s.m, s.k, s.n);
-  for (std::size_t i = 0; i < b.count; ++i)
-    if (T* dx = b.d_in(x, i))
-      for (std::size_t e = 0; e < s.batch; ++e)
-        product<true, false>(
-            b.add(x, i) || (s.x_batch == 1 && e > 0), dx + (s.x_batch == 1 ? 0 : e * s.k * s.n),
-            s.at(b.in(w, i), s.m * s.k, e, s.w_batch), b.d_out(i) + e * s.m * s.n, s.k, s.n, s.m);
+  const std::size_t together = nodes_together(b, w, s), size = s.m * s.n;
+  if (together == 1) {
+    for (std::size_t i = 0; i < b.count; ++i)
+      if (T* dw = b.d_in(w, i))
+        for (std::size_t e = 0; e < s.batch; ++e)
+          product<false, true>(b.add(w, i) || (s.w_batch == 1 && e > 0),
+                               dw + (s.w_batch == 1 ? 0 : e * s.m * s.k), b.d_out(i) + e * size,
+                               s.at(b.in(x, i), s.k * s.n, e, s.x_batch), s.m, s.k, s.n);
+    for (std::size_t i = 0; i < b.count; ++i)
+      if (T* dx = b.d_in(x, i))
+        for (std::size_t e = 0; e < s.batch; ++e)
+          product<true, false>(
+              b.add(x, i) || (s.x_batch == 1 && e > 0), dx + (s.x_batch == 1 ? 0 : e * s.k * s.n),
+              s.at(b.in(w, i), s.m * s.k, e, s.w_batch), b.d_out(i) + e * size, s.k, s.n, s.m);
+    return;
+  }
+  Panel<T> xs, ys;
+  if (T* dw = b.d_in(w, 0))
+    for (std::size_t i = 0; i < b.count; i += together) {
+      const std::size_t nodes = std::min(together, b.count - i);
+      product<false, true>(b.add(w, i), dw, ys.gather(b.d_outs + i, nodes, size),
+                           xs.gather(b.ins + x * b.count + i, nodes, s.k * s.n), s.m, s.k,
+                           nodes * s.n);
+    }
+  for (std::size_t i = 0; i < b.count; i += together) {
+    const std::size_t nodes = std::min(together, b.count - i);
+    product<true, false>(false, xs.data(), b.in(w, 0), ys.gather(b.d_outs + i, nodes, size), s.k,
+                         nodes * s.n, s.m);
+    for (std::size_t j = i; j < i + nodes; ++j)
+      if (T* dx = b.d_in(x, j))
+        store_or_add(b.add(x, j), array(dx, s.k * s.n),
+                     array(xs.data() + (j - i) * s.k * s.n, s.k * s.n));
+  }
 }
 
 }  // namespace

@@ -83,8 +83,8 @@ void noise_forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     over_normals(stream_of<NoiseAttr>(b, i), b.dim().size(),
                  [&](std::size_t at, std::size_t n, const double* z) {
-                   array(b.out(i) + at, n) = array(b.in(0, i) + at, n) +
-                                             (stddev * array(z, n)).template cast<T>();
+                   array(b.out(i) + at, n) =
+                       array(b.in(0, i) + at, n) + (stddev * array(z, n)).template cast<T>();
                  });
 }
 

@@ -4,8 +4,8 @@
 
 namespace dynet::cpu {
 
-// Element i of a node draws at position i of the stream of its key and the epoch: the same number in both
-// precisions, forward and backward.
+// Element i of a node draws at position i of the stream of its key and the epoch: the same number
+// in both precisions, forward and backward.
 
 struct DropoutAttr {
   double p;

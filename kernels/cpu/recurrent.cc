@@ -19,6 +19,16 @@ bool adds(const GradientBatch<T>& b, std::size_t k, std::size_t i, std::size_t e
   return b.add(k, i) || (b.dim(k).bd == 1 && e > 0);
 }
 
+// to[r] = f(r) or to[r] += f(r). A plain loop: parts of a state seldom lie on a border, and Eigen
+// would do their ends one by one.
+template <class T, class F>
+void write(bool add, T* __restrict to, std::size_t n, F f) {
+  if (add)
+    for (std::size_t r = 0; r < n; ++r) to[r] += f(r);
+  else
+    for (std::size_t r = 0; r < n; ++r) to[r] = f(r);
+}
+
 }  // namespace
 
 template <class T>
@@ -46,10 +56,9 @@ void lstm_activate_backward(const GradientBatch<T>& b) {
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       const T *y = b.out(i) + e * n, *dy = b.d_out(i) + e * n;
       T* dx = b.d_in(0, i) + e * n;
-      const auto s = array(y, 3 * h);
-      store_or_add(b.add(0, i), array(dx, 3 * h), array(dy, 3 * h) * s * (T(1) - s));
-      store_or_add(b.add(0, i), array(dx + 3 * h, h),
-                   array(dy + 3 * h, h) * (T(1) - array(y + 3 * h, h).square()));
+      write(b.add(0, i), dx, 3 * h, [&](std::size_t r) { return dy[r] * y[r] * (T(1) - y[r]); });
+      dx += 3 * h, dy += 3 * h, y += 3 * h;
+      write(b.add(0, i), dx, h, [&](std::size_t r) { return dy[r] * (T(1) - y[r] * y[r]); });
     }
   }
 }
@@ -60,8 +69,8 @@ void lstm_cell_forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       const T *c = element(b, 0, b.in(0, i), e), *g = element(b, 1, b.in(1, i), e);
-      array(b.out(i) + e * h, h) =
-          array(g, h) * array(g + 3 * h, h) + array(g + h, h) * array(c, h);
+      write(false, b.out(i) + e * h, h,
+            [&](std::size_t r) { return g[r] * g[3 * h + r] + g[h + r] * c[r]; });
     }
 }
 
@@ -71,21 +80,21 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dc = b.d_in(0, i))
       for (std::size_t e = 0; e < b.dim().bd; ++e) {
-        const T* g = element(b, 1, b.in(1, i), e);
-        store_or_add(adds(b, 0, i, e), array(element(b, 0, dc, e), h),
-                     array(b.d_out(i) + e * h, h) * array(g + h, h));
+        const T *f = element(b, 1, b.in(1, i), e) + h, *dy = b.d_out(i) + e * h;
+        write(adds(b, 0, i, e), element(b, 0, dc, e), h,
+              [&](std::size_t r) { return dy[r] * f[r]; });
       }
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dg = b.d_in(1, i))
       for (std::size_t e = 0; e < b.dim().bd; ++e) {
         const T *c = element(b, 0, b.in(0, i), e), *g = element(b, 1, b.in(1, i), e);
-        const auto dy = array(b.d_out(i) + e * h, h);
+        const T* dy = b.d_out(i) + e * h;
         T* to = element(b, 1, dg, e);
         const bool add = adds(b, 1, i, e);
-        store_or_add(add, array(to, h), dy * array(g + 3 * h, h));
-        store_or_add(add, array(to + h, h), dy * array(c, h));
-        if (!add) array(to + 2 * h, h).setZero();
-        store_or_add(add, array(to + 3 * h, h), dy * array(g, h));
+        write(add, to, h, [&](std::size_t r) { return dy[r] * g[3 * h + r]; });
+        write(add, to + h, h, [&](std::size_t r) { return dy[r] * c[r]; });
+        if (!add) std::fill_n(to + 2 * h, h, T(0));
+        write(add, to + 3 * h, h, [&](std::size_t r) { return dy[r] * g[r]; });
       }
 }
 
@@ -97,7 +106,7 @@ void lstm_output_forward(const Batch<T>& b) {
       const T *c = element(b, 0, b.in(0, i), e), *g = element(b, 1, b.in(1, i), e);
       T* t = b.aux(i) + e * h;
       for_parts(h, [&](auto part) { part(t) = part(c).tanh(); });
-      array(b.out(i) + e * h, h) = array(g + 2 * h, h) * array(t, h);
+      write(false, b.out(i) + e * h, h, [&](std::size_t r) { return g[2 * h + r] * t[r]; });
     }
 }
 
@@ -107,22 +116,22 @@ void lstm_output_backward(const GradientBatch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dc = b.d_in(0, i))
       for (std::size_t e = 0; e < b.dim().bd; ++e) {
-        const T* g = element(b, 1, b.in(1, i), e);
-        const auto t = array(b.aux(i) + e * h, h);
-        store_or_add(adds(b, 0, i, e), array(element(b, 0, dc, e), h),
-                     array(b.d_out(i) + e * h, h) * array(g + 2 * h, h) * (T(1) - t.square()));
+        const T *o = element(b, 1, b.in(1, i), e) + 2 * h, *dy = b.d_out(i) + e * h;
+        const T* t = b.aux(i) + e * h;
+        write(adds(b, 0, i, e), element(b, 0, dc, e), h,
+              [&](std::size_t r) { return dy[r] * o[r] * (T(1) - t[r] * t[r]); });
       }
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dg = b.d_in(1, i))
       for (std::size_t e = 0; e < b.dim().bd; ++e) {
+        const T *t = b.aux(i) + e * h, *dy = b.d_out(i) + e * h;
         T* to = element(b, 1, dg, e);
         const bool add = adds(b, 1, i, e);
         if (!add) {
-          array(to, 2 * h).setZero();
-          array(to + 3 * h, h).setZero();
+          std::fill_n(to, 2 * h, T(0));
+          std::fill_n(to + 3 * h, h, T(0));
         }
-        store_or_add(add, array(to + 2 * h, h),
-                     array(b.d_out(i) + e * h, h) * array(b.aux(i) + e * h, h));
+        write(add, to + 2 * h, h, [&](std::size_t r) { return dy[r] * t[r]; });
       }
 }
 

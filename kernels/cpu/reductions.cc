@@ -143,10 +143,10 @@ void ReduceBatches<kMean>::backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(...)                                                    \
-  template void __VA_ARGS__::forward<float>(const Batch<float>&);                 \
-  template void __VA_ARGS__::forward<double>(const Batch<double>&);               \
-  template void __VA_ARGS__::backward<float>(const GradientBatch<float>&);        \
+#define DYNET_INSTANTIATE(...)                                             \
+  template void __VA_ARGS__::forward<float>(const Batch<float>&);          \
+  template void __VA_ARGS__::forward<double>(const Batch<double>&);        \
+  template void __VA_ARGS__::backward<float>(const GradientBatch<float>&); \
   template void __VA_ARGS__::backward<double>(const GradientBatch<double>&);
 DYNET_INSTANTIATE(ReduceElems<ElemsSum>)
 DYNET_INSTANTIATE(ReduceElems<ElemsMean>)

@@ -4,7 +4,8 @@
 
 namespace dynet::cpu {
 
-// Each names a function of all elements of a batch element and its gradient; defined in reductions.cc.
+// Each names a function of all elements of a batch element and its gradient; defined in
+// reductions.cc.
 struct ElemsSum;
 struct ElemsMean;
 struct ElemsSquaredNorm;

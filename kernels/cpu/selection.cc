@@ -23,7 +23,8 @@ struct Along {
 template <class T>
 void copy_rows(const T* from, std::size_t from_step, T* to, std::size_t to_step, std::size_t rows,
                std::size_t length) {
-  for (std::size_t r = 0; r < rows; ++r) std::copy_n(from + r * from_step, length, to + r * to_step);
+  for (std::size_t r = 0; r < rows; ++r)
+    std::copy_n(from + r * from_step, length, to + r * to_step);
 }
 
 template <class T>
@@ -130,12 +131,12 @@ void alias_backward(const GradientBatch<T>& b) {
 
 namespace {
 
-/// For every run of elements that lie side by side in the result: where it starts there, where in the operand,
-/// and how far apart its elements are in the operand.
+/// For every run of elements that lie side by side in the result: where it starts there, where in
+/// the operand, and how far apart its elements are in the operand.
 template <class Run>
 void over_runs(const Dim& from, const Dim& to, const TransposeAttr& a, Run run) {
-  // Sizes and operand steps of the result's dimensions, those of size one left out and neighbours that stay
-  // neighbours taken as one.
+  // Sizes and operand steps of the result's dimensions, those of size one left out and neighbours
+  // that stay neighbours taken as one.
   std::size_t size[kMaxTensorDim + 1], step[kMaxTensorDim + 1];
   unsigned rank = 0;
   const auto append = [&](std::size_t n, std::size_t s) {
@@ -243,8 +244,8 @@ void concatenate_backward(const GradientBatch<T>& b) {
       if (!b.d_in(k, i)) continue;
       for (std::size_t e = 0; e < batch; ++e)
         gradient_rows(b.add(k, i) || (e > 0 && dim.bd == 1),
-                      b.d_out(i) + e * y.outer * all + before, all, b.d_in(k, i) + e * step,
-                      length, y.outer, length);
+                      b.d_out(i) + e * y.outer * all + before, all, b.d_in(k, i) + e * step, length,
+                      y.outer, length);
     }
     before += length;
   }
@@ -272,11 +273,11 @@ void concatenate_batch_backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_FORWARD_INSTANCES(NAME)              \
-  template void NAME<float>(const Batch<float>&);  \
+#define DYNET_FORWARD_INSTANCES(NAME)             \
+  template void NAME<float>(const Batch<float>&); \
   template void NAME<double>(const Batch<double>&);
-#define DYNET_BACKWARD_INSTANCES(NAME)                     \
-  template void NAME<float>(const GradientBatch<float>&);  \
+#define DYNET_BACKWARD_INSTANCES(NAME)                    \
+  template void NAME<float>(const GradientBatch<float>&); \
   template void NAME<double>(const GradientBatch<double>&);
 #define DYNET_INSTANTIATE(NAME)           \
   DYNET_FORWARD_INSTANCES(NAME##_forward) \

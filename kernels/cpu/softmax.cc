@@ -28,7 +28,8 @@ T shift(T m) {
   return m == -kInfinity<T> ? T(0) : m;
 }
 
-/// e^x in place, exactly zero where it is too small for T: Eigen's gives a denormal for minus infinity.
+/// e^x in place, exactly zero where it is too small for T: Eigen's gives a denormal for minus
+/// infinity.
 template <class T>
 void exponentials(T* x, std::size_t n) {
   constexpr T kTiny = 8 * std::numeric_limits<T>::min();
@@ -61,8 +62,8 @@ void over_columns(std::size_t columns, std::size_t n, Fill fill, Use use) {
   }
 }
 
-/// For every column, `done(c, log_sum, shift)`: the log of the sum of e^(x - shift). Kept apart, the two lose
-/// nothing when scores are large.
+/// For every column, `done(c, log_sum, shift)`: the log of the sum of e^(x - shift). Kept apart,
+/// the two lose nothing when scores are large.
 template <class T, class Column, class Done>
 void log_sums(std::size_t columns, std::size_t n, Column column, Done done) {
   T sums[kBuffer], shifts[kBuffer];
@@ -111,8 +112,7 @@ void softmax_rows(const T* x, T* y, std::size_t n, std::size_t columns, T* scrat
   exponentials(y, columns * n);
   s.setZero();
   for (std::size_t c = 0; c < columns; ++c) s += array(static_cast<const T*>(y + c * n), n);
-  for (std::size_t r = 0; r < n; ++r)
-    scratch[r] = scratch[r] == T(0) ? T(0) : T(1) / scratch[r];
+  for (std::size_t r = 0; r < n; ++r) scratch[r] = scratch[r] == T(0) ? T(0) : T(1) / scratch[r];
   for (std::size_t c = 0; c < columns; ++c) array(y + c * n, n) *= s;
 }
 
@@ -142,8 +142,7 @@ void softmax_forward(const Batch<T>& b) {
     softmax_columns(b.in(0, 0), b.out(0), n, cols * batch * b.count);
     return;
   }
-  for (std::size_t i = 0; i < b.count; ++i)
-    softmax_columns(b.in(0, i), b.out(i), n, cols * batch);
+  for (std::size_t i = 0; i < b.count; ++i) softmax_columns(b.in(0, i), b.out(i), n, cols * batch);
 }
 
 template <class T>
@@ -152,7 +151,9 @@ void softmax_backward(const GradientBatch<T>& b) {
   const bool rows = along_rows<T>(b);
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
-    const auto y = [&](std::size_t c) { return array<T>(static_cast<const T*>(b.out(i)) + c * n, n); };
+    const auto y = [&](std::size_t c) {
+      return array<T>(static_cast<const T*>(b.out(i)) + c * n, n);
+    };
     const auto dy = [&](std::size_t c) { return array<T>(b.d_out(i) + c * n, n); };
     const auto dx = [&](std::size_t c) { return array<T>(b.d_in(0, i) + c * n, n); };
     for (std::size_t k = 0; k < batch; ++k) {
@@ -232,8 +233,8 @@ void class_loss_backward(const GradientBatch<T>& b) {
       batch * b.count, n,
       [&](std::size_t c, std::size_t at, std::size_t length, T* to) {
         const std::size_t i = c / batch, k = c % batch;
-        array(to, length) = (array(b.in(0, i) + k * n + at, length) - b.aux(i)[batch + k]) -
-                            b.aux(i)[k];
+        array(to, length) =
+            (array(b.in(0, i) + k * n + at, length) - b.aux(i)[batch + k]) - b.aux(i)[k];
       },
       [&](std::size_t c, std::size_t at, std::size_t length, const T* p) {
         const std::size_t i = c / batch, k = c % batch;
@@ -247,9 +248,9 @@ void class_loss_backward(const GradientBatch<T>& b) {
       });
 }
 
-#define DYNET_INSTANTIATE(NAME)                                 \
-  template void NAME##_forward<float>(const Batch<float>&);     \
-  template void NAME##_forward<double>(const Batch<double>&);   \
+#define DYNET_INSTANTIATE(NAME)                                      \
+  template void NAME##_forward<float>(const Batch<float>&);          \
+  template void NAME##_forward<double>(const Batch<double>&);        \
   template void NAME##_backward<float>(const GradientBatch<float>&); \
   template void NAME##_backward<double>(const GradientBatch<double>&);
 DYNET_INSTANTIATE(softmax)

@@ -83,8 +83,8 @@ TEST_CASE("memory that cannot be had is an error and leaves the arena usable") {
 }
 
 TEST_CASE("memory for parameters is zero and aligned") {
-  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{999},
-                              std::size_t{3} << 20}) {
+  for (const std::size_t n :
+       {std::size_t{0}, std::size_t{1}, std::size_t{999}, std::size_t{3} << 20}) {
     auto* p = static_cast<unsigned char*>(allocate_zeroed(n));
     REQUIRE(p);
     CHECK(address(p) % Arena::kAlignment == 0);

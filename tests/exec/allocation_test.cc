@@ -1,5 +1,5 @@
-// Warm graphs allocate nothing. Every way to the heap is counted: the C functions that everything else,
-// operator new included, ends in.
+// Warm graphs allocate nothing. Every way to the heap is counted: the C functions that everything
+// else, operator new included, ends in.
 
 #include <atomic>
 #include <cstddef>
@@ -30,7 +30,8 @@ namespace {
 std::atomic<std::size_t> allocations{0};
 }  // namespace
 
-// The program's own definitions take the place of the C library's, which has each under a second name.
+// The program's own definitions take the place of the C library's, which has each under a second
+// name.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -68,10 +69,12 @@ std::size_t count() {
 #endif
 }
 
-/// A tagger with an LSTM over lookups, dropout, minibatched parts and a loss of more than eight operands.
+/// A tagger with an LSTM over lookups, dropout, minibatched parts and a loss of more than eight
+/// operands.
 struct Model {
   ParameterCollection pc;
-  LookupParameter words = pc.add_lookup_parameters(100, {16}, "a name that needs memory of its own");
+  LookupParameter words =
+      pc.add_lookup_parameters(100, {16}, "a name that needs memory of its own");
   Parameter w = pc.add_parameters({10, 12}), b = pc.add_parameters({10});
   VanillaLSTMBuilder lstm{2, 16, 12, pc};
   SimpleRNNBuilder rnn{1, 12, 12, pc};

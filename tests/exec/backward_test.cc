@@ -15,8 +15,7 @@ using Floats = std::vector<float>;
 /// Fills the gradient memory of everything below `pc` with NaN, marked as unused.
 void spoil_gradients(ComputationGraph& g, ParameterCollection& pc) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (const Parameter& p : pc.parameters_list())
-    std::fill_n(p.gradients().v, p.dim().size(), nan);
+  for (const Parameter& p : pc.parameters_list()) std::fill_n(p.gradients().v, p.dim().size(), nan);
   for (const LookupParameter& e : pc.lookup_parameters_list())
     g.backward(sum_batches(sum_elems(parameter(g, e) * nan)));
   for (const LookupParameter& e : pc.lookup_parameters_list()) {
@@ -75,10 +74,11 @@ TEST_CASE("full gives gradients of constants") {
   auto e = pc.add_lookup_parameters(3, {2}, ParameterInitConst(4.0f));
   ComputationGraph g;
   const Expression x = parameter(g, p), c = input(g, {2}, {5, 7}), f = const_parameter(g, p);
-  const Expression r = const_lookup(g, e, 1), rows = const_lookup(g, e, std::vector<unsigned>{0, 2});
+  const Expression r = const_lookup(g, e, 1),
+                   rows = const_lookup(g, e, std::vector<unsigned>{0, 2});
   const Expression y = cmult(x, c);
-  const Expression loss = sum({sum_elems(y), dot_product(f, c), sum_elems(r),
-                               sum_batches(sum_elems(rows * 2.0f))});
+  const Expression loss =
+      sum({sum_elems(y), dot_product(f, c), sum_elems(r), sum_batches(sum_elems(rows * 2.0f))});
   g.backward(loss);
   CHECK(gradient(c) == Floats{0, 0});
   CHECK(gradient(f) == Floats{0, 0});

@@ -124,8 +124,8 @@ TEST_CASE("the forward check names the first bad node, its operands and its line
       const std::string what = e.what();
       CHECK(e.where().line == line);
       CHECK(contains(what, "log: the value has a NaN at element 1"));
-      CHECK(contains(what, "{2}  log, node 3, made at " + std::string(__FILE__) + ":" +
-                               std::to_string(line)));
+      CHECK(contains(
+          what, "{2}  log, node 3, made at " + std::string(__FILE__) + ":" + std::to_string(line)));
       CHECK(contains(what, "operand 1: {2}  parameter \"/bias\""));
     }
     CHECK_THROWS_AS(g.backward(end), NumericError);
@@ -178,7 +178,8 @@ TEST_CASE("the backward check names the node whose gradient went wrong") {
     } catch (const NumericError& e) {
       const std::string what = e.what();
       CHECK(e.where().line == line);
-      CHECK(contains(what, "sqrt: backward gave the gradient of an operand a infinity at element 1"));
+      CHECK(
+          contains(what, "sqrt: backward gave the gradient of an operand a infinity at element 1"));
       CHECK(contains(what, "operand: {2}  parameter \"/weights\""));
       CHECK(contains(what, "made at " + std::string(__FILE__) + ":" + std::to_string(line)));
     }

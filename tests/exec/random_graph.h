@@ -7,8 +7,8 @@
 #include "dynet-like/base/random.h"
 #include "dynet-like/dynet.h"
 
-/// Graphs of random operations over shared subexpressions and repeated parameters, with attributes that
-/// differ in one field only. The same seed gives the same graph.
+/// Graphs of random operations over shared subexpressions and repeated parameters, with attributes
+/// that differ in one field only. The same seed gives the same graph.
 class RandomGraph {
  public:
   /// What the graphs are made of.
@@ -158,11 +158,11 @@ class RandomGraph {
         return pick_batch_elem(concatenate_to_batch({sum_batches(x), sum_batches(y)}), below(2)) *
                0.5f;
       case 36: {
-        const Expression gates = below(2)
-                                     ? vanilla_lstm_gates(x, parameter(g_, m_.gate), zeros4(),
-                                                          below(2) ? 1.0f : 0.0f)
-                                     : vanilla_lstm_gates(x, y, parameter(g_, m_.gate),
-                                                          parameter(g_, m_.gate), zeros4(), 1.0f);
+        const Expression gates =
+            below(2)
+                ? vanilla_lstm_gates(x, parameter(g_, m_.gate), zeros4(), below(2) ? 1.0f : 0.0f)
+                : vanilla_lstm_gates(x, y, parameter(g_, m_.gate), parameter(g_, m_.gate), zeros4(),
+                                     1.0f);
         const Expression c = vanilla_lstm_c(tanh(z), gates);
         return vanilla_lstm_h(c, gates);
       }
@@ -184,7 +184,7 @@ class RandomGraph {
         return sum_batches(sum_elems(x));
       case 1:
         return sum_batches(x.dim().bd == 1 ? pickneglogsoftmax(x, below(h_))
-                                            : pickneglogsoftmax(x, indices(h_)));
+                                           : pickneglogsoftmax(x, indices(h_)));
       case 2:
         return sum_batches(squared_norm(x));
       case 3:

@@ -1,11 +1,13 @@
-// One graph, run in every way there is: each node alone or in batches, float or double, at once or in parts.
+// One graph, run in every way there is: each node alone or in batches, float or double, at once or
+// in parts.
+
+#include "tests/exec/random_graph.h"
 
 #include <cmath>
 #include <vector>
 
 #include "dynet-like/debug/grad_check.h"
 #include "dynet-like/exec/executor.h"
-#include "tests/exec/random_graph.h"
 #include "tests/support/catch.h"
 
 using namespace dynet;

@@ -152,8 +152,8 @@ TEST_CASE("a search that tries and reverts gets the same values as a graph of it
       g.checkpoint();
       const Expression next = tanh(W * state + 0.1f * static_cast<float>(candidate));
       ComputationGraph own;
-      const Expression alone =
-          tanh(parameter(own, w) * input(own, {8}, expected) + 0.1f * static_cast<float>(candidate));
+      const Expression alone = tanh(parameter(own, w) * input(own, {8}, expected) +
+                                    0.1f * static_cast<float>(candidate));
       REQUIRE(values(next) == values(alone));
       g.revert();
     }

@@ -38,14 +38,16 @@ TEST_CASE("print_graphviz writes nodes, shapes, parameter names and edges") {
         "  nodesep=.05;\n"
         "  N0 [label=\"0: lookup /net/words\\n{2X2}\", shape=box];\n"
         "  N1 [label=\"1: parameter /net/W\\n{3,2}\", shape=box];\n"
-        "  N2 [label=\"2: " + product + "\\n{3X2}\"];\n"
-        "  N1 -> N2 [label=\"1\"];\n"
-        "  N0 -> N2 [label=\"2\"];\n"
-        "  N3 [label=\"3: tanh\\n{3X2}\"];\n"
-        "  N2 -> N3;\n"
-        "  N4 [label=\"4: sum_batches\\n{3}\"];\n"
-        "  N3 -> N4;\n"
-        "}\n");
+        "  N2 [label=\"2: " +
+            product +
+            "\\n{3X2}\"];\n"
+            "  N1 -> N2 [label=\"1\"];\n"
+            "  N0 -> N2 [label=\"2\"];\n"
+            "  N3 [label=\"3: tanh\\n{3X2}\"];\n"
+            "  N2 -> N3;\n"
+            "  N4 [label=\"4: sum_batches\\n{3}\"];\n"
+            "  N3 -> N4;\n"
+            "}\n");
 }
 
 TEST_CASE("print_graphviz runs nothing and leaves the graph as it was") {

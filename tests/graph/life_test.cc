@@ -31,8 +31,7 @@ TEST_CASE("several graphs live at once, built and run in turns") {
     }
   float expected = 0;
   for (int k = 0; k < 50; ++k) {
-    CHECK(as_vector(ends[k].value()) ==
-          std::vector<float>(2, static_cast<float>(k) + 10.0f));
+    CHECK(as_vector(ends[k].value()) == std::vector<float>(2, static_cast<float>(k) + 10.0f));
     graphs[k]->backward(sum_elems(ends[k]));
     expected += static_cast<float>(k);
   }
@@ -173,9 +172,15 @@ TEST_CASE("release_graph_memory leaves living graphs alone") {
   ComputationGraph g;
   const Expression x = tanh(input(g, 0.5f));
   const float before = as_scalar(x.value());
-  { ComputationGraph other; input(other, 1.0f).value(); }
+  {
+    ComputationGraph other;
+    input(other, 1.0f).value();
+  }
   release_graph_memory();
   CHECK(as_scalar(x.value()) == before);
   CHECK(as_scalar((x + 1.0f).value()) == before + 1.0f);
-  { ComputationGraph other; CHECK(as_scalar(tanh(input(other, 0.5f)).value()) == before); }
+  {
+    ComputationGraph other;
+    CHECK(as_scalar(tanh(input(other, 0.5f)).value()) == before);
+  }
 }

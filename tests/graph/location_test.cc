@@ -79,9 +79,7 @@ TEST_CASE("operators remember the line that used them") {
   MADE_HERE(x / 2.0f);
   // An expression over several lines: each operator is where its left operand stands.
   const unsigned line = __LINE__ + 1;
-  const Expression y = x *
-                       x +
-                       x;
+  const Expression y = x * x + x;
   CHECK(line_of(y) >= line);
   CHECK(line_of(y) <= line + 2);
 }

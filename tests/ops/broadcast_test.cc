@@ -61,24 +61,26 @@ double sum_of(const std::vector<double>& v) {
 std::vector<OpCase> broadcast_cases() {
   using E = const Expression&;
   std::vector<OpCase> all;
-  all.push_back(binary("x + y", [](E x, E y) { return x + y; },
-                       [](double x, double y) { return x + y; }));
-  all.push_back(binary("x - y", [](E x, E y) { return x - y; },
-                       [](double x, double y) { return x - y; }));
-  all.push_back(binary("cmult", [](E x, E y) { return cmult(x, y); },
-                       [](double x, double y) { return x * y; }));
-  all.push_back(binary("x / y", [](E x, E y) { return x / y; },
-                       [](double x, double y) { return x / y; }));
+  all.push_back(binary(
+      "x + y", [](E x, E y) { return x + y; }, [](double x, double y) { return x + y; }));
+  all.push_back(binary(
+      "x - y", [](E x, E y) { return x - y; }, [](double x, double y) { return x - y; }));
+  all.push_back(binary(
+      "cmult", [](E x, E y) { return cmult(x, y); }, [](double x, double y) { return x * y; }));
+  all.push_back(binary(
+      "x / y", [](E x, E y) { return x / y; }, [](double x, double y) { return x / y; }));
   all.back().low = 0.4, all.back().high = 2;
-  all.push_back(binary("cdiv", [](E x, E y) { return cdiv(x, y); },
-                       [](double x, double y) { return x / y; }));
+  all.push_back(binary(
+      "cdiv", [](E x, E y) { return cdiv(x, y); }, [](double x, double y) { return x / y; }));
   all.back().low = 0.4, all.back().high = 2;
-  all.push_back(binary("max", [](E x, E y) { return max(x, y); },
-                       [](double x, double y) { return std::max(x, y); }));
+  all.push_back(binary(
+      "max", [](E x, E y) { return max(x, y); },
+      [](double x, double y) { return std::max(x, y); }));
   all.back().distinct = true;
   all.back().extremes = {-std::numeric_limits<double>::infinity(), 1e30, -1e30};
-  all.push_back(binary("min", [](E x, E y) { return min(x, y); },
-                       [](double x, double y) { return std::min(x, y); }));
+  all.push_back(binary(
+      "min", [](E x, E y) { return min(x, y); },
+      [](double x, double y) { return std::min(x, y); }));
   all.back().distinct = true;
   all.back().extremes = {-std::numeric_limits<double>::infinity(), 1e30, -1e30};
 
@@ -94,9 +96,8 @@ std::vector<OpCase> broadcast_cases() {
   c.name = "average";
   c.build = [](const Operand& x) { return average(x); };
   c.reference = [](const Arrays& x) {
-    return zip(x, [](const std::vector<double>& v) {
-      return sum_of(v) / static_cast<double>(v.size());
-    });
+    return zip(
+        x, [](const std::vector<double>& v) { return sum_of(v) / static_cast<double>(v.size()); });
   };
   all.push_back(c);
   return all;

@@ -27,9 +27,9 @@ void collect(const std::vector<OpCase>& cases, std::set<const OpForm*>& seen) {
 
 TEST_CASE("every operation has a test case") {
   std::set<const OpForm*> seen;
-  for (const auto& cases : {input_cases(), elementwise_cases(), broadcast_cases(), matrix_cases(),
-                            reduction_cases(), softmax_cases(), selection_cases(), noise_cases(),
-                            recurrent_cases()})
+  for (const auto& cases :
+       {input_cases(), elementwise_cases(), broadcast_cases(), matrix_cases(), reduction_cases(),
+        softmax_cases(), selection_cases(), noise_cases(), recurrent_cases()})
     collect(cases, seen);
   for (const OpForm* form : all_ops()) {
     INFO("no case in tests/ops builds the operation " << form->name.value);

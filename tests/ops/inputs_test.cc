@@ -53,83 +53,98 @@ std::vector<OpCase> input_cases() {
   const auto model = std::make_shared<Model>();
   const Dim d({2, 3}, 2);
   std::vector<OpCase> all;
-  all.push_back(source("input of a number", [](X x) { return input(*x.graph, 2.5f); },
-                       [](A) { return Array{Dim({1}), {2.5}}; }));
-  all.push_back(source("input of an integer", [](X x) { return input(*x.graph, 0); },
-                       [](A) { return Array{Dim({1}), {0}}; }));
-  all.push_back(source("input of a tensor",
-                       [d](X x) { return input(*x.graph, d, counting(d.size())); },
-                       [d](A) {
-                         const std::vector<float> v = counting(d.size());
-                         return Array{d, std::vector<double>(v.begin(), v.end())};
-                       }));
-  all.push_back(source("input of nothing",
-                       [](X x) { return input(*x.graph, {0, 2}, std::vector<float>{}); },
-                       [](A) { return Array{Dim({0, 2}), {}}; }));
+  all.push_back(source(
+      "input of a number", [](X x) { return input(*x.graph, 2.5f); },
+      [](A) {
+        return Array{Dim({1}), {2.5}};
+      }));
+  all.push_back(source(
+      "input of an integer", [](X x) { return input(*x.graph, 0); },
+      [](A) {
+        return Array{Dim({1}), {0}};
+      }));
+  all.push_back(source(
+      "input of a tensor", [d](X x) { return input(*x.graph, d, counting(d.size())); },
+      [d](A) {
+        const std::vector<float> v = counting(d.size());
+        return Array{d, std::vector<double>(v.begin(), v.end())};
+      }));
+  all.push_back(source(
+      "input of nothing",
+      [](X x) {
+        return input(*x.graph, {0, 2}, std::vector<float>{});
+      },
+      [](A) {
+        return Array{Dim({0, 2}), {}};
+      }));
   const auto number = std::make_shared<float>(1.5f);
-  all.push_back(source("input behind a pointer",
-                       [number](X x) { return input(*x.graph, number.get()); },
-                       [](A) { return Array{Dim({1}), {1.5}}; }));
+  all.push_back(source(
+      "input behind a pointer", [number](X x) { return input(*x.graph, number.get()); },
+      [](A) {
+        return Array{Dim({1}), {1.5}};
+      }));
   const auto numbers = std::make_shared<std::vector<float>>(counting(d.size()));
-  all.push_back(source("input behind a vector pointer",
-                       [d, numbers](X x) { return input(*x.graph, d, numbers.get()); },
-                       [d, numbers](A) {
-                         return Array{d, std::vector<double>(numbers->begin(), numbers->end())};
-                       }));
-  all.push_back(source("one_hot", [](X x) { return one_hot(*x.graph, 4, x.variant % 4); },
-                       [](A x) {
-                         return fill(Dim({4}), [&](const Place& p) {
-                           return p[0] == x.variant % 4 ? 1.0 : 0.0;
-                         });
-                       }));
-  all.push_back(source("one_hot batch",
-                       [](X x) { return one_hot(*x.graph, 4, {3, x.variant % 4, 0}); },
-                       [](A x) {
-                         const unsigned v[] = {3, x.variant % 4, 0};
-                         return fill(Dim({4}, 3), [&](const Place& p) {
-                           return p[0] == v[p[kMaxTensorDim]] ? 1.0 : 0.0;
-                         });
-                       }));
-  all.push_back(source("zeros", [d](X x) { return zeros(*x.graph, d); },
-                       [d](A) { return fill(d, [](const Place&) { return 0.0; }); }));
-  all.push_back(source("ones", [d](X x) { return ones(*x.graph, d); },
-                       [d](A) { return fill(d, [](const Place&) { return 1.0; }); }));
-  all.push_back(source("constant",
-                       [d](X x) { return constant(*x.graph, d, 0.5f + x.variant % 3); },
-                       [d](A x) {
-                         return fill(d, [&](const Place&) { return 0.5 + x.variant % 3; });
-                       }));
-  all.push_back(source("parameter", [model](X x) { return parameter(*x.graph, model->p); },
-                       [model](A) { return array_of(model->p.values()); }));
-  all.push_back(source("const_parameter",
-                       [model](X x) { return const_parameter(*x.graph, model->p); },
-                       [model](A) { return array_of(model->p.values()); }));
+  all.push_back(source(
+      "input behind a vector pointer",
+      [d, numbers](X x) { return input(*x.graph, d, numbers.get()); },
+      [d, numbers](A) {
+        return Array{d, std::vector<double>(numbers->begin(), numbers->end())};
+      }));
+  all.push_back(source(
+      "one_hot", [](X x) { return one_hot(*x.graph, 4, x.variant % 4); },
+      [](A x) {
+        return fill(Dim({4}), [&](const Place& p) { return p[0] == x.variant % 4 ? 1.0 : 0.0; });
+      }));
+  all.push_back(source(
+      "one_hot batch",
+      [](X x) {
+        return one_hot(*x.graph, 4, {3, x.variant % 4, 0});
+      },
+      [](A x) {
+        const unsigned v[] = {3, x.variant % 4, 0};
+        return fill(Dim({4}, 3),
+                    [&](const Place& p) { return p[0] == v[p[kMaxTensorDim]] ? 1.0 : 0.0; });
+      }));
+  all.push_back(source(
+      "zeros", [d](X x) { return zeros(*x.graph, d); },
+      [d](A) { return fill(d, [](const Place&) { return 0.0; }); }));
+  all.push_back(source(
+      "ones", [d](X x) { return ones(*x.graph, d); },
+      [d](A) { return fill(d, [](const Place&) { return 1.0; }); }));
+  all.push_back(source(
+      "constant", [d](X x) { return constant(*x.graph, d, 0.5f + x.variant % 3); },
+      [d](A x) { return fill(d, [&](const Place&) { return 0.5 + x.variant % 3; }); }));
+  all.push_back(source(
+      "parameter", [model](X x) { return parameter(*x.graph, model->p); },
+      [model](A) { return array_of(model->p.values()); }));
+  all.push_back(source(
+      "const_parameter", [model](X x) { return const_parameter(*x.graph, model->p); },
+      [model](A) { return array_of(model->p.values()); }));
   const auto whole = [model](A) {
     Array y = rows_of(model->table, {0, 1, 2, 3, 4});
     y.dim = Dim({2, 2, 5});
     return y;
   };
-  all.push_back(source("parameter of a table",
-                       [model](X x) { return parameter(*x.graph, model->table); }, whole));
-  all.push_back(source("const_parameter of a table",
-                       [model](X x) { return const_parameter(*x.graph, model->table); }, whole));
+  all.push_back(source(
+      "parameter of a table", [model](X x) { return parameter(*x.graph, model->table); }, whole));
+  all.push_back(source(
+      "const_parameter of a table",
+      [model](X x) { return const_parameter(*x.graph, model->table); }, whole));
   const auto one = [model](A x) { return rows_of(model->table, {x.variant % 5}); };
-  const auto several = [](unsigned variant) {
-    return std::vector<unsigned>{variant % 5, 4, 0, 4};
-  };
+  const auto several = [](unsigned variant) { return std::vector<unsigned>{variant % 5, 4, 0, 4}; };
   const auto rows = [model, several](A x) { return rows_of(model->table, several(x.variant)); };
-  all.push_back(source("lookup", [model](X x) {
-    return lookup(*x.graph, model->table, x.variant % 5);
-  }, one));
-  all.push_back(source("lookup batch", [model, several](X x) {
-    return lookup(*x.graph, model->table, several(x.variant));
-  }, rows));
-  all.push_back(source("const_lookup", [model](X x) {
-    return const_lookup(*x.graph, model->table, x.variant % 5);
-  }, one));
-  all.push_back(source("const_lookup batch", [model, several](X x) {
-    return const_lookup(*x.graph, model->table, several(x.variant));
-  }, rows));
+  all.push_back(source(
+      "lookup", [model](X x) { return lookup(*x.graph, model->table, x.variant % 5); }, one));
+  all.push_back(source(
+      "lookup batch",
+      [model, several](X x) { return lookup(*x.graph, model->table, several(x.variant)); }, rows));
+  all.push_back(source(
+      "const_lookup", [model](X x) { return const_lookup(*x.graph, model->table, x.variant % 5); },
+      one));
+  all.push_back(source(
+      "const_lookup batch",
+      [model, several](X x) { return const_lookup(*x.graph, model->table, several(x.variant)); },
+      rows));
   return all;
 }
 

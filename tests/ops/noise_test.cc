@@ -34,8 +34,7 @@ OpCase drawing(const std::string& name, std::function<Expression(const Operand&)
   c.reference = [key, dim, element](const Arrays& x) {
     Array y{dim ? *dim : x[0].dim, std::vector<double>(dim ? dim->size() : x[0].v.size())};
     const RandomStream stream(mix_bits(*key));  // epoch 0
-    for (std::size_t k = 0; k < y.v.size(); ++k)
-      y.v[k] = element(stream, k, dim ? 0 : x[0].v[k]);
+    for (std::size_t k = 0; k < y.v.size(); ++k) y.v[k] = element(stream, k, dim ? 0 : x[0].v[k]);
     return y;
   };
   c.random = true;
@@ -95,9 +94,7 @@ TEST_CASE("noise: nodes draw differently, graphs with one seed alike") {
   a.set_seed(5);
   b.set_seed(5);
   c.set_seed(6);
-  const auto draw = [](ComputationGraph& g) {
-    return as_vector(random_normal(g, {20}).value());
-  };
+  const auto draw = [](ComputationGraph& g) { return as_vector(random_normal(g, {20}).value()); };
   const std::vector<float> one = draw(a);
   CHECK(draw(a) != one);
   CHECK(draw(c) != one);

@@ -48,8 +48,8 @@ std::vector<OpCase> recurrent_cases() {
   c.name = "vanilla_lstm_gates";
   c.shapes = [](Shapes& s) {
     const unsigned in = s.size(), h = s.size();
-    return std::vector{Dim({in}, s.batch()), Dim({h}, s.batch()), Dim({4 * h, in}),
-                       Dim({4 * h, h}), Dim({4 * h})};
+    return std::vector{Dim({in}, s.batch()), Dim({h}, s.batch()), Dim({4 * h, in}), Dim({4 * h, h}),
+                       Dim({4 * h})};
   };
   c.build = [](const Operand& x) { return vanilla_lstm_gates(x[0], x[1], x[2], x[3], x[4]); };
   c.reference = [](const Arrays& x) { return gates(x[0], &x[1], x[2], &x[3], x[4], 1); };

@@ -57,14 +57,13 @@ std::vector<OpCase> reduction_cases() {
   const auto sum = [](double s, double) { return s; };
   std::vector<OpCase> all;
   all.push_back(of_elements("sum_elems", sum_elems, self, sum));
-  all.push_back(of_elements("mean_elems", mean_elems, self, [](double s, double n) {
-    return s / n;
-  }));
+  all.push_back(
+      of_elements("mean_elems", mean_elems, self, [](double s, double n) { return s / n; }));
   all.back().empty = false;
   all.back().bad = {{{Dim({0})}}, {{Dim({3, 0}, 2)}}};
   all.push_back(of_elements("squared_norm", squared_norm, square, sum));
-  all.push_back(of_elements("l2_norm", l2_norm, square,
-                            [](double s, double) { return std::sqrt(s); }));
+  all.push_back(
+      of_elements("l2_norm", l2_norm, square, [](double s, double) { return std::sqrt(s); }));
   all.back().extremes = {0, 1e25, -1e25, 1e-25};
   all.push_back(of_batches("sum_batches", sum_batches, false));
   all.push_back(of_batches("mean_batches", mean_batches, true));

@@ -45,9 +45,7 @@ OpCase pick_along(unsigned d) {
     return std::vector{with_some(x, d)};
   };
   c.build = [d](const Operand& x) { return pick(x[0], x.variant % x[0].dim()[d], d); };
-  c.reference = [d](const Arrays& x) {
-    return picked(x[0], {x.variant % x[0].dim[d]}, d);
-  };
+  c.reference = [d](const Arrays& x) { return picked(x[0], {x.variant % x[0].dim[d]}, d); };
   return c;
 }
 
@@ -64,9 +62,7 @@ OpCase pick_several(bool from_one) {
     for (unsigned b = 0; b < (from_one ? 4 : d.bd); ++b) v.push_back((variant + b * b) % d[1]);
     return v;
   };
-  c.build = [indices](const Operand& x) {
-    return pick(x[0], indices(x[0].dim(), x.variant), 1);
-  };
+  c.build = [indices](const Operand& x) { return pick(x[0], indices(x[0].dim(), x.variant), 1); };
   c.reference = [indices](const Arrays& x) {
     return picked(x[0], indices(x[0].dim, x.variant), 1);
   };
@@ -193,9 +189,7 @@ std::vector<OpCase> selection_cases() {
   c.name = "pick_batch_elem";
   c.shapes = [](Shapes& s) { return std::vector{s.any(4)}; };
   c.build = [](const Operand& x) { return pick_batch_elem(x[0], x.variant % x[0].dim().bd); };
-  c.reference = [](const Arrays& x) {
-    return batch_picked(x[0], {x.variant % x[0].dim.bd});
-  };
+  c.reference = [](const Arrays& x) { return batch_picked(x[0], {x.variant % x[0].dim.bd}); };
   all.push_back(c);
   c.name = "pick_batch_elems";
   c.build = [](const Operand& x) {
@@ -278,7 +272,8 @@ std::vector<OpCase> selection_cases() {
   c.bad = {{{}, Throws::argument_error}, {{Dim({2}), Dim({3})}}, {{Dim({2, 2}), Dim({4})}}};
   all.push_back(c);
 
-  // By definition its slope is not what differences measure: the gradient has a test of its own below.
+  // By definition its slope is not what differences measure: the gradient has a test of its own
+  // below.
   c = {};
   c.name = "nobackprop";
   c.shapes = [](Shapes& s) { return std::vector{s.any(3)}; };

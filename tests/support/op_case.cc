@@ -105,7 +105,8 @@ std::string text(const std::vector<Dim>& dims) {
   return s;
 }
 
-/// The largest difference, relative to values above one; infinite where only one is NaN or infinite.
+/// The largest difference, relative to values above one; infinite where only one is NaN or
+/// infinite.
 template <class A, class B>
 double difference(const A* a, const B* b, std::size_t n) {
   double worst = 0;
@@ -141,8 +142,8 @@ class Values {
       for (double& e : x.v) {
         const double spread = case_.high - case_.low;
         if (case_.distinct)
-          e = case_.low + spread * (static_cast<double>(grid[k++]) + 0.5) /
-                              static_cast<double>(total);
+          e = case_.low +
+              spread * (static_cast<double>(grid[k++]) + 0.5) / static_cast<double>(total);
         else
           do {
             e = case_.low + spread * random_.uniform(next_++);
@@ -172,9 +173,7 @@ std::vector<float> floats(const std::vector<double>& v) {
   return f;
 }
 
-Expression constant_of(ComputationGraph& g, const Array& x) {
-  return input(g, x.dim, floats(x.v));
-}
+Expression constant_of(ComputationGraph& g, const Array& x) { return input(g, x.dim, floats(x.v)); }
 
 /// A parameter has no batch; a batched variable is a flat one seen in another shape.
 Expression variable_of(ComputationGraph& g, ParameterCollection& model, const Array& x) {
@@ -210,7 +209,7 @@ void for_shapes(const OpCase& c, unsigned repeat, F f) {
   for (const Kind& k : {Kind{Shapes::plain, 16 * repeat}, Kind{Shapes::batched, 24 * repeat},
                         Kind{Shapes::ones, 4 * repeat}, Kind{Shapes::empty, 10 * repeat}}) {
     if (k.kind == Shapes::empty && !c.empty) continue;
-    for (unsigned n = 0; n < k.count; ++n) {
+    for (unsigned n = 0; n < std::min(k.count, c.draws); ++n) {
       ++seed;
       Shapes shapes(k.kind, seed);
       f(c.shapes(shapes), seed);
@@ -385,10 +384,9 @@ void check_batch(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t se
     Operand x = operand(g, copy);
     const std::vector<Array> xs = values.draw(dims);
     for (std::size_t k = 0; k < xs.size(); ++k) {
-      const bool shared =
-          sharing == Sharing::all ||
-          (sharing == Sharing::as_needed &&
-           std::find(c.shared.begin(), c.shared.end(), k) != c.shared.end());
+      const bool shared = sharing == Sharing::all ||
+                          (sharing == Sharing::as_needed &&
+                           std::find(c.shared.begin(), c.shared.end(), k) != c.shared.end());
       if (shared && copy > 0)
         x.push_back(operands[0][k]);
       else
@@ -417,7 +415,8 @@ void check_batch(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t se
     for (const Step& s : plan.steps) {
       std::size_t found = 0;
       for (const Expression& y : results)
-        found += std::count(plan.order.data() + s.first, plan.order.data() + s.first + s.count, y.i);
+        found +=
+            std::count(plan.order.data() + s.first, plan.order.data() + s.first + s.count, y.i);
       together = together || found == kCopies;
     }
     CHECK(together);

@@ -9,8 +9,8 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/shape/dim.h"
 
-// One case per operation: its operands' shapes, how it is written, and a naive loop in double. From it come
-// the tests of value, gradient, batching, extreme values and bad shapes.
+// One case per operation: its operands' shapes, how it is written, and a naive loop in double. From
+// it come the tests of value, gradient, batching, extreme values and bad shapes.
 
 namespace dynet::test {
 
@@ -88,24 +88,26 @@ struct OpCase {
   std::function<Expression(const Operand&)> build;
   std::function<Array(const Arrays&)> reference;
 
-  double low = -1.5, high = 1.5;     ///< range of operand values
-  std::vector<double> kinks = {};    ///< operand values keep away from these
-  bool distinct = false;             ///< no two operand values are close
-  bool empty = true;                 ///< sizes of zero make sense
-  bool same_operand = true;          ///< one expression may be all operands, where shapes permit
-  double value_tolerance = 1e-10;    ///< in double
+  double low = -1.5, high = 1.5;   ///< range of operand values
+  std::vector<double> kinks = {};  ///< operand values keep away from these
+  bool distinct = false;           ///< no two operand values are close
+  bool empty = true;               ///< sizes of zero make sense
+  bool same_operand = true;        ///< one expression may be all operands, where shapes permit
+  double value_tolerance = 1e-10;  ///< in double
   double float_tolerance = 1e-5;
-  double gradient_tolerance = 1e-5;  ///< in double
-  std::vector<double> extremes = {}; ///< operand values from which no NaN may come
+  double gradient_tolerance = 1e-5;   ///< in double
+  std::vector<double> extremes = {};  ///< operand values from which no NaN may come
   std::vector<BadShapes> bad = {};
-  std::vector<unsigned> shared = {}; ///< operands that must be one node to run as one batch
-  bool random = false;               ///< draws anew whenever built
+  std::vector<unsigned> shared = {};  ///< operands that must be one node to run as one batch
+  bool random = false;                ///< draws anew whenever built
+  unsigned draws = ~0u;               ///< at most this many of each kind of shapes
 };
 
 /// Value in both precisions against the naive loop.
 void check_values(const OpCase& c);
-/// Backward against central differences in double, for every choice of constant and variable operands, one
-/// operand in all places, and a result with several users; backward in float against double.
+/// Backward against central differences in double, for every choice of constant and variable
+/// operands, one operand in all places, and a result with several users; backward in float against
+/// double.
 void check_gradients_of(const OpCase& c);
 /// Many nodes run as one batch against one by one, values and gradients.
 void check_batches(const OpCase& c);
@@ -115,19 +117,19 @@ void check_bad_shapes(const OpCase& c);
 }  // namespace dynet::test
 
 /// The tests of a family: `cases` is an expression that gives a vector of OpCase.
-#define DYNET_OP_TESTS(FAMILY, CASES)                                                   \
-  TEST_CASE(FAMILY ": values") {                                                        \
-    for (const auto& c : CASES) ::dynet::test::check_values(c);                         \
-  }                                                                                     \
-  TEST_CASE(FAMILY ": gradients") {                                                     \
-    for (const auto& c : CASES) ::dynet::test::check_gradients_of(c);                   \
-  }                                                                                     \
-  TEST_CASE(FAMILY ": batches of nodes") {                                              \
-    for (const auto& c : CASES) ::dynet::test::check_batches(c);                        \
-  }                                                                                     \
-  TEST_CASE(FAMILY ": extreme values") {                                                \
-    for (const auto& c : CASES) ::dynet::test::check_extremes(c);                       \
-  }                                                                                     \
-  TEST_CASE(FAMILY ": bad shapes") {                                                    \
-    for (const auto& c : CASES) ::dynet::test::check_bad_shapes(c);                     \
+#define DYNET_OP_TESTS(FAMILY, CASES)                                 \
+  TEST_CASE(FAMILY ": values") {                                      \
+    for (const auto& c : CASES) ::dynet::test::check_values(c);       \
+  }                                                                   \
+  TEST_CASE(FAMILY ": gradients") {                                   \
+    for (const auto& c : CASES) ::dynet::test::check_gradients_of(c); \
+  }                                                                   \
+  TEST_CASE(FAMILY ": batches of nodes") {                            \
+    for (const auto& c : CASES) ::dynet::test::check_batches(c);      \
+  }                                                                   \
+  TEST_CASE(FAMILY ": extreme values") {                              \
+    for (const auto& c : CASES) ::dynet::test::check_extremes(c);     \
+  }                                                                   \
+  TEST_CASE(FAMILY ": bad shapes") {                                  \
+    for (const auto& c : CASES) ::dynet::test::check_bad_shapes(c);   \
   }

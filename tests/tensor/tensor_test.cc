@@ -36,8 +36,7 @@ TEST_CASE("as_scalar wants exactly one value") {
   CHECK(as_scalar({Dim({1, 1}), x}) == 7);
   CHECK_THROWS_AS(as_scalar({Dim({2}), x}), ArgumentError);
   CHECK_THROWS_AS(as_scalar({Dim({1}, 2), x}), ArgumentError);
-  CHECK_THROWS_WITH(as_scalar({Dim({2}), x}),
-                    "as_scalar: needs exactly one value, got {2}");
+  CHECK_THROWS_WITH(as_scalar({Dim({2}), x}), "as_scalar: needs exactly one value, got {2}");
 }
 
 TEST_CASE("batch elements of a tensor are views, and one element serves any batch") {

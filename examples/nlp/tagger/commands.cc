@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iostream>
@@ -15,9 +16,21 @@
 namespace tagger {
 namespace {
 
-/// What a new user should get without choosing anything.
-const char* usual_features(Format format) {
-  return is_running_text(format) ? "word:64" : "word:100,suffix3:32,shape:16";
+/// What a user gets without choosing: nothing but word vectors. Running text has few kinds of
+/// words and many of each, and its words come without case, so a smaller model and fewer epochs do.
+void fill_in_defaults(Format format, const TrainCommand& command, TrainRequest& request) {
+  const bool running_text = is_running_text(format);
+  const auto given = [&](const char* option) {
+    return std::find(command.given.begin(), command.given.end(), option) != command.given.end();
+  };
+  std::string features = command.features;
+  if (!given("--features")) features = running_text ? "word:64" : "word:128";
+  request.model.features = parse_features(features);
+  if (!running_text) return;
+  if (!given("--hidden")) request.model.hidden = 64;
+  if (!given("--dropout")) request.model.dropout = 0.2f;
+  if (!given("--decay")) request.settings.decay = 0.6f;
+  if (!given("--epochs")) request.settings.epochs = 4;
 }
 
 std::string system_reason() {
@@ -144,6 +157,7 @@ void run_train(const TrainCommand& command) {
   request.model.features = parse_features(command.features.empty() ? usual_features(data.format)
                                                                    : command.features.c_str());
   request.settings = command.settings;
+  fill_in_defaults(data.format, command, request);
   request.resume = command.resume;
   request.given = command.given;
   request.files = train_files(command.model);

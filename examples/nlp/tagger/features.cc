@@ -54,7 +54,7 @@ std::size_t affix_length(const std::string& name) {
 }
 
 unsigned usual_dim(const std::string& name) {
-  if (identifies_word(name)) return 100;
+  if (identifies_word(name)) return 128;
   return name == "shape" ? 16 : 32;
 }
 
@@ -70,7 +70,7 @@ std::vector<Feature> parse_features(const std::string& text) {
         affix_length(feature.name) == 0) {
       throw UserError("unknown feature " + quoted(item) +
                       ": expected word, lower, shape, prefix1 to prefix9 or suffix1 to suffix9, "
-                      "with a size if wanted, as in word:100,suffix3:32");
+                      "with a size if wanted, as in word:128,suffix3:32");
     }
     feature.dim = usual_dim(feature.name);
     if (colon != std::string::npos) {

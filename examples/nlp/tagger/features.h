@@ -23,7 +23,7 @@ struct Feature {
   }
 };
 
-/// Reads "word:100,suffix3:32,shape"; a view without a size gets a usual one. Throws UserError
+/// Reads "word:128,suffix3:32,shape"; a view without a size gets a usual one. Throws UserError
 /// for an unknown or repeated view and for sizes outside 1 ... 4096.
 std::vector<Feature> parse_features(const std::string& text);
 std::string features_text(const std::vector<Feature>& features);

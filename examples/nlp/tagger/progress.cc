@@ -106,7 +106,10 @@ std::string plain_line(const Step& step) {
 
 Progress::Progress(const Output& output, std::string label, std::string unit, std::size_t total,
                    std::size_t done_before, std::size_t steps)
-    : output_(output), started_(output.clock ? output.clock() : 0.0), steps_(steps) {
+    : output_(output),
+      started_(output.clock ? output.clock() : 0.0),
+      drawn_(started_),
+      steps_(steps) {
   step_.label = std::move(label);
   step_.unit = std::move(unit);
   step_.total = total;
@@ -123,7 +126,7 @@ void Progress::update(std::size_t done, const std::string& note) {
   const double now = output_.clock ? output_.clock() : 0.0;
   step_.seconds = now - started_;
   if (output_.terminal) {
-    if (shown_ && now - drawn_ < kRedrawSeconds) return;
+    if (now - drawn_ < kRedrawSeconds) return;
     step_.note = note;
     *output_.stream << '\r' << bar_line(step_, output_.columns) << "\x1b[K" << std::flush;
     drawn_ = now;

@@ -64,7 +64,7 @@ class Progress {
   Output output_;
   Step step_;
   double started_;
-  double drawn_ = -1.0;
+  double drawn_;  ///< when the bar was last drawn
   std::size_t steps_;
   std::size_t printed_;
   bool shown_ = false;

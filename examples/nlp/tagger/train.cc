@@ -277,7 +277,9 @@ void require_same(const TrainRequest& request, const ModelSettings& begun_model,
 
 /// Better now than after the first epoch.
 void require_writable(const std::string& file) {
-  if (std::filesystem::is_directory(file)) throw UserError(file + " is a directory, not a model");
+  std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown))
+    throw UserError(file + " is a directory, not a model");
   const std::size_t slash = file.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
   if (access(folder.c_str(), W_OK) != 0) {

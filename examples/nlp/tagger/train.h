@@ -13,13 +13,13 @@ namespace tagger {
 /// How to train. What a resumed run must keep is saved; the limits may be changed.
 struct TrainSettings {
   unsigned batch = 1;  ///< sentences per update
-  float learning_rate = 0.001f;
-  float decay = 1.0f;     ///< the learning rate is multiplied by this over each epoch
+  float learning_rate = 0.002f;
+  float decay = 0.8f;     ///< the learning rate is multiplied by this over each epoch
   float clip = 5.0f;      ///< largest gradient norm, 0 for no clipping
   float unknown = 0.25f;  ///< a: a word seen n times is hidden with probability a / (a + n)
   std::uint64_t seed = 1;
   // Limits, not saved.
-  unsigned epochs = 20;
+  unsigned epochs = 10;
   unsigned patience = 3;   ///< epochs without a better dev score before training ends; 0: no end
   double max_seconds = 0;  ///< 0: no limit
 

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+// Mistakes in building and using a graph, in tables: each throws at the line that makes it, with
+// the very message of the table, and the graph goes on as if nothing had been tried. Places in the
+// test are written as HERE.
+
+namespace dynet::test {
+
+struct Mistake {
+  SourceLocation at;
+  std::function<void()> make;
+  /// Runs `make`; the message and place of what it throws, nothing if that is not of the right
+  /// type.
+  std::optional<std::string> (*run)(const std::function<void()>& make, SourceLocation& where);
+  std::string message;
+};
+
+template <class E>
+std::optional<std::string> raises(const std::function<void()>& make, SourceLocation& where) {
+  try {
+    make();
+  } catch (const E& e) {
+    where = e.where();
+    return e.what();
+  }
+  return {};
+}
+
+/// A graph with something of every shape.
+struct Bench {
+  ParameterCollection model;
+  LookupParameter table = model.add_lookup_parameters(5, {2}, "words");
+  Parameter weights = model.add_parameters({3, 2}, ParameterInitConst(0.5f), "weights");
+  ComputationGraph g, other;
+  std::vector<Expression> none;
+  std::vector<float> three = {1, 2, 3};
+  const unsigned* no_index = nullptr;
+  const std::vector<unsigned>* no_indices = nullptr;
+  float nan = std::numeric_limits<float>::quiet_NaN();
+
+  Expression x = input(g, {2}, {1, 2});
+  Expression y = input(g, {3}, {1, 2, 3});
+  Expression W = parameter(g, weights);
+  Expression b = constant(g, {3}, 0.25f);
+  Expression x3 = constant(g, Dim({2}, 3), 1);
+  Expression x2 = constant(g, Dim({2}, 2), 1);
+  Expression W2 = constant(g, Dim({3, 2}, 2), 1);
+  Expression columns = constant(g, {2, 4}, 1);
+  Expression wide = constant(g, {3, 2}, 1);
+  Expression gates = constant(g, {2, 2}, 1);
+  Expression cube3 = constant(g, {2, 3, 2}, 1);
+  Expression nothing = constant(g, {0}, 1);
+  Expression foreign = constant(other, {2}, 1);
+  Expression reverted, destroyed;
+
+  Bench() {
+    g.checkpoint();
+    reverted = x * 2.0f;
+    g.revert();
+    ComputationGraph gone;
+    destroyed = constant(gone, {2}, 1);
+  }
+
+  std::vector<Mistake> shape_mistakes();
+  std::vector<Mistake> value_mistakes();
+};
+
+inline std::string with_places_hidden(const std::string& message) {
+  static const std::regex place("[^ ]*[a-z_]*mistakes[a-z_]*\\.(cc|h):[0-9]+");
+  return std::regex_replace(message, place, "HERE");
+}
+
+inline void check_mistakes(Bench& bench, const std::vector<Mistake>& all) {
+  const Expression before = tanh(bench.W * bench.x + bench.b);
+  const std::vector<float> expected(3, std::tanh(1.75f));
+  for (const Mistake& m : all) {
+    INFO("the mistake in line " << m.at.line);
+    const std::size_t size = bench.g.size();
+    SourceLocation where;
+    const std::optional<std::string> message = m.run(m.make, where);
+    REQUIRE(message.has_value());
+    const std::string told = with_places_hidden(*message);
+    CHECK(told == m.message);
+    if (m.message.find("at HERE") != std::string::npos) {
+      CHECK(std::string(where.file) == m.at.file);
+      CHECK(where.line >= m.at.line);
+      CHECK(where.line <= m.at.line + 2);
+    }
+    CHECK(bench.g.size() == size);
+    const std::vector<float> old_value = as_vector(before.value());
+    const std::vector<float> new_value =
+        as_vector(bench.g.forward(tanh(bench.W * bench.x + bench.b)));
+    for (std::size_t k = 0; k < 3; ++k) {
+      CHECK(old_value[k] == Approx(expected[k]));
+      CHECK(new_value[k] == Approx(expected[k]));
+    }
+  }
+}
+
+}  // namespace dynet::test
