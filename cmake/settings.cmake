@@ -9,13 +9,13 @@ function(dynet_settings target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # Known to err in GCC 12: the first on std::string, the second on AVX-512 intrinsics. The second
-    # errs on instrumented code in later versions too.
-    string(COMPARE NOTEQUAL "${DYNET_SANITIZE}" "" sanitized)  # its comma would part an expression
-    target_compile_options(${target} PRIVATE
-      $<$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>:-Wno-restrict>
-      $<$<OR:$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>,$<BOOL:${sanitized}>>:-Wno-maybe-uninitialized>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # what is switched off here is known to err
+    if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)  # on std::string
+      target_compile_options(${target} PRIVATE -Wno-restrict)
+    endif()
+    if(DYNET_SANITIZE)  # on instrumented code
+      target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
+    endif()
   endif()
   if(DYNET_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
@@ -27,6 +27,10 @@ function(dynet_tune target)
   target_compile_options(${target} PRIVATE -fno-math-errno -fno-trapping-math)
   if(DYNET_NATIVE)
     target_compile_options(${target} PRIVATE -march=native)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # GCC 12 errs on the AVX-512 intrinsics that Eigen uses.
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
 endfunction()
 

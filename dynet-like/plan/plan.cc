@@ -82,6 +82,10 @@ void place_aux(const GraphStore& graph, NodeId id, Plan& plan) {
   }
 }
 
+bool is_shared(const BatchRule& rule, std::size_t k) {
+  return k < 32 && (rule.shared_operands >> k & 1);
+}
+
 std::uint64_t hash_signature(const GraphStore& graph, const Node& n) {
   std::uint64_t h = mix_bits(reinterpret_cast<std::uintptr_t>(n.form));
   const auto add = [&](std::uint64_t x) { h = mix_bits(h ^ x); };
@@ -89,7 +93,7 @@ std::uint64_t hash_signature(const GraphStore& graph, const Node& n) {
   add(n.arity);
   add(n.dim.size());
   for (std::size_t k = 0; k < n.arity; ++k)
-    if (rule.shared_operands >> k & 1) add(graph.args[n.first_arg + k]);
+    if (is_shared(rule, k)) add(graph.args[n.first_arg + k]);
   for (std::size_t w = 0; w < rule.signature_bytes / 8; ++w) add(graph.attrs[n.attr + w]);
   return h;
 }
@@ -125,8 +129,7 @@ bool same_signature(const GraphStore& graph, const Node& a, const Node& b) {
   if (!rule.batches) return false;
   for (std::size_t k = 0; k < a.arity; ++k) {
     const NodeId x = graph.args[a.first_arg + k], y = graph.args[b.first_arg + k];
-    if (rule.shared_operands >> k & 1 ? x != y : graph.nodes[x].dim != graph.nodes[y].dim)
-      return false;
+    if (is_shared(rule, k) ? x != y : graph.nodes[x].dim != graph.nodes[y].dim) return false;
   }
   return std::equal(graph.attrs.data() + a.attr,
                     graph.attrs.data() + a.attr + rule.signature_bytes / 8,

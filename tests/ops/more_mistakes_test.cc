@@ -4,20 +4,20 @@ namespace dynet::test {
 
 std::vector<Mistake> Bench::value_mistakes() {
   return {
-      {SourceLocation::current(), [this] { reshape(x, {3}); }, raises<ShapeError>,
+      {SourceLocation::current(), [&] { reshape(x, {3}); }, raises<ShapeError>,
        "reshape: the number of elements must stay the same, got 2 and 3\n"
        "  operand 1: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { reshape(x3, {5}); }, raises<ShapeError>,
+      {SourceLocation::current(), [&] { reshape(x3, {5}); }, raises<ShapeError>,
        "reshape: the number of elements must stay the same, got 6 and 5\n"
        "  operand 1: {2X3}  constant, node 4, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { transpose(cube3); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { transpose(cube3); }, raises<ArgumentError>,
        "transpose: needs an order of all 3 dimensions, got 2\n"
        "  operand 1: {2,3,2}  constant, node 10, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          transpose(W, {0, 0});
        },
        raises<ArgumentError>,
@@ -25,7 +25,7 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 1: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          transpose(W, {0, 2});
        },
        raises<ArgumentError>,
@@ -33,18 +33,18 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 1: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          transpose(W, {0, 1, 2, 3, 4, 5, 6, 7});
        },
        raises<ArgumentError>,
        "transpose: needs an order of all 2 dimensions, got 8\n"
        "  operand 1: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { concatenate(none); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { concatenate(none); }, raises<ArgumentError>,
        "concatenate: needs at least one operand\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          concatenate({x, W});
        },
        raises<ShapeError>,
@@ -53,7 +53,7 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 2: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          concatenate({x, x}, 7);
        },
        raises<IndexError>,
@@ -62,7 +62,7 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 2: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          concatenate({x3, x2});
        },
        raises<ShapeError>,
@@ -71,7 +71,7 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 2: {2X2}  constant, node 5, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          concatenate_cols({x, y});
        },
        raises<ShapeError>,
@@ -80,7 +80,7 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 2: {3}  input, node 1, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          concatenate_to_batch({x, y});
        },
        raises<ShapeError>,
@@ -88,108 +88,107 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 1: {2}  input, node 0, made at HERE\n"
        "  operand 2: {3}  input, node 1, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { concatenate_to_batch(none); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { concatenate_to_batch(none); }, raises<ArgumentError>,
        "concatenate_to_batch: needs at least one operand\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { dropout(x, 1.0f); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { dropout(x, 1.0f); }, raises<ArgumentError>,
        "dropout: the probability must be at least 0 and below 1, got 1\n"
        "  operand 1: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { dropout(x, -0.25f); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { dropout(x, -0.25f); }, raises<ArgumentError>,
        "dropout: the probability must be at least 0 and below 1, got -0.25\n"
        "  operand 1: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { dropout(x, nan); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { dropout(x, nan); }, raises<ArgumentError>,
        "dropout: the probability must be at least 0 and below 1, got nan\n"
        "  operand 1: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { noise(x, -1.0f); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { noise(x, -1.0f); }, raises<ArgumentError>,
        "noise: the standard deviation must be finite and not negative, got -1\n"
        "  operand 1: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { random_normal(g, {2}, 0, -1); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { random_normal(g, {2}, 0, -1); }, raises<ArgumentError>,
        "random_normal: the standard deviation must be finite and not negative, got -1\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { random_bernoulli(g, {2}, 1.5f); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { random_bernoulli(g, {2}, 1.5f); }, raises<ArgumentError>,
        "random_bernoulli: the probability must be between 0 and 1, got 1.5\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { random_uniform(g, {2}, 1, 0); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { random_uniform(g, {2}, 1, 0); }, raises<ArgumentError>,
        "random_uniform: [1, 0) is not an interval\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          input(g, {2}, {1, 2, 3});
        },
        raises<ArgumentError>,
        "input: the shape {2} needs 2 values, got 3\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { input(g, {2}, &three); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { input(g, {2}, &three); }, raises<ArgumentError>,
        "input: the shape {2} needs 2 values, got 3\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { input(g, static_cast<const float*>(nullptr)); },
+      {SourceLocation::current(), [&] { input(g, static_cast<const float*>(nullptr)); },
        raises<ArgumentError>,
        "input: the pointer is null\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] { input(g, {2}, static_cast<const std::vector<float>*>(nullptr)); },
+       [&] { input(g, {2}, static_cast<const std::vector<float>*>(nullptr)); },
        raises<ArgumentError>,
        "input: the pointer is null\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { one_hot(g, 3, 3); }, raises<IndexError>,
+      {SourceLocation::current(), [&] { one_hot(g, 3, 3); }, raises<IndexError>,
        "one_hot: index 3 is outside the 3 elements\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          one_hot(g, 3, {0, 4});
        },
        raises<IndexError>,
        "one_hot: index 4 is outside the 3 elements\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { one_hot(g, 3, std::vector<unsigned>()); },
+      {SourceLocation::current(), [&] { one_hot(g, 3, std::vector<unsigned>()); },
        raises<ArgumentError>,
        "one_hot: needs at least one index\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          zeros(g, {4000000000, 4000000000});
        },
        raises<ArgumentError>,
        "zeros: the result has too many elements: {4000000000,4000000000}\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { parameter(g, Parameter()); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { parameter(g, Parameter()); }, raises<ArgumentError>,
        "parameter: the parameter is empty: it belongs to no ParameterCollection\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { lookup(g, LookupParameter(), 0); },
-       raises<ArgumentError>,
+      {SourceLocation::current(), [&] { lookup(g, LookupParameter(), 0); }, raises<ArgumentError>,
        "lookup: the parameter is empty: it belongs to no ParameterCollection\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { lookup(g, table, 5); }, raises<IndexError>,
+      {SourceLocation::current(), [&] { lookup(g, table, 5); }, raises<IndexError>,
        "lookup: index 5 is outside the 5 rows of \"/words\"\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { lookup(g, table, -1); }, raises<IndexError>,
+      {SourceLocation::current(), [&] { lookup(g, table, -1); }, raises<IndexError>,
        "lookup: -1 is not an index: it must be from 0 to 4294967295\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          lookup(g, table, {0, 5});
        },
        raises<IndexError>,
        "lookup: index 5 is outside the 5 rows of \"/words\"\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { lookup(g, table, std::vector<unsigned>()); },
+      {SourceLocation::current(), [&] { lookup(g, table, std::vector<unsigned>()); },
        raises<ArgumentError>,
        "lookup: needs at least one index\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { lookup(g, table, no_index); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { lookup(g, table, no_index); }, raises<ArgumentError>,
        "lookup: the pointer is null\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { lookup(g, table, no_indices); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { lookup(g, table, no_indices); }, raises<ArgumentError>,
        "lookup: the pointer is null\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { const_lookup(g, table, 5); }, raises<IndexError>,
+      {SourceLocation::current(), [&] { const_lookup(g, table, 5); }, raises<IndexError>,
        "const_lookup: index 5 is outside the 5 rows of \"/words\"\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { vanilla_lstm_gates(x, x, W, W, b); }, raises<ShapeError>,
+      {SourceLocation::current(), [&] { vanilla_lstm_gates(x, x, W, W, b); }, raises<ShapeError>,
        "vanilla_lstm_gates: the gates must be a multiple of four long, got 3\n"
        "  operand 1: {3}  constant, node 3, made at HERE\n"
        "  operand 2: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
@@ -197,7 +196,7 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 4: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
        "  operand 5: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { vanilla_lstm_gates(x, x, gates, W, x); },
+      {SourceLocation::current(), [&] { vanilla_lstm_gates(x, x, gates, W, x); },
        raises<ShapeError>,
        "vanilla_lstm_gates: every product must have the same shape, got {2} and {3}\n"
        "  operand 1: {2}  input, node 0, made at HERE\n"
@@ -206,86 +205,86 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 4: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
        "  operand 5: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { vanilla_lstm_c(x, y); }, raises<ShapeError>,
+      {SourceLocation::current(), [&] { vanilla_lstm_c(x, y); }, raises<ShapeError>,
        "vanilla_lstm_c: the gates must be a multiple of four long, got 3\n"
        "  operand 1: {2}  input, node 0, made at HERE\n"
        "  operand 2: {3}  input, node 1, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { vanilla_lstm_h(x, y); }, raises<ShapeError>,
+      {SourceLocation::current(), [&] { vanilla_lstm_h(x, y); }, raises<ShapeError>,
        "vanilla_lstm_h: the gates must be a multiple of four long, got 3\n"
        "  operand 1: {2}  input, node 0, made at HERE\n"
        "  operand 2: {3}  input, node 1, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { tanh(Expression()); }, raises<StaleExpressionError>,
+      {SourceLocation::current(), [&] { tanh(Expression()); }, raises<StaleExpressionError>,
        "tanh: operand 1 is empty: it belongs to no graph\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { x + Expression(); }, raises<StaleExpressionError>,
+      {SourceLocation::current(), [&] { x + Expression(); }, raises<StaleExpressionError>,
        "operator+: operand 2 is empty: it belongs to no graph\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { Expression() + x; }, raises<StaleExpressionError>,
+      {SourceLocation::current(), [&] { Expression() + x; }, raises<StaleExpressionError>,
        "operator+: operand 1 is empty: it belongs to no graph\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { dropout(Expression(), 0.5f); },
+      {SourceLocation::current(), [&] { dropout(Expression(), 0.5f); },
        raises<StaleExpressionError>,
        "dropout: operand 1 is empty: it belongs to no graph\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { x + foreign; }, raises<StaleExpressionError>,
+      {SourceLocation::current(), [&] { x + foreign; }, raises<StaleExpressionError>,
        "operator+: operand 2 belongs to another graph than the first operand\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          concatenate({x, foreign});
        },
        raises<StaleExpressionError>,
        "concatenate: operand 2 belongs to another graph than the first operand\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          affine_transform({b, foreign, x});
        },
        raises<StaleExpressionError>,
        "affine_transform: operand 2 belongs to another graph than the first operand\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { -reverted; }, raises<StaleExpressionError>,
+      {SourceLocation::current(), [&] { -reverted; }, raises<StaleExpressionError>,
        "operator-: operand 1 is stale: its graph was cleared, reverted or destroyed\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { cmult(x, reverted); }, raises<StaleExpressionError>,
+      {SourceLocation::current(), [&] { cmult(x, reverted); }, raises<StaleExpressionError>,
        "cmult: operand 2 is stale: its graph was cleared, reverted or destroyed\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          sum({x, destroyed});
        },
        raises<StaleExpressionError>,
        "sum: operand 2 is stale: its graph was cleared, reverted or destroyed\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { destroyed.value(); }, raises<StaleExpressionError>,
+      {SourceLocation::current(), [&] { destroyed.value(); }, raises<StaleExpressionError>,
        "value: the expression is stale: its graph was cleared, reverted or destroyed\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { g.backward(x); }, raises<ShapeError>,
+      {SourceLocation::current(), [&] { g.backward(x); }, raises<ShapeError>,
        "backward: the loss must be one number\n"
        "  loss: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { g.backward(foreign); }, raises<StaleExpressionError>,
+      {SourceLocation::current(), [&] { g.backward(foreign); }, raises<StaleExpressionError>,
        "backward: the expression belongs to another graph\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { g.forward(reverted); }, raises<StaleExpressionError>,
+      {SourceLocation::current(), [&] { g.forward(reverted); }, raises<StaleExpressionError>,
        "forward: the expression is stale: its graph was cleared, reverted or destroyed\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { x.gradient(); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { x.gradient(); }, raises<ArgumentError>,
        "gradient: no backward pass has covered this expression\n"
        "  expression: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [this] { g.revert(); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { g.revert(); }, raises<ArgumentError>,
        "revert: there is no checkpoint\n"
        "  at HERE"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          Dim({2, 3}, 0);
        },
        raises<ArgumentError>, "Dim: the batch size must be at least 1, got 0"},
       {SourceLocation::current(),
-       [this] {
+       [&] {
          Dim({1, 1, 1, 1, 1, 1, 1, 1});
        },
        raises<ArgumentError>, "Dim: a shape has at most 7 sizes, got 8"},

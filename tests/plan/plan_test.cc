@@ -153,6 +153,22 @@ TEST_CASE("nodes that differ in anything that counts run apart") {
   CHECK_FALSE(pair(shared, {3}, {x3, x3}, one, shared, {3}, {y3, x3}, one));
 }
 
+TEST_CASE("only the first 32 operands can be shared ones, however many there are") {
+  const OpForm shared = form("shared", Kind::compute, BatchRule{true, 0, 1u << 0, nullptr});
+  Graph g;
+  Nodes a, b;
+  for (int k = 0; k < 40; ++k) {
+    a.push_back(g.add(kIn, {3}));
+    b.push_back(k == 0 ? a[0] : g.add(kIn, {3}));
+  }
+  const NodeId x = g.add(shared, {3}, a), y = g.add(shared, {3}, b);
+  CHECK(same_signature(g, g.nodes[x], g.nodes[y]));
+  Plan plan;
+  plan_by_level(g, 0, y + 1, plan);
+  check_plan(g, 0, y + 1, plan);
+  CHECK(batches(plan).back() == Nodes{x, y});
+}
+
 TEST_CASE("nodes that look alike to a hash are compared in full") {
   // The hash sees the number of elements, not the sizes: all of these have the same.
   Graph g;

@@ -154,8 +154,6 @@ void run_train(const TrainCommand& command) {
   TrainRequest request;
   request.data = data;
   request.model = command.model_settings;
-  request.model.features = parse_features(command.features.empty() ? usual_features(data.format)
-                                                                   : command.features.c_str());
   request.settings = command.settings;
   fill_in_defaults(data.format, command, request);
   request.resume = command.resume;

@@ -75,9 +75,12 @@ class Run {
 
   void go() {
     started_ = progress_output_.clock();
-    bool more = true;
-    while (more && state_.epoch < settings_.epochs && !out_of_patience()) more = epoch();
-    if (!more) {
+    bool in_time = true;
+    while (in_time && state_.epoch < settings_.epochs && !out_of_patience()) {
+      const bool whole = epoch();
+      in_time = whole && (!out_of_time() || state_.epoch == settings_.epochs);
+    }
+    if (!in_time) {
       out_ << "stopped after " << duration(seconds()) << ", as --max-seconds asks\n";
     } else if (out_of_patience()) {
       out_ << "stopped: no better dev score in " << settings_.patience << " epochs\n";
