@@ -60,17 +60,16 @@ void check_own(const GraphState* graph, const Expression& e, const char* who, So
   }
 }
 
-// The first half written at once: a handle is soon copied by its user, and a wide load from several
-// narrow stores just made would have to wait for them.
-inline Expression make_handle(GraphState& s, NodeId id, std::uint32_t serial) {
-  using Words [[gnu::vector_size(16)]] = unsigned long long;
-  static_assert(offsetof(Expression, pg) == 0 && offsetof(Expression, i) == 8 &&
-                offsetof(Expression, serial) == 12);
-  const Words words = {reinterpret_cast<std::uintptr_t>(s.owner),
-                       id | static_cast<unsigned long long>(serial) << 32};
+// Written as one vector: a handle is soon copied by its user, and a wide load from several narrow
+// stores just made would have to wait for them.
+inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
+  using Words [[gnu::vector_size(32)]] = unsigned long long;
+  static_assert(sizeof(Expression) == sizeof(Words) && offsetof(Expression, pg) == 0 &&
+                offsetof(Expression, i) == 8 && offsetof(Expression, serial) == 16);
+  const Words words = {reinterpret_cast<std::uintptr_t>(s.owner), id, serial,
+                       reinterpret_cast<std::uintptr_t>(&s)};
   Expression e;
-  std::memcpy(static_cast<void*>(&e), &words, sizeof(words));
-  e.state = &s;
+  std::memcpy(static_cast<void*>(&e), &words, sizeof(e));
   return e;
 }
 

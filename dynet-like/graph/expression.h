@@ -15,7 +15,7 @@ struct GraphState;
 struct Expression {
   ComputationGraph* pg = nullptr;  ///< its graph
   VariableIndex i = 0;             ///< its place in the graph
-  std::uint32_t serial = 0;
+  std::uint64_t serial = 0;
   GraphState* state = nullptr;  // outlives the graph, so that a stale handle can be told
 
   Expression() = default;
@@ -23,8 +23,9 @@ struct Expression {
   /// Its value, computed if need be, with everything made before it. The view lives until the graph
   /// is cleared. Throws StaleExpressionError, NumericError, OutOfMemoryError.
   Tensor value(SourceLocation at = SourceLocation::current()) const;
-  /// Its gradient from the last backward pass; zero if the loss does not depend on it.
-  /// Throws ArgumentError if there was none, or it was made later.
+  /// Its gradient from the last backward pass; zero if the loss does not depend on it. That of a
+  /// parameter is the sum that this thread's passes have added up since the last update. Throws
+  /// ArgumentError if there was none, or it was made later.
   Tensor gradient(SourceLocation at = SourceLocation::current()) const;
   /// Its shape.
   const Dim& dim(SourceLocation at = SourceLocation::current()) const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -17,7 +18,10 @@ struct GraphState {
   GraphStore store;
   std::unique_ptr<Evaluator> evaluator;
   ComputationGraph* owner = nullptr;
-  std::uint32_t next_serial = 1;  // never goes back
+  std::uint64_t next_serial = 1;  // never goes back
+  // Serials below this are of nodes cleared away. Looked at before the nodes, which another
+  // thread's graph may own by now.
+  std::atomic<std::uint64_t> first_serial = 1;
   std::uint64_t random_key = 0;
   std::uint64_t random_count = 0;
   bool immediate = false;
@@ -27,11 +31,13 @@ struct GraphState {
   };
   std::vector<Mark> marks;
 
-  bool holds(NodeId i, std::uint32_t serial) const {
-    return i < store.nodes.size() && store.nodes[i].serial == serial;
+  bool holds(NodeId i, std::uint64_t serial) const {
+    return serial >= first_serial.load(std::memory_order_relaxed) && i < store.nodes.size() &&
+           store.nodes[i].serial == serial;
   }
   std::uint64_t draw_random_key() { return mix_bits(random_key + ++random_count); }
   void clear() {
+    first_serial.store(next_serial, std::memory_order_relaxed);
     store.nodes.clear();
     store.args.clear();
     store.attrs.clear();

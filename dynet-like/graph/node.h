@@ -26,9 +26,9 @@ struct Node {
       1;  // a parameter that is not frozen lies below it
 
   const OpForm* form;
-  const char* file;  // where the user made it
+  const char* file;      // where the user made it
+  std::uint64_t serial;  // never used twice in this storage: tells a stale Expression
   std::uint32_t line;
-  std::uint32_t serial;     // never used twice in this storage: tells a stale Expression
   std::uint32_t first_arg;  // operands are args[first_arg, first_arg + arity)
   std::uint32_t arity;
   std::uint32_t attr;  // where its attributes begin, in words

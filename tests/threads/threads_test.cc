@@ -233,7 +233,6 @@ TEST_CASE("graphs come and go on many threads while others run") {
   run_together(8, [&](unsigned t) {
     Model m;  // of its own
     VanillaLSTMBuilder own = m.lstm;
-    Expression stale;
     float first = 0;
     for (unsigned k = 0; k < 60; ++k) {
       ComputationGraph g;
