@@ -11,15 +11,16 @@ namespace {
 using cpu::LstmGatesAttr;
 
 // The sums before the gates: an affine transformation under the name that the user wrote.
-const OpForm kGateSums{.name = "vanilla_lstm_gates",
-                       .kind = Kind::compute,
-                       .shape = [](const Operands& x) { return shape::lstm_gates(shape::affine(x.dims)); },
-                       .batch = BatchRule{true, 0, 0b01011, nullptr},
-                       .reads = Reads::inputs,
-                       .aux = no_aux,
-                       .passes_gradient = true,
-                       .forward = DYNET_FORWARD(cpu::affine_forward),
-                       .backward = DYNET_BACKWARD(cpu::affine_backward)};
+const OpForm kGateSums{
+    .name = "vanilla_lstm_gates",
+    .kind = Kind::compute,
+    .shape = [](const Operands& x) { return shape::lstm_gates(shape::affine(x.dims)); },
+    .batch = BatchRule{true, 0, 0b01011, nullptr},
+    .reads = Reads::inputs,
+    .aux = no_aux,
+    .passes_gradient = true,
+    .forward = DYNET_FORWARD(cpu::affine_forward),
+    .backward = DYNET_BACKWARD(cpu::affine_backward)};
 
 const OpForm kActivate{.name = "vanilla_lstm_gates",
                        .kind = Kind::compute,
