@@ -70,6 +70,21 @@ TEST_CASE("each random node has a stream of its own") {
   CHECK(values(dropout(x, 0.5f)) != values(dropout(x, 0.5f)));
 }
 
+TEST_CASE("a cleared graph, seeded, draws as a new one does, however often it ran before") {
+  const auto draw = [](ComputationGraph& g) {
+    g.set_seed(5);
+    const Expression x = input(g, {40}, std::vector<float>(40, 1.0f));
+    return values(dropout(x, 0.5f));
+  };
+  ComputationGraph fresh;
+  const std::vector<float> expected = draw(fresh);
+  ComputationGraph used;
+  const Expression x = random_normal(used, {40});
+  for (int k = 0; k < 3; ++k) used.forward(x);
+  used.clear();
+  CHECK(draw(used) == expected);
+}
+
 TEST_CASE("draws depend on the seed and the place of the node, not on batching or evaluation") {
   const auto run = [](bool batched, bool step_by_step) {
     ComputationGraph g(batched);

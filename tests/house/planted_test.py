@@ -3,6 +3,7 @@
 
 import argparse
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -118,6 +119,23 @@ class Planted(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         found = {line.split(": ")[0] for line in done.stdout.split("\n") if "outlives" in line}
         self.assertEqual(found, {"dynet::all()::kept", "dynet::plain", "dynet::mine"})
+
+    def test_forms(self):
+        shutil.copytree(HERE.parent.parent / "dynet-like", self.root / "dynet-like", dirs_exist_ok=True)
+        command = [sys.executable, str(HERE / "check_forms.py"), "--root", str(self.root), "--compiler", TOOLS.compiler]
+        self.assertEqual(subprocess.run(command, capture_output=True, check=False).returncode, 0)
+        for name, old, new, message in [
+            ("graph/op.h", "Required<AuxRule> aux", "AuxRule aux", "op.h:1: a form compiles without its field aux"),
+            ("ops/elementwise.cc", "&kTanh,", "", "the form kTanh is not in the list of its family"),
+        ]:
+            path = self.root / "dynet-like" / name
+            before = path.read_text(encoding="utf-8")
+            self.assertIn(old, before)
+            path.write_text(before.replace(old, new), encoding="utf-8")
+            done = subprocess.run(command, text=True, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(message, done.stdout)
+            path.write_text(before, encoding="utf-8")
 
 
 if __name__ == "__main__":
