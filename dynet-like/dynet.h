@@ -41,4 +41,5 @@
 #include "dynet-like/nn/rnn.h"
 #include "dynet-like/io/dict.h"
 #include "dynet-like/io/save.h"
+#include "dynet-like/debug/grad_check.h"
 // clang-format on

@@ -8,6 +8,11 @@
 
 namespace dynet::cpu {
 
+// Eigen's exponential never gets below a denormal, not even at minus infinity. Here what is below
+// the smallest normal number is zero.
+template <class T>
+constexpr T kLogSmallest = sizeof(T) == sizeof(float) ? T(-87.3365) : T(-708.396);
+
 #define DYNET_UNARY(NAME, VALUE, SLOPE)                                         \
   struct NAME {                                                                 \
     template <class X, class T>                                                 \
@@ -33,7 +38,7 @@ DYNET_UNARY(Rectify,
             x.binaryExpr(X::Constant(x.size(), T(0)),
                          Eigen::internal::scalar_max_op<T, T, Eigen::PropagateNaN>()),
             (x > T(0)).template cast<T>())
-DYNET_UNARY(Exp, x.exp(), y* T(1))
+DYNET_UNARY(Exp, x.exp() * (x >= kLogSmallest<T>).template cast<T>(), y* T(1))
 DYNET_UNARY(Log, x.log(), x.inverse())
 DYNET_UNARY(Sqrt, x.sqrt(), (y + y).inverse())
 DYNET_UNARY(Square, x.square(), x + x)

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dynet-like/ops/inputs.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
 
@@ -99,3 +100,14 @@ std::vector<OpCase> elementwise_cases() {
 DYNET_OP_TESTS("elementwise", elementwise_cases())
 
 }  // namespace dynet::test
+
+TEST_CASE("the exponential of minus infinity is zero, in the middle and at the end of an array") {
+  using namespace dynet;
+  ComputationGraph g;
+  std::vector<float> x(21, -std::numeric_limits<float>::infinity());
+  x[3] = std::numeric_limits<float>::infinity();
+  x[20] = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> y = as_vector(exp(input(g, {21}, x)).value());
+  for (std::size_t i = 0; i < 20; ++i) CHECK(y[i] == (i == 3 ? x[3] : 0.0f));
+  CHECK(std::isnan(y[20]));
+}
