@@ -85,12 +85,18 @@ inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
       std::string(form.name) + ": the graph has too many nodes\n  at " + to_string(at), at);
 }
 
-// Checks the operands and the shape and writes the node down; `operand(k)` is the k-th. The node is
-// written in place behind the last one and counts only once everything was checked.
+// Checks the operands and the shape and writes the node down; `operand(k)` is the k-th, the first
+// was checked by state_of_first. The node is written in place behind the last one and counts only
+// once everything was checked.
 template <class GetOperand>
 inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t arity,
                               GetOperand&& operand, const Dim** dims, std::uint32_t flags,
                               const Attributes& attributes, SourceLocation at) {
+  for (std::size_t k = 1; k < arity; ++k) {
+    const Expression& e = operand(k);
+    if (e.state != &s || !s.holds(e.i, e.serial)) [[unlikely]]
+      throw_bad_operand(form, k, e, &s, at);
+  }
   GraphStore& g = s.store;
   const std::size_t id = g.nodes.size();
   g.nodes.reserve(id + 1);  // before pointers into it are taken
@@ -100,12 +106,10 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   if ((id | first_arg | (g.attrs.size() + attributes.payload_size / 8)) >> 31) [[unlikely]]
     throw_too_large(form, at);
   for (std::size_t k = 0; k < arity; ++k) {
-    const Expression& e = operand(k);
-    if (e.state != &s || !s.holds(e.i, e.serial)) [[unlikely]]
-      throw_bad_operand(form, k, e, &s, at);
-    const Node& n = g.nodes[e.i];
+    const NodeId i = operand(k).i;
+    const Node& n = g.nodes[i];
     dims[k] = &n.dim;
-    args[k] = e.i;
+    args[k] = i;
     flags |= n.flags;
   }
   Node* node = g.nodes.data() + id;
@@ -139,8 +143,10 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   return made;
 }
 
+// The graph that all operands must belong to. Nothing of a state is touched before its first
+// operand is known to be live: it may by now belong to a graph of another thread.
 GraphState& state_of_first(const OpForm& form, const Expression& e, SourceLocation at) {
-  if (!e.state) [[unlikely]]
+  if (!e.state || !e.state->holds(e.i, e.serial)) [[unlikely]]
     throw_bad_operand(form, 0, e, nullptr, at);
   return *e.state;
 }

@@ -294,3 +294,35 @@ TEST_CASE("collections are dropped on one thread while graphs elsewhere keep the
   });
   CHECK(wrong == 0);
 }
+
+TEST_CASE("a stale handle is told apart while a graph of another thread owns the memory") {
+  release_graph_memory();  // so that the storage below has to grow, that is, to move
+  Expression stale;
+  {
+    ComputationGraph g;
+    stale = input(g, 1.0f);
+  }
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    for (int round = 0; round < 20; ++round) {
+      release_graph_memory();
+      ComputationGraph g;
+      Expression x = input(g, 1.0f);
+      for (int i = 0; i < 2000; ++i) x = x + 1.0f;
+    }
+    done = true;
+  });
+  std::size_t looked = 0, fresh = 0, thrown = 0;
+  do {
+    ++looked;
+    fresh += !stale.is_stale();
+    try {
+      tanh(stale);
+    } catch (const StaleExpressionError&) {
+      ++thrown;
+    }
+  } while (!done);
+  other.join();
+  CHECK(fresh == 0);
+  CHECK(thrown == looked);
+}
