@@ -67,13 +67,17 @@ Expression vanilla_lstm_gates(const Expression& x_t, const Expression& h_tm1, co
                               SourceLocation at) {
   const Expression operands[] = {b, Wx, x_t, Wh, h_tm1};
   const Expression sums = add_node(kGateSums, operands, {}, at);
-  return add_node(kActivate, sums, LstmGatesAttr{forget_bias}, at);
+  return vanilla_lstm_gates(sums, forget_bias, at);
 }
 
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& Wx, const Expression& b,
                               float forget_bias, SourceLocation at) {
   const Expression operands[] = {b, Wx, x_t};
   const Expression sums = add_node(kGateSums, operands, {}, at);
+  return add_node(kActivate, sums, LstmGatesAttr{forget_bias}, at);
+}
+
+Expression vanilla_lstm_gates(const Expression& sums, float forget_bias, SourceLocation at) {
   return add_node(kActivate, sums, LstmGatesAttr{forget_bias}, at);
 }
 

@@ -16,6 +16,9 @@ Expression vanilla_lstm_gates(const Expression& x_t, const Expression& h_tm1, co
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& Wx, const Expression& b,
                               float forget_bias = 1.0f,
                               SourceLocation at = SourceLocation::current());
+/// The gates of sums {4H} that were computed in another way.
+Expression vanilla_lstm_gates(const Expression& sums, float forget_bias = 1.0f,
+                              SourceLocation at = SourceLocation::current());
 /// c_t = i g + f c_tm1: cell {H} and gates {4H} give {H}.
 Expression vanilla_lstm_c(const Expression& c_tm1, const Expression& gates_t,
                           SourceLocation at = SourceLocation::current());

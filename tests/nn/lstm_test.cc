@@ -12,17 +12,11 @@
 
 using namespace dynet;
 using naive::difference;
+using naive::numbers;
 using naive::State;
 using naive::Vector;
 
 namespace {
-
-std::vector<float> numbers(std::size_t n, std::uint64_t seed) {
-  const RandomStream random(seed);
-  std::vector<float> x(n);
-  for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(random.normal(i)) * 0.7f;
-  return x;
-}
 
 /// Batch element b of a batch of vectors.
 Vector element(const std::vector<float>& x, unsigned size, unsigned b) {
@@ -43,7 +37,7 @@ TEST_CASE("an LSTM computes what the textbook says") {
           CAPTURE(layers, batch, initial, forget_bias);
           const unsigned in = 4, hidden = 5;
           ParameterCollection pc;
-          VanillaLSTMBuilder lstm(layers, in, hidden, pc, forget_bias);
+          VanillaLSTMBuilder lstm(layers, in, hidden, pc, false, forget_bias);
           CHECK(lstm.num_h0_components() == 2 * layers);
           for (const Parameter& p : lstm.get_parameter_collection().parameters_list()) {
             Parameter q = p;
@@ -225,7 +219,7 @@ TEST_CASE("a builder that does not update gives its parameters no gradient") {
 
 TEST_CASE("a builder is made again from its settings") {
   ParameterCollection a, b;
-  const VanillaLSTMBuilder lstm(3, 4, 5, a, 0.25f);
+  const VanillaLSTMBuilder lstm(3, 4, 5, a, false, 0.25f);
   VanillaLSTMBuilder again(b, lstm.settings());
   CHECK(again.settings().layers == 3);
   CHECK(again.settings().input_dim == 4);

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "dynet-like/base/random.h"
 #include "dynet-like/nn/lstm.h"
 #include "dynet-like/nn/rnn.h"
 
@@ -11,6 +13,14 @@
 namespace naive {
 
 using Vector = std::vector<double>;
+
+/// n numbers that depend on the seed alone.
+inline std::vector<float> numbers(std::size_t n, std::uint64_t seed) {
+  const dynet::RandomStream random(seed);
+  std::vector<float> x(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(random.normal(i)) * 0.7f;
+  return x;
+}
 
 inline Vector to_double(const std::vector<float>& x) { return {x.begin(), x.end()}; }
 inline double logistic(double x) { return 1 / (1 + std::exp(-x)); }

@@ -13,16 +13,10 @@
 
 using namespace dynet;
 using naive::difference;
+using naive::numbers;
 using naive::State;
 
 namespace {
-
-std::vector<float> numbers(std::size_t n, std::uint64_t seed) {
-  const RandomStream random(seed);
-  std::vector<float> x(n);
-  for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(random.normal(i)) * 0.7f;
-  return x;
-}
 
 template <class F>
 void throws_here(F&& use, const std::string& part, unsigned line) {
