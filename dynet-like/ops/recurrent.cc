@@ -2,6 +2,7 @@
 
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
+#include "dynet-like/ops/noise.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/recurrent.h"
 
@@ -63,9 +64,12 @@ OpFamily recurrent_ops() {
 }
 
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& h_tm1, const Expression& Wx,
-                              const Expression& Wh, const Expression& b, float forget_bias,
-                              SourceLocation at) {
-  const Expression operands[] = {b, Wx, x_t, Wh, h_tm1};
+                              const Expression& Wh, const Expression& b, float weightnoise_std,
+                              float forget_bias, SourceLocation at) {
+  const auto noisy = [&](const Expression& w) {
+    return weightnoise_std == 0 ? w : noise(w, weightnoise_std, at);
+  };
+  const Expression operands[] = {noisy(b), noisy(Wx), x_t, noisy(Wh), h_tm1};
   const Expression sums = add_node(kGateSums, operands, {}, at);
   return vanilla_lstm_gates(sums, forget_bias, at);
 }

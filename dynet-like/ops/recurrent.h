@@ -10,7 +10,8 @@ namespace dynet {
 /// i, f, o = logistic(.), g = tanh(.) of Wx x_t + Wh h_tm1 + b, where f's sum also gets
 /// `forget_bias`. x {I}, h {H}, Wx {4H,I}, Wh {4H,H}, b {4H} give {4H}; batch sizes equal or one.
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& h_tm1, const Expression& Wx,
-                              const Expression& Wh, const Expression& b, float forget_bias = 1.0f,
+                              const Expression& Wh, const Expression& b,
+                              float weightnoise_std = 0.0f, float forget_bias = 1.0f,
                               SourceLocation at = SourceLocation::current());
 /// The same for the first step, where h is zero.
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& Wx, const Expression& b,

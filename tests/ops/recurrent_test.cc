@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "dynet-like/base/errors.h"
+#include "dynet-like/ops/inputs.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
 
@@ -103,3 +105,22 @@ std::vector<OpCase> recurrent_cases() {
 DYNET_OP_TESTS("recurrent", recurrent_cases())
 
 }  // namespace dynet::test
+
+TEST_CASE("the gates take weight noise sixth, as in DyNet, and the forget bias after it") {
+  using namespace dynet;
+  ComputationGraph g;
+  g.set_seed(3);
+  const Expression x = ones(g, {2}), h = ones(g, {1}), b = zeros(g, {4});
+  const Expression wx = zeros(g, {4, 2}), wh = zeros(g, {4, 1});
+  const auto gates = [&](auto... more) {
+    return as_vector(vanilla_lstm_gates(x, h, wx, wh, b, more...).value());
+  };
+  const double one = 1 / (1 + std::exp(-1.0));
+  CHECK(gates()[1] == Approx(one));
+  CHECK(gates(0.0f)[1] == Approx(one));
+  CHECK(gates(0.0f, 0.0f)[1] == Approx(0.5));
+  CHECK(gates(0.1f)[0] != 0.5f);
+  CHECK(gates(0.1f)[0] != gates(0.1f)[0]);
+  CHECK(gates(0.1f)[0] == Approx(0.5).margin(0.2));
+  CHECK_THROWS_AS(gates(-0.1f), ArgumentError);
+}
