@@ -370,7 +370,7 @@ Part part_of(std::size_t index, const Split& split) {
   const std::uint64_t total =
       std::accumulate(split.parts.begin(), split.parts.end(), std::uint64_t{0});
   if (total == 0) return Part::kTrain;
-  const std::uint64_t place = mixed(index) % total;
+  const std::uint64_t place = dynet::mix_bits(index) % total;
   if (place < split.parts[0]) return Part::kTrain;
   return place < split.parts[0] + split.parts[1] ? Part::kDev : Part::kTest;
 }

@@ -25,10 +25,10 @@ namespace {
 enum : std::uint64_t { kWeights = 1, kOrder = 2, kHiding = 3, kDropout = 4 };
 
 std::uint64_t mark_of(const Corpus& corpus) {
-  std::uint64_t mark = mixed(corpus.size());
+  std::uint64_t mark = dynet::mix_bits(corpus.size());
   const auto add = [&](const std::string& text) {
     for (char c : text) mark = (mark ^ static_cast<unsigned char>(c)) * 0x100000001B3ull;
-    mark = mixed(mark);
+    mark = dynet::mix_bits(mark);
   };
   for (const Sentence& sentence : corpus) {
     for (const std::string& word : sentence.words) add(word);
