@@ -19,7 +19,7 @@ class FloatEvaluator final : public Evaluator {
   void release() override { executor_.release(); }
   void set_check_validity(bool check) override { executor_.set_check_validity(check); }
   void set_batching(bool batch) override {
-    executor_.set_planner(batch ? plan_by_level : plan_in_order);
+    executor_.set_planner(batch ? plan_in_batches : plan_in_order);
   }
 
  private:

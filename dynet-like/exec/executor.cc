@@ -65,21 +65,22 @@ void Executor<T>::run(const Plan& plan) {
     aux_[id] = plan.aux[i] == Plan::kNoMemory ? nullptr : base + plan.aux[i];
   }
   try {
-    for (const Step& s : plan.steps) run_step(plan.order.data() + s.first, s.count);
+    for (const Step& s : plan.steps) run_step(s, plan.order.data() + s.first);
   } catch (...) {
     values_.rewind(part.memory);
     throw;
   }
 
   const auto done = static_cast<std::uint32_t>(order_.size());
-  for (const Step& s : plan.steps) steps_.push_back({s.first + done, s.count});
+  for (const Step& s : plan.steps) steps_.push_back({s.first + done, s.count, s.parts, s.goes_on});
   std::copy_n(plan.order.data(), plan.order.size(), order_.append(plan.order.size()));
   runs_.push_back(part);
   evaluated_ = n;
 }
 
 template <class T>
-void Executor<T>::run_step(const NodeId* ids, std::size_t count) {
+void Executor<T>::run_step(const Step& step, const NodeId* ids) {
+  const std::size_t count = step.count;
   const Node& node = graph_.nodes[ids[0]];
   const OpForm& form = *node.form;
   switch (form.kind) {
@@ -107,7 +108,8 @@ void Executor<T>::run_step(const NodeId* ids, std::size_t count) {
         outs[i] = value_[ids[i]];
         auxs[i] = aux_[ids[i]];
       }
-      kernel<T>(form.forward.value)(Batch<T>{graph_, ids, count, arity, outs, ins, auxs, epoch_});
+      kernel<T>(form.forward.value)(
+          Batch<T>{graph_, ids, count, arity, outs, ins, auxs, epoch_, step.parts, step.goes_on});
       break;
     }
   }
@@ -177,7 +179,7 @@ void Executor<T>::truncate(NodeId size) {
       const std::uint32_t first = kept;
       for (std::uint32_t i = s.first; i < s.first + s.count; ++i)
         if (order_[i] < size) order_[kept++] = order_[i];
-      if (kept > first) steps_[kept_steps++] = {first, kept - first};
+      if (kept > first) steps_[kept_steps++] = {first, kept - first, s.parts, s.goes_on};
     }
     steps_.truncate(kept_steps);
     order_.truncate(kept);
@@ -217,31 +219,38 @@ void Executor<T>::backward(NodeId loss, bool full) {
   const NodeId n = loss + 1;
   gradient_.resize_uninitialized(n);
   written_.resize_uninitialized(n);
+  last_use_.resize_uninitialized(n);
 
   // Memory in the order of the steps, so that the gradients of a batch lie side by side too.
   // Parameters and single rows have theirs in a lane.
   constexpr std::size_t kBorder = 16, kNone = ~std::size_t{0};
   std::size_t extent = 0;
   offset_.resize_uninitialized(n);
-  for (const NodeId id : order_) {
-    if (id >= n) continue;
-    const Node& node = graph_.nodes[id];
-    const bool parameter =
-        node.form->kind == Kind::parameter || (node.form->kind == Kind::lookup && node.dim.bd == 1);
-    if (node.needs_gradient() ? parameter : !full) {
-      offset_[id] = kNone;
-      continue;
+  for (const Step& s : steps_) {
+    if (s.goes_on) continue;
+    for (std::uint32_t i = s.first; i < s.first + s.count; ++i) {
+      const NodeId id = order_[i];
+      if (id >= n) continue;
+      const Node& node = graph_.nodes[id];
+      const bool parameter = node.form->kind == Kind::parameter ||
+                             (node.form->kind == Kind::lookup && node.dim.bd == 1);
+      if (node.needs_gradient() ? parameter : !full) {
+        offset_[id] = kNone;
+        continue;
+      }
+      const std::size_t size = node.dim.size();
+      if (size >= kBorder) extent = (extent + kBorder - 1) / kBorder * kBorder;
+      offset_[id] = extent;
+      extent += (size + 3) / 4 * 4;
     }
-    const std::size_t size = node.dim.size();
-    if (size >= kBorder) extent = (extent + kBorder - 1) / kBorder * kBorder;
-    offset_[id] = extent;
-    extent += (size + 3) / 4 * 4;
   }
   T* const base = gradients_.allocate_array<T>(extent);
   for (NodeId id = 0; id < n; ++id) {
     gradient_[id] = offset_[id] == kNone ? nullptr : base + offset_[id];
     written_[id] = false;
+    last_use_[id] = kNoUse;
   }
+  uses_.clear();
 
   if (!wants_gradient(loss)) {  // a constant loss: nothing to do, every gradient is zero
     differentiated_ = n;
@@ -249,8 +258,7 @@ void Executor<T>::backward(NodeId loss, bool full) {
   }
   const Slot<T> seed = gradient_slot(loss);
   *seed.g = seed.adds ? *seed.g + T(1) : T(1);
-  for (std::size_t s = steps_.size(); s-- > 0;)
-    backward_step(order_.data() + steps_[s].first, steps_[s].count);
+  for (std::size_t s = steps_.size(); s-- > 0;) backward_step(static_cast<std::uint32_t>(s));
   differentiated_ = n;
 }
 
@@ -268,18 +276,32 @@ Slot<T> Executor<T>::gradient_slot(NodeId id) {
   return slot;
 }
 
+// Those that the loss depends on.
 template <class T>
-void Executor<T>::backward_step(const NodeId* ids, std::size_t count) {
-  const Node& node = graph_.nodes[ids[0]];
-  const OpForm& form = *node.form;
-  if (form.kind == Kind::parameter) return;
-  // Only the nodes that the loss depends on.
+const NodeId* Executor<T>::live_nodes(const Step& step, std::size_t& count) {
+  const NodeId* ids = order_.data() + step.first;
+  const auto live = [&](NodeId id) { return id < gradient_.size() && written_[id]; };
+  count = 0;
+  while (count < step.count && live(ids[count])) ++count;
+  if (count == step.count) return ids;
   live_.clear();
-  for (std::size_t i = 0; i < count; ++i)
-    if (ids[i] < gradient_.size() && written_[ids[i]]) live_.push_back(ids[i]);
-  if (live_.empty()) return;
-  ids = live_.data();
+  for (std::size_t i = 0; i < step.count; ++i)
+    if (i < count || live(ids[i])) live_.push_back(ids[i]);
   count = live_.size();
+  return live_.data();
+}
+
+template <class T>
+void Executor<T>::backward_step(std::uint32_t at) {
+  const Step step = steps_[at];
+  for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
+    if (order_[i] < gradient_.size() && last_use_[order_[i]] != kNoUse) backward_later(order_[i]);
+  const OpForm& form = *graph_.nodes[order_[step.first]].form;
+  if (form.kind == Kind::parameter) return;
+  std::size_t count = 0;
+  const NodeId* ids = live_nodes(step, count);
+  if (count == 0) return;
+  const Node& node = graph_.nodes[ids[0]];
   if (form.kind == Kind::lookup) {
     for (std::size_t i = 0; i < count; ++i) scatter_rows(ids[i]);
     return;
@@ -301,21 +323,34 @@ void Executor<T>::backward_step(const NodeId* ids, std::size_t count) {
     auxs[i] = aux_[ids[i]];
   }
   // In the order in which the kernel writes: operand by operand, node by node.
+  const BatchRule& rule = form.batch.value;
   bool any = false;
-  for (std::size_t k = 0; k < arity; ++k)
+  for (std::size_t k = 0; k < arity; ++k) {
+    const bool now = step.parts.all() || step.parts.has(rule.part_of(k));
+    if (rule.shares(k) || !now) {
+      std::fill_n(d_ins + k * count, count, nullptr);
+      for (std::size_t i = 0; i < count; ++i)
+        ins[k * count + i] = value_[graph_.args[graph_.nodes[ids[i]].first_arg + k]];
+      const NodeId shared = graph_.args[node.first_arg + k];
+      if (!now || !wants_gradient(shared)) continue;
+      uses_.push_back({at, static_cast<std::uint32_t>(k), last_use_[shared]});
+      last_use_[shared] = static_cast<std::uint32_t>(uses_.size() - 1);
+      continue;
+    }
     for (std::size_t i = 0; i < count; ++i) {
       const NodeId a = graph_.args[graph_.nodes[ids[i]].first_arg + k];
-      const std::size_t at = k * count + i;
-      ins[at] = value_[a];
+      const std::size_t to = k * count + i;
+      ins[to] = value_[a];
       if (!wants_gradient(a)) {
-        d_ins[at] = nullptr;
+        d_ins[to] = nullptr;
         continue;
       }
       const Slot<T> slot = gradient_slot(a);
-      d_ins[at] = slot.g;
-      adds_[at] = slot.adds;
+      d_ins[to] = slot.g;
+      adds_[to] = slot.adds;
       any = true;
     }
+  }
   if (!any) return;
   run(GradientBatch<T>{
       {graph_, ids, count, arity, outs, ins, auxs, epoch_}, d_outs, d_ins, adds_.data()});
@@ -325,6 +360,64 @@ void Executor<T>::backward_step(const NodeId* ids, std::size_t count) {
         if (d_ins[k * count + i])
           check_backward(ids[i], d_ins[k * count + i],
                          graph_.args[graph_.nodes[ids[i]].first_arg + k]);
+}
+
+// The gradient of a node that the products of its users have in common: all uses that are alike at
+// once, in the order in which the users ran.
+template <class T>
+void Executor<T>::backward_later(NodeId shared) {
+  const auto alike = [&](NodeId x, NodeId y) {
+    const Node &a = graph_.nodes[x], &b = graph_.nodes[y];
+    if (a.form != b.form || a.arity != b.arity || a.dim != b.dim) return false;
+    for (std::size_t k = 0; k < a.arity; ++k)
+      if (graph_.nodes[graph_.args[a.first_arg + k]].dim !=
+          graph_.nodes[graph_.args[b.first_arg + k]].dim)
+        return false;
+    return true;
+  };
+  together_.clear();
+  std::uint32_t operand = 0;
+  for (std::uint32_t use = last_use_[shared]; use != kNoUse; use = uses_[use].next) {
+    std::size_t count = 0;
+    const NodeId* ids = live_nodes(steps_[uses_[use].step], count);
+    if (!together_.empty() && (operand != uses_[use].operand || !alike(together_[0], ids[0]))) {
+      backward_later(shared, operand, together_.data(), together_.size());
+      together_.clear();
+    }
+    operand = uses_[use].operand;
+    std::copy_n(ids, count, together_.append(count));
+  }
+  backward_later(shared, operand, together_.data(), together_.size());
+}
+
+template <class T>
+void Executor<T>::backward_later(NodeId shared, std::size_t operand, const NodeId* ids,
+                                 std::size_t count) {
+  const Node& node = graph_.nodes[ids[0]];
+  const std::size_t arity = node.arity;
+  pointers_.resize_uninitialized((2 * arity + 3) * count);
+  adds_.resize_uninitialized(arity * count);
+  T** ins = pointers_.data();
+  T** d_ins = ins + arity * count;
+  T** outs = d_ins + arity * count;
+  T** d_outs = outs + count;
+  T** auxs = d_outs + count;
+  std::fill_n(d_ins, arity * count, nullptr);
+  const Slot<T> slot = gradient_slot(shared);
+  for (std::size_t i = 0; i < count; ++i) {
+    const NodeId id = ids[i];
+    const NodeId* args = graph_.args.data() + graph_.nodes[id].first_arg;
+    for (std::size_t k = 0; k < arity; ++k) ins[k * count + i] = value_[args[k]];
+    d_ins[operand * count + i] = slot.g;
+    adds_[operand * count + i] = slot.adds || i > 0;
+    outs[i] = value_[id];
+    d_outs[i] = gradient_[id];
+    auxs[i] = aux_[id];
+  }
+  kernel<T>(node.form->backward.value)(GradientBatch<T>{
+      {graph_, ids, count, arity, outs, ins, auxs, epoch_}, d_outs, d_ins, adds_.data()});
+  if (check_) [[unlikely]]
+    check_backward(ids[0], slot.g, shared);
 }
 
 template <class T>

@@ -47,9 +47,12 @@ class Executor {
   ParameterAccess<T>& parameters() { return parameters_; }
 
  private:
-  void run_step(const NodeId* ids, std::size_t count);
+  void run_step(const Step& step, const NodeId* ids);
   void run_lookup(NodeId id);
-  void backward_step(const NodeId* ids, std::size_t count);
+  void backward_step(std::uint32_t step);
+  const NodeId* live_nodes(const Step& step, std::size_t& count);
+  void backward_later(NodeId shared);
+  void backward_later(NodeId shared, std::size_t operand, const NodeId* ids, std::size_t count);
   void scatter_rows(NodeId id);
   bool wants_gradient(NodeId id) const { return full_ || graph_.nodes[id].needs_gradient(); }
   Slot<T> gradient_slot(NodeId id);
@@ -79,10 +82,18 @@ class Executor {
   bool check_ = false;
   PodVector<T*> gradient_;   // by node; memory of its own, or the parameter's
   PodVector<bool> written_;  // by node
+  // Gradients of what the products of a batch share wait until nothing else is left to do but them:
+  // by node the last of its uses, and a list of uses.
+  struct Use {
+    std::uint32_t step, operand, next;
+  };
+  static constexpr std::uint32_t kNoUse = ~std::uint32_t{0};
+  PodVector<std::uint32_t> last_use_;
+  PodVector<Use> uses_;
   PodVector<std::size_t> offset_;
   PodVector<T*> pointers_;  // handed to kernels
   PodVector<bool> adds_;
-  PodVector<NodeId> live_;
+  PodVector<NodeId> live_, together_;
 };
 
 extern template class Executor<float>;

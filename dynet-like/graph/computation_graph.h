@@ -20,8 +20,9 @@ struct ParameterStorage;
 /// timing.
 class ComputationGraph {
  public:
+  /// Nodes of one kind that do not wait for each other run together.
   ComputationGraph();
-  /// With `batched`, nodes of one kind that do not wait for each other run together.
+  /// Without `batched` every node runs alone, in the order of creation.
   explicit ComputationGraph(bool batched);
   ~ComputationGraph();
   ComputationGraph(const ComputationGraph&) = delete;

@@ -46,7 +46,7 @@ GraphState* borrow_graph_state() {
   state->random_count = 0;
   state->immediate = false;
   state->evaluator->set_check_validity(false);
-  state->evaluator->set_batching(false);
+  state->evaluator->set_batching(true);
   return state;
 }
 

@@ -31,6 +31,17 @@ struct Operands {
   }
 };
 
+/// Parts of a sum of products, as bits; parts from 31 on go with the last bit.
+struct Parts {
+  std::uint32_t bits = ~std::uint32_t{0};
+
+  static constexpr std::uint32_t bit(std::size_t part) {
+    return std::uint32_t{1} << (part < 31 ? part : 31);
+  }
+  constexpr bool has(std::size_t part) const { return bits & bit(part); }
+  constexpr bool all() const { return bits == ~std::uint32_t{0}; }
+};
+
 /// A batch of nodes that run as one: same form, same operand shapes, same signature attributes. `T`
 /// is float for training and double for gradient checks. A kernel never sees one node apart from a
 /// batch of one.
@@ -40,10 +51,12 @@ struct Batch {
   const NodeId* ids;
   std::size_t count;  ///< nodes
   std::size_t arity;
-  T* const* outs;       ///< value of node i
-  T* const* ins;        ///< value of operand k of node i at k * count + i
-  T* const* auxs;       ///< scratch kept from forward to backward, as the form asks
-  std::uint64_t epoch;  ///< grows when the graph is run anew: part of every random draw
+  T* const* outs;        ///< value of node i
+  T* const* ins;         ///< value of operand k of node i at k * count + i
+  T* const* auxs;        ///< scratch kept from forward to backward, as the form asks
+  std::uint64_t epoch;   ///< grows when the graph is run anew: part of every random draw
+  Parts parts = {};      ///< of a sum of products: what is to be computed now
+  bool goes_on = false;  ///< and whether `outs` hold the other parts already
 
   const Node& node(std::size_t i) const { return graph.nodes[ids[i]]; }
   const Dim& dim() const { return node(0).dim; }
@@ -98,15 +111,34 @@ struct Backward {
 /// Which nodes may run together. Nodes of one batch agree in form, operand shapes, arity and the
 /// first `signature_bytes` of their attributes; what comes behind belongs to each node.
 struct BatchRule {
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
   bool batches;
   std::size_t signature_bytes;
-  std::uint32_t shared_operands;  ///< bit k: operand k must be the same node in the whole batch
-  const char* why_not;            ///< the reason, if it never batches
+  const char* why_not;  ///< the reason, if it never batches
+  /// For sums of products: where the pairs of operands (W, x) begin. The node's value is the sum of
+  /// all W x and, if there is an operand before the pairs, of that. The sum may be made in parts.
+  std::size_t first_pair;
 
   static constexpr BatchRule each(std::size_t signature_bytes = 0) {
-    return {true, signature_bytes, 0, nullptr};
+    return {true, signature_bytes, nullptr, kNone};
   }
-  static constexpr BatchRule never(const char* reason) { return {false, 0, 0, reason}; }
+  static constexpr BatchRule never(const char* reason) { return {false, 0, reason, kNone}; }
+  /// Nodes that share every W and the operand before the pairs run as one product; the gradient of
+  /// what they share is summed over all of them at once, when nothing else is left to do.
+  static constexpr BatchRule products(std::size_t first_pair) {
+    return {true, 0, nullptr, first_pair};
+  }
+
+  constexpr bool has_products() const { return first_pair != kNone; }
+  /// Whether operand k must be the same node in the whole batch.
+  constexpr bool shares(std::size_t k) const {
+    return has_products() && (k < first_pair || (k - first_pair) % 2 == 0);
+  }
+  /// The part of the sum that operand k belongs to.
+  constexpr std::size_t part_of(std::size_t k) const {
+    return k < first_pair ? 0 : first_pair + (k - first_pair) / 2;
+  }
 };
 
 /// What the backward kernel reads, so that a memory plan may free the rest.

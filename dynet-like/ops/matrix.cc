@@ -8,13 +8,10 @@
 namespace dynet {
 namespace {
 
-// Operands that are the same node in a whole batch make one wide product of it.
-constexpr BatchRule shared_matrices(std::uint32_t operands) { return {true, 0, operands, nullptr}; }
-
 const OpForm kMatmul{.name = "operator*",
                      .kind = Kind::compute,
                      .shape = [](const Operands& x) { return shape::matmul(x[0], x[1]); },
-                     .batch = shared_matrices(0b1),
+                     .batch = BatchRule::products(0),
                      .reads = Reads::inputs,
                      .aux = no_aux,
                      .passes_gradient = true,
@@ -24,7 +21,7 @@ const OpForm kMatmul{.name = "operator*",
 const OpForm kAffine{.name = "affine_transform",
                      .kind = Kind::compute,
                      .shape = [](const Operands& x) { return shape::affine(x.dims); },
-                     .batch = shared_matrices(0b0101'0101'0101'0101'0101'0101'0101'0101'0 | 0b11),
+                     .batch = BatchRule::products(1),
                      .reads = Reads::inputs,
                      .aux = no_aux,
                      .passes_gradient = true,

@@ -16,7 +16,7 @@ const OpForm kGateSums{
     .name = "vanilla_lstm_gates",
     .kind = Kind::compute,
     .shape = [](const Operands& x) { return shape::lstm_gates(shape::affine(x.dims)); },
-    .batch = BatchRule{true, 0, 0b01011, nullptr},
+    .batch = BatchRule::products(1),
     .reads = Reads::inputs,
     .aux = no_aux,
     .passes_gradient = true,

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "dynet-like/base/pod_vector.h"
-#include "dynet-like/graph/node.h"
+#include "dynet-like/graph/op.h"
 
 namespace dynet {
 
@@ -12,6 +12,35 @@ namespace dynet {
 struct Step {
   std::uint32_t first;
   std::uint32_t count;
+  Parts parts = {};      ///< of a sum of products: what this step computes
+  bool goes_on = false;  ///< it adds to what an earlier step of the same nodes has left
+};
+
+/// Memory of the planner, kept from plan to plan so that planning does not allocate.
+struct PlanScratch {
+  struct Signature {
+    NodeId first;         // the node that stands for all
+    std::uint32_t slot;   // in the table
+    std::uint32_t count;  // of nodes
+    std::uint32_t edge;   // to the first signature among its operands, see edges
+    std::uint32_t component;
+    std::uint32_t mark;  // of the search for components
+    std::uint32_t low;
+    std::uint32_t cursor;
+    Parts later;  // of a sum of products: the parts that wait for their own kind
+  };
+  struct Edge {
+    std::uint32_t from, next;
+  };
+  struct Component {
+    std::uint32_t levels;  // 0: none of its nodes waits for another
+    std::uint32_t first_rank;
+  };
+  PodVector<Signature> signatures;
+  PodVector<std::uint32_t> table, signature, level, stack, rank_count;
+  PodVector<Edge> edges, path;
+  PodVector<Component> components;
+  PodVector<NodeId> by_signature, by_rank;
 };
 
 /// How the nodes [begin, end) of a graph are run: in what order, in what batches, with which
@@ -26,21 +55,29 @@ struct Plan {
   PodVector<std::uint64_t> value;
   PodVector<std::uint64_t> aux;
   std::uint64_t extent = 0;  ///< elements in all
+  PlanScratch scratch;
 
   static constexpr std::uint64_t kNoMemory = ~std::uint64_t{0};
 
   void reset(NodeId from, NodeId to);
+  /// Gives memory to the nodes, batch by batch, the values of a batch side by side.
+  void place(const GraphStore& graph);
 };
 
 /// Every node a batch of its own, in the order of creation.
 void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
 
-/// Nodes that may run together by their forms' batching rules, level by level; the values of a
-/// batch lie side by side. The order inside a batch is that of creation.
-void plan_by_level(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
+/// Nodes that may run together by their forms' batching rules, in few batches.
+///
+/// Nodes are sorted by signature (form, shapes, shared operands, attributes). Signatures that need
+/// each other's values, as the operations of a recurrent step do, form a component; inside it
+/// nodes run level by level. All other signatures run as one batch each: what waits for nobody,
+/// such as input projections and losses, is not done piece by piece. A sum of products in a
+/// component is cut: the products that do not wait for the component are one batch before it.
+void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
 
-/// Whether two nodes may be in one batch, levels apart: form, shapes, shared operands and the whole
-/// signature are compared.
+/// Whether two nodes may be in one batch, were they ready at the same time: form, shapes, shared
+/// operands and the whole signature are compared.
 bool same_signature(const GraphStore& graph, const Node& a, const Node& b);
 
 }  // namespace dynet

@@ -2,6 +2,7 @@
 
 // The only door to Eigen. Kernels see arrays and matrices over memory that they do not own.
 #include <Eigen/Core>
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -35,35 +36,21 @@ ConstMatrixMap<T> matrix(const T* p, std::size_t rows, std::size_t cols) {
   return {p, static_cast<Index>(rows), static_cast<Index>(cols)};
 }
 
-/// A part of an array: `part(p)` is the array at p + at, of a fixed size unless N is
-/// Eigen::Dynamic.
-template <int N>
-struct Part {
-  std::size_t at, n;
-  template <class T>
-  auto operator()(T* p) const {
-    using A = Eigen::Array<std::remove_const_t<T>, N, 1>;
-    return Eigen::Map<std::conditional_t<std::is_const_v<T>, const A, A>>(p + at,
-                                                                          static_cast<Index>(n));
-  }
-};
-
-/// Calls f(part) for parts that cover n elements. Eigen uses its widest vectors for a size known at
-/// run time and does the rest one by one, which for tanh and its like costs more than all the
-/// vectors; here the rest goes by eight and four.
-template <class F>
-void for_parts(std::size_t n, F&& f) {
-  std::size_t at = n / 16 * 16;
-  if (at) f(Part<Eigen::Dynamic>{0, at});
-  if (n - at >= 8) {
-    f(Part<8>{at, 8});
-    at += 8;
-  }
-  if (n - at >= 4) {
-    f(Part<4>{at, 4});
-    at += 4;
-  }
-  if (n > at) f(Part<Eigen::Dynamic>{at, n - at});
+/// out[i] = f(in[i]) for n elements; f maps an array expression to one. Eigen would do the rest
+/// behind the last whole vector one by one, which for tanh and its like costs more than all the
+/// vectors, and rounds differently; here it is a whole vector too, so an element's value does not
+/// depend on its place.
+template <class T, class F>
+void map_vectors(T* out, const T* in, std::size_t n, F&& f) {
+  constexpr int kWide = 64 / sizeof(T);
+  const std::size_t whole = n / kWide * kWide;
+  if (whole) array(out, whole) = f(array(in, whole));
+  if (n == whole) return;
+  Eigen::Array<T, kWide, 1> rest;
+  rest.setZero();
+  std::copy(in + whole, in + n, rest.data());
+  rest = f(rest).eval();
+  std::copy_n(rest.data(), n - whole, out + whole);
 }
 
 /// The first write of a gradient stores, later ones add.

@@ -3,193 +3,147 @@
 #include <algorithm>
 
 #include "kernels/cpu/eigen.h"
+#include "kernels/cpu/product.h"
 
 namespace dynet::cpu {
 namespace {
-
-// C = u v' or C += u v'. Plain loops: Eigen would do the ends of every column one by one.
-template <class T>
-void outer(bool add, T* __restrict c, const T* __restrict u, const T* __restrict v, std::size_t m,
-           std::size_t n) {
-  for (std::size_t j = 0; j < n; ++j, c += m)
-    if (add)
-      for (std::size_t i = 0; i < m; ++i) c[i] += u[i] * v[j];
-    else
-      for (std::size_t i = 0; i < m; ++i) c[i] = u[i] * v[j];
-}
-
-// C = A B or C += A B, with A or B transposed in place: the one door to matrix products, so that a
-// better kernel for a shape has one place to go. One column goes to Eigen's matrix-vector kernels.
-template <bool kTransposeA, bool kTransposeB, class T>
-void product(bool add, T* c, const T* a, const T* b, std::size_t m, std::size_t n, std::size_t k) {
-  if (m == 0 || n == 0) return;
-  if (k == 0) {
-    if (!add) std::fill_n(c, m * n, T(0));
-    return;
-  }
-  const auto run = [&](auto&& to, const auto& x, const auto& y) {
-    if (add)
-      to.noalias() += x * y;
-    else
-      to.noalias() = x * y;
-  };
-  const auto left = matrix(a, kTransposeA ? k : m, kTransposeA ? m : k);
-  using Vector = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>;
-  using ConstVector = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, 1>>;
-  if (n == 1) {
-    Vector to(c, static_cast<Index>(m));
-    const ConstVector x(b, static_cast<Index>(k));
-    if constexpr (kTransposeA)
-      run(to, left.transpose(), x);
-    else
-      run(to, left, x);
-    return;
-  }
-  if (k == 1 && !kTransposeA) {
-    outer(add, c, a, b, m, n);
-    return;
-  }
-  const auto right = matrix(b, kTransposeB ? n : k, kTransposeB ? k : n);
-  auto to = matrix(c, m, n);
-  if constexpr (kTransposeA)
-    run(to, left.transpose(), right);
-  else if constexpr (kTransposeB)
-    run(to, left, right.transpose());
-  else
-    run(to, left, right);
-}
 
 struct Shapes {
   std::size_t m, k, n;  // W is m x k, x is k x n
   std::size_t batch, w_batch, x_batch;
 
   Shapes(const Dim& w, const Dim& x, unsigned bd)
-      : m(w.rows()), k(w.cols()), n(x.cols()), batch(bd), w_batch(w.bd), x_batch(x.bd) {
-    // One matrix for the whole batch: its elements are columns of one product.
-    if (w_batch == 1 && x_batch == batch) {
-      n *= batch;
-      batch = x_batch = 1;
+      : m(w.rows()), k(w.cols()), n(x.cols()), batch(bd), w_batch(w.bd), x_batch(x.bd) {}
+  std::size_t of_w(std::size_t e) const { return w_batch == 1 ? 0 : e * m * k; }
+  std::size_t of_x(std::size_t e) const { return x_batch == 1 ? 0 : e * k * n; }
+};
+
+// Columns of several nodes, collected for one product.
+template <class T>
+struct Columns {
+  static constexpr std::size_t kMost = 256;
+
+  std::size_t count = 0;
+  T* x[kMost];
+  T* y[kMost];
+  bool add[kMost];
+
+  // The columns of batch element e of one node.
+  template <class F>
+  void push(const Shapes& s, T* at_x, T* at_y, bool adds, F&& full) {
+    for (std::size_t c = 0; c < s.n; ++c) {
+      x[count] = at_x + c * s.k;
+      y[count] = at_y + c * s.m;
+      add[count] = adds;
+      if (++count == kMost) full(*this);
     }
   }
-  const auto* at(const auto* p, std::size_t size, std::size_t b, std::size_t of) const {
-    return p + (of == 1 ? 0 : b * size);
-  }
 };
 
-// Operands or results of several nodes side by side, copied together unless they lie so already.
-template <class T>
-class Panel {
- public:
-  static constexpr std::size_t kSize = 8192;  // stays in the nearest cache
-
-  const T* gather(T* const* from, std::size_t nodes, std::size_t size) {
-    if (Batch<T>::contiguous(from, nodes, size)) return from[0];
-    for (std::size_t i = 0; i < nodes; ++i) std::copy_n(from[i], size, data_ + i * size);
-    return data_;
+// Calls run(W, columns) for every W with its columns: once for all nodes and batch elements that
+// share it, unless there are very many. Nodes that are not `wanted(i)` are left out; `add(i)` is
+// handed on, and for elements after the first also `again`: they write where the first one did.
+template <class T, class Wanted, class Add, class Run>
+void for_columns(const Shapes& s, std::size_t count, T* const* w, T* const* x, T* const* y,
+                 Wanted wanted, Add add, bool again, Run run) {
+  Columns<T> columns;
+  const T* of = nullptr;
+  const auto flush = [&](Columns<T>& all) {
+    if (all.count) run(of, all);
+    all.count = 0;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!wanted(i)) continue;
+    for (std::size_t e = 0; e < s.batch; ++e) {
+      const T* const here = w[i] + s.of_w(e);
+      if (here != of) flush(columns);
+      of = here;
+      columns.push(s, x[i] + s.of_x(e), y[i] + e * s.m * s.n, add(i) || (again && e > 0), flush);
+    }
   }
-  T* data() { return data_; }
-
- private:
-  T data_[kSize];
-};
-
-// How many nodes become one product: those that share W, as many as fit a panel. For two or three
-// columns the matrix-vector kernels are faster.
-template <class T>
-std::size_t nodes_together(const Batch<T>& b, std::size_t w, const Shapes& s) {
-  const std::size_t size = s.n * std::max(s.m, s.k);
-  if (b.count == 1 || b.count * s.n < 4 || s.batch != 1 || size == 0 ||
-      !Batch<T>::contiguous(b.ins + w * b.count, b.count, 0))
-    return 1;
-  return std::max<std::size_t>(1, Panel<T>::kSize / size);
+  flush(columns);
 }
 
 // y (+)= W x for all nodes.
 template <class T>
-void multiply(const Batch<T>& b, std::size_t w, std::size_t x, bool add) {
+void multiply_nodes(const Batch<T>& b, std::size_t w, std::size_t x, bool add) {
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
-  const std::size_t together = nodes_together(b, w, s), size = s.m * s.n;
-  if (together == 1) {
-    for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t e = 0; e < s.batch; ++e)
-        product<false, false>(add, b.out(i) + e * size, s.at(b.in(w, i), s.m * s.k, e, s.w_batch),
-                              s.at(b.in(x, i), s.k * s.n, e, s.x_batch), s.m, s.n, s.k);
-    return;
-  }
-  Panel<T> xs, ys;
-  for (std::size_t i = 0; i < b.count; i += together) {
-    const std::size_t nodes = std::min(together, b.count - i);
-    const T* in = xs.gather(b.ins + x * b.count + i, nodes, s.k * s.n);
-    const bool in_place = Batch<T>::contiguous(b.outs + i, nodes, size);
-    T* out = in_place ? b.out(i) : ys.data();
-    product<false, false>(add && in_place, out, b.in(w, 0), in, s.m, nodes * s.n, s.k);
-    for (std::size_t j = 0; j < nodes && !in_place; ++j)
-      store_or_add(add, array(b.out(i + j), size), array(ys.data() + j * size, size));
-  }
+  for_columns<T>(
+      s, b.count, b.ins + w * b.count, b.ins + x * b.count, b.outs,
+      [](std::size_t) { return true; }, [&](std::size_t) { return add; }, false,
+      [&](const T* of, const Columns<T>& c) {
+        multiply<T>(s.m, s.k, c.count, of, c.x, c.y, c.add);
+      });
 }
 
-// d W (+)= d y x', then d x (+)= W' d y.
+// Of the nodes [i, i + nodes) and their batch elements [e, e + elements): dW (+)= sum of d y x'.
 template <class T>
-void multiply_backward(const GradientBatch<T>& b, std::size_t w, std::size_t x) {
+void sum_outer(const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw, bool add,
+               std::size_t i, std::size_t nodes, std::size_t e, std::size_t elements) {
+  Columns<T> columns;
+  const auto flush = [&](Columns<T>& c) {
+    multiply_outer<T>(s.m, s.k, c.count, add, dw, c.y, c.x);
+    add = true;
+    c.count = 0;
+  };
+  for (std::size_t j = i; j < i + nodes; ++j)
+    for (std::size_t f = e; f < e + elements; ++f)
+      columns.push(s, b.ins[x * b.count + j] + s.of_x(f), b.d_outs[j] + f * s.m * s.n, false,
+                   flush);
+  if (columns.count || !add) flush(columns);
+}
+
+// d W (+)= d y x', then d x (+)= W' d y. The nodes share W, or each has its own.
+template <class T>
+void multiply_nodes_backward(const GradientBatch<T>& b, std::size_t w, std::size_t x) {
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
-  const std::size_t together = nodes_together(b, w, s), size = s.m * s.n;
-  if (together == 1) {
+  if (s.w_batch == 1 && b.d_in(w, 0)) {
+    sum_outer(b, s, x, b.d_in(w, 0), b.add(w, 0), 0, b.count, 0, s.batch);
+  } else {
     for (std::size_t i = 0; i < b.count; ++i)
-      if (T* dw = b.d_in(w, i))
-        for (std::size_t e = 0; e < s.batch; ++e)
-          product<false, true>(b.add(w, i) || (s.w_batch == 1 && e > 0),
-                               dw + (s.w_batch == 1 ? 0 : e * s.m * s.k), b.d_out(i) + e * size,
-                               s.at(b.in(x, i), s.k * s.n, e, s.x_batch), s.m, s.k, s.n);
-    for (std::size_t i = 0; i < b.count; ++i)
-      if (T* dx = b.d_in(x, i))
-        for (std::size_t e = 0; e < s.batch; ++e)
-          product<true, false>(
-              b.add(x, i) || (s.x_batch == 1 && e > 0), dx + (s.x_batch == 1 ? 0 : e * s.k * s.n),
-              s.at(b.in(w, i), s.m * s.k, e, s.w_batch), b.d_out(i) + e * size, s.k, s.n, s.m);
-    return;
+      for (std::size_t e = 0; b.d_in(w, i) && e < s.batch; ++e)
+        sum_outer(b, s, x, b.d_in(w, i) + s.of_w(e), b.add(w, i), i, 1, e, 1);
   }
-  Panel<T> xs, ys;
-  if (T* dw = b.d_in(w, 0))
-    for (std::size_t i = 0; i < b.count; i += together) {
-      const std::size_t nodes = std::min(together, b.count - i);
-      product<false, true>(b.add(w, i), dw, ys.gather(b.d_outs + i, nodes, size),
-                           xs.gather(b.ins + x * b.count + i, nodes, s.k * s.n), s.m, s.k,
-                           nodes * s.n);
-    }
-  for (std::size_t i = 0; i < b.count; i += together) {
-    const std::size_t nodes = std::min(together, b.count - i);
-    product<true, false>(false, xs.data(), b.in(w, 0), ys.gather(b.d_outs + i, nodes, size), s.k,
-                         nodes * s.n, s.m);
-    for (std::size_t j = i; j < i + nodes; ++j)
-      if (T* dx = b.d_in(x, j))
-        store_or_add(b.add(x, j), array(dx, s.k * s.n),
-                     array(xs.data() + (j - i) * s.k * s.n, s.k * s.n));
-  }
+  for_columns<T>(
+      s, b.count, b.ins + w * b.count, b.d_ins + x * b.count, b.d_outs,
+      [&](std::size_t i) { return b.d_in(x, i) != nullptr; },
+      [&](std::size_t i) { return b.add(x, i); }, s.x_batch == 1,
+      [&](const T* of, const Columns<T>& c) {
+        multiply_transposed<T>(s.m, s.k, c.count, of, c.y, c.x, c.add);
+      });
 }
 
 }  // namespace
 
 template <class T>
 void matmul_forward(const Batch<T>& b) {
-  multiply(b, 0, 1, false);
+  multiply_nodes(b, 0, 1, false);
 }
 
 template <class T>
 void matmul_backward(const GradientBatch<T>& b) {
-  multiply_backward(b, 0, 1);
+  multiply_nodes_backward(b, 0, 1);
 }
 
 template <class T>
 void affine_forward(const Batch<T>& b) {
   const Dim &y = b.dim(), &bias = b.dim(0);
   const std::size_t size = y.batch_size(), rows = bias.batch_size();
-  for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < y.bd; ++e) {
-      const T* from = b.in(0, i) + (bias.bd == 1 ? 0 : e * rows);
-      for (std::size_t at = 0; at < size; at += rows)
-        std::copy_n(from, rows, b.out(i) + e * size + at);
+  bool add = b.goes_on;
+  if (b.parts.has(0)) {
+    for (std::size_t i = 0; i < b.count; ++i)
+      for (std::size_t e = 0; e < y.bd; ++e) {
+        const T* from = b.in(0, i) + (bias.bd == 1 ? 0 : e * rows);
+        for (std::size_t at = 0; at < size; at += rows)
+          store_or_add(add, array(b.out(i) + e * size + at, rows), array(from, rows));
+      }
+    add = true;
+  }
+  for (std::size_t k = 1; k + 1 < b.arity; k += 2)
+    if (b.parts.has(1 + k / 2)) {
+      multiply_nodes(b, k, k + 1, add);
+      add = true;
     }
-  for (std::size_t k = 1; k + 1 < b.arity; k += 2) multiply(b, k, k + 1, true);
 }
 
 template <class T>
@@ -208,7 +162,7 @@ void affine_backward(const GradientBatch<T>& b) {
         store_or_add(add, array(to, rows), array(b.d_out(i) + e * size + at, rows));
     }
   }
-  for (std::size_t k = 1; k + 1 < b.arity; k += 2) multiply_backward(b, k, k + 1);
+  for (std::size_t k = 1; k + 1 < b.arity; k += 2) multiply_nodes_backward(b, k, k + 1);
 }
 
 // Each: `value` is the number, `slope_x` and `slope_y` its gradients.

@@ -30,7 +30,7 @@ class Coin {
 template <class Use>
 void over_normals(const RandomStream& stream, std::size_t n, Use use) {
   constexpr std::size_t kPiece = 256;
-  double u[kPiece], v[kPiece];
+  alignas(64) double u[kPiece], v[kPiece];
   for (std::size_t at = 0; at < n; at += kPiece) {
     const std::size_t length = std::min(kPiece, n - at);
     for (std::size_t k = 0; k < length; ++k) {

@@ -39,12 +39,13 @@ void lstm_activate_forward(const Batch<T>& b) {
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       const T* x = b.in(0, i) + e * n;
       T* y = b.out(i) + e * n;
-      // The bias first, so that the three logistic gates are one array.
-      array(y, h) = array(x, h);
-      array(y + h, h) = array(x + h, h) + bias;
-      array(y + 2 * h, h) = array(x + 2 * h, h);
-      for_parts(3 * h, [&](auto part) { part(y) = T(0.5) + T(0.5) * (T(0.5) * part(y)).tanh(); });
-      for_parts(h, [&](auto part) { part(y + 3 * h) = part(x + 3 * h).tanh(); });
+      // logistic(x) = (1 + tanh(x / 2)) / 2, so that all gates are one array for tanh.
+      array(y, h) = array(x, h) * T(0.5);
+      array(y + h, h) = (array(x + h, h) + bias) * T(0.5);
+      array(y + 2 * h, h) = array(x + 2 * h, h) * T(0.5);
+      array(y + 3 * h, h) = array(x + 3 * h, h);
+      map_vectors(y, y, n, [](const auto& v) { return v.tanh(); });
+      array(y, 3 * h) = T(0.5) + T(0.5) * array(y, 3 * h);
     }
 }
 
@@ -105,7 +106,7 @@ void lstm_output_forward(const Batch<T>& b) {
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       const T *c = element(b, 0, b.in(0, i), e), *g = element(b, 1, b.in(1, i), e);
       T* t = b.aux(i) + e * h;
-      for_parts(h, [&](auto part) { part(t) = part(c).tanh(); });
+      map_vectors(t, c, h, [](const auto& v) { return v.tanh(); });
       write(false, b.out(i) + e * h, h, [&](std::size_t r) { return g[2 * h + r] * t[r]; });
     }
 }

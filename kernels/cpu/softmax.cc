@@ -41,7 +41,7 @@ void exponentials(T* x, std::size_t n) {
 /// `use(c, at, length, e)` gets its exponentials, column by column.
 template <class T, class Fill, class Use>
 void over_columns(std::size_t columns, std::size_t n, Fill fill, Use use) {
-  T buffer[kBuffer];
+  alignas(64) T buffer[kBuffer];
   if (n == 0) return;
   if (n > kBuffer) {
     for (std::size_t c = 0; c < columns; ++c)
@@ -66,7 +66,7 @@ void over_columns(std::size_t columns, std::size_t n, Fill fill, Use use) {
 /// the two lose nothing when scores are large.
 template <class T, class Column, class Done>
 void log_sums(std::size_t columns, std::size_t n, Column column, Done done) {
-  T sums[kBuffer], shifts[kBuffer];
+  alignas(64) T sums[kBuffer], shifts[kBuffer];
   for (std::size_t first = 0; first < columns; first += kBuffer) {
     const std::size_t group = std::min(kBuffer, columns - first);
     for (std::size_t c = 0; c < group; ++c) {

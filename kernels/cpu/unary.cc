@@ -68,7 +68,7 @@ void Unary<F>::forward(const Batch<T>& b) {
   const T a = parameter_of(b);
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i)
-    for_parts(n, [&](auto part) { part(b.out(i)) = F::value(part(b.in(0, i)), a); });
+    map_vectors(b.out(i), b.in(0, i), n, [&](const auto& x) { return F::value(x, a); });
 }
 
 template <class F>

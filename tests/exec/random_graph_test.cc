@@ -59,11 +59,11 @@ TEST_CASE("300 random graphs have the same values and gradients in order and in 
     RandomGraph random(g, model, h, seed);
     const Expression loss = random.build();
     const Outcome one = run<double>(g.store(), loss.i, plan_in_order);
-    const Outcome many = run<double>(g.store(), loss.i, plan_by_level);
+    const Outcome many = run<double>(g.store(), loss.i, plan_in_batches);
     CHECK(difference(one.values, many.values) < 1e-12);
     CHECK(difference(one.gradients, many.gradients) < 1e-11);
     Plan plan;
-    plan_by_level(g.store(), 0, loss.i + 1, plan);
+    plan_in_batches(g.store(), 0, loss.i + 1, plan);
     nodes += plan.order.size();
     steps += plan.steps.size();
   }
@@ -79,7 +79,7 @@ TEST_CASE("random graphs in float are those in double within rounding") {
     g.set_seed(seed);
     RandomGraph random(g, model, h, seed);
     const Expression loss = random.build();
-    for (const Planner planner : {plan_in_order, plan_by_level}) {
+    for (const Planner planner : {plan_in_order, plan_in_batches}) {
       const Outcome f = run<float>(g.store(), loss.i, planner);
       const Outcome d = run<double>(g.store(), loss.i, planner);
       CHECK(difference(f.values, d.values) < 1e-3);

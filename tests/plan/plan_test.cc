@@ -26,41 +26,58 @@ std::vector<Nodes> batches(const Plan& plan) {
 void check_plan(const Graph& g, NodeId begin, NodeId end, const Plan& plan) {
   REQUIRE(plan.begin == begin);
   REQUIRE(plan.end == end);
-  // Every node once, steps without gaps.
-  Nodes sorted(plan.order.begin(), plan.order.end());
-  std::sort(sorted.begin(), sorted.end());
-  REQUIRE(sorted.size() == end - begin);
-  for (NodeId i = 0; i < sorted.size(); ++i) REQUIRE(sorted[i] == begin + i);
+  // Steps without gaps; every node begun once.
+  Nodes begun;
+  std::vector<std::size_t> step_of(end);  // where its value is complete; 0: before the plan
   std::uint32_t next = 0;
-  for (const Step& s : plan.steps) {
-    REQUIRE(s.first == next);
-    REQUIRE(s.count > 0);
-    next += s.count;
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    const Step& step = plan.steps[s];
+    REQUIRE(step.first == next);
+    REQUIRE(step.count > 0);
+    next += step.count;
+    for (std::uint32_t k = step.first; k < next; ++k) {
+      if (!step.goes_on) begun.push_back(plan.order[k]);
+      step_of[plan.order[k]] = s + 1;
+    }
   }
   REQUIRE(next == plan.order.size());
-  // Operands in earlier steps.
-  std::vector<std::size_t> step_of(end);
+  std::sort(begun.begin(), begun.end());
+  REQUIRE(begun.size() == end - begin);
+  for (NodeId i = 0; i < begun.size(); ++i) REQUIRE(begun[i] == begin + i);
+  // Every operand used once, when its value is complete.
+  std::map<std::pair<NodeId, std::size_t>, int> uses;
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
-    for (std::uint32_t k = 0; k < plan.steps[s].count; ++k)
-      step_of[plan.order[plan.steps[s].first + k]] = s + 1;
+    for (std::uint32_t i = 0; i < plan.steps[s].count; ++i) {
+      const NodeId id = plan.order[plan.steps[s].first + i];
+      const BatchRule rule = g.nodes[id].form->batch;
+      for (std::size_t k = 0; k < g.nodes[id].arity; ++k) {
+        if (!plan.steps[s].parts.all() && !plan.steps[s].parts.has(rule.part_of(k))) continue;
+        REQUIRE(step_of[g.args[g.nodes[id].first_arg + k]] < s + 1);
+        REQUIRE(++uses[{id, k}] == 1);
+      }
+    }
   for (NodeId id = begin; id < end; ++id)
-    for (NodeId a : g.args_of(g.nodes[id])) REQUIRE(step_of[a] < step_of[id]);
-  // Batches of nodes that may be one, in the order of creation, side by side.
-  for (const Nodes& b : batches(plan))
-    for (std::size_t k = 1; k < b.size(); ++k) {
+    for (std::size_t k = 0; k < g.nodes[id].arity; ++k) REQUIRE(uses.count({id, k}) == 1);
+  // Batches of nodes that may be one, side by side, in the order of creation unless they were begun
+  // together and go on apart.
+  for (const Step& s : plan.steps) {
+    const NodeId* b = plan.order.data() + s.first;
+    for (std::size_t k = 1; k < s.count; ++k) {
       REQUIRE(same_signature(g, g.nodes[b[0]], g.nodes[b[k]]));
-      REQUIRE(b[k - 1] < b[k]);
+      if (s.parts.all() || s.goes_on) REQUIRE(b[k - 1] < b[k]);
       const auto at = [&](std::size_t i) { return plan.value[b[i] - begin]; };
       if (at(0) == Plan::kNoMemory)
         REQUIRE(at(k) == Plan::kNoMemory);
       else
         REQUIRE(at(k) == at(0) + k * g.nodes[b[0]].dim.size());
     }
-  for (const Nodes& b : batches(plan)) {  // on a border
-    const std::uint64_t at = plan.value[b[0] - begin];
-    if (at == Plan::kNoMemory) continue;
+  }
+  for (const Step& s : plan.steps) {  // on a border
+    const NodeId id = plan.order[s.first];
+    const std::uint64_t at = plan.value[id - begin];
+    if (at == Plan::kNoMemory || s.goes_on) continue;
     REQUIRE(at % 4 == 0);
-    if (g.nodes[b[0]].dim.size() >= 16) REQUIRE(at % 16 == 0);
+    if (g.nodes[id].dim.size() >= 16) REQUIRE(at % 16 == 0);
   }
   // No two pieces of memory overlap, all lie inside.
   std::map<std::uint64_t, std::uint64_t> pieces;
@@ -101,25 +118,25 @@ TEST_CASE("a plan in order runs every node alone") {
   CHECK(plan.extent == 0);
 }
 
-TEST_CASE("a plan by level runs together what is alike and does not wait for each other") {
+TEST_CASE("a plan in batches runs together what is alike and does not wait for each other") {
   Graph g;
   const NodeId a = g.add(kIn, {3}), b = g.add(kIn, {3});
   const NodeId c = g.add(kOther, {3}, {a}), d = g.add(kOther, {3}, {b});
   const NodeId e = g.add(kOther, {3}, {c});  // waits for c
   const NodeId f = g.add(kOther, {3}, {a});
   Plan plan;
-  plan_by_level(g, 0, 6, plan);
+  plan_in_batches(g, 0, 6, plan);
   check_plan(g, 0, 6, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{a, b}, {c, d, f}, {e}});
   // What has a value already is not waited for.
-  plan_by_level(g, 3, 6, plan);
+  plan_in_batches(g, 3, 6, plan);
   check_plan(g, 3, 6, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{d, e, f}});
 }
 
 TEST_CASE("nodes that differ in anything that counts run apart") {
   const OpForm never = form("never", Kind::compute, BatchRule::never("a test"));
-  const OpForm shared = form("shared", Kind::compute, BatchRule{true, 0, 1u << 0, nullptr});
+  const OpForm shared = form("shared", Kind::compute, BatchRule::products(0));
   Graph g;
   const NodeId x3 = g.add(kIn, {3}), y3 = g.add(kIn, {3}), x4 = g.add(kIn, {4});
   const NodeId batch = g.add(kIn, Dim({3}, 2));
@@ -127,7 +144,7 @@ TEST_CASE("nodes that differ in anything that counts run apart") {
     const bool forward = same_signature(g, g.nodes[a], g.nodes[b]);
     CHECK(forward == same_signature(g, g.nodes[b], g.nodes[a]));
     Plan plan;
-    plan_by_level(g, std::min(a, b), std::max(a, b) + 1, plan);
+    plan_in_batches(g, std::min(a, b), std::max(a, b) + 1, plan);
     check_plan(g, std::min(a, b), std::max(a, b) + 1, plan);
     return forward;
   };
@@ -153,20 +170,68 @@ TEST_CASE("nodes that differ in anything that counts run apart") {
   CHECK_FALSE(pair(shared, {3}, {x3, x3}, one, shared, {3}, {y3, x3}, one));
 }
 
-TEST_CASE("only the first 32 operands can be shared ones, however many there are") {
-  const OpForm shared = form("shared", Kind::compute, BatchRule{true, 0, 1u << 0, nullptr});
+TEST_CASE("sums of products share every matrix and the operand before the pairs") {
+  const OpForm sum = form("sum", Kind::compute, BatchRule::products(1));
   Graph g;
   Nodes a, b;
-  for (int k = 0; k < 40; ++k) {
+  for (int k = 0; k < 41; ++k) {
     a.push_back(g.add(kIn, {3}));
-    b.push_back(k == 0 ? a[0] : g.add(kIn, {3}));
+    b.push_back(k == 0 || k % 2 == 1 ? a.back() : g.add(kIn, {3}));
   }
-  const NodeId x = g.add(shared, {3}, a), y = g.add(shared, {3}, b);
+  const NodeId x = g.add(sum, {3}, a), y = g.add(sum, {3}, b);
   CHECK(same_signature(g, g.nodes[x], g.nodes[y]));
+  for (const std::size_t k : {0u, 1u, 39u}) {
+    Nodes other = b;
+    other[k] = a[2];
+    CHECK_FALSE(same_signature(g, g.nodes[x], g.nodes[g.add(sum, {3}, other)]));
+  }
   Plan plan;
-  plan_by_level(g, 0, y + 1, plan);
+  plan_in_batches(g, 0, y + 1, plan);
   check_plan(g, 0, y + 1, plan);
   CHECK(batches(plan).back() == Nodes{x, y});
+}
+
+TEST_CASE("what waits for nobody is one batch, however deep it lies") {
+  const OpForm sum = form("sum", Kind::compute, BatchRule::products(1));
+  const OpForm step = form("step"), loss = form("loss");
+  Graph g;
+  const NodeId bias = g.add(kIn, {1}), w = g.add(kIn, {4, 4}), u = g.add(kIn, {4, 4});
+  for (const unsigned length : {3u, 5u}) {  // h = step(bias + W x + U h), a loss for every h
+    NodeId h = g.add(kIn, {5});
+    for (unsigned t = 0; t < length; ++t) {
+      const NodeId x = g.add(kIn, {4});
+      const NodeId s = g.add(sum, {4}, {bias, w, x, u, h});
+      h = g.add(step, {5}, {s});
+      g.add(loss, {1}, {h});
+    }
+  }
+  Plan plan;
+  const auto n = static_cast<NodeId>(g.nodes.size());
+  plan_in_batches(g, 0, n, plan);
+  check_plan(g, 0, n, plan);
+  std::size_t sums = 0, steps = 0, losses = 0;
+  for (const Step& s : plan.steps) {
+    const OpForm* f = g.nodes[plan.order[s.first]].form;
+    if (f == &sum && !s.goes_on) {
+      CHECK(s.count == 8);
+      CHECK(s.parts.has(0));
+      CHECK(s.parts.has(1));
+      CHECK_FALSE(s.parts.has(2));
+    }
+    if (f == &sum && s.goes_on) {
+      ++sums;
+      CHECK(s.parts.bits == Parts::bit(2));
+      CHECK(s.count == (sums <= 3 ? 2 : 1));
+    }
+    steps += f == &step;
+    if (f == &loss) {
+      ++losses;
+      CHECK(s.count == 8);
+    }
+  }
+  CHECK(sums == 5);
+  CHECK(steps == 5);
+  CHECK(losses == 1);
 }
 
 TEST_CASE("nodes that look alike to a hash are compared in full") {
@@ -181,7 +246,7 @@ TEST_CASE("nodes that look alike to a hash are compared in full") {
     g.add(kIn, {2, 6});
   }
   Plan plan;
-  plan_by_level(g, 0, 30, plan);
+  plan_in_batches(g, 0, 30, plan);
   check_plan(g, 0, 30, plan);
   CHECK(plan.order.size() == 30);
 }
@@ -194,9 +259,9 @@ TEST_CASE("views and parameters take no memory, scratch comes behind the values"
   const NodeId p = g.add(parameter, {50}), v = g.add(alias, {5, 10}, {p});
   const NodeId row = g.add(lookup, {50}), rows = g.add(lookup, Dim({50}, 3));
   const NodeId k = g.add(kept, {50}, {v}), k2 = g.add(kept, {50}, {v});
-  for (const bool by_level : {false, true}) {
+  for (const bool batched : {false, true}) {
     Plan plan;
-    (by_level ? plan_by_level : plan_in_order)(g, 0, 6, plan);
+    (batched ? plan_in_batches : plan_in_order)(g, 0, 6, plan);
     check_plan(g, 0, 6, plan);
     CHECK(plan.value[p] == Plan::kNoMemory);
     CHECK(plan.value[v] == Plan::kNoMemory);
@@ -216,7 +281,7 @@ TEST_CASE("a batch is one block of memory, whatever the size of its nodes") {
     Graph g;
     for (int i = 0; i < 8; ++i) g.add(kIn, {size});
     Plan plan;
-    plan_by_level(g, 0, 8, plan);
+    plan_in_batches(g, 0, 8, plan);
     REQUIRE(plan.steps.size() == 1);
     for (NodeId i = 0; i < 8; ++i) CHECK(plan.value[i] == i * size);
     CHECK(plan.extent >= 8 * size);
@@ -229,19 +294,20 @@ TEST_CASE("more memory than there is an address for is refused") {
   for (int i = 0; i < 5; ++i) g.add(kIn, {1u << 31, 1u << 26});
   Plan plan;
   CHECK_THROWS_AS(plan_in_order(g, 0, 5, plan), OutOfMemoryError);
-  CHECK_THROWS_AS(plan_by_level(g, 0, 5, plan), OutOfMemoryError);
+  CHECK_THROWS_AS(plan_in_batches(g, 0, 5, plan), OutOfMemoryError);
   plan_in_order(g, 0, 1, plan);
   CHECK(plan.extent == std::uint64_t{1} << 57);
-  plan_by_level(g, 0, 2, plan);
+  plan_in_batches(g, 0, 2, plan);
   CHECK(plan.extent == std::uint64_t{1} << 58);
 }
 
 TEST_CASE("plans of random graphs keep all rules, and a plan can be made again in place") {
   const OpForm never = form("never", Kind::compute, BatchRule::never("a test"));
-  const OpForm shared = form("shared", Kind::compute, BatchRule{true, 0, 1u << 0, nullptr});
+  const OpForm shared = form("shared", Kind::compute, BatchRule::products(0));
   const OpForm kept = form("kept", Kind::compute, BatchRule::each(8), three);
   const OpForm alias = form("view", Kind::alias), parameter = form("parameter", Kind::parameter);
-  const OpForm* const forms[] = {&kIn, &kOther, &never, &shared, &kept, &alias, &parameter};
+  const OpForm sum = form("sum", Kind::compute, BatchRule::products(1));
+  const OpForm* const forms[] = {&kIn, &kOther, &never, &shared, &kept, &alias, &parameter, &sum};
   Plan plan;
   std::size_t fewer = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -252,24 +318,25 @@ TEST_CASE("plans of random graphs keep all rules, and a plan can be made again i
     const auto n = static_cast<NodeId>(5 + below(60));
     const Dim dims[] = {{3}, {17}, {4, 4}, Dim({3}, 2), {1}, {0}};
     for (NodeId id = 0; id < n; ++id) {
-      const OpForm& f = *forms[id == 0 ? 0 : below(7)];
+      const OpForm& f = *forms[id == 0 ? 0 : below(8)];
       Nodes operands;
       const std::size_t arity = &f == &kIn || &f == &parameter ? 0
                                 : &f == &alias                 ? 1
                                 : &f == &shared                ? 2
+                                : &f == &sum                   ? 5
                                                                : 1 + below(2);
       for (std::size_t k = 0; k < arity; ++k) operands.push_back(static_cast<NodeId>(below(id)));
       const Dim dim = &f == &alias ? g.nodes[operands[0]].dim : dims[below(6)];
       g.add(f, dim, operands, {1.0 * static_cast<double>(below(2)), 1.0 * id});
     }
     const auto begin = static_cast<NodeId>(below(n));
-    plan_by_level(g, begin, n, plan);
+    plan_in_batches(g, begin, n, plan);
     check_plan(g, begin, n, plan);
     fewer += plan.steps.size() < n - begin;
     const std::vector<Nodes> first = batches(plan);
     plan_in_order(g, begin, n, plan);
     check_plan(g, begin, n, plan);
-    plan_by_level(g, begin, n, plan);
+    plan_in_batches(g, begin, n, plan);
     CHECK(batches(plan) == first);
   }
   CHECK(fewer > 50);

@@ -360,7 +360,7 @@ void compare_plans(const GraphStore& graph, NodeId loss, double tolerance) {
   reset();
   const Results<T> one = run<T>(graph, loss, plan_in_order);
   reset();
-  const Results<T> many = run<T>(graph, loss, plan_by_level);
+  const Results<T> many = run<T>(graph, loss, plan_in_batches);
   reset();
   double values = 0, gradients = 0;
   for (NodeId id = 0; id <= loss; ++id) {
@@ -410,7 +410,7 @@ void check_batch(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t se
   CHECK((form.batch.value.batches || form.batch.value.why_not));
   if (form.batch.value.batches && sharing != Sharing::none) {
     Plan plan;
-    plan_by_level(g.store(), 0, loss.i + 1, plan);
+    plan_in_batches(g.store(), 0, loss.i + 1, plan);
     bool together = false;
     for (const Step& s : plan.steps) {
       std::size_t found = 0;

@@ -1,0 +1,122 @@
+#pragma once
+
+// Vectors of the widest registers that the compiler may use, for the few kernels that Eigen leaves
+// slow. Values do not depend on the width except where a kernel says so.
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+namespace dynet::cpu {
+
+#if defined(__AVX512F__)
+inline constexpr std::size_t kLaneBytes = 64;
+#elif defined(__AVX__)
+inline constexpr std::size_t kLaneBytes = 32;
+#else
+inline constexpr std::size_t kLaneBytes = 16;
+#endif
+
+template <class T>
+struct Lanes {
+  static constexpr std::size_t kWidth = kLaneBytes / sizeof(T);
+  typedef T V __attribute__((vector_size(kLaneBytes)));
+
+  static V load(const T* p) {
+    V v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  static void store(T* p, V v) { std::memcpy(p, &v, sizeof v); }
+
+  /// The first n lanes, n <= kWidth: loading gives zeros in the others, storing leaves them alone.
+  struct First {
+#ifdef __AVX512F__
+    using Mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
+    explicit First(std::size_t n) : mask(static_cast<Mask>((1u << n) - 1)) {}
+    Mask mask;
+#else
+    explicit First(std::size_t n) : count(n) {}
+    std::size_t count;
+#endif
+  };
+  static V load(const T* p, First f) {
+#ifdef __AVX512F__
+    if constexpr (sizeof(T) == 4)
+      return reinterpret_cast<V>(_mm512_maskz_loadu_ps(f.mask, p));
+    else
+      return reinterpret_cast<V>(_mm512_maskz_loadu_pd(f.mask, p));
+#else
+    V v{};
+    std::memcpy(&v, p, f.count * sizeof(T));
+    return v;
+#endif
+  }
+  static void store(T* p, V v, First f) {
+#ifdef __AVX512F__
+    if constexpr (sizeof(T) == 4)
+      _mm512_mask_storeu_ps(p, f.mask, reinterpret_cast<__m512>(v));
+    else
+      _mm512_mask_storeu_pd(p, f.mask, reinterpret_cast<__m512d>(v));
+#else
+    std::memcpy(p, &v, f.count * sizeof(T));
+#endif
+  }
+
+  /// Keeps v in a register: GCC would rather load it anew for every use, and loads are what the
+  /// products run out of.
+  static V pinned(V v) {
+#ifdef __AVX512F__
+    asm("" : "+v"(v));
+#endif
+    return v;
+  }
+  /// x in every lane.
+  static V all(T x) { return pinned(x - V{}); }
+
+  /// The sums of the elements of v[0] ... v[K - 1], in the first K lanes. The elements of a vector
+  /// are always added in one order: neighbours, then neighbouring pairs, and so on.
+  template <std::size_t K>
+  static V sums(const V* v) {
+    return fold<K, 1>(v);
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 16 / sizeof(T);  // lanes in 128 bits
+
+  // Adds neighbours. Where a block holds the neighbours of both vectors only lanes of one block are
+  // exchanged, which is what processors do best; later whole blocks.
+  static constexpr std::size_t from(std::size_t o, std::size_t done) {
+    if (done < kBlock) {
+      const std::size_t in = o % kBlock;
+      return (in < kBlock / 2 ? 0 : kWidth) + o / kBlock * kBlock + 2 * (in % (kBlock / 2));
+    }
+    const std::size_t block = o / kBlock, half = kWidth / kBlock / 2;
+    return (block < half ? 0 : kWidth) + 2 * (block % half) * kBlock + o % kBlock;
+  }
+  template <std::size_t kDone, std::size_t... O>
+  static V fold_two(V a, V b, std::index_sequence<O...>) {
+    constexpr std::size_t kNext = kDone < kBlock ? 1 : kBlock;
+    return __builtin_shufflevector(a, b, from(O, kDone)...) +
+           __builtin_shufflevector(a, b, (from(O, kDone) + kNext)...);
+  }
+  template <std::size_t K, std::size_t kDone>
+  static V fold(const V* v) {
+    constexpr std::make_index_sequence<kWidth> kLanes;
+    if constexpr (kDone == kWidth) {
+      return v[0];
+    } else {
+      constexpr std::size_t kLeft = K > 1 ? K / 2 : 1;
+      V folded[kLeft];
+      for (std::size_t i = 0; i < kLeft; ++i)
+        folded[i] = fold_two<kDone>(v[K > 1 ? 2 * i : 0], v[K > 1 ? 2 * i + 1 : 0], kLanes);
+      return fold<kLeft, kDone * 2>(folded);
+    }
+  }
+};
+
+}  // namespace dynet::cpu

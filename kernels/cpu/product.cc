@@ -1,0 +1,266 @@
+#include "kernels/cpu/product.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/lanes.h"
+
+namespace dynet::cpu {
+namespace {
+
+// Rows of W that a tile covers: R whole vectors, the last one cut to `last` lanes if kCut.
+template <class T, int R, bool kCut>
+struct Rows {
+  using L = Lanes<T>;
+  using V = typename L::V;
+  typename L::First last;
+
+  V load(const T* p, int r) const {
+    return L::pinned(kCut && r == R - 1 ? L::load(p + r * L::kWidth, last)
+                                        : L::load(p + r * L::kWidth));
+  }
+  void store(T* p, int r, V v) const {
+    if (kCut && r == R - 1)
+      L::store(p + r * L::kWidth, v, last);
+    else
+      L::store(p + r * L::kWidth, v);
+  }
+};
+
+// C columns of y for one tile of rows: W's column p times x[p], p in order.
+template <class T, int R, int C, bool kCut>
+void multiply_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t k, const T* w,
+                   const T* const* x, std::size_t x_at, T* const* y, std::size_t y_at,
+                   const bool* add) {
+  typename Lanes<T>::V sum[C][R];
+  const T* in[C];
+  for (int c = 0; c < C; ++c) {
+    in[c] = x[c] + x_at;
+    for (int r = 0; r < R; ++r)
+      sum[c][r] = add[c] ? rows.load(y[c] + y_at, r) : typename Lanes<T>::V{};
+  }
+  for (std::size_t p = 0; p < k; ++p, w += ld) {
+    typename Lanes<T>::V b[C];
+    for (int c = 0; c < C; ++c) b[c] = Lanes<T>::all(in[c][p]);
+    for (int r = 0; r < R; ++r) {
+      const typename Lanes<T>::V a = rows.load(w, r);
+      for (int c = 0; c < C; ++c) sum[c][r] += a * b[c];
+    }
+  }
+  for (int c = 0; c < C; ++c)
+    for (int r = 0; r < R; ++r) rows.store(y[c] + y_at, r, sum[c][r]);
+}
+
+// Cuts the columns from `at` up to n into parts of at most C, as equal as can be; the size of a
+// part is a constant for f.
+template <int C, class F>
+void for_columns(std::size_t n, std::size_t at, F&& f) {
+  if constexpr (C > 1) {
+    const std::size_t parts = (n - at + C - 1) / C, spare = parts * C - (n - at);
+    for (std::size_t whole = parts > spare ? parts - spare : 0; whole > 0; --whole, at += C)
+      f(std::integral_constant<int, C>(), at);
+    if (at < n) for_columns<C - 1>(n, at, f);
+  } else {
+    for (; at < n; ++at) f(std::integral_constant<int, 1>(), at);
+  }
+}
+
+// Calls f with tiles of R, R / 2, ... 1 vectors that cover the rows from `at` up to m.
+template <class T, int R, class F>
+void for_rows(std::size_t m, std::size_t at, F&& f) {
+  using First = typename Lanes<T>::First;
+  constexpr std::size_t kRows = R * Lanes<T>::kWidth;
+  for (; m - at >= kRows; at += kRows) f(Rows<T, R, false>{First(0)}, at);
+  if (at == m) return;
+  if constexpr (R > 1)
+    for_rows<T, R / 2>(m, at, f);
+  else
+    f(Rows<T, 1, true>{First(m - at)}, at);
+}
+
+// Two ways to fill the registers with sums: 8 x 3 vectors read W in longer pieces, 4 x 6 read it
+// less often. What tiles read of W, kDepth columns of so many rows, stays in the nearest cache
+// until all columns of y have used it. For many columns it is copied first: W's own columns may lie
+// on few cache sets and, if they are long, on many pages.
+constexpr std::size_t kDepth = 128;
+constexpr std::size_t kPackFrom = 32, kPackLongFrom = 24, kLong = 2048;
+
+template <int R, int C, bool kPacked, class T>
+void multiply_blocks(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
+                     T* const* y, const bool* add) {
+  alignas(64) T pack[kPacked ? kDepth * R * Lanes<T>::kWidth : 1];
+  constexpr bool kAll[] = {true, true, true, true, true, true};
+  static_assert(C <= 6);
+  const std::size_t depth = n <= C ? k : kDepth;
+  for_rows<T, R>(m, 0, [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
+    constexpr std::size_t kRows = Q * Lanes<T>::kWidth;
+    for (std::size_t p = 0; p < k; p += depth) {
+      const std::size_t here = std::min(depth, k - p);
+      const T* from = w + p * m + row;
+      if constexpr (kPacked)
+        for (std::size_t q = 0; q < here; ++q)
+          for (int r = 0; r < Q; ++r)
+            Lanes<T>::store(pack + q * kRows + r * Lanes<T>::kWidth, rows.load(from + q * m, r));
+      for_columns<C>(n, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t j) {
+        multiply_tile<T, Q, D>(rows, kPacked ? kRows : m, here, kPacked ? pack : from, x + j, p,
+                               y + j, row, p == 0 ? add + j : kAll);
+      });
+    }
+  });
+}
+
+// K columns of W times N columns of y, over rows [0, m): dot products side by side.
+template <class T, int K, int N>
+void transposed_tile(std::size_t m, std::size_t ld, const T* w, const T* const* y, std::size_t y_at,
+                     T* const* x, std::size_t x_at, const bool* add, bool add_all) {
+  using L = Lanes<T>;
+  typename L::V sum[N][K] = {};
+  const T* in[N];
+  for (int j = 0; j < N; ++j) in[j] = y[j] + y_at;
+  std::size_t i = 0;
+  for (; i + L::kWidth <= m; i += L::kWidth) {
+    typename L::V b[N];
+    for (int j = 0; j < N; ++j) b[j] = L::load(in[j] + i);
+    for (int q = 0; q < K; ++q) {
+      const typename L::V a = L::pinned(L::load(w + q * ld + i));
+      for (int j = 0; j < N; ++j) sum[j][q] += a * b[j];
+    }
+  }
+  if (i < m) {
+    const typename L::First rest(m - i);
+    typename L::V b[N];
+    for (int j = 0; j < N; ++j) b[j] = L::load(in[j] + i, rest);
+    for (int q = 0; q < K; ++q) {
+      const typename L::V a = L::pinned(L::load(w + q * ld + i, rest));
+      for (int j = 0; j < N; ++j) sum[j][q] += a * b[j];
+    }
+  }
+  const typename L::First out(K);
+  for (int j = 0; j < N; ++j) {
+    typename L::V s = L::template sums<K>(sum[j]);
+    T* to = x[j] + x_at;
+    if (add_all || add[j]) s += L::load(to, out);
+    L::store(to, s, out);
+  }
+}
+
+// Rows that are summed before they are added to the result: the same for every n, so that a
+// column's sum does not depend on it.
+constexpr std::size_t kSumRows = 1024;
+// Columns of y that stay in the nearest caches while W passes by.
+constexpr std::size_t kKeepColumns = 48;
+
+template <class T, int K, int N>
+void transposed_columns(std::size_t m, std::size_t k, std::size_t from, std::size_t n, const T* w,
+                        const T* const* y, T* const* x, const bool* add) {
+  for (std::size_t i = 0; i < m; i += kSumRows)
+    for (std::size_t first = 0; first < n; first += kKeepColumns) {
+      const std::size_t columns = std::min(kKeepColumns, n - first);
+      for (std::size_t q = from; q + K <= k; q += K)
+        for_columns<N>(columns, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t c) {
+          const std::size_t j = first + c;
+          transposed_tile<T, K, D>(std::min(kSumRows, m - i), m, w + q * m + i, y + j, i, x + j, q,
+                                   add + j, i > 0);
+        });
+    }
+  if constexpr (K > 1)
+    if (const std::size_t done = from + (k - from) / K * K; done < k)
+      transposed_columns<T, K / 2, N>(m, k, done, n, w, y, x, add);
+}
+
+template <class T, int R, int C, bool kCut>
+void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add, T* w,
+                const T* const* y, std::size_t y_at, const T* const* x, std::size_t x_at) {
+  typename Lanes<T>::V sum[C][R];
+  for (int c = 0; c < C; ++c)
+    for (int r = 0; r < R; ++r) sum[c][r] = add ? rows.load(w + c * ld, r) : typename Lanes<T>::V{};
+  for (std::size_t j = 0; j < n; ++j) {
+    const T *a = y[j] + y_at, *b = x[j] + x_at;
+    typename Lanes<T>::V v[R];
+    for (int r = 0; r < R; ++r) v[r] = rows.load(a, r);
+    for (int c = 0; c < C; ++c) {
+      const typename Lanes<T>::V u = Lanes<T>::all(b[c]);
+      for (int r = 0; r < R; ++r) sum[c][r] += v[r] * u;
+    }
+  }
+  for (int c = 0; c < C; ++c)
+    for (int r = 0; r < R; ++r) rows.store(w + c * ld, r, sum[c][r]);
+}
+
+// The empty sum.
+template <class T>
+void zero(std::size_t size, std::size_t n, T* const* columns, const bool* add) {
+  for (std::size_t j = 0; j < n; ++j)
+    if (!add[j]) std::fill_n(columns[j], size, T(0));
+}
+
+// x_j = w y_j or x_j += w y_j, for numbers y_j.
+template <class T>
+void scale(std::size_t k, std::size_t n, const T* w, const T* const* y, T* const* x,
+           const bool* add) {
+  for (std::size_t j = 0; j < n; ++j) {
+    T* const to = x[j];
+    const T by = *y[j];
+    if (add[j])
+      for (std::size_t q = 0; q < k; ++q) to[q] += w[q] * by;
+    else
+      for (std::size_t q = 0; q < k; ++q) to[q] = w[q] * by;
+  }
+}
+
+}  // namespace
+
+template <class T>
+void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
+              T* const* y, const bool* add) {
+  if (k == 0)
+    zero(m, n, y, add);
+  else if (m == 1 && k > 1)  // the row as a column
+    multiply_transposed<T>(k, 1, n, w, x, y, add);
+  else if (n <= 3)
+    multiply_blocks<8, 3, false>(m, k, n, w, x, y, add);
+  else if (n < (m < kLong ? kPackFrom : kPackLongFrom))
+    multiply_blocks<4, 6, false>(m, k, n, w, x, y, add);
+  else
+    multiply_blocks<4, 6, true>(m, k, n, w, x, y, add);
+}
+
+template <class T>
+void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* y,
+                         T* const* x, const bool* add) {
+  constexpr int kTogether = static_cast<int>(std::min<std::size_t>(Lanes<T>::kWidth, 8));
+  if (m == 0)
+    zero(k, n, x, add);
+  else if (m == 1)
+    scale(k, n, w, y, x, add);
+  else if (n == 1)
+    transposed_columns<T, kTogether, 1>(m, k, 0, n, w, y, x, add);
+  else
+    transposed_columns<T, kTogether, 3>(m, k, 0, n, w, y, x, add);
+}
+
+template <class T>
+void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, const T* const* y,
+                    const T* const* x) {
+  constexpr std::size_t kTogether = 128;
+  for (std::size_t first = 0; first == 0 || first < n; first += kTogether) {
+    const std::size_t count = std::min(kTogether, n - first);
+    for_rows<T, 4>(m, 0, [&]<int R, bool kCut>(Rows<T, R, kCut> rows, std::size_t row) {
+      for_columns<6>(k, 0, [&]<int C>(std::integral_constant<int, C>, std::size_t q) {
+        outer_tile<T, R, C>(rows, m, count, add || first > 0, w + q * m + row, y + first, row,
+                            x + first, q);
+      });
+    });
+  }
+}
+
+#define DYNET_INSTANTIATE(T)                                                                     \
+  template void multiply(std::size_t, std::size_t, std::size_t, const T*, const T* const*,       \
+                         T* const*, const bool*);                                                \
+  template void multiply_transposed(std::size_t, std::size_t, std::size_t, const T*,             \
+                                    const T* const*, T* const*, const bool*);                    \
+  template void multiply_outer(std::size_t, std::size_t, std::size_t, bool, T*, const T* const*, \
+                               const T* const*);
+DYNET_INSTANTIATE(float)
+DYNET_INSTANTIATE(double)
+
+}  // namespace dynet::cpu

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+
+namespace dynet::cpu {
+
+/// Products of one m x k matrix W, stored column by column, with n columns that may lie anywhere.
+///
+/// Made for what a dynamic graph has: n is small and the columns are values of different nodes.
+/// Every element is summed in an order that m, n and the neighbours have no part in, so a node's
+/// value and gradient are the same bits alone and in a batch.
+
+/// y_j = W x_j, or y_j += W x_j where add[j], for j < n.
+template <class T>
+void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
+              T* const* y, const bool* add);
+
+/// x_j = W' y_j, or x_j += W' y_j where add[j]. Columns that are one memory are added up in order.
+template <class T>
+void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* y,
+                         T* const* x, const bool* add);
+
+/// W = sum over j of y_j x_j', or W += that.
+template <class T>
+void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, const T* const* y,
+                    const T* const* x);
+
+}  // namespace dynet::cpu
