@@ -48,6 +48,12 @@ std::size_t Arena::capacity() const {
   return sum;
 }
 
+std::size_t Arena::used() const {
+  std::size_t sum = used_;
+  for (std::size_t c = 0; c < chunk_; ++c) sum += chunks_[c].size;
+  return sum;
+}
+
 void* Arena::allocate(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) return allocate_block(bytes);  // throws
   bytes = round_up(bytes, kAlignment);

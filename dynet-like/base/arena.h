@@ -41,6 +41,8 @@ class Arena {
   void release();
   /// Bytes held, handed out or not.
   std::size_t capacity() const;
+  /// Bytes handed out, ends of chunks that were passed over included.
+  std::size_t used() const;
 
  private:
   struct Chunk {

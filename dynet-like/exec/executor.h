@@ -36,6 +36,10 @@ class Executor {
   void release();
 
   NodeId evaluated() const { return evaluated_; }
+  /// Batches run since the last clear.
+  std::size_t batches() const { return steps_.size(); }
+  std::size_t value_bytes() const { return values_.used(); }
+  std::size_t gradient_bytes() const { return gradients_.used(); }
   /// Valid for evaluated nodes.
   T* value(NodeId id) const { return value_[id]; }
   /// Zeros for a node below which the loss does not depend. Throws ArgumentError before any
@@ -47,14 +51,46 @@ class Executor {
   ParameterAccess<T>& parameters() { return parameters_; }
 
  private:
-  void run_step(const Step& step, const NodeId* ids);
+  /// A batch that was run: its nodes, and where kernels find their memory, operand by operand.
+  struct Ran {
+    Step step;  // first counts in order_
+    std::uint32_t arity;
+    T** outs;      // by node of the batch
+    T** auxs;      // by node
+    T** ins;       // operand k of node i at k * count + i
+    NodeId* args;  // at the same place
+  };
+  struct Run {  // one plan that was run: where its part of what follows begins
+    NodeId begin;
+    std::uint32_t steps, order;
+    Arena::Mark memory, pointers;
+  };
+  /// The gradient of a node.
+  struct Gradient {
+    enum State : std::uint32_t { none, unwritten, written };
+    T* memory;  // of its own, or the parameter's once that is known
+    State state;
+    std::uint32_t last_use;  // the last of its uses that wait, see Use
+  };
+  /// The gradient of what the products of a batch share waits until the shared node is reached, and
+  /// is then summed over all batches at once.
+  struct Use {
+    std::uint32_t step, operand, next;
+  };
+  static constexpr std::uint32_t kNoUse = ~std::uint32_t{0};
+
+  Ran record(const Step& step, const Plan& plan);
+  void run_step(const Ran& ran);
   void run_lookup(NodeId id);
+  void truncate_step(Ran& ran, NodeId size, std::uint32_t first);
+
+  void prepare_gradients(NodeId size);
   void backward_step(std::uint32_t step);
-  const NodeId* live_nodes(const Step& step, std::size_t& count);
-  void backward_later(NodeId shared);
-  void backward_later(NodeId shared, std::size_t operand, const NodeId* ids, std::size_t count);
+  GradientBatch<T> live_batch(const Ran& ran);
+  void backward_shared(NodeId shared);
+  void backward_shared(NodeId shared, std::size_t operand, std::uint32_t first_use,
+                       std::uint32_t end_use, std::size_t count);
   void scatter_rows(NodeId id);
-  bool wants_gradient(NodeId id) const { return full_ || graph_.nodes[id].needs_gradient(); }
   Slot<T> gradient_slot(NodeId id);
   void check_forward(NodeId id) const;
   void check_backward(NodeId id, const T* gradient, NodeId operand) const;
@@ -63,37 +99,24 @@ class Executor {
   Planner planner_;
   Plan plan_;
   ParameterAccess<T> parameters_;
-  Arena values_, gradients_;
+  Arena values_, pointers_, gradients_;
 
   NodeId evaluated_ = 0;
   std::uint64_t epoch_ = 0;
-  struct Run {  // one plan that was run: where its part of what follows begins
-    NodeId begin;
-    std::uint32_t steps, order;
-    Arena::Mark memory;
-  };
   PodVector<Run> runs_;
-  PodVector<Step> steps_;  // of all runs, first counted in order_
+  PodVector<Ran> steps_;  // of all runs
   PodVector<NodeId> order_;
   PodVector<T*> value_, aux_;  // by node
 
   NodeId differentiated_ = 0;  // nodes below it were covered by the last backward pass
   bool full_ = false;
   bool check_ = false;
-  PodVector<T*> gradient_;   // by node; memory of its own, or the parameter's
-  PodVector<bool> written_;  // by node
-  // Gradients of what the products of a batch share wait until nothing else is left to do but them:
-  // by node the last of its uses, and a list of uses.
-  struct Use {
-    std::uint32_t step, operand, next;
-  };
-  static constexpr std::uint32_t kNoUse = ~std::uint32_t{0};
-  PodVector<std::uint32_t> last_use_;
+  PodVector<Gradient> gradient_;  // by node
   PodVector<Use> uses_;
-  PodVector<std::size_t> offset_;
-  PodVector<T*> pointers_;  // handed to kernels
+  // What kernels get besides what is recorded, made anew for each call.
+  PodVector<T*> handed_;
   PodVector<bool> adds_;
-  PodVector<NodeId> live_, together_;
+  PodVector<NodeId> live_, live_args_;
 };
 
 extern template class Executor<float>;

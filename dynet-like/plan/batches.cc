@@ -62,6 +62,7 @@ class Batcher {
     for (std::uint32_t i = 0; i < n_; ++i) {
       const std::uint32_t sig = number(i);
       s_.signature[i] = sig;
+      plan_.first_arg[i] = node(i).first_arg;
       ++s_.signatures[sig].count;
       std::uint32_t last = kNone;  // operands of one kind follow each other
       for (const NodeId a : graph_.args_of(node(i))) {

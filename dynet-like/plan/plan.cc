@@ -69,6 +69,7 @@ void Plan::reset(NodeId from, NodeId to) {
   order.clear();
   value.resize_uninitialized(to - from);
   aux.resize_uninitialized(to - from);
+  first_arg.resize_uninitialized(to - from);
 }
 
 void Plan::place(const GraphStore& graph) {
@@ -87,6 +88,7 @@ void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan
   for (std::uint32_t i = 0; i < n; ++i) {
     steps[i] = {i, 1};
     order[i] = begin + i;
+    plan.first_arg[i] = graph.nodes[begin + i].first_arg;
   }
   plan.place(graph);
 }

@@ -54,6 +54,8 @@ struct Plan {
   /// kNoMemory.
   PodVector<std::uint64_t> value;
   PodVector<std::uint64_t> aux;
+  /// Where the operands of node begin + i are listed in the graph: a copy, close together.
+  PodVector<std::uint32_t> first_arg;
   std::uint64_t extent = 0;  ///< elements in all
   PlanScratch scratch;
 

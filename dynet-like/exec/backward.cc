@@ -1,0 +1,295 @@
+// The backward half of the executor.
+#include <algorithm>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/exec/executor.h"
+#include "dynet-like/exec/kernel.h"
+#include "dynet-like/graph/indices.h"
+#include "dynet-like/graph/parameter_nodes.h"
+
+namespace dynet {
+
+template <class T>
+void Executor<T>::backward(NodeId loss, bool full) {
+  forward(loss);
+  full_ = full;
+  differentiated_ = 0;
+  parameters_.begin_backward();
+  prepare_gradients(loss + 1);
+  if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
+    const Slot<T> seed = gradient_slot(loss);
+    *seed.g = seed.adds ? *seed.g + T(1) : T(1);
+    for (std::size_t s = steps_.size(); s-- > 0;) backward_step(static_cast<std::uint32_t>(s));
+  }
+  differentiated_ = loss + 1;
+}
+
+// Memory in the order of the steps, so that the gradients of a batch lie side by side too.
+// Parameters and single rows have theirs in a lane.
+template <class T>
+void Executor<T>::prepare_gradients(NodeId size) {
+  constexpr std::size_t kBorder = 16;
+  gradients_.reset();
+  uses_.clear();
+  gradient_.resize_uninitialized(size);
+  for (NodeId id = 0; id < size; ++id)
+    gradient_[id] = {
+        nullptr, full_ || graph_.nodes[id].needs_gradient() ? Gradient::unwritten : Gradient::none,
+        kNoUse};
+  std::size_t extent = 0;
+  const auto place = [&](T* base) {
+    extent = 0;
+    for (const Ran& ran : steps_) {
+      if (ran.step.goes_on) continue;
+      const NodeId* ids = order_.data() + ran.step.first;
+      const Node& node = graph_.nodes[ids[0]];
+      const bool in_lane = node.form->kind == Kind::parameter ||
+                           (node.form->kind == Kind::lookup && node.dim.bd == 1);
+      const std::size_t stride = node.dim.size(), border = stride >= kBorder ? kBorder : 4;
+      extent = (extent + border - 1) / border * border;
+      for (std::uint32_t i = 0; i < ran.step.count; ++i) {
+        if (ids[i] >= size || gradient_[ids[i]].state == Gradient::none ||
+            (in_lane && graph_.nodes[ids[i]].needs_gradient()))
+          continue;
+        if (base) gradient_[ids[i]].memory = base + extent;
+        extent += stride;
+      }
+    }
+  };
+  place(nullptr);
+  place(gradients_.allocate_array<T>(extent));
+}
+
+template <class T>
+Slot<T> Executor<T>::gradient_slot(NodeId id) {
+  Gradient& g = gradient_[id];
+  if (g.state == Gradient::written) return {g.memory, true};
+  g.state = Gradient::written;
+  if (g.memory) return {g.memory, false};
+  const Node& n = graph_.nodes[id];
+  const Slot<T> slot = n.form->kind == Kind::parameter
+                           ? parameters_.use(*graph_.attr<ParameterAttr>(n).parameter)
+                           : parameters_.use_row(*graph_.attr<LookupAttr>(n).table,
+                                                 *reinterpret_cast<const std::uint32_t*>(aux_[id]));
+  g.memory = slot.g;
+  return slot;
+}
+
+// What is recorded of a batch, without the nodes that the loss does not depend on; gradients of
+// operands are left to the caller.
+template <class T>
+GradientBatch<T> Executor<T>::live_batch(const Ran& ran) {
+  const NodeId* ids = order_.data() + ran.step.first;
+  const std::size_t all = ran.step.count, arity = ran.arity;
+  const auto live = [&](NodeId id) {
+    return id < gradient_.size() && gradient_[id].state == Gradient::written;
+  };
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < all; ++i) count += live(ids[i]);
+  GradientBatch<T> b{
+      {graph_, ids, count, arity, ran.outs, ran.ins, ran.auxs, epoch_}, nullptr, nullptr, nullptr};
+  live_args_.clear();
+  if (count == 0) return b;
+  handed_.resize_uninitialized((2 * arity + 3) * count);
+  adds_.resize_uninitialized(arity * count);
+  T** d_outs = handed_.data();
+  b.d_outs = d_outs;
+  b.d_ins = d_outs + count;
+  b.adds = adds_.data();
+  if (count == all) {
+    for (std::size_t i = 0; i < count; ++i) d_outs[i] = gradient_[ids[i]].memory;
+    return b;
+  }
+  T** outs = d_outs + (arity + 1) * count;
+  T** auxs = outs + count;
+  T** ins = auxs + count;
+  live_.clear();
+  NodeId* args = live_args_.append(arity * count);
+  for (std::size_t i = 0, to = 0; i < all; ++i) {
+    if (!live(ids[i])) continue;
+    live_.push_back(ids[i]);
+    d_outs[to] = gradient_[ids[i]].memory;
+    outs[to] = ran.outs[i];
+    auxs[to] = ran.auxs[i];
+    for (std::size_t k = 0; k < arity; ++k) {
+      ins[k * count + to] = ran.ins[k * all + i];
+      args[k * count + to] = ran.args[k * all + i];
+    }
+    ++to;
+  }
+  b.ids = live_.data();
+  b.outs = outs;
+  b.ins = ins;
+  b.auxs = auxs;
+  return b;
+}
+
+template <class T>
+void Executor<T>::backward_step(std::uint32_t at) {
+  const Ran ran = steps_[at];
+  for (std::uint32_t i = 0; i < ran.step.count; ++i) {
+    const NodeId id = order_[ran.step.first + i];
+    if (id < gradient_.size() && gradient_[id].last_use != kNoUse) backward_shared(id);
+  }
+  const OpForm& form = *graph_.nodes[order_[ran.step.first]].form;
+  const auto run = kernel<T>(form.backward.value);
+  if (form.kind == Kind::parameter || (form.kind != Kind::lookup && (!run || ran.arity == 0)))
+    return;
+  const GradientBatch<T> b = live_batch(ran);
+  if (b.count == 0) return;
+  if (form.kind == Kind::lookup) {
+    for (std::size_t i = 0; i < b.count; ++i) scatter_rows(b.ids[i]);
+    return;
+  }
+
+  // In the order in which the kernel writes: operand by operand, node by node.
+  T** d_ins = handed_.data() + b.count;
+  const NodeId* args = live_args_.empty() ? ran.args : live_args_.data();
+  const BatchRule& rule = form.batch.value;
+  bool any = false;
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    const bool now = ran.step.parts.all() || ran.step.parts.has(rule.part_of(k));
+    if (rule.shares(k) || !now) {
+      std::fill_n(d_ins + k * b.count, b.count, nullptr);
+      Gradient& shared = gradient_[args[k * b.count]];
+      if (!now || shared.state == Gradient::none) continue;
+      uses_.push_back({at, static_cast<std::uint32_t>(k), shared.last_use});
+      shared.last_use = static_cast<std::uint32_t>(uses_.size() - 1);
+      continue;
+    }
+    for (std::size_t to = k * b.count; to < (k + 1) * b.count; ++to) {
+      if (gradient_[args[to]].state == Gradient::none) {
+        d_ins[to] = nullptr;
+        continue;
+      }
+      const Slot<T> slot = gradient_slot(args[to]);
+      d_ins[to] = slot.g;
+      adds_[to] = slot.adds;
+      any = true;
+    }
+  }
+  if (!any) return;
+  run(b);
+  if (check_) [[unlikely]]
+    for (std::size_t to = 0; to < b.arity * b.count; ++to)
+      if (d_ins[to]) check_backward(b.ids[to % b.count], d_ins[to], args[to]);
+}
+
+// The gradient of a node that the products of its users have in common: all uses that are alike at
+// once, in the order in which the users ran.
+template <class T>
+void Executor<T>::backward_shared(NodeId shared) {
+  const auto alike = [&](const Use& x, const Use& y) {
+    const Ran &p = steps_[x.step], &q = steps_[y.step];
+    const Node &a = graph_.nodes[order_[p.step.first]], &b = graph_.nodes[order_[q.step.first]];
+    if (x.operand != y.operand || a.form != b.form || a.arity != b.arity || a.dim != b.dim)
+      return false;
+    for (std::size_t k = 0; k < p.arity; ++k)
+      if (graph_.nodes[p.args[k * p.step.count]].dim != graph_.nodes[q.args[k * q.step.count]].dim)
+        return false;
+    return true;
+  };
+  for (std::uint32_t use = gradient_[shared].last_use; use != kNoUse;) {
+    const std::uint32_t first = use;
+    std::size_t count = 0;
+    for (; use != kNoUse && (use == first || alike(uses_[first], uses_[use]));
+         use = uses_[use].next)
+      count += steps_[uses_[use].step].step.count;
+    backward_shared(shared, uses_[first].operand, first, use, count);
+  }
+}
+
+// Of `count` nodes, among them some that the loss may not depend on. Only the shared operand, the
+// one behind it, and gradients are handed to the kernel.
+template <class T>
+void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint32_t first_use,
+                                  std::uint32_t end_use, std::size_t count) {
+  const Ran& first = steps_[uses_[first_use].step];
+  const std::size_t arity = first.arity;
+  live_.clear();
+  for (std::uint32_t use = first_use; use != end_use; use = uses_[use].next) {
+    const Step& s = steps_[uses_[use].step].step;
+    for (std::uint32_t i = s.first; i < s.first + s.count; ++i)
+      if (const NodeId id = order_[i];
+          id < gradient_.size() && gradient_[id].state == Gradient::written)
+        live_.push_back(id);
+  }
+  const bool all = live_.size() == count;
+  count = live_.size();
+  handed_.resize_uninitialized((2 * arity + 3) * count);
+  adds_.resize_uninitialized(arity * count);
+  T** d_outs = handed_.data();
+  T** d_ins = d_outs + count;
+  T** outs = d_ins + arity * count;
+  T** auxs = outs + count;
+  T** ins = auxs + count;
+  std::fill_n(d_ins, arity * count, nullptr);
+  std::size_t to = 0;
+  for (std::uint32_t use = first_use; use != end_use; use = uses_[use].next) {
+    const Ran& ran = steps_[uses_[use].step];
+    const std::size_t n = ran.step.count;
+    for (std::size_t i = 0; i < n; ++i) {
+      const NodeId id = order_[ran.step.first + i];
+      if (!all && (to == count || live_[to] != id)) continue;
+      d_outs[to] = gradient_[id].memory;
+      outs[to] = ran.outs[i];
+      auxs[to] = ran.auxs[i];
+      for (std::size_t k = operand; k < std::min(operand + 2, arity); ++k)
+        ins[k * count + to] = ran.ins[k * n + i];
+      ++to;
+    }
+  }
+  const Slot<T> slot = gradient_slot(shared);
+  std::fill_n(d_ins + operand * count, count, slot.g);
+  std::fill_n(adds_.data() + operand * count, count, true);
+  adds_[operand * count] = slot.adds;
+  kernel<T>(graph_.nodes[live_[0]].form->backward.value)(GradientBatch<T>{
+      {graph_, live_.data(), count, arity, outs, ins, auxs, epoch_}, d_outs, d_ins, adds_.data()});
+  if (check_) [[unlikely]]
+    check_backward(live_[0], slot.g, shared);
+}
+
+template <class T>
+void Executor<T>::scatter_rows(NodeId id) {
+  const Node& n = graph_.nodes[id];
+  if (n.dim.bd == 1 || !n.needs_gradient()) return;  // written in place
+  ParameterStorage& table = *graph_.attr<LookupAttr>(n).table;
+  const auto* rows = reinterpret_cast<const std::uint32_t*>(aux_[id]);
+  const std::size_t size = table.row_size();
+  for (unsigned b = 0; b < n.dim.bd; ++b) {
+    const Slot<T> slot = parameters_.use_row(table, rows[b]);
+    const T* g = gradient_[id].memory + b * size;
+    for (std::size_t i = 0; i < size; ++i) slot.g[i] = slot.adds ? slot.g[i] + g[i] : g[i];
+  }
+}
+
+template <class T>
+T* Executor<T>::gradient(NodeId id) {
+  if (id >= differentiated_)
+    throw ArgumentError("gradient: no backward pass has covered this expression");
+  Gradient& g = gradient_[id];
+  if (g.state != Gradient::written) {
+    const std::size_t n = graph_.nodes[id].dim.size();
+    g.memory = gradients_.allocate_array<T>(n);
+    std::fill_n(g.memory, n, T(0));
+    g.state = Gradient::written;
+  }
+  return g.memory;
+}
+
+#define DYNET_INSTANTIATE(T)                                                                    \
+  template void Executor<T>::backward(NodeId, bool);                                            \
+  template void Executor<T>::prepare_gradients(NodeId);                                         \
+  template Slot<T> Executor<T>::gradient_slot(NodeId);                                          \
+  template GradientBatch<T> Executor<T>::live_batch(const Ran&);                                \
+  template void Executor<T>::backward_step(std::uint32_t);                                      \
+  template void Executor<T>::backward_shared(NodeId);                                           \
+  template void Executor<T>::backward_shared(NodeId, std::size_t, std::uint32_t, std::uint32_t, \
+                                             std::size_t);                                      \
+  template void Executor<T>::scatter_rows(NodeId);                                              \
+  template T* Executor<T>::gradient(NodeId);
+DYNET_INSTANTIATE(float)
+DYNET_INSTANTIATE(double)
+#undef DYNET_INSTANTIATE
+
+}  // namespace dynet
