@@ -6,6 +6,7 @@
 #include "dynet-like/exec/kernel.h"
 #include "dynet-like/graph/indices.h"
 #include "dynet-like/graph/parameter_nodes.h"
+#include "kernels/cpu/product.h"
 
 namespace dynet {
 
@@ -25,7 +26,7 @@ void Executor<T>::backward(NodeId loss, bool full) {
 }
 
 // Memory in the order of the steps, so that the gradients of a batch lie side by side too.
-// Parameters and single rows have theirs in a lane.
+// Parameters have theirs in a lane.
 template <class T>
 void Executor<T>::prepare_gradients(NodeId size) {
   constexpr std::size_t kBorder = 16;
@@ -35,7 +36,7 @@ void Executor<T>::prepare_gradients(NodeId size) {
   for (NodeId id = 0; id < size; ++id)
     gradient_[id] = {
         nullptr, full_ || graph_.nodes[id].needs_gradient() ? Gradient::unwritten : Gradient::none,
-        kNoUse};
+        kNoUse, 0, 0};
   std::size_t extent = 0;
   const auto place = [&](T* base) {
     extent = 0;
@@ -43,8 +44,7 @@ void Executor<T>::prepare_gradients(NodeId size) {
       if (ran.step.goes_on) continue;
       const NodeId* ids = order_.data() + ran.step.first;
       const Node& node = graph_.nodes[ids[0]];
-      const bool in_lane = node.form->kind == Kind::parameter ||
-                           (node.form->kind == Kind::lookup && node.dim.bd == 1);
+      const bool in_lane = node.form->kind == Kind::parameter;
       const std::size_t stride = node.dim.size(), border = stride >= kBorder ? kBorder : 4;
       extent = (extent + border - 1) / border * border;
       for (std::uint32_t i = 0; i < ran.step.count; ++i) {
@@ -58,6 +58,47 @@ void Executor<T>::prepare_gradients(NodeId size) {
   };
   place(nullptr);
   place(gradients_.allocate_array<T>(extent));
+  count_columns();
+}
+
+template <class T>
+void Executor<T>::count_columns() {
+  turned_.clear();
+  batch_ = 0;
+  for (const Ran& ran : steps_) {
+    const NodeId id = order_[ran.step.first];
+    const Node& node = graph_.nodes[id];
+    const BatchRule& rule = node.form->batch.value;
+    if (!rule.has_products() || id >= gradient_.size()) continue;
+    for (std::size_t k = rule.first_pair; k + 1 < ran.arity; k += 2) {
+      const NodeId matrix = ran.args[k * ran.step.count];
+      const Dim& w = graph_.nodes[matrix].dim;
+      if (w.bd != 1 || w.rows() < 2 || w.cols() < 2 ||
+          (!ran.step.parts.all() && !ran.step.parts.has(rule.part_of(k))))
+        continue;
+      Gradient& g = gradient_[matrix];
+      if (g.turned == 0) {
+        turned_.push_back({matrix, 0, nullptr});
+        g.turned = static_cast<std::uint32_t>(turned_.size());
+      }
+      turned_[g.turned - 1].columns += std::size_t{ran.step.count} * node.dim.cols() * node.dim.bd;
+    }
+  }
+}
+
+// The transpose of a matrix, if it is multiplied with enough columns to be worth it.
+template <class T>
+const T* Executor<T>::turned(NodeId matrix) {
+  constexpr std::size_t kEnough = 48;
+  if (gradient_[matrix].turned == 0) return nullptr;
+  Turned& t = turned_[gradient_[matrix].turned - 1];
+  if (t.columns < kEnough) return nullptr;
+  if (!t.memory) {
+    const Dim& dim = graph_.nodes[matrix].dim;
+    t.memory = gradients_.allocate_array<T>(dim.size());
+    cpu::turn(dim.rows(), dim.cols(), value_[matrix], t.memory);
+  }
+  return t.memory;
 }
 
 template <class T>
@@ -66,11 +107,7 @@ Slot<T> Executor<T>::gradient_slot(NodeId id) {
   if (g.state == Gradient::written) return {g.memory, true};
   g.state = Gradient::written;
   if (g.memory) return {g.memory, false};
-  const Node& n = graph_.nodes[id];
-  const Slot<T> slot = n.form->kind == Kind::parameter
-                           ? parameters_.use(*graph_.attr<ParameterAttr>(n).parameter)
-                           : parameters_.use_row(*graph_.attr<LookupAttr>(n).table,
-                                                 *reinterpret_cast<const std::uint32_t*>(aux_[id]));
+  const Slot<T> slot = parameters_.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
   g.memory = slot.g;
   return slot;
 }
@@ -86,16 +123,19 @@ GradientBatch<T> Executor<T>::live_batch(const Ran& ran) {
   };
   std::size_t count = 0;
   for (std::size_t i = 0; i < all; ++i) count += live(ids[i]);
-  GradientBatch<T> b{
-      {graph_, ids, count, arity, ran.outs, ran.ins, ran.auxs, epoch_}, nullptr, nullptr, nullptr};
+  GradientBatch<T> b{{graph_, ids, count, arity, ran.outs, ran.ins, ran.auxs, epoch_},
+                     nullptr,
+                     nullptr,
+                     nullptr,
+                     nullptr};
   live_args_.clear();
   if (count == 0) return b;
   handed_.resize_uninitialized((2 * arity + 3) * count);
-  adds_.resize_uninitialized(arity * count);
+  writes_.resize_uninitialized(arity * count);
   T** d_outs = handed_.data();
   b.d_outs = d_outs;
   b.d_ins = d_outs + count;
-  b.adds = adds_.data();
+  b.writes = writes_.data();
   if (count == all) {
     for (std::size_t i = 0; i < count; ++i) d_outs[i] = gradient_[ids[i]].memory;
     return b;
@@ -135,7 +175,7 @@ void Executor<T>::backward_step(std::uint32_t at) {
   const auto run = kernel<T>(form.backward.value);
   if (form.kind == Kind::parameter || (form.kind != Kind::lookup && (!run || ran.arity == 0)))
     return;
-  const GradientBatch<T> b = live_batch(ran);
+  GradientBatch<T> b = live_batch(ran);
   if (b.count == 0) return;
   if (form.kind == Kind::lookup) {
     for (std::size_t i = 0; i < b.count; ++i) scatter_rows(b.ids[i]);
@@ -164,11 +204,26 @@ void Executor<T>::backward_step(std::uint32_t at) {
       }
       const Slot<T> slot = gradient_slot(args[to]);
       d_ins[to] = slot.g;
-      adds_[to] = slot.adds;
+      writes_[to] = slot.adds ? Write::add : Write::store;
       any = true;
+    }
+    if (rule.has_products()) {
+      ++batch_;
+      for (std::size_t to = k * b.count; to < (k + 1) * b.count; ++to) {
+        if (!d_ins[to]) continue;
+        Gradient& g = gradient_[args[to]];
+        if (g.batch == batch_) writes_[to] = Write::again;
+        g.batch = batch_;
+      }
     }
   }
   if (!any) return;
+  if (rule.has_products()) {
+    transposed_.resize(b.arity, nullptr);
+    for (std::size_t k = rule.first_pair; k + 1 < b.arity; k += 2)
+      transposed_[k] = d_ins[(k + 1) * b.count] ? turned(args[k * b.count]) : nullptr;
+    b.transposed = transposed_.data();
+  }
   run(b);
   if (check_) [[unlikely]]
     for (std::size_t to = 0; to < b.arity * b.count; ++to)
@@ -217,7 +272,7 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
   const bool all = live_.size() == count;
   count = live_.size();
   handed_.resize_uninitialized((2 * arity + 3) * count);
-  adds_.resize_uninitialized(arity * count);
+  writes_.resize_uninitialized(arity * count);
   T** d_outs = handed_.data();
   T** d_ins = d_outs + count;
   T** outs = d_ins + arity * count;
@@ -241,10 +296,14 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
   }
   const Slot<T> slot = gradient_slot(shared);
   std::fill_n(d_ins + operand * count, count, slot.g);
-  std::fill_n(adds_.data() + operand * count, count, true);
-  adds_[operand * count] = slot.adds;
-  kernel<T>(graph_.nodes[live_[0]].form->backward.value)(GradientBatch<T>{
-      {graph_, live_.data(), count, arity, outs, ins, auxs, epoch_}, d_outs, d_ins, adds_.data()});
+  std::fill_n(writes_.data() + operand * count, count, Write::again);
+  writes_[operand * count] = slot.adds ? Write::add : Write::store;
+  kernel<T>(graph_.nodes[live_[0]].form->backward.value)(
+      GradientBatch<T>{{graph_, live_.data(), count, arity, outs, ins, auxs, epoch_},
+                       d_outs,
+                       d_ins,
+                       writes_.data(),
+                       nullptr});
   if (check_) [[unlikely]]
     check_backward(live_[0], slot.g, shared);
 }
@@ -252,7 +311,7 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
 template <class T>
 void Executor<T>::scatter_rows(NodeId id) {
   const Node& n = graph_.nodes[id];
-  if (n.dim.bd == 1 || !n.needs_gradient()) return;  // written in place
+  if (!n.needs_gradient()) return;
   ParameterStorage& table = *graph_.attr<LookupAttr>(n).table;
   const auto* rows = reinterpret_cast<const std::uint32_t*>(aux_[id]);
   const std::size_t size = table.row_size();
@@ -287,7 +346,9 @@ T* Executor<T>::gradient(NodeId id) {
   template void Executor<T>::backward_shared(NodeId, std::size_t, std::uint32_t, std::uint32_t, \
                                              std::size_t);                                      \
   template void Executor<T>::scatter_rows(NodeId);                                              \
-  template T* Executor<T>::gradient(NodeId);
+  template T* Executor<T>::gradient(NodeId);                                                    \
+  template void Executor<T>::count_columns();                                                   \
+  template const T* Executor<T>::turned(NodeId);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
 #undef DYNET_INSTANTIATE

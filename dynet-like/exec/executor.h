@@ -71,6 +71,15 @@ class Executor {
     T* memory;  // of its own, or the parameter's once that is known
     State state;
     std::uint32_t last_use;  // the last of its uses that wait, see Use
+    std::uint32_t batch;     // the last batch of products that wrote it
+    std::uint32_t turned;    // one more than its place there, or 0
+  };
+  /// A matrix that the products of many nodes share: turned once, they all run over it in the
+  /// faster direction.
+  struct Turned {
+    NodeId matrix;
+    std::size_t columns;  // that it is multiplied with
+    T* memory;            // null until needed
   };
   /// The gradient of what the products of a batch share waits until the shared node is reached, and
   /// is then summed over all batches at once.
@@ -85,6 +94,8 @@ class Executor {
   void truncate_step(Ran& ran, NodeId size, std::uint32_t first);
 
   void prepare_gradients(NodeId size);
+  void count_columns();
+  const T* turned(NodeId matrix);
   void backward_step(std::uint32_t step);
   GradientBatch<T> live_batch(const Ran& ran);
   void backward_shared(NodeId shared);
@@ -113,9 +124,12 @@ class Executor {
   bool check_ = false;
   PodVector<Gradient> gradient_;  // by node
   PodVector<Use> uses_;
+  PodVector<Turned> turned_;
+  std::uint32_t batch_ = 0;
   // What kernels get besides what is recorded, made anew for each call.
   PodVector<T*> handed_;
-  PodVector<bool> adds_;
+  PodVector<Write> writes_;
+  PodVector<const T*> transposed_;
   PodVector<NodeId> live_, live_args_;
 };
 

@@ -80,17 +80,27 @@ struct Batch {
   }
 };
 
+/// How a kernel writes a gradient.
+enum class Write : std::uint8_t {
+  store,
+  add,    ///< to what is there
+  again,  ///< add to what this very call has stored or added for an earlier node
+};
+
 /// The same with gradients. A kernel goes through operands in order and finishes one before the
 /// next: the memory of two may be the same.
 template <class T>
 struct GradientBatch : Batch<T> {
   T* const* d_outs;  ///< gradient of node i
   T* const* d_ins;   ///< gradient of operand k of node i at k * count + i; null if nobody needs it
-  const bool* adds;  ///< at the same place: add to what is there (true) or store (false)
+  const Write* writes;  ///< at the same place
+  /// Of a sum of products: by operand the transpose of a matrix that all nodes share, or null.
+  const T* const* transposed;
 
   const T* d_out(std::size_t i) const { return d_outs[i]; }
   T* d_in(std::size_t k, std::size_t i) const { return d_ins[k * this->count + i]; }
-  bool add(std::size_t k, std::size_t i) const { return adds[k * this->count + i]; }
+  Write write(std::size_t k, std::size_t i) const { return writes[k * this->count + i]; }
+  bool add(std::size_t k, std::size_t i) const { return write(k, i) != Write::store; }
 };
 
 template <class T>

@@ -41,11 +41,11 @@ struct Columns {
 };
 
 // Calls run(W, columns) for every W with its columns: once for all nodes and batch elements that
-// share it, unless there are very many. Nodes that are not `wanted(i)` are left out; `add(i)` is
-// handed on, and for elements after the first also `again`: they write where the first one did.
+// share it, unless there are very many. Only of the first `elements` and of nodes that are
+// `wanted(i)`.
 template <class T, class Wanted, class Add, class Run>
-void for_columns(const Shapes& s, std::size_t count, T* const* w, T* const* x, T* const* y,
-                 Wanted wanted, Add add, bool again, Run run) {
+void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* const* w, T* const* x,
+                 T* const* y, Wanted wanted, Add add, Run run) {
   Columns<T> columns;
   const T* of = nullptr;
   const auto flush = [&](Columns<T>& all) {
@@ -54,11 +54,11 @@ void for_columns(const Shapes& s, std::size_t count, T* const* w, T* const* x, T
   };
   for (std::size_t i = 0; i < count; ++i) {
     if (!wanted(i)) continue;
-    for (std::size_t e = 0; e < s.batch; ++e) {
+    for (std::size_t e = 0; e < elements; ++e) {
       const T* const here = w[i] + s.of_w(e);
       if (here != of) flush(columns);
       of = here;
-      columns.push(s, x[i] + s.of_x(e), y[i] + e * s.m * s.n, add(i) || (again && e > 0), flush);
+      columns.push(s, x[i] + s.of_x(e), y[i] + e * s.m * s.n, add(i), flush);
     }
   }
   flush(columns);
@@ -69,8 +69,8 @@ template <class T>
 void multiply_nodes(const Batch<T>& b, std::size_t w, std::size_t x, bool add) {
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
   for_columns<T>(
-      s, b.count, b.ins + w * b.count, b.ins + x * b.count, b.outs,
-      [](std::size_t) { return true; }, [&](std::size_t) { return add; }, false,
+      s, b.count, s.batch, b.ins + w * b.count, b.ins + x * b.count, b.outs,
+      [](std::size_t) { return true; }, [&](std::size_t) { return add; },
       [&](const T* of, const Columns<T>& c) {
         multiply<T>(s.m, s.k, c.count, of, c.x, c.y, c.add);
       });
@@ -93,6 +93,42 @@ void sum_outer(const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw,
   if (columns.count || !add) flush(columns);
 }
 
+// d x (+)= W' d y. Columns that write where another one does come after all others, one by one.
+template <class T>
+void sum_transposed(const GradientBatch<T>& b, const Shapes& s, std::size_t w, std::size_t x) {
+  const T* const turned = b.transposed ? b.transposed[w] : nullptr;
+  const auto run = [&](const T* of, const Columns<T>& c) {
+    if (turned)
+      multiply<T>(s.k, s.m, c.count, turned, c.y, c.x, c.add);
+    else
+      multiply_transposed<T>(s.m, s.k, c.count, of, c.y, c.x, c.add);
+  };
+  const auto again = [&](std::size_t i) { return b.write(x, i) == Write::again; };
+  const bool one_for_all = s.x_batch == 1;
+  bool any_again = one_for_all && s.batch > 1;
+  for_columns<T>(
+      s, b.count, one_for_all ? 1 : s.batch, b.ins + w * b.count, b.d_ins + x * b.count, b.d_outs,
+      [&](std::size_t i) {
+        if (!b.d_in(x, i)) return false;
+        any_again |= again(i);
+        return !again(i);
+      },
+      [&](std::size_t i) { return b.add(x, i); }, run);
+  if (!any_again) return;
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(x, i)) continue;
+    const std::size_t first = again(i) ? 0 : one_for_all ? 1 : s.batch;
+    for (std::size_t e = first; e < s.batch; ++e) {
+      Columns<T> columns;
+      columns.push(s, b.d_in(x, i) + s.of_x(e), b.d_outs[i] + e * s.m * s.n, true, [&](auto& c) {
+        run(b.in(w, i) + s.of_w(e), c);
+        c.count = 0;
+      });
+      if (columns.count) run(b.in(w, i) + s.of_w(e), columns);
+    }
+  }
+}
+
 // d W (+)= d y x', then d x (+)= W' d y. The nodes share W, or each has its own.
 template <class T>
 void multiply_nodes_backward(const GradientBatch<T>& b, std::size_t w, std::size_t x) {
@@ -104,13 +140,7 @@ void multiply_nodes_backward(const GradientBatch<T>& b, std::size_t w, std::size
       for (std::size_t e = 0; b.d_in(w, i) && e < s.batch; ++e)
         sum_outer(b, s, x, b.d_in(w, i) + s.of_w(e), b.add(w, i), i, 1, e, 1);
   }
-  for_columns<T>(
-      s, b.count, b.ins + w * b.count, b.d_ins + x * b.count, b.d_outs,
-      [&](std::size_t i) { return b.d_in(x, i) != nullptr; },
-      [&](std::size_t i) { return b.add(x, i); }, s.x_batch == 1,
-      [&](const T* of, const Columns<T>& c) {
-        multiply_transposed<T>(s.m, s.k, c.count, of, c.y, c.x, c.add);
-      });
+  sum_transposed(b, s, w, x);
 }
 
 }  // namespace

@@ -91,21 +91,24 @@ void multiply_blocks(std::size_t m, std::size_t k, std::size_t n, const T* w, co
   constexpr bool kAll[] = {true, true, true, true, true, true};
   static_assert(C <= 6);
   const std::size_t depth = n <= C ? k : kDepth;
-  for_rows<T, R>(m, 0, [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
-    constexpr std::size_t kRows = Q * Lanes<T>::kWidth;
-    for (std::size_t p = 0; p < k; p += depth) {
-      const std::size_t here = std::min(depth, k - p);
-      const T* from = w + p * m + row;
-      if constexpr (kPacked)
-        for (std::size_t q = 0; q < here; ++q)
-          for (int r = 0; r < Q; ++r)
-            Lanes<T>::store(pack + q * kRows + r * Lanes<T>::kWidth, rows.load(from + q * m, r));
-      for_columns<C>(n, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t j) {
-        multiply_tile<T, Q, D>(rows, kPacked ? kRows : m, here, kPacked ? pack : from, x + j, p,
-                               y + j, row, p == 0 ? add + j : kAll);
-      });
-    }
-  });
+  // What there is more of passes by only once: y, or x.
+  const std::size_t together = k > m ? depth : k;
+  for (std::size_t start = 0; start < k; start += together)
+    for_rows<T, R>(m, 0, [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
+      constexpr std::size_t kRows = Q * Lanes<T>::kWidth;
+      for (std::size_t p = start; p < std::min(start + together, k); p += depth) {
+        const std::size_t here = std::min(depth, k - p);
+        const T* from = w + p * m + row;
+        if constexpr (kPacked)
+          for (std::size_t q = 0; q < here; ++q)
+            for (int r = 0; r < Q; ++r)
+              Lanes<T>::store(pack + q * kRows + r * Lanes<T>::kWidth, rows.load(from + q * m, r));
+        for_columns<C>(n, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t j) {
+          multiply_tile<T, Q, D>(rows, kPacked ? kRows : m, here, kPacked ? pack : from, x + j, p,
+                                 y + j, row, p == 0 ? add + j : kAll);
+        });
+      }
+    });
 }
 
 // K columns of W times N columns of y, over rows [0, m): dot products side by side.
@@ -253,13 +256,23 @@ void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w,
   }
 }
 
+template <class T>
+void turn(std::size_t m, std::size_t k, const T* w, T* to) {
+  constexpr std::size_t kSide = 16;  // a square of whole cache lines on both sides
+  for (std::size_t q = 0; q < k; q += kSide)
+    for (std::size_t i = 0; i < m; i += kSide)
+      for (std::size_t r = i; r < std::min(i + kSide, m); ++r)
+        for (std::size_t c = q; c < std::min(q + kSide, k); ++c) to[r * k + c] = w[c * m + r];
+}
+
 #define DYNET_INSTANTIATE(T)                                                                     \
   template void multiply(std::size_t, std::size_t, std::size_t, const T*, const T* const*,       \
                          T* const*, const bool*);                                                \
   template void multiply_transposed(std::size_t, std::size_t, std::size_t, const T*,             \
                                     const T* const*, T* const*, const bool*);                    \
   template void multiply_outer(std::size_t, std::size_t, std::size_t, bool, T*, const T* const*, \
-                               const T* const*);
+                               const T* const*);                                                 \
+  template void turn(std::size_t, std::size_t, const T*, T*);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
 

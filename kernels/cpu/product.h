@@ -4,7 +4,8 @@
 
 namespace dynet::cpu {
 
-/// Products of one m x k matrix W, stored column by column, with n columns that may lie anywhere.
+/// Products of one m x k matrix W, stored column by column, with n columns that may lie anywhere,
+/// apart from each other where they are written.
 ///
 /// Made for what a dynamic graph has: n is small and the columns are values of different nodes.
 /// Every element is summed in an order that m, n and the neighbours have no part in, so a node's
@@ -15,7 +16,7 @@ template <class T>
 void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
               T* const* y, const bool* add);
 
-/// x_j = W' y_j, or x_j += W' y_j where add[j]. Columns that are one memory are added up in order.
+/// x_j = W' y_j, or x_j += W' y_j where add[j].
 template <class T>
 void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* y,
                          T* const* x, const bool* add);
@@ -24,5 +25,9 @@ void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w
 template <class T>
 void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, const T* const* y,
                     const T* const* x);
+
+/// to = W', k x m.
+template <class T>
+void turn(std::size_t m, std::size_t k, const T* w, T* to);
 
 }  // namespace dynet::cpu
