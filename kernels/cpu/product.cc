@@ -64,17 +64,23 @@ void for_columns(std::size_t n, std::size_t at, F&& f) {
   }
 }
 
-// Calls f with tiles of R, R / 2, ... 1 vectors that cover the rows from `at` up to m.
+// Cuts m rows into parts of at most R vectors, as equal as can be, and calls f with each and where
+// it begins; the end of the last vector may lie beyond the last row.
 template <class T, int R, class F>
-void for_rows(std::size_t m, std::size_t at, F&& f) {
+void for_rows(std::size_t m, F&& f, std::size_t at = 0) {
+  constexpr std::size_t kWidth = Lanes<T>::kWidth;
   using First = typename Lanes<T>::First;
-  constexpr std::size_t kRows = R * Lanes<T>::kWidth;
-  for (; m - at >= kRows; at += kRows) f(Rows<T, R, false>{First(0)}, at);
-  if (at == m) return;
+  const std::size_t left = (m - at + kWidth - 1) / kWidth, parts = (left + R - 1) / R;
+  const std::size_t spare = parts * R - left;
+  for (std::size_t whole = parts > spare ? parts - spare : 0; whole > 0;
+       --whole, at += R * kWidth) {
+    if (m - at >= R * kWidth)
+      f(Rows<T, R, false>{First(0)}, at);
+    else
+      return f(Rows<T, R, true>{First(m - at - (R - 1) * kWidth)}, at);
+  }
   if constexpr (R > 1)
-    for_rows<T, R / 2>(m, at, f);
-  else
-    f(Rows<T, 1, true>{First(m - at)}, at);
+    if (at < m) for_rows<T, R - 1>(m, f, at);
 }
 
 // Two ways to fill the registers with sums: 8 x 3 vectors read W in longer pieces, 4 x 6 read it
@@ -94,7 +100,7 @@ void multiply_blocks(std::size_t m, std::size_t k, std::size_t n, const T* w, co
   // What there is more of passes by only once: y, or x.
   const std::size_t together = k > m ? depth : k;
   for (std::size_t start = 0; start < k; start += together)
-    for_rows<T, R>(m, 0, [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
+    for_rows<T, R>(m, [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
       constexpr std::size_t kRows = Q * Lanes<T>::kWidth;
       for (std::size_t p = start; p < std::min(start + together, k); p += depth) {
         const std::size_t here = std::min(depth, k - p);
@@ -247,7 +253,7 @@ void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w,
   constexpr std::size_t kTogether = 128;
   for (std::size_t first = 0; first == 0 || first < n; first += kTogether) {
     const std::size_t count = std::min(kTogether, n - first);
-    for_rows<T, 4>(m, 0, [&]<int R, bool kCut>(Rows<T, R, kCut> rows, std::size_t row) {
+    for_rows<T, 4>(m, [&]<int R, bool kCut>(Rows<T, R, kCut> rows, std::size_t row) {
       for_columns<6>(k, 0, [&]<int C>(std::integral_constant<int, C>, std::size_t q) {
         outer_tile<T, R, C>(rows, m, count, add || first > 0, w + q * m + row, y + first, row,
                             x + first, q);
