@@ -1,10 +1,14 @@
 // What a graph costs apart from its arithmetic: time by node, allocations, memory.
+#include <array>
 #include <cstdio>
+#include <memory>
 #include <vector>
 
 #include "benchmarks/heap.h"
 #include "benchmarks/measure.h"
-#include "dynet-like/dynet.h"
+#include "benchmarks/memory.h"
+#include "benchmarks/training/task.h"
+#include "dynet-like/plan/plan.h"
 
 namespace {
 
@@ -38,13 +42,30 @@ void nodes_of_four_numbers() {
     model.reset_gradient();
   }
   std::printf("y = tanh(y + x), 4 numbers, %d nodes        ns a node   asked   DyNet\n", kNodes);
-  std::printf("  build                                        %7.1f    <= 15      39\n",
+  std::printf("  build                                        %7.1f    <= 10      39\n",
               1e9 * build / kNodes);
   std::printf("  forward                                      %7.1f    <= 20      20\n",
               1e9 * first / kNodes);
   std::printf("  forward again                                %7.1f\n", 1e9 * again / kNodes);
   std::printf("  backward                                     %7.1f                22\n",
               1e9 * backward / kNodes);
+}
+
+/// Different graphs, as they follow one another in training.
+void planning(const char* name, const std::unique_ptr<bench::Task>& task) {
+  std::array<ComputationGraph, 64> graphs;
+  std::size_t nodes = 0;
+  for (std::size_t k = 0; k < graphs.size(); ++k) {
+    task->build(graphs[k], k, 1);
+    nodes += graphs[k].size();
+  }
+  Plan plan;
+  const double seconds = bench::fastest(kRounds, [&] {
+    for (ComputationGraph& cg : graphs)
+      plan_in_batches(cg.store(), 0, static_cast<NodeId>(cg.size()), plan);
+  });
+  std::printf("planning a new structure, %-15s              %7.1f    <= 25\n", name,
+              1e9 * seconds / static_cast<double>(nodes));
 }
 
 void lstm_steps() {
@@ -152,6 +173,8 @@ int main() {
   std::printf("calibrator                                     %7.1f GFLOP/s\n",
               bench::calibrator());
   nodes_of_four_numbers();
+  planning("tree-LSTM", bench::make_tree_lstm(bench::make_trees()));
+  planning("BiLSTM tagger", bench::make_tagger(bench::make_tagged_text()));
   lstm_steps();
   making_and_dropping();
   clearing();

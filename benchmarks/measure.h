@@ -16,6 +16,13 @@ inline double now() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+/// Seconds of the wall clock.
+inline double wall_clock() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
 /// Seconds of the fastest of `rounds` calls.
 template <class F>
 double fastest(int rounds, F&& f) {

@@ -20,6 +20,7 @@
 // clang-format off
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/version.h"
+#include "dynet-like/base/workers.h"
 #include "dynet-like/shape/dim.h"
 #include "dynet-like/tensor/tensor.h"
 #include "dynet-like/param/init.h"

@@ -18,6 +18,15 @@ class FloatEvaluator final : public Evaluator {
   void clear() override { executor_.clear(); }
   void release() override { executor_.release(); }
   void set_check_validity(bool check) override { executor_.set_check_validity(check); }
+  void set_gradient_lane(std::optional<unsigned> number) override {
+    executor_.parameters().set_lane(number);
+  }
+  void set_inference(bool inference) override { executor_.set_inference(inference); }
+  void set_workers(Workers* workers) override { executor_.set_workers(workers); }
+  GraphStatistics statistics() const override {
+    return {graph_.nodes.size(), executor_.batches(), 0, executor_.value_bytes(),
+            executor_.gradient_bytes()};
+  }
   void set_batching(bool batch) override {
     executor_.set_planner(batch ? plan_in_batches : plan_in_order);
   }

@@ -4,6 +4,7 @@
 
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/pod_vector.h"
+#include "dynet-like/base/workers.h"
 #include "dynet-like/exec/parameter_access.h"
 #include "dynet-like/graph/op.h"
 #include "dynet-like/plan/plan.h"
@@ -48,6 +49,8 @@ class Executor {
 
   void set_check_validity(bool check) { check_ = check; }
   void set_planner(Planner planner) { planner_ = planner; }
+  void set_inference(bool inference) { inference_ = inference; }
+  void set_workers(Workers* workers) { workers_ = workers; }
   ParameterAccess<T>& parameters() { return parameters_; }
 
  private:
@@ -122,6 +125,8 @@ class Executor {
   NodeId differentiated_ = 0;  // nodes below it were covered by the last backward pass
   bool full_ = false;
   bool check_ = false;
+  bool inference_ = false;
+  Workers* workers_ = nullptr;
   PodVector<Gradient> gradient_;  // by node
   PodVector<Use> uses_;
   PodVector<Turned> turned_;

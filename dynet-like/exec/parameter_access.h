@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ class ParameterAccess {
  public:
   float* values(ParameterStorage& p) { return p.values; }
   void begin_backward() { lanes_.clear(); }
+  /// Gradients go to the lane of this number, or to the calling thread's.
+  void set_lane(std::optional<unsigned> number) { number_ = number; }
   Slot<float> use(ParameterStorage& p) {
     const GradientSlot s = p.is_lookup ? rows(p).use_whole() : lane(p).use(p.index, p.size());
     return {s.g, s.written};
@@ -36,12 +39,14 @@ class ParameterAccess {
   GradientLane& lane(ParameterStorage& p) {
     for (const auto& [bank, lane] : lanes_)
       if (bank == p.bank) return *lane;
-    lanes_.emplace_back(p.bank, &p.bank->gradients.mine());
+    GradientLanes& all = p.bank->gradients;
+    lanes_.emplace_back(p.bank, number_ ? &all.numbered(*number_) : &all.mine());
     return *lanes_.back().second;
   }
   RowGradients& rows(ParameterStorage& p) { return lane(p).rows(p.index, p.rows, p.row_size()); }
 
   std::vector<std::pair<ParameterBank*, GradientLane*>> lanes_;
+  std::optional<unsigned> number_;
 };
 
 /// In double it works on copies, for gradient checks: nothing outside changes.

@@ -273,6 +273,18 @@ void ComputationGraph::set_seed(std::uint64_t seed) {
   state_->random_count = 0;
 }
 
+void ComputationGraph::set_gradient_lane(unsigned number) {
+  state_->evaluator->set_gradient_lane(number);
+}
+
+void ComputationGraph::set_inference(bool inference) {
+  state_->evaluator->set_inference(inference);
+}
+
+void ComputationGraph::set_workers(Workers* workers) { state_->evaluator->set_workers(workers); }
+
+GraphStatistics ComputationGraph::statistics() const { return state_->evaluator->statistics(); }
+
 std::size_t ComputationGraph::size() const { return state_->store.nodes.size(); }
 
 const GraphStore& ComputationGraph::store() const { return state_->store; }

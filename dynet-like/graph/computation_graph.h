@@ -6,9 +6,11 @@
 
 #include "dynet-like/graph/expression.h"
 #include "dynet-like/graph/op.h"
+#include "dynet-like/graph/statistics.h"
 
 namespace dynet {
 
+class Workers;
 struct ParameterStorage;
 
 /// A graph of one sample: built from Expressions, run, thrown away.
@@ -60,6 +62,19 @@ class ComputationGraph {
   /// every graph of the process draws differently, in the order in which graphs are made.
   void set_seed(std::uint64_t seed);
 
+  /// The gradients of parameters are added in lane `number` of their collections, and not in that
+  /// of the thread that runs `backward`: what is added up lane by lane does not depend on which
+  /// thread did what. Two graphs with one number must not run at once. See Workers.
+  void set_gradient_lane(unsigned number);
+  /// For graphs that are only run forward: the memory of a value is used again as soon as nobody in
+  /// the graph waits for it. Values that were forgotten are computed anew when they are asked for;
+  /// `backward` throws ArgumentError. Call it before anything is computed.
+  void set_inference(bool inference);
+  /// Lets `workers` help to run this graph; the results are the same for any number of threads.
+  /// They must outlive the graph's last use of them; null: no help.
+  void set_workers(Workers* workers);
+
+  GraphStatistics statistics() const;
   /// Number of nodes.
   std::size_t size() const;
   /// The graph as text for Graphviz.

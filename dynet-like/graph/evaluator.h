@@ -1,11 +1,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "dynet-like/graph/node.h"
+#include "dynet-like/graph/statistics.h"
 #include "dynet-like/tensor/tensor.h"
 
 namespace dynet {
+
+class Workers;
 
 /// What a graph asks of the executor above it: the one place where a call points upward.
 class Evaluator {
@@ -27,6 +31,13 @@ class Evaluator {
   virtual void set_check_validity(bool check) = 0;
   /// Nodes of one kind run together (true), or each alone in the order of creation.
   virtual void set_batching(bool batch) = 0;
+  /// Which lane the gradients of parameters go to; without a number, the calling thread's.
+  virtual void set_gradient_lane(std::optional<unsigned> number) = 0;
+  /// Forward only: values are forgotten when nobody waits for them any more.
+  virtual void set_inference(bool inference) = 0;
+  /// Who helps to run the graph, or null.
+  virtual void set_workers(Workers* workers) = 0;
+  virtual GraphStatistics statistics() const = 0;
 };
 
 /// Defined by the executor.

@@ -47,6 +47,9 @@ GraphState* borrow_graph_state() {
   state->immediate = false;
   state->evaluator->set_check_validity(false);
   state->evaluator->set_batching(true);
+  state->evaluator->set_gradient_lane({});
+  state->evaluator->set_inference(false);
+  state->evaluator->set_workers(nullptr);
   return state;
 }
 

@@ -142,12 +142,15 @@ GradientLane& GradientLanes::claim(std::uint64_t thread) {
   return *entries_.back().lane;
 }
 
-GradientLane& GradientLanes::mine() {
-  const std::uint64_t thread = this_thread_number();
+GradientLane& GradientLanes::mine() { return of(this_thread_number()); }
+
+GradientLane& GradientLanes::numbered(unsigned number) { return of(kNumbered | number); }
+
+GradientLane& GradientLanes::of(std::uint64_t key) {
   const std::lock_guard lock(mutex_);
   for (Entry& e : entries_)
-    if (e.active && e.thread == thread) return *e.lane;
-  return claim(thread);
+    if (e.active && e.thread == key) return *e.lane;
+  return claim(key);
 }
 
 GradientLane* GradientLanes::merge() {

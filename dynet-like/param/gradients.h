@@ -96,7 +96,8 @@ class GradientLane {
 
 /// How the gradients of graphs on several threads meet.
 ///
-/// Every thread adds into a lane of its own, in the order of its backward passes. `merge` adds the
+/// Every thread adds into a lane of its own, in the order of its backward passes, or into the lane
+/// that a graph names. `merge` adds the
 /// lanes up element by element, sorted by their bits, so the sum depends on what each thread
 /// computed and never on which came first. With one thread there is one lane and nothing to add up:
 /// the trainer reads the very memory that backward wrote.
@@ -104,6 +105,9 @@ class GradientLanes {
  public:
   /// The lane of the calling thread. Safe to call from any thread at any time.
   GradientLane& mine();
+  /// A lane by its number, apart from those of threads; one thread at a time may use it. Safe to
+  /// call likewise.
+  GradientLane& numbered(unsigned number);
   /// One lane holding all gradients, or null if there are none. Not while a backward pass runs.
   GradientLane* merge();
   /// Drops all gradients, keeping the memory. Not while a backward pass runs.
@@ -111,10 +115,12 @@ class GradientLanes {
 
  private:
   struct Entry {
-    std::uint64_t thread;  // 0: no thread's
+    std::uint64_t thread;  // 0: no thread's; or kNumbered and a number
     bool active;
     std::unique_ptr<GradientLane> lane;
   };
+  static constexpr std::uint64_t kNumbered = std::uint64_t{1} << 63;
+  GradientLane& of(std::uint64_t key);
   GradientLane& claim(std::uint64_t thread);
 
   std::mutex mutex_;

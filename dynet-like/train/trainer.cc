@@ -1,10 +1,12 @@
 #include "dynet-like/train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <sstream>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/workers.h"
 
 namespace dynet {
 namespace {
@@ -105,16 +107,43 @@ void Trainer::update() {
   }
   const GradientLane* lane = bank.gradients.merge();
   if (lane && arrays_ > 0) prepare_state(*lane);
+  const std::vector<Piece> pieces = dense_pieces();
   begin_update(step_ + 1);
   ++step_;
   ++updates;
   ++updates_since_status;
-  for (auto& p : bank.parameters)
-    if (trains(*p))
-      update_slice(*p, 0, p->size(), lane ? lane->find(p->index) : nullptr, scale, keep_factor(*p));
+  update_dense(pieces, lane, scale);
   for (auto& p : bank.tables)
     if (trains(*p)) update_table(*p, lane ? lane->find_rows(p->index) : nullptr, scale);
   forget_gradients(bank, collection_.node());
+}
+
+// Pieces for several threads to share out; the numbers do not depend on how they are cut.
+std::vector<Trainer::Piece> Trainer::dense_pieces() {
+  constexpr std::size_t kPiece = 1 << 14;
+  std::vector<Piece> pieces;
+  for (auto& p : collection_.bank().parameters) {
+    if (!trains(*p)) continue;
+    const std::size_t size = workers_ ? kPiece : std::max<std::size_t>(p->size(), 1);
+    for (std::size_t at = 0; at < p->size(); at += size)
+      pieces.push_back({p.get(), at, std::min(size, p->size() - at)});
+  }
+  return pieces;
+}
+
+void Trainer::update_dense(const std::vector<Piece>& pieces, const GradientLane* lane,
+                           float scale) {
+  const auto update = [&](unsigned job) {
+    const Piece& piece = pieces[job];
+    const float* g = lane ? lane->find(piece.p->index) : nullptr;
+    update_slice(*piece.p, piece.at, piece.n, g ? g + piece.at : nullptr, scale,
+                 keep_factor(*piece.p));
+  };
+  const auto jobs = static_cast<unsigned>(pieces.size());
+  if (workers_)
+    workers_->run(jobs, update);
+  else
+    for (unsigned job = 0; job < jobs; ++job) update(job);
 }
 
 float Trainer::clip_gradients() {

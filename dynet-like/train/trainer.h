@@ -12,6 +12,8 @@
 
 namespace dynet {
 
+class Workers;
+
 /// Everything that a trainer remembers besides the parameters, with parameters named relative to
 /// the trainer's collection. What a file holds of a trainer.
 struct TrainerSnapshot {
@@ -52,6 +54,9 @@ class Trainer {
   /// is not finite; without clipping nothing is checked. After any error parameters and state are
   /// what they were; after NumericError the bad gradients are dropped, so that training can go on.
   void update();
+  /// Lets `workers` share in every update; the results are the same. They must outlive the last
+  /// one. Null: no help.
+  void set_workers(Workers* workers) { workers_ = workers; }
   /// Forgets all state, as if the trainer were new. Settings and the counters stay.
   void restart();
   void restart(real new_learning_rate);
@@ -125,12 +130,19 @@ class Trainer {
   void update_slice(ParameterStorage& p, std::size_t at, std::size_t n, const float* g, float scale,
                     float keep);
   void update_table(ParameterStorage& p, const RowGradients* r, float scale);
+  struct Piece {
+    ParameterStorage* p;
+    std::size_t at, n;
+  };
+  std::vector<Piece> dense_pieces();
+  void update_dense(const std::vector<Piece>& pieces, const GradientLane* lane, float scale);
   [[noreturn]] void throw_bad_gradient() const;
 
   ParameterCollection collection_;
   const std::size_t arrays_;
   std::uint64_t step_ = 0;
   std::vector<State> dense_, tables_;  // by index in the bank; empty until there is a gradient
+  Workers* workers_ = nullptr;
 };
 
 }  // namespace dynet

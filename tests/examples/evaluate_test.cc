@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "examples/nlp/tagger/text.h"
+#include "examples/nlp/common/text.h"
 #include "tests/support/catch.h"
 
+using namespace nlp;
 using namespace tagger;
 
 namespace {

@@ -2,10 +2,11 @@
 
 #include "examples/nlp/tagger/features.h"
 
-#include "examples/nlp/tagger/text.h"
+#include "examples/nlp/common/text.h"
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+using namespace nlp;
 using namespace tagger;
 
 TEST_CASE("Views of words") {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +13,7 @@
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tagger-test-XXXXXX").string();
+    std::string pattern = (std::filesystem::temp_directory_path() / "nlp-test-XXXXXX").string();
     REQUIRE(mkdtemp(pattern.data()) != nullptr);
     path_ = pattern;
   }
@@ -54,3 +55,18 @@ std::string error_from(Action action) {
   }
   return "no error";
 }
+
+/// What the program of the Debian package bible-kjv prints; empty where it is not installed.
+inline std::string king_james_text() {
+  FILE* const pipe = popen("bible -f Gen1:1-Rev22:21 2>/dev/null", "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  char buffer[65536];
+  for (std::size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
+    text.append(buffer, got);
+  }
+  return pclose(pipe) == 0 ? text : "";
+}
+
+inline const char* const kNoKingJames =
+    "\nskipped: the program of the Debian package bible-kjv is not installed\n";

@@ -2,15 +2,17 @@
 
 #include "examples/nlp/tagger/kingjames.h"
 
-#include <cstdio>
 #include <iostream>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "examples/nlp/tagger/text.h"
+#include "examples/nlp/common/files.h"
+#include "examples/nlp/common/text.h"
+#include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+using namespace nlp;
 using namespace tagger;
 
 namespace {
@@ -100,15 +102,9 @@ TEST_CASE("Verse references") {
 }
 
 TEST_CASE("Every verse of the King James text comes back") {
-  FILE* const pipe = popen("bible -f Gen1:1-Rev22:21 2>/dev/null", "r");
-  REQUIRE(pipe != nullptr);
-  std::string text;
-  char buffer[65536];
-  for (std::size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
-    text.append(buffer, got);
-  }
-  if (pclose(pipe) != 0) {
-    std::cout << "\nskipped: the program of the Debian package bible-kjv is not installed\n";
+  const std::string text = king_james_text();
+  if (text.empty()) {
+    std::cout << kNoKingJames;
     return;
   }
   std::size_t verses = 0;

@@ -1,13 +1,13 @@
 // What progress looks like, with a clock of the test's own.
 
-#include "examples/nlp/tagger/progress.h"
+#include "examples/nlp/common/progress.h"
 
 #include <sstream>
 #include <string>
 
 #include "tests/support/catch.h"
 
-using namespace tagger;
+using namespace nlp;
 
 namespace {
 

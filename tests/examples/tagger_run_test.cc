@@ -1,45 +1,20 @@
 // The tagger as its user meets it: the program itself, in processes of its own.
 
-#include <sys/wait.h>
-
-#include <cstdlib>
 #include <fstream>
-#include <iostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/examples/helpers.h"
+#include "tests/examples/program.h"
 #include "tests/support/catch.h"
 
 namespace {
 
-struct Result {
-  int code = -1;  ///< exit status, -1 if the program was killed
-  std::string out;
-  std::string err;
-};
-
-std::string shell_word(const std::string& text) {
-  std::string result = "'";
-  for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
+const Program kTagger{"tagger", TAGGER_BINARY};
 
 Result run(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
            const std::string& input = "") {
-  const std::string in = folder.write("stdin", input);
-  const std::string out = folder.path("stdout");
-  const std::string err = folder.path("stderr");
-  std::string command = shell_word(TAGGER_BINARY);
-  for (const std::string& argument : arguments) command += " " + shell_word(argument);
-  command += " < " + shell_word(in) + " > " + shell_word(out) + " 2> " + shell_word(err);
-  const int status = std::system(command.c_str());
-  Result result;
-  if (WIFEXITED(status)) result.code = WEXITSTATUS(status);
-  result.out = read_file(out);
-  result.err = read_file(err);
-  return result;
+  return kTagger.run(folder, arguments, input);
 }
 
 /// "the big dog sees a small cat ." and so on: tags that follow from the words, with one word that
@@ -88,32 +63,8 @@ struct Workshop {
   }
 };
 
-std::vector<std::string> with(std::vector<std::string> command,
-                              const std::vector<std::string>& more) {
-  command.insert(command.end(), more.begin(), more.end());
-  return command;
-}
-
-/// The part of the output that begins with `start`.
-std::string from(const std::string& text, const std::string& start) {
-  const std::size_t at = text.find(start);
-  return at == std::string::npos ? "no '" + start + "' in: " + text : text.substr(at);
-}
-
-std::string line_with(const std::string& text, const std::string& part) {
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    if (contains(line, part)) return line;
-  }
-  return "no line with '" + part + "' in: " + text;
-}
-
 void check_refused(const Result& result, const std::string& message) {
-  INFO(result.err);
-  CHECK(result.code > 0);
-  CHECK(contains(result.err, message));
-  CHECK(result.err.substr(0, 8) == "tagger: ");
-  CHECK(result.err.find('\n') == result.err.size() - 1);
+  kTagger.check_refused(result, message);
 }
 
 }  // namespace
@@ -212,7 +163,7 @@ TEST_CASE("Tagger: a run stopped by the clock goes on where it was") {
   const Result resumed = run(shop.folder, with(shop.train_command("parts"), {"--resume"}));
   INFO(resumed.out + resumed.err);
   REQUIRE(resumed.code == 0);
-  CHECK(contains(resumed.out, "resuming after epoch 0 and 1 sentences"));
+  CHECK(contains(resumed.out, "resuming after epoch 0 and 1 updates"));
   const Result eval_whole =
       run(shop.folder, {"eval", "-m", shop.folder.path("whole"), "-d", shop.dev});
   const Result eval_parts =

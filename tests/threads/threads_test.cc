@@ -326,3 +326,64 @@ TEST_CASE("a stale handle is told apart while a graph of another thread owns the
   CHECK(fresh == 0);
   CHECK(thrown == looked);
 }
+
+TEST_CASE("workers do every job once and throw what the first failing job threw") {
+  for (const unsigned threads : {1u, 2u, 4u}) {
+    Workers workers(threads);
+    CHECK(workers.threads() == threads);
+    for (unsigned jobs = 0; jobs < 40; ++jobs) {
+      std::vector<std::atomic<int>> done(jobs);
+      workers.run(jobs, [&](unsigned job) {
+        dawdle(job);
+        ++done[job];
+      });
+      for (const auto& d : done) CHECK(d == 1);
+    }
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> done = 0;
+      try {
+        workers.run(9, [&](unsigned job) {
+          dawdle(job);
+          ++done;
+          if (job >= 3) throw std::runtime_error(std::to_string(job));
+        });
+        FAIL("nothing was thrown");
+      } catch (const std::runtime_error& e) {
+        CHECK(e.what() == std::string("3"));
+      }
+      CHECK(done == 9);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // they fall asleep
+    std::atomic<int> sum = 0;
+    workers.run(100, [&](unsigned job) { sum += static_cast<int>(job); });
+    CHECK(sum == 4950);
+  }
+}
+
+TEST_CASE("training in numbered lanes is the same, bit for bit, on 1, 2 and 4 threads") {
+  std::vector<float> first;
+  for (const unsigned threads : {1u, 2u, 4u}) {
+    Model model;
+    AdamTrainer trainer(model.pc, 0.01f);
+    Workers workers(threads);
+    trainer.set_workers(&workers);
+    for (unsigned step = 0; step < 12; ++step) {
+      workers.run(4, [&](unsigned shard) {
+        VanillaLSTMBuilder own = model.lstm;
+        ComputationGraph g;
+        g.set_gradient_lane(shard);
+        std::vector<Expression> losses;
+        for (unsigned k = shard; k < 12; k += 4)
+          losses.push_back(model.loss(g, own, 12 * step + k));
+        dawdle(step + shard);
+        g.backward(sum(losses));
+      });
+      trainer.update();
+    }
+    std::vector<float> values;
+    for (const Parameter& p : model.pc.parameters_list())
+      for (float x : as_vector(p.values())) values.push_back(x);
+    if (first.empty()) first = values;
+    CHECK(same_bits(values, first));
+  }
+}

@@ -1,19 +1,18 @@
 #include "commands.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <iostream>
 #include <memory>
-#include <sstream>
-#include <system_error>
 
+#include "examples/nlp/common/files.h"
+#include "examples/nlp/common/text.h"
 #include "kingjames.h"
 #include "model_file.h"
-#include "progress.h"
-#include "text.h"
 
 namespace tagger {
+
+using namespace nlp;
+
 namespace {
 
 /// What a user gets without choosing: nothing but word vectors. Running text has few kinds of
@@ -30,11 +29,7 @@ void fill_in_defaults(Format format, const TrainCommand& command, TrainRequest& 
   if (!given("--hidden")) request.model.hidden = 64;
   if (!given("--dropout")) request.model.dropout = 0.2f;
   if (!given("--decay")) request.settings.decay = 0.6f;
-  if (!given("--epochs")) request.settings.epochs = 4;
-}
-
-std::string system_reason() {
-  return errno != 0 ? std::generic_category().message(errno) : std::string("unknown reason");
+  if (!given("--epochs")) request.limits.epochs = 4;
 }
 
 /// A verse or sentence as it was, what the model saw, and what it made of it.
@@ -82,34 +77,6 @@ Corpus read_like(const std::string& path, const DataSettings& data) {
   return read_corpus(path, {data.format, data.column}).corpus;
 }
 
-class LineWriter {
- public:
-  explicit LineWriter(const std::string& path) : path_(path) {
-    if (path == "-") {
-      out_ = &std::cout;
-      path_ = "standard output";
-      return;
-    }
-    errno = 0;
-    file_.open(path, std::ios::binary);
-    if (!file_) throw UserError("cannot write " + path + ": " + system_reason());
-    out_ = &file_;
-  }
-  void write(const std::string& line) {
-    *out_ << line << '\n';
-    if (!*out_) throw UserError("cannot write " + path_);
-  }
-  void finish() {
-    out_->flush();
-    if (!*out_) throw UserError("cannot write " + path_);
-  }
-
- private:
-  std::string path_;
-  std::ofstream file_;
-  std::ostream* out_ = nullptr;
-};
-
 std::string tagged_line(Model& model, dynet::ComputationGraph& graph, const std::string& line,
                         bool as_tags) {
   const bool restoring = model.description().kind == TagKind::kMarks;
@@ -155,6 +122,7 @@ void run_train(const TrainCommand& command) {
   request.data = data;
   request.model = command.model_settings;
   request.settings = command.settings;
+  request.limits = command.limits;
   fill_in_defaults(data.format, command, request);
   request.resume = command.resume;
   request.given = command.given;
@@ -188,22 +156,12 @@ void run_eval(const EvalCommand& command) {
 
 void run_tag(const TagCommand& command) {
   const std::unique_ptr<Model> model = load_model(command.model);
-  std::ifstream file;
-  if (command.input != "-") {
-    errno = 0;
-    file.open(command.input, std::ios::binary);
-    if (!file) throw UserError("cannot open " + command.input + ": " + system_reason());
-    file.peek();
-    if (file.bad()) throw UserError("cannot read " + command.input + ": is it a directory?");
-    file.clear();
-  }
-  std::istream& in = command.input == "-" ? std::cin : file;
-  LineWriter writer(command.output);
+  InputFile in(command.input);
+  OutputFile out(command.output);
   dynet::ComputationGraph graph;
   std::string line;
-  while (std::getline(in, line)) writer.write(tagged_line(*model, graph, line, command.tags));
-  if (in.bad()) throw UserError("cannot read " + command.input);
-  writer.finish();
+  while (in.next(line)) out.write(tagged_line(*model, graph, line, command.tags));
+  out.finish();
 }
 
 }  // namespace tagger

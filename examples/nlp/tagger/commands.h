@@ -15,6 +15,7 @@ struct TrainCommand {
   bool resume = false;
   ModelSettings model_settings;
   TrainSettings settings;
+  nlp::TrainLimits limits;
   std::vector<std::string> given;  ///< names of the options on the command line
 };
 

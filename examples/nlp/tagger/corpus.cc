@@ -1,18 +1,18 @@
 #include "corpus.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <array>
 #include <numeric>
 #include <string_view>
-#include <system_error>
 
+#include "examples/nlp/common/files.h"
+#include "examples/nlp/common/text.h"
 #include "kingjames.h"
-#include "random.h"
-#include "text.h"
 
 namespace tagger {
+
+using namespace nlp;
+
 namespace {
 
 constexpr std::array<const char*, 10> kConlluColumns = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
@@ -29,8 +29,6 @@ constexpr std::array<FormatName, 6> kFormats = {{{Format::kAuto, "auto"},
                                                  {Format::kColumns, "columns"},
                                                  {Format::kBible, "bible"},
                                                  {Format::kText, "text"}}};
-
-bool is_blank(std::string_view line) { return std::all_of(line.begin(), line.end(), is_space); }
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
@@ -232,21 +230,6 @@ Corpus read_running_text(const std::vector<std::string>& lines, const std::strin
   return corpus;
 }
 
-std::vector<std::string> read_lines(std::istream& in, const std::string& name) {
-  std::vector<std::string> lines;
-  std::string line;
-  while (std::getline(in, line)) {
-    if (lines.empty() && line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.find('\0') != std::string::npos) {
-      throw LineError(name, lines.size() + 1, "expected text, found a zero byte (a binary file?)");
-    }
-    lines.push_back(std::move(line));
-  }
-  if (in.bad()) throw UserError("cannot read " + name);
-  return lines;
-}
-
 }  // namespace
 
 const char* format_name(Format format) {
@@ -318,70 +301,8 @@ ReadResult read_corpus(std::istream& in, const std::string& name, const ReadOpti
 }
 
 ReadResult read_corpus(const std::string& path, const ReadOptions& options) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    const std::string reason =
-        errno != 0 ? std::generic_category().message(errno) : std::string("unknown reason");
-    throw UserError("cannot open " + path + ": " + reason);
-  }
-  in.peek();  // opening a directory succeeds, reading from it does not
-  if (in.bad()) throw UserError("cannot read " + path + ": is it a directory?");
-  in.clear();
-  return read_corpus(in, path, options);
-}
-
-Split parse_split(const std::string& text) {
-  const std::vector<std::string> fields = split_fields(text, '/');
-  if (fields.size() != 3) {
-    throw UserError("expected a split such as 90/5/5 (train/dev/test), found " + quoted(text));
-  }
-  Split split;
-  for (std::size_t i = 0; i < 3; ++i) {
-    split.parts[i] =
-        static_cast<std::uint32_t>(parse_number(fields[i], "each part of --split", 1000));
-  }
-  if (split.parts[0] == 0) throw UserError("the train part of --split must not be 0");
-  return split;
-}
-
-Part part_from_name(const std::string& name) {
-  for (Part part : {Part::kAll, Part::kTrain, Part::kDev, Part::kTest}) {
-    if (name == part_name(part)) return part;
-  }
-  throw UserError("unknown part " + quoted(name) + ": expected all, train, dev or test");
-}
-
-const char* part_name(Part part) {
-  switch (part) {
-    case Part::kTrain:
-      return "train";
-    case Part::kDev:
-      return "dev";
-    case Part::kTest:
-      return "test";
-    case Part::kAll:
-      break;
-  }
-  return "all";
-}
-
-Part part_of(std::size_t index, const Split& split) {
-  const std::uint64_t total =
-      std::accumulate(split.parts.begin(), split.parts.end(), std::uint64_t{0});
-  if (total == 0) return Part::kTrain;
-  const std::uint64_t place = dynet::mix_bits(index) % total;
-  if (place < split.parts[0]) return Part::kTrain;
-  return place < split.parts[0] + split.parts[1] ? Part::kDev : Part::kTest;
-}
-
-Corpus take_part(const Corpus& corpus, const Split& split, Part part) {
-  if (part == Part::kAll) return corpus;
-  Corpus result;
-  for (std::size_t i = 0; i < corpus.size(); ++i) {
-    if (part_of(i, split) == part) result.push_back(corpus[i]);
-  }
-  return result;
+  InputFile file(path);
+  return read_corpus(file.stream(), path, options);
 }
 
 std::size_t count_words(const Corpus& corpus) {

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <istream>
 #include <string>
 #include <vector>
@@ -57,24 +55,6 @@ ReadResult read_corpus(std::istream& in, const std::string& name, const ReadOpti
 
 /// The format that the first lines show; throws LineError when they fit none.
 Format guess_format(const std::vector<std::string>& lines, const std::string& name);
-
-/// One file cut in three; parts of a hundred, say 90/5/5.
-struct Split {
-  std::array<std::uint32_t, 3> parts{0, 0, 0};
-  bool empty() const { return parts[0] + parts[1] + parts[2] == 0; }
-};
-
-enum class Part { kAll, kTrain, kDev, kTest };
-
-/// Reads "90/5/5"; throws UserError unless there are three numbers with a positive sum.
-Split parse_split(const std::string& text);
-Part part_from_name(const std::string& name);
-const char* part_name(Part part);
-
-/// The part that sentence number `index` belongs to: depends on nothing but the two arguments.
-Part part_of(std::size_t index, const Split& split);
-/// The sentences of one part, in order.
-Corpus take_part(const Corpus& corpus, const Split& split, Part part);
 
 std::size_t count_words(const Corpus& corpus);
 

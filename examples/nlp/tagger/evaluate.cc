@@ -1,12 +1,14 @@
 #include "evaluate.h"
 
-#include <cstdio>
 #include <utility>
 
+#include "examples/nlp/common/progress.h"
 #include "kingjames.h"
-#include "progress.h"
 
 namespace tagger {
+
+using namespace nlp;
+
 namespace {
 
 /// 'B', 'I' or 'O', and the type behind the hyphen.
@@ -27,10 +29,6 @@ std::string most_frequent(const std::map<std::string, std::size_t>& counts) {
     }
   }
   return best;
-}
-
-std::string padded(const std::string& text, std::size_t width) {
-  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
 }  // namespace
@@ -173,12 +171,6 @@ void Report::print(std::ostream& out) const {
     out << '\n';
   }
   out.flush();
-}
-
-std::string percent(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %%", 100.0 * ratio);
-  return text;
 }
 
 }  // namespace tagger

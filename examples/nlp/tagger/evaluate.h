@@ -8,30 +8,17 @@
 #include <vector>
 
 #include "corpus.h"
+#include "examples/nlp/common/score.h"
 
 namespace tagger {
-
-/// Right ones among all.
-struct Ratio {
-  std::size_t right = 0;
-  std::size_t total = 0;
-  void count(bool is_right) {
-    right += is_right ? 1 : 0;
-    ++total;
-  }
-  /// From 0 to 1; 0 of 0 is 0.
-  double value() const {
-    return total == 0 ? 0.0 : static_cast<double>(right) / static_cast<double>(total);
-  }
-};
 
 /// Found, wanted, and both: for spans and for marks.
 struct FoundScore {
   std::size_t wanted = 0;
   std::size_t found = 0;
   std::size_t correct = 0;
-  double precision() const { return Ratio{correct, found}.value(); }
-  double recall() const { return Ratio{correct, wanted}.value(); }
+  double precision() const { return nlp::Ratio{correct, found}.value(); }
+  double recall() const { return nlp::Ratio{correct, wanted}.value(); }
   /// The harmonic mean of the two, 0 if both are 0.
   double f1() const;
 };
@@ -83,9 +70,9 @@ enum class TagKind {
 /// How well predicted tags agree with the right ones.
 struct Scores {
   TagKind kind = TagKind::kPlain;
-  Ratio all;
-  Ratio unknown_words;  ///< words that training did not have
-  Ratio casing;
+  nlp::Ratio all;
+  nlp::Ratio unknown_words;  ///< words that training did not have
+  nlp::Ratio casing;
   FoundScore spans;
   FoundScore marks;
 
@@ -107,8 +94,5 @@ struct Report {
   /// A few lines with both side by side.
   void print(std::ostream& out) const;
 };
-
-/// "93.21 %"
-std::string percent(double ratio);
 
 }  // namespace tagger

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
-#include "text.h"
+#include "examples/nlp/common/text.h"
 
 namespace tagger {
+
+using namespace nlp;
+
 namespace {
 
 constexpr std::size_t kLongestShape = 10;

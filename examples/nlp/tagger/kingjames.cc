@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
-#include "text.h"
+#include "examples/nlp/common/text.h"
 
 namespace tagger {
+
+using namespace nlp;
+
 namespace {
 
 /// `_`, `+` and `|` mean something in tags, so they count as letters.
@@ -169,23 +172,6 @@ std::string restore(const std::vector<std::string>& words, const std::vector<std
     text += decoded_marks(after);
   }
   return text;
-}
-
-std::size_t verse_reference_length(std::string_view line) {
-  std::size_t at = 0;
-  const auto skip = [&](auto accepts) {
-    const std::size_t begin = at;
-    while (at < line.size() && accepts(line[at])) ++at;
-    return at > begin;
-  };
-  if (at < line.size() && line[at] >= '1' && line[at] <= '3') ++at;
-  if (!skip([](char c) { return is_lower(c) || is_upper(c); })) return 0;
-  if (!skip(is_digit)) return 0;
-  if (at >= line.size() || line[at] != ':') return 0;
-  ++at;
-  if (!skip(is_digit)) return 0;
-  if (!skip([](char c) { return c == ' '; })) return 0;
-  return at;
 }
 
 }  // namespace tagger

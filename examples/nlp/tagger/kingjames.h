@@ -39,7 +39,4 @@ MarkedCase parse_tag(std::string_view tag);
 /// kind leaves its word as it is.
 std::string restore(const std::vector<std::string>& words, const std::vector<std::string>& tags);
 
-/// The length of a verse reference such as `1Sm17:4 ` with the space after it, 0 if there is none.
-std::size_t verse_reference_length(std::string_view line);
-
 }  // namespace tagger

@@ -5,10 +5,13 @@
 #include <set>
 #include <utility>
 
-#include "progress.h"
-#include "text.h"
+#include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/text.h"
 
 namespace tagger {
+
+using namespace nlp;
+
 namespace {
 
 const char* const kUnknown = "<unk>";

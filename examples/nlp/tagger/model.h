@@ -7,8 +7,8 @@
 #include "corpus.h"
 #include "dynet-like/dynet.h"
 #include "evaluate.h"
+#include "examples/nlp/common/split.h"
 #include "features.h"
-#include "random.h"
 
 namespace tagger {
 
@@ -30,11 +30,11 @@ struct ModelSettings {
 struct DataSettings {
   Format format = Format::kAuto;
   std::string column;
-  Split split;
+  nlp::Split split;
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
-    archive& format& column& split.parts[0] & split.parts[1] & split.parts[2];
+    archive& format& column& split;
   }
 };
 

@@ -6,23 +6,17 @@
 #include <boost/serialization/vector.hpp>
 #include <utility>
 
-#include "text.h"
+#include "examples/nlp/common/saved_kind.h"
 
 namespace tagger {
+
+using namespace nlp;
+
 namespace {
 
 // They stand first in the files, so that one is not taken for the other.
 const char* const kModelKind = "tagger model 1";
 const char* const kCheckpointKind = "tagger checkpoint 1";
-
-template <typename Archive>
-void read_kind(Archive& archive, const std::string& path, const std::string& wanted) {
-  std::string kind;
-  archive >> kind;
-  if (kind != wanted) {
-    throw UserError(path + " holds " + quoted(kind) + ", expected " + quoted(wanted));
-  }
-}
 
 /// The weights have their place only once the description is read, so a file is read as one thing
 /// that builds the model on the way.

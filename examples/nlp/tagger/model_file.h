@@ -14,7 +14,7 @@ struct Checkpoint {
   std::unique_ptr<Model> model;
   std::unique_ptr<dynet::AdamTrainer> trainer;  ///< of the model's parameters
   TrainSettings settings;
-  TrainState state;
+  nlp::TrainState state;
 };
 
 /// A model file holds all that eval and tag need: settings, dictionaries, weights. Saving replaces

@@ -7,7 +7,7 @@
 
 #include "dynet-like/base/random.h"
 
-namespace tagger {
+namespace nlp {
 
 /// A seed for one purpose within a run, so that no purpose depends on how far another has come.
 inline std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t a, std::uint64_t b = 0) {
@@ -35,4 +35,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace tagger
+}  // namespace nlp

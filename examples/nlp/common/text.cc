@@ -1,8 +1,8 @@
-#include "text.h"
+#include "examples/nlp/common/text.h"
 
 #include <algorithm>
 
-namespace tagger {
+namespace nlp {
 
 std::string lower_cased(std::string_view text) {
   std::string result(text);
@@ -78,4 +78,4 @@ std::size_t parse_number(std::string_view text, const std::string& what, std::si
   return value;
 }
 
-}  // namespace tagger
+}  // namespace nlp

@@ -1,4 +1,4 @@
-#include "progress.h"
+#include "examples/nlp/common/progress.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <iostream>
 #include <utility>
 
-namespace tagger {
+namespace nlp {
 namespace {
 
 constexpr std::size_t kWidestBar = 40;
@@ -159,4 +159,4 @@ Progress::Output standard_error_output() {
   return output;
 }
 
-}  // namespace tagger
+}  // namespace nlp

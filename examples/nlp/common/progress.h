@@ -5,7 +5,7 @@
 #include <ostream>
 #include <string>
 
-namespace tagger {
+namespace nlp {
 
 /// "1,234,567"
 std::string with_commas(std::size_t number);
@@ -73,4 +73,4 @@ class Progress {
 /// Progress on standard error: a bar if it is a terminal, plain lines otherwise.
 Progress::Output standard_error_output();
 
-}  // namespace tagger
+}  // namespace nlp

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tagger {
+namespace nlp {
 
 /// What is wrong with the user's input, as one sentence that can be shown as it is.
 class UserError : public std::runtime_error {
@@ -46,4 +46,4 @@ std::string quoted(std::string_view text, std::size_t longest = 40);
 /// A decimal number from 0 to `largest`; throws UserError naming `what` otherwise.
 std::size_t parse_number(std::string_view text, const std::string& what, std::size_t largest);
 
-}  // namespace tagger
+}  // namespace nlp

@@ -1,0 +1,94 @@
+// An LSTM language model: words of 128 numbers, 256 hidden units, a softmax over all words; one
+// minibatch of sentences side by side.
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "benchmarks/training/task.h"
+
+namespace bench {
+namespace {
+
+using namespace dynet;
+
+constexpr unsigned kWord = 128, kHidden = 256;
+
+using Minibatch = std::vector<std::vector<unsigned>>;
+
+/// Sentences of similar length side by side, in random order.
+struct Minibatches {
+  Minibatches(const Text& text, std::size_t size) : begin(text.words - 1) {
+    Minibatch sorted = text.sentences;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    for (std::size_t k = 0; k < sorted.size(); ++k) {
+      if (k % size == 0) of.emplace_back();
+      of.back().push_back(std::move(sorted[k]));
+    }
+    std::shuffle(of.begin(), of.end(), std::mt19937(1));
+  }
+
+  std::vector<Minibatch> of;
+  unsigned begin;  // the word before every sentence
+};
+
+class LanguageModel : public Task {
+ public:
+  LanguageModel(const Text& text, std::size_t minibatch)
+      : data_(std::make_shared<const Minibatches>(text, minibatch)),
+        words_(model.add_lookup_parameters(text.words, {kWord})),
+        lstm_(1, kWord, kHidden, model),
+        output_(model.add_parameters({text.words, kHidden})),
+        bias_(model.add_parameters({text.words}, ParameterInitConst(0.0f))) {}
+
+  std::unique_ptr<Task> share() const override { return std::make_unique<LanguageModel>(*this); }
+
+  Expression build(ComputationGraph& cg, std::size_t first, std::size_t count) override {
+    lstm_.new_graph(cg);
+    const Expression output = parameter(cg, output_), bias = parameter(cg, bias_);
+    losses_.clear();
+    for (std::size_t k = first; k < first + count; ++k)
+      add_losses(cg, output, bias, data_->of[k % data_->of.size()]);
+    return sum(losses_);
+  }
+
+ private:
+  void add_losses(ComputationGraph& cg, const Expression& output, const Expression& bias,
+                  const Minibatch& sentences) {
+    const auto batch = static_cast<unsigned>(sentences.size());
+    std::vector<unsigned> previous(batch, data_->begin), current(batch);
+    std::vector<float> mask(batch);
+    std::vector<Expression> losses;
+    lstm_.start_new_sequence();
+    for (std::size_t t = 0; t < sentences.front().size(); ++t) {  // the first is the longest
+      std::size_t live = 0;
+      for (std::size_t k = 0; k < batch; ++k) {
+        const bool inside = t < sentences[k].size();
+        current[k] = inside ? sentences[k][t] : 0;
+        mask[k] = inside ? 1.0f : 0.0f;
+        live += inside;
+      }
+      const Expression h = lstm_.add_input(lookup(cg, words_, previous));
+      Expression loss = pickneglogsoftmax(affine_transform({bias, output, h}), current);
+      if (live < batch) loss = cmult(loss, input(cg, Dim({1}, batch), mask));
+      losses.push_back(loss);
+      units += live;
+      previous = current;
+    }
+    losses_.push_back(sum_batches(sum(losses)));
+  }
+
+  std::shared_ptr<const Minibatches> data_;
+  LookupParameter words_;
+  VanillaLSTMBuilder lstm_;
+  Parameter output_, bias_;
+  std::vector<Expression> losses_;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_language_model(const Text& text, std::size_t minibatch) {
+  return std::make_unique<LanguageModel>(text, minibatch);
+}
+
+}  // namespace bench

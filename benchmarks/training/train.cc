@@ -1,0 +1,148 @@
+#include "benchmarks/training/train.h"
+
+#include <algorithm>
+
+#include "benchmarks/measure.h"
+#include "benchmarks/memory.h"
+#include "dynet-like/base/workers.h"
+#include "dynet-like/plan/plan.h"
+
+namespace bench {
+namespace {
+
+using namespace dynet;
+
+constexpr int kEvery = 16;  // updates to one that is looked at
+constexpr double kMiB = 1 << 20;
+
+/// What makes the graph of a part of an update's samples, and what that took.
+struct Shard {
+  std::unique_ptr<Task> task;
+  double (*clock)() = now;
+  Workers* workers = nullptr;  // help with this graph
+  int lane = -1;               // of the gradients; -1: the thread's
+  double build = 0, forward = 0, backward = 0, loss = 0;
+  double plan = 0;
+  GraphStatistics statistics;
+
+  void run(std::size_t first, std::size_t count, bool batching, bool look) {
+    double time = clock();
+    const auto lap = [&](double& phase) {
+      const double t = clock();
+      phase = t - time;
+      time = t;
+    };
+    ComputationGraph cg(batching);
+    if (lane >= 0) cg.set_gradient_lane(static_cast<unsigned>(lane));
+    cg.set_workers(workers);
+    const Expression e = task->build(cg, first, count);
+    lap(build);
+    if (look) {
+      Plan fresh;
+      const auto planner = batching ? plan_in_batches : plan_in_order;
+      const auto make = [&] { planner(cg.store(), 0, static_cast<NodeId>(cg.size()), fresh); };
+      make();  // memory of its own
+      plan = fastest(1, make);
+    }
+    loss = static_cast<double>(as_scalar(e.value()));
+    lap(forward);
+    cg.backward(e);
+    lap(backward);
+    if (look) statistics = cg.statistics();
+  }
+};
+
+/// Sums over the updates that are looked at.
+struct Look {
+  double updates = 0, units = 0, plan = 0, nodes = 0, batches = 0, lower_bound = 0;
+
+  void add(const std::vector<Shard>& shards, double units_of_update, Result& result) {
+    ++updates;
+    units += units_of_update;
+    double values = 0, gradients = 0;
+    for (const Shard& s : shards) {
+      plan += s.plan;
+      nodes += static_cast<double>(s.statistics.nodes);
+      batches += static_cast<double>(s.statistics.batches);
+      lower_bound += static_cast<double>(s.statistics.lower_bound);
+      values += static_cast<double>(s.statistics.value_bytes);
+      gradients += static_cast<double>(s.statistics.gradient_bytes);
+    }
+    result.value_mib = std::max(result.value_mib, values / kMiB);
+    result.gradient_mib = std::max(result.gradient_mib, gradients / kMiB);
+  }
+};
+
+std::size_t units_of(const std::vector<Shard>& shards) {
+  std::size_t units = 0;
+  for (const Shard& s : shards) units += s.task->units;
+  return units;
+}
+
+}  // namespace
+
+Result train(Task& task, std::size_t samples, const Options& options) {
+  forget_peak();
+  AdamTrainer trainer(task.model, 0.001f);
+  trainer.clipping_enabled = false;
+  Workers workers(options.threads);
+  const auto clock = options.threads > 1 ? wall_clock : now;
+
+  std::vector<Shard> shards(options.shards_of(samples));
+  for (std::size_t k = 0; k < shards.size(); ++k) {
+    shards[k].task = task.share();
+    if (shards.size() > 1) {
+      shards[k].lane = static_cast<int>(k);
+    } else if (options.threads > 1) {
+      shards[k].workers = &workers;
+      shards[k].clock = clock;
+    }
+  }
+
+  Result result;
+  Look look;
+  std::size_t first = 0, units = 0;
+  for (int number = 0; result.seconds < options.seconds; ++number, first += samples) {
+    const bool looked_at = number % kEvery == 1;
+    const auto work = [&](unsigned k) {
+      const std::size_t begin = samples * k / shards.size(),
+                        end = samples * (k + 1) / shards.size();
+      shards[k].run(first + begin, end - begin, options.batching, looked_at);
+    };
+    const double start = clock();
+    if (shards.size() == 1)
+      work(0);
+    else
+      workers.run(static_cast<unsigned>(shards.size()), work);
+    const double computed = clock();
+    trainer.update();
+    const double end = clock();
+
+    const auto units_of_update = static_cast<double>(units_of(shards) - units);
+    units = units_of(shards);
+    if (looked_at) {
+      look.add(shards, units_of_update, result);
+      continue;
+    }
+    result.seconds += end - start;
+    result.update += end - computed;
+    result.units += units_of_update;
+    ++result.updates;
+    for (const Shard& s : shards) {
+      result.build += s.build;
+      result.forward += s.forward;
+      result.backward += s.backward;
+      result.loss += s.loss;
+    }
+  }
+  if (look.updates > 0) {
+    result.plan = look.plan / look.units;
+    result.nodes = look.nodes / look.updates;
+    result.batches = look.batches / look.updates;
+    result.lower_bound = look.lower_bound / look.updates;
+  }
+  result.peak_mib = peak_resident();
+  return result;
+}
+
+}  // namespace bench

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace dynet {
+
+/// Threads that share out work, kept between calls: handing work over takes well under a
+/// microsecond while calls follow each other closely, and idle threads sleep.
+///
+/// Samples of one update on several threads, with the same result for any number of them:
+///
+///     Workers workers(threads);
+///     workers.run(4, [&](unsigned shard) {
+///       ComputationGraph cg;
+///       cg.set_gradient_lane(shard);   // gradients are added up shard by shard
+///       cg.set_seed(...);              // if the graph draws at random
+///       cg.backward(loss of the samples of this shard);
+///     });
+///     trainer.update();
+class Workers {
+ public:
+  /// `threads` in all; the thread that calls `run` is one of them.
+  explicit Workers(unsigned threads);
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  unsigned threads() const { return static_cast<unsigned>(threads_.size()) + 1; }
+
+  /// Calls f(job) once for every job below `jobs`, on any of the threads, and returns when all are
+  /// done. If some throw, the exception of the first of those jobs is thrown then. Not from inside
+  /// a job of the same Workers.
+  void run(unsigned jobs, const std::function<void(unsigned job)>& f);
+
+ private:
+  void loop();
+  void work();
+
+  std::vector<std::thread> threads_;
+  // What is being run. The rounds are counted so that a thread knows a new one.
+  const std::function<void(unsigned)>* f_ = nullptr;
+  unsigned jobs_ = 0;
+  std::atomic<unsigned> next_{0};
+  std::atomic<unsigned> idle_{0};
+  std::atomic<std::uint32_t> round_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex failed_mutex_;
+  unsigned failed_job_ = 0;
+  std::exception_ptr failed_;
+};
+
+}  // namespace dynet

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+
+namespace dynet {
+
+/// What the last passes over a graph took.
+struct GraphStatistics {
+  std::size_t nodes = 0;
+  std::size_t batches = 0;      ///< kernel calls of the forward pass
+  std::size_t lower_bound = 0;  ///< no order of the same nodes has fewer batches
+  std::size_t value_bytes = 0;
+  std::size_t gradient_bytes = 0;  ///< of expressions; those of parameters are the collection's
+};
+
+}  // namespace dynet

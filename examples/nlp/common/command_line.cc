@@ -1,0 +1,108 @@
+#include "examples/nlp/common/command_line.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <sstream>
+
+#include "examples/nlp/common/text.h"
+
+namespace nlp {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+}  // namespace
+
+Between::Between(double low, double high)
+    : CLI::Validator(
+          [low, high](std::string& text) -> std::string {
+            char* end = nullptr;
+            const double value = std::strtod(text.c_str(), &end);
+            if (end != text.c_str() && *end == '\0' && value >= low && value <= high) return "";
+            std::ostringstream message;
+            message << nlp::quoted(text) << " is no number from " << low << " to " << high;
+            return message.str();
+          },
+          "") {}
+
+std::vector<std::string> given_options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0) names.push_back(option->get_name());
+  }
+  return names;
+}
+
+void add_limits(CLI::App& command, TrainLimits& limits) {
+  command.add_option("--epochs", limits.epochs, "Most epochs")->check(Between(1, 1000000));
+  command
+      .add_option("--patience", limits.patience,
+                  "Stop after this many epochs without a better dev score, 0 for never")
+      ->check(Between(0, 1000000));
+  command.add_option("--max-seconds", limits.max_seconds, "Stop after this time, 0 for never")
+      ->check(Between(0.0, 1e9));
+}
+
+CommandLine::CommandLine(std::string name, const std::string& description)
+    : name_(std::move(name)), app_(description) {
+  app_.require_subcommand(1);
+  app_.option_defaults()->always_capture_default();
+}
+
+CLI::App& CommandLine::command(const std::string& command, const std::string& description,
+                               std::function<void()> action) {
+  commands_.emplace_back(app_.add_subcommand(command, description), std::move(action));
+  return *commands_.back().first;
+}
+
+int CommandLine::run(int argc, char** argv) {
+  try {
+    return parse_and_act(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return fail(kFailed, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(kFailed, error.what());
+  } catch (...) {
+    return fail(kFailed, "an unknown error");
+  }
+}
+
+int CommandLine::parse_and_act(int argc, char** argv) {
+  const std::string first = argc > 1 ? argv[1] : "";
+  bool known = first == "-h" || first == "--help";
+  std::string names;
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    const std::string& command = commands_[i].first->get_name();
+    known = known || first == command;
+    names += (i == 0 ? "" : i + 1 < commands_.size() ? ", " : " or ") + command;
+  }
+  if (!known) {
+    return fail(kWrongUsage,
+                (first.empty() ? "no command" : "unknown command " + nlp::quoted(first)) +
+                    ": expected " + names + " (" + name_ + " --help says more)");
+  }
+  try {
+    app_.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app_.exit(error);  // --help
+    return fail(kWrongUsage,
+                std::string(error.what()) + " (" + name_ + " --help lists what there is)");
+  }
+  for (const auto& [command, action] : commands_) {
+    if (command->parsed()) action();
+  }
+  return 0;
+}
+
+int CommandLine::fail(int code, const std::string& message) const {
+  std::string line = message;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::cerr << name_ << ": " << line << std::endl;
+  return code;
+}
+
+}  // namespace nlp

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <boost/serialization/string.hpp>
+#include <string>
+
+#include "examples/nlp/common/text.h"
+
+namespace nlp {
+
+/// The first thing in a program's files is what they hold, say "tagger model 1", so that no file is
+/// taken for another kind. Throws UserError naming the file.
+template <typename Archive>
+void read_kind(Archive& archive, const std::string& path, const std::string& wanted) {
+  std::string kind;
+  archive >> kind;
+  if (kind != wanted) {
+    throw UserError(path + " holds " + quoted(kind) + ", expected " + quoted(wanted));
+  }
+}
+
+}  // namespace nlp

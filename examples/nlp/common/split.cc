@@ -1,0 +1,54 @@
+#include "examples/nlp/common/split.h"
+
+#include <numeric>
+
+#include "dynet-like/base/random.h"
+#include "examples/nlp/common/text.h"
+
+namespace nlp {
+
+Split parse_split(const std::string& text) {
+  const std::vector<std::string> fields = split_fields(text, '/');
+  if (fields.size() != 3) {
+    throw UserError("expected a split such as 90/5/5 (train/dev/test), found " + quoted(text));
+  }
+  Split split;
+  for (std::size_t i = 0; i < 3; ++i) {
+    split.parts[i] =
+        static_cast<std::uint32_t>(parse_number(fields[i], "each part of --split", 1000));
+  }
+  if (split.parts[0] == 0) throw UserError("the train part of --split must not be 0");
+  return split;
+}
+
+Part part_from_name(const std::string& name) {
+  for (Part part : {Part::kAll, Part::kTrain, Part::kDev, Part::kTest}) {
+    if (name == part_name(part)) return part;
+  }
+  throw UserError("unknown part " + quoted(name) + ": expected all, train, dev or test");
+}
+
+const char* part_name(Part part) {
+  switch (part) {
+    case Part::kTrain:
+      return "train";
+    case Part::kDev:
+      return "dev";
+    case Part::kTest:
+      return "test";
+    case Part::kAll:
+      break;
+  }
+  return "all";
+}
+
+Part part_of(std::size_t index, const Split& split) {
+  const std::uint64_t total =
+      std::accumulate(split.parts.begin(), split.parts.end(), std::uint64_t{0});
+  if (total == 0) return Part::kTrain;
+  const std::uint64_t place = dynet::mix_bits(index) % total;
+  if (place < split.parts[0]) return Part::kTrain;
+  return place < split.parts[0] + split.parts[1] ? Part::kDev : Part::kTest;
+}
+
+}  // namespace nlp

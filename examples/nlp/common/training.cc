@@ -1,0 +1,174 @@
+#include "examples/nlp/common/training.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "dynet-like/base/random.h"
+#include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/score.h"
+#include "examples/nlp/common/text.h"
+
+namespace nlp {
+namespace {
+
+class Loop {
+ public:
+  Loop(Training& training, TrainState& state, const TrainLimits& limits, std::ostream& out)
+      : training_(training),
+        state_(state),
+        limits_(limits),
+        out_(out),
+        progress_output_(standard_error_output()),
+        started_(progress_output_.clock()) {}
+
+  void go() {
+    bool in_time = true;
+    while (in_time && state_.epoch < limits_.epochs && !out_of_patience()) {
+      const bool whole = epoch();
+      in_time = whole && (!out_of_time() || state_.epoch == limits_.epochs);
+    }
+    if (!in_time) {
+      out_ << "stopped after " << duration(seconds()) << ", as --max-seconds asks\n";
+    } else if (out_of_patience()) {
+      out_ << "stopped: no better dev score in " << limits_.patience << " epochs\n";
+    }
+    out_.flush();
+  }
+
+ private:
+  double seconds() const { return progress_output_.clock() - started_; }
+  bool out_of_time() const { return limits_.max_seconds > 0 && seconds() >= limits_.max_seconds; }
+  bool out_of_patience() const {
+    return limits_.patience > 0 && training_.has_dev() &&
+           state_.epoch >= state_.best_epoch + limits_.patience;
+  }
+
+  /// Trains until the epoch or the time ends, scores, and saves. False if it was the time.
+  bool epoch() {
+    const double epoch_started = seconds();
+    const unsigned number = state_.epoch + 1;
+    const std::vector<std::size_t> sizes = training_.begin_epoch(number);
+    const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+    const auto here = sizes.begin() + static_cast<std::ptrdiff_t>(state_.position);
+    const std::size_t before = std::accumulate(sizes.begin(), here, std::size_t{0});
+    std::size_t done = before;
+    bool whole = true;
+    {
+      Progress progress(progress_output_, "epoch " + std::to_string(number), training_.unit(),
+                        total, before);
+      while (state_.position < sizes.size()) {
+        const double epochs_done =
+            state_.epoch + static_cast<double>(state_.position) / static_cast<double>(sizes.size());
+        state_.loss += training_.update(number, state_.position, epochs_done);
+        require_finite(state_.loss);
+        done += sizes[state_.position];
+        ++state_.position;
+        progress.update(done, loss_text(done));
+        if (out_of_time() && state_.position < sizes.size()) {
+          whole = false;
+          break;
+        }
+      }
+    }
+    const double per_second =
+        static_cast<double>(done - before) / std::max(1e-9, seconds() - epoch_started);
+    std::string line = "epoch " + std::to_string(number);
+    if (!whole) line += " (" + percent(Ratio{done, total}.value()) + " of it)";
+    line += ": " + loss_text(done);
+    const bool better = keep_if_better(number, line);
+    line += ", " + with_commas(static_cast<std::size_t>(per_second)) + " " + training_.unit() +
+            "/s, " + duration(seconds());
+    if (training_.has_dev() && better) line += ", best so far";
+    if (whole) {
+      ++state_.epoch;
+      state_.position = 0;
+      state_.loss = 0;
+    }
+    training_.save_checkpoint();
+    out_ << line << std::endl;
+    return whole;
+  }
+
+  std::string loss_text(std::size_t done) const {
+    return training_.loss_text(done == 0 ? 0.0 : state_.loss / static_cast<double>(done));
+  }
+
+  /// Scores the dev data, adds that to the line, and saves the model if it is the best.
+  bool keep_if_better(unsigned number, std::string& line) {
+    bool better = true;
+    if (training_.has_dev()) {
+      const DevScore dev = training_.score_dev();
+      better = state_.best_epoch == 0 || dev.score > state_.best_score;
+      if (better) state_.best_score = dev.score;
+      line += ", " + dev.text;
+    }
+    if (better) {
+      state_.best_epoch = number;
+      training_.save_model();
+    }
+    return better;
+  }
+
+  Training& training_;
+  TrainState& state_;
+  const TrainLimits limits_;
+  std::ostream& out_;
+  Progress::Output progress_output_;
+  double started_;
+};
+
+}  // namespace
+
+std::string Training::loss_text(double mean) const { return "loss " + fixed(mean, 4); }
+
+void run_epochs(Training& training, TrainState& state, const TrainLimits& limits,
+                std::ostream& out) {
+  Loop(training, state, limits, out).go();
+}
+
+std::string resume_text(const TrainState& state) {
+  std::string text = "resuming after epoch " + std::to_string(state.epoch);
+  if (state.position > 0) text += " and " + with_commas(state.position) + " updates";
+  return text;
+}
+
+TrainFiles train_files(const std::string& model) { return {model, model + ".checkpoint"}; }
+
+std::string option_text(double value) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%g", value);
+  return digits;
+}
+
+void require_same(const OptionValues& begun, const OptionValues& wanted,
+                  const std::vector<std::string>& given, const std::string& checkpoint) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto& [name, value] = wanted[i];
+    const bool was_given = std::find(given.begin(), given.end(), name) != given.end();
+    if (was_given && value != begun[i].second) {
+      throw UserError("the run in " + checkpoint + " began with " + name + " " + begun[i].second +
+                      ": it cannot go on with " + value);
+    }
+  }
+}
+
+void Mark::add(std::string_view text) {
+  for (char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001B3ull;
+  value_ = dynet::mix_bits(value_ ^ text.size());
+}
+
+void require_same_data(std::uint64_t begun, std::uint64_t found, const std::string& checkpoint) {
+  if (begun != found) {
+    throw UserError("the run in " + checkpoint + " began with other training data");
+  }
+}
+
+void require_finite(double loss) {
+  if (std::isfinite(loss)) return;
+  throw UserError(
+      "training broke off: the loss is no longer a number; try a smaller --learning-rate");
+}
+
+}  // namespace nlp

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace nlp {
+
+/// When a run ends.
+struct TrainLimits {
+  unsigned epochs = 10;
+  unsigned patience = 3;   ///< epochs without a better dev score before training ends; 0: no end
+  double max_seconds = 0;  ///< 0: no limit
+};
+
+/// Where a run has come to; part of its checkpoint.
+struct TrainState {
+  std::uint64_t data_mark = 0;  ///< tells training data apart
+  unsigned epoch = 0;           ///< finished epochs
+  std::uint64_t position = 0;   ///< updates of the running epoch that are done
+  double loss = 0;              ///< summed over those updates
+  double best_score = 0;
+  unsigned best_epoch = 0;  ///< 0: none yet
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& data_mark& epoch& position& loss& best_score& best_epoch;
+  }
+};
+
+/// How good a model is on the dev data.
+struct DevScore {
+  double score = 0;  ///< more is better
+  std::string text;  ///< "dev accuracy 93.21 %"
+};
+
+/// What the training loop needs of a program. Epochs count from 1, updates within one from 0.
+class Training {
+ public:
+  Training() = default;
+  Training(const Training&) = delete;
+  Training& operator=(const Training&) = delete;
+  virtual ~Training() = default;
+
+  /// What progress is counted in: "words".
+  virtual std::string unit() const = 0;
+  /// Puts the samples of an epoch in order: a function of the number alone. Returns the sizes of
+  /// its updates, in units.
+  virtual std::vector<std::size_t> begin_epoch(unsigned epoch) = 0;
+  /// Makes one update; returns its loss, summed over its units. `epochs_done` counts with a
+  /// fraction, for the learning rate.
+  virtual double update(unsigned epoch, std::size_t number, double epochs_done) = 0;
+  /// The mean loss of a unit, for a line of output.
+  virtual std::string loss_text(double mean) const;
+  /// Without dev data every epoch counts as better.
+  virtual bool has_dev() const = 0;
+  virtual DevScore score_dev() = 0;
+  virtual void save_model() = 0;
+  virtual void save_checkpoint() = 0;
+};
+
+/// Trains until a limit is reached and prints one line an epoch to `out`, progress to standard
+/// error. The best model by dev score is kept. A finished epoch is never lost: its checkpoint is
+/// written before the next one begins. However often a run is interrupted and resumed, it does the
+/// same updates, unless `max_seconds` ends it.
+void run_epochs(Training& training, TrainState& state, const TrainLimits& limits,
+                std::ostream& out);
+
+/// "resuming after epoch 2 and 17 updates"
+std::string resume_text(const TrainState& state);
+
+/// The files of one training run.
+struct TrainFiles {
+  std::string model;       ///< the best model so far
+  std::string checkpoint;  ///< everything needed to go on
+};
+TrainFiles train_files(const std::string& model);
+
+/// Options of the command line and their values.
+using OptionValues = std::vector<std::pair<std::string, std::string>>;
+/// A number as a value of OptionValues.
+std::string option_text(double value);
+
+/// A resumed run goes on as it began: throws UserError if one of the options that the user gave
+/// differs from what the run in `checkpoint` began with. Both lists name the same options in the
+/// same order.
+void require_same(const OptionValues& begun, const OptionValues& wanted,
+                  const std::vector<std::string>& given, const std::string& checkpoint);
+
+/// A number that tells sequences of texts apart.
+class Mark {
+ public:
+  void add(std::string_view text);
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0;
+};
+/// Throws UserError unless the marks of the data agree.
+void require_same_data(std::uint64_t begun, std::uint64_t found, const std::string& checkpoint);
+
+/// Throws UserError: the loss must stay a number.
+void require_finite(double loss);
+
+}  // namespace nlp

@@ -1,0 +1,170 @@
+#include "corpus.h"
+
+#include <array>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "examples/nlp/common/files.h"
+#include "examples/nlp/common/text.h"
+
+namespace rnnlm {
+
+using namespace nlp;
+
+namespace {
+
+constexpr std::array<std::pair<Format, const char*>, 3> kFormats = {
+    {{Format::kAuto, "auto"}, {Format::kText, "text"}, {Format::kBible, "bible"}}};
+constexpr std::array<std::pair<Level, const char*>, 2> kLevels = {
+    {{Level::kWord, "word"}, {Level::kChar, "char"}}};
+
+bool is_letter_or_digit(char c) {
+  return is_lower(c) || is_upper(c) || is_digit(c) || static_cast<unsigned char>(c) > 127;
+}
+
+/// Words with their inner hyphens and apostrophes; every other mark is a token.
+std::vector<std::string> verse_tokens(std::string_view text) {
+  const auto is_word_byte = [&](std::size_t at) {
+    if (is_letter_or_digit(text[at])) return true;
+    const bool after = at > 0 && is_letter_or_digit(text[at - 1]);
+    const bool before = at + 1 < text.size() && is_letter_or_digit(text[at + 1]);
+    return after && (text[at] == '\'' || (text[at] == '-' && before));
+  };
+  std::vector<std::string> tokens;
+  for (std::size_t at = 0; at < text.size();) {
+    if (is_space(text[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t begin = at;
+    while (at < text.size() && is_word_byte(at)) ++at;
+    if (at == begin) ++at;
+    tokens.emplace_back(text.substr(begin, at - begin));
+  }
+  return tokens;
+}
+
+/// The length of the code point that begins the text; 1 for a byte that begins none.
+std::size_t code_point_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(0) < 0xC0 ? 1 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
+  if (length > text.size() || byte(0) >= 0xF8) return 1;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 1;
+  }
+  return length;
+}
+
+std::vector<std::string> characters_of(std::string_view text) {
+  std::vector<std::string> characters;
+  while (!text.empty()) {
+    const std::size_t length = code_point_length(text);
+    characters.emplace_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return characters;
+}
+
+std::vector<std::string> words_of(std::string_view text, Format format) {
+  return format == Format::kBible ? verse_tokens(text) : split_words(text);
+}
+
+template <typename Table>
+auto from_name(const Table& table, const std::string& name, const char* what,
+               const char* expected) {
+  for (const auto& [value, text] : table) {
+    if (name == text) return value;
+  }
+  throw UserError(std::string("unknown ") + what + " " + nlp::quoted(name) + ": expected " +
+                  expected);
+}
+
+template <typename Table, typename Value>
+const char* name_in(const Table& table, Value wanted) {
+  for (const auto& [value, text] : table) {
+    if (value == wanted) return text;
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+const char* format_name(Format format) { return name_in(kFormats, format); }
+Format format_from_name(const std::string& name) {
+  return from_name(kFormats, name, "format", "auto, text or bible");
+}
+const char* level_name(Level level) { return name_in(kLevels, level); }
+Level level_from_name(const std::string& name) {
+  return from_name(kLevels, name, "level", "word or char");
+}
+
+Sentence read_sentence(const std::string& line, const ReadOptions& options) {
+  std::string_view text = line;
+  if (options.format == Format::kBible) text.remove_prefix(verse_reference_length(text));
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  const std::string chosen = options.lower ? lower_cased(text) : std::string(text);
+  Sentence sentence;
+  std::vector<std::string> words = words_of(chosen, options.format);
+  sentence.words = words.size() + 1;
+  if (options.level == Level::kChar) {
+    sentence.tokens = characters_of(chosen);
+    sentence.characters = sentence.tokens.size() + 1;
+  } else {
+    sentence.characters = characters_of(text_of(words, options)).size() + 1;
+    sentence.tokens = std::move(words);
+  }
+  return sentence;
+}
+
+std::string text_of(const std::vector<std::string>& tokens, const ReadOptions& options) {
+  if (options.level == Level::kChar) return join(tokens, "");
+  if (options.format != Format::kBible) return join(tokens, " ");
+  std::string text;
+  bool space = false;
+  for (const std::string& token : tokens) {
+    const bool closes =
+        token.size() == 1 && std::string_view(".,;:?!)'-").find(token[0]) != std::string_view::npos;
+    if (space && !closes) text += ' ';
+    text += token;
+    space = token != "(" && token != "-";
+  }
+  return text;
+}
+
+Corpus read_corpus(std::istream& in, const std::string& name, ReadOptions& options) {
+  const std::vector<std::string> lines = read_lines(in, name);
+  Corpus corpus;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (is_blank(lines[i])) continue;
+    const std::size_t reference = verse_reference_length(lines[i]);
+    if (options.format == Format::kAuto) {
+      options.format = reference > 0 ? Format::kBible : Format::kText;
+    }
+    if (options.format == Format::kBible && reference == 0) {
+      throw LineError(
+          name, i + 1,
+          "expected a verse such as 'Ge1:1 In the beginning ...', found " + nlp::quoted(lines[i]));
+    }
+    Sentence sentence = read_sentence(lines[i], options);
+    if (sentence.tokens.empty()) {
+      throw LineError(name, i + 1, "expected words, found " + nlp::quoted(lines[i]));
+    }
+    corpus.push_back(std::move(sentence));
+  }
+  if (corpus.empty()) throw UserError(name + " holds no sentence");
+  return corpus;
+}
+
+Corpus read_corpus(const std::string& path, ReadOptions& options) {
+  InputFile file(path);
+  return read_corpus(file.stream(), path, options);
+}
+
+std::size_t count_words(const Corpus& corpus) {
+  return std::accumulate(
+      corpus.begin(), corpus.end(), std::size_t{0},
+      [](std::size_t sum, const Sentence& sentence) { return sum + sentence.words; });
+}
+
+}  // namespace rnnlm

@@ -1,0 +1,126 @@
+#include "model_file.h"
+
+#include <boost/serialization/string.hpp>
+#include <boost/serialization/vector.hpp>
+#include <utility>
+
+#include "examples/nlp/common/saved_kind.h"
+
+namespace rnnlm {
+namespace {
+
+// They stand first in the files, so that one is not taken for the other.
+const char* const kModelKind = "rnnlm model 1";
+const char* const kCheckpointKind = "rnnlm checkpoint 1";
+
+/// The weights have their place only once the description is read, so a file is read as one thing
+/// that builds the model on the way.
+template <typename Archive>
+void write(Archive& archive, const Model& model) {
+  archive << model.description() << model.parameters();
+}
+
+template <typename Archive>
+std::unique_ptr<Model> read(Archive& archive) {
+  Description description;
+  archive >> description;
+  auto model = std::make_unique<Model>(std::move(description), 0);
+  archive >> model->parameters();
+  return model;
+}
+
+/// Calls action(trainer) with the trainer's own type.
+template <typename Action>
+void with_type(Optimizer optimizer, dynet::Trainer& trainer, Action action) {
+  if (optimizer == Optimizer::kAdam) {
+    action(dynamic_cast<dynet::AdamTrainer&>(trainer));
+  } else {
+    action(dynamic_cast<dynet::SimpleSGDTrainer&>(trainer));
+  }
+}
+
+struct ModelWriter {
+  const Model& model;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive << std::string(kModelKind);
+    write(archive, model);
+  }
+};
+
+struct ModelReader {
+  std::string path;
+  std::unique_ptr<Model> model;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    nlp::read_kind(archive, path, kModelKind);
+    model = read(archive);
+  }
+};
+
+struct CheckpointWriter {
+  const Checkpoint& checkpoint;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive << std::string(kCheckpointKind);
+    write(archive, *checkpoint.model);
+    archive << checkpoint.settings << checkpoint.state;
+    with_type(checkpoint.settings.optimizer, *checkpoint.trainer,
+              [&](const auto& trainer) { archive << trainer; });
+  }
+};
+
+struct CheckpointReader {
+  std::string path;
+  Checkpoint checkpoint;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    nlp::read_kind(archive, path, kCheckpointKind);
+    checkpoint.model = read(archive);
+    archive >> checkpoint.settings >> checkpoint.state;
+    checkpoint.trainer = make_trainer(checkpoint.settings, checkpoint.model->parameters());
+    with_type(checkpoint.settings.optimizer, *checkpoint.trainer,
+              [&](auto& trainer) { archive >> trainer; });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<dynet::Trainer> make_trainer(const TrainSettings& settings,
+                                             dynet::ParameterCollection& parameters) {
+  std::unique_ptr<dynet::Trainer> trainer;
+  if (settings.optimizer == Optimizer::kAdam) {
+    trainer = std::make_unique<dynet::AdamTrainer>(parameters, settings.learning_rate);
+  } else {
+    trainer = std::make_unique<dynet::SimpleSGDTrainer>(parameters, settings.learning_rate);
+  }
+  trainer->clipping_enabled = settings.clip > 0;
+  trainer->clip_threshold = settings.clip;
+  return trainer;
+}
+
+void save_model(const std::string& path, const Model& model) {
+  dynet::save(path, ModelWriter{model});
+}
+
+std::unique_ptr<Model> load_model(const std::string& path) {
+  ModelReader reader{path, nullptr};
+  dynet::load(path, reader);
+  return std::move(reader.model);
+}
+
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
+  dynet::save(path, CheckpointWriter{checkpoint});
+}
+
+Checkpoint load_checkpoint(const std::string& path) {
+  CheckpointReader reader{path, {}};
+  dynet::load(path, reader);
+  return std::move(reader.checkpoint);
+}
+
+}  // namespace rnnlm

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dynet-like/dynet.h"
+#include "model.h"
+#include "train.h"
+
+namespace rnnlm {
+
+/// Everything a training run needs to go on.
+struct Checkpoint {
+  std::unique_ptr<Model> model;
+  std::unique_ptr<dynet::Trainer> trainer;  ///< of the model's parameters, of the settings' kind
+  TrainSettings settings;
+  nlp::TrainState state;
+};
+
+/// A trainer of that kind, before its first update.
+std::unique_ptr<dynet::Trainer> make_trainer(const TrainSettings& settings,
+                                             dynet::ParameterCollection& parameters);
+
+/// A model file holds all that the commands need: settings, vocabulary, n-grams, weights. Saving
+/// replaces the file at once or leaves it as it was. All of these throw dynet::FileError or
+/// UserError, with the name of the file.
+void save_model(const std::string& path, const Model& model);
+std::unique_ptr<Model> load_model(const std::string& path);
+
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+Checkpoint load_checkpoint(const std::string& path);
+
+}  // namespace rnnlm

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <boost/serialization/split_member.hpp>
+#include <boost/serialization/vector.hpp>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "vocabulary.h"
+
+namespace rnnlm {
+
+/// What a model is compared with: an n-gram model, interpolated over all orders as Witten and Bell
+/// (1991) do. With c(h, w) the count of w after the history h, c(h) their sum over w, and t(h) the
+/// number of different w,
+///
+///     p(w | h) = (c(h, w) + t(h) p(w | h')) / (c(h) + t(h)),
+///
+/// where h' is h without its oldest token, and p(w) = 1 / vocabulary below the shortest history.
+/// Histories that training did not have are passed over.
+class Ngram {
+ public:
+  Ngram() = default;
+  /// Of an order of 0 there is no such model.
+  Ngram(unsigned order, unsigned vocabulary, const std::vector<Ids>& train);
+
+  unsigned order() const { return order_; }
+  /// Minus the log-probability of a sentence and its end.
+  double loss(const Ids& sentence) const;
+
+  template <typename Archive>
+  void save(Archive& archive, unsigned int /*version*/) const {
+    archive << order_ << vocabulary_ << parents_ << tokens_ << counts_;
+  }
+  template <typename Archive>
+  void load(Archive& archive, unsigned int /*version*/) {
+    archive >> order_ >> vocabulary_ >> parents_ >> tokens_ >> counts_;
+    index();
+  }
+  BOOST_SERIALIZATION_SPLIT_MEMBER()
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  std::uint32_t child(std::uint32_t node, unsigned token) const;
+  std::uint32_t make_child(std::uint32_t node, unsigned token);
+  double probability(const unsigned* history_end, unsigned token) const;
+  void index();
+  Ids padded(const Ids& sentence) const;
+
+  unsigned order_ = 0;
+  unsigned vocabulary_ = 0;
+  // A node is a sequence of tokens, oldest first; node 0 is the empty one.
+  std::vector<std::uint32_t> parents_, tokens_, counts_;
+  // Made by index().
+  std::unordered_map<std::uint64_t, std::uint32_t> children_;
+  std::vector<std::uint32_t> totals_, types_;
+};
+
+}  // namespace rnnlm

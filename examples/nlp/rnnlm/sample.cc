@@ -1,0 +1,48 @@
+#include "sample.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rnnlm {
+
+unsigned draw_token(const std::vector<float>& scores, double temperature, nlp::Random& random) {
+  std::vector<double> weights(scores.begin(), scores.end());
+  weights[Vocabulary::kUnknown] = -HUGE_VAL;
+  const auto best = std::max_element(weights.begin(), weights.end());
+  if (temperature <= 0) return static_cast<unsigned>(best - weights.begin());
+  const double highest = *best;
+  double sum = 0;
+  for (double& weight : weights) {
+    weight = std::exp((weight - highest) / temperature);
+    sum += weight;
+  }
+  double place = random.uniform() * sum;
+  unsigned token = 0;
+  for (unsigned i = 0; i < weights.size(); ++i) {
+    if (weights[i] <= 0) continue;
+    token = i;  // the last possible one, should rounding leave something of `place`
+    place -= weights[i];
+    if (place < 0) break;
+  }
+  return token;
+}
+
+Ids sample_sentence(Model& model, const Ids& prefix, const SampleSettings& settings,
+                    nlp::Random& random) {
+  dynet::ComputationGraph graph;
+  model.begin_graph(graph, false);
+  model.begin_sentences();
+  dynet::Expression output = model.step({Vocabulary::kEnd});
+  for (unsigned token : prefix) output = model.step({token});
+  Ids sentence = prefix;
+  while (sentence.size() < settings.longest) {
+    const dynet::Expression scores = model.scores(output);
+    const unsigned token = draw_token(as_vector(scores.value()), settings.temperature, random);
+    if (token == Vocabulary::kEnd) break;
+    sentence.push_back(token);
+    output = model.step({token});
+  }
+  return sentence;
+}
+
+}  // namespace rnnlm

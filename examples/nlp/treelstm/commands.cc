@@ -1,0 +1,127 @@
+#include "examples/nlp/treelstm/commands.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "examples/nlp/common/files.h"
+#include "examples/nlp/common/score.h"
+#include "examples/nlp/common/text.h"
+#include "examples/nlp/treelstm/model_file.h"
+
+namespace treelstm {
+
+using namespace nlp;
+
+namespace {
+
+std::string probabilities(const Prediction& prediction) {
+  std::vector<std::string> texts;
+  for (const float p : prediction.root) texts.push_back(fixed(static_cast<double>(p), 3));
+  return join(texts, " ");
+}
+
+/// Trees of a readable length from all over the treebank.
+void show_trees(Model& model, const Treebank& trees, std::size_t count, std::ostream& out) {
+  std::vector<const Tree*> readable;
+  for (const Tree& tree : trees) {
+    if (tree.nodes.size() >= 15 && tree.nodes.size() <= 59) readable.push_back(&tree);
+  }
+  if (readable.empty()) {
+    for (const Tree& tree : trees) readable.push_back(&tree);
+  }
+  count = std::min(count, readable.size());
+  dynet::ComputationGraph graph;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Tree& tree = *readable[i * readable.size() / count];
+    const Prediction prediction = model.predict(graph, {&tree, 1})[0];
+    std::size_t right = 0;
+    for (std::size_t n = 0; n < tree.nodes.size(); ++n) {
+      right += prediction.labels[n] == tree.nodes[n].label;
+    }
+    out << '\n'
+        << join(tree.words(), " ") << "\n  right:     " << kLabelNames[tree.root().label]
+        << "\n  predicted: " << kLabelNames[prediction.labels.back()] << " ("
+        << probabilities(prediction) << "), " << right << " of " << tree.nodes.size()
+        << " nodes right\n";
+  }
+  out.flush();
+}
+
+/// How the lines to classify are written.
+enum class Format { kAuto, kTrees, kText };
+
+Format format_from_name(const std::string& name) {
+  if (name == "auto") return Format::kAuto;
+  if (name == "trees") return Format::kTrees;
+  if (name == "text") return Format::kText;
+  throw UserError("unknown format " + quoted(name) + ": expected auto, trees or text");
+}
+
+/// "(3", as trees begin and few sentences do.
+bool begins_like_a_tree(std::string_view line) {
+  const std::size_t at = line.find_first_not_of(" \t");
+  return at != std::string_view::npos && at + 1 < line.size() && line[at] == '(' &&
+         is_digit(line[at + 1]);
+}
+
+}  // namespace
+
+void run_train(const TrainCommand& command) {
+  const Treebank train_trees = read_trees(command.train);
+  Treebank dev_trees, test_trees;
+  if (!command.dev.empty()) dev_trees = read_trees(command.dev);
+  if (!command.test.empty()) test_trees = read_trees(command.test);
+
+  TrainRequest request;
+  request.model = command.model_settings;
+  request.settings = command.settings;
+  request.limits = command.limits;
+  request.resume = command.resume;
+  request.given = command.given;
+  request.files = train_files(command.model);
+  train(request, train_trees, dev_trees, std::cout);
+  const std::unique_ptr<Model> best = load_model(request.files.model);
+  if (!dev_trees.empty()) evaluate(*best, dev_trees, "dev").print(std::cout);
+  if (!test_trees.empty()) evaluate(*best, test_trees, "test").print(std::cout);
+  std::cout << "saved in " << request.files.model << std::endl;
+}
+
+void run_eval(const EvalCommand& command) {
+  const std::unique_ptr<Model> model = load_model(command.model);
+  const Treebank trees = read_trees(command.data);
+  const Report report = evaluate(*model, trees, command.data);
+  report.print(std::cout);
+  if (command.confusion) report.print_confusion(std::cout);
+  if (command.show > 0) show_trees(*model, trees, command.show, std::cout);
+}
+
+void run_classify(const ClassifyCommand& command) {
+  const Format format = format_from_name(command.format);
+  const Shape shape = shape_from_name(command.shape);
+  const std::unique_ptr<Model> model = load_model(command.model);
+  InputFile in(command.input);
+  const std::string name = command.input == "-" ? "standard input" : command.input;
+  OutputFile out(command.output);
+  dynet::ComputationGraph graph;
+  std::string line;
+  for (std::size_t number = 1; in.next(line); ++number) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (is_blank(line)) {
+      out.write("");
+      continue;
+    }
+    const bool is_tree =
+        format == Format::kTrees || (format == Format::kAuto && begins_like_a_tree(line));
+    const Tree tree =
+        is_tree ? parse_tree(line, name, number) : make_tree(plain_words(line), shape);
+    const Prediction prediction = model->predict(graph, {&tree, 1})[0];
+    const unsigned label = prediction.labels.back();
+    out.write(std::to_string(label) + '\t' + kLabelNames[label] + '\t' + probabilities(prediction) +
+              '\t' +
+              (command.trees ? tree_text(tree, prediction.labels) : join(tree.words(), " ")));
+  }
+  out.finish();
+}
+
+}  // namespace treelstm

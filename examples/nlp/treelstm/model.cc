@@ -1,0 +1,149 @@
+#include "examples/nlp/treelstm/model.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/text.h"
+
+namespace treelstm {
+namespace {
+
+using dynet::Expression;
+
+const char* const kUnknown = "<unk>";
+constexpr std::size_t kTreesPerGraph = 32;
+
+dynet::Dict make_dict(const std::vector<std::string>& words) {
+  dynet::Dict dict;
+  for (const std::string& word : words) dict.convert(word);
+  dict.freeze();
+  dict.set_unk(kUnknown);
+  return dict;
+}
+
+dynet::ParameterCollection seeded_collection(std::uint64_t seed) {
+  dynet::ParameterCollection collection;
+  collection.set_seed(seed);
+  return collection;
+}
+
+}  // namespace
+
+std::string view_of(const std::string& word, const ModelSettings& settings) {
+  return settings.keep_case ? word : nlp::lower_cased(word);
+}
+
+Description describe(const ModelSettings& settings, const Treebank& train) {
+  Description description;
+  description.settings = settings;
+  description.majority = Majority(train);
+  description.words = {kUnknown};
+  std::unordered_set<std::string> seen = {kUnknown};
+  for (const Tree& tree : train) {
+    for (const Node& node : tree.nodes) {
+      if (!node.is_leaf()) continue;
+      std::string word = view_of(node.word, settings);
+      if (seen.insert(word).second) description.words.push_back(std::move(word));
+    }
+  }
+  return description;
+}
+
+Model::Model(Description description, std::uint64_t seed)
+    : description_(std::move(description)),
+      dict_(make_dict(description_.words)),
+      parameters_(seeded_collection(seed)),
+      network_(parameters_.add_subcollection("network")),
+      words_(parameters_.add_lookup_parameters(static_cast<unsigned>(description_.words.size()),
+                                               {description_.settings.word}, "words")),
+      cell_(description_.settings.word, description_.settings.hidden, network_),
+      weight_(network_.add_parameters({kLabels, description_.settings.hidden}, "label-weight")),
+      bias_(network_.add_parameters({kLabels}, dynet::ParameterInitConst(0), "label-bias")) {}
+
+std::vector<unsigned> Model::encode(const Tree& tree) const {
+  std::vector<unsigned> words;
+  for (const Node& node : tree.nodes) {
+    if (!node.is_leaf()) continue;
+    words.push_back(
+        static_cast<unsigned>(dict_.convert(view_of(node.word, description_.settings))));
+  }
+  return words;
+}
+
+void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  training_ = training;
+  cell_.begin_graph(graph);
+  weight_node_ = parameter(graph, weight_);
+  bias_node_ = parameter(graph, bias_);
+}
+
+Expression Model::dropped(const Expression& x) const {
+  const float rate = description_.settings.dropout;
+  return training_ && rate > 0 ? dropout(x, rate) : x;
+}
+
+std::vector<Expression> Model::scores(dynet::ComputationGraph& graph, const Tree& tree,
+                                      const std::vector<unsigned>& words) const {
+  std::vector<TreeLstm::State> states;
+  std::vector<Expression> scores;
+  std::size_t leaves = 0;
+  for (const Node& node : tree.nodes) {
+    states.push_back(node.is_leaf() ? cell_.leaf(dropped(lookup(graph, words_, words[leaves++])))
+                                    : cell_.inner(states[node.left], states[node.right]));
+    scores.push_back(dynet::affine_transform({bias_node_, weight_node_, dropped(states.back().h)}));
+  }
+  return scores;
+}
+
+Expression Model::loss(dynet::ComputationGraph& graph, const Tree& tree,
+                       const std::vector<unsigned>& words) {
+  std::vector<Expression> losses = scores(graph, tree, words);
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    losses[i] = pickneglogsoftmax(losses[i], tree.nodes[i].label);
+  }
+  return sum(losses);
+}
+
+std::vector<Prediction> Model::predict(dynet::ComputationGraph& graph,
+                                       std::span<const Tree> trees) {
+  std::vector<Prediction> predictions(trees.size());
+  if (trees.empty()) return predictions;
+  graph.clear();
+  begin_graph(graph, false);
+  std::vector<Expression> nodes;
+  for (const Tree& tree : trees) {
+    for (const Expression& score : scores(graph, tree, encode(tree))) {
+      nodes.push_back(softmax(score));
+    }
+  }
+  const std::vector<float> values = as_vector(graph.forward(concatenate_to_batch(nodes)));
+  auto at = values.begin();
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    for (std::size_t n = 0; n < trees[i].nodes.size(); ++n, at += kLabels) {
+      const auto best = std::max_element(at, at + kLabels);
+      predictions[i].labels.push_back(static_cast<unsigned>(best - at));
+      std::copy(at, at + kLabels, predictions[i].root.begin());  // the root comes last
+    }
+  }
+  return predictions;
+}
+
+Report evaluate(Model& model, const Treebank& trees, const std::string& name) {
+  Report report;
+  report.name = name;
+  nlp::Progress progress(nlp::standard_error_output(), name, "trees", trees.size(), 0, 0);
+  dynet::ComputationGraph graph;
+  for (std::size_t begin = 0; begin < trees.size(); begin += kTreesPerGraph) {
+    const std::size_t count = std::min(kTreesPerGraph, trees.size() - begin);
+    const std::vector<Prediction> predictions = model.predict(graph, {&trees[begin], count});
+    for (std::size_t i = 0; i < count; ++i) {
+      report.add(trees[begin + i], predictions[i], model.description().majority);
+    }
+    progress.update(begin + count);
+  }
+  return report;
+}
+
+}  // namespace treelstm

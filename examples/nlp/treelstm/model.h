@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "examples/nlp/treelstm/cell.h"
+#include "examples/nlp/treelstm/evaluate.h"
+#include "examples/nlp/treelstm/trees.h"
+
+namespace treelstm {
+
+/// The shape of a model.
+struct ModelSettings {
+  unsigned word = 128;    ///< size of a word's vector
+  unsigned hidden = 128;  ///< of h and of c
+  float dropout = 0.5f;   ///< of words, and of h before the labels
+  bool keep_case = false;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& word& hidden& dropout& keep_case;
+  }
+};
+
+/// All of a model but its weights: enough to make a model of the same shape.
+struct Description {
+  ModelSettings settings;
+  std::vector<std::string> words;  ///< that have a vector; the first one stands for all others
+  Majority majority;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& settings& words& majority;
+  }
+};
+
+/// Collects the words of the training trees.
+Description describe(const ModelSettings& settings, const Treebank& train);
+
+/// The word as a model of these settings sees it.
+std::string view_of(const std::string& word, const ModelSettings& settings);
+
+/// Words, a tree-LSTM over them, and at every node a softmax over the labels, of V h + a.
+class Model {
+ public:
+  Model(Description description, std::uint64_t seed);
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  const Description& description() const { return description_; }
+  dynet::ParameterCollection& parameters() { return parameters_; }
+  const dynet::ParameterCollection& parameters() const { return parameters_; }
+  /// After every update the weights of the network count times 1 - `decay`; word vectors do not.
+  void set_weight_decay(float decay) { network_.set_weight_decay_lambda(decay); }
+
+  /// The numbers of the leaves' words, in the order of the sentence.
+  std::vector<unsigned> encode(const Tree& tree) const;
+
+  /// Declares the parameters in a graph; trees declared after it share them.
+  void begin_graph(dynet::ComputationGraph& graph, bool training);
+  /// Minus the log-likelihood of the labels, summed over all nodes; `words` are the encoded ones,
+  /// of which some may be replaced by 0, the unknown word.
+  dynet::Expression loss(dynet::ComputationGraph& graph, const Tree& tree,
+                         const std::vector<unsigned>& words);
+  /// What it takes these trees for; they share a graph, which is cleared before.
+  std::vector<Prediction> predict(dynet::ComputationGraph& graph, std::span<const Tree> trees);
+
+ private:
+  /// The scores of the labels, by node.
+  std::vector<dynet::Expression> scores(dynet::ComputationGraph& graph, const Tree& tree,
+                                        const std::vector<unsigned>& words) const;
+  dynet::Expression dropped(const dynet::Expression& x) const;
+
+  Description description_;
+  dynet::Dict dict_;
+  dynet::ParameterCollection parameters_, network_;
+  dynet::LookupParameter words_;
+  TreeLstm cell_;
+  dynet::Parameter weight_, bias_;
+  // Of the current graph.
+  bool training_ = false;
+  dynet::Expression weight_node_, bias_node_;
+};
+
+/// Scores the model and the trivial classifier.
+Report evaluate(Model& model, const Treebank& trees, const std::string& name);
+
+}  // namespace treelstm

@@ -1,0 +1,254 @@
+#include "examples/nlp/treelstm/trees.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "examples/nlp/common/files.h"
+#include "examples/nlp/common/text.h"
+
+namespace treelstm {
+namespace {
+
+using nlp::quoted;
+
+bool is_separator(char c) { return c == ' ' || c == '\t'; }
+bool is_bracket(char c) { return c == '(' || c == ')'; }
+
+/// Reads one line from left to right, with the brackets that are open on a stack of its own.
+class Parser {
+ public:
+  Parser(std::string_view line, const std::string& file, std::size_t line_number)
+      : line_(line), file_(file), line_number_(line_number) {}
+
+  Tree parse() {
+    do {
+      skip_separators();
+      if (at_ == line_.size()) fail_at_end();
+      if (line_[at_] == '(') {
+        open();
+      } else if (open_.empty()) {
+        fail("expected '('", found());
+      } else if (line_[at_] == ')') {
+        close();
+      } else {
+        word();
+      }
+    } while (!open_.empty());
+    skip_separators();
+    if (at_ < line_.size()) fail("expected one tree a line", found() + " behind it");
+    return std::move(tree_);
+  }
+
+ private:
+  /// A node whose bracket is open.
+  struct Open {
+    Node node;
+    bool has_word = false;
+    bool is_full() const { return has_word || node.right != Node::kNone; }
+  };
+
+  void skip_separators() {
+    while (at_ < line_.size() && is_separator(line_[at_])) ++at_;
+  }
+
+  /// What lies between here and the next separator or bracket.
+  std::string_view piece() const {
+    std::size_t end = at_;
+    while (end < line_.size() && !is_separator(line_[end]) && !is_bracket(line_[end])) ++end;
+    return line_.substr(at_, end - at_);
+  }
+
+  std::string found() const {
+    if (at_ == line_.size()) return "found the end of the line";
+    return "found " + quoted(is_bracket(line_[at_]) ? line_.substr(at_, 1) : piece());
+  }
+
+  [[noreturn]] void fail(const std::string& expected, const std::string& instead) const {
+    throw nlp::LineError(file_, line_number_,
+                         expected + ", " + instead + " (column " + std::to_string(at_ + 1) + ")");
+  }
+
+  [[noreturn]] void fail_at_end() const {
+    const std::size_t missing = open_.size();
+    if (missing == 0) fail("expected a tree", found());
+    fail(
+        "expected " + std::to_string(missing) + (missing == 1 ? " more ')'" : " more ')' or trees"),
+        found());
+  }
+
+  void open() {
+    require_room("a tree");
+    ++at_;
+    skip_separators();
+    const std::string_view label = piece();
+    if (label.size() != 1 || label[0] < '0' || label[0] >= static_cast<char>('0' + kLabels)) {
+      fail("expected a label from 0 to " + std::to_string(kLabels - 1) + " behind '('", found());
+    }
+    at_ += 1;
+    open_.emplace_back();
+    open_.back().node.label = static_cast<unsigned>(label[0] - '0');
+  }
+
+  void word() {
+    const std::string_view text = piece();
+    require_room("the word " + quoted(text));
+    Open& top = open_.back();
+    if (top.node.left != Node::kNone) {
+      fail("expected a second tree or ')' behind the first tree", found());
+    }
+    top.node.word = std::string(text);
+    top.has_word = true;
+    at_ += text.size();
+  }
+
+  void close() {
+    if (!open_.back().is_full()) {
+      fail("expected a word or two trees before ')'",
+           open_.back().node.left == Node::kNone ? "found nothing" : "found one tree");
+    }
+    ++at_;
+    const std::size_t place = tree_.nodes.size();
+    tree_.nodes.push_back(std::move(open_.back().node));
+    open_.pop_back();
+    if (open_.empty()) return;
+    Node& parent = open_.back().node;
+    (parent.left == Node::kNone ? parent.left : parent.right) = place;
+  }
+
+  /// The node that is open must be able to take something more.
+  void require_room(const std::string& instead) const {
+    if (open_.empty() || !open_.back().is_full()) return;
+    fail(open_.back().has_word ? "expected ')' behind the word " + quoted(open_.back().node.word)
+                               : "expected ')' behind the second tree",
+         "found " + instead);
+  }
+
+  const std::string_view line_;
+  const std::string& file_;
+  const std::size_t line_number_;
+  std::size_t at_ = 0;
+  std::vector<Open> open_;
+  Tree tree_;
+};
+
+constexpr std::array<std::pair<Shape, const char*>, 3> kShapes = {
+    {{Shape::kBalanced, "balanced"}, {Shape::kRight, "right"}, {Shape::kLeft, "left"}}};
+
+Treebank parse_lines(const std::vector<std::string>& lines, const std::string& name) {
+  Treebank trees;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!nlp::is_blank(lines[i])) trees.push_back(parse_tree(lines[i], name, i + 1));
+  }
+  if (trees.empty()) throw nlp::UserError(name + " holds no tree");
+  return trees;
+}
+
+}  // namespace
+
+std::vector<std::string> Tree::words() const {
+  std::vector<std::string> words;
+  for (const Node& node : nodes) {
+    if (node.is_leaf()) words.push_back(node.word);
+  }
+  return words;
+}
+
+Tree parse_tree(std::string_view line, const std::string& file, std::size_t line_number) {
+  return Parser(line, file, line_number).parse();
+}
+
+Treebank read_trees(const std::string& path) { return parse_lines(nlp::read_lines(path), path); }
+
+Treebank read_trees(std::istream& in, const std::string& name) {
+  return parse_lines(nlp::read_lines(in, name), name);
+}
+
+std::string tree_text(const Tree& tree, const std::vector<unsigned>& labels) {
+  // What is still to be written, the next thing on top: a node, or a bracket for kNone.
+  std::vector<std::size_t> rest = {tree.nodes.size() - 1};
+  std::string text;
+  while (!rest.empty()) {
+    const std::size_t place = rest.back();
+    rest.pop_back();
+    if (place == Node::kNone) {
+      text += ')';
+      continue;
+    }
+    const Node& node = tree.nodes[place];
+    if (!text.empty()) text += ' ';
+    text += "(" + std::to_string(labels[place]);
+    if (node.is_leaf()) {
+      text += " " + node.word + ")";
+    } else {
+      rest.insert(rest.end(), {Node::kNone, node.right, node.left});
+    }
+  }
+  return text;
+}
+
+Shape shape_from_name(const std::string& name) {
+  for (const auto& [shape, known] : kShapes) {
+    if (name == known) return shape;
+  }
+  throw nlp::UserError("unknown shape " + quoted(name) + ": expected balanced, right or left");
+}
+
+Tree make_tree(const std::vector<std::string>& words, Shape shape) {
+  Tree tree;
+  std::vector<std::size_t> row;  // the trees that are to be joined
+  const auto join = [&](std::size_t left, std::size_t right) {
+    tree.nodes.push_back({kNeutral, left, right, ""});
+    return tree.nodes.size() - 1;
+  };
+  for (const std::string& word : words) {
+    tree.nodes.push_back({kNeutral, Node::kNone, Node::kNone, word});
+    row.push_back(tree.nodes.size() - 1);
+  }
+  while (row.size() > 1) {
+    std::vector<std::size_t> next;
+    if (shape == Shape::kBalanced) {
+      for (std::size_t i = 0; i + 1 < row.size(); i += 2) next.push_back(join(row[i], row[i + 1]));
+      if (row.size() % 2 == 1) next.push_back(row.back());
+    } else if (shape == Shape::kRight) {
+      std::size_t joined = row.back();
+      for (std::size_t i = row.size() - 1; i > 0; --i) joined = join(row[i - 1], joined);
+      next = {joined};
+    } else {
+      std::size_t joined = row.front();
+      for (std::size_t i = 1; i < row.size(); ++i) joined = join(joined, row[i]);
+      next = {joined};
+    }
+    row = std::move(next);
+  }
+  return tree;
+}
+
+std::vector<std::string> plain_words(std::string_view line) {
+  std::vector<std::string> words = nlp::split_words(line);
+  for (std::string& word : words) {
+    std::string written;
+    for (const char c : word) {
+      if (c == '(') {
+        written += "-LRB-";
+      } else if (c == ')') {
+        written += "-RRB-";
+      } else if (c == '/' && (written.empty() || written.back() != '\\')) {
+        written += "\\/";
+      } else {
+        written += c;
+      }
+    }
+    word = std::move(written);
+  }
+  return words;
+}
+
+std::size_t count_nodes(const Treebank& trees) {
+  return std::accumulate(trees.begin(), trees.end(), std::size_t{0},
+                         [](std::size_t sum, const Tree& tree) { return sum + tree.nodes.size(); });
+}
+
+std::size_t count_words(const Treebank& trees) { return (count_nodes(trees) + trees.size()) / 2; }
+
+}  // namespace treelstm

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/examples/helpers.h"
+#include "tests/support/catch.h"
+
+struct Result {
+  int code = -1;  ///< exit status, -1 if the program was killed
+  std::string out;
+  std::string err;
+};
+
+/// A program as its user meets it: each run is a process of its own.
+struct Program {
+  std::string name;  ///< what its messages begin with
+  std::string binary;
+
+  Result run(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
+             const std::string& input = "") const {
+    const std::string in = folder.write("stdin", input);
+    const std::string out = folder.path("stdout");
+    const std::string err = folder.path("stderr");
+    std::string command = shell_word(binary);
+    for (const std::string& argument : arguments) command += " " + shell_word(argument);
+    command += " < " + shell_word(in) + " > " + shell_word(out) + " 2> " + shell_word(err);
+    const int status = std::system(command.c_str());
+    Result result;
+    if (WIFEXITED(status)) result.code = WEXITSTATUS(status);
+    result.out = read_file(out);
+    result.err = read_file(err);
+    return result;
+  }
+
+  /// It failed with one line that begins with its name and contains the message.
+  void check_refused(const Result& result, const std::string& message) const {
+    INFO(result.err);
+    CHECK(result.code > 0);
+    CHECK(contains(result.err, message));
+    CHECK(result.err.rfind(name + ": ", 0) == 0);
+    CHECK(result.err.find('\n') == result.err.size() - 1);
+  }
+
+  static std::string shell_word(const std::string& text) {
+    std::string result = "'";
+    for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return result + "'";
+  }
+};
+
+inline std::vector<std::string> with(std::vector<std::string> command,
+                                     const std::vector<std::string>& more) {
+  command.insert(command.end(), more.begin(), more.end());
+  return command;
+}
+
+/// The part of the output that begins with `start`.
+inline std::string from(const std::string& text, const std::string& start) {
+  const std::size_t at = text.find(start);
+  return at == std::string::npos ? "no '" + start + "' in: " + text : text.substr(at);
+}
+
+inline std::string line_with(const std::string& text, const std::string& part) {
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (contains(line, part)) return line;
+  }
+  return "no line with '" + part + "' in: " + text;
+}

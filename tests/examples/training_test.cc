@@ -1,0 +1,107 @@
+// The training loop that the programs share, with a program that only counts.
+
+#include "examples/nlp/common/training.h"
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/examples/helpers.h"
+#include "tests/support/catch.h"
+
+using namespace nlp;
+
+namespace {
+
+struct Counter : Training {
+  TrainState state;
+  std::vector<double> scores;  ///< of the dev data, by epoch
+  std::vector<std::string> log;
+  TrainState saved;
+  unsigned last_epoch = 0;
+
+  std::string unit() const override { return "words"; }
+  std::vector<std::size_t> begin_epoch(unsigned epoch) override {
+    last_epoch = epoch;
+    return {10, 20, 30};
+  }
+  double update(unsigned epoch, std::size_t number, double epochs_done) override {
+    std::ostringstream entry;
+    entry << epoch << '.' << number << " at " << option_text(epochs_done);
+    log.push_back(entry.str());
+    return 60.0;
+  }
+  bool has_dev() const override { return !scores.empty(); }
+  DevScore score_dev() override { return {scores.at(last_epoch - 1), "dev score"}; }
+  void save_model() override { log.push_back("model"); }
+  void save_checkpoint() override { saved = state; }
+};
+
+}  // namespace
+
+TEST_CASE("Training: epochs, updates, and what is said about them") {
+  Counter counter;
+  std::ostringstream out;
+  run_epochs(counter, counter.state, {2, 3, 0}, out);
+  CHECK(counter.log == std::vector<std::string>{"1.0 at 0", "1.1 at 0.333333", "1.2 at 0.666667",
+                                                "model", "2.0 at 1", "2.1 at 1.33333",
+                                                "2.2 at 1.66667", "model"});
+  CHECK(contains(out.str(), "epoch 1: loss 3.0000, "));
+  CHECK(contains(out.str(), "\nepoch 2: loss 3.0000, "));
+  CHECK_FALSE(contains(out.str(), "best"));
+  CHECK(counter.saved.epoch == 2);
+  CHECK(counter.saved.position == 0);
+}
+
+TEST_CASE("Training: the best model is kept and patience ends the run") {
+  Counter counter;
+  counter.scores = {-5, -3, -4, -3, -2};
+  std::ostringstream out;
+  run_epochs(counter, counter.state, {10, 2, 0}, out);
+  CHECK(counter.state.epoch == 4);
+  CHECK(counter.state.best_epoch == 2);
+  CHECK(counter.state.best_score == -3);
+  std::size_t models = 0;
+  for (const std::string& entry : counter.log) models += entry == "model" ? 1 : 0;
+  CHECK(models == 2);
+  CHECK(contains(out.str(), "stopped: no better dev score in 2 epochs"));
+  // Without patience it goes on and finds a better one.
+  run_epochs(counter, counter.state, {5, 0, 0}, out);
+  CHECK(counter.state.best_epoch == 5);
+}
+
+TEST_CASE("Training: a run that time ends goes on with the next update") {
+  Counter counter;
+  std::ostringstream out;
+  run_epochs(counter, counter.state, {2, 3, 1e-9}, out);
+  CHECK(counter.log == std::vector<std::string>{"1.0 at 0", "model"});
+  CHECK(contains(out.str(), "epoch 1 (16.67 % of it): loss 6.0000"));
+  CHECK(counter.saved.position == 1);
+  CHECK(resume_text(counter.saved) == "resuming after epoch 0 and 1 updates");
+  counter.log.clear();
+  run_epochs(counter, counter.state, {1, 3, 0}, out);
+  CHECK(counter.log == std::vector<std::string>{"1.1 at 0.333333", "1.2 at 0.666667", "model"});
+  CHECK(contains(out.str(), "\nepoch 1: loss 3.0000"));
+}
+
+TEST_CASE("Training: marks tell texts and their borders apart") {
+  const auto mark = [](const std::vector<std::string>& texts) {
+    Mark result;
+    for (const std::string& text : texts) result.add(text);
+    return result.value();
+  };
+  CHECK(mark({"ab", "c"}) == mark({"ab", "c"}));
+  CHECK(mark({"ab", "c"}) != mark({"a", "bc"}));
+  CHECK(mark({"a", ""}) != mark({"a"}));
+  CHECK(mark({"a", "b"}) != mark({"b", "a"}));
+  CHECK(error_from([] { require_same_data(1, 1, "x"); }) == "no error");
+  CHECK(contains(error_from([] { require_same_data(1, 2, "x"); }), "other training data"));
+}
+
+TEST_CASE("Training: options of a resumed run") {
+  const OptionValues begun = {{"--a", "1"}, {"--b", "2"}}, wanted = {{"--a", "1"}, {"--b", "3"}};
+  CHECK(error_from([&] { require_same(begun, wanted, {"--a"}, "file"); }) == "no error");
+  CHECK(error_from([&] { require_same(begun, wanted, {"--b"}, "file"); }) ==
+        "the run in file began with --b 2: it cannot go on with 3");
+  CHECK(contains(error_from([] { require_finite(0.0 / 0.0); }), "no longer a number"));
+}

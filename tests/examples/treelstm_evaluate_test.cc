@@ -1,0 +1,105 @@
+// Accuracies of roots, nodes and phrases, the confusion matrix, and the most frequent label.
+
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "examples/nlp/treelstm/evaluate.h"
+#include "tests/examples/helpers.h"
+#include "tests/support/catch.h"
+
+using namespace treelstm;
+
+namespace {
+
+Tree tree(const std::string& text) { return parse_tree(text, "data.txt", 1); }
+
+Prediction prediction(const std::vector<unsigned>& labels, const std::array<float, 5>& root) {
+  Prediction result;
+  result.labels = labels;
+  result.root = root;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("Tree scores: nodes, phrases, and roots with and without the neutral ones") {
+  Scores scores;
+  // Of three nodes the first leaf is wrong. The label is wrong, but the side is right.
+  scores.add(tree("(4 (2 a) (3 b))"), prediction({1, 3, 3}, {0.1f, 0.1f, 0.2f, 0.4f, 0.2f}));
+  // Neutral is the most probable label; among the others negative is ahead.
+  scores.add(tree("(3 c)"), prediction({2}, {0.2f, 0.15f, 0.35f, 0.3f, 0.0f}));
+  scores.add(tree("(1 d)"), prediction({2}, {0.2f, 0.15f, 0.35f, 0.3f, 0.0f}));
+  // A neutral tree does not count as positive or negative.
+  scores.add(tree("(2 e)"), prediction({2}, {0.0f, 0.0f, 0.6f, 0.4f, 0.0f}));
+  CHECK(scores.root.right == 1);
+  CHECK(scores.root.total == 4);
+  CHECK(scores.binary.right == 2);
+  CHECK(scores.binary.total == 3);
+  CHECK(scores.all.right == 2);
+  CHECK(scores.all.total == 6);
+  CHECK(scores.phrases.right == 0);
+  CHECK(scores.phrases.total == 1);
+  CHECK(scores.confusion[4][3] == 1);
+  CHECK(scores.confusion[3][2] == 1);
+  CHECK(scores.confusion[1][2] == 1);
+  CHECK(scores.confusion[2][2] == 1);
+}
+
+TEST_CASE("Tree scores: the most frequent label, of roots and of nodes") {
+  const Treebank train = {tree("(3 (2 a) (2 b))"), tree("(3 (2 a) (1 b))"), tree("(0 c)")};
+  const Majority majority(train);
+  const Prediction guess = majority.predict(tree("(4 (2 x) (3 y))"));
+  CHECK(guess.labels == std::vector<unsigned>{2, 2, 3});
+  CHECK(guess.root[3] == Approx(2.0 / 3));
+  CHECK(guess.positive());
+  CHECK_FALSE(Majority({tree("(2 a)"), tree("(2 b)"), tree("(1 c)")}).predict(train[2]).positive());
+
+  Report report;
+  report.name = "test";
+  report.add(train[0], prediction({2, 3, 3}, {0, 0, 0, 1, 0}), majority);
+  report.add(train[2], prediction({0}, {1, 0, 0, 0, 0}), majority);
+  std::ostringstream out;
+  report.print(out);
+  CHECK(out.str() ==
+        "test: 2 trees, 4 nodes, 2 trees not neutral\n"
+        "                            root  positive/negative  all nodes    phrases\n"
+        "  tree-LSTM             100.00 %           100.00 %    75.00 %   100.00 %\n"
+        "  most frequent label    50.00 %            50.00 %    75.00 %   100.00 %\n");
+  std::ostringstream matrix;
+  report.print_confusion(matrix);
+  CHECK(matrix.str() ==
+        "roots: right label by row, predicted label by column\n"
+        "                         0       1       2       3       4     right\n"
+        "  0 very negative        1       0       0       0       0  100.00 %\n"
+        "  1 negative             0       0       0       0       0    0.00 %\n"
+        "  2 neutral              0       0       0       0       0    0.00 %\n"
+        "  3 positive             0       0       0       1       0  100.00 %\n"
+        "  4 very positive        0       0       0       0       0    0.00 %\n");
+}
+
+TEST_CASE("Tree scores: the most frequent label of the Stanford Sentiment Treebank") {
+  const char* const data = std::getenv("DYNET_DATA");
+  if (data == nullptr) {
+    std::cout << "\nskipped: DYNET_DATA names no folder with sst\n";
+    return;
+  }
+  const std::string folder = std::string(data) + "/sst/";
+  const Majority majority(read_trees(folder + "train.txt"));
+  Scores scores, neutral;
+  for (const Tree& t : read_trees(folder + "test.txt")) {
+    Prediction guess = majority.predict(t);
+    scores.add(t, guess);
+    guess.labels.back() = kNeutral;
+    neutral.add(t, guess);
+  }
+  CHECK(100 * scores.root.value() == Approx(23.1).margin(0.05));
+  CHECK(scores.root.right == 510);
+  // Training has more positive trees than negative ones, testing has not.
+  CHECK(scores.binary.right == 909);
+  CHECK(scores.binary.total == 1821);
+  CHECK(100 * neutral.all.value() == Approx(68.5).margin(0.05));
+  CHECK(100 * neutral.phrases.value() == Approx(50.3).margin(0.05));
+}

@@ -1,0 +1,231 @@
+// The network: what its cells compute, their gradients, and what dropout and decay touch.
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "dynet-like/debug/grad_check.h"
+#include "examples/nlp/treelstm/cell.h"
+#include "examples/nlp/treelstm/model.h"
+#include "examples/nlp/treelstm/model_file.h"
+#include "tests/examples/helpers.h"
+#include "tests/nn/naive.h"
+#include "tests/support/catch.h"
+
+using namespace treelstm;
+
+namespace {
+
+Tree tree(const std::string& text) { return parse_tree(text, "data.txt", 1); }
+
+Treebank some_trees() {
+  return {tree("(3 (2 The) (4 (3 very) (1 best)))"), tree("(1 Bad)"),
+          tree("(0 (1 (1 bad) (2 (2 and) (1 worse))) (2 (2 the) (2 end)))")};
+}
+
+ModelSettings small(float dropout) { return {6, 5, dropout, false}; }
+
+/// All weights away from where they begin, so that each one counts.
+void spread(const dynet::ParameterCollection& collection) {
+  unsigned seed = 1;
+  for (dynet::Parameter p : collection.parameters_list()) {
+    p.set_value(naive::numbers(p.dim().size(), seed++));
+  }
+}
+
+dynet::Parameter named(const dynet::ParameterCollection& collection, const std::string& name) {
+  for (const dynet::Parameter& p : collection.parameters_list()) {
+    if (p.get_fullname() == "/" + name) return p;
+  }
+  FAIL("no parameter " << name);
+  return {};
+}
+
+dynet::Expression loss_of(Model& model, dynet::ComputationGraph& graph, const Treebank& trees,
+                          bool training) {
+  model.begin_graph(graph, training);
+  std::vector<dynet::Expression> losses;
+  for (const Tree& t : trees) losses.push_back(model.loss(graph, t, model.encode(t)));
+  return sum(losses);
+}
+
+}  // namespace
+
+TEST_CASE("Tree-LSTM: the cells compute what the paper says") {
+  const unsigned word = 3, hidden = 4;
+  dynet::ParameterCollection collection;
+  TreeLstm cell(word, hidden, collection);
+  spread(collection);
+  CHECK(collection.size() == 17);
+  const auto w = [&](const std::string& name) { return named(collection, name); };
+  const auto gate = [&](const std::string& name, const naive::Vector& sum) {
+    naive::Vector values = naive::plus(sum, naive::to_double(as_vector(w(name).values())));
+    for (double& v : values) v = name == "bu" ? std::tanh(v) : naive::logistic(v);
+    return values;
+  };
+
+  dynet::ComputationGraph graph;
+  cell.begin_graph(graph);
+  naive::Vector h[2], c[2];
+  TreeLstm::State states[2];
+  for (unsigned k = 0; k < 2; ++k) {
+    const std::vector<float> numbers = naive::numbers(word, 100 + k);
+    const naive::Vector x = naive::to_double(numbers);
+    states[k] = cell.leaf(dynet::input(graph, {word}, numbers));
+    const naive::Vector i = gate("bi", naive::times(w("Wi"), x)),
+                        o = gate("bo", naive::times(w("Wo"), x)),
+                        u = gate("bu", naive::times(w("Wu"), x));
+    for (unsigned n = 0; n < hidden; ++n) {
+      c[k].push_back(i[n] * u[n]);
+      h[k].push_back(o[n] * std::tanh(c[k][n]));
+    }
+    CHECK(naive::difference(c[k], as_vector(states[k].c.value())) < 1e-6);
+    CHECK(naive::difference(h[k], as_vector(states[k].h.value())) < 1e-6);
+  }
+
+  const auto of_children = [&](const std::string& bias, const std::string& u) {
+    return gate(bias, naive::plus(naive::times(w(u + "l"), h[0]), naive::times(w(u + "r"), h[1])));
+  };
+  const naive::Vector i = of_children("bi", "Ui"), o = of_children("bo", "Uo"),
+                      u = of_children("bu", "Uu"), f = of_children("bf", "Uf"),
+                      g = of_children("bf", "Ug");
+  naive::Vector inner_h, inner_c;
+  for (unsigned n = 0; n < hidden; ++n) {
+    inner_c.push_back(i[n] * u[n] + f[n] * c[0][n] + g[n] * c[1][n]);
+    inner_h.push_back(o[n] * std::tanh(inner_c[n]));
+  }
+  const TreeLstm::State inner = cell.inner(states[0], states[1]);
+  CHECK(naive::difference(inner_c, as_vector(inner.c.value())) < 1e-6);
+  CHECK(naive::difference(inner_h, as_vector(inner.h.value())) < 1e-6);
+}
+
+TEST_CASE("Tree-LSTM: gradients are right, with and without dropout") {
+  const Treebank trees = some_trees();
+  Model model(describe(small(0.4f), trees), 7);
+  for (const bool training : {false, true}) {
+    dynet::ComputationGraph graph;
+    graph.set_seed(3);
+    const dynet::GradientReport report =
+        dynet::check_gradients(loss_of(model, graph, trees, training));
+    INFO(report);
+    CHECK(report.ok());
+    CHECK(report.parameters == 20);  // those of the cells, words, and two for the labels
+  }
+}
+
+TEST_CASE("Tree-LSTM: predictions fit the loss, alone and together") {
+  const Treebank trees = some_trees();
+  Model model(describe(small(0.4f), trees), 7);
+  spread(model.parameters());
+  dynet::ComputationGraph graph;
+  double total = 0;
+  std::vector<Prediction> alone;
+  for (const Tree& t : trees) {
+    alone.push_back(model.predict(graph, {&t, 1})[0]);
+    REQUIRE(alone.back().labels.size() == t.nodes.size());
+    float sum = 0, best = 0;
+    unsigned label = 0;
+    for (unsigned k = 0; k < kLabels; ++k) {
+      const float p = alone.back().root[k];
+      sum += p;
+      if (p > best) label = k;
+      best = std::max(best, p);
+    }
+    CHECK(sum == Approx(1.0f));
+    CHECK(alone.back().labels.back() == label);
+    // The loss of the root is what its tree adds to the losses of the trees below.
+    graph.clear();
+    total = as_scalar(graph.forward(loss_of(model, graph, {t}, false)));
+    if (t.nodes.size() > 1) {
+      for (const std::size_t below : {t.root().left, t.root().right}) {
+        const std::size_t first = below == t.root().left ? 0 : t.root().left + 1;
+        Tree part;
+        for (std::size_t n = first; n <= below; ++n) {
+          Node node = t.nodes[n];
+          if (!node.is_leaf()) {
+            node.left -= first;
+            node.right -= first;
+          }
+          part.nodes.push_back(node);
+        }
+        graph.clear();
+        total -= as_scalar(graph.forward(loss_of(model, graph, {part}, false)));
+      }
+    }
+    CHECK(std::exp(-total) == Approx(alone.back().root[t.root().label]).epsilon(1e-4));
+  }
+  const std::vector<Prediction> together = model.predict(graph, trees);
+  REQUIRE(together.size() == trees.size());
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    CHECK(together[i].labels == alone[i].labels);
+    for (unsigned k = 0; k < kLabels; ++k) {
+      CHECK(together[i].root[k] == Approx(alone[i].root[k]).epsilon(1e-5));
+    }
+  }
+  CHECK(model.predict(graph, {}).empty());
+}
+
+TEST_CASE("Tree-LSTM: words are known by their letters, unless their case counts") {
+  const Treebank trees = some_trees();
+  const Tree probe = tree("(2 (2 BAD) (2 never))");
+  Model model(describe(small(0), trees), 1);
+  CHECK(model.description().words.size() == 1 + 7);
+  CHECK(model.encode(trees[1]) == model.encode(tree("(2 bad)")));
+  CHECK(model.encode(probe)[0] != 0);
+  CHECK(model.encode(probe)[1] == 0);
+  ModelSettings with_case = small(0);
+  with_case.keep_case = true;
+  Model sharp(describe(with_case, trees), 1);
+  CHECK(sharp.description().words.size() == 1 + 9);
+  CHECK(sharp.encode(trees[1]) != sharp.encode(tree("(2 bad)")));
+  CHECK(sharp.encode(probe)[0] == 0);
+}
+
+TEST_CASE("Tree-LSTM: dropout is for training") {
+  const Treebank trees = some_trees();
+  Model model(describe(small(0.5f), trees), 7);
+  const auto loss = [&](bool training, std::uint64_t seed) {
+    dynet::ComputationGraph graph;
+    graph.set_seed(seed);
+    return as_scalar(graph.forward(loss_of(model, graph, trees, training)));
+  };
+  CHECK(loss(false, 1) == loss(false, 2));
+  CHECK(loss(true, 1) == loss(true, 1));
+  CHECK(loss(true, 1) != loss(true, 2));
+  CHECK(loss(true, 1) != loss(false, 1));
+}
+
+TEST_CASE("Tree-LSTM: weight decay leaves words alone") {
+  const Treebank trees = some_trees();
+  Model model(describe(small(0), trees), 7);
+  model.set_weight_decay(0.25f);
+  const dynet::LookupParameter words = model.parameters().lookup_parameters_list()[0];
+  const std::vector<dynet::Parameter> weights = model.parameters().parameters_list();
+  const std::vector<float> word = as_vector(words.row(1));
+  const std::vector<float> before = as_vector(weights[0].values());
+  dynet::SimpleSGDTrainer trainer(model.parameters(), 0.0f);
+  trainer.update();
+  CHECK(as_vector(words.row(1)) == word);
+  const std::vector<float> after = as_vector(weights[0].values());
+  for (std::size_t i = 0; i < before.size(); ++i) CHECK(after[i] == Approx(0.75f * before[i]));
+}
+
+TEST_CASE("Tree-LSTM: a saved model is the same model") {
+  const TemporaryFolder folder;
+  const Treebank trees = some_trees();
+  Model model(describe(small(0.3f), trees), 7);
+  save_model(folder.path("model"), model);
+  const std::unique_ptr<Model> loaded = load_model(folder.path("model"));
+  CHECK(loaded->description().words == model.description().words);
+  CHECK(loaded->description().settings.dropout == 0.3f);
+  dynet::ComputationGraph graph;
+  for (const Tree& t : trees) {
+    CHECK(loaded->predict(graph, {&t, 1})[0].root == model.predict(graph, {&t, 1})[0].root);
+    CHECK(loaded->description().majority.predict(t).root ==
+          model.description().majority.predict(t).root);
+  }
+  save_model(folder.path("again"), *loaded);
+  CHECK((read_file(folder.path("again")) == read_file(folder.path("model"))));
+  CHECK(contains(error_from([&] { load_checkpoint(folder.path("model")); }),
+                 "holds 'treelstm model 1', expected 'treelstm checkpoint 1'"));
+}

@@ -1,0 +1,195 @@
+// The reader of trees, the writer, and trees for sentences that have none.
+
+#include "examples/nlp/treelstm/trees.h"
+
+#include <array>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "examples/nlp/common/text.h"
+#include "tests/examples/helpers.h"
+#include "tests/support/catch.h"
+
+using namespace treelstm;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Treebank read(const std::string& text) {
+  std::istringstream in(text);
+  return read_trees(in, "data.txt");
+}
+
+std::string error_of(const std::string& text) {
+  return error_from([&] { read(text); });
+}
+
+/// The tree as it was read.
+std::string text_of(const Tree& tree) {
+  std::vector<unsigned> labels;
+  for (const Node& node : tree.nodes) labels.push_back(node.label);
+  return tree_text(tree, labels);
+}
+
+}  // namespace
+
+TEST_CASE("Trees: labels, words, and children before parents") {
+  const Treebank trees = read("(3 (2 The) (4 (0 very) (1 best)))\n\n(1 Bad)\n");
+  REQUIRE(trees.size() == 2);
+  const Tree& tree = trees[0];
+  REQUIRE(tree.nodes.size() == 5);
+  CHECK(tree.words() == Words{"The", "very", "best"});
+  CHECK(tree.root().label == 3);
+  CHECK(tree.root().left == 0);
+  CHECK(tree.root().right == 3);
+  CHECK_FALSE(tree.root().is_leaf());
+  CHECK(tree.nodes[0].is_leaf());
+  CHECK(tree.nodes[0].label == 2);
+  CHECK(tree.nodes[1].label == 0);
+  CHECK(tree.nodes[1].word == "very");
+  CHECK(tree.nodes[3].label == 4);
+  CHECK(tree.nodes[3].left == 1);
+  CHECK(tree.nodes[3].right == 2);
+  CHECK(trees[1].nodes.size() == 1);
+  CHECK(trees[1].words() == Words{"Bad"});
+  CHECK(count_nodes(trees) == 6);
+  CHECK(count_words(trees) == 4);
+}
+
+TEST_CASE("Trees: white space between pieces, nothing else, ends a word") {
+  const std::string tree = "(3 (2 The) (4 (0 very) (1 best)))";
+  CHECK(text_of(read("(3(2 The)(4(0 very)(1 best)))")[0]) == tree);
+  CHECK(text_of(read("  ( 3 (2\tThe )  (4 (0  very)(1 best) ) ) \t")[0]) == tree);
+  CHECK(text_of(read("\xEF\xBB\xBF" + tree + "\r\n\r\n" + tree + "\r\n")[1]) == tree);
+  CHECK(text_of(read(tree + "\n" + tree)[1]) == tree);
+  CHECK(read("(2 3\xC2\xA0"
+             "1\\/2)")[0]
+            .words() == Words{"3\xC2\xA0"
+                              "1\\/2"});
+  CHECK(read("(2 2)")[0].words() == Words{"2"});
+}
+
+TEST_CASE("Trees: wrong lines") {
+  const auto check = [](const std::string& line, const std::string& message) {
+    CHECK(error_of("(2 fine)\n" + line + "\n") == "data.txt:2: " + message);
+  };
+  check("fine", "expected '(', found 'fine' (column 1)");
+  check(")", "expected '(', found ')' (column 1)");
+  check("(", "expected a label from 0 to 4 behind '(', found the end of the line (column 2)");
+  check("(5 fine)", "expected a label from 0 to 4 behind '(', found '5' (column 2)");
+  check("(-1 fine)", "expected a label from 0 to 4 behind '(', found '-1' (column 2)");
+  check("(fine)", "expected a label from 0 to 4 behind '(', found 'fine' (column 2)");
+  check("(22 fine)", "expected a label from 0 to 4 behind '(', found '22' (column 2)");
+  check("((2 a) (2 b))", "expected a label from 0 to 4 behind '(', found '(' (column 2)");
+  check("(2)", "expected a word or two trees before ')', found nothing (column 3)");
+  check("(2 (2 a))", "expected a word or two trees before ')', found one tree (column 9)");
+  check("(2 (2 a) b)",
+        "expected a second tree or ')' behind the first tree, found 'b' (column 10)");
+  check("(2 (2 a) (2 b) c)", "expected ')' behind the second tree, found the word 'c' (column 16)");
+  check("(2 (2 a) (2 b) (2 c))", "expected ')' behind the second tree, found a tree (column 16)");
+  check("(2 a b)", "expected ')' behind the word 'a', found the word 'b' (column 6)");
+  check("(2 a (2 b))", "expected ')' behind the word 'a', found a tree (column 6)");
+  check("(2 a) (2 b)", "expected one tree a line, found '(' behind it (column 7)");
+  check("(2 a) b", "expected one tree a line, found 'b' behind it (column 7)");
+  check("(2 a))", "expected one tree a line, found ')' behind it (column 6)");
+  check("(2 a", "expected 1 more ')', found the end of the line (column 5)");
+  check("(2 (2 a) (2 (2 b)", "expected 2 more ')' or trees, found the end of the line (column 18)");
+}
+
+TEST_CASE("Trees: files that are no treebank") {
+  CHECK(error_of("") == "data.txt holds no tree");
+  CHECK(error_of("\n \r\n") == "data.txt holds no tree");
+  CHECK(error_of(std::string("(2 a)\n(2 \0)\n", 12)) ==
+        "data.txt:2: expected text, found a zero byte (a binary file?)");
+  CHECK(error_from([] { read_trees("/nowhere/at/all"); }) ==
+        "cannot open /nowhere/at/all: No such file or directory");
+  CHECK(error_from([] { read_trees("/"); }) == "cannot read /: is it a directory?");
+}
+
+TEST_CASE("Trees: any depth") {
+  constexpr std::size_t kDepth = 300000;
+  std::string left, right;
+  for (std::size_t i = 0; i < kDepth; ++i) {
+    left += "(1 ";
+    right += "(1 (2 a) ";
+  }
+  left += "(2 b)";
+  right += "(2 b)";
+  for (std::size_t i = 0; i < kDepth; ++i) {
+    left += " (2 a))";
+    right += ")";
+  }
+  for (const std::string& text : {left, right}) {
+    const Tree tree = read(text)[0];
+    CHECK(tree.nodes.size() == 2 * kDepth + 1);
+    CHECK(text_of(tree) == text);
+    CHECK(contains(error_of(text.substr(0, text.size() - 1)), "expected 1 more ')'"));
+  }
+  CHECK(contains(error_of(std::string(kDepth, '(')), "expected a label"));
+}
+
+TEST_CASE("Trees: sentences get the shape that is asked for") {
+  const auto shaped = [](const std::string& words, const std::string& shape) {
+    return text_of(make_tree(plain_words(words), shape_from_name(shape)));
+  };
+  CHECK(shaped("a b c d", "right") == "(2 (2 a) (2 (2 b) (2 (2 c) (2 d))))");
+  CHECK(shaped("a b c d", "left") == "(2 (2 (2 (2 a) (2 b)) (2 c)) (2 d))");
+  CHECK(shaped("a b c d", "balanced") == "(2 (2 (2 a) (2 b)) (2 (2 c) (2 d)))");
+  CHECK(shaped("a b c d e", "balanced") == "(2 (2 (2 (2 a) (2 b)) (2 (2 c) (2 d))) (2 e))");
+  for (const char* shape : {"right", "left", "balanced"}) {
+    CHECK(shaped("a", shape) == "(2 a)");
+    CHECK(shaped("a b", shape) == "(2 (2 a) (2 b))");
+    Words many;
+    for (int i = 0; i < 1001; ++i) many.push_back("w" + std::to_string(i));
+    const Tree tree = make_tree(many, shape_from_name(shape));
+    CHECK(tree.nodes.size() == 2001);
+    CHECK(tree.words() == many);
+    CHECK(text_of(read(text_of(tree))[0]) == text_of(tree));
+  }
+  CHECK(error_from([] { shape_from_name("round"); }) ==
+        "unknown shape 'round': expected balanced, right or left");
+}
+
+TEST_CASE("Trees: words of a plain line") {
+  CHECK(plain_words(" so  (very)\tgood\r") == Words{"so", "-LRB-very-RRB-", "good"});
+  CHECK(plain_words("1/2 1\\/2 /") == Words{"1\\/2", "1\\/2", "\\/"});
+  CHECK(plain_words("3\xC2\xA0"
+                    "1")
+            .size() == 1);
+  CHECK(plain_words(" ").empty());
+}
+
+TEST_CASE("Trees: the Stanford Sentiment Treebank is read whole") {
+  const char* const data = std::getenv("DYNET_DATA");
+  if (data == nullptr) {
+    std::cout << "\nskipped: DYNET_DATA names no folder with sst\n";
+    return;
+  }
+  struct Part {
+    const char* file;
+    std::size_t trees, words, nodes;
+  };
+  for (const Part& part : {Part{"train", 8544, 163563, 318582}, Part{"dev", 1101, 21274, 41447},
+                           Part{"test", 2210, 42405, 82600}}) {
+    INFO(part.file);
+    const std::string path = std::string(data) + "/sst/" + part.file + ".txt";
+    const Treebank trees = read_trees(path);
+    CHECK(trees.size() == part.trees);
+    CHECK(count_words(trees) == part.words);
+    CHECK(count_nodes(trees) == part.nodes);
+    std::string all;
+    for (const Tree& tree : trees) all += text_of(tree) + '\n';
+    CHECK((all == read_file(path)));
+    if (std::string(part.file) == "train") continue;
+    std::array<std::size_t, kLabels> labels{};
+    for (const Tree& tree : trees) ++labels[tree.root().label];
+    CHECK(part.trees - labels[kNeutral] == (part.trees == 1101 ? 872 : 1821));
+    if (part.trees == 2210) {
+      CHECK(labels == std::array<std::size_t, kLabels>{279, 633, 389, 510, 399});
+    }
+  }
+}
