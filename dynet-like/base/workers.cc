@@ -54,17 +54,18 @@ Workers::~Workers() {
 
 void Workers::run(unsigned jobs, const std::function<void(unsigned)>& f) {
   f_ = &f;
-  jobs_ = jobs;
-  next_.store(0, std::memory_order_relaxed);
-  idle_.store(0, std::memory_order_relaxed);
-  round_.fetch_add(1, std::memory_order_release);
-  round_.notify_all();
-  work();
-  const auto all = static_cast<unsigned>(threads_.size());
-  const auto done = [&] { return idle_.load(std::memory_order_acquire) == all; };
+  done_.store(0, std::memory_order_relaxed);
+  const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
+  open_.store(std::uint64_t{round} << 32 | jobs, std::memory_order_release);
+  if (!threads_.empty() && jobs > 1) {
+    round_.store(round, std::memory_order_release);
+    round_.notify_all();
+  }
+  work(round);
+  const auto done = [&] { return done_.load(std::memory_order_acquire) == jobs; };
   while (!spin(done)) {
-    const unsigned idle = idle_.load(std::memory_order_acquire);
-    if (idle != all) idle_.wait(idle, std::memory_order_acquire);
+    const unsigned some = done_.load(std::memory_order_acquire);
+    if (some != jobs) done_.wait(some, std::memory_order_acquire);
   }
   if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
 }
@@ -74,15 +75,21 @@ void Workers::loop() {
     if (!spin([&] { return round_.load(std::memory_order_acquire) != seen; }))
       round_.wait(seen, std::memory_order_acquire);
     if (stop_) return;
-    ++seen;
-    work();
-    idle_.fetch_add(1, std::memory_order_acq_rel);
-    idle_.notify_one();
+    seen = round_.load(std::memory_order_acquire);
+    work(seen);
   }
 }
 
-void Workers::work() {
-  for (unsigned job; (job = next_.fetch_add(1, std::memory_order_relaxed)) < jobs_;) try {
+// Does jobs of this round as long as there are any left.
+void Workers::work(std::uint32_t round) {
+  for (std::uint64_t open = open_.load(std::memory_order_acquire);;) {
+    const auto left = static_cast<std::uint32_t>(open);
+    if (open >> 32 != round || left == 0) return;
+    if (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel,
+                                     std::memory_order_acquire))
+      continue;
+    const unsigned job = left - 1;
+    try {
       (*f_)(job);
     } catch (...) {
       const std::lock_guard lock(failed_mutex_);
@@ -91,6 +98,10 @@ void Workers::work() {
         failed_job_ = job;
       }
     }
+    done_.fetch_add(1, std::memory_order_acq_rel);
+    done_.notify_one();
+    open = open_.load(std::memory_order_acquire);
+  }
 }
 
 }  // namespace dynet

@@ -40,14 +40,15 @@ class Workers {
 
  private:
   void loop();
-  void work();
+  void work(std::uint32_t round);
 
   std::vector<std::thread> threads_;
-  // What is being run. The rounds are counted so that a thread knows a new one.
+  // What is being run: a job that is claimed is one less in `open_`, whose upper half counts the
+  // calls of `run`, so that a thread that comes late claims nothing of the next one. `f_` is looked
+  // at only by who has claimed a job.
   const std::function<void(unsigned)>* f_ = nullptr;
-  unsigned jobs_ = 0;
-  std::atomic<unsigned> next_{0};
-  std::atomic<unsigned> idle_{0};
+  std::atomic<std::uint64_t> open_{0};
+  std::atomic<unsigned> done_{0};
   std::atomic<std::uint32_t> round_{0};
   std::atomic<bool> stop_{false};
   std::mutex failed_mutex_;

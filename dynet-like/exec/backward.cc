@@ -9,6 +9,12 @@
 #include "kernels/cpu/product.h"
 
 namespace dynet {
+namespace {
+
+// A sum of so many products is worth sharing out to several threads.
+constexpr std::size_t kWorthSharing = 200'000;
+
+}  // namespace
 
 template <class T>
 void Executor<T>::backward(NodeId loss, bool full) {
@@ -20,7 +26,9 @@ void Executor<T>::backward(NodeId loss, bool full) {
   if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
     const Slot<T> seed = gradient_slot(loss);
     *seed.g = seed.adds ? *seed.g + T(1) : T(1);
-    for (std::size_t s = steps_.size(); s-- > 0;) backward_step(static_cast<std::uint32_t>(s));
+    if (regions_.empty())
+      backward_region({0, static_cast<std::uint32_t>(steps_.size()), false, false});
+    for (std::size_t r = regions_.size(); r-- > 0;) backward_region(regions_[r]);
   }
   differentiated_ = loss + 1;
 }
@@ -64,7 +72,7 @@ void Executor<T>::prepare_gradients(NodeId size) {
 template <class T>
 void Executor<T>::count_columns() {
   turned_.clear();
-  batch_ = 0;
+  for (Scratch& s : scratch_) s.batch = 0;
   for (const Ran& ran : steps_) {
     const NodeId id = order_[ran.step.first];
     const Node& node = graph_.nodes[id];
@@ -84,6 +92,8 @@ void Executor<T>::count_columns() {
       turned_[g.turned - 1].columns += std::size_t{ran.step.count} * node.dim.cols() * node.dim.bd;
     }
   }
+  if (workers_)  // threads find them ready
+    for (const Turned& t : turned_) turned(t.matrix);
 }
 
 // The transpose of a matrix, if it is multiplied with enough columns to be worth it.
@@ -112,30 +122,60 @@ Slot<T> Executor<T>::gradient_slot(NodeId id) {
   return slot;
 }
 
-// What is recorded of a batch, without the nodes that the loss does not depend on; gradients of
-// operands are left to the caller.
 template <class T>
-GradientBatch<T> Executor<T>::live_batch(const Ran& ran) {
+void Executor<T>::backward_region(const Region& region) {
+  bool shared_out = region.shared_out && region.backward && workers_;
+  // A matrix that is computed gets its gradient from uses that wait, in its turn.
+  for (std::uint32_t s = region.first; shared_out && s < region.end; ++s) {
+    const Step& step = steps_[s].step;
+    for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
+      if (order_[i] < gradient_.size() && gradient_[order_[i]].last_use != kNoUse &&
+          graph_.nodes[order_[i]].form->kind != Kind::parameter)
+        shared_out = false;
+  }
+  if (shared_out)
+    workers_->run(std::min(workers_->threads(), 255u), [&](unsigned owner) {
+      for (std::uint32_t s = region.end; s-- > region.first;) backward_step(s, owner);
+    });
+  for (std::uint32_t s = region.end; s-- > region.first;) {
+    const Step step = steps_[s].step;
+    for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
+      if (order_[i] < gradient_.size() && gradient_[order_[i]].last_use != kNoUse)
+        backward_shared(order_[i]);
+    if (!shared_out) backward_step(s, kEverybody);
+    if (graph_.nodes[order_[step.first]].form->kind == Kind::lookup)
+      for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
+        if (order_[i] < gradient_.size() && gradient_[order_[i]].state == Gradient::written)
+          scatter_rows(order_[i]);
+    note_uses(s);
+  }
+}
+
+// The nodes of one owner, without those that the loss does not depend on; gradients of operands are
+// left to the caller.
+template <class T>
+GradientBatch<T> Executor<T>::live_batch(const Ran& ran, unsigned owner, Scratch& scratch) {
   const NodeId* ids = order_.data() + ran.step.first;
   const std::size_t all = ran.step.count, arity = ran.arity;
-  const auto live = [&](NodeId id) {
-    return id < gradient_.size() && gradient_[id].state == Gradient::written;
+  const auto live = [&](std::size_t i) {
+    return ids[i] < gradient_.size() && gradient_[ids[i]].state == Gradient::written &&
+           (owner == kEverybody || owner_[ran.step.first + i] == owner);
   };
   std::size_t count = 0;
-  for (std::size_t i = 0; i < all; ++i) count += live(ids[i]);
+  for (std::size_t i = 0; i < all; ++i) count += live(i);
   GradientBatch<T> b{{graph_, ids, count, arity, ran.outs, ran.ins, ran.auxs, epoch_},
                      nullptr,
                      nullptr,
                      nullptr,
                      nullptr};
-  live_args_.clear();
+  scratch.args.clear();
   if (count == 0) return b;
-  handed_.resize_uninitialized((2 * arity + 3) * count);
-  writes_.resize_uninitialized(arity * count);
-  T** d_outs = handed_.data();
+  scratch.handed.resize_uninitialized((2 * arity + 3) * count);
+  scratch.writes.resize_uninitialized(arity * count);
+  T** d_outs = scratch.handed.data();
   b.d_outs = d_outs;
   b.d_ins = d_outs + count;
-  b.writes = writes_.data();
+  b.writes = scratch.writes.data();
   if (count == all) {
     for (std::size_t i = 0; i < count; ++i) d_outs[i] = gradient_[ids[i]].memory;
     return b;
@@ -143,11 +183,11 @@ GradientBatch<T> Executor<T>::live_batch(const Ran& ran) {
   T** outs = d_outs + (arity + 1) * count;
   T** auxs = outs + count;
   T** ins = auxs + count;
-  live_.clear();
-  NodeId* args = live_args_.append(arity * count);
+  scratch.live.clear();
+  NodeId* args = scratch.args.append(arity * count);
   for (std::size_t i = 0, to = 0; i < all; ++i) {
-    if (!live(ids[i])) continue;
-    live_.push_back(ids[i]);
+    if (!live(i)) continue;
+    scratch.live.push_back(ids[i]);
     d_outs[to] = gradient_[ids[i]].memory;
     outs[to] = ran.outs[i];
     auxs[to] = ran.auxs[i];
@@ -157,44 +197,32 @@ GradientBatch<T> Executor<T>::live_batch(const Ran& ran) {
     }
     ++to;
   }
-  b.ids = live_.data();
+  b.ids = scratch.live.data();
   b.outs = outs;
   b.ins = ins;
   b.auxs = auxs;
   return b;
 }
 
+// The gradients of operands, but for what products share: see note_uses.
 template <class T>
-void Executor<T>::backward_step(std::uint32_t at) {
+void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
   const Ran ran = steps_[at];
-  for (std::uint32_t i = 0; i < ran.step.count; ++i) {
-    const NodeId id = order_[ran.step.first + i];
-    if (id < gradient_.size() && gradient_[id].last_use != kNoUse) backward_shared(id);
-  }
   const OpForm& form = *graph_.nodes[order_[ran.step.first]].form;
   const auto run = kernel<T>(form.backward.value);
-  if (form.kind == Kind::parameter || (form.kind != Kind::lookup && (!run || ran.arity == 0)))
-    return;
-  GradientBatch<T> b = live_batch(ran);
+  if (form.kind == Kind::parameter || form.kind == Kind::lookup || !run || ran.arity == 0) return;
+  Scratch& scratch = scratch_[owner == kEverybody ? 0 : owner];
+  GradientBatch<T> b = live_batch(ran, owner, scratch);
   if (b.count == 0) return;
-  if (form.kind == Kind::lookup) {
-    for (std::size_t i = 0; i < b.count; ++i) scatter_rows(b.ids[i]);
-    return;
-  }
 
   // In the order in which the kernel writes: operand by operand, node by node.
-  T** d_ins = handed_.data() + b.count;
-  const NodeId* args = live_args_.empty() ? ran.args : live_args_.data();
+  T** d_ins = scratch.handed.data() + b.count;
+  const NodeId* args = scratch.args.empty() ? ran.args : scratch.args.data();
   const BatchRule& rule = form.batch.value;
   bool any = false;
   for (std::size_t k = 0; k < b.arity; ++k) {
-    const bool now = ran.step.parts.all() || ran.step.parts.has(rule.part_of(k));
-    if (rule.shares(k) || !now) {
+    if (rule.shares(k) || !(ran.step.parts.all() || ran.step.parts.has(rule.part_of(k)))) {
       std::fill_n(d_ins + k * b.count, b.count, nullptr);
-      Gradient& shared = gradient_[args[k * b.count]];
-      if (!now || shared.state == Gradient::none) continue;
-      uses_.push_back({at, static_cast<std::uint32_t>(k), shared.last_use});
-      shared.last_use = static_cast<std::uint32_t>(uses_.size() - 1);
       continue;
     }
     for (std::size_t to = k * b.count; to < (k + 1) * b.count; ++to) {
@@ -204,30 +232,54 @@ void Executor<T>::backward_step(std::uint32_t at) {
       }
       const Slot<T> slot = gradient_slot(args[to]);
       d_ins[to] = slot.g;
-      writes_[to] = slot.adds ? Write::add : Write::store;
+      scratch.writes[to] = slot.adds ? Write::add : Write::store;
       any = true;
     }
     if (rule.has_products()) {
-      ++batch_;
+      // A number that no other batch of any thread has.
+      scratch.batch += static_cast<std::uint32_t>(scratch_.size());
+      const std::uint32_t batch = scratch.batch + (owner == kEverybody ? 0 : owner);
       for (std::size_t to = k * b.count; to < (k + 1) * b.count; ++to) {
         if (!d_ins[to]) continue;
         Gradient& g = gradient_[args[to]];
-        if (g.batch == batch_) writes_[to] = Write::again;
-        g.batch = batch_;
+        if (g.batch == batch) scratch.writes[to] = Write::again;
+        g.batch = batch;
       }
     }
   }
   if (!any) return;
   if (rule.has_products()) {
-    transposed_.resize(b.arity, nullptr);
+    scratch.transposed.clear();
+    scratch.transposed.resize(b.arity, nullptr);
     for (std::size_t k = rule.first_pair; k + 1 < b.arity; k += 2)
-      transposed_[k] = d_ins[(k + 1) * b.count] ? turned(args[k * b.count]) : nullptr;
-    b.transposed = transposed_.data();
+      scratch.transposed[k] = d_ins[(k + 1) * b.count] ? turned(args[k * b.count]) : nullptr;
+    b.transposed = scratch.transposed.data();
   }
   run(b);
   if (check_) [[unlikely]]
     for (std::size_t to = 0; to < b.arity * b.count; ++to)
       if (d_ins[to]) check_backward(b.ids[to % b.count], d_ins[to], args[to]);
+}
+
+template <class T>
+void Executor<T>::note_uses(std::uint32_t at) {
+  const Ran& ran = steps_[at];
+  const NodeId first = order_[ran.step.first];
+  const BatchRule& rule = graph_.nodes[first].form->batch.value;
+  if (!rule.has_products()) return;
+  bool live = false;
+  for (std::uint32_t i = 0; i < ran.step.count && !live; ++i) {
+    const NodeId id = order_[ran.step.first + i];
+    live = id < gradient_.size() && gradient_[id].state == Gradient::written;
+  }
+  if (!live) return;
+  for (std::uint32_t k = 0; k < ran.arity; ++k) {
+    if (!rule.shares(k) || !(ran.step.parts.all() || ran.step.parts.has(rule.part_of(k)))) continue;
+    Gradient& shared = gradient_[ran.args[k * ran.step.count]];
+    if (shared.state == Gradient::none) continue;
+    uses_.push_back({at, k, shared.last_use});
+    shared.last_use = static_cast<std::uint32_t>(uses_.size() - 1);
+  }
 }
 
 // The gradient of a node that the products of its users have in common: all uses that are alike at
@@ -261,19 +313,21 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
                                   std::uint32_t end_use, std::size_t count) {
   const Ran& first = steps_[uses_[first_use].step];
   const std::size_t arity = first.arity;
-  live_.clear();
+  Scratch& scratch = scratch_[0];
+  PodVector<NodeId>& live = scratch.live;
+  live.clear();
   for (std::uint32_t use = first_use; use != end_use; use = uses_[use].next) {
     const Step& s = steps_[uses_[use].step].step;
     for (std::uint32_t i = s.first; i < s.first + s.count; ++i)
       if (const NodeId id = order_[i];
           id < gradient_.size() && gradient_[id].state == Gradient::written)
-        live_.push_back(id);
+        live.push_back(id);
   }
-  const bool all = live_.size() == count;
-  count = live_.size();
-  handed_.resize_uninitialized((2 * arity + 3) * count);
-  writes_.resize_uninitialized(arity * count);
-  T** d_outs = handed_.data();
+  const bool all = live.size() == count;
+  count = live.size();
+  scratch.handed.resize_uninitialized((2 * arity + 3) * count);
+  scratch.writes.resize_uninitialized(arity * count);
+  T** d_outs = scratch.handed.data();
   T** d_ins = d_outs + count;
   T** outs = d_ins + arity * count;
   T** auxs = outs + count;
@@ -285,7 +339,7 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
     const std::size_t n = ran.step.count;
     for (std::size_t i = 0; i < n; ++i) {
       const NodeId id = order_[ran.step.first + i];
-      if (!all && (to == count || live_[to] != id)) continue;
+      if (!all && (to == count || live[to] != id)) continue;
       d_outs[to] = gradient_[id].memory;
       outs[to] = ran.outs[i];
       auxs[to] = ran.auxs[i];
@@ -296,16 +350,27 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
   }
   const Slot<T> slot = gradient_slot(shared);
   std::fill_n(d_ins + operand * count, count, slot.g);
-  std::fill_n(writes_.data() + operand * count, count, Write::again);
-  writes_[operand * count] = slot.adds ? Write::add : Write::store;
-  kernel<T>(graph_.nodes[live_[0]].form->backward.value)(
-      GradientBatch<T>{{graph_, live_.data(), count, arity, outs, ins, auxs, epoch_},
-                       d_outs,
-                       d_ins,
-                       writes_.data(),
-                       nullptr});
+  std::fill_n(scratch.writes.data() + operand * count, count, Write::again);
+  scratch.writes[operand * count] = slot.adds ? Write::add : Write::store;
+  GradientBatch<T> b{{graph_, live.data(), count, arity, outs, ins, auxs, epoch_},
+                     d_outs,
+                     d_ins,
+                     scratch.writes.data(),
+                     nullptr};
+  const auto run = kernel<T>(graph_.nodes[live[0]].form->backward.value);
+  const std::size_t elements = graph_.nodes[shared].dim.size();
+  if (workers_ && workers_->threads() > 1 && elements * count > kWorthSharing) {
+    b.shares = workers_->threads() * 2;
+    workers_->run(b.shares, [&](unsigned share) {
+      GradientBatch<T> mine = b;
+      mine.share = share;
+      run(mine);
+    });
+  } else {
+    run(b);
+  }
   if (check_) [[unlikely]]
-    check_backward(live_[0], slot.g, shared);
+    check_backward(live[0], slot.g, shared);
 }
 
 template <class T>
@@ -339,16 +404,18 @@ T* Executor<T>::gradient(NodeId id) {
 #define DYNET_INSTANTIATE(T)                                                                    \
   template void Executor<T>::backward(NodeId, bool);                                            \
   template void Executor<T>::prepare_gradients(NodeId);                                         \
+  template void Executor<T>::count_columns();                                                   \
+  template const T* Executor<T>::turned(NodeId);                                                \
   template Slot<T> Executor<T>::gradient_slot(NodeId);                                          \
-  template GradientBatch<T> Executor<T>::live_batch(const Ran&);                                \
-  template void Executor<T>::backward_step(std::uint32_t);                                      \
+  template void Executor<T>::backward_region(const Region&);                                    \
+  template GradientBatch<T> Executor<T>::live_batch(const Ran&, unsigned, Scratch&);            \
+  template void Executor<T>::backward_step(std::uint32_t, unsigned);                            \
+  template void Executor<T>::note_uses(std::uint32_t);                                          \
   template void Executor<T>::backward_shared(NodeId);                                           \
   template void Executor<T>::backward_shared(NodeId, std::size_t, std::uint32_t, std::uint32_t, \
                                              std::size_t);                                      \
   template void Executor<T>::scatter_rows(NodeId);                                              \
-  template T* Executor<T>::gradient(NodeId);                                                    \
-  template void Executor<T>::count_columns();                                                   \
-  template const T* Executor<T>::turned(NodeId);
+  template T* Executor<T>::gradient(NodeId);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
 #undef DYNET_INSTANTIATE

@@ -39,8 +39,12 @@ void Executor<T>::forward(NodeId last) {
 template <class T>
 void Executor<T>::run(const Plan& plan) {
   const NodeId n = plan.end;
-  const Run part{plan.begin, static_cast<std::uint32_t>(steps_.size()),
-                 static_cast<std::uint32_t>(order_.size()), values_.mark(), pointers_.mark()};
+  const Run part{plan.begin,
+                 static_cast<std::uint32_t>(steps_.size()),
+                 static_cast<std::uint32_t>(order_.size()),
+                 static_cast<std::uint32_t>(regions_.size()),
+                 values_.mark(),
+                 pointers_.mark()};
   T* const base = values_.allocate_array<T>(plan.extent);
   value_.resize_uninitialized(n);
   aux_.resize_uninitialized(n);
@@ -51,15 +55,21 @@ void Executor<T>::run(const Plan& plan) {
   }
   try {
     std::copy_n(plan.order.data(), plan.order.size(), order_.append(plan.order.size()));
+    const bool alone = !workers_ || workers_->threads() == 1;
     for (const Step& s : plan.steps) {
       steps_.push_back(record(s, plan));
       steps_.back().step.first += part.order;
-      run_step(steps_.back());
+      if (alone) run_step(steps_.back());
+    }
+    if (!alone) {
+      find_regions(part.steps);
+      run_regions(part.regions);
     }
     runs_.push_back(part);
   } catch (...) {
     steps_.truncate(part.steps);
     order_.truncate(part.order);
+    regions_.truncate(part.regions);
     values_.rewind(part.memory);
     pointers_.rewind(part.pointers);
     throw;
@@ -82,8 +92,17 @@ typename Executor<T>::Ran Executor<T>::record(const Step& step, const Plan& plan
       ran.args[k * count + i] = args[k];
       ran.ins[k * count + i] = value_[args[k]];
     }
-    ran.outs[i] = value_[ids[i]];
-    ran.auxs[i] = aux_[ids[i]];
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const NodeId id = ids[i];
+    if (node.form->kind == Kind::parameter)
+      value_[id] = parameters_.values(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
+    else if (node.form->kind == Kind::lookup)
+      run_lookup(id);
+    else if (node.form->kind == Kind::alias)
+      value_[id] = ran.ins[i];
+    ran.outs[i] = value_[id];
+    ran.auxs[i] = aux_[id];
   }
   return ran;
 }
@@ -93,23 +112,9 @@ void Executor<T>::run_step(const Ran& ran) {
   const NodeId* ids = order_.data() + ran.step.first;
   const std::size_t count = ran.step.count;
   const OpForm& form = *graph_.nodes[ids[0]].form;
-  switch (form.kind) {
-    case Kind::parameter:
-      for (std::size_t i = 0; i < count; ++i)
-        value_[ids[i]] =
-            parameters_.values(*graph_.attr<ParameterAttr>(graph_.nodes[ids[i]]).parameter);
-      break;
-    case Kind::lookup:
-      for (std::size_t i = 0; i < count; ++i) run_lookup(ids[i]);
-      break;
-    case Kind::alias:
-      for (std::size_t i = 0; i < count; ++i) value_[ids[i]] = ran.ins[i];
-      break;
-    case Kind::compute:
-      kernel<T>(form.forward.value)(Batch<T>{graph_, ids, count, ran.arity, ran.outs, ran.ins,
-                                             ran.auxs, epoch_, ran.step.parts, ran.step.goes_on});
-      break;
-  }
+  if (form.kind == Kind::compute)
+    kernel<T>(form.forward.value)(Batch<T>{graph_, ids, count, ran.arity, ran.outs, ran.ins,
+                                           ran.auxs, epoch_, ran.step.parts, ran.step.goes_on});
   if (check_) [[unlikely]]
     for (std::size_t i = 0; i < count; ++i) check_forward(ids[i]);
 }
@@ -153,6 +158,7 @@ void Executor<T>::rewind() {
   steps_.clear();
   order_.clear();
   runs_.clear();
+  regions_.clear();
   values_.reset();
   pointers_.reset();
 }
@@ -168,6 +174,7 @@ void Executor<T>::truncate(NodeId size) {
     order_.truncate(r.order);
     values_.rewind(r.memory);
     pointers_.rewind(r.pointers);
+    regions_.truncate(r.regions);
     runs_.truncate(runs_.size() - 1);
   }
   if (!runs_.empty()) {
@@ -181,6 +188,11 @@ void Executor<T>::truncate(NodeId size) {
     }
     steps_.truncate(kept_steps);
     order_.truncate(kept);
+    if (regions_.size() > runs_.back().regions) {  // what is left of the run goes to one thread
+      regions_.truncate(runs_.back().regions);
+      regions_.push_back(
+          {runs_.back().steps, static_cast<std::uint32_t>(kept_steps), false, false});
+    }
   }
   evaluated_ = size;
   differentiated_ = std::min(differentiated_, size);

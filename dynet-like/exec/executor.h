@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/pod_vector.h"
@@ -65,7 +66,7 @@ class Executor {
   };
   struct Run {  // one plan that was run: where its part of what follows begins
     NodeId begin;
-    std::uint32_t steps, order;
+    std::uint32_t steps, order, regions;
     Arena::Mark memory, pointers;
   };
   /// The gradient of a node.
@@ -90,17 +91,38 @@ class Executor {
     std::uint32_t step, operand, next;
   };
   static constexpr std::uint32_t kNoUse = ~std::uint32_t{0};
+  /// Steps [first, end) between which no thread waits for another: every node of them is owned by
+  /// the thread that owns its operands.
+  struct Region {
+    std::uint32_t first, end;
+    bool shared_out;  // forward; and backward if no two threads write one gradient
+    bool backward;
+  };
+  /// What kernels get besides what is recorded, made anew for each call; one for each thread.
+  struct Scratch {
+    PodVector<T*> handed;
+    PodVector<Write> writes;
+    PodVector<const T*> transposed;
+    PodVector<NodeId> live, args;
+    std::uint32_t batch = 0;
+  };
+  static constexpr unsigned kEverybody = ~0u;
 
   Ran record(const Step& step, const Plan& plan);
   void run_step(const Ran& ran);
+  void run_share(const Ran& ran, unsigned owner);
+  void find_regions(std::uint32_t first_step);
+  void run_regions(std::size_t first_region);
   void run_lookup(NodeId id);
   void truncate_step(Ran& ran, NodeId size, std::uint32_t first);
 
   void prepare_gradients(NodeId size);
   void count_columns();
   const T* turned(NodeId matrix);
-  void backward_step(std::uint32_t step);
-  GradientBatch<T> live_batch(const Ran& ran);
+  void backward_region(const Region& region);
+  void backward_step(std::uint32_t step, unsigned owner);
+  void note_uses(std::uint32_t step);
+  GradientBatch<T> live_batch(const Ran& ran, unsigned owner, Scratch& scratch);
   void backward_shared(NodeId shared);
   void backward_shared(NodeId shared, std::size_t operand, std::uint32_t first_use,
                        std::uint32_t end_use, std::size_t count);
@@ -130,12 +152,14 @@ class Executor {
   PodVector<Gradient> gradient_;  // by node
   PodVector<Use> uses_;
   PodVector<Turned> turned_;
-  std::uint32_t batch_ = 0;
-  // What kernels get besides what is recorded, made anew for each call.
-  PodVector<T*> handed_;
-  PodVector<Write> writes_;
-  PodVector<const T*> transposed_;
-  PodVector<NodeId> live_, live_args_;
+  std::vector<Scratch> scratch_ = std::vector<Scratch>(1);
+
+  // Of several threads.
+  PodVector<Region> regions_;           // of all runs; none if one thread runs everything
+  PodVector<std::uint8_t> owner_;       // by place in order_
+  PodVector<std::uint8_t> node_owner_;  // by node, in the region that is being made
+  PodVector<std::uint32_t> mark_;       // by node: the last region that it took part in
+  std::uint32_t region_ = 0;
 };
 
 extern template class Executor<float>;

@@ -96,6 +96,9 @@ struct GradientBatch : Batch<T> {
   const Write* writes;  ///< at the same place
   /// Of a sum of products: by operand the transpose of a matrix that all nodes share, or null.
   const T* const* transposed;
+  /// Of a sum of products: which share, of how many, of the elements of what all nodes share is to
+  /// be written now.
+  unsigned share = 0, shares = 1;
 
   const T* d_out(std::size_t i) const { return d_outs[i]; }
   T* d_in(std::size_t k, std::size_t i) const { return d_ins[k * this->count + i]; }

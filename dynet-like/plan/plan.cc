@@ -1,5 +1,7 @@
 #include "dynet-like/plan/plan.h"
 
+#include <algorithm>
+
 #include "dynet-like/base/errors.h"
 
 namespace dynet {
@@ -59,6 +61,11 @@ void place_aux(const GraphStore& graph, const NodeId* ids, std::uint32_t count, 
   }
 }
 
+template <class T>
+void append(PodVector<T>& to, const PodVector<T>& from) {
+  std::copy_n(from.data(), from.size(), to.append(from.size()));
+}
+
 }  // namespace
 
 void Plan::reset(NodeId from, NodeId to) {
@@ -67,9 +74,28 @@ void Plan::reset(NodeId from, NodeId to) {
   extent = 0;
   steps.clear();
   order.clear();
+  scratch.signatures.of.clear();
   value.resize_uninitialized(to - from);
   aux.resize_uninitialized(to - from);
   first_arg.resize_uninitialized(to - from);
+}
+
+Plan Plan::copy() const {
+  Plan p;
+  p.begin = begin;
+  p.end = end;
+  append(p.steps, steps);
+  append(p.order, order);
+  append(p.value, value);
+  append(p.aux, aux);
+  append(p.first_arg, first_arg);
+  p.extent = extent;
+  return p;
+}
+
+std::size_t Plan::bytes() const {
+  return steps.capacity() * sizeof(Step) + (order.capacity() + first_arg.capacity()) * 4 +
+         (value.capacity() + aux.capacity()) * 8;
 }
 
 void Plan::place(const GraphStore& graph) {

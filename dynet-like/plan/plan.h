@@ -5,6 +5,7 @@
 
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/graph/op.h"
+#include "dynet-like/plan/signatures.h"
 
 namespace dynet {
 
@@ -18,29 +19,25 @@ struct Step {
 
 /// Memory of the planner, kept from plan to plan so that planning does not allocate.
 struct PlanScratch {
-  struct Signature {
-    NodeId first;         // the node that stands for all
-    std::uint32_t slot;   // in the table
-    std::uint32_t count;  // of nodes
-    std::uint32_t edge;   // to the first signature among its operands, see edges
+  struct Member {  // a signature, by number
     std::uint32_t component;
     std::uint32_t mark;  // of the search for components
     std::uint32_t low;
-    std::uint32_t cursor;
-    Parts later;  // of a sum of products: the parts that wait for their own kind
-  };
-  struct Edge {
-    std::uint32_t from, next;
+    std::uint32_t cursor;  // in the order
+    Parts later;           // of a sum of products: the parts that wait for their own component
+    bool split;            // the other parts are a step of their own
   };
   struct Component {
-    std::uint32_t levels;  // 0: none of its nodes waits for another
-    std::uint32_t first_rank;
+    std::uint32_t first, end;  // members
+    std::uint32_t first_rank, end_rank;
+    bool loops;  // some of its nodes wait for others
   };
-  PodVector<Signature> signatures;
-  PodVector<std::uint32_t> table, signature, level, stack, rank_count;
-  PodVector<Edge> edges, path;
-  PodVector<Component> components;
-  PodVector<NodeId> by_signature, by_rank;
+  Signatures signatures;
+  PodVector<Member> members;              // by number of the signature
+  PodVector<Component> components;        // in an order in which they can run
+  PodVector<std::uint32_t> by_component;  // signatures
+  PodVector<std::uint32_t> stack, rank, cursor, count, group;
+  PodVector<Signatures::Edge> path;
 };
 
 /// How the nodes [begin, end) of a graph are run: in what order, in what batches, with which
@@ -62,9 +59,15 @@ struct Plan {
   static constexpr std::uint64_t kNoMemory = ~std::uint64_t{0};
 
   void reset(NodeId from, NodeId to);
+  /// The same plan, without the planner's memory.
+  Plan copy() const;
+  /// Held by such a copy, itself aside.
+  std::size_t bytes() const;
   /// Gives memory to the nodes, batch by batch, the values of a batch side by side.
   void place(const GraphStore& graph);
 };
+
+using Planner = void (*)(const GraphStore&, NodeId begin, NodeId end, Plan&);
 
 /// Every node a batch of its own, in the order of creation.
 void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);

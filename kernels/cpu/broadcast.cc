@@ -98,7 +98,7 @@ void accumulate(bool add, bool moves, T* to, std::size_t n, const Row& row) {
   if (moves)
     store_or_add(add, array(to, n), row);
   else
-    *to = add ? *to + row.sum() : row.sum();
+    *to = add ? *to + sum_in_order(row) : sum_in_order(row);
 }
 
 }  // namespace

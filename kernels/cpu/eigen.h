@@ -53,6 +53,18 @@ void map_vectors(T* out, const T* in, std::size_t n, F&& f) {
   std::copy_n(rest.data(), n - whole, out + whole);
 }
 
+/// The sum of an array, in an order that its place in memory has no part in, as it has in Eigen's.
+template <class X>
+typename X::Scalar sum_in_order(const X& x) {
+  using T = typename X::Scalar;
+  constexpr int kWide = 64 / sizeof(T);
+  const Index n = x.size(), whole = n / kWide * kWide;
+  Eigen::Array<T, kWide, 1> sums = Eigen::Array<T, kWide, 1>::Zero();
+  for (Index at = 0; at < whole; at += kWide) sums += x.template segment<kWide>(at);
+  for (Index at = whole; at < n; ++at) sums[at - whole] += x.coeff(at);
+  return sums.sum();
+}
+
 /// The first write of a gradient stores, later ones add.
 template <class To, class From>
 void store_or_add(bool add, To&& to, const From& from) {

@@ -20,12 +20,12 @@ T sum_pieces(const T* x, std::size_t n, F piece) {
 
 template <class T>
 T sum_of(const T* x, std::size_t n) {
-  return sum_pieces(x, n, [](const auto& v) { return v.sum(); });
+  return sum_pieces(x, n, [](const auto& v) { return sum_in_order(v); });
 }
 
 template <class T>
 T sum_of_squares(const T* x, std::size_t n) {
-  return sum_pieces(x, n, [](const auto& v) { return v.square().sum(); });
+  return sum_pieces(x, n, [](const auto& v) { return sum_in_order(v.square()); });
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ T shift(T m) {
 template <class T>
 void exponentials(T* x, std::size_t n) {
   constexpr T kTiny = 8 * std::numeric_limits<T>::min();
-  array(x, n) = array(x, n).exp();
+  map_vectors(x, x, n, [](const auto& v) { return v.exp(); });
   for (std::size_t i = 0; i < n; ++i) x[i] = x[i] < kTiny ? T(0) : x[i];
 }
 
@@ -79,9 +79,9 @@ void log_sums(std::size_t columns, std::size_t n, Column column, Done done) {
           array(to, length) = array(column(first + c) + at, length) - shifts[c];
         },
         [&](std::size_t c, std::size_t, std::size_t length, const T* e) {
-          sums[c] += array(e, length).sum();
+          sums[c] += sum_in_order(array(e, length));
         });
-    array(sums, group) = array(sums, group).log();
+    map_vectors(sums, sums, group, [](const auto& v) { return v.log(); });
     for (std::size_t c = 0; c < group; ++c) done(first + c, sums[c], shifts[c]);
   }
 }
@@ -96,7 +96,7 @@ void softmax_columns(const T* x, T* y, std::size_t n, std::size_t columns) {
     exponentials(y + first * n, (last - first) * n);
     for (std::size_t c = first; c < last; ++c) {
       auto column = array(y + c * n, n);
-      const T sum = column.sum();
+      const T sum = sum_in_order(column);
       column *= sum == T(0) ? T(0) : T(1) / sum;
     }
   }
@@ -160,7 +160,7 @@ void softmax_backward(const GradientBatch<T>& b) {
       const std::size_t first = k * cols, last = first + cols;
       if (!rows) {
         for (std::size_t c = first; c < last; ++c)
-          store_or_add(b.add(0, i), dx(c), y(c) * (dy(c) - (y(c) * dy(c)).sum()));
+          store_or_add(b.add(0, i), dx(c), y(c) * (dy(c) - sum_in_order(y(c) * dy(c))));
         continue;
       }
       auto s = array<T>(b.aux(i), n);
@@ -195,7 +195,7 @@ void log_softmax_backward(const GradientBatch<T>& b) {
           array(to, length) = array(static_cast<const T*>(b.out(i)) + c * n + at, length);
         },
         [&](std::size_t c, std::size_t at, std::size_t length, const T* p) {
-          if (at == 0) sum = array(b.d_out(i) + c * n, n).sum();
+          if (at == 0) sum = sum_in_order(array(b.d_out(i) + c * n, n));
           const T* y = b.out(i) + c * n + at;
           const T* dy = b.d_out(i) + c * n + at;
           T* dx = b.d_in(0, i) + c * n + at;

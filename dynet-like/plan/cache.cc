@@ -1,0 +1,229 @@
+#include "dynet-like/plan/cache.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace dynet {
+namespace {
+
+constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15u;
+
+/// The operands of nodes, one list behind the other.
+using Args = std::span<const NodeId>;
+
+Args args_of(const GraphStore& graph, NodeId begin, NodeId end) {
+  const Node &first = graph.nodes[begin], &last = graph.nodes[end - 1];
+  if (last.first_arg < first.first_arg) return {};
+  return {graph.args.data() + first.first_arg, last.first_arg + last.arity - first.first_arg};
+}
+
+// Four sums side by side: a processor multiplies faster than it waits for one product.
+std::uint64_t hash(std::uint64_t start, std::span<const std::uint32_t> numbers) {
+  std::array<std::uint64_t, 4> h = {start, 1, 2, 3};
+  const auto add = [&](std::uint64_t& sum, std::uint64_t x) {
+    sum = std::rotl((sum ^ x) * kFactor, 29);
+  };
+  std::size_t i = 0;
+  for (; i + 8 <= numbers.size(); i += 8)
+    for (std::size_t k = 0; k < 4; ++k) {
+      std::uint64_t two;
+      std::memcpy(&two, numbers.data() + i + 2 * k, sizeof two);
+      add(h[k], two);
+    }
+  for (; i < numbers.size(); ++i) add(h[0], numbers[i]);
+  for (std::size_t k = 1; k < 4; ++k) add(h[0], h[k]);
+  return h[0];
+}
+
+template <class T>
+std::size_t bytes_of(const PodVector<T>& v) {
+  return v.capacity() * sizeof(T);
+}
+
+}  // namespace
+
+/// A plan, and the structure that it is for.
+struct PlanCache::Kept {
+  /// What the nodes of a signature have in common. A form is not known by its address alone: when
+  /// the plan is needed again another may lie there.
+  struct Kind {
+    const OpForm* form;
+    dynet::Kind kind;
+    BatchRule rule;
+    AuxRule aux;
+    Dim dim;
+    std::uint32_t arity;
+    std::uint32_t first_word;  // of the attributes that count, in `words`
+  };
+  struct Outside {  // an operand that comes before the plan
+    NodeId id;
+    Dim dim;
+  };
+  struct Extra {  // a node with attributes that count, or with scratch
+    std::uint32_t node;
+    std::uint32_t signature;
+    std::uint64_t aux;
+  };
+
+  Planner planner;
+  Plan plan;
+  PodVector<Kind> kinds;               // by signature
+  PodVector<std::uint32_t> signature;  // by node
+  PodVector<NodeId> args;
+  PodVector<Outside> outside;
+  PodVector<Extra> extras;
+  PodVector<std::uint64_t> words;
+
+  Kept(const GraphStore& graph, Planner made_by, const Plan& made)
+      : planner(made_by), plan(made.copy()) {
+    const Signatures& signatures = made.scratch.signatures;
+    std::copy_n(signatures.of.data(), signatures.of.size(), signature.append(signatures.of.size()));
+    const Args all = args_of(graph, plan.begin, plan.end);
+    std::copy_n(all.data(), all.size(), args.append(all.size()));
+    for (const Signature& s : signatures.all) {
+      const OpForm& f = *s.form;
+      kinds.push_back(
+          {&f, f.kind, f.batch, f.aux, s.dim, s.arity, static_cast<std::uint32_t>(words.size())});
+      const std::size_t count = f.batch.value.signature_bytes / 8;
+      std::copy_n(graph.attrs.data() + s.attr, count, words.append(count));
+    }
+    for (std::uint32_t i = 0; i < signature.size(); ++i) {
+      const Kind& k = kinds[signature[i]];
+      if (k.aux == no_aux && k.rule.signature_bytes == 0) continue;
+      extras.push_back({i, signature[i], k.aux(graph, graph.nodes[plan.begin + i])});
+    }
+    for (const NodeId a : args)
+      if (a < plan.begin) outside.push_back({a, graph.nodes[a].dim});
+    const auto by_id = [](const Outside& a, const Outside& b) { return a.id < b.id; };
+    const auto same_id = [](const Outside& a, const Outside& b) { return a.id == b.id; };
+    std::sort(outside.begin(), outside.end(), by_id);
+    outside.truncate(static_cast<std::size_t>(std::unique(outside.begin(), outside.end(), same_id) -
+                                              outside.begin()));
+  }
+
+  bool fits(const GraphStore& graph, NodeId begin, NodeId end, Planner wanted, Args all) const {
+    return planner == wanted && plan.begin == begin && plan.end == end &&
+           all.size() == args.size() &&
+           std::memcmp(all.data(), args.data(), all.size() * sizeof(NodeId)) == 0 &&
+           fits_nodes(graph) && fits_kinds() && fits_extras(graph) && fits_outside(graph);
+  }
+
+  bool fits_nodes(const GraphStore& graph) const {
+    const Node* nodes = graph.nodes.data() + plan.begin;
+    for (std::size_t i = 0; i < signature.size(); ++i) {
+      const Node& n = nodes[i];
+      const Kind& k = kinds[signature[i]];
+      if (n.form != k.form || n.arity != k.arity || n.first_arg != plan.first_arg[i] ||
+          !same_shape(n.dim, k.dim))
+        return false;
+    }
+    return true;
+  }
+
+  bool fits_kinds() const {
+    return std::all_of(kinds.begin(), kinds.end(), [](const Kind& k) {
+      const BatchRule& rule = k.form->batch.value;
+      return k.form->kind == k.kind && k.form->aux == k.aux && rule.batches == k.rule.batches &&
+             rule.signature_bytes == k.rule.signature_bytes && rule.first_pair == k.rule.first_pair;
+    });
+  }
+
+  bool fits_extras(const GraphStore& graph) const {
+    return std::all_of(extras.begin(), extras.end(), [&](const Extra& e) {
+      const Node& n = graph.nodes[plan.begin + e.node];
+      const Kind& k = kinds[e.signature];
+      const std::uint64_t* attr = graph.attrs.data() + n.attr;
+      return std::equal(attr, attr + k.rule.signature_bytes / 8, words.data() + k.first_word) &&
+             (k.aux == no_aux || k.aux(graph, n) == e.aux);
+    });
+  }
+
+  bool fits_outside(const GraphStore& graph) const {
+    return std::all_of(outside.begin(), outside.end(),
+                       [&](const Outside& o) { return same_shape(graph.nodes[o.id].dim, o.dim); });
+  }
+
+  std::size_t bytes() const {
+    return sizeof(*this) + plan.bytes() + bytes_of(kinds) + bytes_of(signature) + bytes_of(args) +
+           bytes_of(outside) + bytes_of(extras) + bytes_of(words);
+  }
+};
+
+PlanCache::PlanCache(std::size_t bytes) : limit_(bytes) {}
+PlanCache::~PlanCache() = default;
+
+const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, Planner planner) {
+  if (end < begin + kFewest || end - begin > kMost) {
+    planner(graph, begin, end, made_);
+    return made_;
+  }
+  const Args args = args_of(graph, begin, end);
+  const std::uint64_t place = hash(begin, args) + end;
+  if (!places_.empty())
+    for (Place& p : ways(place))
+      if (p.kept && p.hash == place && p.kept->fits(graph, begin, end, planner, args)) {
+        p.used = ++time_;
+        ++hits_;
+        return p.kept->plan;
+      }
+  planner(graph, begin, end, made_);
+  const Signatures& signatures = made_.scratch.signatures;
+  if (signatures.of.size() != end - begin) return made_;
+  std::uint64_t structure = hash(place, {signatures.of.data(), signatures.of.size()});
+  for (const Signature& s : signatures.all)
+    structure = (structure ^ signature_hash(graph, graph.nodes[s.first])) * kFactor;
+  if (seen_.empty()) seen_.resize(kSeen);
+  std::uint64_t& seen = seen_[structure >> 32 & (kSeen - 1)];
+  if (seen == structure)
+    keep(graph, planner, args, place);
+  else
+    seen = structure;
+  return made_;
+}
+
+std::span<PlanCache::Place> PlanCache::ways(std::uint64_t hash) {
+  return {places_.data() + (hash >> 32 & (kSets - 1)) * kWays, kWays};
+}
+
+void PlanCache::keep(const GraphStore& graph, Planner planner, Args args, std::uint64_t hash) {
+  for (const std::uint32_t first : made_.first_arg)  // the lists of operands lie where they should
+    if (first < made_.first_arg[0] || first - made_.first_arg[0] > args.size()) return;
+  // Where more structures go round than fit, most would be replaced before they are needed.
+  const std::size_t about = 40 * made_.order.size() + 4 * args.size();
+  if (bytes_ + about > limit_ && ++not_kept_ % kReluctance != 0) return;
+  auto kept = std::make_unique<Kept>(graph, planner, made_);
+  const std::size_t bytes = kept->bytes();
+  if (bytes > limit_) return;
+  if (places_.empty()) places_.resize(kWays * kSets);
+  const auto by_age = [](const Place& a, const Place& b) { return a.used < b.used; };
+  const auto set = ways(hash);
+  Place& place = *std::min_element(set.begin(), set.end(), by_age);
+  drop(place);
+  while (plans_ > 0 && bytes_ + bytes > limit_) {
+    const auto older = [](const Place& a, const Place& b) {
+      return a.kept && (!b.kept || a.used < b.used);
+    };
+    drop(*std::min_element(places_.begin(), places_.end(), older));
+  }
+  place = {hash, ++time_, std::move(kept)};
+  bytes_ += bytes;
+  ++plans_;
+}
+
+void PlanCache::drop(Place& place) {
+  if (!place.kept) return;
+  bytes_ -= place.kept->bytes();
+  --plans_;
+  place = {};
+}
+
+void PlanCache::release() {
+  places_ = std::vector<Place>();
+  seen_ = {};
+  made_ = {};
+  bytes_ = plans_ = 0;
+}
+
+}  // namespace dynet

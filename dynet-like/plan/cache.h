@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dynet-like/plan/plan.h"
+
+namespace dynet {
+
+/// Plans of graphs that come again, found by structure: by everything that a planner reads.
+///
+/// A hash says only where to look; what is found there is compared in full. What was seen once
+/// costs a hash and no memory, what is seen twice is kept, as long as the bytes last.
+class PlanCache {
+ public:
+  static constexpr NodeId kFewest = 8, kMost = 16384;  ///< nodes; other plans are not kept
+
+  explicit PlanCache(std::size_t bytes = std::size_t{8} << 20);
+  ~PlanCache();
+
+  /// The plan that `planner` makes, made now or remembered; valid until the next call. Remembered
+  /// are the plans of planners that number signatures.
+  const Plan& plan(const GraphStore& graph, NodeId begin, NodeId end, Planner planner);
+  /// Forgets everything and gives the memory back.
+  void release();
+
+  std::size_t bytes() const { return bytes_; }
+  std::size_t plans() const { return plans_; }
+  std::size_t hits() const { return hits_; }
+
+ private:
+  struct Kept;
+  struct Place {
+    std::uint64_t hash = 0;
+    std::uint64_t used = 0;  // when
+    std::unique_ptr<Kept> kept;
+  };
+
+  static constexpr std::size_t kWays = 4, kSets = 256, kSeen = 4096;
+  static constexpr std::uint64_t kReluctance = 8;
+
+  std::span<Place> ways(std::uint64_t hash);
+  void keep(const GraphStore& graph, Planner planner, std::span<const NodeId> args,
+            std::uint64_t hash);
+  void drop(Place& place);
+
+  std::size_t limit_, bytes_ = 0, plans_ = 0, hits_ = 0;
+  std::uint64_t time_ = 0, not_kept_ = 0;
+  Plan made_;
+  std::vector<Place> places_;        // kWays for each of kSets hashes
+  std::vector<std::uint64_t> seen_;  // hashes of structures
+};
+
+}  // namespace dynet
