@@ -16,11 +16,7 @@ float* allocate_floats(std::size_t n) {
 
 // Sums the parts in the order of their bits. An odd-even transposition sort of whole blocks:
 // exchanging integers keeps every bit pattern, NaN included, and the inner loops vectorize.
-void add_up(float* out, std::vector<const float*> parts, std::size_t n) {
-  if (parts.size() == 2) {
-    for (std::size_t i = 0; i < n; ++i) out[i] = parts[0][i] + parts[1][i];
-    return;
-  }
+void add_sorted(float* out, const std::vector<const float*>& parts, std::size_t n) {
   constexpr std::size_t kBlock = 256;
   const std::size_t lanes = parts.size();
   std::vector<std::int32_t> block(lanes * kBlock);
@@ -47,20 +43,36 @@ void add_up(float* out, std::vector<const float*> parts, std::size_t n) {
   }
 }
 
-// Adds up what is not null and stores it in what `target` hands out, which may be one of the parts.
-template <class Find, class Target>
-void merge_parts(const std::vector<GradientLane*>& lanes, std::size_t n, Find find, Target target) {
-  std::vector<const float*> parts;
-  for (GradientLane* lane : lanes)
-    if (const float* g = find(*lane)) parts.push_back(g);
-  if (parts.empty()) return;
-  float* out = target();
-  if (parts.size() == 1) {
-    if (parts[0] != out) std::memcpy(out, parts[0], n * sizeof(float));
-  } else {
-    add_up(out, std::move(parts), n);
-  }
+// In the order of the parts.
+void add_in_order(float* __restrict out, const std::vector<const float*>& parts, std::size_t n) {
+  const float *a = parts[0], *b = parts[1];
+  for (std::size_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
+  for (std::size_t k = 2; k < parts.size(); ++k)
+    for (std::size_t i = 0; i < n; ++i) out[i] += parts[k][i];
 }
+
+// The lanes that are added up.
+struct Merge {
+  std::vector<GradientLane*> lanes;
+  bool in_order;  // they have numbers, and come in their order
+  std::vector<const float*> parts;
+
+  // Adds up what is not null and stores it in what `target` hands out.
+  template <class Find, class Target>
+  void operator()(std::size_t n, Find find, Target target) {
+    parts.clear();
+    for (GradientLane* lane : lanes)
+      if (const float* g = find(*lane)) parts.push_back(g);
+    if (parts.empty()) return;
+    float* out = target();
+    if (parts.size() == 1)
+      std::memcpy(out, parts[0], n * sizeof(float));
+    else if (parts.size() == 2 || in_order)
+      add_in_order(out, parts, n);
+    else
+      add_sorted(out, parts, n);
+  }
+};
 
 }  // namespace
 
@@ -167,9 +179,13 @@ GradientLane* GradientLanes::merge() {
         if (RowGradients* r = last->find_rows(t)) r->unify();
     }
   if (count < 2) return last;
-  std::vector<GradientLane*> lanes;
+  std::vector<std::pair<std::uint64_t, GradientLane*>> keyed;
   for (Entry& e : entries_)
-    if (e.active) lanes.push_back(e.lane.get());
+    if (e.active) keyed.emplace_back(e.thread, e.lane.get());
+  std::sort(keyed.begin(), keyed.end());
+  Merge merge_parts{{}, keyed[0].first >= kNumbered, {}};
+  std::vector<GradientLane*>& lanes = merge_parts.lanes;
+  for (const auto& [key, lane] : keyed) lanes.push_back(lane);
 
   // The sum belongs to no thread: a thread that goes on starts a lane of its own again.
   GradientLane& out = claim(0);
@@ -181,7 +197,7 @@ GradientLane* GradientLanes::merge() {
   for (std::size_t p = 0; p < dense; ++p) {
     const std::size_t n = sizes([&](GradientLane& l) { return l.dense_size(p); });
     merge_parts(
-        lanes, n, [&](GradientLane& l) { return l.find(p); }, [&] { return out.use(p, n).g; });
+        n, [&](GradientLane& l) { return l.find(p); }, [&] { return out.use(p, n).g; });
   }
   for (std::size_t t = 0; t < tables; ++t) {
     const RowGradients* any =
@@ -190,7 +206,7 @@ GradientLane* GradientLanes::merge() {
     RowGradients& to = out.rows(t, any->row_count(), any->row_size());
     const std::size_t row_size = any->row_size();
     merge_parts(
-        lanes, any->row_count() * row_size,
+        any->row_count() * row_size,
         [&](GradientLane& l) {
           const RowGradients* r = l.find_rows(t);
           return r && r->whole_written() ? r->whole() : nullptr;
@@ -204,7 +220,7 @@ GradientLane* GradientLanes::merge() {
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     for (std::uint32_t row : rows)
       merge_parts(
-          lanes, row_size,
+          row_size,
           [&](GradientLane& l) {
             const RowGradients* r = l.find_rows(t);
             return r ? r->find(row) : nullptr;

@@ -120,7 +120,8 @@ void Trainer::update() {
 
 // Pieces for several threads to share out; the numbers do not depend on how they are cut.
 std::vector<Trainer::Piece> Trainer::dense_pieces() {
-  constexpr std::size_t kPiece = 1 << 14;
+  // Smaller ones lose more on the way between processors than they gain.
+  constexpr std::size_t kPiece = 1 << 18;
   std::vector<Piece> pieces;
   for (auto& p : collection_.bank().parameters) {
     if (!trains(*p)) continue;
