@@ -64,15 +64,16 @@ void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* co
   flush(columns);
 }
 
-// y (+)= W x for all nodes.
+// y (+)= W x for all nodes, or y = start + W x.
 template <class T>
-void multiply_nodes(const Batch<T>& b, std::size_t w, std::size_t x, bool add) {
+void multiply_nodes(const Batch<T>& b, std::size_t w, std::size_t x, bool add,
+                    const T* start = nullptr) {
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
   for_columns<T>(
       s, b.count, s.batch, b.ins + w * b.count, b.ins + x * b.count, b.outs,
       [](std::size_t) { return true; }, [&](std::size_t) { return add; },
       [&](const T* of, const Columns<T>& c) {
-        multiply<T>(s.m, s.k, c.count, of, c.x, c.y, c.add);
+        multiply<T>(s.m, s.k, c.count, of, c.x, c.y, c.add, start);
       });
 }
 
@@ -163,19 +164,26 @@ void affine_forward(const Batch<T>& b) {
   const Dim &y = b.dim(), &bias = b.dim(0);
   const std::size_t size = y.batch_size(), rows = bias.batch_size();
   bool add = b.goes_on;
+  // The first product begins with the bias where it can, which saves a pass over the values.
+  const T* start = nullptr;
   if (b.parts.has(0)) {
-    for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t e = 0; e < y.bd; ++e) {
-        const T* from = b.in(0, i) + (bias.bd == 1 ? 0 : e * rows);
-        for (std::size_t at = 0; at < size; at += rows)
-          store_or_add(add, array(b.out(i) + e * size + at, rows), array(from, rows));
-      }
-    add = true;
+    if (!add && bias.bd == 1 && rows == y.rows() && b.arity > 2 && b.parts.has(1)) {
+      start = b.in(0, 0);
+    } else {
+      for (std::size_t i = 0; i < b.count; ++i)
+        for (std::size_t e = 0; e < y.bd; ++e) {
+          const T* from = b.in(0, i) + (bias.bd == 1 ? 0 : e * rows);
+          for (std::size_t at = 0; at < size; at += rows)
+            store_or_add(add, array(b.out(i) + e * size + at, rows), array(from, rows));
+        }
+      add = true;
+    }
   }
   for (std::size_t k = 1; k + 1 < b.arity; k += 2)
     if (b.parts.has(1 + k / 2)) {
-      multiply_nodes(b, k, k + 1, add);
+      multiply_nodes(b, k, k + 1, add, start);
       add = true;
+      start = nullptr;
     }
 }
 

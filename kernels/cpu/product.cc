@@ -30,13 +30,15 @@ struct Rows {
 template <class T, int R, int C, bool kCut>
 void multiply_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t k, const T* w,
                    const T* const* x, std::size_t x_at, T* const* y, std::size_t y_at,
-                   const bool* add) {
+                   const bool* add, const T* start) {
   typename Lanes<T>::V sum[C][R];
   const T* in[C];
   for (int c = 0; c < C; ++c) {
     in[c] = x[c] + x_at;
     for (int r = 0; r < R; ++r)
-      sum[c][r] = add[c] ? rows.load(y[c] + y_at, r) : typename Lanes<T>::V{};
+      sum[c][r] = add[c]  ? rows.load(y[c] + y_at, r)
+                  : start ? rows.load(start + y_at, r)
+                          : typename Lanes<T>::V{};
   }
   for (std::size_t p = 0; p < k; ++p, w += ld) {
     typename Lanes<T>::V b[C];
@@ -92,17 +94,17 @@ constexpr std::size_t kPackFrom = 32, kPackLongFrom = 24, kLong = 2048;
 
 template <int R, int C, bool kPacked, class T>
 void multiply_blocks(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
-                     T* const* y, const bool* add) {
+                     T* const* y, const bool* add, const T* start) {
   alignas(64) T pack[kPacked ? kDepth * R * Lanes<T>::kWidth : 1];
   constexpr bool kAll[] = {true, true, true, true, true, true};
   static_assert(C <= 6);
   const std::size_t depth = n <= C ? k : kDepth;
   // What there is more of passes by only once: y, or x.
   const std::size_t together = k > m ? depth : k;
-  for (std::size_t start = 0; start < k; start += together)
+  for (std::size_t begin = 0; begin < k; begin += together)
     for_rows<T, R>(m, [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
       constexpr std::size_t kRows = Q * Lanes<T>::kWidth;
-      for (std::size_t p = start; p < std::min(start + together, k); p += depth) {
+      for (std::size_t p = begin; p < std::min(begin + together, k); p += depth) {
         const std::size_t here = std::min(depth, k - p);
         const T* from = w + p * m + row;
         if constexpr (kPacked)
@@ -111,7 +113,7 @@ void multiply_blocks(std::size_t m, std::size_t k, std::size_t n, const T* w, co
               Lanes<T>::store(pack + q * kRows + r * Lanes<T>::kWidth, rows.load(from + q * m, r));
         for_columns<C>(n, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t j) {
           multiply_tile<T, Q, D>(rows, kPacked ? kRows : m, here, kPacked ? pack : from, x + j, p,
-                                 y + j, row, p == 0 ? add + j : kAll);
+                                 y + j, row, p == 0 ? add + j : kAll, start);
         });
       }
     });
@@ -197,9 +199,11 @@ void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add, 
 
 // The empty sum.
 template <class T>
-void zero(std::size_t size, std::size_t n, T* const* columns, const bool* add) {
+void zero(std::size_t size, std::size_t n, T* const* columns, const bool* add,
+          const T* start = nullptr) {
   for (std::size_t j = 0; j < n; ++j)
-    if (!add[j]) std::fill_n(columns[j], size, T(0));
+    if (!add[j])
+      for (std::size_t i = 0; i < size; ++i) columns[j][i] = start ? start[i] : T(0);
 }
 
 // x_j = w y_j or x_j += w y_j, for numbers y_j.
@@ -220,17 +224,20 @@ void scale(std::size_t k, std::size_t n, const T* w, const T* const* y, T* const
 
 template <class T>
 void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
-              T* const* y, const bool* add) {
-  if (k == 0)
-    zero(m, n, y, add);
-  else if (m == 1 && k > 1)  // the row as a column
+              T* const* y, const bool* add, const T* start) {
+  if (k == 0) {
+    zero(m, n, y, add, start);
+  } else if (m == 1 && k > 1) {  // the row as a column
     multiply_transposed<T>(k, 1, n, w, x, y, add);
-  else if (n <= 3)
-    multiply_blocks<8, 3, false>(m, k, n, w, x, y, add);
-  else if (n < (m < kLong ? kPackFrom : kPackLongFrom))
-    multiply_blocks<4, 6, false>(m, k, n, w, x, y, add);
-  else
-    multiply_blocks<4, 6, true>(m, k, n, w, x, y, add);
+    for (std::size_t j = 0; start && j < n; ++j)
+      if (!add[j]) *y[j] += *start;
+  } else if (n <= 3) {
+    multiply_blocks<8, 3, false>(m, k, n, w, x, y, add, start);
+  } else if (n < (m < kLong ? kPackFrom : kPackLongFrom)) {
+    multiply_blocks<4, 6, false>(m, k, n, w, x, y, add, start);
+  } else {
+    multiply_blocks<4, 6, true>(m, k, n, w, x, y, add, start);
+  }
 }
 
 template <class T>
@@ -250,7 +257,7 @@ void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w
 template <class T>
 void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, const T* const* y,
                     const T* const* x) {
-  constexpr std::size_t kTogether = 128;
+  constexpr std::size_t kTogether = 256;
   for (std::size_t first = 0; first == 0 || first < n; first += kTogether) {
     const std::size_t count = std::min(kTogether, n - first);
     for_rows<T, 4>(m, [&]<int R, bool kCut>(Rows<T, R, kCut> rows, std::size_t row) {
@@ -273,7 +280,7 @@ void turn(std::size_t m, std::size_t k, const T* w, T* to) {
 
 #define DYNET_INSTANTIATE(T)                                                                     \
   template void multiply(std::size_t, std::size_t, std::size_t, const T*, const T* const*,       \
-                         T* const*, const bool*);                                                \
+                         T* const*, const bool*, const T*);                                      \
   template void multiply_transposed(std::size_t, std::size_t, std::size_t, const T*,             \
                                     const T* const*, T* const*, const bool*);                    \
   template void multiply_outer(std::size_t, std::size_t, std::size_t, bool, T*, const T* const*, \

@@ -11,10 +11,11 @@ namespace dynet::cpu {
 /// Every element is summed in an order that m, n and the neighbours have no part in, so a node's
 /// value and gradient are the same bits alone and in a batch.
 
-/// y_j = W x_j, or y_j += W x_j where add[j], for j < n.
+/// y_j = W x_j, or y_j += W x_j where add[j], for j < n. With a column `start`, y_j = start + W x_j
+/// where not add[j].
 template <class T>
 void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
-              T* const* y, const bool* add);
+              T* const* y, const bool* add, const T* start = nullptr);
 
 /// x_j = W' y_j, or x_j += W' y_j where add[j].
 template <class T>
