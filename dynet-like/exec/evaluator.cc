@@ -1,6 +1,7 @@
 #include "dynet-like/graph/evaluator.h"
 
 #include "dynet-like/exec/executor.h"
+#include "dynet-like/plan/bound.h"
 
 namespace dynet {
 namespace {
@@ -21,17 +22,30 @@ class FloatEvaluator final : public Evaluator {
   void set_gradient_lane(std::optional<unsigned> number) override {
     executor_.parameters().set_lane(number);
   }
-  void set_inference(bool inference) override { executor_.set_inference(inference); }
+  void set_inference(bool inference) override {
+    inference_ = inference;
+    executor_.set_inference(inference);
+    choose_planner();
+  }
   void set_workers(Workers* workers) override { executor_.set_workers(workers); }
   GraphStatistics statistics() const override {
-    return {graph_.nodes.size(), executor_.batches(), 0, executor_.value_bytes(),
+    return {graph_.nodes.size(), executor_.batches(),
+            least_batches(graph_, 0, executor_.evaluated()), executor_.value_bytes(),
             executor_.gradient_bytes()};
   }
   void set_batching(bool batch) override {
-    executor_.set_planner(batch ? plan_in_batches : plan_in_order);
+    batching_ = batch;
+    choose_planner();
   }
 
  private:
+  void choose_planner() {
+    executor_.set_planner(inference_  ? plan_to_forget
+                          : batching_ ? plan_in_batches
+                                      : plan_in_order);
+  }
+
+  bool batching_ = true, inference_ = false;
   const GraphStore& graph_;
   Executor<float> executor_;
 };

@@ -32,8 +32,7 @@ std::string bad_value(const T* v, std::size_t n) {
 template <class T>
 void Executor<T>::forward(NodeId last) {
   if (last < evaluated_) return;
-  planner_(graph_, evaluated_, last + 1, plan_);
-  run(plan_);
+  run(plans_.plan(graph_, evaluated_, last + 1, planner_));
 }
 
 template <class T>
@@ -48,18 +47,27 @@ void Executor<T>::run(const Plan& plan) {
   T* const base = values_.allocate_array<T>(plan.extent);
   value_.resize_uninitialized(n);
   aux_.resize_uninitialized(n);
+  first_arg_.resize_uninitialized(n);
   for (NodeId id = plan.begin; id < n; ++id) {
     const std::size_t i = id - plan.begin;
     value_[id] = plan.value[i] == Plan::kNoMemory ? nullptr : base + plan.value[i];
     aux_[id] = plan.aux[i] == Plan::kNoMemory ? nullptr : base + plan.aux[i];
+    first_arg_[id] = plan.first_arg[i];
   }
   try {
+    if (inference_) {
+      run_and_forget(plan);
+      runs_.push_back(part);
+      evaluated_ = n;
+      return;
+    }
     std::copy_n(plan.order.data(), plan.order.size(), order_.append(plan.order.size()));
     const bool alone = !workers_ || workers_->threads() == 1;
     for (const Step& s : plan.steps) {
-      steps_.push_back(record(s, plan));
+      steps_.push_back(record(s, plan.order.data() + s.first));
+      count_batch(steps_.back(), plan.order.data() + s.first);
       steps_.back().step.first += part.order;
-      if (alone) run_step(steps_.back());
+      if (alone) run_step(steps_.back(), plan.order.data() + s.first);
     }
     if (!alone) {
       find_regions(part.steps);
@@ -78,8 +86,7 @@ void Executor<T>::run(const Plan& plan) {
 }
 
 template <class T>
-typename Executor<T>::Ran Executor<T>::record(const Step& step, const Plan& plan) {
-  const NodeId* ids = plan.order.data() + step.first;
+typename Executor<T>::Ran Executor<T>::record(const Step& step, const NodeId* ids) {
   const Node& node = graph_.nodes[ids[0]];
   const std::size_t count = step.count, arity = node.arity;
   Ran ran{step,    node.arity, pointers_.allocate_array<T*>((arity + 2) * count),
@@ -87,7 +94,7 @@ typename Executor<T>::Ran Executor<T>::record(const Step& step, const Plan& plan
   ran.auxs = ran.outs + count;
   ran.ins = ran.auxs + count;
   for (std::size_t i = 0; i < count; ++i) {
-    const NodeId* args = graph_.args.data() + plan.first_arg[ids[i] - plan.begin];
+    const NodeId* args = graph_.args.data() + first_arg_[ids[i]];
     for (std::size_t k = 0; k < arity; ++k) {
       ran.args[k * count + i] = args[k];
       ran.ins[k * count + i] = value_[args[k]];
@@ -108,8 +115,60 @@ typename Executor<T>::Ran Executor<T>::record(const Step& step, const Plan& plan
 }
 
 template <class T>
-void Executor<T>::run_step(const Ran& ran) {
-  const NodeId* ids = order_.data() + ran.step.first;
+void Executor<T>::count_batch(const Ran& ran, const NodeId* ids) {
+  const bool completes = ran.step.goes_on || ran.step.parts.all();
+  batches_ += completes && graph_.nodes[ids[0]].form->kind == Kind::compute;
+}
+
+// Nothing is kept but the values that the plan keeps.
+template <class T>
+void Executor<T>::run_and_forget(const Plan& plan) {
+  gone_.truncate(std::min<std::size_t>(gone_.size(), plan.begin));
+  gone_.resize(plan.end, false);
+  for (NodeId id = plan.begin; id < plan.end; ++id)
+    for (std::size_t k = 0; k < graph_.nodes[id].arity; ++k)
+      if (const NodeId a = graph_.args[first_arg_[id] + k]; a < plan.begin && gone_[a]) restore(a);
+  for (const Step& s : plan.steps) {
+    const Arena::Mark mark = pointers_.mark();
+    const NodeId* ids = plan.order.data() + s.first;
+    const Ran ran = record(s, ids);
+    count_batch(ran, ids);
+    run_step(ran, ids);
+    pointers_.rewind(mark);
+  }
+  for (std::size_t i = 0; i < plan.gone.size(); ++i) gone_[plan.begin + i] = plan.gone[i];
+}
+
+// Runs the node again, and before it what it needs and is gone too.
+template <class T>
+void Executor<T>::restore(NodeId id) {
+  PodVector<NodeId> all, waiting;
+  waiting.push_back(id);
+  gone_[id] = false;
+  while (!waiting.empty()) {
+    const NodeId next = waiting.back();
+    waiting.truncate(waiting.size() - 1);
+    all.push_back(next);
+    for (const NodeId a : graph_.args_of(graph_.nodes[next]))
+      if (gone_[a]) {
+        gone_[a] = false;
+        waiting.push_back(a);
+      }
+  }
+  std::sort(all.begin(), all.end());
+  for (const NodeId node : all) {
+    const Node& n = graph_.nodes[node];
+    const std::size_t aux = n.form->aux.value(graph_, n);
+    value_[node] = restored_.allocate_array<T>(n.dim.size());
+    aux_[node] = aux ? restored_.allocate_array<T>(aux) : nullptr;
+    const Arena::Mark mark = pointers_.mark();
+    run_step(record({0, 1}, &node), &node);
+    pointers_.rewind(mark);
+  }
+}
+
+template <class T>
+void Executor<T>::run_step(const Ran& ran, const NodeId* ids) {
   const std::size_t count = ran.step.count;
   const OpForm& form = *graph_.nodes[ids[0]].form;
   if (form.kind == Kind::compute)
@@ -159,7 +218,10 @@ void Executor<T>::rewind() {
   order_.clear();
   runs_.clear();
   regions_.clear();
+  gone_.clear();
+  batches_ = 0;
   values_.reset();
+  restored_.reset();
   pointers_.reset();
 }
 
@@ -194,6 +256,7 @@ void Executor<T>::truncate(NodeId size) {
           {runs_.back().steps, static_cast<std::uint32_t>(kept_steps), false, false});
     }
   }
+  if (gone_.size() > size) gone_.truncate(size);
   evaluated_ = size;
   differentiated_ = std::min(differentiated_, size);
 }
@@ -247,7 +310,10 @@ void Executor<T>::release() {
   uses_ = {};
   steps_ = {};
   order_ = {};
-  plan_ = {};
+  plans_.release();
+  restored_.release();
+  first_arg_ = {};
+  gone_ = {};
 }
 
 template <class T>

@@ -8,11 +8,10 @@
 #include "dynet-like/base/workers.h"
 #include "dynet-like/exec/parameter_access.h"
 #include "dynet-like/graph/op.h"
+#include "dynet-like/plan/cache.h"
 #include "dynet-like/plan/plan.h"
 
 namespace dynet {
-
-using Planner = void (*)(const GraphStore&, NodeId begin, NodeId end, Plan&);
 
 /// Runs a graph: makes a plan for the nodes that have no value yet, runs its steps forward, and the
 /// steps of all plans backward. Reads the graph, never changes it. `T` is float, or double for
@@ -38,18 +37,23 @@ class Executor {
   void release();
 
   NodeId evaluated() const { return evaluated_; }
-  /// Batches run since the last clear.
-  std::size_t batches() const { return steps_.size(); }
-  std::size_t value_bytes() const { return values_.used(); }
+  /// Batches that ran for the present values, counted like least_batches.
+  std::size_t batches() const { return batches_; }
+  std::size_t value_bytes() const { return values_.used() + restored_.used(); }
   std::size_t gradient_bytes() const { return gradients_.used(); }
-  /// Valid for evaluated nodes.
-  T* value(NodeId id) const { return value_[id]; }
+  /// Valid for evaluated nodes. Computes again what an inference plan has forgotten.
+  T* value(NodeId id) {
+    if (id < gone_.size() && gone_[id]) [[unlikely]]
+      restore(id);
+    return value_[id];
+  }
   /// Zeros for a node below which the loss does not depend. Throws ArgumentError before any
   /// backward pass that covers the node.
   T* gradient(NodeId id);
 
   void set_check_validity(bool check) { check_ = check; }
   void set_planner(Planner planner) { planner_ = planner; }
+  /// Plans that forget are for this: what backward would need is not kept then.
   void set_inference(bool inference) { inference_ = inference; }
   void set_workers(Workers* workers) { workers_ = workers; }
   ParameterAccess<T>& parameters() { return parameters_; }
@@ -108,8 +112,11 @@ class Executor {
   };
   static constexpr unsigned kEverybody = ~0u;
 
-  Ran record(const Step& step, const Plan& plan);
-  void run_step(const Ran& ran);
+  Ran record(const Step& step, const NodeId* ids);
+  void run_and_forget(const Plan& plan);
+  void restore(NodeId id);
+  void run_step(const Ran& ran, const NodeId* ids);
+  void count_batch(const Ran& ran, const NodeId* ids);
   void run_share(const Ran& ran, unsigned owner);
   void find_regions(std::uint32_t first_step);
   void run_regions(std::size_t first_region);
@@ -133,16 +140,19 @@ class Executor {
 
   const GraphStore& graph_;
   Planner planner_;
-  Plan plan_;
+  PlanCache plans_;
   ParameterAccess<T> parameters_;
-  Arena values_, pointers_, gradients_;
+  Arena values_, pointers_, gradients_, restored_;
 
   NodeId evaluated_ = 0;
   std::uint64_t epoch_ = 0;
   PodVector<Run> runs_;
   PodVector<Ran> steps_;  // of all runs
   PodVector<NodeId> order_;
-  PodVector<T*> value_, aux_;  // by node
+  PodVector<T*> value_, aux_;           // by node
+  PodVector<std::uint32_t> first_arg_;  // by node, as in plans
+  PodVector<bool> gone_;                // by node, in inference
+  std::size_t batches_ = 0;
 
   NodeId differentiated_ = 0;  // nodes below it were covered by the last backward pass
   bool full_ = false;

@@ -153,7 +153,8 @@ void Executor<T>::run_regions(std::size_t first_region) {
   for (std::size_t r = first_region; r < regions_.size(); ++r) {
     const Region region = regions_[r];
     if (!region.shared_out) {
-      for (std::uint32_t s = region.first; s < region.end; ++s) run_step(steps_[s]);
+      for (std::uint32_t s = region.first; s < region.end; ++s)
+        run_step(steps_[s], order_.data() + steps_[s].step.first);
       continue;
     }
     workers_->run(std::min(workers_->threads(), 255u), [&](unsigned owner) {
@@ -172,7 +173,7 @@ void Executor<T>::run_share(const Ran& ran, unsigned owner) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < all; ++i) count += owner_[ran.step.first + i] == owner;
   if (count == 0) return;
-  if (count == all) return run_step(ran);
+  if (count == all) return run_step(ran, ids);
   Scratch& scratch = scratch_[owner];
   const std::size_t rows = ran.arity + std::size_t{2};  // of ran.outs, and what follows it
   scratch.handed.resize_uninitialized(rows * count);

@@ -239,6 +239,10 @@ void ComputationGraph::backward(const Expression& e, bool full, SourceLocation a
     throw ShapeError("backward: the loss must be one number\n  loss: " + describe(s.store, e.i) +
                          "\n  at " + to_string(at),
                      at);
+  if (s.inference)
+    throw ArgumentError(
+        "backward: the graph is set to inference and keeps no values for it\n  at " + to_string(at),
+        at);
   s.evaluator->backward(e.i, full);
 }
 
@@ -278,6 +282,7 @@ void ComputationGraph::set_gradient_lane(unsigned number) {
 }
 
 void ComputationGraph::set_inference(bool inference) {
+  state_->inference = inference;
   state_->evaluator->set_inference(inference);
 }
 

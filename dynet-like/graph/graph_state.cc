@@ -45,6 +45,7 @@ GraphState* borrow_graph_state() {
   state->random_key = mix_bits(number);
   state->random_count = 0;
   state->immediate = false;
+  state->inference = false;
   state->evaluator->set_check_validity(false);
   state->evaluator->set_batching(true);
   state->evaluator->set_gradient_lane({});

@@ -105,9 +105,8 @@ struct PlanCache::Kept {
 
   bool fits(const GraphStore& graph, NodeId begin, NodeId end, Planner wanted, Args all) const {
     return planner == wanted && plan.begin == begin && plan.end == end &&
-           all.size() == args.size() &&
-           std::memcmp(all.data(), args.data(), all.size() * sizeof(NodeId)) == 0 &&
-           fits_nodes(graph) && fits_kinds() && fits_extras(graph) && fits_outside(graph);
+           std::equal(all.begin(), all.end(), args.begin(), args.end()) && fits_nodes(graph) &&
+           fits_kinds() && fits_extras(graph) && fits_outside(graph);
   }
 
   bool fits_nodes(const GraphStore& graph) const {
@@ -151,16 +150,18 @@ struct PlanCache::Kept {
   }
 };
 
-PlanCache::PlanCache(std::size_t bytes) : limit_(bytes) {}
+PlanCache::PlanCache(std::size_t bytes, std::uint64_t hash_mask)
+    : hash_mask_(hash_mask), limit_(bytes) {}
 PlanCache::~PlanCache() = default;
 
 const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, Planner planner) {
-  if (end < begin + kFewest || end - begin > kMost) {
+  const bool sees_more = planner == plan_to_forget && end < graph.nodes.size();  // than these nodes
+  if (end < begin + kFewest || end - begin > kMost || sees_more) {
     planner(graph, begin, end, made_);
     return made_;
   }
   const Args args = args_of(graph, begin, end);
-  const std::uint64_t place = hash(begin, args) + end;
+  const std::uint64_t place = (hash(begin, args) + end) & hash_mask_;
   if (!places_.empty())
     for (Place& p : ways(place))
       if (p.kept && p.hash == place && p.kept->fits(graph, begin, end, planner, args)) {

@@ -18,7 +18,9 @@ class PlanCache {
  public:
   static constexpr NodeId kFewest = 8, kMost = 16384;  ///< nodes; other plans are not kept
 
-  explicit PlanCache(std::size_t bytes = std::size_t{8} << 20);
+  /// Of the hashes that say where to look, only the bits of `hash_mask` count.
+  explicit PlanCache(std::size_t bytes = std::size_t{8} << 20,
+                     std::uint64_t hash_mask = ~std::uint64_t{0});
   ~PlanCache();
 
   /// The plan that `planner` makes, made now or remembered; valid until the next call. Remembered
@@ -47,6 +49,7 @@ class PlanCache {
             std::uint64_t hash);
   void drop(Place& place);
 
+  std::uint64_t hash_mask_;
   std::size_t limit_, bytes_ = 0, plans_ = 0, hits_ = 0;
   std::uint64_t time_ = 0, not_kept_ = 0;
   Plan made_;

@@ -3,60 +3,42 @@
 #include <algorithm>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/plan/memory.h"
 
 namespace dynet {
 namespace {
 
-// Elements are float or double; borders of 16 elements keep cache lines and vector loads whole.
-// Small values are packed closer.
-constexpr std::uint64_t aligned(std::uint64_t n) {
-  const std::uint64_t border = n >= 16 ? 16 : 4;
-  return (n + border - 1) / border * border;
-}
-
-constexpr std::uint64_t kMostElements = std::uint64_t{1} << 58;
-
-[[noreturn, gnu::cold]] void throw_too_large() {
-  throw OutOfMemoryError("out of memory: the values of the graph do not fit the address space");
-}
-
 void extend(Plan& plan, std::uint64_t size) {
-  plan.extent += aligned(size);
+  plan.extent += aligned(size, border(size));
   if (plan.extent > kMostElements) throw_too_large();
 }
 
-bool has_memory(const Node& n) {
-  switch (n.form->kind) {
-    case Kind::parameter:
-    case Kind::alias:
-      return false;
-    case Kind::lookup:
-      return n.dim.bd != 1;  // one row is used in place
-    default:
-      return true;
-  }
-}
-
 // The values of a batch: the first on a border, the others right behind it.
-void place_values(const GraphStore& graph, const NodeId* ids, std::uint32_t count, Plan& plan) {
-  const Node& first = graph.nodes[ids[0]];
+void place_values(const Node& first, const NodeId* ids, std::uint32_t count, Plan& plan) {
+  std::uint64_t* const value = plan.value.data();
   if (!has_memory(first)) {
-    for (std::uint32_t k = 0; k < count; ++k) plan.value[ids[k] - plan.begin] = Plan::kNoMemory;
+    for (std::uint32_t k = 0; k < count; ++k) value[ids[k] - plan.begin] = Plan::kNoMemory;
     return;
   }
   const std::uint64_t size = first.dim.size();
-  if (size >= 16) plan.extent = (plan.extent + 15) / 16 * 16;
-  for (std::uint32_t k = 0; k < count; ++k)
-    plan.value[ids[k] - plan.begin] = plan.extent + k * size;
-  if (size > kMostElements / count) throw_too_large();
+  if (size > kMostElements >> 32 && size > kMostElements / count) throw_too_large();
+  std::uint64_t at = aligned(plan.extent, size >= 16 ? 16 : 4);
+  plan.extent = at;
+  for (std::uint32_t k = 0; k < count; ++k, at += size) value[ids[k] - plan.begin] = at;
   extend(plan, size * count);
 }
 
-void place_aux(const GraphStore& graph, const NodeId* ids, std::uint32_t count, Plan& plan) {
-  const AuxRule rule = graph.nodes[ids[0]].form->aux;
+void place_aux(const GraphStore& graph, const Node& first, const NodeId* ids, std::uint32_t count,
+               Plan& plan) {
+  std::uint64_t* const aux = plan.aux.data();
+  const AuxRule rule = first.form->aux;
+  if (rule == no_aux) {
+    for (std::uint32_t k = 0; k < count; ++k) aux[ids[k] - plan.begin] = Plan::kNoMemory;
+    return;
+  }
   for (std::uint32_t k = 0; k < count; ++k) {
-    const std::size_t size = rule == no_aux ? 0 : rule(graph, graph.nodes[ids[k]]);
-    plan.aux[ids[k] - plan.begin] = size ? plan.extent : Plan::kNoMemory;
+    const std::size_t size = rule(graph, graph.nodes[ids[k]]);
+    aux[ids[k] - plan.begin] = size ? plan.extent : Plan::kNoMemory;
     if (size) extend(plan, size);
   }
 }
@@ -68,12 +50,17 @@ void append(PodVector<T>& to, const PodVector<T>& from) {
 
 }  // namespace
 
+void throw_too_large() {
+  throw OutOfMemoryError("out of memory: the values of the graph do not fit the address space");
+}
+
 void Plan::reset(NodeId from, NodeId to) {
   begin = from;
   end = to;
   extent = 0;
   steps.clear();
   order.clear();
+  gone.clear();
   scratch.signatures.of.clear();
   value.resize_uninitialized(to - from);
   aux.resize_uninitialized(to - from);
@@ -89,20 +76,23 @@ Plan Plan::copy() const {
   append(p.value, value);
   append(p.aux, aux);
   append(p.first_arg, first_arg);
+  append(p.gone, gone);
   p.extent = extent;
   return p;
 }
 
 std::size_t Plan::bytes() const {
   return steps.capacity() * sizeof(Step) + (order.capacity() + first_arg.capacity()) * 4 +
-         (value.capacity() + aux.capacity()) * 8;
+         (value.capacity() + aux.capacity()) * 8 + gone.capacity();
 }
 
 void Plan::place(const GraphStore& graph) {
   for (const Step& s : steps) {
     if (s.goes_on) continue;
-    place_values(graph, order.data() + s.first, s.count, *this);
-    place_aux(graph, order.data() + s.first, s.count, *this);
+    const NodeId* ids = order.data() + s.first;
+    const Node& node = graph.nodes[ids[0]];
+    place_values(node, ids, s.count, *this);
+    place_aux(graph, node, ids, s.count, *this);
   }
 }
 

@@ -25,19 +25,29 @@ struct PlanScratch {
     std::uint32_t low;
     std::uint32_t cursor;  // in the order
     Parts later;           // of a sum of products: the parts that wait for their own component
-    bool split;            // the other parts are a step of their own
+    bool split;            // the other parts are steps of their own
   };
   struct Component {
     std::uint32_t first, end;  // members
-    std::uint32_t first_rank, end_rank;
-    bool loops;  // some of its nodes wait for others
+    std::uint32_t first_rank, ranks;
+    std::uint32_t nodes;
+    bool loops;   // some of its nodes wait for others
+    bool splits;  // some of its sums of products do
+  };
+  struct Free {
+    std::uint64_t at, size;
   };
   Signatures signatures;
   PodVector<Member> members;              // by number of the signature
   PodVector<Component> components;        // in an order in which they can run
   PodVector<std::uint32_t> by_component;  // signatures
-  PodVector<std::uint32_t> stack, rank, cursor, count, group;
+  PodVector<std::uint32_t> stack, rank, cursor, count;
   PodVector<Signatures::Edge> path;
+  PodVector<NodeId> sorted;
+  // Of plans that forget.
+  PodVector<std::uint32_t> window, time, root, last, next, first_gone;
+  PodVector<std::uint64_t> amount;
+  PodVector<Free> free;
 };
 
 /// How the nodes [begin, end) of a graph are run: in what order, in what batches, with which
@@ -53,6 +63,8 @@ struct Plan {
   PodVector<std::uint64_t> aux;
   /// Where the operands of node begin + i are listed in the graph: a copy, close together.
   PodVector<std::uint32_t> first_arg;
+  /// Whether, at the end, other values lie where that of node begin + i was. Empty: none.
+  PodVector<bool> gone;
   std::uint64_t extent = 0;  ///< elements in all
   PlanScratch scratch;
 
@@ -80,6 +92,14 @@ void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan
 /// such as input projections and losses, is not done piece by piece. A sum of products in a
 /// component is cut: the products that do not wait for the component are one batch before it.
 void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
+
+/// As in batches, for graphs that are run forward only: the memory of a value is used again after
+/// its last use. Not forgotten are values that nobody uses or that later nodes of the graph use,
+/// and those of the last nodes, which new nodes are likely to use.
+///
+/// What waits for nobody is then not one batch, but one for each window of time: the levels of all
+/// components together, cut where the values of a window take 1 MiB.
+void plan_to_forget(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
 
 /// Whether two nodes may be in one batch, were they ready at the same time: form, shapes, shared
 /// operands and the whole signature are compared.

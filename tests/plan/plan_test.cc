@@ -5,80 +5,18 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
-#include "dynet-like/base/random.h"
-#include "tests/plan/hand_made.h"
+#include "tests/plan/check_steps.h"
+#include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
 
 using namespace hand_made;
 
 namespace {
 
-using Nodes = std::vector<NodeId>;
-
-std::vector<Nodes> batches(const Plan& plan) {
-  std::vector<Nodes> all;
-  for (const Step& s : plan.steps)
-    all.emplace_back(plan.order.begin() + s.first, plan.order.begin() + s.first + s.count);
-  return all;
-}
-
-/// What must hold for every plan of every graph.
+/// What must hold for every plan that forgets nothing, too.
 void check_plan(const Graph& g, NodeId begin, NodeId end, const Plan& plan) {
-  REQUIRE(plan.begin == begin);
-  REQUIRE(plan.end == end);
-  // Steps without gaps; every node begun once.
-  Nodes begun;
-  std::vector<std::size_t> step_of(end);  // where its value is complete; 0: before the plan
-  std::uint32_t next = 0;
-  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
-    const Step& step = plan.steps[s];
-    REQUIRE(step.first == next);
-    REQUIRE(step.count > 0);
-    next += step.count;
-    for (std::uint32_t k = step.first; k < next; ++k) {
-      if (!step.goes_on) begun.push_back(plan.order[k]);
-      step_of[plan.order[k]] = s + 1;
-    }
-  }
-  REQUIRE(next == plan.order.size());
-  std::sort(begun.begin(), begun.end());
-  REQUIRE(begun.size() == end - begin);
-  for (NodeId i = 0; i < begun.size(); ++i) REQUIRE(begun[i] == begin + i);
-  // Every operand used once, when its value is complete.
-  std::map<std::pair<NodeId, std::size_t>, int> uses;
-  for (std::size_t s = 0; s < plan.steps.size(); ++s)
-    for (std::uint32_t i = 0; i < plan.steps[s].count; ++i) {
-      const NodeId id = plan.order[plan.steps[s].first + i];
-      const BatchRule rule = g.nodes[id].form->batch;
-      for (std::size_t k = 0; k < g.nodes[id].arity; ++k) {
-        if (!plan.steps[s].parts.all() && !plan.steps[s].parts.has(rule.part_of(k))) continue;
-        REQUIRE(step_of[g.args[g.nodes[id].first_arg + k]] < s + 1);
-        REQUIRE(++uses[{id, k}] == 1);
-      }
-    }
-  for (NodeId id = begin; id < end; ++id)
-    for (std::size_t k = 0; k < g.nodes[id].arity; ++k) REQUIRE(uses.count({id, k}) == 1);
-  // Batches of nodes that may be one, side by side, in the order of creation unless they were begun
-  // together and go on apart.
-  for (const Step& s : plan.steps) {
-    const NodeId* b = plan.order.data() + s.first;
-    for (std::size_t k = 1; k < s.count; ++k) {
-      REQUIRE(same_signature(g, g.nodes[b[0]], g.nodes[b[k]]));
-      if (s.parts.all() || s.goes_on) REQUIRE(b[k - 1] < b[k]);
-      const auto at = [&](std::size_t i) { return plan.value[b[i] - begin]; };
-      if (at(0) == Plan::kNoMemory)
-        REQUIRE(at(k) == Plan::kNoMemory);
-      else
-        REQUIRE(at(k) == at(0) + k * g.nodes[b[0]].dim.size());
-    }
-  }
-  for (const Step& s : plan.steps) {  // on a border
-    const NodeId id = plan.order[s.first];
-    const std::uint64_t at = plan.value[id - begin];
-    if (at == Plan::kNoMemory || s.goes_on) continue;
-    REQUIRE(at % 4 == 0);
-    if (g.nodes[id].dim.size() >= 16) REQUIRE(at % 16 == 0);
-  }
+  check_steps(g, begin, end, plan);
+  REQUIRE(plan.gone.empty());
   // No two pieces of memory overlap, all lie inside.
   std::map<std::uint64_t, std::uint64_t> pieces;
   const auto add = [&](std::uint64_t at, std::uint64_t size) {
@@ -302,34 +240,12 @@ TEST_CASE("more memory than there is an address for is refused") {
 }
 
 TEST_CASE("plans of random graphs keep all rules, and a plan can be made again in place") {
-  const OpForm never = form("never", Kind::compute, BatchRule::never("a test"));
-  const OpForm shared = form("shared", Kind::compute, BatchRule::products(0));
-  const OpForm kept = form("kept", Kind::compute, BatchRule::each(8), three);
-  const OpForm alias = form("view", Kind::alias), parameter = form("parameter", Kind::parameter);
-  const OpForm sum = form("sum", Kind::compute, BatchRule::products(1));
-  const OpForm* const forms[] = {&kIn, &kOther, &never, &shared, &kept, &alias, &parameter, &sum};
   Plan plan;
   std::size_t fewer = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const RandomStream random(seed);
-    std::uint64_t draws = 0;
-    const auto below = [&](std::uint64_t n) { return random.bits(draws++) % n; };
-    Graph g;
-    const auto n = static_cast<NodeId>(5 + below(60));
-    const Dim dims[] = {{3}, {17}, {4, 4}, Dim({3}, 2), {1}, {0}};
-    for (NodeId id = 0; id < n; ++id) {
-      const OpForm& f = *forms[id == 0 ? 0 : below(8)];
-      Nodes operands;
-      const std::size_t arity = &f == &kIn || &f == &parameter ? 0
-                                : &f == &alias                 ? 1
-                                : &f == &shared                ? 2
-                                : &f == &sum                   ? 5
-                                                               : 1 + below(2);
-      for (std::size_t k = 0; k < arity; ++k) operands.push_back(static_cast<NodeId>(below(id)));
-      const Dim dim = &f == &alias ? g.nodes[operands[0]].dim : dims[below(6)];
-      g.add(f, dim, operands, {1.0 * static_cast<double>(below(2)), 1.0 * id});
-    }
-    const auto begin = static_cast<NodeId>(below(n));
+    const Graph g = random_graph(seed);
+    const auto n = static_cast<NodeId>(g.nodes.size());
+    const auto begin = static_cast<NodeId>(seed % n);
     plan_in_batches(g, begin, n, plan);
     check_plan(g, begin, n, plan);
     fewer += plan.steps.size() < n - begin;

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dynet-like/plan/plan.h"
+
+namespace dynet {
+
+/// Makes the steps of a plan, call by call in this order.
+class Batcher {
+ public:
+  Batcher(const GraphStore& graph, Plan& plan)
+      : graph_(graph), plan_(plan), s_(plan.scratch), begin_(plan.begin), n_(plan.end - begin_) {}
+
+  /// Signatures, their components, and for every node a rank: operands have lower ones.
+  void find_ranks();
+  /// By rank and creation.
+  void sort();
+  /// By window, rank and creation; windows are numbers below `count`, those of operands not higher.
+  void sort_by_window(std::uint32_t count);
+  void emit();
+
+ private:
+  using Member = PlanScratch::Member;
+  using Component = PlanScratch::Component;
+
+  const Signature& signature(std::uint32_t sig) const { return s_.signatures.all[sig]; }
+  std::uint32_t signature_at(std::uint32_t k) const {
+    return s_.signatures.of[s_.sorted[k] - begin_];
+  }
+  std::uint32_t rank_at(std::uint32_t k) const { return s_.rank[s_.sorted[k] - begin_]; }
+  void find_components();
+  void close(std::uint32_t sig);
+  void find_splits();
+  std::uint32_t block_end(std::uint32_t first, const Component& component) const;
+  std::uint32_t rank_end(std::uint32_t k, std::uint32_t end) const;
+  void emit_earlier_parts(const Component& component, std::uint32_t first, std::uint32_t end);
+  void emit_rank(std::uint32_t first, std::uint32_t end);
+  void emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count);
+
+  const GraphStore& graph_;
+  Plan& plan_;
+  PlanScratch& s_;
+  const NodeId begin_;
+  const std::uint32_t n_;
+};
+
+}  // namespace dynet

@@ -1,0 +1,66 @@
+#include "dynet-like/plan/bound.h"
+
+#include <algorithm>
+
+#include "dynet-like/plan/batcher.h"
+
+namespace dynet {
+namespace {
+
+// The most nodes of one signature on a way through the nodes of its component, which are listed so
+// that operands come first. `chain` is by node.
+std::uint32_t longest_chain(const GraphStore& graph, const Plan& plan, std::uint32_t sig,
+                            std::uint32_t first_rank, std::span<const NodeId> nodes,
+                            PodVector<std::uint32_t>& chain) {
+  const PlanScratch& s = plan.scratch;
+  std::uint32_t longest = 0;
+  for (const NodeId id : nodes) {
+    std::uint32_t length = 0;
+    for (const NodeId a : graph.args_of(graph.nodes[id]))
+      if (a >= plan.begin && s.rank[a - plan.begin] >= first_rank)
+        length = std::max(length, chain[a - plan.begin]);
+    length += s.signatures.of[id - plan.begin] == sig;
+    chain[id - plan.begin] = length;
+    longest = std::max(longest, length);
+  }
+  return longest;
+}
+
+}  // namespace
+
+std::size_t least_batches(const GraphStore& graph, NodeId begin, NodeId end) {
+  if (begin >= end) return 0;
+  Plan plan;
+  plan.reset(begin, end);
+  Batcher batcher(graph, plan);
+  batcher.find_ranks();
+  batcher.sort();
+  const PlanScratch& s = plan.scratch;
+  PodVector<std::uint32_t> chain;
+  chain.resize_uninitialized(end - begin);
+  std::size_t sum = 0, at = 0;
+  for (const PlanScratch::Component& c : s.components) {
+    const std::span nodes(s.sorted.data() + at, c.nodes);
+    at += c.nodes;
+    for (std::uint32_t m = c.first; m < c.end; ++m) {
+      const std::uint32_t sig = s.by_component[m];
+      const Signature& signature = s.signatures.all[sig];
+      if (signature.form->kind != Kind::compute) continue;
+      if (!signature.form->batch.value.batches)
+        sum += signature.count;
+      else
+        sum += c.loops ? longest_chain(graph, plan, sig, c.first_rank, nodes, chain) : 1;
+    }
+  }
+  return sum;
+}
+
+std::size_t batches_of(const GraphStore& graph, const Plan& plan) {
+  return static_cast<std::size_t>(
+      std::count_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) {
+        return graph.nodes[plan.order[s.first]].form->kind == Kind::compute &&
+               (s.parts.all() || s.goes_on);
+      }));
+}
+
+}  // namespace dynet

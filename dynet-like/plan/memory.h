@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dynet-like/graph/op.h"
+
+namespace dynet {
+
+// Elements are float or double; borders of 16 elements keep cache lines and vector loads whole.
+// Small values are packed closer.
+constexpr std::uint64_t border(std::uint64_t size) { return size >= 16 ? 16 : 4; }
+constexpr std::uint64_t aligned(std::uint64_t at, std::uint64_t border) {
+  return (at + border - 1) / border * border;
+}
+
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 58;
+
+[[noreturn, gnu::cold]] void throw_too_large();
+
+/// Whether the value of a node lies in memory of the plan's.
+inline bool has_memory(const Node& n) {
+  switch (n.form->kind) {
+    case Kind::parameter:
+    case Kind::alias:
+      return false;
+    case Kind::lookup:
+      return n.dim.bd != 1;  // one row is used in place
+    default:
+      return true;
+  }
+}
+
+inline std::uint64_t aux_size(const GraphStore& graph, const Node& n) {
+  return n.form->aux == no_aux ? 0 : n.form->aux(graph, n);
+}
+
+}  // namespace dynet

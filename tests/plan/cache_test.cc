@@ -1,0 +1,231 @@
+#include "dynet-like/plan/cache.h"
+
+#include <functional>
+#include <vector>
+
+#include "tests/plan/random_graphs.h"
+#include "tests/support/catch.h"
+
+using namespace hand_made;
+
+namespace {
+
+template <class T>
+bool equal(const PodVector<T>& a, const PodVector<T>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+bool same_plan(const Plan& a, const Plan& b) {
+  const auto same_step = [](const Step& x, const Step& y) {
+    return x.first == y.first && x.count == y.count && x.parts.bits == y.parts.bits &&
+           x.goes_on == y.goes_on;
+  };
+  return a.begin == b.begin && a.end == b.end && a.extent == b.extent &&
+         a.steps.size() == b.steps.size() &&
+         std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), same_step) &&
+         equal(a.order, b.order) && equal(a.value, b.value) && equal(a.aux, b.aux) &&
+         equal(a.first_arg, b.first_arg) && equal(a.gone, b.gone);
+}
+
+NodeId size(const Graph& g) { return static_cast<NodeId>(g.nodes.size()); }
+
+std::size_t as_attribute_says(const GraphStore& graph, const Node& n) {
+  return static_cast<std::size_t>(graph.attr<Attr>(n).own);
+}
+
+// Attributes never differ by signature alone here: it has another form for that.
+OpForm in_form = form("in"), other = form("other"),
+       sum = form("sum", Kind::compute, BatchRule::products(1)),
+       scratch = form("scratch", Kind::compute, BatchRule::each(8), as_attribute_says);
+
+/// Twelve nodes, of which a plan takes the last ten.
+struct Model {
+  Dim outside = {5}, dim = {3};
+  const OpForm* last = &other;
+  Attr attr = {1, 2}, scratch_attr = {1, 3};
+  NodeId matrix = 2, operand = 6;
+  std::vector<NodeId> extra = {};
+  bool shifted = false;
+  unsigned line = 0;
+
+  Graph make() const {
+    Graph g;
+    g.add(in_form, outside);
+    g.add(in_form, {3});
+    g.add(in_form, {3, 3}, {}, {7, 0});
+    g.add(in_form, {3, 3}, {}, {8, 0});
+    g.add(in_form, {3}, {}, {9, 0});
+    for (int k = 0; k < 3; ++k) g.add(in_form, dim);
+    g.add(sum, {3}, {4, matrix, operand});
+    g.add(scratch, {3}, {8, 0}, scratch_attr);
+    std::vector<NodeId> operands = {9, 1}, of_last = {10, 1};
+    operands.insert(operands.end(), extra.begin(), extra.end());
+    if (shifted) {  // the same operands in a row, but not the same lists
+      operands = {9};
+      of_last = {1, 10, 1};
+    }
+    g.add(*last, {3}, operands, attr);
+    g.add(other, {3}, of_last, {1, 0});
+    for (Node& n : g.nodes) n.line = line;
+    return g;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a plan that was seen before is the plan that would be made") {
+  PlanCache cache;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Graph g = random_graph(seed);
+    const NodeId begin = seed % 3 ? 0 : static_cast<NodeId>(seed % size(g)), end = size(g);
+    Plan fresh;
+    plan_in_batches(g, begin, end, fresh);
+    const std::size_t hits = cache.hits();
+    for (int k = 0; k < 4; ++k)
+      REQUIRE(same_plan(cache.plan(g, begin, end, plan_in_batches), fresh));
+    REQUIRE(cache.hits() - hits == (end - begin < PlanCache::kFewest ? 0 : 2));
+    const std::size_t plans = cache.plans(), bytes = cache.bytes();
+    const Plan* const known = &cache.plan(g, begin, end, plan_in_batches);
+    REQUIRE(&cache.plan(g, begin, end, plan_in_batches) == known);
+    REQUIRE(cache.plans() == plans);
+    REQUIRE(cache.bytes() == bytes);
+  }
+  CHECK(cache.plans() > 100);
+  cache.release();
+  CHECK(cache.bytes() == 0);
+  CHECK(cache.plans() == 0);
+}
+
+TEST_CASE("a graph that differs in anything that a planner reads has a plan of its own") {
+  const auto hits_after = [](const std::function<void(Model&)>& change, NodeId begin = 2,
+                             NodeId end = 12, Planner planner = plan_in_batches) {
+    PlanCache cache(1 << 20, 0);  // everything where it is looked for
+    const Graph known = Model().make();
+    for (int k = 0; k < 3; ++k) cache.plan(known, 2, 12, plan_in_batches);
+    REQUIRE(cache.hits() == 1);
+    Model changed;
+    change(changed);
+    const Graph g = changed.make();
+    const Plan& plan = cache.plan(g, begin, end, planner);
+    Plan fresh;
+    planner(g, begin, end, fresh);
+    REQUIRE(same_plan(plan, fresh));
+    return cache.hits() - 1;
+  };
+  CHECK(hits_after([](Model&) {}) == 1);
+  CHECK(hits_after([](Model& m) { m.line = 3; }) == 1);
+  CHECK(hits_after([](Model& m) { m.attr.own = 3; }) == 1);
+  CHECK(hits_after([](Model& m) { m.dim = {3, 1}; }) == 1);
+  CHECK(hits_after([](Model& m) { m.outside = {5, 1, 1}; }) == 1);
+
+  CHECK(hits_after([](Model& m) { m.dim = {4}; }) == 0);
+  CHECK(hits_after([](Model& m) { m.dim = {3, 2}; }) == 0);
+  CHECK(hits_after([](Model& m) { m.dim = Dim({3}, 2); }) == 0);
+  CHECK(hits_after([](Model& m) { m.outside = {6}; }) == 0);
+  CHECK(hits_after([](Model& m) { m.outside = Dim({5}, 2); }) == 0);
+  CHECK(hits_after([](Model& m) { m.last = &in_form; }) == 0);
+  CHECK(hits_after([](Model& m) { m.attr.signature = 2; }) == 0);
+  CHECK(hits_after([](Model& m) { m.scratch_attr.own = 4; }) == 0);
+  CHECK(hits_after([](Model& m) { m.matrix = 3; }) == 0);
+  CHECK(hits_after([](Model& m) { m.operand = 7; }) == 0);
+  CHECK(hits_after([](Model& m) { m.extra = {3}; }) == 0);
+  CHECK(hits_after([](Model& m) { m.shifted = true; }) == 0);
+  CHECK(hits_after([](Model&) {}, 3) == 0);
+  CHECK(hits_after([](Model&) {}, 2, 11) == 0);
+  CHECK(hits_after([](Model&) {}, 2, 12, plan_in_order) == 0);
+}
+
+TEST_CASE("plans that forget depend on what comes behind them") {
+  const auto chain = [](bool more) {
+    Graph g;
+    NodeId x = g.add(in_form, {64});
+    for (int k = 0; k < 2000; ++k) x = g.add(other, {64}, {x, x});
+    if (more) g.add(other, {64}, {5, 6});
+    return g;
+  };
+  PlanCache cache;
+  const Graph alone = chain(false), more = chain(true);
+  Plan fresh;
+  plan_to_forget(alone, 0, 2001, fresh);
+  for (int k = 0; k < 4; ++k) REQUIRE(same_plan(cache.plan(alone, 0, 2001, plan_to_forget), fresh));
+  CHECK(cache.hits() == 2);
+  CHECK(fresh.gone[5]);
+  const Plan& plan = cache.plan(more, 0, 2001, plan_to_forget);
+  CHECK_FALSE(plan.gone[5]);
+  CHECK(plan.gone[7]);
+}
+
+TEST_CASE("another form at the same address is another form") {
+  const auto hits_with = [](const OpForm& now, const OpForm& before = form("first")) {
+    PlanCache cache;
+    OpForm f = before;
+    Model model;
+    model.last = &f;
+    const Graph g = model.make();
+    for (int k = 0; k < 3; ++k) cache.plan(g, 0, 12, plan_in_batches);
+    REQUIRE(cache.hits() == 1);
+    f = now;
+    Plan fresh;
+    plan_in_batches(g, 0, 12, fresh);
+    REQUIRE(same_plan(cache.plan(g, 0, 12, plan_in_batches), fresh));
+    return cache.hits() - 1;
+  };
+  CHECK(hits_with(form("second")) == 1);
+  CHECK(hits_with(form("second", Kind::alias)) == 0);
+  CHECK(hits_with(form("second", Kind::compute, BatchRule::each(16))) == 0);
+  CHECK(hits_with(form("second", Kind::compute, BatchRule::never("a test"))) == 0);
+  CHECK(hits_with(form("second", Kind::compute, BatchRule::products(1))) == 0);
+  CHECK(hits_with(form("second", Kind::compute, BatchRule::each(8), three)) == 0);
+  CHECK(hits_with(form("second", Kind::compute, BatchRule::products(1)),
+                  form("first", Kind::compute, BatchRule::products(0))) == 0);
+}
+
+TEST_CASE("what is seen once takes no memory, and what is kept stays within bounds") {
+  // Chains of different lengths.
+  const auto chain = [](unsigned length) {
+    Graph g;
+    NodeId x = g.add(in_form, {3});
+    for (unsigned k = 0; k < length; ++k) x = g.add(other, {3}, {x, x});
+    return g;
+  };
+  constexpr std::size_t kBytes = 100'000;
+  PlanCache cache(kBytes);
+  for (unsigned length = 20; length < 220; ++length)
+    cache.plan(chain(length), 0, length + 1, plan_in_batches);
+  CHECK(cache.bytes() == 0);
+  for (int round = 0; round < 20; ++round)
+    for (unsigned length = 20; length < 220; ++length) {
+      cache.plan(chain(length), 0, length + 1, plan_in_batches);
+      REQUIRE(cache.bytes() <= kBytes);
+    }
+  CHECK(cache.bytes() > kBytes / 2);
+  CHECK(cache.plans() > 2);
+  // What comes often is found again before long.
+  const std::size_t before = cache.hits();
+  for (int k = 0; k < 20; ++k) cache.plan(chain(300), 0, 301, plan_in_batches);
+  CHECK(cache.hits() >= before + 10);
+}
+
+TEST_CASE("structures that agree in their operands share a hash and not a plan") {
+  PlanCache cache;
+  for (int round = 0; round < 5; ++round)
+    for (unsigned size = 1; size <= 3; ++size) {
+      Graph g;
+      for (unsigned k = 0; k < 10; ++k) g.add(in_form, {size});
+      Plan fresh;
+      plan_in_batches(g, 0, 10, fresh);
+      REQUIRE(same_plan(cache.plan(g, 0, 10, plan_in_batches), fresh));
+    }
+  CHECK(cache.plans() == 3);
+  CHECK(cache.hits() == 9);
+}
+
+TEST_CASE("a plan of fewer nodes is not that of more") {
+  PlanCache cache(1 << 20, 0);
+  Graph g;
+  for (int k = 0; k < 20; ++k) g.add(in_form, {3});
+  for (int k = 0; k < 3; ++k) cache.plan(g, 0, 10, plan_in_batches);
+  REQUIRE(cache.hits() == 1);
+  CHECK(cache.plan(g, 0, 12, plan_in_batches).end == 12);
+  CHECK(cache.hits() == 1);
+}

@@ -1,0 +1,81 @@
+#include "dynet-like/plan/signatures.h"
+
+#include <vector>
+
+#include "tests/plan/random_graphs.h"
+#include "tests/support/catch.h"
+
+using namespace hand_made;
+
+TEST_CASE("nodes have one number if and only if they are alike, with edges from all operands") {
+  Signatures s;
+  std::vector<std::uint32_t> first_arg(100);
+  std::size_t shared = 0;
+  for (std::uint64_t seed = 1000; seed < 1200; ++seed) {
+    const Graph g = random_graph(seed);
+    const auto n = static_cast<NodeId>(g.nodes.size());
+    const auto begin = static_cast<NodeId>(seed % n);
+    s.number(g, begin, n, first_arg.data());
+    REQUIRE(s.of.size() == n - begin);
+    shared += s.all.size() < n - begin;
+    std::vector<std::uint32_t> count(s.all.size());
+    for (NodeId a = begin; a < n; ++a) {
+      const Node& node = g.nodes[a];
+      const std::uint32_t sig = s.of[a - begin];
+      REQUIRE(first_arg[a - begin] == node.first_arg);
+      ++count[sig];
+      REQUIRE(s.all[sig].first <= a);
+      for (NodeId b = begin; b < a; ++b)
+        REQUIRE((sig == s.of[b - begin]) == alike(g, node, g.nodes[b]));
+      for (const NodeId operand : g.args_of(node)) {
+        if (operand < begin) continue;
+        bool found = false;
+        for (std::uint32_t e = s.all[sig].edge; e != Signature::kNone; e = s.edges[e].next)
+          found |= s.edges[e].from == s.of[operand - begin];
+        REQUIRE(found);
+      }
+    }
+    for (std::size_t k = 0; k < count.size(); ++k) REQUIRE(count[k] == s.all[k].count);
+    // No edge that no node has.
+    for (const Signature& user : s.all)
+      for (std::uint32_t e = user.edge; e != Signature::kNone; e = s.edges[e].next) {
+        bool found = false;
+        for (NodeId a = begin; a < n; ++a)
+          if (&s.all[s.of[a - begin]] == &user)
+            for (const NodeId operand : g.args_of(g.nodes[a]))
+              found |= operand >= begin && s.of[operand - begin] == s.edges[e].from;
+        REQUIRE(found);
+      }
+  }
+  CHECK(shared > 50);
+}
+
+TEST_CASE("thousands of signatures are told apart") {
+  const OpForm in = form("in"), other = form("other");
+  Graph g;
+  constexpr unsigned kCount = 3000;
+  for (unsigned round = 0; round < 2; ++round)
+    for (unsigned k = 1; k <= kCount; ++k)
+      g.add(other, {k}, {g.add(in, {2 * k})}, {1.0 * (k % 7), 0});
+  Signatures s;
+  std::vector<std::uint32_t> first_arg(g.nodes.size());
+  for (int again = 0; again < 2; ++again) {
+    s.number(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
+    REQUIRE(s.all.size() == 2 * kCount);
+    for (const Signature& one : s.all) REQUIRE(one.count == 2);
+    for (std::size_t k = 0; k < 2 * kCount; ++k) REQUIRE(s.of[k] == s.of[k + 2 * kCount]);
+  }
+}
+
+TEST_CASE("edges do not grow with the number of nodes") {
+  // Operands of two kinds by turns.
+  const OpForm in = form("in"), twice = form("twice"), user = form("user");
+  Graph g;
+  for (int k = 0; k < 1000; ++k)
+    g.add(user, {3}, {g.add(k % 2 ? in : twice, {3}), g.add(k % 2 ? twice : in, {3})});
+  Signatures s;
+  std::vector<std::uint32_t> first_arg(g.nodes.size());
+  s.number(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
+  CHECK(s.all.size() == 3);
+  CHECK(s.edges.size() == 2);
+}
