@@ -107,7 +107,7 @@ void Trainer::update() {
   }
   const GradientLane* lane = bank.gradients.merge();
   if (lane && arrays_ > 0) prepare_state(*lane);
-  const std::vector<Piece> pieces = dense_pieces();
+  const std::vector<Piece>& pieces = dense_pieces();
   begin_update(step_ + 1);
   ++step_;
   ++updates;
@@ -119,10 +119,11 @@ void Trainer::update() {
 }
 
 // Pieces for several threads to share out; the numbers do not depend on how they are cut.
-std::vector<Trainer::Piece> Trainer::dense_pieces() {
+const std::vector<Trainer::Piece>& Trainer::dense_pieces() {
   // Smaller ones lose more on the way between processors than they gain.
   constexpr std::size_t kPiece = 1 << 18;
-  std::vector<Piece> pieces;
+  std::vector<Piece>& pieces = pieces_;
+  pieces.clear();
   for (auto& p : collection_.bank().parameters) {
     if (!trains(*p)) continue;
     const std::size_t size = workers_ ? kPiece : std::max<std::size_t>(p->size(), 1);

@@ -134,7 +134,7 @@ class Trainer {
     ParameterStorage* p;
     std::size_t at, n;
   };
-  std::vector<Piece> dense_pieces();
+  const std::vector<Piece>& dense_pieces();
   void update_dense(const std::vector<Piece>& pieces, const GradientLane* lane, float scale);
   [[noreturn]] void throw_bad_gradient() const;
 
@@ -143,6 +143,7 @@ class Trainer {
   std::uint64_t step_ = 0;
   std::vector<State> dense_, tables_;  // by index in the bank; empty until there is a gradient
   Workers* workers_ = nullptr;
+  std::vector<Piece> pieces_;  // of an update
 };
 
 }  // namespace dynet

@@ -1,6 +1,7 @@
 #include "dynet-like/nn/rnn.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -130,12 +131,19 @@ TEST_CASE("steps make a tree") {
     for (int k : path) copy.add_input(input(h, {2}, {0.3f * static_cast<float>(k), -1}));
     return as_vector(copy.back().value());
   };
-  CHECK(as_vector(a.value()) == alone({1}));
-  CHECK(as_vector(ab.value()) == alone({1, 2}));
-  CHECK(as_vector(abc.value()) == alone({1, 2, 3}));
-  CHECK(as_vector(ac.value()) == alone({1, 3}));
-  CHECK(as_vector(acd.value()) == alone({1, 3, 4}));
-  CHECK(as_vector(c.value()) == alone({3}));
+  // Which products are made together, and so in which order a sum is added up, depends on the
+  // graph.
+  const auto close = [](const std::vector<float>& p, const std::vector<float>& q) {
+    float worst = 0;
+    for (std::size_t i = 0; i < p.size(); ++i) worst = std::max(worst, std::abs(p[i] - q[i]));
+    return p.size() == q.size() && worst < 1e-6f;
+  };
+  CHECK(close(as_vector(a.value()), alone({1})));
+  CHECK(close(as_vector(ab.value()), alone({1, 2})));
+  CHECK(close(as_vector(abc.value()), alone({1, 2, 3})));
+  CHECK(close(as_vector(ac.value()), alone({1, 3})));
+  CHECK(close(as_vector(acd.value()), alone({1, 3, 4})));
+  CHECK(close(as_vector(c.value()), alone({3})));
 
   // Back along the branch taken, not in the order of creation.
   CHECK(lstm.state() == 5);
