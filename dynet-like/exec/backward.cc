@@ -157,9 +157,9 @@ template <class T>
 GradientBatch<T> Executor<T>::live_batch(const Ran& ran, unsigned owner, Scratch& scratch) {
   const NodeId* ids = order_.data() + ran.step.first;
   const std::size_t all = ran.step.count, arity = ran.arity;
-  const auto live = [&](std::size_t i) {
-    return ids[i] < gradient_.size() && gradient_[ids[i]].state == Gradient::written &&
-           (owner == kEverybody || owner_[ran.step.first + i] == owner);
+  const auto live = [&](std::size_t i) {  // another owner's gradients are not even looked at
+    return (owner == kEverybody || owner_[ran.step.first + i] == owner) &&
+           ids[i] < gradient_.size() && gradient_[ids[i]].state == Gradient::written;
   };
   std::size_t count = 0;
   for (std::size_t i = 0; i < all; ++i) count += live(i);

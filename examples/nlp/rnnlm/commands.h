@@ -17,7 +17,7 @@ struct TrainCommand {
   DataSettings data;
   ModelSettings model_settings;
   TrainSettings settings;
-  nlp::TrainLimits limits;
+  nlp::TrainLimits limits{6, 3, 0};
   std::vector<std::string> given;  ///< names of the options on the command line
 };
 

@@ -18,7 +18,7 @@ namespace rnnlm {
 
 /// The sizes of a model.
 struct ModelSettings {
-  unsigned word = 128;    ///< size of a token's vector
+  unsigned word = 256;    ///< size of a token's vector
   unsigned hidden = 256;  ///< LSTM size
   unsigned layers = 1;
   float dropout = 0.3f;  ///< of what goes into each layer and comes out of the last

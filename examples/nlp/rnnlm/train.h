@@ -18,8 +18,8 @@ Optimizer optimizer_from_name(const std::string& name);
 /// How to train: what a resumed run must keep.
 struct TrainSettings {
   Optimizer optimizer = Optimizer::kAdam;
-  float learning_rate = 0.002f;
-  float decay = 0.8f;       ///< the learning rate is multiplied by this over each epoch
+  float learning_rate = 0.005f;
+  float decay = 0.6f;       ///< the learning rate is multiplied by this over each epoch
   float clip = 5.0f;        ///< largest gradient norm, 0 for no clipping
   unsigned batch = 16;      ///< sentences per update
   unsigned tokens = 1500;   ///< most tokens per update, with padding

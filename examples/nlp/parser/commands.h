@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "examples/nlp/parser/model.h"
+#include "examples/nlp/parser/train.h"
+
+namespace parser {
+
+struct TrainCommand {
+  std::string train, dev, test, model;
+  bool resume = false;
+  ModelSettings model_settings;
+  TrainSettings settings;
+  nlp::TrainLimits limits;
+  std::vector<std::string> given;  ///< names of the options on the command line
+};
+
+struct EvalCommand {
+  std::string model, data;
+  std::size_t together = kTogether;
+  bool compare = false;
+  std::size_t show = 0;
+};
+
+struct ParseCommand {
+  std::string model;
+  std::string input = "-";
+  std::string output = "-";
+  std::size_t together = kTogether;
+};
+
+/// Trains, then scores the best model on the test sentences, if there are any. The results go to
+/// standard output, the progress to standard error.
+void run_train(const TrainCommand& command);
+/// Scores a saved model, and says how fast it is.
+void run_eval(const EvalCommand& command);
+/// Gives CoNLL-U sentences new trees.
+void run_parse(const ParseCommand& command);
+
+}  // namespace parser

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace parser {
+
+/// A dependency tree over the words of a sentence, which count from 1; 0 is the root above them.
+struct Tree {
+  std::vector<unsigned> heads;      ///< of word 1, 2, ...
+  std::vector<std::string> labels;  ///< of the arcs from them
+};
+
+struct Sentence {
+  std::vector<std::string> words;
+  std::vector<std::string> tags;        ///< UPOS
+  Tree tree;                            ///< empty if it was not read
+  std::vector<std::string> lines;       ///< as they were, comments and all
+  std::vector<std::size_t> word_lines;  ///< where in `lines` word 1, 2, ... stands
+  std::size_t size() const { return words.size(); }
+};
+
+using Treebank = std::vector<Sentence>;
+
+/// What of a file is read.
+enum class Trees {
+  kRead,    ///< HEAD and DEPREL must make a tree with one root
+  kIgnored  ///< HEAD and DEPREL may hold anything
+};
+
+/// Reads CoNLL-U: lines of ten columns up to a blank line; multiword tokens and empty nodes are no
+/// words. Throws LineError for what is not of that form, UserError if it holds no sentence.
+Treebank read_conllu(const std::string& path, Trees trees);
+/// The same from lines; `name` is for messages.
+Treebank parse_conllu(const std::vector<std::string>& lines, const std::string& name, Trees trees);
+
+/// The lines of the sentence with HEAD and DEPREL taken from `tree`, all else as it was.
+std::vector<std::string> lines_with(const Sentence& sentence, const Tree& tree);
+
+std::size_t count_words(const Treebank& treebank);
+
+}  // namespace parser

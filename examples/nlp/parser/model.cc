@@ -1,0 +1,273 @@
+#include "examples/nlp/parser/model.h"
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+#include "examples/nlp/common/progress.h"
+
+namespace parser {
+namespace {
+
+using dynet::Expression;
+
+const char* const kUnknown = "<unk>";
+
+/// The different texts in order of first appearance, behind the one for all others.
+class Collector {
+ public:
+  void add(const std::string& text) {
+    if (seen_.insert(text).second) texts_.push_back(text);
+  }
+  std::vector<std::string> take() { return std::move(texts_); }
+
+ private:
+  std::vector<std::string> texts_ = {kUnknown};
+  std::unordered_set<std::string> seen_ = {kUnknown};
+};
+
+dynet::Dict make_dict(const std::vector<std::string>& texts) {
+  dynet::Dict dict;
+  for (const std::string& text : texts) dict.convert(text);
+  dict.freeze();
+  if (!texts.empty() && texts[0] == kUnknown) dict.set_unk(kUnknown);
+  return dict;
+}
+
+dynet::ParameterCollection seeded_collection(std::uint64_t seed) {
+  dynet::ParameterCollection collection;
+  collection.set_seed(seed);
+  return collection;
+}
+
+/// The allowed move with the highest score.
+Move best_move(const State& state, const dynet::Tensor& scores) {
+  Move best;
+  float best_score = -std::numeric_limits<float>::infinity();
+  const std::size_t labels = (scores.d.size() - 1) / 2;
+  const auto consider = [&](const Move& move) {
+    const float score = scores.v[move.number()];
+    if (score <= best_score) return;
+    best = move;
+    best_score = score;
+  };
+  for (const Action action : {Action::kShift, Action::kLeft, Action::kRight}) {
+    if (!state.allows(action)) continue;
+    const std::size_t kinds = action == Action::kShift ? 1 : labels;
+    for (unsigned label = 0; label < kinds; ++label) consider({action, label});
+  }
+  return best;
+}
+
+}  // namespace
+
+Description describe(const ModelSettings& settings, const Treebank& train) {
+  Description description;
+  description.settings = settings;
+  description.baseline = Baseline(train);
+  Collector words, tags;
+  std::set<std::string> labels;
+  for (const Sentence& sentence : train) {
+    for (const std::string& word : sentence.words) words.add(word);
+    for (const std::string& tag : sentence.tags) tags.add(tag);
+    labels.insert(sentence.tree.labels.begin(), sentence.tree.labels.end());
+  }
+  description.words = words.take();
+  description.tags = tags.take();
+  description.labels.assign(labels.begin(), labels.end());
+  return description;
+}
+
+Model::Model(Description description, std::uint64_t seed)
+    : description_(std::move(description)),
+      words_(make_dict(description_.words)),
+      tags_(make_dict(description_.tags)),
+      labels_(make_dict(description_.labels)),
+      parameters_(seeded_collection(seed)) {
+  const ModelSettings& settings = description_.settings;
+  const auto rows = [](const auto& texts) { return static_cast<unsigned>(texts.size()); };
+  word_table_ =
+      parameters_.add_lookup_parameters(rows(description_.words), {settings.word}, "words");
+  tag_table_ = parameters_.add_lookup_parameters(rows(description_.tags), {settings.tag}, "tags");
+  const unsigned both = 2 * settings.hidden;
+  for (unsigned i = 0; i < 2 * settings.layers; ++i) {
+    const unsigned input = i < 2 ? settings.word + settings.tag : both;
+    lstms_.emplace_back(1, input, settings.hidden, parameters_);
+  }
+  root_ = parameters_.add_parameters({both}, "root");
+  none_ = parameters_.add_parameters({both}, "none");
+  for (dynet::Parameter& weight : hidden_weights_) {
+    weight = parameters_.add_parameters({settings.mlp, both}, "mlp-weight");
+  }
+  hidden_bias_ =
+      parameters_.add_parameters({settings.mlp}, dynet::ParameterInitConst(0), "mlp-bias");
+  const auto moves = static_cast<unsigned>(count_moves(description_.labels.size()));
+  weight_ = parameters_.add_parameters({moves, settings.mlp}, "move-weight");
+  bias_ = parameters_.add_parameters({moves}, dynet::ParameterInitConst(0), "move-bias");
+}
+
+Encoded Model::encode(const Sentence& sentence) const {
+  Encoded encoded;
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    encoded.words.push_back(static_cast<unsigned>(words_.convert(sentence.words[i])));
+    encoded.tags.push_back(static_cast<unsigned>(tags_.convert(sentence.tags[i])));
+  }
+  return encoded;
+}
+
+std::vector<Move> Model::moves(const Sentence& sentence) const {
+  std::vector<unsigned> labels;
+  for (const std::string& label : sentence.tree.labels) {
+    labels.push_back(static_cast<unsigned>(labels_.convert(label)));
+  }
+  return oracle(projective(sentence.tree.heads), labels);
+}
+
+void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  training_ = training;
+  for (dynet::LSTMBuilder& lstm : lstms_) lstm.new_graph(graph);
+  root_node_ = parameter(graph, root_);
+  none_node_ = parameter(graph, none_);
+  for (std::size_t i = 0; i < kSeen; ++i) {
+    hidden_weight_nodes_[i] = parameter(graph, hidden_weights_[i]);
+  }
+  hidden_bias_node_ = parameter(graph, hidden_bias_);
+  weight_node_ = parameter(graph, weight_);
+  bias_node_ = parameter(graph, bias_);
+}
+
+Expression Model::dropped(const Expression& x) const {
+  const float rate = description_.settings.dropout;
+  return training_ && rate > 0 ? dropout(x, rate) : x;
+}
+
+Model::Vectors Model::read(dynet::ComputationGraph& graph, const Encoded& sentence) {
+  const std::size_t words = sentence.size();
+  Vectors vectors(words);
+  for (std::size_t i = 0; i < words; ++i) {
+    vectors[i] = dynet::concatenate({lookup(graph, word_table_, sentence.words[i]),
+                                     lookup(graph, tag_table_, sentence.tags[i])});
+  }
+  for (std::size_t layer = 0; layer < lstms_.size(); layer += 2) {
+    dynet::LSTMBuilder& forward = lstms_[layer];
+    dynet::LSTMBuilder& backward = lstms_[layer + 1];
+    forward.start_new_sequence();
+    backward.start_new_sequence();
+    Vectors from_left(words), from_right(words);
+    for (Expression& vector : vectors) vector = dropped(vector);
+    for (std::size_t i = 0; i < words; ++i) from_left[i] = forward.add_input(vectors[i]);
+    for (std::size_t i = words; i-- > 0;) from_right[i] = backward.add_input(vectors[i]);
+    for (std::size_t i = 0; i < words; ++i) {
+      vectors[i] = dynet::concatenate({from_left[i], from_right[i]});
+    }
+  }
+  for (Expression& vector : vectors) vector = dropped(vector);
+  vectors.insert(vectors.begin(), root_node_);
+  return vectors;
+}
+
+Expression Model::scores(const Vectors& vectors, const State& state) const {
+  const auto vector_of = [&](unsigned word) { return word == kNone ? none_node_ : vectors[word]; };
+  const std::array<Expression, kSeen>& weights = hidden_weight_nodes_;
+  const Expression hidden = tanh(
+      dynet::affine_transform({hidden_bias_node_, weights[0], vector_of(state.next()), weights[1],
+                               vector_of(state.stack(0)), weights[2], vector_of(state.stack(1)),
+                               weights[3], vector_of(state.stack(2))}));
+  return dynet::affine_transform({bias_node_, weight_node_, hidden});
+}
+
+Expression Model::loss(dynet::ComputationGraph& graph, const Encoded& sentence,
+                       const std::vector<Move>& moves) {
+  const Vectors vectors = read(graph, sentence);
+  State state(sentence.size());
+  std::vector<Expression> losses;
+  for (const Move& move : moves) {
+    losses.push_back(pickneglogsoftmax(scores(vectors, state), move.number()));
+    state.take(move);
+  }
+  return sum(losses);
+}
+
+std::vector<Tree> Model::parse(dynet::ComputationGraph& graph, std::span<const Encoded> sentences) {
+  struct Parse {
+    Vectors vectors;
+    State state;
+    Expression scores;
+  };
+  graph.clear();
+  begin_graph(graph, false);
+  std::vector<Parse> parses;
+  for (const Encoded& sentence : sentences) {
+    parses.push_back({read(graph, sentence), State(sentence.size()), {}});
+  }
+  std::vector<Parse*> waiting;
+  while (true) {
+    waiting.clear();
+    for (Parse& parse : parses) {
+      if (parse.state.finished()) continue;
+      parse.scores = scores(parse.vectors, parse.state);
+      waiting.push_back(&parse);
+    }
+    if (waiting.empty()) break;
+    // The last value needs all that was built since the last time, and runs it in batches; the
+    // others are there then.
+    waiting.back()->scores.value();
+    for (Parse* parse : waiting) {
+      parse->state.take(best_move(parse->state, parse->scores.value()));
+    }
+  }
+
+  std::vector<Tree> trees;
+  for (const Parse& parse : parses) {
+    Tree& tree = trees.emplace_back();
+    tree.heads = parse.state.heads();
+    for (const unsigned label : parse.state.labels()) {
+      tree.labels.push_back(description_.labels[label]);
+    }
+  }
+  return trees;
+}
+
+Parsed parse_all(Model& model, const Treebank& sentences, std::size_t together,
+                 const std::string& name) {
+  const std::clock_t started = std::clock();
+  std::vector<std::size_t> order(sentences.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sentences[a].size() > sentences[b].size();
+  });
+  Parsed parsed;
+  parsed.trees.resize(sentences.size());
+  nlp::Progress progress(nlp::standard_error_output(), name, "sentences", sentences.size(), 0, 0);
+  dynet::ComputationGraph graph;
+  std::vector<Encoded> group;
+  for (std::size_t begin = 0; begin < order.size(); begin += together) {
+    const std::size_t end = std::min(order.size(), begin + together);
+    group.clear();
+    for (std::size_t i = begin; i < end; ++i) group.push_back(model.encode(sentences[order[i]]));
+    std::vector<Tree> trees = model.parse(graph, group);
+    for (std::size_t i = begin; i < end; ++i) parsed.trees[order[i]] = std::move(trees[i - begin]);
+    const dynet::GraphStatistics statistics = graph.statistics();
+    parsed.nodes += statistics.nodes;
+    parsed.batches += statistics.batches;
+    progress.update(end);
+  }
+  parsed.seconds = static_cast<double>(std::clock() - started) / CLOCKS_PER_SEC;
+  return parsed;
+}
+
+Report score(const Model& model, const Treebank& sentences, const std::vector<Tree>& trees,
+             const std::string& name) {
+  Report report;
+  report.name = name;
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    report.add(sentences[i], trees[i], model.description().baseline);
+  }
+  return report;
+}
+
+}  // namespace parser

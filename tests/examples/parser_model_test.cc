@@ -1,0 +1,290 @@
+// The parser's network: its gradients, and that parsing many sentences in step changes nothing.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dynet-like/debug/grad_check.h"
+#include "examples/nlp/common/text.h"
+#include "examples/nlp/parser/model.h"
+#include "examples/nlp/parser/model_file.h"
+#include "tests/examples/helpers.h"
+#include "tests/nn/naive.h"
+#include "tests/support/catch.h"
+
+using namespace parser;
+
+namespace {
+
+/// Sentences of 1, 2, ... words; their trees hang from the first word.
+Treebank sentences_of(const std::vector<unsigned>& lengths) {
+  const std::vector<std::string> words = {"the", "cat", "sees", "a", "dog", "today"};
+  const std::vector<std::string> tags = {"D", "N", "V"};
+  const std::vector<std::string> labels = {"det", "obj", "mod"};
+  Treebank sentences;
+  for (const unsigned length : lengths) {
+    Sentence sentence;
+    for (unsigned i = 0; i < length; ++i) {
+      const auto k = static_cast<unsigned>(3 * sentences.size() + i * i);
+      sentence.words.push_back(words[k % words.size()]);
+      sentence.tags.push_back(tags[k % tags.size()]);
+      sentence.tree.heads.push_back(i == 0 ? 0 : 1 + k % i);
+      sentence.tree.labels.push_back(i == 0 ? "root" : labels[k % labels.size()]);
+    }
+    sentences.push_back(sentence);
+  }
+  return sentences;
+}
+
+ModelSettings small(float dropout) { return {5, 3, 4, 2, 6, dropout}; }
+
+/// All weights away from where they begin, and so large that words make a difference.
+void spread(Model& model) {
+  unsigned seed = 1;
+  for (dynet::Parameter p : model.parameters().parameters_list()) {
+    std::vector<float> values = naive::numbers(p.dim().size(), seed++);
+    for (float& value : values) value *= 3;
+    p.set_value(values);
+  }
+}
+
+dynet::Expression loss_of(Model& model, dynet::ComputationGraph& graph, const Treebank& sentences,
+                          bool training) {
+  model.begin_graph(graph, training);
+  std::vector<dynet::Expression> losses;
+  for (const Sentence& s : sentences) {
+    losses.push_back(model.loss(graph, model.encode(s), model.moves(s)));
+  }
+  return sum(losses);
+}
+
+/// Fits the model to the sentences, so that it makes different trees of different words.
+void learn(Model& model, const Treebank& sentences) {
+  dynet::AdamTrainer trainer(model.parameters(), 0.01f);
+  for (unsigned i = 0; i < 60; ++i) {
+    dynet::ComputationGraph graph;
+    graph.backward(loss_of(model, graph, sentences, false));
+    trainer.update();
+  }
+}
+
+/// The loss of a sentence without the library.
+double naive_loss(const Model& model, const Sentence& sentence, const std::vector<Move>& moves) {
+  const ModelSettings& settings = model.description().settings;
+  const std::vector<dynet::Parameter> p = model.parameters().parameters_list();
+  const auto vector = [](const dynet::Parameter& parameter) {
+    return naive::to_double(as_vector(parameter.values()));
+  };
+  const Encoded encoded = model.encode(sentence);
+  const auto tables = model.parameters().lookup_parameters_list();
+  std::vector<naive::Vector> words;
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    words.push_back(naive::to_double(as_vector(tables[0].row(encoded.words[i]))));
+    const naive::Vector tag = naive::to_double(as_vector(tables[1].row(encoded.tags[i])));
+    words.back().insert(words.back().end(), tag.begin(), tag.end());
+  }
+  for (std::size_t layer = 0; layer < settings.layers; ++layer) {
+    std::vector<naive::Vector> outputs(words.size());
+    for (std::size_t direction = 0; direction < 2; ++direction) {
+      dynet::ParameterCollection copied;
+      dynet::LSTMBuilder lstm(1, static_cast<unsigned>(words[0].size()), settings.hidden, copied);
+      for (std::size_t k = 0; k < 3; ++k) {
+        copied.parameters_list()[k].set_value(
+            as_vector(p[3 * (2 * layer + direction) + k].values()));
+      }
+      naive::State state;
+      for (std::size_t step = 0; step < words.size(); ++step) {
+        const std::size_t i = direction == 0 ? step : words.size() - 1 - step;
+        state = naive::lstm_step(lstm, 1, settings.hidden, 1.0, state, words[i]);
+        outputs[i].insert(outputs[i].end(), state.h[0].begin(), state.h[0].end());
+      }
+    }
+    words = outputs;
+  }
+  const auto rest = p.begin() + static_cast<std::ptrdiff_t>(6 * settings.layers);
+  words.insert(words.begin(), vector(rest[0]));
+  const naive::Vector none = vector(rest[1]);
+  double loss = 0;
+  State state(sentence.size());
+  for (const Move& move : moves) {
+    naive::Vector hidden = vector(rest[6]);
+    const unsigned seen[] = {state.next(), state.stack(0), state.stack(1), state.stack(2)};
+    for (int k = 0; k < 4; ++k) {
+      hidden =
+          naive::plus(hidden, naive::times(rest[2 + k], seen[k] == kNone ? none : words[seen[k]]));
+    }
+    for (double& x : hidden) x = std::tanh(x);
+    const naive::Vector scores = naive::plus(naive::times(rest[7], hidden), vector(rest[8]));
+    double sum = 0;
+    for (const double score : scores) sum += std::exp(score);
+    loss += std::log(sum) - scores[move.number()];
+    state.take(move);
+  }
+  return loss;
+}
+
+void check_same(const Tree& a, const Tree& b) {
+  CHECK(a.heads == b.heads);
+  CHECK(a.labels == b.labels);
+}
+
+/// The most likely allowed move, again and again, found with nothing but the loss.
+State by_losses(Model& model, const Sentence& sentence) {
+  State state(sentence.size());
+  std::vector<Move> moves;
+  dynet::ComputationGraph graph;
+  while (!state.finished()) {
+    moves.emplace_back();
+    Move best;
+    float least = 1e30f;
+    for (const Action action : {Action::kShift, Action::kLeft, Action::kRight}) {
+      if (!state.allows(action)) continue;
+      for (unsigned label = 0; label < model.description().labels.size(); ++label) {
+        moves.back() = {action, label};
+        graph.clear();
+        model.begin_graph(graph, false);
+        const float loss = as_scalar(model.loss(graph, model.encode(sentence), moves).value());
+        if (loss < least) best = moves.back();
+        least = std::min(least, loss);
+      }
+    }
+    moves.back() = best;
+    state.take(best);
+  }
+  return state;
+}
+
+}  // namespace
+
+TEST_CASE("Parser: the network computes what its description says") {
+  const Treebank sentences = sentences_of({1, 5, 8});
+  Model model(describe(small(0.3f), sentences), 7);
+  spread(model);
+  for (const Sentence& sentence : sentences) {
+    dynet::ComputationGraph graph;
+    const float loss = as_scalar(loss_of(model, graph, {sentence}, false).value());
+    CHECK(loss == Approx(naive_loss(model, sentence, model.moves(sentence))).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("Parser: gradients are right, with and without dropout") {
+  const Treebank sentences = sentences_of({1, 4, 3});
+  Model model(describe(small(0.3f), sentences), 7);
+  for (const bool training : {false, true}) {
+    dynet::ComputationGraph graph;
+    graph.set_seed(3);
+    const dynet::GradientReport report =
+        dynet::check_gradients(loss_of(model, graph, sentences, training));
+    INFO(report);
+    CHECK(report.ok());
+    CHECK(report.parameters == 2 + 4 * 3 + 9);
+  }
+}
+
+TEST_CASE("Parser: takes the best of the moves that are allowed") {
+  const Treebank sentences = sentences_of({3, 4, 5, 2});
+  Model model(describe(small(0), sentences), 7);
+  spread(model);
+  dynet::ComputationGraph graph;
+  for (const Sentence& sentence : sentences) {
+    const Encoded encoded = model.encode(sentence);
+    const Tree tree = model.parse(graph, {&encoded, 1})[0];
+    const State wanted = by_losses(model, sentence);
+    CHECK(tree.heads == wanted.heads());
+    REQUIRE(tree.labels.size() == sentence.size());
+    for (std::size_t i = 0; i < sentence.size(); ++i) {
+      CHECK(tree.labels[i] == model.description().labels[wanted.labels()[i]]);
+    }
+  }
+  CHECK(model.parse(graph, {}).empty());
+}
+
+TEST_CASE("Parser: sentences parsed in step get the trees they get alone") {
+  std::vector<unsigned> lengths;
+  for (unsigned i = 0; i < 40; ++i) lengths.push_back(1 + i * i % 11);
+  const Treebank sentences = sentences_of(lengths);
+  Model model(describe(small(0), sentences), 7);
+  learn(model, sentences);
+  const Parsed alone = parse_all(model, sentences, 1, "alone");
+  REQUIRE(alone.trees.size() == sentences.size());
+  bool differ = false;  // or there would be nothing to mix up
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    CHECK(alone.trees[i].heads.size() == sentences[i].size());
+    for (std::size_t k = 0; k < i; ++k) {
+      differ |= alone.trees[i].heads.size() == alone.trees[k].heads.size() &&
+                alone.trees[i].heads != alone.trees[k].heads;
+    }
+  }
+  CHECK(differ);
+  for (const std::size_t together :
+       {std::size_t{2}, std::size_t{7}, std::size_t{32}, std::size_t{100}}) {
+    const Parsed parsed = parse_all(model, sentences, together, "together");
+    REQUIRE(parsed.trees.size() == sentences.size());
+    for (std::size_t i = 0; i < sentences.size(); ++i) check_same(parsed.trees[i], alone.trees[i]);
+    CHECK(parsed.batches < alone.batches);
+  }
+}
+
+TEST_CASE("Parser: sentences of one length need no more batches than one of them") {
+  const Treebank sentences = sentences_of(std::vector<unsigned>(32, 9));
+  Model model(describe(small(0), sentences), 7);
+  spread(model);
+  const Parsed alone = parse_all(model, {sentences[0]}, 1, "alone");
+  const Parsed parsed = parse_all(model, sentences, 32, "together");
+  CHECK(parsed.batches == alone.batches);
+  // What is asked for in the middle runs once: a move takes four nodes.
+  CHECK(alone.batches >= 2 * 9 * 4);
+  CHECK(alone.batches <= alone.nodes);
+}
+
+TEST_CASE("Parser: unknown words and tags share a vector") {
+  const Treebank sentences = sentences_of({6});
+  Model model(describe(small(0), sentences), 1);
+  Sentence probe;
+  probe.words = {"dog", "unicorn", "<unk>"};
+  probe.tags = {"Q", "N", "<unk>"};
+  const Encoded encoded = model.encode(probe);
+  CHECK(encoded.words[0] != 0);
+  CHECK(encoded.words[1] == 0);
+  CHECK(encoded.words[2] == 0);
+  CHECK(encoded.tags[0] == 0);
+  CHECK(encoded.tags[1] != 0);
+  CHECK(encoded.tags[2] == 0);
+}
+
+TEST_CASE("Parser: dropout is for training") {
+  const Treebank sentences = sentences_of({4, 3});
+  Model model(describe(small(0.5f), sentences), 7);
+  const auto loss = [&](bool training, std::uint64_t seed) {
+    dynet::ComputationGraph graph;
+    graph.set_seed(seed);
+    return as_scalar(graph.forward(loss_of(model, graph, sentences, training)));
+  };
+  CHECK(loss(false, 1) == loss(false, 2));
+  CHECK(loss(true, 1) == loss(true, 1));
+  CHECK(loss(true, 1) != loss(true, 2));
+  CHECK(loss(true, 1) != loss(false, 1));
+}
+
+TEST_CASE("Parser: a saved model is the same model") {
+  const TemporaryFolder folder;
+  const Treebank sentences = sentences_of({4, 7, 5});
+  Model model(describe(small(0.3f), sentences), 7);
+  save_model(folder.path("model"), model);
+  const std::unique_ptr<Model> loaded = load_model(folder.path("model"));
+  CHECK(loaded->description().settings.dropout == 0.3f);
+  const Parsed before = parse_all(model, sentences, 2, "before");
+  const Parsed after = parse_all(*loaded, sentences, 2, "after");
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    check_same(after.trees[i], before.trees[i]);
+    check_same(loaded->description().baseline.parse(sentences[i]),
+               model.description().baseline.parse(sentences[i]));
+  }
+  save_model(folder.path("again"), *loaded);
+  CHECK((read_file(folder.path("again")) == read_file(folder.path("model"))));
+  CHECK(contains(error_from([&] { load_checkpoint(folder.path("model")); }),
+                 "holds 'parser model 1', expected 'parser checkpoint 1'"));
+}
