@@ -6,7 +6,7 @@
 #include <boost/serialization/vector.hpp>
 #include <utility>
 
-#include "examples/nlp/common/saved_kind.h"
+#include "examples/nlp/common/model_file.h"
 
 namespace tagger {
 
@@ -18,85 +18,24 @@ namespace {
 const char* const kModelKind = "tagger model 1";
 const char* const kCheckpointKind = "tagger checkpoint 1";
 
-/// The weights have their place only once the description is read, so a file is read as one thing
-/// that builds the model on the way.
-template <typename Archive>
-void write(Archive& archive, const Model& model) {
-  archive << model.description() << model.parameters();
-}
-
-template <typename Archive>
-std::unique_ptr<Model> read(Archive& archive) {
-  Description description;
-  archive >> description;
-  auto model = std::make_unique<Model>(std::move(description), 0);
-  archive >> model->parameters();
-  return model;
-}
-
-struct ModelWriter {
-  const Model& model;
-
-  template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
-    archive << std::string(kModelKind);
-    write(archive, model);
-  }
-};
-
-struct ModelReader {
-  std::string path;
-  std::unique_ptr<Model> model;
-
-  template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
-    read_kind(archive, path, kModelKind);
-    model = read(archive);
-  }
-};
-
-struct CheckpointWriter {
-  const Checkpoint& checkpoint;
-
-  template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
-    archive << std::string(kCheckpointKind);
-    write(archive, *checkpoint.model);
-    archive << checkpoint.settings << checkpoint.state << *checkpoint.trainer;
-  }
-};
-
-struct CheckpointReader {
-  std::string path;
-  Checkpoint checkpoint;
-
-  template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
-    read_kind(archive, path, kCheckpointKind);
-    checkpoint.model = read(archive);
-    checkpoint.trainer = std::make_unique<dynet::AdamTrainer>(checkpoint.model->parameters());
-    archive >> checkpoint.settings >> checkpoint.state >> *checkpoint.trainer;
-  }
-};
-
 }  // namespace
 
 void save_model(const std::string& path, const Model& model) {
-  dynet::save(path, ModelWriter{model});
+  dynet::save(path, ModelWriter<Model>{kModelKind, model});
 }
 
 std::unique_ptr<Model> load_model(const std::string& path) {
-  ModelReader reader{path, nullptr};
+  ModelReader<Model, Description> reader{path, kModelKind, nullptr};
   dynet::load(path, reader);
   return std::move(reader.model);
 }
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  dynet::save(path, CheckpointWriter{checkpoint});
+  dynet::save(path, CheckpointWriter<Checkpoint>{kCheckpointKind, checkpoint});
 }
 
 Checkpoint load_checkpoint(const std::string& path) {
-  CheckpointReader reader{path, {}};
+  CheckpointReader<Checkpoint, Description> reader{path, kCheckpointKind, {}};
   dynet::load(path, reader);
   return std::move(reader.checkpoint);
 }
