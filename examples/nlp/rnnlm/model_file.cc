@@ -4,7 +4,7 @@
 #include <boost/serialization/vector.hpp>
 #include <utility>
 
-#include "examples/nlp/common/saved_kind.h"
+#include "examples/nlp/common/model_file.h"
 
 namespace rnnlm {
 namespace {
@@ -12,22 +12,6 @@ namespace {
 // They stand first in the files, so that one is not taken for the other.
 const char* const kModelKind = "rnnlm model 1";
 const char* const kCheckpointKind = "rnnlm checkpoint 1";
-
-/// The weights have their place only once the description is read, so a file is read as one thing
-/// that builds the model on the way.
-template <typename Archive>
-void write(Archive& archive, const Model& model) {
-  archive << model.description() << model.parameters();
-}
-
-template <typename Archive>
-std::unique_ptr<Model> read(Archive& archive) {
-  Description description;
-  archive >> description;
-  auto model = std::make_unique<Model>(std::move(description), 0);
-  archive >> model->parameters();
-  return model;
-}
 
 /// Calls action(trainer) with the trainer's own type.
 template <typename Action>
@@ -39,34 +23,12 @@ void with_type(Optimizer optimizer, dynet::Trainer& trainer, Action action) {
   }
 }
 
-struct ModelWriter {
-  const Model& model;
-
-  template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
-    archive << std::string(kModelKind);
-    write(archive, model);
-  }
-};
-
-struct ModelReader {
-  std::string path;
-  std::unique_ptr<Model> model;
-
-  template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
-    nlp::read_kind(archive, path, kModelKind);
-    model = read(archive);
-  }
-};
-
 struct CheckpointWriter {
   const Checkpoint& checkpoint;
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
-    archive << std::string(kCheckpointKind);
-    write(archive, *checkpoint.model);
+  void serialize(Archive& archive, unsigned int version) {
+    nlp::ModelWriter<Model>{kCheckpointKind, *checkpoint.model}.serialize(archive, version);
     archive << checkpoint.settings << checkpoint.state;
     with_type(checkpoint.settings.optimizer, *checkpoint.trainer,
               [&](const auto& trainer) { archive << trainer; });
@@ -78,9 +40,10 @@ struct CheckpointReader {
   Checkpoint checkpoint;
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
-    nlp::read_kind(archive, path, kCheckpointKind);
-    checkpoint.model = read(archive);
+  void serialize(Archive& archive, unsigned int version) {
+    nlp::ModelReader<Model, Description> reader{path, kCheckpointKind, nullptr};
+    reader.serialize(archive, version);
+    checkpoint.model = std::move(reader.model);
     archive >> checkpoint.settings >> checkpoint.state;
     checkpoint.trainer = make_trainer(checkpoint.settings, checkpoint.model->parameters());
     with_type(checkpoint.settings.optimizer, *checkpoint.trainer,
@@ -104,11 +67,11 @@ std::unique_ptr<dynet::Trainer> make_trainer(const TrainSettings& settings,
 }
 
 void save_model(const std::string& path, const Model& model) {
-  dynet::save(path, ModelWriter{model});
+  dynet::save(path, nlp::ModelWriter<Model>{kModelKind, model});
 }
 
 std::unique_ptr<Model> load_model(const std::string& path) {
-  ModelReader reader{path, nullptr};
+  nlp::ModelReader<Model, Description> reader{path, kModelKind, nullptr};
   dynet::load(path, reader);
   return std::move(reader.model);
 }
