@@ -12,7 +12,8 @@ namespace {
 
 using namespace dynet;
 
-constexpr int kEvery = 16;  // updates to one that is looked at
+constexpr int kEvery = 16;        // updates to one that is looked at
+constexpr double kWarmUp = 0.25;  // part of the time that is spent before, to find memory warm
 constexpr double kMiB = 1 << 20;
 
 /// What makes the graph of a part of an update's samples, and what that took.
@@ -102,6 +103,7 @@ Result train(Task& task, std::size_t samples, const Options& options) {
   Result result;
   Look look;
   std::size_t first = 0, units = 0;
+  double warm = 0;
   for (int number = 0; result.seconds < options.seconds; ++number, first += samples) {
     const bool looked_at = number % kEvery == 1;
     const auto work = [&](unsigned k) {
@@ -120,6 +122,10 @@ Result train(Task& task, std::size_t samples, const Options& options) {
 
     const auto units_of_update = static_cast<double>(units_of(shards) - units);
     units = units_of(shards);
+    if (warm < kWarmUp * options.seconds) {
+      warm += end - start;
+      continue;
+    }
     if (looked_at) {
       look.add(shards, units_of_update, result);
       continue;

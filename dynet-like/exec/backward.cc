@@ -14,37 +14,60 @@ namespace {
 // A sum of so many products is worth sharing out to several threads.
 constexpr std::size_t kWorthSharing = 200'000;
 
+// Columns that a product over all uses of a matrix does not wait beyond: it would be no faster, and
+// what it reads leaves the caches.
+constexpr std::size_t kEnoughColumns = 256;
+
+// Grows with every change of a parameter of the graph.
+std::uint64_t parameter_state(const GraphStore& graph) {
+  std::uint64_t state = 0;
+  for (const auto& bank : graph.banks) state += bank->changes.load(std::memory_order_relaxed);
+  return state;
+}
+
 }  // namespace
 
 template <class T>
 void Executor<T>::backward(NodeId loss, bool full) {
   forward(loss);
   full_ = full;
+  keeps_ = full || again_ || (workers_ && workers_->threads() > 1);
   differentiated_ = 0;
-  parameters_.begin_backward();
+  if (!again_) parameters_.begin_backward();
   prepare_gradients(loss + 1);
   if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
-    const Slot<T> seed = gradient_slot(loss);
+    const Slot<T> seed = gradient_slot(loss, pool_.of(1));
     *seed.g = seed.adds ? *seed.g + T(1) : T(1);
     if (regions_.empty())
       backward_region({0, static_cast<std::uint32_t>(steps_.size()), false, false});
     for (std::size_t r = regions_.size(); r-- > 0;) backward_region(regions_[r]);
   }
   differentiated_ = loss + 1;
+  differentiated_at_ = parameter_state(graph_);
 }
 
-// Memory in the order of the steps, so that the gradients of a batch lie side by side too.
-// Parameters have theirs in a lane.
+// Where gradients are kept, memory in the order of the steps, so that those of a batch lie side by
+// side too; else they are made when they are first written. Parameters have theirs in a lane.
 template <class T>
 void Executor<T>::prepare_gradients(NodeId size) {
   constexpr std::size_t kBorder = 16;
   gradients_.reset();
+  pool_.reset();
   uses_.clear();
   gradient_.resize_uninitialized(size);
-  for (NodeId id = 0; id < size; ++id)
-    gradient_[id] = {
-        nullptr, full_ || graph_.nodes[id].needs_gradient() ? Gradient::unwritten : Gradient::none,
-        kNoUse, 0, 0};
+  for (NodeId id = 0; id < size; ++id) {
+    const Node& n = graph_.nodes[id];
+    const bool needs = n.needs_gradient();
+    gradient_[id] = {.memory = nullptr,
+                     .state = full_ || needs ? Gradient::unwritten : Gradient::none,
+                     .in_lane = needs && !again_ && n.form->kind == Kind::parameter,
+                     .last_use = kNoUse,
+                     .batch = 0,
+                     .turned = 0,
+                     .readers = 1,
+                     .columns = 0};
+  }
+  if (!keeps_) return count_columns();
   std::size_t extent = 0;
   const auto place = [&](T* base) {
     extent = 0;
@@ -52,12 +75,11 @@ void Executor<T>::prepare_gradients(NodeId size) {
       if (ran.step.goes_on) continue;
       const NodeId* ids = order_.data() + ran.step.first;
       const Node& node = graph_.nodes[ids[0]];
-      const bool in_lane = node.form->kind == Kind::parameter;
       const std::size_t stride = node.dim.size(), border = stride >= kBorder ? kBorder : 4;
       extent = (extent + border - 1) / border * border;
       for (std::uint32_t i = 0; i < ran.step.count; ++i) {
         if (ids[i] >= size || gradient_[ids[i]].state == Gradient::none ||
-            (in_lane && graph_.nodes[ids[i]].needs_gradient()))
+            gradient_[ids[i]].in_lane)
           continue;
         if (base) gradient_[ids[i]].memory = base + extent;
         extent += stride;
@@ -112,14 +134,27 @@ const T* Executor<T>::turned(NodeId matrix) {
 }
 
 template <class T>
-Slot<T> Executor<T>::gradient_slot(NodeId id) {
+Slot<T> Executor<T>::gradient_slot(NodeId id, typename Pool<T>::Pieces pieces) {
   Gradient& g = gradient_[id];
   if (g.state == Gradient::written) return {g.memory, true};
   g.state = Gradient::written;
   if (g.memory) return {g.memory, false};
+  if (!g.in_lane) {
+    g.memory = pieces.take();
+    return {g.memory, false};
+  }
   const Slot<T> slot = parameters_.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
   g.memory = slot.g;
   return slot;
+}
+
+// One reader less: after the last one the memory goes to the next gradient.
+template <class T>
+void Executor<T>::done_with(NodeId id, typename Pool<T>::Pieces pieces) {
+  Gradient& g = gradient_[id];
+  if (--g.readers > 0 || g.in_lane) return;
+  pieces.give_back(g.memory);
+  g.memory = nullptr;
 }
 
 template <class T>
@@ -148,6 +183,11 @@ void Executor<T>::backward_region(const Region& region) {
         if (order_[i] < gradient_.size() && gradient_[order_[i]].state == Gradient::written)
           scatter_rows(order_[i]);
     note_uses(s);
+    if (keeps_ || step.goes_on) continue;
+    const auto pieces = pool_.of(graph_.nodes[order_[step.first]].dim.size());
+    for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
+      if (order_[i] < gradient_.size() && gradient_[order_[i]].state == Gradient::written)
+        done_with(order_[i], pieces);
   }
 }
 
@@ -225,12 +265,13 @@ void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
       std::fill_n(d_ins + k * b.count, b.count, nullptr);
       continue;
     }
+    const auto pieces = pool_.of(graph_.nodes[args[k * b.count]].dim.size());
     for (std::size_t to = k * b.count; to < (k + 1) * b.count; ++to) {
       if (gradient_[args[to]].state == Gradient::none) {
         d_ins[to] = nullptr;
         continue;
       }
-      const Slot<T> slot = gradient_slot(args[to]);
+      const Slot<T> slot = gradient_slot(args[to], pieces);
       d_ins[to] = slot.g;
       scratch.writes[to] = slot.adds ? Write::add : Write::store;
       any = true;
@@ -267,19 +308,31 @@ void Executor<T>::note_uses(std::uint32_t at) {
   const NodeId first = order_[ran.step.first];
   const BatchRule& rule = graph_.nodes[first].form->batch.value;
   if (!rule.has_products()) return;
-  bool live = false;
-  for (std::uint32_t i = 0; i < ran.step.count && !live; ++i) {
-    const NodeId id = order_[ran.step.first + i];
-    live = id < gradient_.size() && gradient_[id].state == Gradient::written;
-  }
-  if (!live) return;
+  const auto each_live = [&](auto action) {
+    for (std::uint32_t i = ran.step.first; i < ran.step.first + ran.step.count; ++i)
+      if (const NodeId id = order_[i];
+          id < gradient_.size() && gradient_[id].state == Gradient::written)
+        action(gradient_[id]);
+  };
+  const Dim& dim = graph_.nodes[first].dim;
+  std::uint32_t live = 0, uses = 0;
+  each_live([&](Gradient&) { ++live; });
+  if (live == 0) return;
+  const std::size_t columns = std::min(std::size_t{live} * dim.cols() * dim.bd, kEnoughColumns);
   for (std::uint32_t k = 0; k < ran.arity; ++k) {
     if (!rule.shares(k) || !(ran.step.parts.all() || ran.step.parts.has(rule.part_of(k)))) continue;
     Gradient& shared = gradient_[ran.args[k * ran.step.count]];
     if (shared.state == Gradient::none) continue;
     uses_.push_back({at, k, shared.last_use});
     shared.last_use = static_cast<std::uint32_t>(uses_.size() - 1);
+    shared.columns += static_cast<std::uint32_t>(columns);
+    ++uses;
   }
+  each_live([&](Gradient& g) { g.readers += uses; });
+  for (std::uint32_t k = 0; uses > 0 && k < ran.arity; ++k)
+    if (const NodeId shared = ran.args[k * ran.step.count];
+        rule.shares(k) && gradient_[shared].columns >= kEnoughColumns)
+      backward_shared(shared);
 }
 
 // The gradient of a node that the products of its users have in common: all uses that are alike at
@@ -304,6 +357,8 @@ void Executor<T>::backward_shared(NodeId shared) {
       count += steps_[uses_[use].step].step.count;
     backward_shared(shared, uses_[first].operand, first, use, count);
   }
+  gradient_[shared].last_use = kNoUse;
+  gradient_[shared].columns = 0;
 }
 
 // Of `count` nodes, among them some that the loss may not depend on. Only the shared operand, the
@@ -348,7 +403,8 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
       ++to;
     }
   }
-  const Slot<T> slot = gradient_slot(shared);
+  const std::size_t elements = graph_.nodes[shared].dim.size();
+  const Slot<T> slot = gradient_slot(shared, pool_.of(elements));
   std::fill_n(d_ins + operand * count, count, slot.g);
   std::fill_n(scratch.writes.data() + operand * count, count, Write::again);
   scratch.writes[operand * count] = slot.adds ? Write::add : Write::store;
@@ -358,7 +414,6 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
                      scratch.writes.data(),
                      nullptr};
   const auto run = kernel<T>(graph_.nodes[live[0]].form->backward.value);
-  const std::size_t elements = graph_.nodes[shared].dim.size();
   if (workers_ && workers_->threads() > 1 && elements * count > kWorthSharing) {
     b.shares = workers_->threads() * 2;
     workers_->run(b.shares, [&](unsigned share) {
@@ -371,12 +426,15 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
   }
   if (check_) [[unlikely]]
     check_backward(live[0], slot.g, shared);
+  if (keeps_) return;
+  const auto pieces = pool_.of(graph_.nodes[live[0]].dim.size());
+  for (const NodeId id : live) done_with(id, pieces);
 }
 
 template <class T>
 void Executor<T>::scatter_rows(NodeId id) {
   const Node& n = graph_.nodes[id];
-  if (!n.needs_gradient()) return;
+  if (again_ || !n.needs_gradient()) return;
   ParameterStorage& table = *graph_.attr<LookupAttr>(n).table;
   const auto* rows = reinterpret_cast<const std::uint32_t*>(aux_[id]);
   const std::size_t size = table.row_size();
@@ -391,6 +449,7 @@ template <class T>
 T* Executor<T>::gradient(NodeId id) {
   if (id >= differentiated_)
     throw ArgumentError("gradient: no backward pass has covered this expression");
+  if (gradient_[id].state == Gradient::written && !gradient_[id].memory) backward_again();
   Gradient& g = gradient_[id];
   if (g.state != Gradient::written) {
     const std::size_t n = graph_.nodes[id].dim.size();
@@ -401,16 +460,40 @@ T* Executor<T>::gradient(NodeId id) {
   return g.memory;
 }
 
+// The same pass once more, for what the first one has not kept.
+template <class T>
+void Executor<T>::backward_again() {
+  if (differentiated_at_ != parameter_state(graph_))
+    throw ArgumentError(
+        "gradient: the parameters have changed since the backward pass, which kept only their own "
+        "gradients; ask before the update, or call backward(loss, true), which keeps all");
+  in_lanes_.clear();
+  for (NodeId id = 0; id < gradient_.size(); ++id)
+    if (gradient_[id].memory && graph_.nodes[id].form->kind == Kind::parameter)
+      in_lanes_.push_back({id, gradient_[id].memory});
+  again_ = true;
+  try {
+    backward(differentiated_ - 1);
+  } catch (...) {
+    again_ = false;
+    throw;
+  }
+  again_ = false;
+  for (const InLane& p : in_lanes_) gradient_[p.id].memory = p.memory;
+}
+
 #define DYNET_INSTANTIATE(T)                                                                    \
   template void Executor<T>::backward(NodeId, bool);                                            \
   template void Executor<T>::prepare_gradients(NodeId);                                         \
   template void Executor<T>::count_columns();                                                   \
   template const T* Executor<T>::turned(NodeId);                                                \
-  template Slot<T> Executor<T>::gradient_slot(NodeId);                                          \
+  template Slot<T> Executor<T>::gradient_slot(NodeId, Pool<T>::Pieces);                         \
   template void Executor<T>::backward_region(const Region&);                                    \
   template GradientBatch<T> Executor<T>::live_batch(const Ran&, unsigned, Scratch&);            \
   template void Executor<T>::backward_step(std::uint32_t, unsigned);                            \
   template void Executor<T>::note_uses(std::uint32_t);                                          \
+  template void Executor<T>::done_with(NodeId, Pool<T>::Pieces);                                \
+  template void Executor<T>::backward_again();                                                  \
   template void Executor<T>::backward_shared(NodeId);                                           \
   template void Executor<T>::backward_shared(NodeId, std::size_t, std::uint32_t, std::uint32_t, \
                                              std::size_t);                                      \

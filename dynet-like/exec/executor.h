@@ -7,6 +7,7 @@
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/base/workers.h"
 #include "dynet-like/exec/parameter_access.h"
+#include "dynet-like/exec/pool.h"
 #include "dynet-like/graph/op.h"
 #include "dynet-like/plan/cache.h"
 #include "dynet-like/plan/plan.h"
@@ -47,8 +48,9 @@ class Executor {
       restore(id);
     return value_[id];
   }
-  /// Zeros for a node below which the loss does not depend. Throws ArgumentError before any
-  /// backward pass that covers the node.
+  /// Zeros for a node that the loss does not depend on. Throws ArgumentError before any backward
+  /// pass that covers the node, and if the parameters have changed since and the gradient was not
+  /// kept.
   T* gradient(NodeId id);
 
   void set_check_validity(bool check) { check_ = check; }
@@ -75,12 +77,15 @@ class Executor {
   };
   /// The gradient of a node.
   struct Gradient {
-    enum State : std::uint32_t { none, unwritten, written };
+    enum State : std::uint8_t { none, unwritten, written };
     T* memory;  // of its own, or the parameter's once that is known
     State state;
+    bool in_lane;            // a parameter's
     std::uint32_t last_use;  // the last of its uses that wait, see Use
     std::uint32_t batch;     // the last batch of products that wrote it
     std::uint32_t turned;    // one more than its place there, or 0
+    std::uint32_t readers;   // steps and uses that will read it
+    std::uint32_t columns;   // of the uses that wait
   };
   /// A matrix that the products of many nodes share: turned once, they all run over it in the
   /// faster direction.
@@ -95,6 +100,10 @@ class Executor {
     std::uint32_t step, operand, next;
   };
   static constexpr std::uint32_t kNoUse = ~std::uint32_t{0};
+  struct InLane {  // a parameter node
+    NodeId id;
+    T* memory;
+  };
   /// Steps [first, end) between which no thread waits for another: every node of them is owned by
   /// the thread that owns its operands.
   struct Region {
@@ -129,12 +138,14 @@ class Executor {
   void backward_region(const Region& region);
   void backward_step(std::uint32_t step, unsigned owner);
   void note_uses(std::uint32_t step);
+  void done_with(NodeId id, typename Pool<T>::Pieces pieces);
+  void backward_again();
   GradientBatch<T> live_batch(const Ran& ran, unsigned owner, Scratch& scratch);
   void backward_shared(NodeId shared);
   void backward_shared(NodeId shared, std::size_t operand, std::uint32_t first_use,
                        std::uint32_t end_use, std::size_t count);
   void scatter_rows(NodeId id);
-  Slot<T> gradient_slot(NodeId id);
+  Slot<T> gradient_slot(NodeId id, typename Pool<T>::Pieces pieces);
   void check_forward(NodeId id) const;
   void check_backward(NodeId id, const T* gradient, NodeId operand) const;
 
@@ -156,10 +167,15 @@ class Executor {
 
   NodeId differentiated_ = 0;  // nodes below it were covered by the last backward pass
   bool full_ = false;
+  bool keeps_ = true;                    // the gradients of all nodes
+  bool again_ = false;                   // only for those: what parameters get is known already
+  std::uint64_t differentiated_at_ = 0;  // the parameters' state
   bool check_ = false;
   bool inference_ = false;
   Workers* workers_ = nullptr;
   PodVector<Gradient> gradient_;  // by node
+  Pool<T> pool_{gradients_};
+  PodVector<InLane> in_lanes_;  // while a pass is repeated
   PodVector<Use> uses_;
   PodVector<Turned> turned_;
   std::vector<Scratch> scratch_ = std::vector<Scratch>(1);

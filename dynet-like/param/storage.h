@@ -73,6 +73,8 @@ class ParameterBank {
   std::vector<std::unique_ptr<ParameterStorage>> tables;
   GradientLanes gradients;
   std::uint64_t seed = 1;
+  /// How often values were changed by the library.
+  std::atomic<std::uint64_t> changes = 0;
 };
 
 /// `name` made unique in `collection` and put behind its full name, as DyNet does: `W`, `W_1`, ...,

@@ -109,6 +109,7 @@ void Trainer::update() {
   if (lane && arrays_ > 0) prepare_state(*lane);
   const std::vector<Piece>& pieces = dense_pieces();
   begin_update(step_ + 1);
+  bank.changes.fetch_add(1, std::memory_order_relaxed);
   ++step_;
   ++updates;
   ++updates_since_status;

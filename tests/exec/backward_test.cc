@@ -259,3 +259,54 @@ TEST_CASE("a lookup behind a pointer adds to the row that forward read") {
   CHECK(e.row_gradient(1) == Floats{10});
   CHECK(e.row_gradient(2) == Floats{0});
 }
+
+namespace {
+
+/// A chain h = tanh(W h + x), and its expressions.
+std::vector<Expression> chain(ComputationGraph& g, Parameter W, unsigned steps) {
+  const Expression w = parameter(g, W);
+  std::vector<Expression> all{input(g, {64}, Floats(64, 0.1f))};
+  for (unsigned t = 0; t < steps; ++t)
+    all.push_back(tanh(w * all.back() + input(g, {64}, Floats(64, 0.01f * t))));
+  all.push_back(sum_elems(all.back()));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("gradients that backward has not kept are computed again when asked for") {
+  ParameterCollection pc;
+  auto W = pc.add_parameters({64, 64});
+  ComputationGraph g, kept;
+  const auto xs = chain(g, W, 100), ys = chain(kept, W, 100);
+  g.backward(xs.back());
+  const Floats of_W = as_vector(W.gradients());
+  pc.reset_gradient();
+  kept.backward(ys.back(), true);
+  CHECK(of_W == as_vector(W.gradients()));
+  CHECK(kept.statistics().gradient_bytes > 2 * g.statistics().gradient_bytes);
+  for (std::size_t k = 1; k < xs.size(); ++k) {
+    INFO(k);
+    REQUIRE(gradient(xs[k]) == gradient(ys[k]));
+  }
+  CHECK(of_W == as_vector(W.gradients()));  // asking adds nothing
+}
+
+TEST_CASE("gradients are not computed again with other parameters") {
+  ParameterCollection pc;
+  auto W = pc.add_parameters({64, 64});
+  SimpleSGDTrainer trainer(pc);
+  ComputationGraph g, kept;
+  const auto xs = chain(g, W, 5), ys = chain(kept, W, 5);
+  g.backward(xs.back());
+  kept.backward(ys.back(), true);
+  const Floats before = gradient(ys[3]);
+  trainer.update();
+  CHECK_THROWS_AS(xs[3].gradient(), ArgumentError);
+  CHECK(gradient(ys[3]) == before);
+  g.backward(xs.back());
+  CHECK(gradient(xs[3]) != before);
+  W.scale(2.0f);
+  g.backward(xs.back());
+  CHECK(gradient(xs[3]).size() == 64);
+}
