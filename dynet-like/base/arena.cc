@@ -66,6 +66,7 @@ void* Arena::allocate(std::size_t bytes) {
 }
 
 void* Arena::allocate_slow(std::size_t bytes) {
+  const bool empty = chunk_ == 0 && used_ == 0;
   while (chunk_ < chunks_.size()) {
     if (chunks_[chunk_].size - used_ >= bytes) return allocate(bytes);
     ++chunk_;
@@ -73,6 +74,7 @@ void* Arena::allocate_slow(std::size_t bytes) {
   }
   const std::size_t last = chunks_.empty() ? kFirstChunk / 2 : chunks_.back().size;
   const std::size_t size = std::max(2 * last, bytes);
+  if (empty) release();  // all that is too small for the first block would lie idle
   chunks_.reserve(chunks_.size() + 1);
   chunks_.push_back({static_cast<std::byte*>(allocate_block(size)), size});
   return allocate(bytes);

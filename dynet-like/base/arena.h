@@ -8,7 +8,8 @@ namespace dynet {
 /// Memory handed out in order and taken back all at once.
 ///
 /// Blocks never move, so pointers live until `reset` or `rewind` passes them. The arena grows by
-/// chunks of doubling size and keeps them; `reset` only moves a cursor.
+/// chunks of doubling size and keeps them, but for those in front of the first block; `reset` only
+/// moves a cursor.
 class Arena {
  public:
   static constexpr std::size_t kAlignment = 64;

@@ -55,6 +55,7 @@ void Executor<T>::run(const Plan& plan) {
     first_arg_[id] = plan.first_arg[i];
   }
   try {
+    restore_operands(plan);
     if (inference_) {
       run_and_forget(plan);
       runs_.push_back(part);
@@ -73,6 +74,7 @@ void Executor<T>::run(const Plan& plan) {
       find_regions(part.steps);
       run_regions(part.regions);
     }
+    note_gone(plan);
     runs_.push_back(part);
   } catch (...) {
     steps_.truncate(part.steps);
@@ -123,11 +125,6 @@ void Executor<T>::count_batch(const Ran& ran, const NodeId* ids) {
 // Nothing is kept but the values that the plan keeps.
 template <class T>
 void Executor<T>::run_and_forget(const Plan& plan) {
-  gone_.truncate(std::min<std::size_t>(gone_.size(), plan.begin));
-  gone_.resize(plan.end, false);
-  for (NodeId id = plan.begin; id < plan.end; ++id)
-    for (std::size_t k = 0; k < graph_.nodes[id].arity; ++k)
-      if (const NodeId a = graph_.args[first_arg_[id] + k]; a < plan.begin && gone_[a]) restore(a);
   for (const Step& s : plan.steps) {
     const Arena::Mark mark = pointers_.mark();
     const NodeId* ids = plan.order.data() + s.first;
@@ -136,7 +133,24 @@ void Executor<T>::run_and_forget(const Plan& plan) {
     run_step(ran, ids);
     pointers_.rewind(mark);
   }
-  for (std::size_t i = 0; i < plan.gone.size(); ++i) gone_[plan.begin + i] = plan.gone[i];
+  note_gone(plan);
+}
+
+// Before a plan runs: what its nodes need of earlier ones.
+template <class T>
+void Executor<T>::restore_operands(const Plan& plan) {
+  gone_.truncate(std::min<std::size_t>(gone_.size(), plan.begin));
+  if (gone_.empty()) return;
+  for (NodeId id = plan.begin; id < plan.end; ++id)
+    for (const NodeId a : graph_.args_of(graph_.nodes[id]))
+      if (a < gone_.size() && gone_[a]) restore(a);
+}
+
+template <class T>
+void Executor<T>::note_gone(const Plan& plan) {
+  if (plan.gone.empty()) return;
+  gone_.resize(plan.begin, false);
+  std::copy_n(plan.gone.data(), plan.gone.size(), gone_.append(plan.gone.size()));
 }
 
 // Runs the node again, and before it what it needs and is gone too.
@@ -150,7 +164,7 @@ void Executor<T>::restore(NodeId id) {
     waiting.truncate(waiting.size() - 1);
     all.push_back(next);
     for (const NodeId a : graph_.args_of(graph_.nodes[next]))
-      if (gone_[a]) {
+      if (a < gone_.size() && gone_[a]) {
         gone_[a] = false;
         waiting.push_back(a);
       }

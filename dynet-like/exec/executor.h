@@ -42,7 +42,7 @@ class Executor {
   std::size_t batches() const { return batches_; }
   std::size_t value_bytes() const { return values_.used() + restored_.used(); }
   std::size_t gradient_bytes() const { return gradients_.used(); }
-  /// Valid for evaluated nodes. Computes again what an inference plan has forgotten.
+  /// Valid for evaluated nodes. Computes again what a plan has not kept.
   T* value(NodeId id) {
     if (id < gone_.size() && gone_[id]) [[unlikely]]
       restore(id);
@@ -123,7 +123,9 @@ class Executor {
 
   Ran record(const Step& step, const NodeId* ids);
   void run_and_forget(const Plan& plan);
+  void restore_operands(const Plan& plan);
   void restore(NodeId id);
+  void note_gone(const Plan& plan);
   void run_step(const Ran& ran, const NodeId* ids);
   void count_batch(const Ran& ran, const NodeId* ids);
   void run_share(const Ran& ran, unsigned owner);
@@ -162,7 +164,7 @@ class Executor {
   PodVector<NodeId> order_;
   PodVector<T*> value_, aux_;           // by node
   PodVector<std::uint32_t> first_arg_;  // by node, as in plans
-  PodVector<bool> gone_;                // by node, in inference
+  PodVector<bool> gone_;                // by node: other values lie where its value was
   std::size_t batches_ = 0;
 
   NodeId differentiated_ = 0;  // nodes below it were covered by the last backward pass

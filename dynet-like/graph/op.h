@@ -155,7 +155,16 @@ struct BatchRule {
 };
 
 /// What the backward kernel reads, so that a memory plan may free the rest.
-enum class Reads : std::uint8_t { nothing = 0, inputs = 1, output = 2, both = 3 };
+enum class Reads : std::uint8_t {
+  nothing = 0,
+  inputs = 1,
+  output = 2,
+  both = 3,
+  /// The output; and element i of it depends on element i of the only operand alone, so that it may
+  /// be computed where the operand lies.
+  output_in_place = 6,
+};
+constexpr bool reads_output(Reads r) { return static_cast<unsigned>(r) & 2; }
 
 /// How the executor gives a node its value.
 enum class Kind : std::uint8_t {

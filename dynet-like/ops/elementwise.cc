@@ -13,6 +13,7 @@ Dim same(const Operands& x) { return x[0]; }
 
 template <class F>
 constexpr OpForm unary(const char* name, Reads reads, std::size_t attr_bytes = 0) {
+  if (reads == Reads::output) reads = Reads::output_in_place;
   return {.name = name,
           .kind = Kind::compute,
           .shape = same,

@@ -19,6 +19,8 @@ class Batcher {
   /// By window, rank and creation; windows are numbers below `count`, those of operands not higher.
   void sort_by_window(std::uint32_t count);
   void emit();
+  /// Signatures whose values nobody needs once the nodes of one other signature have run.
+  std::span<const bool> find_yielding();
 
  private:
   using Member = PlanScratch::Member;

@@ -253,6 +253,25 @@ void Batcher::emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count) 
   member.cursor += count;
 }
 
+std::span<const bool> Batcher::find_yielding() {
+  constexpr std::uint32_t kSeveral = kNone - 1;
+  const auto count = static_cast<std::uint32_t>(s_.signatures.all.size());
+  s_.user.clear();
+  s_.user.resize(count, kNone);
+  for (std::uint32_t sig = 0; sig < count; ++sig)
+    for (std::uint32_t e = signature(sig).edge; e != kNone; e = s_.signatures.edges[e].next) {
+      std::uint32_t& user = s_.user[s_.signatures.edges[e].from];
+      user = user == kNone || user == sig ? sig : kSeveral;
+    }
+  s_.yields.resize_uninitialized(count);
+  for (std::uint32_t sig = 0; sig < count; ++sig) {
+    const OpForm& form = *signature(sig).form;
+    s_.yields[sig] =
+        form.kind == Kind::compute && !reads_output(form.reads) && s_.user[sig] < kSeveral;
+  }
+  return {s_.yields.data(), count};
+}
+
 bool same_signature(const GraphStore& graph, const Node& a, const Node& b) {
   return a.form->batch.value.batches && alike(graph, a, b);
 }
@@ -264,7 +283,7 @@ void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, Plan& pl
   batcher.find_ranks();
   batcher.sort();
   batcher.emit();
-  plan.place(graph);
+  plan.place(graph, batcher.find_yielding());
 }
 
 }  // namespace dynet

@@ -86,14 +86,35 @@ std::size_t Plan::bytes() const {
          (value.capacity() + aux.capacity()) * 8 + gone.capacity();
 }
 
-void Plan::place(const GraphStore& graph) {
+void Plan::place(const GraphStore& graph, std::span<const bool> yields) {
   for (const Step& s : steps) {
     if (s.goes_on) continue;
     const NodeId* ids = order.data() + s.first;
     const Node& node = graph.nodes[ids[0]];
-    place_values(node, ids, s.count, *this);
+    if (yields.empty() || node.form->reads != Reads::output_in_place ||
+        !place_over(graph, s, yields))
+      place_values(node, ids, s.count, *this);
     place_aux(graph, node, ids, s.count, *this);
   }
+}
+
+// The values of a batch over those of its operands, if each operand yields, and to one node only.
+bool Plan::place_over(const GraphStore& graph, const Step& step, std::span<const bool> yields) {
+  if (gone.empty()) gone.resize(end - begin, false);
+  const NodeId* ids = order.data() + step.first;
+  std::uint32_t taken = 0;
+  const auto operand = [&](std::uint32_t k) { return graph.args[first_arg[ids[k] - begin]]; };
+  for (; taken < step.count; ++taken) {
+    const NodeId a = operand(taken);
+    if (a < begin || !yields[scratch.signatures.of[a - begin]] || gone[a - begin]) break;
+    gone[a - begin] = true;
+  }
+  if (taken < step.count) {
+    while (taken-- > 0) gone[operand(taken) - begin] = false;
+    return false;
+  }
+  for (std::uint32_t k = 0; k < step.count; ++k) value[ids[k] - begin] = value[operand(k) - begin];
+  return true;
 }
 
 void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {

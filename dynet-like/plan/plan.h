@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/graph/op.h"
@@ -41,6 +42,8 @@ struct PlanScratch {
   PodVector<Member> members;              // by number of the signature
   PodVector<Component> components;        // in an order in which they can run
   PodVector<std::uint32_t> by_component;  // signatures
+  PodVector<std::uint32_t> user;          // by signature: the only one that uses it
+  PodVector<bool> yields;                 // by signature
   PodVector<std::uint32_t> stack, rank, cursor, count;
   PodVector<Signatures::Edge> path;
   PodVector<NodeId> sorted;
@@ -75,8 +78,12 @@ struct Plan {
   Plan copy() const;
   /// Held by such a copy, itself aside.
   std::size_t bytes() const;
-  /// Gives memory to the nodes, batch by batch, the values of a batch side by side.
-  void place(const GraphStore& graph);
+  /// Gives memory to the nodes, batch by batch, the values of a batch side by side; or that of
+  /// their operands, where those are of a signature that yields.
+  void place(const GraphStore& graph, std::span<const bool> yields = {});
+
+ private:
+  bool place_over(const GraphStore& graph, const Step& step, std::span<const bool> yields);
 };
 
 using Planner = void (*)(const GraphStore&, NodeId begin, NodeId end, Plan&);
