@@ -27,6 +27,15 @@ std::uint64_t parameter_state(const GraphStore& graph) {
 
 }  // namespace
 
+// The first time in a pass.
+template <class T>
+Slot<T> Executor<T>::lane_slot(NodeId id) {
+  Gradient& g = gradient_[id];
+  const Slot<T> slot = parameters_.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
+  g.memory = slot.g;
+  return slot;
+}
+
 template <class T>
 void Executor<T>::backward(NodeId loss, bool full) {
   forward(loss);
@@ -54,6 +63,7 @@ void Executor<T>::prepare_gradients(NodeId size) {
   gradients_.reset();
   pool_.reset();
   uses_.clear();
+  computed_wait_ = 0;
   gradient_.resize_uninitialized(size);
   for (NodeId id = 0; id < size; ++id) {
     const Node& n = graph_.nodes[id];
@@ -133,21 +143,6 @@ const T* Executor<T>::turned(NodeId matrix) {
   return t.memory;
 }
 
-template <class T>
-Slot<T> Executor<T>::gradient_slot(NodeId id, typename Pool<T>::Pieces pieces) {
-  Gradient& g = gradient_[id];
-  if (g.state == Gradient::written) return {g.memory, true};
-  g.state = Gradient::written;
-  if (g.memory) return {g.memory, false};
-  if (!g.in_lane) {
-    g.memory = pieces.take();
-    return {g.memory, false};
-  }
-  const Slot<T> slot = parameters_.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
-  g.memory = slot.g;
-  return slot;
-}
-
 // One reader less: after the last one the memory goes to the next gradient.
 template <class T>
 void Executor<T>::done_with(NodeId id, typename Pool<T>::Pieces pieces) {
@@ -174,11 +169,13 @@ void Executor<T>::backward_region(const Region& region) {
     });
   for (std::uint32_t s = region.end; s-- > region.first;) {
     const Step step = steps_[s].step;
-    for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
-      if (order_[i] < gradient_.size() && gradient_[order_[i]].last_use != kNoUse)
-        backward_shared(order_[i]);
+    const Kind kind = graph_.nodes[order_[step.first]].form->kind;
+    if (kind == Kind::parameter || computed_wait_ > 0)
+      for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
+        if (order_[i] < gradient_.size() && gradient_[order_[i]].last_use != kNoUse)
+          backward_shared(order_[i]);
     if (!shared_out) backward_step(s, kEverybody);
-    if (graph_.nodes[order_[step.first]].form->kind == Kind::lookup)
+    if (kind == Kind::lookup)
       for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
         if (order_[i] < gradient_.size() && gradient_[order_[i]].state == Gradient::written)
           scatter_rows(order_[i]);
@@ -201,25 +198,21 @@ GradientBatch<T> Executor<T>::live_batch(const Ran& ran, unsigned owner, Scratch
     return (owner == kEverybody || owner_[ran.step.first + i] == owner) &&
            ids[i] < gradient_.size() && gradient_[ids[i]].state == Gradient::written;
   };
+  scratch.handed.resize_uninitialized((2 * arity + 3) * all);
+  T** d_outs = scratch.handed.data();
   std::size_t count = 0;
-  for (std::size_t i = 0; i < all; ++i) count += live(i);
+  for (std::size_t i = 0; i < all; ++i)
+    if (live(i)) d_outs[count++] = gradient_[ids[i]].memory;
   GradientBatch<T> b{{graph_, ids, count, arity, ran.outs, ran.ins, ran.auxs, epoch_},
-                     nullptr,
-                     nullptr,
+                     d_outs,
+                     d_outs + count,
                      nullptr,
                      nullptr};
   scratch.args.clear();
   if (count == 0) return b;
-  scratch.handed.resize_uninitialized((2 * arity + 3) * count);
   scratch.writes.resize_uninitialized(arity * count);
-  T** d_outs = scratch.handed.data();
-  b.d_outs = d_outs;
-  b.d_ins = d_outs + count;
   b.writes = scratch.writes.data();
-  if (count == all) {
-    for (std::size_t i = 0; i < count; ++i) d_outs[i] = gradient_[ids[i]].memory;
-    return b;
-  }
+  if (count == all) return b;
   T** outs = d_outs + (arity + 1) * count;
   T** auxs = outs + count;
   T** ins = auxs + count;
@@ -228,7 +221,6 @@ GradientBatch<T> Executor<T>::live_batch(const Ran& ran, unsigned owner, Scratch
   for (std::size_t i = 0, to = 0; i < all; ++i) {
     if (!live(i)) continue;
     scratch.live.push_back(ids[i]);
-    d_outs[to] = gradient_[ids[i]].memory;
     outs[to] = ran.outs[i];
     auxs[to] = ran.auxs[i];
     for (std::size_t k = 0; k < arity; ++k) {
@@ -323,6 +315,7 @@ void Executor<T>::note_uses(std::uint32_t at) {
     if (!rule.shares(k) || !(ran.step.parts.all() || ran.step.parts.has(rule.part_of(k)))) continue;
     Gradient& shared = gradient_[ran.args[k * ran.step.count]];
     if (shared.state == Gradient::none) continue;
+    computed_wait_ += shared.last_use == kNoUse && !shared.in_lane;
     uses_.push_back({at, k, shared.last_use});
     shared.last_use = static_cast<std::uint32_t>(uses_.size() - 1);
     shared.columns += static_cast<std::uint32_t>(columns);
@@ -357,8 +350,10 @@ void Executor<T>::backward_shared(NodeId shared) {
       count += steps_[uses_[use].step].step.count;
     backward_shared(shared, uses_[first].operand, first, use, count);
   }
-  gradient_[shared].last_use = kNoUse;
-  gradient_[shared].columns = 0;
+  Gradient& g = gradient_[shared];
+  computed_wait_ -= g.last_use != kNoUse && !g.in_lane;
+  g.last_use = kNoUse;
+  g.columns = 0;
 }
 
 // Of `count` nodes, among them some that the loss may not depend on. Only the shared operand, the
@@ -487,7 +482,7 @@ void Executor<T>::backward_again() {
   template void Executor<T>::prepare_gradients(NodeId);                                         \
   template void Executor<T>::count_columns();                                                   \
   template const T* Executor<T>::turned(NodeId);                                                \
-  template Slot<T> Executor<T>::gradient_slot(NodeId, Pool<T>::Pieces);                         \
+  template Slot<T> Executor<T>::lane_slot(NodeId);                                              \
   template void Executor<T>::backward_region(const Region&);                                    \
   template GradientBatch<T> Executor<T>::live_batch(const Ran&, unsigned, Scratch&);            \
   template void Executor<T>::backward_step(std::uint32_t, unsigned);                            \

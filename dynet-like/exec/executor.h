@@ -147,7 +147,16 @@ class Executor {
   void backward_shared(NodeId shared, std::size_t operand, std::uint32_t first_use,
                        std::uint32_t end_use, std::size_t count);
   void scatter_rows(NodeId id);
-  Slot<T> gradient_slot(NodeId id, typename Pool<T>::Pieces pieces);
+  Slot<T> lane_slot(NodeId id);
+  Slot<T> gradient_slot(NodeId id, typename Pool<T>::Pieces pieces) {
+    Gradient& g = gradient_[id];
+    if (g.state == Gradient::written) return {g.memory, true};
+    g.state = Gradient::written;
+    if (g.in_lane) [[unlikely]]
+      return lane_slot(id);
+    if (!g.memory) g.memory = pieces.take();
+    return {g.memory, false};
+  }
   void check_forward(NodeId id) const;
   void check_backward(NodeId id, const T* gradient, NodeId operand) const;
 
@@ -179,6 +188,7 @@ class Executor {
   Pool<T> pool_{gradients_};
   PodVector<InLane> in_lanes_;  // while a pass is repeated
   PodVector<Use> uses_;
+  std::uint32_t computed_wait_ = 0;  // nodes that are no parameters and have uses that wait
   PodVector<Turned> turned_;
   std::vector<Scratch> scratch_ = std::vector<Scratch>(1);
 
