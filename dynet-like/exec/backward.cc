@@ -131,7 +131,7 @@ void Executor<T>::count_columns() {
 // The transpose of a matrix, if it is multiplied with enough columns to be worth it.
 template <class T>
 const T* Executor<T>::turned(NodeId matrix) {
-  constexpr std::size_t kEnough = 48;
+  constexpr std::size_t kEnough = 32;
   if (gradient_[matrix].turned == 0) return nullptr;
   Turned& t = turned_[gradient_[matrix].turned - 1];
   if (t.columns < kEnough) return nullptr;

@@ -78,6 +78,12 @@ struct Lanes {
   /// x in every lane.
   static V all(T x) { return pinned(x - V{}); }
 
+  /// Element c of v[r] becomes element r of v[c].
+  static void turn(V* v) {
+    constexpr std::make_index_sequence<kWidth> kLanes;
+    exchange<kWidth / 2>(v, kLanes);
+  }
+
   /// The sums of the elements of v[0] ... v[K - 1], in the first K lanes. The elements of a vector
   /// are always added in one order: neighbours, then neighbouring pairs, and so on.
   template <std::size_t K>
@@ -86,6 +92,18 @@ struct Lanes {
   }
 
  private:
+  // Squares of kSide elements beside the diagonal change places, then smaller ones.
+  template <std::size_t kSide, std::size_t... I>
+  static void exchange(V* v, std::index_sequence<I...> lanes) {
+    for (std::size_t r = 0; r < kWidth; ++r) {
+      if (r & kSide) continue;
+      const V a = v[r], b = v[r + kSide];
+      v[r] = __builtin_shufflevector(a, b, (I & kSide ? kWidth + (I ^ kSide) : I)...);
+      v[r + kSide] = __builtin_shufflevector(a, b, (I & kSide ? kWidth + I : I ^ kSide)...);
+    }
+    if constexpr (kSide > 1) exchange<kSide / 2>(v, lanes);
+  }
+
   static constexpr std::size_t kBlock = 16 / sizeof(T);  // lanes in 128 bits
 
   // Adds neighbours. Where a block holds the neighbours of both vectors only lanes of one block are

@@ -1,6 +1,7 @@
 #include "kernels/cpu/product.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/cpu/lanes.h"
 
@@ -26,29 +27,38 @@ struct Rows {
   }
 };
 
+// Loops over a tile are unrolled whatever GCC thinks of it: a tile of sums that is indexed by a
+// variable is kept in memory.
+
 // C columns of y for one tile of rows: W's column p times x[p], p in order.
 template <class T, int R, int C, bool kCut>
 void multiply_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t k, const T* w,
                    const T* const* x, std::size_t x_at, T* const* y, std::size_t y_at,
                    const bool* add, const T* start) {
-  typename Lanes<T>::V sum[C][R];
+  using V = typename Lanes<T>::V;
+  V sum[C][R];
   const T* in[C];
+#pragma GCC unroll 8
   for (int c = 0; c < C; ++c) {
     in[c] = x[c] + x_at;
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r)
-      sum[c][r] = add[c]  ? rows.load(y[c] + y_at, r)
-                  : start ? rows.load(start + y_at, r)
-                          : typename Lanes<T>::V{};
+      sum[c][r] = add[c] ? rows.load(y[c] + y_at, r) : start ? rows.load(start + y_at, r) : V{};
   }
   for (std::size_t p = 0; p < k; ++p, w += ld) {
-    typename Lanes<T>::V b[C];
+    V b[C];
+#pragma GCC unroll 8
     for (int c = 0; c < C; ++c) b[c] = Lanes<T>::all(in[c][p]);
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      const typename Lanes<T>::V a = rows.load(w, r);
+      const V a = rows.load(w, r);
+#pragma GCC unroll 8
       for (int c = 0; c < C; ++c) sum[c][r] += a * b[c];
     }
   }
+#pragma GCC unroll 8
   for (int c = 0; c < C; ++c)
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) rows.store(y[c] + y_at, r, sum[c][r]);
 }
 
@@ -90,7 +100,7 @@ void for_rows(std::size_t m, F&& f, std::size_t at = 0) {
 // until all columns of y have used it. For many columns it is copied first: W's own columns may lie
 // on few cache sets and, if they are long, on many pages.
 constexpr std::size_t kDepth = 128;
-constexpr std::size_t kPackFrom = 32, kPackLongFrom = 24, kLong = 2048;
+constexpr std::size_t kPackFrom = 160, kPackLongFrom = 24, kLong = 2048;
 
 template <int R, int C, bool kPacked, class T>
 void multiply_blocks(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
@@ -126,26 +136,34 @@ void transposed_tile(std::size_t m, std::size_t ld, const T* w, const T* const* 
   using L = Lanes<T>;
   typename L::V sum[N][K] = {};
   const T* in[N];
+#pragma GCC unroll 8
   for (int j = 0; j < N; ++j) in[j] = y[j] + y_at;
   std::size_t i = 0;
   for (; i + L::kWidth <= m; i += L::kWidth) {
     typename L::V b[N];
+#pragma GCC unroll 8
     for (int j = 0; j < N; ++j) b[j] = L::load(in[j] + i);
+#pragma GCC unroll 8
     for (int q = 0; q < K; ++q) {
       const typename L::V a = L::pinned(L::load(w + q * ld + i));
+#pragma GCC unroll 8
       for (int j = 0; j < N; ++j) sum[j][q] += a * b[j];
     }
   }
   if (i < m) {
     const typename L::First rest(m - i);
     typename L::V b[N];
+#pragma GCC unroll 8
     for (int j = 0; j < N; ++j) b[j] = L::load(in[j] + i, rest);
+#pragma GCC unroll 8
     for (int q = 0; q < K; ++q) {
       const typename L::V a = L::pinned(L::load(w + q * ld + i, rest));
+#pragma GCC unroll 8
       for (int j = 0; j < N; ++j) sum[j][q] += a * b[j];
     }
   }
   const typename L::First out(K);
+#pragma GCC unroll 8
   for (int j = 0; j < N; ++j) {
     typename L::V s = L::template sums<K>(sum[j]);
     T* to = x[j] + x_at;
@@ -181,19 +199,27 @@ void transposed_columns(std::size_t m, std::size_t k, std::size_t from, std::siz
 template <class T, int R, int C, bool kCut>
 void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add, T* w,
                 const T* const* y, std::size_t y_at, const T* const* x, std::size_t x_at) {
-  typename Lanes<T>::V sum[C][R];
+  using V = typename Lanes<T>::V;
+  V sum[C][R];
+#pragma GCC unroll 8
   for (int c = 0; c < C; ++c)
-    for (int r = 0; r < R; ++r) sum[c][r] = add ? rows.load(w + c * ld, r) : typename Lanes<T>::V{};
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) sum[c][r] = add ? rows.load(w + c * ld, r) : V{};
   for (std::size_t j = 0; j < n; ++j) {
     const T *a = y[j] + y_at, *b = x[j] + x_at;
-    typename Lanes<T>::V v[R];
+    V v[R];
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) v[r] = rows.load(a, r);
+#pragma GCC unroll 8
     for (int c = 0; c < C; ++c) {
-      const typename Lanes<T>::V u = Lanes<T>::all(b[c]);
+      const V u = Lanes<T>::all(b[c]);
+#pragma GCC unroll 8
       for (int r = 0; r < R; ++r) sum[c][r] += v[r] * u;
     }
   }
+#pragma GCC unroll 8
   for (int c = 0; c < C; ++c)
+#pragma GCC unroll 8
     for (int r = 0; r < R; ++r) rows.store(w + c * ld, r, sum[c][r]);
 }
 
@@ -271,11 +297,24 @@ void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w,
 
 template <class T>
 void turn(std::size_t m, std::size_t k, const T* w, T* to) {
-  constexpr std::size_t kSide = 16;  // a square of whole cache lines on both sides
+  using L = Lanes<T>;
+  using First = typename L::First;
+  constexpr std::size_t kSide = L::kWidth;
+  typename L::V v[kSide];
   for (std::size_t q = 0; q < k; q += kSide)
-    for (std::size_t i = 0; i < m; i += kSide)
-      for (std::size_t r = i; r < std::min(i + kSide, m); ++r)
-        for (std::size_t c = q; c < std::min(q + kSide, k); ++c) to[r * k + c] = w[c * m + r];
+    for (std::size_t i = 0; i < m; i += kSide) {
+      const std::size_t rows = std::min(kSide, m - i), columns = std::min(kSide, k - q);
+      if (rows == kSide && columns == kSide) {
+        for (std::size_t c = 0; c < kSide; ++c) v[c] = L::load(w + (q + c) * m + i);
+        L::turn(v);
+        for (std::size_t r = 0; r < kSide; ++r) L::store(to + (i + r) * k + q, v[r]);
+      } else {
+        for (std::size_t c = 0; c < kSide; ++c)
+          v[c] = c < columns ? L::load(w + (q + c) * m + i, First(rows)) : typename L::V{};
+        L::turn(v);
+        for (std::size_t r = 0; r < rows; ++r) L::store(to + (i + r) * k + q, v[r], First(columns));
+      }
+    }
 }
 
 #define DYNET_INSTANTIATE(T)                                                                     \
