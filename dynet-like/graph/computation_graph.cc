@@ -130,7 +130,9 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   if (attributes.size) {
     const std::size_t bytes = attributes.size + attributes.payload_size;
     std::uint64_t* words = g.attrs.append((bytes + 7) / 8);
-    std::memcpy(words, attributes.bytes, attributes.size);
+    const auto* from = static_cast<const std::byte*>(attributes.bytes);
+    for (std::size_t w = 0; w < attributes.size / 8; ++w)  // few: no call for them
+      std::memcpy(words + w, from + 8 * w, 8);
     if (attributes.payload_size)
       std::memcpy(reinterpret_cast<std::byte*>(words) + attributes.size, attributes.payload,
                   attributes.payload_size);

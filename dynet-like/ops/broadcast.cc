@@ -23,10 +23,10 @@ constexpr OpForm binary(const char* name, Reads reads) {
           .backward = DYNET_BACKWARD(cpu::Binary<F>::template backward)};
 }
 
-constexpr OpForm summation(const char* name) {
+constexpr OpForm summation(const char* name, Dim (*rule)(const Operands&)) {
   return {.name = name,
           .kind = Kind::compute,
-          .shape = broadcast_many,
+          .shape = rule,
           .batch = BatchRule::each(sizeof(cpu::SumAttr)),
           .reads = Reads::nothing,
           .aux = no_aux,
@@ -35,9 +35,9 @@ constexpr OpForm summation(const char* name) {
           .backward = DYNET_BACKWARD(cpu::sum_backward)};
 }
 
-const OpForm kAdd = summation("operator+");
-const OpForm kSum = summation("sum");
-const OpForm kAverage = summation("average");
+const OpForm kAdd = summation("operator+", broadcast_two);
+const OpForm kSum = summation("sum", broadcast_many);
+const OpForm kAverage = summation("average", broadcast_many);
 const OpForm kSubtract = binary<cpu::Subtract>("operator-", Reads::nothing);
 const OpForm kDivide = binary<cpu::Divide>("operator/", Reads::inputs);
 const OpForm kCdiv = binary<cpu::Divide>("cdiv", Reads::inputs);
