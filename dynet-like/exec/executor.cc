@@ -9,6 +9,7 @@
 #include "dynet-like/graph/describe.h"
 #include "dynet-like/graph/indices.h"
 #include "dynet-like/graph/parameter_nodes.h"
+#include "dynet-like/plan/windows.h"
 
 namespace dynet {
 namespace {
@@ -32,7 +33,11 @@ std::string bad_value(const T* v, std::size_t n) {
 template <class T>
 void Executor<T>::forward(NodeId last) {
   if (last < evaluated_) return;
-  run(plans_.plan(graph_, evaluated_, last + 1, planner_));
+  if (planner_ != plan_in_batches) return run(plans_.plan(graph_, evaluated_, last + 1, planner_));
+  for (Windows windows(graph_, evaluated_, last + 1); evaluated_ <= last;)
+    if (const Plan& plan = plans_.plan(graph_, evaluated_, windows.end_of(evaluated_), planner_);
+        windows.accept(plan))
+      run(plan);
 }
 
 template <class T>

@@ -23,8 +23,8 @@ class Executor {
   explicit Executor(const GraphStore& graph, Planner planner = plan_in_order)
       : graph_(graph), planner_(planner) {}
 
-  /// Computes every node up to `last` that has no value yet. If a kernel throws, the nodes keep
-  /// having none.
+  /// Computes every node up to `last` that has no value yet. If a kernel throws, the nodes of its
+  /// plan keep having none.
   void forward(NodeId last);
   /// Runs a plan for the nodes that come next; forward makes one and calls this.
   void run(const Plan& plan);

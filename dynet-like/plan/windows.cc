@@ -1,0 +1,41 @@
+#include "dynet-like/plan/windows.h"
+
+#include "dynet-like/plan/memory.h"
+
+namespace dynet {
+
+Windows::Windows(const GraphStore& graph, NodeId begin, NodeId end) : graph_(graph), end_(end) {
+  std::size_t sum = 0;
+  for (NodeId id = begin; id < end && sum < kLarge; ++id)
+    if (has_memory(graph.nodes[id])) sum += graph.nodes[id].dim.size();
+  large_ = sum >= kLarge;
+}
+
+NodeId Windows::end_of(NodeId begin) const {
+  if (!large_) return end_;
+  std::size_t sum = 0;
+  NodeId cut = end_;
+  for (NodeId id = begin; id < end_; ++id) {
+    if (!has_memory(graph_.nodes[id])) continue;
+    sum += graph_.nodes[id].dim.size();
+    if (sum > elements_ && cut == end_) cut = id + 1;
+    if (sum > elements_ + elements_ / 2) return cut;
+  }
+  return end_;  // little is left behind the cut
+}
+
+bool Windows::accept(const Plan& plan) {
+  if (plan.end == end_) return true;
+  std::size_t columns = 0, batches = 0;
+  for (const Step& s : plan.steps) {
+    const Node& n = graph_.nodes[plan.order[s.first]];
+    if (n.form->kind != Kind::compute || s.goes_on) continue;
+    ++batches;
+    columns += std::size_t{s.count} * n.dim.bd;
+  }
+  if (columns >= kColumns * batches) return true;
+  elements_ *= 2;
+  return false;
+}
+
+}  // namespace dynet

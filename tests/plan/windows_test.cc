@@ -1,0 +1,90 @@
+#include "dynet-like/plan/windows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/plan/hand_made.h"
+#include "tests/support/catch.h"
+
+using namespace hand_made;
+
+namespace {
+
+const OpForm kIn = form("in"), kUp = form("up");
+
+/// Samples that are chains of `steps` nodes, one behind the other.
+Graph chains(unsigned samples, unsigned steps, unsigned size) {
+  Graph g;
+  for (unsigned s = 0; s < samples; ++s) {
+    NodeId x = g.add(kIn, {size});
+    for (unsigned t = 1; t < steps; ++t) x = g.add(kUp, {size}, {x});
+  }
+  return g;
+}
+
+/// The windows that a graph is run in.
+std::vector<NodeId> cuts(const Graph& g) {
+  const auto n = static_cast<NodeId>(g.nodes.size());
+  Windows windows(g, 0, n);
+  std::vector<NodeId> result{0};
+  Plan plan;
+  while (result.back() < n) {
+    plan_in_batches(g, result.back(), windows.end_of(result.back()), plan);
+    if (windows.accept(plan)) result.push_back(plan.end);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("what the caches hold is one window") {
+  const Graph g = chains(100, 10, 1000);  // 1M elements
+  CHECK(cuts(g) == std::vector<NodeId>{0, 1000});
+  CHECK(cuts(Graph{}) == std::vector<NodeId>{0});
+}
+
+TEST_CASE("a large graph is cut where batches stay wide") {
+  const Graph g = chains(200, 10, 16384);  // 33M elements, 164k a sample
+  const auto found = cuts(g);
+  REQUIRE(found.size() > 8);
+  CHECK(found.back() == 2000);
+  for (std::size_t k = 1; k < found.size(); ++k) {
+    CHECK(found[k] > found[k - 1]);
+    CHECK(found[k] - found[k - 1] >= 10 * Windows::kColumns);
+    CHECK(found[k] - found[k - 1] <= 20 * Windows::kColumns);
+  }
+}
+
+TEST_CASE("a graph that no window makes wide is one plan") {
+  CHECK(cuts(chains(1, 2000, 16384)) == std::vector<NodeId>{0, 2000});
+}
+
+TEST_CASE("a graph that is run in windows gives what it gives node by node") {
+  using namespace dynet;
+  ParameterCollection pc;
+  const Parameter W = pc.add_parameters({64, 64});
+  std::vector<float> loss, gradient[2];
+  for (const bool batching : {false, true}) {
+    pc.reset_gradient();
+    ComputationGraph g(batching);
+    const Expression w = parameter(g, W);
+    std::vector<Expression> all;
+    for (unsigned s = 0; s < 100; ++s) {  // minibatches of 300: 9.6M elements
+      Expression x = input(g, Dim({64}, 300), std::vector<float>(64 * 300, 0.01f * s));
+      for (unsigned t = 0; t < 4; ++t) x = tanh(w * x);
+      all.push_back(sum_batches(sum_elems(x)));
+    }
+    const Expression sum_of_all = sum(all);
+    loss.push_back(as_scalar(sum_of_all.value()));
+    g.backward(sum_of_all);
+    gradient[batching] = as_vector(W.gradients());
+    if (batching) CHECK(g.statistics().batches > g.statistics().lower_bound);
+  }
+  CHECK(loss[0] == Approx(loss[1]).epsilon(1e-5));
+  float largest = 0;
+  for (const float v : gradient[0]) largest = std::max(largest, std::abs(v));
+  for (std::size_t k = 0; k < gradient[0].size(); ++k)
+    REQUIRE(std::abs(gradient[0][k] - gradient[1][k]) <= 1e-4f * largest);
+}
