@@ -1,6 +1,8 @@
 // How long an update takes by parameter, when every parameter has a gradient.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <vector>
 
 #include "benchmarks/measure.h"
 #include "dynet-like/dynet.h"
@@ -26,6 +28,30 @@ void measure(const char* name, unsigned rows, unsigned columns, bool clip) {
               1e9 * best / n, 1e6 * best);
 }
 
+// One update of a large table of which few rows were used.
+void measure_table(const char* name, bool sparse, bool exact) {
+  constexpr unsigned kRows = 50'000, kSize = 100, kUsed = 500;
+  ParameterCollection model;
+  const LookupParameter table = model.add_lookup_parameters(kRows, {kSize});
+  AdamTrainer trainer(model);
+  trainer.sparse_updates_enabled = sparse;
+  trainer.sparse_updates_exact = exact;
+  const int updates = 200;
+  const RandomStream random(1);
+  const double seconds = bench::fastest(1, [&] {
+    for (std::uint64_t t = 0; t < updates; ++t) {
+      std::vector<unsigned> rows;
+      for (std::uint64_t k = 0; k < kUsed; ++k)  // small numbers more often, as words
+        rows.push_back(static_cast<unsigned>(kRows * std::pow(random.uniform(kUsed * t + k), 4)));
+      ComputationGraph cg;
+      cg.backward(sum_batches(squared_norm(lookup(cg, table, rows))));
+      trainer.update();
+    }
+  });
+  std::printf("%-20s %6u of %u rows used         %8.1f us an update with its graph\n", name, kUsed,
+              kRows, 1e6 * seconds / updates);
+}
+
 }  // namespace
 
 int main() {
@@ -35,5 +61,14 @@ int main() {
     measure<AdamTrainer>("Adam, clipping", 500, columns, true);
     measure<SimpleSGDTrainer>("SGD", 500, columns, false);
     measure<SimpleSGDTrainer>("SGD, clipping", 500, columns, true);
+    measure<MomentumSGDTrainer>("Momentum", 500, columns, false);
+    measure<AdagradTrainer>("Adagrad", 500, columns, false);
+    measure<AdadeltaTrainer>("Adadelta", 500, columns, false);
+    measure<RMSPropTrainer>("RMSProp", 500, columns, false);
+    measure<AmsgradTrainer>("Amsgrad", 500, columns, false);
+    measure<AdamWTrainer>("AdamW", 500, columns, false);
   }
+  measure_table("Adam, dense", false, false);
+  measure_table("Adam, touched rows", true, false);
+  measure_table("Adam, exact", true, true);
 }

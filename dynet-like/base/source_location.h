@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+
 namespace dynet {
 
 /// The user's file and line at which a node was made.
@@ -9,6 +11,11 @@ namespace dynet {
 struct SourceLocation {
   const char* file = "";
   unsigned line = 0;
+
+  constexpr SourceLocation() = default;
+  // A template, so that a list of numbers such as {0, 1} is never taken for a place.
+  template <std::same_as<const char*> File>
+  constexpr SourceLocation(File f, unsigned l) : file(f), line(l) {}
 
   static constexpr SourceLocation current(const char* file = __builtin_FILE(),
                                           unsigned line = __builtin_LINE()) noexcept {

@@ -214,13 +214,12 @@ void Executor<T>::run_lookup(NodeId id) {
     used[b] = rows[b];
   }
   const std::size_t size = table.row_size();
-  T* const values = parameters_.values(table);
   if (attr.indices.count == 1) {
-    value_[id] = values + rows[0] * size;
+    value_[id] = parameters_.row(table, rows[0]);
     return;
   }
   for (std::uint32_t b = 0; b < attr.indices.count; ++b)
-    std::copy_n(values + used[b] * size, size, value_[id] + b * size);
+    std::copy_n(parameters_.row(table, used[b]), size, value_[id] + b * size);
 }
 
 template <class T>

@@ -22,7 +22,16 @@ struct Slot {
 template <class T>
 class ParameterAccess {
  public:
-  float* values(ParameterStorage& p) { return p.values; }
+  /// All values.
+  float* values(ParameterStorage& p) {
+    p.settle_all();
+    return p.values;
+  }
+  /// The values of one row.
+  float* row(ParameterStorage& p, std::size_t row) {
+    p.settle(row);
+    return p.values + row * p.row_size();
+  }
   void begin_backward() { lanes_.clear(); }
   /// Gradients go to the lane of this number, or to the calling thread's.
   void set_lane(std::optional<unsigned> number) { number_ = number; }
@@ -57,6 +66,7 @@ class ParameterAccess<double> {
     std::vector<double> values, gradient;
   };
   double* values(ParameterStorage& p) { return copy(p).values.data(); }
+  double* row(ParameterStorage& p, std::size_t row) { return values(p) + row * p.row_size(); }
   void begin_backward() {
     for (auto& [p, c] : copies_) c.gradient.assign(c.values.size(), 0.0);
   }
@@ -70,6 +80,7 @@ class ParameterAccess<double> {
   Copy& copy(ParameterStorage& p) {
     auto [at, fresh] = copies_.try_emplace(&p);
     if (fresh) {
+      p.settle_all();
       at->second.values.assign(p.values, p.values + p.size());
       at->second.gradient.assign(p.size(), 0.0);
     }

@@ -1,8 +1,10 @@
 #include "dynet-like/graph/computation_graph.h"
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/graph/check.h"
 #include "dynet-like/graph/describe.h"
 #include "dynet-like/graph/graph_state.h"
+#include "dynet-like/graph/op.h"
 #include "dynet-like/graph/parameter_nodes.h"
 
 namespace dynet {
@@ -30,13 +32,13 @@ void check_own(const GraphState* graph, const Expression& e, const char* who, So
         std::string(who) + ": the expression belongs to another graph\n  at " + to_string(at), at);
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] void throw_rule_broken(const OpForm& form,
+[[noreturn, gnu::cold, gnu::noinline]] void throw_rule_broken(const char* name,
                                                               const RuleBroken& broken,
                                                               const GraphStore& graph,
                                                               std::span<const NodeId> args,
                                                               SourceLocation at) {
-  const std::string what = std::string(form.name) + ": " + broken.rule +
-                           describe_operands(graph, args) + "\n  at " + to_string(at);
+  const std::string what = std::string(name) + ": " + broken.rule + describe_operands(graph, args) +
+                           "\n  at " + to_string(at);
   switch (broken.kind) {
     case RuleBroken::Kind::shape:
       throw ShapeError(what, at);
@@ -73,11 +75,16 @@ inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
   return e;
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] void throw_bad_operand(const OpForm& form, std::size_t k,
+[[noreturn, gnu::cold, gnu::noinline]] void throw_bad_operand(const char* name, std::size_t k,
                                                               const Expression& e,
                                                               const GraphState* graph,
                                                               SourceLocation at) {
-  throw_bad_handle(std::string(form.name) + ": operand " + std::to_string(k + 1), e, graph, at);
+  throw_bad_handle(std::string(name) + ": operand " + std::to_string(k + 1), e, graph, at);
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void throw_no_operand(const char* name, SourceLocation at) {
+  throw ArgumentError(std::string(name) + ": needs at least one operand\n  at " + to_string(at),
+                      at);
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] void throw_too_large(const OpForm& form, SourceLocation at) {
@@ -95,7 +102,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   for (std::size_t k = 1; k < arity; ++k) {
     const Expression& e = operand(k);
     if (e.state != &s || !s.holds(e.i, e.serial)) [[unlikely]]
-      throw_bad_operand(form, k, e, &s, at);
+      throw_bad_operand(form.name, k, e, &s, at);
   }
   GraphStore& g = s.store;
   const std::size_t id = g.nodes.size();
@@ -117,7 +124,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
     new (&node->dim)
         Dim(form.shape.value(Operands{{dims, arity}, attributes.bytes, attributes.payload}));
   } catch (const RuleBroken& broken) {
-    throw_rule_broken(form, broken, g, {args, arity}, at);
+    throw_rule_broken(form.name, broken, g, {args, arity}, at);
   }
   node->form = &form;
   node->file = at.file;
@@ -147,9 +154,9 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
 
 // The graph that all operands must belong to. Nothing of a state is touched before its first
 // operand is known to be live: it may by now belong to a graph of another thread.
-GraphState& state_of_first(const OpForm& form, const Expression& e, SourceLocation at) {
+GraphState& state_of_first(const char* name, const Expression& e, SourceLocation at) {
   if (!e.state || !e.state->holds(e.i, e.serial)) [[unlikely]]
-    throw_bad_operand(form, 0, e, nullptr, at);
+    throw_bad_operand(name, 0, e, nullptr, at);
   return *e.state;
 }
 
@@ -164,24 +171,23 @@ Expression add_node(const OpForm& form, const Expression& x, const Attributes& a
                     SourceLocation at) {
   const Dim* dims[1];
   return add_checked(
-      state_of_first(form, x, at), form, 1, [&](std::size_t) -> const Expression& { return x; },
-      dims, 0, attributes, at);
+      state_of_first(form.name, x, at), form, 1,
+      [&](std::size_t) -> const Expression& { return x; }, dims, 0, attributes, at);
 }
 
 Expression add_node(const OpForm& form, const Expression& x, const Expression& y,
                     const Attributes& attributes, SourceLocation at) {
   const Dim* dims[2];
   return add_checked(
-      state_of_first(form, x, at), form, 2,
+      state_of_first(form.name, x, at), form, 2,
       [&](std::size_t k) -> const Expression& { return k == 0 ? x : y; }, dims, 0, attributes, at);
 }
 
 Expression add_node(const OpForm& form, std::span<const Expression> operands,
                     const Attributes& attributes, SourceLocation at) {
   if (operands.empty()) [[unlikely]]
-    throw ArgumentError(
-        std::string(form.name) + ": needs at least one operand\n  at " + to_string(at), at);
-  GraphState& s = state_of_first(form, operands[0], at);
+    throw_no_operand(form.name, at);
+  GraphState& s = state_of_first(form.name, operands[0], at);
   s.dims.resize(operands.size());
   return add_checked(
       s, form, operands.size(), [&](std::size_t k) -> const Expression& { return operands[k]; },
@@ -202,6 +208,26 @@ Expression add_node(ComputationGraph& graph, const OpForm& form, const Attribute
         return none;
       },
       nullptr, trained ? Node::kNeedsGradient : 0, attributes, at);
+}
+
+Dim detail::check_operands(const char* name, std::span<const Expression> xs,
+                           Dim (*rule)(const void*, shape::Dims), const void* context,
+                           SourceLocation at) {
+  if (xs.empty()) throw_no_operand(name, at);
+  GraphState& s = state_of_first(name, xs[0], at);
+  s.dims.resize(xs.size());
+  for (std::size_t k = 0; k < xs.size(); ++k) {
+    if (xs[k].state != &s || !s.holds(xs[k].i, xs[k].serial))
+      throw_bad_operand(name, k, xs[k], &s, at);
+    s.dims[k] = &s.store.nodes[xs[k].i].dim;
+  }
+  try {
+    return rule(context, {s.dims.data(), s.dims.size()});
+  } catch (const RuleBroken& broken) {
+    std::vector<NodeId> ids;
+    for (const Expression& e : xs) ids.push_back(e.i);
+    throw_rule_broken(name, broken, s.store, ids, at);
+  }
 }
 
 ComputationGraph::ComputationGraph() : state_(borrow_graph_state()) { state_->owner = this; }
@@ -315,6 +341,17 @@ Tensor Expression::gradient(SourceLocation at) const {
 
 const Dim& Expression::dim(SourceLocation at) const {
   return live_state(*this, "dim", at).store.nodes[i].dim;
+}
+
+Expression::Expression(ComputationGraph* graph, VariableIndex node, SourceLocation at) {
+  if (!graph)
+    throw ArgumentError("Expression: needs a graph, got a null pointer\n  at " + to_string(at), at);
+  GraphState& s = state_of(*graph);
+  if (node >= s.store.nodes.size())
+    throw IndexError("Expression: there is no node " + std::to_string(node) + " in a graph of " +
+                         std::to_string(s.store.nodes.size()) + "\n  at " + to_string(at),
+                     at);
+  *this = make_handle(s, node, s.store.nodes[node].serial);
 }
 
 bool Expression::is_stale() const { return !state || !state->holds(i, serial); }

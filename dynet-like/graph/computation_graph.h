@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <iosfwd>
 #include <span>
+#include <string>
 
 #include "dynet-like/graph/expression.h"
-#include "dynet-like/graph/op.h"
 #include "dynet-like/graph/statistics.h"
 
 namespace dynet {
@@ -36,6 +36,25 @@ class ComputationGraph {
   Tensor incremental_forward(const Expression& e, SourceLocation at = SourceLocation::current());
   Tensor get_value(const Expression& e, SourceLocation at = SourceLocation::current());
   Tensor get_gradient(const Expression& e, SourceLocation at = SourceLocation::current());
+  /// The same of a node by its place in the graph.
+  Tensor forward(VariableIndex i, SourceLocation at = SourceLocation::current()) {
+    return forward(Expression(this, i, at), at);
+  }
+  Tensor incremental_forward(VariableIndex i, SourceLocation at = SourceLocation::current()) {
+    return incremental_forward(Expression(this, i, at), at);
+  }
+  Tensor get_value(VariableIndex i, SourceLocation at = SourceLocation::current()) {
+    return get_value(Expression(this, i, at), at);
+  }
+  Tensor get_gradient(VariableIndex i, SourceLocation at = SourceLocation::current()) {
+    return get_gradient(Expression(this, i, at), at);
+  }
+  void backward(VariableIndex i, bool full = false, SourceLocation at = SourceLocation::current()) {
+    backward(Expression(this, i, at), full, at);
+  }
+  const Dim& get_dimension(VariableIndex i, SourceLocation at = SourceLocation::current()) {
+    return Expression(this, i, at).dim(at);
+  }
   /// Adds the gradient of the scalar `e` to that of every parameter below it, running forward first
   /// where needed. With `full`, constants get gradients too. Throws ShapeError unless `e` is one
   /// number.
@@ -79,6 +98,8 @@ class ComputationGraph {
   std::size_t size() const;
   /// The graph as text for Graphviz.
   void print_graphviz(std::ostream& out) const;
+  /// The same as a string, and printed in programs that call `initialize` of dynet-like::compat.
+  std::string print_graphviz() const;
   /// The nodes, for tools and tests.
   const GraphStore& store() const;
 

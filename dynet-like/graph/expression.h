@@ -1,7 +1,9 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
 
+#include "dynet-like/base/device.h"
 #include "dynet-like/graph/node.h"
 #include "dynet-like/tensor/tensor.h"
 
@@ -19,6 +21,9 @@ struct Expression {
   GraphState* state = nullptr;  // outlives the graph, so that a stale handle can be told
 
   Expression() = default;
+  /// Node i of a graph, as it is now. Throws ArgumentError for a null pointer, IndexError.
+  Expression(ComputationGraph* graph, VariableIndex node,
+             SourceLocation at = SourceLocation::current());
 
   /// Its value, computed if need be, with everything made before it. The view lives until the graph
   /// is cleared. Throws StaleExpressionError, NumericError, OutOfMemoryError.
@@ -30,6 +35,7 @@ struct Expression {
   /// Its shape.
   const Dim& dim(SourceLocation at = SourceLocation::current()) const;
   bool is_stale() const;
+  std::string get_device_name() const { return default_device->name; }
 };
 
 /// Its operation, shape, place in the program, value (computed if need be), and its gradient if

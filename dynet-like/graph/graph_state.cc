@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "dynet-like/base/process.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/graph/computation_graph.h"
 
@@ -42,7 +43,8 @@ GraphState* borrow_graph_state() {
     fresh->evaluator = make_evaluator(fresh->store);
     state = fresh.release();
   }
-  state->random_key = mix_bits(number);
+  const ProcessHooks* process = find_process_hooks();
+  state->random_key = process ? process->graph_seed() : mix_bits(number);
   state->random_count = 0;
   state->immediate = false;
   state->inference = false;

@@ -1,6 +1,9 @@
 #include <ostream>
+#include <sstream>
 
+#include "dynet-like/base/process.h"
 #include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/graph/op.h"
 #include "dynet-like/graph/parameter_nodes.h"
 
 namespace dynet {
@@ -51,6 +54,13 @@ void ComputationGraph::print_graphviz(std::ostream& out) const {
     text.clear();
   }
   out << text << "}\n";
+}
+
+std::string ComputationGraph::print_graphviz() const {
+  std::ostringstream out;
+  print_graphviz(out);
+  if (const ProcessHooks* process = find_process_hooks()) process->print(out.str());
+  return out.str();
 }
 
 }  // namespace dynet

@@ -15,6 +15,7 @@ struct ParameterAttr {
 struct LookupAttr {
   ParameterStorage* table;
   Indices indices;
+  std::int64_t extreme;  // for the shape rule: the largest index, or a negative one
 };
 
 }  // namespace dynet

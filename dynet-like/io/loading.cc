@@ -68,7 +68,11 @@ std::string Loading::problem() const {
 
 void Loading::commit() {
   for (auto& [trainer, snapshot] : trainers_) trainer->restore(std::move(snapshot));
-  for (const Values& v : values_) std::copy(v.values.begin(), v.values.end(), v.to->values);
+  for (const Values& v : values_) {
+    v.to->settle_all();
+    std::copy(v.values.begin(), v.values.end(), v.to->values);
+    v.to->changed();
+  }
 }
 
 }  // namespace dynet

@@ -85,6 +85,7 @@ void save(Archive& ar, const dynet::ParameterCollection& pc, unsigned) {
     const std::uint64_t rows = p->rows;
     ar << make_nvp("name", name) << make_nvp("lookup", p->is_lookup) << make_nvp("rows", rows);
     dynet::io_detail::save_dim(ar, p->dim);
+    p->settle_all();
     dynet::io_detail::save_floats(ar, p->values, p->size());
   }
 }

@@ -25,24 +25,76 @@ class VanillaLSTMBuilder : public RNNBuilder {
     }
   };
 
+  VanillaLSTMBuilder() = default;
   VanillaLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                      ParameterCollection& model, bool ln_lstm = false, float forget_bias = 1.0f);
   VanillaLSTMBuilder(ParameterCollection& model, const Settings& s)
       : VanillaLSTMBuilder(s.layers, s.input_dim, s.hidden_dim, model, s.ln_lstm, s.forget_bias) {}
   Settings settings() const { return {layers_, input_dim_, hidden_dim_, ln_, forget_bias_}; }
 
+  /// Gaussian noise of this standard deviation on all weights, drawn once for each graph (Graves
+  /// 2011); from the next `new_graph` on. Zero: none. Throws ArgumentError for a negative or
+  /// infinite one.
+  void set_weightnoise(float std);
+
  protected:
-  unsigned parameters_per_layer() const override { return ln_ ? 9 : 3; }
+  /// `masked`: each of the matrices Wx and Wh is followed by a mask that is not trained.
+  VanillaLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
+                     ParameterCollection collection, bool ln_lstm, float forget_bias, bool masked);
+  unsigned parameters_per_layer() const override {
+    return 3u + (ln_ ? 6u : 0u) + (masked_ ? 2u : 0u);
+  }
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
+  void change_nodes(std::vector<Expression>& nodes, SourceLocation at) override;
+  /// Of a matrix and its mask, in every layer.
+  struct MaskedMatrix {
+    Parameter weights, mask;
+  };
+  std::vector<MaskedMatrix> masked_matrices() const;
 
  private:
   Expression normalized_gates(unsigned layer, const Expression& x, const LayerState& state,
                               SourceLocation at) const;
 
-  bool ln_;
-  float forget_bias_;
+  bool ln_ = false;
+  float forget_bias_ = 1;
+  bool masked_ = false;
+  float noise_ = 0;
 };
 
 using LSTMBuilder = VanillaLSTMBuilder;
+
+/// VanillaLSTMBuilder without its options: DyNet's fast variant, which all LSTMs here are.
+class CompactVanillaLSTMBuilder : public VanillaLSTMBuilder {
+ public:
+  CompactVanillaLSTMBuilder() = default;
+  CompactVanillaLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
+                            ParameterCollection& model)
+      : VanillaLSTMBuilder(layers, input_dim, hidden_dim,
+                           model.add_subcollection("compact-vanilla-lstm-builder"), false, 1.0f,
+                           false) {}
+  CompactVanillaLSTMBuilder(ParameterCollection& model, const Settings& s)
+      : CompactVanillaLSTMBuilder(s.layers, s.input_dim, s.hidden_dim, model) {}
+};
+
+/// VanillaLSTMBuilder with weights that are switched off: small ones, for good or until the next
+/// call of `set_sparsity` (Han et al. 2015). The masks are parameters that are not trained, so they
+/// are saved and copied with the others.
+class SparseLSTMBuilder : public VanillaLSTMBuilder {
+ public:
+  SparseLSTMBuilder() = default;
+  SparseLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
+                    ParameterCollection& model, bool ln_lstm = false, float forget_bias = 1.0f)
+      : VanillaLSTMBuilder(layers, input_dim, hidden_dim,
+                           model.add_subcollection("sparse-lstm-builder"), ln_lstm, forget_bias,
+                           true) {}
+  SparseLSTMBuilder(ParameterCollection& model, const Settings& s)
+      : SparseLSTMBuilder(s.layers, s.input_dim, s.hidden_dim, model, s.ln_lstm, s.forget_bias) {}
+
+  /// Switches off, in each matrix, the `percent` of its weights that are smallest in magnitude, and
+  /// the others on; they count from the next `new_graph` on. Weights that are off get no gradient,
+  /// and keep their values but for weight decay. Throws ArgumentError unless 0 <= percent <= 100.
+  void set_sparsity(float percent);
+};
 
 }  // namespace dynet

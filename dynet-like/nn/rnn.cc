@@ -5,38 +5,37 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
+#include "dynet-like/nn/support.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/inputs.h"
 #include "dynet-like/ops/matrix.h"
 #include "dynet-like/ops/noise.h"
+#include "dynet-like/ops/selection.h"
 
 namespace dynet {
-namespace {
-
-[[noreturn, gnu::cold]] void fail(const char* who, const std::string& rule, SourceLocation at) {
-  throw ArgumentError(std::string(who) + ": " + rule + "\n  at " + to_string(at), at);
-}
-
-}  // namespace
+using nn_detail::fail;
 
 RNNBuilder::RNNBuilder(unsigned components, unsigned layers, unsigned input_dim,
-                       unsigned hidden_dim, ParameterCollection collection)
+                       unsigned hidden_dim, ParameterCollection collection, bool deep)
     : collection_(std::move(collection)),
       layers_(layers),
       input_dim_(input_dim),
       hidden_dim_(hidden_dim),
+      deep_(deep),
       components_(components) {
   if (layers == 0) throw ArgumentError("a recurrent network needs at least one layer, got 0");
 }
 
 void RNNBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
+  if (layers_ == 0) fail("new_graph", "the builder was made without arguments and is empty", at);
   graph_ = &cg;
   reading_ = false;
   has_masks_ = false;
   nodes_.clear();
   for (const Parameter& p : parameters_)
-    nodes_.push_back(update ? parameter(cg, p, at) : const_parameter(cg, p, at));
+    nodes_.push_back(update && p.is_updated() ? parameter(cg, p, at) : const_parameter(cg, p, at));
+  change_nodes(nodes_, at);
 }
 
 void RNNBuilder::start_new_sequence(const std::vector<Expression>& h_0, SourceLocation at) {
@@ -52,6 +51,7 @@ void RNNBuilder::start_new_sequence(const std::vector<Expression>& h_0, SourceLo
   h0_.assign(h_0.begin(), h_0.end());
   heads_.clear();
   states_.clear();
+  outputs_.clear();
   current_ = RNNPointer();
 }
 
@@ -68,11 +68,25 @@ void RNNBuilder::need_step(const char* who, int t, SourceLocation at) const {
 }
 
 Expression RNNBuilder::add_input(const Expression& x, SourceLocation at) {
-  return run_step(current_, x, "add_input", at);
+  return run_step(current_, x, nullptr, "add_input", at);
 }
 
 Expression RNNBuilder::add_input(const RNNPointer& prev, const Expression& x, SourceLocation at) {
-  return run_step(prev, x, "add_input", at);
+  return run_step(prev, x, nullptr, "add_input", at);
+}
+
+Expression RNNBuilder::add_masked_input(const Expression& x, const Expression& mask,
+                                        SourceLocation at) {
+  return run_step(current_, x, &mask, "add_masked_input", at);
+}
+
+Expression RNNBuilder::add_masked_input(const RNNPointer& prev, const Expression& x,
+                                        const Expression& mask, SourceLocation at) {
+  return run_step(prev, x, &mask, "add_masked_input", at);
+}
+
+unsigned RNNBuilder::layer_input_dim(unsigned layer) const {
+  return layer == 0 ? input_dim_ : hidden_dim_ + (deep_ ? input_dim_ : 0);
 }
 
 RNNBuilder::LayerState RNNBuilder::previous(int t, unsigned layer) const {
@@ -81,35 +95,63 @@ RNNBuilder::LayerState RNNBuilder::previous(int t, unsigned layer) const {
   return {s[(components_ - 1) * layers_ + layer], s[layer], false};
 }
 
-Expression RNNBuilder::run_step(const RNNPointer& prev, const Expression& x, const char* who,
-                                SourceLocation at) {
+Expression RNNBuilder::run_step(const RNNPointer& prev, const Expression& x, const Expression* mask,
+                                const char* who, SourceLocation at) {
   need_step(who, prev, at);
+  if (mask && mask->dim(at).size() != mask->dim(at).batch_elems())
+    fail(who, "the mask needs one number for each batch element, got " + to_string(mask->dim(at)),
+         at);
   const std::size_t first = states_.size();
-  if ((dropout_ > 0 || dropout_h_ > 0) && !has_masks_)
-    set_dropout_masks(x.dim(at).batch_elems(), at);
+  const bool drops = dropout_ > 0 || dropout_h_ > 0 || dropout_c_ > 0;
+  if (drops && !has_masks_) set_dropout_masks(x.dim(at).batch_elems(), at);
   try {
     states_.resize(first + components_ * layers_);
-    Expression in = x;
+    Expression in = x, stays;
+    if (mask) stays = 1.0f - LocatedExpression(*mask, at);
     for (unsigned l = 0; l < layers_; ++l) {
       LayerState s = previous(prev, l);
-      if (dropout_ > 0) in = cmult(in, masks_[2 * l], at);
-      if (dropout_h_ > 0 && !s.zero) s.h = cmult(s.h, masks_[2 * l + 1], at);
+      if (deep_ && l > 0) in = concatenate({in, x}, 0, at);
+      if (drops) drop(l, in, s, at);
       step(l, in, s, at);
+      if (mask) hold(*mask, stays, previous(prev, l), s, at);
       states_[first + l] = s.c;
       states_[first + (components_ - 1) * layers_ + l] = s.h;
       in = s.h;
     }
+    return finish_step(prev, at);
   } catch (...) {  // the sequence is as before
     states_.resize(first);
     throw;
   }
-  return finish_step(prev);
 }
 
-Expression RNNBuilder::finish_step(const RNNPointer& prev) {
+void RNNBuilder::drop(unsigned layer, Expression& x, LayerState& s, SourceLocation at) const {
+  const Expression* masks = &masks_[3 * layer];
+  if (dropout_ > 0) x = cmult(x, masks[0], at);
+  if (dropout_h_ > 0 && !s.zero) s.h = cmult(s.h, masks[1], at);
+  if (dropout_c_ > 0 && !s.zero) s.c = cmult(s.c, masks[2], at);
+}
+
+// Where the mask is zero the state stays as it was.
+void RNNBuilder::hold(const Expression& mask, const Expression& stays, const LayerState& before,
+                      LayerState& s, SourceLocation at) const {
+  const auto choose = [&](const Expression& now, const Expression& then) {
+    const Expression moved = cmult(now, mask, at);
+    return before.zero ? moved : sum({moved, cmult(then, stays, at)}, at);
+  };
+  s.h = choose(s.h, before.h);
+  s.c = components_ == 2 ? choose(s.c, before.c) : s.h;
+}
+
+Expression RNNBuilder::output_of(const Expression* h, SourceLocation at) const {
+  return deep_ ? concatenate(std::vector<Expression>(h, h + layers_), 0, at) : h[layers_ - 1];
+}
+
+Expression RNNBuilder::finish_step(const RNNPointer& prev, SourceLocation at) {
+  outputs_.push_back(output_of(&states_[states_.size() - layers_], at));
   heads_.push_back(prev);
   current_ = RNNPointer(steps() - 1);
-  return states_.back();
+  return outputs_.back();
 }
 
 Expression RNNBuilder::set_h(const RNNPointer& prev, const std::vector<Expression>& h_new,
@@ -138,7 +180,12 @@ Expression RNNBuilder::set_s(const RNNPointer& prev, const std::vector<Expressio
              std::to_string(s_new.size()),
          at);
   states_.insert(states_.end(), s_new.begin(), s_new.end());
-  return finish_step(prev);
+  try {
+    return finish_step(prev, at);
+  } catch (...) {
+    states_.resize(states_.size() - s_new.size());
+    throw;
+  }
 }
 
 void RNNBuilder::rewind_one_step(SourceLocation at) {
@@ -169,44 +216,38 @@ std::vector<Expression> RNNBuilder::get_h(const RNNPointer& p, SourceLocation at
 Expression RNNBuilder::back(SourceLocation at) const {
   need_sequence("back", at);
   if (current_ < 0 && !has_h0_) fail("back", "there is no step and no initial state", at);
-  return current_ < 0 ? h0_.back() : states_[(current_ + 1) * components_ * layers_ - 1];
+  return current_ < 0 ? output_of(&h0_[h0_.size() - layers_], at) : outputs_[current_];
 }
 
-void RNNBuilder::set_dropout(float d, float d_h) {
-  if (!(d >= 0 && d < 1) || !(d_h >= 0 && d_h < 1))
-    throw ArgumentError("set_dropout: a rate must be at least 0 and below 1, got " +
-                        std::to_string(d) + " and " + std::to_string(d_h));
+void RNNBuilder::set_dropout(float d, float d_h) { set_dropout_rates(d, d_h, 0.0f); }
+
+void RNNBuilder::set_dropout_rates(float d, float d_h, float d_c) {
+  for (const float rate : {d, d_h, d_c})
+    if (!(rate >= 0 && rate < 1))
+      throw ArgumentError("set_dropout: a rate must be at least 0 and below 1, got " +
+                          std::to_string(rate));
   dropout_ = d;
   dropout_h_ = d_h;
+  dropout_c_ = d_c;
   has_masks_ = false;
 }
 
 void RNNBuilder::set_dropout_masks(unsigned batch_size, SourceLocation at) {
   if (!graph_) fail("set_dropout_masks", "call new_graph first", at);
-  masks_.assign(2 * layers_, {});
+  masks_.assign(3 * layers_, {});
+  const auto draw = [&](unsigned n, float rate) {
+    return random_bernoulli(graph(at), Dim({n}, batch_size), 1 - rate, 1 / (1 - rate), at);
+  };
   for (unsigned l = 0; l < layers_; ++l) {
-    const unsigned in = l == 0 ? input_dim_ : hidden_dim_;
-    if (dropout_ > 0)
-      masks_[2 * l] =
-          random_bernoulli(graph(at), Dim({in}, batch_size), 1 - dropout_, 1 / (1 - dropout_), at);
-    if (dropout_h_ > 0)
-      masks_[2 * l + 1] = random_bernoulli(graph(at), Dim({hidden_dim_}, batch_size),
-                                           1 - dropout_h_, 1 / (1 - dropout_h_), at);
+    if (dropout_ > 0) masks_[3 * l] = draw(layer_input_dim(l), dropout_);
+    if (dropout_h_ > 0) masks_[3 * l + 1] = draw(hidden_dim_, dropout_h_);
+    if (dropout_c_ > 0) masks_[3 * l + 2] = draw(hidden_dim_, dropout_c_);
   }
   has_masks_ = true;
 }
 
 void RNNBuilder::copy(const RNNBuilder& other) {
-  if (other.parameters_.size() != parameters_.size())
-    throw ArgumentError("copy: the builders have " + std::to_string(parameters_.size()) + " and " +
-                        std::to_string(other.parameters_.size()) + " parameters");
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (parameters_[i].dim() != other.parameters_[i].dim())
-      throw ShapeError("copy: " + parameters_[i].get_fullname() + " is " +
-                       to_string(parameters_[i].dim()) + " here and " +
-                       to_string(other.parameters_[i].dim()) + " there");
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    parameters_[i].set_value(as_vector(other.parameters_[i].values()));
+  nn_detail::copy_values(other.parameters_, parameters_);
 }
 
 SimpleRNNBuilder::SimpleRNNBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
@@ -227,7 +268,7 @@ Expression SimpleRNNBuilder::add_auxiliary_input(const Expression& x, const Expr
   if (!lags_) fail("add_auxiliary_input", "the builder was made without support_lags", at);
   aux_ = &aux;
   try {
-    const Expression h = run_step(state(), x, "add_auxiliary_input", at);
+    const Expression h = run_step(state(), x, nullptr, "add_auxiliary_input", at);
     aux_ = nullptr;
     return h;
   } catch (...) {

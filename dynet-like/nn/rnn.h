@@ -15,7 +15,8 @@ struct RNNPointer {
   operator int() const { return t; }  // NOLINT: as in DyNet
 };
 
-/// What all recurrent networks share: a tree of states over one graph.
+/// What all recurrent networks share: a tree of states over one graph. A builder made without
+/// arguments is empty: `new_graph` throws ArgumentError until one with parameters is assigned to it.
 ///
 /// `new_graph`, then `start_new_sequence`, then `add_input`; anything else throws ArgumentError at
 /// the caller's line. Every step has a number (`state()`), and a step may follow any earlier one.
@@ -34,6 +35,15 @@ class RNNBuilder {
   Expression add_input(const Expression& x, SourceLocation at = SourceLocation::current());
   Expression add_input(const RNNPointer& prev, const Expression& x,
                        SourceLocation at = SourceLocation::current());
+  /// A step of a padded minibatch: batch elements where `mask` is 1 take it, those where it is 0
+  /// keep their state and give the output that they had, zero before their first step. `mask` {1}
+  /// with the batch of x; other values mix the two. With padding at the end `back` is thus the
+  /// output of each sequence's last word; read backwards, padding comes first and leaves the
+  /// initial state.
+  Expression add_masked_input(const Expression& x, const Expression& mask,
+                              SourceLocation at = SourceLocation::current());
+  Expression add_masked_input(const RNNPointer& prev, const Expression& x, const Expression& mask,
+                              SourceLocation at = SourceLocation::current());
   /// A step after `prev` with the outputs, or the whole state, given. Returns the output of the top
   /// layer.
   Expression set_h(const RNNPointer& prev, const std::vector<Expression>& h_new,
@@ -77,9 +87,12 @@ class RNNBuilder {
   ParameterCollection get_parameter_collection() const { return collection_; }
 
  protected:
-  /// `components`: 1 for networks whose state is their output, 2 if there are cells too.
+  RNNBuilder() = default;
+  /// `components`: 1 for networks whose state is their output, 2 if there are cells too. In a
+  /// `deep` one every layer above the first reads its layer below and x, and the output is that of
+  /// all layers behind each other.
   RNNBuilder(unsigned components, unsigned layers, unsigned input_dim, unsigned hidden_dim,
-             ParameterCollection collection);
+             ParameterCollection collection, bool deep = false);
 
   /// The parameters of every layer, `parameters_per_layer` each.
   virtual unsigned parameters_per_layer() const = 0;
@@ -91,6 +104,15 @@ class RNNBuilder {
   };
   virtual void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) = 0;
 
+  /// May put other expressions in the place of the parameters' nodes, once a graph.
+  virtual void change_nodes(std::vector<Expression>& nodes, SourceLocation at) {
+    static_cast<void>(nodes), static_cast<void>(at);
+  }
+  /// The size of what a layer reads.
+  unsigned layer_input_dim(unsigned layer) const;
+  /// Rates of input, previous output and previous cell.
+  void set_dropout_rates(float d, float d_h, float d_c);
+
   void need_sequence(const char* who, SourceLocation at) const;
   /// The graph node of parameter k of a layer.
   const Expression& node(unsigned layer, unsigned k) const {
@@ -101,30 +123,36 @@ class RNNBuilder {
     nodes_.front().dim(at);
     return *graph_;
   }
-  /// Runs a step whose layers are computed by `step`.
-  Expression run_step(const RNNPointer& prev, const Expression& x, const char* who,
-                      SourceLocation at);
+  /// Runs a step whose layers are computed by `step`; a null mask is one of ones.
+  Expression run_step(const RNNPointer& prev, const Expression& x, const Expression* mask,
+                      const char* who, SourceLocation at);
 
   ParameterCollection collection_;
   std::vector<Parameter> parameters_;  // by layer
-  unsigned layers_, input_dim_, hidden_dim_;
-  float dropout_ = 0.0f, dropout_h_ = 0.0f;
+  unsigned layers_ = 0, input_dim_ = 0, hidden_dim_ = 0;
+  float dropout_ = 0.0f, dropout_h_ = 0.0f, dropout_c_ = 0.0f;
 
  private:
   int steps() const { return static_cast<int>(heads_.size()); }
   void need_step(const char* who, int t, SourceLocation at) const;
   LayerState previous(int t, unsigned layer) const;
-  Expression finish_step(const RNNPointer& prev);
+  void drop(unsigned layer, Expression& x, LayerState& s, SourceLocation at) const;
+  void hold(const Expression& mask, const Expression& stays, const LayerState& before,
+            LayerState& s, SourceLocation at) const;
+  Expression output_of(const Expression* h, SourceLocation at) const;
+  Expression finish_step(const RNNPointer& prev, SourceLocation at);
 
-  unsigned components_;
+  bool deep_ = false;
+  unsigned components_ = 1;
   ComputationGraph* graph_ = nullptr;
   bool reading_ = false;
   bool has_h0_ = false;
   bool has_masks_ = false;
   std::vector<Expression> nodes_;  // of parameters_
-  std::vector<Expression> masks_;  // of each layer: input, previous output
+  std::vector<Expression> masks_;  // of each layer: input, previous output, previous cell
   std::vector<Expression>
       states_;  // step t, component k, layer l at (t * components + k) * layers + l
+  std::vector<Expression> outputs_;  // of each step
   std::vector<Expression> h0_;
   std::vector<RNNPointer> heads_;
   RNNPointer current_;
@@ -144,6 +172,7 @@ class SimpleRNNBuilder : public RNNBuilder {
     }
   };
 
+  SimpleRNNBuilder() = default;
   SimpleRNNBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                    ParameterCollection& model, bool support_lags = false);
   SimpleRNNBuilder(ParameterCollection& model, const Settings& s)
@@ -159,7 +188,7 @@ class SimpleRNNBuilder : public RNNBuilder {
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
 
  private:
-  bool lags_;
+  bool lags_ = false;
   const Expression* aux_ = nullptr;
 };
 

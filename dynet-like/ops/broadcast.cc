@@ -42,11 +42,38 @@ const OpForm kSubtract = binary<cpu::Subtract>("operator-", Reads::nothing);
 const OpForm kDivide = binary<cpu::Divide>("operator/", Reads::inputs);
 const OpForm kCdiv = binary<cpu::Divide>("cdiv", Reads::inputs);
 const OpForm kCmult = binary<cpu::Multiply>("cmult", Reads::inputs);
-const OpForm kMax = binary<cpu::Max>("max", Reads::inputs);
-const OpForm kMin = binary<cpu::Min>("min", Reads::inputs);
+const OpForm kPow = binary<cpu::Power>("pow", Reads::inputs);
+
+template <bool kLargest>
+constexpr OpForm extreme(const char* name) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = broadcast_many,
+          .batch = BatchRule::each(),
+          .reads = Reads::nothing,
+          .aux = cpu::extreme_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::Extreme<kLargest>::template forward),
+          .backward = DYNET_BACKWARD(cpu::Extreme<kLargest>::template backward)};
+}
+const OpForm kMax = extreme<true>("max");
+const OpForm kMin = extreme<false>("min");
+
+const OpForm kLogSumExp = {.name = "logsumexp",
+                           .kind = Kind::compute,
+                           .shape = broadcast_many,
+                           .batch = BatchRule::each(),
+                           .reads = Reads::inputs,
+                           .aux = cpu::logsumexp_aux,
+                           .passes_gradient = true,
+                           .forward = DYNET_FORWARD(cpu::logsumexp_forward),
+                           .backward = DYNET_BACKWARD(cpu::logsumexp_backward)};
 
 Expression apply(const OpForm& form, const Expression& x, const Expression& y, SourceLocation at) {
   return add_node(form, x, y, {}, at);
+}
+std::span<const Expression> all(std::initializer_list<Expression> xs) {
+  return {xs.begin(), xs.size()};
 }
 Expression apply_average(std::span<const Expression> xs, SourceLocation at) {
   return add_node(kAverage, xs, cpu::SumAttr{1.0 / static_cast<double>(xs.size())}, at);
@@ -55,8 +82,9 @@ Expression apply_average(std::span<const Expression> xs, SourceLocation at) {
 }  // namespace
 
 OpFamily broadcast_ops() {
-  static constexpr const OpForm* kAll[] = {&kAdd,  &kSum,   &kAverage, &kSubtract, &kDivide,
-                                           &kCdiv, &kCmult, &kMax,     &kMin};
+  static constexpr const OpForm* kAll[] = {&kAdd,    &kSum,  &kAverage,  &kSubtract,
+                                           &kDivide, &kCdiv, &kCmult,    &kPow,
+                                           &kMax,    &kMin,  &kLogSumExp};
   return kAll;
 }
 
@@ -82,14 +110,37 @@ Expression min(const Expression& x, const Expression& y, SourceLocation at) {
   return apply(kMin, x, y, at);
 }
 
+Expression pow(const Expression& x, const Expression& y, SourceLocation at) {
+  return apply(kPow, x, y, at);
+}
+
+Expression max(std::initializer_list<Expression> xs, SourceLocation at) {
+  return add_node(kMax, all(xs), {}, at);
+}
+Expression max(const std::vector<Expression>& xs, SourceLocation at) {
+  return add_node(kMax, xs, {}, at);
+}
+Expression min(std::initializer_list<Expression> xs, SourceLocation at) {
+  return add_node(kMin, all(xs), {}, at);
+}
+Expression min(const std::vector<Expression>& xs, SourceLocation at) {
+  return add_node(kMin, xs, {}, at);
+}
+Expression logsumexp(std::initializer_list<Expression> xs, SourceLocation at) {
+  return add_node(kLogSumExp, all(xs), {}, at);
+}
+Expression logsumexp(const std::vector<Expression>& xs, SourceLocation at) {
+  return add_node(kLogSumExp, xs, {}, at);
+}
+
 Expression sum(std::initializer_list<Expression> xs, SourceLocation at) {
-  return add_node(kSum, {xs.begin(), xs.size()}, cpu::SumAttr{1.0}, at);
+  return add_node(kSum, all(xs), cpu::SumAttr{1.0}, at);
 }
 Expression sum(const std::vector<Expression>& xs, SourceLocation at) {
   return add_node(kSum, xs, cpu::SumAttr{1.0}, at);
 }
 Expression average(std::initializer_list<Expression> xs, SourceLocation at) {
-  return apply_average({xs.begin(), xs.size()}, at);
+  return apply_average(all(xs), at);
 }
 Expression average(const std::vector<Expression>& xs, SourceLocation at) {
   return apply_average(xs, at);

@@ -6,7 +6,8 @@
 #include "dynet-like/graph/computation_graph.h"
 
 // Elementwise operations of several operands, all under one rule: each size, and the batch size, is
-// equal or one on either side; missing sizes are one; what is one repeats. Errors: ShapeError.
+// equal or one on either side; missing sizes are one; what is one repeats. Errors: ShapeError, and
+// ArgumentError for an empty list.
 
 namespace dynet {
 
@@ -22,12 +23,21 @@ Expression cmult(const Expression& x, const Expression& y,
 /// x / y
 Expression cdiv(const Expression& x, const Expression& y,
                 SourceLocation at = SourceLocation::current());
-/// The larger element; ties send the gradient to x.
+/// x to the power y. The gradient that y gets is zero where x is zero, and not a number where x is
+/// negative.
+Expression pow(const Expression& x, const Expression& y,
+               SourceLocation at = SourceLocation::current());
+
+/// The largest element of all operands; the first of several equal ones gets the gradient.
 Expression max(const Expression& x, const Expression& y,
                SourceLocation at = SourceLocation::current());
-/// The smaller element; ties send the gradient to x.
+Expression max(std::initializer_list<Expression> xs, SourceLocation at = SourceLocation::current());
+Expression max(const std::vector<Expression>& xs, SourceLocation at = SourceLocation::current());
+/// The smallest.
 Expression min(const Expression& x, const Expression& y,
                SourceLocation at = SourceLocation::current());
+Expression min(std::initializer_list<Expression> xs, SourceLocation at = SourceLocation::current());
+Expression min(const std::vector<Expression>& xs, SourceLocation at = SourceLocation::current());
 
 /// x1 + x2 + ...
 Expression sum(std::initializer_list<Expression> xs, SourceLocation at = SourceLocation::current());
@@ -37,5 +47,10 @@ Expression average(std::initializer_list<Expression> xs,
                    SourceLocation at = SourceLocation::current());
 Expression average(const std::vector<Expression>& xs,
                    SourceLocation at = SourceLocation::current());
+/// log(e^x1 + e^x2 + ... + e^xn), without overflow; minus infinity where all are.
+Expression logsumexp(std::initializer_list<Expression> xs,
+                     SourceLocation at = SourceLocation::current());
+Expression logsumexp(const std::vector<Expression>& xs,
+                     SourceLocation at = SourceLocation::current());
 
 }  // namespace dynet

@@ -1,5 +1,6 @@
 #include "dynet-like/ops/elementwise.h"
 
+#include "dynet-like/graph/check.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
 #include "kernels/cpu/unary.h"
@@ -45,6 +46,23 @@ const OpForm kAbs = unary<cpu::Abs>("abs", Reads::inputs);
 const OpForm kLogSigmoid = unary<cpu::LogSigmoid>("log_sigmoid", Reads::inputs);
 const OpForm kSoftsign = unary<cpu::Softsign>("softsign", Reads::output);
 const OpForm kElu = unary<cpu::Elu>("elu", Reads::both, sizeof(UnaryAttr));
+const OpForm kSilu = unary<cpu::Silu>("silu", Reads::inputs, sizeof(UnaryAttr));
+const OpForm kErf = unary<cpu::Erf>("erf", Reads::inputs);
+const OpForm kLogGamma = unary<cpu::LogGamma>("lgamma", Reads::inputs);
+const OpForm kSin = unary<cpu::Sin>("sin", Reads::inputs);
+const OpForm kCos = unary<cpu::Cos>("cos", Reads::inputs);
+const OpForm kTan = unary<cpu::Tan>("tan", Reads::output);
+const OpForm kAsin = unary<cpu::Asin>("asin", Reads::inputs);
+const OpForm kAcos = unary<cpu::Acos>("acos", Reads::inputs);
+const OpForm kAtan = unary<cpu::Atan>("atan", Reads::inputs);
+const OpForm kSinh = unary<cpu::Sinh>("sinh", Reads::inputs);
+const OpForm kCosh = unary<cpu::Cosh>("cosh", Reads::inputs);
+const OpForm kAsinh = unary<cpu::Asinh>("asinh", Reads::inputs);
+const OpForm kAcosh = unary<cpu::Acosh>("acosh", Reads::inputs);
+const OpForm kAtanh = unary<cpu::Atanh>("atanh", Reads::inputs);
+const OpForm kRound = unary<cpu::Round>("round", Reads::nothing, sizeof(UnaryAttr));
+const OpForm kCeil = unary<cpu::Ceil>("ceil", Reads::nothing, sizeof(UnaryAttr));
+const OpForm kFloor = unary<cpu::Floor>("floor", Reads::nothing, sizeof(UnaryAttr));
 
 Expression apply(const OpForm& form, const Expression& x, SourceLocation at) {
   return add_node(form, x, {}, at);
@@ -52,6 +70,8 @@ Expression apply(const OpForm& form, const Expression& x, SourceLocation at) {
 Expression apply(const OpForm& form, const LocatedExpression& x, double a) {
   return add_node(form, x.x, UnaryAttr{a}, x.at);
 }
+
+double gradient_of(GradientMode mode) { return mode == straight_through_gradient ? 1 : 0; }
 
 }  // namespace
 
@@ -61,7 +81,13 @@ OpFamily elementwise_ops() {
                                            &kTanh,          &kLogistic,    &kRectify,
                                            &kExp,           &kLog,         &kSqrt,
                                            &kSquare,        &kCube,        &kAbs,
-                                           &kLogSigmoid,    &kSoftsign,    &kElu};
+                                           &kLogSigmoid,    &kSoftsign,    &kElu,
+                                           &kSilu,          &kErf,         &kLogGamma,
+                                           &kSin,           &kCos,         &kTan,
+                                           &kAsin,          &kAcos,        &kAtan,
+                                           &kSinh,          &kCosh,        &kAsinh,
+                                           &kAcosh,         &kAtanh,       &kRound,
+                                           &kCeil,          &kFloor};
   return kAll;
 }
 
@@ -89,8 +115,40 @@ Expression cube(const Expression& x, SourceLocation at) { return apply(kCube, x,
 Expression abs(const Expression& x, SourceLocation at) { return apply(kAbs, x, at); }
 Expression log_sigmoid(const Expression& x, SourceLocation at) { return apply(kLogSigmoid, x, at); }
 Expression softsign(const Expression& x, SourceLocation at) { return apply(kSoftsign, x, at); }
+Expression erf(const Expression& x, SourceLocation at) { return apply(kErf, x, at); }
+Expression lgamma(const Expression& x, SourceLocation at) { return apply(kLogGamma, x, at); }
+Expression sin(const Expression& x, SourceLocation at) { return apply(kSin, x, at); }
+Expression cos(const Expression& x, SourceLocation at) { return apply(kCos, x, at); }
+Expression tan(const Expression& x, SourceLocation at) { return apply(kTan, x, at); }
+Expression asin(const Expression& x, SourceLocation at) { return apply(kAsin, x, at); }
+Expression acos(const Expression& x, SourceLocation at) { return apply(kAcos, x, at); }
+Expression atan(const Expression& x, SourceLocation at) { return apply(kAtan, x, at); }
+Expression sinh(const Expression& x, SourceLocation at) { return apply(kSinh, x, at); }
+Expression cosh(const Expression& x, SourceLocation at) { return apply(kCosh, x, at); }
+Expression asinh(const Expression& x, SourceLocation at) { return apply(kAsinh, x, at); }
+Expression acosh(const Expression& x, SourceLocation at) { return apply(kAcosh, x, at); }
+Expression atanh(const Expression& x, SourceLocation at) { return apply(kAtanh, x, at); }
 Expression elu(const Expression& x, float alpha, SourceLocation at) {
   return add_node(kElu, x, UnaryAttr{alpha}, at);
+}
+Expression silu(const Expression& x, float beta, SourceLocation at) {
+  return add_node(kSilu, x, UnaryAttr{beta}, at);
+}
+Expression selu(const Expression& x, SourceLocation at) {
+  constexpr double kScaleUp = 1.0507009873554805, kAlpha = 1.6732632423543772;
+  check_operands(
+      "selu", {x}, [](shape::Dims d) { return *d[0]; }, at);
+  return add_node(kScale, add_node(kElu, x, UnaryAttr{kAlpha}, at), UnaryAttr{kScaleUp}, at);
+}
+
+Expression round(const Expression& x, GradientMode mode, SourceLocation at) {
+  return add_node(kRound, x, UnaryAttr{gradient_of(mode)}, at);
+}
+Expression ceil(const Expression& x, GradientMode mode, SourceLocation at) {
+  return add_node(kCeil, x, UnaryAttr{gradient_of(mode)}, at);
+}
+Expression floor(const Expression& x, GradientMode mode, SourceLocation at) {
+  return add_node(kFloor, x, UnaryAttr{gradient_of(mode)}, at);
 }
 
 }  // namespace dynet

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/ops/gradient_mode.h"
 
 // Elementwise functions of one operand. The result has the operand's shape, its batch included.
 
@@ -43,8 +44,43 @@ Expression abs(const Expression& x, SourceLocation at = SourceLocation::current(
 Expression log_sigmoid(const Expression& x, SourceLocation at = SourceLocation::current());
 /// x / (1 + |x|)
 Expression softsign(const Expression& x, SourceLocation at = SourceLocation::current());
+/// 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x.
+Expression erf(const Expression& x, SourceLocation at = SourceLocation::current());
+/// log |Gamma(x)|
+Expression lgamma(const Expression& x, SourceLocation at = SourceLocation::current());
+/// Sine, cosine and tangent of an angle in radians.
+Expression sin(const Expression& x, SourceLocation at = SourceLocation::current());
+Expression cos(const Expression& x, SourceLocation at = SourceLocation::current());
+Expression tan(const Expression& x, SourceLocation at = SourceLocation::current());
+/// Their inverses: asin in [-pi/2, pi/2] and acos in [0, pi], of x in [-1, 1]; atan in
+/// (-pi/2, pi/2).
+Expression asin(const Expression& x, SourceLocation at = SourceLocation::current());
+Expression acos(const Expression& x, SourceLocation at = SourceLocation::current());
+Expression atan(const Expression& x, SourceLocation at = SourceLocation::current());
+/// (e^x - e^-x) / 2
+Expression sinh(const Expression& x, SourceLocation at = SourceLocation::current());
+/// (e^x + e^-x) / 2
+Expression cosh(const Expression& x, SourceLocation at = SourceLocation::current());
+/// The inverses of sinh, of cosh (x >= 1) and of tanh (x in (-1, 1)).
+Expression asinh(const Expression& x, SourceLocation at = SourceLocation::current());
+Expression acosh(const Expression& x, SourceLocation at = SourceLocation::current());
+Expression atanh(const Expression& x, SourceLocation at = SourceLocation::current());
 /// x above zero, alpha (e^x - 1) below. Clevert et al. 2016.
 Expression elu(const Expression& x, float alpha = 1.0f,
                SourceLocation at = SourceLocation::current());
+/// 1.0507 elu(x, 1.67326), which keeps mean 0 and variance 1. Klambauer et al. 2017.
+Expression selu(const Expression& x, SourceLocation at = SourceLocation::current());
+/// x / (1 + e^(-beta x)). Elfwing et al. 2017; Ramachandran et al. 2017.
+Expression silu(const Expression& x, float beta = 1.0f,
+                SourceLocation at = SourceLocation::current());
+
+/// The nearest integer, halves away from zero; the least integer not below x; the largest not above
+/// it. `mode` says what gradient x gets.
+Expression round(const Expression& x, GradientMode mode,
+                 SourceLocation at = SourceLocation::current());
+Expression ceil(const Expression& x, GradientMode mode,
+                SourceLocation at = SourceLocation::current());
+Expression floor(const Expression& x, GradientMode mode,
+                 SourceLocation at = SourceLocation::current());
 
 }  // namespace dynet

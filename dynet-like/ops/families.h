@@ -14,9 +14,14 @@ std::span<const OpForm* const> broadcast_ops();
 std::span<const OpForm* const> matrix_ops();
 std::span<const OpForm* const> reduction_ops();
 std::span<const OpForm* const> softmax_ops();
+std::span<const OpForm* const> loss_ops();
 std::span<const OpForm* const> selection_ops();
 std::span<const OpForm* const> noise_ops();
 std::span<const OpForm* const> recurrent_ops();
+std::span<const OpForm* const> flow_ops();
+std::span<const OpForm* const> convolution_ops();
+std::span<const OpForm* const> linear_algebra_ops();
+std::span<const OpForm* const> normalization_ops();
 std::vector<const OpForm*> all_ops();
 
 }  // namespace dynet

@@ -1,10 +1,13 @@
 #include "dynet-like/ops/inputs.h"
 
+#include <bit>
+
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
 #include "dynet-like/graph/parameter_nodes.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
+#include "dynet-like/shape/broken.h"
 #include "kernels/cpu/inputs.h"
 
 namespace dynet {
@@ -13,45 +16,57 @@ namespace {
 using cpu::ConstantAttr;
 using cpu::InputAttr;
 using cpu::OneHotAttr;
+using cpu::SparseInputAttr;
 
 Dim input_shape(const Operands& x) {
   const auto& a = x.as<InputAttr>();
   const Dim d = shape::checked(a.dim);
   if (d.size() != a.count)
-    throw RuleBroken{RuleBroken::Kind::argument, "the shape " + to_string(d) + " needs " +
-                                                     std::to_string(d.size()) + " values, got " +
-                                                     std::to_string(a.count)};
+    shape::broken("the shape " + to_string(d) + " needs " + std::to_string(d.size()) +
+                      " values, got " + std::to_string(a.count),
+                  shape::Kind::argument);
+  return d;
+}
+
+Dim sparse_input_shape(const Operands& x) {
+  const auto& a = x.as<SparseInputAttr>();
+  const Dim d = shape::checked(a.dim);
+  if (a.places != a.values)
+    shape::broken("needs a place for each value" + shape::two(a.places, a.values),
+                  shape::Kind::argument);
+  const auto* places = static_cast<const unsigned*>(x.payload);
+  for (std::uint64_t k = 0; k < a.places; ++k)
+    if (places[k] >= d.size())
+      shape::broken("place " + std::to_string(places[k]) + " is outside the " +
+                        std::to_string(d.size()) + " values of " + to_string(d),
+                    shape::Kind::index);
   return d;
 }
 
 // `what()` names the things that are counted; asked only where an index is outside of them.
 template <class What>
-Dim indices_checked(const Operands& x, const Indices& indices, std::size_t size, What what) {
-  if (indices.count == 0) throw RuleBroken{RuleBroken::Kind::argument, "needs at least one index"};
-  if (indices.source == Indices::in_node) {
-    const auto* v = static_cast<const unsigned*>(x.payload);
-    for (std::uint32_t i = 0; i < indices.count; ++i)
-      if (v[i] >= size)
-        throw RuleBroken{RuleBroken::Kind::index, "index " + std::to_string(v[i]) +
-                                                      " is outside the " + std::to_string(size) +
-                                                      " " + what()};
-  }
-  return Dim({1}, indices.count);
+unsigned batch_of(const Indices& indices, std::int64_t extreme, std::size_t size, What what) {
+  const unsigned largest = largest_index(indices, extreme);
+  if (indices.count == 0) shape::broken("needs at least one index", shape::Kind::argument);
+  if (indices.source == Indices::in_node && largest >= size)
+    shape::broken("index " + std::to_string(largest) + " is outside the " + std::to_string(size) +
+                      " " + what(),
+                  shape::Kind::index);
+  return indices.count;
 }
 
 Dim one_hot_shape(const Operands& x) {
   const auto& a = x.as<OneHotAttr>();
-  Dim d = indices_checked(x, a.indices, a.size, [] { return std::string("elements"); });
-  d.d[0] = static_cast<unsigned>(a.size);
-  return shape::checked(d);
+  return shape::checked(
+      Dim({static_cast<unsigned>(a.size)},
+          batch_of(a.indices, a.extreme, a.size, [] { return std::string("elements"); })));
 }
 
 Dim lookup_shape(const Operands& x) {
   const auto& a = x.as<LookupAttr>();
-  const Dim batch = indices_checked(x, a.indices, a.table->rows,
-                                    [&] { return "rows of \"" + a.table->name + "\""; });
   Dim d = a.table->dim;
-  d.bd = batch.bd;
+  d.bd = batch_of(a.indices, a.extreme, a.table->rows,
+                  [&] { return "rows of \"" + a.table->name + "\""; });
   return d;
 }
 
@@ -98,6 +113,8 @@ constexpr OpForm lookup_form(const char* name, bool gradient) {
 }
 
 const OpForm kInput = source("input", input_shape, DYNET_FORWARD(cpu::input_forward));
+const OpForm kSparseInput =
+    source("input", sparse_input_shape, DYNET_FORWARD(cpu::sparse_input_forward));
 const OpForm kOneHot = source("one_hot", one_hot_shape, DYNET_FORWARD(cpu::one_hot_forward));
 const OpForm kZeros = source("zeros", constant_shape, DYNET_FORWARD(cpu::constant_forward));
 const OpForm kOnes = source("ones", constant_shape, DYNET_FORWARD(cpu::constant_forward));
@@ -116,23 +133,37 @@ Expression add_constant(ComputationGraph& g, const OpForm& form, const Dim& d, d
   return add_node(g, form, ConstantAttr{value, d}, at);
 }
 
-Expression add_parameter(ComputationGraph& g, const OpForm& form, const ParameterHandle& p,
-                         SourceLocation at) {
+void need_parameter(const OpForm& form, const ParameterHandle& p, SourceLocation at) {
   if (!p)
     throw ArgumentError(
         std::string(form.name) +
             ": the parameter is empty: it belongs to no ParameterCollection\n  at " + to_string(at),
         at);
+}
+
+Expression add_parameter(ComputationGraph& g, const OpForm& form, const ParameterHandle& p,
+                         SourceLocation at) {
+  need_parameter(form, p, at);
   keep_bank(g, p.shared());
   return add_node(g, form, ParameterAttr{p.shared().get()}, at);
+}
+
+Expression add_lookup(ComputationGraph& g, const OpForm& form, const LookupParameter& p,
+                      const IndexArgument& index, SourceLocation at) {
+  need_parameter(form, p, at);
+  keep_bank(g, p.shared());
+  return add_node(g, form,
+                  {LookupAttr{p.shared().get(), index.indices(), index.extreme()}, index.payload(),
+                   index.payload_size()},
+                  at);
 }
 
 }  // namespace
 
 OpFamily input_ops() {
-  static constexpr const OpForm* kAll[] = {&kInput,          &kOneHot,   &kZeros,
-                                           &kOnes,           &kConstant, &kParameter,
-                                           &kConstParameter, &kLookup,   &kConstLookup};
+  static constexpr const OpForm* kAll[] = {&kInput,  &kSparseInput, &kOneHot,    &kZeros,
+                                           &kOnes,   &kConstant,    &kParameter, &kConstParameter,
+                                           &kLookup, &kConstLookup};
   return kAll;
 }
 
@@ -157,19 +188,26 @@ Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* da
   return add_node(g, kInput, InputAttr{data, data->size(), InputAttr::at_vector, d}, at);
 }
 
-Expression one_hot(ComputationGraph& g, unsigned d, unsigned index, SourceLocation at) {
-  const IndexList list = IndexList::copy(&index, 1);
-  return add_node(g, kOneHot, {OneHotAttr{list.indices, d}, list.values, list.payload_size()}, at);
+Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
+                 const std::vector<float>& data, float defdata, SourceLocation at) {
+  std::vector<unsigned> payload(ids);
+  for (const float value : data) payload.push_back(std::bit_cast<unsigned>(value));
+  return add_node(g, kSparseInput,
+                  {SparseInputAttr{defdata, ids.size(), data.size(), d, 0}, payload.data(),
+                   payload.size() * sizeof(unsigned)},
+                  at);
 }
-Expression one_hot(ComputationGraph& g, unsigned d, const std::vector<unsigned>& indices,
-                   SourceLocation at) {
-  const IndexList list = IndexList::copy(indices);
-  return add_node(g, kOneHot, {OneHotAttr{list.indices, d}, list.values, list.payload_size()}, at);
+
+Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index, SourceLocation at) {
+  return add_node(
+      g, kOneHot,
+      {OneHotAttr{index.indices(), index.extreme(), d}, index.payload(), index.payload_size()}, at);
 }
 
 Expression zeros(ComputationGraph& g, const Dim& d, SourceLocation at) {
   return add_constant(g, kZeros, d, 0.0, at);
 }
+Expression zeroes(ComputationGraph& g, const Dim& d, SourceLocation at) { return zeros(g, d, at); }
 Expression ones(ComputationGraph& g, const Dim& d, SourceLocation at) {
   return add_constant(g, kOnes, d, 1.0, at);
 }
@@ -190,61 +228,59 @@ Expression const_parameter(ComputationGraph& g, const LookupParameter& p, Source
   return add_parameter(g, kConstParameter, p, at);
 }
 
-namespace detail {
-
-Expression lookup(ComputationGraph& g, const LookupParameter& p, const IndexList& indices,
-                  bool constant, SourceLocation at) {
-  const OpForm& form = constant ? kConstLookup : kLookup;
-  if (!p)
-    throw ArgumentError(
-        std::string(form.name) +
-            ": the parameter is empty: it belongs to no ParameterCollection\n  at " + to_string(at),
-        at);
-  keep_bank(g, p.shared());
-  return add_node(
-      g, form,
-      {LookupAttr{p.shared().get(), indices.indices}, indices.values, indices.payload_size()}, at);
-}
-
-IndexList pointed(const char* op, const unsigned* p, SourceLocation at) {
-  if (!p) throw_null(op, at);
-  return IndexList::at(p);
-}
-IndexList pointed(const char* op, const std::vector<unsigned>* p, SourceLocation at) {
-  if (!p) throw_null(op, at);
-  return IndexList::at(p);
-}
-void throw_bad_index(const char* op, long long index, SourceLocation at) {
-  throw IndexError(std::string(op) + ": " + std::to_string(index) +
-                       " is not an index: it must be from 0 to 4294967295\n  at " + to_string(at),
-                   at);
-}
-
-}  // namespace detail
-
-Expression lookup(ComputationGraph& g, const LookupParameter& p, const unsigned* index,
+Expression lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                   SourceLocation at) {
-  return detail::lookup(g, p, detail::pointed("lookup", index, at), false, at);
+  return add_lookup(g, kLookup, p, index, at);
 }
-Expression lookup(ComputationGraph& g, const LookupParameter& p,
-                  const std::vector<unsigned>& indices, SourceLocation at) {
-  return detail::lookup(g, p, IndexList::copy(indices), false, at);
-}
-Expression lookup(ComputationGraph& g, const LookupParameter& p,
-                  const std::vector<unsigned>* indices, SourceLocation at) {
-  return detail::lookup(g, p, detail::pointed("lookup", indices, at), false, at);
-}
-Expression const_lookup(ComputationGraph& g, const LookupParameter& p, const unsigned* index,
+Expression const_lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                         SourceLocation at) {
-  return detail::lookup(g, p, detail::pointed("const_lookup", index, at), true, at);
+  return add_lookup(g, kConstLookup, p, index, at);
 }
-Expression const_lookup(ComputationGraph& g, const LookupParameter& p,
-                        const std::vector<unsigned>& indices, SourceLocation at) {
-  return detail::lookup(g, p, IndexList::copy(indices), true, at);
+
+Expression input(ComputationGraph& g, real s, DeviceArgument device, SourceLocation at) {
+  check_device("input", device, at);
+  return input(g, s, at);
 }
-Expression const_lookup(ComputationGraph& g, const LookupParameter& p,
-                        const std::vector<unsigned>* indices, SourceLocation at) {
-  return detail::lookup(g, p, detail::pointed("const_lookup", indices, at), true, at);
+Expression input(ComputationGraph& g, const real* s, DeviceArgument device, SourceLocation at) {
+  check_device("input", device, at);
+  return input(g, s, at);
+}
+Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& data,
+                 DeviceArgument device, SourceLocation at) {
+  check_device("input", device, at);
+  return input(g, d, data, at);
+}
+Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
+                 DeviceArgument device, SourceLocation at) {
+  check_device("input", device, at);
+  return input(g, d, data, at);
+}
+Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
+                 const std::vector<float>& data, float defdata, DeviceArgument device,
+                 SourceLocation at) {
+  check_device("input", device, at);
+  return input(g, d, ids, data, defdata, at);
+}
+Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
+                   DeviceArgument device, SourceLocation at) {
+  check_device("one_hot", device, at);
+  return one_hot(g, d, index, at);
+}
+Expression zeros(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
+  check_device("zeros", device, at);
+  return zeros(g, d, at);
+}
+Expression zeroes(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
+  return zeros(g, d, device, at);
+}
+Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
+  check_device("ones", device, at);
+  return ones(g, d, at);
+}
+Expression constant(ComputationGraph& g, const Dim& d, float value, DeviceArgument device,
+                    SourceLocation at) {
+  check_device("constant", device, at);
+  return constant(g, d, value, at);
 }
 
 }  // namespace dynet

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <concepts>
-#include <utility>
 #include <vector>
 
+#include "dynet-like/base/device.h"
 #include "dynet-like/graph/computation_graph.h"
-#include "dynet-like/graph/indices.h"
+#include "dynet-like/ops/index_argument.h"
 #include "dynet-like/param/parameters.h"
 
 // What enters a graph. Forms with a pointer read the value again at every `forward`; the caller
@@ -26,13 +26,18 @@ Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& da
                  SourceLocation at = SourceLocation::current());
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  SourceLocation at = SourceLocation::current());
+/// The same from a few of its elements, by their places in that order, the batch included; the
+/// others are `defdata`. The last one counts where a place is named twice.
+Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
+                 const std::vector<float>& data, float defdata = 0.0f,
+                 SourceLocation at = SourceLocation::current());
 /// A vector {d} that is one at `index` and zero elsewhere; several indices make a batch.
-Expression one_hot(ComputationGraph& g, unsigned d, unsigned index,
-                   SourceLocation at = SourceLocation::current());
-Expression one_hot(ComputationGraph& g, unsigned d, const std::vector<unsigned>& indices,
+Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
                    SourceLocation at = SourceLocation::current());
 
 Expression zeros(ComputationGraph& g, const Dim& d, SourceLocation at = SourceLocation::current());
+/// The old name.
+Expression zeroes(ComputationGraph& g, const Dim& d, SourceLocation at = SourceLocation::current());
 Expression ones(ComputationGraph& g, const Dim& d, SourceLocation at = SourceLocation::current());
 /// Every element `value`.
 Expression constant(ComputationGraph& g, const Dim& d, float value,
@@ -50,54 +55,35 @@ Expression const_parameter(ComputationGraph& g, const Parameter& p,
 Expression const_parameter(ComputationGraph& g, const LookupParameter& p,
                            SourceLocation at = SourceLocation::current());
 
-namespace detail {
-/// `index` as unsigned. Throws IndexError for a negative or too large one, named after `op`.
-template <std::integral I>
-unsigned checked_index(const char* op, I index, SourceLocation at);
-Expression lookup(ComputationGraph& g, const LookupParameter& p, const IndexList& indices,
-                  bool constant, SourceLocation at);
-/// Null pointers throw ArgumentError.
-IndexList pointed(const char* op, const unsigned* p, SourceLocation at);
-IndexList pointed(const char* op, const std::vector<unsigned>* p, SourceLocation at);
-[[noreturn]] void throw_bad_index(const char* op, long long index, SourceLocation at);
-
-template <std::integral I>
-unsigned checked_index(const char* op, I index, SourceLocation at) {
-  if (!std::in_range<unsigned>(index)) throw_bad_index(op, static_cast<long long>(index), at);
-  return static_cast<unsigned>(index);
-}
-}  // namespace detail
-
 /// A row of the table, in place; several indices give a batch, gathered. Indices beyond the table
 /// throw IndexError: at once, or at `forward` if they lie behind a pointer.
-template <std::integral I>
-Expression lookup(ComputationGraph& g, const LookupParameter& p, I index,
-                  SourceLocation at = SourceLocation::current()) {
-  const unsigned i = detail::checked_index("lookup", index, at);
-  return detail::lookup(g, p, IndexList::copy(&i, 1), false, at);
-}
-Expression lookup(ComputationGraph& g, const LookupParameter& p, const unsigned* index,
-                  SourceLocation at = SourceLocation::current());
-Expression lookup(ComputationGraph& g, const LookupParameter& p,
-                  const std::vector<unsigned>& indices,
-                  SourceLocation at = SourceLocation::current());
-Expression lookup(ComputationGraph& g, const LookupParameter& p,
-                  const std::vector<unsigned>* indices,
+Expression lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                   SourceLocation at = SourceLocation::current());
 /// The same without a gradient.
-template <std::integral I>
-Expression const_lookup(ComputationGraph& g, const LookupParameter& p, I index,
-                        SourceLocation at = SourceLocation::current()) {
-  const unsigned i = detail::checked_index("const_lookup", index, at);
-  return detail::lookup(g, p, IndexList::copy(&i, 1), true, at);
-}
-Expression const_lookup(ComputationGraph& g, const LookupParameter& p, const unsigned* index,
+Expression const_lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                         SourceLocation at = SourceLocation::current());
-Expression const_lookup(ComputationGraph& g, const LookupParameter& p,
-                        const std::vector<unsigned>& indices,
-                        SourceLocation at = SourceLocation::current());
-Expression const_lookup(ComputationGraph& g, const LookupParameter& p,
-                        const std::vector<unsigned>* indices,
-                        SourceLocation at = SourceLocation::current());
+
+/// The sources on a named device. Throws ArgumentError for a null pointer.
+Expression input(ComputationGraph& g, real s, DeviceArgument device,
+                 SourceLocation at = SourceLocation::current());
+Expression input(ComputationGraph& g, const real* s, DeviceArgument device,
+                 SourceLocation at = SourceLocation::current());
+Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& data,
+                 DeviceArgument device, SourceLocation at = SourceLocation::current());
+Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
+                 DeviceArgument device, SourceLocation at = SourceLocation::current());
+Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
+                 const std::vector<float>& data, float defdata, DeviceArgument device,
+                 SourceLocation at = SourceLocation::current());
+Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
+                   DeviceArgument device, SourceLocation at = SourceLocation::current());
+Expression zeros(ComputationGraph& g, const Dim& d, DeviceArgument device,
+                 SourceLocation at = SourceLocation::current());
+Expression zeroes(ComputationGraph& g, const Dim& d, DeviceArgument device,
+                  SourceLocation at = SourceLocation::current());
+Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device,
+                SourceLocation at = SourceLocation::current());
+Expression constant(ComputationGraph& g, const Dim& d, float value, DeviceArgument device,
+                    SourceLocation at = SourceLocation::current());
 
 }  // namespace dynet

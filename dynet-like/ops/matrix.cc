@@ -51,6 +51,7 @@ constexpr OpForm pairwise(const char* name) {
           .backward = DYNET_BACKWARD(cpu::Pairwise<F>::template backward)};
 }
 const OpForm kDotProduct = pairwise<cpu::DotProduct>("dot_product");
+const OpForm kTraceOfProduct = pairwise<cpu::DotProduct>("trace_of_product");
 const OpForm kSquaredDistance = pairwise<cpu::SquaredDistance>("squared_distance");
 const OpForm kBinaryLogLoss = pairwise<cpu::BinaryLogLoss>("binary_log_loss");
 
@@ -62,8 +63,9 @@ Expression apply(const OpForm& form, const Expression& x, const Expression& y, A
 }  // namespace
 
 OpFamily matrix_ops() {
-  static constexpr const OpForm* kAll[] = {&kMatmul,     &kAffine,          &kColwiseAdd,
-                                           &kDotProduct, &kSquaredDistance, &kBinaryLogLoss};
+  static constexpr const OpForm* kAll[] = {&kMatmul,       &kAffine,         &kColwiseAdd,
+                                           &kDotProduct,   &kTraceOfProduct, &kSquaredDistance,
+                                           &kBinaryLogLoss};
   return kAll;
 }
 
@@ -81,6 +83,9 @@ Expression colwise_add(const Expression& x, const Expression& bias, SourceLocati
 }
 Expression dot_product(const Expression& x, const Expression& y, SourceLocation at) {
   return apply(kDotProduct, x, y, {}, at);
+}
+Expression trace_of_product(const Expression& x, const Expression& y, SourceLocation at) {
+  return apply(kTraceOfProduct, x, y, {}, at);
 }
 Expression squared_distance(const Expression& x, const Expression& y, SourceLocation at) {
   return apply(kSquaredDistance, x, y, {}, at);

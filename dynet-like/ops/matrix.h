@@ -26,6 +26,9 @@ Expression colwise_add(const Expression& x, const Expression& bias,
 /// sum_i x_i y_i: {1} for each batch element.
 Expression dot_product(const Expression& x, const Expression& y,
                        SourceLocation at = SourceLocation::current());
+/// The trace of x y' for matrices of the same sizes, sum_ij x_ij y_ij: {1} for each batch element.
+Expression trace_of_product(const Expression& x, const Expression& y,
+                            SourceLocation at = SourceLocation::current());
 /// sum_i (x_i - y_i)^2: {1} for each batch element.
 Expression squared_distance(const Expression& x, const Expression& y,
                             SourceLocation at = SourceLocation::current());

@@ -13,6 +13,7 @@ namespace {
 using cpu::DropoutAttr;
 using cpu::NoiseAttr;
 using cpu::RandomAttr;
+using cpu::SharedDropoutAttr;
 
 std::string text(double x) {
   char digits[32];
@@ -24,28 +25,51 @@ template <class Rule>
 void require(bool holds, Rule rule) {
   if (!holds) throw RuleBroken{RuleBroken::Kind::argument, rule()};
 }
+void need_probability(double p) {
+  require(p >= 0 && p < 1,
+          [&] { return "the probability must be at least 0 and below 1, got " + text(p); });
+}
 void need_deviation(double stddev) {
   require(stddev >= 0 && std::isfinite(stddev), [&] {
     return "the standard deviation must be finite and not negative, got " + text(stddev);
   });
 }
 
-const OpForm kDropout = {
-    .name = "dropout",
-    .kind = Kind::compute,
-    .shape =
-        [](const Operands& x) {
-          const double p = x.as<DropoutAttr>().p;
-          require(p >= 0 && p < 1,
-                  [&] { return "the probability must be at least 0 and below 1, got " + text(p); });
-          return x[0];
-        },
-    .batch = BatchRule::each(offsetof(DropoutAttr, key)),
-    .reads = Reads::nothing,
-    .aux = no_aux,
-    .passes_gradient = true,
-    .forward = DYNET_FORWARD(cpu::dropout_forward),
-    .backward = DYNET_BACKWARD(cpu::dropout_backward)};
+const OpForm kDropout = {.name = "dropout",
+                         .kind = Kind::compute,
+                         .shape =
+                             [](const Operands& x) {
+                               need_probability(x.as<DropoutAttr>().p);
+                               return x[0];
+                             },
+                         .batch = BatchRule::each(offsetof(DropoutAttr, key)),
+                         .reads = Reads::nothing,
+                         .aux = no_aux,
+                         .passes_gradient = true,
+                         .forward = DYNET_FORWARD(cpu::dropout_forward),
+                         .backward = DYNET_BACKWARD(cpu::dropout_backward)};
+
+constexpr OpForm shared_dropout(const char* name) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape =
+              [](const Operands& x) {
+                const auto& a = x.as<SharedDropoutAttr>();
+                need_probability(a.p);
+                return a.dimension == SharedDropoutAttr::kAllDimensions
+                           ? x[0]
+                           : shape::along(x[0], static_cast<unsigned>(a.dimension));
+              },
+          .batch = BatchRule::each(offsetof(SharedDropoutAttr, key)),
+          .reads = Reads::nothing,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::shared_dropout_forward),
+          .backward = DYNET_BACKWARD(cpu::shared_dropout_backward)};
+}
+const OpForm kDropoutDim = shared_dropout("dropout_dim");
+const OpForm kDropoutBatch = shared_dropout("dropout_batch");
+const OpForm kBlockDropout = shared_dropout("block_dropout");
 
 const OpForm kNoise = {.name = "noise",
                        .kind = Kind::compute,
@@ -91,6 +115,13 @@ Dim uniform(const Operands& x) {
           [&] { return "[" + text(a.first) + ", " + text(a.second) + ") is not an interval"; });
   return shape::checked(a.dim);
 }
+Dim gumbel(const Operands& x) {
+  const auto& a = x.as<RandomAttr>();
+  require(std::isfinite(a.first), [&] { return "mu must be finite, got " + text(a.first); });
+  require(a.second >= 0 && std::isfinite(a.second),
+          [&] { return "beta must be finite and not negative, got " + text(a.second); });
+  return shape::checked(a.dim);
+}
 
 const OpForm kRandomNormal =
     random("random_normal", normal, DYNET_FORWARD(cpu::random_normal_forward));
@@ -98,6 +129,13 @@ const OpForm kRandomBernoulli =
     random("random_bernoulli", bernoulli, DYNET_FORWARD(cpu::random_bernoulli_forward));
 const OpForm kRandomUniform =
     random("random_uniform", uniform, DYNET_FORWARD(cpu::random_uniform_forward));
+const OpForm kRandomGumbel =
+    random("random_gumbel", gumbel, DYNET_FORWARD(cpu::random_gumbel_forward));
+
+Expression drop_together(const OpForm& form, const Expression& x, std::uint64_t d, real p,
+                         SourceLocation at) {
+  return add_node(form, x, SharedDropoutAttr{p, d, next_random_key(x)}, at);
+}
 
 Expression draw(const OpForm& form, ComputationGraph& g, const Dim& d, double first, double second,
                 SourceLocation at) {
@@ -107,13 +145,23 @@ Expression draw(const OpForm& form, ComputationGraph& g, const Dim& d, double fi
 }  // namespace
 
 OpFamily noise_ops() {
-  static constexpr const OpForm* kAll[] = {&kDropout, &kNoise, &kRandomNormal, &kRandomBernoulli,
-                                           &kRandomUniform};
+  static constexpr const OpForm* kAll[] = {&kDropout,         &kDropoutDim,    &kDropoutBatch,
+                                           &kBlockDropout,    &kNoise,         &kRandomNormal,
+                                           &kRandomBernoulli, &kRandomUniform, &kRandomGumbel};
   return kAll;
 }
 
 Expression dropout(const Expression& x, real p, SourceLocation at) {
   return add_node(kDropout, x, DropoutAttr{p, next_random_key(x)}, at);
+}
+Expression dropout_dim(const Expression& x, unsigned d, real p, SourceLocation at) {
+  return drop_together(kDropoutDim, x, d, p, at);
+}
+Expression dropout_batch(const Expression& x, real p, SourceLocation at) {
+  return drop_together(kDropoutBatch, x, SharedDropoutAttr::kAllDimensions, p, at);
+}
+Expression block_dropout(const Expression& x, real p, SourceLocation at) {
+  return drop_together(kBlockDropout, x, SharedDropoutAttr::kAllDimensions, p, at);
 }
 Expression noise(const Expression& x, real stddev, SourceLocation at) {
   return add_node(kNoise, x, NoiseAttr{stddev, next_random_key(x)}, at);
@@ -129,6 +177,31 @@ Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scal
 Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
                           SourceLocation at) {
   return draw(kRandomUniform, g, d, left, right, at);
+}
+
+Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu, real beta, SourceLocation at) {
+  return draw(kRandomGumbel, g, d, mu, beta, at);
+}
+
+Expression random_normal(ComputationGraph& g, const Dim& d, float mean, float stddev,
+                         DeviceArgument device, SourceLocation at) {
+  check_device("random_normal", device, at);
+  return random_normal(g, d, mean, stddev, at);
+}
+Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scale,
+                            DeviceArgument device, SourceLocation at) {
+  check_device("random_bernoulli", device, at);
+  return random_bernoulli(g, d, p, scale, at);
+}
+Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
+                          DeviceArgument device, SourceLocation at) {
+  check_device("random_uniform", device, at);
+  return random_uniform(g, d, left, right, at);
+}
+Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu, real beta,
+                         DeviceArgument device, SourceLocation at) {
+  check_device("random_gumbel", device, at);
+  return random_gumbel(g, d, mu, beta, at);
 }
 
 }  // namespace dynet

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dynet-like/base/device.h"
 #include "dynet-like/graph/computation_graph.h"
 
 // Randomness. Every node has a stream of its own that depends on the graph's seed and its place
@@ -10,6 +11,16 @@ namespace dynet {
 /// Every element zero with probability p, else x / (1 - p). For p = 0 the value is x.
 /// Throws ArgumentError unless p is in [0, 1).
 Expression dropout(const Expression& x, real p, SourceLocation at = SourceLocation::current());
+/// The same with one draw for all elements along dimension d: rows (d = 1) or columns (d = 0) of a
+/// matrix are dropped whole. Throws IndexError too.
+Expression dropout_dim(const Expression& x, unsigned d, real p,
+                       SourceLocation at = SourceLocation::current());
+/// The same with one draw for each batch element, which is kept or dropped whole.
+Expression dropout_batch(const Expression& x, real p,
+                         SourceLocation at = SourceLocation::current());
+/// x as a whole kept or dropped; in a batch, each element by a draw of its own.
+Expression block_dropout(const Expression& x, real p,
+                         SourceLocation at = SourceLocation::current());
 /// x plus Gaussian noise of mean zero. Throws ArgumentError for a negative or infinite standard
 /// deviation.
 Expression noise(const Expression& x, real stddev, SourceLocation at = SourceLocation::current());
@@ -23,5 +34,20 @@ Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scal
 /// Uniform in [left, right). Throws ArgumentError unless left <= right, both finite.
 Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
                           SourceLocation at = SourceLocation::current());
+/// Gumbel draws mu - beta log(-log u), u uniform in (0, 1): the argmax of scores plus such draws is
+/// a sample of their softmax (Gumbel 1954). Throws ArgumentError unless mu is finite and beta is
+/// finite and not negative.
+Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu = 0.0f, real beta = 1.0f,
+                         SourceLocation at = SourceLocation::current());
+
+/// The draws on a named device. Throws ArgumentError for a null pointer.
+Expression random_normal(ComputationGraph& g, const Dim& d, float mean, float stddev,
+                         DeviceArgument device, SourceLocation at = SourceLocation::current());
+Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scale,
+                            DeviceArgument device, SourceLocation at = SourceLocation::current());
+Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
+                          DeviceArgument device, SourceLocation at = SourceLocation::current());
+Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu, real beta,
+                         DeviceArgument device, SourceLocation at = SourceLocation::current());
 
 }  // namespace dynet

@@ -1,8 +1,11 @@
 #include "dynet-like/ops/recurrent.h"
 
+#include "dynet-like/graph/check.h"
+#include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
 #include "dynet-like/ops/noise.h"
+#include "dynet-like/ops/selection.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/recurrent.h"
 
@@ -56,6 +59,26 @@ const OpForm kOutput{.name = "vanilla_lstm_h",
                      .forward = DYNET_FORWARD(cpu::lstm_output_forward),
                      .backward = DYNET_BACKWARD(cpu::lstm_output_backward)};
 
+// Operands of the gates that are made of others: b, Wx, Wh, h, a mask of h and of x if there are
+// any, and the parts of x.
+Dim gates_of_parts(shape::Dims xs, bool masked) {
+  const Dim &b = *xs[0], &wx = *xs[1], &wh = *xs[2];
+  Dim h = *xs[3], x = shape::concatenate(xs.subspan(masked ? 6 : 4), 0);
+  if (masked) {
+    h = shape::masked(h, *xs[4]);
+    x = shape::masked(x, *xs[5]);
+  }
+  const Dim* const operands[] = {&b, &wx, &x, &wh, &h};
+  return shape::lstm_gates(shape::affine(operands));
+}
+
+void check_gates(const char* name, std::vector<Expression> operands,
+                 std::span<const Expression> parts, bool masked, SourceLocation at) {
+  operands.insert(operands.end(), parts.begin(), parts.end());
+  check_operands(
+      name, operands, [&](shape::Dims xs) { return gates_of_parts(xs, masked); }, at);
+}
+
 }  // namespace
 
 OpFamily recurrent_ops() {
@@ -66,12 +89,45 @@ OpFamily recurrent_ops() {
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& h_tm1, const Expression& Wx,
                               const Expression& Wh, const Expression& b, float weightnoise_std,
                               float forget_bias, SourceLocation at) {
+  // Before the nodes of the noise are made.
+  if (weightnoise_std != 0)
+    check_gates("vanilla_lstm_gates", {b, Wx, Wh, h_tm1}, {&x_t, 1}, false, at);
   const auto noisy = [&](const Expression& w) {
     return weightnoise_std == 0 ? w : noise(w, weightnoise_std, at);
   };
   const Expression operands[] = {noisy(b), noisy(Wx), x_t, noisy(Wh), h_tm1};
   const Expression sums = add_node(kGateSums, operands, {}, at);
   return vanilla_lstm_gates(sums, forget_bias, at);
+}
+
+Expression vanilla_lstm_gates_concat(const std::vector<Expression>& x_t, const Expression& h_tm1,
+                                     const Expression& Wx, const Expression& Wh,
+                                     const Expression& b, float weightnoise_std, float forget_bias,
+                                     SourceLocation at) {
+  check_gates("vanilla_lstm_gates_concat", {b, Wx, Wh, h_tm1}, x_t, false, at);
+  return vanilla_lstm_gates(concatenate(x_t, 0, at), h_tm1, Wx, Wh, b, weightnoise_std, forget_bias,
+                            at);
+}
+
+Expression vanilla_lstm_gates_dropout(const Expression& x_t, const Expression& h_tm1,
+                                      const Expression& Wx, const Expression& Wh,
+                                      const Expression& b, const Expression& dropout_mask_x,
+                                      const Expression& dropout_mask_h, float weightnoise_std,
+                                      float forget_bias, SourceLocation at) {
+  check_gates("vanilla_lstm_gates_dropout", {b, Wx, Wh, h_tm1, dropout_mask_h, dropout_mask_x},
+              {&x_t, 1}, true, at);
+  return vanilla_lstm_gates(cmult(x_t, dropout_mask_x, at), cmult(h_tm1, dropout_mask_h, at), Wx,
+                            Wh, b, weightnoise_std, forget_bias, at);
+}
+
+Expression vanilla_lstm_gates_dropout_concat(
+    const std::vector<Expression>& x_t, const Expression& h_tm1, const Expression& Wx,
+    const Expression& Wh, const Expression& b, const Expression& dropout_mask_x,
+    const Expression& dropout_mask_h, float weightnoise_std, float forget_bias, SourceLocation at) {
+  check_gates("vanilla_lstm_gates_dropout_concat",
+              {b, Wx, Wh, h_tm1, dropout_mask_h, dropout_mask_x}, x_t, true, at);
+  return vanilla_lstm_gates_dropout(concatenate(x_t, 0, at), h_tm1, Wx, Wh, b, dropout_mask_x,
+                                    dropout_mask_h, weightnoise_std, forget_bias, at);
 }
 
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& Wx, const Expression& b,

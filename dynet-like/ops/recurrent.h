@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "dynet-like/graph/computation_graph.h"
 
 // The parts of an LSTM step (Hochreiter and Schmidhuber 1997, with a forget gate). Gates lie one
@@ -8,11 +10,33 @@
 namespace dynet {
 
 /// i, f, o = logistic(.), g = tanh(.) of Wx x_t + Wh h_tm1 + b, where f's sum also gets
-/// `forget_bias`. x {I}, h {H}, Wx {4H,I}, Wh {4H,H}, b {4H} give {4H}; batch sizes equal or one.
+/// `forget_bias`. Weights and b get Gaussian noise of deviation `weightnoise_std`. x {I}, h {H}, Wx
+/// {4H,I}, Wh {4H,H}, b {4H} give {4H}; batch sizes equal or one.
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& h_tm1, const Expression& Wx,
                               const Expression& Wh, const Expression& b,
                               float weightnoise_std = 0.0f, float forget_bias = 1.0f,
                               SourceLocation at = SourceLocation::current());
+/// The same, x_t being the vectors of a list behind each other.
+Expression vanilla_lstm_gates_concat(const std::vector<Expression>& x_t, const Expression& h_tm1,
+                                     const Expression& Wx, const Expression& Wh,
+                                     const Expression& b, float weightnoise_std = 0.0f,
+                                     float forget_bias = 1.0f,
+                                     SourceLocation at = SourceLocation::current());
+/// The same, x_t and h_tm1 being multiplied by masks {I} and {H}, elementwise.
+Expression vanilla_lstm_gates_dropout(const Expression& x_t, const Expression& h_tm1,
+                                      const Expression& Wx, const Expression& Wh,
+                                      const Expression& b, const Expression& dropout_mask_x,
+                                      const Expression& dropout_mask_h,
+                                      float weightnoise_std = 0.0f, float forget_bias = 1.0f,
+                                      SourceLocation at = SourceLocation::current());
+/// Both.
+Expression vanilla_lstm_gates_dropout_concat(const std::vector<Expression>& x_t,
+                                             const Expression& h_tm1, const Expression& Wx,
+                                             const Expression& Wh, const Expression& b,
+                                             const Expression& dropout_mask_x,
+                                             const Expression& dropout_mask_h,
+                                             float weightnoise_std = 0.0f, float forget_bias = 1.0f,
+                                             SourceLocation at = SourceLocation::current());
 /// The same for the first step, where h is zero.
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& Wx, const Expression& b,
                               float forget_bias = 1.0f,

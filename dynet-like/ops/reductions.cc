@@ -2,6 +2,8 @@
 
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
+#include "dynet-like/shape/broken.h"
+#include "kernels/cpu/moments.h"
 #include "kernels/cpu/reductions.h"
 
 namespace dynet {
@@ -9,9 +11,7 @@ namespace {
 
 Dim elements(const Operands& x) { return shape::elements(x[0]); }
 Dim some_elements(const Operands& x) {
-  if (x[0].batch_size() == 0)
-    throw RuleBroken{RuleBroken::Kind::shape,
-                     "the mean of no elements is not defined, got " + to_string(x[0])};
+  shape::need_elements(x[0], shape::kAllDimensions, "mean");
   return shape::elements(x[0]);
 }
 Dim batches(const Operands& x) { return shape::batches(x[0]); }
@@ -42,15 +42,132 @@ const OpForm kSumBatches =
 const OpForm kMeanBatches =
     reduction<cpu::ReduceBatches<true>>("mean_batches", batches, Reads::nothing);
 
+using cpu::AlongAttr;
+using cpu::ReduceAttr;
+
+Dim reduced(const Operands& x) {
+  const auto& a = x.as<ReduceAttr>();
+  if (a.outside) shape::need_dimension(x[0], a.outside);
+  if (a.twice)
+    shape::broken("dimension " + std::to_string(a.twice - 1) + " is named twice",
+                  shape::Kind::argument);
+  if (a.power == 0) shape::broken("the power must be at least 1, got 0", shape::Kind::argument);
+  // All dimensions at once are those that there are.
+  const Dim r = (a.dims & shape::kAllDimensions) == shape::kAllDimensions
+                    ? shape::elements(x[0])
+                    : shape::without(x[0], a.dims);
+  if (a.divisor == 0) shape::need_elements(x[0], a.dims, "mean");
+  return r;
+}
+// Of a matrix or a vector, which is a matrix of one column.
+Dim reduced_matrix(const Operands& x) {
+  const auto& a = x.as<ReduceAttr>();
+  if (a.divisor == 0) shape::need_elements(x[0], a.dims, "mean");
+  return a.dims == 2 && x[0].nd < 2 ? x[0] : shape::without(x[0], a.dims);
+}
+
+constexpr OpForm moment(const char* name, Dim (*rule)(const Operands&), Reads reads) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = rule,
+          .batch = BatchRule::each(sizeof(ReduceAttr)),
+          .reads = reads,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::moment_forward),
+          .backward = DYNET_BACKWARD(cpu::moment_backward)};
+}
+constexpr OpForm deviation(const char* name) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = reduced,
+          .batch = BatchRule::each(sizeof(ReduceAttr)),
+          .reads = Reads::both,
+          .aux = cpu::deviation_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::deviation_forward),
+          .backward = DYNET_BACKWARD(cpu::deviation_backward)};
+}
+const OpForm kSumDim = moment("sum_dim", reduced, Reads::nothing);
+const OpForm kSumRows = moment("sum_rows", reduced_matrix, Reads::nothing);
+const OpForm kSumCols = moment("sum_cols", reduced_matrix, Reads::nothing);
+const OpForm kMeanDim = moment("mean_dim", reduced, Reads::nothing);
+const OpForm kAverageCols = moment("average_cols", reduced_matrix, Reads::nothing);
+const OpForm kMomentDim = moment("moment_dim", reduced, Reads::inputs);
+const OpForm kMomentElems = moment("moment_elems", reduced, Reads::inputs);
+const OpForm kMomentBatches = moment("moment_batches", reduced, Reads::inputs);
+const OpForm kStdDim = deviation("std_dim");
+const OpForm kStdElems = deviation("std_elems");
+const OpForm kStdBatches = deviation("std_batches");
+
+unsigned dimension(const Operands& x) { return static_cast<unsigned>(x.as<AlongAttr>().dimension); }
+
+template <bool kLargest>
+constexpr OpForm extreme(const char* name) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape =
+              [](const Operands& x) {
+                const unsigned d = dimension(x);
+                const Dim r = shape::without(x[0], shape::bit_of(x[0], d));
+                shape::need_elements(x[0], 1u << d, kLargest ? "largest" : "smallest");
+                return r;
+              },
+          .batch = BatchRule::each(sizeof(AlongAttr)),
+          .reads = Reads::nothing,
+          .aux = cpu::extreme_along_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::ExtremeAlong<kLargest>::template forward),
+          .backward = DYNET_BACKWARD(cpu::ExtremeAlong<kLargest>::template backward)};
+}
+const OpForm kMaxDim = extreme<true>("max_dim");
+const OpForm kMinDim = extreme<false>("min_dim");
+
+const OpForm kCumsum = {.name = "cumsum",
+                        .kind = Kind::compute,
+                        .shape =
+                            [](const Operands& x) {
+                              shape::bit_of(x[0], dimension(x));
+                              return x[0];
+                            },
+                        .batch = BatchRule::each(sizeof(AlongAttr)),
+                        .reads = Reads::nothing,
+                        .aux = no_aux,
+                        .passes_gradient = true,
+                        .forward = DYNET_FORWARD(cpu::cumulative_sum_forward),
+                        .backward = DYNET_BACKWARD(cpu::cumulative_sum_backward)};
+
 Expression apply(const OpForm& form, const Expression& x, SourceLocation at) {
   return add_node(form, x, {}, at);
+}
+
+// Over the batch as well, if asked. A divisor of zero is the number of elements.
+Expression over_dims(const OpForm& form, const Expression& x, const std::vector<unsigned>& dims,
+                     bool batch, unsigned power, double divisor, SourceLocation at) {
+  ReduceAttr a{batch ? shape::kBatchBit : 0, power, divisor, 0, 0};
+  for (unsigned d : dims) {
+    if (d >= kMaxTensorDim) {
+      a.outside = d;
+      break;
+    }
+    if (a.dims >> d & 1) a.twice = d + 1;
+    a.dims |= 1u << d;
+  }
+  return add_node(form, x, a, at);
+}
+Expression over(const OpForm& form, const Expression& x, shape::DimensionBits dims, unsigned power,
+                double divisor, SourceLocation at) {
+  return add_node(form, x, ReduceAttr{dims, power, divisor, 0, 0}, at);
 }
 
 }  // namespace
 
 OpFamily reduction_ops() {
-  static constexpr const OpForm* kAll[] = {&kSumElems, &kMeanElems,  &kSquaredNorm,
-                                           &kL2Norm,   &kSumBatches, &kMeanBatches};
+  static constexpr const OpForm* kAll[] = {
+      &kSumElems,  &kMeanElems,  &kMomentElems, &kStdElems,      &kSquaredNorm,
+      &kL2Norm,    &kSumBatches, &kMeanBatches, &kMomentBatches, &kStdBatches,
+      &kSumDim,    &kSumRows,    &kSumCols,     &kMeanDim,       &kAverageCols,
+      &kMomentDim, &kStdDim,     &kMaxDim,      &kMinDim,        &kCumsum};
   return kAll;
 }
 
@@ -63,6 +180,55 @@ Expression l2_norm(const Expression& x, SourceLocation at) { return apply(kL2Nor
 Expression sum_batches(const Expression& x, SourceLocation at) { return apply(kSumBatches, x, at); }
 Expression mean_batches(const Expression& x, SourceLocation at) {
   return apply(kMeanBatches, x, at);
+}
+
+Expression moment_elems(const Expression& x, unsigned r, SourceLocation at) {
+  return over(kMomentElems, x, shape::kAllDimensions, r, 0, at);
+}
+Expression std_elems(const Expression& x, SourceLocation at) {
+  return over(kStdElems, x, shape::kAllDimensions, 1, 0, at);
+}
+Expression moment_batches(const Expression& x, unsigned r, SourceLocation at) {
+  return over(kMomentBatches, x, shape::kBatchBit, r, 0, at);
+}
+Expression std_batches(const Expression& x, SourceLocation at) {
+  return over(kStdBatches, x, shape::kBatchBit, 1, 0, at);
+}
+
+Expression sum_dim(const Expression& x, const std::vector<unsigned>& dims, bool b,
+                   SourceLocation at) {
+  return over_dims(kSumDim, x, dims, b, 1, 1, at);
+}
+Expression sum_rows(const Expression& x, SourceLocation at) {
+  return over(kSumRows, x, 1, 1, 1, at);
+}
+Expression sum_cols(const Expression& x, SourceLocation at) {
+  return over(kSumCols, x, 2, 1, 1, at);
+}
+Expression mean_dim(const Expression& x, const std::vector<unsigned>& dims, bool b, unsigned n,
+                    SourceLocation at) {
+  return over_dims(kMeanDim, x, dims, b, 1, n, at);
+}
+Expression average_cols(const Expression& x, SourceLocation at) {
+  return over(kAverageCols, x, 2, 1, 0, at);
+}
+Expression moment_dim(const Expression& x, const std::vector<unsigned>& dims, unsigned r, bool b,
+                      unsigned n, SourceLocation at) {
+  return over_dims(kMomentDim, x, dims, b, r, n, at);
+}
+Expression std_dim(const Expression& x, const std::vector<unsigned>& dims, bool b, unsigned n,
+                   SourceLocation at) {
+  return over_dims(kStdDim, x, dims, b, 1, n, at);
+}
+
+Expression max_dim(const Expression& x, unsigned d, SourceLocation at) {
+  return add_node(kMaxDim, x, AlongAttr{d}, at);
+}
+Expression min_dim(const Expression& x, unsigned d, SourceLocation at) {
+  return add_node(kMinDim, x, AlongAttr{d}, at);
+}
+Expression cumsum(const Expression& x, unsigned d, SourceLocation at) {
+  return add_node(kCumsum, x, AlongAttr{d}, at);
 }
 
 }  // namespace dynet

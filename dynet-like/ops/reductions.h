@@ -1,15 +1,24 @@
 #pragma once
 
+#include <vector>
+
 #include "dynet-like/graph/computation_graph.h"
 
-// Many numbers to one, and many batch elements to one.
+// Many numbers to one, and many batch elements to one. A mean, a moment, a deviation or an extreme
+// of no elements throws ShapeError; a dimension that x does not have IndexError; a dimension named
+// twice, or a power of 0, ArgumentError.
 
 namespace dynet {
 
 /// The sum of all elements: {1}, one number for each batch element.
 Expression sum_elems(const Expression& x, SourceLocation at = SourceLocation::current());
-/// Their mean. Throws ShapeError for an operand without elements.
+/// Their mean.
 Expression mean_elems(const Expression& x, SourceLocation at = SourceLocation::current());
+/// The mean of their r-th powers, r >= 1.
+Expression moment_elems(const Expression& x, unsigned r,
+                        SourceLocation at = SourceLocation::current());
+/// Their standard deviation, the root of the mean of (x_i - mean)^2; gradient 0 at 0.
+Expression std_elems(const Expression& x, SourceLocation at = SourceLocation::current());
 /// The sum of their squares.
 Expression squared_norm(const Expression& x, SourceLocation at = SourceLocation::current());
 /// The root of the sum of their squares; gradient 0 at 0.
@@ -19,5 +28,43 @@ Expression l2_norm(const Expression& x, SourceLocation at = SourceLocation::curr
 Expression sum_batches(const Expression& x, SourceLocation at = SourceLocation::current());
 /// Their mean.
 Expression mean_batches(const Expression& x, SourceLocation at = SourceLocation::current());
+/// The mean of their r-th powers, element by element.
+Expression moment_batches(const Expression& x, unsigned r,
+                          SourceLocation at = SourceLocation::current());
+/// Their standard deviation.
+Expression std_batches(const Expression& x, SourceLocation at = SourceLocation::current());
+
+/// The sum along any number of dimensions, which are removed; with `b` the sum of batch elements
+/// too, which leaves a batch of one.
+Expression sum_dim(const Expression& x, const std::vector<unsigned>& dims, bool b = false,
+                   SourceLocation at = SourceLocation::current());
+/// sum_dim(x, {0}): the sum of the rows of a matrix. The old name.
+Expression sum_rows(const Expression& x, SourceLocation at = SourceLocation::current());
+/// sum_dim(x, {1}): the sum of the columns of a matrix; of a vector, itself. The old name.
+Expression sum_cols(const Expression& x, SourceLocation at = SourceLocation::current());
+/// The mean in place of the sum. n > 0 replaces the number of elements that the sum is divided by,
+/// for operands of which a part was set to zero by a mask.
+Expression mean_dim(const Expression& x, const std::vector<unsigned>& dims, bool b = false,
+                    unsigned n = 0, SourceLocation at = SourceLocation::current());
+/// The mean of the columns of a matrix; of a vector, itself.
+Expression average_cols(const Expression& x, SourceLocation at = SourceLocation::current());
+/// The mean of r-th powers, r >= 1.
+Expression moment_dim(const Expression& x, const std::vector<unsigned>& dims, unsigned r,
+                      bool b = false, unsigned n = 0,
+                      SourceLocation at = SourceLocation::current());
+/// The standard deviation, the root of the mean of (x_i - mean)^2, with n > 0 in place of the
+/// number of elements in both means; gradient 0 at 0.
+Expression std_dim(const Expression& x, const std::vector<unsigned>& dims, bool b = false,
+                   unsigned n = 0, SourceLocation at = SourceLocation::current());
+
+/// The largest element along dimension d, which is removed; the first of several equal ones gets
+/// the gradient.
+Expression max_dim(const Expression& x, unsigned d = 0,
+                   SourceLocation at = SourceLocation::current());
+/// The smallest.
+Expression min_dim(const Expression& x, unsigned d = 0,
+                   SourceLocation at = SourceLocation::current());
+/// The sums of the first 1, 2, ... elements along dimension d: the operand's shape.
+Expression cumsum(const Expression& x, unsigned d, SourceLocation at = SourceLocation::current());
 
 }  // namespace dynet

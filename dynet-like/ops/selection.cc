@@ -12,6 +12,7 @@ namespace {
 using cpu::ConcatenateAttr;
 using cpu::PickAttr;
 using cpu::RangeAttr;
+using cpu::StridedAttr;
 using cpu::TransposeAttr;
 
 struct ReshapeAttr {
@@ -70,6 +71,41 @@ const OpForm kPickRange = {.name = "pick_range",
                            .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::pick_range_forward),
                            .backward = DYNET_BACKWARD(cpu::pick_range_backward)};
+
+constexpr OpForm selection(const char* name) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape =
+              [](const Operands& x) {
+                const auto& a = x.as<PickAttr>();
+                return shape::select(x[0], a.indices.count, largest(a), dimension(a.dimension));
+              },
+          .batch = BatchRule::each(offsetof(PickAttr, indices)),
+          .reads = Reads::nothing,
+          .aux = cpu::pick_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::select_forward),
+          .backward = DYNET_BACKWARD(cpu::select_backward)};
+}
+const OpForm kSelectRows = selection("select_rows");
+const OpForm kSelectCols = selection("select_cols");
+
+std::span<const int> entries(const StridedAttr::List& list) { return {list.v, list.count}; }
+
+const OpForm kStridedSelect = {.name = "strided_select",
+                               .kind = Kind::compute,
+                               .shape =
+                                   [](const Operands& x) {
+                                     const auto& a = x.as<StridedAttr>();
+                                     return shape::strided_select(x[0], entries(a.strides),
+                                                                  entries(a.from), entries(a.to));
+                                   },
+                               .batch = BatchRule::each(sizeof(StridedAttr)),
+                               .reads = Reads::nothing,
+                               .aux = no_aux,
+                               .passes_gradient = true,
+                               .forward = DYNET_FORWARD(cpu::strided_select_forward),
+                               .backward = DYNET_BACKWARD(cpu::strided_select_backward)};
 
 const OpForm kReshape = {
     .name = "reshape",
@@ -141,6 +177,13 @@ Expression pick_with(const OpForm& form, const Expression& x, const IndexArgumen
                   at);
 }
 
+// Of a list that is too long for any shape only the length counts: the shape rule refuses it.
+StridedAttr::List list_of(const std::vector<int>& v) {
+  StridedAttr::List list{static_cast<std::uint32_t>(v.size()), {}};
+  std::copy_n(v.begin(), std::min<std::size_t>(v.size(), StridedAttr::kMost), list.v);
+  return list;
+}
+
 Expression transpose_with(const Expression& x, const unsigned* order, std::size_t rank,
                           SourceLocation at) {
   TransposeAttr a{static_cast<std::uint32_t>(rank), {}};
@@ -159,8 +202,9 @@ std::span<const Expression> all(std::initializer_list<Expression> xs) {
 
 OpFamily selection_ops() {
   static constexpr const OpForm* kAll[] = {
-      &kPick,      &kPickBatchElem, &kPickBatchElems,  &kPickRange,          &kReshape,
-      &kTranspose, &kConcatenate,   &kConcatenateCols, &kConcatenateToBatch, &kNoBackprop};
+      &kSelectRows,      &kSelectCols,         &kStridedSelect, &kPick,      &kPickBatchElem,
+      &kPickBatchElems,  &kPickRange,          &kReshape,       &kTranspose, &kConcatenate,
+      &kConcatenateCols, &kConcatenateToBatch, &kNoBackprop};
   return kAll;
 }
 
@@ -170,6 +214,21 @@ Expression pick(const Expression& x, const IndexArgument& v, unsigned d, SourceL
 Expression pick_range(const Expression& x, unsigned start, unsigned end, unsigned d,
                       SourceLocation at) {
   return add_node(kPickRange, x, RangeAttr{d, start, end}, at);
+}
+Expression pickrange(const Expression& x, unsigned start, unsigned end, SourceLocation at) {
+  return pick_range(x, start, end, 0, at);
+}
+Expression select_rows(const Expression& x, const IndexArgument& rows, SourceLocation at) {
+  return pick_with(kSelectRows, x, rows, 0, at);
+}
+Expression select_cols(const Expression& x, const IndexArgument& cols, SourceLocation at) {
+  return pick_with(kSelectCols, x, cols, 1, at);
+}
+Expression strided_select(const Expression& x, const std::vector<int>& strides,
+                          const std::vector<int>& from, const std::vector<int>& to,
+                          SourceLocation at) {
+  return add_node(kStridedSelect, x, StridedAttr{list_of(strides), list_of(from), list_of(to), 0},
+                  at);
 }
 Expression pick_batch_elem(const Expression& x, const IndexArgument& v, SourceLocation at) {
   return pick_with(kPickBatchElem, x, v, 0, at);

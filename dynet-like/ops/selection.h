@@ -19,6 +19,22 @@ Expression pick(const Expression& x, const IndexArgument& v, unsigned d = 0,
 /// The slices [start, end) of dimension d.
 Expression pick_range(const Expression& x, unsigned start, unsigned end, unsigned d = 0,
                       SourceLocation at = SourceLocation::current());
+/// The old name of pick_range along dimension 0.
+Expression pickrange(const Expression& x, unsigned start, unsigned end,
+                     SourceLocation at = SourceLocation::current());
+/// Rows v1, v2, ... of each batch element, also several times the same: dimension 0 becomes as long
+/// as the list.
+Expression select_rows(const Expression& x, const IndexArgument& rows,
+                       SourceLocation at = SourceLocation::current());
+/// Columns v1, v2, ... of each batch element: dimension 1 becomes as long as the list.
+Expression select_cols(const Expression& x, const IndexArgument& cols,
+                       SourceLocation at = SourceLocation::current());
+/// In each dimension k every strides[k]-th slice of [from[k], to[k]), which are
+/// ceil((to - from) / stride); the entry behind the last dimension is for the batch. What a list is
+/// too short for is 1 for a stride, 0 for `from` and the whole size for `to`.
+Expression strided_select(const Expression& x, const std::vector<int>& strides,
+                          const std::vector<int>& from = {}, const std::vector<int>& to = {},
+                          SourceLocation at = SourceLocation::current());
 /// Batch element v.
 Expression pick_batch_elem(const Expression& x, const IndexArgument& v,
                            SourceLocation at = SourceLocation::current());

@@ -1,8 +1,16 @@
 #include "dynet-like/ops/softmax.h"
 
+#include <limits>
+
+#include "dynet-like/graph/check.h"
+#include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
+#include "dynet-like/ops/inputs.h"
+#include "dynet-like/shape/broken.h"
+#include "dynet-like/shape/reduction_rules.h"
 #include "kernels/cpu/softmax.h"
+#include "kernels/cpu/sparsemax.h"
 
 namespace dynet {
 namespace {
@@ -34,6 +42,47 @@ const OpForm kLogSoftmax = {.name = "log_softmax",
                             .forward = DYNET_FORWARD(cpu::log_softmax_forward),
                             .backward = DYNET_BACKWARD(cpu::log_softmax_backward)};
 
+const OpForm kLogSumExpDim = {.name = "logsumexp_dim",
+                              .kind = Kind::compute,
+                              .shape =
+                                  [](const Operands& x) {
+                                    const auto d =
+                                        static_cast<unsigned>(x.as<SoftmaxAttr>().dimension);
+                                    return shape::without(x[0], shape::bit_of(x[0], d));
+                                  },
+                              .batch = BatchRule::each(sizeof(SoftmaxAttr)),
+                              .reads = Reads::inputs,
+                              .aux = cpu::logsumexp_along_aux,
+                              .passes_gradient = true,
+                              .forward = DYNET_FORWARD(cpu::logsumexp_along_forward),
+                              .backward = DYNET_BACKWARD(cpu::logsumexp_along_backward)};
+
+const OpForm kSparsemax = {.name = "sparsemax",
+                           .kind = Kind::compute,
+                           .shape = [](const Operands& x) { return x[0]; },
+                           .batch = BatchRule::each(),
+                           .reads = Reads::output,
+                           .aux = cpu::sparsemax_aux,
+                           .passes_gradient = true,
+                           .forward = DYNET_FORWARD(cpu::sparsemax_forward),
+                           .backward = DYNET_BACKWARD(cpu::sparsemax_backward)};
+
+const OpForm kConstrainedSoftmax = {.name = "constrained_softmax",
+                                    .kind = Kind::compute,
+                                    .shape =
+                                        [](const Operands& x) {
+                                          shape::need_same_sizes(x[0], x[1]);
+                                          Dim r = x[0];
+                                          r.bd = shape::common_batch(x[0], x[1]);
+                                          return r;
+                                        },
+                                    .batch = BatchRule::each(),
+                                    .reads = Reads::output,
+                                    .aux = cpu::constrained_softmax_aux,
+                                    .passes_gradient = true,
+                                    .forward = DYNET_FORWARD(cpu::constrained_softmax_forward),
+                                    .backward = DYNET_BACKWARD(cpu::constrained_softmax_backward)};
+
 const OpForm kPickNegLogSoftmax = {
     .name = "pickneglogsoftmax",
     .kind = Kind::compute,
@@ -52,7 +101,8 @@ const OpForm kPickNegLogSoftmax = {
 }  // namespace
 
 OpFamily softmax_ops() {
-  static constexpr const OpForm* kAll[] = {&kSoftmax, &kLogSoftmax, &kPickNegLogSoftmax};
+  static constexpr const OpForm* kAll[] = {&kSoftmax,   &kLogSoftmax,         &kLogSumExpDim,
+                                           &kSparsemax, &kConstrainedSoftmax, &kPickNegLogSoftmax};
   return kAll;
 }
 
@@ -61,6 +111,37 @@ Expression softmax(const Expression& x, unsigned d, SourceLocation at) {
 }
 Expression log_softmax(const Expression& x, SourceLocation at) {
   return add_node(kLogSoftmax, x, {}, at);
+}
+Expression log_softmax(const Expression& x, const std::vector<unsigned>& restriction,
+                       SourceLocation at) {
+  const Dim d = check_operands(
+      "log_softmax", {x},
+      [&](shape::Dims dims) {
+        if (restriction.empty()) shape::broken("needs at least one index", shape::Kind::argument);
+        for (const unsigned index : restriction)
+          if (index >= dims[0]->rows())
+            shape::broken("index " + std::to_string(index) + " is outside dimension 0 of size " +
+                              std::to_string(dims[0]->rows()),
+                          shape::Kind::index);
+        return *dims[0];
+      },
+      at);
+  std::vector<float> mask(d.rows(), -std::numeric_limits<float>::infinity());
+  for (const unsigned index : restriction) mask[index] = 0;
+  return log_softmax(LocatedExpression(x, at) + input(*x.pg, {d.rows()}, mask, at), at);
+}
+Expression log_softmax(const Expression& x, std::initializer_list<unsigned> restriction,
+                       SourceLocation at) {
+  return log_softmax(x, std::vector<unsigned>(restriction), at);
+}
+Expression logsumexp_dim(const Expression& x, unsigned d, SourceLocation at) {
+  return add_node(kLogSumExpDim, x, SoftmaxAttr{d}, at);
+}
+Expression sparsemax(const Expression& x, SourceLocation at) {
+  return add_node(kSparsemax, x, {}, at);
+}
+Expression constrained_softmax(const Expression& x, const Expression& y, SourceLocation at) {
+  return add_node(kConstrainedSoftmax, x, y, {}, at);
 }
 Expression pickneglogsoftmax(const Expression& x, const IndexArgument& v, SourceLocation at) {
   return add_node(kPickNegLogSoftmax, x,

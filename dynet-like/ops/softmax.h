@@ -1,5 +1,8 @@
 #pragma once
 
+#include <initializer_list>
+#include <vector>
+
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/ops/index_argument.h"
 
@@ -8,12 +11,30 @@
 
 namespace dynet {
 
-/// e^x_i / sum_j e^x_j, along dimension d of a vector or matrix: the operand's shape.
-/// Throws ShapeError, IndexError.
+/// e^x_i / sum_j e^x_j, along dimension d: the operand's shape. Throws IndexError.
 Expression softmax(const Expression& x, unsigned d = 0,
                    SourceLocation at = SourceLocation::current());
-/// log(softmax(x)) along dimension 0 of a vector or matrix, minus infinity where x is masked.
+/// log(softmax(x)) along dimension 0, minus infinity where x is masked.
 Expression log_softmax(const Expression& x, SourceLocation at = SourceLocation::current());
+/// The same over the elements that `restriction` names; the others are minus infinity. Throws
+/// IndexError, and ArgumentError if it names none.
+Expression log_softmax(const Expression& x, const std::vector<unsigned>& restriction,
+                       SourceLocation at = SourceLocation::current());
+Expression log_softmax(const Expression& x, std::initializer_list<unsigned> restriction,
+                       SourceLocation at = SourceLocation::current());
+/// log sum_j e^x_j along dimension d, which is removed; minus infinity where all scores are masked,
+/// or where there are none. Throws IndexError.
+Expression logsumexp_dim(const Expression& x, unsigned d,
+                         SourceLocation at = SourceLocation::current());
+
+/// Along dimension 0, the probabilities that are closest to x: max(x_i - t, 0), where t makes their
+/// sum one. The operand's shape. Martins and Astudillo 2016.
+Expression sparsemax(const Expression& x, SourceLocation at = SourceLocation::current());
+/// Along dimension 0, min(e^x_i / z, y_i), where z makes the sum one: the operands' shape, which is
+/// the same but for the batch. The bounds y are not negative; where their sum is below one, the
+/// result is y. Martins and Kreutzer 2017. Throws ShapeError.
+Expression constrained_softmax(const Expression& x, const Expression& y,
+                               SourceLocation at = SourceLocation::current());
 
 /// -log(softmax(x)[v]) for a vector of scores x and one class v for each batch element: {1}, one
 /// loss for each batch element. If the class is masked the loss is infinite. Classes behind a

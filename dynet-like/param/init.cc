@@ -21,13 +21,21 @@ void need_matrix(const Tensor& values, const char* who, bool square) {
                      "matrix, got " + to_string(values.d));
 }
 
+void need_variance(float variance, const char* who) {
+  if (!(variance >= 0))
+    throw ArgumentError(std::string(who) + ": the variance must not be negative, got " +
+                        std::to_string(variance));
+}
+
 }  // namespace
+
+void ParameterInit::initialize_params(Tensor&) const {
+  throw ArgumentError("ParameterInit: this kind draws at random and needs a RandomStream");
+}
 
 ParameterInitNormal::ParameterInitNormal(float mean, float variance)
     : mean_(mean), stddev_(std::sqrt(variance)) {
-  if (!(variance >= 0))
-    throw ArgumentError("ParameterInitNormal: the variance must not be negative, got " +
-                        std::to_string(variance));
+  need_variance(variance, "ParameterInitNormal");
 }
 
 void ParameterInitNormal::initialize(Tensor& values, const RandomStream& random) const {
@@ -71,6 +79,45 @@ void ParameterInitGlorot::initialize(Tensor& values, const RandomStream& random)
   }
   const double scale = fans > 0 ? gain_ * std::sqrt(3.0 * count) / std::sqrt(fans) : 0.0;
   fill_uniform(values, random, -scale, scale);
+}
+
+void ParameterInitHe::initialize(Tensor& values, const RandomStream& random) const {
+  const Dim& d = values.d;
+  if (d.nd < 2)
+    throw ShapeError("ParameterInitHe: needs a matrix or more, of which it takes the fan-in, got " +
+                     to_string(d));
+  double fan_in = 1;
+  for (unsigned i = 0; i < d.nd; ++i)
+    if (i != (d.nd == 4 ? 3u : 0u)) fan_in *= d[i];
+  const double stddev = fan_in > 0 ? gain_ / std::sqrt(fan_in) : 0.0;
+  const std::size_t n = d.size();
+  for (std::size_t i = 0; i < n; ++i) values.v[i] = static_cast<float>(stddev * random.normal(i));
+}
+
+ParameterInitTruncatedNormal::ParameterInitTruncatedNormal(float mean, float variance, float cutoff)
+    : mean_(mean), stddev_(std::sqrt(variance)), cutoff_(cutoff) {
+  need_variance(variance, "ParameterInitTruncatedNormal");
+  if (!(cutoff > 0))
+    throw ArgumentError("ParameterInitTruncatedNormal: the cutoff must be above 0, got " +
+                        std::to_string(cutoff));
+}
+
+void ParameterInitTruncatedNormal::initialize(Tensor& values, const RandomStream& random) const {
+  std::uint64_t draw = 0;
+  const double c = cutoff_;
+  const auto standard = [&] {
+    if (c > 1.25)
+      for (;;)
+        if (const double x = random.normal(draw++); std::abs(x) <= c) return x;
+    for (;;) {  // few draws of the Gaussian would be near enough
+      const double x = c * (2 * random.uniform(draw) - 1), y = random.uniform(draw + 1);
+      draw += 2;
+      if (y < std::exp(-x * x / 2)) return x;
+    }
+  };
+  const std::size_t n = values.d.size();
+  for (std::size_t i = 0; i < n; ++i)
+    values.v[i] = static_cast<float>(mean_ + stddev_ * standard());
 }
 
 void ParameterInitSaxe::initialize(Tensor& values, const RandomStream& random) const {

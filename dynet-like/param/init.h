@@ -9,10 +9,12 @@
 namespace dynet {
 
 /// Fills a new parameter. `random` depends only on the collection's seed and the parameter's full
-/// name.
+/// name. One's own overrides one of the two.
 struct ParameterInit {
   virtual ~ParameterInit() = default;
-  virtual void initialize(Tensor& values, const RandomStream& random) const = 0;
+  virtual void initialize(Tensor& values, const RandomStream&) const { initialize_params(values); }
+  /// DyNet's form, for what draws nothing or in its own way. Throws ArgumentError if there is none.
+  virtual void initialize_params(Tensor& values) const;
 };
 
 /// Gaussian with the given mean and variance.
@@ -59,6 +61,30 @@ struct ParameterInitGlorot : ParameterInit {
  private:
   bool lookup_;
   float gain_;
+};
+
+/// Gaussian with mean 0 and variance gain^2 / fan_in, by default for layers of rectifiers (He et
+/// al. 2015). The fan-in is the number of values that one output depends on: columns of a matrix,
+/// hwi of filters {h,w,i,o}, the product of all sizes but the first otherwise. Throws ShapeError
+/// for a vector.
+struct ParameterInitHe : ParameterInit {
+  explicit ParameterInitHe(float gain = 1.41421356f) : gain_(gain) {}
+  void initialize(Tensor& values, const RandomStream& random) const override;
+
+ private:
+  float gain_;
+};
+
+/// Gaussian with the given mean and variance, drawn again where it is further than `cutoff`
+/// standard deviations from the mean, so that its own variance is smaller. Throws ArgumentError for
+/// a negative variance and unless cutoff > 0.
+struct ParameterInitTruncatedNormal : ParameterInit {
+  explicit ParameterInitTruncatedNormal(float mean = 0.0f, float variance = 1.0f,
+                                        float cutoff = 2.0f);
+  void initialize(Tensor& values, const RandomStream& random) const override;
+
+ private:
+  float mean_, stddev_, cutoff_;
 };
 
 /// A random matrix with orthonormal rows or columns, whichever are fewer, times `gain`. Saxe et al.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/process.h"
 
 namespace dynet {
 namespace {
@@ -70,9 +71,17 @@ ParameterStorage& ParameterHandle::get() const {
   return *p_;
 }
 
-void ParameterHandle::zero() { std::fill_n(get().values, get().size(), 0.0f); }
+void ParameterHandle::zero() {
+  get().settle_all();
+  std::fill_n(get().values, get().size(), 0.0f);
+  get().changed();
+}
 
-void ParameterHandle::scale(float s) { scale_floats(get().values, get().size(), s); }
+void ParameterHandle::scale(float s) {
+  get().settle_all();
+  scale_floats(get().values, get().size(), s);
+  get().changed();
+}
 
 void ParameterHandle::scale_gradient(float s) {
   ParameterStorage& p = get();
@@ -87,7 +96,7 @@ void ParameterHandle::scale_gradient(float s) {
   }
 }
 
-Tensor Parameter::gradients() const {
+ParameterView Parameter::gradients() const {
   ParameterStorage& p = get();
   GradientLane* lane = p.bank->gradients.merge();
   if (!lane) lane = &p.bank->gradients.mine();
@@ -102,12 +111,14 @@ void Parameter::set_value(const std::vector<float>& values) {
     throw ArgumentError("parameter " + p.name + " " + to_string(p.dim) + " needs " +
                         std::to_string(p.size()) + " values, got " + std::to_string(values.size()));
   std::copy(values.begin(), values.end(), p.values);
+  p.changed();
 }
 
 void Parameter::clip_inplace(float left, float right) {
   if (!(left <= right)) throw ArgumentError("clip_inplace: needs left <= right");
   float* v = get().values;
   for (std::size_t i = 0; i < get().size(); ++i) v[i] = std::clamp(v[i], left, right);
+  get().changed();
 }
 
 void LookupParameter::initialize(unsigned index, const std::vector<float>& values) {
@@ -117,11 +128,14 @@ void LookupParameter::initialize(unsigned index, const std::vector<float>& value
     throw ArgumentError("lookup parameter " + p.name + " has rows of " +
                         std::to_string(p.row_size()) + " values, got " +
                         std::to_string(values.size()));
+  p.settle(index);
   std::copy(values.begin(), values.end(), p.values + index * p.row_size());
+  p.changed();
 }
 
 Tensor LookupParameter::row(unsigned index) const {
   check_row(get(), index);
+  get().settle(index);
   return {get().dim, get().values + index * get().row_size()};
 }
 
@@ -144,8 +158,12 @@ std::vector<float> LookupParameter::row_gradient(unsigned index) const {
   return g;
 }
 
+ParameterCollection::ParameterCollection()
+    : ParameterCollection(find_process_hooks() ? find_process_hooks()->weight_decay() : 0.0f) {}
+
 ParameterCollection::ParameterCollection(float weight_decay_lambda)
     : bank_(std::make_shared<ParameterBank>()), node_(&bank_->root) {
+  if (const ProcessHooks* process = find_process_hooks()) set_seed(process->collection_seed());
   set_weight_decay_lambda(weight_decay_lambda);
 }
 
@@ -187,6 +205,47 @@ LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim
                                                            const ParameterInit& init,
                                                            const std::string& name) {
   return LookupParameter(add(name, d, n, true, init));
+}
+
+Parameter ParameterCollection::add_parameters(const Dim& d, DeviceArgument device,
+                                              SourceLocation at) {
+  return add_parameters(d, "", device, at);
+}
+
+Parameter ParameterCollection::add_parameters(const Dim& d, const std::string& name,
+                                              DeviceArgument device, SourceLocation at) {
+  check_device("add_parameters", device, at);
+  return add_parameters(d, name);
+}
+
+Parameter ParameterCollection::add_parameters(const Dim& d, float scale, const std::string& name,
+                                              DeviceArgument device, SourceLocation at) {
+  check_device("add_parameters", device, at);
+  return add_parameters(d, scale, name);
+}
+
+Parameter ParameterCollection::add_parameters(const Dim& d, const ParameterInit& init,
+                                              const std::string& name, DeviceArgument device,
+                                              SourceLocation at) {
+  check_device("add_parameters", device, at);
+  return add_parameters(d, init, name);
+}
+
+LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
+                                                           const std::string& name,
+                                                           DeviceArgument device,
+                                                           SourceLocation at) {
+  check_device("add_lookup_parameters", device, at);
+  return add_lookup_parameters(n, d, name);
+}
+
+LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
+                                                           const ParameterInit& init,
+                                                           const std::string& name,
+                                                           DeviceArgument device,
+                                                           SourceLocation at) {
+  check_device("add_lookup_parameters", device, at);
+  return add_lookup_parameters(n, d, init, name);
 }
 
 ParameterCollection ParameterCollection::add_subcollection(const std::string& name,
@@ -236,7 +295,10 @@ std::size_t ParameterCollection::updated_parameter_count() const {
 }
 
 float ParameterCollection::gradient_l2_norm() const {
-  return static_cast<float>(std::sqrt(gradient_squared_norm(*bank_, *node_)));
+  const auto trained = [this](const ParameterStorage& p) {
+    return p.updated && node_->contains(p.collection);
+  };
+  return static_cast<float>(std::sqrt(gradient_squared_norm(*bank_, trained)));
 }
 
 void ParameterCollection::reset_gradient() { forget_gradients(*bank_, *node_); }
@@ -246,16 +308,15 @@ void ParameterCollection::set_weight_decay_lambda(float lambda) {
   node_->weight_decay = lambda;
 }
 
-double gradient_squared_norm(ParameterBank& bank, const CollectionNode& root) {
+double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which) {
   GradientLane* lane = bank.gradients.merge();
   if (!lane) return 0;
   double sum = 0;
   for (auto& p : bank.parameters)
-    if (const float* g = lane->find(p->index); g && p->updated && root.contains(p->collection))
-      sum += squared_norm(g, p->size());
+    if (const float* g = lane->find(p->index); g && which(*p)) sum += squared_norm(g, p->size());
   for (auto& p : bank.tables) {
     const RowGradients* r = lane->find_rows(p->index);
-    if (!r || !p->updated || !root.contains(p->collection)) continue;
+    if (!r || !which(*p)) continue;
     if (r->whole_written()) sum += squared_norm(r->whole(), p->size());
     for (std::size_t k = 0; k < r->rows().size(); ++k)
       sum += squared_norm(r->row_gradient(k), p->row_size());
@@ -268,12 +329,16 @@ void forget_gradients(ParameterBank& bank, const CollectionNode& root) {
     bank.gradients.clear();
     return;
   }
+  forget_gradients(bank, [&](const ParameterStorage& p) { return root.contains(p.collection); });
+}
+
+void forget_gradients(ParameterBank& bank, const ParameterFilter& which) {
   GradientLane* lane = bank.gradients.merge();
   if (!lane) return;
   for (auto& p : bank.parameters)
-    if (root.contains(p->collection) && lane->find(p->index)) lane->forget(p->index);
+    if (lane->find(p->index) && which(*p)) lane->forget(p->index);
   for (auto& p : bank.tables)
-    if (RowGradients* r = lane->find_rows(p->index); r && root.contains(p->collection)) r->clear();
+    if (RowGradients* r = lane->find_rows(p->index); r && which(*p)) r->clear();
 }
 
 }  // namespace dynet

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "dynet-like/base/device.h"
 #include "dynet-like/param/init.h"
 #include "dynet-like/param/storage.h"
 #include "dynet-like/tensor/tensor.h"
@@ -46,6 +48,13 @@ class ParameterHandle {
   std::shared_ptr<ParameterStorage> p_;
 };
 
+/// A view that may be used like a pointer to it as well, which it is in DyNet: `*p.values()`.
+struct ParameterView : Tensor {
+  ParameterView(const Dim& dim, float* values) : Tensor{dim, values} {}
+  Tensor& operator*() { return *this; }
+  Tensor* operator->() { return this; }
+};
+
 /// A trained tensor.
 class Parameter : public ParameterHandle {
  public:
@@ -53,9 +62,9 @@ class Parameter : public ParameterHandle {
   explicit Parameter(std::shared_ptr<ParameterStorage> p) : ParameterHandle(std::move(p)) {}
 
   /// A view of the values.
-  Tensor values() const { return {get().dim, get().values}; }
+  ParameterView values() const { return {get().dim, get().values}; }
   /// A view of the gradient summed so far; zero if there is none. Not while a backward pass runs.
-  Tensor gradients() const;
+  ParameterView gradients() const;
   /// Throws ArgumentError unless there are as many values as elements.
   void set_value(const std::vector<float>& values);
   /// Values limited to [left, right].
@@ -70,7 +79,8 @@ class LookupParameter : public ParameterHandle {
 
   /// Sets one row. Throws IndexError, or ArgumentError for a wrong number of values.
   void initialize(unsigned index, const std::vector<float>& values);
-  /// A view of each row.
+  /// A view of each row. Where rows are updated late (Trainer::sparse_updates_exact) a view is
+  /// right until the next update.
   std::vector<Tensor> values() const;
   /// A view of one row. Throws IndexError.
   Tensor row(unsigned index) const;
@@ -86,9 +96,11 @@ class LookupParameter : public ParameterHandle {
 /// of the seed and the full name alone, whatever else the program does.
 class ParameterCollection {
  public:
+  /// Without weight decay, unless `initialize` of dynet-like::compat has set one.
+  ParameterCollection();
   /// Weight decay `lambda` in [0, 1): after every update, whatever the trainer, w <- (1 - lambda)
   /// w.
-  explicit ParameterCollection(float weight_decay_lambda = 0.0f);
+  explicit ParameterCollection(float weight_decay_lambda);
 
   /// A new parameter, by default with Glorot's initialization. Throws ShapeError, ArgumentError.
   Parameter add_parameters(const Dim& d, const std::string& name = "");
@@ -99,6 +111,22 @@ class ParameterCollection {
   LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const std::string& name = "");
   LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const ParameterInit& init,
                                         const std::string& name = "");
+
+  /// The same on a named device. Throws ArgumentError for a null pointer.
+  Parameter add_parameters(const Dim& d, DeviceArgument device,
+                           SourceLocation at = SourceLocation::current());
+  Parameter add_parameters(const Dim& d, const std::string& name, DeviceArgument device,
+                           SourceLocation at = SourceLocation::current());
+  Parameter add_parameters(const Dim& d, float scale, const std::string& name,
+                           DeviceArgument device, SourceLocation at = SourceLocation::current());
+  Parameter add_parameters(const Dim& d, const ParameterInit& init, const std::string& name,
+                           DeviceArgument device, SourceLocation at = SourceLocation::current());
+  LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const std::string& name,
+                                        DeviceArgument device,
+                                        SourceLocation at = SourceLocation::current());
+  LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const ParameterInit& init,
+                                        const std::string& name, DeviceArgument device,
+                                        SourceLocation at = SourceLocation::current());
 
   /// A collection inside this one. A negative weight decay means this one's.
   ParameterCollection add_subcollection(const std::string& name = "",
@@ -143,7 +171,12 @@ class ParameterCollection {
 /// Drops the gradients of all parameters below `root`, frozen ones included.
 void forget_gradients(ParameterBank& bank, const CollectionNode& root);
 
-/// Sum of squares of the merged gradients of all parameters below `root` that are not frozen.
-double gradient_squared_norm(ParameterBank& bank, const CollectionNode& root);
+using ParameterFilter = std::function<bool(const ParameterStorage&)>;
+
+/// Drops the gradients of the parameters that `which` names.
+void forget_gradients(ParameterBank& bank, const ParameterFilter& which);
+
+/// Sum of squares of the merged gradients of the parameters that `which` names.
+double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which);
 
 }  // namespace dynet

@@ -14,6 +14,15 @@ namespace dynet {
 class ParameterBank;
 struct CollectionNode;
 
+/// Rows of a table that are behind on purpose: a trainer brings them up to date when their values
+/// are asked for. Safe to call from several threads at once.
+class LaggingRows {
+ public:
+  virtual ~LaggingRows() = default;
+  virtual void settle(std::size_t row) = 0;
+  virtual void settle_all() = 0;
+};
+
 /// One trained tensor, or one table of them: what a Parameter or LookupParameter stands for.
 struct ParameterStorage {
   std::string name;        ///< full name, `/sub/name`
@@ -25,9 +34,19 @@ struct ParameterStorage {
   bool updated = true;  ///< false: frozen, gets no gradient and no update
   ParameterBank* bank = nullptr;
   const CollectionNode* collection = nullptr;
+  LaggingRows* lagging = nullptr;  ///< if not null, rows are settled before their values are used
 
+  /// To be called before `values` of one row, or of all, are read or written.
+  void settle(std::size_t row) {
+    if (lagging) lagging->settle(row);
+  }
+  void settle_all() {
+    if (lagging) lagging->settle_all();
+  }
   std::size_t row_size() const { return dim.size(); }
   std::size_t size() const { return rows * row_size(); }
+  /// To be called after every change of the values.
+  void changed();
   /// The shape of all values: a table has its number of rows as last size.
   Dim full_dim() const;
 
@@ -76,6 +95,8 @@ class ParameterBank {
   /// How often values were changed by the library.
   std::atomic<std::uint64_t> changes = 0;
 };
+
+inline void ParameterStorage::changed() { bank->changes.fetch_add(1, std::memory_order_relaxed); }
 
 /// `name` made unique in `collection` and put behind its full name, as DyNet does: `W`, `W_1`, ...,
 /// and `_0`, `_1`, ... for parameters without a name. Throws ArgumentError for `/` and `_` in a

@@ -3,31 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "dynet-like/shape/broken.h"
+
 namespace dynet::shape {
-namespace {
-
-using Kind = RuleBroken::Kind;
-
-[[noreturn, gnu::cold]] void broken(const std::string& rule, Kind kind = Kind::shape) {
-  throw RuleBroken{kind, rule};
-}
-
-std::string two(std::size_t a, std::size_t b) {
-  return ", got " + std::to_string(a) + " and " + std::to_string(b);
-}
-
-void need_rank(const Dim& x, unsigned most, const char* who) {
-  if (x.rank() > most)
-    broken(std::string(who) + (most == 1 ? " must be a vector" : " must be a matrix or vector") +
-           ", got " + to_string(x));
-}
-
-void need_dimension(const Dim& x, unsigned d) {
-  if (d >= kMaxTensorDim || (d >= x.nd && d > 0))
-    broken("dimension " + std::to_string(d) + " is outside " + to_string(x), Kind::index);
-}
-
-}  // namespace
 
 Dim checked(const Dim& dim) {
   if (dim.bd == 0) broken("the batch size must be at least 1, got 0", Kind::argument);
@@ -122,9 +100,7 @@ Dim colwise_add(const Dim& x, const Dim& bias) {
 }
 
 Dim pairwise_scalar(const Dim& a, const Dim& b) {
-  if (!same_sizes(a, b))
-    broken("both operands must have the same sizes, got " + to_string(a.single_batch()) + " and " +
-           to_string(b.single_batch()));
+  need_same_sizes(a, b);
   return Dim({1}, common_batch(a, b));
 }
 
@@ -133,8 +109,7 @@ Dim elements(const Dim& x) { return Dim({1}, x.bd); }
 Dim batches(const Dim& x) { return x.single_batch(); }
 
 Dim softmax(const Dim& x, unsigned d) {
-  need_rank(x, 2, "the operand");
-  if (d > 1) broken("the dimension must be 0 or 1, got " + std::to_string(d), Kind::index);
+  if (d > 1) need_dimension(x, d);  // a vector is a matrix of one column
   return x;
 }
 
@@ -258,6 +233,57 @@ Dim transpose(const Dim& x, std::span<const unsigned> order) {
     seen |= 1u << order[i];
     r.d[i] = from.d[order[i]];
   }
+  return r;
+}
+
+Dim select(const Dim& x, std::size_t indices, unsigned largest, unsigned d) {
+  need_dimension(x, d);
+  if (indices > 0 && largest >= x[d])
+    broken("index " + std::to_string(largest) + " is outside dimension " + std::to_string(d) +
+               " of size " + std::to_string(x[d]),
+           Kind::index);
+  Dim r = x;
+  if (r.nd == 0) r.resize(1);
+  r.d[d] = static_cast<unsigned>(indices);
+  return checked(r);
+}
+
+Dim strided_select(const Dim& x, std::span<const int> strides, std::span<const int> from,
+                   std::span<const int> to) {
+  const std::size_t most = std::max({strides.size(), from.size(), to.size()});
+  if (most > x.nd + 1u)
+    broken("needs at most " + std::to_string(x.nd + 1) + " entries, one for each dimension of " +
+               to_string(x) + " and one for the batch, got " + std::to_string(most),
+           Kind::argument);
+  Dim r = x;
+  for (unsigned k = 0; k < most; ++k) {
+    const bool batch = k == x.nd;
+    const std::string where = batch ? "the batch" : "dimension " + std::to_string(k);
+    const long size = batch ? x.bd : x.d[k], stride = k < strides.size() ? strides[k] : 1;
+    const long start = k < from.size() ? from[k] : 0, end = k < to.size() ? to[k] : size;
+    if (stride < 1)
+      broken("the stride of " + where + " must be at least 1, got " + std::to_string(stride),
+             Kind::argument);
+    if (start < 0 || start > end || end > size || (batch && start == end))
+      broken("[" + std::to_string(start) + ", " + std::to_string(end) + ") is not a range of " +
+                 where + " of size " + std::to_string(size),
+             Kind::index);
+    (batch ? r.bd : r.d[k]) = static_cast<unsigned>((end - start + stride - 1) / stride);
+  }
+  return r;
+}
+
+Dim along(const Dim& x, unsigned d) {
+  need_dimension(x, d);
+  return x;
+}
+
+Dim masked(const Dim& x, const Dim& mask) {
+  if (!same_sizes(x, mask))
+    broken("a mask must have the sizes of what it masks, got " + to_string(mask.single_batch()) +
+           " for " + to_string(x.single_batch()));
+  Dim r = x;
+  r.bd = common_batch(x, mask);
   return r;
 }
 

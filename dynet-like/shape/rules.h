@@ -47,7 +47,7 @@ Dim pairwise_scalar(const Dim& a, const Dim& b);
 Dim elements(const Dim& x);
 /// All batch elements to one.
 Dim batches(const Dim& x);
-/// A matrix or vector, one distribution along dimension `d`.
+/// One distribution along dimension `d` for each place in the others.
 Dim softmax(const Dim& x, unsigned d);
 /// A vector of scores and one class for each batch element.
 Dim class_loss(const Dim& x, std::size_t classes, unsigned largest);
@@ -63,8 +63,19 @@ Dim reshape(const Dim& x, const Dim& to);
 /// Dimension i of the result is dimension `order[i]` of x.
 Dim transpose(const Dim& x, std::span<const unsigned> order);
 
+/// Slices of dimension `d`, as many as indices.
+Dim select(const Dim& x, std::size_t indices, unsigned largest, unsigned d);
+/// Every strides[k]-th slice of [from[k], to[k]) of dimension k; the entry behind the last
+/// dimension is for the batch. What is missing is 1, 0 and the whole size.
+Dim strided_select(const Dim& x, std::span<const int> strides, std::span<const int> from,
+                   std::span<const int> to);
+/// x itself, which has a dimension `d`.
+Dim along(const Dim& x, unsigned d);
+
 /// Gates of an LSTM: {4H} and the previous cell {H} give {H}.
 Dim lstm_cell(const Dim& cell, const Dim& gates);
+/// x and a mask of its sizes.
+Dim masked(const Dim& x, const Dim& mask);
 /// A vector whose length is a multiple of four.
 Dim lstm_gates(const Dim& x);
 

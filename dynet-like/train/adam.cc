@@ -1,76 +1,88 @@
 #include "dynet-like/train/adam.h"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "dynet-like/base/errors.h"
 
 namespace dynet {
 namespace {
 
-// Moments decay into subnormal numbers and stay there, where some processors are a hundred times
-// slower.
-inline float flush(float x) { return std::abs(x) < std::numeric_limits<float>::min() ? 0.0f : x; }
+enum : unsigned { kBeta1, kBeta2, kStep, kEpsilon, kKeep };  // constants of an update
 
-struct Constants {
-  float b1, b2, step, eps, keep;
-};
-
-// All loads come before the stores: a store in between costs half of the speed.
-void with_gradient(std::size_t n, float* __restrict w, const float* __restrict g,
-                   float* __restrict m, float* __restrict v, float scale, Constants c) {
-  const float a1 = 1.0f - c.b1, a2 = 1.0f - c.b2;
-  for (std::size_t i = 0; i < n; ++i) {
-    const float gi = g[i] * scale, wi = w[i];
-    const float mi = flush(c.b1 * m[i] + a1 * gi);
-    const float vi = flush(c.b2 * v[i] + a2 * (gi * gi));
-    m[i] = mi;
-    v[i] = vi;
-    w[i] = (wi - c.step * mi / (std::sqrt(vi) + c.eps)) * c.keep;
-  }
+template <bool kMaximum>
+void apply(const TrainerSlice& s) {
+  const float b1 = s.c[kBeta1], b2 = s.c[kBeta2], step = s.c[kStep], eps = s.c[kEpsilon];
+  const float keep = s.c[kKeep], a1 = 1.0f - b1, a2 = 1.0f - b2;
+  each_value<kMaximum ? 3 : 2>(s, [=](float w, float g, float* a) {
+    a[0] = b1 * a[0] + a1 * g;
+    a[1] = b2 * a[1] + a2 * (g * g);
+    float v = a[1];
+    if constexpr (kMaximum) v = a[2] = std::max(a[2], v);
+    return keep * w - step * a[0] / (std::sqrt(v) + eps);
+  });
 }
 
-void without_gradient(std::size_t n, float* __restrict w, float* __restrict m, float* __restrict v,
-                      Constants c) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const float wi = w[i];
-    const float mi = flush(c.b1 * m[i]);
-    const float vi = flush(c.b2 * v[i]);
-    m[i] = mi;
-    v[i] = vi;
-    w[i] = (wi - c.step * mi / (std::sqrt(vi) + c.eps)) * c.keep;
-  }
+// Without a first moment values only decay.
+std::size_t rest(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
+  if (!all_zero(s.state[0], s.n)) return 0;
+  double keep = 1;
+  for (std::size_t k = 0; k < n; ++k) keep *= static_cast<double>(missed[k].constants[kKeep]);
+  scale_values(s.w, s.n, keep);
+  const double b2 = missed[0].constants[kBeta2];
+  scale_values(s.state[1], s.n, std::pow(b2, static_cast<double>(n)));
+  return n;
 }
+
+constexpr TrainerRule kAdam{.arrays = 2, .apply = apply<false>, .rest = rest};
+constexpr TrainerRule kAmsgrad{.arrays = 3, .apply = apply<true>, .rest = rest};
 
 }  // namespace
 
-AdamTrainer::AdamTrainer(const ParameterCollection& pc, real lr, real beta_1, real beta_2, real eps)
-    : Trainer(pc, lr, 2), beta_1_(beta_1), beta_2_(beta_2), epsilon_(eps) {
+AdamTrainer::AdamTrainer(const ParameterCollection& pc, real lr, real beta_1, real beta_2, real eps,
+                         const TrainerRule& rule, const char* name)
+    : Trainer(pc, lr, rule), beta_1_(beta_1), beta_2_(beta_2), epsilon_(eps) {
   if (!(beta_1 >= 0 && beta_1 < 1 && beta_2 >= 0 && beta_2 < 1 && eps > 0))
-    throw ArgumentError("AdamTrainer: needs 0 <= beta_1, beta_2 < 1 and eps > 0, got " +
+    throw ArgumentError(name + std::string(": needs 0 <= beta_1, beta_2 < 1 and eps > 0, got ") +
                         std::to_string(beta_1) + ", " + std::to_string(beta_2) + " and " +
                         std::to_string(eps));
 }
 
-void AdamTrainer::begin_update(std::uint64_t step) {
+AdamTrainer::AdamTrainer(const ParameterCollection& pc, real lr, real beta_1, real beta_2, real eps)
+    : AdamTrainer(pc, lr, beta_1, beta_2, eps, kAdam, "AdamTrainer") {}
+
+void AdamTrainer::begin_update(std::uint64_t step, TrainerConstants& c) {
   const double t = static_cast<double>(step);
   const double b1 = beta_1_, b2 = beta_2_;
-  step_size_ = static_cast<float>(static_cast<double>(learning_rate) *
-                                  std::sqrt(1.0 - std::pow(b2, t)) / (1.0 - std::pow(b1, t)));
-}
-
-void AdamTrainer::apply(const Slice& s) {
-  const Constants c{beta_1_, beta_2_, step_size_, epsilon_, s.keep};
-  if (s.g)
-    with_gradient(s.n, s.w, s.g, s.state[0], s.state[1], s.scale, c);
-  else
-    without_gradient(s.n, s.w, s.state[0], s.state[1], c);
+  const auto rate = static_cast<float>(static_cast<double>(learning_rate) *
+                                       std::sqrt(1.0 - std::pow(b2, t)) / (1.0 - std::pow(b1, t)));
+  c = {beta_1_, beta_2_, rate, epsilon_, 1.0f};
 }
 
 std::vector<Trainer::Field> AdamTrainer::fields() {
-  std::vector<Field> all = Trainer::fields();
-  all.insert(all.end(), {{"beta_1", &beta_1_}, {"beta_2", &beta_2_}, {"epsilon", &epsilon_}});
-  return all;
+  return with(Trainer::fields(),
+              {{"beta_1", &beta_1_}, {"beta_2", &beta_2_}, {"epsilon", &epsilon_}});
+}
+
+AmsgradTrainer::AmsgradTrainer(const ParameterCollection& pc, real lr, real beta_1, real beta_2,
+                               real eps)
+    : AdamTrainer(pc, lr, beta_1, beta_2, eps, kAmsgrad, "AmsgradTrainer") {}
+
+AdamWTrainer::AdamWTrainer(const ParameterCollection& pc, real lr, real beta_1, real beta_2,
+                           real eps, real weight_decay)
+    : AdamTrainer(pc, lr, beta_1, beta_2, eps, kAdam, "AdamWTrainer"), weight_decay_(weight_decay) {
+  if (!(weight_decay >= 0))
+    throw ArgumentError("AdamWTrainer: the weight decay must not be negative, got " +
+                        std::to_string(weight_decay));
+}
+
+void AdamWTrainer::begin_update(std::uint64_t step, TrainerConstants& c) {
+  AdamTrainer::begin_update(step, c);
+  c[kKeep] = 1.0f - learning_rate * weight_decay_;
+}
+
+std::vector<Trainer::Field> AdamWTrainer::fields() {
+  return with(AdamTrainer::fields(), {{"weight_decay", &weight_decay_}});
 }
 
 }  // namespace dynet

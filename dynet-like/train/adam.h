@@ -19,13 +19,45 @@ class AdamTrainer : public Trainer {
   const char* kind() const override { return "AdamTrainer"; }
 
  protected:
-  void begin_update(std::uint64_t step) override;
-  void apply(const Slice& s) override;
+  AdamTrainer(const ParameterCollection& pc, real lr, real beta_1, real beta_2, real eps,
+              const TrainerRule& rule, const char* name);
+  void begin_update(std::uint64_t step, TrainerConstants& c) override;
   std::vector<Field> fields() override;
 
  private:
   real beta_1_, beta_2_, epsilon_;
-  float step_size_ = 0;
+};
+
+/// Adam with the largest v so far in the place of v (Reddi, Kale, Kumar 2018):
+///   v_max <- max(v_max, v)
+///   w <- w - learning_rate sqrt(1 - beta_2^t) / (1 - beta_1^t) m / (sqrt(v_max) + epsilon)
+class AmsgradTrainer : public AdamTrainer {
+ public:
+  /// Throws ArgumentError unless 0 <= beta_1, beta_2 < 1 and eps > 0.
+  explicit AmsgradTrainer(const ParameterCollection& pc, real lr = 0.001f, real beta_1 = 0.9f,
+                          real beta_2 = 0.999f, real eps = 1e-8f);
+  const char* kind() const override { return "AmsgradTrainer"; }
+};
+
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019):
+///   w <- (1 - learning_rate weight_decay) w - the step of Adam
+///
+/// The decay is part of the rule: rows of a table that take no step do not decay, and neither does
+/// a parameter that never had a gradient. That of the collection comes on top; it is a constant
+/// factor, whatever the learning rate.
+class AdamWTrainer : public AdamTrainer {
+ public:
+  /// Throws ArgumentError unless 0 <= beta_1, beta_2 < 1, eps > 0 and 0 <= weight_decay.
+  explicit AdamWTrainer(const ParameterCollection& pc, real lr = 0.001f, real beta_1 = 0.9f,
+                        real beta_2 = 0.999f, real eps = 1e-8f, real weight_decay = 0.01f);
+  const char* kind() const override { return "AdamWTrainer"; }
+
+ protected:
+  void begin_update(std::uint64_t step, TrainerConstants& c) override;
+  std::vector<Field> fields() override;
+
+ private:
+  real weight_decay_;
 };
 
 }  // namespace dynet

@@ -1,12 +1,53 @@
 #include "dynet-like/train/sgd.h"
 
 namespace dynet {
+namespace {
 
-void SimpleSGDTrainer::apply(const Slice& s) {
-  float* __restrict w = s.w;
-  const float* __restrict g = s.g;
-  const float step = learning_rate * s.scale, keep = s.keep;
-  for (std::size_t i = 0; i < s.n; ++i) w[i] = (w[i] - step * g[i]) * keep;
+constexpr TrainerRule kSGD{
+    .arrays = 0,
+    .apply =
+        [](const TrainerSlice& s) {
+          const float rate = s.c[0];
+          each_value<0>(s, [=](float w, float g, float*) { return w - rate * g; });
+        },
+    .rest = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
+
+constexpr TrainerRule kMomentum{
+    .arrays = 1,
+    .apply =
+        [](const TrainerSlice& s) {
+          const float rate = s.c[0], momentum = s.c[1];
+          each_value<1>(s, [=](float w, float g, float* v) {
+            v[0] = momentum * v[0] - rate * g;
+            return w + v[0];
+          });
+        },
+    .rest = [](const TrainerSlice& s, const MissedUpdate*,
+               std::size_t n) { return all_zero(s.state[0], s.n) ? n : 0; }};
+
+}  // namespace
+
+SimpleSGDTrainer::SimpleSGDTrainer(const ParameterCollection& pc, real lr)
+    : Trainer(pc, lr, kSGD) {}
+
+CyclicalSGDTrainer::CyclicalSGDTrainer(const ParameterCollection& pc, real learning_rate_min,
+                                       real learning_rate_max, real step_size, real gamma, real)
+    : SimpleSGDTrainer(pc, learning_rate_min) {
+  set_schedule(
+      LearningRateSchedule::cyclical(learning_rate_min, learning_rate_max, step_size, gamma));
+}
+
+MomentumSGDTrainer::MomentumSGDTrainer(const ParameterCollection& pc, real lr, real mom)
+    : Trainer(pc, lr, kMomentum), momentum_(mom) {
+  need_fraction("MomentumSGDTrainer", "mom", mom);
+}
+
+void MomentumSGDTrainer::begin_update(std::uint64_t, TrainerConstants& c) {
+  c = {learning_rate, momentum_};
+}
+
+std::vector<Trainer::Field> MomentumSGDTrainer::fields() {
+  return with(Trainer::fields(), {{"momentum", &momentum_}});
 }
 
 }  // namespace dynet

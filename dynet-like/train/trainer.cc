@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <sstream>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/process.h"
 #include "dynet-like/base/workers.h"
+#include "dynet-like/train/lazy_rows.h"
 
 namespace dynet {
 namespace {
@@ -18,21 +19,25 @@ std::size_t find_bad(const float* g, std::size_t n) {
   return n;
 }
 
-void scale_floats(float* v, std::size_t n, float s) {
-  for (std::size_t i = 0; i < n; ++i) v[i] *= s;
-}
-
 float keep_factor(const ParameterStorage& p) {
   return 1.0f - p.collection->effective_weight_decay();
 }
 
 }  // namespace
 
-Trainer::Trainer(const ParameterCollection& pc, real lr, std::size_t arrays)
-    : learning_rate(lr), collection_(pc), arrays_(arrays) {}
+Trainer::Trainer(const ParameterCollection& pc, real lr, const TrainerRule& rule)
+    : learning_rate(lr), collection_(pc), rule_(rule) {}
 
-bool Trainer::trains(const ParameterStorage& p) const {
-  return p.updated && collection_.node().contains(p.collection);
+Trainer::~Trainer() = default;
+
+void Trainer::need_fraction(const char* who, const char* name, real value) {
+  if (!(value >= 0 && value < 1))
+    throw ArgumentError(std::string(who) + ": needs 0 <= " + name + " < 1, got " +
+                        std::to_string(value));
+}
+
+bool Trainer::contains(const ParameterStorage& p) const {
+  return collection_.node().contains(p.collection);
 }
 
 std::string Trainer::relative_name(const ParameterStorage& p) const {
@@ -44,125 +49,259 @@ Trainer::State* Trainer::find_state(const ParameterStorage& p) {
   return p.index < all.size() && !all[p.index].empty() ? &all[p.index] : nullptr;
 }
 
-// All memory that the update needs, so that nothing can fail once it has begun.
-void Trainer::prepare_state(const GradientLane& lane) {
-  const auto prepare = [&](const ParameterStorage& p, bool has_gradient) {
-    if (!has_gradient || !trains(p)) return;
-    if (find_state(p)) return;
-    State fresh;
-    for (std::size_t k = 0; k < arrays_; ++k) fresh.emplace_back(p.size());
-    auto& all = p.is_lookup ? tables_ : dense_;
-    if (p.index >= all.size()) all.resize(p.index + 1);
-    all[p.index] = std::move(fresh);
+bool Trainer::update(real scale) {
+  return update_chosen([this](const ParameterStorage& p) { return trains(p); }, nullptr, scale);
+}
+
+bool Trainer::update(const ParameterCollection& part) {
+  if (!collection_.node().contains(&part.node()))
+    throw ArgumentError("Trainer: the collection " + part.get_fullname() +
+                        " is not part of the trainer's, " + collection_.get_fullname());
+  const auto chosen = [&](const ParameterStorage& p) { return part.node().contains(p.collection); };
+  return update_chosen([&](const ParameterStorage& p) { return p.updated && chosen(p); }, chosen,
+                       1);
+}
+
+bool Trainer::update(const std::vector<Parameter>& parameters,
+                     const std::vector<LookupParameter>& tables) {
+  std::vector<const ParameterStorage*> all;
+  const auto add = [&](const ParameterHandle& handle) {
+    const ParameterStorage& p = handle.get_storage();
+    if (p.bank != &collection_.bank() || !contains(p))
+      throw ArgumentError("Trainer: the parameter " + p.name +
+                          " is not in the trainer's collection, " + collection_.get_fullname());
+    all.push_back(&p);
   };
+  for (const Parameter& p : parameters) add(p);
+  for (const LookupParameter& p : tables) add(p);
+  std::sort(all.begin(), all.end());
+  const auto chosen = [&](const ParameterStorage& p) {
+    return std::binary_search(all.begin(), all.end(), &p);
+  };
+  return update_chosen([&](const ParameterStorage& p) { return p.updated && chosen(p); }, chosen,
+                       1);
+}
+
+bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped,
+                            real scale) {
+  need_weights("update");
+  if (!std::isfinite(scale))
+    throw ArgumentError("Trainer: gradients cannot count " + std::to_string(scale) + " times");
   ParameterBank& bank = collection_.bank();
-  for (auto& p : bank.parameters) prepare(*p, lane.find(p->index));
-  for (auto& p : bank.tables) prepare(*p, lane.find_rows(p->index));
+  const auto drop_gradients = [&] {
+    if (dropped)
+      forget_gradients(bank, dropped);
+    else
+      forget_gradients(bank, collection_.node());
+  };
+  float factor = scale;
+  try {
+    factor = clip(chosen, scale);
+  } catch (const NumericError&) {
+    drop_gradients();
+    if (!skip_non_finite) throw;
+    ++skipped;
+    ++skipped_since_status;
+    return false;
+  }
+  const GradientLane* lane = bank.gradients.merge();
+  prepare(chosen, lane);
+  begin_update(step_ + 1, constants_);
+  bank.changes.fetch_add(1, std::memory_order_relaxed);
+  ++step_;
+  ++updates;
+  ++updates_since_status;
+  for_each_piece([&](const Piece& piece) {
+    const float* g = lane ? lane->find(piece.p->index) : nullptr;
+    update_slice(*piece.p, piece.at, piece.n, g ? g + piece.at : nullptr, factor,
+                 keep_factor(*piece.p));
+  });
+  for (auto& p : bank.tables)
+    if (chosen(*p)) update_table(*p, lane ? lane->find_rows(p->index) : nullptr, factor);
+  drop_gradients();
+  if (average_kind_ && ++average_waited_ >= average_every_) update_averages();
+  if (schedule_) learning_rate = schedule_.rate(++scheduled_);
+  return true;
+}
+
+// All memory that the update needs, so that nothing can fail once it has begun.
+void Trainer::prepare(const ParameterFilter& chosen, const GradientLane* lane) {
+  ParameterBank& bank = collection_.bank();
+  std::vector<ParameterStorage*> dense;
+  for (auto& p : bank.parameters) {
+    if (!chosen(*p)) continue;
+    dense.push_back(p.get());
+    if (average_kind_ || (lane && lane->find(p->index))) prepare_state(*p);
+  }
+  for (auto& p : bank.tables) {
+    if (!chosen(*p)) continue;
+    const bool has_gradient = lane && lane->find_rows(p->index);
+    if (average_kind_ || has_gradient) prepare_state(*p);
+    prepare_lazy_rows(*p, has_gradient);
+  }
+  cut(dense, rule_.whole);
+}
+
+void Trainer::prepare_state(ParameterStorage& p) {
+  if (arrays() == 0) return;
+  auto& all = p.is_lookup ? tables_ : dense_;
+  if (p.index < all.size() && all[p.index].size() == arrays()) return;
+  begin_parameter(p);
+  State fresh;
+  for (std::size_t k = 0; k < arrays(); ++k) fresh.emplace_back(p.size());
+  if (p.index >= all.size()) all.resize(p.index + 1);
+  State& state = all[p.index];
+  for (std::size_t k = 0; k < state.size(); ++k) std::swap(fresh[k], state[k]);
+  if (averages_ > 0) {  // as if it had always been what it is now
+    const double b = average_beta_, n = static_cast<double>(averages_);
+    const auto part = static_cast<float>(
+        moving_average() == MovingAverage::Exponential ? 1 - std::pow(b, n) : 1.0);
+    p.settle_all();
+    for (std::size_t i = 0; i < p.size(); ++i) fresh.back().data()[i] = part * p.values[i];
+  }
+  state.swap(fresh);
+}
+
+void Trainer::prepare_lazy_rows(ParameterStorage& p, bool has_gradient) {
+  MissedUpdates* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
+  if (!sparse_updates_enabled || !sparse_updates_exact) {
+    if (lazy) lazy_[p.index].reset();
+    p.settle_all();  // another trainer's rows
+    return;
+  }
+  if (!lazy && has_gradient) {
+    if (p.index >= lazy_.size()) lazy_.resize(p.index + 1);
+    lazy_[p.index] = std::make_unique<MissedUpdates>(p, rule_, find_state(p));
+    lazy = lazy_[p.index].get();
+  }
+  if (lazy) {
+    lazy->reserve();
+    lazy->attach();
+  } else {
+    p.settle_all();
+  }
 }
 
 void Trainer::update_slice(ParameterStorage& p, std::size_t at, std::size_t n, const float* g,
                            float scale, float keep) {
   if (n == 0) return;
-  Slice s{n, p.values + at, g, {}, scale, keep};
-  State* state = find_state(p);
+  TrainerSlice s{n, p.values + at, g, {}, constants_.data(), scale, keep};
+  State* state = rule_.arrays ? find_state(p) : nullptr;
   if (!g && !state) {  // nothing to go by: only the weight decay is left
-    if (keep != 1.0f) scale_floats(s.w, n, keep);
+    scale_values(s.w, n, static_cast<double>(keep));
     return;
   }
-  for (std::size_t k = 0; k < arrays_; ++k) s.state[k] = (*state)[k].data() + at;
-  apply(s);
+  for (std::size_t k = 0; k < rule_.arrays; ++k) s.state[k] = (*state)[k].data() + at;
+  rule_.apply(s);
+}
+
+// Rows of a table that lie behind each other; `g` likewise, or null.
+void Trainer::update_rows(ParameterStorage& p, std::size_t first, std::size_t rows, const float* g,
+                          float scale, float keep) {
+  const std::size_t n = p.row_size(), each = rule_.whole ? 1 : rows;
+  for (std::size_t row = 0; row < rows; row += each)
+    update_slice(p, (first + row) * n, each * n, g ? g + row * n : nullptr, scale, keep);
 }
 
 void Trainer::update_table(ParameterStorage& p, const RowGradients* r, float scale) {
   const float keep = keep_factor(p);
+  MissedUpdates* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (r && r->whole_written()) {
-    update_slice(p, 0, p.size(), r->whole(), scale, keep);
+    p.settle_all();
+    update_rows(p, 0, p.rows, r->whole(), scale, keep);
     return;
   }
-  const std::size_t row_size = p.row_size();
+  const std::size_t used = r ? r->rows().size() : 0;
+  if (lazy) {
+    for (std::size_t k = 0; k < used; ++k) lazy->settle(r->rows()[k]);
+    lazy->miss({constants_, keep});
+    for (std::size_t k = 0; k < used; ++k) {
+      update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, keep);
+      lazy->took_last(r->rows()[k]);
+    }
+    return;
+  }
   if (sparse_updates_enabled) {
-    for (std::size_t k = 0; r && k < r->rows().size(); ++k)
-      update_slice(p, r->rows()[k] * row_size, row_size, r->row_gradient(k), scale, 1.0f);
-    if (keep != 1.0f) scale_floats(p.values, p.size(), keep);
+    for (std::size_t k = 0; k < used; ++k)
+      update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, 1.0f);
+    scale_values(p.values, p.size(), static_cast<double>(keep));
     return;
   }
   std::size_t unused = 0;  // first row of a run of rows without gradient
   for (std::size_t row = 0; r && row < p.rows; ++row)
     if (const float* g = r->find(static_cast<std::uint32_t>(row))) {
-      update_slice(p, unused * row_size, (row - unused) * row_size, nullptr, scale, keep);
-      update_slice(p, row * row_size, row_size, g, scale, keep);
+      update_rows(p, unused, row - unused, nullptr, scale, keep);
+      update_rows(p, row, 1, g, scale, keep);
       unused = row + 1;
     }
-  update_slice(p, unused * row_size, (p.rows - unused) * row_size, nullptr, scale, keep);
-}
-
-void Trainer::update() {
-  ParameterBank& bank = collection_.bank();
-  float scale = 1.0f;
-  try {
-    scale = clip_gradients();
-  } catch (const NumericError&) {
-    forget_gradients(bank, collection_.node());
-    throw;
-  }
-  const GradientLane* lane = bank.gradients.merge();
-  if (lane && arrays_ > 0) prepare_state(*lane);
-  const std::vector<Piece>& pieces = dense_pieces();
-  begin_update(step_ + 1);
-  bank.changes.fetch_add(1, std::memory_order_relaxed);
-  ++step_;
-  ++updates;
-  ++updates_since_status;
-  update_dense(pieces, lane, scale);
-  for (auto& p : bank.tables)
-    if (trains(*p)) update_table(*p, lane ? lane->find_rows(p->index) : nullptr, scale);
-  forget_gradients(bank, collection_.node());
+  update_rows(p, unused, p.rows - unused, nullptr, scale, keep);
 }
 
 // Pieces for several threads to share out; the numbers do not depend on how they are cut.
-const std::vector<Trainer::Piece>& Trainer::dense_pieces() {
+void Trainer::cut(const std::vector<ParameterStorage*>& parameters, bool whole) {
   // Smaller ones lose more on the way between processors than they gain.
   constexpr std::size_t kPiece = 1 << 18;
-  std::vector<Piece>& pieces = pieces_;
-  pieces.clear();
-  for (auto& p : collection_.bank().parameters) {
-    if (!trains(*p)) continue;
-    const std::size_t size = workers_ ? kPiece : std::max<std::size_t>(p->size(), 1);
+  pieces_.clear();
+  for (ParameterStorage* p : parameters) {
+    const std::size_t size = workers_ && !whole ? kPiece : std::max<std::size_t>(p->size(), 1);
     for (std::size_t at = 0; at < p->size(); at += size)
-      pieces.push_back({p.get(), at, std::min(size, p->size() - at)});
+      pieces_.push_back({p, at, std::min(size, p->size() - at)});
   }
-  return pieces;
 }
 
-void Trainer::update_dense(const std::vector<Piece>& pieces, const GradientLane* lane,
-                           float scale) {
-  const auto update = [&](unsigned job) {
-    const Piece& piece = pieces[job];
-    const float* g = lane ? lane->find(piece.p->index) : nullptr;
-    update_slice(*piece.p, piece.at, piece.n, g ? g + piece.at : nullptr, scale,
-                 keep_factor(*piece.p));
-  };
-  const auto jobs = static_cast<unsigned>(pieces.size());
+template <class F>
+void Trainer::for_each_piece(F f) {
+  const auto jobs = static_cast<unsigned>(pieces_.size());
   if (workers_)
-    workers_->run(jobs, update);
+    workers_->run(jobs, [&](unsigned job) { f(pieces_[job]); });
   else
-    for (unsigned job = 0; job < jobs; ++job) update(job);
+    for (unsigned job = 0; job < jobs; ++job) f(pieces_[job]);
+}
+
+void Trainer::update_averages() {
+  std::vector<ParameterStorage*> all;
+  const auto add = [&](ParameterStorage& p) {
+    const State* state = contains(p) ? find_state(p) : nullptr;
+    if (!state || state->size() != arrays()) return;
+    p.settle_all();
+    all.push_back(&p);
+  };
+  for (auto& p : collection_.bank().parameters) add(*p);
+  for (auto& p : collection_.bank().tables) add(*p);
+  cut(all, false);
+  average_waited_ = 0;
+  ++averages_;
+  const float part = moving_average() == MovingAverage::Exponential
+                         ? 1.0f - average_beta_
+                         : static_cast<float>(1.0 / static_cast<double>(averages_));
+  for_each_piece([&](const Piece& piece) {
+    const float* __restrict w = piece.p->values + piece.at;
+    float* __restrict a = find_state(*piece.p)->back().data() + piece.at;
+    for (std::size_t i = 0; i < piece.n; ++i) a[i] += part * (w[i] - a[i]);
+  });
 }
 
 float Trainer::clip_gradients() {
-  if (!clipping_enabled) return 1.0f;
-  if (!(clip_threshold >= 0))
-    throw ArgumentError("Trainer: clip_threshold must not be negative, got " +
-                        std::to_string(clip_threshold));
-  const double norm = std::sqrt(gradient_squared_norm(collection_.bank(), collection_.node()));
-  if (!std::isfinite(norm)) throw_bad_gradient();
-  if (norm <= static_cast<double>(clip_threshold)) return 1.0f;
-  ++clips;
-  ++clips_since_status;
-  return static_cast<float>(static_cast<double>(clip_threshold) / norm);
+  return clip([this](const ParameterStorage& p) { return trains(p); }, 1);
 }
 
-void Trainer::throw_bad_gradient() const {
+// What the gradients are to be multiplied by, `scale` included.
+float Trainer::clip(const ParameterFilter& chosen, real scale) {
+  if (!clipping_enabled && !skip_non_finite) return scale;
+  if (clipping_enabled && !(clip_threshold >= 0))
+    throw ArgumentError("Trainer: clip_threshold must not be negative, got " +
+                        std::to_string(clip_threshold));
+  const double norm = std::abs(static_cast<double>(scale)) *
+                      std::sqrt(gradient_squared_norm(collection_.bank(), chosen));
+  if (!std::isfinite(norm)) throw_bad_gradient(chosen);
+  const double threshold = clip_threshold;
+  if (!clipping_enabled || norm <= threshold) return scale;
+  ++clips;
+  ++clips_since_status;
+  return static_cast<float>(static_cast<double>(scale) * (threshold / norm));
+}
+
+void Trainer::throw_bad_gradient(const ParameterFilter& chosen) const {
   const auto fail = [](const ParameterStorage& p, const float* g, std::size_t i, std::string row) {
     std::ostringstream message;
     message << "Trainer: the gradient of " << (p.is_lookup ? "lookup parameter " : "parameter ")
@@ -173,12 +312,12 @@ void Trainer::throw_bad_gradient() const {
   ParameterBank& bank = collection_.bank();
   if (GradientLane* lane = bank.gradients.merge()) {
     for (auto& p : bank.parameters) {
-      const float* g = trains(*p) ? lane->find(p->index) : nullptr;
+      const float* g = chosen(*p) ? lane->find(p->index) : nullptr;
       if (!g) continue;
       if (const std::size_t i = find_bad(g, p->size()); i < p->size()) fail(*p, g, i, "");
     }
     for (auto& p : bank.tables) {
-      const RowGradients* r = trains(*p) ? lane->find_rows(p->index) : nullptr;
+      const RowGradients* r = chosen(*p) ? lane->find_rows(p->index) : nullptr;
       if (!r) continue;
       const std::size_t n = p->row_size();
       for (std::size_t row = 0; row < p->rows; ++row) {
@@ -193,9 +332,16 @@ void Trainer::throw_bad_gradient() const {
   throw NumericError("Trainer: the norm of the gradients is not finite; nothing was updated");
 }
 
-void Trainer::restart() {
+void Trainer::forget_state() {
+  lazy_.clear();  // before the state that it makes up for missed updates with
   dense_.clear();
   tables_.clear();
+  average_waited_ = averages_ = 0;
+}
+
+void Trainer::restart() {
+  need_weights("restart");
+  forget_state();
   step_ = 0;
 }
 
@@ -207,94 +353,81 @@ void Trainer::restart(real new_learning_rate) {
 std::string Trainer::status() {
   std::ostringstream out;
   out << "[lr=" << learning_rate << " clips=" << clips_since_status
-      << " updates=" << updates_since_status << "]";
-  clips_since_status = updates_since_status = 0;
+      << " updates=" << updates_since_status;
+  if (skipped_since_status) out << " skipped=" << skipped_since_status;
+  out << "]";
+  clips_since_status = updates_since_status = skipped_since_status = 0;
+  if (const ProcessHooks* process = find_process_hooks()) process->print(out.str() + ' ');
   return out.str();
 }
 
-std::vector<Trainer::Field> Trainer::fields() {
-  return {{"learning_rate", &learning_rate},
-          {"clipping_enabled", &clipping_enabled},
-          {"clip_threshold", &clip_threshold},
-          {"sparse_updates_enabled", &sparse_updates_enabled},
-          {"clips", &clips},
-          {"updates", &updates},
-          {"step", &step_}};
+void Trainer::set_schedule(const LearningRateSchedule& schedule) {
+  schedule_ = schedule;
+  scheduled_ = 0;
+  if (schedule_) learning_rate = schedule_.rate(0);
 }
 
-std::map<std::string, double> Trainer::numbers() const {
-  std::map<std::string, double> all;
-  for (const Field& f : const_cast<Trainer*>(this)->fields())
-    all[f.name] = std::visit([](auto* x) { return static_cast<double>(*x); }, f.value);
-  return all;
+void Trainer::need_weights(const char* who) const {
+  if (swapped_)
+    throw ArgumentError(std::string("Trainer: ") + who +
+                        " while the averages are in the place of the values; call "
+                        "swap_params_to_weights first");
 }
 
-std::vector<Trainer::StateView> Trainer::state_views() const {
-  std::vector<StateView> views;
-  const auto add = [&](const ParameterStorage& p) {
-    const State* state = const_cast<Trainer*>(this)->find_state(p);
-    if (!state || !collection_.node().contains(p.collection)) return;
-    StateView view{relative_name(p), p.full_dim(), {}};
-    for (const StateArray& a : *state) view.arrays.push_back(a.data());
-    views.push_back(std::move(view));
-  };
-  for (auto& p : collection_.bank().parameters) add(*p);
-  for (auto& p : collection_.bank().tables) add(*p);
-  return views;
+void Trainer::start_average(MovingAverage kind, real beta, std::uint64_t every) {
+  need_weights("another moving average");
+  need_fraction("exponential_moving_average", "beta", beta);
+  if (every == 0) throw ArgumentError("Trainer: a moving average needs every > 0, got 0");
+  for (auto* all : {&dense_, &tables_})
+    for (State& s : *all)
+      if (!s.empty()) s.resize(rule_.arrays);
+  average_kind_ = static_cast<std::uint64_t>(kind);
+  average_beta_ = beta;
+  average_every_ = every;
+  average_waited_ = averages_ = 0;
 }
 
-std::vector<std::string> Trainer::differences(const TrainerSnapshot& s) const {
-  if (s.kind != kind()) return {"a " + s.kind + " was saved, not a " + kind()};
-  std::vector<std::string> found;
-  const auto mine = numbers();
-  for (auto& [name, value] : mine)
-    if (!s.numbers.contains(name)) found.push_back(s.kind + " has no setting " + name);
-  for (auto& [name, value] : s.numbers)
-    if (!mine.contains(name)) found.push_back(s.kind + " has an unknown setting " + name);
-  std::map<std::string, const ParameterStorage*> here;
-  const auto add = [&](const ParameterStorage& p) {
-    if (collection_.node().contains(p.collection)) here[relative_name(p)] = &p;
-  };
-  for (auto& p : collection_.bank().parameters) add(*p);
-  for (auto& p : collection_.bank().tables) add(*p);
-  std::set<std::string> seen;
-  for (const TrainerSnapshot::Entry& e : s.entries) {
-    const auto p = here.find(e.name);
-    const std::string what = s.kind + " state of " + e.name;
-    if (p == here.end())
-      found.push_back(what + " fits no parameter");
-    else if (p->second->full_dim() != e.dim)
-      found.push_back(what + " is " + to_string(e.dim) + " in the file and " +
-                      to_string(p->second->full_dim()) + " here");
-    else if (e.arrays.size() != arrays_)
-      found.push_back(what + " has " + std::to_string(e.arrays.size()) + " arrays, not " +
-                      std::to_string(arrays_));
-    if (!seen.insert(e.name).second) found.push_back(what + " comes twice");
+void Trainer::exponential_moving_average(real beta, std::uint64_t every) {
+  start_average(MovingAverage::Exponential, beta, every);
+}
+
+void Trainer::cumulative_moving_average(std::uint64_t every) {
+  start_average(MovingAverage::Cumulative, 0, every);
+}
+
+void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correction) {
+  need_weights("a second swap");
+  if (averages_ == 0)
+    throw ArgumentError("Trainer: there is no moving average yet to swap the parameters to");
+  ParameterBank& bank = collection_.bank();
+  std::vector<ParameterStorage*> all;
+  for (auto* list : {&bank.parameters, &bank.tables})
+    for (auto& p : *list)
+      if (const State* s = contains(*p) ? find_state(*p) : nullptr; s && s->size() == arrays()) {
+        p->settle_all();
+        all.push_back(p.get());
+        if (save_weights) weights_.emplace_back(p.get(), StateArray(p->size()));
+      }
+  for (auto& [p, saved] : weights_) std::copy_n(p->values, p->size(), saved.data());
+  const double b = average_beta_, n = static_cast<double>(averages_);
+  const bool corrects = bias_correction && moving_average() == MovingAverage::Exponential;
+  const auto factor = static_cast<float>(corrects ? 1 / (1 - std::pow(b, n)) : 1.0);
+  for (ParameterStorage* p : all) {
+    const float* a = find_state(*p)->back().data();
+    for (std::size_t i = 0; i < p->size(); ++i) p->values[i] = factor * a[i];
+    p->changed();
   }
-  return found;
+  swapped_ = save_weights;
 }
 
-void Trainer::restore(TrainerSnapshot&& s) {
-  const ParameterBank& bank = collection_.bank();
-  std::map<std::string, const ParameterStorage*> here;
-  for (auto& p : bank.parameters) here[p->name] = p.get();
-  for (auto& p : bank.tables) here[p->name] = p.get();
-  const std::string& full = collection_.get_fullname();
-  std::vector<State> dense(bank.parameters.size()), tables(bank.tables.size());
-  for (TrainerSnapshot::Entry& e : s.entries) {
-    const ParameterStorage& p = *here.at(full + e.name.substr(1));
-    (p.is_lookup ? tables : dense)[p.index] = std::move(e.arrays);
+void Trainer::swap_params_to_weights() {
+  if (!swapped_) throw ArgumentError("Trainer: the weights are where they belong");
+  for (auto& [p, saved] : weights_) {
+    std::copy_n(saved.data(), p->size(), p->values);
+    p->changed();
   }
-  const std::vector<Field> mine = fields();
-  dense_.swap(dense);
-  tables_.swap(tables);
-  for (const Field& f : mine)
-    std::visit(
-        [&](auto* x) {
-          if (const auto n = s.numbers.find(f.name); n != s.numbers.end())
-            *x = static_cast<std::remove_reference_t<decltype(*x)>>(n->second);
-        },
-        f.value);
+  weights_.clear();
+  swapped_ = false;
 }
 
 }  // namespace dynet

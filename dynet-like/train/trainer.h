@@ -2,16 +2,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
 #include <map>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "dynet-like/param/parameters.h"
+#include "dynet-like/train/rule.h"
+#include "dynet-like/train/schedule.h"
 #include "dynet-like/train/state_array.h"
 
 namespace dynet {
 
+class MissedUpdates;
 class Workers;
 
 /// Everything that a trainer remembers besides the parameters, with parameters named relative to
@@ -20,12 +26,15 @@ struct TrainerSnapshot {
   struct Entry {
     std::string name;
     Dim dim;                         ///< of the values; a table has its number of rows as last size
-    std::vector<StateArray> arrays;  ///< each as large as the parameter
+    std::vector<StateArray> arrays;  ///< each as large as the parameter; the average comes last
   };
   std::string kind;
   std::map<std::string, double> numbers;  ///< settings and counters by name
   std::vector<Entry> entries;
 };
+
+/// Which mean of the values over the updates a trainer keeps.
+enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 
 /// Turns gradients into new parameter values. The base of all trainers.
 ///
@@ -36,44 +45,92 @@ struct TrainerSnapshot {
 ///  3. w <- (1 - lambda) w, with the weight decay lambda of the parameter's collection. This holds
 ///     for every parameter and every row of a table, used or not, whatever the trainer.
 ///
-/// Of a table only the rows that were used take step 2, unless `sparse_updates_enabled` is off or
-/// the table was used as a whole. Frozen parameters stay as they are, and so does their state.
+/// Rows of a table that were not used (`sparse_updates_enabled`, `sparse_updates_exact`):
+///  - touched rows only, as by default: they take no step 2. State then decays only in updates that
+///    use the row, so momentum, Adam and others differ from what they are for dense parameters.
+///  - exact: they take step 2 with the gradient zero as any parameter does, up to rounding, but
+///    only when their values are asked for: by a graph, a file, `LookupParameter::values`.
+///  - not sparse: the same at once, in one pass over the whole table. So does a table that was used
+///    as a whole. Before a table's first gradient there is nothing to do.
+///
+/// Frozen parameters stay as they are, and so does their state.
 ///
 /// A trainer updates the parameters of its collection and everything below it, also those added
-/// later. It neither updates other parameters of the same tree nor drops their gradients. Not to be
-/// used while a backward pass runs.
+/// later. It neither updates other parameters of the same tree nor drops their gradients. Gradients
+/// of several backward passes, of one graph or of many, add up until an update. Not to be used
+/// while a backward pass runs.
 class Trainer {
  public:
-  virtual ~Trainer() = default;
+  virtual ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  /// One step with the gradients summed up so far, which are dropped.
+  /// One step with the gradients summed up so far, times `scale`, which are dropped: with
+  /// scale 1 / n the mean of n graphs' gradients. True if it was made: see `skip_non_finite`.
   ///
   /// Throws NumericError, naming a parameter, if clipping is enabled and the norm of the gradients
   /// is not finite; without clipping nothing is checked. After any error parameters and state are
   /// what they were; after NumericError the bad gradients are dropped, so that training can go on.
-  void update();
+  bool update(real scale = 1);
+  /// A step of these alone, or of a part of the collection: of the other parameters neither values,
+  /// state nor gradients change. For state it counts as an update of all. Throws ArgumentError for
+  /// a parameter outside the trainer's collection.
+  bool update(const std::vector<Parameter>& parameters,
+              const std::vector<LookupParameter>& tables = {});
+  bool update(const ParameterCollection& part);
+  /// Does nothing: an old way to lower the rate, which DyNet gave up as well.
+  void update_epoch(real = 1) {}
   /// Lets `workers` share in every update; the results are the same. They must outlive the last
   /// one. Null: no help.
   void set_workers(Workers* workers) { workers_ = workers; }
-  /// Forgets all state, as if the trainer were new. Settings and the counters stay.
+  /// Forgets all state, averages too, as if the trainer were new. Settings and the counters stay.
   void restart();
   void restart(real new_learning_rate);
   /// The factor that clipping asks for; 1 if it is disabled. Counts a clip. Throws NumericError.
   float clip_gradients();
-  /// `[lr=0.1 clips=0 updates=12]`, counted since the last call.
-  [[nodiscard]] std::string status();
+  /// `[lr=0.1 clips=0 updates=12]`, counted since the last call; ` skipped=1` if batches were.
+  /// Printed as well in programs that call `initialize` of dynet-like::compat.
+  std::string status();
+
+  /// From now on the learning rate is set to the schedule's before each update; a default one ends
+  /// that. It starts with its first rate, and counts the updates that are made.
+  void set_schedule(const LearningRateSchedule& schedule);
+  const LearningRateSchedule& schedule() const { return schedule_; }
+
+  /// Keeps, beside each value w, a mean over the updates from now on, every `every`-th of them:
+  ///   exponential  a <- beta a + (1 - beta) w, zero at the start
+  ///   cumulative   the mean of all
+  /// A parameter that joins later counts as if it had been there. Another call starts anew.
+  /// Throws ArgumentError unless 0 <= beta < 1 and every > 0, or while values are swapped.
+  void exponential_moving_average(real beta, std::uint64_t every = 1);
+  void cumulative_moving_average(std::uint64_t every = 1);
+  MovingAverage moving_average() const { return static_cast<MovingAverage>(average_kind_); }
+  /// Puts the averages in the place of the values. With `bias_correction` an exponential average
+  /// is divided by 1 - beta^n after n of them, which takes out its start at zero. Values are kept
+  /// for `swap_params_to_weights`, unless `save_weights` is false: then training may go on from the
+  /// averages. Until they are swapped back `update`, `restart` and saving throw ArgumentError, and
+  /// so does this before the first average.
+  void swap_params_to_moving_average(bool save_weights = true, bool bias_correction = false);
+  /// Puts the values back. Throws ArgumentError if they are not away.
+  void swap_params_to_weights();
 
   real learning_rate;
   bool clipping_enabled = true;
   real clip_threshold = 5;
   bool sparse_updates_enabled = true;
+  /// Rows that were not used follow the rule as well, late; see above. Without effect unless
+  /// `sparse_updates_enabled`.
+  bool sparse_updates_exact = false;
+  /// An update with gradients whose norm is not finite is left out and counted: it drops them,
+  /// changes nothing else and returns false where it would throw. Looks also without clipping.
+  bool skip_non_finite = false;
 
   std::uint64_t clips = 0;
   std::uint64_t updates = 0;
+  std::uint64_t skipped = 0;
   std::uint64_t clips_since_status = 0;
   std::uint64_t updates_since_status = 0;
+  std::uint64_t skipped_since_status = 0;
 
   /// The name of the class.
   virtual const char* kind() const = 0;
@@ -83,67 +140,92 @@ class Trainer {
   struct StateView {
     std::string name;
     Dim dim;
-    std::vector<const float*> arrays;
+    std::vector<const float*> arrays;  ///< those of the rule, then the average if there is one
   };
+  /// Throws ArgumentError while values are swapped.
   std::vector<StateView> state_views() const;
   std::map<std::string, double> numbers() const;
   /// Why `s` is not of a trainer like this one on parameters like these; empty if it is.
   std::vector<std::string> differences(const TrainerSnapshot& s) const;
   /// Takes over a snapshot that has no `differences`. Throws OutOfMemoryError, changing nothing.
   void restore(TrainerSnapshot&& s);
+  /// All of it as text, and back; see also `dynet::save`. Throws FileError, changing nothing, for
+  /// text that is not of a trainer like this one; ArgumentError while values are swapped.
+  void save(std::ostream& out) const;
+  void populate(std::istream& in);
+  void populate(std::istream& in, real new_learning_rate);
 
  protected:
-  static constexpr std::size_t kMaxArrays = 4;
-
-  /// A stretch of one parameter in an update. No array overlaps another.
-  struct Slice {
-    std::size_t n;
-    float* w;
-    const float* g;  ///< null: zero; never null for a trainer without state
-    float* state[kMaxArrays];
-    float scale;  ///< the gradient counts times this
-    float keep;   ///< 1 - weight decay, multiplied into the new value
-  };
   struct Field {
     const char* name;
     std::variant<real*, bool*, std::uint64_t*> value;
   };
 
-  /// `arrays` is the number of state arrays, at most kMaxArrays. State starts as zero, and a rule
-  /// must not move a value with zero gradient and zero state.
-  Trainer(const ParameterCollection& pc, real lr, std::size_t arrays);
+  /// The rule must outlive the trainer.
+  Trainer(const ParameterCollection& pc, real lr, const TrainerRule& rule);
 
-  /// Called once an update, before the slices. `step` counts from 1 since the start or restart.
-  virtual void begin_update(std::uint64_t step) { static_cast<void>(step); }
-  /// The rule.
-  virtual void apply(const Slice& s) = 0;
+  /// The numbers that the rule needs in this update; `step` counts from 1 since the start or
+  /// restart.
+  virtual void begin_update(std::uint64_t step, TrainerConstants& c) {
+    static_cast<void>(step);
+    c = {learning_rate};
+  }
+  /// Called before a parameter's first step; may throw.
+  virtual void begin_parameter(const ParameterStorage& p) const { static_cast<void>(p); }
   /// Settings and counters to be saved; a trainer with settings of its own adds them.
   virtual std::vector<Field> fields();
+  static std::vector<Field> with(std::vector<Field> fields, std::initializer_list<Field> more);
+  /// Throws ArgumentError unless 0 <= value < 1.
+  static void need_fraction(const char* who, const char* name, real value);
 
  private:
-  using State = std::vector<StateArray>;
+  using State = std::vector<StateArray>;  // those of the rule, then the average
 
-  bool trains(const ParameterStorage& p) const;
+  bool contains(const ParameterStorage& p) const;
+  bool trains(const ParameterStorage& p) const { return p.updated && contains(p); }
   State* find_state(const ParameterStorage& p);
+  std::size_t arrays() const { return rule_.arrays + (average_kind_ != 0); }
   std::string relative_name(const ParameterStorage& p) const;
-  void prepare_state(const GradientLane& lane);
+
+  /// Gradients of `dropped` parameters go; null: of all in the collection.
+  bool update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
+  float clip(const ParameterFilter& chosen, real scale);
+  [[noreturn]] void throw_bad_gradient(const ParameterFilter& chosen) const;
+  void prepare(const ParameterFilter& chosen, const GradientLane* lane);
+  void prepare_state(ParameterStorage& p);
+  void prepare_lazy_rows(ParameterStorage& p, bool has_gradient);
   void update_slice(ParameterStorage& p, std::size_t at, std::size_t n, const float* g, float scale,
                     float keep);
+  void update_rows(ParameterStorage& p, std::size_t first, std::size_t rows, const float* g,
+                   float scale, float keep);
   void update_table(ParameterStorage& p, const RowGradients* r, float scale);
   struct Piece {
     ParameterStorage* p;
     std::size_t at, n;
   };
-  const std::vector<Piece>& dense_pieces();
-  void update_dense(const std::vector<Piece>& pieces, const GradientLane* lane, float scale);
-  [[noreturn]] void throw_bad_gradient() const;
+  void cut(const std::vector<ParameterStorage*>& parameters, bool whole);
+  template <class F>
+  void for_each_piece(F f);
+  void start_average(MovingAverage kind, real beta, std::uint64_t every);
+  void update_averages();
+  void need_weights(const char* who) const;
+  void forget_state();
 
   ParameterCollection collection_;
-  const std::size_t arrays_;
+  const TrainerRule& rule_;
+  TrainerConstants constants_{};  // of the update that runs
   std::uint64_t step_ = 0;
-  std::vector<State> dense_, tables_;  // by index in the bank; empty until there is a gradient
+  LearningRateSchedule schedule_;
+  std::uint64_t scheduled_ = 0;  // updates since the schedule was set
+  std::uint64_t average_kind_ = 0;
+  real average_beta_ = 0;
+  std::uint64_t average_every_ = 1, average_waited_ = 0, averages_ = 0;
   Workers* workers_ = nullptr;
-  std::vector<Piece> pieces_;  // of an update
+  std::vector<Piece> pieces_;          // of an update
+  std::vector<State> dense_, tables_;  // by index in the bank; empty until there is a gradient
+  std::vector<std::pair<ParameterStorage*, StateArray>> weights_;  // while averages are swapped in
+  bool swapped_ = false;
+  std::vector<std::unique_ptr<MissedUpdates>> lazy_;  // of tables, by index in the bank
 };
 
 }  // namespace dynet

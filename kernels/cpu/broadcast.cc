@@ -1,80 +1,13 @@
 #include "kernels/cpu/broadcast.h"
 
 #include <algorithm>
-#include <array>
+#include <limits>
 
-#include "kernels/cpu/eigen.h"
+#include "kernels/cpu/exponential.h"
+#include "kernels/cpu/row_loop.h"
 
 namespace dynet::cpu {
 namespace {
-
-// The one broadcasting rule as a loop: rows of `inner` elements of the result; in each operand a
-// row either moves along or stays at one element, and rows start where the outer dimensions say.
-template <std::size_t N>
-struct RowLoop {
-  std::size_t inner = 1;
-  std::array<bool, N> moves{};  // operand k moves along a row
-  unsigned outer = 0;           // outer dimensions
-  std::array<std::size_t, kMaxTensorDim + 1> extent{};
-  std::array<std::array<std::size_t, kMaxTensorDim + 1>, N> stride{};
-
-  RowLoop(const Dim& out, const std::array<const Dim*, N>& operands) {
-    std::array<std::size_t, N> step;
-    step.fill(1);
-    std::array<std::array<bool, N>, kMaxTensorDim + 1> along{};
-    std::array<std::size_t, kMaxTensorDim + 1> size{};
-    std::array<std::array<std::size_t, N>, kMaxTensorDim + 1> steps{};
-    unsigned n = 0;
-    for (unsigned i = 0; i <= out.nd; ++i) {
-      const std::size_t s = i < out.nd ? out.d[i] : out.bd;
-      if (s == 1) continue;  // every operand has 1 here
-      std::array<bool, N> here{};
-      for (std::size_t k = 0; k < N; ++k) {
-        const Dim& d = *operands[k];
-        here[k] = (i < out.nd ? d[i] : d.bd) != 1;
-      }
-      if (n && here == along[n - 1]) {
-        size[n - 1] *= s;
-      } else {
-        size[n] = s;
-        along[n] = here;
-        steps[n] = step;
-        ++n;
-      }
-      for (std::size_t k = 0; k < N; ++k)
-        if (here[k]) step[k] *= s;
-    }
-    if (n == 0) {
-      moves.fill(true);
-      return;
-    }
-    inner = size[0];
-    moves = along[0];
-    outer = n - 1;
-    for (unsigned i = 1; i < n; ++i) {
-      extent[i - 1] = size[i];
-      for (std::size_t k = 0; k < N; ++k) stride[k][i - 1] = along[i][k] ? steps[i][k] : 0;
-    }
-  }
-
-  /// Calls row(offset in the result, offsets in the operands).
-  template <class Row>
-  void each(Row&& row) const {
-    std::array<std::size_t, kMaxTensorDim + 1> at{};
-    std::array<std::size_t, N> offset{};
-    std::size_t rows = inner ? 1 : 0;
-    for (unsigned i = 0; i < outer; ++i) rows *= extent[i];
-    for (std::size_t r = 0; r < rows; ++r) {
-      row(r * inner, offset);
-      for (unsigned i = 0; i < outer; ++i) {
-        for (std::size_t k = 0; k < N; ++k) offset[k] += stride[k][i];
-        if (++at[i] < extent[i]) break;
-        for (std::size_t k = 0; k < N; ++k) offset[k] -= stride[k][i] * extent[i];
-        at[i] = 0;
-      }
-    }
-  }
-};
 
 template <class T>
 auto constant(T x, std::size_t n) {
@@ -90,15 +23,6 @@ void with_rows(const T* a, bool a_moves, const T* b, bool b_moves, std::size_t n
     f(array(a, n), constant(*b, n));
   else
     f(constant(*a, n), array(b, n));
-}
-
-// Adds a row of gradients to an operand's row, or its sum to the one element.
-template <class T, class Row>
-void accumulate(bool add, bool moves, T* to, std::size_t n, const Row& row) {
-  if (moves)
-    store_or_add(add, array(to, n), row);
-  else
-    *to = add ? *to + sum_in_order(row) : sum_in_order(row);
 }
 
 }  // namespace
@@ -145,41 +69,33 @@ struct Divide {
     return -(dy * a / b.square());
   }
 };
-// Ties send the gradient to the first operand.
-struct Max {
+// No power of zero changes with the exponent, nor does x^0 with x.
+struct Power {
   template <class A, class B>
   static auto value(const A& a, const B& b) {
-    return a.binaryExpr(b, Eigen::internal::scalar_max_op<typename A::Scalar, typename A::Scalar,
-                                                          Eigen::PropagateNaN>());
+    return a.pow(b);
   }
   template <class D, class A, class B>
   static auto slope_a(const D& dy, const A& a, const B& b) {
-    return dy * (a >= b).template cast<typename D::Scalar>();
+    using T = typename D::Scalar;
+    return (b == T(0)).select(D::Constant(dy.size(), T(0)), dy * b * a.pow(b - T(1)));
   }
   template <class D, class A, class B>
   static auto slope_b(const D& dy, const A& a, const B& b) {
-    return dy * (a < b).template cast<typename D::Scalar>();
-  }
-};
-struct Min {
-  template <class A, class B>
-  static auto value(const A& a, const B& b) {
-    return a.binaryExpr(b, Eigen::internal::scalar_min_op<typename A::Scalar, typename A::Scalar,
-                                                          Eigen::PropagateNaN>());
-  }
-  template <class D, class A, class B>
-  static auto slope_a(const D& dy, const A& a, const B& b) {
-    return dy * (a <= b).template cast<typename D::Scalar>();
-  }
-  template <class D, class A, class B>
-  static auto slope_b(const D& dy, const A& a, const B& b) {
-    return dy * (a > b).template cast<typename D::Scalar>();
+    using T = typename D::Scalar;
+    return (a == T(0)).select(D::Constant(dy.size(), T(0)), dy * a.pow(b) * a.log());
   }
 };
 
 template <class F>
 template <class T>
 void Binary<F>::forward(const Batch<T>& b) {
+  if (b.dim(0) == b.dim(1)) {  // one row
+    const std::size_t n = b.dim().size();
+    for (std::size_t i = 0; i < b.count; ++i)
+      array(b.out(i), n) = F::value(array(b.in(0, i), n), array(b.in(1, i), n));
+    return;
+  }
   const RowLoop<2> loop(b.dim(), {&b.dim(0), &b.dim(1)});
   for (std::size_t i = 0; i < b.count; ++i) {
     T* y = b.out(i);
@@ -194,6 +110,18 @@ void Binary<F>::forward(const Batch<T>& b) {
 template <class F>
 template <class T>
 void Binary<F>::backward(const GradientBatch<T>& b) {
+  if (b.dim(0) == b.dim(1)) {  // one row
+    const std::size_t n = b.dim().size();
+    const auto each = [&](std::size_t k, auto slope) {
+      for (std::size_t i = 0; i < b.count; ++i)
+        if (T* d = b.d_in(k, i))
+          store_or_add(b.add(k, i), array(d, n),
+                       slope(array(b.d_out(i), n), array(b.in(0, i), n), array(b.in(1, i), n)));
+    };
+    each(0, [](const auto& g, const auto& u, const auto& v) { return F::slope_a(g, u, v); });
+    each(1, [](const auto& g, const auto& u, const auto& v) { return F::slope_b(g, u, v); });
+    return;
+  }
   const RowLoop<2> loop(b.dim(), {&b.dim(0), &b.dim(1)});
   for (std::size_t k = 0; k < 2; ++k) {
     // An operand of the result's size is written row by row; a smaller one is added up, from zero.
@@ -294,11 +222,131 @@ void sum_backward(const GradientBatch<T>& b) {
 DYNET_INSTANTIATE(Subtract)
 DYNET_INSTANTIATE(Multiply)
 DYNET_INSTANTIATE(Divide)
-DYNET_INSTANTIATE(Max)
-DYNET_INSTANTIATE(Min)
-template void sum_forward<float>(const Batch<float>&);
-template void sum_forward<double>(const Batch<double>&);
-template void sum_backward<float>(const GradientBatch<float>&);
-template void sum_backward<double>(const GradientBatch<double>&);
+DYNET_INSTANTIATE(Power)
+#undef DYNET_INSTANTIATE
+
+namespace {
+
+// Calls row(offset in the result, where operand k is, whether that moves along, length).
+template <class T, class Row>
+void operand_rows(const Batch<T>& b, std::size_t k, std::size_t i, Row&& row) {
+  const RowLoop<1> loop(b.dim(), {&b.dim(k)});
+  loop.each([&](std::size_t at, const auto& offset) {
+    row(at, b.in(k, i) + offset[0], loop.moves[0], loop.inner);
+  });
+}
+
+}  // namespace
+
+std::size_t extreme_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
+
+template <bool kLargest>
+template <class T>
+void Extreme<kLargest>::forward(const Batch<T>& b) {
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T *y = b.out(i), *winner = b.aux(i);
+    for (std::size_t k = 0; k < b.arity; ++k)
+      operand_rows(b, k, i, [&](std::size_t at, const T* x, bool moves, std::size_t length) {
+        const std::size_t step = moves ? 1 : 0;
+        for (std::size_t j = 0; j < length; ++j) {
+          const T v = x[j * step];
+          const bool wins = k == 0 || (kLargest ? v > y[at + j] : v < y[at + j]) || v != v;
+          y[at + j] = wins ? v : y[at + j];
+          winner[at + j] = wins ? static_cast<T>(k) : winner[at + j];
+        }
+      });
+  }
+}
+
+template <bool kLargest>
+template <class T>
+void Extreme<kLargest>::backward(const GradientBatch<T>& b) {
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    const RowLoop<1> loop(b.dim(), {&b.dim(k)});
+    for (std::size_t i = 0; i < b.count; ++i) {
+      T* d = b.d_in(k, i);
+      if (!d) continue;
+      if (!b.add(k, i)) std::fill_n(d, b.dim(k).size(), T(0));
+      loop.each([&](std::size_t at, const auto& offset) {
+        const auto won = array(static_cast<const T*>(b.aux(i)) + at, loop.inner);
+        const auto dy = array(b.d_out(i) + at, loop.inner);
+        accumulate(true, loop.moves[0], d + offset[0], loop.inner,
+                   (won == static_cast<T>(k)).select(dy, constant(T(0), loop.inner)));
+      });
+    }
+  }
+}
+
+std::size_t logsumexp_aux(const GraphStore&, const Node& n) { return 2 * n.dim.size(); }
+
+// Keeps what was subtracted from the operands, and the log of the sum of what is left.
+template <class T>
+void logsumexp_forward(const Batch<T>& b) {
+  const std::size_t n = b.dim().size();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T *y = b.out(i), *shifts = b.aux(i), *sums = b.aux(i) + n;
+    std::fill_n(shifts, n, -std::numeric_limits<T>::infinity());
+    for (std::size_t k = 0; k < b.arity; ++k)
+      operand_rows(b, k, i, [&](std::size_t at, const T* x, bool moves, std::size_t length) {
+        for (std::size_t j = 0; j < length; ++j)
+          shifts[at + j] = std::max(shifts[at + j], x[moves ? j : 0]);
+      });
+    for (std::size_t j = 0; j < n; ++j) shifts[j] = shift(shifts[j]);
+    std::fill_n(sums, n, T(0));
+    for (std::size_t k = 0; k < b.arity; ++k)
+      operand_rows(b, k, i, [&](std::size_t at, const T* x, bool moves, std::size_t length) {
+        exponentials_of<T>(
+            length,
+            [&](std::size_t from, std::size_t size, T* to) {
+              for (std::size_t j = 0; j < size; ++j)
+                to[j] = x[moves ? from + j : 0] - shifts[at + from + j];
+            },
+            [&](std::size_t from, std::size_t size, const T* e) {
+              array(sums + at + from, size) += array(e, size);
+            });
+      });
+    map_vectors(sums, sums, n, [](const auto& v) { return v.log(); });
+    array(y, n) = array(shifts, n) + array(sums, n);
+    for (std::size_t j = 0; j < n; ++j) sums[j] = shift(sums[j]);
+  }
+}
+
+template <class T>
+void logsumexp_backward(const GradientBatch<T>& b) {
+  const std::size_t n = b.dim().size();
+  for (std::size_t k = 0; k < b.arity; ++k)
+    for (std::size_t i = 0; i < b.count; ++i) {
+      T* const d = b.d_in(k, i);
+      if (!d) continue;
+      if (!b.add(k, i)) std::fill_n(d, b.dim(k).size(), T(0));
+      const T *shifts = b.aux(i), *sums = b.aux(i) + n;
+      operand_rows(b, k, i, [&](std::size_t at, const T* x, bool moves, std::size_t length) {
+        T* const dx = d + (x - b.in(k, i));
+        exponentials_of<T>(
+            length,
+            [&](std::size_t from, std::size_t size, T* to) {
+              for (std::size_t j = 0; j < size; ++j)
+                to[j] = x[moves ? from + j : 0] - shifts[at + from + j] - sums[at + from + j];
+            },
+            [&](std::size_t from, std::size_t size, const T* p) {
+              accumulate(true, moves, dx + (moves ? from : 0), size,
+                         array(b.d_out(i) + at + from, size) * array(p, size));
+            });
+      });
+    }
+}
+
+#define DYNET_INSTANTIATE(T)                                       \
+  template void sum_forward(const Batch<T>&);                      \
+  template void sum_backward(const GradientBatch<T>&);             \
+  template void Extreme<true>::forward(const Batch<T>&);           \
+  template void Extreme<true>::backward(const GradientBatch<T>&);  \
+  template void Extreme<false>::forward(const Batch<T>&);          \
+  template void Extreme<false>::backward(const GradientBatch<T>&); \
+  template void logsumexp_forward(const Batch<T>&);                \
+  template void logsumexp_backward(const GradientBatch<T>&);
+DYNET_INSTANTIATE(float)
+DYNET_INSTANTIATE(double)
+#undef DYNET_INSTANTIATE
 
 }  // namespace dynet::cpu

@@ -8,8 +8,7 @@ namespace dynet::cpu {
 struct Subtract;
 struct Multiply;
 struct Divide;
-struct Max;
-struct Min;
+struct Power;
 
 template <class F>
 struct Binary {
@@ -27,5 +26,23 @@ template <class T>
 void sum_forward(const Batch<T>& b);
 template <class T>
 void sum_backward(const GradientBatch<T>& b);
+
+/// The largest or smallest of any number of operands, broadcast; the first of several equal ones
+/// gets the gradient.
+template <bool kLargest>
+struct Extreme {
+  template <class T>
+  static void forward(const Batch<T>& b);
+  template <class T>
+  static void backward(const GradientBatch<T>& b);
+};
+std::size_t extreme_aux(const GraphStore& graph, const Node& n);
+
+/// The log of the sum of exponentials of any number of operands, broadcast.
+template <class T>
+void logsumexp_forward(const Batch<T>& b);
+template <class T>
+void logsumexp_backward(const GradientBatch<T>& b);
+std::size_t logsumexp_aux(const GraphStore& graph, const Node& n);
 
 }  // namespace dynet::cpu

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
+#include "dynet-like/graph/index_lists.h"
 #include "dynet-like/graph/indices.h"
 #include "dynet-like/graph/op.h"
 
@@ -13,6 +15,12 @@ namespace dynet::cpu {
                                            const char* limit_of);
 /// read_indices with the node's line added to its error.
 const unsigned* read_indices_of(const Node& node, const Indices& indices, const unsigned* in_node);
+
+/// The list of a batch element as it is now, its indices checked to be below `limit`. Throws
+/// IndexError if there are not as many lists as when the node was made.
+std::span<const unsigned> read_list_of(const Node& node, const IndexLists& lists,
+                                       const unsigned* in_node, std::size_t element,
+                                       std::size_t limit, const char* limit_of);
 
 /// Scratch elements for `keep_indices`.
 inline std::size_t index_scratch(const Indices& indices) {

@@ -1,10 +1,12 @@
 #include "kernels/cpu/inputs.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
+#include "kernels/cpu/indices.h"
 
 namespace dynet::cpu {
 
@@ -29,6 +31,17 @@ void input_forward(const Batch<T>& b) {
 }
 
 template <class T>
+void sparse_input_forward(const Batch<T>& b) {
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const auto& attr = b.template attr<SparseInputAttr>(i);
+    const auto* places = b.template payload<SparseInputAttr, unsigned>(i);
+    std::fill_n(b.out(i), b.node(i).dim.size(), static_cast<T>(attr.rest));
+    for (std::uint64_t k = 0; k < attr.places; ++k)
+      b.out(i)[places[k]] = static_cast<T>(std::bit_cast<float>(places[attr.places + k]));
+  }
+}
+
+template <class T>
 void constant_forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     std::fill_n(b.out(i), b.dim().size(), static_cast<T>(b.template attr<ConstantAttr>(i).value));
@@ -38,16 +51,21 @@ template <class T>
 void one_hot_forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i) {
     const auto& attr = b.template attr<OneHotAttr>(i);
-    const unsigned* indices = b.template payload<OneHotAttr, unsigned>(i);
+    const unsigned* indices =
+        read_indices_of(b.node(i), attr.indices, b.template payload<OneHotAttr, unsigned>(i));
     std::fill_n(b.out(i), b.dim().size(), T(0));
-    for (std::uint32_t e = 0; e < attr.indices.count; ++e)
-      b.out(i)[e * attr.size + indices[e]] = T(1);
+    for (std::uint32_t e = 0; e < attr.indices.count; ++e) {
+      const unsigned index = indices[e];
+      if (index >= attr.size) throw_index_out_of_range(b.node(i), index, attr.size, "the vector");
+      b.out(i)[e * attr.size + index] = T(1);
+    }
   }
 }
 
-#define DYNET_INSTANTIATE(T)                       \
-  template void input_forward(const Batch<T>&);    \
-  template void constant_forward(const Batch<T>&); \
+#define DYNET_INSTANTIATE(T)                           \
+  template void input_forward(const Batch<T>&);        \
+  template void sparse_input_forward(const Batch<T>&); \
+  template void constant_forward(const Batch<T>&);     \
   template void one_hot_forward(const Batch<T>&);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)

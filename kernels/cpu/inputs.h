@@ -15,6 +15,13 @@ struct InputAttr {
   Source source;
   Dim dim;
 };
+/// The payload holds the places, then the values.
+struct SparseInputAttr {
+  double rest;  // of the values
+  std::uint64_t places, values;
+  Dim dim;
+  std::uint32_t unused;
+};
 struct ConstantAttr {
   double value;
   Dim dim;
@@ -22,11 +29,14 @@ struct ConstantAttr {
 };
 struct OneHotAttr {
   Indices indices;
+  std::int64_t extreme;
   std::uint64_t size;
 };
 
 template <class T>
 void input_forward(const Batch<T>& b);
+template <class T>
+void sparse_input_forward(const Batch<T>& b);
 template <class T>
 void constant_forward(const Batch<T>& b);
 template <class T>

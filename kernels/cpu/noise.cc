@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dynet-like/base/random.h"
+#include "kernels/cpu/along.h"
 #include "kernels/cpu/eigen.h"
 
 namespace dynet::cpu {
@@ -26,6 +27,11 @@ class Coin {
   std::uint64_t below_;
 };
 
+/// Uniform in (0, 1).
+double open_uniform(std::uint64_t bits) {
+  return (static_cast<double>(bits >> 32) + 0.5) * 0x1p-32;
+}
+
 /// Standard normal draws of RandomStream::normal, `use(at, length, z)` piece by piece.
 template <class Use>
 void over_normals(const RandomStream& stream, std::size_t n, Use use) {
@@ -35,7 +41,7 @@ void over_normals(const RandomStream& stream, std::size_t n, Use use) {
     const std::size_t length = std::min(kPiece, n - at);
     for (std::size_t k = 0; k < length; ++k) {
       const std::uint64_t bits = stream.bits(at + k);
-      u[k] = (static_cast<double>(bits >> 32) + 0.5) * 0x1p-32;
+      u[k] = open_uniform(bits);
       v[k] = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
     }
     array(u, length) =
@@ -75,6 +81,49 @@ void dropout_backward(const GradientBatch<T>& b) {
       dx[k] = add ? dx[k] + g : g;
     }
   }
+}
+
+namespace {
+
+// Calls f(k, scale) for every element k: the scale is 0 if it is dropped, else 1 / (1 - p).
+template <class T, class F>
+void over_shared_draws(const Batch<T>& b, std::size_t i, F f) {
+  const auto& a = b.template attr<SharedDropoutAttr>();
+  const Coin drop(stream_of<SharedDropoutAttr, T>(b, i), a.p);
+  const T scale = static_cast<T>(1.0 / (1.0 - a.p));
+  const std::size_t n = b.dim().batch_size();
+  Along x(b.dim(), a.dimension);
+  std::size_t lines = x.outer * b.dim().bd;
+  if (a.dimension == SharedDropoutAttr::kAllDimensions) {
+    x.inner = 1;
+    x.size = n;
+    lines = b.dim().bd;
+  }
+  for (std::size_t line = 0; line < lines; ++line)
+    for (std::size_t j = 0; j < x.inner; ++j) {
+      const T s = drop(line * x.inner + j) ? T(0) : scale;
+      for (std::size_t k = 0; k < x.size; ++k) f((line * x.size + k) * x.inner + j, s);
+    }
+}
+
+}  // namespace
+
+template <class T>
+void shared_dropout_forward(const Batch<T>& b) {
+  for (std::size_t i = 0; i < b.count; ++i)
+    over_shared_draws(b, i, [x = b.in(0, i), y = b.out(i)](std::size_t k, T scale) {
+      y[k] = scale == T(0) ? T(0) : scale * x[k];
+    });
+}
+
+template <class T>
+void shared_dropout_backward(const GradientBatch<T>& b) {
+  for (std::size_t i = 0; i < b.count; ++i)
+    if (T* const dx = b.d_in(0, i))
+      over_shared_draws(b, i, [&, dy = b.d_out(i)](std::size_t k, T scale) {
+        const T g = scale == T(0) ? T(0) : scale * dy[k];
+        dx[k] = b.add(0, i) ? dx[k] + g : g;
+      });
 }
 
 template <class T>
@@ -125,6 +174,17 @@ void random_uniform_forward(const Batch<T>& b) {
   }
 }
 
+template <class T>
+void random_gumbel_forward(const Batch<T>& b) {
+  const auto& a = b.template attr<RandomAttr>();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const RandomStream stream = stream_of<RandomAttr>(b, i);
+    for (std::size_t k = 0; k < b.dim().size(); ++k)
+      b.out(i)[k] =
+          static_cast<T>(a.first - a.second * std::log(-std::log(open_uniform(stream.bits(k)))));
+  }
+}
+
 #define DYNET_FORWARD_INSTANCES(NAME)             \
   template void NAME<float>(const Batch<float>&); \
   template void NAME<double>(const Batch<double>&);
@@ -133,11 +193,14 @@ void random_uniform_forward(const Batch<T>& b) {
   template void NAME<double>(const GradientBatch<double>&);
 DYNET_FORWARD_INSTANCES(dropout_forward)
 DYNET_BACKWARD_INSTANCES(dropout_backward)
+DYNET_FORWARD_INSTANCES(shared_dropout_forward)
+DYNET_BACKWARD_INSTANCES(shared_dropout_backward)
 DYNET_FORWARD_INSTANCES(noise_forward)
 DYNET_BACKWARD_INSTANCES(noise_backward)
 DYNET_FORWARD_INSTANCES(random_normal_forward)
 DYNET_FORWARD_INSTANCES(random_bernoulli_forward)
 DYNET_FORWARD_INSTANCES(random_uniform_forward)
+DYNET_FORWARD_INSTANCES(random_gumbel_forward)
 #undef DYNET_FORWARD_INSTANCES
 #undef DYNET_BACKWARD_INSTANCES
 

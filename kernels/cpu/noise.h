@@ -16,6 +16,18 @@ void dropout_forward(const Batch<T>& b);
 template <class T>
 void dropout_backward(const GradientBatch<T>& b);
 
+/// Elements that share one draw: those along a dimension, or all of a batch element.
+struct SharedDropoutAttr {
+  static constexpr std::uint64_t kAllDimensions = ~std::uint64_t{0};
+  double p;
+  std::uint64_t dimension;
+  std::uint64_t key;
+};
+template <class T>
+void shared_dropout_forward(const Batch<T>& b);
+template <class T>
+void shared_dropout_backward(const GradientBatch<T>& b);
+
 struct NoiseAttr {
   double stddev;
   std::uint64_t key;
@@ -41,5 +53,8 @@ void random_bernoulli_forward(const Batch<T>& b);
 /// In [first, second).
 template <class T>
 void random_uniform_forward(const Batch<T>& b);
+/// first - second log(-log u) for u uniform in (0, 1).
+template <class T>
+void random_gumbel_forward(const Batch<T>& b);
 
 }  // namespace dynet::cpu

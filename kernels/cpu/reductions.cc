@@ -3,29 +3,19 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/cpu/eigen.h"
+#include "kernels/cpu/long_sums.h"
 
 namespace dynet::cpu {
 namespace {
 
-// Long sums go piece by piece, so that their error does not grow with the length.
-template <class T, class F>
-T sum_pieces(const T* x, std::size_t n, F piece) {
-  constexpr std::size_t kPiece = 1024;
-  double sum = 0;
-  for (std::size_t at = 0; at < n; at += kPiece)
-    sum += static_cast<double>(piece(array(x + at, std::min(kPiece, n - at))));
-  return static_cast<T>(sum);
-}
-
 template <class T>
 T sum_of(const T* x, std::size_t n) {
-  return sum_pieces(x, n, [](const auto& v) { return sum_in_order(v); });
+  return sum_pieces(x, n, [](const auto& v) { return v; });
 }
 
 template <class T>
 T sum_of_squares(const T* x, std::size_t n) {
-  return sum_pieces(x, n, [](const auto& v) { return sum_in_order(v.square()); });
+  return sum_pieces(x, n, [](const auto& v) { return v.square(); });
 }
 
 }  // namespace

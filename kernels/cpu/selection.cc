@@ -2,23 +2,12 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/along.h"
 #include "kernels/cpu/eigen.h"
 #include "kernels/cpu/indices.h"
 
 namespace dynet::cpu {
 namespace {
-
-/// A tensor seen along one of its dimensions: `outer` blocks of `size` slices of `inner` elements.
-struct Along {
-  std::size_t inner = 1, size, outer = 1;
-
-  Along(const Dim& dim, std::size_t d) : size(dim[static_cast<unsigned>(d)]) {
-    for (unsigned k = 0; k < dim.nd; ++k) {
-      if (k < d) inner *= dim.d[k];
-      if (k > d) outer *= dim.d[k];
-    }
-  }
-};
 
 template <class T>
 void copy_rows(const T* from, std::size_t from_step, T* to, std::size_t to_step, std::size_t rows,
@@ -94,6 +83,32 @@ void pick_batch_backward(const GradientBatch<T>& b) {
 }
 
 template <class T>
+void select_forward(const Batch<T>& b) {
+  const Along x(b.dim(0), b.template attr<PickAttr>().dimension);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const unsigned* index = keep_indices<PickAttr>(b, i, b.aux(i), x.size, "the dimension");
+    const std::uint32_t n = b.template attr<PickAttr>(i).indices.count;
+    for (std::uint32_t k = 0; k < n; ++k)
+      copy_rows(b.in(0, i) + index[k] * x.inner, x.size * x.inner, b.out(i) + k * x.inner,
+                n * x.inner, x.outer * b.dim().bd, x.inner);
+  }
+}
+
+template <class T>
+void select_backward(const GradientBatch<T>& b) {
+  const Along x(b.dim(0), b.template attr<PickAttr>().dimension);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    if (!b.add(0, i)) std::fill_n(b.d_in(0, i), b.dim(0).size(), T(0));
+    const unsigned* index = kept_indices<PickAttr, T>(b, i, b.aux(i));
+    const std::uint32_t n = b.template attr<PickAttr>(i).indices.count;
+    for (std::uint32_t k = 0; k < n; ++k)
+      gradient_rows(true, b.d_out(i) + k * x.inner, n * x.inner, b.d_in(0, i) + index[k] * x.inner,
+                    x.size * x.inner, x.outer * b.dim().bd, x.inner);
+  }
+}
+
+template <class T>
 void pick_range_forward(const Batch<T>& b) {
   const Along x(b.dim(0), b.template attr<RangeAttr>().dimension);
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -131,85 +146,135 @@ void alias_backward(const GradientBatch<T>& b) {
 
 namespace {
 
-/// For every run of elements that lie side by side in the result: where it starts there, where in
-/// the operand, and how far apart its elements are in the operand.
-template <class Run>
-void over_runs(const Dim& from, const Dim& to, const TransposeAttr& a, Run run) {
-  // Sizes and operand steps of the result's dimensions, those of size one left out and neighbours
-  // that stay neighbours taken as one.
-  std::size_t size[kMaxTensorDim + 1], step[kMaxTensorDim + 1];
-  unsigned rank = 0;
-  const auto append = [&](std::size_t n, std::size_t s) {
-    if (n == 1) return;
-    if (rank > 0 && step[rank - 1] * size[rank - 1] == s) {
-      size[rank - 1] *= n;
+/// Where the elements of a result lie in the operand, in the result's order.
+class Walk {
+ public:
+  /// The next dimension of the result: its size, and how far apart its slices are in the operand.
+  void append(std::size_t size, std::size_t step) {
+    empty_ = empty_ || size == 0;
+    if (size == 1) return;
+    if (rank_ > 0 && step_[rank_ - 1] * size_[rank_ - 1] == step) {
+      size_[rank_ - 1] *= size;
       return;
     }
-    size[rank] = n;
-    step[rank++] = s;
-  };
+    size_[rank_] = size;
+    step_[rank_++] = step;
+  }
+
+  /// For every run of elements that lie side by side in the result: `use` gets where it starts
+  /// there, where in the operand (the first run at `start`), how far apart its elements are there,
+  /// and how many they are.
+  template <class Use>
+  void run(std::size_t start, Use use) const {
+    if (empty_) return;
+    if (rank_ == 0) return use(0, start, 1, 1);
+    std::size_t at[kMaxTensorDim + 1] = {}, in = start;
+    for (std::size_t out = 0;; out += size_[0]) {
+      use(out, in, step_[0], size_[0]);
+      unsigned k = 1;
+      for (; k < rank_; ++k) {
+        in += step_[k];
+        if (++at[k] < size_[k]) break;
+        in -= step_[k] * size_[k];
+        at[k] = 0;
+      }
+      if (k >= rank_) return;
+    }
+  }
+
+ private:
+  std::size_t size_[kMaxTensorDim + 1], step_[kMaxTensorDim + 1];
+  unsigned rank_ = 0;
+  bool empty_ = false;
+};
+
+template <class T>
+void walk_forward(const Batch<T>& b, const Walk& walk, std::size_t start) {
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const T* const x = b.in(0, i);
+    T* const y = b.out(i);
+    walk.run(start, [&](std::size_t out, std::size_t in, std::size_t step, std::size_t n) {
+      if (step == 1) {
+        std::copy_n(x + in, n, y + out);
+        return;
+      }
+      for (std::size_t k = 0; k < n; ++k) y[out + k] = x[in + k * step];
+    });
+  }
+}
+
+/// With `all` the result has every element of the operand.
+template <class T>
+void walk_backward(const GradientBatch<T>& b, const Walk& walk, std::size_t start, bool all) {
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    const T* const dy = b.d_out(i);
+    T* const dx = b.d_in(0, i);
+    const bool add = b.add(0, i) || !all;
+    if (!all && !b.add(0, i)) std::fill_n(dx, b.dim(0).size(), T(0));
+    walk.run(start, [&](std::size_t out, std::size_t in, std::size_t step, std::size_t n) {
+      if (add)
+        for (std::size_t k = 0; k < n; ++k) dx[in + k * step] += dy[out + k];
+      else
+        for (std::size_t k = 0; k < n; ++k) dx[in + k * step] = dy[out + k];
+    });
+  }
+}
+
+template <class T>
+Walk transposed(const Batch<T>& b) {
+  const auto& a = b.template attr<TransposeAttr>();
   std::size_t steps[kMaxTensorDim], elements = 1;
   for (unsigned k = 0; k < kMaxTensorDim; ++k) {
     steps[k] = elements;
-    elements *= from[k];
+    elements *= b.dim(0)[k];
   }
-  if (elements == 0) return;
-  for (unsigned k = 0; k < a.rank; ++k) append(to[k], steps[a.order[k]]);
-  append(to.bd, elements);
-  if (rank == 0) {
-    size[0] = step[0] = 1;
-    rank = 1;
-  }
+  Walk walk;
+  for (unsigned k = 0; k < a.rank; ++k) walk.append(b.dim()[k], steps[a.order[k]]);
+  walk.append(b.dim().bd, elements);
+  return walk;
+}
 
-  std::size_t at[kMaxTensorDim + 1] = {}, in = 0;
-  for (std::size_t out = 0;; out += size[0]) {
-    run(out, in, step[0], size[0]);
-    unsigned k = 1;
-    for (; k < rank; ++k) {
-      in += step[k];
-      if (++at[k] < size[k]) break;
-      in -= step[k] * size[k];
-      at[k] = 0;
-    }
-    if (k >= rank) return;
+template <class T>
+Walk strided(const Batch<T>& b, std::size_t& start) {
+  const auto& a = b.template attr<StridedAttr>();
+  const Dim& x = b.dim(0);
+  Walk walk;
+  std::size_t step = 1;
+  start = 0;
+  for (unsigned k = 0; k <= x.nd; ++k) {
+    const auto stride = static_cast<std::size_t>(k < a.strides.count ? a.strides.v[k] : 1);
+    if (k < a.from.count) start += static_cast<std::size_t>(a.from.v[k]) * step;
+    walk.append(k < x.nd ? b.dim()[k] : b.dim().bd, stride * step);
+    step *= x[k];
   }
+  return walk;
 }
 
 }  // namespace
 
 template <class T>
 void transpose_forward(const Batch<T>& b) {
-  const auto& a = b.template attr<TransposeAttr>();
-  for (std::size_t i = 0; i < b.count; ++i) {
-    const T* const x = b.in(0, i);
-    T* const y = b.out(i);
-    over_runs(b.dim(0), b.dim(), a,
-              [&](std::size_t out, std::size_t in, std::size_t step, std::size_t n) {
-                if (step == 1) {
-                  std::copy_n(x + in, n, y + out);
-                  return;
-                }
-                for (std::size_t k = 0; k < n; ++k) y[out + k] = x[in + k * step];
-              });
-  }
+  walk_forward(b, transposed(b), 0);
 }
 
 template <class T>
 void transpose_backward(const GradientBatch<T>& b) {
-  const auto& a = b.template attr<TransposeAttr>();
-  for (std::size_t i = 0; i < b.count; ++i) {
-    if (!b.d_in(0, i)) continue;
-    const T* const dy = b.d_out(i);
-    T* const dx = b.d_in(0, i);
-    const bool add = b.add(0, i);
-    over_runs(b.dim(0), b.dim(), a,
-              [&](std::size_t out, std::size_t in, std::size_t step, std::size_t n) {
-                if (add)
-                  for (std::size_t k = 0; k < n; ++k) dx[in + k * step] += dy[out + k];
-                else
-                  for (std::size_t k = 0; k < n; ++k) dx[in + k * step] = dy[out + k];
-              });
-  }
+  walk_backward(b, transposed(b), 0, true);
+}
+
+template <class T>
+void strided_select_forward(const Batch<T>& b) {
+  std::size_t start;
+  const Walk walk = strided(b, start);
+  walk_forward(b, walk, start);
+}
+
+template <class T>
+void strided_select_backward(const GradientBatch<T>& b) {
+  std::size_t start;
+  const Walk walk = strided(b, start);
+  walk_backward(b, walk, start, b.dim() == b.dim(0));
 }
 
 template <class T>
@@ -284,6 +349,8 @@ void concatenate_batch_backward(const GradientBatch<T>& b) {
   DYNET_BACKWARD_INSTANCES(NAME##_backward)
 DYNET_INSTANTIATE(pick)
 DYNET_INSTANTIATE(pick_batch)
+DYNET_INSTANTIATE(select)
+DYNET_INSTANTIATE(strided_select)
 DYNET_INSTANTIATE(pick_range)
 DYNET_BACKWARD_INSTANCES(alias_backward)
 DYNET_INSTANTIATE(transpose)

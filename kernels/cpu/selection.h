@@ -23,6 +23,27 @@ template <class T>
 void pick_batch_backward(const GradientBatch<T>& b);
 /// The indices used.
 std::size_t pick_aux(const GraphStore& graph, const Node& n);
+/// The slices of all indices, the same for every batch element.
+template <class T>
+void select_forward(const Batch<T>& b);
+template <class T>
+void select_backward(const GradientBatch<T>& b);
+
+/// Entries by dimension, the one behind the last dimension for the batch; what is missing is 1, 0
+/// and the whole size. Lists longer than possible have their lengths only.
+struct StridedAttr {
+  static constexpr unsigned kMost = kMaxTensorDim + 1;
+  struct List {
+    std::uint32_t count;
+    std::int32_t v[kMost];
+  };
+  List strides, from, to;
+  std::uint32_t unused;
+};
+template <class T>
+void strided_select_forward(const Batch<T>& b);
+template <class T>
+void strided_select_backward(const GradientBatch<T>& b);
 
 struct RangeAttr {
   std::uint64_t dimension;

@@ -4,63 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/cpu/eigen.h"
+#include "kernels/cpu/along.h"
+#include "kernels/cpu/exponential.h"
 #include "kernels/cpu/indices.h"
 
 namespace dynet::cpu {
 namespace {
-
-// Exponentials are taken over as many columns at a time as fit in a buffer that stays in the cache.
-constexpr std::size_t kBuffer = 1024;
-
-template <class T>
-constexpr T kInfinity = std::numeric_limits<T>::infinity();
-
-template <class T>
-T largest(const T* x, std::size_t n) {
-  return array(x, n).maxCoeff();
-}
-
-/// What is subtracted from scores whose largest is `m`; a column without any score keeps its minus
-/// infinities.
-template <class T>
-T shift(T m) {
-  return m == -kInfinity<T> ? T(0) : m;
-}
-
-/// e^x in place, exactly zero where it is too small for T: Eigen's gives a denormal for minus
-/// infinity.
-template <class T>
-void exponentials(T* x, std::size_t n) {
-  constexpr T kTiny = 8 * std::numeric_limits<T>::min();
-  map_vectors(x, x, n, [](const auto& v) { return v.exp(); });
-  for (std::size_t i = 0; i < n; ++i) x[i] = x[i] < kTiny ? T(0) : x[i];
-}
-
-/// e^z over columns of length n: `fill(c, at, length, to)` writes z of a piece of column c, and
-/// `use(c, at, length, e)` gets its exponentials, column by column.
-template <class T, class Fill, class Use>
-void over_columns(std::size_t columns, std::size_t n, Fill fill, Use use) {
-  alignas(64) T buffer[kBuffer];
-  if (n == 0) return;
-  if (n > kBuffer) {
-    for (std::size_t c = 0; c < columns; ++c)
-      for (std::size_t at = 0; at < n; at += kBuffer) {
-        const std::size_t length = std::min(kBuffer, n - at);
-        fill(c, at, length, buffer);
-        exponentials(buffer, length);
-        use(c, at, length, buffer);
-      }
-    return;
-  }
-  const std::size_t wide = kBuffer / n;
-  for (std::size_t first = 0; first < columns; first += wide) {
-    const std::size_t group = std::min(wide, columns - first);
-    for (std::size_t c = 0; c < group; ++c) fill(first + c, 0, n, buffer + c * n);
-    exponentials(buffer, group * n);
-    for (std::size_t c = 0; c < group; ++c) use(first + c, 0, n, buffer + c * n);
-  }
-}
 
 /// For every column, `done(c, log_sum, shift)`: the log of the sum of e^(x - shift). Kept apart,
 /// the two lose nothing when scores are large.
@@ -117,65 +66,68 @@ void softmax_rows(const T* x, T* y, std::size_t n, std::size_t columns, T* scrat
 }
 
 template <class T>
-bool along_rows(const Batch<T>& b) {
-  return b.template attr<SoftmaxAttr>().dimension == 1;
+Along along(const Batch<T>& b) {
+  return {b.dim(0), b.template attr<SoftmaxAttr>().dimension};
 }
 
 }  // namespace
 
 std::size_t softmax_aux(const GraphStore& graph, const Node& n) {
-  return graph.attr<SoftmaxAttr>(n).dimension == 1 ? n.dim.rows() : 0;
+  const Along x(n.dim, graph.attr<SoftmaxAttr>(n).dimension);
+  return x.inner == 1 ? 0 : x.inner;
 }
 
 template <class T>
 void softmax_forward(const Batch<T>& b) {
-  const std::size_t n = b.dim().rows(), cols = b.dim().cols(), batch = b.dim().bd;
-  if (n * cols == 0) return;
-  if (along_rows(b)) {
+  const Along x = along(b);
+  const std::size_t size = b.dim().size(), block = x.size * x.inner;
+  if (size == 0) return;
+  if (x.inner > 1) {
     for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t k = 0; k < batch; ++k)
-        softmax_rows(b.in(0, i) + k * n * cols, b.out(i) + k * n * cols, n, cols, b.aux(i));
+      for (std::size_t first = 0; first < size; first += block)
+        softmax_rows(b.in(0, i) + first, b.out(i) + first, x.inner, x.size, b.aux(i));
     return;
   }
-  const std::size_t size = n * cols * batch;
   if (Batch<T>::contiguous(b.outs, b.count, size) && Batch<T>::contiguous(b.ins, b.count, size)) {
-    softmax_columns(b.in(0, 0), b.out(0), n, cols * batch * b.count);
+    softmax_columns(b.in(0, 0), b.out(0), x.size, size / x.size * b.count);
     return;
   }
-  for (std::size_t i = 0; i < b.count; ++i) softmax_columns(b.in(0, i), b.out(i), n, cols * batch);
+  for (std::size_t i = 0; i < b.count; ++i)
+    softmax_columns(b.in(0, i), b.out(i), x.size, size / x.size);
 }
 
 template <class T>
 void softmax_backward(const GradientBatch<T>& b) {
-  const std::size_t n = b.dim().rows(), cols = b.dim().cols(), batch = b.dim().bd;
-  const bool rows = along_rows<T>(b);
+  const Along x = along<T>(b);
+  const std::size_t size = b.dim().size(), block = x.size * x.inner;
+  if (size == 0) return;
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
-    const auto y = [&](std::size_t c) {
-      return array<T>(static_cast<const T*>(b.out(i)) + c * n, n);
+    const std::size_t n = x.inner > 1 ? x.inner : x.size;
+    const auto y = [&](std::size_t at) {
+      return array<T>(static_cast<const T*>(b.out(i)) + at, n);
     };
-    const auto dy = [&](std::size_t c) { return array<T>(b.d_out(i) + c * n, n); };
-    const auto dx = [&](std::size_t c) { return array<T>(b.d_in(0, i) + c * n, n); };
-    for (std::size_t k = 0; k < batch; ++k) {
-      const std::size_t first = k * cols, last = first + cols;
-      if (!rows) {
-        for (std::size_t c = first; c < last; ++c)
-          store_or_add(b.add(0, i), dx(c), y(c) * (dy(c) - sum_in_order(y(c) * dy(c))));
+    const auto dy = [&](std::size_t at) { return array<T>(b.d_out(i) + at, n); };
+    const auto dx = [&](std::size_t at) { return array<T>(b.d_in(0, i) + at, n); };
+    for (std::size_t first = 0; first < size; first += block) {
+      if (x.inner == 1) {
+        const T s = sum_in_order(y(first) * dy(first));
+        store_or_add(b.add(0, i), dx(first), y(first) * (dy(first) - s));
         continue;
       }
       auto s = array<T>(b.aux(i), n);
       s.setZero();
-      for (std::size_t c = first; c < last; ++c) s += y(c) * dy(c);
-      for (std::size_t c = first; c < last; ++c)
-        store_or_add(b.add(0, i), dx(c), y(c) * (dy(c) - s));
+      for (std::size_t at = first; at < first + block; at += n) s += y(at) * dy(at);
+      for (std::size_t at = first; at < first + block; at += n)
+        store_or_add(b.add(0, i), dx(at), y(at) * (dy(at) - s));
     }
   }
 }
 
 template <class T>
 void log_softmax_forward(const Batch<T>& b) {
-  const std::size_t n = b.dim().rows(), columns = std::size_t{b.dim().cols()} * b.dim().bd;
-  if (n == 0) return;
+  const std::size_t n = b.dim().rows(), columns = n == 0 ? 0 : b.dim().size() / n;
+  if (columns == 0) return;
   const auto x = [&](std::size_t c) { return b.in(0, c / columns) + c % columns * n; };
   log_sums<T>(columns * b.count, n, x, [&](std::size_t c, T log_sum, T max) {
     array(b.out(c / columns) + c % columns * n, n) = (array(x(c), n) - max) - shift(log_sum);
@@ -184,7 +136,7 @@ void log_softmax_forward(const Batch<T>& b) {
 
 template <class T>
 void log_softmax_backward(const GradientBatch<T>& b) {
-  const std::size_t n = b.dim().rows(), columns = std::size_t{b.dim().cols()} * b.dim().bd;
+  const std::size_t n = b.dim().rows(), columns = n == 0 ? 0 : b.dim().size() / n;
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
     const bool add = b.add(0, i);
@@ -203,6 +155,91 @@ void log_softmax_backward(const GradientBatch<T>& b) {
             const T g = y[r] == -kInfinity<T> ? T(0) : dy[r] - p[r] * sum;
             dx[r] = add ? dx[r] + g : g;
           }
+        });
+  }
+}
+
+std::size_t logsumexp_along_aux(const GraphStore&, const Node& n) { return 2 * n.dim.size(); }
+
+// Keeps what was subtracted from the scores, and the log of the sum of what is left.
+template <class T>
+void logsumexp_along_forward(const Batch<T>& b) {
+  const Along a = along(b);
+  const std::size_t n = b.dim().size(), block = a.size * a.inner;
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T *y = b.out(i), *shifts = b.aux(i), *sums = b.aux(i) + n;
+    const T* const x = b.in(0, i);
+    if (a.inner == 1 && a.size > 0) {
+      log_sums<T>(
+          n, a.size, [&](std::size_t c) { return x + c * a.size; },
+          [&](std::size_t c, T log_sum, T max) {
+            y[c] = log_sum + max;
+            shifts[c] = max;
+            sums[c] = shift(log_sum);
+          });
+      continue;
+    }
+    array(sums, n).setZero();
+    array(shifts, n).setConstant(-kInfinity<T>);
+    for (std::size_t at = 0, to = 0; to < n; at += block, to += a.inner) {
+      auto most = array(shifts + to, a.inner);
+      for (std::size_t k = 0; k < a.size; ++k)
+        most = most.max(array(x + at + k * a.inner, a.inner));
+      for (std::size_t j = to; j < to + a.inner; ++j) shifts[j] = shift(shifts[j]);
+      over_columns<T>(
+          a.size, a.inner,
+          [&](std::size_t k, std::size_t from, std::size_t length, T* e) {
+            array(e, length) = array(x + at + k * a.inner + from, length) -
+                               array<T>(static_cast<const T*>(shifts) + to + from, length);
+          },
+          [&](std::size_t, std::size_t from, std::size_t length, const T* e) {
+            array(sums + to + from, length) += array(e, length);
+          });
+    }
+    map_vectors(sums, sums, n, [](const auto& v) { return v.log(); });
+    for (std::size_t j = 0; j < n; ++j) {
+      y[j] = shifts[j] + sums[j];
+      sums[j] = shift(sums[j]);
+    }
+  }
+}
+
+template <class T>
+void logsumexp_along_backward(const GradientBatch<T>& b) {
+  const Along a = along<T>(b);
+  const std::size_t n = b.dim().size(), size = b.dim(0).size();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T* const dx = b.d_in(0, i);
+    if (!dx || size == 0) continue;
+    const bool add = b.add(0, i);
+    const T *x = b.in(0, i), *shifts = b.aux(i), *sums = b.aux(i) + n;
+    if (a.inner == 1) {
+      over_columns<T>(
+          n, a.size,
+          [&](std::size_t c, std::size_t at, std::size_t length, T* to) {
+            array(to, length) = (array(x + c * a.size + at, length) - shifts[c]) - sums[c];
+          },
+          [&](std::size_t c, std::size_t at, std::size_t length, const T* p) {
+            store_or_add(add, array(dx + c * a.size + at, length),
+                         b.d_out(i)[c] * array(p, length));
+          });
+      continue;
+    }
+    // Element `at` of what went in is summed up in which of what came out.
+    const auto result_of = [&](std::size_t at) {
+      return at / (a.size * a.inner) * a.inner + at % a.inner;
+    };
+    over_columns<T>(
+        size / a.inner, a.inner,
+        [&](std::size_t c, std::size_t from, std::size_t length, T* to) {
+          const std::size_t at = c * a.inner + from, r = result_of(at);
+          array(to, length) =
+              (array(x + at, length) - array(shifts + r, length)) - array(sums + r, length);
+        },
+        [&](std::size_t c, std::size_t from, std::size_t length, const T* p) {
+          const std::size_t at = c * a.inner + from;
+          store_or_add(add, array(dx + at, length),
+                       array(b.d_out(i) + result_of(at), length) * array(p, length));
         });
   }
 }
@@ -255,6 +292,7 @@ void class_loss_backward(const GradientBatch<T>& b) {
   template void NAME##_backward<double>(const GradientBatch<double>&);
 DYNET_INSTANTIATE(softmax)
 DYNET_INSTANTIATE(log_softmax)
+DYNET_INSTANTIATE(logsumexp_along)
 DYNET_INSTANTIATE(class_loss)
 #undef DYNET_INSTANTIATE
 

@@ -19,6 +19,13 @@ void log_softmax_forward(const Batch<T>& b);
 template <class T>
 void log_softmax_backward(const GradientBatch<T>& b);
 
+/// The log of the sum of exponentials along a dimension, which SoftmaxAttr names.
+template <class T>
+void logsumexp_along_forward(const Batch<T>& b);
+template <class T>
+void logsumexp_along_backward(const GradientBatch<T>& b);
+std::size_t logsumexp_along_aux(const GraphStore& graph, const Node& n);
+
 /// Classes given by value are the payload.
 struct ClassAttr {
   Indices indices;

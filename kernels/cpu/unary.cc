@@ -1,5 +1,7 @@
 #include "kernels/cpu/unary.h"
 
+#include <cmath>
+#include <limits>
 #include <unsupported/Eigen/SpecialFunctions>
 
 #include "kernels/cpu/eigen.h"
@@ -26,6 +28,17 @@ constexpr T kLogSmallest = sizeof(T) == sizeof(float) ? T(-87.3365) : T(-708.396
     }                                                                           \
   };
 
+// Eigen's root of infinity is not a number.
+template <class X>
+auto root(const X& x) {
+  return x.unaryExpr([](typename X::Scalar e) { return std::sqrt(e); });
+}
+template <class X>
+auto finite(const X& x) {
+  using Limits = std::numeric_limits<typename X::Scalar>;
+  return x.max(Limits::lowest()).min(Limits::max());
+}
+
 DYNET_UNARY(Negate, -x, X::Constant(x.size(), T(-1)))
 DYNET_UNARY(AddConstant, x + a, X::Constant(x.size(), T(1)))
 DYNET_UNARY(ConstantMinus, a - x, X::Constant(x.size(), T(-1)))
@@ -40,7 +53,7 @@ DYNET_UNARY(Rectify,
             (x > T(0)).template cast<T>())
 DYNET_UNARY(Exp, x.exp() * (x >= kLogSmallest<T>).template cast<T>(), y* T(1))
 DYNET_UNARY(Log, x.log(), x.inverse())
-DYNET_UNARY(Sqrt, x.sqrt(), (y + y).inverse())
+DYNET_UNARY(Sqrt, root(x), (y + y).inverse())
 DYNET_UNARY(Square, x.square(), x + x)
 DYNET_UNARY(Cube, x.cube(), T(3) * x.square())
 DYNET_UNARY(Abs, x.abs(), x.sign())
@@ -49,6 +62,28 @@ DYNET_UNARY(LogSigmoid, x.min(T(0)) - (-x.abs()).exp().log1p(),
 DYNET_UNARY(Softsign, x / (T(1) + x.abs()), (T(1) - y.abs()).square())
 DYNET_UNARY(Elu, (x > T(0)).select(x, a* x.expm1()),
             (x > T(0)).select(X::Constant(x.size(), T(1)), y + a))
+// Infinities become the largest number, so that the zero that meets them makes zero.
+DYNET_UNARY(Silu, finite(x) * Logistic::value(a * x, a),
+            Logistic::value(a* x, a) +
+                a * (finite(x) * (T(0.25) - T(0.25) * (T(0.5) * a * x).tanh().square())))
+DYNET_UNARY(Erf, x.erf(), T(1.1283791670955126) * (-x.square()).exp())
+DYNET_UNARY(LogGamma, x.lgamma(), x.digamma())
+DYNET_UNARY(Sin, x.sin(), x.cos())
+DYNET_UNARY(Cos, x.cos(), -x.sin())
+DYNET_UNARY(Tan, x.tan(), T(1) + y.square())
+DYNET_UNARY(Asin, x.asin(), root((T(1) - x) * (T(1) + x)).inverse())
+DYNET_UNARY(Acos, x.acos(), -root((T(1) - x) * (T(1) + x)).inverse())
+DYNET_UNARY(Atan, x.atan(), (T(1) + x.square()).inverse())
+DYNET_UNARY(Sinh, x.sinh(), x.cosh())
+DYNET_UNARY(Cosh, x.cosh(), x.sinh())
+DYNET_UNARY(Asinh, x.asinh(), root(T(1) + x.square()).inverse())
+DYNET_UNARY(Acosh, x.acosh(), root((x - T(1)) * (x + T(1))).inverse())
+DYNET_UNARY(Atanh, x.atanh(), ((T(1) - x) * (T(1) + x)).inverse())
+DYNET_UNARY(Round, x.round(), X::Constant(x.size(), a))
+DYNET_UNARY(Ceil, x.ceil(), X::Constant(x.size(), a))
+DYNET_UNARY(Floor, x.floor(), X::Constant(x.size(), a))
+DYNET_UNARY(Huber, (x.abs() < a).select(x.square(), a*(T(2) * x.abs() - a)),
+            (x.abs() < a).select(T(2) * x, T(2) * a * x.sign()))
 #undef DYNET_UNARY
 
 namespace {
@@ -105,5 +140,23 @@ DYNET_INSTANTIATE(Abs)
 DYNET_INSTANTIATE(LogSigmoid)
 DYNET_INSTANTIATE(Softsign)
 DYNET_INSTANTIATE(Elu)
+DYNET_INSTANTIATE(Silu)
+DYNET_INSTANTIATE(Erf)
+DYNET_INSTANTIATE(LogGamma)
+DYNET_INSTANTIATE(Sin)
+DYNET_INSTANTIATE(Cos)
+DYNET_INSTANTIATE(Tan)
+DYNET_INSTANTIATE(Asin)
+DYNET_INSTANTIATE(Acos)
+DYNET_INSTANTIATE(Atan)
+DYNET_INSTANTIATE(Sinh)
+DYNET_INSTANTIATE(Cosh)
+DYNET_INSTANTIATE(Asinh)
+DYNET_INSTANTIATE(Acosh)
+DYNET_INSTANTIATE(Atanh)
+DYNET_INSTANTIATE(Round)
+DYNET_INSTANTIATE(Ceil)
+DYNET_INSTANTIATE(Floor)
+DYNET_INSTANTIATE(Huber)
 
 }  // namespace dynet::cpu

@@ -25,7 +25,25 @@ struct Cube;
 struct Abs;
 struct LogSigmoid;
 struct Softsign;
-struct Elu;  // a (e^x - 1) below zero
+struct Elu;   // a (e^x - 1) below zero
+struct Silu;  // x / (1 + e^(-a x))
+struct Erf;
+struct LogGamma;
+struct Sin;
+struct Cos;
+struct Tan;
+struct Asin;
+struct Acos;
+struct Atan;
+struct Sinh;
+struct Cosh;
+struct Asinh;
+struct Acosh;
+struct Atanh;
+struct Round;  // with a as the gradient, as the next two
+struct Ceil;
+struct Floor;
+struct Huber;  // x^2 up to a, a (2 |x| - a) beyond
 
 template <class F>
 struct Unary {

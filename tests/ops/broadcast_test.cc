@@ -1,14 +1,19 @@
 #include "dynet-like/ops/broadcast.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "dynet-like/ops/inputs.h"
+#include "dynet-like/ops/reductions.h"
+#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<Dim> two(Shapes& s) {
   const Dim d = s.any(4);
@@ -56,6 +61,14 @@ double sum_of(const std::vector<double>& v) {
   return s;
 }
 
+double log_sum_exp(const std::vector<double>& v) {
+  const double most = *std::max_element(v.begin(), v.end());
+  if (most == -kInfinity) return most;
+  double sum = 0;
+  for (double x : v) sum += std::exp(x - most);
+  return most + std::log(sum);
+}
+
 }  // namespace
 
 std::vector<OpCase> broadcast_cases() {
@@ -74,15 +87,20 @@ std::vector<OpCase> broadcast_cases() {
       "cdiv", [](E x, E y) { return cdiv(x, y); }, [](double x, double y) { return x / y; }));
   all.back().low = 0.4, all.back().high = 2;
   all.push_back(binary(
+      "pow", [](E x, E y) { return pow(x, y); },
+      [](double x, double y) { return std::pow(x, y); }));
+  all.back().low = 0.4, all.back().high = 2;
+  all.back().extremes = {0, 1, 2};
+  all.push_back(binary(
       "max", [](E x, E y) { return max(x, y); },
       [](double x, double y) { return std::max(x, y); }));
   all.back().distinct = true;
-  all.back().extremes = {-std::numeric_limits<double>::infinity(), 1e30, -1e30};
+  all.back().extremes = {-kInfinity, 1e30, -1e30};
   all.push_back(binary(
       "min", [](E x, E y) { return min(x, y); },
       [](double x, double y) { return std::min(x, y); }));
   all.back().distinct = true;
-  all.back().extremes = {-std::numeric_limits<double>::infinity(), 1e30, -1e30};
+  all.back().extremes = {-kInfinity, 1e30, -1e30};
 
   OpCase c;
   c.name = "sum";
@@ -100,6 +118,31 @@ std::vector<OpCase> broadcast_cases() {
         x, [](const std::vector<double>& v) { return sum_of(v) / static_cast<double>(v.size()); });
   };
   all.push_back(c);
+
+  c.name = "max of many";
+  c.build = [](const Operand& x) { return max(x); };
+  c.reference = [](const Arrays& x) {
+    return zip(x,
+               [](const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); });
+  };
+  c.distinct = true;
+  c.same_operand = false;
+  c.extremes = {-kInfinity, 1e30, -1e30};
+  all.push_back(c);
+  c.name = "min of many";
+  c.build = [](const Operand& x) { return min(x); };
+  c.reference = [](const Arrays& x) {
+    return zip(x,
+               [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); });
+  };
+  all.push_back(c);
+  c.name = "logsumexp";
+  c.build = [](const Operand& x) { return logsumexp(x); };
+  c.reference = [](const Arrays& x) { return zip(x, log_sum_exp); };
+  c.distinct = false;
+  c.same_operand = true;
+  c.extremes = {-kInfinity, 1e4, -1e4, 80, -200};
+  all.push_back(c);
   return all;
 }
 
@@ -110,6 +153,52 @@ TEST_CASE("broadcast: the operand list may be written out") {
   const Expression x = constant(g, {2}, 1.0f), y = constant(g, {2}, 4.0f);
   CHECK(as_vector(sum({x, y, y}).value()) == std::vector<float>{9, 9});
   CHECK(as_vector(average({x, y, y}).value()) == std::vector<float>{3, 3});
+  CHECK(as_vector(max({x, y, x}).value()) == std::vector<float>{4, 4});
+  CHECK(as_vector(min({y, x, y}).value()) == std::vector<float>{1, 1});
+  CHECK(as_vector(logsumexp({x, x}).value())[0] == Approx(1 + std::log(2.0)));
+}
+
+TEST_CASE("max, min: the first of several equal elements gets the gradient; a NaN stays one") {
+  for (const bool largest : {true, false}) {
+    ComputationGraph g;
+    ParameterCollection model;
+    Parameter p = model.add_parameters({3}), q = model.add_parameters({3});
+    p.set_value({1, 2, 2}), q.set_value({1, 2, 2});
+    const Expression a = parameter(g, p), b = parameter(g, q);
+    g.backward(sum_elems(largest ? max({a, b, a}) : min({a, b, a})));
+    CHECK(as_vector(p.gradients()) == std::vector<float>{1, 1, 1});
+    CHECK(as_vector(q.gradients()) == std::vector<float>{0, 0, 0});
+    const Expression nan = input(g, {1}, {std::numeric_limits<float>::quiet_NaN()});
+    for (const Expression& y : {largest ? max({a, nan, b}) : min({a, nan, b}),
+                                largest ? max({nan, a, b}) : min({nan, a, b})})
+      for (const float v : as_vector(y.value())) CHECK(std::isnan(v));
+  }
+}
+
+TEST_CASE("pow: negative numbers have whole powers") {
+  ComputationGraph g;
+  ParameterCollection model;
+  Parameter p = model.add_parameters({4});
+  p.set_value({-2, -1, 0, 3});
+  const Expression y = pow(parameter(g, p), input(g, 3));
+  CHECK(as_vector(y.value()) == std::vector<float>{-8, -1, 0, 27});
+  g.backward(sum_elems(y));
+  CHECK(as_vector(p.gradients()) == std::vector<float>{12, 3, 0, 27});
+  CHECK(as_vector(pow(parameter(g, p), input(g, 0)).value()) == std::vector<float>{1, 1, 1, 1});
+  CHECK(std::isnan(as_vector(pow(parameter(g, p), input(g, 0.5f)).value())[0]));
+}
+
+TEST_CASE("logsumexp: where all operands are masked the gradient is zero") {
+  const float masked = -std::numeric_limits<float>::infinity();
+  ComputationGraph g;
+  ParameterCollection model;
+  Parameter p = model.add_parameters({2});
+  p.set_value({masked, 1});
+  const Expression x = parameter(g, p), mask = constant(g, {2}, masked);
+  const Expression y = logsumexp({x, mask, mask});
+  CHECK(as_vector(y.value()) == std::vector<float>{masked, 1});
+  g.backward(sum_elems(cmult(y, input(g, {2}, {2, 3}))));
+  CHECK(as_vector(p.gradients()) == std::vector<float>{0, 3});
 }
 
 }  // namespace dynet::test

@@ -13,8 +13,24 @@ std::vector<OpCase> broadcast_cases();
 std::vector<OpCase> matrix_cases();
 std::vector<OpCase> reduction_cases();
 std::vector<OpCase> softmax_cases();
+std::vector<OpCase> loss_cases();
 std::vector<OpCase> selection_cases();
 std::vector<OpCase> noise_cases();
 std::vector<OpCase> recurrent_cases();
+std::vector<OpCase> select_cases();
+std::vector<OpCase> flow_cases();
+std::vector<OpCase> convolution_cases();
+std::vector<OpCase> linear_algebra_cases();
+std::vector<OpCase> normalization_cases();
+
+inline std::vector<OpCase> all_cases() {
+  std::vector<OpCase> all;
+  for (const auto& family : {input_cases(), elementwise_cases(), broadcast_cases(), matrix_cases(),
+                             reduction_cases(), softmax_cases(), loss_cases(), selection_cases(),
+                             noise_cases(), recurrent_cases(), select_cases(), flow_cases(),
+                             convolution_cases(), linear_algebra_cases(), normalization_cases()})
+    all.insert(all.end(), family.begin(), family.end());
+  return all;
+}
 
 }  // namespace dynet::test

@@ -11,6 +11,8 @@
 namespace dynet::test {
 namespace {
 
+using List = std::vector<unsigned>;
+
 OpCase source(const std::string& name, std::function<Expression(const Operand&)> build,
               std::function<Array(const Arrays&)> reference) {
   OpCase c;
@@ -90,6 +92,43 @@ std::vector<OpCase> input_cases() {
       [d, numbers](A) {
         return Array{d, std::vector<double>(numbers->begin(), numbers->end())};
       }));
+  all.push_back(source(
+      "input, sparse",
+      [d](X x) {
+        return input(*x.graph, d, {7, x.variant % 5, 7}, {3, 1.5f, 2}, 0.5f);
+      },
+      [d](A x) {
+        Array y = fill(d, [](const Place&) { return 0.5; });
+        y.v[x.variant % 5] = 1.5;
+        y.v[7] = 2;
+        return y;
+      }));
+  all.push_back(source(
+      "input, sparse, of zeros", [d](X x) { return input(*x.graph, d, List{}, {}); },
+      [d](A) { return fill(d, [](const Place&) { return 0.0; }); }));
+  const auto index = std::make_shared<unsigned>(2);
+  const auto indices = std::make_shared<List>(List{3, 0});
+  all.push_back(source(
+      "one_hot behind a pointer", [index](X x) { return one_hot(*x.graph, 4, index.get()); },
+      [index](A) { return fill(Dim({4}), [&](const Place& p) { return p[0] == *index; }); }));
+  all.push_back(source(
+      "one_hot behind a vector pointer",
+      [indices](X x) { return one_hot(*x.graph, 4, indices.get()); },
+      [indices](A) {
+        return fill(Dim({4}, 2),
+                    [&](const Place& p) { return p[0] == (*indices)[p[kMaxTensorDim]]; });
+      }));
+  all.push_back(source(
+      "lookup behind a pointer",
+      [model, index](X x) { return lookup(*x.graph, model->table, index.get()); },
+      [model, index](A) { return rows_of(model->table, {*index}); }));
+  all.push_back(source(
+      "const_lookup behind a vector pointer",
+      [model, indices](X x) { return const_lookup(*x.graph, model->table, indices.get()); },
+      [model, indices](A) { return rows_of(model->table, *indices); }));
+  all.push_back(source(
+      "zeroes", [d](X x) { return zeroes(*x.graph, d); },
+      [d](A) { return fill(d, [](const Place&) { return 0.0; }); }));
   all.push_back(source(
       "one_hot", [](X x) { return one_hot(*x.graph, 4, x.variant % 4); },
       [](A x) {
@@ -193,6 +232,41 @@ TEST_CASE("inputs: what is frozen or constant gets no gradient") {
   CHECK(as_vector(m.p.gradients()) == std::vector<float>(6, 0));
   CHECK(m.table.row_gradient(1) == std::vector<float>(4, 0));
   CHECK(m.table.row_gradient(2) == std::vector<float>(4, 1));
+}
+
+TEST_CASE("one_hot: indices behind pointers are read at every forward") {
+  ComputationGraph g;
+  unsigned index = 1;
+  List indices = {0, 2};
+  const Expression a = one_hot(g, 3, &index), b = one_hot(g, 3, &indices);
+  CHECK(as_vector(g.forward(a)) == std::vector<float>{0, 1, 0});
+  index = 2;
+  indices = {1, 1};
+  CHECK(as_vector(g.forward(a)) == std::vector<float>{0, 0, 1});
+  CHECK(as_vector(g.forward(b)) == std::vector<float>{0, 1, 0, 0, 1, 0});
+  index = 3;
+  CHECK_THROWS_AS(g.forward(a), IndexError);
+  index = 0;
+  indices = {1};
+  CHECK_THROWS_AS(g.forward(b), IndexError);
+}
+
+TEST_CASE("inputs: the one device that there is may be named") {
+  ComputationGraph g;
+  Device* const cpu = get_device_manager()->get_global_device("CPU");
+  const float number = 3;
+  const std::vector<float> numbers = {1, 2};
+  CHECK(as_scalar(input(g, 2.5f, cpu).value()) == 2.5f);
+  CHECK(as_scalar(input(g, &number, cpu).value()) == 3);
+  CHECK(as_vector(input(g, {2}, numbers, cpu).value()) == numbers);
+  CHECK(as_vector(input(g, {2}, &numbers, cpu).value()) == numbers);
+  CHECK(as_vector(input(g, {3}, List{1}, {5}, 0.5f, cpu).value()) ==
+        std::vector<float>{0.5f, 5, 0.5f});
+  CHECK(as_vector(one_hot(g, 2, 1, cpu).value()) == std::vector<float>{0, 1});
+  CHECK(as_vector(zeros(g, {1}, cpu).value()) == std::vector<float>{0});
+  CHECK(as_vector(zeroes(g, {1}, cpu).value()) == std::vector<float>{0});
+  CHECK(as_vector(ones(g, {1}, cpu).value()) == std::vector<float>{1});
+  CHECK(as_vector(constant(g, {1}, 4, cpu).value()) == std::vector<float>{4});
 }
 
 }  // namespace dynet::test

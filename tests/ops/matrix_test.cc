@@ -133,6 +133,9 @@ std::vector<OpCase> matrix_cases() {
       "dot_product", [](E x, E y) { return dot_product(x, y); },
       [](double x, double y) { return x * y; }));
   all.push_back(pairwise(
+      "trace_of_product", [](E x, E y) { return trace_of_product(x, y); },
+      [](double x, double y) { return x * y; }));
+  all.push_back(pairwise(
       "squared_distance", [](E x, E y) { return squared_distance(x, y); },
       [](double x, double y) { return (x - y) * (x - y); }));
   all.push_back(pairwise(

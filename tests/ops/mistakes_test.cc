@@ -197,16 +197,16 @@ std::vector<Mistake> Bench::shape_mistakes() {
        "mean_elems: the mean of no elements is not defined, got {0}\n"
        "  operand 1: {0}  constant, node 11, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [&] { softmax(cube3); }, raises<ShapeError>,
-       "softmax: the operand must be a matrix or vector, got {2,3,2}\n"
+      {SourceLocation::current(), [&] { softmax(cube3, 3); }, raises<IndexError>,
+       "softmax: dimension 3 is outside {2,3,2}\n"
        "  operand 1: {2,3,2}  constant, node 10, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(), [&] { softmax(x, 2); }, raises<IndexError>,
-       "softmax: the dimension must be 0 or 1, got 2\n"
+       "softmax: dimension 2 is outside {2}\n"
        "  operand 1: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
-      {SourceLocation::current(), [&] { log_softmax(cube3); }, raises<ShapeError>,
-       "log_softmax: the operand must be a matrix or vector, got {2,3,2}\n"
+      {SourceLocation::current(), [&] { log_softmax(cube3, {2}); }, raises<IndexError>,
+       "log_softmax: index 2 is outside dimension 0 of size 2\n"
        "  operand 1: {2,3,2}  constant, node 10, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(), [&] { pickneglogsoftmax(x, 2); }, raises<IndexError>,

@@ -166,7 +166,7 @@ std::vector<Mistake> Bench::value_mistakes() {
        "lookup: index 5 is outside the 5 rows of \"/words\"\n"
        "  at HERE"},
       {SourceLocation::current(), [&] { lookup(g, table, -1); }, raises<IndexError>,
-       "lookup: -1 is not an index: it must be from 0 to 4294967295\n"
+       "lookup: the index must not be negative, got -1\n"
        "  at HERE"},
       {SourceLocation::current(),
        [&] {
@@ -180,10 +180,10 @@ std::vector<Mistake> Bench::value_mistakes() {
        "lookup: needs at least one index\n"
        "  at HERE"},
       {SourceLocation::current(), [&] { lookup(g, table, no_index); }, raises<ArgumentError>,
-       "lookup: the pointer is null\n"
+       "lookup: the pointer to the indices is null\n"
        "  at HERE"},
       {SourceLocation::current(), [&] { lookup(g, table, no_indices); }, raises<ArgumentError>,
-       "lookup: the pointer is null\n"
+       "lookup: the pointer to the indices is null\n"
        "  at HERE"},
       {SourceLocation::current(), [&] { const_lookup(g, table, 5); }, raises<IndexError>,
        "const_lookup: index 5 is outside the 5 rows of \"/words\"\n"

@@ -41,6 +41,36 @@ OpCase drawing(const std::string& name, std::function<Expression(const Operand&)
   return c;
 }
 
+/// Dropout with one draw for each element of `drawn`, the operand's shape with some sizes of one.
+OpCase sharing(const std::string& name, unsigned rank,
+               const std::function<Expression(const Expression&)>& op,
+               const std::function<Dim(const Dim&)>& drawn) {
+  OpCase c;
+  c.name = name;
+  c.random = true;
+  const auto key = std::make_shared<std::uint64_t>();
+  c.shapes = [rank](Shapes& s) {
+    Dim x = s.any(4);
+    while (x.nd < rank) x.add_dim(s.size());
+    return std::vector{x};
+  };
+  c.build = [op, key](const Operand& x) {
+    const Expression y = op(x[0]);
+    const GraphStore& graph = x.graph->store();
+    *key = graph.attr<cpu::SharedDropoutAttr>(graph.nodes[y.i]).key;
+    return y;
+  };
+  c.reference = [key, drawn](const Arrays& x) {
+    const RandomStream stream(mix_bits(*key));
+    const double p = static_cast<double>(0.4f);
+    std::size_t k = 0;
+    const Array scales = fill(
+        drawn(x[0].dim), [&](const Place&) { return stream.uniform(k++) < p ? 0 : 1 / (1 - p); });
+    return zip({x[0], scales}, [](const std::vector<double>& v) { return v[0] * v[1]; });
+  };
+  return c;
+}
+
 }  // namespace
 
 std::vector<OpCase> noise_cases() {
@@ -55,6 +85,19 @@ std::vector<OpCase> noise_cases() {
   all.push_back(drawing<cpu::DropoutAttr>(
       "dropout 0", [](const Operand& x) { return dropout(x[0], 0); },
       [](S, std::size_t, double x) { return x; }));
+  for (unsigned d : {0u, 1u, 2u})
+    all.push_back(sharing(
+        "dropout_dim along " + std::to_string(d), d + 1,
+        [d](const Expression& x) { return dropout_dim(x, d, 0.4f); },
+        [d](Dim x) {
+          x.d[d] = 1;
+          return x;
+        }));
+  const auto whole = [](const Dim& x) { return Dim({1}, x.bd); };
+  all.push_back(sharing(
+      "dropout_batch", 1, [](const Expression& x) { return dropout_batch(x, 0.4f); }, whole));
+  all.push_back(sharing(
+      "block_dropout", 1, [](const Expression& x) { return block_dropout(x, 0.4f); }, whole));
   all.push_back(drawing<cpu::NoiseAttr>(
       "noise", [](const Operand& x) { return noise(x[0], 0.5f); },
       [](S s, std::size_t k, double x) { return x + 0.5 * s.normal(k); }));
@@ -69,6 +112,13 @@ std::vector<OpCase> noise_cases() {
   all.push_back(drawing<cpu::RandomAttr>(
       "random_uniform", [d](const Operand& x) { return random_uniform(*x.graph, d, -1.0f, 3.0f); },
       [](S s, std::size_t k, double) { return -1 + 4 * s.uniform(k); }, d));
+  all.push_back(drawing<cpu::RandomAttr>(
+      "random_gumbel", [d](const Operand& x) { return random_gumbel(*x.graph, d, -1.5f, 2.0f); },
+      [](S s, std::size_t k, double) {
+        const double u = (static_cast<double>(s.bits(k) >> 32) + 0.5) * 0x1p-32;
+        return -1.5 - 2 * std::log(-std::log(u));
+      },
+      d));
   return all;
 }
 
@@ -116,6 +166,10 @@ TEST_CASE("noise: mean and deviation are as asked for") {
   check(random_normal(g, {100000}, 0.5f, 2.0f).value(), 0.5, 2);
   check(random_uniform(g, {100000}, -1, 3).value(), 1, 4 / std::sqrt(12.0));
   check(random_bernoulli(g, {100000}, 0.3f).value(), 0.3, std::sqrt(0.21));
+  check(random_gumbel(g, {100000}).value(), 0.5772, 1.2825);  // Euler's constant, pi / root of 6
+  check(random_gumbel(g, {100000}, 2.0f, 0.5f).value(), 2.2886, 0.6413);
+  check(dropout_dim(constant(g, {2, 50000}, 1), 0, 0.2f).value(), 1, 0.5);
+  check(dropout_batch(constant(g, Dim({2}, 50000), 1), 0.2f).value(), 1, 0.5);
   check(noise(constant(g, {100000}, 1), 0.5f).value(), 1, 0.5);
   check(dropout(constant(g, {100000}, 1), 0.2f).value(), 1, 0.5);
 }

@@ -42,6 +42,68 @@ const std::vector<BadShapes> kBadCells = {{{Dim({2}), Dim({7})}},
                                           {{Dim({2}), Dim({8, 2})}},
                                           {{Dim({2}, 2), Dim({8}, 3)}}};
 
+/// Gates of an input in parts or under masks: x in one or two parts, masks of x and h, h, Wx, Wh,
+/// b.
+OpCase gates_of(bool parts, bool masks) {
+  OpCase c;
+  c.name = std::string("vanilla_lstm_gates") + (masks ? "_dropout" : "") + (parts ? "_concat" : "");
+  c.shapes = [=](Shapes& s) {
+    const unsigned h = s.size();
+    std::vector<Dim> x = {Dim({s.size()}, s.batch())};
+    if (parts) x.push_back(Dim({s.size()}, s.batch()));
+    unsigned in = 0;
+    for (const Dim& d : x) in += d[0];
+    std::vector<Dim> all = x;
+    if (masks) all.insert(all.end(), {Dim({in}, s.batch()), Dim({h}, s.batch())});
+    all.insert(all.end(), {Dim({h}, s.batch()), Dim({4 * h, in}), Dim({4 * h, h}), Dim({4 * h})});
+    return all;
+  };
+  const std::size_t m = parts ? 2 : 1, k = m + (masks ? 2 : 0);
+  c.build = [=](const Operand& x) {
+    const std::vector<Expression> in(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(m));
+    const Expression &h = x[k], &wx = x[k + 1], &wh = x[k + 2], &b = x[k + 3];
+    if (parts && masks) return vanilla_lstm_gates_dropout_concat(in, h, wx, wh, b, x[m], x[m + 1]);
+    if (parts) return vanilla_lstm_gates_concat(in, h, wx, wh, b);
+    return vanilla_lstm_gates_dropout(x[0], h, wx, wh, b, x[m], x[m + 1]);
+  };
+  c.reference = [=](const Arrays& x) {
+    Dim d = x[0].dim;
+    for (std::size_t j = 1; j < m; ++j) d = Dim({d[0] + x[j].dim[0]}, std::max(d.bd, x[j].dim.bd));
+    Array in = fill(d, [&](Place p) {
+      std::size_t j = 0;
+      while (p[0] >= x[j].dim[0]) p[0] -= x[j++].dim[0];
+      return x[j].at(p);
+    });
+    Array h = x[k];
+    const auto product = [](const std::vector<double>& v) { return v[0] * v[1]; };
+    if (masks) {
+      in = zip({in, x[m]}, product);
+      h = zip({h, x[m + 1]}, product);
+    }
+    return gates(in, &h, x[k + 1], &x[k + 2], x[k + 3], 1);
+  };
+  const auto from = static_cast<unsigned>(k);
+  c.shared = {from + 1, from + 2, from + 3};
+  c.draws = 12;
+  const auto wrong = [&](const Dim& x, const Dim& mask_x, const Dim& mask_h, const Dim& h,
+                         const Dim& wx) {
+    std::vector<Dim> dims = {x};
+    if (parts) dims.push_back(Dim({1}));
+    if (masks) dims.insert(dims.end(), {mask_x, mask_h});
+    dims.insert(dims.end(), {h, wx, Dim({8, 2}), Dim({8})});
+    c.bad.push_back({dims});
+  };
+  const unsigned in = parts ? 3 : 2;
+  wrong(Dim({3}), Dim({in}), Dim({2}), Dim({2}), Dim({8, in}));
+  wrong(Dim({2}), Dim({in}), Dim({2}), Dim({3}), Dim({8, in}));
+  wrong(Dim({2}), Dim({in}), Dim({2}), Dim({2}), Dim({7, in}));
+  wrong(Dim({2}, 2), Dim({in}), Dim({2}), Dim({2}, 3), Dim({8, in}));
+  if (masks) wrong(Dim({2}), Dim({1}), Dim({2}), Dim({2}), Dim({8, in}));
+  if (masks) wrong(Dim({2}), Dim({in}), Dim({3}), Dim({2}), Dim({8, in}));
+  if (masks) wrong(Dim({2}, 2), Dim({in}, 3), Dim({2}), Dim({2}), Dim({8, in}));
+  return c;
+}
+
 }  // namespace
 
 std::vector<OpCase> recurrent_cases() {
@@ -99,6 +161,9 @@ std::vector<OpCase> recurrent_cases() {
   };
   c.extremes = {1e4, -1e4};
   all.push_back(c);
+  all.push_back(gates_of(true, false));
+  all.push_back(gates_of(false, true));
+  all.push_back(gates_of(true, true));
   return all;
 }
 
@@ -123,4 +188,13 @@ TEST_CASE("the gates take weight noise sixth, as in DyNet, and the forget bias a
   CHECK(gates(0.1f)[0] != gates(0.1f)[0]);
   CHECK(gates(0.1f)[0] == Approx(0.5).margin(0.2));
   CHECK_THROWS_AS(gates(-0.1f), ArgumentError);
+  // The other forms have noise too, and leave nothing behind where they fail.
+  const auto first = [](const Expression& e) { return as_vector(e.value())[0]; };
+  CHECK(first(vanilla_lstm_gates_concat({x}, h, wx, wh, b, 0.1f)) != 0.5f);
+  CHECK(first(vanilla_lstm_gates_dropout(x, h, wx, wh, b, x, h, 0.1f)) != 0.5f);
+  CHECK(first(vanilla_lstm_gates_dropout_concat({x}, h, wx, wh, b, x, h, 0.1f)) != 0.5f);
+  const std::size_t size = g.size();
+  CHECK_THROWS_AS(vanilla_lstm_gates(x, x, wx, wh, b, 0.1f), ShapeError);
+  CHECK_THROWS_AS(vanilla_lstm_gates_concat({}, h, wx, wh, b), ArgumentError);
+  CHECK(g.size() == size);
 }

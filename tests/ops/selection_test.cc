@@ -95,6 +95,20 @@ OpCase range_along(unsigned d) {
   return c;
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+OpCase range_by_its_old_name() {
+  OpCase c = range_along(0);
+  c.name = "pickrange";
+  c.build = [](const Operand& x) {
+    const unsigned n = x[0].dim().rows(), length = (n + 1) / 2;
+    const unsigned start = x.variant % (n - length + 1);
+    return pickrange(x[0], start, start + length);
+  };
+  return c;
+}
+#pragma GCC diagnostic pop
+
 Array batch_picked(const Array& x, const std::vector<unsigned>& v) {
   Dim dim = x.dim;
   dim.bd = static_cast<unsigned>(v.size());
@@ -184,6 +198,7 @@ std::vector<OpCase> selection_cases() {
   all.push_back(pick_several(false));
   all.push_back(pick_several(true));
   for (unsigned d : {0u, 1u, 3u}) all.push_back(range_along(d));
+  all.push_back(range_by_its_old_name());
 
   OpCase c;
   c.name = "pick_batch_elem";

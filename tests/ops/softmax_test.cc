@@ -5,7 +5,10 @@
 #include <limits>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/inputs.h"
+#include "dynet-like/ops/reductions.h"
 #include "dynet-like/ops/selection.h"
 #include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
@@ -27,6 +30,68 @@ double log_softmax_at(const Array& x, Place p, unsigned d) {
   return here - most - std::log(sum);
 }
 
+/// log sum e^x along dimension d.
+Array log_sums(const Array& x, unsigned d) {
+  Dim to = x.dim;
+  to.delete_dim(d);
+  return fill(to, [&](const Place& p) {
+    Place q{};
+    for (unsigned k = 0, from = 0; k < x.dim.nd; ++k)
+      if (k != d) q[k] = p[from++];
+    q[kBatch] = p[kBatch];
+    double most = -kInfinity, sum = 0;
+    for (q[d] = 0; q[d] < x.dim[d]; ++q[d]) most = std::max(most, x.at(q));
+    if (most == -kInfinity) return most;
+    for (q[d] = 0; q[d] < x.dim[d]; ++q[d]) sum += std::exp(x.at(q) - most);
+    return most + std::log(sum);
+  });
+}
+
+std::vector<double> column_at(const Array& x, Place p) {
+  std::vector<double> v;
+  for (p[0] = 0; p[0] < x.dim.rows(); ++p[0]) v.push_back(x.at(p));
+  return v;
+}
+
+/// By bisection of the t in max(x - t, 0), whose sum falls with it.
+double sparsemax_at(const Array& x, const Place& p) {
+  const std::vector<double> v = column_at(x, p);
+  const double most = *std::max_element(v.begin(), v.end());
+  if (most == -kInfinity) return 0;
+  double low = most - 1, high = most;
+  for (int k = 0; k < 100; ++k) {
+    const double t = (low + high) / 2;
+    double sum = 0;
+    for (double e : v) sum += std::max(e - t, 0.0);
+    (sum > 1 ? low : high) = t;
+  }
+  return std::max(x.at(p) - low, 0.0);
+}
+
+/// By bisection of the z in min(e^x z, u), whose sum grows with it.
+double constrained_at(const Array& x, const Array& u, const Place& p) {
+  const std::vector<double> v = column_at(x, p), bounds = column_at(u, p);
+  double low = 0, high = 1e6;
+  for (int k = 0; k < 200; ++k) {
+    const double z = (low + high) / 2;
+    double sum = 0;
+    for (std::size_t j = 0; j < v.size(); ++j) sum += std::min(std::exp(v[j]) * z, bounds[j]);
+    (sum < 1 ? low : high) = z;
+  }
+  return std::min(std::exp(x.at(p)) * high, u.at(p));
+}
+
+/// About half of the rows, the last one always.
+std::vector<unsigned> restriction_of(const Dim& d, unsigned variant) {
+  std::vector<unsigned> rows = {d.rows() - 1};
+  for (unsigned r = 0; r + 1 < d.rows(); ++r)
+    if ((variant + r) % 2) rows.push_back(r);
+  return rows;
+}
+
+std::vector<Dim> any_rank(Shapes& s) { return {s.any(4)}; }
+std::vector<Dim> matrix(Shapes& s) { return {s.matrix()}; }
+std::vector<Dim> rank_three(Shapes& s) { return {Dim({s.size(), s.size(), s.size()}, s.batch())}; }
 std::vector<Dim> vector_or_matrix(Shapes& s) { return {s.coin() ? s.vector() : s.matrix()}; }
 
 std::vector<unsigned> classes_of(const Dim& d, unsigned variant) {
@@ -58,30 +123,81 @@ OpCase class_loss(const std::string& form,
 
 std::vector<OpCase> softmax_cases() {
   std::vector<OpCase> all;
-  for (unsigned d : {0u, 1u}) {
+  for (unsigned d : {0u, 1u, 2u}) {
     OpCase c;
     c.name = "softmax along " + std::to_string(d);
-    c.shapes = vector_or_matrix;
+    c.shapes = d == 2 ? rank_three : d == 1 ? vector_or_matrix : any_rank;
     c.build = [d](const Operand& x) { return softmax(x[0], d); };
     c.reference = [d](const Arrays& x) {
       return fill(x[0].dim, [&](const Place& p) { return std::exp(log_softmax_at(x[0], p, d)); });
     };
     c.low = -3, c.high = 3;
     c.extremes = {-kInfinity, 1e4, -1e4, 80, -200};
-    c.bad = {{{Dim({2, 3, 2})}}};
+    if (d == 2) c.bad = {{{Dim({2, 3})}, Throws::index_error}};
+    all.push_back(c);
+    c.name = "logsumexp_dim along " + std::to_string(d);
+    c.shapes = d == 2 ? rank_three : d == 1 ? matrix : any_rank;
+    c.build = [d](const Operand& x) { return logsumexp_dim(x[0], d); };
+    c.reference = [d](const Arrays& x) { return log_sums(x[0], d); };
+    if (d == 1) c.bad = {{{Dim({2})}, Throws::index_error}};
     all.push_back(c);
   }
   OpCase c;
   c.name = "log_softmax";
-  c.shapes = vector_or_matrix;
+  c.shapes = any_rank;
   c.build = [](const Operand& x) { return log_softmax(x[0]); };
   c.reference = [](const Arrays& x) {
     return fill(x[0].dim, [&](const Place& p) { return log_softmax_at(x[0], p, 0); });
   };
   c.low = -3, c.high = 3;
   c.extremes = {-kInfinity, 1e4, -1e4, 80, -200};
-  c.bad = {{{Dim({2, 3, 2})}}};
   all.push_back(c);
+  // As probabilities, for a loss can be made of them.
+  c.name = "log_softmax, restricted";
+  c.shapes = [](Shapes& s) {
+    Dim d = s.any(3);
+    d.d[0] = 1 + s.positive();
+    return std::vector{d};
+  };
+  c.build = [](const Operand& x) {
+    return exp(log_softmax(x[0], restriction_of(x[0].dim(), x.variant)));
+  };
+  c.reference = [](const Arrays& x) {
+    const std::vector<unsigned> kept = restriction_of(x[0].dim, x.variant);
+    const Array masked = fill(x[0].dim, [&](const Place& p) {
+      return std::count(kept.begin(), kept.end(), p[0]) ? x[0].at(p) : -kInfinity;
+    });
+    return fill(x[0].dim, [&](const Place& p) { return std::exp(log_softmax_at(masked, p, 0)); });
+  };
+  all.push_back(c);
+
+  OpCase sparse;
+  sparse.name = "sparsemax";
+  sparse.shapes = any_rank;
+  sparse.build = [](const Operand& x) { return sparsemax(x[0]); };
+  sparse.reference = [](const Arrays& x) {
+    return fill(x[0].dim, [&](const Place& p) { return sparsemax_at(x[0], p); });
+  };
+  sparse.extremes = {-kInfinity, 1e4, -1e4, 0.75};
+  all.push_back(sparse);
+
+  OpCase bounded;
+  bounded.name = "constrained_softmax";
+  bounded.shapes = [](Shapes& s) {
+    Dim x = s.any(2), y = x;
+    y.bd = s.batch();
+    return std::vector{x, y};
+  };
+  bounded.build = [](const Operand& x) { return constrained_softmax(x[0], x[1]); };
+  bounded.reference = [](const Arrays& x) {
+    Dim d = x[0].dim;
+    d.bd = std::max(x[0].dim.bd, x[1].dim.bd);
+    return fill(d, [&](const Place& p) { return constrained_at(x[0], x[1], p); });
+  };
+  bounded.low = 0.1, bounded.high = 0.9;
+  bounded.same_operand = false;
+  bounded.bad = {{{Dim({2}), Dim({3})}}, {{Dim({2}, 2), Dim({2}, 3)}}};
+  all.push_back(bounded);
 
   all.push_back(class_loss("vector", [](const Expression& x, std::vector<unsigned> v) {
     return pickneglogsoftmax(x, v);
@@ -100,11 +216,16 @@ TEST_CASE("softmax: long columns go through in pieces") {
   for (const OpCase& one : softmax_cases()) {
     OpCase c = one;
     c.shapes = [](Shapes& s) { return std::vector{Dim({2500}, s.full_batch())}; };
-    if (c.name == "softmax along 1")
-      c.shapes = [](Shapes& s) { return std::vector{Dim({2, 1300}, s.full_batch())}; };
+    if (c.name.find("along 1") != std::string::npos)
+      c.shapes = [](Shapes& s) {
+        return std::vector{s.coin() ? Dim({2, 1300}, s.full_batch()) : Dim({1300, 2})};
+      };
+    if (c.name.find("along 2") != std::string::npos || c.name == "constrained_softmax" ||
+        c.name == "sparsemax")
+      continue;
     c.value_tolerance = 1e-9;
     c.float_tolerance = 3e-5;
-    c.draws = 1;
+    c.draws = c.name.find("along 1") != std::string::npos ? 2 : 1;
     check_values(c);
     check_extremes(c);
   }
@@ -190,6 +311,50 @@ TEST_CASE("pickneglogsoftmax: classes behind pointers are read at every forward"
   two = {0, 0};
   CHECK(as_scalar(g.forward(a)) == Approx(loss(1)));
   CHECK(as_vector(g.forward(b))[1] == Approx(loss(0)));
+}
+
+TEST_CASE("softmax: what a wholly masked column gives in every operation") {
+  const float masked = -std::numeric_limits<float>::infinity();
+  ComputationGraph g;
+  ParameterCollection model;
+  Parameter p = model.add_parameters({2, 2});
+  p.set_value({masked, masked, 1, 1});
+  const Expression x = parameter(g, p), half = constant(g, {2, 2}, 0.75f);
+  CHECK(as_vector(logsumexp_dim(x, 0).value())[0] == masked);
+  CHECK(as_vector(sparsemax(x).value()) == std::vector<float>{0, 0, 0.5f, 0.5f});
+  CHECK(as_vector(constrained_softmax(x, half).value()) == std::vector<float>{0, 0, 0.5f, 0.5f});
+  CHECK(as_vector(log_softmax(x, {1}).value()) == std::vector<float>{masked, masked, masked, 0});
+  for (const Expression& y : {softmax(x), log_softmax(x), logsumexp_dim(x, 0), logsumexp_dim(x, 1),
+                              sparsemax(x), constrained_softmax(x, half), log_softmax(x, {1})}) {
+    const Dim d = y.dim();
+    g.backward(sum_elems(cmult(y, input(g, d, std::vector<float>(d.size(), 2)))));
+    const std::vector<float> dx = as_vector(x.gradient());
+    CHECK(dx[0] == 0);
+    CHECK(dx[1] == 0);
+    CHECK(std::isfinite(dx[2]));
+    CHECK(std::isfinite(dx[3]));
+  }
+}
+
+TEST_CASE("softmax: a NaN among the scores shows") {
+  ComputationGraph g;
+  const Expression x = input(g, {3}, {1, std::numeric_limits<float>::quiet_NaN(), 2});
+  for (const Expression& y : {softmax(x), log_softmax(x), logsumexp_dim(x, 0), sparsemax(x)}) {
+    const std::vector<float> v = as_vector(y.value());
+    CHECK(std::any_of(v.begin(), v.end(), [](float e) { return std::isnan(e); }));
+  }
+}
+
+TEST_CASE("constrained_softmax: bounds") {
+  ComputationGraph g;
+  const Expression x = input(g, {3}, {0, -200, -400});
+  // What the first may not have goes to the second, however small its score is.
+  CHECK(as_vector(constrained_softmax(x, input(g, {3}, {0.5f, 1, 1})).value()) ==
+        std::vector<float>{0.5f, 0.5f, 0});
+  CHECK(as_vector(constrained_softmax(x, input(g, {3}, {1, 0, 0})).value()) ==
+        std::vector<float>{1, 0, 0});
+  CHECK(as_vector(constrained_softmax(x, input(g, {3}, {0.25f, 0.125f, 0})).value()) ==
+        std::vector<float>{0.25f, 0.125f, 0});
 }
 
 }  // namespace dynet::test

@@ -77,6 +77,37 @@ TEST_CASE("Glorot scales by the sizes") {
   CHECK(std::max(-m.low, m.high) == Approx(std::sqrt(3.0 / 50)).epsilon(0.01));
 }
 
+TEST_CASE("He scales by the values that an output depends on") {
+  const ParameterInitHe he;
+  const Moments matrix = moments_of(Dim({500, 200}), he);
+  CHECK(matrix.mean == Approx(0.0).margin(0.002));
+  CHECK(matrix.variance == Approx(2.0 / 200).epsilon(0.03));
+  CHECK(moments_of(Dim({40, 50, 60}), he).variance == Approx(2.0 / 3000).epsilon(0.03));
+  CHECK(moments_of(Dim({5, 4, 30, 200}), he).variance == Approx(2.0 / 600).epsilon(0.03));
+  CHECK(moments_of(Dim({500, 200}), ParameterInitHe(1.0f)).variance ==
+        Approx(1.0 / 200).epsilon(0.03));
+  CHECK_THROWS_AS(moments_of(Dim({500}), he), ShapeError);
+  CHECK_NOTHROW(moments_of(Dim({3, 0}), he));
+}
+
+TEST_CASE("a truncated normal keeps its shape within its bounds") {
+  // Variance of a standard normal within +-c: 1 - 2 c phi(c) / (2 Phi(c) - 1)
+  for (const double c : {0.3, 1.0, 2.0, 3.0}) {
+    const Moments m = moments_of(Dim({200, 500}),
+                                 ParameterInitTruncatedNormal(1.0f, 4.0f, static_cast<float>(c)));
+    const double phi = std::exp(-c * c / 2) / std::sqrt(2 * 3.14159265358979);
+    const double variance = 4 * (1 - 2 * c * phi / std::erf(c / std::sqrt(2.0)));
+    CHECK(m.mean == Approx(1.0).margin(0.02));
+    CHECK(m.variance == Approx(variance).epsilon(0.03));
+    CHECK(m.low >= 1 - 2 * c - 1e-5);
+    CHECK(m.high <= 1 + 2 * c + 1e-5);
+    CHECK(m.high > 1 + 2 * c * 0.95);
+    CHECK(m.low < 1 - 2 * c * 0.95);
+  }
+  CHECK_THROWS_AS(ParameterInitTruncatedNormal(0.0f, -1.0f), ArgumentError);
+  CHECK_THROWS_AS(ParameterInitTruncatedNormal(0.0f, 1.0f, 0.0f), ArgumentError);
+}
+
 TEST_CASE("identity and orthonormal initializers") {
   ParameterCollection pc;
   const Tensor id = pc.add_parameters(Dim({3, 3}), ParameterInitIdentity()).values();

@@ -13,6 +13,7 @@
 #include "dynet-like/train/sgd.h"
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
+#include "tests/train/rules.h"
 
 using namespace dynet;
 
@@ -49,13 +50,6 @@ struct Reference {
   }
 };
 
-std::vector<float> random_values(std::size_t n, std::uint64_t key, float scale = 1.0f) {
-  const RandomStream random(key);
-  std::vector<float> values(n);
-  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(random.normal(i)) * scale;
-  return values;
-}
-
 double norm(const std::vector<std::vector<float>>& all) {
   double s = 0;
   for (auto& g : all)
@@ -66,11 +60,18 @@ double norm(const std::vector<std::vector<float>>& all) {
 const float kInfinity = std::numeric_limits<float>::infinity();
 const float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-using MakeTrainer = std::function<std::unique_ptr<Trainer>(ParameterCollection&)>;
+void sign_rule(const TrainerSlice& s) {
+  each_value<1>(s, [lr = s.c[0]](float w, float g, float* sum) {
+    sum[0] += g;
+    return w - lr * static_cast<float>((sum[0] > 0) - (sum[0] < 0));
+  });
+}
+constexpr TrainerRule kSign{.arrays = 1, .apply = sign_rule};
 
-const std::vector<MakeTrainer> kTrainers{
-    [](ParameterCollection& pc) { return std::make_unique<SimpleSGDTrainer>(pc, 0.1f); },
-    [](ParameterCollection& pc) { return std::make_unique<AdamTrainer>(pc, 0.1f); }};
+struct SignTrainer : Trainer {  // w <- w - lr sign(sum of g)
+  explicit SignTrainer(const ParameterCollection& pc) : Trainer(pc, 0.5f, kSign) {}
+  const char* kind() const override { return "SignTrainer"; }
+};
 
 }  // namespace
 
@@ -221,7 +222,8 @@ TEST_CASE("sparse updates touch the rows that were used, dense ones all") {
 
 TEST_CASE("weight decay is the same whatever the trainer and the setting") {
   for (bool sparse : {true, false})
-    for (const MakeTrainer& make : kTrainers) {
+    for (const TrainerCase& c : trainer_cases()) {
+      if (c.distribution || c.name == "AdamWTrainer") continue;  // these move without a gradient
       ParameterCollection pc(0.125f);
       auto p = pc.add_parameters({2}, ParameterInitConst(8.0f), "p");
       auto e = pc.add_lookup_parameters(3, {2}, ParameterInitConst(8.0f), "e");
@@ -229,7 +231,7 @@ TEST_CASE("weight decay is the same whatever the trainer and the setting") {
       frozen.set_updated(false);
       auto none = pc.add_subcollection("none", 0.0f);
       auto q = none.add_parameters({2}, ParameterInitConst(8.0f), "q");
-      auto trainer = make(pc);
+      auto trainer = c.make(pc);
       trainer->sparse_updates_enabled = sparse;
       plant_row(e, 1, {0, 0});
       trainer->update();
@@ -279,11 +281,11 @@ TEST_CASE("clipping scales all gradients by one factor") {
 }
 
 TEST_CASE("the gradient is dropped by an update and stored anew") {
-  for (const MakeTrainer& make : kTrainers) {
+  for (const TrainerCase& c : trainer_cases()) {
     ParameterCollection pc;
-    auto p = pc.add_parameters({2}, ParameterInitConst(0.0f), "p");
-    auto e = pc.add_lookup_parameters(2, {2}, ParameterInitConst(0.0f), "e");
-    auto trainer = make(pc);
+    auto p = pc.add_parameters({2}, ParameterInitConst(0.5f), "p");
+    auto e = pc.add_lookup_parameters(2, {2}, ParameterInitConst(0.5f), "e");
+    auto trainer = c.make(pc);
     plant(p, {1, 2});
     plant_row(e, 0, {1, 2});
     trainer->update();
@@ -324,13 +326,13 @@ TEST_CASE("a frozen parameter and its state stay") {
 
 TEST_CASE("a gradient that is not finite is refused by name and nothing changes") {
   for (float bad : {kNaN, kInfinity, -kInfinity})
-    for (const MakeTrainer& make : kTrainers)
+    for (const TrainerCase& c : trainer_cases())
       for (int place = 0; place < 3; ++place) {
         ParameterCollection pc(0.1f);
-        auto p = pc.add_parameters({3}, "good");
-        auto q = pc.add_parameters({3}, "bad");
-        auto e = pc.add_lookup_parameters(4, {2}, "table");
-        auto trainer = make(pc);
+        auto p = pc.add_parameters({3}, ParameterInitUniform(0.5f, 1.0f), "good");
+        auto q = pc.add_parameters({3}, ParameterInitUniform(0.5f, 1.0f), "bad");
+        auto e = pc.add_lookup_parameters(4, {2}, ParameterInitUniform(0.5f, 1.0f), "table");
+        auto trainer = c.make(pc);
         plant(p, {1, 2, 3});
         plant(q, {1, 2, 3});
         plant_row(e, 2, {1, 2});
@@ -407,7 +409,7 @@ TEST_CASE("parameters may join later") {
 }
 
 TEST_CASE("a trainer of a subcollection leaves the rest alone") {
-  for (const MakeTrainer& make : kTrainers) {
+  for (const TrainerCase& c : trainer_cases()) {
     ParameterCollection pc(0.5f);
     auto sub = pc.add_subcollection("sub");
     auto other = pc.add_subcollection("other");
@@ -415,7 +417,7 @@ TEST_CASE("a trainer of a subcollection leaves the rest alone") {
     auto q = sub.add_subcollection("deep").add_parameters({1}, ParameterInitConst(8.0f), "q");
     auto e = other.add_lookup_parameters(2, {1}, ParameterInitConst(8.0f), "e");
     auto f = sub.add_lookup_parameters(2, {1}, ParameterInitConst(8.0f), "f");
-    auto trainer = make(sub);
+    auto trainer = c.make(sub);
     plant(p, {kNaN});  // another's gradients do not count
     plant(q, {1});
     plant_row(e, 0, {1000});
@@ -423,8 +425,8 @@ TEST_CASE("a trainer of a subcollection leaves the rest alone") {
     trainer->update();
     CHECK(p.values().v[0] == 8.0f);
     CHECK(table_values(e) == std::vector<float>{8, 8});
-    CHECK(q.values().v[0] == Approx(3.95));
-    CHECK(f.row(0).v[0] == Approx(3.95));
+    CHECK(q.values().v[0] < 4.0f);
+    CHECK(f.row(0).v[0] < 4.0f);
     CHECK(f.row(1).v[0] == 4.0f);
     // What another trainer is to use is still there, what was used is gone.
     GradientLane* lane = pc.bank().gradients.merge();
@@ -433,7 +435,7 @@ TEST_CASE("a trainer of a subcollection leaves the rest alone") {
     CHECK(lane->find(q.get_storage().index) == nullptr);
     CHECK(lane->find_rows(e.get_storage().index) != nullptr);
     CHECK(lane->find_rows(f.get_storage().index) == nullptr);
-    auto second = make(other);
+    auto second = c.make(other);
     second->update();
     CHECK(e.row(0).v[0] < 4.0f);
     CHECK(p.values().v[0] == 8.0f);
@@ -519,17 +521,6 @@ TEST_CASE("updates are the same bits whatever the order of threads") {
 }
 
 TEST_CASE("another trainer is one small class") {
-  struct SignTrainer : Trainer {  // w <- w - lr sign(sum of g)
-    explicit SignTrainer(const ParameterCollection& pc) : Trainer(pc, 0.5f, 1) {}
-    const char* kind() const override { return "SignTrainer"; }
-    void apply(const Slice& s) override {
-      for (std::size_t i = 0; i < s.n; ++i) {
-        if (s.g) s.state[0][i] += s.scale * s.g[i];
-        const float sum = s.state[0][i];
-        s.w[i] = (s.w[i] - learning_rate * static_cast<float>((sum > 0) - (sum < 0))) * s.keep;
-      }
-    }
-  };
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(0.0f), "p");
   SignTrainer trainer(pc);

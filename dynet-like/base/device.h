@@ -1,0 +1,61 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dynet-like/base/source_location.h"
+
+namespace dynet {
+
+enum class DeviceType { CPU, GPU };
+
+struct DeviceName : std::string_view {
+  using std::string_view::string_view;
+  operator std::string() const { return std::string(*this); }  // NOLINT: as in DyNet
+};
+
+/// Where values lie and operations run. Today there is one, the processor.
+struct DeviceDescription {
+  int device_id;
+  DeviceType type;
+  DeviceName name;
+};
+using Device = const DeviceDescription;
+
+inline constexpr DeviceDescription kCpu = {0, DeviceType::CPU, "CPU"};
+/// Where everything goes that names no device.
+inline constexpr Device* default_device = &kCpu;
+
+/// A Device* as an argument beside numbers, lists and pointers: a literal 0 is not one.
+class DeviceArgument {
+ public:
+  template <std::same_as<Device*> D>
+  DeviceArgument(D device) : device_(device) {}  // NOLINT: implicit
+  operator Device*() const { return device_; }   // NOLINT: implicit
+
+ private:
+  Device* device_;
+};
+
+/// Throws ArgumentError for a null pointer. A device that is not there cannot be had.
+void check_device(const char* who, Device* device, SourceLocation at);
+
+/// The devices of this machine that the library can use.
+class DeviceList {
+ public:
+  std::size_t num_devices() const { return 1; }
+  std::vector<Device*> get_devices() const { return {default_device}; }
+  /// Device i. Throws IndexError.
+  Device* get(std::size_t i, SourceLocation at = SourceLocation::current()) const;
+  /// The device of this name, such as "CPU"; without a name, the default device. Throws
+  /// ArgumentError, naming those that there are.
+  Device* get_global_device(std::string_view name,
+                            SourceLocation at = SourceLocation::current()) const;
+};
+using DeviceManager = const DeviceList;
+DeviceManager* get_device_manager();
+
+}  // namespace dynet

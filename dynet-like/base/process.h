@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace dynet {
+
+/// What a program that calls DyNet's `initialize` has set for all of the process.
+struct ProcessHooks {
+  std::uint64_t (*collection_seed)();  ///< for a new ParameterCollection
+  std::uint64_t (*graph_seed)();       ///< for a new ComputationGraph
+  float (*weight_decay)();             ///< of a new ParameterCollection that names none
+  void (*print)(const std::string&);   ///< for functions that print in DyNet
+};
+
+/// The hooks, or null before `initialize`. The library has no state of this kind: the function is
+/// defined in dynet-like::compat, beside `initialize`, and null in programs without it.
+[[gnu::weak]] const ProcessHooks* process_hooks();
+
+inline const ProcessHooks* find_process_hooks() {
+  return process_hooks ? process_hooks() : nullptr;
+}
+
+}  // namespace dynet

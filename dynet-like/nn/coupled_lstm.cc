@@ -1,0 +1,57 @@
+#include "dynet-like/nn/coupled_lstm.h"
+
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/elementwise.h"
+#include "dynet-like/ops/matrix.h"
+
+namespace dynet {
+namespace {
+
+// The parameters of a layer: of each gate bias, W, U and, but for the content, V.
+enum : unsigned { kBias, kW, kU, kV };
+enum : unsigned { kInput = 0, kOutput = 4, kContent = 8 };
+
+}  // namespace
+
+PeepholeLSTMBuilder::PeepholeLSTMBuilder(const Settings& s, ParameterCollection collection,
+                                         bool diagonal, bool deep)
+    : RNNBuilder(2, s.layers, s.input_dim, s.hidden_dim, std::move(collection), deep),
+      diagonal_(diagonal) {
+  const unsigned h = s.hidden_dim;
+  for (unsigned l = 0; l < s.layers; ++l)
+    for (const unsigned first : {kInput, kOutput, kContent}) {
+      const auto add = [&](const Dim& d) { parameters_.push_back(collection_.add_parameters(d)); };
+      parameters_.push_back(collection_.add_parameters({h}, ParameterInitConst(0.0f)));
+      add({h, layer_input_dim(l)});
+      add({h, h});
+      if (first != kContent) add(diagonal ? Dim({h}) : Dim({h, h}));
+    }
+}
+
+// The sum in front of a gate; `c` is the cell that it sees, or null.
+Expression PeepholeLSTMBuilder::gate(unsigned layer, unsigned first, const Expression& x,
+                                     const LayerState& state, const Expression* c,
+                                     SourceLocation at) const {
+  std::vector<Expression> terms{node(layer, first + kBias), node(layer, first + kW), x};
+  const auto add = [&](unsigned k, const Expression& v) {
+    terms.insert(terms.end(), {node(layer, first + k), v});
+  };
+  if (!state.zero) add(kU, state.h);
+  if (c && !diagonal_) add(kV, *c);
+  const Expression y = affine_transform(terms, at);
+  return c && diagonal_ ? sum({y, cmult(node(layer, first + kV), *c, at)}, at) : y;
+}
+
+void PeepholeLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& state,
+                               SourceLocation at) {
+  const Expression* before = state.zero ? nullptr : &state.c;
+  const Expression i = logistic(gate(layer, kInput, x, state, before, at), at);
+  const Expression content = tanh(gate(layer, kContent, x, state, nullptr, at), at);
+  Expression c = cmult(i, content, at);
+  if (before) c = sum({c, cmult(1.0f - LocatedExpression(i, at), *before, at)}, at);
+  const Expression o = logistic(gate(layer, kOutput, x, state, &c, at), at);
+  state.h = cmult(o, tanh(c, at), at);
+  state.c = c;
+}
+
+}  // namespace dynet

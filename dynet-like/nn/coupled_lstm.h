@@ -1,0 +1,80 @@
+#pragma once
+
+#include "dynet-like/nn/rnn.h"
+
+namespace dynet {
+
+/// An LSTM whose input and forget gates add up to one, and whose gates see the cell (Gers and
+/// Schmidhuber 2000):
+///   i = logistic(Wi x_t + Ui h_{t-1} + Vi c_{t-1} + bi)
+///   c_t = i tanh(Wc x_t + Uc h_{t-1} + bc) + (1 - i) c_{t-1}
+///   o = logistic(Wo x_t + Uo h_{t-1} + Vo c_t + bo)
+///   h_t = o tanh(c_t)
+/// x {input_dim} or a batch of them; outputs {hidden_dim} with the batch of x. What the builders
+/// below share.
+class PeepholeLSTMBuilder : public RNNBuilder {
+ public:
+  /// What the constructor was given, to be saved beside the parameters.
+  struct Settings {
+    unsigned layers = 1, input_dim = 0, hidden_dim = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& layers& input_dim& hidden_dim;
+    }
+  };
+  Settings settings() const { return {layers_, input_dim_, hidden_dim_}; }
+
+  using RNNBuilder::set_dropout;
+  /// Variational dropout with a third mask, on the previous cell.
+  void set_dropout(float d, float d_h, float d_c) { set_dropout_rates(d, d_h, d_c); }
+
+ protected:
+  PeepholeLSTMBuilder() = default;
+  /// `diagonal`: Vi and Vo are vectors, multiplied element by element.
+  PeepholeLSTMBuilder(const Settings& s, ParameterCollection collection, bool diagonal, bool deep);
+  unsigned parameters_per_layer() const override { return 11; }
+  void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
+
+ private:
+  Expression gate(unsigned layer, unsigned first, const Expression& x, const LayerState& state,
+                  const Expression* c, SourceLocation at) const;
+
+  bool diagonal_ = false;
+};
+
+/// With matrices Vi and Vo.
+class CoupledLSTMBuilder : public PeepholeLSTMBuilder {
+ public:
+  CoupledLSTMBuilder() = default;
+  CoupledLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
+                     ParameterCollection& model)
+      : CoupledLSTMBuilder(model, {layers, input_dim, hidden_dim}) {}
+  CoupledLSTMBuilder(ParameterCollection& model, const Settings& s)
+      : PeepholeLSTMBuilder(s, model.add_subcollection("coupled-lstm-builder"), false, false) {}
+};
+
+/// With vectors Vi and Vo.
+class FastLSTMBuilder : public PeepholeLSTMBuilder {
+ public:
+  FastLSTMBuilder() = default;
+  FastLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
+                  ParameterCollection& model)
+      : FastLSTMBuilder(model, {layers, input_dim, hidden_dim}) {}
+  FastLSTMBuilder(ParameterCollection& model, const Settings& s)
+      : PeepholeLSTMBuilder(s, model.add_subcollection("fast-lstm-builder"), true, false) {}
+};
+
+/// With matrices Vi and Vo; every layer above the first reads x beside the layer below, and the
+/// output is that of all layers, {layers hidden_dim}, the first layer's first (Graves 2013).
+class DeepLSTMBuilder : public PeepholeLSTMBuilder {
+ public:
+  DeepLSTMBuilder() = default;
+  DeepLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
+                  ParameterCollection& model)
+      : DeepLSTMBuilder(model, {layers, input_dim, hidden_dim}) {}
+  DeepLSTMBuilder(ParameterCollection& model, const Settings& s)
+      : PeepholeLSTMBuilder(s, model.add_subcollection("deep-lstm-builder"), false, true) {}
+};
+
+}  // namespace dynet

@@ -1,0 +1,42 @@
+#include "dynet-like/nn/gru.h"
+
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/elementwise.h"
+#include "dynet-like/ops/matrix.h"
+
+namespace dynet {
+namespace {
+
+enum : unsigned { kUpdate = 0, kReset = 3, kContent = 6 };  // of each: W, U, bias
+
+}  // namespace
+
+GRUBuilder::GRUBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
+                       ParameterCollection& model)
+    : RNNBuilder(1, layers, input_dim, hidden_dim, model.add_subcollection("gru-builder")) {
+  for (unsigned l = 0; l < layers; ++l)
+    for (int gate = 0; gate < 3; ++gate) {
+      parameters_.push_back(collection_.add_parameters({hidden_dim, layer_input_dim(l)}));
+      parameters_.push_back(collection_.add_parameters({hidden_dim, hidden_dim}));
+      parameters_.push_back(collection_.add_parameters({hidden_dim}, ParameterInitConst(0.0f)));
+    }
+}
+
+void GRUBuilder::step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) {
+  const auto sums = [&](unsigned k, const Expression& h) {
+    const Expression &w = node(layer, k), &u = node(layer, k + 1), &b = node(layer, k + 2);
+    return state.zero ? affine_transform({b, w, x}, at) : affine_transform({b, w, x, u, h}, at);
+  };
+  const Expression z = logistic(sums(kUpdate, state.h), at);
+  if (state.zero) {
+    state.h = cmult(z, tanh(sums(kContent, state.h), at), at);
+  } else {
+    const Expression r = logistic(sums(kReset, state.h), at);
+    const Expression content = tanh(sums(kContent, cmult(r, state.h, at)), at);
+    // What is carried over is not dropped out: there c is the previous output too.
+    state.h = sum({cmult(z, content, at), cmult(1.0f - LocatedExpression(z, at), state.c, at)}, at);
+  }
+  state.c = state.h;
+}
+
+}  // namespace dynet

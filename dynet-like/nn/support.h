@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/source_location.h"
+#include "dynet-like/param/parameters.h"
+
+// What builders share.
+
+namespace dynet::nn_detail {
+
+/// Throws ArgumentError: `who` broke `rule` at the user's line.
+[[noreturn, gnu::cold]] void fail(const char* who, const std::string& rule, SourceLocation at);
+
+/// Copies values, parameter by parameter. Throws ArgumentError for another number of parameters,
+/// ShapeError for other shapes, changing nothing.
+void copy_values(const std::vector<Parameter>& from, const std::vector<Parameter>& to);
+
+}  // namespace dynet::nn_detail

@@ -1,0 +1,93 @@
+#include "dynet-like/ops/flow.h"
+
+#include <cmath>
+
+#include "dynet-like/ops/families.h"
+#include "dynet-like/ops/form.h"
+#include "kernels/cpu/flow.h"
+#include "kernels/cpu/selection.h"
+
+namespace dynet {
+namespace {
+
+using cpu::ArgmaxAttr;
+using cpu::ScaleGradientAttr;
+
+struct DeviceAttr {
+  Device* device;
+};
+
+constexpr OpForm scaled(const char* name) {
+  return {.name = name,
+          .kind = Kind::alias,
+          .shape =
+              [](const Operands& x) {
+                if (!std::isfinite(x.as<ScaleGradientAttr>().factor))
+                  throw RuleBroken{RuleBroken::Kind::argument, "the factor must be finite"};
+                return x[0];
+              },
+          .batch = BatchRule::each(sizeof(ScaleGradientAttr)),
+          .reads = Reads::nothing,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = kNoForward,
+          .backward = DYNET_BACKWARD(cpu::scale_gradient_backward)};
+}
+const OpForm kFlipGradient = scaled("flip_gradient");
+const OpForm kScaleGradient = scaled("scale_gradient");
+
+constexpr OpForm largest(bool straight_through) {
+  return {.name = "argmax",
+          .kind = Kind::compute,
+          .shape =
+              [](const Operands& x) {
+                return shape::along(x[0], static_cast<unsigned>(x.as<ArgmaxAttr>().dimension));
+              },
+          .batch = BatchRule::each(sizeof(ArgmaxAttr)),
+          .reads = Reads::nothing,
+          .aux = no_aux,
+          .passes_gradient = straight_through,
+          .forward = DYNET_FORWARD(cpu::argmax_forward),
+          .backward = straight_through ? DYNET_BACKWARD(cpu::alias_backward) : kNoBackward};
+}
+const OpForm kArgmax = largest(false);
+const OpForm kArgmaxStraightThrough = largest(true);
+
+const OpForm kToDevice{.name = "to_device",
+                       .kind = Kind::alias,
+                       .shape =
+                           [](const Operands& x) {
+                             if (!x.as<DeviceAttr>().device)
+                               throw RuleBroken{RuleBroken::Kind::argument, "the device is null"};
+                             return x[0];
+                           },
+                       .batch = BatchRule::each(sizeof(DeviceAttr)),
+                       .reads = Reads::nothing,
+                       .aux = no_aux,
+                       .passes_gradient = true,
+                       .forward = kNoForward,
+                       .backward = DYNET_BACKWARD(cpu::alias_backward)};
+
+}  // namespace
+
+OpFamily flow_ops() {
+  static constexpr const OpForm* kAll[] = {&kFlipGradient, &kScaleGradient, &kArgmax,
+                                           &kArgmaxStraightThrough, &kToDevice};
+  return kAll;
+}
+
+Expression flip_gradient(const Expression& x, SourceLocation at) {
+  return add_node(kFlipGradient, x, ScaleGradientAttr{-1}, at);
+}
+Expression scale_gradient(const Expression& x, float lambd, SourceLocation at) {
+  return add_node(kScaleGradient, x, ScaleGradientAttr{lambd}, at);
+}
+Expression argmax(const Expression& x, GradientMode gradient_mode, unsigned d, SourceLocation at) {
+  return add_node(gradient_mode == straight_through_gradient ? kArgmaxStraightThrough : kArgmax, x,
+                  ArgmaxAttr{d}, at);
+}
+Expression to_device(const Expression& x, Device* device, SourceLocation at) {
+  return add_node(kToDevice, x, DeviceAttr{device}, at);
+}
+
+}  // namespace dynet

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "dynet-like/base/device.h"
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/ops/gradient_mode.h"
+
+// What goes through unchanged but for its gradient, and the choice of the largest. `nobackprop` is
+// in selection.h. The result has the operand's shape, its batch included.
+
+namespace dynet {
+
+/// x, whose gradient is the result's times -1. Nothing is copied. Ganin and Lempitsky 2015.
+Expression flip_gradient(const Expression& x, SourceLocation at = SourceLocation::current());
+/// x, whose gradient is the result's times lambd. Nothing is copied. Throws ArgumentError unless
+/// lambd is finite.
+Expression scale_gradient(const Expression& x, float lambd = 1.0f,
+                          SourceLocation at = SourceLocation::current());
+/// One at the largest element along dimension d, the first of several, zero elsewhere. The gradient
+/// is zero, or that of the result (Bengio et al. 2013). Throws IndexError.
+Expression argmax(const Expression& x, GradientMode gradient_mode, unsigned d = 0,
+                  SourceLocation at = SourceLocation::current());
+/// x on another device; the same values. Throws ArgumentError for a null pointer; a device that is
+/// not there cannot be had, see DeviceManager.
+Expression to_device(const Expression& x, Device* device,
+                     SourceLocation at = SourceLocation::current());
+
+}  // namespace dynet

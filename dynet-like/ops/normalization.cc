@@ -1,0 +1,53 @@
+#include "dynet-like/ops/normalization.h"
+
+#include <cmath>
+
+#include "dynet-like/graph/check.h"
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/families.h"
+#include "dynet-like/ops/form.h"
+#include "dynet-like/ops/reductions.h"
+#include "dynet-like/shape/algebra_rules.h"
+#include "kernels/cpu/normalization.h"
+
+namespace dynet {
+namespace {
+
+const OpForm kLayerNorm{.name = "layer_norm",
+                        .kind = Kind::compute,
+                        .shape =
+                            [](const Operands& x) {
+                              const double epsilon = x.as<cpu::LayerNormAttr>().epsilon;
+                              if (!(epsilon >= 0 && std::isfinite(epsilon)))
+                                throw RuleBroken{RuleBroken::Kind::argument,
+                                                 "epsilon must be finite and not negative, got " +
+                                                     std::to_string(epsilon)};
+                              return shape::layer_norm(x[0], x[1], x[2]);
+                            },
+                        .batch = BatchRule::each(sizeof(cpu::LayerNormAttr)),
+                        .reads = Reads::inputs,
+                        .aux = cpu::layer_norm_aux,
+                        .passes_gradient = true,
+                        .forward = DYNET_FORWARD(cpu::layer_norm_forward),
+                        .backward = DYNET_BACKWARD(cpu::layer_norm_backward)};
+
+}  // namespace
+
+OpFamily normalization_ops() {
+  static constexpr const OpForm* kAll[] = {&kLayerNorm};
+  return kAll;
+}
+
+Expression layer_norm(const Expression& x, const Expression& g, const Expression& b, float epsilon,
+                      SourceLocation at) {
+  const Expression operands[] = {x, g, b};
+  return add_node(kLayerNorm, operands, cpu::LayerNormAttr{epsilon}, at);
+}
+
+Expression weight_norm(const Expression& w, const Expression& g, SourceLocation at) {
+  check_operands(
+      "weight_norm", {w, g}, [](shape::Dims xs) { return shape::weight_norm(*xs[0], *xs[1]); }, at);
+  return cmult(w, cdiv(g, l2_norm(w, at), at), at);
+}
+
+}  // namespace dynet

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+#include "dynet-like/shape/rules.h"
+
+// What shape rules share.
+
+namespace dynet::shape {
+
+using Kind = RuleBroken::Kind;
+
+[[noreturn, gnu::cold]] inline void broken(const std::string& rule, Kind kind = Kind::shape) {
+  throw RuleBroken{kind, rule};
+}
+
+inline std::string two(std::size_t a, std::size_t b) {
+  return ", got " + std::to_string(a) + " and " + std::to_string(b);
+}
+
+/// Throws unless x is a vector (`most` 1), or a matrix or vector (2).
+inline void need_rank(const Dim& x, unsigned most, const char* who) {
+  if (x.rank() > most)
+    broken(std::string(who) + (most == 1 ? " must be a vector" : " must be a matrix or vector") +
+           ", got " + to_string(x));
+}
+
+inline void need_dimension(const Dim& x, unsigned d) {
+  if (d >= kMaxTensorDim || (d >= x.nd && d > 0))
+    broken("dimension " + std::to_string(d) + " is outside " + to_string(x), Kind::index);
+}
+
+inline void need_same_sizes(const Dim& a, const Dim& b) {
+  if (!same_sizes(a, b))
+    broken("both operands must have the same sizes, got " + to_string(a.single_batch()) + " and " +
+           to_string(b.single_batch()));
+}
+
+}  // namespace dynet::shape

@@ -1,0 +1,105 @@
+#include "dynet-like/train/adaptive.h"
+
+#include <cmath>
+
+#include "dynet-like/base/errors.h"
+
+namespace dynet {
+namespace {
+
+void need_positive_epsilon(const char* who, real eps) {
+  if (!(eps > 0))
+    throw ArgumentError(std::string(who) + ": eps must be above 0, got " + std::to_string(eps));
+}
+
+// Without a gradient nothing moves; each of kArrays numbers of state decays by rho.
+template <std::size_t kArrays>
+std::size_t rest(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
+  const double rho = missed[0].constants[2];
+  for (std::size_t k = 0; k < kArrays; ++k)
+    scale_values(s.state[k], s.n, std::pow(rho, static_cast<double>(n)));
+  return n;
+}
+
+constexpr TrainerRule kAdagrad{
+    .arrays = 1,
+    .apply =
+        [](const TrainerSlice& s) {
+          const float rate = s.c[0], eps = s.c[1];
+          each_value<1>(s, [=](float w, float g, float* v) {
+            v[0] += g * g;
+            return w - rate * g / std::sqrt(v[0] + eps);
+          });
+        },
+    .rest = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
+
+constexpr TrainerRule kAdadelta{.arrays = 2,
+                                .apply =
+                                    [](const TrainerSlice& s) {
+                                      const float eps = s.c[1], rho = s.c[2], a = 1.0f - rho;
+                                      each_value<2>(s, [=](float w, float g, float* v) {
+                                        v[0] = rho * v[0] + a * (g * g);
+                                        const float d =
+                                            -g * std::sqrt(v[1] + eps) / std::sqrt(v[0] + eps);
+                                        v[1] = rho * v[1] + a * (d * d);
+                                        return w + d;
+                                      });
+                                    },
+                                .rest = rest<2>};
+
+constexpr TrainerRule kRMSProp{.arrays = 1,
+                               .apply =
+                                   [](const TrainerSlice& s) {
+                                     const float rate = s.c[0], eps = s.c[1], rho = s.c[2],
+                                                 a = 1.0f - rho;
+                                     each_value<1>(s, [=](float w, float g, float* v) {
+                                       v[0] = rho * v[0] + a * (g * g);
+                                       return w - rate * g / std::sqrt(v[0] + eps);
+                                     });
+                                   },
+                               .rest = rest<1>};
+
+}  // namespace
+
+AdagradTrainer::AdagradTrainer(const ParameterCollection& pc, real lr, real eps)
+    : Trainer(pc, lr, kAdagrad), epsilon_(eps) {
+  need_positive_epsilon("AdagradTrainer", eps);
+}
+
+void AdagradTrainer::begin_update(std::uint64_t, TrainerConstants& c) {
+  c = {learning_rate, epsilon_};
+}
+
+std::vector<Trainer::Field> AdagradTrainer::fields() {
+  return with(Trainer::fields(), {{"epsilon", &epsilon_}});
+}
+
+AdadeltaTrainer::AdadeltaTrainer(const ParameterCollection& pc, real eps, real rho)
+    : Trainer(pc, 1.0f, kAdadelta), epsilon_(eps), rho_(rho) {
+  need_positive_epsilon("AdadeltaTrainer", eps);
+  need_fraction("AdadeltaTrainer", "rho", rho);
+}
+
+void AdadeltaTrainer::begin_update(std::uint64_t, TrainerConstants& c) {
+  c = {learning_rate, epsilon_, rho_};
+}
+
+std::vector<Trainer::Field> AdadeltaTrainer::fields() {
+  return with(Trainer::fields(), {{"epsilon", &epsilon_}, {"rho", &rho_}});
+}
+
+RMSPropTrainer::RMSPropTrainer(const ParameterCollection& pc, real lr, real eps, real rho)
+    : Trainer(pc, lr, kRMSProp), epsilon_(eps), rho_(rho) {
+  need_positive_epsilon("RMSPropTrainer", eps);
+  need_fraction("RMSPropTrainer", "rho", rho);
+}
+
+void RMSPropTrainer::begin_update(std::uint64_t, TrainerConstants& c) {
+  c = {learning_rate, epsilon_, rho_};
+}
+
+std::vector<Trainer::Field> RMSPropTrainer::fields() {
+  return with(Trainer::fields(), {{"epsilon", &epsilon_}, {"rho", &rho_}});
+}
+
+}  // namespace dynet

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace dynet {
+
+/// The numbers of one update that a rule needs: rates, decays, corrections.
+using TrainerConstants = std::array<float, 6>;
+
+/// A stretch of one parameter in an update. No array overlaps another.
+struct TrainerSlice {
+  static constexpr std::size_t kMaxArrays = 4;
+
+  std::size_t n;
+  float* w;
+  const float* g;  ///< null: zero; never null for a trainer without state
+  float* state[kMaxArrays];
+  const float* c;  ///< the TrainerConstants of this update
+  float scale;     ///< the gradient counts times this
+  float keep;      ///< 1 - weight decay, multiplied into the new value
+};
+
+/// An update that a row of a table has not taken yet: it was not used in it.
+struct MissedUpdate {
+  TrainerConstants constants;
+  float keep;
+};
+
+/// What a trainer does to memory: plain functions, so that it can be done at any time.
+struct TrainerRule {
+  /// State arrays of each parameter, as large as it, at most TrainerSlice::kMaxArrays. State starts
+  /// as zero, and a rule must not move a value that never had a gradient.
+  std::size_t arrays;
+  void (*apply)(const TrainerSlice& s);
+  /// A short cut for rows that miss updates, or null: takes as many of these updates with gradient
+  /// zero as it can take at once, and returns their number; zero if the values still move. `keep`
+  /// is the caller's.
+  std::size_t (*rest)(const TrainerSlice& s, const MissedUpdate* missed,
+                      std::size_t updates) = nullptr;
+  /// The values of a parameter, or of a row of a table, depend on each other: a slice is never
+  /// less.
+  bool whole = false;
+};
+
+namespace train_detail {
+
+// State decays into subnormal numbers and stays there, where some processors are a hundred times
+// slower.
+inline float flush(float x) { return std::abs(x) < std::numeric_limits<float>::min() ? 0.0f : x; }
+
+template <std::size_t kArrays, bool kGradient, class Rule>
+void each_value(const TrainerSlice& s, Rule rule) {
+  float* __restrict w = s.w;
+  const float* __restrict g = s.g;
+  float* __restrict p = s.state[0];
+  float* __restrict q = s.state[1];
+  float* __restrict r = s.state[2];
+  const float scale = s.scale, keep = s.keep;
+  // All loads come before the stores: a store in between costs half of the speed.
+  for (std::size_t i = 0; i < s.n; ++i) {
+    float a[kArrays + 1];
+    if constexpr (kArrays > 0) a[0] = p[i];
+    if constexpr (kArrays > 1) a[1] = q[i];
+    if constexpr (kArrays > 2) a[2] = r[i];
+    const float wi = rule(w[i], kGradient ? g[i] * scale : 0.0f, a) * keep;
+    if constexpr (kArrays > 0) p[i] = flush(a[0]);
+    if constexpr (kArrays > 1) q[i] = flush(a[1]);
+    if constexpr (kArrays > 2) r[i] = flush(a[2]);
+    w[i] = wi;
+  }
+}
+
+}  // namespace train_detail
+
+/// Runs a rule over a slice: `rule(w, g, state)` gets one value, its gradient and its kArrays (at
+/// most 3) numbers of state, changes these and returns the new value. State too small for a normal
+/// number becomes zero.
+template <std::size_t kArrays, class Rule>
+void each_value(const TrainerSlice& s, Rule rule) {
+  static_assert(kArrays <= 3);
+  if (s.g)
+    train_detail::each_value<kArrays, true>(s, rule);
+  else
+    train_detail::each_value<kArrays, false>(s, rule);
+}
+
+/// v times s.
+inline void scale_values(float* v, std::size_t n, double s) {
+  if (s == 1) return;
+  const auto f = static_cast<float>(s);
+  for (std::size_t i = 0; i < n; ++i) v[i] = train_detail::flush(v[i] * f);
+}
+
+inline bool all_zero(const float* v, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (v[i] != 0) return false;
+  return true;
+}
+
+}  // namespace dynet

@@ -1,0 +1,204 @@
+// What a trainer remembers: listed, compared, taken over, as text.
+
+#include <algorithm>
+#include <iomanip>
+#include <istream>
+#include <limits>
+#include <ostream>
+#include <set>
+#include <type_traits>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/train/lazy_rows.h"
+#include "dynet-like/train/trainer.h"
+
+namespace dynet {
+
+std::vector<Trainer::Field> Trainer::fields() {
+  LearningRateSchedule& s = schedule_;
+  return {{"learning_rate", &learning_rate},
+          {"clipping_enabled", &clipping_enabled},
+          {"clip_threshold", &clip_threshold},
+          {"sparse_updates_enabled", &sparse_updates_enabled},
+          {"sparse_updates_exact", &sparse_updates_exact},
+          {"skip_non_finite", &skip_non_finite},
+          {"clips", &clips},
+          {"updates", &updates},
+          {"skipped", &skipped},
+          {"step", &step_},
+          {"schedule_kind", &s.kind_},
+          {"schedule_high", &s.high_},
+          {"schedule_low", &s.low_},
+          {"schedule_warm_up", &s.warm_up_},
+          {"schedule_updates", &s.updates_},
+          {"schedule_step_size", &s.step_size_},
+          {"schedule_gamma", &s.gamma_},
+          {"scheduled", &scheduled_},
+          {"average_kind", &average_kind_},
+          {"average_beta", &average_beta_},
+          {"average_every", &average_every_},
+          {"average_waited", &average_waited_},
+          {"averages", &averages_}};
+}
+
+std::vector<Trainer::Field> Trainer::with(std::vector<Field> fields,
+                                          std::initializer_list<Field> more) {
+  fields.insert(fields.end(), more);
+  return fields;
+}
+
+std::map<std::string, double> Trainer::numbers() const {
+  std::map<std::string, double> all;
+  for (const Field& f : const_cast<Trainer*>(this)->fields())
+    all[f.name] = std::visit([](auto* x) { return static_cast<double>(*x); }, f.value);
+  return all;
+}
+
+std::vector<Trainer::StateView> Trainer::state_views() const {
+  need_weights("saving");
+  std::vector<StateView> views;
+  const auto add = [&](ParameterStorage& p) {
+    const State* state = const_cast<Trainer*>(this)->find_state(p);
+    if (!state || !contains(p)) return;
+    p.settle_all();
+    StateView view{relative_name(p), p.full_dim(), {}};
+    for (const StateArray& a : *state) view.arrays.push_back(a.data());
+    views.push_back(std::move(view));
+  };
+  for (auto& p : collection_.bank().parameters) add(*p);
+  for (auto& p : collection_.bank().tables) add(*p);
+  return views;
+}
+
+std::vector<std::string> Trainer::differences(const TrainerSnapshot& s) const {
+  if (s.kind != kind()) return {"a " + s.kind + " was saved, not a " + kind()};
+  std::vector<std::string> found;
+  const auto mine = numbers();
+  for (auto& [name, value] : mine)
+    if (!s.numbers.contains(name)) found.push_back(s.kind + " has no setting " + name);
+  for (auto& [name, value] : s.numbers)
+    if (!mine.contains(name)) found.push_back(s.kind + " has an unknown setting " + name);
+  const auto average = s.numbers.find("average_kind");
+  const bool averages = average != s.numbers.end() && average->second != 0;
+  std::map<std::string, const ParameterStorage*> here;
+  const auto add = [&](const ParameterStorage& p) {
+    if (contains(p)) here[relative_name(p)] = &p;
+  };
+  for (auto& p : collection_.bank().parameters) add(*p);
+  for (auto& p : collection_.bank().tables) add(*p);
+  std::set<std::string> seen;
+  for (const TrainerSnapshot::Entry& e : s.entries) {
+    const auto p = here.find(e.name);
+    const std::string what = s.kind + " state of " + e.name;
+    if (p == here.end())
+      found.push_back(what + " fits no parameter");
+    else if (p->second->full_dim() != e.dim)
+      found.push_back(what + " is " + to_string(e.dim) + " in the file and " +
+                      to_string(p->second->full_dim()) + " here");
+    // An average that was begun and not yet taken is not there.
+    else if (e.arrays.size() != rule_.arrays && e.arrays.size() != rule_.arrays + averages)
+      found.push_back(what + " has " + std::to_string(e.arrays.size()) + " arrays, not " +
+                      std::to_string(rule_.arrays + averages));
+    if (!seen.insert(e.name).second) found.push_back(what + " comes twice");
+  }
+  return found;
+}
+
+void Trainer::restore(TrainerSnapshot&& s) {
+  const ParameterBank& bank = collection_.bank();
+  std::map<std::string, const ParameterStorage*> here;
+  for (auto& p : bank.parameters) here[p->name] = p.get();
+  for (auto& p : bank.tables) here[p->name] = p.get();
+  const std::string& full = collection_.get_fullname();
+  std::vector<State> dense(bank.parameters.size()), tables(bank.tables.size());
+  for (TrainerSnapshot::Entry& e : s.entries) {
+    const ParameterStorage& p = *here.at(full + e.name.substr(1));
+    (p.is_lookup ? tables : dense)[p.index] = std::move(e.arrays);
+  }
+  const std::vector<Field> mine = fields();
+  forget_state();
+  weights_.clear();  // the values are another model's now
+  swapped_ = false;
+  dense_.swap(dense);
+  tables_.swap(tables);
+  for (const Field& f : mine)
+    std::visit(
+        [&](auto* x) {
+          if (const auto n = s.numbers.find(f.name); n != s.numbers.end())
+            *x = static_cast<std::remove_reference_t<decltype(*x)>>(n->second);
+        },
+        f.value);
+}
+
+// Words and numbers, separated by white space:
+//   kind, number of settings, name and value of each, number of parameters with state, and of each
+//   its name in quotes, its rank and sizes, its number of arrays and all their values.
+void Trainer::save(std::ostream& out) const {
+  const auto settings = numbers();
+  const auto states = state_views();
+  const auto precision = out.precision();
+  out << kind() << ' ' << settings.size() << '\n';
+  out.precision(std::numeric_limits<double>::max_digits10);
+  for (const auto& [name, value] : settings) out << name << ' ' << value << '\n';
+  out.precision(std::numeric_limits<float>::max_digits10);
+  out << states.size() << '\n';
+  for (const StateView& s : states) {
+    out << std::quoted(s.name) << ' ' << s.dim.nd;
+    for (unsigned i = 0; i < s.dim.nd; ++i) out << ' ' << s.dim.d[i];
+    out << ' ' << s.arrays.size() << '\n';
+    for (const float* a : s.arrays) {
+      for (std::size_t i = 0; i < s.dim.size(); ++i) out << (i ? " " : "") << a[i];
+      out << '\n';
+    }
+  }
+  out.precision(precision);
+  if (!out) throw FileError("Trainer: the stream takes no more text");
+}
+
+void Trainer::populate(std::istream& in) {
+  const auto need = [](bool holds, const std::string& why) {
+    if (!holds) throw FileError("Trainer: the text is not of a saved trainer: " + why);
+  };
+  const auto next = [&]<class T>(T value, const char* what) {
+    need(static_cast<bool>(in >> value), std::string(what) + " is missing");
+    return value;
+  };
+  TrainerSnapshot s;
+  s.kind = next(std::string(), "the kind");
+  for (auto n = next(std::size_t(), "the number of settings"); n > 0; --n) {
+    const std::string name = next(std::string(), "a setting");
+    s.numbers[name] = next(double(), "the value of a setting");
+  }
+  for (auto n = next(std::size_t(), "the number of states"); n > 0; --n) {
+    TrainerSnapshot::Entry e;
+    need(static_cast<bool>(in >> std::quoted(e.name)), "a name is missing");
+    const auto rank = next(unsigned(), "a rank");
+    need(rank <= kMaxTensorDim, "a rank is " + std::to_string(rank));
+    std::vector<long> sizes;
+    for (unsigned i = 0; i < rank; ++i) sizes.push_back(next(unsigned(), "a size"));
+    e.dim = Dim(sizes);
+    const auto arrays = next(std::size_t(), "a number of arrays");
+    need(arrays <= TrainerSlice::kMaxArrays + 1, "there are too many arrays");
+    std::size_t known = 0;  // a size that no parameter has is not worth its memory
+    for (auto* list : {&collection_.bank().parameters, &collection_.bank().tables})
+      for (auto& p : *list) known = std::max(known, p->size());
+    need(e.dim.size() <= known, "the state of " + e.name + " is larger than any parameter");
+    for (std::size_t k = 0; k < arrays; ++k) {
+      e.arrays.emplace_back(e.dim.size());
+      for (std::size_t i = 0; i < e.dim.size(); ++i)
+        e.arrays.back().data()[i] = next(float(), "a value");
+    }
+    s.entries.push_back(std::move(e));
+  }
+  std::string all;
+  for (const std::string& d : differences(s)) all += (all.empty() ? "" : "; ") + d;
+  if (!all.empty()) throw FileError("Trainer: the text does not fit: " + all);
+  restore(std::move(s));
+}
+
+void Trainer::populate(std::istream& in, real new_learning_rate) {
+  populate(in);
+  learning_rate = new_learning_rate;
+}
+
+}  // namespace dynet

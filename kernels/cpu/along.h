@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+
+#include "dynet-like/shape/dim.h"
+
+namespace dynet::cpu {
+
+/// A tensor seen along one of its dimensions: `outer` blocks of `size` slices of `inner` elements,
+/// in each batch element.
+struct Along {
+  std::size_t inner = 1, size, outer = 1;
+
+  Along(const Dim& dim, std::size_t d) : size(dim[static_cast<unsigned>(d)]) {
+    for (unsigned k = 0; k < dim.nd; ++k) {
+      if (k < d) inner *= dim.d[k];
+      if (k > d) outer *= dim.d[k];
+    }
+  }
+  /// Lines along the dimension, in a batch of `batch` elements.
+  std::size_t lines(std::size_t batch) const { return outer * batch * inner; }
+  /// Where a line begins; its elements follow `inner` apart.
+  std::size_t first(std::size_t line) const { return line / inner * size * inner + line % inner; }
+};
+
+}  // namespace dynet::cpu

@@ -1,0 +1,253 @@
+#include "kernels/cpu/moments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "kernels/cpu/along.h"
+#include "kernels/cpu/long_sums.h"
+#include "kernels/cpu/row_loop.h"
+
+namespace dynet::cpu {
+namespace {
+
+// A reduction as the broadcasting rule backwards: the result is what the operand's rows broadcast
+// from.
+struct Reduction {
+  Dim result;
+  RowLoop<1> rows;
+  double elements, divisor;
+
+  template <class T>
+  explicit Reduction(const Batch<T>& b)
+      : result(shape::ones_at(b.dim(0), attr(b).dims)),
+        rows(b.dim(0), {&result}),
+        elements(static_cast<double>(shape::reduced_elements(b.dim(0), attr(b).dims))),
+        divisor(attr(b).divisor > 0 ? attr(b).divisor : elements) {}
+
+  template <class T>
+  static const ReduceAttr& attr(const Batch<T>& b) {
+    return b.template attr<ReduceAttr>();
+  }
+  bool moves() const { return rows.moves[0]; }
+};
+
+template <class T>
+T power(T x, std::uint32_t r) {
+  T y = 1;
+  for (; r; r >>= 1, x *= x)
+    if (r & 1) y *= x;
+  return y;
+}
+
+// Adds f of the operand's rows to the result: f(row, where the result has it).
+template <class T, class F>
+void add_rows(const Reduction& r, const T* x, T* y, F f) {
+  r.rows.each([&](std::size_t at, const auto& offset) {
+    const std::size_t n = r.rows.inner, to = offset[0];
+    if (r.moves())
+      array(y + to, n) += f(array(x + at, n), to);
+    else
+      y[to] += sum_pieces(x + at, n, [&](const auto& v) { return f(v, to); });
+  });
+}
+
+// The same with powers.
+template <class T>
+void add_powers(const Reduction& r, std::uint32_t exponent, const T* x, T* y) {
+  if (exponent == 1)
+    add_rows(r, x, y, [](const auto& v, std::size_t) { return v; });
+  else if (exponent == 2)
+    add_rows(r, x, y, [](const auto& v, std::size_t) { return v.square(); });
+  else
+    add_rows(r, x, y, [exponent](const auto& v, std::size_t) {
+      return v.unaryExpr([exponent](T e) { return power(e, exponent); });
+    });
+}
+
+}  // namespace
+
+template <class T>
+void moment_forward(const Batch<T>& b) {
+  const Reduction r(b);
+  const std::uint32_t exponent = Reduction::attr(b).power;
+  const std::size_t n = b.dim().size();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    auto y = array(b.out(i), n);
+    y.setZero();
+    add_powers(r, exponent, b.in(0, i), b.out(i));
+    if (r.divisor != 1) y *= static_cast<T>(1 / r.divisor);
+  }
+}
+
+template <class T>
+void moment_backward(const GradientBatch<T>& b) {
+  const Reduction r(b);
+  const std::uint32_t exponent = Reduction::attr(b).power;
+  const T scale = static_cast<T>(exponent / r.divisor);
+  const std::size_t n = r.rows.inner;
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T* const dx = b.d_in(0, i);
+    if (!dx) continue;
+    const bool add = b.add(0, i);
+    r.rows.each([&](std::size_t at, const auto& offset) {
+      auto to = array(dx + at, n);
+      const T* const dy = b.d_out(i) + offset[0];
+      const auto times = [&](const auto& slope) {
+        if (r.moves())
+          store_or_add(add, to, array(dy, n) * slope);
+        else
+          store_or_add(add, to, *dy * slope);
+      };
+      const auto x = array(b.in(0, i) + at, n);
+      if (exponent == 1)
+        times(ArrayMap<T>::Constant(to.size(), scale));
+      else if (exponent == 2)
+        times(x * scale);
+      else
+        times(x.unaryExpr([=](T e) { return scale * power(e, exponent - 1); }));
+    });
+  }
+}
+
+std::size_t deviation_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
+
+template <class T>
+void deviation_forward(const Batch<T>& b) {
+  const Reduction r(b);
+  const std::size_t n = b.dim().size();
+  const T scale = static_cast<T>(1 / r.divisor);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T* const m = b.aux(i);
+    auto mean = array(m, n), y = array(b.out(i), n);
+    mean.setZero();
+    add_powers(r, 1, b.in(0, i), m);
+    mean *= scale;
+    y.setZero();
+    if (r.moves())
+      add_rows(r, b.in(0, i), b.out(i), [&](const auto& v, std::size_t to) {
+        return (v - array<T>(static_cast<const T*>(m) + to, r.rows.inner)).square();
+      });
+    else
+      add_rows(r, b.in(0, i), b.out(i),
+               [&](const auto& v, std::size_t to) { return (v - m[to]).square(); });
+    for (T& v : std::span(b.out(i), n)) v = std::sqrt(v * scale);
+  }
+}
+
+template <class T>
+void deviation_backward(const GradientBatch<T>& b) {
+  const Reduction r(b);
+  const std::size_t n = r.rows.inner;
+  const T scale = static_cast<T>(1 / r.divisor);
+  // One where the divisor is the number of elements.
+  const T pull = static_cast<T>((2 * r.divisor - r.elements) / r.divisor);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T* const dx = b.d_in(0, i);
+    if (!dx) continue;
+    const bool add = b.add(0, i);
+    r.rows.each([&](std::size_t at, const auto& offset) {
+      auto to = array(dx + at, n);
+      const T *x = b.in(0, i) + at, *m = b.aux(i) + offset[0], *y = b.out(i) + offset[0],
+              *dy = b.d_out(i) + offset[0];
+      if (!r.moves()) {
+        store_or_add(add, to, (array(x, n) - pull * *m) * (*y == T(0) ? T(0) : *dy * scale / *y));
+        return;
+      }
+      const auto slope =
+          (array(y, n) == T(0))
+              .select(ArrayMap<T>::Constant(to.size(), T(0)), array(dy, n) * scale / array(y, n));
+      store_or_add(add, to, (array(x, n) - pull * array(m, n)) * slope);
+    });
+  }
+}
+
+std::size_t extreme_along_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
+
+template <bool kLargest>
+template <class T>
+void ExtremeAlong<kLargest>::forward(const Batch<T>& b) {
+  const Along a(b.dim(0), b.template attr<AlongAttr>().dimension);
+  const std::size_t blocks = a.outer * b.dim().bd;
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t o = 0; o < blocks; ++o) {
+      const T* const x = b.in(0, i) + o * a.size * a.inner;
+      T* const y = b.out(i) + o * a.inner;
+      auto* const winner = reinterpret_cast<std::uint32_t*>(b.aux(i)) + o * a.inner;
+      std::copy_n(x, a.inner, y);
+      std::fill_n(winner, a.inner, 0);
+      for (std::size_t k = 1; k < a.size; ++k)
+        for (std::size_t j = 0; j < a.inner; ++j) {
+          const T v = x[k * a.inner + j];
+          if (!(kLargest ? v > y[j] : v < y[j]) && v == v) continue;
+          y[j] = v;
+          winner[j] = static_cast<std::uint32_t>(k);
+        }
+    }
+}
+
+template <bool kLargest>
+template <class T>
+void ExtremeAlong<kLargest>::backward(const GradientBatch<T>& b) {
+  const Along a(b.dim(0), b.template attr<AlongAttr>().dimension);
+  const std::size_t blocks = a.outer * b.dim().bd;
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    if (!b.add(0, i)) std::fill_n(b.d_in(0, i), b.dim(0).size(), T(0));
+    for (std::size_t o = 0; o < blocks; ++o) {
+      const auto* winner = reinterpret_cast<const std::uint32_t*>(b.aux(i)) + o * a.inner;
+      T* const dx = b.d_in(0, i) + o * a.size * a.inner;
+      for (std::size_t j = 0; j < a.inner; ++j)
+        dx[winner[j] * a.inner + j] += b.d_out(i)[o * a.inner + j];
+    }
+  }
+}
+
+template <class T>
+void cumulative_sum_forward(const Batch<T>& b) {
+  const Along a(b.dim(), b.template attr<AlongAttr>().dimension);
+  if (a.size == 0) return;
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t o = 0; o < a.outer * b.dim().bd; ++o) {
+      const std::size_t first = o * a.size * a.inner;
+      const T* const x = b.in(0, i) + first;
+      T* const y = b.out(i) + first;
+      std::copy_n(x, a.inner, y);
+      for (std::size_t k = a.inner; k < a.size * a.inner; ++k) y[k] = y[k - a.inner] + x[k];
+    }
+}
+
+template <class T>
+void cumulative_sum_backward(const GradientBatch<T>& b) {
+  const Along a(b.dim(), b.template attr<AlongAttr>().dimension);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    const bool add = b.add(0, i);
+    for (std::size_t line = 0; line < a.lines(b.dim().bd); ++line) {
+      const std::size_t first = a.first(line);
+      T sum = 0;
+      for (std::size_t k = a.size; k-- > 0;) {
+        sum += b.d_out(i)[first + k * a.inner];
+        T& dx = b.d_in(0, i)[first + k * a.inner];
+        dx = add ? dx + sum : sum;
+      }
+    }
+  }
+}
+
+#define DYNET_INSTANTIATE(T)                                            \
+  template void moment_forward(const Batch<T>&);                        \
+  template void moment_backward(const GradientBatch<T>&);               \
+  template void deviation_forward(const Batch<T>&);                     \
+  template void deviation_backward(const GradientBatch<T>&);            \
+  template void ExtremeAlong<true>::forward(const Batch<T>&);           \
+  template void ExtremeAlong<true>::backward(const GradientBatch<T>&);  \
+  template void ExtremeAlong<false>::forward(const Batch<T>&);          \
+  template void ExtremeAlong<false>::backward(const GradientBatch<T>&); \
+  template void cumulative_sum_forward(const Batch<T>&);                \
+  template void cumulative_sum_backward(const GradientBatch<T>&);
+DYNET_INSTANTIATE(float)
+DYNET_INSTANTIATE(double)
+#undef DYNET_INSTANTIATE
+
+}  // namespace dynet::cpu

@@ -1,0 +1,93 @@
+#include "kernels/cpu/normalization.h"
+
+#include <cmath>
+
+#include "kernels/cpu/eigen.h"
+
+namespace dynet::cpu {
+namespace {
+
+// What belongs to one batch element of the result.
+template <class T>
+struct Element {
+  using A = ConstArrayMap<T>;
+  std::size_t n;
+  A x, gain, bias;
+  T mean, scale;  // the inverse of the deviation
+
+  Element(const Batch<T>& b, std::size_t i, std::size_t e)
+      : n(b.dim().batch_size()),
+        x(part(b, 0, i, e)),
+        gain(part(b, 1, i, e)),
+        bias(part(b, 2, i, e)),
+        mean(b.aux(i)[2 * e]),
+        scale(b.aux(i)[2 * e + 1]) {}
+
+  /// Element r of (x - mean) / deviation.
+  auto normal() const { return (x - mean) * scale; }
+
+ private:
+  A part(const Batch<T>& b, std::size_t k, std::size_t i, std::size_t e) const {
+    return array(b.in(k, i) + (b.dim(k).bd == 1 ? 0 : e * n), n);
+  }
+};
+
+// f(element, its gradient, where that of operand k goes, whether it is added) for all elements.
+template <class T, class F>
+void for_gradients(const GradientBatch<T>& b, std::size_t k, F f) {
+  const std::size_t n = b.dim().batch_size();
+  const bool one = b.dim(k).bd == 1;
+  for (std::size_t i = 0; i < b.count; ++i)
+    if (T* const d = b.d_in(k, i))
+      for (std::size_t e = 0; e < b.dim().bd; ++e)
+        f(Element<T>(b, i, e), array(static_cast<const T*>(b.d_out(i)) + e * n, n),
+          array(d + (one ? 0 : e * n), n), b.add(k, i) || (one && e > 0));
+}
+
+}  // namespace
+
+std::size_t layer_norm_aux(const GraphStore&, const Node& n) { return 2 * std::size_t{n.dim.bd}; }
+
+template <class T>
+void layer_norm_forward(const Batch<T>& b) {
+  const auto epsilon = static_cast<T>(b.template attr<LayerNormAttr>().epsilon);
+  const std::size_t n = b.dim().batch_size();
+  if (n == 0) return;
+  const T share = T(1) / static_cast<T>(n);
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t e = 0; e < b.dim().bd; ++e) {
+      const auto x = array(b.in(0, i) + (b.dim(0).bd == 1 ? 0 : e * n), n);
+      const T mean = sum_in_order(x) * share;
+      const T deviation = std::sqrt(sum_in_order((x - mean).square()) * share + epsilon);
+      b.aux(i)[2 * e] = mean;
+      b.aux(i)[2 * e + 1] = deviation > T(0) ? T(1) / deviation : deviation;  // zero, or NaN
+      const Element<T> of(b, i, e);
+      array(b.out(i) + e * n, n) = of.gain * of.normal() + of.bias;
+    }
+}
+
+// With h = (x - m) / s and v = g dy: dx = (v - mean v - h mean(h v)) / s, dg = h dy, db = dy.
+template <class T>
+void layer_norm_backward(const GradientBatch<T>& b) {
+  const std::size_t n = b.dim().batch_size();
+  if (n == 0) return;
+  const T share = T(1) / static_cast<T>(n);
+  for_gradients(b, 0, [&](const Element<T>& of, const auto& dy, auto dx, bool add) {
+    const T mean = sum_in_order(of.gain * dy) * share;
+    const T slope = sum_in_order(of.gain * dy * of.normal()) * share;
+    store_or_add(add, dx, (of.gain * dy - mean - of.normal() * slope) * of.scale);
+  });
+  for_gradients(b, 1, [](const Element<T>& of, const auto& dy, auto dg, bool add) {
+    store_or_add(add, dg, of.normal() * dy);
+  });
+  for_gradients(b, 2, [](const Element<T>&, const auto& dy, auto db, bool add) {
+    store_or_add(add, db, dy);
+  });
+}
+
+template void layer_norm_forward(const Batch<float>&);
+template void layer_norm_forward(const Batch<double>&);
+template void layer_norm_backward(const GradientBatch<float>&);
+template void layer_norm_backward(const GradientBatch<double>&);
+
+}  // namespace dynet::cpu

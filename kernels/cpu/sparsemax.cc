@@ -1,0 +1,217 @@
+#include "kernels/cpu/sparsemax.h"
+
+#include <cmath>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/graph/describe.h"
+#include "kernels/cpu/exponential.h"
+#include "kernels/cpu/indices.h"
+
+namespace dynet::cpu {
+namespace {
+
+// Writes the closest point to x among the probabilities: max(x - m - t, 0) for the largest element
+// m and the t that makes the sum one.
+template <class T>
+void project(const T* x, T* p, std::size_t n, T* sorted) {
+  if (n == 0) return;
+  const bool ordered = std::none_of(x, x + n, [](T v) { return std::isnan(v); });
+  std::copy_n(x, n, sorted);
+  if (ordered) std::sort(sorted, sorted + n, [](T a, T b) { return a > b; });
+  const T m = sorted[0];
+  if (!ordered || m == kInfinity<T>) {
+    std::fill_n(p, n, std::numeric_limits<T>::quiet_NaN());
+    return;
+  }
+  double sum = 0, t = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const double z = static_cast<double>(sorted[k]) - static_cast<double>(shift(m));
+    const double above = static_cast<double>(k + 1);
+    if (!(1 + above * z > sum + z)) break;
+    sum += z;
+    t = (sum - 1) / above;
+  }
+  for (std::size_t j = 0; j < n; ++j) p[j] = std::max((x[j] - shift(m)) - static_cast<T>(t), T(0));
+}
+
+// Columns of the first dimension.
+struct Columns {
+  std::size_t n, count;
+  explicit Columns(const Dim& d) : n(d.rows()), count(n ? d.size() / n : 0) {}
+};
+
+// Of the elements that are not at their bound: the sum of probabilities times gradients over that
+// of probabilities.
+template <class T>
+T mean_gradient(const T* p, const T* at_bound, const T* dp, std::size_t n) {
+  T sum = 0, weight = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    if (at_bound[j] != T(0)) continue;
+    sum += p[j] * dp[j];
+    weight += p[j];
+  }
+  return weight == T(0) ? T(0) : sum / weight;
+}
+
+// p_j = e^x_j / Z, but no more than u_j. An element that is above its bound stays at it: what is
+// left for the others only grows.
+template <class T>
+void bound_probabilities(const T* x, const T* u, T* p, T* at_bound, std::size_t n) {
+  std::fill_n(at_bound, n, T(0));
+  for (bool again = true; again;) {
+    T m = -kInfinity<T>, left = 1, z = 0;
+    for (std::size_t j = 0; j < n; ++j)
+      if (at_bound[j] != T(0))
+        left -= u[j];
+      else
+        m = std::max(m, x[j]);
+    for (std::size_t j = 0; j < n; ++j) {
+      if (at_bound[j] != T(0)) continue;
+      p[j] = std::exp(x[j] - shift(m));
+      z += p[j];
+    }
+    const T scale = z == T(0) ? T(0) : left / z;
+    again = false;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (at_bound[j] != T(0)) continue;
+      p[j] *= scale;
+      if (p[j] <= u[j] || p[j] != p[j]) continue;
+      p[j] = u[j];
+      at_bound[j] = T(1);
+      again = true;
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t sparsemax_aux(const GraphStore&, const Node& n) { return n.dim.rows(); }
+
+template <class T>
+void sparsemax_forward(const Batch<T>& b) {
+  const Columns x(b.dim());
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t c = 0; c < x.count; ++c)
+      project(b.in(0, i) + c * x.n, b.out(i) + c * x.n, x.n, b.aux(i));
+}
+
+template <class T>
+void sparsemax_backward(const GradientBatch<T>& b) {
+  const Columns x(b.dim());
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    for (std::size_t c = 0; c < x.count; ++c) {
+      const T *p = b.out(i) + c * x.n, *dp = b.d_out(i) + c * x.n;
+      T* const dx = b.d_in(0, i) + c * x.n;
+      T sum = 0, support = 0;
+      for (std::size_t j = 0; j < x.n; ++j) {
+        sum += p[j] == T(0) ? T(0) : dp[j];
+        support += p[j] == T(0) ? T(0) : T(1);
+      }
+      const T mean = support == T(0) ? T(0) : sum / support;
+      for (std::size_t j = 0; j < x.n; ++j) {
+        const T g = p[j] == T(0) ? T(0) : dp[j] - mean;
+        dx[j] = b.add(0, i) ? dx[j] + g : g;
+      }
+    }
+  }
+}
+
+std::size_t sparsemax_loss_aux(const GraphStore& graph, const Node& n) {
+  const Dim& x = graph.nodes[graph.args[n.first_arg]].dim;
+  return x.size() + x.rows();
+}
+
+// With p = sparsemax(x) and q = 1/k on the k elements of the support:
+// x p - p p / 2 - (x q - q q / 2), whose gradient is p - q.
+template <class T>
+void sparsemax_loss_forward(const Batch<T>& b) {
+  const std::size_t n = b.dim(0).rows();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const Node& node = b.node(i);
+    for (std::size_t e = 0; e < b.dim().bd; ++e) {
+      const auto support =
+          read_list_of(node, b.template attr<SupportAttr>(i).support,
+                       b.template payload<SupportAttr, unsigned>(i), e, n, "the scores");
+      if (support.empty())
+        throw IndexError(std::string(node.form->name) + ": the support is now empty\n  at " +
+                             to_string(node.at()),
+                         node.at());
+      const T* const x = b.in(0, i) + e * n;
+      T* const p = b.aux(i) + e * n;
+      project(x, p, n, b.aux(i) + b.dim().bd * n);
+      // Scores are taken from the largest, which changes nothing and keeps large ones exact.
+      const double m = static_cast<double>(shift(largest(x, n)));
+      const double q = 1 / static_cast<double>(support.size());
+      double loss = q / 2;
+      for (std::size_t j = 0; j < n; ++j) {
+        const double v = static_cast<double>(p[j]);
+        if (v != 0) loss += v * (static_cast<double>(x[j]) - m) - v * v / 2;
+      }
+      for (const unsigned j : support) {
+        loss -= q * (static_cast<double>(x[j]) - m);
+        p[j] -= static_cast<T>(q);
+      }
+      b.out(i)[e] = static_cast<T>(loss);
+    }
+  }
+}
+
+template <class T>
+void sparsemax_loss_backward(const GradientBatch<T>& b) {
+  const std::size_t n = b.dim(0).rows();
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (!b.d_in(0, i)) continue;
+    for (std::size_t e = 0; e < b.dim().bd; ++e)
+      store_or_add(b.add(0, i), array(b.d_in(0, i) + e * n, n),
+                   array(static_cast<const T*>(b.aux(i)) + e * n, n) * b.d_out(i)[e]);
+  }
+}
+
+std::size_t constrained_softmax_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
+
+template <class T>
+void constrained_softmax_forward(const Batch<T>& b) {
+  const Columns y(b.dim());
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t c = 0; c < y.count; ++c) {
+      const std::size_t at = c * y.n;
+      bound_probabilities(b.in(0, i) + at % b.dim(0).size(), b.in(1, i) + at % b.dim(1).size(),
+                          b.out(i) + at, b.aux(i) + at, y.n);
+    }
+}
+
+template <class T>
+void constrained_softmax_backward(const GradientBatch<T>& b) {
+  const Columns y(b.dim());
+  for (std::size_t k = 0; k < 2; ++k) {
+    const std::size_t size = b.dim(k).size();
+    for (std::size_t i = 0; i < b.count; ++i) {
+      if (!b.d_in(k, i)) continue;
+      if (!b.add(k, i)) std::fill_n(b.d_in(k, i), size, T(0));
+      for (std::size_t c = 0; c < y.count; ++c) {
+        const std::size_t at = c * y.n;
+        const T *p = b.out(i) + at, *at_bound = b.aux(i) + at, *dp = b.d_out(i) + at;
+        T* const d = b.d_in(k, i) + at % size;
+        const T mean = mean_gradient(p, at_bound, dp, y.n);
+        for (std::size_t j = 0; j < y.n; ++j) {
+          const bool bound = at_bound[j] != T(0);
+          if (k == 0 && !bound) d[j] += p[j] * (dp[j] - mean);
+          if (k == 1 && bound) d[j] += dp[j] - mean;
+        }
+      }
+    }
+  }
+}
+
+#define DYNET_INSTANTIATE(NAME)                                      \
+  template void NAME##_forward<float>(const Batch<float>&);          \
+  template void NAME##_forward<double>(const Batch<double>&);        \
+  template void NAME##_backward<float>(const GradientBatch<float>&); \
+  template void NAME##_backward<double>(const GradientBatch<double>&);
+DYNET_INSTANTIATE(sparsemax)
+DYNET_INSTANTIATE(sparsemax_loss)
+DYNET_INSTANTIATE(constrained_softmax)
+#undef DYNET_INSTANTIATE
+
+}  // namespace dynet::cpu

@@ -1,0 +1,316 @@
+#include "dynet-like/ops/convolution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/base/random.h"
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/inputs.h"
+#include "dynet-like/ops/reductions.h"
+#include "dynet-like/param/parameters.h"
+#include "tests/ops/cases.h"
+#include "tests/support/catch.h"
+
+namespace dynet::test {
+namespace {
+
+constexpr unsigned kBatch = kMaxTensorDim;
+
+/// How a window goes over an image.
+struct Way {
+  unsigned stride[2];
+  bool valid;
+
+  std::vector<unsigned> strides() const { return {stride[0], stride[1]}; }
+  std::string name() const {
+    return std::string(valid ? " valid" : " same") + " by " + std::to_string(stride[0]) + "," +
+           std::to_string(stride[1]);
+  }
+  unsigned places(unsigned k, unsigned in, unsigned size) const {
+    return valid ? (in - size) / stride[k] + 1 : (in + stride[k] - 1) / stride[k];
+  }
+  /// Where a place begins; negative in the padding.
+  int start(unsigned k, unsigned place, unsigned in, unsigned size) const {
+    const unsigned n = places(k, in, size);
+    const int padding =
+        valid ? 0
+              : std::max(0, static_cast<int>((n - 1) * stride[k] + size) - static_cast<int>(in));
+    return static_cast<int>(place * stride[k]) - padding / 2;
+  }
+};
+
+const std::vector<Way> kWays = {
+    {{1, 1}, true}, {{1, 1}, false}, {{2, 1}, true}, {{2, 3}, false}, {{3, 2}, true}};
+
+/// f(place in the image, place in the window) for all elements of a window that lie in the image.
+template <class F>
+void over_window(const Way& way, const Dim& x, const unsigned (&size)[2], const Place& p, F f) {
+  for (unsigned a = 0; a < size[0]; ++a)
+    for (unsigned e = 0; e < size[1]; ++e) {
+      const int r = way.start(0, p[0], x[0], size[0]) + static_cast<int>(a);
+      const int c = way.start(1, p[1], x[1], size[1]) + static_cast<int>(e);
+      if (r < 0 || c < 0 || r >= static_cast<int>(x[0]) || c >= static_cast<int>(x[1])) continue;
+      f(static_cast<unsigned>(r), static_cast<unsigned>(c), a, e);
+    }
+}
+
+Array convolved(const Way& way, const Arrays& x) {
+  const Dim &d = x[0].dim, &f = x[1].dim;
+  const unsigned size[2] = {f[0], f[1]};
+  Dim y({way.places(0, d[0], f[0]), way.places(1, d[1], f[1]), f[3]});
+  for (const Array& a : x) y.bd = std::max(y.bd, a.dim.bd);
+  return fill(y, [&](const Place& p) {
+    double sum = x.size() > 2 ? x[2].at(p[2], 0, p[kBatch]) : 0;
+    over_window(way, d, size, p, [&](unsigned r, unsigned c, unsigned a, unsigned e) {
+      for (unsigned k = 0; k < d[2]; ++k)
+        sum += x[0].at({r, c, k, 0, 0, 0, 0, p[kBatch]}) *
+               x[1].at({a, e, k, p[2], 0, 0, 0, p[kBatch]});
+    });
+    return sum;
+  });
+}
+
+OpCase convolution(const Way& way, bool bias) {
+  OpCase c;
+  c.name = "conv2d" + way.name() + (bias ? " with bias" : "");
+  c.shapes = [way, bias](Shapes& s) {
+    const unsigned h = s.positive(), w = s.positive(), in = s.size(), out = s.size();
+    // An image of no rows has no room for a window, but may be padded.
+    const bool none = !way.valid && s.kind() == Shapes::empty && s.coin();
+    std::vector<Dim> dims = {
+        Dim({none ? 0 : h + s.positive() - 1, w + s.positive() - 1, in}, s.batch()),
+        Dim({h, w, in, out}, s.batch())};
+    if (bias) dims.push_back(Dim({out}, s.batch()));
+    return dims;
+  };
+  c.build = [way, bias](const Operand& x) {
+    return bias ? conv2d(x[0], x[1], x[2], way.strides(), way.valid)
+                : conv2d(x[0], x[1], way.strides(), way.valid);
+  };
+  c.reference = [way](const Arrays& x) { return convolved(way, x); };
+  c.draws = 10;
+  return c;
+}
+
+OpCase pooling(const Way& way, unsigned rows, unsigned cols) {
+  OpCase c;
+  c.name = "maxpooling2d" + way.name();
+  c.shapes = [way, rows, cols](Shapes& s) {
+    Dim x({rows + s.positive() - 1, cols + s.positive() - 1}, s.batch());
+    if (!way.valid && s.kind() == Shapes::empty) x.d[0] = 0;
+    if (s.coin()) x.add_dim(s.size());
+    return std::vector{x};
+  };
+  c.build = [=](const Operand& x) {
+    return maxpooling2d(x[0], {rows, cols}, way.strides(), way.valid);
+  };
+  c.reference = [=](const Arrays& x) {
+    const unsigned size[2] = {rows, cols};
+    Dim y = x[0].dim;
+    for (unsigned k = 0; k < 2; ++k) y.d[k] = way.places(k, y.d[k], size[k]);
+    return fill(y, [&](const Place& p) {
+      double best = -std::numeric_limits<double>::infinity();
+      over_window(way, x[0].dim, size, p, [&](unsigned r, unsigned e, unsigned, unsigned) {
+        Place from = p;
+        from[0] = r;
+        from[1] = e;
+        best = std::max(best, x[0].at(from));
+      });
+      return best;
+    });
+  };
+  c.distinct = true;
+  c.draws = 12;
+  return c;
+}
+
+OpCase kmax(unsigned k, unsigned d) {
+  OpCase c;
+  c.name = "kmax_pooling along " + std::to_string(d);
+  c.shapes = [k, d](Shapes& s) {
+    Dim x = s.any(4);
+    while (x.nd <= d) x.add_dim(s.size());
+    x.d[d] += k;
+    return std::vector{x};
+  };
+  c.build = [k, d](const Operand& x) { return kmax_pooling(x[0], k, d); };
+  c.reference = [k, d](const Arrays& x) {
+    Dim y = x[0].dim;
+    y.d[d] = k;
+    return fill(y, [&](Place p) {
+      std::vector<double> line;
+      const unsigned wanted = p[d];
+      for (p[d] = 0; p[d] < x[0].dim[d]; ++p[d]) line.push_back(x[0].at(p));
+      std::vector<double> sorted = line;
+      std::sort(sorted.begin(), sorted.end(), std::greater<double>());
+      unsigned seen = 0;
+      for (double v : line)
+        if (v >= sorted[k - 1] && seen++ == wanted) return v;
+      return std::numeric_limits<double>::quiet_NaN();
+    });
+  };
+  c.distinct = true;
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> convolution_cases() {
+  std::vector<OpCase> all;
+  for (const Way& way : kWays)
+    for (bool bias : {false, true}) all.push_back(convolution(way, bias));
+  all[0].bad = {
+      {{Dim({3, 3, 2}), Dim({2, 2, 3, 1})}},      {{Dim({3, 3, 2}), Dim({4, 2, 2, 1})}},
+      {{Dim({3, 3, 2}), Dim({2, 4, 2, 1})}},      {{Dim({3, 3, 2}), Dim({0, 2, 2, 1})}},
+      {{Dim({3, 3, 2, 2}), Dim({2, 2, 2, 1})}},   {{Dim({3, 3, 2}), Dim({2, 2, 2, 1, 2})}},
+      {{Dim({3, 3, 2}, 2), Dim({2, 2, 2, 1}, 3)}}};
+  all[1].bad = {{{Dim({3, 3, 2}), Dim({2, 2, 2, 4}), Dim({3})}},
+                {{Dim({3, 3, 2}), Dim({2, 2, 2, 4}), Dim({4, 2})}},
+                {{Dim({3, 3, 2}, 2), Dim({2, 2, 2, 4}), Dim({4}, 3)}}};
+  for (const Way& way : kWays) all.push_back(pooling(way, 2, way.valid ? 3 : 2));
+  all.push_back(pooling({{1, 1}, false}, 5, 1));
+  all.push_back(pooling({{3, 2}, true}, 1, 1));
+  for (unsigned d : {0u, 1u, 2u}) all.push_back(kmax(2, d));
+  all.push_back(kmax(1, 1));
+
+  OpCase c;
+  c.name = "filter1d_narrow";
+  c.shapes = [](Shapes& s) {
+    const unsigned r = s.positive(), w = s.positive();
+    const Dim f = s.coin() ? Dim({r, w}, s.batch()) : Dim({r, w, s.size()}, s.batch());
+    return std::vector{Dim({r, w + s.positive() - 1}, s.batch()), f};
+  };
+  c.build = [](const Operand& x) { return filter1d_narrow(x[0], x[1]); };
+  c.reference = [](const Arrays& x) {
+    const Dim &d = x[0].dim, &f = x[1].dim;
+    return fill(Dim({f[2], d[1] - f[1] + 1}, std::max(d.bd, f.bd)), [&](const Place& p) {
+      double sum = 0;
+      for (unsigned a = 0; a < d[0]; ++a)
+        for (unsigned e = 0; e < f[1]; ++e)
+          sum += x[0].at(a, p[1] + e, p[kBatch]) * x[1].at({a, e, p[0], 0, 0, 0, 0, p[kBatch]});
+      return sum;
+    });
+  };
+  c.bad = {{{Dim({2, 3}), Dim({3, 2})}},      {{Dim({2, 3}), Dim({2, 4})}},
+           {{Dim({0, 3}), Dim({0, 2})}},      {{Dim({2, 3}), Dim({2, 0})}},
+           {{Dim({2, 3, 2}), Dim({2, 2})}},   {{Dim({2, 3}), Dim({2, 2, 2, 2})}},
+           {{Dim({2, 3}, 2), Dim({2, 2}, 3)}}};
+  all.push_back(c);
+
+  c = {};
+  c.name = "fold_rows";
+  c.shapes = [](Shapes& s) {
+    Dim x = s.any(4);
+    x.d[0] *= 3;
+    return std::vector{x};
+  };
+  c.build = [](const Operand& x) { return fold_rows(x[0], 3); };
+  c.reference = [](const Arrays& x) {
+    Dim y = x[0].dim;
+    y.d[0] /= 3;
+    return fill(y, [&](Place p) {
+      p[0] *= 3;
+      double sum = 0;
+      for (unsigned k = 0; k < 3; ++k, ++p[0]) sum += x[0].at(p);
+      return sum;
+    });
+  };
+  c.bad = {{{Dim({4, 2})}}, {{Dim({3, 1, 1, 1, 1, 1, 2})}}};
+  all.push_back(c);
+
+  c = {};
+  c.name = "kmh_ngram";
+  c.shapes = [](Shapes& s) {
+    Dim x = s.any(4);
+    while (x.nd < 2) x.add_dim(s.size());
+    x.d[1] += 3;
+    return std::vector{x};
+  };
+  c.build = [](const Operand& x) { return kmh_ngram(x[0], 3); };
+  c.reference = [](const Arrays& x) {
+    Dim y = x[0].dim;
+    y.d[1] -= 2;
+    return fill(y, [&](Place p) {
+      double sum = 0;
+      for (unsigned k = 0; k < 3; ++k, ++p[1]) sum += x[0].at(p);
+      return sum;
+    });
+  };
+  c.bad = {{{Dim({4, 2})}}, {{Dim({4})}}};
+  all.push_back(c);
+  return all;
+}
+
+DYNET_OP_TESTS("convolution", convolution_cases())
+
+TEST_CASE("convolution: an image of several pieces") {
+  const Way way = {{1, 1}, false};
+  const Dim d({70, 50, 16}), w({3, 4, 16, 5});
+  const RandomStream random(7);
+  std::vector<float> image(d.size()), filter(w.size()), slope(70 * 50 * 5);
+  std::uint64_t n = 0;
+  for (auto* v : {&image, &filter, &slope})
+    for (float& e : *v) e = static_cast<float>(random.uniform(n++) - 0.5);
+
+  ParameterCollection model;
+  Parameter px = model.add_parameters(d), pf = model.add_parameters(w);
+  px.set_value(image);
+  pf.set_value(filter);
+  ComputationGraph g;
+  const Expression y = conv2d(parameter(g, px), parameter(g, pf), {1, 1}, false);
+  REQUIRE(y.dim() == Dim({70, 50, 5}));
+  g.backward(sum_elems(cmult(y, input(g, y.dim(), slope))));
+
+  std::vector<double> value(slope.size()), dx(image.size()), df(filter.size());
+  const unsigned size[2] = {3, 4};
+  for (unsigned o = 0; o < 5; ++o)
+    for (unsigned j = 0; j < 50; ++j)
+      for (unsigned i = 0; i < 70; ++i) {
+        const std::size_t at = i + 70 * (j + 50 * std::size_t{o});
+        const auto here = static_cast<double>(slope[at]);
+        over_window(way, d, size, {i, j}, [&](unsigned r, unsigned c, unsigned a, unsigned e) {
+          for (unsigned k = 0; k < 16; ++k) {
+            const std::size_t from = r + 70 * (c + 50 * std::size_t{k});
+            const std::size_t tap = a + 3 * (e + 4 * (k + 16 * std::size_t{o}));
+            value[at] += static_cast<double>(image[from]) * static_cast<double>(filter[tap]);
+            dx[from] += here * static_cast<double>(filter[tap]);
+            df[tap] += here * static_cast<double>(image[from]);
+          }
+        });
+      }
+  const auto worst = [](const std::vector<float>& a, const std::vector<double>& b) {
+    double most = a.size() == b.size() ? 0 : 1;
+    for (std::size_t k = 0; k < b.size(); ++k)
+      most = std::max(most, std::abs(static_cast<double>(a[k]) - b[k]));
+    return most;
+  };
+  CHECK(worst(as_vector(y.value()), value) < 1e-4);
+  CHECK(worst(as_vector(px.gradients()), dx) < 1e-4);
+  CHECK(worst(as_vector(pf.gradients()), df) < 1e-3);
+}
+
+TEST_CASE("convolution: equal elements, NaN, and what is all the same") {
+  using V = std::vector<float>;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  ComputationGraph g;
+  ParameterCollection model;
+  Parameter p = model.add_parameters({2, 2});
+  p.set_value({1, 1, 1, 1});
+  const Expression x = parameter(g, p);
+  g.backward(maxpooling2d(x, {2, 2}, {1, 1}));
+  CHECK(as_vector(p.gradients()) == V{1, 0, 0, 0});
+  model.reset_gradient();
+  g.backward(sum_elems(kmax_pooling(x, 1)));
+  CHECK(as_vector(p.gradients()) == V{1, 1, 0, 0});
+  const Expression holes = input(g, {4}, {1, nan, 3, 2});
+  CHECK(std::isnan(as_vector(kmax_pooling(holes, 2, 0).value())[0]));
+  CHECK(as_vector(kmax_pooling(holes, 2, 0).value())[1] == 3);
+  CHECK(std::isnan(as_vector(maxpooling2d(holes, {4, 1}, {1, 1}).value())[0]));
+  const float low = -std::numeric_limits<float>::infinity();
+  const Expression masked = input(g, {2, 2}, {low, low, low, low});
+  CHECK(as_vector(maxpooling2d(masked, {2, 2}, {2, 2}).value()) == V{low});
+}
+
+}  // namespace dynet::test

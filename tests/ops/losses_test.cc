@@ -1,0 +1,369 @@
+#include "dynet-like/ops/losses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/inputs.h"
+#include "dynet-like/ops/reductions.h"
+#include "dynet-like/ops/selection.h"
+#include "dynet-like/ops/softmax.h"
+#include "dynet-like/param/parameters.h"
+#include "tests/ops/cases.h"
+#include "tests/support/catch.h"
+
+namespace dynet::test {
+namespace {
+
+constexpr unsigned kBatch = kMaxTensorDim;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using List = std::vector<unsigned>;
+using Lists = std::vector<List>;
+
+/// Keeps what a pointer form reads; nodes of many graphs may do so.
+template <class V>
+const V* keep(V v) {
+  static std::map<V, std::unique_ptr<const V>> kept;
+  auto& place = kept[v];
+  if (!place) place = std::make_unique<const V>(v);
+  return place.get();
+}
+
+OpCase distance(const std::string& name,
+                std::function<Expression(const Expression&, const Expression&)> op,
+                std::function<double(double)> f) {
+  OpCase c;
+  c.name = name;
+  c.shapes = [](Shapes& s) {
+    Dim x = s.any(3), y = x;
+    x.bd = s.batch();
+    y.bd = s.batch();
+    return std::vector{x, y};
+  };
+  c.build = [op](const Operand& x) { return op(x[0], x[1]); };
+  c.reference = [f](const Arrays& x) {
+    const Array d = zip(x, [f](const std::vector<double>& v) { return f(v[0] - v[1]); });
+    const std::size_t n = d.dim.batch_size();
+    return fill(Dim({1}, d.dim.bd), [&](const Place& p) {
+      double sum = 0;
+      for (std::size_t k = 0; k < n; ++k) sum += d.v[p[kBatch] * n + k];
+      return sum;
+    });
+  };
+  c.distinct = true;
+  c.same_operand = false;
+  c.extremes = {1e15, -1e15, 0};
+  c.bad = {{{Dim({2}), Dim({3})}}, {{Dim({2, 3}), Dim({3, 2})}}, {{Dim({2}, 2), Dim({2}, 3)}}};
+  return c;
+}
+
+double huber(double d, double c) { return std::abs(d) < c ? d * d : c * (2 * std::abs(d) - c); }
+
+/// The hinge of a class along dimension d at a place of the others.
+double hinge_at(const Array& x, Place p, unsigned d, unsigned right, double m) {
+  p[d] = right;
+  const double here = x.at(p);
+  double sum = 0;
+  for (unsigned j = 0; j < x.dim[d]; ++j) {
+    p[d] = j;
+    if (j != right && x.at(p) != -kInfinity) sum += std::max(0.0, m - here + x.at(p));
+  }
+  return sum;
+}
+
+List classes_of(const Dim& d, unsigned variant) {
+  List v;
+  for (unsigned b = 0; b < d.bd; ++b) v.push_back((variant + 3 * b) % d.rows());
+  return v;
+}
+
+OpCase hinge_case(const std::string& form, std::function<Expression(const Expression&, List)> build,
+                  double m) {
+  OpCase c;
+  c.name = "hinge, " + form;
+  c.shapes = [](Shapes& s) { return std::vector{Dim({s.positive() * s.positive()}, s.batch())}; };
+  c.build = [build](const Operand& x) { return build(x[0], classes_of(x[0].dim(), x.variant)); };
+  c.reference = [m](const Arrays& x) {
+    const List v = classes_of(x[0].dim, x.variant);
+    return fill(Dim({1}, x[0].dim.bd),
+                [&](const Place& p) { return hinge_at(x[0], p, 0, v[p[kBatch]], m); });
+  };
+  c.low = -1.37;
+  c.distinct = true;
+  c.empty = false;
+  c.extremes = {-kInfinity, 1e4, -1e4};
+  return c;
+}
+
+/// One class for each place beside dimension d, in `lists` lists.
+Lists classes_beside(const Dim& x, unsigned d, unsigned lists, unsigned variant) {
+  Lists all(lists);
+  for (unsigned l = 0; l < lists; ++l)
+    for (unsigned p = 0; p < x[1 - d]; ++p) all[l].push_back((variant + 2 * l + p) % x[d]);
+  return all;
+}
+
+OpCase hinge_dim_case(const std::string& form, unsigned d, bool each,
+                      std::function<Expression(const Expression&, const Lists&)> build, double m) {
+  OpCase c;
+  c.name = "hinge_dim, " + form;
+  c.shapes = [](Shapes& s) { return std::vector{Dim({s.positive(), s.positive()}, s.batch())}; };
+  c.build = [=](const Operand& x) {
+    const Dim& dim = x[0].dim();
+    return build(x[0], classes_beside(dim, d, each ? dim.bd : 1, x.variant));
+  };
+  c.reference = [=](const Arrays& x) {
+    const Dim& dim = x[0].dim;
+    const Lists v = classes_beside(dim, d, each ? dim.bd : 1, x.variant);
+    return fill(Dim({dim[1 - d]}, dim.bd), [&](const Place& p) {
+      Place q{};
+      q[1 - d] = p[0];
+      q[kBatch] = p[kBatch];
+      return hinge_at(x[0], q, d, v[each ? p[kBatch] : 0][p[0]], m);
+    });
+  };
+  c.low = -1.37;
+  c.distinct = true;
+  c.empty = false;
+  c.extremes = {-kInfinity, 1e4, -1e4};
+  return c;
+}
+
+OpCase poisson_case(const std::string& form, bool each,
+                    std::function<Expression(const Expression&, List)> build) {
+  const auto counts = [each](const Dim& d, unsigned variant) {
+    List v;
+    for (unsigned b = 0; b < (each ? d.bd : 1); ++b) v.push_back((variant + b) % 5);
+    return v;
+  };
+  OpCase c;
+  c.name = "poisson_loss, " + form;
+  c.shapes = [](Shapes& s) { return std::vector{Dim({1}, s.batch())}; };
+  c.build = [=](const Operand& x) { return build(x[0], counts(x[0].dim(), x.variant)); };
+  c.reference = [=](const Arrays& x) {
+    const List v = counts(x[0].dim, x.variant);
+    return fill(Dim({1}, x[0].dim.bd), [&](const Place& p) {
+      const double n = v[each ? p[kBatch] : 0], rate = x[0].at(p);
+      return std::exp(rate) - (n == 0 ? 0 : n * rate) + std::lgamma(n + 1);
+    });
+  };
+  c.extremes = {-kInfinity, -1e4, 20};
+  return c;
+}
+
+/// The loss of a column: the largest x p - p p / 2 of all probabilities p, less that of q.
+double sparsemax_loss_at(const std::vector<double>& x, const List& support) {
+  const double most = *std::max_element(x.begin(), x.end());
+  const double q = 1.0 / static_cast<double>(support.size());
+  double low = most - 1, high = most, loss = q / 2;
+  for (int k = 0; k < 100; ++k) {
+    const double t = (low + high) / 2;
+    double sum = 0;
+    for (double e : x) sum += std::max(e - t, 0.0);
+    (sum > 1 ? low : high) = t;
+  }
+  for (double e : x) {
+    const double p = std::max(e - low, 0.0);
+    if (p > 0) loss += p * (e - most) - p * p / 2;
+  }
+  for (unsigned j : support) loss -= q * (x[j] - most);
+  return loss;
+}
+
+OpCase sparsemax_case(const std::string& form, bool each,
+                      std::function<Expression(const Expression&, const Lists&)> build) {
+  const auto supports = [each](const Dim& d, unsigned variant) {
+    Lists all(each ? d.bd : 1);
+    for (unsigned l = 0; l < all.size(); ++l)
+      for (unsigned r = 0; r < d.rows(); ++r)
+        if (r == 0 || (variant + l + r) % 3 == 0) all[l].push_back(r);
+    return all;
+  };
+  OpCase c;
+  c.name = "sparsemax_loss, " + form;
+  c.shapes = [](Shapes& s) { return std::vector{Dim({s.positive() * s.positive()}, s.batch())}; };
+  c.build = [=](const Operand& x) { return build(x[0], supports(x[0].dim(), x.variant)); };
+  c.reference = [=](const Arrays& x) {
+    const Lists v = supports(x[0].dim, x.variant);
+    const std::size_t n = x[0].dim.rows();
+    return fill(Dim({1}, x[0].dim.bd), [&](const Place& p) {
+      const auto first = x[0].v.begin() + static_cast<std::ptrdiff_t>(p[kBatch] * n);
+      return sparsemax_loss_at({first, first + static_cast<std::ptrdiff_t>(n)},
+                               v[each ? p[kBatch] : 0]);
+    });
+  };
+  c.empty = false;
+  c.extremes = {1e4, -1e4, 0.75};
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> loss_cases() {
+  using E = const Expression&;
+  std::vector<OpCase> all;
+  all.push_back(distance(
+      "l1_distance", [](E x, E y) { return l1_distance(x, y); },
+      [](double d) { return std::abs(d); }));
+  all.push_back(distance(
+      "huber_distance", [](E x, E y) { return huber_distance(x, y); },
+      [](double d) { return huber(d, 1.345); }));
+  all.back().value_tolerance = 1e-6;  // the bound is a float
+  all.push_back(distance(
+      "huber_distance, bound 0.5", [](E x, E y) { return huber_distance(x, y, 0.5f); },
+      [](double d) { return huber(d, 0.5); }));
+
+  OpCase rank;
+  rank.name = "pairwise_rank_loss";
+  rank.shapes = [](Shapes& s) {
+    const Dim d = s.any(3);
+    return std::vector{s.reduced(d), s.coin() ? d : s.reduced(d)};
+  };
+  for (const float m : {1.0f, 0.25f}) {
+    if (m != 1) rank.name += ", margin 0.25";
+    rank.build = [m](const Operand& x) {
+      return m == 1 ? pairwise_rank_loss(x[0], x[1]) : pairwise_rank_loss(x[0], x[1], m);
+    };
+    rank.reference = [m](const Arrays& x) {
+      return zip(x, [m](const std::vector<double>& v) {
+        return std::max(0.0, static_cast<double>(m) - v[0] + v[1]);
+      });
+    };
+    rank.low = -1.37;
+    rank.distinct = true;
+    rank.bad = {{{Dim({2}), Dim({3})}}, {{Dim({2}, 2), Dim({2}, 3)}}};
+    all.push_back(rank);
+  }
+
+  all.push_back(hinge_case(
+      "vector", [](E x, List v) { return hinge(x, v); }, 1));
+  all.back().bad = {{{Dim({3, 2})}}};
+  all.push_back(hinge_case(
+      "integer, margin 0.3",
+      [](E x, List v) { return v.size() == 1 ? hinge(x, v[0], 0.3f) : hinge(x, v, 0.3f); },
+      static_cast<double>(0.3f)));
+  all.push_back(hinge_case(
+      "vector pointer", [](E x, List v) { return hinge(x, keep(v)); }, 1));
+  all.push_back(hinge_case(
+      "pointer", [](E x, List v) { return v.size() == 1 ? hinge(x, keep(v[0])) : hinge(x, v); },
+      1));
+
+  for (unsigned d : {0u, 1u}) {
+    const std::string along = "along " + std::to_string(d);
+    all.push_back(hinge_dim_case(
+        "one list, " + along, d, false, [d](E x, const Lists& v) { return hinge_dim(x, v[0], d); },
+        1));
+    all.push_back(hinge_dim_case(
+        "a list for each, " + along, d, true,
+        [d](E x, const Lists& v) { return hinge_dim(x, v, d, 0.3f); }, static_cast<double>(0.3f)));
+    all.push_back(hinge_dim_case(
+        "pointer to one, " + along, d, false,
+        [d](E x, const Lists& v) { return hinge_dim(x, keep(v[0]), d); }, 1));
+    all.push_back(hinge_dim_case(
+        "pointer to many, " + along, d, true,
+        [d](E x, const Lists& v) { return hinge_dim(x, keep(v), d); }, 1));
+  }
+  all[all.size() - 8].bad = {{{Dim({3, 2, 2})}}};
+
+  all.push_back(poisson_case("vector", true, [](E x, List v) { return poisson_loss(x, v); }));
+  all.back().bad = {{{Dim({2})}}, {{Dim({0})}}};
+  all.push_back(poisson_case("integer", false, [](E x, List v) { return poisson_loss(x, v[0]); }));
+  all.push_back(
+      poisson_case("pointer", false, [](E x, List v) { return poisson_loss(x, keep(v[0])); }));
+  all.push_back(
+      poisson_case("vector pointer", true, [](E x, List v) { return poisson_loss(x, keep(v)); }));
+
+  all.push_back(sparsemax_case("one list", false,
+                               [](E x, const Lists& v) { return sparsemax_loss(x, v[0]); }));
+  all.back().bad = {{{Dim({3, 2})}}};
+  all.push_back(sparsemax_case("a list for each", true,
+                               [](E x, const Lists& v) { return sparsemax_loss(x, v); }));
+  all.push_back(sparsemax_case("pointer to one", false,
+                               [](E x, const Lists& v) { return sparsemax_loss(x, keep(v[0])); }));
+  all.push_back(sparsemax_case("pointer to many", true,
+                               [](E x, const Lists& v) { return sparsemax_loss(x, keep(v)); }));
+  return all;
+}
+
+DYNET_OP_TESTS("losses", loss_cases())
+
+TEST_CASE("losses: indices behind pointers are read at every forward") {
+  ComputationGraph g;
+  ParameterCollection model;
+  Parameter p = model.add_parameters({3});
+  p.set_value({1, 2, 4});
+  const Expression x = parameter(g, p), two = concatenate_to_batch({x, x});
+  unsigned one = 2, count = 0;
+  List list = {0}, support = {2};
+  Lists lists = {{0}, {2}};
+  const Expression a = hinge(x, &one), b = hinge_dim(x, &list), c = hinge_dim(two, &lists);
+  const Expression d = poisson_loss(pick(x, 0), &count), e = sparsemax_loss(x, &support);
+  CHECK(as_scalar(g.forward(a)) == 0);
+  CHECK(as_scalar(g.forward(b)) == 2 + 4);
+  CHECK(as_vector(g.forward(c)) == std::vector<float>{6, 0});
+  CHECK(as_scalar(g.forward(d)) == Approx(std::exp(1.0)));
+  CHECK(as_scalar(g.forward(e)) == Approx(0).margin(1e-6));
+  one = 1;
+  list = {2};
+  lists = {{1}, {0}};
+  count = 3;
+  support = {0, 1};  // of another length than before
+  CHECK(as_scalar(g.forward(a)) == 3);
+  CHECK(as_scalar(g.forward(b)) == 0);
+  CHECK(as_vector(g.forward(c)) == std::vector<float>{3, 6});
+  CHECK(as_scalar(g.forward(d)) == Approx(std::exp(1.0) - 3 + std::log(6.0)));
+  CHECK(as_scalar(g.forward(e)) == Approx(4 - 0.5 - 1.5 + 0.25));
+  // Backward belongs to the forward before it, whatever was written meanwhile.
+  g.forward(c);
+  lists = {{2}, {2}};
+  g.backward(sum_batches(c));
+  CHECK(as_vector(p.gradients()) == std::vector<float>{-2, 0, 2});
+
+  one = 3;
+  CHECK_THROWS_AS(g.forward(a), IndexError);
+  one = 0;
+  list = {0, 1};
+  CHECK_THROWS_AS(g.forward(b), IndexError);
+  list = {3};
+  CHECK_THROWS_AS(g.forward(b), IndexError);
+  list = {0};
+  lists = {{0}};
+  CHECK_THROWS_AS(g.forward(c), IndexError);
+  lists = {{0}, {0}};
+  support = {};
+  CHECK_THROWS_AS(g.forward(e), IndexError);
+  support = {4};
+  CHECK_THROWS_AS(g.forward(e), IndexError);
+  support = {0};
+  CHECK(as_scalar(g.forward(e)) == Approx(4 - 0.5 - 1 + 0.5));
+}
+
+template <class E>
+constexpr bool kUnclear = !requires(E x) {
+  sparsemax_loss(x, {{0u}, {1u}});
+};
+static_assert(kUnclear<Expression>, "one list of two, or two lists of one?");
+
+TEST_CASE("losses: lists may be written out") {
+  ComputationGraph g;
+  const Expression x = input(g, Dim({2, 2}, 2), {1, 2, 3, 5, 1, 2, 3, 5});
+  CHECK(as_vector(hinge_dim(x, {0, 1}).value()) == std::vector<float>{2, 0, 2, 0});
+  CHECK(as_vector(hinge_dim(x, {{0, 1}, {1, 0}}).value()) == std::vector<float>{2, 0, 0, 3});
+  CHECK(as_vector(sparsemax_loss(input(g, {2}, {1, 3}), {1}).value())[0] == Approx(0).margin(1e-6));
+}
+
+TEST_CASE("losses: a NaN among the scores shows") {
+  ComputationGraph g;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Expression x = input(g, {3}, {1, nan, 2});
+  for (const Expression& y : {hinge(x, 0), hinge(x, 1), hinge_dim(x, {2}), sparsemax_loss(x, {0}),
+                              poisson_loss(pick(x, 1), 2), l1_distance(x, x), huber_distance(x, x)})
+    CHECK(std::isnan(as_scalar(y.value())));
+  CHECK(std::isnan(as_vector(pairwise_rank_loss(x, x).value())[1]));
+}
+
+}  // namespace dynet::test
