@@ -16,7 +16,8 @@ struct RNNPointer {
 };
 
 /// What all recurrent networks share: a tree of states over one graph. A builder made without
-/// arguments is empty: `new_graph` throws ArgumentError until one with parameters is assigned to it.
+/// arguments is empty: `new_graph` throws ArgumentError until one with parameters is assigned to
+/// it.
 ///
 /// `new_graph`, then `start_new_sequence`, then `add_input`; anything else throws ArgumentError at
 /// the caller's line. Every step has a number (`state()`), and a step may follow any earlier one.
