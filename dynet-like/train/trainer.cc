@@ -127,10 +127,10 @@ bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter
 // All memory that the update needs, so that nothing can fail once it has begun.
 void Trainer::prepare(const ParameterFilter& chosen, const GradientLane* lane) {
   ParameterBank& bank = collection_.bank();
-  std::vector<ParameterStorage*> dense;
+  chosen_.clear();
   for (auto& p : bank.parameters) {
     if (!chosen(*p)) continue;
-    dense.push_back(p.get());
+    chosen_.push_back(p.get());
     if (average_kind_ || (lane && lane->find(p->index))) prepare_state(*p);
   }
   for (auto& p : bank.tables) {
@@ -139,7 +139,7 @@ void Trainer::prepare(const ParameterFilter& chosen, const GradientLane* lane) {
     if (average_kind_ || has_gradient) prepare_state(*p);
     prepare_lazy_rows(*p, has_gradient);
   }
-  cut(dense, rule_.whole);
+  cut(chosen_, rule_.whole);
 }
 
 void Trainer::prepare_state(ParameterStorage& p) {

@@ -221,8 +221,9 @@ class Trainer {
   real average_beta_ = 0;
   std::uint64_t average_every_ = 1, average_waited_ = 0, averages_ = 0;
   Workers* workers_ = nullptr;
-  std::vector<Piece> pieces_;          // of an update
-  std::vector<State> dense_, tables_;  // by index in the bank; empty until there is a gradient
+  std::vector<ParameterStorage*> chosen_;  // parameters of an update
+  std::vector<Piece> pieces_;              // of it
+  std::vector<State> dense_, tables_;      // by index in the bank; empty until there is a gradient
   std::vector<std::pair<ParameterStorage*, StateArray>> weights_;  // while averages are swapped in
   bool swapped_ = false;
   std::vector<std::unique_ptr<MissedUpdates>> lazy_;  // of tables, by index in the bank

@@ -7,17 +7,18 @@
 namespace dynet::cpu {
 namespace {
 
-// Operand k of a node at batch element e; an operand without a batch repeats.
-template <class T, class P>
-P* element(const Batch<T>& b, std::size_t k, P* p, std::size_t e) {
-  const Dim& d = b.dim(k);
-  return p + (d.bd == 1 ? 0 : e * d.batch_size());
-}
-// Whether the write for element e adds: later elements do when all share one operand.
+// Operand k of every node at batch element e; an operand without a batch repeats.
 template <class T>
-bool adds(const GradientBatch<T>& b, std::size_t k, std::size_t i, std::size_t e) {
-  return b.add(k, i) || (b.dim(k).bd == 1 && e > 0);
-}
+struct Operand {
+  Operand(const Batch<T>& b, std::size_t k) : step(b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()) {}
+  template <class P>
+  P* at(P* p, std::size_t e) const {
+    return p + e * step;
+  }
+  // Whether the write for element e adds: later elements do when all share one operand.
+  bool adds(bool first_adds, std::size_t e) const { return first_adds || (step == 0 && e > 0); }
+  std::size_t step;
+};
 
 // to[r] = f(r) or to[r] += f(r). A plain loop: parts of a state seldom lie on a border, and Eigen
 // would do their ends one by one.
@@ -34,9 +35,9 @@ void write(bool add, T* __restrict to, std::size_t n, F f) {
 template <class T>
 void lstm_activate_forward(const Batch<T>& b) {
   const auto bias = static_cast<T>(b.template attr<LstmGatesAttr>().forget_bias);
-  const std::size_t n = b.dim().batch_size(), h = n / 4;
+  const std::size_t n = b.dim().batch_size(), h = n / 4, batch = b.dim().bd;
   for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < b.dim().bd; ++e) {
+    for (std::size_t e = 0; e < batch; ++e) {
       const T* x = b.in(0, i) + e * n;
       T* y = b.out(i) + e * n;
       // logistic(x) = (1 + tanh(x / 2)) / 2, so that all gates are one array for tanh.
@@ -51,10 +52,10 @@ void lstm_activate_forward(const Batch<T>& b) {
 
 template <class T>
 void lstm_activate_backward(const GradientBatch<T>& b) {
-  const std::size_t n = b.dim().batch_size(), h = n / 4;
+  const std::size_t n = b.dim().batch_size(), h = n / 4, batch = b.dim().bd;
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
-    for (std::size_t e = 0; e < b.dim().bd; ++e) {
+    for (std::size_t e = 0; e < batch; ++e) {
       const T *y = b.out(i) + e * n, *dy = b.d_out(i) + e * n;
       T* dx = b.d_in(0, i) + e * n;
       write(b.add(0, i), dx, 3 * h, [&](std::size_t r) { return dy[r] * y[r] * (T(1) - y[r]); });
@@ -66,10 +67,11 @@ void lstm_activate_backward(const GradientBatch<T>& b) {
 
 template <class T>
 void lstm_cell_forward(const Batch<T>& b) {
-  const std::size_t h = b.dim().batch_size();
+  const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
+  const Operand<T> cells(b, 0), gates(b, 1);
   for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < b.dim().bd; ++e) {
-      const T *c = element(b, 0, b.in(0, i), e), *g = element(b, 1, b.in(1, i), e);
+    for (std::size_t e = 0; e < batch; ++e) {
+      const T *c = cells.at(b.in(0, i), e), *g = gates.at(b.in(1, i), e);
       write(false, b.out(i) + e * h, h,
             [&](std::size_t r) { return g[r] * g[3 * h + r] + g[h + r] * c[r]; });
     }
@@ -77,21 +79,22 @@ void lstm_cell_forward(const Batch<T>& b) {
 
 template <class T>
 void lstm_cell_backward(const GradientBatch<T>& b) {
-  const std::size_t h = b.dim().batch_size();
+  const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
+  const Operand<T> cells(b, 0), gates(b, 1);
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dc = b.d_in(0, i))
-      for (std::size_t e = 0; e < b.dim().bd; ++e) {
-        const T *f = element(b, 1, b.in(1, i), e) + h, *dy = b.d_out(i) + e * h;
-        write(adds(b, 0, i, e), element(b, 0, dc, e), h,
+      for (std::size_t e = 0; e < batch; ++e) {
+        const T *f = gates.at(b.in(1, i), e) + h, *dy = b.d_out(i) + e * h;
+        write(cells.adds(b.add(0, i), e), cells.at(dc, e), h,
               [&](std::size_t r) { return dy[r] * f[r]; });
       }
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dg = b.d_in(1, i))
-      for (std::size_t e = 0; e < b.dim().bd; ++e) {
-        const T *c = element(b, 0, b.in(0, i), e), *g = element(b, 1, b.in(1, i), e);
+      for (std::size_t e = 0; e < batch; ++e) {
+        const T *c = cells.at(b.in(0, i), e), *g = gates.at(b.in(1, i), e);
         const T* dy = b.d_out(i) + e * h;
-        T* to = element(b, 1, dg, e);
-        const bool add = adds(b, 1, i, e);
+        T* to = gates.at(dg, e);
+        const bool add = gates.adds(b.add(1, i), e);
         write(add, to, h, [&](std::size_t r) { return dy[r] * g[3 * h + r]; });
         write(add, to + h, h, [&](std::size_t r) { return dy[r] * c[r]; });
         if (!add) std::fill_n(to + 2 * h, h, T(0));
@@ -101,10 +104,11 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
 
 template <class T>
 void lstm_output_forward(const Batch<T>& b) {
-  const std::size_t h = b.dim().batch_size();
+  const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
+  const Operand<T> cells(b, 0), gates(b, 1);
   for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < b.dim().bd; ++e) {
-      const T *c = element(b, 0, b.in(0, i), e), *g = element(b, 1, b.in(1, i), e);
+    for (std::size_t e = 0; e < batch; ++e) {
+      const T *c = cells.at(b.in(0, i), e), *g = gates.at(b.in(1, i), e);
       T* t = b.aux(i) + e * h;
       map_vectors(t, c, h, [](const auto& v) { return v.tanh(); });
       write(false, b.out(i) + e * h, h, [&](std::size_t r) { return g[2 * h + r] * t[r]; });
@@ -113,21 +117,22 @@ void lstm_output_forward(const Batch<T>& b) {
 
 template <class T>
 void lstm_output_backward(const GradientBatch<T>& b) {
-  const std::size_t h = b.dim().batch_size();
+  const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
+  const Operand<T> cells(b, 0), gates(b, 1);
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dc = b.d_in(0, i))
-      for (std::size_t e = 0; e < b.dim().bd; ++e) {
-        const T *o = element(b, 1, b.in(1, i), e) + 2 * h, *dy = b.d_out(i) + e * h;
+      for (std::size_t e = 0; e < batch; ++e) {
+        const T *o = gates.at(b.in(1, i), e) + 2 * h, *dy = b.d_out(i) + e * h;
         const T* t = b.aux(i) + e * h;
-        write(adds(b, 0, i, e), element(b, 0, dc, e), h,
+        write(cells.adds(b.add(0, i), e), cells.at(dc, e), h,
               [&](std::size_t r) { return dy[r] * o[r] * (T(1) - t[r] * t[r]); });
       }
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dg = b.d_in(1, i))
-      for (std::size_t e = 0; e < b.dim().bd; ++e) {
+      for (std::size_t e = 0; e < batch; ++e) {
         const T *t = b.aux(i) + e * h, *dy = b.d_out(i) + e * h;
-        T* to = element(b, 1, dg, e);
-        const bool add = adds(b, 1, i, e);
+        T* to = gates.at(dg, e);
+        const bool add = gates.adds(b.add(1, i), e);
         if (!add) {
           std::fill_n(to, 2 * h, T(0));
           std::fill_n(to + 3 * h, h, T(0));

@@ -169,6 +169,20 @@ TEST_CASE("a graph made for each sample allocates nothing once the memory is war
         }) == 0);
 }
 
+TEST_CASE("a trainer's update allocates nothing once warm") {
+  if (!counted()) return;
+  Model m;
+  AdamTrainer adam(m.pc);
+  SimpleSGDTrainer sgd(m.pc);
+  CHECK(warm_allocations([&] {
+          for (Trainer* t : {static_cast<Trainer*>(&adam), static_cast<Trainer*>(&sgd)}) {
+            ComputationGraph g;
+            m.build_and_run(g);
+            t->update();
+          }
+        }) == 0);
+}
+
 TEST_CASE("several graphs at once, checkpoints and immediate mode allocate nothing once warm") {
   if (!counted()) return;
   Model m, other;
