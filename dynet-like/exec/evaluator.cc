@@ -40,7 +40,7 @@ class FloatEvaluator final : public Evaluator {
 
  private:
   void choose_planner() {
-    executor_.set_planner(inference_  ? plan_to_forget
+    executor_.set_planner(inference_  ? plan_for_inference
                           : batching_ ? plan_in_batches
                                       : plan_in_order);
   }

@@ -155,7 +155,8 @@ PlanCache::PlanCache(std::size_t bytes, std::uint64_t hash_mask)
 PlanCache::~PlanCache() = default;
 
 const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, Planner planner) {
-  const bool sees_more = planner == plan_to_forget && end < graph.nodes.size();  // than these nodes
+  const bool forgets = planner == plan_to_forget || planner == plan_for_inference;
+  const bool sees_more = forgets && end < graph.nodes.size();  // than these nodes
   if (end < begin + kFewest || end - begin > kMost || sees_more) {
     planner(graph, begin, end, made_);
     return made_;

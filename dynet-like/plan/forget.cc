@@ -280,13 +280,8 @@ class Placer {
   const std::uint32_t n_;
 };
 
-}  // namespace
-
-void plan_to_forget(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
-  if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
-  plan.reset(begin, end);
-  Batcher batcher(graph, plan);
-  batcher.find_ranks();
+// When ranks are known.
+void finish(const GraphStore& graph, Batcher& batcher, Plan& plan) {
   batcher.sort();
   if (const std::uint32_t windows = Windows(graph, plan).find(); windows > 1)
     batcher.sort_by_window(windows);
@@ -294,6 +289,31 @@ void plan_to_forget(const GraphStore& graph, NodeId begin, NodeId end, Plan& pla
     plan.scratch.window.clear();
   batcher.emit();
   Placer(graph, plan).run();
+}
+
+}  // namespace
+
+void plan_to_forget(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
+  if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
+  plan.reset(begin, end);
+  Batcher batcher(graph, plan);
+  batcher.find_ranks();
+  finish(graph, batcher, plan);
+}
+
+void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
+  constexpr std::size_t kWorthIt = std::size_t{1} << 21;  // elements
+  if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
+  plan.reset(begin, end);
+  Batcher batcher(graph, plan);
+  batcher.find_ranks();
+  std::size_t elements = 0;
+  for (const Signature& s : plan.scratch.signatures.all)
+    elements += s.count * std::min(s.dim.size(), kWorthIt);
+  if (elements > kWorthIt) return finish(graph, batcher, plan);
+  batcher.sort();
+  batcher.emit();
+  plan.place(graph, batcher.find_yielding());
 }
 
 }  // namespace dynet

@@ -108,6 +108,10 @@ void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, Plan& pl
 /// components together, cut where the values of a window take 1 MiB.
 void plan_to_forget(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
 
+/// The same above 8 MiB of values, in batches below: there is little to forget then, and making
+/// such a plan takes two or three times as long.
+void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
+
 /// Whether two nodes may be in one batch, were they ready at the same time: form, shapes, shared
 /// operands and the whole signature are compared.
 bool same_signature(const GraphStore& graph, const Node& a, const Node& b);
