@@ -1,10 +1,28 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <streambuf>
 #include <string>
 #include <string_view>
 
 namespace dynet::io_detail {
+
+/// The little-endian number that begins at `bytes`.
+template <class Int>
+Int get_number(const char* bytes) {
+  Int x = 0;
+  for (std::size_t i = sizeof(Int); i-- > 0;)
+    x = static_cast<Int>(static_cast<std::uint64_t>(x) << 8) |
+        static_cast<Int>(static_cast<unsigned char>(bytes[i]));
+  return x;
+}
+
+template <class Int>
+void append_number(std::string& bytes, Int x) {
+  for (std::size_t i = 0; i < sizeof(Int); ++i)
+    bytes += static_cast<char>(static_cast<std::uint64_t>(x) >> (8 * i));
+}
 
 /// A stream that appends to a string.
 class BytesOut : public std::streambuf {

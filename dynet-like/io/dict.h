@@ -16,6 +16,7 @@ class Dict {
   /// A dictionary of these words, numbered in this order. Throws ArgumentError if one comes twice.
   explicit Dict(const std::vector<std::string>& words);
 
+  /// The number of words, and whether there is this one.
   std::size_t size() const { return words_.size(); }
   bool contains(std::string_view word) const { return find(word) >= 0; }
 
@@ -38,6 +39,7 @@ class Dict {
   /// The number of that word, or -1.
   int get_unk_id() const { return unk_id_; }
 
+  /// All words by their numbers.
   const std::vector<std::string>& get_words() const { return words_; }
   /// As new: no words, not frozen, no unknown word.
   void clear();

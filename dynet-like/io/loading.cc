@@ -1,19 +1,58 @@
 #include "dynet-like/io/loading.h"
 
 #include <algorithm>
-#include <map>
+#include <cstring>
 #include <set>
+
+#include "dynet-like/base/errors.h"
 
 namespace dynet {
 namespace {
 
-std::string describe(bool is_lookup, const Dim& dim, std::size_t rows) {
+std::string describe(const ParameterStorage& p) {
+  return describe_shape(p.is_lookup, p.dim, p.rows);
+}
+
+std::string describe(const SavedTensor& t) { return describe_shape(t.is_lookup, t.dim(), t.rows); }
+
+SavedTensor tensor_of(const ParameterStorage& p, const std::string& name) {
+  SavedTensor t;
+  t.name = name;
+  t.is_lookup = p.is_lookup;
+  t.updated = p.updated;
+  t.rows = p.rows;
+  t.sizes.assign(p.dim.d, p.dim.d + p.dim.nd);
+  return t;
+}
+
+void append(GroupView& view, SavedTensor tensor, const float* values) {
+  view.group.tensors.push_back(std::move(tensor));
+  view.values.push_back(values);
+}
+
+// A collection and all below it, with their paths relative to it.
+template <class Visit>
+void for_each_collection(CollectionNode& node, const std::string& path, Visit visit) {
+  visit(path, node);
+  for (auto& child : node.children)
+    for_each_collection(*child, path + child->fullname.substr(node.fullname.size()), visit);
+}
+
+CollectionNode& find_node(const ParameterCollection& pc) {
+  CollectionNode* found = nullptr;
+  for_each_collection(pc.bank().root, "/", [&](const std::string&, CollectionNode& node) {
+    if (&node == &pc.node()) found = &node;
+  });
+  return *found;
+}
+
+}  // namespace
+
+std::string describe_shape(bool is_lookup, const Dim& dim, std::size_t rows) {
   std::string s = to_string(dim);
   if (is_lookup) s = "a table of " + std::to_string(rows) + " rows " + s;
   return s;
 }
-
-}  // namespace
 
 std::vector<std::pair<std::string, ParameterStorage*>> named_parameters(
     const ParameterCollection& pc) {
@@ -21,58 +60,246 @@ std::vector<std::pair<std::string, ParameterStorage*>> named_parameters(
   const std::size_t skip = pc.get_fullname().size() - 1;
   for (auto* all : {&pc.bank().parameters, &pc.bank().tables})
     for (auto& p : *all)
-      if (pc.node().contains(p->collection)) list.emplace_back(p->name.substr(skip), p.get());
+      if (pc.node().contains(p->collection)) {
+        p->settle_all();
+        list.emplace_back(p->name.substr(skip), p.get());
+      }
   return list;
 }
 
-void Loading::add(const ParameterCollection& pc, std::vector<SavedTensor> tensors) {
-  std::map<std::string, ParameterStorage*> here;
-  for (auto& [name, p] : named_parameters(pc)) here.emplace(name, p);
+GroupView view_of(const ParameterCollection& pc) {
+  GroupView view{{"ParameterCollection", {}, {}}, {}, std::make_shared<ParameterCollection>(pc)};
+  for (const auto& [name, p] : named_parameters(pc)) append(view, tensor_of(*p, name), p->values);
+  for_each_collection(find_node(pc), "/", [&](const std::string& path, CollectionNode& node) {
+    view.group.numbers[path] = node.weight_decay;
+  });
+  view.group.numbers["/"] = pc.get_weight_decay_lambda();
+  return view;
+}
+
+GroupView view_of(const ParameterHandle& p, const char* kind) {
+  ParameterStorage& s = p.get_storage();
+  s.settle_all();
+  GroupView view{{kind, {}, {}}, {}, p.shared()};
+  append(view, tensor_of(s, s.name), s.values);
+  return view;
+}
+
+GroupView view_of(const Trainer& trainer) {
+  GroupView view{{trainer.kind(), trainer.numbers(), {}}, {}, nullptr};
+  for (const Trainer::StateView& s : trainer.state_views())
+    for (std::size_t k = 0; k < s.arrays.size(); ++k) {
+      SavedTensor t;
+      t.name = s.name;
+      t.array = k;
+      t.sizes.assign(s.dim.d, s.dim.d + s.dim.nd);
+      append(view, std::move(t), s.arrays[k]);
+    }
+  return view;
+}
+
+std::string& Saving::add_thing(std::string kind) {
+  index_.things.push_back({std::move(kind), {}});
+  return archives_.emplace_back();
+}
+
+std::uint64_t Saving::add(GroupView view) {
+  index_.groups.push_back(view.group);
+  views_.push_back(std::move(view));
+  return views_.size() - 1;
+}
+
+void Saving::replace(std::uint64_t number, GroupView view) {
+  index_.groups.at(number) = view.group;
+  views_.at(number) = std::move(view);
+}
+
+void Saving::write(const std::string& path, const SaveOptions& options) const {
+  std::vector<std::string_view> data(archives_.begin(), archives_.end());
+  for (const GroupView& v : views_)
+    for (std::size_t i = 0; i < v.values.size(); ++i)
+      data.emplace_back(reinterpret_cast<const char*>(v.values[i]),
+                        v.group.tensors[i].count() * sizeof(float));
+  write_model_file(path, index_, data, options);
+}
+
+Loading::Loading(LoadOptions options) : options_(std::move(options)) {
+  for (const auto& [from, to] : options_.rename) rename_used_[from] = false;
+}
+
+std::string Loading::renamed(const std::string& name) {
+  const std::pair<const std::string, std::string>* best = nullptr;
+  for (const auto& rule : options_.rename) {
+    const bool fits =
+        rule.first == name || (rule.first.ends_with('/') && name.starts_with(rule.first));
+    if (fits && (!best || rule.first.size() > best->first.size())) best = &rule;
+  }
+  if (!best) return name;
+  rename_used_[best->first] = true;
+  return best->second + name.substr(best->first.size());
+}
+
+void Loading::differ(bool allowed, std::string why) {
+  (allowed ? left_out_ : differences_).push_back(std::move(why));
+}
+
+void Loading::take(ParameterStorage& p, const SavedTensor& t, const std::vector<float>* values) {
+  const std::size_t k = values_.size();
+  values_.push_back({&p, t.updated, nullptr});
+  const auto place = [this, k] {
+    Values& v = values_[k];
+    try {
+      v.values = std::make_unique_for_overwrite<float[]>(v.to->size());
+    } catch (const std::bad_alloc&) {
+      throw OutOfMemoryError("there is no memory for the values of " + v.to->name);
+    }
+    return v.values.get();
+  };
+  if (values)
+    std::copy(values->begin(), values->end(), place());
+  else
+    reads_.push_back({t.data, place});
+}
+
+void Loading::match(const Here& here, IncomingGroup& in) {
   std::set<std::string> seen;
-  for (SavedTensor& t : tensors) {
-    if (!seen.insert(t.name).second) {
-      differences_.push_back(t.name + " comes twice in the file");
+  for (std::size_t i = 0; i < in.group.tensors.size(); ++i) {
+    const SavedTensor& t = in.group.tensors[i];
+    const std::string name = renamed(t.name);
+    if (!seen.insert(name).second) {
+      differ(false, name + " comes twice in the file");
       continue;
     }
-    const auto found = here.find(t.name);
+    const auto found = here.find(name);
     if (found == here.end()) {
-      differences_.push_back(t.name + " " + describe(t.is_lookup, t.dim, t.rows) +
-                             " is in the file only");
+      differ(options_.allow_extra, name + " " + describe(t) + " is in the file only");
       continue;
     }
     ParameterStorage& p = *found->second;
-    if (p.is_lookup != t.is_lookup || p.dim != t.dim || p.rows != t.rows ||
-        p.size() != t.values.size())
-      differences_.push_back(t.name + " is " + describe(t.is_lookup, t.dim, t.rows) +
-                             " in the file and " + describe(p.is_lookup, p.dim, p.rows) + " here");
+    const bool whole = in.values.empty() || in.values[i].size() == p.size();
+    if (p.is_lookup != t.is_lookup || p.dim != t.dim() || p.rows != t.rows ||
+        p.size() != t.count() || !whole)
+      differ(options_.allow_reshaped,
+             name + " is " + describe(t) + " in the file and " + describe(p) + " here");
     else
-      values_.push_back({&p, std::move(t.values)});
+      take(p, t, in.values.empty() ? nullptr : &in.values[i]);
   }
-  for (auto& [name, p] : named_parameters(pc))
-    if (!seen.contains(name))
-      differences_.push_back(name + " " + describe(p->is_lookup, p->dim, p->rows) +
-                             " is missing in the file");
-  collections_.push_back(pc);
+  // In the order of creation, parameters first.
+  std::vector<std::pair<const ParameterStorage*, std::string>> missing;
+  for (const auto& [name, p] : here)
+    if (!seen.contains(name)) missing.emplace_back(p, name);
+  std::sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first->is_lookup, a.first->index) <
+           std::pair(b.first->is_lookup, b.first->index);
+  });
+  for (const auto& [p, name] : missing)
+    differ(options_.allow_missing, name + " " + describe(*p) + " is missing in the file");
 }
 
-void Loading::add(Trainer& trainer, TrainerSnapshot snapshot) {
-  for (std::string& s : trainer.differences(snapshot)) differences_.push_back(std::move(s));
+void Loading::add(const ParameterCollection& pc, IncomingGroup in) {
+  if (in.group.kind != "ParameterCollection") {
+    differ(false, "a " + in.group.kind + " was saved, not a ParameterCollection");
+    return;
+  }
+  Here here;
+  for (const auto& [name, p] : named_parameters(pc)) here.emplace(name, p);
+  match(here, in);
+  owners_.push_back(std::make_shared<ParameterCollection>(pc));
+  if (!options_.settings) return;
+  std::map<std::string, float> decays;
+  for (const auto& [path, decay] : in.group.numbers)
+    decays[renamed(path)] = static_cast<float>(decay);
+  for_each_collection(find_node(pc), "/", [&](const std::string& path, CollectionNode& node) {
+    if (const auto d = decays.find(path); d != decays.end()) decays_.emplace_back(&node, d->second);
+  });
+}
+
+void Loading::add(const ParameterHandle& p, IncomingGroup in) {
+  ParameterStorage& s = p.get_storage();
+  const char* kind = s.is_lookup ? "LookupParameter" : "Parameter";
+  if (in.group.kind != kind) {
+    differ(false, "a " + in.group.kind + " was saved, not a " + kind);
+    return;
+  }
+  s.settle_all();
+  match({{s.name, &s}}, in);
+  owners_.push_back(p.shared());
+}
+
+void Loading::add(Trainer& trainer, IncomingGroup in) {
+  Here here;
+  for (const auto& [name, p] : named_parameters(trainer.collection())) here.emplace(name, p);
+  TrainerSnapshot snapshot{in.group.kind, in.group.numbers, {}};
+  const std::size_t which = trainers_.size();
+  for (std::size_t i = 0; i < in.group.tensors.size(); ++i) {
+    const SavedTensor& t = in.group.tensors[i];
+    const std::string name = renamed(t.name);
+    const std::string what = in.group.kind + " state of " + name;
+    const auto p = here.find(name);
+    const bool extra = p == here.end();
+    if (extra ? options_.allow_extra
+              : options_.allow_reshaped && p->second->full_dim() != t.dim()) {
+      if (t.array == 0)
+        left_out_.push_back(what + (extra ? " is in the file only" : " is reshaped"));
+      continue;
+    }
+    if (t.array == 0) snapshot.entries.push_back({name, t.dim(), {}});
+    if (snapshot.entries.empty() || snapshot.entries.back().name != name ||
+        snapshot.entries.back().arrays.size() != t.array) {
+      differ(false, what + " has array " + std::to_string(t.array) + " out of order");
+      return;
+    }
+    snapshot.entries.back().arrays.emplace_back();
+    const std::size_t entry = snapshot.entries.size() - 1, k = t.array;
+    const auto place = [this, which, entry, k, n = t.count()] {
+      StateArray& a = trainers_[which].second.entries[entry].arrays[k];
+      a = StateArray(n);
+      return a.data();
+    };
+    if (in.values.empty()) {
+      reads_.push_back({t.data, place});
+    } else {
+      StateArray& a = snapshot.entries.back().arrays.back();
+      a = StateArray(t.count());
+      std::copy(in.values[i].begin(), in.values[i].end(), a.data());
+    }
+  }
+  for (std::string& s : trainer.differences(snapshot)) differ(false, std::move(s));
   trainers_.emplace_back(&trainer, std::move(snapshot));
 }
 
-std::string Loading::problem() const {
-  std::string all;
-  for (const std::string& s : differences_) all += (all.empty() ? "" : "; ") + s;
-  return all;
+std::string Loading::problem(bool all) const {
+  std::string problems;
+  const auto add = [&](const std::string& s) { problems += (problems.empty() ? "" : "; ") + s; };
+  for (const std::string& s : differences_) add(s);
+  for (const auto& [name, used] : rename_used_)
+    if (all && !used) add(name + " is to be renamed and is not in the file");
+  return problems;
 }
 
-void Loading::commit() {
+void Loading::read(const ModelFile& file) {
+  std::multimap<std::uint64_t, const Read*> wanted;
+  for (const Read& r : reads_) wanted.emplace(r.from.number, &r);
+  for (const SavedGroup& g : file.index().groups)
+    for (const SavedTensor& t : g.tensors) {
+      const auto [first, last] = wanted.equal_range(t.data.number);
+      if (first == last) file.verify(t.data);
+      for (auto i = first; i != last; ++i)
+        file.read(t.data, reinterpret_cast<char*>(i->second->place()));
+    }
+  reads_.clear();
+}
+
+LoadReport Loading::commit() {
+  LoadReport report{values_.size(), std::move(left_out_)};
   for (auto& [trainer, snapshot] : trainers_) trainer->restore(std::move(snapshot));
   for (const Values& v : values_) {
-    v.to->settle_all();
-    std::copy(v.values.begin(), v.values.end(), v.to->values);
+    if (v.to->size() > 0) std::memcpy(v.to->values, v.values.get(), v.to->size() * sizeof(float));
+    if (options_.settings) v.to->updated = v.updated;
     v.to->changed();
   }
+  for (const auto& [node, decay] : decays_) node->weight_decay = decay;
+  return report;
 }
 
 }  // namespace dynet

@@ -1,21 +1,36 @@
 #pragma once
 
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "dynet-like/io/model_file.h"
 #include "dynet-like/param/parameters.h"
 #include "dynet-like/train/trainer.h"
 
 namespace dynet {
 
-/// The values of one parameter or table, as a file holds them.
-struct SavedTensor {
-  std::string name;  ///< relative to the collection
-  bool is_lookup = false;
-  Dim dim;  ///< of the parameter, or of one row of a table
-  std::size_t rows = 1;
-  std::vector<float> values;
+/// How a file is loaded. By default everything in it must fit, name by name.
+struct LoadOptions {
+  bool allow_missing = false;   ///< parameters that the file does not have keep their values
+  bool allow_extra = false;     ///< what the file has and the model does not is left out
+  bool allow_reshaped = false;  ///< parameters of another shape in the file keep their values
+  /// Names in the file, and what they are called here; a name that ends in `/` stands for all that
+  /// begin with it. The longest one counts. Each must be found.
+  std::map<std::string, std::string> rename = {};
+  bool settings = true;               ///< load what is frozen and weight decay too
+  const FileSystem* files = nullptr;  ///< null: the operating system's
+};
+
+/// What a load did.
+struct LoadReport {
+  std::size_t loaded = 0;             ///< parameters and tables that got their values
+  std::vector<std::string> left_out;  ///< the differences that LoadOptions allowed
 };
 
 /// The parameters of a collection and below it, parameters first, and their names relative to it.
@@ -23,27 +38,90 @@ struct SavedTensor {
 std::vector<std::pair<std::string, ParameterStorage*>> named_parameters(
     const ParameterCollection& pc);
 
-/// What was read for parameters and trainers, until it is certain that all of it fits.
+/// `{3,4}`, or `a table of 6 rows {2}`.
+std::string describe_shape(bool is_lookup, const Dim& dim, std::size_t rows);
+
+/// Parameters or a trainer as a file lists them, and where their values are now.
+struct GroupView {
+  SavedGroup group;
+  std::vector<const float*> values;   ///< of each tensor
+  std::shared_ptr<const void> owner;  ///< keeps the values alive, but for a trainer's
+};
+GroupView view_of(const ParameterCollection& pc);
+/// `kind` is "Parameter" or "LookupParameter".
+GroupView view_of(const ParameterHandle& p, const char* kind);
+GroupView view_of(const Trainer& trainer);
+
+/// What is to be written in a model file.
+class Saving {
+ public:
+  /// The archive of one more thing, to be appended to. It stays where it is.
+  std::string& add_thing(std::string kind);
+  /// Returns the number of the group. The values must stay as they are until `write`.
+  std::uint64_t add(GroupView view);
+  /// Puts another group in the place of one that was added.
+  void replace(std::uint64_t number, GroupView view);
+  void write(const std::string& path, const SaveOptions& options) const;
+
+ private:
+  FileIndex index_;
+  std::deque<std::string> archives_;
+  std::vector<GroupView> views_;
+};
+
+/// A group that was read, with its values if they do not lie in sections of a file.
+struct IncomingGroup {
+  SavedGroup group;
+  std::vector<std::vector<float>> values;
+};
+
+/// What is read for parameters and trainers, until it is certain that all of it fits.
 class Loading {
  public:
-  void add(const ParameterCollection& pc, std::vector<SavedTensor> tensors);
+  explicit Loading(LoadOptions options = {});
+  Loading(const Loading&) = delete;
+  Loading& operator=(const Loading&) = delete;
+
+  /// What a name in the file is called here.
+  std::string renamed(const std::string& name);
+  void add(const ParameterCollection& pc, IncomingGroup in);
+  /// Throws ArgumentError for an empty handle.
+  void add(const ParameterHandle& p, IncomingGroup in);
   /// The trainer must outlive this.
-  void add(Trainer& trainer, TrainerSnapshot snapshot);
-  /// Why what was read does not fit, all reasons at once; empty if it fits.
-  std::string problem() const;
+  void add(Trainer& trainer, IncomingGroup in);
+  /// Why what was read does not fit, all reasons at once; empty if it fits. Before `all` is read,
+  /// names to be renamed may still be found.
+  std::string problem(bool all = true) const;
+  /// Reads the values from the file, and verifies all sections.
+  void read(const ModelFile& file);
   /// Stores everything. To be called if there is no `problem`. Throws OutOfMemoryError, changing
   /// nothing unless several trainers are loaded.
-  void commit();
+  LoadReport commit();
 
  private:
   struct Values {
     ParameterStorage* to;
-    std::vector<float> values;
+    bool updated;
+    std::unique_ptr<float[]> values;
   };
-  std::vector<ParameterCollection> collections_;  // keep the parameters alive
+  struct Read {
+    Section from;
+    std::function<float*()> place;
+  };
+  using Here = std::map<std::string, ParameterStorage*>;
+
+  void differ(bool allowed, std::string why);
+  void match(const Here& here, IncomingGroup& in);
+  void take(ParameterStorage& p, const SavedTensor& t, const std::vector<float>* values);
+
+  LoadOptions options_;
+  std::map<std::string, bool> rename_used_;
+  std::vector<std::shared_ptr<const void>> owners_;  // keep the parameters alive
   std::vector<Values> values_;
+  std::vector<std::pair<CollectionNode*, float>> decays_;
   std::vector<std::pair<Trainer*, TrainerSnapshot>> trainers_;
-  std::vector<std::string> differences_;
+  std::vector<Read> reads_;
+  std::vector<std::string> differences_, left_out_;
 };
 
 }  // namespace dynet

@@ -1,17 +1,20 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <boost/archive/binary_iarchive.hpp>
 #include <boost/archive/binary_oarchive.hpp>
 #include <boost/serialization/map.hpp>
 #include <boost/serialization/set.hpp>
 #include <boost/serialization/string.hpp>
+#include <boost/serialization/unique_ptr.hpp>
 #include <boost/serialization/unordered_map.hpp>
 #include <boost/serialization/utility.hpp>
 #include <boost/serialization/vector.hpp>
 #include <concepts>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -20,22 +23,54 @@
 #include <vector>
 
 #include "dynet-like/io/bytes.h"
-#include "dynet-like/io/frame.h"
-#include "dynet-like/io/parts.h"
+#include "dynet-like/io/loading.h"
 #include "dynet-like/io/serialize.h"
 
 namespace dynet {
+
+/// Says whether a thing can be copied, which loading does to leave it as it was after an error. To
+/// be specialized as `false` for a struct with a member that only seems to be copyable, such as a
+/// vector of unique pointers. What cannot be copied is read in place, after everything else was.
+template <class T>
+inline constexpr bool kCopiedByLoad =
+    std::is_copy_constructible_v<T>&& std::is_move_assignable_v<T>;
+template <class T, class A>
+inline constexpr bool kCopiedByLoad<std::vector<T, A>> = kCopiedByLoad<T>;
+template <class A, class B>
+inline constexpr bool kCopiedByLoad<std::pair<A, B>> = kCopiedByLoad<A>&& kCopiedByLoad<B>;
+template <class K, class V, class C, class A>
+inline constexpr bool kCopiedByLoad<std::map<K, V, C, A>> = kCopiedByLoad<V>;
+template <class K, class V, class H, class E, class A>
+inline constexpr bool kCopiedByLoad<std::unordered_map<K, V, H, E, A>> = kCopiedByLoad<V>;
+
 namespace io_detail {
 
 static_assert(std::endian::native == std::endian::little, "the format holds little-endian floats");
 
+// Their values are stored at the end, by Loading.
 template <class T>
 inline constexpr bool kDeferred =
-    std::is_same_v<T, ParameterCollection> || std::derived_from<T, Trainer>;
+    std::is_same_v<T, ParameterCollection> || std::derived_from<T, ParameterHandle> ||
+    std::derived_from<T, Trainer>;
 
-// What a part of a file is called: enough to notice that things are loaded in another order.
+// Containers are read anew as a whole.
 template <class T>
-struct PartKind {
+inline constexpr bool kFresh = false;
+template <class T, class A>
+inline constexpr bool kFresh<std::vector<T, A>> = true;
+template <class T, class D>
+inline constexpr bool kFresh<std::unique_ptr<T, D>> = true;
+template <class K, class V, class C, class A>
+inline constexpr bool kFresh<std::map<K, V, C, A>> = true;
+template <class K, class V, class H, class E, class A>
+inline constexpr bool kFresh<std::unordered_map<K, V, H, E, A>> = true;
+
+template <class T>
+inline constexpr bool kInPlace = !kDeferred<T> && !kCopiedByLoad<T> && !kFresh<T>;
+
+// What a thing is called in a file: enough to notice that things are loaded in another order.
+template <class T>
+struct ThingKind {
   static std::string name(const T& thing) {
     if constexpr (std::derived_from<T, Trainer>)
       return thing.kind();
@@ -44,6 +79,8 @@ struct PartKind {
   }
   static std::string name() {
     if constexpr (std::is_same_v<T, ParameterCollection>) return "ParameterCollection";
+    if constexpr (std::is_same_v<T, Parameter>) return "Parameter";
+    if constexpr (std::is_same_v<T, LookupParameter>) return "LookupParameter";
     if constexpr (std::is_same_v<T, Dict>) return "Dict";
     if constexpr (std::is_same_v<T, std::string>) return "string";
     if constexpr (std::is_same_v<T, bool>) return "bool";
@@ -56,40 +93,68 @@ struct PartKind {
   }
 };
 template <class T, class A>
-struct PartKind<std::vector<T, A>> {
-  static std::string name() { return "vector of " + PartKind<T>::name(); }
+struct ThingKind<std::vector<T, A>> {
+  static std::string name() { return "vector of " + ThingKind<T>::name(); }
   static std::string name(const std::vector<T, A>&) { return name(); }
 };
 
 template <class T>
-void save_part(PartWriter& out, const T& thing) {
-  out.begin(PartKind<T>::name(thing));
-  {
-    BytesOut bytes(out.bytes());
-    boost::archive::binary_oarchive archive(bytes, boost::archive::no_codecvt);
-    archive << thing;
-  }
-  out.end();
+void save_thing(Saving& saving, const T& thing) {
+  BytesOut bytes(saving.add_thing(ThingKind<T>::name(thing)));
+  boost::archive::binary_oarchive archive(bytes, boost::archive::no_codecvt);
+  find_helper(archive)->saving = &saving;
+  archive << thing;
 }
 
-template <class T>
-void read_part(const PartReader& in, std::size_t i, T& thing, Loading& loading) {
-  BytesIn bytes(in.part(i, PartKind<T>::name(thing)));
-  try {
-    boost::archive::binary_iarchive archive(bytes, boost::archive::no_codecvt);
-    archive.template get_helper<LoadHelper>(const_cast<char*>(&kLoadHelperId)).loading = &loading;
-    archive >> thing;
-  } catch (const boost::archive::archive_exception& e) {
-    in.fail(i, e.what());
-  } catch (const Error& e) {
-    in.fail(i, e.what());
-  } catch (const std::bad_alloc&) {
-    in.fail(i, "it needs more memory than there is");
-  } catch (const std::length_error& e) {
-    in.fail(i, e.what());
+// Reads things, the first one to the last.
+class ThingReader {
+ public:
+  ThingReader(const ModelFile& file, Loading& loading, std::size_t things)
+      : file_(file), loading_(loading) {
+    if (const std::size_t n = file.index().things.size(); n != things)
+      file.fail("it holds " + std::to_string(n) + (n == 1 ? " thing" : " things") + ", not " +
+                std::to_string(things));
   }
-  if (bytes.left() > 0) in.fail(i, std::to_string(bytes.left()) + " bytes are left over");
-}
+
+  template <class T>
+  void read(std::size_t i, T& thing) const {
+    const SavedThing& saved = file_.index().things[i];
+    const std::string which =
+        "thing " + std::to_string(i + 1) + " of " + std::to_string(file_.index().things.size());
+    if (const std::string kind = ThingKind<T>::name(thing); saved.kind != kind)
+      file_.fail(which + " is of kind " + saved.kind + ", not " + kind);
+    const std::string archived = file_.read(saved.data);
+    const auto fail = [&](const std::string& why) {
+      file_.fail(which + " (" + saved.kind + ") cannot be read: " + why);
+    };
+    BytesIn bytes(archived);
+    try {
+      boost::archive::binary_iarchive archive(bytes, boost::archive::no_codecvt);
+      ArchiveHelper& helper = *find_helper(archive);
+      helper.loading = &loading_;
+      helper.index = &file_.index();
+      archive >> thing;
+    } catch (const boost::archive::archive_exception& e) {
+      fail(e.what());
+    } catch (const Error& e) {
+      fail(e.what());
+    } catch (const std::bad_alloc&) {
+      fail("it needs more memory than there is");
+    } catch (const std::length_error& e) {
+      fail(e.what());
+    }
+    if (bytes.left() > 0) fail(std::to_string(bytes.left()) + " bytes are left over");
+  }
+  /// `all`: nothing more will be read.
+  void check(bool all) const {
+    if (const std::string problem = loading_.problem(all); !problem.empty())
+      file_.fail("it does not fit: " + problem);
+  }
+
+ private:
+  const ModelFile& file_;
+  Loading& loading_;
+};
 
 // One thing on its way from the file: read into a copy, which takes the place of the thing at the
 // end.
@@ -98,69 +163,92 @@ class Incoming {
  public:
   explicit Incoming(T& thing) : thing_(thing) {}
 
-  void read(const PartReader& in, std::size_t i, Loading& loading) {
+  void read(const ThingReader& in, std::size_t i) {
     if constexpr (kDeferred<T>) {
-      read_part(in, i, thing_, loading);
-    } else if constexpr (kCopied) {
-      copy_ = std::make_unique<T>(thing_);
-      read_part(in, i, *copy_, loading);
+      in.read(i, thing_);
+    } else if constexpr (!kInPlace<T>) {
+      if constexpr (kCopiedByLoad<T>)
+        copy_ = std::make_unique<T>(thing_);
+      else
+        copy_ = std::make_unique<T>();
+      in.read(i, *copy_);
     }
   }
-  void read_in_place(const PartReader& in, std::size_t i, Loading& loading) {
-    if constexpr (!kDeferred<T> && !kCopied) read_part(in, i, thing_, loading);
+  void read_in_place(const ThingReader& in, std::size_t i) {
+    if constexpr (kInPlace<T>) in.read(i, thing_);
   }
   void commit() {
-    if constexpr (!kDeferred<T> && kCopied) thing_ = std::move(*copy_);
+    if constexpr (!kDeferred<T> && !kInPlace<T>) thing_ = std::move(*copy_);
   }
 
  private:
-  static constexpr bool kCopied = std::is_copy_constructible_v<T> && std::is_move_assignable_v<T>;
-
   T& thing_;
   std::unique_ptr<T> copy_;
 };
 
+template <class T>
+inline constexpr bool kIsOption =
+    std::is_same_v<std::remove_const_t<T>, LoadOptions> || std::is_same_v<T, SaveOptions>;
+
 }  // namespace io_detail
 
-/// Saves things in one file: all of them, or the file stays as it was. See write_framed.
+/// Saves things in one file: all of them, or the file stays as it was. See NewFile; the format is
+/// in docs/file-format.md.
 ///
-/// A thing is a ParameterCollection (its values, not the gradients, by names relative to the
-/// collection), a Dict, a trainer, a builder (its settings; its parameters belong to a collection),
-/// a number, a string, a container of the standard library, or anything with a Boost `serialize`,
-/// which may contain all of these. Throws FileError.
+/// A thing is a ParameterCollection (its values, what is frozen and weight decay, not the
+/// gradients, by names relative to the collection), a Parameter or LookupParameter, a Dict, a
+/// trainer, a builder's settings, a number, a string, a container of the standard library, a
+/// generator of random numbers, or anything with a Boost `serialize`, which may contain all of
+/// these. Throws FileError.
 template <class... Ts>
-void save(const std::string& path, const Ts&... things) {
+void save(const std::string& path, const SaveOptions& options, const Ts&... things) {
   static_assert(sizeof...(Ts) > 0, "save needs something to save");
-  io_detail::PartWriter out(sizeof...(Ts));
-  (io_detail::save_part(out, things), ...);
-  write_framed(path, out.bytes());
+  Saving saving;
+  (io_detail::save_thing(saving, things), ...);
+  saving.write(path, options);
+}
+
+template <class... Ts>
+requires(!io_detail::kIsOption<Ts> && ...) void save(const std::string& path, const Ts&... things) {
+  save(path, SaveOptions{}, things...);
 }
 
 /// Loads what `save` saved, the same things in the same order.
 ///
-/// A collection must have the parameters that were saved, found by name whatever their order; a
-/// trainer must be of the same kind, on parameters of the same names. FileError names the file and
-/// the cause, all parameters that are missing, unknown or of another shape at once. Everything is
-/// read and checked before the first thing changes, so that an error leaves them all as they were;
-/// only things that cannot be copied are read in place, after all others.
+/// A collection must have the parameters that were saved, found by full name whatever their order;
+/// a trainer must be of the same kind, on parameters of the same names. FileError names the file
+/// and the cause, all parameters that are missing, unknown or of another shape at once; LoadOptions
+/// allow some of it. Everything is read, verified and matched before the first thing changes, so
+/// that an error leaves them all as they were; only things that cannot be copied are read in place,
+/// after all others. Takes memory for the values of the file once, beside the model.
 template <class... Ts>
-void load(const std::string& path, Ts&... things) {
+LoadReport load(const std::string& path, const LoadOptions& options, Ts&... things) {
   static_assert(sizeof...(Ts) > 0, "load needs something to load");
-  const std::string payload = read_framed(path);
-  const io_detail::PartReader in(path, payload, sizeof...(Ts));
-  Loading loading;
+  const ModelFile file(path, options.files);
+  Loading loading(options);
+  const io_detail::ThingReader in(file, loading, sizeof...(Ts));
   std::tuple<io_detail::Incoming<Ts>...> incoming{io_detail::Incoming<Ts>(things)...};
   std::size_t i = 0, k = 0;
-  std::apply(
+  return std::apply(
       [&](auto&... each) {
-        (each.read(in, i++, loading), ...);
-        in.check(loading);
-        (each.read_in_place(in, k++, loading), ...);
-        in.check(loading);
-        loading.commit();
+        (each.read(in, i++), ...);
+        if constexpr ((io_detail::kInPlace<Ts> || ...)) {
+          in.check(false);
+          file.verify_all();
+          (each.read_in_place(in, k++), ...);
+        }
+        in.check(true);
+        loading.read(file);
+        LoadReport report = loading.commit();
         (each.commit(), ...);
+        return report;
       },
       incoming);
+}
+
+template <class... Ts>
+requires(!io_detail::kIsOption<Ts> && ...) LoadReport load(const std::string& path, Ts&... things) {
+  return load(path, LoadOptions{}, things...);
 }
 
 }  // namespace dynet

@@ -1,8 +1,10 @@
 #pragma once
 
 // How Boost.Serialization sees the types of this library, for archives of your own and for `save`
-// and `load`. Everything is read and checked before anything is stored.
+// and `load`. Everything is read and checked before anything is stored. In model files the values
+// of parameters lie outside the archives, which hold numbers of groups instead.
 
+#include <algorithm>
 #include <boost/serialization/array_wrapper.hpp>
 #include <boost/serialization/nvp.hpp>
 #include <boost/serialization/split_free.hpp>
@@ -10,6 +12,8 @@
 #include <boost/serialization/vector.hpp>
 #include <concepts>
 #include <cstdint>
+#include <random>
+#include <sstream>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/io/dict.h"
@@ -17,58 +21,123 @@
 
 namespace dynet::io_detail {
 
-/// Kept by an archive: where parameters and trainers go that are read inside other objects. Without
-/// a `loading` they are stored as soon as they are read.
-struct LoadHelper {
+/// Kept by the archives of model files: where the values of parameters go, and where they come
+/// from. Other archives hold the values themselves, which are stored as soon as they are read.
+struct ArchiveHelper {
+  Saving* saving = nullptr;
   Loading* loading = nullptr;
+  const FileIndex* index = nullptr;
 };
-inline constexpr char kLoadHelperId = 0;
+inline constexpr char kArchiveHelperId = 0;
 
 template <class Archive>
-Loading* find_loading(Archive& ar) {
-  if constexpr (requires(void* id) { ar.template get_helper<LoadHelper>(id); })
-    return ar.template get_helper<LoadHelper>(const_cast<char*>(&kLoadHelperId)).loading;
+ArchiveHelper* find_helper(Archive& ar) {
+  if constexpr (requires(void* id) { ar.template get_helper<ArchiveHelper>(id); })
+    return &ar.template get_helper<ArchiveHelper>(const_cast<char*>(&kArchiveHelperId));
   else
     return nullptr;
 }
 
+template <class Archive, class T>
+void put(Archive& ar, const char* name, const T& value) {
+  ar << boost::serialization::make_nvp(name, value);
+}
+
+template <class T, class Archive>
+T get(Archive& ar, const char* name) {
+  T value{};
+  ar >> boost::serialization::make_nvp(name, value);
+  return value;
+}
+
+// Values come in pieces, so that a wrong number ends the archive before it takes the memory.
+inline constexpr std::uint64_t kArchivePiece = std::uint64_t{1} << 20;
+
+template <class Archive>
+void save_floats(Archive& ar, const float* values, std::uint64_t n) {
+  for (std::uint64_t done = 0; done < n; done += kArchivePiece)
+    put(ar, "values",
+        boost::serialization::make_array(values + done, std::min(n - done, kArchivePiece)));
+}
+
+template <class Archive>
+std::vector<float> load_floats(Archive& ar, std::uint64_t n) {
+  std::vector<float> values;
+  for (std::uint64_t done = 0; done < n; done += kArchivePiece) {
+    values.resize(std::min(n, done + kArchivePiece));
+    auto piece = boost::serialization::make_array(values.data() + done, values.size() - done);
+    ar >> boost::serialization::make_nvp("values", piece);
+  }
+  return values;
+}
+
+template <class Archive>
+void save_group(Archive& ar, GroupView view) {
+  if (ArchiveHelper* helper = find_helper(ar); helper && helper->saving) {
+    put(ar, "group", helper->saving->add(std::move(view)));
+    return;
+  }
+  put(ar, "kind", view.group.kind);
+  put(ar, "settings", std::uint64_t{view.group.numbers.size()});
+  for (const auto& [name, value] : view.group.numbers) {
+    put(ar, "name", name);
+    put(ar, "value", value);
+  }
+  put(ar, "tensors", std::uint64_t{view.group.tensors.size()});
+  for (std::size_t i = 0; i < view.values.size(); ++i) {
+    const SavedTensor& t = view.group.tensors[i];
+    put(ar, "name", t.name);
+    put(ar, "array", t.array);
+    put(ar, "lookup", t.is_lookup);
+    put(ar, "updated", t.updated);
+    put(ar, "rows", t.rows);
+    put(ar, "sizes", t.sizes);
+    save_floats(ar, view.values[i], t.count());
+  }
+}
+
+template <class Archive>
+IncomingGroup load_group(Archive& ar) {
+  if (ArchiveHelper* helper = find_helper(ar); helper && helper->index) {
+    const auto number = get<std::uint64_t>(ar, "group");
+    if (number >= helper->index->groups.size())
+      throw FileError("the file has no group " + std::to_string(number));
+    return {helper->index->groups[number], {}};
+  }
+  IncomingGroup in;
+  in.group.kind = get<std::string>(ar, "kind");
+  for (auto n = get<std::uint64_t>(ar, "settings"); n > 0; --n) {
+    const auto name = get<std::string>(ar, "name");
+    in.group.numbers[name] = get<double>(ar, "value");
+  }
+  for (auto n = get<std::uint64_t>(ar, "tensors"); n > 0; --n) {
+    SavedTensor t;
+    t.name = get<std::string>(ar, "name");
+    t.array = get<std::uint64_t>(ar, "array");
+    t.is_lookup = get<bool>(ar, "lookup");
+    t.updated = get<bool>(ar, "updated");
+    t.rows = get<std::uint64_t>(ar, "rows");
+    t.sizes = get<std::vector<std::uint64_t>>(ar, "sizes");
+    t.dim();  // throws if it is none
+    in.values.push_back(load_floats(ar, t.count()));
+    in.group.tensors.push_back(std::move(t));
+  }
+  return in;
+}
+
 /// Stores at once, or when all of the file is read.
-template <class Archive, class Thing, class Read>
-void finish(Archive& ar, Thing& thing, Read read) {
-  if (Loading* loading = find_loading(ar)) {
-    loading->add(thing, std::move(read));
+template <class Archive, class Thing>
+void load_into(Archive& ar, Thing& thing) {
+  IncomingGroup in = load_group(ar);
+  if (ArchiveHelper* helper = find_helper(ar); helper && helper->loading) {
+    helper->loading->add(thing, std::move(in));
     return;
   }
   Loading loading;
-  loading.add(thing, std::move(read));
+  loading.add(thing, std::move(in));
   if (const std::string problem = loading.problem(); !problem.empty())
     throw FileError("the archive does not fit: " + problem);
   loading.commit();
-}
-
-template <class Archive>
-void save_dim(Archive& ar, const Dim& dim) {
-  const std::vector<std::uint32_t> sizes(dim.d, dim.d + dim.nd);
-  ar << boost::serialization::make_nvp("sizes", sizes);
-}
-
-template <class Archive>
-Dim load_dim(Archive& ar) {
-  std::vector<std::uint32_t> sizes;
-  ar >> boost::serialization::make_nvp("sizes", sizes);
-  return Dim(std::vector<long>(sizes.begin(), sizes.end()));
-}
-
-template <class Archive>
-void save_floats(Archive& ar, const float* values, std::size_t n) {
-  auto bytes = boost::serialization::make_array(values, n);
-  ar << boost::serialization::make_nvp("values", bytes);
-}
-
-template <class Archive>
-void load_floats(Archive& ar, float* values, std::size_t n) {
-  auto bytes = boost::serialization::make_array(values, n);
-  ar >> boost::serialization::make_nvp("values", bytes);
 }
 
 }  // namespace dynet::io_detail
@@ -77,116 +146,74 @@ namespace boost::serialization {
 
 /// A collection is a list of named tensors; into an existing one they are loaded by name.
 template <class Archive>
-void save(Archive& ar, const dynet::ParameterCollection& pc, unsigned) {
-  const auto list = dynet::named_parameters(pc);
-  const std::uint64_t count = list.size();
-  ar << make_nvp("count", count);
-  for (const auto& [name, p] : list) {
-    const std::uint64_t rows = p->rows;
-    ar << make_nvp("name", name) << make_nvp("lookup", p->is_lookup) << make_nvp("rows", rows);
-    dynet::io_detail::save_dim(ar, p->dim);
-    p->settle_all();
-    dynet::io_detail::save_floats(ar, p->values, p->size());
-  }
+void serialize(Archive& ar, dynet::ParameterCollection& pc, unsigned) {
+  if constexpr (Archive::is_saving::value)
+    dynet::io_detail::save_group(ar, dynet::view_of(pc));
+  else
+    dynet::io_detail::load_into(ar, pc);
+}
+
+/// A single parameter, loaded into a handle that has one of the same full name.
+template <class Archive>
+void serialize(Archive& ar, dynet::Parameter& p, unsigned) {
+  if constexpr (Archive::is_saving::value)
+    dynet::io_detail::save_group(ar, dynet::view_of(p, "Parameter"));
+  else
+    dynet::io_detail::load_into(ar, p);
 }
 
 template <class Archive>
-void load(Archive& ar, dynet::ParameterCollection& pc, unsigned) {
-  std::uint64_t count = 0, rows = 0;
-  ar >> make_nvp("count", count);
-  std::vector<dynet::SavedTensor> tensors;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    dynet::SavedTensor t;
-    ar >> make_nvp("name", t.name) >> make_nvp("lookup", t.is_lookup) >> make_nvp("rows", rows);
-    t.dim = dynet::io_detail::load_dim(ar);
-    t.rows = rows;
-    t.values.resize(t.rows * t.dim.size());
-    dynet::io_detail::load_floats(ar, t.values.data(), t.values.size());
-    tensors.push_back(std::move(t));
-  }
-  dynet::io_detail::finish(ar, pc, std::move(tensors));
-}
-
-template <class Archive>
-void serialize(Archive& ar, dynet::ParameterCollection& pc, const unsigned version) {
-  split_free(ar, pc, version);
-}
-
-/// The words, and how the dictionary treats others.
-template <class Archive>
-void save(Archive& ar, const dynet::Dict& dict, unsigned) {
-  const bool frozen = dict.is_frozen();
-  const std::int32_t unk = dict.get_unk_id();
-  ar << make_nvp("words", dict.get_words()) << make_nvp("frozen", frozen) << make_nvp("unk", unk);
-}
-
-template <class Archive>
-void load(Archive& ar, dynet::Dict& dict, unsigned) {
-  std::vector<std::string> words;
-  bool frozen = false;
-  std::int32_t unk = -1;
-  ar >> make_nvp("words", words) >> make_nvp("frozen", frozen) >> make_nvp("unk", unk);
-  dynet::Dict read(words);
-  if (frozen) read.freeze();
-  if (unk >= 0) read.set_unk(read.convert(unk));
-  dict = std::move(read);
-}
-
-template <class Archive>
-void serialize(Archive& ar, dynet::Dict& dict, const unsigned version) {
-  split_free(ar, dict, version);
+void serialize(Archive& ar, dynet::LookupParameter& p, unsigned) {
+  if constexpr (Archive::is_saving::value)
+    dynet::io_detail::save_group(ar, dynet::view_of(p, "LookupParameter"));
+  else
+    dynet::io_detail::load_into(ar, p);
 }
 
 /// Settings, counters and state of any trainer; the state belongs to parameters by name.
 template <class Archive, class T>
 requires std::derived_from<T, dynet::Trainer>
-void save(Archive& ar, const T& trainer, unsigned) {
-  const std::string kind = trainer.kind();
-  const auto numbers = trainer.numbers();
-  const auto states = trainer.state_views();
-  const std::uint64_t number_count = numbers.size(), state_count = states.size();
-  ar << make_nvp("kind", kind) << make_nvp("number_count", number_count);
-  for (const auto& [name, value] : numbers)
-    ar << make_nvp("name", name) << make_nvp("value", value);
-  ar << make_nvp("state_count", state_count);
-  for (const auto& s : states) {
-    const std::uint64_t arrays = s.arrays.size();
-    ar << make_nvp("name", s.name) << make_nvp("arrays", arrays);
-    dynet::io_detail::save_dim(ar, s.dim);
-    for (const float* a : s.arrays) dynet::io_detail::save_floats(ar, a, s.dim.size());
+void serialize(Archive& ar, T& trainer, unsigned) {
+  if constexpr (Archive::is_saving::value)
+    dynet::io_detail::save_group(ar, dynet::view_of(trainer));
+  else
+    dynet::io_detail::load_into(ar, static_cast<dynet::Trainer&>(trainer));
+}
+
+/// The words, and how the dictionary treats others.
+template <class Archive>
+void serialize(Archive& ar, dynet::Dict& dict, unsigned) {
+  namespace io = dynet::io_detail;
+  if constexpr (Archive::is_saving::value) {
+    io::put(ar, "words", dict.get_words());
+    io::put(ar, "frozen", dict.is_frozen());
+    io::put(ar, "unk", std::int32_t{dict.get_unk_id()});
+  } else {
+    dynet::Dict read(io::get<std::vector<std::string>>(ar, "words"));
+    const bool frozen = io::get<bool>(ar, "frozen");
+    const auto unk = io::get<std::int32_t>(ar, "unk");
+    if (frozen) read.freeze();
+    if (unk >= 0) read.set_unk(read.convert(unk));
+    dict = std::move(read);
   }
 }
 
-template <class Archive, class T>
-requires std::derived_from<T, dynet::Trainer>
-void load(Archive& ar, T& trainer, unsigned) {
-  dynet::TrainerSnapshot read;
-  std::uint64_t number_count = 0, state_count = 0, arrays = 0;
-  ar >> make_nvp("kind", read.kind) >> make_nvp("number_count", number_count);
-  for (std::uint64_t i = 0; i < number_count; ++i) {
-    std::string name;
-    double value = 0;
-    ar >> make_nvp("name", name) >> make_nvp("value", value);
-    read.numbers[name] = value;
+/// The state of the standard library's generators, so that a run that goes on draws the same.
+template <class Archive, class U, std::size_t w, std::size_t n, std::size_t m, std::size_t r, U a,
+          std::size_t u, U d, std::size_t s, U b, std::size_t t, U c, std::size_t l, U f>
+void serialize(Archive& ar,
+               std::mersenne_twister_engine<U, w, n, m, r, a, u, d, s, b, t, c, l, f>& engine,
+               unsigned) {
+  std::stringstream text;
+  if constexpr (Archive::is_saving::value) {
+    text << engine;
+    dynet::io_detail::put(ar, "engine", text.str());
+  } else {
+    text.str(dynet::io_detail::get<std::string>(ar, "engine"));
+    std::mersenne_twister_engine<U, w, n, m, r, a, u, d, s, b, t, c, l, f> read;
+    if (!(text >> read)) throw dynet::FileError("the state of a random engine is broken");
+    engine = read;
   }
-  ar >> make_nvp("state_count", state_count);
-  for (std::uint64_t i = 0; i < state_count; ++i) {
-    dynet::TrainerSnapshot::Entry e;
-    ar >> make_nvp("name", e.name) >> make_nvp("arrays", arrays);
-    e.dim = dynet::io_detail::load_dim(ar);
-    for (std::uint64_t k = 0; k < arrays; ++k) {
-      e.arrays.emplace_back(e.dim.size());
-      dynet::io_detail::load_floats(ar, e.arrays.back().data(), e.dim.size());
-    }
-    read.entries.push_back(std::move(e));
-  }
-  dynet::io_detail::finish(ar, static_cast<dynet::Trainer&>(trainer), std::move(read));
-}
-
-template <class Archive, class T>
-requires std::derived_from<T, dynet::Trainer>
-void serialize(Archive& ar, T& trainer, const unsigned version) {
-  split_free(ar, trainer, version);
 }
 
 }  // namespace boost::serialization

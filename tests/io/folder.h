@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/io/files.h"
+
 namespace dynet {
 
 /// A folder that is there as long as the object.
@@ -44,10 +46,6 @@ inline std::string read_file(const std::string& path) {
   std::ostringstream bytes;
   bytes << in.rdbuf();
   return bytes.str();
-}
-
-inline void write_file(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
 /// What the exception of type E says, or "" if there is none.

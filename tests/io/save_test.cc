@@ -4,6 +4,7 @@
 #include <boost/archive/text_oarchive.hpp>
 #include <boost/archive/xml_iarchive.hpp>
 #include <boost/archive/xml_oarchive.hpp>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -12,41 +13,14 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/train/adam.h"
 #include "dynet-like/train/sgd.h"
 #include "tests/io/folder.h"
-#include "tests/param/plant.h"
+#include "tests/io/model.h"
 #include "tests/support/catch.h"
 
 using namespace dynet;
 
 namespace {
-
-// A collection with one of each, as another process would make it.
-struct Model {
-  ParameterCollection pc;
-  Parameter w, b;
-  LookupParameter e;
-
-  explicit Model(std::uint64_t seed) {
-    pc.set_seed(seed);
-    w = pc.add_parameters({3, 4}, "W");
-    auto sub = pc.add_subcollection("layer");
-    b = sub.add_parameters({5}, "b");
-    e = sub.add_lookup_parameters(6, {2}, "E");
-  }
-  std::vector<float> values() const {
-    std::vector<float> all = as_vector(w.values());
-    for (auto& part : {as_vector(b.values()), table_values(e)})
-      all.insert(all.end(), part.begin(), part.end());
-    return all;
-  }
-  void step(Trainer& trainer, float g) {
-    plant(w, std::vector<float>(12, g));
-    plant_row(e, 2, {g, -g});
-    trainer.update();
-  }
-};
 
 struct Settings {
   unsigned layers = 0;
@@ -108,10 +82,6 @@ struct Bad {
     throw ArgumentError("no");
   }
 };
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
 
 }  // namespace
 

@@ -1,0 +1,215 @@
+#include "dynet-like/io/exchange.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/io/bytes.h"
+#include "dynet-like/io/save.h"
+
+namespace dynet {
+namespace {
+
+using Type = NamedTensor::Type;
+using io_detail::get_number;
+
+struct TypeInfo {
+  const char* name;
+  std::size_t size;
+};
+
+// In the order of NamedTensor::Type.
+constexpr TypeInfo kTypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8},
+                               {"I32", 4}, {"I16", 2}, {"I8", 1},  {"U64", 8},  {"U32", 4},
+                               {"U16", 2}, {"U8", 1},  {"BOOL", 1}};
+
+float half_to_float(std::uint16_t h) {
+  const std::uint32_t sign = std::uint32_t{h & 0x8000u} << 16;
+  std::uint32_t exponent = (h >> 10) & 31, fraction = h & 0x3ffu;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
+  if (exponent == 0) {
+    const float small = std::ldexp(static_cast<float>(fraction), -24);
+    return sign ? -small : small;
+  }
+  return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+}
+
+// Copies an array between the two orders of elements. `sizes`, first index first; `to_last` is the
+// order in which the last index is the fastest.
+void reorder(const float* from, float* to, const std::vector<std::uint64_t>& sizes, bool to_last) {
+  std::uint64_t n = 1;
+  for (const std::uint64_t s : sizes) n *= s;
+  const std::size_t rank = sizes.size();
+  std::vector<std::uint64_t> index(rank, 0), stride(rank, 1);
+  for (std::size_t k = 1; k < rank; ++k) stride[k] = stride[k - 1] * sizes[k - 1];
+  std::uint64_t first = 0;  // the place where the first index is the fastest
+  for (std::uint64_t last = 0; last < n; ++last) {
+    if (to_last)
+      to[last] = from[first];
+    else
+      to[first] = from[last];
+    for (std::size_t k = rank; k-- > 0;) {
+      first += stride[k];
+      if (++index[k] < sizes[k]) break;
+      first -= stride[k] * sizes[k];
+      index[k] = 0;
+    }
+  }
+}
+
+void reorder_rows(const float* from, float* to, std::uint64_t rows,
+                  const std::vector<std::uint64_t>& sizes, bool to_last) {
+  std::uint64_t n = 1;
+  for (const std::uint64_t s : sizes) n *= s;
+  for (std::uint64_t r = 0; r < rows; ++r) reorder(from + r * n, to + r * n, sizes, to_last);
+}
+
+NamedTensor exported(const SavedTensor& t, const float* values) {
+  NamedTensor out;
+  out.name = t.name.substr(1);
+  if (t.is_lookup) out.shape.push_back(t.rows);
+  out.shape.insert(out.shape.end(), t.sizes.begin(), t.sizes.end());
+  std::vector<float> ordered(t.count());
+  reorder_rows(values, ordered.data(), t.rows, t.sizes, true);
+  out.bytes.assign(reinterpret_cast<const char*>(ordered.data()), ordered.size() * sizeof(float));
+  return out;
+}
+
+}  // namespace
+
+std::uint64_t NamedTensor::count() const { return bytes.size() / type_size(type); }
+
+const char* type_name(Type type) { return kTypes[static_cast<std::size_t>(type)].name; }
+
+std::size_t type_size(Type type) { return kTypes[static_cast<std::size_t>(type)].size; }
+
+std::uint64_t byte_count(const std::vector<std::uint64_t>& shape, std::size_t size,
+                         const std::string& whose) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+  std::uint64_t n = size;
+  for (const std::uint64_t s : shape) {
+    if (s != 0 && n > kMost / s) throw FileError(whose + " has more values than can be counted");
+    n *= s;
+  }
+  return n;
+}
+
+std::vector<float> to_floats(const NamedTensor& t) {
+  std::vector<float> values(t.count());
+  const char* p = t.bytes.data();
+  switch (t.type) {
+    case Type::F32:
+      if (!values.empty()) std::memcpy(values.data(), p, t.bytes.size());
+      break;
+    case Type::F64:
+      for (float& v : values) {
+        v = static_cast<float>(std::bit_cast<double>(get_number<std::uint64_t>(p)));
+        p += 8;
+      }
+      break;
+    case Type::F16:
+      for (float& v : values) {
+        v = half_to_float(get_number<std::uint16_t>(p));
+        p += 2;
+      }
+      break;
+    case Type::BF16:
+      for (float& v : values) {
+        v = std::bit_cast<float>(std::uint32_t{get_number<std::uint16_t>(p)} << 16);
+        p += 2;
+      }
+      break;
+    default:
+      throw FileError(t.name + " holds " + type_name(t.type) + ", which are no floats");
+  }
+  return values;
+}
+
+std::vector<NamedTensor> tensors_of(const ParameterCollection& pc) {
+  std::vector<NamedTensor> all;
+  const GroupView view = view_of(pc);
+  for (std::size_t i = 0; i < view.values.size(); ++i)
+    all.push_back(exported(view.group.tensors[i], view.values[i]));
+  return all;
+}
+
+std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& group) {
+  std::vector<NamedTensor> all;
+  for (const SavedTensor& t : group.tensors) {
+    std::vector<float> values(t.count());
+    file.read(t.data, reinterpret_cast<char*>(values.data()));
+    all.push_back(exported(t, values.data()));
+    if (t.array > 0) all.back().name += "." + std::to_string(t.array);
+  }
+  return all;
+}
+
+void write_model_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                         const SaveOptions& options) {
+  Saving saving;
+  io_detail::save_thing(saving, ParameterCollection());
+  GroupView view{{"ParameterCollection", {}, {}}, {}, nullptr};
+  std::vector<std::vector<float>> values;
+  for (const NamedTensor& t : tensors) {
+    SavedTensor s;
+    s.name = t.name.starts_with('/') ? t.name : "/" + t.name;
+    s.sizes = t.shape;
+    const std::string whose = "cannot save " + path + ": " + t.name;
+    if (t.shape.size() > kMaxTensorDim)
+      throw FileError(whose + " has " + std::to_string(t.shape.size()) + " sizes");
+    if (t.type >= Type::I64) throw FileError(whose + " holds " + type_name(t.type));
+    const std::vector<float> ordered = to_floats(t);
+    values.emplace_back(ordered.size());
+    reorder_rows(ordered.data(), values.back().data(), 1, t.shape, false);
+    view.group.tensors.push_back(std::move(s));
+  }
+  for (const auto& v : values) view.values.push_back(v.data());
+  saving.replace(0, std::move(view));
+  saving.write(path, options);
+}
+
+LoadReport store_tensors(const std::string& origin, const std::vector<NamedTensor>& tensors,
+                         ParameterCollection& pc, const LoadOptions& options) {
+  LoadOptions values_only = options;
+  values_only.settings = false;  // other files have none
+  Loading loading(values_only);
+  std::map<std::string, const ParameterStorage*> here;
+  for (const auto& [name, p] : named_parameters(pc)) here.emplace(name, p);
+  IncomingGroup in{{"ParameterCollection", {}, {}}, {}};
+  try {
+    for (const NamedTensor& t : tensors) {
+      SavedTensor s;
+      s.name = t.name.starts_with('/') ? t.name : "/" + t.name;
+      const auto p = here.find(loading.renamed(s.name));
+      s.sizes = t.shape;
+      if (p != here.end() && p->second->is_lookup && !t.shape.empty()) {
+        s.is_lookup = true;
+        s.rows = t.shape[0];
+        s.sizes.erase(s.sizes.begin());
+      }
+      std::vector<float> ordered;
+      if (s.sizes.size() > kMaxTensorDim)
+        throw FileError(t.name + " has " + std::to_string(s.sizes.size()) + " sizes");
+      for (const std::uint64_t n : t.shape)
+        if (n > 0xffffffffu) throw FileError(t.name + " has a size of " + std::to_string(n));
+      if (p != here.end()) {
+        const std::vector<float> values = to_floats(t);
+        ordered.resize(values.size());
+        reorder_rows(values.data(), ordered.data(), s.rows, s.sizes, false);
+      }
+      in.values.push_back(std::move(ordered));
+      in.group.tensors.push_back(std::move(s));
+    }
+    loading.add(pc, std::move(in));
+    if (const std::string problem = loading.problem(); !problem.empty())
+      throw FileError("it does not fit: " + problem);
+  } catch (const FileError& e) {
+    throw FileError("cannot load " + origin + ": " + e.what());
+  }
+  return loading.commit();
+}
+
+}  // namespace dynet

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dynet-like/io/loading.h"
+
+namespace dynet {
+
+/// What other programs' files hold: an array with a name.
+struct NamedTensor {
+  enum class Type { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL };
+
+  std::string name;
+  Type type = Type::F32;
+  std::vector<std::uint64_t> shape;
+  std::string bytes;  ///< little-endian, the last index fastest
+
+  std::uint64_t count() const;
+};
+
+/// "F32", as safetensors calls it.
+const char* type_name(NamedTensor::Type type);
+std::size_t type_size(NamedTensor::Type type);
+/// `count * size` of these sizes, or throws FileError naming `whose` if it has more than 60 bits.
+std::uint64_t byte_count(const std::vector<std::uint64_t>& shape, std::size_t size,
+                         const std::string& whose);
+
+/// The values as floats. Exact for F32, F16 and BF16; F64 is rounded. Throws FileError for
+/// integers.
+std::vector<float> to_floats(const NamedTensor& tensor);
+
+/// The parameters and tables of a collection as other programs have them: element (i, j) stays
+/// element (i, j), a table of n rows {d} is an array of n x d, names are those of the collection
+/// without the first `/`.
+std::vector<NamedTensor> tensors_of(const ParameterCollection& pc);
+/// The same of a group of a model file.
+std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& group);
+
+/// A model file with one ParameterCollection of parameters of these names and shapes, which is
+/// loaded by `load`; tables are loaded as tables by load_safetensors and load_npz only. Throws
+/// FileError for more than seven sizes and for what is no float.
+void write_model_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                         const SaveOptions& options = {});
+
+/// Stores arrays in a collection, as `load` does: by name, all or nothing; a first `/` may be
+/// missing in their names. `origin` is named in errors. Throws FileError.
+LoadReport store_tensors(const std::string& origin, const std::vector<NamedTensor>& tensors,
+                         ParameterCollection& pc, const LoadOptions& options = {});
+
+}  // namespace dynet

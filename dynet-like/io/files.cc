@@ -1,0 +1,215 @@
+#include "dynet-like/io/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/base/random.h"
+#include "dynet-like/base/thread_number.h"
+
+namespace dynet {
+namespace {
+
+constexpr std::string_view kMark = ".tmp-";
+constexpr std::size_t kDigits = 16, kSmall = std::size_t{1} << 16;
+
+std::string reason(std::int64_t result) {
+  return std::generic_category().message(static_cast<int>(-result));
+}
+
+bool is_temporary_of(std::string_view name, std::string_view target) {
+  if (name.size() != target.size() + kMark.size() + kDigits || !name.starts_with(target))
+    return false;
+  name.remove_prefix(target.size());
+  return name.starts_with(kMark) &&
+         name.find_first_not_of("0123456789abcdef", kMark.size()) == name.npos;
+}
+
+std::uint64_t unlikely_number() {
+  const auto clock = std::chrono::steady_clock::now().time_since_epoch().count();
+  return mix_bits(static_cast<std::uint64_t>(clock)) ^
+         mix_bits(static_cast<std::uint64_t>(::getpid()) << 32 ^ this_thread_number());
+}
+
+}  // namespace
+
+NewFile::NewFile(const std::string& path, const FileSystem* files)
+    : files_(files ? *files : system_), path_(path), target_(path) {
+  if (path.empty()) fail("the name is empty");
+  // Through a link the file itself is replaced, not the link.
+  std::error_code ignored;
+  if (const auto real = std::filesystem::canonical(path, ignored); !ignored)
+    target_ = real.string();
+  struct stat old = {};
+  const bool exists = files_.stat(target_, old) >= 0;
+  if (exists && !S_ISREG(old.st_mode)) fail("it is not a regular file");
+  if (exists)
+    if (const int r = files_.access(target_, W_OK); r < 0)
+      fail("it may not be written: " + reason(r));
+  const std::size_t slash = target_.rfind('/');
+  folder_ = slash == target_.npos ? "." : slash == 0 ? "/" : target_.substr(0, slash);
+  try {
+    remove_stale();
+    create();
+    if (exists) must("cannot set the mode", files_.fchmod(fd_, old.st_mode & 07777));
+  } catch (...) {
+    give_up();
+    throw;
+  }
+}
+
+NewFile::~NewFile() { give_up(); }
+
+void NewFile::give_up() noexcept {
+  // A file system of the user's may throw.
+  try {
+    if (!temporary_.empty()) files_.unlink(std::exchange(temporary_, {}));
+  } catch (...) {
+  }
+  try {
+    if (fd_ >= 0) files_.close(std::exchange(fd_, -1));
+  } catch (...) {
+  }
+}
+
+void NewFile::fail(const std::string& why) const {
+  throw FileError("cannot save " + path_ + ": " + why);
+}
+
+void NewFile::must(const char* what, int result) {
+  if (result >= 0) return;
+  fail(std::string(what) + ": " + reason(result));
+}
+
+void NewFile::remove_stale() const {
+  const std::string name = std::filesystem::path(target_).filename().string();
+  std::vector<std::string> names;
+  files_.list(folder_, names);  // that it cannot be read is no reason not to save
+  for (const std::string& other : names) {
+    if (!is_temporary_of(other, name)) continue;
+    const std::string stale = (std::filesystem::path(folder_) / other).string();
+    const int fd = files_.open(stale, O_WRONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0) continue;
+    if (files_.flock(fd) >= 0) files_.unlink(stale);
+    files_.close(fd);
+  }
+}
+
+void NewFile::create() {
+  std::uint64_t tag = unlikely_number();
+  int r = -EEXIST;
+  for (int attempt = 0; attempt < 100 && r == -EEXIST; ++attempt) {
+    tag = mix_bits(tag);
+    std::string name = target_ + std::string(kMark);
+    for (std::size_t i = 0; i < kDigits; ++i) name += "0123456789abcdef"[(tag >> (4 * i)) & 15];
+    r = files_.open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (r < 0) continue;
+    fd_ = r;
+    temporary_ = name;
+    // Before the lock held, another process may have taken the file for a stale one.
+    struct stat mine = {}, there = {};
+    const int lock = files_.flock(fd_);
+    const bool taken =
+        lock == -EWOULDBLOCK || (files_.fstat(fd_, mine) >= 0 &&
+                                 (files_.stat(name, there) < 0 || mine.st_ino != there.st_ino));
+    if (!taken) return;
+    give_up();
+    r = -EEXIST;
+  }
+  fail("no file can be made in folder " + folder_ + ": " + reason(r));
+}
+
+void NewFile::write_now(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::int64_t n = files_.write(fd_, bytes.data(), bytes.size());
+    if (n <= 0) fail("cannot write: " + reason(n == 0 ? -ENOSPC : n));
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void NewFile::write(std::string_view bytes) {
+  if (waiting_.size() + bytes.size() <= kSmall) {
+    waiting_ += bytes;
+    return;
+  }
+  write_now(waiting_);
+  waiting_.clear();
+  write_now(bytes);
+}
+
+void NewFile::commit() {
+  write_now(waiting_);
+  waiting_.clear();
+  must("cannot flush", files_.fsync(fd_));
+  must("cannot rename", files_.rename(temporary_, target_));
+  temporary_.clear();
+  must("it is written, but not closed", files_.close(std::exchange(fd_, -1)));
+
+  // The new name lives in the folder. Some file systems cannot flush folders.
+  const int folder = files_.open(folder_, O_RDONLY | O_DIRECTORY, 0);
+  if (folder == -EACCES) return;
+  const std::string what = "it is written, but folder " + folder_ + " cannot be flushed";
+  must(what.c_str(), folder);
+  const int r = files_.fsync(folder);
+  files_.close(folder);
+  if (r != -EINVAL && r != -ENOTSUP) must(what.c_str(), r);
+}
+
+void write_file(const std::string& path, std::string_view bytes, const SaveOptions& options) {
+  NewFile file(path, options.files);
+  file.write(bytes);
+  file.commit();
+}
+
+InputFile::InputFile(const std::string& path, const FileSystem* files)
+    : files_(files ? *files : system_), path_(path) {
+  // Without O_NONBLOCK opening a pipe waits for somebody who writes to it.
+  fd_ = files_.open(path, O_RDONLY | O_NONBLOCK, 0);
+  if (fd_ < 0) fail(reason(fd_));
+  struct stat info = {};
+  const int r = files_.fstat(fd_, info);
+  if (r >= 0 && S_ISREG(info.st_mode)) {
+    size_ = static_cast<std::uint64_t>(info.st_size);
+    return;
+  }
+  files_.close(std::exchange(fd_, -1));
+  fail(r < 0 ? reason(r) : "it is not a regular file");
+}
+
+InputFile::~InputFile() {
+  try {
+    if (fd_ >= 0) files_.close(fd_);
+  } catch (...) {
+  }
+}
+
+void InputFile::fail(const std::string& why) const {
+  throw FileError("cannot load " + path_ + ": " + why);
+}
+
+void InputFile::read(std::uint64_t at, char* to, std::size_t n) const {
+  while (n > 0) {
+    const std::int64_t got = files_.pread(fd_, to, n, at);
+    if (got < 0) fail(reason(got));
+    if (got == 0) fail("the file is cut short: it ends after " + std::to_string(at) + " bytes");
+    at += static_cast<std::uint64_t>(got);
+    to += got;
+    n -= static_cast<std::size_t>(got);
+  }
+}
+
+std::string InputFile::read_all() const {
+  std::string bytes(size_, '\0');
+  read(0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace dynet

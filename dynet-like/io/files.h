@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "dynet-like/io/file_system.h"
+
+namespace dynet {
+
+/// How files are written. Everything has a default.
+struct SaveOptions {
+  const FileSystem* files = nullptr;  ///< null: the operating system's
+};
+
+/// A file that appears under its name as a whole, or not at all.
+///
+/// The bytes go to a new file beside the target, `<target>.tmp-<16 digits>`, which `commit` flushes
+/// to the disk and renames; then it flushes the folder. Whatever fails, the new file is removed, an
+/// old file is untouched, and FileError names the file and the cause. Files of this kind that a
+/// process left behind when it was killed are removed by the next one that writes the same target;
+/// a lock tells them from files that are being written. The mode of an old file is kept, a symbolic
+/// link is followed, anything but a regular file is refused.
+class NewFile {
+ public:
+  /// `files` must outlive this; null: the operating system's.
+  explicit NewFile(const std::string& path, const FileSystem* files = nullptr);
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  /// Without `commit` everything is as it was.
+  ~NewFile();
+
+  void write(std::string_view bytes);
+  /// To be called once. If only the folder cannot be flushed, the new file is there whole and
+  /// FileError says so.
+  void commit();
+  /// Throws the FileError of this file.
+  [[noreturn]] void fail(const std::string& why) const;
+
+ private:
+  void remove_stale() const;
+  void create();
+  void give_up() noexcept;
+  void write_now(std::string_view bytes);
+  void must(const char* what, int result);
+
+  FileSystem system_;
+  const FileSystem& files_;
+  std::string path_, target_, folder_, temporary_;
+  std::string waiting_;  // small pieces on their way
+  int fd_ = -1;
+};
+
+/// A whole file at once, as NewFile writes it.
+void write_file(const std::string& path, std::string_view bytes, const SaveOptions& options = {});
+
+/// A regular file to be read. Errors are FileError with the name and the cause.
+class InputFile {
+ public:
+  /// `files` must outlive this; null: the operating system's.
+  explicit InputFile(const std::string& path, const FileSystem* files = nullptr);
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile();
+
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  /// Throws if the file ends before.
+  void read(std::uint64_t at, char* to, std::size_t n) const;
+  /// All of it.
+  std::string read_all() const;
+  [[noreturn]] void fail(const std::string& why) const;
+
+ private:
+  FileSystem system_;
+  const FileSystem& files_;
+  std::string path_;
+  int fd_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace dynet

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dynet-like/io/exchange.h"
+
+// What is in files of models, whatever program they are of. All errors are FileError.
+
+namespace dynet {
+
+enum class FileFormat { model, safetensors, npy, npz };
+
+/// By the first bytes, and for safetensors, which has none, by the name.
+FileFormat detect_format(const std::string& path);
+/// By the end of the name: .dynet, .safetensors, .npy, .npz.
+FileFormat format_of_name(const std::string& path);
+
+/// All arrays of a file. Of a model file the values of all groups; names of a trainer's state begin
+/// with its kind, and if there are several groups of a kind, all but the first with their number.
+std::vector<NamedTensor> read_tensors(const std::string& path);
+/// A model file gets one ParameterCollection, which is loaded by these names. Throws FileError for
+/// arrays that are not of floats, where the format has no others.
+void write_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                   const SaveOptions& options = {});
+
+/// Prints what is in a file: format and version, size, things and settings, and of each array name,
+/// type, shape, bytes, Euclidean norm, least and largest value, and how many are not finite. All of
+/// it is read and verified before the first line.
+void inspect(const std::string& path, std::ostream& out);
+
+/// Prints how two files differ: arrays in one only, of another shape or type, and of others the
+/// largest difference of values. Returns the number of arrays that differ in any bit.
+std::size_t print_differences(const std::string& a, const std::string& b, std::ostream& out);
+
+}  // namespace dynet

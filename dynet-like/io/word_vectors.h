@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "dynet-like/io/dict.h"
+#include "dynet-like/io/files.h"
+#include "dynet-like/param/parameters.h"
+
+// Word vectors of word2vec, GloVe and fastText. Text: a line for each word, the word and its
+// numbers separated by spaces, with a first line `<words> <dimension>` in word2vec's and fastText's
+// files. A word may contain spaces, as some of GloVe's do: the last numbers of a line are its
+// vector. Binary, as word2vec writes it: that first line, then for each word its bytes, a space,
+// and little-endian floats. Words are bytes. All errors are FileError and name the line or the
+// word.
+
+namespace dynet {
+
+struct VectorOptions {
+  enum class Duplicates { first, last, refuse };
+  enum class Case {
+    exact,
+    fallback,  ///< a word that is not in the file gets the vector of its lower-case form (ASCII)
+    lower      ///< capitals do not count, in either place (ASCII)
+  };
+  enum class Unknown {
+    keep,  ///< words that are not in the file keep their rows
+    zero,
+    mean  ///< they get the mean of the vectors that were found
+  };
+  bool binary = false;
+  Duplicates duplicates = Duplicates::first;  ///< which vector counts if a word comes twice
+  Case letters = Case::exact;
+  Unknown unknown = Unknown::keep;
+  const FileSystem* files = nullptr;  ///< null: the operating system's
+};
+
+/// How much of a dictionary a file of vectors covers.
+struct VectorReport {
+  std::size_t in_file = 0;     ///< words in the file
+  std::size_t dimension = 0;   ///< of their vectors
+  std::size_t found = 0;       ///< words of the dictionary that got a vector
+  std::size_t by_case = 0;     ///< of these, by another form of the word
+  std::size_t duplicates = 0;  ///< words in the file that came again, among those of the dictionary
+  std::vector<std::string> missing;  ///< words of the dictionary that got none
+
+  /// `found / words of the dictionary`, 1 for none.
+  double coverage() const;
+};
+
+/// Puts the vectors of a file in the rows of a table, by the numbers of the words. Reads the file
+/// once, keeping nothing but what the table needs; the table changes only when all of it is read.
+/// Throws FileError also for another dimension than the table's; ArgumentError unless the table has
+/// a row for each word.
+VectorReport load_word_vectors(const std::string& path, const Dict& words, LookupParameter& table,
+                               const VectorOptions& options = {});
+
+/// The rows of a table, by the words of the dictionary; text has nine digits, so that they come
+/// back to the bit. Throws ArgumentError unless the table has a row for each word, and for a word
+/// that the format cannot hold.
+void save_word_vectors(const std::string& path, const Dict& words, const LookupParameter& table,
+                       bool binary = false, const SaveOptions& options = {});
+
+}  // namespace dynet

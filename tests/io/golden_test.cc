@@ -1,0 +1,78 @@
+// Files of each released version of the format load for ever. They are never written again.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dynet-like/io/checkpoints.h"
+#include "dynet-like/train/adam.h"
+#include "tests/io/folder.h"
+#include "tests/io/model.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+// What is in the files, made of numbers that every machine computes alike.
+struct Golden {
+  ParameterCollection pc{0.25f};
+  Parameter w = pc.add_parameters({3, 4}, ParameterInitConst(0), "W");
+  ParameterCollection layer = pc.add_subcollection("layer", 0.5f);
+  Parameter b = layer.add_parameters({5}, ParameterInitConst(0), "b");
+  LookupParameter e = layer.add_lookup_parameters(6, {2}, ParameterInitConst(0), "E");
+  AdamTrainer trainer{pc};
+  Dict words;
+  std::vector<std::string> list;
+  int number = 0;
+  double real_number = 0;
+
+  void fill() {
+    w.set_value({1, -2, 0.5, -0.25, 1e30f, -1e-30f, 0, -0.0f, 3, 4, 5, 6});
+    b.set_value({1, 2, 3, 4, 5});
+    b.set_updated(false);
+    for (unsigned i = 0; i < 6; ++i) e.initialize(i, {static_cast<float>(i), -0.5f});
+    trainer.learning_rate = 0.125f;
+    trainer.clip_threshold = 2;
+    plant(w, std::vector<float>(12, 0.0f));
+    trainer.update();
+    words = Dict({"one", "two", "<unk>"});
+    words.freeze();
+    words.set_unk("<unk>");
+    list = {"x", "", "z"};
+    number = 42;
+    real_number = 0.1;
+  }
+  template <class Action>
+  void with(Action action) {
+    action(pc, trainer, words, list, number, real_number);
+  }
+};
+
+const std::filesystem::path kFolder = std::filesystem::path(__FILE__).parent_path() / "golden";
+
+}  // namespace
+
+TEST_CASE("a file of version 1 loads") {
+  const std::string path = (kFolder / "version-1.dynet").string();
+  Golden made, read;
+  made.fill();
+  if (const char* to = std::getenv("DYNET_WRITE_GOLDEN"))
+    made.with([&](auto&... things) { save(to, things...); });
+  read.with([&](auto&... things) { load(path, things...); });
+  CHECK(same_bits(as_vector(read.w.values()), as_vector(made.w.values())));
+  CHECK(same_bits(as_vector(read.b.values()), as_vector(made.b.values())));
+  CHECK(same_bits(table_values(read.e), table_values(made.e)));
+  CHECK_FALSE(read.b.is_updated());
+  CHECK(read.w.current_weight_decay() == 0.25f);
+  CHECK(read.b.current_weight_decay() == 0.5f);
+  CHECK(read.trainer.learning_rate == 0.125f);
+  CHECK(read.trainer.clip_threshold == 2);
+  CHECK(read.trainer.updates == 1);
+  CHECK(read.trainer.state_views().size() == 1);
+  CHECK(read.words.get_words() == made.words.get_words());
+  CHECK(read.words.get_unk_id() == 2);
+  CHECK(read.list == made.list);
+  CHECK(read.number == 42);
+  CHECK(read.real_number == 0.1);
+}

@@ -1,0 +1,83 @@
+#include "dynet-like/io/inspect.h"
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "tests/io/folder.h"
+#include "tests/io/model.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+std::string inspected(const std::string& path) {
+  std::ostringstream out;
+  inspect(path, out);
+  return out.str();
+}
+
+std::string differences(const std::string& a, const std::string& b, std::size_t count) {
+  std::ostringstream out;
+  CHECK(print_differences(a, b, out) == count);
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("a model file is shown with all that is in it") {
+  const TemporaryFolder folder;
+  Run run(1);
+  run.model.b.set_value({3, 0, -4, 0, std::numeric_limits<float>::infinity()});
+  run.model.b.set_updated(false);
+  run.save_to(folder / "m");
+  const std::string text = inspected(folder / "m");
+  INFO(text);
+  for (const char* part : {"format version 1", "all checksums right",
+                           "thing 1: ParameterCollection", "thing 2: AdamTrainer", "thing 3: Dict",
+                           "thing 4: int32", "    /layer/b is frozen", "    learning_rate = 0.001",
+                           "  layer/b  F32 [5]  20 bytes  norm 5  from -4 to 3  not finite 1",
+                           "  layer/E  F32 [6,2]  48 bytes", "  AdamTrainer/W.1  F32 [3,4]"})
+    CHECK(text.find(part) != std::string::npos);
+  std::string bytes = read_file(folder / "m");
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_file(folder / "m", bytes);
+  CHECK(message_of<FileError>([&] { inspected(folder / "m"); }).find("the file was damaged") !=
+        std::string::npos);
+  write_file(folder / "m", "hello");
+  CHECK_THROWS_AS(inspected(folder / "m"), FileError);
+}
+
+TEST_CASE("files become others and back, and differ in nothing") {
+  const TemporaryFolder folder;
+  ParameterCollection pc, again;
+  for (ParameterCollection* c : {&pc, &again}) {
+    c->add_parameters({3, 4}, "W");
+    c->add_subcollection("sub").add_parameters({2, 3, 4}, "cube");
+  }
+  const std::string model = folder / "m.dynet", tensors = folder / "m.safetensors",
+                    npz = folder / "m.npz", back = folder / "back.dynet";
+  save(model, pc);
+  write_tensors(tensors, read_tensors(model));
+  write_tensors(npz, read_tensors(tensors));
+  write_tensors(back, read_tensors(npz));
+  for (const std::string& other : {tensors, npz, back})
+    CHECK(differences(model, other, 0) == "2 arrays are the same, 0 differ\n");
+  for (Parameter p : again.parameters_list()) p.zero();
+  load(back, again);
+  for (std::size_t i = 0; i < 2; ++i)
+    CHECK(as_vector(again.parameters_list()[i].values()) ==
+          as_vector(pc.parameters_list()[i].values()));
+  CHECK(inspected(npz).find(": .npz\n  W  F32 [3,4]  48 bytes") != std::string::npos);
+  CHECK_THROWS_AS(write_tensors(folder / "m.npy", read_tensors(npz)), FileError);
+  CHECK_THROWS_AS(write_tensors(folder / "m.txt", read_tensors(npz)), FileError);
+
+  pc.parameters_list()[0].get_storage().values[0] += 1;
+  pc.add_parameters({1}, "more");
+  save(folder / "n.dynet", pc);
+  const std::string text = differences(model, folder / "n.dynet", 2);
+  CHECK(text.find("W differs in 1 of 12 values, by 1") != std::string::npos);
+  CHECK(text.find("more is in " + (folder / "n.dynet") + " only") != std::string::npos);
+}

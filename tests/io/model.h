@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "dynet-like/io/save.h"
+#include "dynet-like/train/adam.h"
+#include "tests/param/plant.h"
+
+namespace dynet {
+
+/// A collection with one of each, as another process would make it.
+struct Model {
+  ParameterCollection pc;
+  Parameter w, b;
+  LookupParameter e;
+
+  explicit Model(std::uint64_t seed) {
+    pc.set_seed(seed);
+    w = pc.add_parameters({3, 4}, "W");
+    auto sub = pc.add_subcollection("layer");
+    b = sub.add_parameters({5}, "b");
+    e = sub.add_lookup_parameters(6, {2}, "E");
+  }
+  std::vector<float> values() const {
+    std::vector<float> all = as_vector(w.values());
+    for (auto& part : {as_vector(b.values()), table_values(e)})
+      all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+  void step(Trainer& trainer, float g) {
+    plant(w, std::vector<float>(12, g));
+    plant_row(e, 2, {g, -g});
+    trainer.update();
+  }
+};
+
+inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+/// A whole training run: parameters, trainer, words, a number.
+struct Run {
+  Model model;
+  AdamTrainer trainer;
+  Dict words;
+  int number;
+
+  explicit Run(int n)
+      : model(static_cast<std::uint64_t>(n)),
+        trainer(model.pc),
+        words({"a", std::to_string(n)}),
+        number(n) {
+    for (int i = 0; i < 3; ++i) model.step(trainer, static_cast<float>(n + i));
+  }
+  void save_to(const std::string& path, const SaveOptions& options = {}) const {
+    save(path, options, model.pc, trainer, words, number);
+  }
+  void load_from(const std::string& path, const FileSystem* files = nullptr) {
+    LoadOptions options;
+    options.files = files;
+    load(path, options, model.pc, trainer, words, number);
+  }
+  /// Everything, bit for bit, as a string.
+  std::string state() const {
+    std::string s = std::to_string(number);
+    const auto add = [&](const float* v, std::size_t n) {
+      s.append(reinterpret_cast<const char*>(v), n * sizeof(float));
+    };
+    const auto values = model.values();
+    add(values.data(), values.size());
+    for (const auto& view : trainer.state_views())
+      for (const float* a : view.arrays) add(a, view.dim.size());
+    for (const auto& [name, x] : trainer.numbers()) s += name + std::to_string(x);
+    for (const std::string& w : words.get_words()) s += w;
+    return s;
+  }
+};
+
+}  // namespace dynet

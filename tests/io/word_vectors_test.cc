@@ -1,0 +1,162 @@
+#include "dynet-like/io/word_vectors.h"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "tests/io/damage.h"
+#include "tests/io/file_systems.h"
+#include "tests/io/folder.h"
+#include "tests/param/plant.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Duplicates = VectorOptions::Duplicates;
+using Case = VectorOptions::Case;
+using Unknown = VectorOptions::Unknown;
+
+struct Table {
+  Dict words{{"the", "Cat", "<unk>"}};
+  ParameterCollection pc;
+  LookupParameter rows = pc.add_lookup_parameters(4, {2}, ParameterInitConst(9), "E");
+
+  VectorReport load(const std::string& bytes, VectorOptions options = {}) {
+    MemoryFile files;
+    files.bytes = bytes;
+    options.files = &files;
+    return load_word_vectors("m", words, rows, options);
+  }
+  std::string refused(const std::string& bytes, const VectorOptions& options = {}) {
+    return message_of<FileError>([&] { load(bytes, options); });
+  }
+};
+
+const std::vector<float> kUntouched(8, 9.0f);
+
+std::string binary(const std::string& header, const std::vector<std::string>& words, bool newline) {
+  std::string s = header;
+  float x = 1;
+  for (const std::string& word : words) {
+    s += word + ' ';
+    for (int k = 0; k < 2; ++k, x += 1) s.append(reinterpret_cast<const char*>(&x), 4);
+    if (newline) s += '\n';
+  }
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("vectors of words are read in all their forms") {
+  // GloVe, word2vec, fastText with spaces at the ends, Windows' ends of lines, no last end, tabs, a
+  // word of several parts.
+  for (const std::string text :
+       {"the 1 2\nx 3 4\n", "2 2\nthe 1 2\nx 3 4\n", "2 2 \nthe 1 2 \nx 3 4 \n",
+        "2 2\r\nthe 1 2\r\nx 3 4\r\n", "the 1 2\nx 3 4", "the\t+1.0\t2e0\nx\t3\t4\n",
+        "the 1 2\n. . . 3 4\n"}) {
+    INFO(text);
+    Table t;
+    const VectorReport report = t.load(text);
+    CHECK(report.in_file == 2);
+    CHECK(report.dimension == 2);
+    CHECK(report.found == 1);
+    CHECK(report.missing == std::vector<std::string>{"Cat", "<unk>"});
+    CHECK(report.coverage() == Approx(1.0 / 3));
+    CHECK(table_values(t.rows) == std::vector<float>{1, 2, 9, 9, 9, 9, 9, 9});
+  }
+  for (const bool newline : {false, true}) {
+    Table t;
+    VectorOptions options;
+    options.binary = true;
+    CHECK(t.load(binary("2 2\n", {"Cat", "the"}, newline), options).found == 2);
+    CHECK(table_values(t.rows) == std::vector<float>{3, 4, 1, 2, 9, 9, 9, 9});
+  }
+}
+
+TEST_CASE("duplicates, letters and unknown words are treated as asked") {
+  const std::string twice = "the 1 2\nthe 3 4\n";
+  const auto first_row = [](const std::string& text, VectorOptions options, unsigned row) {
+    Table t;
+    t.load(text, options);
+    return as_vector(t.rows.row(row));
+  };
+  CHECK(first_row(twice, {}, 0) == std::vector<float>{1, 2});
+  CHECK(first_row(twice, {.duplicates = Duplicates::last}, 0) == std::vector<float>{3, 4});
+  CHECK(Table()
+            .refused(twice, {.duplicates = Duplicates::refuse})
+            .find("the word \"the\" comes twice") != std::string::npos);
+  CHECK(Table().load(twice).duplicates == 1);
+  const std::string small = "cat 1 2\nTHE 3 4\n";
+  CHECK(Table().load(small).found == 0);
+  const VectorReport fallback = Table().load(small, {.letters = Case::fallback});
+  CHECK(fallback.found == 1);
+  CHECK(fallback.by_case == 1);
+  CHECK(first_row("cat 1 2\nCat 5 6\n", {.letters = Case::fallback}, 1) ==
+        std::vector<float>{5, 6});
+  CHECK(first_row("Cat 5 6\ncat 1 2\n", {.letters = Case::fallback}, 1) ==
+        std::vector<float>{5, 6});
+  CHECK(Table().load(small, {.letters = Case::lower}).found == 2);
+  CHECK(first_row("the 1 2\nCat 3 6\n", {.unknown = Unknown::mean}, 2) == std::vector<float>{2, 4});
+  CHECK(first_row("the 1 2\n", {.unknown = Unknown::zero}, 2) == std::vector<float>{0, 0});
+  CHECK(first_row("the 1 2\n", {.unknown = Unknown::mean}, 3) == std::vector<float>{9, 9});
+}
+
+TEST_CASE("broken files of vectors are refused and change nothing") {
+  Table t;
+  const auto check = [&](const std::string& bytes, const std::string& why, bool is_binary) {
+    VectorOptions options;
+    options.binary = is_binary;
+    const std::string message = t.refused(bytes, options);
+    INFO(why << " / " << message);
+    CHECK(message.find("cannot load m: ") == 0);
+    CHECK(message.find(why) != std::string::npos);
+    CHECK(table_values(t.rows) == kUntouched);
+  };
+  check("the 1 2\nCat 1\n", "line 2: needs a word and 2 numbers", false);
+  check("the 1 2\nCat one 2\n", "line 2: needs a word and 2 numbers; \"one\" is none", false);
+  check("the 1 2\n1 2\n", "line 2: needs a word", false);
+  check("the 1 2 3\n", "its vectors have 3 numbers, the rows of the table 2", false);
+  check("3 2\nthe 1 2\nCat 3 4\n", "it is said to have 3 words and has 2", false);
+  check("the\n", "line 1: there is no vector", false);
+  check("", "", true);
+  check("the 1 2\n", "its first line is not the number", true);
+  check("2 0\n", "vectors of 0 numbers", true);
+  check("2 99999999999\n", "vectors of 99999999999 numbers", true);
+  check(binary("3 2\n", {"the", "Cat"}, true), "it is cut short", true);
+  check(binary("2 2\n", {"the", "Cat"}, false).substr(0, 18), "ends within word 2", true);
+  check(binary("1 2\n", {"the", "Cat"}, true), "more follows after the last word", true);
+  check(binary("99999999999999 2\n", {"the"}, true), "ends within word 2", true);
+  CHECK(Table().load("").in_file == 0);
+  for (const bool is_binary : {false, true}) {
+    const std::string good =
+        is_binary ? binary("2 2\n", {"the", "Cat"}, true) : "2 2\nthe 1 2\nCat 3.25 -4e-3\n";
+    VectorOptions options;
+    options.binary = is_binary;
+    int read = 0;
+    for (std::uint64_t k = 0; k < 20000; ++k) read += t.refused(damaged(good, k), options).empty();
+    std::printf("%s vectors: 20000 damaged files, %d still files of vectors\n",
+                is_binary ? "binary" : "text", read);
+  }
+  Dict many({"a", "b", "c", "d", "e"});
+  CHECK_THROWS_AS(load_word_vectors("m", many, t.rows), ArgumentError);
+}
+
+TEST_CASE("vectors come back to the bit") {
+  const TemporaryFolder folder;
+  for (const bool is_binary : {false, true}) {
+    Table one, two;
+    one.rows.initialize(0, {0.1f, -1e-40f});
+    one.rows.initialize(1, {1e38f, -0.0f});
+    save_word_vectors(folder / "v", one.words, one.rows, is_binary);
+    VectorOptions options;
+    options.binary = is_binary;
+    CHECK(load_word_vectors(folder / "v", two.words, two.rows, options).coverage() == 1);
+    CHECK(table_values(two.rows) == table_values(one.rows));
+    CHECK(std::signbit(two.rows.row(1).v[1]));
+    Dict spaced({"a b"});
+    CHECK_THROWS_AS(save_word_vectors(folder / "v", spaced, one.rows, is_binary), ArgumentError);
+  }
+}
