@@ -1,11 +1,10 @@
 # Headers keep their paths: #include "dynet-like/dynet.h" works in the checkout and once installed.
 
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(dynet_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dynet-like")
 
-install(TARGETS dynet-like EXPORT dynet-like-targets
+install(TARGETS dynet-like dynet-like-compat EXPORT dynet-like-targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")

@@ -9,6 +9,7 @@
 
 namespace dynet {
 
+/// What `check_gradients` looks at, and how closely.
 struct GradientCheckOptions {
   /// Elements checked of each parameter, and of all used rows of each table together: spread evenly
   /// and always the same ones. Zero: all.
@@ -30,13 +31,14 @@ struct GradientReport {
   double loss = 0;             ///< in double
   double max_error = 0;        ///< the largest error, infinite for a NaN
 
-  // The element with the largest error; no name if nothing was checked.
+  /// The element with the largest error; no name if nothing was checked.
   std::string worst_parameter;
   std::size_t worst_element =
-      0;  ///< in the parameter's memory: of a table, row times row size first
-  double worst_backward = 0;
-  double worst_measured = 0;
+      0;                      ///< in the parameter's memory: of a table, row times row size first
+  double worst_backward = 0;  ///< its gradient by backward
+  double worst_measured = 0;  ///< and by differences of the loss
 
+  /// Whether no error is larger.
   bool ok(double tolerance = 1e-5) const { return max_error <= tolerance; }
 };
 

@@ -322,6 +322,15 @@ std::size_t ComputationGraph::size() const { return state_->store.nodes.size(); 
 
 const GraphStore& ComputationGraph::store() const { return state_->store; }
 
+std::size_t NodeList::size() const { return graph_.size(); }
+
+const Node* NodeList::operator[](std::size_t i) const {
+  if (i >= size())
+    throw IndexError("nodes: there is no node " + std::to_string(i) + " in a graph of " +
+                     std::to_string(size()));
+  return &graph_.store().nodes[i];
+}
+
 Tensor Expression::value(SourceLocation at) const {
   GraphState& s = live_state(*this, "value", at);
   s.evaluator->forward(i);

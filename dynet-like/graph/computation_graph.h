@@ -13,6 +13,20 @@ namespace dynet {
 class Workers;
 struct ParameterStorage;
 
+/// The nodes of a graph as DyNet's programs see them: `cg.nodes.size()`, `cg.nodes[i]->dim`.
+/// Pointers are good until the next node is made.
+class NodeList {
+ public:
+  explicit NodeList(const ComputationGraph& graph) : graph_(graph) {}
+  std::size_t size() const;
+  bool empty() const { return size() == 0; }
+  /// Throws IndexError.
+  const Node* operator[](std::size_t i) const;
+
+ private:
+  const ComputationGraph& graph_;
+};
+
 /// A graph of one sample: built from Expressions, run, thrown away.
 ///
 /// Making one, clearing one and throwing one away is cheap: its memory is kept and used again, also
@@ -102,6 +116,7 @@ class ComputationGraph {
   std::string print_graphviz() const;
   /// The nodes, for tools and tests.
   const GraphStore& store() const;
+  const NodeList nodes{*this};
 
  private:
   friend GraphState& state_of(ComputationGraph& graph);

@@ -92,6 +92,7 @@ class BiRNNBuilder {
     for (Builder& b : builders_) b.disable_dropout();
   }
 
+  /// The number of layers.
   std::size_t layers() const { return builders_.size() / 2; }
   /// The two networks of a layer: after `transduce`, `back()` is their last output.
   Builder& forward(std::size_t layer) { return builders_.at(2 * layer); }

@@ -12,6 +12,7 @@ class C2WBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.
   struct Settings {
+    /// As in the constructor.
     unsigned vocab_size = 0, layers = 1, input_dim = 0, hidden_dim = 0;
 
     template <class Archive>
@@ -46,8 +47,9 @@ class C2WBuilder {
   ParameterCollection collection_;
 
  public:
-  LookupParameter p_lookup;        ///< of the characters
-  LSTMBuilder fc2w_rnn, rc2w_rnn;  ///< forward, backward
+  LookupParameter p_lookup;  ///< of the characters
+  /// Forward, backward.
+  LSTMBuilder fc2w_rnn, rc2w_rnn;
 
  private:
   Expression in_graph_;  // any node

@@ -16,6 +16,7 @@ class PeepholeLSTMBuilder : public RNNBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.
   struct Settings {
+    /// As in the constructors.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
 
     template <class Archive>
@@ -23,6 +24,7 @@ class PeepholeLSTMBuilder : public RNNBuilder {
       archive& layers& input_dim& hidden_dim;
     }
   };
+  /// What the constructor was given.
   Settings settings() const { return {layers_, input_dim_, hidden_dim_}; }
 
   using RNNBuilder::set_dropout;

@@ -13,6 +13,7 @@ class GRUBuilder : public RNNBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.
   struct Settings {
+    /// As in the constructor.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
 
     template <class Archive>
@@ -25,6 +26,7 @@ class GRUBuilder : public RNNBuilder {
   GRUBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim, ParameterCollection& model);
   GRUBuilder(ParameterCollection& model, const Settings& s)
       : GRUBuilder(s.layers, s.input_dim, s.hidden_dim, model) {}
+  /// What the constructor was given.
   Settings settings() const { return {layers_, input_dim_, hidden_dim_}; }
 
  protected:

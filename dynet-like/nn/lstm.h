@@ -15,6 +15,7 @@ class VanillaLSTMBuilder : public RNNBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.
   struct Settings {
+    /// As in the constructor.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
     bool ln_lstm = false;
     float forget_bias = 1.0f;
@@ -30,6 +31,7 @@ class VanillaLSTMBuilder : public RNNBuilder {
                      ParameterCollection& model, bool ln_lstm = false, float forget_bias = 1.0f);
   VanillaLSTMBuilder(ParameterCollection& model, const Settings& s)
       : VanillaLSTMBuilder(s.layers, s.input_dim, s.hidden_dim, model, s.ln_lstm, s.forget_bias) {}
+  /// What the constructor was given.
   Settings settings() const { return {layers_, input_dim_, hidden_dim_, ln_, forget_bias_}; }
 
   /// Gaussian noise of this standard deviation on all weights, drawn once for each graph (Graves

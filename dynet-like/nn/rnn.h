@@ -9,9 +9,10 @@ namespace dynet {
 
 /// A step of a recurrent network: a place in the tree of states. -1 is the initial state.
 struct RNNPointer {
-  int t = -1;
+  int t = -1;  ///< the number of the step
   RNNPointer() = default;
   explicit RNNPointer(int step) : t(step) {}
+  /// The number of the step.
   operator int() const { return t; }  // NOLINT: as in DyNet
 };
 
@@ -52,6 +53,7 @@ class RNNBuilder {
   Expression set_s(const RNNPointer& prev, const std::vector<Expression>& s_new,
                    SourceLocation at = SourceLocation::current());
 
+  /// The current step.
   RNNPointer state() const { return current_; }
   /// Back to the state before the current one; its nodes stay in the graph.
   void rewind_one_step(SourceLocation at = SourceLocation::current());
@@ -164,6 +166,7 @@ class SimpleRNNBuilder : public RNNBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.
   struct Settings {
+    /// As in the constructor.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
     bool support_lags = false;
 
@@ -178,6 +181,7 @@ class SimpleRNNBuilder : public RNNBuilder {
                    ParameterCollection& model, bool support_lags = false);
   SimpleRNNBuilder(ParameterCollection& model, const Settings& s)
       : SimpleRNNBuilder(s.layers, s.input_dim, s.hidden_dim, model, s.support_lags) {}
+  /// What the constructor was given.
   Settings settings() const { return {layers_, input_dim_, hidden_dim_, lags_}; }
 
   /// A step with a second input of the hidden size to every layer. Needs `support_lags`.

@@ -34,6 +34,7 @@ class SoftmaxBuilder {
   virtual Expression full_logits(const Expression& rep,
                                  SourceLocation at = SourceLocation::current()) = 0;
 
+  /// Where its parameters are.
   ParameterCollection get_parameter_collection() const { return collection_; }
 
  protected:
@@ -47,6 +48,7 @@ class StandardSoftmaxBuilder : public SoftmaxBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.
   struct Settings {
+    /// As in the constructor.
     unsigned rep_dim = 0, num_classes = 0;
     bool bias = true;
 
@@ -63,6 +65,7 @@ class StandardSoftmaxBuilder : public SoftmaxBuilder {
   /// Over parameters of other owners: W {classes, rep_dim}, b {classes}. Throws ShapeError.
   StandardSoftmaxBuilder(Parameter W, Parameter b);
   explicit StandardSoftmaxBuilder(Parameter W);
+  /// What the constructor was given.
   Settings settings() const;
 
   using SoftmaxBuilder::neg_log_softmax;
@@ -90,9 +93,9 @@ class TreeSoftmaxBuilder : public SoftmaxBuilder {
   /// What the constructor was given or read, to be saved beside the parameters: with it no file is
   /// needed.
   struct Settings {
-    unsigned rep_dim = 0;
-    bool bias = true;
-    unsigned words = 0;  ///< of the dictionary
+    unsigned rep_dim = 0;  ///< size of what is read
+    bool bias = true;      ///< whether each node has one
+    unsigned words = 0;    ///< of the dictionary
     std::vector<std::vector<int>>
         choices;  ///< by node: a word, or -n for node n; node 0 is the root
 
@@ -101,6 +104,7 @@ class TreeSoftmaxBuilder : public SoftmaxBuilder {
       archive& rep_dim& bias& words& choices;
     }
   };
+  /// What a file, and `TreeSoftmaxBuilder` with these settings, needs.
   const Settings& settings() const { return settings_; }
 
   using SoftmaxBuilder::neg_log_softmax;

@@ -16,6 +16,7 @@ class TreeLSTMBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.
   struct Settings {
+    /// As in the constructors.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
     unsigned children = 0;  ///< at most, for NaryTreeLSTMBuilder
 
@@ -148,7 +149,8 @@ class BidirectionalTreeLSTMBuilder : public TreeLSTMBuilder {
                  SourceLocation at = SourceLocation::current()) override;
   void start_new_sequence(SourceLocation at = SourceLocation::current()) override;
 
-  LSTMBuilder fwd_node_builder, rev_node_builder;  ///< for their options
+  /// For their options.
+  LSTMBuilder fwd_node_builder, rev_node_builder;
 
  protected:
   std::vector<Expression> compute(const std::vector<int>& children, const Expression* x,

@@ -182,6 +182,10 @@ Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& da
                    data.size() * sizeof(float)},
                   at);
 }
+Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float> data,
+                 SourceLocation at) {
+  return input(g, d, std::vector<float>(data), at);
+}
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  SourceLocation at) {
   if (!data) throw_null("input", at);
@@ -249,6 +253,10 @@ Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& da
                  DeviceArgument device, SourceLocation at) {
   check_device("input", device, at);
   return input(g, d, data, at);
+}
+Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float> data,
+                 DeviceArgument device, SourceLocation at) {
+  return input(g, d, std::vector<float>(data), device, at);
 }
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  DeviceArgument device, SourceLocation at) {

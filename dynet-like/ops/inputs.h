@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <vector>
 
 #include "dynet-like/base/device.h"
@@ -24,6 +25,8 @@ Expression input(ComputationGraph& g, const real* s, SourceLocation at = SourceL
 /// A tensor of shape d, column-major, batch elements one after another.
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& data,
                  SourceLocation at = SourceLocation::current());
+Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float> data,
+                 SourceLocation at = SourceLocation::current());  // {0} is no null pointer
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  SourceLocation at = SourceLocation::current());
 /// The same from a few of its elements, by their places in that order, the batch included; the
@@ -69,6 +72,8 @@ Expression input(ComputationGraph& g, real s, DeviceArgument device,
 Expression input(ComputationGraph& g, const real* s, DeviceArgument device,
                  SourceLocation at = SourceLocation::current());
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& data,
+                 DeviceArgument device, SourceLocation at = SourceLocation::current());
+Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float> data,
                  DeviceArgument device, SourceLocation at = SourceLocation::current());
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  DeviceArgument device, SourceLocation at = SourceLocation::current());

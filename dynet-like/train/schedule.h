@@ -51,9 +51,9 @@ class ReduceOnPlateau {
     std::uint64_t patience = 2;  ///< after more than so many losses in a row that are not better
     real threshold = 1e-4f;      ///< better: below best - threshold |best|
     real lowest = 0;             ///< the rate is not made smaller than this
-    bool any = false;
-    double best = 0;
-    std::uint64_t waited = 0;
+    bool any = false;            ///< whether there was a loss
+    double best = 0;             ///< the least of them
+    std::uint64_t waited = 0;    ///< losses since then that were not better
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {

@@ -8,6 +8,7 @@ namespace dynet {
 class SimpleSGDTrainer : public Trainer {
  public:
   explicit SimpleSGDTrainer(const ParameterCollection& pc, real lr = 0.1f);
+  /// The name of the class.
   const char* kind() const override { return "SimpleSGDTrainer"; }
 };
 

@@ -32,10 +32,14 @@ def writable_symbols(nm, archive):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nm", required=True)
-    parser.add_argument("--archive", required=True)
+    parser.add_argument("--archives", nargs="+", required=True)
     arguments = parser.parse_args()
     allowed = sources.allowed_globals()
-    names, total = writable_symbols(arguments.nm, arguments.archive)
+    names, total = set(), 0
+    for archive in arguments.archives:
+        found, count = writable_symbols(arguments.nm, archive)
+        names |= found
+        total += count
     problems = []
     for name in sorted(names):
         if name.startswith("guard variable for "):

@@ -114,7 +114,7 @@ class Planted(unittest.TestCase):
         archive = self.root / "state.o"
         subprocess.run([TOOLS.compiler, "-std=c++20", "-fPIC", "-c", str(source), "-o", str(archive)], check=True)
         done = subprocess.run(
-            [sys.executable, str(HERE / "check_symbols.py"), "--nm", TOOLS.nm, "--archive", str(archive)],
+            [sys.executable, str(HERE / "check_symbols.py"), "--nm", TOOLS.nm, "--archives", str(archive)],
             text=True, capture_output=True, check=False)  # fmt: skip
         self.assertEqual(done.returncode, 1, done.stderr)
         found = {line.split(": ")[0] for line in done.stdout.split("\n") if "outlives" in line}

@@ -1,0 +1,38 @@
+#pragma once
+
+// What every header of DyNet's gives: graphs, operations, parameters, start-up.
+
+#include "dynet-like/base/device.h"
+#include "dynet-like/base/errors.h"
+#include "dynet-like/compat/initialize.h"
+#include "dynet-like/compat/macros.h"
+#include "dynet-like/compat/tensor_tools.h"
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/convolution.h"
+#include "dynet-like/ops/elementwise.h"
+#include "dynet-like/ops/flow.h"
+#include "dynet-like/ops/inputs.h"
+#include "dynet-like/ops/linear_algebra.h"
+#include "dynet-like/ops/losses.h"
+#include "dynet-like/ops/matrix.h"
+#include "dynet-like/ops/noise.h"
+#include "dynet-like/ops/normalization.h"
+#include "dynet-like/ops/recurrent.h"
+#include "dynet-like/ops/reductions.h"
+#include "dynet-like/ops/selection.h"
+#include "dynet-like/ops/softmax.h"
+#include "dynet-like/param/init.h"
+#include "dynet-like/param/parameters.h"
+
+namespace dynet {
+
+/// The name of ParameterCollection before DyNet 2.0.
+using Model = ParameterCollection;
+/// Where Expression and the operations were before DyNet 2.0.
+namespace expr = ::dynet;
+
+using Device_CPU = DeviceDescription;
+using out_of_memory = OutOfMemoryError;
+
+}  // namespace dynet

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "dynet-like/tensor/tensor.h"
+
+// DyNet's start-up and what it sets for the whole process. The library needs none of it.
+
+namespace dynet {
+
+/// What the flags of the command line say. The flags, with `-` or `_` between words, as
+/// `--dynet-seed 5` or `--dynet-seed=5`:
+///
+///   --dynet-seed n          random seed; 0, or none, draws one
+///   --dynet-weight-decay x  of collections that name none, in [0, 1)
+///   --dynet-mem n           megabytes, or four numbers `F,B,P,S`: memory is taken as needed
+///   --dynet-autobatch n     automatic batching is always on
+///   --dynet-profiling n     see ComputationGraph::statistics
+///   --dynet-gpus n          must be 0
+///   --dynet-devices list    such as `CPU`
+struct DynetParams {
+  unsigned random_seed = 0;
+  std::string mem_descriptor = "512";
+  float weight_decay = 0;
+  int autobatch = 0;
+  int profiling = 0;
+  bool shared_parameters = false;  ///< without meaning: threads share parameters anyway
+  bool ngpus_requested = false;
+  bool ids_requested = false;
+  bool cpu_requested = false;
+  int requested_gpus = -1;
+  std::vector<int> gpu_mask;  ///< the GPUs that --dynet-devices names
+};
+
+/// Takes the flags out of the command line. Throws ArgumentError for an unknown flag or a wrong
+/// value, leaving the command line as it was.
+DynetParams extract_dynet_params(int& argc, char**& argv, bool shared_parameters = false);
+/// Seeds the process and sets its weight decay, for collections and graphs made from now on. May be
+/// called again. Throws ArgumentError for devices that are not there.
+void initialize(const DynetParams& params);
+void initialize(int& argc, char**& argv, bool shared_parameters = false);
+/// As before `initialize`.
+void cleanup();
+
+/// Starts all random sequences anew: of `rndeng`, of collections and graphs made from now on.
+void reset_rng(unsigned seed);
+/// DyNet's generator, for the program's own draws; never null.
+extern std::mt19937* rndeng;
+std::mt19937& get_rng();
+/// Drawn from `rndeng`: uniform in [0, 1), uniform in 0 ... n - 1, standard normal.
+real rand01();
+int rand0n(int n);
+real rand_normal();
+
+/// What the flags said. Without effect.
+extern int autobatch_flag;
+extern int profiling_flag;
+
+}  // namespace dynet

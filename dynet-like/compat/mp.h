@@ -1,0 +1,122 @@
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <sstream>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/compat/initialize.h"
+#include "dynet-like/compat/print.h"
+#include "dynet-like/train/trainer.h"
+
+// Training over a list of samples. DyNet forks processes that share the parameters; here the same
+// loop runs in this process, whatever the number of children, so that every update counts and the
+// result is reproducible. To use several cores share the samples of an update out to threads, see
+// Workers.
+
+namespace dynet::mp {
+
+/// What the user provides: S is a loss, with a default value, +=, <, and << to a stream.
+template <class D, class S>
+class ILearner {
+ public:
+  virtual ~ILearner() = default;
+  /// The loss of one sample; with `learn` also its gradients, by backward.
+  virtual S LearnFromDatum(const D& datum, bool learn) = 0;
+  /// Called when the loss of the development set is the best so far.
+  virtual void SaveModel() = 0;
+};
+
+namespace detail {
+
+inline void need_positive(const char* who, unsigned n) {
+  if (n == 0) throw ArgumentError(std::string(who) + ": batches and frequencies must not be 0");
+}
+
+inline std::vector<std::size_t> shuffled(std::size_t n) {
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::shuffle(order.begin(), order.end(), *rndeng);
+  return order;
+}
+
+template <class S>
+void report(const char* what, const S& loss, std::size_t samples) {
+  std::ostringstream text;
+  text << what << ": " << loss << " (" << samples << " samples)\n";
+  print_to_standard_error(text.str());
+}
+
+}  // namespace detail
+
+/// The loss over `data`, with an update after all of it if there is a trainer.
+template <class D, class S>
+S run_sp_minibatch_trainer(ILearner<D, S>* learner, Trainer* trainer, const std::vector<D>& data) {
+  S total{};
+  for (const D& datum : data) total += learner->LearnFromDatum(datum, trainer != nullptr);
+  if (trainer) trainer->update();
+  return total;
+}
+template <class D, class S>
+S run_mp_minibatch(unsigned, ILearner<D, S>* learner, const std::vector<D>& data) {
+  return run_sp_minibatch_trainer<D, S>(learner, nullptr, data);
+}
+template <class D, class S>
+S run_mp_minibatch_trainer(unsigned, ILearner<D, S>* learner, Trainer* trainer,
+                           const std::vector<D>& data) {
+  return run_sp_minibatch_trainer<D, S>(learner, trainer, data);
+}
+
+/// `num_iterations` times over the samples in random order, with an update every `batch_size` of
+/// them; every `report_frequency` samples a line on the loss, every `dev_frequency` samples, and at
+/// the end of each iteration, the loss of the development set. Throws ArgumentError for zeros.
+template <class D, class S>
+void run_single_process(ILearner<D, S>* learner, Trainer* trainer, const std::vector<D>& train_data,
+                        const std::vector<D>& dev_data, unsigned num_iterations,
+                        unsigned dev_frequency, unsigned report_frequency, unsigned batch_size) {
+  for (const unsigned n : {dev_frequency, report_frequency, batch_size})
+    detail::need_positive("run_single_process", n);
+  bool first = true;
+  S best{};
+  const auto evaluate = [&] {
+    S loss{};
+    for (const D& datum : dev_data) loss += learner->LearnFromDatum(datum, false);
+    detail::report("dev", loss, dev_data.size());
+    if (first || loss < best) {
+      best = loss;
+      learner->SaveModel();
+    }
+    first = false;
+  };
+  for (unsigned iteration = 0; iteration < num_iterations; ++iteration) {
+    S loss{};
+    std::size_t reported = 0, seen = 0, waiting = 0;
+    for (const std::size_t i : detail::shuffled(train_data.size())) {
+      loss += learner->LearnFromDatum(train_data[i], true);
+      ++seen;
+      if (++waiting == batch_size || seen == train_data.size()) {
+        trainer->update();
+        waiting = 0;
+      }
+      if (seen - reported == report_frequency || seen == train_data.size()) {
+        detail::report("train", loss, seen - reported);
+        loss = S{};
+        reported = seen;
+      }
+      if (seen % dev_frequency == 0 && seen != train_data.size()) evaluate();
+    }
+    evaluate();
+  }
+}
+/// The same with an update for each sample.
+template <class D, class S>
+void run_multi_process(unsigned, ILearner<D, S>* learner, Trainer* trainer,
+                       const std::vector<D>& train_data, const std::vector<D>& dev_data,
+                       unsigned num_iterations, unsigned dev_frequency, unsigned report_frequency) {
+  run_single_process(learner, trainer, train_data, dev_data, num_iterations, dev_frequency,
+                     report_frequency, 1);
+}
+
+}  // namespace dynet::mp

@@ -1,0 +1,321 @@
+#include "dynet-like/compat/text_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+
+namespace dynet {
+namespace {
+
+constexpr std::string_view kParameter = "#Parameter#", kTable = "#LookupParameter#";
+constexpr std::string_view kSpace = " \t\r\n\v\f";
+
+void check_name(const std::string& name) {
+  if (name.empty() || name.find_first_of(" \t\r\n\v\f#") != std::string::npos)
+    throw ArgumentError("a name in a model file has neither white space nor #, got \"" + name +
+                        '"');
+}
+
+std::string with_slash(const std::string& key) { return key.back() == '/' ? key : key + "/"; }
+
+// Nine digits: all that a float has.
+void append(std::string& text, float x) {
+  char digits[32];
+  const auto end =
+      std::to_chars(digits, digits + sizeof digits, x, std::chars_format::scientific, 8).ptr;
+  if (digits[0] != '-') text += '+';
+  text.append(digits, end);
+}
+
+template <class ValueOf>
+std::string line_of(std::size_t n, ValueOf value) {
+  std::string line;
+  line.reserve(16 * n + 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i) line += ' ';
+    append(line, value(i));
+  }
+  return line + '\n';
+}
+
+// The gradient of a parameter or table if any of it is not zero.
+std::vector<float> gradient_of(ParameterStorage& p) {
+  GradientLane* lane = p.bank->gradients.merge();
+  std::vector<float> g;
+  if (!lane) return g;
+  if (!p.is_lookup) {
+    if (const float* from = lane->find(p.index)) g.assign(from, from + p.size());
+  } else if (RowGradients* rows = lane->find_rows(p.index)) {
+    rows->unify();
+    g.assign(p.size(), 0.0f);
+    if (rows->whole_written()) std::copy_n(rows->whole(), g.size(), g.begin());
+    for (std::size_t k = 0; k < rows->rows().size(); ++k)
+      std::copy_n(rows->row_gradient(k), p.row_size(), g.begin() + rows->rows()[k] * p.row_size());
+  }
+  if (std::all_of(g.begin(), g.end(), [](float x) { return x == 0; })) g.clear();
+  return g;
+}
+
+void set_gradient(ParameterStorage& p, const std::vector<float>& g) {
+  forget_gradients(*p.bank, [&](const ParameterStorage& other) { return &other == &p; });
+  if (g.empty()) return;
+  GradientLane& lane = p.bank->gradients.mine();
+  float* to = p.is_lookup ? lane.rows(p.index, p.rows, p.row_size()).use_whole().g
+                          : lane.use(p.index, p.size()).g;
+  std::copy(g.begin(), g.end(), to);
+}
+
+struct SavedText {
+  std::string name;
+  bool is_table = false;
+  Dim dim;  // a table has its rows as last size
+  std::size_t line = 0;
+  std::vector<float> values, gradient;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& filename) : filename_(filename), in_(filename) {
+    if (!in_) fail(0, "cannot be opened");
+  }
+
+  /// All tensors for which `wanted(name, is_table)` holds.
+  template <class Wanted>
+  std::vector<SavedText> read(Wanted wanted) {
+    std::vector<SavedText> all;
+    next_line();
+    while (more_) {
+      if (is_blank()) {
+        next_line();
+        continue;
+      }
+      bool has_gradient = false;
+      SavedText t = header(has_gradient);
+      const bool keep = wanted(t.name, t.is_table);
+      const std::size_t n = t.dim.size();
+      std::vector<float> numbers;
+      for (next_line(); more_ && line_[0] != '#'; next_line())
+        if (keep) read_numbers(numbers);
+      if (!keep) continue;
+      if (numbers.size() != (has_gradient ? 2 * n : n))
+        fail(t.line, t.name + " " + to_string(t.dim) + " needs " +
+                         std::to_string(has_gradient ? 2 * n : n) + " numbers, got " +
+                         std::to_string(numbers.size()));
+      t.values.assign(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(n));
+      t.gradient.assign(numbers.begin() + static_cast<std::ptrdiff_t>(n), numbers.end());
+      all.push_back(std::move(t));
+    }
+    return all;
+  }
+
+  [[noreturn]] void fail(std::size_t line, const std::string& why) const {
+    throw FileError(filename_ + (line ? ":" + std::to_string(line) : "") + ": " + why);
+  }
+
+ private:
+  void next_line() {
+    more_ = static_cast<bool>(std::getline(in_, line_));
+    ++number_;
+    if (in_.bad()) fail(number_, "cannot be read");
+    if (more_ && line_.empty()) line_ = " ";
+  }
+  bool is_blank() const { return line_.find_first_not_of(kSpace) == std::string::npos; }
+
+  SavedText header(bool& has_gradient) const {
+    std::istringstream words(line_);
+    std::string type, sizes, bytes, gradient;
+    SavedText t;
+    words >> type >> t.name >> sizes >> bytes >> gradient;
+    if ((type != kParameter && type != kTable) || sizes.empty())
+      fail(number_, "is no line of a model: \"" + line_.substr(0, 60) + '"');
+    t.is_table = type == kTable;
+    t.line = number_;
+    if (!read_dim(sizes, t.dim)) fail(number_, t.name + ": \"" + sizes + "\" is no shape");
+    if (t.is_table && t.dim.nd == 0) fail(number_, t.name + ": a table needs a number of rows");
+    if (!gradient.empty() && gradient != "ZERO_GRAD" && gradient != "FULL_GRAD")
+      fail(number_, t.name + ": ZERO_GRAD or FULL_GRAD is needed, got \"" + gradient + '"');
+    has_gradient = gradient == "FULL_GRAD";
+    return t;
+  }
+
+  static bool read_dim(std::string_view s, Dim& dim) {
+    if (s.size() < 2 || s.front() != '{' || s.back() != '}') return false;
+    s = s.substr(1, s.size() - 2);
+    double elements = 1;
+    while (!s.empty()) {
+      unsigned size = 0;
+      const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), size);
+      if (error != std::errc() || dim.nd == kMaxTensorDim) return false;
+      dim.add_dim(size);
+      elements *= size;
+      s.remove_prefix(static_cast<std::size_t>(end - s.data()));
+      if (s.empty()) break;
+      if (s.front() != ',' || s.size() == 1) return false;
+      s.remove_prefix(1);
+    }
+    return elements < 1e15;
+  }
+
+  void read_numbers(std::vector<float>& numbers) const {
+    const char* at = line_.data();
+    const char* const end = at + line_.size();
+    while (true) {
+      while (at != end && kSpace.find(*at) != kSpace.npos) ++at;
+      if (at == end) return;
+      if (*at == '+') ++at;
+      float x = 0;
+      const auto [next, error] = std::from_chars(at, end, x);
+      if (error != std::errc() || (next != end && kSpace.find(*next) == kSpace.npos))
+        fail(number_, "\"" + std::string(at, std::min(end, at + 20)) + "\" begins with no number");
+      numbers.push_back(x);
+      at = next;
+    }
+  }
+
+  std::string filename_;
+  std::ifstream in_;
+  std::string line_;
+  std::size_t number_ = 0;
+  bool more_ = false;
+};
+
+void check_fits(const Reader& in, const SavedText& t, ParameterStorage& p) {
+  if (t.dim != p.full_dim())
+    in.fail(t.line, t.name + " is " + to_string(t.dim) + " in the file and " + p.name + " " +
+                        to_string(p.full_dim()) + " here");
+}
+
+void store(SavedText& t, ParameterStorage& p) {
+  p.settle_all();
+  std::copy(t.values.begin(), t.values.end(), p.values);
+  p.changed();
+  set_gradient(p, t.gradient);
+}
+
+SavedText find(Reader& in, const std::string& name, bool is_table) {
+  auto found = in.read(
+      [&](const std::string& other, bool table) { return other == name && table == is_table; });
+  if (found.empty())
+    in.fail(0, std::string("there is no ") + (is_table ? "table " : "parameter ") + name);
+  return std::move(found.front());
+}
+
+void populate_one(const std::string& filename, ParameterStorage& p, const std::string& key) {
+  Reader in(filename);
+  SavedText t = find(in, key.empty() ? p.name : key, p.is_lookup);
+  check_fits(in, t, p);
+  store(t, p);
+}
+
+}  // namespace
+
+TextFileSaver::TextFileSaver(const std::string& filename, bool append)
+    : filename_(filename), out_(filename, append ? std::ios::app : std::ios::trunc) {
+  if (!out_) throw FileError(filename + ": cannot be written");
+}
+
+void TextFileSaver::finish() {
+  out_.flush();
+  if (!out_) throw FileError(filename_ + ": writing failed");
+}
+
+void TextFileSaver::write(ParameterStorage& p, const std::string& name) {
+  check_name(name);
+  p.settle_all();
+  std::string text = line_of(p.size(), [&](std::size_t i) { return p.values[i]; });
+  const std::vector<float> gradient = gradient_of(p);
+  if (!gradient.empty()) text += line_of(p.size(), [&](std::size_t i) { return gradient[i]; });
+  out_ << (p.is_lookup ? kTable : kParameter) << ' ' << name << ' ' << to_string(p.full_dim())
+       << ' ' << text.size() << (gradient.empty() ? " ZERO_GRAD\n" : " FULL_GRAD\n") << text;
+}
+
+void TextFileSaver::save(const ParameterCollection& model, const std::string& key) {
+  const std::size_t strip = key.empty() ? 0 : model.get_fullname().size();
+  const std::string prefix = key.empty() ? "" : with_slash(key);
+  for (const Parameter& p : model.parameters_list())
+    write(p.get_storage(), prefix + p.get_fullname().substr(strip));
+  for (const LookupParameter& p : model.lookup_parameters_list())
+    write(p.get_storage(), prefix + p.get_fullname().substr(strip));
+  finish();
+}
+
+void TextFileSaver::save(const Parameter& p, const std::string& key) {
+  write(p.get_storage(), key.empty() ? p.get_fullname() : key);
+  finish();
+}
+
+void TextFileSaver::save(const LookupParameter& p, const std::string& key) {
+  write(p.get_storage(), key.empty() ? p.get_fullname() : key);
+  finish();
+}
+
+void TextFileLoader::populate(ParameterCollection& model, const std::string& key) {
+  Reader in(filename_);
+  const std::string prefix = key.empty() ? "" : with_slash(key);
+  auto saved = in.read(
+      [&](const std::string& name, bool) { return name.compare(0, prefix.size(), prefix) == 0; });
+  std::vector<ParameterStorage*> parameters, tables;
+  for (const Parameter& p : model.parameters_list()) parameters.push_back(&p.get_storage());
+  for (const LookupParameter& p : model.lookup_parameters_list())
+    tables.push_back(&p.get_storage());
+  const auto count = [&](bool table) {
+    return static_cast<std::size_t>(std::count_if(
+        saved.begin(), saved.end(), [=](const SavedText& t) { return t.is_table == table; }));
+  };
+  if (count(false) != parameters.size() || count(true) != tables.size())
+    in.fail(0, "holds " + std::to_string(count(false)) + " parameters and " +
+                   std::to_string(count(true)) + " tables" +
+                   (prefix.empty() ? "" : " under " + prefix) + ", the model has " +
+                   std::to_string(parameters.size()) + " and " + std::to_string(tables.size()));
+  for (const bool storing : {false, true}) {
+    std::size_t next[2] = {0, 0};
+    for (SavedText& t : saved) {
+      ParameterStorage& p = *(t.is_table ? tables : parameters)[next[t.is_table]++];
+      storing ? store(t, p) : check_fits(in, t, p);
+    }
+  }
+}
+
+void TextFileLoader::populate(Parameter& p, const std::string& key) {
+  populate_one(filename_, p.get_storage(), key);
+}
+
+void TextFileLoader::populate(LookupParameter& p, const std::string& key) {
+  populate_one(filename_, p.get_storage(), key);
+}
+
+Parameter TextFileLoader::load_param(ParameterCollection& model, const std::string& key) {
+  Reader in(filename_);
+  SavedText t = find(in, key, false);
+  const Parameter p = model.add_parameters(t.dim, ParameterInitConst(0));
+  store(t, p.get_storage());
+  return p;
+}
+
+LookupParameter TextFileLoader::load_lookup_param(ParameterCollection& model,
+                                                  const std::string& key) {
+  Reader in(filename_);
+  SavedText t = find(in, key, true);
+  Dim row = t.dim;
+  const unsigned rows = row.d[row.nd - 1];
+  row.resize(row.nd - 1);
+  const LookupParameter p = model.add_lookup_parameters(rows, row, ParameterInitConst(0));
+  store(t, p.get_storage());
+  return p;
+}
+
+void save_dynet_model(const std::string& filename, const ParameterCollection* model) {
+  if (!model) throw ArgumentError("save_dynet_model: needs a model, got a null pointer");
+  TextFileSaver(filename).save(*model, "/model");
+}
+
+void load_dynet_model(const std::string& filename, ParameterCollection* model) {
+  if (!model) throw ArgumentError("load_dynet_model: needs a model, got a null pointer");
+  TextFileLoader(filename).populate(*model, "/model");
+}
+
+}  // namespace dynet
