@@ -76,6 +76,12 @@ struct Bench {
   std::vector<Mistake> value_mistakes();
 };
 
+// Further tables.
+std::vector<Mistake> reduction_mistakes(Bench& bench);
+std::vector<Mistake> selection_mistakes(Bench& bench);
+std::vector<Mistake> window_mistakes(Bench& bench);
+std::vector<Mistake> algebra_mistakes(Bench& bench);
+
 inline std::string with_places_hidden(const std::string& message) {
   static const std::regex place("[^ ]*[a-z_]*mistakes[a-z_]*\\.(cc|h):[0-9]+");
   return std::regex_replace(message, place, "HERE");

@@ -84,7 +84,6 @@ OpCase gates_of(bool parts, bool masks) {
   };
   const auto from = static_cast<unsigned>(k);
   c.shared = {from + 1, from + 2, from + 3};
-  c.draws = 12;
   const auto wrong = [&](const Dim& x, const Dim& mask_x, const Dim& mask_h, const Dim& h,
                          const Dim& wx) {
     std::vector<Dim> dims = {x};

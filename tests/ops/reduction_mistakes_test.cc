@@ -21,6 +21,8 @@ using Lists = std::vector<List>;
 #define X_AND_Y X "\n  operand 2: {3}  input, node 1, made at HERE"
 #define X3_AND_X2 X3 "\n  operand 2: {2X2}  constant, node 5, made at HERE"
 
+}  // namespace
+
 std::vector<Mistake> reduction_mistakes(Bench& bench) {
   ComputationGraph& g = bench.g;
   const Expression &x = bench.x, &y = bench.y, &W = bench.W, &x3 = bench.x3, &x2 = bench.x2,
@@ -185,8 +187,6 @@ std::vector<Mistake> reduction_mistakes(Bench& bench) {
               const_lookup(g, bench.table, no_list)),
   };
 }
-
-}  // namespace
 
 TEST_CASE("mistakes in sources, reductions and losses throw at their line and harm nothing") {
   Bench bench;

@@ -37,6 +37,8 @@ std::string says(const std::string& rule, const std::vector<const char*>& operan
 #define UNPACK(...) \
   { __VA_ARGS__ }
 
+}  // namespace
+
 std::vector<Mistake> selection_mistakes(Bench& t) {
   return {
       WRONG(IndexError, "select_rows: index 3 is outside dimension 0 of size 3", (kW),
@@ -207,8 +209,6 @@ std::vector<Mistake> algebra_mistakes(Bench& t) {
             (kB, kW, kW, kX), vanilla_lstm_gates_concat({}, t.x, t.W, t.W, t.b)),
   };
 }
-
-}  // namespace
 
 TEST_CASE("mistakes with parts and whole tensors throw at their line and harm nothing") {
   Bench bench;
