@@ -1,6 +1,7 @@
 #include "dynet-like/io/json.h"
 
 #include <set>
+#include <utility>
 
 #include "dynet-like/base/errors.h"
 
@@ -118,7 +119,8 @@ class Parser {
       if (!seen.insert(name).second) fail("the name " + json_string(name) + " comes twice");
       space();
       need(':');
-      j.members.emplace_back(std::move(name), value(level + 1));
+      j.names.push_back(std::move(name));
+      j.items.push_back(value(level + 1));
       space();
     } while (eat(','));
     need('}');
@@ -222,8 +224,8 @@ class Parser {
 }  // namespace
 
 const Json* Json::find(std::string_view name) const {
-  for (const auto& [n, value] : members)
-    if (n == name) return &value;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return &items[i];
   return nullptr;
 }
 

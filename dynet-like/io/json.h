@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace dynet::io_detail {
@@ -12,9 +11,9 @@ namespace dynet::io_detail {
 struct Json {
   enum class Kind { null, boolean, number, string, array, object };
   Kind kind = Kind::null;
-  std::string text;                                   ///< of a string, or a number as written
-  std::vector<Json> items;                            ///< of an array
-  std::vector<std::pair<std::string, Json>> members;  ///< of an object; no name comes twice
+  std::string text;                ///< of a string, or a number as written
+  std::vector<Json> items;         ///< of an array, or the values of an object
+  std::vector<std::string> names;  ///< of the values of an object; none comes twice
 
   const Json* find(std::string_view name) const;
   /// A whole number below 10^18. Throws FileError, naming `what`.

@@ -31,7 +31,7 @@ const Json& member(const Json& j, const char* name, Json::Kind kind, const std::
 Entry read_entry(const std::string& name, const Json& j) {
   const std::string whose = "tensor " + json_string(name);
   if (j.kind != Json::Kind::object) throw FileError(whose + " is no object");
-  for (const auto& [key, value] : j.members)
+  for (const std::string& key : j.names)
     if (key != "dtype" && key != "shape" && key != "data_offsets")
       throw FileError(whose + " has an unknown field " + json_string(key));
   Entry e;
@@ -61,13 +61,17 @@ std::vector<Entry> read_header(std::string_view header, std::uint64_t size,
   if (header.empty() || header[0] != '{') throw FileError("the header does not begin with {");
   const Json j = io_detail::parse_json(header);
   std::vector<Entry> entries;
-  for (const auto& [name, value] : j.members) {
+  for (std::size_t i = 0; i < j.items.size(); ++i) {
+    const std::string& name = j.names[i];
+    const Json& value = j.items[i];
     if (name != kMetadata) {
       entries.push_back(read_entry(name, value));
       continue;
     }
     if (value.kind != Json::Kind::object) throw FileError("__metadata__ is no object");
-    for (const auto& [key, text] : value.members) {
+    for (std::size_t k = 0; k < value.items.size(); ++k) {
+      const std::string& key = value.names[k];
+      const Json& text = value.items[k];
       if (text.kind != Json::Kind::string)
         throw FileError("__metadata__ " + json_string(key) + " is no string");
       if (metadata) (*metadata)[key] = text.text;
