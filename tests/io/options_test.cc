@@ -266,6 +266,7 @@ TEST_CASE("a load takes at most twice the file and 64 MiB of memory (slow)") {
   }
   const auto size = static_cast<long>(std::filesystem::file_size(path));
   REQUIRE(size > 100 * 1000 * 1000);
+  std::fflush(stdout);
   const pid_t child = fork();  // a process that has held nothing yet
   REQUIRE(child >= 0);
   if (child == 0) {
