@@ -18,10 +18,11 @@ constexpr std::size_t kWorthSharing = 200'000;
 // what it reads leaves the caches.
 constexpr std::size_t kEnoughColumns = 256;
 
-// Grows with every change of a parameter of the graph.
-std::uint64_t parameter_state(const GraphStore& graph) {
+// Grows with every change of a parameter of the graph's first so many banks.
+std::uint64_t parameter_state(const GraphStore& graph, std::size_t banks) {
   std::uint64_t state = 0;
-  for (const auto& bank : graph.banks) state += bank->changes.load(std::memory_order_relaxed);
+  for (std::size_t b = 0; b < banks; ++b)
+    state += graph.banks[b]->changes.load(std::memory_order_relaxed);
   return state;
 }
 
@@ -42,6 +43,7 @@ void Executor<T>::backward(NodeId loss, bool full) {
   full_ = full;
   keeps_ = full || again_ || (workers_ && workers_->threads() > 1);
   differentiated_ = 0;
+  lost_ = false;
   if (!again_) parameters_.begin_backward();
   prepare_gradients(loss + 1);
   if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
@@ -52,7 +54,8 @@ void Executor<T>::backward(NodeId loss, bool full) {
     for (std::size_t r = regions_.size(); r-- > 0;) backward_region(regions_[r]);
   }
   differentiated_ = loss + 1;
-  differentiated_at_ = parameter_state(graph_);
+  banks_ = graph_.banks.size();
+  differentiated_at_ = parameter_state(graph_, banks_);
 }
 
 // Where gradients are kept, memory in the order of the steps, so that those of a batch lie side by
@@ -443,7 +446,9 @@ void Executor<T>::scatter_rows(NodeId id) {
 template <class T>
 T* Executor<T>::gradient(NodeId id) {
   if (id >= differentiated_)
-    throw ArgumentError("gradient: no backward pass has covered this expression");
+    throw ArgumentError(lost_ ? "gradient: the loss was reverted, and backward keeps the gradients "
+                                "of other expressions only as backward(loss, true)"
+                              : "gradient: no backward pass has covered this expression");
   if (gradient_[id].state == Gradient::written && !gradient_[id].memory) backward_again();
   Gradient& g = gradient_[id];
   if (g.state != Gradient::written) {
@@ -458,7 +463,7 @@ T* Executor<T>::gradient(NodeId id) {
 // The same pass once more, for what the first one has not kept.
 template <class T>
 void Executor<T>::backward_again() {
-  if (differentiated_at_ != parameter_state(graph_))
+  if (differentiated_at_ != parameter_state(graph_, banks_))
     throw ArgumentError(
         "gradient: the parameters have changed since the backward pass, which kept only their own "
         "gradients; ask before the update, or call backward(loss, true), which keeps all");

@@ -232,6 +232,7 @@ template <class T>
 void Executor<T>::rewind() {
   evaluated_ = 0;
   differentiated_ = 0;
+  lost_ = false;
   steps_.clear();
   order_.clear();
   runs_.clear();
@@ -276,7 +277,10 @@ void Executor<T>::truncate(NodeId size) {
   }
   if (gone_.size() > size) gone_.truncate(size);
   evaluated_ = size;
-  differentiated_ = std::min(differentiated_, size);
+  if (size < differentiated_) {  // what was not kept cannot be computed again without the loss
+    lost_ = !keeps_;
+    differentiated_ = keeps_ ? size : 0;
+  }
 }
 
 // Keeps the nodes below `size`, from `first` on in order_.

@@ -49,8 +49,8 @@ class Executor {
     return value_[id];
   }
   /// Zeros for a node that the loss does not depend on. Throws ArgumentError before any backward
-  /// pass that covers the node, and if the parameters have changed since and the gradient was not
-  /// kept.
+  /// pass that covers the node, and if the gradient was not kept and the parameters have changed
+  /// since or the loss is gone.
   T* gradient(NodeId id);
 
   void set_check_validity(bool check) { check_ = check; }
@@ -179,8 +179,10 @@ class Executor {
   NodeId differentiated_ = 0;  // nodes below it were covered by the last backward pass
   bool full_ = false;
   bool keeps_ = true;                    // the gradients of all nodes
+  bool lost_ = false;                    // those of the last pass, with its loss
   bool again_ = false;                   // only for those: what parameters get is known already
-  std::uint64_t differentiated_at_ = 0;  // the parameters' state
+  std::size_t banks_ = 0;                // of parameters, in that pass
+  std::uint64_t differentiated_at_ = 0;  // the state of these
   bool check_ = false;
   bool inference_ = false;
   Workers* workers_ = nullptr;

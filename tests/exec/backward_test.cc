@@ -310,3 +310,30 @@ TEST_CASE("gradients are not computed again with other parameters") {
   g.backward(xs.back());
   CHECK(gradient(xs[3]).size() == 64);
 }
+
+TEST_CASE("gradients are not computed again without their loss, nor for another one") {
+  ParameterCollection pc, other;
+  auto W = pc.add_parameters({64, 64});
+  auto late = other.add_parameters({1});
+  late.scale(2.0f);
+  ComputationGraph g, kept;
+  const auto xs = chain(g, W, 5), ys = chain(kept, W, 5);
+  Floats of_x[2];
+  for (ComputationGraph* graph : {&g, &kept}) {
+    graph->checkpoint();
+    const Expression loss = square((graph == &g ? xs : ys).back());
+    graph->backward(loss, graph == &kept);
+    if (graph == &g) {  // parameters that are no part of the pass
+      parameter(g, late);
+      of_x[0] = gradient(xs[3]);
+      g.backward(loss);
+    }
+    graph->revert();
+  }
+  of_x[1] = gradient(ys[3]);
+  CHECK(of_x[0] == of_x[1]);
+  CHECK_THROWS_AS(xs[3].gradient(), ArgumentError);
+  CHECK_THROWS_WITH(xs[3].gradient(), Catch::Contains("the loss was reverted"));
+  g.backward(xs.back());
+  CHECK(gradient(xs[3]) != of_x[0]);
+}
