@@ -52,6 +52,7 @@ struct PlanCache::Kept {
     const OpForm* form;
     dynet::Kind kind;
     BatchRule rule;
+    Reads reads;
     AuxRule aux;
     Dim dim;
     std::uint32_t arity;
@@ -84,8 +85,8 @@ struct PlanCache::Kept {
     std::copy_n(all.data(), all.size(), args.append(all.size()));
     for (const Signature& s : signatures.all) {
       const OpForm& f = *s.form;
-      kinds.push_back(
-          {&f, f.kind, f.batch, f.aux, s.dim, s.arity, static_cast<std::uint32_t>(words.size())});
+      kinds.push_back({&f, f.kind, f.batch, f.reads, f.aux, s.dim, s.arity,
+                       static_cast<std::uint32_t>(words.size())});
       const std::size_t count = f.batch.value.signature_bytes / 8;
       std::copy_n(graph.attrs.data() + s.attr, count, words.append(count));
     }
@@ -124,8 +125,9 @@ struct PlanCache::Kept {
   bool fits_kinds() const {
     return std::all_of(kinds.begin(), kinds.end(), [](const Kind& k) {
       const BatchRule& rule = k.form->batch.value;
-      return k.form->kind == k.kind && k.form->aux == k.aux && rule.batches == k.rule.batches &&
-             rule.signature_bytes == k.rule.signature_bytes && rule.first_pair == k.rule.first_pair;
+      return k.form->kind == k.kind && k.form->reads == k.reads && k.form->aux == k.aux &&
+             rule.batches == k.rule.batches && rule.signature_bytes == k.rule.signature_bytes &&
+             rule.first_pair == k.rule.first_pair;
     });
   }
 

@@ -176,6 +176,9 @@ TEST_CASE("another form at the same address is another form") {
   CHECK(hits_with(form("second", Kind::compute, BatchRule::never("a test"))) == 0);
   CHECK(hits_with(form("second", Kind::compute, BatchRule::products(1))) == 0);
   CHECK(hits_with(form("second", Kind::compute, BatchRule::each(8), three)) == 0);
+  OpForm in_place = form("second");
+  in_place.reads = Reads::output_in_place;
+  CHECK(hits_with(in_place) == 0);
   CHECK(hits_with(form("second", Kind::compute, BatchRule::products(1)),
                   form("first", Kind::compute, BatchRule::products(0))) == 0);
 }
