@@ -19,8 +19,8 @@ class Batcher {
   /// By window, rank and creation; windows are numbers below `count`, those of operands not higher.
   void sort_by_window(std::uint32_t count);
   void emit();
-  /// Signatures whose values nobody needs once the nodes of one other signature have run.
-  std::span<const bool> find_yielding();
+  /// The rest of a plan in batches, once ranks are known.
+  void finish();
 
  private:
   using Member = PlanScratch::Member;
@@ -34,6 +34,7 @@ class Batcher {
   void find_components();
   void close(std::uint32_t sig);
   void find_splits();
+  std::span<const bool> find_yielding();
   std::uint32_t block_end(std::uint32_t first, const Component& component) const;
   std::uint32_t rank_end(std::uint32_t k, std::uint32_t end) const;
   void emit_earlier_parts(const Component& component, std::uint32_t first, std::uint32_t end);

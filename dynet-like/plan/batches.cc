@@ -272,6 +272,12 @@ std::span<const bool> Batcher::find_yielding() {
   return {s_.yields.data(), count};
 }
 
+void Batcher::finish() {
+  sort();
+  emit();
+  plan_.place(graph_, find_yielding());
+}
+
 bool same_signature(const GraphStore& graph, const Node& a, const Node& b) {
   return a.form->batch.value.batches && alike(graph, a, b);
 }
@@ -281,9 +287,7 @@ void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, Plan& pl
   plan.reset(begin, end);
   Batcher batcher(graph, plan);
   batcher.find_ranks();
-  batcher.sort();
-  batcher.emit();
-  plan.place(graph, batcher.find_yielding());
+  batcher.finish();
 }
 
 }  // namespace dynet

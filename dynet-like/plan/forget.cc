@@ -26,9 +26,9 @@ std::uint64_t memory_of(const GraphStore& graph, const Node& n) {
 
 /// Cuts a graph into windows of time. Time is the number of steps inside components that loop, on
 /// the longest way to a node; what no such component comes before waits for its first user.
-class Windows {
+class TimeWindows {
  public:
-  Windows(const GraphStore& graph, Plan& plan)
+  TimeWindows(const GraphStore& graph, Plan& plan)
       : graph_(graph), plan_(plan), s_(plan.scratch), n_(plan.end - plan.begin) {}
 
   /// Gives every node a window and returns how many there are.
@@ -280,10 +280,10 @@ class Placer {
   const std::uint32_t n_;
 };
 
-// When ranks are known.
-void finish(const GraphStore& graph, Batcher& batcher, Plan& plan) {
+// The rest of a plan that forgets, once ranks are known.
+void finish_forgetting(const GraphStore& graph, Batcher& batcher, Plan& plan) {
   batcher.sort();
-  if (const std::uint32_t windows = Windows(graph, plan).find(); windows > 1)
+  if (const std::uint32_t windows = TimeWindows(graph, plan).find(); windows > 1)
     batcher.sort_by_window(windows);
   else
     plan.scratch.window.clear();
@@ -298,7 +298,7 @@ void plan_to_forget(const GraphStore& graph, NodeId begin, NodeId end, Plan& pla
   plan.reset(begin, end);
   Batcher batcher(graph, plan);
   batcher.find_ranks();
-  finish(graph, batcher, plan);
+  finish_forgetting(graph, batcher, plan);
 }
 
 void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
@@ -310,10 +310,8 @@ void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, Plan&
   std::size_t elements = 0;
   for (const Signature& s : plan.scratch.signatures.all)
     elements += s.count * std::min(s.dim.size(), kWorthIt);
-  if (elements > kWorthIt) return finish(graph, batcher, plan);
-  batcher.sort();
-  batcher.emit();
-  plan.place(graph, batcher.find_yielding());
+  if (elements > kWorthIt) return finish_forgetting(graph, batcher, plan);
+  batcher.finish();
 }
 
 }  // namespace dynet
