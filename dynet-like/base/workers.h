@@ -31,6 +31,7 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
+  /// How many there are, the caller's included.
   unsigned threads() const { return static_cast<unsigned>(threads_.size()) + 1; }
 
   /// Calls f(job) once for every job below `jobs`, on any of the threads, and returns when all are

@@ -18,6 +18,7 @@ struct ParameterStorage;
 class NodeList {
  public:
   explicit NodeList(const ComputationGraph& graph) : graph_(graph) {}
+  /// How many there are.
   std::size_t size() const;
   bool empty() const { return size() == 0; }
   /// Throws IndexError.
@@ -107,6 +108,7 @@ class ComputationGraph {
   /// They must outlive the graph's last use of them; null: no help.
   void set_workers(Workers* workers);
 
+  /// How large it is and what ran.
   GraphStatistics statistics() const;
   /// Number of nodes.
   std::size_t size() const;

@@ -17,8 +17,8 @@ struct GraphState;
 struct Expression {
   ComputationGraph* pg = nullptr;  ///< its graph
   VariableIndex i = 0;             ///< its place in the graph
-  std::uint64_t serial = 0;
-  GraphState* state = nullptr;  // outlives the graph, so that a stale handle can be told
+  std::uint64_t serial = 0;        ///< its node's, never used twice
+  GraphState* state = nullptr;     ///< outlives the graph, so that a stale handle can be told
 
   Expression() = default;
   /// Node i of a graph, as it is now. Throws ArgumentError for a null pointer, IndexError.
@@ -44,8 +44,8 @@ std::ostream& operator<<(std::ostream& out, const Expression& e);
 
 /// An operand of an infix operator: remembers where the operator was written.
 struct LocatedExpression {
-  const Expression& x;
-  SourceLocation at;
+  const Expression& x;                    ///< the operand
+  SourceLocation at;                      ///< where the operator is
   LocatedExpression(const Expression& e,  // NOLINT: implicit
                     SourceLocation where = SourceLocation::current())
       : x(e), at(where) {}

@@ -12,19 +12,23 @@ namespace dynet {
 /// A form field without a default: leaving it out does not compile.
 template <class T>
 struct Required {
+  /// Holds what is given.
   template <class U>
   constexpr Required(U v) : value(v) {}  // NOLINT: implicit, so that forms read plainly
+  /// What was given.
   constexpr operator T() const { return value; }
-  T value;
+  T value;  ///< what was given
 };
 
 /// What a shape rule sees: the operands' shapes and the attributes of the node to be made.
 struct Operands {
-  shape::Dims dims;
-  const void* attr = nullptr;
-  const void* payload = nullptr;
+  shape::Dims dims;               ///< shapes of the operands
+  const void* attr = nullptr;     ///< the attributes
+  const void* payload = nullptr;  ///< what lies behind them
 
+  /// The shape of operand k.
   const Dim& operator[](std::size_t k) const { return *dims[k]; }
+  /// The attributes.
   template <class A>
   const A& as() const {
     return *static_cast<const A*>(attr);
@@ -33,11 +37,13 @@ struct Operands {
 
 /// Parts of a sum of products, as bits; parts from 31 on go with the last bit.
 struct Parts {
-  std::uint32_t bits = ~std::uint32_t{0};
+  std::uint32_t bits = ~std::uint32_t{0};  ///< all of them
 
+  /// The bit of a part.
   static constexpr std::uint32_t bit(std::size_t part) {
     return std::uint32_t{1} << (part < 31 ? part : 31);
   }
+  /// Whether a part is among them, and whether all are.
   constexpr bool has(std::size_t part) const { return bits & bit(part); }
   constexpr bool all() const { return bits == ~std::uint32_t{0}; }
 };
@@ -47,27 +53,31 @@ struct Parts {
 /// batch of one.
 template <class T>
 struct Batch {
-  const GraphStore& graph;
-  const NodeId* ids;
-  std::size_t count;  ///< nodes
-  std::size_t arity;
-  T* const* outs;        ///< value of node i
-  T* const* ins;         ///< value of operand k of node i at k * count + i
-  T* const* auxs;        ///< scratch kept from forward to backward, as the form asks
-  std::uint64_t epoch;   ///< grows when the graph is run anew: part of every random draw
-  Parts parts = {};      ///< of a sum of products: what is to be computed now
-  bool goes_on = false;  ///< and whether `outs` hold the other parts already
+  const GraphStore& graph;  ///< where the nodes are
+  const NodeId* ids;        ///< their numbers
+  std::size_t count;        ///< nodes
+  std::size_t arity;        ///< operands of each
+  T* const* outs;           ///< value of node i
+  T* const* ins;            ///< value of operand k of node i at k * count + i
+  T* const* auxs;           ///< scratch kept from forward to backward, as the form asks
+  std::uint64_t epoch;      ///< grows when the graph is run anew: part of every random draw
+  Parts parts = {};         ///< of a sum of products: what is to be computed now
+  bool goes_on = false;     ///< and whether `outs` hold the other parts already
 
+  /// Node i; the shape of each node, and of operand k of each.
   const Node& node(std::size_t i) const { return graph.nodes[ids[i]]; }
   const Dim& dim() const { return node(0).dim; }
   const Dim& dim(std::size_t k) const { return graph.nodes[graph.args[node(0).first_arg + k]].dim; }
+  /// Of node i: its value, that of operand k, and its scratch.
   T* out(std::size_t i) const { return outs[i]; }
   const T* in(std::size_t k, std::size_t i) const { return ins[k * count + i]; }
   T* aux(std::size_t i) const { return auxs[i]; }
+  /// The attributes of node i.
   template <class A>
   const A& attr(std::size_t i = 0) const {
     return graph.attr<A>(node(i));
   }
+  /// What lies behind them.
   template <class A, class P>
   const P* payload(std::size_t i) const {
     return graph.payload<A, P>(node(i));
@@ -100,8 +110,10 @@ struct GradientBatch : Batch<T> {
   /// be written now.
   unsigned share = 0, shares = 1;
 
+  /// Of node i: its gradient, and where that of operand k goes, or null if nobody needs it.
   const T* d_out(std::size_t i) const { return d_outs[i]; }
   T* d_in(std::size_t k, std::size_t i) const { return d_ins[k * this->count + i]; }
+  /// How that is written, and whether it is added.
   Write write(std::size_t k, std::size_t i) const { return writes[k * this->count + i]; }
   bool add(std::size_t k, std::size_t i) const { return write(k, i) != Write::store; }
 };
@@ -113,29 +125,32 @@ using BackwardKernel = void (*)(const GradientBatch<T>&);
 
 /// A kernel in both precisions.
 struct Forward {
-  ForwardKernel<float> f;
-  ForwardKernel<double> d;
+  ForwardKernel<float> f;   ///< in float
+  ForwardKernel<double> d;  ///< in double
 };
 struct Backward {
-  BackwardKernel<float> f;
-  BackwardKernel<double> d;
+  BackwardKernel<float> f;   ///< in float
+  BackwardKernel<double> d;  ///< in double
 };
 
 /// Which nodes may run together. Nodes of one batch agree in form, operand shapes, arity and the
 /// first `signature_bytes` of their attributes; what comes behind belongs to each node.
 struct BatchRule {
+  /// No pairs.
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  bool batches;
-  std::size_t signature_bytes;
-  const char* why_not;  ///< the reason, if it never batches
+  bool batches;                 ///< whether nodes ever run together
+  std::size_t signature_bytes;  ///< of the attributes, which must agree
+  const char* why_not;          ///< the reason, if it never batches
   /// For sums of products: where the pairs of operands (W, x) begin. The node's value is the sum of
   /// all W x and, if there is an operand before the pairs, of that. The sum may be made in parts.
   std::size_t first_pair;
 
+  /// Nodes run together that agree in so many bytes of their attributes.
   static constexpr BatchRule each(std::size_t signature_bytes = 0) {
     return {true, signature_bytes, nullptr, kNone};
   }
+  /// Every node runs alone.
   static constexpr BatchRule never(const char* reason) { return {false, 0, reason, kNone}; }
   /// Nodes that share every W and the operand before the pairs run as one product; the gradient of
   /// what they share is summed over all of them at once, when nothing else is left to do.
@@ -143,6 +158,7 @@ struct BatchRule {
     return {true, 0, nullptr, first_pair};
   }
 
+  /// Whether this is a sum of products.
   constexpr bool has_products() const { return first_pair != kNone; }
   /// Whether operand k must be the same node in the whole batch.
   constexpr bool shares(std::size_t k) const {
@@ -180,15 +196,15 @@ std::size_t no_aux(const GraphStore&, const Node&);
 
 /// An operation: one filled-in form, one place for everything that it is.
 struct OpForm {
-  Required<const char*> name;  ///< as the user writes it
-  Required<Kind> kind;
-  Required<Dim (*)(const Operands&)> shape;
-  Required<BatchRule> batch;
-  Required<Reads> reads;
-  Required<AuxRule> aux;
-  Required<bool> passes_gradient;  ///< false: nothing below it gets a gradient through it
-  Required<Forward> forward;
-  Required<Backward> backward;
+  Required<const char*> name;                ///< as the user writes it
+  Required<Kind> kind;                       ///< how it gets its value
+  Required<Dim (*)(const Operands&)> shape;  ///< the shape rule; throws RuleBroken
+  Required<BatchRule> batch;                 ///< which nodes may run together
+  Required<Reads> reads;                     ///< what backward reads
+  Required<AuxRule> aux;                     ///< scratch from forward to backward
+  Required<bool> passes_gradient;            ///< false: nothing below it gets a gradient through it
+  Required<Forward> forward;                 ///< computes values
+  Required<Backward> backward;               ///< computes gradients of operands
 };
 
 }  // namespace dynet
