@@ -12,6 +12,7 @@ namespace dynet {
 /// name. One's own overrides one of the two.
 struct ParameterInit {
   virtual ~ParameterInit() = default;
+  /// Fills `values`.
   virtual void initialize(Tensor& values, const RandomStream&) const { initialize_params(values); }
   /// DyNet's form, for what draws nothing or in its own way. Throws ArgumentError if there is none.
   virtual void initialize_params(Tensor& values) const;

@@ -17,6 +17,7 @@ namespace dynet {
 /// table. Every member throws ArgumentError on an empty handle.
 class ParameterHandle {
  public:
+  /// Whether it names a parameter.
   explicit operator bool() const { return p_ != nullptr; }
   /// Frozen parameters (`false`) keep their values: no gradient, no update.
   void set_updated(bool b) { get().updated = b; }
@@ -36,6 +37,7 @@ class ParameterHandle {
   ParameterStorage& get_storage() const { return get(); }
   const std::shared_ptr<ParameterStorage>& shared() const { return p_; }
 
+  /// Whether both name the same one.
   friend bool operator==(const ParameterHandle& a, const ParameterHandle& b) {
     return a.p_ == b.p_;
   }
@@ -51,6 +53,7 @@ class ParameterHandle {
 /// A view that may be used like a pointer to it as well, which it is in DyNet: `*p.values()`.
 struct ParameterView : Tensor {
   ParameterView(const Dim& dim, float* values) : Tensor{dim, values} {}
+  /// As if it were a pointer.
   Tensor& operator*() { return *this; }
   Tensor* operator->() { return this; }
 };
@@ -152,9 +155,11 @@ class ParameterCollection {
   /// Drops the gradients of this collection and everything below it.
   void reset_gradient();
 
+  /// The weight decay of this collection, see the constructor.
   void set_weight_decay_lambda(float lambda);
   float get_weight_decay_lambda() const { return node_->effective_weight_decay(); }
 
+  /// Where the parameters lie, for the library's own use.
   ParameterBank& bank() const { return *bank_; }
   const CollectionNode& node() const { return *node_; }
 

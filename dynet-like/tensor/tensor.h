@@ -13,9 +13,10 @@ using real = float;
 /// A view of values in column-major order, batch elements one after another. It owns nothing: a
 /// view of a node lives until its graph is cleared, a view of a parameter as long as the parameter.
 struct Tensor {
-  Dim d;
-  float* v = nullptr;
+  Dim d;               ///< the shape
+  float* v = nullptr;  ///< the first value
 
+  /// Where batch element b begins; that of a batch of one is all of them.
   float* batch_ptr(unsigned b) { return v + (d.bd == 1 ? 0 : b * d.batch_size()); }
   const float* batch_ptr(unsigned b) const { return v + (d.bd == 1 ? 0 : b * d.batch_size()); }
   /// A view of one batch element. Throws IndexError.

@@ -12,16 +12,9 @@
 
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
+#include "tests/support/sanitized.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#if defined(__GLIBC__) && !defined(SANITIZED)
+#if defined(__GLIBC__) && !DYNET_SANITIZED
 #define COUNTING 1
 #endif
 
@@ -238,7 +231,7 @@ TEST_CASE("a million graphs leave resident memory as it was (slow)") {
     std::puts("skipped: the system does not tell how much memory is resident");
     return;
   }
-#ifdef SANITIZED
+#if DYNET_SANITIZED
   constexpr int kGraphs = 200'000;
 #else
   constexpr int kGraphs = 1'000'000;
@@ -271,7 +264,7 @@ TEST_CASE("a million graphs leave resident memory as it was (slow)") {
   CHECK(run(kGraphs) > 0);
   const std::size_t after = resident();
   CAPTURE(before, after);
-#ifdef SANITIZED
+#if DYNET_SANITIZED
   CHECK(after <= before + (std::size_t{64} << 20));
 #else
   CHECK(after <= before + (std::size_t{64} << 10));

@@ -15,6 +15,7 @@
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
+#include "tests/support/sanitized.h"
 
 using namespace dynet;
 
@@ -62,7 +63,7 @@ TEST_CASE("100,000 damaged files are refused and change nothing") {
   }
   const long grown = peak_kilobytes() - before;
   CHECK(slowest < 1.0);
-  CHECK(grown < 64 * 1024);
+  if (!DYNET_SANITIZED) CHECK(grown < 64 * 1024);
   for (const std::size_t n : by_kind) CHECK(n > 5000);
   std::printf("%zu damaged files of %zu bytes, all refused; the slowest took %.4f s; %ld kB more\n",
               count, good.size(), slowest, grown);
