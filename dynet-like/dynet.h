@@ -55,7 +55,12 @@
 #include "dynet-like/nn/rnn.h"
 #include "dynet-like/nn/softmax_builder.h"
 #include "dynet-like/nn/tree_lstm.h"
+#include "dynet-like/io/checkpoints.h"
 #include "dynet-like/io/dict.h"
+#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/numpy.h"
+#include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/save.h"
+#include "dynet-like/io/word_vectors.h"
 #include "dynet-like/debug/grad_check.h"
 // clang-format on

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/io/pieces.h"
 
 namespace dynet {
 namespace {
@@ -40,6 +42,18 @@ std::string line_of(std::size_t n, ValueOf value) {
     append(line, value(i));
   }
   return line + '\n';
+}
+
+// What a file holds of one tensor; the gradient may be empty.
+std::string text_of(bool is_table, const std::string& name, const Dim& dim, const float* values,
+                    const std::vector<float>& gradient = {}) {
+  check_name(name);
+  const std::size_t n = dim.size();
+  std::string text = line_of(n, [=](std::size_t i) { return values[i]; });
+  if (!gradient.empty()) text += line_of(n, [&](std::size_t i) { return gradient[i]; });
+  std::string head(is_table ? kTable : kParameter);
+  head += ' ' + name + ' ' + to_string(dim) + ' ' + std::to_string(text.size());
+  return head + (gradient.empty() ? " ZERO_GRAD\n" : " FULL_GRAD\n") + text;
 }
 
 // The gradient of a parameter or table if any of it is not zero.
@@ -79,9 +93,8 @@ struct SavedText {
 
 class Reader {
  public:
-  explicit Reader(const std::string& filename) : filename_(filename), in_(filename) {
-    if (!in_) fail(0, "cannot be opened");
-  }
+  explicit Reader(const std::string& filename, const FileSystem* files = nullptr)
+      : filename_(filename), in_(filename, files) {}
 
   /// All tensors for which `wanted(name, is_table)` holds.
   template <class Wanted>
@@ -98,7 +111,7 @@ class Reader {
       const bool keep = wanted(t.name, t.is_table);
       const std::size_t n = t.dim.size();
       std::vector<float> numbers;
-      for (next_line(); more_ && line_[0] != '#'; next_line())
+      for (next_line(); more_ && !line_.starts_with('#'); next_line())
         if (keep) read_numbers(numbers);
       if (!keep) continue;
       if (numbers.size() != (has_gradient ? 2 * n : n))
@@ -118,20 +131,18 @@ class Reader {
 
  private:
   void next_line() {
-    more_ = static_cast<bool>(std::getline(in_, line_));
+    more_ = lines_.until('\n', std::numeric_limits<std::size_t>::max(), line_);
     ++number_;
-    if (in_.bad()) fail(number_, "cannot be read");
-    if (more_ && line_.empty()) line_ = " ";
   }
-  bool is_blank() const { return line_.find_first_not_of(kSpace) == std::string::npos; }
+  bool is_blank() const { return line_.find_first_not_of(kSpace) == line_.npos; }
 
   SavedText header(bool& has_gradient) const {
-    std::istringstream words(line_);
+    std::istringstream words{std::string(line_)};
     std::string type, sizes, bytes, gradient;
     SavedText t;
     words >> type >> t.name >> sizes >> bytes >> gradient;
     if ((type != kParameter && type != kTable) || sizes.empty())
-      fail(number_, "is no line of a model: \"" + line_.substr(0, 60) + '"');
+      fail(number_, "is no line of a model: \"" + std::string(line_.substr(0, 60)) + '"');
     t.is_table = type == kTable;
     t.line = number_;
     if (!read_dim(sizes, t.dim)) fail(number_, t.name + ": \"" + sizes + "\" is no shape");
@@ -177,8 +188,9 @@ class Reader {
   }
 
   std::string filename_;
-  std::ifstream in_;
-  std::string line_;
+  InputFile in_;
+  io_detail::Pieces lines_{in_};
+  std::string_view line_;
   std::size_t number_ = 0;
   bool more_ = false;
 };
@@ -224,13 +236,8 @@ void TextFileSaver::finish() {
 }
 
 void TextFileSaver::write(ParameterStorage& p, const std::string& name) {
-  check_name(name);
   p.settle_all();
-  std::string text = line_of(p.size(), [&](std::size_t i) { return p.values[i]; });
-  const std::vector<float> gradient = gradient_of(p);
-  if (!gradient.empty()) text += line_of(p.size(), [&](std::size_t i) { return gradient[i]; });
-  out_ << (p.is_lookup ? kTable : kParameter) << ' ' << name << ' ' << to_string(p.full_dim())
-       << ' ' << text.size() << (gradient.empty() ? " ZERO_GRAD\n" : " FULL_GRAD\n") << text;
+  out_ << text_of(p.is_lookup, name, p.full_dim(), p.values, gradient_of(p));
 }
 
 void TextFileSaver::save(const ParameterCollection& model, const std::string& key) {
@@ -306,6 +313,41 @@ LookupParameter TextFileLoader::load_lookup_param(ParameterCollection& model,
   const LookupParameter p = model.add_lookup_parameters(rows, row, ParameterInitConst(0));
   store(t, p.get_storage());
   return p;
+}
+
+std::vector<NamedTensor> read_text_tensors(const std::string& filename, const FileSystem* files) {
+  Reader in(filename, files);
+  std::vector<NamedTensor> all;
+  for (const SavedText& t : in.read([](const std::string&, bool) { return true; })) {
+    SavedTensor s;
+    s.name = t.name;
+    s.is_lookup = t.is_table;
+    s.sizes.assign(t.dim.d, t.dim.d + t.dim.nd);
+    if (t.is_table) {
+      s.rows = s.sizes.back();
+      s.sizes.pop_back();
+    }
+    all.push_back(to_named_tensor(s, t.values.data()));
+  }
+  return all;
+}
+
+void write_text_tensors(const std::string& filename, const std::vector<NamedTensor>& tensors,
+                        const SaveOptions& options) {
+  NewFile file(filename, options.files);
+  try {
+    for (const NamedTensor& t : tensors) {
+      const auto [saved, values] = to_saved_tensor(t);
+      std::vector<long> sizes(saved.sizes.begin(), saved.sizes.end());
+      if (saved.is_lookup) sizes.push_back(static_cast<long>(saved.rows));
+      file.write(text_of(saved.is_lookup, saved.name, Dim(sizes), values.data()));
+    }
+    file.commit();
+  } catch (const FileError& e) {
+    const std::string why = e.what();
+    if (why.starts_with("cannot save")) throw;
+    file.fail(why);
+  }
 }
 
 void save_dynet_model(const std::string& filename, const ParameterCollection* model) {

@@ -2,7 +2,9 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
+#include "dynet-like/io/exchange.h"
 #include "dynet-like/param/parameters.h"
 
 // DyNet's model files: for each tensor a line
@@ -77,7 +79,16 @@ class TextFileLoader : public Loader {
   std::string filename_;
 };
 
-/// The same with the key `/model`: old names.
+/// All tensors of such a file as other programs have them, their names without the first `/`; what
+/// gradients there are is left out. `files` null: the operating system's. Throws FileError.
+std::vector<NamedTensor> read_text_tensors(const std::string& filename,
+                                           const FileSystem* files = nullptr);
+/// Writes arrays as such a file, or leaves the old one. Throws FileError for what is no float or
+/// has more than seven sizes, ArgumentError for a name as above.
+void write_text_tensors(const std::string& filename, const std::vector<NamedTensor>& tensors,
+                        const SaveOptions& options = {});
+
+/// The same as the classes with the key `/model`: old names.
 void save_dynet_model(const std::string& filename, const ParameterCollection* model);
 void load_dynet_model(const std::string& filename, ParameterCollection* model);
 

@@ -64,18 +64,31 @@ void reorder_rows(const float* from, float* to, std::uint64_t rows,
                   const std::vector<std::uint64_t>& sizes, bool to_last) {
   std::uint64_t n = 1;
   for (const std::uint64_t s : sizes) n *= s;
-  for (std::uint64_t r = 0; r < rows; ++r) reorder(from + r * n, to + r * n, sizes, to_last);
+  if (n == 0) return;  // however many rows there are said to be
+  if (sizes.size() < 2)
+    std::copy_n(from, rows * n, to);
+  else
+    for (std::uint64_t r = 0; r < rows; ++r) reorder(from + r * n, to + r * n, sizes, to_last);
 }
 
-NamedTensor exported(const SavedTensor& t, const float* values) {
-  NamedTensor out;
-  out.name = t.name.substr(1);
-  if (t.is_lookup) out.shape.push_back(t.rows);
-  out.shape.insert(out.shape.end(), t.sizes.begin(), t.sizes.end());
-  std::vector<float> ordered(t.count());
-  reorder_rows(values, ordered.data(), t.rows, t.sizes, true);
-  out.bytes.assign(reinterpret_cast<const char*>(ordered.data()), ordered.size() * sizeof(float));
-  return out;
+std::string with_slash(const std::string& name) {
+  return name.starts_with('/') ? name : "/" + name;
+}
+
+SavedTensor saved_shape(const NamedTensor& t, bool is_table) {
+  SavedTensor s;
+  s.name = with_slash(t.name);
+  s.sizes = t.shape;
+  if (is_table && !t.shape.empty()) {
+    s.is_lookup = true;
+    s.rows = t.shape[0];
+    s.sizes.erase(s.sizes.begin());
+  }
+  if (s.sizes.size() + s.is_lookup > kMaxTensorDim)
+    throw FileError(t.name + " has " + std::to_string(t.shape.size()) + " sizes");
+  for (const std::uint64_t n : t.shape)
+    if (n > 0xffffffffu) throw FileError(t.name + " has a size of " + std::to_string(n));
+  return s;
 }
 
 }  // namespace
@@ -128,11 +141,32 @@ std::vector<float> to_floats(const NamedTensor& t) {
   return values;
 }
 
+std::vector<float> to_our_order(const NamedTensor& t, bool is_table) {
+  const std::vector<float> values = to_floats(t);
+  std::vector<float> ordered(values.size());
+  const bool rows = is_table && !t.shape.empty();
+  reorder_rows(values.data(), ordered.data(), rows ? t.shape[0] : 1,
+               {t.shape.begin() + rows, t.shape.end()}, false);
+  return ordered;
+}
+
+NamedTensor to_named_tensor(const SavedTensor& t, const float* values) {
+  NamedTensor out;
+  out.name = t.name.substr(t.name.starts_with('/'));
+  out.is_table = t.is_lookup;
+  if (t.is_lookup) out.shape.push_back(t.rows);
+  out.shape.insert(out.shape.end(), t.sizes.begin(), t.sizes.end());
+  std::vector<float> ordered(t.count());
+  reorder_rows(values, ordered.data(), t.rows, t.sizes, true);
+  out.bytes.assign(reinterpret_cast<const char*>(ordered.data()), ordered.size() * sizeof(float));
+  return out;
+}
+
 std::vector<NamedTensor> tensors_of(const ParameterCollection& pc) {
   std::vector<NamedTensor> all;
   const GroupView view = view_of(pc);
   for (std::size_t i = 0; i < view.values.size(); ++i)
-    all.push_back(exported(view.group.tensors[i], view.values[i]));
+    all.push_back(to_named_tensor(view.group.tensors[i], view.values[i]));
   return all;
 }
 
@@ -141,30 +175,31 @@ std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& gro
   for (const SavedTensor& t : group.tensors) {
     std::vector<float> values(t.count());
     file.read(t.data, reinterpret_cast<char*>(values.data()));
-    all.push_back(exported(t, values.data()));
+    all.push_back(to_named_tensor(t, values.data()));
     if (t.array > 0) all.back().name += "." + std::to_string(t.array);
   }
   return all;
 }
 
+std::pair<SavedTensor, std::vector<float>> to_saved_tensor(const NamedTensor& t) {
+  return {saved_shape(t, t.is_table), to_our_order(t, t.is_table)};
+}
+
 void write_model_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
-                         const SaveOptions& options) {
+                         const SaveOptions& options, const Dict* words) {
   Saving saving;
   io_detail::save_thing(saving, ParameterCollection());
+  if (words) io_detail::save_thing(saving, *words);
   GroupView view{{"ParameterCollection", {}, {}}, {}, nullptr};
   std::vector<std::vector<float>> values;
-  for (const NamedTensor& t : tensors) {
-    SavedTensor s;
-    s.name = t.name.starts_with('/') ? t.name : "/" + t.name;
-    s.sizes = t.shape;
-    const std::string whose = "cannot save " + path + ": " + t.name;
-    if (t.shape.size() > kMaxTensorDim)
-      throw FileError(whose + " has " + std::to_string(t.shape.size()) + " sizes");
-    if (t.type >= Type::I64) throw FileError(whose + " holds " + type_name(t.type));
-    const std::vector<float> ordered = to_floats(t);
-    values.emplace_back(ordered.size());
-    reorder_rows(ordered.data(), values.back().data(), 1, t.shape, false);
-    view.group.tensors.push_back(std::move(s));
+  try {
+    for (const NamedTensor& t : tensors) {
+      auto [saved, ordered] = to_saved_tensor(t);
+      view.group.tensors.push_back(std::move(saved));
+      values.push_back(std::move(ordered));
+    }
+  } catch (const FileError& e) {
+    throw FileError("cannot save " + path + ": " + e.what());
   }
   for (const auto& v : values) view.values.push_back(v.data());
   saving.replace(0, std::move(view));
@@ -181,25 +216,11 @@ LoadReport store_tensors(const std::string& origin, const std::vector<NamedTenso
   IncomingGroup in{{"ParameterCollection", {}, {}}, {}};
   try {
     for (const NamedTensor& t : tensors) {
-      SavedTensor s;
-      s.name = t.name.starts_with('/') ? t.name : "/" + t.name;
-      const auto p = here.find(loading.renamed(s.name));
-      s.sizes = t.shape;
-      if (p != here.end() && p->second->is_lookup && !t.shape.empty()) {
-        s.is_lookup = true;
-        s.rows = t.shape[0];
-        s.sizes.erase(s.sizes.begin());
-      }
+      const auto p = here.find(loading.renamed(with_slash(t.name)));
+      const bool known = p != here.end();
+      SavedTensor s = saved_shape(t, known && p->second->is_lookup);
       std::vector<float> ordered;
-      if (s.sizes.size() > kMaxTensorDim)
-        throw FileError(t.name + " has " + std::to_string(s.sizes.size()) + " sizes");
-      for (const std::uint64_t n : t.shape)
-        if (n > 0xffffffffu) throw FileError(t.name + " has a size of " + std::to_string(n));
-      if (p != here.end()) {
-        const std::vector<float> values = to_floats(t);
-        ordered.resize(values.size());
-        reorder_rows(values.data(), ordered.data(), s.rows, s.sizes, false);
-      }
+      if (known) ordered = to_our_order(t, s.is_lookup);
       in.values.push_back(std::move(ordered));
       in.group.tensors.push_back(std::move(s));
     }

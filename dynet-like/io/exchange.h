@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "dynet-like/io/dict.h"
 #include "dynet-like/io/loading.h"
 
 namespace dynet {
@@ -16,7 +18,8 @@ struct NamedTensor {
   std::string name;
   Type type = Type::F32;
   std::vector<std::uint64_t> shape;
-  std::string bytes;  ///< little-endian, the last index fastest
+  std::string bytes;      ///< little-endian, the last index fastest
+  bool is_table = false;  ///< the first index counts the rows of a table; only model files know
 
   std::uint64_t count() const;
 };
@@ -32,6 +35,11 @@ std::uint64_t byte_count(const std::vector<std::uint64_t>& shape, std::size_t si
 /// integers.
 std::vector<float> to_floats(const NamedTensor& tensor);
 
+/// The same in the order of ours: the first index the fastest, of a table row after row.
+std::vector<float> to_our_order(const NamedTensor& tensor, bool is_table);
+
+/// A tensor of ours as other programs have it, without the first `/` of its name.
+NamedTensor to_named_tensor(const SavedTensor& tensor, const float* values);
 /// The parameters and tables of a collection as other programs have them: element (i, j) stays
 /// element (i, j), a table of n rows {d} is an array of n x d, names are those of the collection
 /// without the first `/`.
@@ -39,11 +47,15 @@ std::vector<NamedTensor> tensors_of(const ParameterCollection& pc);
 /// The same of a group of a model file.
 std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& group);
 
-/// A model file with one ParameterCollection of parameters of these names and shapes, which is
-/// loaded by `load`; tables are loaded as tables by load_safetensors and load_npz only. Throws
-/// FileError for more than seven sizes and for what is no float.
+/// What is written of an array in a file of models: its name with a first `/`, its shape, its
+/// values in the order of ours. Throws FileError for more than seven sizes and for what is no
+/// float.
+std::pair<SavedTensor, std::vector<float>> to_saved_tensor(const NamedTensor& tensor);
+/// A model file with one ParameterCollection of parameters and tables of these names and shapes,
+/// and the words if there are any; `load` reads them in this order. Arrays that are not known to be
+/// tables are loaded as tables by load_safetensors and load_npz only. Throws FileError.
 void write_model_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
-                         const SaveOptions& options = {});
+                         const SaveOptions& options = {}, const Dict* words = nullptr);
 
 /// Stores arrays in a collection, as `load` does: by name, all or nothing; a first `/` may be
 /// missing in their names. `origin` is named in errors. Throws FileError.

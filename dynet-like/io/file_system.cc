@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,6 +71,15 @@ int FileSystem::rename(const std::string& from, const std::string& to) const {
 
 int FileSystem::unlink(const std::string& path) const {
   return repeat([&] { return ::unlink(path.c_str()); });
+}
+
+const char* FileSystem::map(int fd, std::size_t n) const {
+  void* bytes = ::mmap(nullptr, n, PROT_READ, MAP_PRIVATE, fd, 0);
+  return bytes == MAP_FAILED ? nullptr : static_cast<const char*>(bytes);
+}
+
+void FileSystem::unmap(const char* bytes, std::size_t n) const {
+  ::munmap(const_cast<char*>(bytes), n);
 }
 
 int FileSystem::list(const std::string& folder, std::vector<std::string>& names) const {

@@ -31,6 +31,10 @@ class FileSystem {
   virtual int access(const std::string& path, int mode) const;
   virtual int rename(const std::string& from, const std::string& to) const;
   virtual int unlink(const std::string& path) const;
+  /// The first `n` bytes of a file where the system keeps them, to be read only, or null if that is
+  /// not possible.
+  virtual const char* map(int fd, std::size_t n) const;
+  virtual void unmap(const char* bytes, std::size_t n) const;
   /// The names in a folder, in any order.
   virtual int list(const std::string& folder, std::vector<std::string>& names) const;
 };

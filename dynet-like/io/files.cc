@@ -186,6 +186,7 @@ InputFile::InputFile(const std::string& path, const FileSystem* files)
 
 InputFile::~InputFile() {
   try {
+    if (mapped_) files_.unmap(mapped_, size_);
     if (fd_ >= 0) files_.close(fd_);
   } catch (...) {
   }
@@ -204,6 +205,11 @@ void InputFile::read(std::uint64_t at, char* to, std::size_t n) const {
     to += got;
     n -= static_cast<std::size_t>(got);
   }
+}
+
+const char* InputFile::map() {
+  if (!mapped_ && size_ > 0) mapped_ = files_.map(fd_, size_);
+  return mapped_;
 }
 
 std::string InputFile::read_all() const {

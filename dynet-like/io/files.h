@@ -69,6 +69,9 @@ class InputFile {
   void read(std::uint64_t at, char* to, std::size_t n) const;
   /// All of it.
   std::string read_all() const;
+  /// All of it where the system keeps it, as long as this lives; null if that is not possible. A
+  /// program that cuts the file short meanwhile ends this process.
+  const char* map();
   [[noreturn]] void fail(const std::string& why) const;
 
  private:
@@ -77,6 +80,7 @@ class InputFile {
   std::string path_;
   int fd_ = -1;
   std::uint64_t size_ = 0;
+  const char* mapped_ = nullptr;
 };
 
 }  // namespace dynet

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
+#include "dynet-like/io/word_vectors.h"
 
 namespace dynet {
 namespace {
@@ -37,18 +42,6 @@ void print_values(const NamedTensor& t, std::ostream& out) {
   out << "  norm " << std::sqrt(squares);
   if (least <= most) out << "  from " << least << " to " << most;
   if (bad > 0) out << "  not finite " << bad;
-}
-
-void print_tensors(const std::vector<NamedTensor>& tensors, std::ostream& out) {
-  std::uint64_t bytes = 0;
-  for (const NamedTensor& t : tensors) {
-    out << "  " << t.name << "  " << type_name(t.type) << ' ' << shape_text(t.shape) << "  "
-        << t.bytes.size() << " bytes";
-    print_values(t, out);
-    out << '\n';
-    bytes += t.bytes.size();
-  }
-  out << tensors.size() << " arrays, " << bytes << " bytes of values\n";
 }
 
 std::vector<NamedTensor> tensors_of(const ModelFile& file) {
@@ -89,20 +82,118 @@ void inspect_model(const std::string& path, std::ostream& out) {
 }
 
 const char* name_of(FileFormat f) {
-  return f == FileFormat::model         ? "model file"
-         : f == FileFormat::safetensors ? "safetensors"
-         : f == FileFormat::npy         ? ".npy"
-                                        : ".npz";
+  switch (f) {
+    case FileFormat::model:
+      return "model file";
+    case FileFormat::safetensors:
+      return "safetensors";
+    case FileFormat::npy:
+      return ".npy";
+    case FileFormat::npz:
+      return ".npz";
+    case FileFormat::vectors:
+      return "word vectors";
+    default:
+      return "binary word vectors";
+  }
+}
+
+VectorFormat vector_format(FileFormat f) {
+  return f == FileFormat::binary_vectors ? VectorFormat::binary : VectorFormat::text;
+}
+
+constexpr const char *kVectors = "vectors", *kWords = "words";
+
+std::vector<NamedTensor> read_vectors(const std::string& path, FileFormat format) {
+  NamedTensor vectors, words;
+  vectors.name = kVectors;
+  vectors.is_table = true;
+  std::size_t dimension = 0;
+  const auto add = [&](std::string_view word, const std::vector<float>& vector) {
+    dimension = vector.size();
+    vectors.bytes.append(reinterpret_cast<const char*>(vector.data()), dimension * sizeof(float));
+    words.bytes.append(word).append(1, '\n');
+  };
+  const std::size_t count = read_word_vectors(path, add, vector_format(format));
+  vectors.shape = {count, dimension};
+  words.name = kWords;
+  words.type = NamedTensor::Type::U8;
+  words.shape = {words.bytes.size()};
+  return {std::move(vectors), std::move(words)};
+}
+
+struct Vectors {
+  std::vector<std::string> words;
+  std::vector<float> values;
+  std::size_t dimension = 0;
+};
+
+// What read_vectors makes, if these arrays are that.
+std::optional<Vectors> vectors_of(const std::vector<NamedTensor>& tensors) {
+  const NamedTensor *vectors = nullptr, *words = nullptr;
+  for (const NamedTensor& t : tensors) {
+    if (t.name == kVectors && t.shape.size() == 2 && is_float(t.type)) vectors = &t;
+    if (t.name == kWords && t.type == NamedTensor::Type::U8) words = &t;
+  }
+  if (!vectors || !words || tensors.size() != 2) return {};
+  Vectors v;
+  std::istringstream lines(words->bytes);
+  for (std::string word; std::getline(lines, word);) v.words.push_back(word);
+  if (v.words.size() != vectors->shape[0]) return {};
+  v.dimension = vectors->shape[1];
+  v.values = to_floats(*vectors);
+  return v;
+}
+
+void write_vectors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                   FileFormat format, const SaveOptions& options) {
+  const auto v = vectors_of(tensors);
+  if (!v)
+    throw FileError("cannot save " + path +
+                    ": word vectors are an array `vectors` and the bytes of as many `words`");
+  write_word_vectors(path, v->words, v->values.data(), v->dimension, vector_format(format),
+                     options);
+}
+
+// The words become a Dict; of equal ones only the first stays.
+void write_model(const std::string& path, const std::vector<NamedTensor>& tensors,
+                 const SaveOptions& options) {
+  const auto v = vectors_of(tensors);
+  if (!v) return write_model_tensors(path, tensors, options);
+  Dict dict;
+  NamedTensor t;
+  t.name = kVectors;
+  t.is_table = true;
+  for (std::size_t i = 0; i < v->words.size(); ++i) {
+    if (dict.contains(v->words[i])) continue;
+    dict.convert(v->words[i]);
+    t.bytes.append(reinterpret_cast<const char*>(v->values.data() + i * v->dimension),
+                   v->dimension * sizeof(float));
+  }
+  t.shape = {dict.size(), v->dimension};
+  write_model_tensors(path, {t}, options, &dict);
+}
+
+// The ends of names; the first of a format is the usual one.
+constexpr std::pair<std::string_view, FileFormat> kEnds[] = {
+    {".dynet", FileFormat::model},       {".safetensors", FileFormat::safetensors},
+    {".npy", FileFormat::npy},           {".npz", FileFormat::npz},
+    {".vec", FileFormat::vectors},       {".txt", FileFormat::vectors},
+    {".bin", FileFormat::binary_vectors}};
+
+std::optional<FileFormat> find_format(std::string_view path) {
+  for (const auto& [end, format] : kEnds)
+    if (path.ends_with(end)) return format;
+  return {};
 }
 
 }  // namespace
 
 FileFormat format_of_name(const std::string& path) {
-  if (path.ends_with(".dynet")) return FileFormat::model;
-  if (path.ends_with(".safetensors")) return FileFormat::safetensors;
-  if (path.ends_with(".npy")) return FileFormat::npy;
-  if (path.ends_with(".npz")) return FileFormat::npz;
-  throw FileError(path + ": a name that ends in .dynet, .safetensors, .npy or .npz is needed");
+  if (const auto format = find_format(path)) return *format;
+  std::string ends;
+  for (const auto& [end, format] : kEnds) ends += " " + std::string(end);
+  throw FileError(path + ": the name says no format; it must end in one of" + ends);
 }
 
 FileFormat detect_format(const std::string& path) {
@@ -114,12 +205,15 @@ FileFormat detect_format(const std::string& path) {
     return FileFormat::model;
   if (start.starts_with("\x93NUMPY")) return FileFormat::npy;
   if (start.starts_with("PK")) return FileFormat::npz;
-  if (path.ends_with(".safetensors")) return FileFormat::safetensors;
+  const auto format = find_format(path);
+  if (format == FileFormat::safetensors || format == FileFormat::vectors ||
+      format == FileFormat::binary_vectors)
+    return *format;
   file.fail("it is no file of a kind that is known");
 }
 
 std::vector<NamedTensor> read_tensors(const std::string& path) {
-  switch (detect_format(path)) {
+  switch (const FileFormat format = detect_format(path)) {
     case FileFormat::model: {
       const ModelFile file(path);
       file.verify_all();
@@ -129,14 +223,18 @@ std::vector<NamedTensor> read_tensors(const std::string& path) {
       return read_safetensors(path);
     case FileFormat::npz:
       return read_npz(path);
-    default:
+    case FileFormat::npy:
       return {read_npy(path)};
+    default:
+      return read_vectors(path, format);
   }
 }
 
 void write_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                    const SaveOptions& options) {
-  switch (format_of_name(path)) {
+  switch (const FileFormat format = format_of_name(path)) {
+    case FileFormat::model:
+      return write_model(path, tensors, options);
     case FileFormat::safetensors:
       return write_safetensors(path, tensors, {}, options);
     case FileFormat::npz:
@@ -147,8 +245,20 @@ void write_tensors(const std::string& path, const std::vector<NamedTensor>& tens
                         std::to_string(tensors.size()));
       return write_npy(path, tensors[0], options);
     default:
-      return write_model_tensors(path, tensors, options);
+      return write_vectors(path, tensors, format, options);
   }
+}
+
+void print_tensors(const std::vector<NamedTensor>& tensors, std::ostream& out) {
+  std::uint64_t bytes = 0;
+  for (const NamedTensor& t : tensors) {
+    out << "  " << t.name << "  " << type_name(t.type) << ' ' << shape_text(t.shape) << "  "
+        << t.bytes.size() << " bytes";
+    print_values(t, out);
+    out << '\n';
+    bytes += t.bytes.size();
+  }
+  out << tensors.size() << " arrays, " << bytes << " bytes of values\n";
 }
 
 void inspect(const std::string& path, std::ostream& out) {
@@ -159,17 +269,16 @@ void inspect(const std::string& path, std::ostream& out) {
   print_tensors(tensors, out);
 }
 
-std::size_t print_differences(const std::string& a, const std::string& b, std::ostream& out) {
-  const std::vector<NamedTensor> one = read_tensors(a), two = read_tensors(b);
+std::size_t print_differences(const TensorsOfFile& a, const TensorsOfFile& b, std::ostream& out) {
   std::map<std::string, const NamedTensor*> others;
-  for (const NamedTensor& t : two) others[t.name] = &t;
+  for (const NamedTensor& t : b.tensors) others[t.name] = &t;
   std::size_t differ = 0, same = 0;
   std::set<std::string> seen;
-  for (const NamedTensor& t : one) {
+  for (const NamedTensor& t : a.tensors) {
     const auto found = others.find(t.name);
     seen.insert(t.name);
     if (found == others.end()) {
-      out << t.name << " is in " << a << " only\n";
+      out << t.name << " is in " << a.path << " only\n";
     } else if (const NamedTensor& u = *found->second; t.type != u.type || t.shape != u.shape) {
       out << t.name << " is " << type_name(t.type) << ' ' << shape_text(t.shape) << " and "
           << type_name(u.type) << ' ' << shape_text(u.shape) << '\n';
@@ -193,9 +302,9 @@ std::size_t print_differences(const std::string& a, const std::string& b, std::o
     }
     ++differ;
   }
-  for (const NamedTensor& t : two)
+  for (const NamedTensor& t : b.tensors)
     if (!seen.contains(t.name)) {
-      out << t.name << " is in " << b << " only\n";
+      out << t.name << " is in " << b.path << " only\n";
       ++differ;
     }
   out << same << " arrays are the same, " << differ << " differ\n";

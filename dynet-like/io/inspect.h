@@ -12,18 +12,22 @@
 
 namespace dynet {
 
-enum class FileFormat { model, safetensors, npy, npz };
+enum class FileFormat { model, safetensors, npy, npz, vectors, binary_vectors };
 
-/// By the first bytes, and for safetensors, which has none, by the name.
+/// By the first bytes, and for those that have none, by the name.
 FileFormat detect_format(const std::string& path);
-/// By the end of the name: .dynet, .safetensors, .npy, .npz.
+/// By the end of the name: .dynet, .safetensors, .npy, .npz; word vectors are .vec or .txt, and
+/// binary ones .bin.
 FileFormat format_of_name(const std::string& path);
 
 /// All arrays of a file. Of a model file the values of all groups; names of a trainer's state begin
 /// with its kind, and if there are several groups of a kind, all but the first with their number.
+/// Word vectors are a table `vectors` and the bytes of their `words`, one a line.
 std::vector<NamedTensor> read_tensors(const std::string& path);
-/// A model file gets one ParameterCollection, which is loaded by these names. Throws FileError for
-/// arrays that are not of floats, where the format has no others.
+/// A model file gets one ParameterCollection, which is loaded by these names, and of word vectors
+/// the Dict, in which the first of equal words counts. Throws FileError for arrays that are not of
+/// floats, where the format has no others, and for other arrays than `vectors` and `words` in files
+/// of word vectors.
 void write_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                    const SaveOptions& options = {});
 
@@ -31,9 +35,17 @@ void write_tensors(const std::string& path, const std::vector<NamedTensor>& tens
 /// type, shape, bytes, Euclidean norm, least and largest value, and how many are not finite. All of
 /// it is read and verified before the first line.
 void inspect(const std::string& path, std::ostream& out);
+/// The part about the arrays.
+void print_tensors(const std::vector<NamedTensor>& tensors, std::ostream& out);
+
+/// Arrays and what they are called in print.
+struct TensorsOfFile {
+  std::string path;                  ///< how it is called
+  std::vector<NamedTensor> tensors;  ///< with their values
+};
 
 /// Prints how two files differ: arrays in one only, of another shape or type, and of others the
 /// largest difference of values. Returns the number of arrays that differ in any bit.
-std::size_t print_differences(const std::string& a, const std::string& b, std::ostream& out);
+std::size_t print_differences(const TensorsOfFile& a, const TensorsOfFile& b, std::ostream& out);
 
 }  // namespace dynet

@@ -147,18 +147,20 @@ void Loading::take(ParameterStorage& p, const SavedTensor& t, const std::vector<
   const std::size_t k = values_.size();
   values_.push_back({&p, t.updated, nullptr});
   const auto place = [this, k] {
-    Values& v = values_[k];
-    try {
-      v.values = std::make_unique_for_overwrite<float[]>(v.to->size());
-    } catch (const std::bad_alloc&) {
-      throw OutOfMemoryError("there is no memory for the values of " + v.to->name);
-    }
-    return v.values.get();
+    float* to = memory_.allocate_array<float>(values_[k].to->size());
+    values_[k].values = to;
+    return to;
   };
-  if (values)
+  if (values) {
     std::copy(values->begin(), values->end(), place());
-  else
-    reads_.push_back({t.data, place});
+    return;
+  }
+  reads_.push_back({t.data, [this, k, place](const ModelFile& file, const Section& from) {
+                      if (file.is_mapped())
+                        values_[k].values = reinterpret_cast<const float*>(file.mapped(from));
+                      else
+                        file.read(from, reinterpret_cast<char*>(place()));
+                    }});
 }
 
 void Loading::match(const Here& here, IncomingGroup& in) {
@@ -251,13 +253,14 @@ void Loading::add(Trainer& trainer, IncomingGroup in) {
     }
     snapshot.entries.back().arrays.emplace_back();
     const std::size_t entry = snapshot.entries.size() - 1, k = t.array;
-    const auto place = [this, which, entry, k, n = t.count()] {
+    const auto read = [this, which, entry, k, n = t.count()](const ModelFile& file,
+                                                             const Section& from) {
       StateArray& a = trainers_[which].second.entries[entry].arrays[k];
       a = StateArray(n);
-      return a.data();
+      file.read(from, reinterpret_cast<char*>(a.data()));
     };
     if (in.values.empty()) {
-      reads_.push_back({t.data, place});
+      reads_.push_back({t.data, read});
     } else {
       StateArray& a = snapshot.entries.back().arrays.back();
       a = StateArray(t.count());
@@ -284,8 +287,7 @@ void Loading::read(const ModelFile& file) {
     for (const SavedTensor& t : g.tensors) {
       const auto [first, last] = wanted.equal_range(t.data.number);
       if (first == last) file.verify(t.data);
-      for (auto i = first; i != last; ++i)
-        file.read(t.data, reinterpret_cast<char*>(i->second->place()));
+      for (auto i = first; i != last; ++i) i->second->read(file, t.data);
     }
   reads_.clear();
 }
@@ -294,7 +296,7 @@ LoadReport Loading::commit() {
   LoadReport report{values_.size(), std::move(left_out_)};
   for (auto& [trainer, snapshot] : trainers_) trainer->restore(std::move(snapshot));
   for (const Values& v : values_) {
-    if (v.to->size() > 0) std::memcpy(v.to->values, v.values.get(), v.to->size() * sizeof(float));
+    if (v.to->size() > 0) std::memcpy(v.to->values, v.values, v.to->size() * sizeof(float));
     if (options_.settings) v.to->updated = v.updated;
     v.to->changed();
   }

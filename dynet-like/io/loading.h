@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "dynet-like/base/arena.h"
 #include "dynet-like/io/model_file.h"
 #include "dynet-like/param/parameters.h"
 #include "dynet-like/train/trainer.h"
@@ -23,7 +24,11 @@ struct LoadOptions {
   /// Names in the file, and what they are called here; a name that ends in `/` stands for all that
   /// begin with it. The longest one counts. Each must be found.
   std::map<std::string, std::string> rename = {};
-  bool settings = true;               ///< load what is frozen and weight decay too
+  bool settings = true;  ///< load what is frozen and weight decay too
+  /// Maps the file instead of reading it: several times as fast where the system has it in memory,
+  /// and without memory beside the model. To be chosen only if no other program changes the file in
+  /// its place meanwhile, which `save` never does: if it is cut short, the process ends.
+  bool map = false;
   const FileSystem* files = nullptr;  ///< null: the operating system's
 };
 
@@ -92,7 +97,7 @@ class Loading {
   /// Why what was read does not fit, all reasons at once; empty if it fits. Before `all` is read,
   /// names to be renamed may still be found.
   std::string problem(bool all = true) const;
-  /// Reads the values from the file, and verifies all sections.
+  /// Reads the values from the file, and verifies all sections. The file must live until `commit`.
   void read(const ModelFile& file);
   /// Stores everything. To be called if there is no `problem`. Throws OutOfMemoryError, changing
   /// nothing unless several trainers are loaded.
@@ -102,11 +107,11 @@ class Loading {
   struct Values {
     ParameterStorage* to;
     bool updated;
-    std::unique_ptr<float[]> values;
+    const float* values;  // in memory_ or in a mapped file
   };
   struct Read {
     Section from;
-    std::function<float*()> place;
+    std::function<void(const ModelFile& file, const Section& from)> read;
   };
   using Here = std::map<std::string, ParameterStorage*>;
 
@@ -117,6 +122,7 @@ class Loading {
   LoadOptions options_;
   std::map<std::string, bool> rename_used_;
   std::vector<std::shared_ptr<const void>> owners_;  // keep the parameters alive
+  Arena memory_;                                     // for the values
   std::vector<Values> values_;
   std::vector<std::pair<CollectionNode*, float>> decays_;
   std::vector<std::pair<Trainer*, TrainerSnapshot>> trainers_;

@@ -247,7 +247,8 @@ void write_model_file(const std::string& path, FileIndex index,
   file.commit();
 }
 
-ModelFile::ModelFile(const std::string& path, const FileSystem* files) : file_(path, files) {
+ModelFile::ModelFile(const std::string& path, const FileSystem* files, bool map)
+    : file_(path, files), bytes_(map ? file_.map() : nullptr) {
   std::string header(std::min<std::uint64_t>(kHeaderSize, file_.size()), '\0');
   file_.read(0, header.data(), header.size());
   if (!kMagic.starts_with(header.substr(0, kMagic.size())))
@@ -292,10 +293,14 @@ void ModelFile::check(const Section& section, Place place) const {
     const std::size_t n = std::min<std::uint64_t>(kPiece, section.size - done);
     char* to = place(n);
     file_.read(section.offset + done, to, n);
-    sum.add(to, n);
+    sum.add({to, n});
     done += n;
   }
-  if (sum.value() != section.checksum)
+  confirm(section, sum.value());
+}
+
+void ModelFile::confirm(const Section& section, std::uint64_t sum) const {
+  if (sum != section.checksum)
     fail("the checksum of its " + std::to_string(section.size) + " bytes from byte " +
          std::to_string(section.offset) + " is wrong: the file was damaged or altered");
   const std::uint64_t end = section.offset + section.size;
@@ -316,6 +321,12 @@ void ModelFile::read(const Section& section, char* to) const {
 std::string ModelFile::read(const Section& section) const {
   std::string bytes(section.size, '\0');
   read(section, bytes.data());
+  return bytes;
+}
+
+const char* ModelFile::mapped(const Section& section) const {
+  const char* bytes = bytes_ + section.offset;
+  confirm(section, checksum({bytes, section.size}));
   return bytes;
 }
 

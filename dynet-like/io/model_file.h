@@ -78,7 +78,8 @@ void write_model_file(const std::string& path, FileIndex index,
 /// A model file whose header and index are verified. Errors are FileError.
 class ModelFile {
  public:
-  explicit ModelFile(const std::string& path, const FileSystem* files = nullptr);
+  /// With `map` sections are used where they lie, if the system can do that.
+  explicit ModelFile(const std::string& path, const FileSystem* files = nullptr, bool map = false);
 
   const std::string& path() const { return file_.path(); }
   std::uint64_t size() const { return file_.size(); }
@@ -86,6 +87,10 @@ class ModelFile {
   /// Reads a section and the zeros behind it, and throws unless all of it is as it was written.
   void read(const Section& section, char* to) const;
   std::string read(const Section& section) const;
+  /// Whether `mapped` may be called, and the bytes of a section where they lie, verified as `read`
+  /// does; they live as long as this.
+  bool is_mapped() const { return bytes_ != nullptr; }
+  const char* mapped(const Section& section) const;
   /// The same without keeping the bytes.
   void verify(const Section& section) const;
   void verify_all() const;
@@ -94,8 +99,10 @@ class ModelFile {
  private:
   template <class Place>
   void check(const Section& section, Place place) const;
+  void confirm(const Section& section, std::uint64_t sum) const;
 
   InputFile file_;
+  const char* bytes_ = nullptr;  // all of a mapped file
   FileIndex index_;
 };
 

@@ -1,53 +1,83 @@
 #include "dynet-like/io/safetensors.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/io/bytes.h"
-#include "dynet-like/io/json.h"
 
 namespace dynet {
 namespace {
 
-using io_detail::Json;
-using io_detail::json_string;
+using nlohmann::json;
 
 constexpr std::uint64_t kMostHeader = 100'000'000;
-constexpr std::string_view kMetadata = "__metadata__";
+constexpr int kMostLevels = 3;  // a size, in a shape, in a tensor
+constexpr const char* kMetadata = "__metadata__";
 
 struct Entry {
   NamedTensor tensor;
   std::uint64_t begin = 0, end = 0;
 };
 
-const Json& member(const Json& j, const char* name, Json::Kind kind, const std::string& whose) {
-  const Json* found = j.find(name);
-  if (!found || found->kind != kind) throw FileError(whose + " has no " + name);
+// In quotes, for errors: what is no UTF-8 is replaced.
+std::string quoted(const std::string& text) {
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Stricter than nlohmann's: names are unique, and values lie no deeper than they may.
+json parse(std::string_view text) {
+  std::vector<std::set<std::string>> names;
+  const auto check = [&](int depth, json::parse_event_t event, const json& value) {
+    using Event = json::parse_event_t;
+    if (depth > kMostLevels) throw FileError("broken JSON: it is nested too deeply");
+    if (event == Event::object_start) names.emplace_back();
+    if (event == Event::object_end) names.pop_back();
+    if (event == Event::key && !names.back().insert(value.get<std::string>()).second)
+      throw FileError("broken JSON: the name " + quoted(value.get<std::string>()) + " comes twice");
+    return true;
+  };
+  try {
+    return json::parse(text, check);
+  } catch (const json::exception& e) {
+    const std::string why = e.what();  // with the place, then as much of the text as was read
+    throw FileError("broken JSON: " + why.substr(0, 300));
+  }
+}
+
+std::uint64_t whole(const json& number, const std::string& what) {
+  if (!number.is_number_unsigned()) throw FileError(what + " is no whole number below 2^64");
+  return number.get<std::uint64_t>();
+}
+
+const json& member(const json& j, const char* name, json::value_t type, const std::string& whose) {
+  const auto found = j.find(name);
+  if (found == j.end() || found->type() != type) throw FileError(whose + " has no " + name);
   return *found;
 }
 
-Entry read_entry(const std::string& name, const Json& j) {
-  const std::string whose = "tensor " + json_string(name);
-  if (j.kind != Json::Kind::object) throw FileError(whose + " is no object");
-  for (const std::string& key : j.names)
+Entry read_entry(const std::string& name, const json& j) {
+  const std::string whose = "tensor " + quoted(name);
+  if (!j.is_object()) throw FileError(whose + " is no object");
+  for (const auto& [key, value] : j.items())
     if (key != "dtype" && key != "shape" && key != "data_offsets")
-      throw FileError(whose + " has an unknown field " + json_string(key));
+      throw FileError(whose + " has an unknown field " + quoted(key));
   Entry e;
   e.tensor.name = name;
-  const std::string& type = member(j, "dtype", Json::Kind::string, whose).text;
+  const auto type = member(j, "dtype", json::value_t::string, whose).get<std::string>();
   bool known = false;
   for (auto t = NamedTensor::Type::F64; !known && t <= NamedTensor::Type::BOOL;
        t = static_cast<NamedTensor::Type>(static_cast<int>(t) + 1))
     if ((known = type == type_name(t))) e.tensor.type = t;
-  if (!known) throw FileError(whose + " has an unknown type " + json_string(type));
-  for (const Json& size : member(j, "shape", Json::Kind::array, whose).items)
-    e.tensor.shape.push_back(size.whole("a size of " + whose));
-  const auto& offsets = member(j, "data_offsets", Json::Kind::array, whose).items;
+  if (!known) throw FileError(whose + " has an unknown type " + quoted(type));
+  for (const json& size : member(j, "shape", json::value_t::array, whose))
+    e.tensor.shape.push_back(whole(size, "a size of " + whose));
+  const json& offsets = member(j, "data_offsets", json::value_t::array, whose);
   if (offsets.size() != 2) throw FileError(whose + " needs two data_offsets");
-  e.begin = offsets[0].whole("an offset of " + whose);
-  e.end = offsets[1].whole("an offset of " + whose);
+  e.begin = whole(offsets[0], "an offset of " + whose);
+  e.end = whole(offsets[1], "an offset of " + whose);
   const std::uint64_t n = byte_count(e.tensor.shape, type_size(e.tensor.type), whose);
   if (e.end < e.begin || e.end - e.begin != n)
     throw FileError(whose + " needs " + std::to_string(n) + " bytes, its offsets are " +
@@ -59,22 +89,17 @@ Entry read_entry(const std::string& name, const Json& j) {
 std::vector<Entry> read_header(std::string_view header, std::uint64_t size,
                                std::map<std::string, std::string>* metadata) {
   if (header.empty() || header[0] != '{') throw FileError("the header does not begin with {");
-  const Json j = io_detail::parse_json(header);
+  const json all = parse(header);
   std::vector<Entry> entries;
-  for (std::size_t i = 0; i < j.items.size(); ++i) {
-    const std::string& name = j.names[i];
-    const Json& value = j.items[i];
+  for (const auto& [name, value] : all.items()) {
     if (name != kMetadata) {
       entries.push_back(read_entry(name, value));
       continue;
     }
-    if (value.kind != Json::Kind::object) throw FileError("__metadata__ is no object");
-    for (std::size_t k = 0; k < value.items.size(); ++k) {
-      const std::string& key = value.names[k];
-      const Json& text = value.items[k];
-      if (text.kind != Json::Kind::string)
-        throw FileError("__metadata__ " + json_string(key) + " is no string");
-      if (metadata) (*metadata)[key] = text.text;
+    if (!value.is_object()) throw FileError("__metadata__ is no object");
+    for (const auto& [key, text] : value.items()) {
+      if (!text.is_string()) throw FileError("__metadata__ " + quoted(key) + " is no string");
+      if (metadata) (*metadata)[key] = text.get<std::string>();
     }
   }
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
@@ -83,7 +108,7 @@ std::vector<Entry> read_header(std::string_view header, std::uint64_t size,
   std::uint64_t at = 0;
   for (const Entry& e : entries) {
     if (e.begin != at)
-      throw FileError("tensor " + json_string(e.tensor.name) + " begins at byte " +
+      throw FileError("tensor " + quoted(e.tensor.name) + " begins at byte " +
                       std::to_string(e.begin) +
                       (e.begin < at ? ", within" : ", not at the end of") + " the one before");
     at = e.end;
@@ -130,30 +155,23 @@ void write_safetensors(const std::string& path, const std::vector<NamedTensor>& 
                        const std::map<std::string, std::string>& metadata,
                        const SaveOptions& options) {
   NewFile file(path, options.files);
-  std::string header = "{";
-  const auto separate = [&] { header += header.size() > 1 ? "," : ""; };
-  if (!metadata.empty()) {
-    header += json_string(kMetadata) + ":{";
-    for (const auto& [key, text] : metadata)
-      header += (header.back() == '{' ? "" : ",") + json_string(key) + ":" + json_string(text);
-    header += "}";
-  }
+  json all = json::object();
+  if (!metadata.empty()) all[kMetadata] = metadata;
   std::uint64_t at = 0;
-  std::set<std::string> seen;
   for (const NamedTensor& t : tensors) {
-    if (t.name == kMetadata || !seen.insert(t.name).second)
-      file.fail("the name " + json_string(t.name) + " cannot be written" +
+    if (t.name == kMetadata || all.contains(t.name))
+      file.fail("the name " + quoted(t.name) + " cannot be written" +
                 (t.name == kMetadata ? "" : " twice"));
-    separate();
-    header +=
-        json_string(t.name) + ":{\"dtype\":" + json_string(type_name(t.type)) + ",\"shape\":[";
-    for (std::size_t i = 0; i < t.shape.size(); ++i)
-      header += (i ? "," : "") + std::to_string(t.shape[i]);
-    header += "],\"data_offsets\":[" + std::to_string(at) + "," +
-              std::to_string(at + t.bytes.size()) + "]}";
-    at += t.bytes.size();
+    const std::uint64_t end = at + t.bytes.size();
+    all[t.name] = {{"dtype", type_name(t.type)}, {"shape", t.shape}, {"data_offsets", {at, end}}};
+    at = end;
   }
-  header += "}";
+  std::string header;
+  try {
+    header = all.dump();
+  } catch (const json::exception&) {
+    file.fail("a name or the metadata are no UTF-8");
+  }
   header.resize((header.size() + 7) / 8 * 8, ' ');
   if (header.size() > kMostHeader) file.fail("its header would have more than 100 MB");
   std::string length;

@@ -220,11 +220,12 @@ requires(!io_detail::kIsOption<Ts> && ...) void save(const std::string& path, co
 /// and the cause, all parameters that are missing, unknown or of another shape at once; LoadOptions
 /// allow some of it. Everything is read, verified and matched before the first thing changes, so
 /// that an error leaves them all as they were; only things that cannot be copied are read in place,
-/// after all others. Takes memory for the values of the file once, beside the model.
+/// after all others. Takes memory for the values of the file once, beside the model, unless
+/// LoadOptions say that it may be mapped.
 template <class... Ts>
 LoadReport load(const std::string& path, const LoadOptions& options, Ts&... things) {
   static_assert(sizeof...(Ts) > 0, "load needs something to load");
-  const ModelFile file(path, options.files);
+  const ModelFile file(path, options.files, options.map);
   Loading loading(options);
   const io_detail::ThingReader in(file, loading, sizeof...(Ts));
   std::tuple<io_detail::Incoming<Ts>...> incoming{io_detail::Incoming<Ts>(things)...};

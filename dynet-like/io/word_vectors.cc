@@ -8,11 +8,14 @@
 #include <unordered_map>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/io/pieces.h"
 
 namespace dynet {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20, kMostLine = std::size_t{1} << 24;
+using io_detail::Pieces;
+
+constexpr std::size_t kMostLine = std::size_t{1} << 24;
 constexpr std::size_t kMostWord = 1 << 16, kMostDimension = 1 << 20;
 constexpr std::string_view kSpace = " \t";
 
@@ -23,75 +26,23 @@ std::string lower(std::string_view word) {
   return s;
 }
 
-// A file as lines and counted bytes.
-class Pieces {
- public:
-  explicit Pieces(const InputFile& file) : file_(file) {}
-
-  /// Up to and without `end`; false at the end of the file. `s` lives until the next call.
-  bool until(char end, std::size_t most, std::string_view& s) {
-    std::size_t looked = 0;
-    while (true) {
-      const std::size_t at = buffer_.find(end, first_ + looked);
-      const bool found = at != buffer_.npos;
-      const std::size_t n = (found ? at : buffer_.size()) - first_;
-      if (n > most) file_.fail("more than " + std::to_string(most) + " bytes without an end");
-      if (found || (read_ == file_.size() && n > 0)) {
-        s = std::string_view(buffer_).substr(first_, n);
-        first_ += n + found;
-        ended_ = !found;
-        return true;
-      }
-      if (read_ == file_.size()) return false;
-      looked = n;
-      more();
-    }
-  }
-  /// Whether the last piece ended with the file and not with what was asked for.
-  bool ended() const { return ended_; }
-  /// The next n bytes, or fewer at the end of the file.
-  std::string_view take(std::size_t n) {
-    while (buffer_.size() - first_ < n && read_ < file_.size()) more();
-    n = std::min(n, buffer_.size() - first_);
-    first_ += n;
-    return std::string_view(buffer_).substr(first_ - n, n);
-  }
-  void skip(char c) {
-    if (first_ == buffer_.size() && read_ < file_.size()) more();
-    if (first_ < buffer_.size() && buffer_[first_] == c) ++first_;
-  }
-  bool at_end() const { return first_ == buffer_.size() && read_ == file_.size(); }
-
- private:
-  void more() {
-    buffer_.erase(0, first_);
-    first_ = 0;
-    const std::size_t held = buffer_.size();
-    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, file_.size() - read_));
-    buffer_.resize(held + n);
-    file_.read(read_, buffer_.data() + held, n);
-    read_ += n;
-  }
-
-  const InputFile& file_;
-  std::string buffer_;
-  std::size_t first_ = 0;
-  std::uint64_t read_ = 0;
-  bool ended_ = false;
-};
-
 bool read_size(std::string_view s, std::size_t& n) {
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), n);
   return error == std::errc() && end == s.data() + s.size();
 }
 
-// `<words> <dimension>`
+// `<words> <dimension>`; what is no such line changes neither.
 bool read_header(std::string_view line, std::size_t& words, std::size_t& dimension) {
   while (!line.empty() && (line.back() == '\r' || kSpace.find(line.back()) != kSpace.npos))
     line.remove_suffix(1);
   const std::size_t space = line.find_first_of(kSpace);
-  return space != line.npos && read_size(line.substr(0, space), words) &&
-         read_size(line.substr(space + 1), dimension);
+  std::size_t first = 0, second = 0;
+  if (space == line.npos || !read_size(line.substr(0, space), first) ||
+      !read_size(line.substr(space + 1), second))
+    return false;
+  words = first;
+  dimension = second;
+  return true;
 }
 
 // Takes the last field off a line; empty if there is none.
@@ -111,9 +62,8 @@ bool read_float(std::string_view s, float& x) {
   return error == std::errc() && end == s.data() + s.size();
 }
 
-// Calls visit(word, values) for each word of a file.
-template <class Visit>
-std::size_t for_each_text(const InputFile& file, std::size_t& dimension, Visit visit) {
+std::size_t read_text(const InputFile& file, bool may_have_header, std::size_t& dimension,
+                      const VectorVisitor& visit) {
   Pieces pieces(file);
   std::size_t number = 0, count = 0, said = 0;
   bool has_header = false;
@@ -125,7 +75,7 @@ std::size_t for_each_text(const InputFile& file, std::size_t& dimension, Visit v
     ++number;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(kSpace) == line.npos) continue;
-    if (number == 1 && read_header(line, said, dimension)) {
+    if (number == 1 && may_have_header && read_header(line, said, dimension)) {
       has_header = true;
       continue;
     }
@@ -152,8 +102,7 @@ std::size_t for_each_text(const InputFile& file, std::size_t& dimension, Visit v
   return count;
 }
 
-template <class Visit>
-std::size_t for_each_binary(const InputFile& file, std::size_t& dimension, Visit visit) {
+std::size_t read_binary(const InputFile& file, std::size_t& dimension, const VectorVisitor& visit) {
   Pieces pieces(file);
   std::string_view piece;
   std::size_t count = 0;
@@ -179,6 +128,12 @@ std::size_t for_each_binary(const InputFile& file, std::size_t& dimension, Visit
   pieces.skip('\n');
   if (!pieces.at_end()) file.fail("more follows after the last word");
   return count;
+}
+
+std::size_t read_vectors(const InputFile& file, VectorFormat format, std::size_t& dimension,
+                         const VectorVisitor& visit) {
+  if (format == VectorFormat::binary) return read_binary(file, dimension, visit);
+  return read_text(file, format == VectorFormat::text, dimension, visit);
 }
 
 void check_rows(const char* who, const Dict& words, const LookupParameter& table) {
@@ -282,36 +237,42 @@ VectorReport load_word_vectors(const std::string& path, const Dict& words, Looku
   const InputFile file(path, options.files);
   Filling filling(words, table, options);
   std::size_t dimension = 0;
-  const auto visit = [&](std::string_view word, const std::vector<float>& values) {
-    filling.add(file, word, values);
-  };
-  const std::size_t count = options.binary ? for_each_binary(file, dimension, visit)
-                                           : for_each_text(file, dimension, visit);
+  const std::size_t count = read_vectors(
+      file, options.format, dimension,
+      [&](std::string_view word, const auto& values) { filling.add(file, word, values); });
   VectorReport report = filling.finish(words, table.get_storage());
   report.in_file = count;
   report.dimension = dimension;
   return report;
 }
 
-void save_word_vectors(const std::string& path, const Dict& words, const LookupParameter& table,
-                       bool binary, const SaveOptions& options) {
-  check_rows("save_word_vectors", words, table);
-  const std::size_t size = table.get_storage().row_size();
-  for (const std::string& word : words.get_words())
+std::size_t read_word_vectors(const std::string& path, const VectorVisitor& visit,
+                              VectorFormat format, const FileSystem* files) {
+  const InputFile file(path, files);
+  std::size_t dimension = 0;
+  return read_vectors(file, format, dimension, visit);
+}
+
+void write_word_vectors(const std::string& path, const std::vector<std::string>& words,
+                        const float* values, std::size_t dimension, VectorFormat format,
+                        const SaveOptions& options) {
+  const bool binary = format == VectorFormat::binary;
+  for (const std::string& word : words)
     if (word.empty() || word.size() > kMostWord ||
         word.find_first_of(binary ? " \n" : " \t\r\n") != word.npos)
-      throw ArgumentError("save_word_vectors: the word \"" + word +
-                          "\" is empty or has white space");
+      throw ArgumentError("cannot save " + path + ": the word \"" + word +
+                          "\" is empty, too long or has white space");
   NewFile file(path, options.files);
-  file.write(std::to_string(words.size()) + " " + std::to_string(size) + "\n");
+  if (format != VectorFormat::glove)
+    file.write(std::to_string(words.size()) + " " + std::to_string(dimension) + "\n");
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const float* row = table.row(static_cast<unsigned>(i)).v;
-    std::string text = words.get_words()[i];
+    const float* row = values + i * dimension;
+    std::string text = words[i];
     if (binary) {
       text += ' ';
-      text.append(reinterpret_cast<const char*>(row), size * sizeof(float));
+      text.append(reinterpret_cast<const char*>(row), dimension * sizeof(float));
     } else {
-      for (std::size_t k = 0; k < size; ++k) {
+      for (std::size_t k = 0; k < dimension; ++k) {
         text += ' ';
         append_number(text, row[k]);
       }
@@ -319,6 +280,14 @@ void save_word_vectors(const std::string& path, const Dict& words, const LookupP
     file.write(text + "\n");
   }
   file.commit();
+}
+
+void save_word_vectors(const std::string& path, const Dict& words, const LookupParameter& table,
+                       VectorFormat format, const SaveOptions& options) {
+  check_rows("save_word_vectors", words, table);
+  ParameterStorage& p = table.get_storage();
+  p.settle_all();
+  write_word_vectors(path, words.get_words(), p.values, p.row_size(), format, options);
 }
 
 }  // namespace dynet

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dynet-like/io/dict.h"
@@ -17,20 +19,35 @@
 
 namespace dynet {
 
+enum class VectorFormat {
+  text,   ///< with word2vec's first line; without it is read as well
+  glove,  ///< text without a first line
+  binary
+};
+
+/// How a file of word vectors is read.
 struct VectorOptions {
-  enum class Duplicates { first, last, refuse };
+  /// Which vector counts if a word comes twice.
+  enum class Duplicates {
+    first,
+    last,
+    refuse  ///< throws FileError
+  };
+  /// Which words of the file are those of the dictionary.
   enum class Case {
     exact,
     fallback,  ///< a word that is not in the file gets the vector of its lower-case form (ASCII)
     lower      ///< capitals do not count, in either place (ASCII)
   };
+  /// What becomes of words that are not in the file.
   enum class Unknown {
     keep,  ///< words that are not in the file keep their rows
     zero,
     mean  ///< they get the mean of the vectors that were found
   };
-  bool binary = false;
-  Duplicates duplicates = Duplicates::first;  ///< which vector counts if a word comes twice
+  /// As the enumerations say.
+  VectorFormat format = VectorFormat::text;
+  Duplicates duplicates = Duplicates::first;
   Case letters = Case::exact;
   Unknown unknown = Unknown::keep;
   const FileSystem* files = nullptr;  ///< null: the operating system's
@@ -56,10 +73,24 @@ struct VectorReport {
 VectorReport load_word_vectors(const std::string& path, const Dict& words, LookupParameter& table,
                                const VectorOptions& options = {});
 
-/// The rows of a table, by the words of the dictionary; text has nine digits, so that they come
-/// back to the bit. Throws ArgumentError unless the table has a row for each word, and for a word
-/// that the format cannot hold.
+/// The rows of a table, by the words of the dictionary; text has as many digits as it takes for
+/// them to come back to the bit. Throws ArgumentError unless the table has a row for each word, and
+/// for a word that the format cannot hold.
 void save_word_vectors(const std::string& path, const Dict& words, const LookupParameter& table,
-                       bool binary = false, const SaveOptions& options = {});
+                       VectorFormat format = VectorFormat::text, const SaveOptions& options = {});
+
+/// Gets a word and its vector; both live until it returns.
+using VectorVisitor = std::function<void(std::string_view word, const std::vector<float>& vector)>;
+
+/// Calls `visit` for each word of a file, in its order, and returns their number. All vectors have
+/// one length.
+std::size_t read_word_vectors(const std::string& path, const VectorVisitor& visit,
+                              VectorFormat format = VectorFormat::text,
+                              const FileSystem* files = nullptr);
+/// A vector of `dimension` values for each word, one behind the other. Throws ArgumentError for a
+/// word that the format cannot hold.
+void write_word_vectors(const std::string& path, const std::vector<std::string>& words,
+                        const float* values, std::size_t dimension,
+                        VectorFormat format = VectorFormat::text, const SaveOptions& options = {});
 
 }  // namespace dynet

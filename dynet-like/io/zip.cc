@@ -1,7 +1,10 @@
 #include "dynet-like/io/zip.h"
 
+#include <zlib.h>
+
 #include <algorithm>
-#include <array>
+#include <limits>
+#include <memory>
 #include <set>
 
 #include "dynet-like/base/errors.h"
@@ -20,15 +23,10 @@ constexpr std::uint32_t kIn64 = 0xffffffff;  // the number is in the ZIP64 recor
   throw FileError("it is no sound zip archive: " + why);
 }
 
-constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
-  std::array<std::uint32_t, 256> t{};
-  for (std::uint32_t b = 0; b < 256; ++b) {
-    std::uint32_t c = b;
-    for (int i = 0; i < 8; ++i) c = (c >> 1) ^ (c & 1 ? 0xedb88320u : 0);
-    t[b] = c;
-  }
-  return t;
-}();
+std::uint32_t crc_of(std::string_view bytes) {
+  const auto* first = reinterpret_cast<const Bytef*>(bytes.data());
+  return static_cast<std::uint32_t>(::crc32_z(0, first, bytes.size()));
+}
 
 // Fields of a record at a place in the archive.
 class Fields {
@@ -154,176 +152,9 @@ ZipMember read_member(std::string_view a, const Entry& e, std::uint64_t limit) {
     m.bytes = inflate(packed, e.size);
   else
     broken("the member " + e.name + " is packed by method " + std::to_string(e.method));
-  if (crc32(m.bytes) != e.crc) broken("the checksum of " + e.name + " is wrong");
+  if (crc_of(m.bytes) != e.crc) broken("the checksum of " + e.name + " is wrong");
   return m;
 }
-
-// A canonical Huffman code: symbols by length, then by value.
-class Huffman {
- public:
-  explicit Huffman(const std::vector<std::uint8_t>& lengths) {
-    for (const std::uint8_t n : lengths) ++count_[n];
-    count_[0] = 0;
-    int left = 1;
-    for (std::size_t n = 1; n <= 15; ++n) {
-      left = 2 * left - count_[n];
-      if (left < 0) broken("a code has too many words");
-    }
-    std::array<std::size_t, 16> next{};
-    for (std::size_t n = 1; n < 15; ++n)
-      next[n + 1] = next[n] + static_cast<std::size_t>(count_[n]);
-    symbols_.resize(lengths.size());
-    for (std::size_t s = 0; s < lengths.size(); ++s)
-      if (lengths[s]) symbols_[next[lengths[s]]++] = static_cast<std::uint16_t>(s);
-  }
-
-  template <class Bit>
-  unsigned decode(Bit bit) const {
-    int code = 0, first = 0, index = 0;
-    for (std::size_t n = 1; n <= 15; ++n) {
-      code |= static_cast<int>(bit());
-      if (code - first < count_[n]) return symbols_[static_cast<std::size_t>(index + code - first)];
-      index += count_[n];
-      first = (first + count_[n]) << 1;
-      code <<= 1;
-    }
-    broken("a word is in no code");
-  }
-
- private:
-  std::array<int, 16> count_{};
-  std::vector<std::uint16_t> symbols_;
-};
-
-class Inflater {
- public:
-  Inflater(std::string_view in, std::uint64_t size) : in_(in), size_(size) {
-    // Not taken on trust: each byte of input stands for at most 1032.
-    if (size > (in.size() + 1) * kMostRatio) broken("a member is said to be larger than it can be");
-    out_.reserve(size);
-  }
-
-  std::string run() {
-    bool last = false;
-    while (!last) {
-      last = bits(1);
-      switch (bits(2)) {
-        case 0:
-          stored();
-          break;
-        case 1:
-          fixed();
-          break;
-        case 2:
-          dynamic();
-          break;
-        default:
-          broken("a block has no kind");
-      }
-    }
-    if (out_.size() != size_ || at_ != in_.size()) broken("a member has another size");
-    return std::move(out_);
-  }
-
- private:
-  unsigned bits(unsigned n) {
-    while (held_ < n) {
-      if (at_ == in_.size()) broken("a member is cut short");
-      buffer_ |= static_cast<std::uint32_t>(static_cast<unsigned char>(in_[at_++])) << held_;
-      held_ += 8;
-    }
-    const unsigned x = buffer_ & ((1u << n) - 1);
-    buffer_ >>= n;
-    held_ -= n;
-    return x;
-  }
-  unsigned symbol(const Huffman& code) {
-    return code.decode([this] { return bits(1); });
-  }
-  void need_room(std::uint64_t n) const {
-    if (n > size_ - out_.size()) broken("a member is larger than it is said to be");
-  }
-
-  void stored() {
-    buffer_ = held_ = 0;
-    const Fields f(in_, at_, 4, "a block");
-    const auto n = f.get<std::uint16_t>(0);
-    if (f.get<std::uint16_t>(2) != static_cast<std::uint16_t>(~n))
-      broken("a block has two lengths");
-    const Fields data(in_, at_ + 4, n, "a block");
-    need_room(n);
-    out_ += data.bytes();
-    at_ += 4 + std::size_t{n};
-  }
-
-  void fixed() {
-    std::vector<std::uint8_t> lengths(288, 8);
-    std::fill(lengths.begin() + 144, lengths.begin() + 256, std::uint8_t{9});
-    std::fill(lengths.begin() + 256, lengths.begin() + 280, std::uint8_t{7});
-    block(Huffman(lengths), Huffman(std::vector<std::uint8_t>(30, 5)));
-  }
-
-  void dynamic() {
-    static constexpr std::uint8_t kOrder[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
-                                                11, 4,  12, 3, 13, 2, 14, 1, 15};
-    const unsigned literals = bits(5) + 257, distances = bits(5) + 1, codes = bits(4) + 4;
-    if (literals > 286 || distances > 30) broken("a block has too many symbols");
-    std::vector<std::uint8_t> lengths(19, 0);
-    for (unsigned i = 0; i < codes; ++i) lengths[kOrder[i]] = static_cast<std::uint8_t>(bits(3));
-    const Huffman code(lengths);
-    lengths.clear();
-    while (lengths.size() < literals + distances) {
-      const unsigned s = symbol(code);
-      if (s < 16) {
-        lengths.push_back(static_cast<std::uint8_t>(s));
-        continue;
-      }
-      if (s == 16 && lengths.empty()) broken("a length is repeated before the first");
-      const std::uint8_t value = s == 16 ? lengths.back() : std::uint8_t{0};
-      const unsigned times = s == 16 ? 3 + bits(2) : s == 17 ? 3 + bits(3) : 11 + bits(7);
-      lengths.insert(lengths.end(), times, value);
-    }
-    if (lengths.size() > literals + distances) broken("a block has too many lengths");
-    if (lengths[256] == 0) broken("a block has no end");
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(literals);
-    block(Huffman({lengths.begin(), middle}), Huffman({middle, lengths.end()}));
-  }
-
-  void block(const Huffman& literals, const Huffman& distances) {
-    static constexpr std::uint16_t kLength[29] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
-                                                  15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
-                                                  67, 83, 99, 115, 131, 163, 195, 227, 258};
-    static constexpr std::uint8_t kLengthBits[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
-                                                     2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-    static constexpr std::uint16_t kDistance[30] = {
-        1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
-        193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
-    while (true) {
-      const unsigned s = symbol(literals);
-      if (s == 256) return;
-      if (s < 256) {
-        need_room(1);
-        out_ += static_cast<char>(s);
-        continue;
-      }
-      if (s > 285) broken("a length has no meaning");
-      const std::size_t n = kLength[s - 257] + bits(kLengthBits[s - 257]);
-      const unsigned d = symbol(distances);
-      if (d > 29) broken("a distance has no meaning");
-      const std::size_t back = kDistance[d] + bits(d < 4 ? 0 : d / 2 - 1);
-      if (back > out_.size()) broken("a distance leads before the start");
-      need_room(n);
-      for (std::size_t i = 0; i < n; ++i) out_ += out_[out_.size() - back];
-    }
-  }
-
-  std::string_view in_;
-  std::size_t at_ = 0;
-  std::uint64_t size_;
-  std::uint32_t buffer_ = 0;
-  unsigned held_ = 0;
-  std::string out_;
-};
 
 void append_extra64(std::string& bytes, std::initializer_list<std::uint64_t> numbers) {
   append_number(bytes, std::uint16_t{1});
@@ -346,14 +177,36 @@ void append_common(std::string& bytes, std::uint32_t crc, std::size_t name, std:
 
 }  // namespace
 
-std::uint32_t crc32(std::string_view bytes) {
-  std::uint32_t c = ~0u;
-  for (const char b : bytes) c = (c >> 8) ^ kCrcTable[(c ^ static_cast<unsigned char>(b)) & 0xff];
-  return ~c;
-}
-
 std::string inflate(std::string_view deflated, std::uint64_t size) {
-  return Inflater(deflated, size).run();
+  // Not taken on trust: each byte of input stands for at most 1032.
+  if (size > (deflated.size() + 1) * kMostRatio)
+    broken("a member is said to be larger than it can be");
+  std::string bytes(size, '\0');
+  char beyond;  // where a byte too many would go
+  z_stream z = {};
+  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) throw OutOfMemoryError("there is no memory for zlib");
+  const std::unique_ptr<z_stream, decltype(&inflateEnd)> end(&z, inflateEnd);
+  constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
+  std::size_t in = 0, out = 0;
+  int r = Z_OK;
+  while (r == Z_OK) {
+    const std::size_t some_in = std::min(deflated.size() - in, kMost),
+                      some_out = std::min(bytes.size() - out, kMost);
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(deflated.data() + in));  // only read
+    z.avail_in = static_cast<uInt>(some_in);
+    z.next_out = reinterpret_cast<Bytef*>(some_out > 0 ? bytes.data() + out : &beyond);
+    z.avail_out = some_out > 0 ? static_cast<uInt>(some_out) : 1;
+    r = ::inflate(&z, Z_NO_FLUSH);
+    in += some_in - z.avail_in;
+    if (some_out > 0)
+      out += some_out - z.avail_out;
+    else if (z.avail_out == 0)
+      broken("a member is larger than it is said to be");
+  }
+  if (r != Z_STREAM_END || in != deflated.size() || out != size)
+    broken(z.msg ? std::string("a member cannot be inflated: ") + z.msg
+                 : "a member has another size");
+  return bytes;
 }
 
 std::vector<ZipMember> read_zip(std::string_view archive) {
@@ -378,7 +231,7 @@ void write_zip(NewFile& file, const std::vector<ZipMember>& members) {
   std::uint64_t at = 0;
   for (const ZipMember& m : members) {
     if (m.name.size() > 0xffff) file.fail("a name is too long for a zip archive");
-    const std::uint32_t crc = crc32(m.bytes);
+    const std::uint32_t crc = crc_of(m.bytes);
     std::string header;
     append_number(header, kLocal);
     append_common(header, crc, m.name.size(), 20);

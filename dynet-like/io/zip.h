@@ -16,9 +16,8 @@ struct ZipMember {
   std::string name, bytes;
 };
 
-/// CRC-32 of zip and gzip.
-std::uint32_t crc32(std::string_view bytes);
-/// The `size` bytes that `deflated` stands for. Throws FileError if it stands for anything else.
+/// The `size` bytes that `deflated` stands for. Throws FileError if it stands for anything else,
+/// before memory is taken for a size that cannot be.
 std::string inflate(std::string_view deflated, std::uint64_t size);
 
 /// The members in the order of the directory, verified. Throws FileError.

@@ -1,6 +1,7 @@
 // What a trainer remembers: listed, compared, taken over, as text.
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <istream>
 #include <limits>
@@ -13,6 +14,19 @@
 #include "dynet-like/train/trainer.h"
 
 namespace dynet {
+namespace {
+
+// Whether a number in a file is one of a setting of this type.
+template <class Value>
+bool can_hold(const Value& value, double x) {
+  constexpr double kMost = 1ull << 53;  // larger ones have no exact double
+  if (std::holds_alternative<bool*>(value)) return x == 0 || x == 1;
+  if (std::holds_alternative<std::uint64_t*>(value))
+    return x >= 0 && x <= kMost && x == std::floor(x);
+  return true;
+}
+
+}  // namespace
 
 std::vector<Trainer::Field> Trainer::fields() {
   LearningRateSchedule& s = schedule_;
@@ -73,11 +87,19 @@ std::vector<Trainer::StateView> Trainer::state_views() const {
 std::vector<std::string> Trainer::differences(const TrainerSnapshot& s) const {
   if (s.kind != kind()) return {"a " + s.kind + " was saved, not a " + kind()};
   std::vector<std::string> found;
-  const auto mine = numbers();
-  for (auto& [name, value] : mine)
-    if (!s.numbers.contains(name)) found.push_back(s.kind + " has no setting " + name);
+  std::set<std::string> known;
+  for (const Field& f : const_cast<Trainer*>(this)->fields()) {
+    known.insert(f.name);
+    const auto saved = s.numbers.find(f.name);
+    if (saved == s.numbers.end()) {
+      if (!f.if_missing) found.push_back(s.kind + " has no setting " + f.name);
+    } else if (!can_hold(f.value, saved->second)) {
+      found.push_back(s.kind + " cannot have a setting " + f.name + " of " +
+                      std::to_string(saved->second));
+    }
+  }
   for (auto& [name, value] : s.numbers)
-    if (!mine.contains(name)) found.push_back(s.kind + " has an unknown setting " + name);
+    if (!known.contains(name)) found.push_back(s.kind + " has an unknown setting " + name);
   const auto average = s.numbers.find("average_kind");
   const bool averages = average != s.numbers.end() && average->second != 0;
   std::map<std::string, const ParameterStorage*> here;
@@ -121,13 +143,12 @@ void Trainer::restore(TrainerSnapshot&& s) {
   swapped_ = false;
   dense_.swap(dense);
   tables_.swap(tables);
-  for (const Field& f : mine)
-    std::visit(
-        [&](auto* x) {
-          if (const auto n = s.numbers.find(f.name); n != s.numbers.end())
-            *x = static_cast<std::remove_reference_t<decltype(*x)>>(n->second);
-        },
-        f.value);
+  for (const Field& f : mine) {
+    const auto saved = s.numbers.find(f.name);
+    const double number = saved != s.numbers.end() ? saved->second : f.if_missing.value();
+    std::visit([=](auto* x) { *x = static_cast<std::remove_reference_t<decltype(*x)>>(number); },
+               f.value);
+  }
 }
 
 // Words and numbers, separated by white space:

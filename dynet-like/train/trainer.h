@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -145,7 +146,8 @@ class Trainer {
   /// Throws ArgumentError while values are swapped.
   std::vector<StateView> state_views() const;
   std::map<std::string, double> numbers() const;
-  /// Why `s` is not of a trainer like this one on parameters like these; empty if it is.
+  /// Why `s` is not of a trainer like this one on parameters like these; empty if it is. A setting
+  /// that is unknown here is such a reason, for training would go on otherwise.
   std::vector<std::string> differences(const TrainerSnapshot& s) const;
   /// Takes over a snapshot that has no `differences`. Throws OutOfMemoryError, changing nothing.
   void restore(TrainerSnapshot&& s);
@@ -159,6 +161,9 @@ class Trainer {
   struct Field {
     const char* name;
     std::variant<real*, bool*, std::uint64_t*> value;
+    /// What it is where an older file does not have it: of settings that came after version 1 of
+    /// the format, the value that does what trainers did before. Others must be there.
+    std::optional<double> if_missing = {};
   };
 
   /// The rule must outlive the trainer.

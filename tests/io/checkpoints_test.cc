@@ -100,7 +100,8 @@ void check_resuming(const char* name) {
     REQUIRE(child >= 0);
     if (child == 0) run<SomeTrainer>(checkpoints);
     random = mix_bits(random);
-    usleep(static_cast<useconds_t>(3000 + random % 20000));
+    // Longer and longer, so that a slow machine comes to an end as well.
+    usleep(static_cast<useconds_t>(3000 + random % (20000 + 200 * static_cast<unsigned>(kills))));
     kill(child, SIGKILL);
     int status = 0;
     REQUIRE(waitpid(child, &status, 0) == child);

@@ -1,5 +1,7 @@
 // Files of each released version of the format load for ever. They are never written again.
 
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -15,13 +17,14 @@ using namespace dynet;
 namespace {
 
 // What is in the files, made of numbers that every machine computes alike.
+template <class SomeTrainer = AdamTrainer>
 struct Golden {
   ParameterCollection pc{0.25f};
   Parameter w = pc.add_parameters({3, 4}, ParameterInitConst(0), "W");
   ParameterCollection layer = pc.add_subcollection("layer", 0.5f);
   Parameter b = layer.add_parameters({5}, ParameterInitConst(0), "b");
   LookupParameter e = layer.add_lookup_parameters(6, {2}, ParameterInitConst(0), "E");
-  AdamTrainer trainer{pc};
+  SomeTrainer trainer{pc};
   Dict words;
   std::vector<std::string> list;
   int number = 0;
@@ -49,13 +52,27 @@ struct Golden {
   }
 };
 
+// What a later version of the library may be.
+struct LaterTrainer : AdamTrainer {
+  using AdamTrainer::AdamTrainer;
+  real warmth = 0.5f;
+  bool hurries = false;
+  std::uint64_t rests = 3;
+
+ protected:
+  std::vector<Field> fields() override {
+    return with(AdamTrainer::fields(),
+                {{"warmth", &warmth, 0.75}, {"hurries", &hurries, 1}, {"rests", &rests, 0}});
+  }
+};
+
 const std::filesystem::path kFolder = std::filesystem::path(__FILE__).parent_path() / "golden";
 
 }  // namespace
 
 TEST_CASE("a file of version 1 loads") {
   const std::string path = (kFolder / "version-1.dynet").string();
-  Golden made, read;
+  Golden<> made, read;
   made.fill();
   if (const char* to = std::getenv("DYNET_WRITE_GOLDEN"))
     made.with([&](auto&... things) { save(to, things...); });
@@ -75,4 +92,42 @@ TEST_CASE("a file of version 1 loads") {
   CHECK(read.list == made.list);
   CHECK(read.number == 42);
   CHECK(read.real_number == 0.1);
+}
+
+TEST_CASE("settings that a later version added have their defaults in an old file") {
+  Golden<LaterTrainer> read;
+  read.with([&](auto&... things) { load((kFolder / "version-1.dynet").string(), things...); });
+  CHECK(read.trainer.learning_rate == 0.125f);
+  CHECK(read.trainer.warmth == 0.75f);
+  CHECK(read.trainer.hurries);
+  CHECK(read.trainer.rests == 0);
+}
+
+TEST_CASE("settings that are unknown here are refused by their names") {
+  const TemporaryFolder folder;
+  Golden<LaterTrainer> later;
+  Golden<> here;
+  save(folder / "m", later.trainer);
+  CHECK(message_of<FileError>([&] { load(folder / "m", here.trainer); }) ==
+        "cannot load " + (folder / "m") +
+            ": it does not fit: AdamTrainer has an unknown setting hurries; AdamTrainer has an "
+            "unknown setting rests; AdamTrainer has an unknown setting warmth");
+}
+
+TEST_CASE("settings that are missing or impossible are refused by their names") {
+  const Golden<> golden;
+  TrainerSnapshot good{"AdamTrainer", golden.trainer.numbers(), {}};
+  CHECK(golden.trainer.differences(good).empty());
+  const auto check = [&](const char* name, double x, const std::string& why) {
+    TrainerSnapshot s{"AdamTrainer", good.numbers, {}};
+    s.numbers[name] = x;
+    CHECK(golden.trainer.differences(s) == std::vector<std::string>{"AdamTrainer " + why});
+  };
+  check("updates", -1, "cannot have a setting updates of -1.000000");
+  check("updates", 0.5, "cannot have a setting updates of 0.500000");
+  check("updates", std::nan(""), "cannot have a setting updates of nan");
+  check("clipping_enabled", 2, "cannot have a setting clipping_enabled of 2.000000");
+  good.numbers.erase("beta_1");
+  CHECK(golden.trainer.differences(good) ==
+        std::vector<std::string>{"AdamTrainer has no setting beta_1"});
 }

@@ -21,7 +21,7 @@ std::string inspected(const std::string& path) {
 
 std::string differences(const std::string& a, const std::string& b, std::size_t count) {
   std::ostringstream out;
-  CHECK(print_differences(a, b, out) == count);
+  CHECK(print_differences({a, read_tensors(a)}, {b, read_tensors(b)}, out) == count);
   return out.str();
 }
 
@@ -55,7 +55,8 @@ TEST_CASE("files become others and back, and differ in nothing") {
   ParameterCollection pc, again;
   for (ParameterCollection* c : {&pc, &again}) {
     c->add_parameters({3, 4}, "W");
-    c->add_subcollection("sub").add_parameters({2, 3, 4}, "cube");
+    auto sub = c->add_subcollection("sub");
+    sub.add_parameters({2, 3, 4}, "cube");
   }
   const std::string model = folder / "m.dynet", tensors = folder / "m.safetensors",
                     npz = folder / "m.npz", back = folder / "back.dynet";
@@ -80,4 +81,46 @@ TEST_CASE("files become others and back, and differ in nothing") {
   const std::string text = differences(model, folder / "n.dynet", 2);
   CHECK(text.find("W differs in 1 of 12 values, by 1") != std::string::npos);
   CHECK(text.find("more is in " + (folder / "n.dynet") + " only") != std::string::npos);
+}
+
+TEST_CASE("word vectors become arrays, a model and vectors again") {
+  const TemporaryFolder folder;
+  const std::string text = folder / "v.txt", binary = folder / "v.bin", npz = folder / "v.npz",
+                    model = folder / "v.dynet", back = folder / "back.vec";
+  write_file(text, "the 1 2\n. . 3 4\nthe 5 6\n");
+  write_tensors(npz, read_tensors(text));
+  CHECK_THROWS_AS(write_tensors(binary, read_tensors(npz)), ArgumentError);  // a word with a space
+  write_tensors(model, read_tensors(npz));
+  Dict words;
+  ParameterCollection pc;
+  const LookupParameter table = pc.add_lookup_parameters(2, {2}, "vectors");
+  load(model, pc, words);
+  CHECK(words.get_words() == std::vector<std::string>{"the", ". ."});
+  CHECK(table_values(table) == std::vector<float>{1, 2, 3, 4});
+
+  write_file(text, "2 2\nthe 1 2\ncat 3 4\n");
+  write_tensors(npz, read_tensors(text));
+  write_tensors(binary, read_tensors(npz));
+  write_tensors(back, read_tensors(binary));
+  CHECK(read_file(back) == read_file(text));
+  CHECK(inspected(binary).find(
+            ": binary word vectors\n  vectors  F32 [2,2]  16 bytes  norm 5.47723") !=
+        std::string::npos);
+  CHECK(message_of<FileError>([&] {
+          write_tensors(back, read_tensors(model));
+        }).find("an array `vectors` and the bytes of as many `words`") != std::string::npos);
+}
+
+TEST_CASE("tables stay tables in model files") {
+  const TemporaryFolder folder;
+  ParameterCollection one, two;
+  for (ParameterCollection* pc : {&one, &two}) {
+    pc->add_lookup_parameters(3, {2, 2}, "E");
+    pc->add_parameters({2}, "b");
+  }
+  save(folder / "m.dynet", one);
+  write_tensors(folder / "n.dynet", read_tensors(folder / "m.dynet"));
+  load(folder / "n.dynet", two);
+  CHECK(table_values(one.lookup_parameters_list()[0]) ==
+        table_values(two.lookup_parameters_list()[0]));
 }

@@ -255,6 +255,40 @@ TEST_CASE("saving what was loaded gives the same bytes") {
   std::printf("%zu rounds, each file the same\n", files);
 }
 
+TEST_CASE("a mapped file is loaded with the same bits and refused for the same reasons") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m";
+  const Run one(1);
+  Run two(2), three(3);
+  one.save_to(path);
+  const std::string good = read_file(path), before = two.state();
+  const auto load_into = [&](Run& run, const FileSystem* files, bool map) {
+    LoadOptions options;
+    options.map = map;
+    options.files = files;
+    load(path, options, run.model.pc, run.trainer, run.words, run.number);
+  };
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < good.size(); i += 3) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 4);
+    write_file(path, bad);
+    const std::string why = message_of<FileError>([&] { load_into(two, nullptr, true); });
+    REQUIRE_FALSE(why.empty());
+    REQUIRE(why == message_of<FileError>([&] { load_into(two, nullptr, false); }));
+    ++refused;
+  }
+  CHECK(two.state() == before);
+  write_file(path, good);
+  load_into(two, nullptr, true);
+  CHECK(two.state() == one.state());
+  MemoryFile unmapped;  // a file system that cannot map
+  unmapped.bytes = good;
+  load_into(three, &unmapped, true);
+  CHECK(three.state() == one.state());
+  std::printf("%zu damaged files, all refused when mapped\n", refused);
+}
+
 TEST_CASE("a load takes at most twice the file and 64 MiB of memory (slow)") {
   const TemporaryFolder folder;
   const std::string path = folder / "m";

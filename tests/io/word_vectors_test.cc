@@ -37,6 +37,8 @@ struct Table {
 
 const std::vector<float> kUntouched(8, 9.0f);
 
+VectorFormat format_of(bool binary) { return binary ? VectorFormat::binary : VectorFormat::text; }
+
 std::string binary(const std::string& header, const std::vector<std::string>& words, bool newline) {
   std::string s = header;
   float x = 1;
@@ -70,7 +72,7 @@ TEST_CASE("vectors of words are read in all their forms") {
   for (const bool newline : {false, true}) {
     Table t;
     VectorOptions options;
-    options.binary = true;
+    options.format = VectorFormat::binary;
     CHECK(t.load(binary("2 2\n", {"Cat", "the"}, newline), options).found == 2);
     CHECK(table_values(t.rows) == std::vector<float>{3, 4, 1, 2, 9, 9, 9, 9});
   }
@@ -108,7 +110,7 @@ TEST_CASE("broken files of vectors are refused and change nothing") {
   Table t;
   const auto check = [&](const std::string& bytes, const std::string& why, bool is_binary) {
     VectorOptions options;
-    options.binary = is_binary;
+    options.format = format_of(is_binary);
     const std::string message = t.refused(bytes, options);
     INFO(why << " / " << message);
     CHECK(message.find("cannot load m: ") == 0);
@@ -134,7 +136,7 @@ TEST_CASE("broken files of vectors are refused and change nothing") {
     const std::string good =
         is_binary ? binary("2 2\n", {"the", "Cat"}, true) : "2 2\nthe 1 2\nCat 3.25 -4e-3\n";
     VectorOptions options;
-    options.binary = is_binary;
+    options.format = format_of(is_binary);
     int read = 0;
     for (std::uint64_t k = 0; k < 20000; ++k) read += t.refused(damaged(good, k), options).empty();
     std::printf("%s vectors: 20000 damaged files, %d still files of vectors\n",
@@ -144,19 +146,37 @@ TEST_CASE("broken files of vectors are refused and change nothing") {
   CHECK_THROWS_AS(load_word_vectors("m", many, t.rows), ArgumentError);
 }
 
+TEST_CASE("vectors are visited one by one, and GloVe's have no first line") {
+  const TemporaryFolder folder;
+  const float values[] = {1, 2, 3, 4};
+  write_word_vectors(folder / "v", {"7", "b"}, values, 2, VectorFormat::glove);
+  CHECK(read_file(folder / "v") == "7 1 2\nb 3 4\n");
+  std::string seen;
+  CHECK(read_word_vectors(folder / "v", [&](std::string_view word, const auto& vector) {
+          seen += std::string(word) + ":" + std::to_string(static_cast<int>(vector[1])) + " ";
+        }) == 2);
+  CHECK(seen == "7:2 b:4 ");
+  // Vectors of one number look like a first line of word2vec's.
+  write_word_vectors(folder / "v", {"7", "8"}, values, 1, VectorFormat::glove);
+  const auto nothing = [](std::string_view, const auto&) {};
+  CHECK(read_word_vectors(folder / "v", nothing, VectorFormat::glove) == 2);
+  CHECK_THROWS_AS(read_word_vectors(folder / "v", nothing), FileError);
+}
+
 TEST_CASE("vectors come back to the bit") {
   const TemporaryFolder folder;
   for (const bool is_binary : {false, true}) {
     Table one, two;
     one.rows.initialize(0, {0.1f, -1e-40f});
     one.rows.initialize(1, {1e38f, -0.0f});
-    save_word_vectors(folder / "v", one.words, one.rows, is_binary);
+    save_word_vectors(folder / "v", one.words, one.rows, format_of(is_binary));
     VectorOptions options;
-    options.binary = is_binary;
+    options.format = format_of(is_binary);
     CHECK(load_word_vectors(folder / "v", two.words, two.rows, options).coverage() == 1);
     CHECK(table_values(two.rows) == table_values(one.rows));
     CHECK(std::signbit(two.rows.row(1).v[1]));
     Dict spaced({"a b"});
-    CHECK_THROWS_AS(save_word_vectors(folder / "v", spaced, one.rows, is_binary), ArgumentError);
+    CHECK_THROWS_AS(save_word_vectors(folder / "v", spaced, one.rows, format_of(is_binary)),
+                    ArgumentError);
   }
 }

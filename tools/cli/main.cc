@@ -4,16 +4,53 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <vector>
 
-#include "dynet-like/base/version.h"
+#include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/inspect.h"
 
+namespace {
+
+using Tensors = std::vector<dynet::NamedTensor>;
+
+// DyNet's model files are known by their first line, whatever their names.
+bool is_dynet_text(const std::string& path) {
+  const dynet::InputFile file(path);
+  char first = 0, second = 0;
+  if (file.size() < 2) return false;
+  file.read(0, &first, 1);
+  file.read(1, &second, 1);
+  return first == '#' && (second == 'P' || second == 'L');
+}
+
+Tensors read(const std::string& path) {
+  return is_dynet_text(path) ? dynet::read_text_tensors(path) : dynet::read_tensors(path);
+}
+
+void write(const std::string& path, const Tensors& tensors) {
+  if (path.ends_with(".model"))
+    dynet::write_text_tensors(path, tensors);
+  else
+    dynet::write_tensors(path, tensors);
+}
+
+void inspect(const std::string& path) {
+  if (!is_dynet_text(path)) return dynet::inspect(path, std::cout);
+  const Tensors tensors = read(path);
+  std::cout << path << ": DyNet's text\n";
+  dynet::print_tensors(tensors, std::cout);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  CLI::App app{"Looks at files of models: .dynet, .safetensors, .npy, .npz"};
+  CLI::App app{
+      "Looks at files of models: .dynet, .safetensors, .npy, .npz, DyNet's text (.model), and of "
+      "word vectors: .vec, .txt, .bin"};
   app.require_subcommand(1);
   std::string one, two;
-  auto* inspect = app.add_subcommand("inspect", "print what is in a file, and verify it");
-  inspect->add_option("FILE", one, "a file of any of the formats")->required();
+  auto* inspect_command = app.add_subcommand("inspect", "print what is in a file, and verify it");
+  inspect_command->add_option("FILE", one, "a file of any of the formats")->required();
   auto* diff = app.add_subcommand("diff", "print how two files differ; 1 if they do");
   diff->add_option("A", one, "a file")->required();
   diff->add_option("B", two, "another, of any format")->required();
@@ -22,9 +59,10 @@ int main(int argc, char** argv) {
   convert->add_option("OUT", two, "a new file; the end of its name says the format")->required();
   CLI11_PARSE(app, argc, argv);
   try {
-    if (*inspect) dynet::inspect(one, std::cout);
-    if (*convert) dynet::write_tensors(two, dynet::read_tensors(one));
-    if (*diff && dynet::print_differences(one, two, std::cout) > 0) return 1;
+    if (*inspect_command) inspect(one);
+    if (*convert) write(two, read(one));
+    if (*diff && dynet::print_differences({one, read(one)}, {two, read(two)}, std::cout) > 0)
+      return 1;
   } catch (const std::exception& e) {
     std::cerr << "dynet-like: " << e.what() << '\n';
     return 2;

@@ -1,0 +1,102 @@
+// The command-line tool as a program.
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "dynet-like/compat/text_file.h"
+#include "dynet-like/io/save.h"
+#include "tests/io/folder.h"
+#include "tests/param/plant.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+#ifdef TOOL_BINARY
+
+namespace {
+
+struct Tool {
+  TemporaryFolder folder;
+  std::string output;
+
+  // Returns the exit status; what was printed is in `output`.
+  int operator()(const std::string& arguments) {
+    const std::string command =
+        "cd '" + folder.path().string() + "' && '" TOOL_BINARY "' " + arguments + " > output 2>&1";
+    const int status = std::system(command.c_str());
+    output = read_file(folder / "output");
+    return status / 256;
+  }
+  bool says(const std::string& text) const { return output.find(text) != std::string::npos; }
+};
+
+}  // namespace
+
+TEST_CASE("a model goes through all formats and comes back") {
+  Tool tool;
+  ParameterCollection one, two;
+  for (ParameterCollection* pc : {&one, &two}) {
+    pc->add_parameters({3, 4}, "W");
+    pc->add_subcollection("sub").add_lookup_parameters(3, {2}, "E");
+  }
+  one.parameters_list()[0].get_storage().values[5] = 0.1f;
+  save(tool.folder / "a.dynet", one);
+  CHECK(tool("convert a.dynet a.model") == 0);
+  CHECK(tool("convert a.model b.dynet") == 0);
+  CHECK(tool("convert a.model a.safetensors") == 0);
+  CHECK(tool("convert a.safetensors a.npz") == 0);
+  for (const char* other : {"a.model", "b.dynet", "a.safetensors", "a.npz"}) {
+    INFO(other << " " << tool.output);
+    CHECK(tool("diff a.dynet " + std::string(other)) == 0);
+    CHECK(tool.says("2 arrays are the same, 0 differ"));
+  }
+  load(tool.folder / "b.dynet", two);  // the table was one in DyNet's text as well
+  CHECK(table_values(one.lookup_parameters_list()[0]) ==
+        table_values(two.lookup_parameters_list()[0]));
+  CHECK(tool("inspect a.model") == 0);
+  CHECK(tool.says("a.model: DyNet's text\n  W  F32 [3,4]  48 bytes"));
+  CHECK(tool("inspect b.dynet") == 0);
+  CHECK(tool.says("all checksums right"));
+  one.parameters_list()[0].get_storage().values[5] = 0.2f;
+  TextFileSaver(tool.folder / "c.model").save(one);
+  CHECK(tool("diff a.dynet c.model") == 1);
+  CHECK(tool.says("W differs in 1 of 12 values, by 0.1"));
+}
+
+TEST_CASE("word vectors are converted") {
+  Tool tool;
+  write_file(tool.folder / "a.txt", "2 2\nthe 1 2\ncat 3 4\n");
+  CHECK(tool("convert a.txt a.bin") == 0);
+  CHECK(tool("convert a.bin b.vec") == 0);
+  CHECK(read_file(tool.folder / "b.vec") == read_file(tool.folder / "a.txt"));
+  CHECK(tool("inspect a.bin") == 0);
+  CHECK(tool.says("vectors  F32 [2,2]"));
+}
+
+TEST_CASE("what the tool cannot do it says") {
+  Tool tool;
+  write_file(tool.folder / "a.txt", "2 2\nthe 1 2\n");
+  write_file(tool.folder / "a.model", "#Parameter# /a {2} 9 ZERO_GRAD\n1\n");
+  write_file(tool.folder / "a", "hello");
+  const std::pair<std::string, std::string> wrong[] = {
+      {"inspect none.dynet", "cannot load none.dynet: No such file"},
+      {"inspect a", "it is no file of a kind that is known"},
+      {"inspect a.txt", "it is said to have 2 words and has 1"},
+      {"inspect a.model", "a.model:1: /a {2} needs 2 numbers, got 1"},
+  };
+  for (const auto& [arguments, why] : wrong) {
+    CHECK(tool(arguments) == 2);
+    INFO(arguments << " " << tool.output);
+    CHECK(tool.says("dynet-like: "));
+    CHECK(tool.says(why));
+  }
+  write_file(tool.folder / "b.model", "#Parameter# /a {1} 9 ZERO_GRAD\n1\n");
+  CHECK(tool("convert b.model b.txt") == 2);
+  CHECK(tool("convert b.model b.unknown") == 2);
+  CHECK(tool.says("the name says no format; it must end in one of .dynet"));
+  CHECK(tool("") != 0);
+  CHECK(tool("--help") == 0);
+}
+
+#endif
