@@ -104,8 +104,10 @@ Result train(Task& task, std::size_t samples, const Options& options) {
   Look look;
   std::size_t first = 0, units = 0;
   double warm = 0;
-  for (int number = 0; result.seconds < options.seconds; ++number, first += samples) {
-    const bool looked_at = number % kEvery == 1;
+  int measured = 0;  // updates once memory is warm
+  for (; result.seconds < options.seconds; first += samples) {
+    const bool is_warm = warm >= kWarmUp * options.seconds;
+    const bool looked_at = is_warm && measured++ % kEvery == 0;
     const auto work = [&](unsigned k) {
       const std::size_t begin = samples * k / shards.size(),
                         end = samples * (k + 1) / shards.size();
@@ -122,7 +124,7 @@ Result train(Task& task, std::size_t samples, const Options& options) {
 
     const auto units_of_update = static_cast<double>(units_of(shards) - units);
     units = units_of(shards);
-    if (warm < kWarmUp * options.seconds) {
+    if (!is_warm) {
       warm += end - start;
       continue;
     }
