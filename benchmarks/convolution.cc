@@ -2,7 +2,9 @@
 // calibrator's.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -52,34 +54,52 @@ Times measure(const Layer& l, int rounds, Build build) {
   return {forward, both - forward};
 }
 
+/// Times of both for one layer.
+nlohmann::json figures(const Layer& l, const Times& conv, const Times& pool) {
+  return {{"name", l.name()},
+          {"side", l.side},
+          {"in", l.in},
+          {"out", l.out},
+          {"window", l.window},
+          {"stride", l.stride},
+          {"batch", l.batch},
+          {"conv2d", {{"forward", conv.forward}, {"backward", conv.backward}}},
+          {"maxpooling2d", {{"forward", pool.forward}, {"backward", pool.backward}}}};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Speed of convolution and pooling.");
   int rounds = 20;
+  std::string json;
   app.add_option("--rounds", rounds, "of which the fastest counts")->capture_default_str();
+  app.add_option("--json", json, "write the seconds to this file");
   CLI11_PARSE(app, argc, argv);
   try {
     const double calibrator = bench::calibrator();
-    std::printf("calibrator %.1f GFLOP/s\n%-38s %18s %18s\n", calibrator, "conv2d, SAME", "forward",
-                "backward");
+    std::printf("calibrator %.1f GFLOP/s\n%-38s %18s %18s %22s\n", calibrator, "conv2d, SAME",
+                "forward", "backward", "pooling 2x2, ns/input");
+    nlohmann::json all = nlohmann::json::array();
     for (const Layer& l : kLayers) {
-      const Times t = measure(l, rounds, [&](const auto& x, const auto& f) {
+      const Times conv = measure(l, rounds, [&](const auto& x, const auto& f) {
         return conv2d(x, f, {l.stride, l.stride}, false);
       });
-      const double forward = l.gflop() / t.forward, backward = 2 * l.gflop() / t.backward;
-      std::printf("%-38s %7.1f = %6.1f %% %7.1f = %6.1f %%\n", l.name().c_str(), forward,
-                  100 * forward / calibrator, backward, 100 * backward / calibrator);
-      std::fflush(stdout);
-    }
-    std::printf("%-38s %18s %18s\n", "maxpooling2d 2x2 by 2", "forward, ns/input", "backward");
-    for (const Layer& l : kLayers) {
-      const Times t = measure(l, rounds, [&](const auto& x, const auto&) {
+      const Times pool = measure(l, rounds, [&](const auto& x, const auto&) {
         return maxpooling2d(x, {2, 2}, {2, 2});
       });
+      const double forward = l.gflop() / conv.forward, backward = 2 * l.gflop() / conv.backward;
       const double elements = 1e-9 * l.side * l.side * l.in * l.batch;
-      std::printf("%-38s %18.2f %18.2f\n", l.name().c_str(), t.forward / elements,
-                  t.backward / elements);
+      std::printf("%-38s %7.1f = %6.1f %% %7.1f = %6.1f %% %11.2f %10.2f\n", l.name().c_str(),
+                  forward, 100 * forward / calibrator, backward, 100 * backward / calibrator,
+                  pool.forward / elements, pool.backward / elements);
+      std::fflush(stdout);
+      all.push_back(figures(l, conv, pool));
+    }
+    if (!json.empty()) {
+      std::ofstream file(json);
+      file << all << "\n";
+      if (!file.flush()) throw std::runtime_error("cannot write " + json);
     }
   } catch (const std::exception& e) {
     std::cerr << "bench-convolution: " << e.what() << "\n";

@@ -5,15 +5,12 @@
 #include <vector>
 
 #include "kernels/cpu/eigen.h"
+#include "kernels/cpu/lanes.h"
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/sliding.h"
 
 namespace dynet::cpu {
 namespace {
-
-template <class T>
-using ConstColumns =
-    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>, 0, Eigen::OuterStride<>>;
 
 /// A convolution as products. The windows of an image are the rows of a matrix with a column for
 /// each tap: places x taps times the filter's taps x filters. The matrix is made piece by piece, a
@@ -31,52 +28,59 @@ class Convolution {
         filters_(f_[3]),
         taps_(std::size_t{f_[0]} * f_[1] * f_[2]),
         step_(std::max(1u, cols_.out)),
-        filter_(filters_),
-        to_(filters_),
-        adds_(std::make_unique<bool[]>(filters_)) {
+        in_(std::max(filters_, taps_)),
+        out_(in_.size()),
+        adds_(std::make_unique<bool[]>(in_.size())) {
     const bool windows_are_image =
         f_[0] == 1 && f_[1] == 1 && rows_.stride == 1 && cols_.stride == 1;
     if (windows_are_image) return;
-    constexpr std::size_t kBytes = 1 << 20;
+    constexpr std::size_t kBytes = 1 << 21;
     const std::size_t column = taps_ * rows_.out;  // windows of one column of places
-    step_ =
-        std::clamp<std::size_t>(kBytes / std::max<std::size_t>(1, column * sizeof(T)), 1, step_);
+    const std::size_t pieces = (column * step_ * sizeof(T) + kBytes - 1) / kBytes;
+    if (pieces > 1) step_ = (step_ + pieces - 1) / pieces;
     windows_ = std::make_unique_for_overwrite<T[]>(column * step_);
   }
 
   std::size_t places() const { return places_; }
   std::size_t filters() const { return filters_; }
+  std::size_t taps() const { return taps_; }
 
   /// y = or += windows of x times f
   void forward(bool add, const T* x, const T* f, T* y) {
-    aim(filter_, f, taps_);
+    aim(in_, f, filters_, taps_);
     std::fill_n(adds_.get(), filters_, add);
-    over_pieces([&](std::size_t from, std::size_t to) {
-      aim(to_, y + from * rows_.out, places_);
-      multiply<T>((to - from) * rows_.out, taps_, filters_, read(x, from, to), filter_.data(),
-                  to_.data(), adds_.get());
+    over_pieces([&](std::size_t from, std::size_t n) {
+      aim(out_, y + from, filters_, places_);
+      multiply<T>(n, taps_, filters_, read(x, from, n), in_.data(), out_.data(), adds_.get());
     });
   }
-  /// df = or += windows' dy. Here and below Eigen is faster: sums are over all places, or short.
-  void filter_gradient(bool add, const T* x, const T* dy, T* df) {
-    auto to_filter = matrix(df, taps_, filters_);
-    if (!add) to_filter.setZero();
-    over_pieces([&](std::size_t from, std::size_t to) {
-      const std::size_t n = (to - from) * rows_.out;
-      to_filter.noalias() += matrix(read(x, from, to), n, taps_).transpose() * results(dy, from, n);
+  /// The transpose of df, filters x taps: dy' windows, or += that.
+  void filter_gradient(bool add, const T* x, const T* dy, T* turned) {
+    turned_of_ = nullptr;
+    turned_.resize(places_ * filters_);
+    turn(places_, filters_, dy, turned_.data());
+    aim(out_, turned, taps_, filters_);
+    if (places_ == 0 && !add) std::fill_n(turned, taps_ * filters_, T(0));
+    over_pieces([&](std::size_t from, std::size_t n) {
+      aim(in_, read(x, from, n), taps_, n);
+      std::fill_n(adds_.get(), taps_, add || from > 0);
+      multiply<T>(filters_, n, taps_, turned_.data() + from * filters_, in_.data(), out_.data(),
+                  adds_.get());
     });
   }
   /// dx += what dy f' gives to the elements of each window
   void image_gradient(const T* f, const T* dy, T* dx) {
-    const auto filter = matrix(f, taps_, filters_).transpose();
-    over_pieces([&](std::size_t from, std::size_t to) {
-      const std::size_t n = (to - from) * rows_.out;
-      if (windows_) {
-        matrix(windows_.get(), n, taps_).noalias() = results(dy, from, n) * filter;
-        fold(from, to, dx);
-      } else {
-        matrix(dx, n, taps_).noalias() += results(dy, from, n) * filter;
-      }
+    if (f != turned_of_) {
+      turned_.resize(taps_ * filters_);
+      turn(taps_, filters_, f, turned_.data());
+      turned_of_ = f;
+    }
+    aim(in_, static_cast<const T*>(turned_.data()), taps_, filters_);
+    std::fill_n(adds_.get(), taps_, !windows_);
+    over_pieces([&](std::size_t from, std::size_t n) {
+      aim(out_, windows_ ? windows_.get() : dx, taps_, n);
+      multiply<T>(n, filters_, taps_, results(dy, from, n), in_.data(), out_.data(), adds_.get());
+      if (windows_) fold(from, n, dx);
     });
   }
 
@@ -86,42 +90,48 @@ class Convolution {
   std::size_t of_f(std::size_t e) const { return f_.bd == 1 ? 0 : e * taps_ * filters_; }
 
  private:
+  using L = Lanes<T>;
+
   shape::Sliding slide(unsigned k) const {
     const auto& a = b_.template attr<ConvolutionAttr>();
     return shape::slide(x_[k], f_[k], a.stride[k], a.valid != 0);
   }
 
-  // The n results of a piece.
-  ConstColumns<T> results(const T* y, std::size_t from, std::size_t n) const {
-    return {y + from * rows_.out, static_cast<Index>(n), static_cast<Index>(filters_),
-            Eigen::OuterStride<>(static_cast<Index>(places_))};
+  // The n results of a piece, each filter's behind that of the one before.
+  const T* results(const T* y, std::size_t from, std::size_t n) {
+    if (n == places_) return y;
+    piece_.resize(n * filters_);
+    for (std::size_t k = 0; k < filters_; ++k)
+      std::copy_n(y + k * places_ + from, n, piece_.data() + k * n);
+    return piece_.data();
   }
 
-  // f(from, to) for the columns of places [from, to).
+  // f(from, n) for n places from the one numbered `from`: whole columns of them.
   template <class F>
   void over_pieces(F f) const {
     if (places_ == 0) return;
     for (std::size_t from = 0; from < cols_.out; from += step_)
-      f(from, std::min<std::size_t>(from + step_, cols_.out));
+      f(from * rows_.out, std::min<std::size_t>(step_, cols_.out - from) * rows_.out);
   }
 
-  // A column for each filter.
+  // n columns, `step` apart.
   template <class P>
-  static void aim(std::vector<P*>& columns, P* p, std::size_t step) {
-    for (std::size_t k = 0; k < columns.size(); ++k) columns[k] = p + k * step;
+  static void aim(std::vector<P*>& columns, P* p, std::size_t n, std::size_t step) {
+    for (std::size_t k = 0; k < n; ++k) columns[k] = p + k * step;
   }
 
-  // The windows of a piece.
-  const T* read(const T* x, std::size_t from, std::size_t to) const {
+  // The windows of n places: n rows, a column for each tap.
+  const T* read(const T* x, std::size_t from, std::size_t n) const {
     if (!windows_) return x;
-    unfold(x, from, to);
+    unfold(x, from, n);
     return windows_.get();
   }
 
   // use(column of the windows, reach by rows, first element met in the image; null if there is
-  // none), for every tap and every column of places.
+  // none), for every tap and every column of n places.
   template <class P, class Use>
-  void over_taps(P* x, std::size_t from, std::size_t to, Use use) const {
+  void over_taps(P* x, std::size_t first_place, std::size_t n, Use use) const {
+    const std::size_t from = first_place / rows_.out, to = from + n / rows_.out;
     T* window = windows_.get();
     for (std::size_t c = 0; c < f_[2]; ++c)
       for (std::size_t e = 0; e < f_[1]; ++e) {
@@ -137,31 +147,45 @@ class Convolution {
       }
   }
 
-  void unfold(const T* x, std::size_t from, std::size_t to) const {
+  void unfold(const T* x, std::size_t from, std::size_t places) const {
     const std::size_t n = rows_.out, stride = rows_.stride;
-    over_taps(x, from, to, [&](T* __restrict window, const Reach& r, const T* __restrict in) {
-      if (!in) {
-        std::fill_n(window, n, T(0));
-        return;
-      }
-      std::fill_n(window, r.first, T(0));
+    over_taps(x, from, places, [&](T* __restrict window, const Reach& r, const T* __restrict in) {
+      if (!in) return put_zeros(n, window);
+      put_zeros(r.first, window);
       if (stride == 1)
-        std::copy_n(in, r.end - r.first, window + r.first);
+        in_lanes(r.end - r.first, [&](std::size_t k, auto... rest) {
+          L::store(window + r.first + k, L::load(in + k, rest...), rest...);
+        });
       else
         for (std::size_t k = r.first; k < r.end; ++k) window[k] = in[(k - r.first) * stride];
-      std::fill_n(window + r.end, n - r.end, T(0));
+      put_zeros(n - r.end, window + r.end);
     });
   }
 
-  void fold(std::size_t from, std::size_t to, T* dx) const {
+  void fold(std::size_t from, std::size_t n, T* dx) const {
     const std::size_t stride = rows_.stride;
-    over_taps(dx, from, to, [&](const T* __restrict window, const Reach& r, T* __restrict in) {
+    over_taps(dx, from, n, [&](const T* __restrict window, const Reach& r, T* __restrict in) {
       if (!in) return;
       if (stride == 1)
-        for (std::size_t k = r.first; k < r.end; ++k) in[k - r.first] += window[k];
+        in_lanes(r.end - r.first, [&](std::size_t k, auto... rest) {
+          const auto sum = L::load(in + k, rest...) + L::load(window + r.first + k, rest...);
+          L::store(in + k, sum, rest...);
+        });
       else
         for (std::size_t k = r.first; k < r.end; ++k) in[(k - r.first) * stride] += window[k];
     });
+  }
+
+  // f(k) for whole vectors of n elements, and f(k, First) for the rest: a row is often shorter than
+  // a call of memcpy is worth.
+  template <class F>
+  static void in_lanes(std::size_t n, F f) {
+    std::size_t k = 0;
+    for (; k + L::kWidth <= n; k += L::kWidth) f(k);
+    if (k < n) f(k, typename L::First(n - k));
+  }
+  static void put_zeros(std::size_t n, T* p) {
+    in_lanes(n, [&](std::size_t k, auto... rest) { L::store(p + k, typename L::V{}, rest...); });
   }
 
   const Batch<T>& b_;
@@ -170,9 +194,11 @@ class Convolution {
   std::size_t places_, filters_, taps_;
   std::size_t step_;              // columns of places in one piece
   std::unique_ptr<T[]> windows_;  // none where they are the image itself
-  std::vector<const T*> filter_;
-  std::vector<T*> to_;
+  std::vector<const T*> in_;      // columns of a product
+  std::vector<T*> out_;
   std::unique_ptr<bool[]> adds_;
+  std::vector<T> turned_, piece_;
+  const T* turned_of_ = nullptr;  // the filter that image_gradient turned last
 };
 
 }  // namespace
@@ -192,6 +218,26 @@ void conv2d_forward(const Batch<T>& b) {
     }
 }
 
+namespace {
+
+template <class T>
+void filter_gradients(const GradientBatch<T>& b, Convolution<T>& c) {
+  const std::size_t size = b.dim().batch_size(), batch = b.dim().bd;
+  const std::size_t taps = c.taps(), filters = c.filters();
+  const bool one = b.dim(1).bd == 1;
+  std::vector<T> turned(taps * filters), sum(taps * filters);
+  for (std::size_t i = 0; i < b.count; ++i)
+    if (T* const df = b.d_in(1, i))
+      for (std::size_t e = 0; e < batch; ++e) {
+        c.filter_gradient(one && e > 0, c.x(i, e), b.d_out(i) + e * size, turned.data());
+        if (one && e + 1 < batch) continue;
+        turn(filters, taps, turned.data(), sum.data());
+        store_or_add(b.add(1, i), array(df + c.of_f(e), sum.size()), array(sum.data(), sum.size()));
+      }
+}
+
+}  // namespace
+
 template <class T>
 void conv2d_backward(const GradientBatch<T>& b) {
   Convolution<T> c(b);
@@ -202,11 +248,7 @@ void conv2d_backward(const GradientBatch<T>& b) {
       for (std::size_t e = 0; e < batch; ++e)
         c.image_gradient(c.f(i, e), b.d_out(i) + e * size, dx + c.of_x(e));
     }
-  for (std::size_t i = 0; i < b.count; ++i)
-    if (T* const df = b.d_in(1, i))
-      for (std::size_t e = 0; e < batch; ++e)
-        c.filter_gradient(b.add(1, i) || (e > 0 && b.dim(1).bd == 1), c.x(i, e),
-                          b.d_out(i) + e * size, df + c.of_f(e));
+  filter_gradients(b, c);
   if (b.arity < 3) return;
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* const db = b.d_in(2, i))

@@ -247,9 +247,9 @@ DYNET_OP_TESTS("convolution", convolution_cases())
 
 TEST_CASE("convolution: an image of several pieces") {
   const Way way = {{1, 1}, false};
-  const Dim d({70, 50, 16}), w({3, 4, 16, 5});
+  const Dim d({70, 51, 16}), w({3, 4, 16, 5});
   const RandomStream random(7);
-  std::vector<float> image(d.size()), filter(w.size()), slope(70 * 50 * 5);
+  std::vector<float> image(d.size()), filter(w.size()), slope(70 * 51 * 5);
   std::uint64_t n = 0;
   for (auto* v : {&image, &filter, &slope})
     for (float& e : *v) e = static_cast<float>(random.uniform(n++) - 0.5);
@@ -260,19 +260,19 @@ TEST_CASE("convolution: an image of several pieces") {
   pf.set_value(filter);
   ComputationGraph g;
   const Expression y = conv2d(parameter(g, px), parameter(g, pf), {1, 1}, false);
-  REQUIRE(y.dim() == Dim({70, 50, 5}));
+  REQUIRE(y.dim() == Dim({70, 51, 5}));
   g.backward(sum_elems(cmult(y, input(g, y.dim(), slope))));
 
   std::vector<double> value(slope.size()), dx(image.size()), df(filter.size());
   const unsigned size[2] = {3, 4};
   for (unsigned o = 0; o < 5; ++o)
-    for (unsigned j = 0; j < 50; ++j)
+    for (unsigned j = 0; j < 51; ++j)
       for (unsigned i = 0; i < 70; ++i) {
-        const std::size_t at = i + 70 * (j + 50 * std::size_t{o});
+        const std::size_t at = i + 70 * (j + 51 * std::size_t{o});
         const auto here = static_cast<double>(slope[at]);
         over_window(way, d, size, {i, j}, [&](unsigned r, unsigned c, unsigned a, unsigned e) {
           for (unsigned k = 0; k < 16; ++k) {
-            const std::size_t from = r + 70 * (c + 50 * std::size_t{k});
+            const std::size_t from = r + 70 * (c + 51 * std::size_t{k});
             const std::size_t tap = a + 3 * (e + 4 * (k + 16 * std::size_t{o}));
             value[at] += static_cast<double>(image[from]) * static_cast<double>(filter[tap]);
             dx[from] += here * static_cast<double>(filter[tap]);
