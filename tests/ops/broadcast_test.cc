@@ -165,7 +165,7 @@ TEST_CASE("max, min: the first of several equal elements gets the gradient; a Na
     Parameter p = model.add_parameters({3}), q = model.add_parameters({3});
     p.set_value({1, 2, 2}), q.set_value({1, 2, 2});
     const Expression a = parameter(g, p), b = parameter(g, q);
-    g.backward(sum_elems(largest ? max({a, b, a}) : min({a, b, a})));
+    g.backward(sum_elems(largest ? max({a, b, b}) : min({a, b, b})));
     CHECK(as_vector(p.gradients()) == std::vector<float>{1, 1, 1});
     CHECK(as_vector(q.gradients()) == std::vector<float>{0, 0, 0});
     const Expression nan = input(g, {1}, {std::numeric_limits<float>::quiet_NaN()});

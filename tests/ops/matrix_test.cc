@@ -2,7 +2,10 @@
 
 #include <cmath>
 
+#include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/inputs.h"
+#include "dynet-like/ops/reductions.h"
+#include "dynet-like/ops/selection.h"
 #include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
@@ -172,6 +175,49 @@ TEST_CASE("products of sizes around the borders of vector kernels") {
         c.draws = 6;
         check_values(c);
       }
+}
+
+TEST_CASE("products with more columns than are multiplied at once") {
+  constexpr unsigned kRows = 3, kInner = 4, kCols = 301, kElements = 2;
+  const auto values = [](unsigned n, float step) {
+    std::vector<float> v(n);
+    for (unsigned i = 0; i < n; ++i) v[i] = std::sin(step * static_cast<float>(i + 1));
+    return v;
+  };
+  const std::vector<float> w = values(kRows * kInner, 1), x = values(kInner * kCols * kElements, 2),
+                           slopes = values(kRows * kCols * kElements, 3);
+  ComputationGraph g;
+  ParameterCollection model;
+  Parameter pw = model.add_parameters({kRows, kInner});
+  Parameter px = model.add_parameters({kInner, kCols * kElements});
+  pw.set_value(w);
+  px.set_value(x);
+  const Dim d({kRows, kCols}, kElements);
+  const Expression columns = reshape(parameter(g, px), Dim({kInner, kCols}, kElements));
+  const Expression y = parameter(g, pw) * columns;
+  g.backward(sum_batches(sum_elems(cmult(y, input(g, d, slopes)))));
+
+  std::vector<double> value(slopes.size()), dw(w.size()), dx(x.size());
+  for (unsigned c = 0; c < kCols * kElements; ++c)
+    for (unsigned r = 0; r < kRows; ++r)
+      for (unsigned k = 0; k < kInner; ++k) {
+        const auto of_w = static_cast<double>(w[r + k * kRows]);
+        const auto of_x = static_cast<double>(x[k + c * kInner]);
+        const auto slope = static_cast<double>(slopes[r + c * kRows]);
+        value[r + c * kRows] += of_w * of_x;
+        dw[r + k * kRows] += slope * of_x;
+        dx[k + c * kInner] += slope * of_w;
+      }
+  const auto check = [](const Tensor& t, const std::vector<double>& wanted) {
+    const std::vector<float> got = as_vector(t);
+    REQUIRE(got.size() == wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+      if (std::abs(static_cast<double>(got[i]) - wanted[i]) > 1e-4)
+        FAIL("element " << i << ": " << got[i] << ", not " << wanted[i]);
+  };
+  check(y.value(), value);
+  check(pw.gradients(), dw);
+  check(px.gradients(), dx);
 }
 
 }  // namespace dynet::test

@@ -336,6 +336,54 @@ TEST_CASE("softmax: what a wholly masked column gives in every operation") {
   }
 }
 
+TEST_CASE("softmax: lines longer, and lines beside more others, than are computed at once") {
+  constexpr unsigned kRows = 3001, kCols = 3;
+  std::vector<float> scores(kRows * kCols), weights(scores.size());
+  for (unsigned i = 0; i < scores.size(); ++i) {
+    scores[i] = 3 * std::sin(static_cast<float>(i));
+    weights[i] = std::cos(2 * static_cast<float>(i));
+  }
+  for (unsigned d : {0u, 1u}) {
+    INFO("along " << d);
+    ComputationGraph g;
+    ParameterCollection model;
+    Parameter p = model.add_parameters({kRows, kCols});
+    p.set_value(scores);
+    const Expression x = parameter(g, p), w = input(g, {kRows, kCols}, weights);
+    const Expression sums = logsumexp_dim(x, d), shares = softmax(x, d);
+    const unsigned lines = d == 0 ? kCols : kRows, length = d == 0 ? kRows : kCols;
+    const auto place = [&](unsigned line, unsigned k) {
+      return d == 0 ? line * kRows + k : k * kRows + line;
+    };
+    std::vector<double> share(scores.size()), sum(lines), weighted(lines);
+    for (unsigned line = 0; line < lines; ++line) {
+      for (unsigned k = 0; k < length; ++k)
+        sum[line] += std::exp(static_cast<double>(scores[place(line, k)]));
+      for (unsigned k = 0; k < length; ++k) {
+        const unsigned at = place(line, k);
+        share[at] = std::exp(static_cast<double>(scores[at])) / sum[line];
+        weighted[line] += share[at] * static_cast<double>(weights[at]);
+      }
+    }
+    const std::vector<float> first(weights.begin(), weights.begin() + lines);
+    g.backward(sum_elems(cmult(sums, input(g, sums.dim(), first))) + sum_elems(cmult(shares, w)));
+    const std::vector<float> s = as_vector(sums.value()), y = as_vector(shares.value());
+    const std::vector<float> dx = as_vector(x.gradient());
+    double wrong = 0;
+    for (unsigned line = 0; line < lines; ++line) {
+      wrong = std::max(wrong, std::abs(static_cast<double>(s[line]) - std::log(sum[line])));
+      for (unsigned k = 0; k < length; ++k) {
+        const unsigned at = place(line, k);
+        const double slope = share[at] * (static_cast<double>(first[line]) +
+                                          static_cast<double>(weights[at]) - weighted[line]);
+        wrong = std::max(wrong, std::abs(static_cast<double>(y[at]) - share[at]));
+        wrong = std::max(wrong, std::abs(static_cast<double>(dx[at]) - slope));
+      }
+    }
+    CHECK(wrong < 1e-5);
+  }
+}
+
 TEST_CASE("softmax: a NaN among the scores shows") {
   ComputationGraph g;
   const Expression x = input(g, {3}, {1, std::numeric_limits<float>::quiet_NaN(), 2});
