@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "tests/support/catch.h"
 
@@ -34,6 +35,23 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// Draws for test data: the same everywhere.
+class Dice {
+ public:
+  explicit Dice(unsigned seed) : state_(seed) {}
+  unsigned below(std::size_t limit) {
+    state_ = state_ * 1664525u + 1013904223u;
+    return static_cast<unsigned>((state_ >> 16) % limit);
+  }
+  template <typename T>
+  const T& one_of(const std::vector<T>& items) {
+    return items[below(items.size())];
+  }
+
+ private:
+  unsigned state_;
 };
 
 inline std::string read_file(const std::string& path) {

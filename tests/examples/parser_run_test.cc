@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,9 +26,9 @@ void check_refused(const Result& result, const std::string& message) {
 
 /// Sentences of a small language. Tags do not tell all: what "of" brings belongs to the noun before
 /// it, what "with" brings to the verb.
-class Language {
+class Language : Dice {
  public:
-  explicit Language(unsigned seed) : state_(seed) {}
+  explicit Language(unsigned seed) : Dice(seed) {}
 
   std::string sentences(unsigned count) {
     std::string text;
@@ -43,12 +42,6 @@ class Language {
     std::size_t head = 0;
   };
 
-  unsigned below(unsigned limit) {
-    state_ = state_ * 1664525u + 1013904223u;
-    return (state_ >> 16) % limit;
-  }
-  std::string one_of(const std::vector<std::string>& words) { return words[below(words.size())]; }
-
   std::size_t add(const std::string& form, const std::string& tag, const std::string& label) {
     words_.push_back({form, tag, label, 0});
     return words_.size();
@@ -58,9 +51,9 @@ class Language {
   /// Returns its noun.
   std::size_t noun_phrase(const std::string& label, unsigned depth) {
     const std::size_t first = words_.size() + 1;
-    add(one_of({"the", "a"}), "DET", "det");
-    if (below(3) == 0) add(one_of({"big", "old", "red"}), "ADJ", "amod");
-    const std::size_t noun = add(one_of({"cat", "dog", "king", "hat"}), "NOUN", label);
+    add(one_of<std::string>({"the", "a"}), "DET", "det");
+    if (below(3) == 0) add(one_of<std::string>({"big", "old", "red"}), "ADJ", "amod");
+    const std::size_t noun = add(one_of<std::string>({"cat", "dog", "king", "hat"}), "NOUN", label);
     for (std::size_t word = first; word < noun; ++word) hang(word, noun);
     if (depth > 0 && below(3) == 0) {
       const std::size_t of = add("of", "ADP", "case");
@@ -74,7 +67,7 @@ class Language {
   std::string sentence() {
     words_.clear();
     const std::size_t subject = noun_phrase("nsubj", 1);
-    const std::size_t verb = add(one_of({"sees", "likes", "hits"}), "VERB", "root");
+    const std::size_t verb = add(one_of<std::string>({"sees", "likes", "hits"}), "VERB", "root");
     hang(subject, verb);
     hang(noun_phrase("obj", 2), verb);
     if (below(2) == 0) {
@@ -93,7 +86,6 @@ class Language {
     return text + "\n";
   }
 
-  unsigned state_;
   std::vector<Word> words_;
 };
 
@@ -129,18 +121,6 @@ struct Workshop {
             epochs};
   }
 };
-
-/// The figures of a line, without the signs behind them.
-std::vector<double> numbers_of(const std::string& line) {
-  std::vector<double> numbers;
-  std::istringstream in(line);
-  for (std::string word; in >> word;) {
-    char* end = nullptr;
-    const double value = std::strtod(word.c_str(), &end);
-    if (end != word.c_str() && *end == '\0') numbers.push_back(value);
-  }
-  return numbers;
-}
 
 /// The lines without HEAD and DEPREL.
 std::string without_trees(const std::string& text) {
@@ -208,17 +188,10 @@ TEST_CASE("Parser: train, score in a fresh process, parse") {
 TEST_CASE("Parser: the same options give the same run, others another one") {
   const Workshop shop;
   const auto losses = [&](const std::string& model, const std::vector<std::string>& more) {
-    const Result result = run(shop.folder, with({"train", "--train", shop.dev, "--model",
-                                                 shop.folder.path(model), "--epochs", "2"},
-                                                more));
-    INFO(result.err);
-    REQUIRE(result.code == 0);
-    std::string text;
-    for (int i = 1; i <= 2; ++i) {
-      const std::string line = line_with(result.out, "epoch " + std::to_string(i) + ": loss");
-      text += line.substr(0, line.find(',')) + "\n";
-    }
-    return text;
+    return losses_of(run(shop.folder, with({"train", "--train", shop.dev, "--model",
+                                            shop.folder.path(model), "--epochs", "2"},
+                                           more)),
+                     2);
   };
   const std::string plain = losses("a", {});
   CHECK(losses("b", {"--seed", "1"}) == plain);
@@ -299,11 +272,9 @@ TEST_CASE("Parser: mistakes give one sentence and a non-zero exit") {
 
   REQUIRE(run(folder, shop.train_command("good", "1")).code == 0);
   const std::string good = folder.path("good");
-  const std::string bytes = read_file(good);
-  const std::string cut = folder.write("cut.model", bytes.substr(0, bytes.size() / 2));
-  check_refused(run(folder, {"eval", "-m", cut, "-d", shop.test}), "cut.model");
-  check_refused(run(folder, {"eval", "-m", good + ".checkpoint", "-d", shop.test}),
-                "holds 'parser checkpoint 1', expected 'parser model 1'");
+  check_broken_models(kParser, folder, good, [&](const std::string& model) {
+    return run(folder, {"eval", "-m", model, "-d", shop.test});
+  });
   check_refused(run(folder, {"eval", "-m", good, "-d", bare}), "bare:1: ");
   check_refused(run(folder, {"eval", "-m", good, "-d", shop.test, "--together", "0"}),
                 "--together");

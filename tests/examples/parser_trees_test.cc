@@ -185,7 +185,7 @@ TEST_CASE("Parser: the shortest crossing arc is lifted, no further than it must"
 }
 
 TEST_CASE("Parser: some move is always allowed, and any way ends in a tree") {
-  unsigned random = 1;
+  Dice dice(1);
   for (unsigned run = 0; run < 300; ++run) {
     const unsigned words = run % 7;
     State state(words);
@@ -196,8 +196,7 @@ TEST_CASE("Parser: some move is always allowed, and any way ends in a tree") {
         if (state.allows(action)) allowed.push_back(action);
       }
       REQUIRE_FALSE(allowed.empty());
-      random = random * 1664525u + 1013904223u;
-      state.take({allowed[(random >> 16) % allowed.size()], moves});
+      state.take({dice.one_of(allowed), moves});
       ++moves;
     }
     CHECK(moves == 2 * words);

@@ -23,11 +23,8 @@ std::string sentences(unsigned count, unsigned seed, bool new_words) {
   const std::vector<std::string> adjectives = {"big", "small", "red", "old"};
   const std::vector<std::string> nouns = {"dog", "cat", "house", "tree", "watch"};
   const std::vector<std::string> verbs = {"sees", "likes", "watch", "takes"};
-  unsigned state = seed;
-  const auto pick = [&](const std::vector<std::string>& words) {
-    state = state * 1664525u + 1013904223u;
-    return words[(state >> 16) % words.size()];
-  };
+  Dice dice(seed);
+  const auto pick = [&](const std::vector<std::string>& words) { return dice.one_of(words); };
   std::string text;
   for (unsigned i = 0; i < count; ++i) {
     const std::string noun = new_words && i % 4 == 0 ? "zebra" + std::to_string(i) : pick(nouns);
@@ -105,14 +102,7 @@ TEST_CASE("Tagger: train, score in a fresh process, tag") {
 TEST_CASE("Tagger: the same seed gives the same run, another seed another one") {
   const Workshop shop;
   const auto epochs = [&](const std::string& model, const std::string& seed) {
-    const Result result = run(shop.folder, with(shop.train_command(model), {"--seed", seed}));
-    REQUIRE(result.code == 0);
-    std::string losses;
-    for (int i = 1; i <= 4; ++i) {
-      const std::string line = line_with(result.out, "epoch " + std::to_string(i) + ": loss");
-      losses += line.substr(0, line.find(',')) + "\n";
-    }
-    return losses;
+    return losses_of(run(shop.folder, with(shop.train_command(model), {"--seed", seed})), 4);
   };
   const std::string first = epochs("a", "5");
   CHECK(epochs("b", "5") == first);
@@ -132,11 +122,7 @@ TEST_CASE("Tagger: a resumed run ends where an unbroken one does") {
     return read_file(shop.folder.path(a)) == read_file(shop.folder.path(b));
   };
   std::vector<std::string> command = with(shop.train_command("parts"), {"--decay", "0.9"});
-  std::vector<std::string> shorter = command;
-  for (std::size_t i = 0; i + 1 < shorter.size(); ++i) {
-    if (shorter[i] == "--epochs") shorter[i + 1] = "2";
-  }
-  REQUIRE(run(shop.folder, shorter).code == 0);
+  REQUIRE(run(shop.folder, replaced(command, "--epochs", "2")).code == 0);
   const Result resumed = run(shop.folder, with(command, {"--resume"}));
   INFO(resumed.out + resumed.err);
   REQUIRE(resumed.code == 0);
@@ -155,29 +141,20 @@ TEST_CASE("Tagger: a resumed run ends where an unbroken one does") {
 
 TEST_CASE("Tagger: a run stopped by the clock goes on where it was") {
   const Workshop shop;
-  REQUIRE(run(shop.folder, shop.train_command("whole")).code == 0);
-  const Result stopped =
-      run(shop.folder, with(shop.train_command("parts"), {"--max-seconds", "1e-6"}));
-  REQUIRE(stopped.code == 0);
-  CHECK(contains(stopped.out, "as --max-seconds asks"));
-  const Result resumed = run(shop.folder, with(shop.train_command("parts"), {"--resume"}));
-  INFO(resumed.out + resumed.err);
-  REQUIRE(resumed.code == 0);
-  CHECK(contains(resumed.out, "resuming after epoch 0 and 1 updates"));
-  const Result eval_whole =
-      run(shop.folder, {"eval", "-m", shop.folder.path("whole"), "-d", shop.dev});
-  const Result eval_parts =
-      run(shop.folder, {"eval", "-m", shop.folder.path("parts"), "-d", shop.dev});
-  CHECK(eval_whole.out == eval_parts.out);
+  check_stopped_by_clock(
+      [&](const std::string& model, const std::vector<std::string>& more) {
+        return run(shop.folder, with(shop.train_command(model), more));
+      },
+      [&](const std::string& model) {
+        return run(shop.folder, {"eval", "-m", shop.folder.path(model), "-d", shop.dev}).out;
+      });
 }
 
 TEST_CASE("Tagger: training stops when the dev score stays the same") {
   const Workshop shop;
-  std::vector<std::string> command = with(shop.train_command("model"), {"--patience", "1"});
-  for (std::size_t i = 0; i + 1 < command.size(); ++i) {
-    if (command[i] == "--epochs") command[i + 1] = "100";
-  }
-  const Result result = run(shop.folder, command);
+  const Result result =
+      run(shop.folder,
+          with(replaced(shop.train_command("model"), "--epochs", "100"), {"--patience", "1"}));
   REQUIRE(result.code == 0);
   CHECK(contains(result.out, "stopped: no better dev score in 1 epochs"));
 }
@@ -270,23 +247,14 @@ TEST_CASE("Tagger: mistakes give one sentence and a non-zero exit") {
 
   const std::string data = shop.test;
   check_refused(run(folder, {"eval", "-m", "/nowhere.model", "-d", data}), "/nowhere.model");
-  const std::string text = folder.write("text.model", "this is not a model\n");
-  check_refused(run(folder, {"eval", "-m", text, "-d", data}), "text.model");
-  check_refused(run(folder, {"tag", "-m", text}, "a b\n"), "text.model");
+  check_refused(run(folder, {"tag", "-m", folder.write("text", "no model\n")}, "a b\n"),
+                folder.path("text"));
 
   REQUIRE(run(folder, shop.train_command("good")).code == 0);
   const std::string good = folder.path("good");
-  const std::string bytes = read_file(good);
-  for (const std::size_t size :
-       {std::size_t{0}, std::size_t{10}, bytes.size() / 2, bytes.size() - 1}) {
-    const std::string cut = folder.write("cut.model", bytes.substr(0, size));
-    check_refused(run(folder, {"eval", "-m", cut, "-d", data}), "cut.model");
-  }
-  std::string changed = bytes;
-  changed[changed.size() / 2] = static_cast<char>(changed[changed.size() / 2] ^ 1);
-  const std::string altered = folder.write("altered.model", changed);
-  check_refused(run(folder, {"eval", "-m", altered, "-d", data}), "altered.model");
-
+  check_broken_models(kTagger, folder, good, [&](const std::string& model) {
+    return run(folder, {"eval", "-m", model, "-d", data});
+  });
   check_refused(run(folder, {"eval", "-m", good, "-d", data, "--part", "half"}),
                 "unknown part 'half'");
   check_refused(run(folder, {"eval", "-m", good, "-d", data, "--part", "test"}),

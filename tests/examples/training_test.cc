@@ -37,12 +37,18 @@ struct Counter : Training {
   void save_checkpoint() override { saved = state; }
 };
 
+RunOptions run_with(const TrainLimits& limits) {
+  RunOptions run;
+  run.limits = limits;
+  return run;
+}
+
 }  // namespace
 
 TEST_CASE("Training: epochs, updates, and what is said about them") {
   Counter counter;
   std::ostringstream out;
-  run_epochs(counter, counter.state, {2, 3, 0}, out);
+  run_epochs(counter, counter.state, run_with({2, 3, 0}), out);
   CHECK(counter.log == std::vector<std::string>{"1.0 at 0", "1.1 at 0.333333", "1.2 at 0.666667",
                                                 "model", "2.0 at 1", "2.1 at 1.33333",
                                                 "2.2 at 1.66667", "model"});
@@ -57,7 +63,7 @@ TEST_CASE("Training: the best model is kept and patience ends the run") {
   Counter counter;
   counter.scores = {-5, -3, -4, -3, -2};
   std::ostringstream out;
-  run_epochs(counter, counter.state, {10, 2, 0}, out);
+  run_epochs(counter, counter.state, run_with({10, 2, 0}), out);
   CHECK(counter.state.epoch == 4);
   CHECK(counter.state.best_epoch == 2);
   CHECK(counter.state.best_score == -3);
@@ -66,20 +72,22 @@ TEST_CASE("Training: the best model is kept and patience ends the run") {
   CHECK(models == 2);
   CHECK(contains(out.str(), "stopped: no better dev score in 2 epochs"));
   // Without patience it goes on and finds a better one.
-  run_epochs(counter, counter.state, {5, 0, 0}, out);
+  run_epochs(counter, counter.state, run_with({5, 0, 0}), out);
   CHECK(counter.state.best_epoch == 5);
 }
 
 TEST_CASE("Training: a run that time ends goes on with the next update") {
   Counter counter;
   std::ostringstream out;
-  run_epochs(counter, counter.state, {2, 3, 1e-9}, out);
+  run_epochs(counter, counter.state, run_with({2, 3, 1e-9}), out);
   CHECK(counter.log == std::vector<std::string>{"1.0 at 0", "model"});
   CHECK(contains(out.str(), "epoch 1 (16.67 % of it): loss 6.0000"));
   CHECK(counter.saved.position == 1);
-  CHECK(resume_text(counter.saved) == "resuming after epoch 0 and 1 updates");
   counter.log.clear();
-  run_epochs(counter, counter.state, {1, 3, 0}, out);
+  RunOptions resumed = run_with({1, 3, 0});
+  resumed.resume = true;
+  run_epochs(counter, counter.state, resumed, out);
+  CHECK(contains(out.str(), "resuming after epoch 0 and 1 updates\n"));
   CHECK(counter.log == std::vector<std::string>{"1.1 at 0.333333", "1.2 at 0.666667", "model"});
   CHECK(contains(out.str(), "\nepoch 1: loss 3.0000"));
 }
@@ -94,14 +102,23 @@ TEST_CASE("Training: marks tell texts and their borders apart") {
   CHECK(mark({"ab", "c"}) != mark({"a", "bc"}));
   CHECK(mark({"a", ""}) != mark({"a"}));
   CHECK(mark({"a", "b"}) != mark({"b", "a"}));
-  CHECK(error_from([] { require_same_data(1, 1, "x"); }) == "no error");
-  CHECK(contains(error_from([] { require_same_data(1, 2, "x"); }), "other training data"));
+  CHECK(error_from([] { require_same_data(RunOptions(), 1, 1); }) == "no error");
+  CHECK(contains(error_from([] { require_same_data(RunOptions(), 1, 2); }), "other training data"));
 }
 
 TEST_CASE("Training: options of a resumed run") {
   const OptionValues begun = {{"--a", "1"}, {"--b", "2"}}, wanted = {{"--a", "1"}, {"--b", "3"}};
-  CHECK(error_from([&] { require_same(begun, wanted, {"--a"}, "file"); }) == "no error");
-  CHECK(error_from([&] { require_same(begun, wanted, {"--b"}, "file"); }) ==
-        "the run in file began with --b 2: it cannot go on with 3");
+  const auto given = [](const std::string& option) {
+    RunOptions run;
+    run.model = "file";
+    run.given = {option};
+    return run;
+  };
+  CHECK(error_from([&] { require_same(given("--a"), begun, wanted); }) == "no error");
+  CHECK(error_from([&] { require_same(given("--b"), begun, wanted); }) ==
+        "the run in file.checkpoint began with --b 2: it cannot go on with 3");
+  CHECK(decayed_rate(0.1f, 0.5f, 2) == Approx(0.025f));
+  CHECK(hiding_probability(0.25f, 3) == Approx(0.25 / 3.25));
+  CHECK(hiding_probability(0, 0) == 0);
   CHECK(contains(error_from([] { require_finite(0.0 / 0.0); }), "no longer a number"));
 }

@@ -1,10 +1,8 @@
 // The tree-LSTM as its user meets it: the program itself, in processes of its own.
 
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -29,9 +27,9 @@ void check_refused(const Result& result, const std::string& message) {
 
 /// Trees of a small language: "not" turns what it stands before into its opposite, "very" makes it
 /// stronger, and of two other phrases the second one counts, unless it is neutral.
-class Language {
+class Language : Dice {
  public:
-  explicit Language(unsigned seed) : state_(seed) {}
+  explicit Language(unsigned seed) : Dice(seed) {}
 
   std::string trees(unsigned count) {
     std::string text;
@@ -45,11 +43,6 @@ class Language {
     std::string text;
   };
 
-  unsigned below(unsigned limit) {
-    state_ = state_ * 1664525u + 1013904223u;
-    return (state_ >> 16) % limit;
-  }
-
   static Phrase joined(unsigned label, const std::string& left, const std::string& right) {
     return {label, "(" + std::to_string(label) + " " + left + " " + right + ")"};
   }
@@ -58,7 +51,7 @@ class Language {
     static const std::vector<Phrase> kWords = {{4, "(4 great)"}, {3, "(3 good)"}, {3, "(3 nice)"},
                                                {1, "(1 bad)"},   {1, "(1 dull)"}, {0, "(0 awful)"},
                                                {2, "(2 film)"},  {2, "(2 the)"}};
-    if (depth == 0) return kWords[below(kWords.size())];
+    if (depth == 0) return one_of(kWords);
     switch (below(4)) {
       case 0: {
         const Phrase rest = phrase(depth - 1);
@@ -74,8 +67,6 @@ class Language {
       }
     }
   }
-
-  unsigned state_;
 };
 
 /// A new folder with data, and the options that make a small model of them.
@@ -95,18 +86,6 @@ struct Workshop {
     return with(train_command(model), {epochs});
   }
 };
-
-/// The figures of a line, without the signs behind them.
-std::vector<double> numbers_of(const std::string& line) {
-  std::vector<double> numbers;
-  std::istringstream in(line);
-  for (std::string word; in >> word;) {
-    char* end = nullptr;
-    const double value = std::strtod(word.c_str(), &end);
-    if (end != word.c_str() && *end == '\0') numbers.push_back(value);
-  }
-  return numbers;
-}
 
 }  // namespace
 
@@ -231,17 +210,10 @@ TEST_CASE("Tree-LSTM: what is a tree, and what a sentence") {
 TEST_CASE("Tree-LSTM: the same options give the same run, others another one") {
   const Workshop shop;
   const auto losses = [&](const std::string& model, const std::vector<std::string>& more) {
-    const Result result = run(shop.folder, with({"train", "--train", shop.train, "--model",
-                                                 shop.folder.path(model), "--epochs", "2"},
-                                                more));
-    INFO(result.err);
-    REQUIRE(result.code == 0);
-    std::string text;
-    for (int i = 1; i <= 2; ++i) {
-      const std::string line = line_with(result.out, "epoch " + std::to_string(i) + ": loss");
-      text += line.substr(0, line.find(',')) + "\n";
-    }
-    return text;
+    return losses_of(run(shop.folder, with({"train", "--train", shop.train, "--model",
+                                            shop.folder.path(model), "--epochs", "2"},
+                                           more)),
+                     2);
   };
   const std::string plain = losses("a", {});
   CHECK(losses("b", {"--seed", "1"}) == plain);
@@ -291,20 +263,13 @@ TEST_CASE("Tree-LSTM: a resumed run ends where an unbroken one does") {
 
 TEST_CASE("Tree-LSTM: a run stopped by the clock goes on where it was") {
   const Workshop shop;
-  REQUIRE(run(shop.folder, shop.train_command("whole", "3")).code == 0);
-  const Result stopped =
-      run(shop.folder, with(shop.train_command("parts", "3"), {"--max-seconds", "1e-6"}));
-  REQUIRE(stopped.code == 0);
-  CHECK(contains(stopped.out, "epoch 1 (1.33 % of it): loss"));
-  CHECK(contains(stopped.out, "as --max-seconds asks"));
-  const Result resumed = run(shop.folder, with(shop.train_command("parts", "3"), {"--resume"}));
-  INFO(resumed.out + resumed.err);
-  REQUIRE(resumed.code == 0);
-  CHECK(contains(resumed.out, "resuming after epoch 0 and 1 updates"));
-  const auto scores = [&](const std::string& model) {
-    return run(shop.folder, {"eval", "-m", shop.folder.path(model), "-d", shop.dev}).out;
-  };
-  CHECK(scores("parts") == scores("whole"));
+  check_stopped_by_clock(
+      [&](const std::string& model, const std::vector<std::string>& more) {
+        return run(shop.folder, with(shop.train_command(model, "3"), more));
+      },
+      [&](const std::string& model) {
+        return run(shop.folder, {"eval", "-m", shop.folder.path(model), "-d", shop.dev}).out;
+      });
 }
 
 TEST_CASE("Tree-LSTM: mistakes give one sentence and a non-zero exit") {
@@ -342,18 +307,9 @@ TEST_CASE("Tree-LSTM: mistakes give one sentence and a non-zero exit") {
 
   REQUIRE(run(folder, shop.train_command("good", "1")).code == 0);
   const std::string good = folder.path("good");
-  const std::string bytes = read_file(good);
-  for (const std::size_t size :
-       {std::size_t{0}, std::size_t{10}, bytes.size() / 2, bytes.size() - 1}) {
-    const std::string cut = folder.write("cut.model", bytes.substr(0, size));
-    check_refused(run(folder, {"eval", "-m", cut, "-d", shop.test}), "cut.model");
-  }
-  std::string changed = bytes;
-  changed[changed.size() / 2] = static_cast<char>(changed[changed.size() / 2] ^ 1);
-  const std::string altered = folder.write("altered.model", changed);
-  check_refused(run(folder, {"eval", "-m", altered, "-d", shop.test}), "altered.model");
-  check_refused(run(folder, {"eval", "-m", good + ".checkpoint", "-d", shop.test}),
-                "holds 'treelstm checkpoint 1', expected 'treelstm model 1'");
+  check_broken_models(kTreeLstm, folder, good, [&](const std::string& model) {
+    return run(folder, {"eval", "-m", model, "-d", shop.test});
+  });
   check_refused(run(folder, {"eval", "-m", good, "-d", folder.path("bad")}), "bad:2: ");
   check_refused(run(folder, {"classify", "-m", good, "-i", "/nowhere.txt"}),
                 "cannot open /nowhere.txt");

@@ -29,12 +29,28 @@ Between::Between(double low, double high)
           },
           "") {}
 
-std::vector<std::string> given_options(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->count() > 0) names.push_back(option->get_name());
-  }
-  return names;
+void add_run(CLI::App& command, RunOptions& run, const std::string& training,
+             const std::string& data) {
+  command.add_option("--train", run.train, training)->required();
+  command.add_option("--dev", run.dev, data + " that decide which epoch is best and when to stop");
+  command.add_option("--test", run.test, data + " to score the best model on in the end");
+  command
+      .add_option("--model,-m", run.model,
+                  "File for the best model; MODEL.checkpoint holds what --resume needs")
+      ->required();
+  command.add_flag("--resume", run.resume, "Go on with the run that MODEL.checkpoint holds");
+  command.parse_complete_callback([&command, &run] {
+    for (const CLI::Option* option : command.get_options()) {
+      if (option->count() > 0) run.given.push_back(option->get_name());
+    }
+  });
+}
+
+void add_unknown(CLI::App& command, float& unknown) {
+  command
+      .add_option("--unknown", unknown,
+                  "A word seen n times is hidden in training with probability U / (U + n)")
+      ->check(Between(0.0, 1000.0));
 }
 
 void add_limits(CLI::App& command, TrainLimits& limits) {

@@ -15,11 +15,31 @@ struct Between : CLI::Validator {
   Between(double low, double high);
 };
 
-/// The options that the user gave to a command, by name.
-std::vector<std::string> given_options(const CLI::App& command);
+/// --train, --dev, --test, --model and --resume; `run` also notes which options were given. The
+/// texts say what the training file holds, and what the others hold, for --help.
+void add_run(CLI::App& command, RunOptions& run, const std::string& training,
+             const std::string& data);
+
+/// --unknown.
+void add_unknown(CLI::App& command, float& unknown);
 
 /// --epochs, --patience and --max-seconds.
 void add_limits(CLI::App& command, TrainLimits& limits);
+
+/// --batch, --learning-rate, --decay, --clip, --seed and the limits of the run.
+template <class Settings>
+void add_updates(CLI::App& command, Settings& settings, RunOptions& run,
+                 const std::string& samples) {
+  command.add_option("--batch", settings.batch, samples + " per update")->check(Between(1, 100000));
+  command.add_option("--learning-rate", settings.learning_rate, "Of Adam, at the start")
+      ->check(Between(1e-9, 100.0));
+  command.add_option("--decay", settings.decay, "What an epoch multiplies the learning rate by")
+      ->check(Between(1e-3, 1.0));
+  command.add_option("--clip", settings.clip, "Largest gradient norm, 0 for any")
+      ->check(Between(0.0, 1e9));
+  command.add_option("--seed", settings.seed, "Of everything random")->check(Between(0, 1e19));
+  add_limits(command, run.limits);
+}
 
 /// A program that is called as `name command --option value ...`. Whatever goes wrong becomes one
 /// line on standard error that begins with the name.

@@ -14,6 +14,9 @@ inline std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t a, std::uint
   return dynet::mix_bits(dynet::mix_bits(dynet::mix_bits(seed) ^ a) ^ b);
 }
 
+/// Purposes of random numbers in a run: each has a sequence of its own.
+enum : std::uint64_t { kWeights = 1, kOrder = 2, kDraws = 3, kDropout = 4 };
+
 /// Random numbers that are the same everywhere, which std::shuffle and the distributions are not.
 class Random {
  public:

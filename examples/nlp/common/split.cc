@@ -21,6 +21,14 @@ Split parse_split(const std::string& text) {
   return split;
 }
 
+Split parse_split(const std::string& text, const RunOptions& run) {
+  if (text.empty()) return {};
+  if (!run.dev.empty() || !run.test.empty()) {
+    throw UserError("--split cuts --train into three parts, so --dev and --test cannot be given");
+  }
+  return parse_split(text);
+}
+
 Part part_from_name(const std::string& name) {
   for (Part part : {Part::kAll, Part::kTrain, Part::kDev, Part::kTest}) {
     if (name == part_name(part)) return part;

@@ -1,10 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "examples/nlp/common/text.h"
+#include "examples/nlp/common/training.h"
 
 namespace nlp {
 
@@ -39,6 +45,74 @@ std::vector<Sentence> take_part(const std::vector<Sentence>& corpus, const Split
     if (part_of(i, split) == part) result.push_back(corpus[i]);
   }
   return result;
+}
+
+/// What a program learns from, chooses its best model by, and scores that one on.
+template <typename Corpus>
+struct Parts {
+  Corpus train, dev, test;
+};
+
+/// What `text`, an option, says; throws UserError if there are files for the other parts.
+Split parse_split(const std::string& text, const RunOptions& run);
+
+/// The files of a run by `read(path)`, the training data first; or that file cut in three. Throws
+/// UserError if it is too short.
+template <typename Read>
+auto read_parts(const RunOptions& run, const Split& split, Read read) {
+  auto corpus = read(run.train);
+  Parts<decltype(corpus)> parts;
+  if (split.empty()) {
+    parts.train = std::move(corpus);
+    if (!run.dev.empty()) parts.dev = read(run.dev);
+    if (!run.test.empty()) parts.test = read(run.test);
+    return parts;
+  }
+  parts = {take_part(corpus, split, Part::kTrain), take_part(corpus, split, Part::kDev),
+           take_part(corpus, split, Part::kTest)};
+  if (parts.train.empty()) throw UserError(run.train + " is too short to be split");
+  return parts;
+}
+
+/// Says how good the best model of a run is, by `evaluate(model, data, name)`, and where it lies.
+template <typename Corpus, typename Model, typename Evaluate>
+void report_run(const RunOptions& run, const Parts<Corpus>& parts, Model& best, Evaluate evaluate,
+                std::ostream& out) {
+  if (!parts.dev.empty()) evaluate(best, parts.dev, "dev").print(out);
+  if (!parts.test.empty()) evaluate(best, parts.test, "test").print(out);
+  out << "saved in " << run.model << std::endl;
+}
+
+/// The part of a file that is called `part`, read by `read(path)`. Throws UserError if the model
+/// was trained without a split, or if the part is empty.
+template <typename Read>
+auto read_part(const std::string& path, const std::string& part, const Split& split, Read read) {
+  const Part wanted = part_from_name(part);
+  if (wanted != Part::kAll && split.empty()) {
+    throw UserError("--part " + part + " needs a model trained with --split");
+  }
+  auto corpus = take_part(read(path), split, wanted);
+  if (corpus.empty()) {
+    throw UserError("the " + part + " part of " + path + " holds no sentence");
+  }
+  return corpus;
+}
+
+/// Places of `count` samples from all over a corpus: of those that `readable` accepts, or of all if
+/// it accepts none.
+template <typename Corpus, typename Readable>
+std::vector<std::size_t> some_places(const Corpus& corpus, std::size_t count, Readable readable) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < corpus.size(); ++i) {
+    if (readable(corpus[i])) places.push_back(i);
+  }
+  if (places.empty()) {
+    for (std::size_t i = 0; i < corpus.size(); ++i) places.push_back(i);
+  }
+  count = std::min(count, places.size());
+  std::vector<std::size_t> chosen;
+  for (std::size_t k = 0; k < count; ++k) chosen.push_back(places[k * places.size() / count]);
+  return chosen;
 }
 
 }  // namespace nlp

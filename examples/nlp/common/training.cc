@@ -119,22 +119,36 @@ class Loop {
   double started_;
 };
 
-}  // namespace
-
-std::string Training::loss_text(double mean) const { return "loss " + fixed(mean, 4); }
-
-void run_epochs(Training& training, TrainState& state, const TrainLimits& limits,
-                std::ostream& out) {
-  Loop(training, state, limits, out).go();
-}
-
+/// "resuming after epoch 2 and 17 updates"
 std::string resume_text(const TrainState& state) {
   std::string text = "resuming after epoch " + std::to_string(state.epoch);
   if (state.position > 0) text += " and " + with_commas(state.position) + " updates";
   return text;
 }
 
-TrainFiles train_files(const std::string& model) { return {model, model + ".checkpoint"}; }
+}  // namespace
+
+std::string Training::loss_text(double mean) const { return "loss " + fixed(mean, 4); }
+
+void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out) {
+  if (run.resume) out << resume_text(state) << std::endl;
+  Loop(training, state, run.limits, out).go();
+}
+
+bool RunOptions::was_given(const std::string& option) const {
+  return std::find(given.begin(), given.end(), option) != given.end();
+}
+
+float decayed_rate(float rate, float decay, double epochs) {
+  return rate * static_cast<float>(std::pow(static_cast<double>(decay), epochs));
+}
+
+double hiding_probability(float a, std::size_t count) {
+  const double known = static_cast<double>(count), unknown = static_cast<double>(a);
+  return unknown > 0 ? unknown / (unknown + known) : 0;
+}
+
+std::string option_text(float value) { return option_text(static_cast<double>(value)); }
 
 std::string option_text(double value) {
   char digits[32];
@@ -142,27 +156,30 @@ std::string option_text(double value) {
   return digits;
 }
 
-void require_same(const OptionValues& begun, const OptionValues& wanted,
-                  const std::vector<std::string>& given, const std::string& checkpoint) {
+OptionValues with(OptionValues options, const OptionValues& more) {
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
+}
+
+void require_same(const RunOptions& run, const OptionValues& begun, const OptionValues& wanted) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto& [name, value] = wanted[i];
-    const bool was_given = std::find(given.begin(), given.end(), name) != given.end();
-    if (was_given && value != begun[i].second) {
-      throw UserError("the run in " + checkpoint + " began with " + name + " " + begun[i].second +
-                      ": it cannot go on with " + value);
+    if (run.was_given(name) && value != begun[i].second) {
+      throw UserError("the run in " + run.checkpoint() + " began with " + name + " " +
+                      begun[i].second + ": it cannot go on with " + value);
     }
+  }
+}
+
+void require_same_data(const RunOptions& run, std::uint64_t begun, std::uint64_t found) {
+  if (begun != found) {
+    throw UserError("the run in " + run.checkpoint() + " began with other training data");
   }
 }
 
 void Mark::add(std::string_view text) {
   for (char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001B3ull;
   value_ = dynet::mix_bits(value_ ^ text.size());
-}
-
-void require_same_data(std::uint64_t begun, std::uint64_t found, const std::string& checkpoint) {
-  if (begun != found) {
-    throw UserError("the run in " + checkpoint + " began with other training data");
-  }
 }
 
 void require_finite(double loss) {

@@ -17,6 +17,19 @@ struct TrainLimits {
   double max_seconds = 0;  ///< 0: no limit
 };
 
+/// What the user says of a training run, whatever the program.
+struct RunOptions {
+  std::string train, dev, test;  ///< files; the last two may be empty
+  std::string model;             ///< where the best model goes
+  bool resume = false;           ///< go on with the run that the checkpoint holds
+  TrainLimits limits;
+  std::vector<std::string> given;  ///< names of the options on the command line
+
+  bool was_given(const std::string& option) const;
+  /// Everything needed to go on with the run is in this file.
+  std::string checkpoint() const { return model + ".checkpoint"; }
+};
+
 /// Where a run has come to; part of its checkpoint.
 struct TrainState {
   std::uint64_t data_mark = 0;  ///< tells training data apart
@@ -63,33 +76,40 @@ class Training {
   virtual void save_checkpoint() = 0;
 };
 
-/// Trains until a limit is reached and prints one line an epoch to `out`, progress to standard
-/// error. The best model by dev score is kept. A finished epoch is never lost: its checkpoint is
-/// written before the next one begins. However often a run is interrupted and resumed, it does the
-/// same updates, unless `max_seconds` ends it.
-void run_epochs(Training& training, TrainState& state, const TrainLimits& limits,
-                std::ostream& out);
+/// Trains until a limit of the run is reached and prints one line an epoch to `out`, progress to
+/// standard error. The best model by dev score is kept. A finished epoch is never lost: its
+/// checkpoint is written before the next one begins. However often a run is interrupted and
+/// resumed, it does the same updates, unless `max_seconds` ends it.
+void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out);
 
-/// "resuming after epoch 2 and 17 updates"
-std::string resume_text(const TrainState& state);
+/// The learning rate after so many epochs, each of which multiplies it by `decay`.
+float decayed_rate(float rate, float decay, double epochs);
 
-/// The files of one training run.
-struct TrainFiles {
-  std::string model;       ///< the best model so far
-  std::string checkpoint;  ///< everything needed to go on
-};
-TrainFiles train_files(const std::string& model);
+/// How likely a word that was seen `count` times is hidden in training, so that a model learns what
+/// to make of words that it does not know: a / (a + count).
+double hiding_probability(float a, std::size_t count);
 
 /// Options of the command line and their values.
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
 /// A number as a value of OptionValues.
+std::string option_text(float value);
 std::string option_text(double value);
+OptionValues with(OptionValues options, const OptionValues& more);
+/// The options that `add_updates` adds.
+template <class Settings>
+OptionValues update_options(const Settings& s) {
+  return {{"--batch", std::to_string(s.batch)},
+          {"--learning-rate", option_text(s.learning_rate)},
+          {"--decay", option_text(s.decay)},
+          {"--clip", option_text(s.clip)},
+          {"--seed", std::to_string(s.seed)}};
+}
 
 /// A resumed run goes on as it began: throws UserError if one of the options that the user gave
-/// differs from what the run in `checkpoint` began with. Both lists name the same options in the
-/// same order.
-void require_same(const OptionValues& begun, const OptionValues& wanted,
-                  const std::vector<std::string>& given, const std::string& checkpoint);
+/// differs from what the run began with, or if the mark of its data does. Both lists name the same
+/// options in the same order.
+void require_same(const RunOptions& run, const OptionValues& begun, const OptionValues& wanted);
+void require_same_data(const RunOptions& run, std::uint64_t begun, std::uint64_t found);
 
 /// A number that tells sequences of texts apart.
 class Mark {
@@ -100,9 +120,6 @@ class Mark {
  private:
   std::uint64_t value_ = 0;
 };
-/// Throws UserError unless the marks of the data agree.
-void require_same_data(std::uint64_t begun, std::uint64_t found, const std::string& checkpoint);
-
 /// Throws UserError: the loss must stay a number.
 void require_finite(double loss);
 

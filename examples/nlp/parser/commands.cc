@@ -8,6 +8,7 @@
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/score.h"
+#include "examples/nlp/common/split.h"
 #include "examples/nlp/parser/model_file.h"
 
 namespace parser {
@@ -46,13 +47,8 @@ void compare(Model& model, const Treebank& sentences, const Parsed& parsed, std:
 /// Sentences of a readable length from all over the treebank, a word and its arc in each line.
 void show_trees(const Treebank& sentences, const std::vector<Tree>& trees, std::size_t count,
                 std::ostream& out) {
-  std::vector<std::size_t> readable;
-  for (std::size_t i = 0; i < sentences.size(); ++i) {
-    if (sentences[i].size() >= 5 && sentences[i].size() <= 20) readable.push_back(i);
-  }
-  count = std::min(count, readable.size());
-  for (std::size_t k = 0; k < count; ++k) {
-    const std::size_t at = readable[k * readable.size() / count];
+  const auto readable = [](const Sentence& s) { return s.size() >= 5 && s.size() <= 20; };
+  for (const std::size_t at : some_places(sentences, count, readable)) {
     const Sentence& sentence = sentences[at];
     const auto arc = [&](const Tree& tree, std::size_t i) {
       const unsigned head = tree.heads[i];
@@ -71,23 +67,10 @@ void show_trees(const Treebank& sentences, const std::vector<Tree>& trees, std::
 }  // namespace
 
 void run_train(const TrainCommand& command) {
-  const Treebank train_sentences = read_conllu(command.train, Trees::kRead);
-  Treebank dev_sentences, test_sentences;
-  if (!command.dev.empty()) dev_sentences = read_conllu(command.dev, Trees::kRead);
-  if (!command.test.empty()) test_sentences = read_conllu(command.test, Trees::kRead);
-
-  TrainRequest request;
-  request.model = command.model_settings;
-  request.settings = command.settings;
-  request.limits = command.limits;
-  request.resume = command.resume;
-  request.given = command.given;
-  request.files = train_files(command.model);
-  train(request, train_sentences, dev_sentences, std::cout);
-  const std::unique_ptr<Model> best = load_model(request.files.model);
-  if (!dev_sentences.empty()) evaluate(*best, dev_sentences, "dev").print(std::cout);
-  if (!test_sentences.empty()) evaluate(*best, test_sentences, "test").print(std::cout);
-  std::cout << "saved in " << request.files.model << std::endl;
+  const auto data = read_parts(
+      command, Split(), [](const std::string& path) { return read_conllu(path, Trees::kRead); });
+  train(command, data.train, data.dev, std::cout);
+  report_run(command, data, *load_model(command.model), evaluate, std::cout);
 }
 
 void run_eval(const EvalCommand& command) {

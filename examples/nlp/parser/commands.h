@@ -9,14 +9,7 @@
 
 namespace parser {
 
-struct TrainCommand {
-  std::string train, dev, test, model;
-  bool resume = false;
-  ModelSettings model_settings;
-  TrainSettings settings;
-  nlp::TrainLimits limits;
-  std::vector<std::string> given;  ///< names of the options on the command line
-};
+using TrainCommand = TrainRequest;
 
 struct EvalCommand {
   std::string model, data;

@@ -11,14 +11,7 @@ using parser::ParseCommand;
 using parser::TrainCommand;
 
 void add_train(CLI::App& app, TrainCommand& command) {
-  app.add_option("--train", command.train, "CoNLL-U sentences to learn from")->required();
-  app.add_option("--dev", command.dev,
-                 "Sentences that decide which epoch is best and when to stop");
-  app.add_option("--test", command.test, "Sentences to score the best model on in the end");
-  app.add_option("--model,-m", command.model,
-                 "File for the best model; MODEL.checkpoint holds what --resume needs")
-      ->required();
-  app.add_flag("--resume", command.resume, "Go on with the run that MODEL.checkpoint holds");
+  nlp::add_run(app, command, "CoNLL-U sentences to learn from", "Sentences");
 
   parser::ModelSettings& model = command.model_settings;
   app.add_option("--word", model.word, "Size of the words' vectors")->check(Between(1, 4096));
@@ -31,18 +24,8 @@ void add_train(CLI::App& app, TrainCommand& command) {
       ->check(Between(0.0, 0.95));
 
   parser::TrainSettings& settings = command.settings;
-  app.add_option("--unknown", settings.unknown,
-                 "A word seen n times is hidden in training with probability U / (U + n)")
-      ->check(Between(0.0, 1000.0));
-  app.add_option("--batch", settings.batch, "Sentences per update")->check(Between(1, 100000));
-  app.add_option("--learning-rate", settings.learning_rate, "Of Adam, at the start")
-      ->check(Between(1e-9, 10.0));
-  app.add_option("--decay", settings.decay, "What an epoch multiplies the learning rate by")
-      ->check(Between(1e-3, 1.0));
-  app.add_option("--clip", settings.clip, "Largest gradient norm, 0 for any")
-      ->check(Between(0.0, 1e9));
-  app.add_option("--seed", settings.seed, "Of everything random")->check(Between(0, 1e19));
-  nlp::add_limits(app, command.limits);
+  nlp::add_unknown(app, settings.unknown);
+  nlp::add_updates(app, settings, command, "Sentences");
 }
 
 void add_together(CLI::App& app, std::size_t& together) {
@@ -77,12 +60,7 @@ int main(int argc, char** argv) {
   nlp::CommandLine line("parser",
                         "Finds the dependency tree of a sentence: for every word its head and its "
                         "part in it.");
-  CLI::App* train_app = nullptr;
-  train_app = &line.command("train", "Train a parser", [&] {
-    train.given = nlp::given_options(*train_app);
-    parser::run_train(train);
-  });
-  add_train(*train_app, train);
+  add_train(line.command("train", "Train a parser", [&] { parser::run_train(train); }), train);
   add_eval(line.command("eval", "Score a saved parser", [&] { parser::run_eval(eval); }), eval);
   add_parse(line.command("parse", "Parse tagged sentences", [&] { parser::run_parse(parse); }),
             parse);

@@ -1,14 +1,12 @@
 #include "examples/nlp/parser/train.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/progress.h"
-#include "examples/nlp/common/random.h"
+#include "examples/nlp/common/sample_training.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/parser/model_file.h"
 
@@ -17,9 +15,6 @@ namespace parser {
 using namespace nlp;
 
 namespace {
-
-// Purposes of random numbers: each has a sequence of its own.
-enum : std::uint64_t { kWeights = 1, kOrder = 2, kHiding = 3, kDropout = 4 };
 
 std::uint64_t mark_of(const Treebank& sentences) {
   Mark mark;
@@ -36,65 +31,26 @@ std::uint64_t mark_of(const Treebank& sentences) {
 }
 
 /// One training run over fixed data.
-class Run : public Training {
+class Run : public SampleTraining {
  public:
   Run(Checkpoint& now, const Treebank& train_sentences, const Treebank& dev_sentences,
-      const TrainFiles& files)
-      : now_(now),
-        model_(*now_.model),
-        settings_(now_.settings),
+      const RunOptions& options)
+      : SampleTraining(*now.trainer, update_settings(now.settings)),
+        now_(now),
+        model_(*now.model),
         dev_(dev_sentences),
-        files_(files) {
+        options_(options) {
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Sentence& sentence : train_sentences) {
+      add_sample(sentence.size());
       examples_.push_back({model_.encode(sentence), model_.moves(sentence)});
       for (const unsigned word : examples_.back().sentence.words) ++counts[word];
     }
-    for (const std::size_t count : counts) {
-      const double unknown = static_cast<double>(settings_.unknown);
-      hide_.push_back(unknown > 0 ? unknown / (unknown + static_cast<double>(count)) : 0);
-    }
+    for (const std::size_t count : counts)
+      hide_.push_back(hiding_probability(now.settings.unknown, count));
   }
 
   std::string unit() const override { return "words"; }
-
-  std::vector<std::size_t> begin_epoch(unsigned epoch) override {
-    order_.resize(examples_.size());
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-    Random(derived_seed(settings_.seed, kOrder, epoch)).shuffle(order_);
-    std::vector<std::size_t> sizes((order_.size() + settings_.batch - 1) / settings_.batch, 0);
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      sizes[i / settings_.batch] += examples_[order_[i]].sentence.size();
-    }
-    return sizes;
-  }
-
-  double update(unsigned epoch, std::size_t number, double epochs_done) override {
-    const std::size_t begin = number * settings_.batch;
-    const std::size_t end = std::min(order_.size(), begin + settings_.batch);
-    graph_.clear();
-    graph_.set_seed(derived_seed(derived_seed(settings_.seed, kDropout), epoch, begin));
-    model_.begin_graph(graph_, true);
-    losses_.clear();
-    for (std::size_t i = begin; i < end; ++i) {
-      Random random(derived_seed(derived_seed(settings_.seed, kHiding), epoch, i));
-      const Example& example = examples_[order_[i]];
-      seen_ = example.sentence;
-      for (unsigned& word : seen_.words) {
-        if (random.uniform() < hide_[word]) word = 0;
-      }
-      losses_.push_back(model_.loss(graph_, seen_, example.moves));
-    }
-    const dynet::Expression loss = sum(losses_);
-    const double value = static_cast<double>(as_scalar(graph_.forward(loss)));
-    require_finite(value);
-    graph_.backward(loss);
-    now_.trainer->learning_rate =
-        settings_.learning_rate *
-        static_cast<float>(std::pow(static_cast<double>(settings_.decay), epochs_done));
-    now_.trainer->update();
-    return value;
-  }
 
   bool has_dev() const override { return !dev_.empty(); }
 
@@ -105,8 +61,8 @@ class Run : public Training {
                                            percent(report.model.arcs.value())};
   }
 
-  void save_model() override { parser::save_model(files_.model, model_); }
-  void save_checkpoint() override { parser::save_checkpoint(files_.checkpoint, now_); }
+  void save_model() override { parser::save_model(options_.model, model_); }
+  void save_checkpoint() override { parser::save_checkpoint(options_.checkpoint(), now_); }
 
  private:
   struct Example {
@@ -114,18 +70,25 @@ class Run : public Training {
     std::vector<Move> moves;
   };
 
+  void begin_graph(dynet::ComputationGraph& graph) override { model_.begin_graph(graph, true); }
+
+  dynet::Expression loss(dynet::ComputationGraph& graph, std::size_t sample,
+                         Random& random) override {
+    const Example& example = examples_[sample];
+    seen_ = example.sentence;
+    for (unsigned& word : seen_.words) {
+      if (random.uniform() < hide_[word]) word = 0;
+    }
+    return model_.loss(graph, seen_, example.moves);
+  }
+
   Checkpoint& now_;
   Model& model_;
-  const TrainSettings& settings_;
   const Treebank& dev_;
-  const TrainFiles& files_;
+  const RunOptions& options_;
   std::vector<Example> examples_;
-  std::vector<double> hide_;        ///< probabilities, by word
-  std::vector<std::size_t> order_;  ///< of the examples in this epoch
-  // Kept from update to update for their memory.
-  dynet::ComputationGraph graph_;
-  std::vector<dynet::Expression> losses_;
-  Encoded seen_;
+  std::vector<double> hide_;  ///< probabilities, by word
+  Encoded seen_;              ///< of the sample, kept for its memory
 };
 
 void describe_run(const Model& model, const Treebank& train_sentences,
@@ -151,48 +114,34 @@ void describe_run(const Model& model, const Treebank& train_sentences,
 
 /// The settings that a resumed run keeps, under the names of their options.
 OptionValues kept_settings(const ModelSettings& model, const TrainSettings& settings) {
-  const auto text = [](float value) { return option_text(static_cast<double>(value)); };
-  return {{"--word", std::to_string(model.word)},
-          {"--tag", std::to_string(model.tag)},
-          {"--hidden", std::to_string(model.hidden)},
-          {"--layers", std::to_string(model.layers)},
-          {"--mlp", std::to_string(model.mlp)},
-          {"--dropout", text(model.dropout)},
-          {"--unknown", text(settings.unknown)},
-          {"--batch", std::to_string(settings.batch)},
-          {"--learning-rate", text(settings.learning_rate)},
-          {"--decay", text(settings.decay)},
-          {"--clip", text(settings.clip)},
-          {"--seed", std::to_string(settings.seed)}};
+  return with(update_options(settings), {{"--word", std::to_string(model.word)},
+                                         {"--tag", std::to_string(model.tag)},
+                                         {"--hidden", std::to_string(model.hidden)},
+                                         {"--layers", std::to_string(model.layers)},
+                                         {"--mlp", std::to_string(model.mlp)},
+                                         {"--dropout", option_text(model.dropout)},
+                                         {"--unknown", option_text(settings.unknown)}});
 }
 
 }  // namespace
 
 void train(const TrainRequest& request, const Treebank& train_sentences,
            const Treebank& dev_sentences, std::ostream& out) {
-  require_writable(request.files.model);
-  const std::uint64_t data_mark = mark_of(train_sentences);
-  Checkpoint now;
-  if (request.resume) {
-    const std::string& file = request.files.checkpoint;
-    now = load_checkpoint(file);
-    require_same(kept_settings(now.model->description().settings, now.settings),
-                 kept_settings(request.model, request.settings), request.given, file);
-    require_same_data(now.state.data_mark, data_mark, file);
-  } else {
-    now.settings = request.settings;
-    now.state.data_mark = data_mark;
-    now.model = std::make_unique<Model>(describe(request.model, train_sentences),
-                                        derived_seed(now.settings.seed, kWeights));
-    now.trainer =
-        std::make_unique<dynet::AdamTrainer>(now.model->parameters(), now.settings.learning_rate);
-    now.trainer->clipping_enabled = now.settings.clip > 0;
-    now.trainer->clip_threshold = now.settings.clip;
-  }
+  require_writable(request.model);
+  Checkpoint now = begin_run<Checkpoint>(
+      request, mark_of(train_sentences), kept_settings(request.model_settings, request.settings),
+      load_checkpoint,
+      [](const Checkpoint& c) {
+        return kept_settings(c.model->description().settings, c.settings);
+      },
+      [&](Checkpoint& c) {
+        c.model = std::make_unique<Model>(describe(request.model_settings, train_sentences),
+                                          derived_seed(c.settings.seed, kWeights));
+        c.trainer = make_trainer<dynet::AdamTrainer>(c.model->parameters(), c.settings);
+      });
   describe_run(*now.model, train_sentences, dev_sentences, out);
-  if (request.resume) out << resume_text(now.state) << std::endl;
-  Run run(now, train_sentences, dev_sentences, request.files);
-  run_epochs(run, now.state, request.limits, out);
+  Run run(now, train_sentences, dev_sentences, request);
+  run_epochs(run, now.state, request, out);
 }
 
 }  // namespace parser

@@ -9,6 +9,7 @@
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/random.h"
 #include "examples/nlp/common/score.h"
+#include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
 #include "model_file.h"
 
@@ -19,82 +20,43 @@ using namespace nlp;
 namespace {
 
 /// What a user gets without choosing.
-void fill_in_defaults(const TrainCommand& command, TrainRequest& request) {
-  const auto given = [&](const char* option) {
-    return std::find(command.given.begin(), command.given.end(), option) != command.given.end();
-  };
-  if (request.data.read.level == Level::kChar) {
-    if (!given("--min-count")) request.data.min_count = 1;
-    if (!given("--ngram")) request.data.ngram = 5;
-    if (!given("--word")) request.model.word = 32;
-    if (!given("--dropout")) request.model.dropout = 0.1f;
+void fill_in_defaults(TrainCommand& command) {
+  if (command.data.read.level == Level::kChar) {
+    if (!command.was_given("--min-count")) command.data.min_count = 1;
+    if (!command.was_given("--ngram")) command.data.ngram = 5;
+    if (!command.was_given("--word")) command.model_settings.word = 32;
+    if (!command.was_given("--dropout")) command.model_settings.dropout = 0.1f;
   }
-  if (request.settings.optimizer == Optimizer::kSgd && !given("--learning-rate")) {
-    request.settings.learning_rate = 1.0f;
+  if (command.settings.optimizer == Optimizer::kSgd && !command.was_given("--learning-rate")) {
+    command.settings.learning_rate = 1.0f;
   }
-}
-
-/// A test or dev file next to a training file is read the way that one was.
-Corpus read_like(const std::string& path, ReadOptions options) {
-  return read_corpus(path, options);
 }
 
 }  // namespace
 
-void run_train(const TrainCommand& command) {
-  TrainRequest request;
-  request.data = command.data;
-  request.data.read.format = format_from_name(command.format);
-  request.data.read.level = level_from_name(command.level);
-  request.model = command.model_settings;
-  request.model.loss = loss_from_name(command.loss);
-  request.settings = command.settings;
-  request.settings.optimizer = optimizer_from_name(command.optimizer);
-  request.limits = command.limits;
-  request.resume = command.resume;
-  request.given = command.given;
-  request.files = train_files(command.model);
-  fill_in_defaults(command, request);
-  if (!command.split.empty()) {
-    if (!command.dev.empty() || !command.test.empty()) {
-      throw UserError("--split cuts --train into three parts, so --dev and --test cannot be given");
-    }
-    request.data.split = parse_split(command.split);
-  }
-
-  Corpus train_corpus = read_corpus(command.train, request.data.read);
-  Corpus dev_corpus, test_corpus;
-  const Split& split = request.data.split;
-  if (split.empty()) {
-    if (!command.dev.empty()) dev_corpus = read_like(command.dev, request.data.read);
-    if (!command.test.empty()) test_corpus = read_like(command.test, request.data.read);
-  } else {
-    dev_corpus = take_part(train_corpus, split, Part::kDev);
-    test_corpus = take_part(train_corpus, split, Part::kTest);
-    train_corpus = take_part(train_corpus, split, Part::kTrain);
-    if (train_corpus.empty()) throw UserError(command.train + " is too short to be split");
-  }
-
-  train(request, train_corpus, dev_corpus, std::cout);
-  const std::unique_ptr<Model> best = load_model(request.files.model);
-  if (!dev_corpus.empty()) evaluate(*best, dev_corpus, "dev").print(std::cout);
-  if (!test_corpus.empty()) evaluate(*best, test_corpus, "test").print(std::cout);
-  std::cout << "saved in " << request.files.model << std::endl;
+void run_train(TrainCommand command) {
+  ReadOptions& read = command.data.read;
+  read.format = format_from_name(command.format);
+  read.level = level_from_name(command.level);
+  command.model_settings.loss = loss_from_name(command.loss);
+  command.settings.optimizer = optimizer_from_name(command.optimizer);
+  fill_in_defaults(command);
+  command.data.split = parse_split(command.split, command);
+  // Dev and test are read the way the training data was.
+  const auto data = read_parts(command, command.data.split,
+                               [&](const std::string& path) { return read_corpus(path, read); });
+  train(command, data.train, data.dev, std::cout);
+  report_run(command, data, *load_model(command.model), evaluate, std::cout);
 }
 
 void run_eval(const EvalCommand& command) {
   const std::unique_ptr<Model> model = load_model(command.model);
   DataSettings data = model->description().data;
   if (!command.format.empty()) data.read.format = format_from_name(command.format);
-  const Part part = part_from_name(command.part);
-  if (part != Part::kAll && data.split.empty()) {
-    throw UserError("--part " + command.part + " needs a model trained with --split");
-  }
-  const Corpus corpus = take_part(read_like(command.data, data.read), data.split, part);
-  if (corpus.empty()) {
-    throw UserError("the " + command.part + " part of " + command.data + " holds no sentence");
-  }
-  evaluate(*model, corpus, part == Part::kAll ? command.data : command.part).print(std::cout);
+  const Corpus corpus =
+      read_part(command.data, command.part, data.split,
+                [&](const std::string& path) { return read_corpus(path, data.read); });
+  evaluate(*model, corpus, command.part == "all" ? command.data : command.part).print(std::cout);
 }
 
 void run_score(const ScoreCommand& command) {

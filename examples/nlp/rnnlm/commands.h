@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "model.h"
 #include "sample.h"
@@ -10,15 +9,9 @@
 
 namespace rnnlm {
 
-struct TrainCommand {
-  std::string train, dev, test, model;
+struct TrainCommand : TrainRequest {
+  TrainCommand() { limits = {6, 3, 0}; }
   std::string format = "auto", level = "word", split, loss = "full", optimizer = "adam";
-  bool resume = false;
-  DataSettings data;
-  ModelSettings model_settings;
-  TrainSettings settings;
-  nlp::TrainLimits limits{6, 3, 0};
-  std::vector<std::string> given;  ///< names of the options on the command line
 };
 
 struct EvalCommand {
@@ -43,7 +36,7 @@ struct SampleCommand {
 
 /// Trains, then evaluates the best model on dev and test data, if there are any. The results go to
 /// standard output, the progress to standard error.
-void run_train(const TrainCommand& command);
+void run_train(TrainCommand command);
 /// Perplexities of a saved model.
 void run_eval(const EvalCommand& command);
 /// For each line its log-probability, its number of tokens with the end, and its perplexity.

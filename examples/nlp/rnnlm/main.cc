@@ -18,9 +18,7 @@ const char* const kFormats =
     "guessed by default";
 
 void add_train(CLI::App& app, TrainCommand& command) {
-  app.add_option("--train", command.train, "Training data")->required();
-  app.add_option("--dev", command.dev, "Data that decide which epoch is best and when to stop");
-  app.add_option("--test", command.test, "Data to evaluate the best model on in the end");
+  nlp::add_run(app, command, "Training data", "Data");
   app.add_option("--split", command.split,
                  "Cut the training data in three instead, say 90/5/5 for train/dev/test");
   app.add_option("--format", command.format, kFormats);
@@ -32,10 +30,6 @@ void add_train(CLI::App& app, TrainCommand& command) {
   app.add_option("--ngram", command.data.ngram,
                  "Order of the n-gram model to compare with, 0 for none; for char 5")
       ->check(Between(0, 9));
-  app.add_option("--model,-m", command.model,
-                 "File for the best model; MODEL.checkpoint holds what --resume needs")
-      ->required();
-  app.add_flag("--resume", command.resume, "Go on with the run that MODEL.checkpoint holds");
 
   rnnlm::ModelSettings& model = command.model_settings;
   app.add_option("--word", model.word, "Size of a token's vector; for char 32")
@@ -52,20 +46,13 @@ void add_train(CLI::App& app, TrainCommand& command) {
 
   rnnlm::TrainSettings& settings = command.settings;
   app.add_option("--optimizer", command.optimizer, "adam or sgd");
-  app.add_option("--learning-rate", settings.learning_rate, "At the start; for sgd 1")
-      ->check(Between(1e-9, 100.0));
-  app.add_option("--decay", settings.decay, "What an epoch multiplies the learning rate by")
-      ->check(Between(1e-3, 1.0));
-  app.add_option("--clip", settings.clip, "Largest gradient norm, 0 for any")
-      ->check(Between(0.0, 1e9));
-  app.add_option("--batch", settings.batch, "Sentences per update")->check(Between(1, 100000));
   app.add_option("--batch-tokens", settings.tokens,
                  "Most tokens per update, with padding; a longer sentence goes alone")
       ->check(Between(1, 1e9));
   app.add_option("--truncate", settings.truncate, "Steps that gradients go back at most")
       ->check(Between(1, 1000000));
-  app.add_option("--seed", settings.seed, "Of everything random")->check(Between(0, 1e19));
-  nlp::add_limits(app, command.limits);
+  nlp::add_updates(app, settings, command, "Sentences");
+  app.get_option("--learning-rate")->description("At the start; for sgd 1");
 }
 
 void add_eval(CLI::App& app, EvalCommand& command) {
@@ -104,12 +91,7 @@ int main(int argc, char** argv) {
   ScoreCommand score;
   SampleCommand sample;
   nlp::CommandLine line("rnnlm", "A language model of words or characters with an LSTM.");
-  CLI::App* train_app = nullptr;
-  train_app = &line.command("train", "Train a model", [&] {
-    train.given = nlp::given_options(*train_app);
-    rnnlm::run_train(train);
-  });
-  add_train(*train_app, train);
+  add_train(line.command("train", "Train a model", [&] { rnnlm::run_train(train); }), train);
   add_eval(line.command("eval", "Perplexity of a text", [&] { rnnlm::run_eval(eval); }), eval);
   add_score(line.command("score", "Log-probability of each line", [&] { rnnlm::run_score(score); }),
             score);

@@ -9,9 +9,7 @@
 namespace rnnlm {
 namespace {
 
-// They stand first in the files, so that one is not taken for the other.
-const char* const kModelKind = "rnnlm model 1";
-const char* const kCheckpointKind = "rnnlm checkpoint 1";
+const char* const kProgram = "rnnlm";
 
 /// Calls action(trainer) with the trainer's own type.
 template <typename Action>
@@ -28,7 +26,8 @@ struct CheckpointWriter {
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
-    nlp::ModelWriter<Model>{kCheckpointKind, *checkpoint.model}.serialize(archive, version);
+    nlp::ModelWriter<Model>{nlp::checkpoint_kind(kProgram), *checkpoint.model}.serialize(archive,
+                                                                                         version);
     archive << checkpoint.settings << checkpoint.state;
     with_type(checkpoint.settings.optimizer, *checkpoint.trainer,
               [&](const auto& trainer) { archive << trainer; });
@@ -41,7 +40,7 @@ struct CheckpointReader {
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
-    nlp::ModelReader<Model, Description> reader{path, kCheckpointKind, nullptr};
+    nlp::ModelReader<Model, Description> reader{path, nlp::checkpoint_kind(kProgram), nullptr};
     reader.serialize(archive, version);
     checkpoint.model = std::move(reader.model);
     archive >> checkpoint.settings >> checkpoint.state;
@@ -55,25 +54,18 @@ struct CheckpointReader {
 
 std::unique_ptr<dynet::Trainer> make_trainer(const TrainSettings& settings,
                                              dynet::ParameterCollection& parameters) {
-  std::unique_ptr<dynet::Trainer> trainer;
   if (settings.optimizer == Optimizer::kAdam) {
-    trainer = std::make_unique<dynet::AdamTrainer>(parameters, settings.learning_rate);
-  } else {
-    trainer = std::make_unique<dynet::SimpleSGDTrainer>(parameters, settings.learning_rate);
+    return nlp::make_trainer<dynet::AdamTrainer>(parameters, settings);
   }
-  trainer->clipping_enabled = settings.clip > 0;
-  trainer->clip_threshold = settings.clip;
-  return trainer;
+  return nlp::make_trainer<dynet::SimpleSGDTrainer>(parameters, settings);
 }
 
 void save_model(const std::string& path, const Model& model) {
-  dynet::save(path, nlp::ModelWriter<Model>{kModelKind, model});
+  nlp::save_model_file(path, kProgram, model);
 }
 
 std::unique_ptr<Model> load_model(const std::string& path) {
-  nlp::ModelReader<Model, Description> reader{path, kModelKind, nullptr};
-  dynet::load(path, reader);
-  return std::move(reader.model);
+  return nlp::load_model_file<Model, Description>(path, kProgram);
 }
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {

@@ -3,19 +3,14 @@
 #include <memory>
 #include <string>
 
-#include "dynet-like/dynet.h"
+#include "examples/nlp/common/model_file.h"
 #include "model.h"
 #include "train.h"
 
 namespace rnnlm {
 
-/// Everything a training run needs to go on.
-struct Checkpoint {
-  std::unique_ptr<Model> model;
-  std::unique_ptr<dynet::Trainer> trainer;  ///< of the model's parameters, of the settings' kind
-  TrainSettings settings;
-  nlp::TrainState state;
-};
+/// With a trainer of the kind that the settings name.
+using Checkpoint = nlp::Checkpoint<Model, TrainSettings, dynet::Trainer>;
 
 /// A trainer of that kind, before its first update.
 std::unique_ptr<dynet::Trainer> make_trainer(const TrainSettings& settings,

@@ -20,9 +20,6 @@ using namespace nlp;
 
 namespace {
 
-// Purposes of random numbers: each has a sequence of its own.
-enum : std::uint64_t { kWeights = 1, kOrder = 2, kSamples = 3, kDropout = 4 };
-
 std::uint64_t mark_of(const Corpus& corpus) {
   Mark mark;
   for (const Sentence& sentence : corpus) {
@@ -36,8 +33,12 @@ std::uint64_t mark_of(const Corpus& corpus) {
 class Run : public Training {
  public:
   Run(Checkpoint& now, const Corpus& train_corpus, const Corpus& dev_corpus,
-      const TrainFiles& files)
-      : now_(now), model_(*now_.model), settings_(now_.settings), dev_(dev_corpus), files_(files) {
+      const RunOptions& options)
+      : now_(now),
+        model_(*now.model),
+        settings_(now.settings),
+        dev_(dev_corpus),
+        options_(options) {
     for (const Sentence& sentence : train_corpus) {
       sentences_.push_back(model_.vocabulary().encode(sentence));
     }
@@ -59,7 +60,7 @@ class Run : public Training {
 
   double update(unsigned epoch, std::size_t number, double epochs_done) override {
     const Minibatch batch = minibatch(batches_[number]);
-    Random random(derived_seed(derived_seed(settings_.seed, kSamples), epoch, number));
+    Random random(derived_seed(derived_seed(settings_.seed, kDraws), epoch, number));
     const std::uint64_t dropout =
         derived_seed(derived_seed(settings_.seed, kDropout), epoch, number);
     double value = 0;
@@ -80,8 +81,7 @@ class Run : public Training {
       if (end < batch.steps()) memory = model_.memory();
     }
     now_.trainer->learning_rate =
-        settings_.learning_rate *
-        static_cast<float>(std::pow(static_cast<double>(settings_.decay), epochs_done));
+        decayed_rate(settings_.learning_rate, settings_.decay, epochs_done);
     now_.trainer->update();
     return value;
   }
@@ -103,8 +103,8 @@ class Run : public Training {
     return {-report.perplexity(), text};
   }
 
-  void save_model() override { rnnlm::save_model(files_.model, model_); }
-  void save_checkpoint() override { rnnlm::save_checkpoint(files_.checkpoint, now_); }
+  void save_model() override { rnnlm::save_model(options_.model, model_); }
+  void save_checkpoint() override { rnnlm::save_checkpoint(options_.checkpoint(), now_); }
 
  private:
   Minibatch minibatch(const std::vector<std::size_t>& places) const {
@@ -117,7 +117,7 @@ class Run : public Training {
   Model& model_;
   const TrainSettings& settings_;
   const Corpus& dev_;
-  const TrainFiles& files_;
+  const RunOptions& options_;
   std::vector<Ids> sentences_;
   std::vector<std::vector<std::size_t>> batches_;  ///< of this epoch
   dynet::ComputationGraph graph_;                  ///< kept from update to update for its memory
@@ -145,24 +145,18 @@ void describe_run(Model& model, const Corpus& train_corpus, const Corpus& dev_co
 /// The settings that a resumed run keeps, under the names of their options.
 OptionValues kept_settings(const DataSettings& data, const ModelSettings& model,
                            const TrainSettings& settings) {
-  const auto text = [](float value) { return option_text(static_cast<double>(value)); };
-  return {{"--level", level_name(data.read.level)},
-          {"--min-count", std::to_string(data.min_count)},
-          {"--ngram", std::to_string(data.ngram)},
-          {"--word", std::to_string(model.word)},
-          {"--hidden", std::to_string(model.hidden)},
-          {"--layers", std::to_string(model.layers)},
-          {"--dropout", text(model.dropout)},
-          {"--loss", loss_name(model.loss)},
-          {"--samples", std::to_string(model.samples)},
-          {"--optimizer", optimizer_name(settings.optimizer)},
-          {"--learning-rate", text(settings.learning_rate)},
-          {"--decay", text(settings.decay)},
-          {"--clip", text(settings.clip)},
-          {"--batch", std::to_string(settings.batch)},
-          {"--batch-tokens", std::to_string(settings.tokens)},
-          {"--truncate", std::to_string(settings.truncate)},
-          {"--seed", std::to_string(settings.seed)}};
+  return with(update_options(settings), {{"--level", level_name(data.read.level)},
+                                         {"--min-count", std::to_string(data.min_count)},
+                                         {"--ngram", std::to_string(data.ngram)},
+                                         {"--word", std::to_string(model.word)},
+                                         {"--hidden", std::to_string(model.hidden)},
+                                         {"--layers", std::to_string(model.layers)},
+                                         {"--dropout", option_text(model.dropout)},
+                                         {"--loss", loss_name(model.loss)},
+                                         {"--samples", std::to_string(model.samples)},
+                                         {"--optimizer", optimizer_name(settings.optimizer)},
+                                         {"--batch-tokens", std::to_string(settings.tokens)},
+                                         {"--truncate", std::to_string(settings.truncate)}});
 }
 
 }  // namespace
@@ -179,27 +173,23 @@ Optimizer optimizer_from_name(const std::string& name) {
 
 void train(const TrainRequest& request, const Corpus& train_corpus, const Corpus& dev_corpus,
            std::ostream& out) {
-  require_writable(request.files.model);
-  const std::uint64_t data_mark = mark_of(train_corpus);
-  Checkpoint now;
-  if (request.resume) {
-    const std::string& file = request.files.checkpoint;
-    now = load_checkpoint(file);
-    const Description& begun = now.model->description();
-    require_same(kept_settings(begun.data, begun.settings, now.settings),
-                 kept_settings(request.data, request.model, request.settings), request.given, file);
-    require_same_data(now.state.data_mark, data_mark, file);
-  } else {
-    now.settings = request.settings;
-    now.state.data_mark = data_mark;
-    now.model = std::make_unique<Model>(describe(request.data, request.model, train_corpus),
-                                        derived_seed(now.settings.seed, kWeights));
-    now.trainer = make_trainer(now.settings, now.model->parameters());
-  }
+  require_writable(request.model);
+  Checkpoint now = begin_run<Checkpoint>(
+      request, mark_of(train_corpus),
+      kept_settings(request.data, request.model_settings, request.settings), load_checkpoint,
+      [](const Checkpoint& c) {
+        const Description& d = c.model->description();
+        return kept_settings(d.data, d.settings, c.settings);
+      },
+      [&](Checkpoint& c) {
+        c.model =
+            std::make_unique<Model>(describe(request.data, request.model_settings, train_corpus),
+                                    derived_seed(c.settings.seed, kWeights));
+        c.trainer = make_trainer(c.settings, c.model->parameters());
+      });
   describe_run(*now.model, train_corpus, dev_corpus, out);
-  if (request.resume) out << resume_text(now.state) << std::endl;
-  Run run(now, train_corpus, dev_corpus, request.files);
-  run_epochs(run, now.state, request.limits, out);
+  Run run(now, train_corpus, dev_corpus, request);
+  run_epochs(run, now.state, request, out);
 }
 
 }  // namespace rnnlm

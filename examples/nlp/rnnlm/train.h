@@ -33,20 +33,15 @@ struct TrainSettings {
 };
 
 /// What to train, and how.
-struct TrainRequest {
+struct TrainRequest : nlp::RunOptions {
   DataSettings data;
-  ModelSettings model;
+  ModelSettings model_settings;
   TrainSettings settings;
-  nlp::TrainLimits limits;
-  bool resume = false;
-  /// The options that the user gave, by name. A resumed run goes on as it began, so these must
-  /// agree with what it began with.
-  std::vector<std::string> given;
-  nlp::TrainFiles files;
 };
 
 /// Trains a new model, or goes on with the run that the checkpoint holds (`resume`; all settings
-/// but the limits then come from there), as nlp::run_epochs does. The result of a run depends on
+/// but the limits then come from there, and must agree with those that the user gave), as
+/// nlp::run_epochs does. The result of a run depends on
 /// the data, the settings and the seed alone, however often it was interrupted.
 void train(const TrainRequest& request, const Corpus& train_corpus, const Corpus& dev_corpus,
            std::ostream& out);

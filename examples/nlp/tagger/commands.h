@@ -9,14 +9,8 @@
 
 namespace tagger {
 
-struct TrainCommand {
-  std::string train, dev, test, model;
+struct TrainCommand : TrainRequest {
   std::string format = "auto", column, split, features;
-  bool resume = false;
-  ModelSettings model_settings;
-  TrainSettings settings;
-  nlp::TrainLimits limits;
-  std::vector<std::string> given;  ///< names of the options on the command line
 };
 
 struct EvalCommand {
@@ -35,7 +29,7 @@ struct TagCommand {
 
 /// Trains, then scores the best model on the test data, if there are any. The results go to
 /// standard output, the progress to standard error.
-void run_train(const TrainCommand& command);
+void run_train(TrainCommand command);
 /// Scores a saved model.
 void run_eval(const EvalCommand& command);
 /// Tags sentences, one a line: `word|TAG`, or the restored text if the model restores text.

@@ -16,18 +16,12 @@ const char* const kFormats =
     "Debian package bible-kjv) or text (both restore case and punctuation); guessed by default";
 
 void add_train(CLI::App& app, TrainCommand& command) {
-  app.add_option("--train", command.train, "Training data")->required();
-  app.add_option("--dev", command.dev, "Data that decide which epoch is best and when to stop");
-  app.add_option("--test", command.test, "Data to score the best model on in the end");
+  nlp::add_run(app, command, "Training data", "Data");
   app.add_option("--split", command.split,
                  "Cut the training data in three instead, say 90/5/5 for train/dev/test");
   app.add_option("--format", command.format, kFormats);
   app.add_option("--column", command.column,
                  "Column of the tag: a number from 1, or a CoNLL-U name such as XPOS");
-  app.add_option("--model,-m", command.model,
-                 "File for the best model; MODEL.checkpoint holds what --resume needs")
-      ->required();
-  app.add_flag("--resume", command.resume, "Go on with the run that MODEL.checkpoint holds");
 
   tagger::ModelSettings& model = command.model_settings;
   app.add_option(
@@ -44,19 +38,10 @@ void add_train(CLI::App& app, TrainCommand& command) {
       ->check(nlp::Between(0.0, 0.95));
 
   tagger::TrainSettings& settings = command.settings;
-  app.add_option("--unknown", settings.unknown,
-                 "A word seen n times is hidden in training with probability U / (U + n)")
-      ->check(nlp::Between(0.0, 1000.0));
-  app.add_option("--batch", settings.batch, "Sentences per update")->check(nlp::Between(1, 100000));
-  app.add_option("--learning-rate", settings.learning_rate, "Of Adam, at the start")
-      ->check(nlp::Between(1e-9, 10.0));
-  app.add_option("--decay", settings.decay,
-                 "What an epoch multiplies the learning rate by; for bible and text 0.6")
-      ->check(nlp::Between(1e-3, 1.0));
-  app.add_option("--clip", settings.clip, "Largest gradient norm, 0 for any")
-      ->check(nlp::Between(0.0, 1e9));
-  app.add_option("--seed", settings.seed, "Of everything random")->check(nlp::Between(0, 1e19));
-  nlp::add_limits(app, command.limits);
+  nlp::add_unknown(app, settings.unknown);
+  nlp::add_updates(app, settings, command, "Sentences");
+  app.get_option("--decay")->description(
+      "What an epoch multiplies the learning rate by; for bible and text 0.6");
   app.get_option("--epochs")->description("Most epochs; for bible and text 4");
 }
 
@@ -88,12 +73,7 @@ int main(int argc, char** argv) {
       "tagger",
       "Tags words with a BiLSTM: parts of speech, names, or the case and punctuation that a text "
       "has lost.");
-  CLI::App* train_app = nullptr;
-  train_app = &line.command("train", "Train a tagger", [&] {
-    train.given = nlp::given_options(*train_app);
-    tagger::run_train(train);
-  });
-  add_train(*train_app, train);
+  add_train(line.command("train", "Train a tagger", [&] { tagger::run_train(train); }), train);
   add_eval(line.command("eval", "Score a saved tagger", [&] { tagger::run_eval(eval); }), eval);
   add_tag(line.command("tag", "Tag new sentences", [&] { tagger::run_tag(tag); }), tag);
   return line.run(argc, argv);

@@ -4,40 +4,25 @@
 #include <boost/serialization/split_member.hpp>
 #include <boost/serialization/string.hpp>
 #include <boost/serialization/vector.hpp>
-#include <utility>
-
-#include "examples/nlp/common/model_file.h"
 
 namespace tagger {
-
-using namespace nlp;
-
 namespace {
 
-// They stand first in the files, so that one is not taken for the other.
-const char* const kModelKind = "tagger model 1";
-const char* const kCheckpointKind = "tagger checkpoint 1";
+const char* const kProgram = "tagger";
 
 }  // namespace
 
 void save_model(const std::string& path, const Model& model) {
-  dynet::save(path, ModelWriter<Model>{kModelKind, model});
+  nlp::save_model_file(path, kProgram, model);
 }
-
 std::unique_ptr<Model> load_model(const std::string& path) {
-  ModelReader<Model, Description> reader{path, kModelKind, nullptr};
-  dynet::load(path, reader);
-  return std::move(reader.model);
+  return nlp::load_model_file<Model, Description>(path, kProgram);
 }
-
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  dynet::save(path, CheckpointWriter<Checkpoint>{kCheckpointKind, checkpoint});
+  nlp::save_checkpoint_file(path, kProgram, checkpoint);
 }
-
 Checkpoint load_checkpoint(const std::string& path) {
-  CheckpointReader<Checkpoint, Description> reader{path, kCheckpointKind, {}};
-  dynet::load(path, reader);
-  return std::move(reader.checkpoint);
+  return nlp::load_checkpoint_file<Checkpoint, Description>(path, kProgram);
 }
 
 }  // namespace tagger

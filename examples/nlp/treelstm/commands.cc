@@ -6,6 +6,7 @@
 
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/score.h"
+#include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/treelstm/model_file.h"
 
@@ -23,17 +24,10 @@ std::string probabilities(const Prediction& prediction) {
 
 /// Trees of a readable length from all over the treebank.
 void show_trees(Model& model, const Treebank& trees, std::size_t count, std::ostream& out) {
-  std::vector<const Tree*> readable;
-  for (const Tree& tree : trees) {
-    if (tree.nodes.size() >= 15 && tree.nodes.size() <= 59) readable.push_back(&tree);
-  }
-  if (readable.empty()) {
-    for (const Tree& tree : trees) readable.push_back(&tree);
-  }
-  count = std::min(count, readable.size());
+  const auto readable = [](const Tree& t) { return t.nodes.size() >= 15 && t.nodes.size() <= 59; };
   dynet::ComputationGraph graph;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Tree& tree = *readable[i * readable.size() / count];
+  for (const std::size_t place : some_places(trees, count, readable)) {
+    const Tree& tree = trees[place];
     const Prediction prediction = model.predict(graph, {&tree, 1})[0];
     std::size_t right = 0;
     for (std::size_t n = 0; n < tree.nodes.size(); ++n) {
@@ -68,23 +62,10 @@ bool begins_like_a_tree(std::string_view line) {
 }  // namespace
 
 void run_train(const TrainCommand& command) {
-  const Treebank train_trees = read_trees(command.train);
-  Treebank dev_trees, test_trees;
-  if (!command.dev.empty()) dev_trees = read_trees(command.dev);
-  if (!command.test.empty()) test_trees = read_trees(command.test);
-
-  TrainRequest request;
-  request.model = command.model_settings;
-  request.settings = command.settings;
-  request.limits = command.limits;
-  request.resume = command.resume;
-  request.given = command.given;
-  request.files = train_files(command.model);
-  train(request, train_trees, dev_trees, std::cout);
-  const std::unique_ptr<Model> best = load_model(request.files.model);
-  if (!dev_trees.empty()) evaluate(*best, dev_trees, "dev").print(std::cout);
-  if (!test_trees.empty()) evaluate(*best, test_trees, "test").print(std::cout);
-  std::cout << "saved in " << request.files.model << std::endl;
+  const auto data =
+      read_parts(command, Split(), [](const std::string& path) { return read_trees(path); });
+  train(command, data.train, data.dev, std::cout);
+  report_run(command, data, *load_model(command.model), evaluate, std::cout);
 }
 
 void run_eval(const EvalCommand& command) {

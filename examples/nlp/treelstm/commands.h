@@ -2,20 +2,14 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include "examples/nlp/treelstm/model.h"
 #include "examples/nlp/treelstm/train.h"
 
 namespace treelstm {
 
-struct TrainCommand {
-  std::string train, dev, test, model;
-  bool resume = false;
-  ModelSettings model_settings;
-  TrainSettings settings;
-  nlp::TrainLimits limits{15, 4, 0};
-  std::vector<std::string> given;  ///< names of the options on the command line
+struct TrainCommand : TrainRequest {
+  TrainCommand() { limits = {15, 4, 0}; }
 };
 
 struct EvalCommand {

@@ -12,13 +12,7 @@ using treelstm::EvalCommand;
 using treelstm::TrainCommand;
 
 void add_train(CLI::App& app, TrainCommand& command) {
-  app.add_option("--train", command.train, "Trees to learn from, as SST writes them")->required();
-  app.add_option("--dev", command.dev, "Trees that decide which epoch is best and when to stop");
-  app.add_option("--test", command.test, "Trees to score the best model on in the end");
-  app.add_option("--model,-m", command.model,
-                 "File for the best model; MODEL.checkpoint holds what --resume needs")
-      ->required();
-  app.add_flag("--resume", command.resume, "Go on with the run that MODEL.checkpoint holds");
+  nlp::add_run(app, command, "Trees to learn from, as SST writes them", "Trees");
 
   treelstm::ModelSettings& model = command.model_settings;
   app.add_option("--word", model.word, "Size of the words' vectors")->check(Between(1, 4096));
@@ -28,22 +22,12 @@ void add_train(CLI::App& app, TrainCommand& command) {
   app.add_flag("--keep-case", model.keep_case, "Tell The from the");
 
   treelstm::TrainSettings& settings = command.settings;
-  app.add_option("--unknown", settings.unknown,
-                 "A word seen n times is hidden in training with probability U / (U + n)")
-      ->check(Between(0.0, 1000.0));
-  app.add_option("--batch", settings.batch, "Trees per update")->check(Between(1, 100000));
-  app.add_option("--learning-rate", settings.learning_rate, "Of Adam, at the start")
-      ->check(Between(1e-9, 10.0));
-  app.add_option("--decay", settings.decay, "What an epoch multiplies the learning rate by")
-      ->check(Between(1e-3, 1.0));
-  app.add_option("--clip", settings.clip, "Largest gradient norm, 0 for any")
-      ->check(Between(0.0, 1e9));
+  nlp::add_unknown(app, settings.unknown);
   app.add_option("--weight-decay", settings.weight_decay,
                  "Every update multiplies the weights of the network, but not of the words, by "
                  "one minus this")
       ->check(Between(0.0, 0.5));
-  app.add_option("--seed", settings.seed, "Of everything random")->check(Between(0, 1e19));
-  nlp::add_limits(app, command.limits);
+  nlp::add_updates(app, settings, command, "Trees");
 }
 
 void add_eval(CLI::App& app, EvalCommand& command) {
@@ -75,12 +59,7 @@ int main(int argc, char** argv) {
   nlp::CommandLine line("treelstm",
                         "Tells how positive a sentence and each of its phrases is, with a "
                         "tree-LSTM over its parse.");
-  CLI::App* train_app = nullptr;
-  train_app = &line.command("train", "Train a model", [&] {
-    train.given = nlp::given_options(*train_app);
-    treelstm::run_train(train);
-  });
-  add_train(*train_app, train);
+  add_train(line.command("train", "Train a model", [&] { treelstm::run_train(train); }), train);
   add_eval(line.command("eval", "Score a saved model", [&] { treelstm::run_eval(eval); }), eval);
   add_classify(line.command("classify", "Label trees or sentences",
                             [&] { treelstm::run_classify(classify); }),

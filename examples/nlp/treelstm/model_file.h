@@ -3,19 +3,13 @@
 #include <memory>
 #include <string>
 
-#include "dynet-like/dynet.h"
+#include "examples/nlp/common/model_file.h"
 #include "examples/nlp/treelstm/model.h"
 #include "examples/nlp/treelstm/train.h"
 
 namespace treelstm {
 
-/// Everything a training run needs to go on.
-struct Checkpoint {
-  std::unique_ptr<Model> model;
-  std::unique_ptr<dynet::AdamTrainer> trainer;  ///< of the model's parameters
-  TrainSettings settings;
-  nlp::TrainState state;
-};
+using Checkpoint = nlp::Checkpoint<Model, TrainSettings>;
 
 /// A model file holds all that eval and classify need: settings, words, weights. Saving replaces
 /// the file at once or leaves it as it was. All of these throw dynet::FileError or UserError, with

@@ -1,14 +1,11 @@
 #include "examples/nlp/treelstm/train.h"
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/progress.h"
-#include "examples/nlp/common/random.h"
+#include "examples/nlp/common/sample_training.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/treelstm/model_file.h"
 
@@ -17,9 +14,6 @@ namespace treelstm {
 using namespace nlp;
 
 namespace {
-
-// Purposes of random numbers: each has a sequence of its own.
-enum : std::uint64_t { kWeights = 1, kOrder = 2, kHiding = 3, kDropout = 4 };
 
 std::uint64_t mark_of(const Treebank& trees) {
   Mark mark;
@@ -33,64 +27,28 @@ std::uint64_t mark_of(const Treebank& trees) {
 }
 
 /// One training run over fixed data.
-class Run : public Training {
+class Run : public SampleTraining {
  public:
   Run(Checkpoint& now, const Treebank& train_trees, const Treebank& dev_trees,
-      const TrainFiles& files)
-      : now_(now),
-        model_(*now_.model),
-        settings_(now_.settings),
+      const RunOptions& options)
+      : SampleTraining(*now.trainer, update_settings(now.settings, true)),
+        now_(now),
+        model_(*now.model),
         train_(train_trees),
         dev_(dev_trees),
-        files_(files) {
+        options_(options) {
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Tree& tree : train_) {
+      add_sample(1);
       words_.push_back(model_.encode(tree));
       for (const unsigned word : words_.back()) ++counts[word];
     }
-    for (const std::size_t count : counts) {
-      const double unknown = static_cast<double>(settings_.unknown);
-      hide_.push_back(unknown > 0 ? unknown / (unknown + static_cast<double>(count)) : 0);
-    }
-    model_.set_weight_decay(settings_.weight_decay);
+    for (const std::size_t count : counts)
+      hide_.push_back(hiding_probability(now.settings.unknown, count));
+    model_.set_weight_decay(now.settings.weight_decay);
   }
 
   std::string unit() const override { return "trees"; }
-
-  std::vector<std::size_t> begin_epoch(unsigned epoch) override {
-    order_.resize(train_.size());
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-    Random(derived_seed(settings_.seed, kOrder, epoch)).shuffle(order_);
-    std::vector<std::size_t> sizes((order_.size() + settings_.batch - 1) / settings_.batch, 0);
-    for (std::size_t i = 0; i < order_.size(); ++i) ++sizes[i / settings_.batch];
-    return sizes;
-  }
-
-  double update(unsigned epoch, std::size_t number, double epochs_done) override {
-    const std::size_t begin = number * settings_.batch;
-    const std::size_t end = std::min(order_.size(), begin + settings_.batch);
-    graph_.clear();
-    graph_.set_seed(derived_seed(derived_seed(settings_.seed, kDropout), epoch, begin));
-    model_.begin_graph(graph_, true);
-    losses_.clear();
-    for (std::size_t i = begin; i < end; ++i) {
-      Random random(derived_seed(derived_seed(settings_.seed, kHiding), epoch, i));
-      seen_ = words_[order_[i]];
-      for (unsigned& word : seen_) {
-        if (random.uniform() < hide_[word]) word = 0;
-      }
-      losses_.push_back(model_.loss(graph_, train_[order_[i]], seen_));
-    }
-    const dynet::Expression loss = average(losses_);
-    const double value = static_cast<double>(as_scalar(graph_.forward(loss)));
-    require_finite(value);
-    graph_.backward(loss);
-    now_.trainer->learning_rate =
-        settings_.learning_rate *
-        static_cast<float>(std::pow(static_cast<double>(settings_.decay), epochs_done));
-    now_.trainer->update();
-    return value * static_cast<double>(end - begin);
-  }
 
   bool has_dev() const override { return !dev_.empty(); }
 
@@ -102,23 +60,29 @@ class Run : public Training {
                                            ", " + percent(report.majority.all.value()) + ")"};
   }
 
-  void save_model() override { treelstm::save_model(files_.model, model_); }
-  void save_checkpoint() override { treelstm::save_checkpoint(files_.checkpoint, now_); }
+  void save_model() override { treelstm::save_model(options_.model, model_); }
+  void save_checkpoint() override { treelstm::save_checkpoint(options_.checkpoint(), now_); }
 
  private:
+  void begin_graph(dynet::ComputationGraph& graph) override { model_.begin_graph(graph, true); }
+
+  dynet::Expression loss(dynet::ComputationGraph& graph, std::size_t sample,
+                         Random& random) override {
+    seen_ = words_[sample];
+    for (unsigned& word : seen_) {
+      if (random.uniform() < hide_[word]) word = 0;
+    }
+    return model_.loss(graph, train_[sample], seen_);
+  }
+
   Checkpoint& now_;
   Model& model_;
-  const TrainSettings& settings_;
   const Treebank& train_;
   const Treebank& dev_;
-  const TrainFiles& files_;
+  const RunOptions& options_;
   std::vector<std::vector<unsigned>> words_;  ///< by tree
   std::vector<double> hide_;                  ///< probabilities, by word
-  std::vector<std::size_t> order_;            ///< of the trees in this epoch
-  // Kept from update to update for their memory.
-  dynet::ComputationGraph graph_;
-  std::vector<dynet::Expression> losses_;
-  std::vector<unsigned> seen_;
+  std::vector<unsigned> seen_;                ///< of the sample, kept for its memory
 };
 
 void describe_run(Model& model, const Treebank& train_trees, const Treebank& dev_trees,
@@ -138,47 +102,33 @@ void describe_run(Model& model, const Treebank& train_trees, const Treebank& dev
 
 /// The settings that a resumed run keeps, under the names of their options.
 OptionValues kept_settings(const ModelSettings& model, const TrainSettings& settings) {
-  const auto text = [](float value) { return option_text(static_cast<double>(value)); };
-  return {{"--word", std::to_string(model.word)},
-          {"--hidden", std::to_string(model.hidden)},
-          {"--dropout", text(model.dropout)},
-          {"--keep-case", model.keep_case ? "on" : "off"},
-          {"--unknown", text(settings.unknown)},
-          {"--batch", std::to_string(settings.batch)},
-          {"--learning-rate", text(settings.learning_rate)},
-          {"--decay", text(settings.decay)},
-          {"--clip", text(settings.clip)},
-          {"--weight-decay", text(settings.weight_decay)},
-          {"--seed", std::to_string(settings.seed)}};
+  return with(update_options(settings), {{"--word", std::to_string(model.word)},
+                                         {"--hidden", std::to_string(model.hidden)},
+                                         {"--dropout", option_text(model.dropout)},
+                                         {"--keep-case", model.keep_case ? "on" : "off"},
+                                         {"--unknown", option_text(settings.unknown)},
+                                         {"--weight-decay", option_text(settings.weight_decay)}});
 }
 
 }  // namespace
 
 void train(const TrainRequest& request, const Treebank& train_trees, const Treebank& dev_trees,
            std::ostream& out) {
-  require_writable(request.files.model);
-  const std::uint64_t data_mark = mark_of(train_trees);
-  Checkpoint now;
-  if (request.resume) {
-    const std::string& file = request.files.checkpoint;
-    now = load_checkpoint(file);
-    require_same(kept_settings(now.model->description().settings, now.settings),
-                 kept_settings(request.model, request.settings), request.given, file);
-    require_same_data(now.state.data_mark, data_mark, file);
-  } else {
-    now.settings = request.settings;
-    now.state.data_mark = data_mark;
-    now.model = std::make_unique<Model>(describe(request.model, train_trees),
-                                        derived_seed(now.settings.seed, kWeights));
-    now.trainer =
-        std::make_unique<dynet::AdamTrainer>(now.model->parameters(), now.settings.learning_rate);
-    now.trainer->clipping_enabled = now.settings.clip > 0;
-    now.trainer->clip_threshold = now.settings.clip;
-  }
+  require_writable(request.model);
+  Checkpoint now = begin_run<Checkpoint>(
+      request, mark_of(train_trees), kept_settings(request.model_settings, request.settings),
+      load_checkpoint,
+      [](const Checkpoint& c) {
+        return kept_settings(c.model->description().settings, c.settings);
+      },
+      [&](Checkpoint& c) {
+        c.model = std::make_unique<Model>(describe(request.model_settings, train_trees),
+                                          derived_seed(c.settings.seed, kWeights));
+        c.trainer = make_trainer<dynet::AdamTrainer>(c.model->parameters(), c.settings);
+      });
   describe_run(*now.model, train_trees, dev_trees, out);
-  if (request.resume) out << resume_text(now.state) << std::endl;
-  Run run(now, train_trees, dev_trees, request.files);
-  run_epochs(run, now.state, request.limits, out);
+  Run run(now, train_trees, dev_trees, request);
+  run_epochs(run, now.state, request, out);
 }
 
 }  // namespace treelstm
