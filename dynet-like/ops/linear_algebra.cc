@@ -11,47 +11,36 @@
 namespace dynet {
 namespace {
 
-const OpForm kInverse{.name = "inverse",
-                      .kind = Kind::compute,
-                      .shape = [](const Operands& x) { return shape::square(x[0]); },
-                      .batch = BatchRule::each(),
-                      .reads = Reads::output,
-                      .aux = no_aux,
-                      .passes_gradient = true,
-                      .forward = DYNET_FORWARD(cpu::inverse_forward),
-                      .backward = DYNET_BACKWARD(cpu::inverse_backward)};
+// Operations of whole matrices or vectors.
+constexpr OpForm whole(const char* name, Dim (*shape)(const Operands&), Reads reads,
+                       Forward forward, Backward backward) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = shape,
+          .batch = BatchRule::each(),
+          .reads = reads,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = forward,
+          .backward = backward};
+}
 
-const OpForm kLogdet{.name = "logdet",
-                     .kind = Kind::compute,
-                     .shape = [](const Operands& x) { return Dim({1}, shape::square(x[0]).bd); },
-                     .batch = BatchRule::each(),
-                     .reads = Reads::inputs,
-                     .aux = no_aux,
-                     .passes_gradient = true,
-                     .forward = DYNET_FORWARD(cpu::logdet_forward),
-                     .backward = DYNET_BACKWARD(cpu::logdet_backward)};
-
+Dim square_shape(const Operands& x) { return shape::square(x[0]); }
+Dim number_shape(const Operands& x) { return Dim({1}, shape::square(x[0]).bd); }
 Dim circular_shape(const Operands& x) { return shape::circular(x[0], x[1]); }
 
-const OpForm kCircConv{.name = "circ_conv",
-                       .kind = Kind::compute,
-                       .shape = circular_shape,
-                       .batch = BatchRule::each(),
-                       .reads = Reads::inputs,
-                       .aux = no_aux,
-                       .passes_gradient = true,
-                       .forward = DYNET_FORWARD(cpu::circ_conv_forward),
-                       .backward = DYNET_BACKWARD(cpu::circ_conv_backward)};
-
-const OpForm kCircCorr{.name = "circ_corr",
-                       .kind = Kind::compute,
-                       .shape = circular_shape,
-                       .batch = BatchRule::each(),
-                       .reads = Reads::inputs,
-                       .aux = no_aux,
-                       .passes_gradient = true,
-                       .forward = DYNET_FORWARD(cpu::circ_corr_forward),
-                       .backward = DYNET_BACKWARD(cpu::circ_corr_backward)};
+const OpForm kInverse =
+    whole("inverse", square_shape, Reads::output, DYNET_FORWARD(cpu::inverse_forward),
+          DYNET_BACKWARD(cpu::inverse_backward));
+const OpForm kLogdet =
+    whole("logdet", number_shape, Reads::inputs, DYNET_FORWARD(cpu::logdet_forward),
+          DYNET_BACKWARD(cpu::logdet_backward));
+const OpForm kCircConv =
+    whole("circ_conv", circular_shape, Reads::inputs, DYNET_FORWARD(cpu::circ_conv_forward),
+          DYNET_BACKWARD(cpu::circ_conv_backward));
+const OpForm kCircCorr =
+    whole("circ_corr", circular_shape, Reads::inputs, DYNET_FORWARD(cpu::circ_corr_forward),
+          DYNET_BACKWARD(cpu::circ_corr_backward));
 
 // x {i,j,k} as the matrix {i j,k}, whose product with {k} is contract3d_1d as a vector {i j}.
 Expression as_matrix(const Expression& x, SourceLocation at) {
