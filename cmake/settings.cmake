@@ -4,33 +4,38 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYP
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
 endif()
 
+# Options of the C++ compiler; that of CUDA has its own.
+function(dynet_options target)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ARGN}>")
+endfunction()
+
 # Language and warnings, for every target of this project.
 function(dynet_settings target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
-  target_compile_options(${target} PRIVATE
+  dynet_options(${target}
     -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # what is switched off here is known to err
     if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)  # on std::string
-      target_compile_options(${target} PRIVATE -Wno-restrict)
+      dynet_options(${target} -Wno-restrict)
     endif()
     if(DYNET_SANITIZE)  # on instrumented code
-      target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
+      dynet_options(${target} -Wno-maybe-uninitialized -Wno-uninitialized)
     endif()
   endif()
   if(DYNET_WERROR)
-    target_compile_options(${target} PRIVATE -Werror)
+    dynet_options(${target} -Werror)
   endif()
 endfunction()
 
 # For targets that hold numeric code. NaN and infinity keep their meaning.
 function(dynet_tune target)
-  target_compile_options(${target} PRIVATE -fno-math-errno -fno-trapping-math)
+  dynet_options(${target} -fno-math-errno -fno-trapping-math)
   if(DYNET_NATIVE)
-    target_compile_options(${target} PRIVATE -march=native)
+    dynet_options(${target} -march=native)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12 errs on the AVX-512 intrinsics that Eigen uses.
-    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
+    dynet_options(${target} -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
 endfunction()
 

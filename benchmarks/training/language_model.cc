@@ -1,5 +1,5 @@
-// An LSTM language model: words of 128 numbers, 256 hidden units, a softmax over all words; one
-// minibatch of sentences side by side.
+// An LSTM language model: words of 128 numbers, 256 hidden units unless asked for others, a softmax
+// over all words; one minibatch of sentences side by side.
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace dynet;
 
-constexpr unsigned kWord = 128, kHidden = 256;
+constexpr unsigned kWord = 128;
 
 using Minibatch = std::vector<std::vector<unsigned>>;
 
@@ -34,11 +34,11 @@ struct Minibatches {
 
 class LanguageModel : public Task {
  public:
-  LanguageModel(const Text& text, std::size_t minibatch)
+  LanguageModel(const Text& text, std::size_t minibatch, unsigned hidden)
       : data_(std::make_shared<const Minibatches>(text, minibatch)),
         words_(model.add_lookup_parameters(text.words, {kWord})),
-        lstm_(1, kWord, kHidden, model),
-        output_(model.add_parameters({text.words, kHidden})),
+        lstm_(1, kWord, hidden, model),
+        output_(model.add_parameters({text.words, hidden})),
         bias_(model.add_parameters({text.words}, ParameterInitConst(0.0f))) {}
 
   std::unique_ptr<Task> share() const override { return std::make_unique<LanguageModel>(*this); }
@@ -87,8 +87,9 @@ class LanguageModel : public Task {
 
 }  // namespace
 
-std::unique_ptr<Task> make_language_model(const Text& text, std::size_t minibatch) {
-  return std::make_unique<LanguageModel>(text, minibatch);
+std::unique_ptr<Task> make_language_model(const Text& text, std::size_t minibatch,
+                                          unsigned hidden) {
+  return std::make_unique<LanguageModel>(text, minibatch, hidden);
 }
 
 }  // namespace bench

@@ -44,8 +44,9 @@ const std::vector<Row>& rows();
 std::unique_ptr<Task> make_task(const Row& row, const std::string& folder);
 
 std::unique_ptr<Task> make_tree_lstm(Trees data);
-std::unique_ptr<Task> make_tagger(TaggedText data);
+std::unique_ptr<Task> make_tagger(TaggedText data, unsigned hidden = 50);
 /// A sample is a minibatch of sentences of similar length, padded and masked.
-std::unique_ptr<Task> make_language_model(const Text& text, std::size_t minibatch);
+std::unique_ptr<Task> make_language_model(const Text& text, std::size_t minibatch,
+                                          unsigned hidden = 256);
 
 }  // namespace bench

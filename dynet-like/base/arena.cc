@@ -37,7 +37,7 @@ void* allocate_block(std::size_t bytes) {
 Arena::~Arena() { release(); }
 
 void Arena::release() {
-  for (const Chunk& c : chunks_) std::free(c.data);
+  for (const Chunk& c : chunks_) source_ ? source_->free(c.data) : std::free(c.data);
   chunks_.clear();
   reset();
 }
@@ -76,7 +76,8 @@ void* Arena::allocate_slow(std::size_t bytes) {
   const std::size_t size = std::max(2 * last, bytes);
   if (empty) release();  // all that is too small for the first block would lie idle
   chunks_.reserve(chunks_.size() + 1);
-  chunks_.push_back({static_cast<std::byte*>(allocate_block(size)), size});
+  void* const block = source_ ? source_->allocate(size) : allocate_block(size);
+  chunks_.push_back({static_cast<std::byte*>(block), size});
   return allocate(bytes);
 }
 

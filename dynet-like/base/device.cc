@@ -1,13 +1,35 @@
 #include "dynet-like/base/device.h"
 
+#include <deque>
 #include <string>
 
+#include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/base/errors.h"
 
 namespace dynet {
 namespace {
 
 constexpr DeviceList kDevices;
+
+// Found once: what a handle points to does not change.
+struct Found {
+  std::deque<std::string> names;
+  std::deque<DeviceDescription> all;
+
+  Found() {
+    all.push_back(kCpu);
+    const cuda::Devices* devices = &cuda::kDevices;
+    const int gpus = devices ? devices->count() : 0;
+    for (int i = 0; i < gpus; ++i) {
+      names.push_back("GPU:" + std::to_string(i));
+      all.push_back({i, DeviceType::GPU, DeviceName(names.back().c_str())});
+    }
+  }
+};
+const Found& found() {
+  static const Found devices;
+  return devices;
+}
 
 std::string place(SourceLocation at) {
   return std::string("\n  at ") + at.file + ":" + std::to_string(at.line);
@@ -19,20 +41,32 @@ void check_device(const char* who, Device* device, SourceLocation at) {
   if (!device) throw ArgumentError(std::string(who) + ": the device is null" + place(at), at);
 }
 
+std::size_t DeviceList::num_devices() const { return found().all.size(); }
+
+std::vector<Device*> DeviceList::get_devices() const {
+  std::vector<Device*> all{default_device};
+  for (std::size_t i = 1; i < num_devices(); ++i) all.push_back(&found().all[i]);
+  return all;
+}
+
 Device* DeviceList::get(std::size_t i, SourceLocation at) const {
   if (i >= num_devices())
     throw IndexError("get: device " + std::to_string(i) + " is outside the " +
                          std::to_string(num_devices()) + " that there are" + place(at),
                      at);
-  return default_device;
+  return get_devices()[i];
 }
 
 Device* DeviceList::get_global_device(std::string_view name, SourceLocation at) const {
-  if (!name.empty() && name != default_device->name)
-    throw ArgumentError("get_global_device: there is no device \"" + std::string(name) +
-                            "\", there is: " + std::string(default_device->name) + place(at),
-                        at);
-  return default_device;
+  if (name.empty()) return default_device;
+  std::string names;
+  for (Device* d : get_devices()) {
+    if (name == d->name) return d;
+    names += (names.empty() ? "" : ", ") + std::string(d->name);
+  }
+  throw ArgumentError("get_global_device: there is no device \"" + std::string(name) +
+                          "\", there is: " + names + place(at),
+                      at);
 }
 
 DeviceManager* get_device_manager() { return &kDevices; }

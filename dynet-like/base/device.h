@@ -17,7 +17,7 @@ struct DeviceName : std::string_view {
   operator std::string() const { return std::string(*this); }  // NOLINT: as in DyNet
 };
 
-/// Where values lie and operations run. Today there is one, the processor.
+/// Where values lie and operations run: the processor, or a GPU that CUDA can use.
 struct DeviceDescription {
   int device_id;
   DeviceType type;
@@ -46,11 +46,11 @@ void check_device(const char* who, Device* device, SourceLocation at);
 /// The devices of this machine that the library can use.
 class DeviceList {
  public:
-  std::size_t num_devices() const { return 1; }
-  std::vector<Device*> get_devices() const { return {default_device}; }
-  /// Device i. Throws IndexError.
+  std::size_t num_devices() const;
+  std::vector<Device*> get_devices() const;
+  /// Device i, the processor first. Throws IndexError.
   Device* get(std::size_t i, SourceLocation at = SourceLocation::current()) const;
-  /// The device of this name, such as "CPU"; without a name, the default device. Throws
+  /// The device of this name, such as "CPU" or "GPU:0"; without a name, the default device. Throws
   /// ArgumentError, naming those that there are.
   Device* get_global_device(std::string_view name,
                             SourceLocation at = SourceLocation::current()) const;

@@ -44,8 +44,12 @@ struct NumericError : Error {
 struct FileError : Error {
   using Error::Error;
 };
-/// Memory that could not be had.
+/// Memory that could not be had, of the machine or of a device.
 struct OutOfMemoryError : Error {
+  using Error::Error;
+};
+/// A device that is not there, cannot do what is asked, or has failed.
+struct DeviceError : Error {
   using Error::Error;
 };
 

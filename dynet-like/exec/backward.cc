@@ -48,11 +48,12 @@ void Executor<T>::backward(NodeId loss, bool full) {
   prepare_gradients(loss + 1);
   if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
     const Slot<T> seed = gradient_slot(loss, pool_.of(1));
-    *seed.g = seed.adds ? *seed.g + T(1) : T(1);
+    runner_.fill(seed.g, 1, T(1), seed.adds);
     if (regions_.empty())
       backward_region({0, static_cast<std::uint32_t>(steps_.size()), false, false});
     for (std::size_t r = regions_.size(); r-- > 0;) backward_region(regions_[r]);
   }
+  runner_.start();
   differentiated_ = loss + 1;
   banks_ = graph_.banks.size();
   differentiated_at_ = parameter_state(graph_, banks_);
@@ -135,7 +136,7 @@ void Executor<T>::count_columns() {
 template <class T>
 const T* Executor<T>::turned(NodeId matrix) {
   constexpr std::size_t kEnough = 32;
-  if (gradient_[matrix].turned == 0) return nullptr;
+  if (gradient_[matrix].turned == 0 || runner_.on_device()) return nullptr;
   Turned& t = turned_[gradient_[matrix].turned - 1];
   if (t.columns < kEnough) return nullptr;
   if (!t.memory) {
@@ -178,10 +179,7 @@ void Executor<T>::backward_region(const Region& region) {
         if (order_[i] < gradient_.size() && gradient_[order_[i]].last_use != kNoUse)
           backward_shared(order_[i]);
     if (!shared_out) backward_step(s, kEverybody);
-    if (kind == Kind::lookup)
-      for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
-        if (order_[i] < gradient_.size() && gradient_[order_[i]].state == Gradient::written)
-          scatter_rows(order_[i]);
+    if (kind == Kind::lookup) scatter_rows(step);
     note_uses(s);
     if (keeps_ || step.goes_on) continue;
     const auto pieces = pool_.of(graph_.nodes[order_[step.first]].dim.size());
@@ -244,8 +242,9 @@ template <class T>
 void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
   const Ran ran = steps_[at];
   const OpForm& form = *graph_.nodes[order_[ran.step.first]].form;
-  const auto run = kernel<T>(form.backward.value);
-  if (form.kind == Kind::parameter || form.kind == Kind::lookup || !run || ran.arity == 0) return;
+  if (form.kind == Kind::parameter || form.kind == Kind::lookup || !runner_.has_backward(form) ||
+      ran.arity == 0)
+    return;
   Scratch& scratch = scratch_[owner == kEverybody ? 0 : owner];
   GradientBatch<T> b = live_batch(ran, owner, scratch);
   if (b.count == 0) return;
@@ -291,7 +290,7 @@ void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
       scratch.transposed[k] = d_ins[(k + 1) * b.count] ? turned(args[k * b.count]) : nullptr;
     b.transposed = scratch.transposed.data();
   }
-  run(b);
+  runner_.backward(form, b);
   if (check_) [[unlikely]]
     for (std::size_t to = 0; to < b.arity * b.count; ++to)
       if (d_ins[to]) check_backward(b.ids[to % b.count], d_ins[to], args[to]);
@@ -411,16 +410,16 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
                      d_ins,
                      scratch.writes.data(),
                      nullptr};
-  const auto run = kernel<T>(graph_.nodes[live[0]].form->backward.value);
+  const OpForm& form = *graph_.nodes[live[0]].form;
   if (workers_ && workers_->threads() > 1 && elements * count > kWorthSharing) {
     b.shares = workers_->threads() * 2;
     workers_->run(b.shares, [&](unsigned share) {
       GradientBatch<T> mine = b;
       mine.share = share;
-      run(mine);
+      runner_.backward(form, mine);
     });
   } else {
-    run(b);
+    runner_.backward(form, b);
   }
   if (check_) [[unlikely]]
     check_backward(live[0], slot.g, shared);
@@ -430,17 +429,24 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
 }
 
 template <class T>
-void Executor<T>::scatter_rows(NodeId id) {
-  const Node& n = graph_.nodes[id];
-  if (again_ || !n.needs_gradient()) return;
-  ParameterStorage& table = *graph_.attr<LookupAttr>(n).table;
-  const auto* rows = reinterpret_cast<const std::uint32_t*>(aux_[id]);
+void Executor<T>::scatter_rows(const Step& step) {
+  if (again_) return;
+  ParameterStorage& table = *graph_.attr<LookupAttr>(graph_.nodes[order_[step.first]]).table;
   const std::size_t size = table.row_size();
-  for (unsigned b = 0; b < n.dim.bd; ++b) {
-    const Slot<T> slot = parameters_.use_row(table, rows[b]);
-    const T* g = gradient_[id].memory + b * size;
-    for (std::size_t i = 0; i < size; ++i) slot.g[i] = slot.adds ? slot.g[i] + g[i] : g[i];
+  for (std::uint32_t i = step.first; i < step.first + step.count; ++i) {
+    const NodeId id = order_[i];
+    const Node& n = graph_.nodes[id];
+    if (id >= gradient_.size() || gradient_[id].state != Gradient::written || !n.needs_gradient())
+      continue;
+    const auto* rows = reinterpret_cast<const std::uint32_t*>(aux_[id]);
+    for (unsigned b = 0; b < n.dim.bd; ++b) {
+      const Slot<T> slot = parameters_.use_row(table, rows[b]);
+      from_.push_back(gradient_[id].memory + b * size);
+      to_.push_back(slot.g);
+      how_.push_back(slot.adds ? Write::add : Write::store);
+    }
   }
+  copy_noted(size);
 }
 
 template <class T>
@@ -454,7 +460,7 @@ T* Executor<T>::gradient(NodeId id) {
   if (g.state != Gradient::written) {
     const std::size_t n = graph_.nodes[id].dim.size();
     g.memory = gradients_.allocate_array<T>(n);
-    std::fill_n(g.memory, n, T(0));
+    runner_.fill(g.memory, n, T(0), false);
     g.state = Gradient::written;
   }
   return g.memory;
@@ -497,7 +503,7 @@ void Executor<T>::backward_again() {
   template void Executor<T>::backward_shared(NodeId);                                           \
   template void Executor<T>::backward_shared(NodeId, std::size_t, std::uint32_t, std::uint32_t, \
                                              std::size_t);                                      \
-  template void Executor<T>::scatter_rows(NodeId);                                              \
+  template void Executor<T>::scatter_rows(const Step&);                                         \
   template T* Executor<T>::gradient(NodeId);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)

@@ -79,6 +79,7 @@ void Executor<T>::run(const Plan& plan) {
       find_regions(part.steps);
       run_regions(part.regions);
     }
+    runner_.start();
     note_gone(plan);
     runs_.push_back(part);
   } catch (...) {
@@ -138,6 +139,7 @@ void Executor<T>::run_and_forget(const Plan& plan) {
     run_step(ran, ids);
     pointers_.rewind(mark);
   }
+  runner_.start();
   note_gone(plan);
 }
 
@@ -182,7 +184,7 @@ void Executor<T>::restore(NodeId id) {
     aux_[node] = aux ? restored_.allocate_array<T>(aux) : nullptr;
     const Arena::Mark mark = pointers_.mark();
     run_step(record({0, 1}, &node), &node);
-    pointers_.rewind(mark);
+    if (!runner_.on_device()) pointers_.rewind(mark);  // which keeps the rows of lookups there
   }
 }
 
@@ -191,8 +193,8 @@ void Executor<T>::run_step(const Ran& ran, const NodeId* ids) {
   const std::size_t count = ran.step.count;
   const OpForm& form = *graph_.nodes[ids[0]].form;
   if (form.kind == Kind::compute)
-    kernel<T>(form.forward.value)(Batch<T>{graph_, ids, count, ran.arity, ran.outs, ran.ins,
-                                           ran.auxs, epoch_, ran.step.parts, ran.step.goes_on});
+    runner_.forward(form, Batch<T>{graph_, ids, count, ran.arity, ran.outs, ran.ins, ran.auxs,
+                                   epoch_, ran.step.parts, ran.step.goes_on});
   if (check_) [[unlikely]]
     for (std::size_t i = 0; i < count; ++i) check_forward(ids[i]);
 }
@@ -204,6 +206,7 @@ void Executor<T>::run_lookup(NodeId id) {
   ParameterStorage& table = *attr.table;
   const unsigned* rows =
       read_indices(attr.indices, graph_.payload<LookupAttr, unsigned>(n), "lookup");
+  if (runner_.on_device()) aux_[id] = pointers_.allocate_array<T>(attr.indices.count);
   auto* used = reinterpret_cast<std::uint32_t*>(aux_[id]);
   for (std::uint32_t b = 0; b < attr.indices.count; ++b) {
     if (rows[b] >= table.rows)
@@ -218,8 +221,20 @@ void Executor<T>::run_lookup(NodeId id) {
     value_[id] = parameters_.row(table, rows[0]);
     return;
   }
-  for (std::uint32_t b = 0; b < attr.indices.count; ++b)
-    std::copy_n(parameters_.row(table, used[b]), size, value_[id] + b * size);
+  for (std::uint32_t b = 0; b < attr.indices.count; ++b) {
+    from_.push_back(parameters_.row(table, used[b]));
+    to_.push_back(value_[id] + b * size);
+    how_.push_back(Write::store);
+  }
+  copy_noted(size);
+}
+
+template <class T>
+void Executor<T>::copy_noted(std::size_t size) {
+  runner_.copy(from_.size(), size, from_.data(), to_.data(), how_.data());
+  from_.clear();
+  to_.clear();
+  how_.clear();
 }
 
 template <class T>
@@ -339,20 +354,22 @@ void Executor<T>::release() {
 }
 
 template <class T>
-void Executor<T>::check_forward(NodeId id) const {
+void Executor<T>::check_forward(NodeId id) {
   const Node& n = graph_.nodes[id];
-  if (finite(value_[id], n.dim.size())) return;
-  throw NumericError(
-      std::string(n.form->name) + ": the value has a " + bad_value(value_[id], n.dim.size()) +
-          "\n  value: " + describe(graph_, id) + describe_operands(graph_, graph_.args_of(n)) +
-          "\n  at " + to_string(n.at()),
-      n.at());
+  const T* const value = runner_.read(value_[id], n.dim.size());
+  if (finite(value, n.dim.size())) return;
+  throw NumericError(std::string(n.form->name) + ": the value has a " +
+                         bad_value(value, n.dim.size()) + "\n  value: " + describe(graph_, id) +
+                         describe_operands(graph_, graph_.args_of(n)) + "\n  at " +
+                         to_string(n.at()),
+                     n.at());
 }
 
 template <class T>
-void Executor<T>::check_backward(NodeId id, const T* gradient, NodeId operand) const {
+void Executor<T>::check_backward(NodeId id, const T* gradient, NodeId operand) {
   const Node& n = graph_.nodes[id];
   const std::size_t size = graph_.nodes[operand].dim.size();
+  gradient = runner_.read(gradient, size);
   if (finite(gradient, size)) return;
   throw NumericError(std::string(n.form->name) + ": backward gave the gradient of an operand a " +
                          bad_value(gradient, size) + "\n  operand: " + describe(graph_, operand) +

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "dynet-like/base/arena.h"
@@ -8,6 +9,7 @@
 #include "dynet-like/base/workers.h"
 #include "dynet-like/exec/parameter_access.h"
 #include "dynet-like/exec/pool.h"
+#include "dynet-like/exec/runner.h"
 #include "dynet-like/graph/op.h"
 #include "dynet-like/plan/cache.h"
 #include "dynet-like/plan/plan.h"
@@ -20,8 +22,14 @@ namespace dynet {
 template <class T>
 class Executor {
  public:
-  explicit Executor(const GraphStore& graph, Planner planner = plan_in_order)
-      : graph_(graph), planner_(planner) {}
+  explicit Executor(const GraphStore& graph, Planner planner = plan_in_order, Runner<T> runner = {})
+      : graph_(graph),
+        planner_(planner),
+        runner_(std::move(runner)),
+        parameters_(runner_.memory()),
+        values_(runner_.memory()),
+        gradients_(runner_.memory()),
+        restored_(runner_.memory()) {}
 
   /// Computes every node up to `last` that has no value yet. If a kernel throws, the nodes of its
   /// plan keep having none.
@@ -42,6 +50,8 @@ class Executor {
   std::size_t batches() const { return batches_; }
   std::size_t value_bytes() const { return values_.used() + restored_.used(); }
   std::size_t gradient_bytes() const { return gradients_.used(); }
+  /// Where the numbers are that `value` and `gradient` point to.
+  Runner<T>& runner() { return runner_; }
   /// Valid for evaluated nodes. Computes again what a plan has not kept.
   T* value(NodeId id) {
     if (id < gone_.size() && gone_[id]) [[unlikely]]
@@ -57,7 +67,8 @@ class Executor {
   void set_planner(Planner planner) { planner_ = planner; }
   /// Plans that forget are for this: what backward would need is not kept then.
   void set_inference(bool inference) { inference_ = inference; }
-  void set_workers(Workers* workers) { workers_ = workers; }
+  /// A device needs no help.
+  void set_workers(Workers* workers) { workers_ = runner_.on_device() ? nullptr : workers; }
   ParameterAccess<T>& parameters() { return parameters_; }
 
  private:
@@ -132,6 +143,7 @@ class Executor {
   void find_regions(std::uint32_t first_step);
   void run_regions(std::size_t first_region);
   void run_lookup(NodeId id);
+  void copy_noted(std::size_t size);
   void truncate_step(Ran& ran, NodeId size, std::uint32_t first);
 
   void prepare_gradients(NodeId size);
@@ -146,7 +158,7 @@ class Executor {
   void backward_shared(NodeId shared);
   void backward_shared(NodeId shared, std::size_t operand, std::uint32_t first_use,
                        std::uint32_t end_use, std::size_t count);
-  void scatter_rows(NodeId id);
+  void scatter_rows(const Step& step);
   Slot<T> lane_slot(NodeId id);
   Slot<T> gradient_slot(NodeId id, typename Pool<T>::Pieces pieces) {
     Gradient& g = gradient_[id];
@@ -157,14 +169,19 @@ class Executor {
     if (!g.memory) g.memory = pieces.take();
     return {g.memory, false};
   }
-  void check_forward(NodeId id) const;
-  void check_backward(NodeId id, const T* gradient, NodeId operand) const;
+  void check_forward(NodeId id);
+  void check_backward(NodeId id, const T* gradient, NodeId operand);
 
   const GraphStore& graph_;
   Planner planner_;
   PlanCache plans_;
+  Runner<T> runner_;
   ParameterAccess<T> parameters_;
-  Arena values_, pointers_, gradients_, restored_;
+  Arena values_, gradients_, restored_;
+  Arena pointers_;
+  PodVector<const T*> from_;  // of copies
+  PodVector<T*> to_;
+  PodVector<Write> how_;
 
   NodeId evaluated_ = 0;
   std::uint64_t epoch_ = 0;

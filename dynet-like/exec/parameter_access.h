@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dynet-like/param/on_device.h"
 #include "dynet-like/param/storage.h"
 
 namespace dynet {
@@ -22,13 +23,19 @@ struct Slot {
 template <class T>
 class ParameterAccess {
  public:
+  /// Of parameters in the processor's memory, or of what a device keeps of them.
+  explicit ParameterAccess(std::shared_ptr<MemorySource> memory = nullptr)
+      : memory_(std::move(memory)) {}
+
   /// All values.
   float* values(ParameterStorage& p) {
+    if (memory_) return values_on(p, memory_);
     p.settle_all();
     return p.values;
   }
   /// The values of one row.
   float* row(ParameterStorage& p, std::size_t row) {
+    if (memory_) return values_on(p, memory_) + row * p.row_size();
     p.settle(row);
     return p.values + row * p.row_size();
   }
@@ -49,11 +56,12 @@ class ParameterAccess {
     for (const auto& [bank, lane] : lanes_)
       if (bank == p.bank) return *lane;
     GradientLanes& all = p.bank->gradients;
-    lanes_.emplace_back(p.bank, number_ ? &all.numbered(*number_) : &all.mine());
+    lanes_.emplace_back(p.bank, number_ ? &all.numbered(*number_, memory_) : &all.mine(memory_));
     return *lanes_.back().second;
   }
   RowGradients& rows(ParameterStorage& p) { return lane(p).rows(p.index, p.rows, p.row_size()); }
 
+  std::shared_ptr<MemorySource> memory_;
   std::vector<std::pair<ParameterBank*, GradientLane*>> lanes_;
   std::optional<unsigned> number_;
 };
@@ -62,6 +70,8 @@ class ParameterAccess {
 template <>
 class ParameterAccess<double> {
  public:
+  explicit ParameterAccess(const std::shared_ptr<MemorySource>&) {}
+
   struct Copy {
     std::vector<double> values, gradient;
   };

@@ -49,11 +49,25 @@ void check_own(const GraphState* graph, const Expression& e, const char* who, So
   }
 }
 
-[[gnu::noinline]] void compute_now(GraphState& s, NodeId id) {
+// Why an operation cannot run on a device, or null.
+const char* why_not_on_device(const OpForm& form) {
+  const CudaRule& rule = form.cuda.value;
+  const bool needs_kernels =
+      form.kind == Kind::compute || (form.kind == Kind::alias && form.backward.value.f);
+  if (rule.kernels || rule.why_not || !needs_kernels) return rule.why_not;
+  return "the library has no kernels for it";
+}
+
+// A new node of a graph that computes at once or runs on a device.
+[[gnu::noinline]] void look_at(GraphState& s, NodeId id) {
+  const Node& n = s.store.nodes[id];
   try {
-    s.evaluator->forward(id);
+    if (const char* why_not = s.on_device ? why_not_on_device(*n.form) : nullptr)
+      throw DeviceError(std::string(n.form->name) + ": cannot run on a GPU: " + why_not +
+                            "\n  at " + to_string(n.at()),
+                        n.at());
+    if (s.immediate) s.evaluator->forward(id);
   } catch (...) {  // as if it had not been made
-    const Node& n = s.store.nodes[id];
     s.evaluator->truncate(id);
     s.store.args.truncate(n.first_arg);
     s.store.attrs.truncate(n.attr);
@@ -147,8 +161,8 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   g.args.append(arity);
   g.nodes.append(1);
   const Expression made = make_handle(s, static_cast<NodeId>(id), node->serial);
-  if (s.immediate) [[unlikely]]
-    compute_now(s, made.i);
+  if (s.immediate | s.on_device) [[unlikely]]
+    look_at(s, made.i);
   return made;
 }
 
@@ -312,6 +326,14 @@ void ComputationGraph::set_gradient_lane(unsigned number) {
 void ComputationGraph::set_inference(bool inference) {
   state_->inference = inference;
   state_->evaluator->set_inference(inference);
+}
+
+void ComputationGraph::set_device(Device* device, SourceLocation at) {
+  check_device("set_device", device, at);
+  if (size() > 0)
+    throw ArgumentError("set_device: the graph has nodes already\n  at " + to_string(at), at);
+  state_->evaluator->set_device(device);
+  state_->on_device = device->type != DeviceType::CPU;
 }
 
 void ComputationGraph::set_workers(Workers* workers) { state_->evaluator->set_workers(workers); }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "dynet-like/base/device.h"
 #include "dynet-like/graph/node.h"
 #include "dynet-like/graph/statistics.h"
 #include "dynet-like/tensor/tensor.h"
@@ -37,6 +38,8 @@ class Evaluator {
   virtual void set_inference(bool inference) = 0;
   /// Who helps to run the graph, or null.
   virtual void set_workers(Workers* workers) = 0;
+  /// Where values lie and kernels run from now on; there are no nodes.
+  virtual void set_device(Device* device) = 0;
   virtual GraphStatistics statistics() const = 0;
 };
 

@@ -47,6 +47,8 @@ GraphState* borrow_graph_state() {
   state->random_key = process ? process->graph_seed() : mix_bits(number);
   state->random_count = 0;
   state->immediate = false;
+  if (state->on_device) state->evaluator->set_device(default_device);
+  state->on_device = false;
   state->inference = false;
   state->evaluator->set_check_validity(false);
   state->evaluator->set_batching(true);

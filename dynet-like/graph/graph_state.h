@@ -25,6 +25,7 @@ struct GraphState {
   std::uint64_t random_key = 0;
   std::uint64_t random_count = 0;
   bool immediate = false;
+  bool on_device = false;  // not on the processor
   bool inference = false;
   std::vector<const Dim*> dims;  // scratch for nodes of many operands
   struct Mark {

@@ -4,21 +4,11 @@
 #include <cstdint>
 #include <span>
 
+#include "dynet-like/base/required.h"
 #include "dynet-like/graph/node.h"
 #include "dynet-like/shape/rules.h"
 
 namespace dynet {
-
-/// A form field without a default: leaving it out does not compile.
-template <class T>
-struct Required {
-  /// Holds what is given.
-  template <class U>
-  constexpr Required(U v) : value(v) {}  // NOLINT: implicit, so that forms read plainly
-  /// What was given.
-  constexpr operator T() const { return value; }
-  T value;  ///< what was given
-};
 
 /// What a shape rule sees: the operands' shapes and the attributes of the node to be made.
 struct Operands {
@@ -194,6 +184,23 @@ enum class Kind : std::uint8_t {
 using AuxRule = std::size_t (*)(const GraphStore&, const Node&);
 std::size_t no_aux(const GraphStore&, const Node&);
 
+namespace cuda {
+struct Kernels;  // kernels/cuda/kernels.h
+}
+
+/// How an operation runs on a CUDA device.
+struct CudaRule {
+  const cuda::Kernels* kernels;  ///< null if there are none, or if the library has no CUDA in it
+  const char* why_not;           ///< the reason, if there are none
+
+  /// By these kernels.
+  static constexpr CudaRule by(const cuda::Kernels* kernels) { return {kernels, nullptr}; }
+  /// Its value and gradient are memory that is there already.
+  static constexpr CudaRule by_executor() { return {nullptr, nullptr}; }
+  /// On the processor only.
+  static constexpr CudaRule never(const char* reason) { return {nullptr, reason}; }
+};
+
 /// An operation: one filled-in form, one place for everything that it is.
 struct OpForm {
   Required<const char*> name;                ///< as the user writes it
@@ -205,6 +212,7 @@ struct OpForm {
   Required<bool> passes_gradient;            ///< false: nothing below it gets a gradient through it
   Required<Forward> forward;                 ///< computes values
   Required<Backward> backward;               ///< computes gradients of operands
+  Required<CudaRule> cuda;                   ///< the same on a CUDA device
 };
 
 }  // namespace dynet

@@ -3,6 +3,7 @@
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
 #include "kernels/cpu/broadcast.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -11,7 +12,7 @@ Dim broadcast_two(const Operands& x) { return shape::broadcast(x[0], x[1]); }
 Dim broadcast_many(const Operands& x) { return shape::broadcast_all(x.dims); }
 
 template <class F>
-constexpr OpForm binary(const char* name, Reads reads) {
+constexpr OpForm binary(const char* name, Reads reads, const cuda::Kernels* on_cuda) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = broadcast_two,
@@ -20,7 +21,8 @@ constexpr OpForm binary(const char* name, Reads reads) {
           .aux = no_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::Binary<F>::template forward),
-          .backward = DYNET_BACKWARD(cpu::Binary<F>::template backward)};
+          .backward = DYNET_BACKWARD(cpu::Binary<F>::template backward),
+          .cuda = CudaRule::by(on_cuda)};
 }
 
 constexpr OpForm summation(const char* name, Dim (*rule)(const Operands&)) {
@@ -32,17 +34,18 @@ constexpr OpForm summation(const char* name, Dim (*rule)(const Operands&)) {
           .aux = no_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::sum_forward),
-          .backward = DYNET_BACKWARD(cpu::sum_backward)};
+          .backward = DYNET_BACKWARD(cpu::sum_backward),
+          .cuda = CudaRule::by(&cuda::kSum)};
 }
 
 const OpForm kAdd = summation("operator+", broadcast_two);
 const OpForm kSum = summation("sum", broadcast_many);
 const OpForm kAverage = summation("average", broadcast_many);
-const OpForm kSubtract = binary<cpu::Subtract>("operator-", Reads::nothing);
-const OpForm kDivide = binary<cpu::Divide>("operator/", Reads::inputs);
-const OpForm kCdiv = binary<cpu::Divide>("cdiv", Reads::inputs);
-const OpForm kCmult = binary<cpu::Multiply>("cmult", Reads::inputs);
-const OpForm kPow = binary<cpu::Power>("pow", Reads::inputs);
+const OpForm kSubtract = binary<cpu::Subtract>("operator-", Reads::nothing, &cuda::kSubtract);
+const OpForm kDivide = binary<cpu::Divide>("operator/", Reads::inputs, &cuda::kDivide);
+const OpForm kCdiv = binary<cpu::Divide>("cdiv", Reads::inputs, &cuda::kDivide);
+const OpForm kCmult = binary<cpu::Multiply>("cmult", Reads::inputs, &cuda::kMultiply);
+const OpForm kPow = binary<cpu::Power>("pow", Reads::inputs, &cuda::kPower);
 
 template <bool kLargest>
 constexpr OpForm extreme(const char* name) {
@@ -54,7 +57,8 @@ constexpr OpForm extreme(const char* name) {
           .aux = cpu::extreme_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::Extreme<kLargest>::template forward),
-          .backward = DYNET_BACKWARD(cpu::Extreme<kLargest>::template backward)};
+          .backward = DYNET_BACKWARD(cpu::Extreme<kLargest>::template backward),
+          .cuda = CudaRule::by(kLargest ? &cuda::kMax : &cuda::kMin)};
 }
 const OpForm kMax = extreme<true>("max");
 const OpForm kMin = extreme<false>("min");
@@ -67,7 +71,8 @@ const OpForm kLogSumExp = {.name = "logsumexp",
                            .aux = cpu::logsumexp_aux,
                            .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::logsumexp_forward),
-                           .backward = DYNET_BACKWARD(cpu::logsumexp_backward)};
+                           .backward = DYNET_BACKWARD(cpu::logsumexp_backward),
+                           .cuda = CudaRule::by(&cuda::kLogSumExp)};
 
 Expression apply(const OpForm& form, const Expression& x, const Expression& y, SourceLocation at) {
   return add_node(form, x, y, {}, at);

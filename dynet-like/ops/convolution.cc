@@ -8,6 +8,7 @@
 #include "dynet-like/ops/selection.h"
 #include "dynet-like/shape/convolution_rules.h"
 #include "kernels/cpu/convolution.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -30,7 +31,8 @@ const OpForm kConv2d{.name = "conv2d",
                      .aux = no_aux,
                      .passes_gradient = true,
                      .forward = DYNET_FORWARD(cpu::conv2d_forward),
-                     .backward = DYNET_BACKWARD(cpu::conv2d_backward)};
+                     .backward = DYNET_BACKWARD(cpu::conv2d_backward),
+                     .cuda = CudaRule::by(&cuda::kConv2d)};
 
 const OpForm kMaxPooling{.name = "maxpooling2d",
                          .kind = Kind::compute,
@@ -44,7 +46,8 @@ const OpForm kMaxPooling{.name = "maxpooling2d",
                          .aux = choice_of_each,
                          .passes_gradient = true,
                          .forward = DYNET_FORWARD(cpu::maxpooling2d_forward),
-                         .backward = DYNET_BACKWARD(cpu::maxpooling2d_backward)};
+                         .backward = DYNET_BACKWARD(cpu::maxpooling2d_backward),
+                         .cuda = CudaRule::by(&cuda::kMaxPooling2d)};
 
 struct KmaxWithK {
   KmaxAttr kernel;
@@ -64,7 +67,8 @@ const OpForm kKmax{.name = "kmax_pooling",
                    .aux = choice_of_each,
                    .passes_gradient = true,
                    .forward = DYNET_FORWARD(cpu::kmax_forward),
-                   .backward = DYNET_BACKWARD(cpu::kmax_backward)};
+                   .backward = DYNET_BACKWARD(cpu::kmax_backward),
+                   .cuda = CudaRule::by(&cuda::kKmaxPooling)};
 
 void two_numbers(const char* op, const char* what, const std::vector<unsigned>& v,
                  const Expression& x, SourceLocation at) {

@@ -4,6 +4,7 @@
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
 #include "kernels/cpu/unary.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -13,7 +14,8 @@ using cpu::UnaryAttr;
 Dim same(const Operands& x) { return x[0]; }
 
 template <class F>
-constexpr OpForm unary(const char* name, Reads reads, std::size_t attr_bytes = 0) {
+constexpr OpForm unary(const char* name, Reads reads, const cuda::Kernels* on_cuda,
+                       std::size_t attr_bytes = 0) {
   if (reads == Reads::output) reads = Reads::output_in_place;
   return {.name = name,
           .kind = Kind::compute,
@@ -23,46 +25,50 @@ constexpr OpForm unary(const char* name, Reads reads, std::size_t attr_bytes = 0
           .aux = no_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::Unary<F>::template forward),
-          .backward = DYNET_BACKWARD(cpu::Unary<F>::template backward)};
+          .backward = DYNET_BACKWARD(cpu::Unary<F>::template backward),
+          .cuda = CudaRule::by(on_cuda)};
 }
 
-const OpForm kNegate = unary<cpu::Negate>("operator-", Reads::nothing);
-const OpForm kAddConstant = unary<cpu::AddConstant>("operator+", Reads::nothing, sizeof(UnaryAttr));
+const OpForm kNegate = unary<cpu::Negate>("operator-", Reads::nothing, &cuda::kNegate);
+const OpForm kAddConstant =
+    unary<cpu::AddConstant>("operator+", Reads::nothing, &cuda::kAddConstant, sizeof(UnaryAttr));
 const OpForm kSubtractConstant =
-    unary<cpu::AddConstant>("operator-", Reads::nothing, sizeof(UnaryAttr));
-const OpForm kConstantMinus =
-    unary<cpu::ConstantMinus>("operator-", Reads::nothing, sizeof(UnaryAttr));
-const OpForm kScale = unary<cpu::Scale>("operator*", Reads::nothing, sizeof(UnaryAttr));
-const OpForm kDivideByConstant = unary<cpu::Scale>("operator/", Reads::nothing, sizeof(UnaryAttr));
-const OpForm kTanh = unary<cpu::Tanh>("tanh", Reads::output);
-const OpForm kLogistic = unary<cpu::Logistic>("logistic", Reads::output);
-const OpForm kRectify = unary<cpu::Rectify>("rectify", Reads::inputs);
-const OpForm kExp = unary<cpu::Exp>("exp", Reads::output);
-const OpForm kLog = unary<cpu::Log>("log", Reads::inputs);
-const OpForm kSqrt = unary<cpu::Sqrt>("sqrt", Reads::output);
-const OpForm kSquare = unary<cpu::Square>("square", Reads::inputs);
-const OpForm kCube = unary<cpu::Cube>("cube", Reads::inputs);
-const OpForm kAbs = unary<cpu::Abs>("abs", Reads::inputs);
-const OpForm kLogSigmoid = unary<cpu::LogSigmoid>("log_sigmoid", Reads::inputs);
-const OpForm kSoftsign = unary<cpu::Softsign>("softsign", Reads::output);
-const OpForm kElu = unary<cpu::Elu>("elu", Reads::both, sizeof(UnaryAttr));
-const OpForm kSilu = unary<cpu::Silu>("silu", Reads::inputs, sizeof(UnaryAttr));
-const OpForm kErf = unary<cpu::Erf>("erf", Reads::inputs);
-const OpForm kLogGamma = unary<cpu::LogGamma>("lgamma", Reads::inputs);
-const OpForm kSin = unary<cpu::Sin>("sin", Reads::inputs);
-const OpForm kCos = unary<cpu::Cos>("cos", Reads::inputs);
-const OpForm kTan = unary<cpu::Tan>("tan", Reads::output);
-const OpForm kAsin = unary<cpu::Asin>("asin", Reads::inputs);
-const OpForm kAcos = unary<cpu::Acos>("acos", Reads::inputs);
-const OpForm kAtan = unary<cpu::Atan>("atan", Reads::inputs);
-const OpForm kSinh = unary<cpu::Sinh>("sinh", Reads::inputs);
-const OpForm kCosh = unary<cpu::Cosh>("cosh", Reads::inputs);
-const OpForm kAsinh = unary<cpu::Asinh>("asinh", Reads::inputs);
-const OpForm kAcosh = unary<cpu::Acosh>("acosh", Reads::inputs);
-const OpForm kAtanh = unary<cpu::Atanh>("atanh", Reads::inputs);
-const OpForm kRound = unary<cpu::Round>("round", Reads::nothing, sizeof(UnaryAttr));
-const OpForm kCeil = unary<cpu::Ceil>("ceil", Reads::nothing, sizeof(UnaryAttr));
-const OpForm kFloor = unary<cpu::Floor>("floor", Reads::nothing, sizeof(UnaryAttr));
+    unary<cpu::AddConstant>("operator-", Reads::nothing, &cuda::kAddConstant, sizeof(UnaryAttr));
+const OpForm kConstantMinus = unary<cpu::ConstantMinus>("operator-", Reads::nothing,
+                                                        &cuda::kConstantMinus, sizeof(UnaryAttr));
+const OpForm kScale =
+    unary<cpu::Scale>("operator*", Reads::nothing, &cuda::kScale, sizeof(UnaryAttr));
+const OpForm kDivideByConstant =
+    unary<cpu::Scale>("operator/", Reads::nothing, &cuda::kScale, sizeof(UnaryAttr));
+const OpForm kTanh = unary<cpu::Tanh>("tanh", Reads::output, &cuda::kTanh);
+const OpForm kLogistic = unary<cpu::Logistic>("logistic", Reads::output, &cuda::kLogistic);
+const OpForm kRectify = unary<cpu::Rectify>("rectify", Reads::inputs, &cuda::kRectify);
+const OpForm kExp = unary<cpu::Exp>("exp", Reads::output, &cuda::kExp);
+const OpForm kLog = unary<cpu::Log>("log", Reads::inputs, &cuda::kLog);
+const OpForm kSqrt = unary<cpu::Sqrt>("sqrt", Reads::output, &cuda::kSqrt);
+const OpForm kSquare = unary<cpu::Square>("square", Reads::inputs, &cuda::kSquare);
+const OpForm kCube = unary<cpu::Cube>("cube", Reads::inputs, &cuda::kCube);
+const OpForm kAbs = unary<cpu::Abs>("abs", Reads::inputs, &cuda::kAbs);
+const OpForm kLogSigmoid = unary<cpu::LogSigmoid>("log_sigmoid", Reads::inputs, &cuda::kLogSigmoid);
+const OpForm kSoftsign = unary<cpu::Softsign>("softsign", Reads::output, &cuda::kSoftsign);
+const OpForm kElu = unary<cpu::Elu>("elu", Reads::both, &cuda::kElu, sizeof(UnaryAttr));
+const OpForm kSilu = unary<cpu::Silu>("silu", Reads::inputs, &cuda::kSilu, sizeof(UnaryAttr));
+const OpForm kErf = unary<cpu::Erf>("erf", Reads::inputs, &cuda::kErf);
+const OpForm kLogGamma = unary<cpu::LogGamma>("lgamma", Reads::inputs, &cuda::kLogGamma);
+const OpForm kSin = unary<cpu::Sin>("sin", Reads::inputs, &cuda::kSin);
+const OpForm kCos = unary<cpu::Cos>("cos", Reads::inputs, &cuda::kCos);
+const OpForm kTan = unary<cpu::Tan>("tan", Reads::output, &cuda::kTan);
+const OpForm kAsin = unary<cpu::Asin>("asin", Reads::inputs, &cuda::kAsin);
+const OpForm kAcos = unary<cpu::Acos>("acos", Reads::inputs, &cuda::kAcos);
+const OpForm kAtan = unary<cpu::Atan>("atan", Reads::inputs, &cuda::kAtan);
+const OpForm kSinh = unary<cpu::Sinh>("sinh", Reads::inputs, &cuda::kSinh);
+const OpForm kCosh = unary<cpu::Cosh>("cosh", Reads::inputs, &cuda::kCosh);
+const OpForm kAsinh = unary<cpu::Asinh>("asinh", Reads::inputs, &cuda::kAsinh);
+const OpForm kAcosh = unary<cpu::Acosh>("acosh", Reads::inputs, &cuda::kAcosh);
+const OpForm kAtanh = unary<cpu::Atanh>("atanh", Reads::inputs, &cuda::kAtanh);
+const OpForm kRound = unary<cpu::Round>("round", Reads::nothing, &cuda::kRound, sizeof(UnaryAttr));
+const OpForm kCeil = unary<cpu::Ceil>("ceil", Reads::nothing, &cuda::kCeil, sizeof(UnaryAttr));
+const OpForm kFloor = unary<cpu::Floor>("floor", Reads::nothing, &cuda::kFloor, sizeof(UnaryAttr));
 
 Expression apply(const OpForm& form, const Expression& x, SourceLocation at) {
   return add_node(form, x, {}, at);

@@ -6,6 +6,7 @@
 #include "dynet-like/ops/form.h"
 #include "kernels/cpu/flow.h"
 #include "kernels/cpu/selection.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -31,7 +32,8 @@ constexpr OpForm scaled(const char* name) {
           .aux = no_aux,
           .passes_gradient = true,
           .forward = kNoForward,
-          .backward = DYNET_BACKWARD(cpu::scale_gradient_backward)};
+          .backward = DYNET_BACKWARD(cpu::scale_gradient_backward),
+          .cuda = CudaRule::by(&cuda::kScaleGradient)};
 }
 const OpForm kFlipGradient = scaled("flip_gradient");
 const OpForm kScaleGradient = scaled("scale_gradient");
@@ -48,7 +50,8 @@ constexpr OpForm largest(bool straight_through) {
           .aux = no_aux,
           .passes_gradient = straight_through,
           .forward = DYNET_FORWARD(cpu::argmax_forward),
-          .backward = straight_through ? DYNET_BACKWARD(cpu::alias_backward) : kNoBackward};
+          .backward = straight_through ? DYNET_BACKWARD(cpu::alias_backward) : kNoBackward,
+          .cuda = CudaRule::by(&cuda::kArgmax)};
 }
 const OpForm kArgmax = largest(false);
 const OpForm kArgmaxStraightThrough = largest(true);
@@ -66,7 +69,8 @@ const OpForm kToDevice{.name = "to_device",
                        .aux = no_aux,
                        .passes_gradient = true,
                        .forward = kNoForward,
-                       .backward = DYNET_BACKWARD(cpu::alias_backward)};
+                       .backward = DYNET_BACKWARD(cpu::alias_backward),
+                       .cuda = CudaRule::by(&cuda::kAlias)};
 
 }  // namespace
 

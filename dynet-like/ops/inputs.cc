@@ -9,6 +9,7 @@
 #include "dynet-like/ops/form.h"
 #include "dynet-like/shape/broken.h"
 #include "kernels/cpu/inputs.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -76,7 +77,8 @@ std::size_t lookup_aux(const GraphStore&, const Node& n) { return n.dim.bd; }
 Dim constant_shape(const Operands& x) { return shape::checked(x.as<ConstantAttr>().dim); }
 Dim parameter_shape(const Operands& x) { return x.as<ParameterAttr>().parameter->full_dim(); }
 
-constexpr OpForm source(const char* name, Dim (*shape)(const Operands&), Forward forward) {
+constexpr OpForm source(const char* name, Dim (*shape)(const Operands&), Forward forward,
+                        const cuda::Kernels* on_cuda) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = shape,
@@ -85,7 +87,8 @@ constexpr OpForm source(const char* name, Dim (*shape)(const Operands&), Forward
           .aux = no_aux,
           .passes_gradient = false,
           .forward = forward,
-          .backward = kNoBackward};
+          .backward = kNoBackward,
+          .cuda = CudaRule::by(on_cuda)};
 }
 
 constexpr OpForm parameter_form(const char* name, bool gradient) {
@@ -97,7 +100,8 @@ constexpr OpForm parameter_form(const char* name, bool gradient) {
           .aux = no_aux,
           .passes_gradient = gradient,
           .forward = kNoForward,
-          .backward = kNoBackward};
+          .backward = kNoBackward,
+          .cuda = CudaRule::by_executor()};
 }
 
 constexpr OpForm lookup_form(const char* name, bool gradient) {
@@ -109,16 +113,22 @@ constexpr OpForm lookup_form(const char* name, bool gradient) {
           .aux = lookup_aux,
           .passes_gradient = gradient,
           .forward = kNoForward,
-          .backward = kNoBackward};
+          .backward = kNoBackward,
+          .cuda = CudaRule::by_executor()};
 }
 
-const OpForm kInput = source("input", input_shape, DYNET_FORWARD(cpu::input_forward));
-const OpForm kSparseInput =
-    source("input", sparse_input_shape, DYNET_FORWARD(cpu::sparse_input_forward));
-const OpForm kOneHot = source("one_hot", one_hot_shape, DYNET_FORWARD(cpu::one_hot_forward));
-const OpForm kZeros = source("zeros", constant_shape, DYNET_FORWARD(cpu::constant_forward));
-const OpForm kOnes = source("ones", constant_shape, DYNET_FORWARD(cpu::constant_forward));
-const OpForm kConstant = source("constant", constant_shape, DYNET_FORWARD(cpu::constant_forward));
+const OpForm kInput =
+    source("input", input_shape, DYNET_FORWARD(cpu::input_forward), &cuda::kInput);
+const OpForm kSparseInput = source("input", sparse_input_shape,
+                                   DYNET_FORWARD(cpu::sparse_input_forward), &cuda::kSparseInput);
+const OpForm kOneHot =
+    source("one_hot", one_hot_shape, DYNET_FORWARD(cpu::one_hot_forward), &cuda::kOneHot);
+const OpForm kZeros =
+    source("zeros", constant_shape, DYNET_FORWARD(cpu::constant_forward), &cuda::kConstant);
+const OpForm kOnes =
+    source("ones", constant_shape, DYNET_FORWARD(cpu::constant_forward), &cuda::kConstant);
+const OpForm kConstant =
+    source("constant", constant_shape, DYNET_FORWARD(cpu::constant_forward), &cuda::kConstant);
 const OpForm kParameter = parameter_form("parameter", true);
 const OpForm kConstParameter = parameter_form("const_parameter", false);
 const OpForm kLookup = lookup_form("lookup", true);

@@ -7,13 +7,14 @@
 #include "dynet-like/ops/selection.h"
 #include "dynet-like/shape/algebra_rules.h"
 #include "kernels/cpu/linear_algebra.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
 
 // Operations of whole matrices or vectors.
 constexpr OpForm whole(const char* name, Dim (*shape)(const Operands&), Reads reads,
-                       Forward forward, Backward backward) {
+                       Forward forward, Backward backward, const cuda::Kernels* on_cuda) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = shape,
@@ -22,7 +23,8 @@ constexpr OpForm whole(const char* name, Dim (*shape)(const Operands&), Reads re
           .aux = no_aux,
           .passes_gradient = true,
           .forward = forward,
-          .backward = backward};
+          .backward = backward,
+          .cuda = CudaRule::by(on_cuda)};
 }
 
 Dim square_shape(const Operands& x) { return shape::square(x[0]); }
@@ -31,16 +33,16 @@ Dim circular_shape(const Operands& x) { return shape::circular(x[0], x[1]); }
 
 const OpForm kInverse =
     whole("inverse", square_shape, Reads::output, DYNET_FORWARD(cpu::inverse_forward),
-          DYNET_BACKWARD(cpu::inverse_backward));
+          DYNET_BACKWARD(cpu::inverse_backward), &cuda::kInverse);
 const OpForm kLogdet =
     whole("logdet", number_shape, Reads::inputs, DYNET_FORWARD(cpu::logdet_forward),
-          DYNET_BACKWARD(cpu::logdet_backward));
+          DYNET_BACKWARD(cpu::logdet_backward), &cuda::kLogdet);
 const OpForm kCircConv =
     whole("circ_conv", circular_shape, Reads::inputs, DYNET_FORWARD(cpu::circ_conv_forward),
-          DYNET_BACKWARD(cpu::circ_conv_backward));
+          DYNET_BACKWARD(cpu::circ_conv_backward), &cuda::kCircConv);
 const OpForm kCircCorr =
     whole("circ_corr", circular_shape, Reads::inputs, DYNET_FORWARD(cpu::circ_corr_forward),
-          DYNET_BACKWARD(cpu::circ_corr_backward));
+          DYNET_BACKWARD(cpu::circ_corr_backward), &cuda::kCircCorr);
 
 // x {i,j,k} as the matrix {i j,k}, whose product with {k} is contract3d_1d as a vector {i j}.
 Expression as_matrix(const Expression& x, SourceLocation at) {

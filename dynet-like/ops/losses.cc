@@ -13,6 +13,7 @@
 #include "kernels/cpu/losses.h"
 #include "kernels/cpu/sparsemax.h"
 #include "kernels/cpu/unary.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -37,7 +38,8 @@ const OpForm kHuber = {.name = "huber_distance",
                        .aux = no_aux,
                        .passes_gradient = true,
                        .forward = DYNET_FORWARD(cpu::Unary<cpu::Huber>::forward),
-                       .backward = DYNET_BACKWARD(cpu::Unary<cpu::Huber>::backward)};
+                       .backward = DYNET_BACKWARD(cpu::Unary<cpu::Huber>::backward),
+                       .cuda = CudaRule::by(&cuda::kHuber)};
 
 const OpForm kHinge = {.name = "hinge",
                        .kind = Kind::compute,
@@ -53,7 +55,8 @@ const OpForm kHinge = {.name = "hinge",
                        .aux = cpu::Hinge<HingeAttr>::aux,
                        .passes_gradient = true,
                        .forward = DYNET_FORWARD(cpu::Hinge<HingeAttr>::forward),
-                       .backward = DYNET_BACKWARD(cpu::Hinge<HingeAttr>::backward)};
+                       .backward = DYNET_BACKWARD(cpu::Hinge<HingeAttr>::backward),
+                       .cuda = CudaRule::by(&cuda::kHinge)};
 
 const OpForm kHingeDim = {
     .name = "hinge_dim",
@@ -75,7 +78,8 @@ const OpForm kHingeDim = {
     .aux = cpu::Hinge<HingeDimAttr>::aux,
     .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::Hinge<HingeDimAttr>::forward),
-    .backward = DYNET_BACKWARD(cpu::Hinge<HingeDimAttr>::backward)};
+    .backward = DYNET_BACKWARD(cpu::Hinge<HingeDimAttr>::backward),
+    .cuda = CudaRule::by(&cuda::kHingeDim)};
 
 const OpForm kPoisson = {
     .name = "poisson_loss",
@@ -100,7 +104,8 @@ const OpForm kPoisson = {
     .aux = cpu::poisson_aux,
     .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::poisson_forward),
-    .backward = DYNET_BACKWARD(cpu::poisson_backward)};
+    .backward = DYNET_BACKWARD(cpu::poisson_backward),
+    .cuda = CudaRule::by(&cuda::kPoisson)};
 
 const OpForm kSparsemaxLoss = {
     .name = "sparsemax_loss",
@@ -118,7 +123,8 @@ const OpForm kSparsemaxLoss = {
     .aux = cpu::sparsemax_loss_aux,
     .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::sparsemax_loss_forward),
-    .backward = DYNET_BACKWARD(cpu::sparsemax_loss_backward)};
+    .backward = DYNET_BACKWARD(cpu::sparsemax_loss_backward),
+    .cuda = CudaRule::by(&cuda::kSparsemaxLoss)};
 
 // x - y, after a look at the operands of the operation that it is for.
 Expression difference(const char* name, const Expression& x, const Expression& y,

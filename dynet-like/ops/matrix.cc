@@ -4,6 +4,7 @@
 #include "dynet-like/ops/form.h"
 #include "kernels/cpu/broadcast.h"
 #include "kernels/cpu/matrix.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -16,7 +17,8 @@ const OpForm kMatmul{.name = "operator*",
                      .aux = no_aux,
                      .passes_gradient = true,
                      .forward = DYNET_FORWARD(cpu::matmul_forward),
-                     .backward = DYNET_BACKWARD(cpu::matmul_backward)};
+                     .backward = DYNET_BACKWARD(cpu::matmul_backward),
+                     .cuda = CudaRule::by(&cuda::kMatmul)};
 
 const OpForm kAffine{.name = "affine_transform",
                      .kind = Kind::compute,
@@ -26,7 +28,8 @@ const OpForm kAffine{.name = "affine_transform",
                      .aux = no_aux,
                      .passes_gradient = true,
                      .forward = DYNET_FORWARD(cpu::affine_forward),
-                     .backward = DYNET_BACKWARD(cpu::affine_backward)};
+                     .backward = DYNET_BACKWARD(cpu::affine_backward),
+                     .cuda = CudaRule::by(&cuda::kAffine)};
 
 const OpForm kColwiseAdd{.name = "colwise_add",
                          .kind = Kind::compute,
@@ -36,10 +39,11 @@ const OpForm kColwiseAdd{.name = "colwise_add",
                          .aux = no_aux,
                          .passes_gradient = true,
                          .forward = DYNET_FORWARD(cpu::sum_forward),
-                         .backward = DYNET_BACKWARD(cpu::sum_backward)};
+                         .backward = DYNET_BACKWARD(cpu::sum_backward),
+                         .cuda = CudaRule::by(&cuda::kSum)};
 
 template <class F>
-constexpr OpForm pairwise(const char* name) {
+constexpr OpForm pairwise(const char* name, const cuda::Kernels* on_cuda) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = [](const Operands& x) { return shape::pairwise_scalar(x[0], x[1]); },
@@ -48,12 +52,15 @@ constexpr OpForm pairwise(const char* name) {
           .aux = no_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::Pairwise<F>::template forward),
-          .backward = DYNET_BACKWARD(cpu::Pairwise<F>::template backward)};
+          .backward = DYNET_BACKWARD(cpu::Pairwise<F>::template backward),
+          .cuda = CudaRule::by(on_cuda)};
 }
-const OpForm kDotProduct = pairwise<cpu::DotProduct>("dot_product");
-const OpForm kTraceOfProduct = pairwise<cpu::DotProduct>("trace_of_product");
-const OpForm kSquaredDistance = pairwise<cpu::SquaredDistance>("squared_distance");
-const OpForm kBinaryLogLoss = pairwise<cpu::BinaryLogLoss>("binary_log_loss");
+const OpForm kDotProduct = pairwise<cpu::DotProduct>("dot_product", &cuda::kDotProduct);
+const OpForm kTraceOfProduct = pairwise<cpu::DotProduct>("trace_of_product", &cuda::kDotProduct);
+const OpForm kSquaredDistance =
+    pairwise<cpu::SquaredDistance>("squared_distance", &cuda::kSquaredDistance);
+const OpForm kBinaryLogLoss =
+    pairwise<cpu::BinaryLogLoss>("binary_log_loss", &cuda::kBinaryLogLoss);
 
 Expression apply(const OpForm& form, const Expression& x, const Expression& y, Attributes attr,
                  SourceLocation at) {

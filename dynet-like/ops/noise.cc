@@ -6,6 +6,7 @@
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
 #include "kernels/cpu/noise.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -47,7 +48,8 @@ const OpForm kDropout = {.name = "dropout",
                          .aux = no_aux,
                          .passes_gradient = true,
                          .forward = DYNET_FORWARD(cpu::dropout_forward),
-                         .backward = DYNET_BACKWARD(cpu::dropout_backward)};
+                         .backward = DYNET_BACKWARD(cpu::dropout_backward),
+                         .cuda = CudaRule::by(&cuda::kDropout)};
 
 constexpr OpForm shared_dropout(const char* name) {
   return {.name = name,
@@ -65,7 +67,8 @@ constexpr OpForm shared_dropout(const char* name) {
           .aux = no_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::shared_dropout_forward),
-          .backward = DYNET_BACKWARD(cpu::shared_dropout_backward)};
+          .backward = DYNET_BACKWARD(cpu::shared_dropout_backward),
+          .cuda = CudaRule::by(&cuda::kSharedDropout)};
 }
 const OpForm kDropoutDim = shared_dropout("dropout_dim");
 const OpForm kDropoutBatch = shared_dropout("dropout_batch");
@@ -83,9 +86,11 @@ const OpForm kNoise = {.name = "noise",
                        .aux = no_aux,
                        .passes_gradient = true,
                        .forward = DYNET_FORWARD(cpu::noise_forward),
-                       .backward = DYNET_BACKWARD(cpu::noise_backward)};
+                       .backward = DYNET_BACKWARD(cpu::noise_backward),
+                       .cuda = CudaRule::by(&cuda::kNoise)};
 
-constexpr OpForm random(const char* name, Dim (*rule)(const Operands&), Forward forward) {
+constexpr OpForm random(const char* name, Dim (*rule)(const Operands&), Forward forward,
+                        const cuda::Kernels* on_cuda) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = rule,
@@ -94,7 +99,8 @@ constexpr OpForm random(const char* name, Dim (*rule)(const Operands&), Forward 
           .aux = no_aux,
           .passes_gradient = false,
           .forward = forward,
-          .backward = kNoBackward};
+          .backward = kNoBackward,
+          .cuda = CudaRule::by(on_cuda)};
 }
 
 Dim normal(const Operands& x) {
@@ -123,14 +129,15 @@ Dim gumbel(const Operands& x) {
   return shape::checked(a.dim);
 }
 
-const OpForm kRandomNormal =
-    random("random_normal", normal, DYNET_FORWARD(cpu::random_normal_forward));
+const OpForm kRandomNormal = random(
+    "random_normal", normal, DYNET_FORWARD(cpu::random_normal_forward), &cuda::kRandomNormal);
 const OpForm kRandomBernoulli =
-    random("random_bernoulli", bernoulli, DYNET_FORWARD(cpu::random_bernoulli_forward));
-const OpForm kRandomUniform =
-    random("random_uniform", uniform, DYNET_FORWARD(cpu::random_uniform_forward));
-const OpForm kRandomGumbel =
-    random("random_gumbel", gumbel, DYNET_FORWARD(cpu::random_gumbel_forward));
+    random("random_bernoulli", bernoulli, DYNET_FORWARD(cpu::random_bernoulli_forward),
+           &cuda::kRandomBernoulli);
+const OpForm kRandomUniform = random(
+    "random_uniform", uniform, DYNET_FORWARD(cpu::random_uniform_forward), &cuda::kRandomUniform);
+const OpForm kRandomGumbel = random(
+    "random_gumbel", gumbel, DYNET_FORWARD(cpu::random_gumbel_forward), &cuda::kRandomGumbel);
 
 Expression drop_together(const OpForm& form, const Expression& x, std::uint64_t d, real p,
                          SourceLocation at) {

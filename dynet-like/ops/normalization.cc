@@ -9,6 +9,7 @@
 #include "dynet-like/ops/reductions.h"
 #include "dynet-like/shape/algebra_rules.h"
 #include "kernels/cpu/normalization.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -29,7 +30,8 @@ const OpForm kLayerNorm{.name = "layer_norm",
                         .aux = cpu::layer_norm_aux,
                         .passes_gradient = true,
                         .forward = DYNET_FORWARD(cpu::layer_norm_forward),
-                        .backward = DYNET_BACKWARD(cpu::layer_norm_backward)};
+                        .backward = DYNET_BACKWARD(cpu::layer_norm_backward),
+                        .cuda = CudaRule::by(&cuda::kLayerNorm)};
 
 }  // namespace
 

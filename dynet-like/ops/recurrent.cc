@@ -8,6 +8,7 @@
 #include "dynet-like/ops/selection.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/recurrent.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -24,7 +25,8 @@ const OpForm kGateSums{
     .aux = no_aux,
     .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::affine_forward),
-    .backward = DYNET_BACKWARD(cpu::affine_backward)};
+    .backward = DYNET_BACKWARD(cpu::affine_backward),
+    .cuda = CudaRule::by(&cuda::kAffine)};
 
 const OpForm kActivate{.name = "vanilla_lstm_gates",
                        .kind = Kind::compute,
@@ -34,7 +36,8 @@ const OpForm kActivate{.name = "vanilla_lstm_gates",
                        .aux = no_aux,
                        .passes_gradient = true,
                        .forward = DYNET_FORWARD(cpu::lstm_activate_forward),
-                       .backward = DYNET_BACKWARD(cpu::lstm_activate_backward)};
+                       .backward = DYNET_BACKWARD(cpu::lstm_activate_backward),
+                       .cuda = CudaRule::by(&cuda::kLstmActivate)};
 
 Dim cell_shape(const Operands& x) { return shape::lstm_cell(x[0], x[1]); }
 
@@ -46,7 +49,8 @@ const OpForm kCell{.name = "vanilla_lstm_c",
                    .aux = no_aux,
                    .passes_gradient = true,
                    .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
-                   .backward = DYNET_BACKWARD(cpu::lstm_cell_backward)};
+                   .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
+                   .cuda = CudaRule::by(&cuda::kLstmCell)};
 
 // tanh(c) is kept for the backward pass.
 const OpForm kOutput{.name = "vanilla_lstm_h",
@@ -57,7 +61,8 @@ const OpForm kOutput{.name = "vanilla_lstm_h",
                      .aux = [](const GraphStore&, const Node& n) { return n.dim.size(); },
                      .passes_gradient = true,
                      .forward = DYNET_FORWARD(cpu::lstm_output_forward),
-                     .backward = DYNET_BACKWARD(cpu::lstm_output_backward)};
+                     .backward = DYNET_BACKWARD(cpu::lstm_output_backward),
+                     .cuda = CudaRule::by(&cuda::kLstmOutput)};
 
 // Operands of the gates that are made of others: b, Wx, Wh, h, a mask of h and of x if there are
 // any, and the parts of x.

@@ -5,6 +5,7 @@
 #include "dynet-like/shape/broken.h"
 #include "kernels/cpu/moments.h"
 #include "kernels/cpu/reductions.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -17,7 +18,8 @@ Dim some_elements(const Operands& x) {
 Dim batches(const Operands& x) { return shape::batches(x[0]); }
 
 template <class Kernel>
-constexpr OpForm reduction(const char* name, Dim (*rule)(const Operands&), Reads reads) {
+constexpr OpForm reduction(const char* name, Dim (*rule)(const Operands&), Reads reads,
+                           const cuda::Kernels* on_cuda) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = rule,
@@ -26,21 +28,22 @@ constexpr OpForm reduction(const char* name, Dim (*rule)(const Operands&), Reads
           .aux = no_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(Kernel::template forward),
-          .backward = DYNET_BACKWARD(Kernel::template backward)};
+          .backward = DYNET_BACKWARD(Kernel::template backward),
+          .cuda = CudaRule::by(on_cuda)};
 }
 
-const OpForm kSumElems =
-    reduction<cpu::ReduceElems<cpu::ElemsSum>>("sum_elems", elements, Reads::nothing);
-const OpForm kMeanElems =
-    reduction<cpu::ReduceElems<cpu::ElemsMean>>("mean_elems", some_elements, Reads::nothing);
-const OpForm kSquaredNorm =
-    reduction<cpu::ReduceElems<cpu::ElemsSquaredNorm>>("squared_norm", elements, Reads::inputs);
+const OpForm kSumElems = reduction<cpu::ReduceElems<cpu::ElemsSum>>(
+    "sum_elems", elements, Reads::nothing, &cuda::kSumElems);
+const OpForm kMeanElems = reduction<cpu::ReduceElems<cpu::ElemsMean>>(
+    "mean_elems", some_elements, Reads::nothing, &cuda::kMeanElems);
+const OpForm kSquaredNorm = reduction<cpu::ReduceElems<cpu::ElemsSquaredNorm>>(
+    "squared_norm", elements, Reads::inputs, &cuda::kSquaredNorm);
 const OpForm kL2Norm =
-    reduction<cpu::ReduceElems<cpu::ElemsNorm>>("l2_norm", elements, Reads::both);
-const OpForm kSumBatches =
-    reduction<cpu::ReduceBatches<false>>("sum_batches", batches, Reads::nothing);
-const OpForm kMeanBatches =
-    reduction<cpu::ReduceBatches<true>>("mean_batches", batches, Reads::nothing);
+    reduction<cpu::ReduceElems<cpu::ElemsNorm>>("l2_norm", elements, Reads::both, &cuda::kL2Norm);
+const OpForm kSumBatches = reduction<cpu::ReduceBatches<false>>("sum_batches", batches,
+                                                                Reads::nothing, &cuda::kSumBatches);
+const OpForm kMeanBatches = reduction<cpu::ReduceBatches<true>>(
+    "mean_batches", batches, Reads::nothing, &cuda::kMeanBatches);
 
 using cpu::AlongAttr;
 using cpu::ReduceAttr;
@@ -75,7 +78,8 @@ constexpr OpForm moment(const char* name, Dim (*rule)(const Operands&), Reads re
           .aux = no_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::moment_forward),
-          .backward = DYNET_BACKWARD(cpu::moment_backward)};
+          .backward = DYNET_BACKWARD(cpu::moment_backward),
+          .cuda = CudaRule::by(&cuda::kMoment)};
 }
 constexpr OpForm deviation(const char* name) {
   return {.name = name,
@@ -86,7 +90,8 @@ constexpr OpForm deviation(const char* name) {
           .aux = cpu::deviation_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::deviation_forward),
-          .backward = DYNET_BACKWARD(cpu::deviation_backward)};
+          .backward = DYNET_BACKWARD(cpu::deviation_backward),
+          .cuda = CudaRule::by(&cuda::kDeviation)};
 }
 const OpForm kSumDim = moment("sum_dim", reduced, Reads::nothing);
 const OpForm kSumRows = moment("sum_rows", reduced_matrix, Reads::nothing);
@@ -118,7 +123,8 @@ constexpr OpForm extreme(const char* name) {
           .aux = cpu::extreme_along_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::ExtremeAlong<kLargest>::template forward),
-          .backward = DYNET_BACKWARD(cpu::ExtremeAlong<kLargest>::template backward)};
+          .backward = DYNET_BACKWARD(cpu::ExtremeAlong<kLargest>::template backward),
+          .cuda = CudaRule::by(kLargest ? &cuda::kMaxAlong : &cuda::kMinAlong)};
 }
 const OpForm kMaxDim = extreme<true>("max_dim");
 const OpForm kMinDim = extreme<false>("min_dim");
@@ -135,7 +141,8 @@ const OpForm kCumsum = {.name = "cumsum",
                         .aux = no_aux,
                         .passes_gradient = true,
                         .forward = DYNET_FORWARD(cpu::cumulative_sum_forward),
-                        .backward = DYNET_BACKWARD(cpu::cumulative_sum_backward)};
+                        .backward = DYNET_BACKWARD(cpu::cumulative_sum_backward),
+                        .cuda = CudaRule::by(&cuda::kCumulativeSum)};
 
 Expression apply(const OpForm& form, const Expression& x, SourceLocation at) {
   return add_node(form, x, {}, at);

@@ -5,6 +5,7 @@
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
 #include "kernels/cpu/selection.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -36,7 +37,8 @@ const OpForm kPick = {.name = "pick",
                       .aux = cpu::pick_aux,
                       .passes_gradient = true,
                       .forward = DYNET_FORWARD(cpu::pick_forward),
-                      .backward = DYNET_BACKWARD(cpu::pick_backward)};
+                      .backward = DYNET_BACKWARD(cpu::pick_backward),
+                      .cuda = CudaRule::by(&cuda::kPick)};
 
 constexpr OpForm pick_batch(const char* name) {
   return {.name = name,
@@ -51,7 +53,8 @@ constexpr OpForm pick_batch(const char* name) {
           .aux = cpu::pick_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::pick_batch_forward),
-          .backward = DYNET_BACKWARD(cpu::pick_batch_backward)};
+          .backward = DYNET_BACKWARD(cpu::pick_batch_backward),
+          .cuda = CudaRule::by(&cuda::kPickBatch)};
 }
 
 const OpForm kPickBatchElem = pick_batch("pick_batch_elem");
@@ -70,7 +73,8 @@ const OpForm kPickRange = {.name = "pick_range",
                            .aux = no_aux,
                            .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::pick_range_forward),
-                           .backward = DYNET_BACKWARD(cpu::pick_range_backward)};
+                           .backward = DYNET_BACKWARD(cpu::pick_range_backward),
+                           .cuda = CudaRule::by(&cuda::kPickRange)};
 
 constexpr OpForm selection(const char* name) {
   return {.name = name,
@@ -85,7 +89,8 @@ constexpr OpForm selection(const char* name) {
           .aux = cpu::pick_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::select_forward),
-          .backward = DYNET_BACKWARD(cpu::select_backward)};
+          .backward = DYNET_BACKWARD(cpu::select_backward),
+          .cuda = CudaRule::by(&cuda::kSelect)};
 }
 const OpForm kSelectRows = selection("select_rows");
 const OpForm kSelectCols = selection("select_cols");
@@ -105,7 +110,8 @@ const OpForm kStridedSelect = {.name = "strided_select",
                                .aux = no_aux,
                                .passes_gradient = true,
                                .forward = DYNET_FORWARD(cpu::strided_select_forward),
-                               .backward = DYNET_BACKWARD(cpu::strided_select_backward)};
+                               .backward = DYNET_BACKWARD(cpu::strided_select_backward),
+                               .cuda = CudaRule::by(&cuda::kStridedSelect)};
 
 const OpForm kReshape = {
     .name = "reshape",
@@ -116,7 +122,8 @@ const OpForm kReshape = {
     .aux = no_aux,
     .passes_gradient = true,
     .forward = kNoForward,
-    .backward = DYNET_BACKWARD(cpu::alias_backward)};
+    .backward = DYNET_BACKWARD(cpu::alias_backward),
+    .cuda = CudaRule::by(&cuda::kAlias)};
 
 const OpForm kNoBackprop = {.name = "nobackprop",
                             .kind = Kind::alias,
@@ -126,7 +133,8 @@ const OpForm kNoBackprop = {.name = "nobackprop",
                             .aux = no_aux,
                             .passes_gradient = false,
                             .forward = kNoForward,
-                            .backward = kNoBackward};
+                            .backward = kNoBackward,
+                            .cuda = CudaRule::by_executor()};
 
 const OpForm kTranspose = {.name = "transpose",
                            .kind = Kind::compute,
@@ -140,7 +148,8 @@ const OpForm kTranspose = {.name = "transpose",
                            .aux = no_aux,
                            .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::transpose_forward),
-                           .backward = DYNET_BACKWARD(cpu::transpose_backward)};
+                           .backward = DYNET_BACKWARD(cpu::transpose_backward),
+                           .cuda = CudaRule::by(&cuda::kTranspose)};
 
 constexpr OpForm concatenation(const char* name) {
   return {.name = name,
@@ -154,7 +163,8 @@ constexpr OpForm concatenation(const char* name) {
           .aux = no_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::concatenate_forward),
-          .backward = DYNET_BACKWARD(cpu::concatenate_backward)};
+          .backward = DYNET_BACKWARD(cpu::concatenate_backward),
+          .cuda = CudaRule::by(&cuda::kConcatenate)};
 }
 
 const OpForm kConcatenate = concatenation("concatenate");
@@ -169,7 +179,8 @@ const OpForm kConcatenateToBatch = {
     .aux = no_aux,
     .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::concatenate_batch_forward),
-    .backward = DYNET_BACKWARD(cpu::concatenate_batch_backward)};
+    .backward = DYNET_BACKWARD(cpu::concatenate_batch_backward),
+    .cuda = CudaRule::by(&cuda::kConcatenateBatch)};
 
 Expression pick_with(const OpForm& form, const Expression& x, const IndexArgument& v, unsigned d,
                      SourceLocation at) {

@@ -11,6 +11,7 @@
 #include "dynet-like/shape/reduction_rules.h"
 #include "kernels/cpu/softmax.h"
 #include "kernels/cpu/sparsemax.h"
+#include "kernels/cuda/kernels.h"
 
 namespace dynet {
 namespace {
@@ -30,7 +31,8 @@ const OpForm kSoftmax = {.name = "softmax",
                          .aux = cpu::softmax_aux,
                          .passes_gradient = true,
                          .forward = DYNET_FORWARD(cpu::softmax_forward),
-                         .backward = DYNET_BACKWARD(cpu::softmax_backward)};
+                         .backward = DYNET_BACKWARD(cpu::softmax_backward),
+                         .cuda = CudaRule::by(&cuda::kSoftmax)};
 
 const OpForm kLogSoftmax = {.name = "log_softmax",
                             .kind = Kind::compute,
@@ -40,7 +42,8 @@ const OpForm kLogSoftmax = {.name = "log_softmax",
                             .aux = no_aux,
                             .passes_gradient = true,
                             .forward = DYNET_FORWARD(cpu::log_softmax_forward),
-                            .backward = DYNET_BACKWARD(cpu::log_softmax_backward)};
+                            .backward = DYNET_BACKWARD(cpu::log_softmax_backward),
+                            .cuda = CudaRule::by(&cuda::kLogSoftmax)};
 
 const OpForm kLogSumExpDim = {.name = "logsumexp_dim",
                               .kind = Kind::compute,
@@ -55,7 +58,8 @@ const OpForm kLogSumExpDim = {.name = "logsumexp_dim",
                               .aux = cpu::logsumexp_along_aux,
                               .passes_gradient = true,
                               .forward = DYNET_FORWARD(cpu::logsumexp_along_forward),
-                              .backward = DYNET_BACKWARD(cpu::logsumexp_along_backward)};
+                              .backward = DYNET_BACKWARD(cpu::logsumexp_along_backward),
+                              .cuda = CudaRule::by(&cuda::kLogSumExpAlong)};
 
 const OpForm kSparsemax = {.name = "sparsemax",
                            .kind = Kind::compute,
@@ -65,7 +69,8 @@ const OpForm kSparsemax = {.name = "sparsemax",
                            .aux = cpu::sparsemax_aux,
                            .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::sparsemax_forward),
-                           .backward = DYNET_BACKWARD(cpu::sparsemax_backward)};
+                           .backward = DYNET_BACKWARD(cpu::sparsemax_backward),
+                           .cuda = CudaRule::by(&cuda::kSparsemax)};
 
 const OpForm kConstrainedSoftmax = {.name = "constrained_softmax",
                                     .kind = Kind::compute,
@@ -81,7 +86,8 @@ const OpForm kConstrainedSoftmax = {.name = "constrained_softmax",
                                     .aux = cpu::constrained_softmax_aux,
                                     .passes_gradient = true,
                                     .forward = DYNET_FORWARD(cpu::constrained_softmax_forward),
-                                    .backward = DYNET_BACKWARD(cpu::constrained_softmax_backward)};
+                                    .backward = DYNET_BACKWARD(cpu::constrained_softmax_backward),
+                                    .cuda = CudaRule::by(&cuda::kConstrainedSoftmax)};
 
 const OpForm kPickNegLogSoftmax = {
     .name = "pickneglogsoftmax",
@@ -96,7 +102,8 @@ const OpForm kPickNegLogSoftmax = {
     .aux = cpu::class_loss_aux,
     .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::class_loss_forward),
-    .backward = DYNET_BACKWARD(cpu::class_loss_backward)};
+    .backward = DYNET_BACKWARD(cpu::class_loss_backward),
+    .cuda = CudaRule::by(&cuda::kClassLoss)};
 
 }  // namespace
 

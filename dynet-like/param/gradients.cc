@@ -10,8 +10,18 @@
 namespace dynet {
 namespace {
 
-float* allocate_floats(std::size_t n) {
-  return static_cast<float*>(allocate_zeroed(n * sizeof(float)));
+float* allocate_floats(std::size_t n, const std::shared_ptr<MemorySource>& memory) {
+  return static_cast<float*>(memory ? memory->allocate(n * sizeof(float))
+                                    : allocate_zeroed(n * sizeof(float)));
+}
+
+void free_floats(float* p, const std::shared_ptr<MemorySource>& memory) noexcept {
+  if (!p) return;
+  memory ? memory->free(p) : free_aligned(p);
+}
+
+void add(const GradientSlot& to, const float* from, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) to.g[i] = to.written ? to.g[i] + from[i] : from[i];
 }
 
 // Sums the parts in the order of their bits. An odd-even transposition sort of whole blocks:
@@ -76,27 +86,28 @@ struct Merge {
 
 }  // namespace
 
-RowGradients::RowGradients(std::size_t rows, std::size_t row_size)
-    : rows_(rows), row_size_(row_size), slot_(new std::uint32_t[rows]) {
+RowGradients::RowGradients(std::size_t rows, std::size_t row_size,
+                           std::shared_ptr<MemorySource> memory)
+    : rows_(rows), row_size_(row_size), memory_(std::move(memory)), slot_(new std::uint32_t[rows]) {
   std::fill_n(slot_.get(), rows, kUnused);
 }
 
 RowGradients::~RowGradients() {
-  for (float* c : chunks_) free_aligned(c);
-  free_aligned(whole_);
+  for (float* c : chunks_) free_floats(c, memory_);
+  free_floats(whole_, memory_);
 }
 
 GradientSlot RowGradients::use_row(std::uint32_t row) {
   if (slot_[row] != kUnused) return {row_gradient(slot_[row]), true};
   const std::size_t k = used_.size();
-  if (k / kRows == chunks_.size()) chunks_.push_back(allocate_floats(kRows * row_size_));
+  if (k / kRows == chunks_.size()) chunks_.push_back(allocate_floats(kRows * row_size_, memory_));
   used_.push_back(row);
   slot_[row] = static_cast<std::uint32_t>(k);
   return {row_gradient(k), false};
 }
 
 GradientSlot RowGradients::use_whole() {
-  if (!whole_) whole_ = allocate_floats(rows_ * row_size_);
+  if (!whole_) whole_ = allocate_floats(rows_ * row_size_, memory_);
   return {whole_, std::exchange(whole_written_, true)};
 }
 
@@ -111,6 +122,21 @@ void RowGradients::unify() {
   used_.clear();
 }
 
+void RowGradients::add_to(RowGradients& host) const {
+  std::vector<float> here(std::max(whole_written_ ? rows_ : 0, std::min(kRows, used_.size())) *
+                          row_size_);
+  if (whole_written_) {
+    memory_->read(here.data(), whole_, rows_ * row_size_ * sizeof(float));
+    add(host.use_whole(), here.data(), rows_ * row_size_);
+  }
+  for (std::size_t first = 0; first < used_.size(); first += kRows) {
+    const std::size_t n = std::min(kRows, used_.size() - first);
+    memory_->read(here.data(), chunks_[first / kRows], n * row_size_ * sizeof(float));
+    for (std::size_t k = 0; k < n; ++k)
+      add(host.use_row(used_[first + k]), here.data() + k * row_size_, row_size_);
+  }
+}
+
 void RowGradients::clear() {
   for (std::uint32_t row : used_) slot_[row] = kUnused;
   used_.clear();
@@ -118,14 +144,14 @@ void RowGradients::clear() {
 }
 
 GradientLane::~GradientLane() {
-  for (Dense& s : dense_) free_aligned(s.g);
+  for (Dense& s : dense_) free_floats(s.g, memory_);
 }
 
 GradientSlot GradientLane::use(std::size_t index, std::size_t size) {
   if (index >= dense_.size()) dense_.resize(index + 1);
   Dense& s = dense_[index];
   if (!s.g) {
-    s.g = allocate_floats(size);
+    s.g = allocate_floats(size, memory_);
     s.size = size;
   }
   return {s.g, std::exchange(s.written, true)};
@@ -133,8 +159,29 @@ GradientSlot GradientLane::use(std::size_t index, std::size_t size) {
 
 RowGradients& GradientLane::rows(std::size_t index, std::size_t rows, std::size_t row_size) {
   if (index >= rows_.size()) rows_.resize(index + 1);
-  if (!rows_[index]) rows_[index] = std::make_unique<RowGradients>(rows, row_size);
+  if (!rows_[index]) rows_[index] = std::make_unique<RowGradients>(rows, row_size, memory_);
   return *rows_[index];
+}
+
+bool GradientLane::empty() const {
+  const auto written = [](const Dense& s) { return s.written; };
+  const auto used = [](const auto& r) { return r && !r->empty(); };
+  return std::none_of(dense_.begin(), dense_.end(), written) &&
+         std::none_of(rows_.begin(), rows_.end(), used);
+}
+
+void GradientLane::add_to(GradientLane& host) const {
+  std::vector<float> here;
+  for (std::size_t i = 0; i < dense_.size(); ++i) {
+    const Dense& s = dense_[i];
+    if (!s.written) continue;
+    here.resize(s.size);
+    memory_->read(here.data(), s.g, s.size * sizeof(float));
+    add(host.use(i, s.size), here.data(), s.size);
+  }
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    if (const RowGradients* r = find_rows(i))
+      r->add_to(host.rows(i, r->row_count(), r->row_size()));
 }
 
 void GradientLane::clear() {
@@ -143,30 +190,54 @@ void GradientLane::clear() {
     if (r) r->clear();
 }
 
-GradientLane& GradientLanes::claim(std::uint64_t thread) {
+GradientLane& GradientLanes::claim(std::uint64_t thread,
+                                   const std::shared_ptr<MemorySource>& memory) {
   for (Entry& e : entries_)
-    if (!e.active) {
+    if (!e.active && e.lane->memory() == memory) {
       e.active = true;
       e.thread = thread;
       return *e.lane;
     }
-  entries_.push_back({thread, true, std::make_unique<GradientLane>()});
+  entries_.push_back({thread, true, std::make_unique<GradientLane>(memory)});
   return *entries_.back().lane;
 }
 
-GradientLane& GradientLanes::mine() { return of(this_thread_number()); }
+GradientLane& GradientLanes::mine(const std::shared_ptr<MemorySource>& memory) {
+  return of(this_thread_number(), memory);
+}
 
-GradientLane& GradientLanes::numbered(unsigned number) { return of(kNumbered | number); }
+GradientLane& GradientLanes::numbered(unsigned number,
+                                      const std::shared_ptr<MemorySource>& memory) {
+  return of(kNumbered | number, memory);
+}
 
-GradientLane& GradientLanes::of(std::uint64_t key) {
+GradientLane& GradientLanes::of(std::uint64_t key, const std::shared_ptr<MemorySource>& memory) {
   const std::lock_guard lock(mutex_);
+  return find_or_claim(key, memory);
+}
+
+GradientLane& GradientLanes::find_or_claim(std::uint64_t key,
+                                           const std::shared_ptr<MemorySource>& memory) {
   for (Entry& e : entries_)
-    if (e.active && e.thread == key) return *e.lane;
-  return claim(key);
+    if (e.active && e.thread == key && e.lane->memory() == memory) return *e.lane;
+  return claim(key, memory);
+}
+
+// What lies on devices is added to the lanes of the same threads and numbers in the processor's
+// memory.
+void GradientLanes::bring_home() {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i].active || !entries_[i].lane->memory()) continue;
+    GradientLane& lane = *entries_[i].lane;
+    lane.add_to(find_or_claim(entries_[i].thread, nullptr));
+    lane.clear();
+    entries_[i].active = false;
+  }
 }
 
 GradientLane* GradientLanes::merge() {
   const std::lock_guard lock(mutex_);
+  bring_home();
   std::size_t count = 0, dense = 0, tables = 0;
   GradientLane* last = nullptr;
   for (Entry& e : entries_)
@@ -188,7 +259,7 @@ GradientLane* GradientLanes::merge() {
   for (const auto& [key, lane] : keyed) lanes.push_back(lane);
 
   // The sum belongs to no thread: a thread that goes on starts a lane of its own again.
-  GradientLane& out = claim(0);
+  GradientLane& out = claim(0, nullptr);
   const auto sizes = [&](auto&& find) {
     for (GradientLane* lane : lanes)
       if (auto n = find(*lane)) return n;
@@ -234,6 +305,17 @@ GradientLane* GradientLanes::merge() {
       e.active = false;
     }
   return &out;
+}
+
+GradientLane* GradientLanes::on_one_device() {
+  GradientLane* only = nullptr;
+  bool more = false;
+  for_each([&](GradientLane& lane) {
+    if (lane.empty()) return;
+    more |= only != nullptr;
+    only = &lane;
+  });
+  return only && !more && only->memory() ? only : nullptr;
 }
 
 void GradientLanes::clear() {

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
+#include "dynet-like/base/memory_source.h"
 #include "dynet-like/base/pod_vector.h"
 
 namespace dynet {
@@ -19,7 +21,9 @@ struct GradientSlot {
 /// The gradient of a lookup table: only the rows that were used have memory.
 class RowGradients {
  public:
-  RowGradients(std::size_t rows, std::size_t row_size);
+  /// In the memory of a device, or, if that is null, of the processor.
+  RowGradients(std::size_t rows, std::size_t row_size,
+               std::shared_ptr<MemorySource> memory = nullptr);
   ~RowGradients();
   RowGradients(const RowGradients&) = delete;
   RowGradients& operator=(const RowGradients&) = delete;
@@ -43,6 +47,8 @@ class RowGradients {
   std::size_t row_count() const { return rows_; }
   /// Moves the rows into the whole-table gradient, if that one was used, so that one form is left.
   void unify();
+  /// Adds all of a device's to `host`.
+  void add_to(RowGradients& host) const;
   void clear();
   bool empty() const { return used_.empty() && !whole_written_; }
 
@@ -51,6 +57,7 @@ class RowGradients {
   static constexpr std::uint32_t kUnused = 0xffffffffu;
 
   std::size_t rows_, row_size_;
+  std::shared_ptr<MemorySource> memory_;
   std::unique_ptr<std::uint32_t[]> slot_;
   PodVector<std::uint32_t> used_;
   std::vector<float*> chunks_;  // never moved: backward holds pointers into them
@@ -61,7 +68,9 @@ class RowGradients {
 /// The gradients that one thread's backward passes have added up, by parameter index.
 class GradientLane {
  public:
-  GradientLane() = default;
+  /// In the memory of a device, or of the processor.
+  explicit GradientLane(std::shared_ptr<MemorySource> memory = nullptr)
+      : memory_(std::move(memory)) {}
   ~GradientLane();
   GradientLane(const GradientLane&) = delete;
   GradientLane& operator=(const GradientLane&) = delete;
@@ -82,6 +91,11 @@ class GradientLane {
   std::size_t dense_count() const { return dense_.size(); }
   std::size_t table_count() const { return rows_.size(); }
   void forget(std::size_t index) { dense_[index].written = false; }
+  /// Whose memory it is, or null.
+  const std::shared_ptr<MemorySource>& memory() const { return memory_; }
+  bool empty() const;
+  /// Adds all of a device's to `host`.
+  void add_to(GradientLane& host) const;
   void clear();
 
  private:
@@ -90,6 +104,7 @@ class GradientLane {
     std::size_t size = 0;
     bool written = false;
   };
+  std::shared_ptr<MemorySource> memory_;
   std::vector<Dense> dense_;
   std::vector<std::unique_ptr<RowGradients>> rows_;
 };
@@ -97,19 +112,29 @@ class GradientLane {
 /// How the gradients of graphs on several threads meet.
 ///
 /// Every thread adds into a lane of its own, in the order of its backward passes, or into the lane
-/// that a graph names. `merge` adds the
+/// that a graph names; graphs on a device have lanes in its memory. `merge` adds the
 /// lanes up element by element, sorted by their bits, so the sum depends on what each thread
 /// computed and never on which came first. With one thread there is one lane and nothing to add up:
 /// the trainer reads the very memory that backward wrote.
 class GradientLanes {
  public:
   /// The lane of the calling thread. Safe to call from any thread at any time.
-  GradientLane& mine();
+  GradientLane& mine(const std::shared_ptr<MemorySource>& memory = nullptr);
   /// A lane by its number, apart from those of threads; one thread at a time may use it. Safe to
   /// call likewise.
-  GradientLane& numbered(unsigned number);
+  GradientLane& numbered(unsigned number, const std::shared_ptr<MemorySource>& memory = nullptr);
   /// One lane holding all gradients, or null if there are none. Not while a backward pass runs.
   GradientLane* merge();
+  /// The lane with all gradients, if they lie in one and in the memory of a device; else null. Not
+  /// while a backward pass runs.
+  GradientLane* on_one_device();
+  /// f(lane) for each lane that may have gradients. Not while a backward pass runs.
+  template <class F>
+  void for_each(F f) {
+    const std::lock_guard lock(mutex_);
+    for (Entry& e : entries_)
+      if (e.active) f(*e.lane);
+  }
   /// Drops all gradients, keeping the memory. Not while a backward pass runs.
   void clear();
 
@@ -120,8 +145,10 @@ class GradientLanes {
     std::unique_ptr<GradientLane> lane;
   };
   static constexpr std::uint64_t kNumbered = std::uint64_t{1} << 63;
-  GradientLane& of(std::uint64_t key);
-  GradientLane& claim(std::uint64_t thread);
+  GradientLane& of(std::uint64_t key, const std::shared_ptr<MemorySource>& memory);
+  GradientLane& find_or_claim(std::uint64_t key, const std::shared_ptr<MemorySource>& memory);
+  GradientLane& claim(std::uint64_t thread, const std::shared_ptr<MemorySource>& memory);
+  void bring_home();
 
   std::mutex mutex_;
   std::vector<Entry> entries_;

@@ -96,6 +96,12 @@ void ParameterHandle::scale_gradient(float s) {
   }
 }
 
+ParameterView Parameter::values() const {
+  get().settle_all();
+  get().may_change();
+  return {get().dim, get().values};
+}
+
 ParameterView Parameter::gradients() const {
   ParameterStorage& p = get();
   GradientLane* lane = p.bank->gradients.merge();
@@ -110,12 +116,14 @@ void Parameter::set_value(const std::vector<float>& values) {
   if (values.size() != p.size())
     throw ArgumentError("parameter " + p.name + " " + to_string(p.dim) + " needs " +
                         std::to_string(p.size()) + " values, got " + std::to_string(values.size()));
+  p.settle_all();
   std::copy(values.begin(), values.end(), p.values);
   p.changed();
 }
 
 void Parameter::clip_inplace(float left, float right) {
   if (!(left <= right)) throw ArgumentError("clip_inplace: needs left <= right");
+  get().settle_all();
   float* v = get().values;
   for (std::size_t i = 0; i < get().size(); ++i) v[i] = std::clamp(v[i], left, right);
   get().changed();
@@ -136,6 +144,7 @@ void LookupParameter::initialize(unsigned index, const std::vector<float>& value
 Tensor LookupParameter::row(unsigned index) const {
   check_row(get(), index);
   get().settle(index);
+  get().may_change();
   return {get().dim, get().values + index * get().row_size()};
 }
 
@@ -333,12 +342,12 @@ void forget_gradients(ParameterBank& bank, const CollectionNode& root) {
 }
 
 void forget_gradients(ParameterBank& bank, const ParameterFilter& which) {
-  GradientLane* lane = bank.gradients.merge();
-  if (!lane) return;
-  for (auto& p : bank.parameters)
-    if (lane->find(p->index) && which(*p)) lane->forget(p->index);
-  for (auto& p : bank.tables)
-    if (RowGradients* r = lane->find_rows(p->index); r && which(*p)) r->clear();
+  bank.gradients.for_each([&](GradientLane& lane) {
+    for (auto& p : bank.parameters)
+      if (lane.find(p->index) && which(*p)) lane.forget(p->index);
+    for (auto& p : bank.tables)
+      if (RowGradients* r = lane.find_rows(p->index); r && which(*p)) r->clear();
+  });
 }
 
 }  // namespace dynet

@@ -64,8 +64,9 @@ class Parameter : public ParameterHandle {
   Parameter() = default;
   explicit Parameter(std::shared_ptr<ParameterStorage> p) : ParameterHandle(std::move(p)) {}
 
-  /// A view of the values.
-  ParameterView values() const { return {get().dim, get().values}; }
+  /// A view of the values; right until the next update if graphs run on a device. There, what is
+  /// written through it after another graph has begun is not seen: `set_value` always is.
+  ParameterView values() const;
   /// A view of the gradient summed so far; zero if there is none. Not while a backward pass runs.
   ParameterView gradients() const;
   /// Throws ArgumentError unless there are as many values as elements.
@@ -82,8 +83,8 @@ class LookupParameter : public ParameterHandle {
 
   /// Sets one row. Throws IndexError, or ArgumentError for a wrong number of values.
   void initialize(unsigned index, const std::vector<float>& values);
-  /// A view of each row. Where rows are updated late (Trainer::sparse_updates_exact) a view is
-  /// right until the next update.
+  /// A view of each row. Where rows are updated late (Trainer::sparse_updates_exact), or graphs run
+  /// on a device, a view is right until the next update; see also Parameter::values.
   std::vector<Tensor> values() const;
   /// A view of one row. Throws IndexError.
   Tensor row(unsigned index) const;

@@ -2,11 +2,24 @@
 
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/errors.h"
+#include "dynet-like/param/on_device.h"
 #include "dynet-like/shape/rules.h"
 
 namespace dynet {
 
+ParameterStorage::ParameterStorage() = default;
+
 ParameterStorage::~ParameterStorage() { free_aligned(values); }
+
+void ParameterStorage::changed() {
+  bank->changes.fetch_add(1, std::memory_order_relaxed);
+  may_change();
+}
+
+void ParameterStorage::may_change() {
+  const std::lock_guard lock(bank->on_device);
+  if (on_device) on_device->changed_on_host();
+}
 
 Dim ParameterStorage::full_dim() const {
   Dim d = dim;

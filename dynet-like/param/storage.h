@@ -3,6 +3,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,11 @@
 namespace dynet {
 
 class ParameterBank;
+class ValuesOnDevices;
 struct CollectionNode;
 
-/// Rows of a table that are behind on purpose: a trainer brings them up to date when their values
-/// are asked for. Safe to call from several threads at once.
+/// Values, or rows of a table, that are behind on purpose: whoever knows the newest brings them up
+/// to date when they are asked for. Safe to call from several threads at once.
 class LaggingRows {
  public:
   virtual ~LaggingRows() = default;
@@ -34,6 +36,7 @@ struct ParameterStorage {
   bool updated = true;  ///< false: frozen, gets no gradient and no update
   ParameterBank* bank = nullptr;
   const CollectionNode* collection = nullptr;
+  std::unique_ptr<ValuesOnDevices> on_device;  ///< null: no device has a copy
   LaggingRows* lagging = nullptr;  ///< if not null, rows are settled before their values are used
 
   /// To be called before `values` of one row, or of all, are read or written.
@@ -45,12 +48,14 @@ struct ParameterStorage {
   }
   std::size_t row_size() const { return dim.size(); }
   std::size_t size() const { return rows * row_size(); }
-  /// To be called after every change of the values.
+  /// To be called after every change of the values, which are the newest then.
   void changed();
+  /// To be called when settled values are handed out to somebody who may change them.
+  void may_change();
   /// The shape of all values: a table has its number of rows as last size.
   Dim full_dim() const;
 
-  ParameterStorage() = default;
+  ParameterStorage();
   ParameterStorage(const ParameterStorage&) = delete;
   ParameterStorage& operator=(const ParameterStorage&) = delete;
   ~ParameterStorage();
@@ -94,9 +99,8 @@ class ParameterBank {
   std::uint64_t seed = 1;
   /// How often values were changed by the library.
   std::atomic<std::uint64_t> changes = 0;
+  std::mutex on_device;  ///< held to look at what devices keep of its parameters
 };
-
-inline void ParameterStorage::changed() { bank->changes.fetch_add(1, std::memory_order_relaxed); }
 
 /// `name` made unique in `collection` and put behind its full name, as DyNet does: `W`, `W_1`, ...,
 /// and `_0`, `_1`, ... for parameters without a name. Throws ArgumentError for `/` and `_` in a

@@ -1,41 +1,36 @@
 #include "dynet-like/train/adam.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "dynet-like/base/errors.h"
+#include "kernels/cuda/update.h"
 
 namespace dynet {
 namespace {
 
-enum : unsigned { kBeta1, kBeta2, kStep, kEpsilon, kKeep };  // constants of an update
-
-template <bool kMaximum>
-void apply(const TrainerSlice& s) {
-  const float b1 = s.c[kBeta1], b2 = s.c[kBeta2], step = s.c[kStep], eps = s.c[kEpsilon];
-  const float keep = s.c[kKeep], a1 = 1.0f - b1, a2 = 1.0f - b2;
-  each_value<kMaximum ? 3 : 2>(s, [=](float w, float g, float* a) {
-    a[0] = b1 * a[0] + a1 * g;
-    a[1] = b2 * a[1] + a2 * (g * g);
-    float v = a[1];
-    if constexpr (kMaximum) v = a[2] = std::max(a[2], v);
-    return keep * w - step * a[0] / (std::sqrt(v) + eps);
-  });
-}
+using AdamRule = rules::Adam<false>;
+using AmsgradRule = rules::Adam<true>;
 
 // Without a first moment values only decay.
 std::size_t rest(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
   if (!all_zero(s.state[0], s.n)) return 0;
   double keep = 1;
-  for (std::size_t k = 0; k < n; ++k) keep *= static_cast<double>(missed[k].constants[kKeep]);
+  for (std::size_t k = 0; k < n; ++k)
+    keep *= static_cast<double>(missed[k].constants[AdamRule::kKeep]);
   scale_values(s.w, s.n, keep);
-  const double b2 = missed[0].constants[kBeta2];
+  const double b2 = missed[0].constants[AdamRule::kBeta2];
   scale_values(s.state[1], s.n, std::pow(b2, static_cast<double>(n)));
   return n;
 }
 
-constexpr TrainerRule kAdam{.arrays = 2, .apply = apply<false>, .rest = rest};
-constexpr TrainerRule kAmsgrad{.arrays = 3, .apply = apply<true>, .rest = rest};
+constexpr TrainerRule kAdam{.arrays = AdamRule::kState,
+                            .apply = apply_rule<AdamRule>,
+                            .device = DeviceRule::by(&cuda::kUpdateAdam),
+                            .rest = rest};
+constexpr TrainerRule kAmsgrad{.arrays = AmsgradRule::kState,
+                               .apply = apply_rule<AmsgradRule>,
+                               .device = DeviceRule::by(&cuda::kUpdateAmsgrad),
+                               .rest = rest};
 
 }  // namespace
 
@@ -78,7 +73,7 @@ AdamWTrainer::AdamWTrainer(const ParameterCollection& pc, real lr, real beta_1, 
 
 void AdamWTrainer::begin_update(std::uint64_t step, TrainerConstants& c) {
   AdamTrainer::begin_update(step, c);
-  c[kKeep] = 1.0f - learning_rate * weight_decay_;
+  c[AdamRule::kKeep] = 1.0f - learning_rate * weight_decay_;
 }
 
 std::vector<Trainer::Field> AdamWTrainer::fields() {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dynet-like/base/errors.h"
+#include "kernels/cuda/update.h"
 
 namespace dynet {
 namespace {
@@ -22,41 +23,19 @@ std::size_t rest(const TrainerSlice& s, const MissedUpdate* missed, std::size_t 
 }
 
 constexpr TrainerRule kAdagrad{
-    .arrays = 1,
-    .apply =
-        [](const TrainerSlice& s) {
-          const float rate = s.c[0], eps = s.c[1];
-          each_value<1>(s, [=](float w, float g, float* v) {
-            v[0] += g * g;
-            return w - rate * g / std::sqrt(v[0] + eps);
-          });
-        },
+    .arrays = rules::Adagrad::kState,
+    .apply = apply_rule<rules::Adagrad>,
+    .device = DeviceRule::by(&cuda::kUpdateAdagrad),
     .rest = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
 
-constexpr TrainerRule kAdadelta{.arrays = 2,
-                                .apply =
-                                    [](const TrainerSlice& s) {
-                                      const float eps = s.c[1], rho = s.c[2], a = 1.0f - rho;
-                                      each_value<2>(s, [=](float w, float g, float* v) {
-                                        v[0] = rho * v[0] + a * (g * g);
-                                        const float d =
-                                            -g * std::sqrt(v[1] + eps) / std::sqrt(v[0] + eps);
-                                        v[1] = rho * v[1] + a * (d * d);
-                                        return w + d;
-                                      });
-                                    },
+constexpr TrainerRule kAdadelta{.arrays = rules::Adadelta::kState,
+                                .apply = apply_rule<rules::Adadelta>,
+                                .device = DeviceRule::by(&cuda::kUpdateAdadelta),
                                 .rest = rest<2>};
 
-constexpr TrainerRule kRMSProp{.arrays = 1,
-                               .apply =
-                                   [](const TrainerSlice& s) {
-                                     const float rate = s.c[0], eps = s.c[1], rho = s.c[2],
-                                                 a = 1.0f - rho;
-                                     each_value<1>(s, [=](float w, float g, float* v) {
-                                       v[0] = rho * v[0] + a * (g * g);
-                                       return w - rate * g / std::sqrt(v[0] + eps);
-                                     });
-                                   },
+constexpr TrainerRule kRMSProp{.arrays = rules::RMSProp::kState,
+                               .apply = apply_rule<rules::RMSProp>,
+                               .device = DeviceRule::by(&cuda::kUpdateRMSProp),
                                .rest = rest<1>};
 
 }  // namespace

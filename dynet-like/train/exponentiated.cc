@@ -17,7 +17,7 @@ void apply(const TrainerSlice& s) {
   }
   float largest = -std::numeric_limits<float>::infinity();
   for (std::size_t i = 0; i < s.n; ++i) {
-    h[i] = train_detail::flush(momentum * h[i] - (s.g ? rate * s.scale * s.g[i] : 0.0f));
+    h[i] = flush_subnormal(momentum * h[i] - (s.g ? rate * s.scale * s.g[i] : 0.0f));
     if (w[i] > 0) largest = std::max(largest, h[i]);
   }
   double sum = 0;
@@ -32,6 +32,7 @@ void apply(const TrainerSlice& s) {
 constexpr TrainerRule kExponentiated{
     .arrays = 1,
     .apply = apply,
+    .device = DeviceRule::never("the values of a parameter depend on each other"),
     .rest = [](const TrainerSlice& s, const MissedUpdate*,
                std::size_t n) { return all_zero(s.state[0], s.n) ? n : 0; },
     .whole = true};

@@ -1,14 +1,15 @@
 #pragma once
 
-#include <array>
-#include <cmath>
 #include <cstddef>
-#include <limits>
+
+#include "dynet-like/base/required.h"
+#include "dynet-like/param/update_rules.h"
 
 namespace dynet {
 
-/// The numbers of one update that a rule needs: rates, decays, corrections.
-using TrainerConstants = std::array<float, 6>;
+namespace cuda {
+struct UpdateRule;  // kernels/cuda/update.h
+}
 
 /// A stretch of one parameter in an update. No array overlaps another.
 struct TrainerSlice {
@@ -29,12 +30,24 @@ struct MissedUpdate {
   float keep;
 };
 
+/// How a trainer works on a device.
+struct DeviceRule {
+  const cuda::UpdateRule* kernel;  ///< null if there is none, or if the library has no CUDA in it
+  const char* why_not;             ///< the reason, if there is none
+
+  /// By this kernel.
+  static constexpr DeviceRule by(const cuda::UpdateRule* kernel) { return {kernel, nullptr}; }
+  /// On the host: values, gradients and state are brought there and back.
+  static constexpr DeviceRule never(const char* reason) { return {nullptr, reason}; }
+};
+
 /// What a trainer does to memory: plain functions, so that it can be done at any time.
 struct TrainerRule {
   /// State arrays of each parameter, as large as it, at most TrainerSlice::kMaxArrays. State starts
   /// as zero, and a rule must not move a value that never had a gradient.
   std::size_t arrays;
   void (*apply)(const TrainerSlice& s);
+  Required<DeviceRule> device;
   /// A short cut for rows that miss updates, or null: takes as many of these updates with gradient
   /// zero as it can take at once, and returns their number; zero if the values still move. `keep`
   /// is the caller's.
@@ -47,12 +60,9 @@ struct TrainerRule {
 
 namespace train_detail {
 
-// State decays into subnormal numbers and stays there, where some processors are a hundred times
-// slower.
-inline float flush(float x) { return std::abs(x) < std::numeric_limits<float>::min() ? 0.0f : x; }
-
+// Inline, for a row is so short that a call counts.
 template <std::size_t kArrays, bool kGradient, class Rule>
-void each_value(const TrainerSlice& s, Rule rule) {
+[[gnu::always_inline]] inline void each_value(const TrainerSlice& s, Rule rule) {
   float* __restrict w = s.w;
   const float* __restrict g = s.g;
   float* __restrict p = s.state[0];
@@ -66,9 +76,9 @@ void each_value(const TrainerSlice& s, Rule rule) {
     if constexpr (kArrays > 1) a[1] = q[i];
     if constexpr (kArrays > 2) a[2] = r[i];
     const float wi = rule(w[i], kGradient ? g[i] * scale : 0.0f, a) * keep;
-    if constexpr (kArrays > 0) p[i] = flush(a[0]);
-    if constexpr (kArrays > 1) q[i] = flush(a[1]);
-    if constexpr (kArrays > 2) r[i] = flush(a[2]);
+    if constexpr (kArrays > 0) p[i] = flush_subnormal(a[0]);
+    if constexpr (kArrays > 1) q[i] = flush_subnormal(a[1]);
+    if constexpr (kArrays > 2) r[i] = flush_subnormal(a[2]);
     w[i] = wi;
   }
 }
@@ -79,7 +89,7 @@ void each_value(const TrainerSlice& s, Rule rule) {
 /// most 3) numbers of state, changes these and returns the new value. State too small for a normal
 /// number becomes zero.
 template <std::size_t kArrays, class Rule>
-void each_value(const TrainerSlice& s, Rule rule) {
+[[gnu::always_inline]] inline void each_value(const TrainerSlice& s, Rule rule) {
   static_assert(kArrays <= 3);
   if (s.g)
     train_detail::each_value<kArrays, true>(s, rule);
@@ -87,11 +97,17 @@ void each_value(const TrainerSlice& s, Rule rule) {
     train_detail::each_value<kArrays, false>(s, rule);
 }
 
+/// The same with one of dynet-like/param/update_rules.h.
+template <class Rule>
+void apply_rule(const TrainerSlice& s) {
+  each_value<Rule::kState>(s, Rule(s.c));
+}
+
 /// v times s.
 inline void scale_values(float* v, std::size_t n, double s) {
   if (s == 1) return;
   const auto f = static_cast<float>(s);
-  for (std::size_t i = 0; i < n; ++i) v[i] = train_detail::flush(v[i] * f);
+  for (std::size_t i = 0; i < n; ++i) v[i] = flush_subnormal(v[i] * f);
 }
 
 inline bool all_zero(const float* v, std::size_t n) {

@@ -1,29 +1,23 @@
 #include "dynet-like/train/sgd.h"
 
+#include "kernels/cuda/update.h"
+
 namespace dynet {
 namespace {
 
 constexpr TrainerRule kSGD{
-    .arrays = 0,
-    .apply =
-        [](const TrainerSlice& s) {
-          const float rate = s.c[0];
-          each_value<0>(s, [=](float w, float g, float*) { return w - rate * g; });
-        },
+    .arrays = rules::SGD::kState,
+    .apply = apply_rule<rules::SGD>,
+    .device = DeviceRule::by(&cuda::kUpdateSGD),
     .rest = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
 
 constexpr TrainerRule kMomentum{
-    .arrays = 1,
-    .apply =
-        [](const TrainerSlice& s) {
-          const float rate = s.c[0], momentum = s.c[1];
-          each_value<1>(s, [=](float w, float g, float* v) {
-            v[0] = momentum * v[0] - rate * g;
-            return w + v[0];
-          });
-        },
-    .rest = [](const TrainerSlice& s, const MissedUpdate*,
-               std::size_t n) { return all_zero(s.state[0], s.n) ? n : 0; }};
+    .arrays = rules::Momentum::kState,
+    .apply = apply_rule<rules::Momentum>,
+    .device = DeviceRule::by(&cuda::kUpdateMomentum),
+    .rest = [](const TrainerSlice& s, const MissedUpdate*, std::size_t n) {
+      return all_zero(s.state[0], s.n) ? n : 0;
+    }};
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/train/lazy_rows.h"
+#include "dynet-like/train/on_device.h"
 #include "dynet-like/train/trainer.h"
 
 namespace dynet {
@@ -62,6 +63,7 @@ std::vector<Trainer::Field> Trainer::with(std::vector<Field> fields,
 }
 
 std::map<std::string, double> Trainer::numbers() const {
+  look_back();
   std::map<std::string, double> all;
   for (const Field& f : const_cast<Trainer*>(this)->fields())
     all[f.name] = std::visit([](auto* x) { return static_cast<double>(*x); }, f.value);
@@ -70,6 +72,7 @@ std::map<std::string, double> Trainer::numbers() const {
 
 std::vector<Trainer::StateView> Trainer::state_views() const {
   need_weights("saving");
+  look_back();
   std::vector<StateView> views;
   const auto add = [&](ParameterStorage& p) {
     const State* state = const_cast<Trainer*>(this)->find_state(p);
@@ -138,6 +141,8 @@ void Trainer::restore(TrainerSnapshot&& s) {
     (p.is_lookup ? tables : dense)[p.index] = std::move(e.arrays);
   }
   const std::vector<Field> mine = fields();
+  look_back();
+  late_error_.clear();
   forget_state();
   weights_.clear();  // the values are another model's now
   swapped_ = false;

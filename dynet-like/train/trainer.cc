@@ -8,6 +8,7 @@
 #include "dynet-like/base/process.h"
 #include "dynet-like/base/workers.h"
 #include "dynet-like/train/lazy_rows.h"
+#include "dynet-like/train/on_device.h"
 
 namespace dynet {
 namespace {
@@ -17,10 +18,6 @@ std::size_t find_bad(const float* g, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     if (!std::isfinite(g[i])) return i;
   return n;
-}
-
-float keep_factor(const ParameterStorage& p) {
-  return 1.0f - p.collection->effective_weight_decay();
 }
 
 }  // namespace
@@ -87,18 +84,31 @@ bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter
   need_weights("update");
   if (!std::isfinite(scale))
     throw ArgumentError("Trainer: gradients cannot count " + std::to_string(scale) + " times");
+  look_back();
+  bool made = true;
+  if (GradientLane* lane = lane_on_device(chosen))
+    update_on_device(*lane, chosen, dropped, scale);
+  else
+    made = update_on_host(chosen, dropped, scale);
+  tell_error();
+  return made;
+}
+
+void Trainer::drop_gradients(const ParameterFilter& dropped) {
+  if (dropped)
+    forget_gradients(collection_.bank(), dropped);
+  else
+    forget_gradients(collection_.bank(), collection_.node());
+}
+
+bool Trainer::update_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped,
+                             real scale) {
   ParameterBank& bank = collection_.bank();
-  const auto drop_gradients = [&] {
-    if (dropped)
-      forget_gradients(bank, dropped);
-    else
-      forget_gradients(bank, collection_.node());
-  };
   float factor = scale;
   try {
     factor = clip(chosen, scale);
   } catch (const NumericError&) {
-    drop_gradients();
+    drop_gradients(dropped);
     if (!skip_non_finite) throw;
     ++skipped;
     ++skipped_since_status;
@@ -107,10 +117,7 @@ bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter
   const GradientLane* lane = bank.gradients.merge();
   prepare(chosen, lane);
   begin_update(step_ + 1, constants_);
-  bank.changes.fetch_add(1, std::memory_order_relaxed);
-  ++step_;
-  ++updates;
-  ++updates_since_status;
+  count_update();
   for_each_piece([&](const Piece& piece) {
     const float* g = lane ? lane->find(piece.p->index) : nullptr;
     update_slice(*piece.p, piece.at, piece.n, g ? g + piece.at : nullptr, factor,
@@ -118,19 +125,29 @@ bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter
   });
   for (auto& p : bank.tables)
     if (chosen(*p)) update_table(*p, lane ? lane->find_rows(p->index) : nullptr, factor);
-  drop_gradients();
+  for (auto* all : {&bank.parameters, &bank.tables})
+    for (auto& p : *all)
+      if (chosen(*p)) p->changed();
+  drop_gradients(dropped);
   if (average_kind_ && ++average_waited_ >= average_every_) update_averages();
   if (schedule_) learning_rate = schedule_.rate(++scheduled_);
   return true;
 }
 
-// All memory that the update needs, so that nothing can fail once it has begun.
+void Trainer::count_update() {
+  ++step_;
+  ++updates;
+  ++updates_since_status;
+}
+
+// All memory that the update needs, on the host, so that nothing can fail once it has begun.
 void Trainer::prepare(const ParameterFilter& chosen, const GradientLane* lane) {
   ParameterBank& bank = collection_.bank();
   chosen_.clear();
   for (auto& p : bank.parameters) {
     if (!chosen(*p)) continue;
     chosen_.push_back(p.get());
+    p->settle_all();
     if (average_kind_ || (lane && lane->find(p->index))) prepare_state(*p);
   }
   for (auto& p : bank.tables) {
@@ -139,13 +156,19 @@ void Trainer::prepare(const ParameterFilter& chosen, const GradientLane* lane) {
     if (average_kind_ || has_gradient) prepare_state(*p);
     prepare_lazy_rows(*p, has_gradient);
   }
+  for (auto* all : {&bank.parameters, &bank.tables})
+    for (auto& p : *all)
+      if (State* state = chosen(*p) ? find_state(*p) : nullptr)
+        for (StateArray& a : *state) a.data();  // which brings it home
   cut(chosen_, rule_.whole);
 }
 
-void Trainer::prepare_state(ParameterStorage& p) {
-  if (arrays() == 0) return;
+// True if there was none yet.
+bool Trainer::prepare_state(ParameterStorage& p) {
+  if (arrays() == 0) return false;
   auto& all = p.is_lookup ? tables_ : dense_;
-  if (p.index < all.size() && all[p.index].size() == arrays()) return;
+  if (p.index < all.size() && all[p.index].size() == arrays()) return false;
+  p.settle_all();
   begin_parameter(p);
   State fresh;
   for (std::size_t k = 0; k < arrays(); ++k) fresh.emplace_back(p.size());
@@ -156,10 +179,10 @@ void Trainer::prepare_state(ParameterStorage& p) {
     const double b = average_beta_, n = static_cast<double>(averages_);
     const auto part = static_cast<float>(
         moving_average() == MovingAverage::Exponential ? 1 - std::pow(b, n) : 1.0);
-    p.settle_all();
     for (std::size_t i = 0; i < p.size(); ++i) fresh.back().data()[i] = part * p.values[i];
   }
   state.swap(fresh);
+  return true;
 }
 
 void Trainer::prepare_lazy_rows(ParameterStorage& p, bool has_gradient) {
@@ -274,6 +297,7 @@ void Trainer::update_averages() {
   const float part = moving_average() == MovingAverage::Exponential
                          ? 1.0f - average_beta_
                          : static_cast<float>(1.0 / static_cast<double>(averages_));
+  for (ParameterStorage* p : all) find_state(*p)->back().data();  // here, before threads ask
   for_each_piece([&](const Piece& piece) {
     const float* __restrict w = piece.p->values + piece.at;
     float* __restrict a = find_state(*piece.p)->back().data() + piece.at;
@@ -282,15 +306,14 @@ void Trainer::update_averages() {
 }
 
 float Trainer::clip_gradients() {
+  look_back();
   return clip([this](const ParameterStorage& p) { return trains(p); }, 1);
 }
 
 // What the gradients are to be multiplied by, `scale` included.
 float Trainer::clip(const ParameterFilter& chosen, real scale) {
-  if (!clipping_enabled && !skip_non_finite) return scale;
-  if (clipping_enabled && !(clip_threshold >= 0))
-    throw ArgumentError("Trainer: clip_threshold must not be negative, got " +
-                        std::to_string(clip_threshold));
+  if (!looks()) return scale;
+  check_threshold();
   const double norm = std::abs(static_cast<double>(scale)) *
                       std::sqrt(gradient_squared_norm(collection_.bank(), chosen));
   if (!std::isfinite(norm)) throw_bad_gradient(chosen);
@@ -299,6 +322,12 @@ float Trainer::clip(const ParameterFilter& chosen, real scale) {
   ++clips;
   ++clips_since_status;
   return static_cast<float>(static_cast<double>(scale) * (threshold / norm));
+}
+
+void Trainer::check_threshold() const {
+  if (clipping_enabled && !(clip_threshold >= 0))
+    throw ArgumentError("Trainer: clip_threshold must not be negative, got " +
+                        std::to_string(clip_threshold));
 }
 
 void Trainer::throw_bad_gradient(const ParameterFilter& chosen) const {
@@ -341,6 +370,7 @@ void Trainer::forget_state() {
 
 void Trainer::restart() {
   need_weights("restart");
+  look_back();
   forget_state();
   step_ = 0;
 }
@@ -351,6 +381,8 @@ void Trainer::restart(real new_learning_rate) {
 }
 
 std::string Trainer::status() {
+  look_back();
+  tell_error();
   std::ostringstream out;
   out << "[lr=" << learning_rate << " clips=" << clips_since_status
       << " updates=" << updates_since_status;
@@ -362,6 +394,7 @@ std::string Trainer::status() {
 }
 
 void Trainer::set_schedule(const LearningRateSchedule& schedule) {
+  look_back();
   schedule_ = schedule;
   scheduled_ = 0;
   if (schedule_) learning_rate = schedule_.rate(0);
@@ -378,6 +411,7 @@ void Trainer::start_average(MovingAverage kind, real beta, std::uint64_t every) 
   need_weights("another moving average");
   need_fraction("exponential_moving_average", "beta", beta);
   if (every == 0) throw ArgumentError("Trainer: a moving average needs every > 0, got 0");
+  look_back();
   for (auto* all : {&dense_, &tables_})
     for (State& s : *all)
       if (!s.empty()) s.resize(rule_.arrays);
@@ -423,6 +457,7 @@ void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correct
 void Trainer::swap_params_to_weights() {
   if (!swapped_) throw ArgumentError("Trainer: the weights are where they belong");
   for (auto& [p, saved] : weights_) {
+    p->settle_all();
     std::copy_n(saved.data(), p->size(), p->values);
     p->changed();
   }

@@ -19,6 +19,7 @@
 namespace dynet {
 
 class MissedUpdates;
+class TrainerOnDevice;
 class Workers;
 
 /// Everything that a trainer remembers besides the parameters, with parameters named relative to
@@ -56,6 +57,14 @@ enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 ///
 /// Frozen parameters stay as they are, and so does their state.
 ///
+/// If all gradients come from one thread's graphs on one device, the update runs there: values and
+/// state stay on the device until somebody asks for them, and nobody waits. What came of such an
+/// update is known in the next one, or when it is asked for by `status`, saving, `restart` or
+/// another member: only then are `clips`, `updates` and `skipped` what the rest of this text says,
+/// and an update that was left out is not told by `false` but counted then. EGTrainer, moving
+/// averages and `sparse_updates_exact` with tables run on the host, and so does an update whose
+/// gradients were looked at.
+///
 /// A trainer updates the parameters of its collection and everything below it, also those added
 /// later. It neither updates other parameters of the same tree nor drops their gradients. Gradients
 /// of several backward passes, of one graph or of many, add up until an update. Not to be used
@@ -72,6 +81,8 @@ class Trainer {
   /// Throws NumericError, naming a parameter, if clipping is enabled and the norm of the gradients
   /// is not finite; without clipping nothing is checked. After any error parameters and state are
   /// what they were; after NumericError the bad gradients are dropped, so that training can go on.
+  /// On a device the NumericError is about the update before, which has changed nothing; this one
+  /// is made before it is thrown. `status` throws it too, whichever comes first.
   bool update(real scale = 1);
   /// A step of these alone, or of a part of the collection: of the other parameters neither values,
   /// state nor gradients change. For state it counts as an update of all. Throws ArgumentError for
@@ -90,7 +101,8 @@ class Trainer {
   /// The factor that clipping asks for; 1 if it is disabled. Counts a clip. Throws NumericError.
   float clip_gradients();
   /// `[lr=0.1 clips=0 updates=12]`, counted since the last call; ` skipped=1` if batches were.
-  /// Printed as well in programs that call `initialize` of dynet-like::compat.
+  /// Printed as well in programs that call `initialize` of dynet-like::compat. Waits for the last
+  /// update if that runs on a device, and may throw its NumericError.
   std::string status();
 
   /// From now on the learning rate is set to the schedule's before each update; a default one ends
@@ -194,10 +206,24 @@ class Trainer {
 
   /// Gradients of `dropped` parameters go; null: of all in the collection.
   bool update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
+  void drop_gradients(const ParameterFilter& dropped);
+  bool looks() const { return clipping_enabled || skip_non_finite; }
+  void check_threshold() const;
+  bool update_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
+  GradientLane* lane_on_device(const ParameterFilter& chosen) const;
+  void update_on_device(GradientLane& lane, const ParameterFilter& chosen,
+                        const ParameterFilter& dropped, real scale);
+  void look_back();
+  void look_back() const { const_cast<Trainer*>(this)->look_back(); }
+  void tell_error();
+  void count_update();
+  static float keep_factor(const ParameterStorage& p) {
+    return 1.0f - p.collection->effective_weight_decay();
+  }
   float clip(const ParameterFilter& chosen, real scale);
   [[noreturn]] void throw_bad_gradient(const ParameterFilter& chosen) const;
   void prepare(const ParameterFilter& chosen, const GradientLane* lane);
-  void prepare_state(ParameterStorage& p);
+  bool prepare_state(ParameterStorage& p);
   void prepare_lazy_rows(ParameterStorage& p, bool has_gradient);
   void update_slice(ParameterStorage& p, std::size_t at, std::size_t n, const float* g, float scale,
                     float keep);
@@ -232,6 +258,8 @@ class Trainer {
   std::vector<std::pair<ParameterStorage*, StateArray>> weights_;  // while averages are swapped in
   bool swapped_ = false;
   std::vector<std::unique_ptr<MissedUpdates>> lazy_;  // of tables, by index in the bank
+  std::unique_ptr<TrainerOnDevice> on_device_;
+  std::string late_error_;  // of an update on a device, not told yet
 };
 
 }  // namespace dynet

@@ -85,7 +85,8 @@ const OpForm kCosine{.name = "cosine",
                      .aux = no_aux,
                      .passes_gradient = true,
                      .forward = DYNET_FORWARD(cosine_forward),
-                     .backward = DYNET_BACKWARD(cosine_backward)};
+                     .backward = DYNET_BACKWARD(cosine_backward),
+                     .cuda = CudaRule::never("this program has no CUDA kernels")};
 
 /// x y / max(|x| |y|, least)
 Expression cosine(const Expression& x, const Expression& y, double least = 1e-8,

@@ -18,9 +18,11 @@ struct Along {
     }
   }
   /// Lines along the dimension, in a batch of `batch` elements.
-  std::size_t lines(std::size_t batch) const { return outer * batch * inner; }
+  constexpr std::size_t lines(std::size_t batch) const { return outer * batch * inner; }
   /// Where a line begins; its elements follow `inner` apart.
-  std::size_t first(std::size_t line) const { return line / inner * size * inner + line % inner; }
+  constexpr std::size_t first(std::size_t line) const {
+    return line / inner * size * inner + line % inner;
+  }
 };
 
 }  // namespace dynet::cpu

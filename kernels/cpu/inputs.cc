@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <vector>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
@@ -11,23 +12,24 @@
 namespace dynet::cpu {
 
 template <class T>
+const float* input_values(const Batch<T>& b, std::size_t i) {
+  const auto& attr = b.template attr<InputAttr>(i);
+  if (attr.source == InputAttr::at_pointer) return static_cast<const float*>(attr.pointer);
+  if (attr.source != InputAttr::at_vector) return b.template payload<InputAttr, float>(i);
+  const auto& v = *static_cast<const std::vector<float>*>(attr.pointer);
+  const std::size_t n = b.node(i).dim.size();
+  if (v.size() != n)
+    throw ArgumentError("input: the vector had " + std::to_string(n) +
+                            " values when the node was made and now has " +
+                            std::to_string(v.size()) + "\n  at " + to_string(b.node(i).at()),
+                        b.node(i).at());
+  return v.data();
+}
+
+template <class T>
 void input_forward(const Batch<T>& b) {
-  for (std::size_t i = 0; i < b.count; ++i) {
-    const auto& attr = b.template attr<InputAttr>(i);
-    const std::size_t n = b.node(i).dim.size();
-    const float* from = b.template payload<InputAttr, float>(i);
-    if (attr.source == InputAttr::at_pointer) from = static_cast<const float*>(attr.pointer);
-    if (attr.source == InputAttr::at_vector) {
-      const auto& v = *static_cast<const std::vector<float>*>(attr.pointer);
-      if (v.size() != n)
-        throw ArgumentError("input: the vector had " + std::to_string(n) +
-                                " values when the node was made and now has " +
-                                std::to_string(v.size()) + "\n  at " + to_string(b.node(i).at()),
-                            b.node(i).at());
-      from = v.data();
-    }
-    std::copy_n(from, n, b.out(i));
-  }
+  for (std::size_t i = 0; i < b.count; ++i)
+    std::copy_n(input_values(b, i), b.node(i).dim.size(), b.out(i));
 }
 
 template <class T>
@@ -48,24 +50,34 @@ void constant_forward(const Batch<T>& b) {
 }
 
 template <class T>
-void one_hot_forward(const Batch<T>& b) {
-  for (std::size_t i = 0; i < b.count; ++i) {
-    const auto& attr = b.template attr<OneHotAttr>(i);
-    const unsigned* indices =
-        read_indices_of(b.node(i), attr.indices, b.template payload<OneHotAttr, unsigned>(i));
-    std::fill_n(b.out(i), b.dim().size(), T(0));
-    for (std::uint32_t e = 0; e < attr.indices.count; ++e) {
-      const unsigned index = indices[e];
-      if (index >= attr.size) throw_index_out_of_range(b.node(i), index, attr.size, "the vector");
-      b.out(i)[e * attr.size + index] = T(1);
-    }
+void read_one_hot(const Batch<T>& b, std::size_t i, unsigned* to) {
+  const auto& attr = b.template attr<OneHotAttr>(i);
+  const unsigned* indices =
+      read_indices_of(b.node(i), attr.indices, b.template payload<OneHotAttr, unsigned>(i));
+  for (std::uint32_t e = 0; e < attr.indices.count; ++e) {
+    const unsigned index = indices[e];
+    if (index >= attr.size) throw_index_out_of_range(b.node(i), index, attr.size, "the vector");
+    to[e] = index;
   }
 }
 
-#define DYNET_INSTANTIATE(T)                           \
-  template void input_forward(const Batch<T>&);        \
-  template void sparse_input_forward(const Batch<T>&); \
-  template void constant_forward(const Batch<T>&);     \
+template <class T>
+void one_hot_forward(const Batch<T>& b) {
+  const std::size_t size = b.dim().batch_size(), batch = b.dim().bd;
+  std::vector<unsigned> indices(batch);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    read_one_hot(b, i, indices.data());
+    std::fill_n(b.out(i), b.dim().size(), T(0));
+    for (std::size_t e = 0; e < batch; ++e) b.out(i)[e * size + indices[e]] = T(1);
+  }
+}
+
+#define DYNET_INSTANTIATE(T)                                           \
+  template const float* input_values(const Batch<T>&, std::size_t);    \
+  template void read_one_hot(const Batch<T>&, std::size_t, unsigned*); \
+  template void input_forward(const Batch<T>&);                        \
+  template void sparse_input_forward(const Batch<T>&);                 \
+  template void constant_forward(const Batch<T>&);                     \
   template void one_hot_forward(const Batch<T>&);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)

@@ -33,6 +33,13 @@ struct OneHotAttr {
   std::uint64_t size;
 };
 
+/// The numbers of node i as they are now. Throws ArgumentError if a vector has changed its length.
+template <class T>
+const float* input_values(const Batch<T>& b, std::size_t i);
+/// The indices of node i as they are now, one for each batch element. Throws IndexError.
+template <class T>
+void read_one_hot(const Batch<T>& b, std::size_t i, unsigned* to);
+
 template <class T>
 void input_forward(const Batch<T>& b);
 template <class T>

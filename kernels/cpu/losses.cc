@@ -45,18 +45,8 @@ Classes kept_classes(const Batch<T>& b, std::size_t i, const HingeDimAttr& a,
 template <class T>
 Classes keep_classes(const Batch<T>& b, std::size_t i, const HingeDimAttr& a, std::size_t limit,
                      std::size_t positions) {
-  auto* kept = reinterpret_cast<unsigned*>(b.aux(i));
-  const Node& node = b.node(i);
-  for (std::size_t l = 0; l < a.classes.lists; ++l) {
-    const auto list = read_list_of(node, a.classes, b.template payload<HingeDimAttr, unsigned>(i),
-                                   l, limit, "the dimension");
-    if (a.classes.source != IndexLists::in_node && list.size() != positions)
-      throw IndexError(std::string(node.form->name) + ": needs " + std::to_string(positions) +
-                           " classes, the list has now " + std::to_string(list.size()) + "\n  at " +
-                           to_string(node.at()),
-                       node.at());
-    kept = std::copy(list.begin(), list.end(), kept);
-  }
+  read_classes(b.node(i), a, b.template payload<HingeDimAttr, unsigned>(i), limit, positions,
+               reinterpret_cast<unsigned*>(b.aux(i)));
   return kept_classes(b, i, a, positions);
 }
 
@@ -68,6 +58,19 @@ T hinge_term(T margin, T right, T other) {
 }
 
 }  // namespace
+
+void read_classes(const Node& node, const HingeDimAttr& a, const unsigned* in_node,
+                  std::size_t limit, std::size_t positions, unsigned* to) {
+  for (std::size_t l = 0; l < a.classes.lists; ++l) {
+    const auto list = read_list_of(node, a.classes, in_node, l, limit, "the dimension");
+    if (a.classes.source != IndexLists::in_node && list.size() != positions)
+      throw IndexError(std::string(node.form->name) + ": needs " + std::to_string(positions) +
+                           " classes, the list has now " + std::to_string(list.size()) + "\n  at " +
+                           to_string(node.at()),
+                       node.at());
+    to = std::copy(list.begin(), list.end(), to);
+  }
+}
 
 template <>
 std::size_t Hinge<HingeAttr>::aux(const GraphStore& graph, const Node& n) {

@@ -20,6 +20,11 @@ struct HingeDimAttr {
   IndexLists classes;
 };
 
+/// The classes of a node for this run, list after list, checked to be below `limit` and to be as
+/// many as there are `positions`.
+void read_classes(const Node& node, const HingeDimAttr& a, const unsigned* in_node,
+                  std::size_t limit, std::size_t positions, unsigned* to);
+
 /// The sum over all classes j but the right one i of max(0, margin - x_i + x_j), where minus
 /// infinity as x_j gives zero. `A` is one of the attributes above.
 template <class A>

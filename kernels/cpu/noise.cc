@@ -3,34 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dynet-like/base/random.h"
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/eigen.h"
 
 namespace dynet::cpu {
 namespace {
-
-template <class A, class T>
-RandomStream stream_of(const Batch<T>& b, std::size_t i) {
-  return RandomStream(mix_bits(b.template attr<A>(i).key ^ b.epoch));
-}
-
-/// `uniform(i) < p` as a comparison of whole numbers.
-class Coin {
- public:
-  Coin(const RandomStream& stream, double p)
-      : stream_(stream), below_(static_cast<std::uint64_t>(std::ceil(p * 0x1p24))) {}
-  bool operator()(std::size_t i) const { return (stream_.bits(i) >> 40) < below_; }
-
- private:
-  RandomStream stream_;
-  std::uint64_t below_;
-};
-
-/// Uniform in (0, 1).
-double open_uniform(std::uint64_t bits) {
-  return (static_cast<double>(bits >> 32) + 0.5) * 0x1p-32;
-}
 
 /// Standard normal draws of RandomStream::normal, `use(at, length, z)` piece by piece.
 template <class Use>

@@ -122,21 +122,28 @@ std::size_t sparsemax_loss_aux(const GraphStore& graph, const Node& n) {
   return x.size() + x.rows();
 }
 
+template <class T>
+std::span<const unsigned> read_support(const Batch<T>& b, std::size_t i, std::size_t e,
+                                       std::size_t n) {
+  const Node& node = b.node(i);
+  const auto support =
+      read_list_of(node, b.template attr<SupportAttr>(i).support,
+                   b.template payload<SupportAttr, unsigned>(i), e, n, "the scores");
+  if (support.empty())
+    throw IndexError(
+        std::string(node.form->name) + ": the support is now empty\n  at " + to_string(node.at()),
+        node.at());
+  return support;
+}
+
 // With p = sparsemax(x) and q = 1/k on the k elements of the support:
 // x p - p p / 2 - (x q - q q / 2), whose gradient is p - q.
 template <class T>
 void sparsemax_loss_forward(const Batch<T>& b) {
   const std::size_t n = b.dim(0).rows();
-  for (std::size_t i = 0; i < b.count; ++i) {
-    const Node& node = b.node(i);
+  for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
-      const auto support =
-          read_list_of(node, b.template attr<SupportAttr>(i).support,
-                       b.template payload<SupportAttr, unsigned>(i), e, n, "the scores");
-      if (support.empty())
-        throw IndexError(std::string(node.form->name) + ": the support is now empty\n  at " +
-                             to_string(node.at()),
-                         node.at());
+      const auto support = read_support(b, i, e, n);
       const T* const x = b.in(0, i) + e * n;
       T* const p = b.aux(i) + e * n;
       project(x, p, n, b.aux(i) + b.dim().bd * n);
@@ -154,7 +161,6 @@ void sparsemax_loss_forward(const Batch<T>& b) {
       }
       b.out(i)[e] = static_cast<T>(loss);
     }
-  }
 }
 
 template <class T>
@@ -213,5 +219,9 @@ DYNET_INSTANTIATE(sparsemax)
 DYNET_INSTANTIATE(sparsemax_loss)
 DYNET_INSTANTIATE(constrained_softmax)
 #undef DYNET_INSTANTIATE
+template std::span<const unsigned> read_support(const Batch<float>&, std::size_t, std::size_t,
+                                                std::size_t);
+template std::span<const unsigned> read_support(const Batch<double>&, std::size_t, std::size_t,
+                                                std::size_t);
 
 }  // namespace dynet::cpu

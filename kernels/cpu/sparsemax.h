@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "dynet-like/graph/index_lists.h"
 #include "dynet-like/graph/op.h"
 
@@ -17,6 +19,10 @@ std::size_t sparsemax_aux(const GraphStore& graph, const Node& n);
 struct SupportAttr {
   IndexLists support;
 };
+/// Of batch element e of node i, as it is now; indices of n scores. Throws IndexError.
+template <class T>
+std::span<const unsigned> read_support(const Batch<T>& b, std::size_t i, std::size_t e,
+                                       std::size_t n);
 template <class T>
 void sparsemax_loss_forward(const Batch<T>& b);
 template <class T>

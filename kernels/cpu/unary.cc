@@ -86,17 +86,6 @@ DYNET_UNARY(Huber, (x.abs() < a).select(x.square(), a*(T(2) * x.abs() - a)),
             (x.abs() < a).select(T(2) * x, T(2) * a * x.sign()))
 #undef DYNET_UNARY
 
-namespace {
-
-template <class T>
-T parameter_of(const Batch<T>& b) {
-  return b.node(0).form->batch.value.signature_bytes
-             ? static_cast<T>(b.template attr<UnaryAttr>().a)
-             : T(0);
-}
-
-}  // namespace
-
 template <class F>
 template <class T>
 void Unary<F>::forward(const Batch<T>& b) {

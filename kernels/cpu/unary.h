@@ -45,6 +45,14 @@ struct Ceil;
 struct Floor;
 struct Huber;  // x^2 up to a, a (2 |x| - a) beyond
 
+/// The number of a batch of them, zero for those that take none.
+template <class T>
+T parameter_of(const Batch<T>& b) {
+  return b.node(0).form->batch.value.signature_bytes
+             ? static_cast<T>(b.template attr<UnaryAttr>().a)
+             : T(0);
+}
+
 template <class F>
 struct Unary {
   template <class T>

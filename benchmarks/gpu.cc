@@ -1,0 +1,105 @@
+// Three training tasks on the GPU and on the processor, by the wall clock. Writes the data too, so
+// that another program can be trained on the same.
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "benchmarks/measure.h"
+#include "benchmarks/training/task.h"
+
+namespace {
+
+using namespace bench;
+using nlohmann::json;
+
+constexpr std::size_t kMinibatch = 64;
+
+/// The text with the 10,000 words that the softmax is to have.
+Text text_of_10000() {
+  Text text = make_text();
+  text.words = 10'000;
+  return text;
+}
+
+struct Measured {
+  const char* name;
+  std::size_t samples;  // of an update
+  std::function<std::unique_ptr<Task>()> make;
+};
+
+const std::vector<Measured>& tasks() {
+  static const std::vector<Measured> all = {
+      {"tree", 256, [] { return make_tree_lstm(make_trees()); }},
+      {"bilstm", 64, [] { return make_tagger(make_tagged_text(), 256); }},
+      {"lm", 1, [] { return make_language_model(text_of_10000(), kMinibatch, 1024); }}};
+  return all;
+}
+
+json data() {
+  json trees = json::array(), sentences = json::array();
+  for (const auto& tree : make_trees().trees) {
+    json nodes = json::array();
+    for (const TreeNode& n : tree) nodes.push_back({n.label, n.word, n.left, n.right});
+    trees.push_back(std::move(nodes));
+  }
+  for (const TaggedSentence& s : make_tagged_text().sentences)
+    sentences.push_back({s.words, s.tags});
+  return {{"trees", std::move(trees)},         {"tree_words", make_trees().words},
+          {"sentences", std::move(sentences)}, {"sentence_words", make_tagged_text().words},
+          {"text", make_text().sentences},     {"text_words", text_of_10000().words}};
+}
+
+/// Updates for so many seconds, one at least. Returns how many they took.
+double train(Task& task, dynet::Trainer& trainer, dynet::Device* device, std::size_t samples,
+             double seconds) {
+  const double begin = wall_clock();
+  for (std::size_t first = 0;; first += samples) {
+    dynet::ComputationGraph cg;
+    cg.set_device(device);
+    const dynet::Expression loss = task.build(cg, first, samples);
+    cg.backward(loss);
+    trainer.update();
+    if (wall_clock() < begin + seconds) continue;
+    as_scalar(loss.value());  // waits for the device
+    return wall_clock() - begin;
+  }
+}
+
+/// Units a second, after some that are not counted.
+double rate(const Measured& m, dynet::Device* device, double seconds) {
+  const auto task = m.make();
+  dynet::SimpleSGDTrainer trainer(task->model, 0.01f);
+  train(*task, trainer, device, m.samples, seconds / 4);
+  task->units = 0;
+  const double took = train(*task, trainer, device, m.samples, seconds);
+  return static_cast<double>(task->units) / took;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Trains three tasks on every device and prints units a second, as JSON.");
+  std::string only, write;
+  double seconds = 10;
+  app.add_option("--task", only, "only this one")->check(CLI::IsMember({"tree", "bilstm", "lm"}));
+  app.add_option("--seconds", seconds, "for each task on each device")->capture_default_str();
+  app.add_option("--write-data", write, "write the data to this file, and do nothing else");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (!write.empty()) {
+      std::ofstream(write) << data();
+      return 0;
+    }
+    json all;
+    for (const Measured& m : tasks())
+      if (only.empty() || only == m.name)
+        for (dynet::Device* d : dynet::get_device_manager()->get_devices())
+          all[m.name][std::string(d->name)] = rate(m, d, seconds);
+    std::cout << all.dump(1) << '\n';
+  } catch (const std::exception& e) {
+    std::cerr << e.what() << '\n';
+    return 1;
+  }
+}

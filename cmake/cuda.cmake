@@ -1,0 +1,41 @@
+# CUDA: whether there is any, and the kernels for it as a part of the library.
+
+# On by default where it can be compiled, and used too.
+find_program(DYNET_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+mark_as_advanced(DYNET_NVCC)
+set(dynet_cuda_default OFF)
+if(DYNET_NVCC AND EXISTS /proc/driver/nvidia/version AND NOT DYNET_SANITIZE)
+  set(dynet_cuda_default ON)
+endif()
+option(DYNET_CUDA "Graphs that run on NVIDIA's GPUs" ${dynet_cuda_default})
+
+# Adds the kernels to a target. Whatever links it needs cuBLAS, but no compiler for CUDA.
+function(dynet_add_cuda target)
+  file(GLOB sources CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/kernels/cuda/*.cc" "${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu")
+  target_sources(${target} PRIVATE ${sources})
+  target_link_libraries(${target} PRIVATE CUDA::cudart_static CUDA::cublas)
+  list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "[^0-9].*" "" OUTPUT_VARIABLE capabilities)
+  list(SORT capabilities COMPARE NATURAL)
+  list(GET capabilities 0 oldest)
+  # DYNET_CUDA: kernels that the library names and does not have are errors of the linker.
+  target_compile_definitions(${target} PRIVATE DYNET_CUDA DYNET_CUDA_OLDEST=${oldest})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  # The standard as an option: CMake 3.25 does not know that nvcc has it.
+  set(options -std=c++20 --expt-relaxed-constexpr --expt-extended-lambda -Xcompiler=-Wall,-Wextra)
+  if(DYNET_WERROR)
+    list(APPEND options -Werror=all-warnings)
+  endif()
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${options}>")
+endfunction()
+
+if(DYNET_CUDA)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES "80;90")
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_COMPILER AND DYNET_NVCC)
+    set(CMAKE_CUDA_COMPILER "${DYNET_NVCC}")
+  endif()
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+endif()

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+
+// What only a library with CUDA defines. There, a name without a definition is an error of the
+// linker; elsewhere its address is null.
+#ifdef DYNET_CUDA
+#define DYNET_CUDA_PART extern
+#else
+#define DYNET_CUDA_PART [[gnu::weak]] extern
+#endif
+
+namespace dynet {
+
+class Machine;
+class MemorySource;
+class Updater;
+
+namespace cuda {
+
+/// CUDA's part of the library, or what stands in for it. Null in a library without.
+struct Devices {
+  int (*count)();                                        ///< of devices that can be used
+  std::unique_ptr<Machine> (*make_machine)(int number);  ///< throws DeviceError
+  /// For the device with this memory. Throws DeviceError.
+  std::unique_ptr<Updater> (*make_updater)(const std::shared_ptr<MemorySource>& memory);
+};
+DYNET_CUDA_PART const Devices kDevices;
+
+}  // namespace cuda
+}  // namespace dynet

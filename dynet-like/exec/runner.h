@@ -1,0 +1,85 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "dynet-like/base/pod_vector.h"
+#include "dynet-like/exec/kernel.h"
+#include "dynet-like/graph/machine.h"
+
+namespace dynet {
+
+/// Numbers in the processor's memory.
+template <class T>
+struct HostNumbers {
+  static void copy(std::size_t n, std::size_t size, const T* const* from, T* const* to,
+                   const Write* writes) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (writes[i] == Write::store)
+        std::copy_n(from[i], size, to[i]);
+      else
+        for (std::size_t e = 0; e < size; ++e) to[i][e] += from[i][e];
+  }
+  static void fill(T* to, std::size_t n, T value, bool add) {
+    for (std::size_t e = 0; e < n; ++e) to[e] = add ? to[e] + value : value;
+  }
+};
+
+/// Where an executor's numbers lie and who runs its kernels: the processor.
+template <class T>
+class Runner : public HostNumbers<T> {
+ public:
+  static constexpr bool on_device() { return false; }
+  std::shared_ptr<MemorySource> memory() const { return nullptr; }
+  void forward(const OpForm& form, const Batch<T>& b) { kernel<T>(form.forward.value)(b); }
+  void backward(const OpForm& form, const GradientBatch<T>& b) {
+    kernel<T>(form.backward.value)(b);
+  }
+  static bool has_backward(const OpForm& form) { return kernel<T>(form.backward.value); }
+  void start() {}
+  /// n numbers that the host can read, until the next call.
+  const T* read(const T* from, std::size_t) { return from; }
+};
+
+/// The same, or a device.
+template <>
+class Runner<float> {
+ public:
+  Runner() = default;
+  explicit Runner(std::unique_ptr<Machine> machine) : machine_(std::move(machine)) {}
+
+  bool on_device() const { return machine_ != nullptr; }
+  std::shared_ptr<MemorySource> memory() const { return machine_ ? machine_->memory() : nullptr; }
+  void forward(const OpForm& form, const Batch<float>& b) {
+    machine_ ? machine_->forward(form, b) : form.forward.value.f(b);
+  }
+  void backward(const OpForm& form, const GradientBatch<float>& b) {
+    machine_ ? machine_->backward(form, b) : form.backward.value.f(b);
+  }
+  static bool has_backward(const OpForm& form) { return form.backward.value.f; }
+  /// See Machine.
+  void copy(std::size_t n, std::size_t size, const float* const* from, float* const* to,
+            const Write* writes) {
+    machine_ ? machine_->copy(n, size, from, to, writes)
+             : HostNumbers<float>::copy(n, size, from, to, writes);
+  }
+  void fill(float* to, std::size_t n, float value, bool add) {
+    machine_ ? machine_->fill(to, n, value, add) : HostNumbers<float>::fill(to, n, value, add);
+  }
+  void start() {
+    if (machine_) machine_->start();
+  }
+  const float* read(const float* from, std::size_t n) {
+    if (!machine_) return from;
+    read_.resize_uninitialized(n);
+    machine_->read(read_.data(), from, n);
+    return read_.data();
+  }
+
+ private:
+  std::unique_ptr<Machine> machine_;
+  PodVector<float> read_;
+};
+
+}  // namespace dynet

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "dynet-like/base/cuda_devices.h"
+#include "dynet-like/base/memory_source.h"
+#include "dynet-like/graph/op.h"
+
+namespace dynet {
+
+/// What an executor asks of a device: all pointers to numbers are addresses there. What is asked is
+/// done in order, and need not be done when a function returns.
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  virtual const std::shared_ptr<MemorySource>& memory() = 0;
+  /// The kernels of a form. The arrays of the batch are needed no longer when it returns.
+  virtual void forward(const OpForm& form, const Batch<float>& batch) = 0;
+  virtual void backward(const OpForm& form, const GradientBatch<float>& batch) = 0;
+  /// to[i] becomes from[i], or from[i] is added, for n tensors of `size` numbers. In order: a place
+  /// may come twice.
+  virtual void copy(std::size_t n, std::size_t size, const float* const* from, float* const* to,
+                    const Write* writes) = 0;
+  /// `value` becomes or is added to each of the n numbers.
+  virtual void fill(float* to, std::size_t n, float value, bool add) = 0;
+  /// Starts all that was asked.
+  virtual void start() = 0;
+  /// Copies n numbers to the host when they are there.
+  virtual void read(float* to, const float* from, std::size_t n) = 0;
+};
+
+}  // namespace dynet

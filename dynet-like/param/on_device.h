@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "dynet-like/base/memory_source.h"
+#include "dynet-like/param/storage.h"
+
+namespace dynet {
+
+/// The copies that devices have of a parameter's values. The newest values are the host's or a
+/// device's; the others get them when they are asked for.
+class ValuesOnDevices final : public LaggingRows {
+ public:
+  explicit ValuesOnDevices(ParameterStorage& parameter) : parameter_(parameter) {}
+  ~ValuesOnDevices() override;
+  ValuesOnDevices(const ValuesOnDevices&) = delete;
+  ValuesOnDevices& operator=(const ValuesOnDevices&) = delete;
+
+  void settle(std::size_t) override { settle_all(); }
+  /// Brings the newest values to the host. Waits for the device if that has them.
+  void settle_all() override;
+  /// Those of the host are the newest. The bank's mutex must be held.
+  void changed_on_host();
+
+ private:
+  friend float* values_on(ParameterStorage&, const std::shared_ptr<MemorySource>&);
+  friend void changed_on(ParameterStorage&, const std::shared_ptr<MemorySource>&);
+  struct Copy {
+    std::shared_ptr<MemorySource> memory;
+    float* values;
+    bool newest;
+  };
+  void bring_home();
+
+  ParameterStorage& parameter_;
+  std::vector<Copy> copies_;
+  std::atomic<bool> host_is_old_ = false;
+};
+
+/// The values of a parameter in the memory of a device, the newest that there are. The address
+/// stays the same. Safe to call from several threads at once, as long as nobody changes the values.
+/// Throws OutOfMemoryError.
+float* values_on(ParameterStorage& parameter, const std::shared_ptr<MemorySource>& memory);
+
+/// To be called when work has been started that changes what `values_on` has returned.
+void changed_on(ParameterStorage& parameter, const std::shared_ptr<MemorySource>& memory);
+
+}  // namespace dynet

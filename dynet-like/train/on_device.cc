@@ -1,0 +1,193 @@
+// Updates of trainers on a device.
+
+#include "dynet-like/train/on_device.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "dynet-like/base/cuda_devices.h"
+#include "dynet-like/base/errors.h"
+#include "dynet-like/param/on_device.h"
+#include "dynet-like/train/lazy_rows.h"
+#include "dynet-like/train/trainer.h"
+
+namespace dynet {
+namespace {
+
+static_assert(UpdatePart::kMaxState < TrainerSlice::kMaxArrays);
+
+// The rows of a table that have no gradient.
+std::vector<std::uint32_t> unused_rows(const RowGradients& r) {
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < r.row_count(); ++row)
+    if (!r.find(row)) rows.push_back(row);
+  return rows;
+}
+
+}  // namespace
+
+void TrainerOnDevice::begin(const std::shared_ptr<MemorySource>& memory) {
+  if (!updater_ || updater_->memory() != memory) {
+    updater_.reset();
+    updater_ = cuda::kDevices.make_updater(memory);
+  }
+  next = {};
+  for (auto* list : {&steps, &fresh, &decays_}) list->clear();
+  rows_.clear();
+  addresses_.clear();
+}
+
+void TrainerOnDevice::add(ParameterStorage& p, const UpdatePart& part) {
+  if (part.n == 0 || part.count == 0) return;
+  if (part.g || part.row_g || part.state[0]) {
+    next.steps.push_back(part);
+    steps.push_back(&p);
+  } else if (part.keep != 1) {
+    next.decays.push_back(part);
+    decays_.push_back(&p);
+  }
+}
+
+void TrainerOnDevice::add_rows(ParameterStorage& p, UpdatePart part,
+                               std::vector<std::uint32_t> rows, const RowGradients* r) {
+  part.n = p.row_size();
+  part.count = rows.size();
+  if (r) {
+    std::vector<float*>& g = addresses_.emplace_back();
+    for (std::size_t k = 0; k < rows.size(); ++k) g.push_back(r->row_gradient(k));
+    part.row_g = g.data();
+  }
+  rows_.push_back(std::move(rows));
+  part.rows = rows_.back().data();
+  add(p, part);
+}
+
+void TrainerOnDevice::unify(const RowGradients& r) {
+  std::vector<float*>& g = addresses_.emplace_back();
+  for (std::size_t k = 0; k < r.rows().size(); ++k) g.push_back(r.row_gradient(k));
+  next.sums.push_back({.n = r.row_size(),
+                       .keep = 1,
+                       .w = r.whole(),
+                       .rows = r.rows().begin(),
+                       .count = g.size(),
+                       .row_g = g.data()});
+}
+
+void TrainerOnDevice::start() {
+  updater_->update(next);
+  for (const auto* list : {&steps, &decays_})
+    for (ParameterStorage* p : *list) changed_on(*p, updater_->memory());
+}
+
+GradientLane* Trainer::lane_on_device(const ParameterFilter& chosen) const {
+  if (!rule_.device.value.kernel || average_kind_) return nullptr;
+  ParameterBank& bank = collection_.bank();
+  if (sparse_updates_enabled && sparse_updates_exact &&
+      std::any_of(bank.tables.begin(), bank.tables.end(), [&](auto& p) { return chosen(*p); }))
+    return nullptr;
+  return bank.gradients.on_one_device();
+}
+
+void Trainer::update_on_device(GradientLane& lane, const ParameterFilter& chosen,
+                               const ParameterFilter& dropped, real scale) {
+  if (looks()) check_threshold();
+  if (!on_device_) on_device_ = std::make_unique<TrainerOnDevice>();
+  TrainerOnDevice& d = *on_device_;
+  d.begin(lane.memory());
+  // Nothing is asked of the device for a parameter that stays as it is.
+  const auto stays = [&](ParameterStorage& p, bool has_gradient) {
+    return p.size() == 0 || (!has_gradient && keep_factor(p) == 1 && !find_state(p));
+  };
+  const auto all_of = [&](ParameterStorage& p, bool has_gradient) {
+    if (has_gradient && prepare_state(p)) d.fresh.push_back(&p);
+    UpdatePart part{.n = p.size(), .keep = keep_factor(p), .w = values_on(p, lane.memory())};
+    if (State* state = rule_.arrays ? find_state(p) : nullptr)
+      for (std::size_t k = 0; k < rule_.arrays; ++k) part.state[k] = (*state)[k].on(lane.memory());
+    return part;
+  };
+  for (auto& p : collection_.bank().parameters) {
+    float* const g = lane.find(p->index);
+    if (!chosen(*p) || stays(*p, g)) continue;
+    UpdatePart part = all_of(*p, g);
+    part.g = g;
+    d.add(*p, part);
+  }
+  for (auto& p : collection_.bank().tables) {
+    if (!chosen(*p)) continue;
+    if (p->index < lazy_.size()) lazy_[p->index].reset();
+    const RowGradients* const r = lane.find_rows(p->index);
+    if (stays(*p, r)) continue;
+    UpdatePart part = all_of(*p, r);
+    if (r && r->whole_written()) {
+      if (!r->rows().empty()) d.unify(*r);
+      part.g = r->whole();
+      d.add(*p, part);
+      continue;
+    }
+    std::vector<std::uint32_t> used;
+    if (r) used.assign(r->rows().begin(), r->rows().end());
+    if (sparse_updates_enabled) {
+      const UpdatePart decay{.n = part.n, .keep = part.keep, .w = part.w};
+      part.keep = 1;
+      if (r) d.add_rows(*p, part, std::move(used), r);
+      d.add(*p, decay);
+    } else if (r) {
+      d.add_rows(*p, part, std::move(used), r);
+      d.add_rows(*p, part, unused_rows(*r), nullptr);
+    } else {
+      d.add(*p, part);
+    }
+  }
+  begin_update(step_ + 1, constants_);
+  d.next.looks = looks();
+  d.next.threshold = clipping_enabled ? static_cast<double>(clip_threshold)
+                                      : std::numeric_limits<double>::infinity();
+  d.next.rule = rule_.device.value.kernel;
+  d.next.constants = constants_;
+  d.next.scale = scale;
+  d.start();
+  d.waits = d.next.looks;
+  d.clips = clipping_enabled;
+  d.skips = skip_non_finite;
+  count_update();
+  drop_gradients(dropped);
+  if (schedule_) learning_rate = schedule_.rate(++scheduled_);
+}
+
+// Makes the counters what they are when the last update has turned out to be what it is.
+void Trainer::look_back() {
+  if (!on_device_ || !on_device_->waits) return;
+  TrainerOnDevice& d = *on_device_;
+  d.waits = false;
+  const UpdateOutcome outcome = d.outcome();
+  if (std::isfinite(outcome.norm)) {
+    if (!d.clips || outcome.norm <= d.next.threshold) return;
+    ++clips;
+    ++clips_since_status;
+    return;
+  }
+  --step_;
+  --updates;
+  if (updates_since_status > 0) --updates_since_status;
+  if (schedule_) learning_rate = schedule_.rate(--scheduled_);
+  for (ParameterStorage* p : d.fresh)
+    if (State* state = find_state(*p)) state->clear();
+  if (d.skips) {
+    ++skipped;
+    ++skipped_since_status;
+    return;
+  }
+  const ParameterStorage& p = *d.steps[outcome.bad_step];
+  late_error_ = "Trainer: in the update before, the gradient of " +
+                std::string(p.is_lookup ? "lookup parameter " : "parameter ") + p.name + " " +
+                to_string(p.dim) + " was not finite; that update changed nothing";
+}
+
+void Trainer::tell_error() {
+  if (!late_error_.empty()) throw NumericError(std::exchange(late_error_, {}));
+}
+
+}  // namespace dynet

@@ -1,0 +1,251 @@
+#include "kernels/cuda/driver.h"
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+
+namespace dynet::cuda {
+namespace {
+
+// Kernels are compiled for devices of this compute capability and later ones, in tens and ones.
+constexpr int kOldest = DYNET_CUDA_OLDEST;
+
+[[noreturn]] void fail(const char* what, cudaError_t error) {
+  const std::string text =
+      std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";
+  cudaGetLastError();  // this error is reported; another call may succeed
+  if (error == cudaErrorMemoryAllocation) throw OutOfMemoryError("out of memory, " + text);
+  throw DeviceError(text);
+}
+void check(const char* what, cudaError_t error) {
+  if (error != cudaSuccess) fail(what, error);
+}
+void check(const char* what, cublasStatus_t status) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  const std::string text = std::string(what) + ": " + cublasGetStatusString(status) + " (cuBLAS)";
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) throw OutOfMemoryError("out of memory, " + text);
+  throw DeviceError(text);
+}
+
+// CUDA's numbers of the devices that can be used; none if there is no driver.
+std::vector<int> usable_devices() {
+  std::vector<int> all;
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return all;
+  }
+  const auto attribute = [](cudaDeviceAttr which, int device) {
+    int value = 0;
+    return cudaDeviceGetAttribute(&value, which, device) == cudaSuccess ? value : -1;
+  };
+  for (int d = 0; d < count; ++d) {
+    const int capability = attribute(cudaDevAttrComputeCapabilityMajor, d) * 10 +
+                           attribute(cudaDevAttrComputeCapabilityMinor, d);
+    if (capability >= kOldest &&
+        attribute(cudaDevAttrComputeMode, d) != static_cast<int>(cudaComputeModeProhibited))
+      all.push_back(d);
+  }
+  return all;
+}
+
+// What the calling thread does next is done on this device.
+void use(int device) { check("the device cannot be used", cudaSetDevice(device)); }
+
+// Plain memory: CUDA's pools would hand it on in the order of one stream, but all streams use it.
+class Memory final : public MemorySource {
+ public:
+  explicit Memory(int device) : device_(device) {}
+
+  void* allocate(std::size_t bytes) override {
+    use(device_);
+    void* p = nullptr;
+    if (const cudaError_t error = cudaMalloc(&p, bytes); error != cudaSuccess)
+      fail(
+          (std::to_string(bytes) + " bytes asked for on device " + std::to_string(device_)).c_str(),
+          error);
+    return p;
+  }
+  void free(void* p) noexcept override {
+    cudaSetDevice(device_);
+    cudaDeviceSynchronize();
+    cudaFree(p);
+    cudaGetLastError();  // a device that has failed reports it elsewhere
+  }
+  void read(void* to, const void* from, std::size_t bytes) override {
+    copy("reading from the device", to, from, bytes, cudaMemcpyDeviceToHost);
+  }
+  void write(void* to, const void* from, std::size_t bytes) override {
+    copy("writing to the device", to, from, bytes, cudaMemcpyHostToDevice);
+  }
+
+ private:
+  void copy(const char* what, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    use(device_);
+    check(what, cudaDeviceSynchronize());
+    if (bytes > 0) check(what, cudaMemcpy(to, from, bytes, kind));
+    check(what, cudaDeviceSynchronize());  // small writes may still be on their way
+  }
+
+  int device_;
+};
+
+// Updates run in the stream that CUDA orders with all ordinary ones; graphs in ordinary ones. Each
+// is destroyed when the next thing cannot be made.
+struct Stream {
+  cudaStream_t stream = cudaStreamLegacy;
+  explicit Stream(StreamKind kind) {
+    if (kind == StreamKind::graph)
+      check("a stream cannot be made", cudaStreamCreateWithFlags(&stream, cudaStreamDefault));
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() {
+    cudaStreamSynchronize(stream);
+    if (stream != cudaStreamLegacy) cudaStreamDestroy(stream);
+  }
+};
+struct Event {
+  cudaEvent_t event = nullptr;
+  Event() {
+    check("an event cannot be made", cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event() { cudaEventDestroy(event); }
+};
+struct Blas {
+  cublasHandle_t handle = nullptr;
+  explicit Blas(cudaStream_t stream) {
+    check("cuBLAS cannot be started", cublasCreate(&handle));
+    // Products of floats are made of floats: TF32 keeps ten bits of each factor.
+    auto status = cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH);
+    if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetStream(handle, stream);
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    cublasDestroy(handle);
+    check("cuBLAS cannot be set up", status);
+  }
+  Blas(const Blas&) = delete;
+  Blas& operator=(const Blas&) = delete;
+  ~Blas() { cublasDestroy(handle); }
+};
+
+class CudaDriver final : public Driver {
+ public:
+  CudaDriver(int device, const std::shared_ptr<MemorySource>& memory, StreamKind kind)
+      : device_((use(device), device)), memory_(memory), stream_(kind) {
+    if (kind == StreamKind::graph) blas_.emplace(stream_.stream);  // updates multiply nothing
+  }
+  ~CudaDriver() override { cudaSetDevice(device_); }
+
+  const std::shared_ptr<MemorySource>& memory() override { return memory_; }
+
+  void* allocate_pinned(std::size_t bytes) override {
+    use(device_);
+    void* p = nullptr;
+    check("pinned memory of the host", cudaHostAlloc(&p, bytes, cudaHostAllocDefault));
+    return p;
+  }
+  void free_pinned(void* p) noexcept override {
+    cudaSetDevice(device_);
+    cudaFreeHost(p);
+    cudaGetLastError();
+  }
+
+  void upload(void* to, const void* from, std::size_t bytes) override {
+    copy("copying to the device", to, from, bytes, cudaMemcpyHostToDevice);
+  }
+  void download(void* to, const void* from, std::size_t bytes) override {
+    fetch(to, from, bytes);
+    check("copying from the device", cudaStreamSynchronize(stream_.stream));
+  }
+  void fetch(void* to, const void* from, std::size_t bytes) override {
+    copy("copying from the device", to, from, bytes, cudaMemcpyDeviceToHost);
+  }
+
+  void launch(const void* kernel, Call, const Grid& grid, void** arguments) override {
+    constexpr std::size_t kAlways = 48 * 1024;  // shared memory that needs no permission
+    use(device_);
+    if (grid.shared > kAlways)
+      check("shared memory of a kernel",
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(grid.shared)));
+    check("starting a kernel", cudaLaunchKernel(kernel, dim3(grid.blocks), dim3(grid.threads),
+                                                arguments, grid.shared, stream_.stream));
+  }
+
+  void multiply(const Product& p) override {
+    use(device_);
+    if (p.k == 0) return sum_of_nothing(p);
+    const cublasHandle_t blas = blas_.value().handle;
+    const auto turn = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    const float one = 1;
+    check("a product of matrices",
+          p.batch == 1
+              ? cublasSgemm(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one, p.a, p.lda,
+                            p.b, p.ldb, &p.beta, p.c, p.ldc)
+              : cublasSgemmStridedBatched(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one,
+                                          p.a, p.lda, p.step_a, p.b, p.ldb, p.step_b, &p.beta, p.c,
+                                          p.ldc, p.step_c, p.batch));
+  }
+
+  void mark(unsigned number) override {
+    use(device_);
+    check("marking a place in a stream", cudaEventRecord(events_[number].event, stream_.stream));
+  }
+  void wait(unsigned number) override {
+    check("waiting for the device", cudaEventSynchronize(events_[number].event));
+  }
+
+ private:
+  void copy(const char* what, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    use(device_);
+    if (bytes > 0) check(what, cudaMemcpyAsync(to, from, bytes, kind, stream_.stream));
+  }
+
+  // beta is 0 or 1.
+  void sum_of_nothing(const Product& p) {
+    if (p.beta != 0) return;
+    for (int i = 0; i < p.batch; ++i)
+      check("clearing a matrix",
+            cudaMemset2DAsync(p.c + i * p.step_c, static_cast<std::size_t>(p.ldc) * sizeof(float),
+                              0, static_cast<std::size_t>(p.m) * sizeof(float),
+                              static_cast<std::size_t>(p.n), stream_.stream));
+  }
+
+  int device_;
+  std::shared_ptr<MemorySource> memory_;
+  Stream stream_;
+  Event events_[2];
+  std::optional<Blas> blas_;
+};
+
+}  // namespace
+
+int device_count() { return static_cast<int>(usable_devices().size()); }
+
+// One object for all streams of a device: who has memory there is known by it.
+const std::shared_ptr<MemorySource>& memory_of(int number) {
+  static const auto all = [] {
+    std::vector<std::shared_ptr<MemorySource>> memories;
+    for (const int device : usable_devices()) memories.push_back(std::make_shared<Memory>(device));
+    return memories;
+  }();
+  return all.at(static_cast<std::size_t>(number));
+}
+
+std::unique_ptr<Driver> make_driver(int number, StreamKind kind) {
+  const std::vector<int> all = usable_devices();
+  if (number < 0 || static_cast<std::size_t>(number) >= all.size())
+    throw DeviceError("there is no device " + std::to_string(number) + ", of " +
+                      std::to_string(all.size()) + " that can be used");
+  return std::make_unique<CudaDriver>(all[static_cast<std::size_t>(number)], memory_of(number),
+                                      kind);
+}
+
+}  // namespace dynet::cuda

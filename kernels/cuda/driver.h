@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "dynet-like/base/memory_source.h"
+
+namespace dynet::cuda {
+
+/// How many threads run a kernel.
+struct Grid {
+  unsigned blocks;         ///< may be zero: nothing runs
+  unsigned threads = 256;  ///< of a block, a multiple of 32
+  std::size_t shared = 0;  ///< bytes of dynamic shared memory
+};
+
+/// C = A B or beta C + A B, of matrices in columns; A and B may be turned. `batch` products at the
+/// given distances.
+struct Product {
+  bool turn_a, turn_b;
+  int m, n, k;
+  const float* a;
+  int lda;
+  const float* b;
+  int ldb;
+  float* c;
+  int ldc;
+  float beta;
+  int batch = 1;
+  long long step_a = 0, step_b = 0, step_c = 0;
+};
+
+/// A stream of work on one device, which runs in order. Everything that the library asks of CUDA
+/// goes through here, so that something else can stand in for it. Errors of the device are thrown
+/// as DeviceError, by the call that meets them, which may be a later one.
+class Driver {
+ public:
+  /// Runs a kernel as an ordinary function, for one thread of its grid.
+  using Call = void (*)(const void* kernel, void** arguments);
+
+  virtual ~Driver() = default;
+  /// Memory of the device, shared by all streams.
+  virtual const std::shared_ptr<MemorySource>& memory() = 0;
+  /// Memory of the host that the device copies from while the host goes on.
+  virtual void* allocate_pinned(std::size_t bytes) = 0;
+  virtual void free_pinned(void* p) noexcept = 0;
+  virtual void upload(void* to, const void* from, std::size_t bytes) = 0;
+  /// Returns when the bytes are there.
+  virtual void download(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void launch(const void* kernel, Call call, const Grid& grid, void** arguments) = 0;
+  virtual void multiply(const Product& product) = 0;
+  /// The same into pinned memory, but does not wait.
+  virtual void fetch(void* to, const void* from, std::size_t bytes) = 0;
+  /// Marks this place in the stream, under one of two numbers; waits until it is reached.
+  virtual void mark(unsigned number) = 0;
+  virtual void wait(unsigned number) = 0;
+};
+
+/// Which stream of a device. What is put into that for updates is done after all that lies in the
+/// others then, and before all that is put into them later; others do not know of each other.
+enum class StreamKind { graph, updates };
+
+/// How many devices there are.
+int device_count();
+/// The memory of device `number`, which must exist.
+const std::shared_ptr<MemorySource>& memory_of(int number);
+/// A new stream for a graph on device `number`, or the one for updates. Throws DeviceError.
+std::unique_ptr<Driver> make_driver(int number, StreamKind kind = StreamKind::graph);
+
+}  // namespace dynet::cuda

@@ -1,0 +1,19 @@
+#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/given.h"
+
+namespace dynet::cuda {
+namespace {
+
+__global__ void keep_kernel(const Given* given, std::size_t n) {
+  for (std::size_t i = blockIdx.x; i < n; i += gridDim.x)
+    for (unsigned k = threadIdx.x; given[i].keep && k < given[i].count; k += blockDim.x)
+      given[i].keep[k] = given[i].at[k];
+}
+
+}  // namespace
+
+void keep(Queue& q, const Given* given, std::size_t n) {
+  q.launch(Grid{static_cast<unsigned>(n)}, keep_kernel, given, n);
+}
+
+}  // namespace dynet::cuda

@@ -1,0 +1,71 @@
+#pragma once
+
+// Indices that users give, on the device.
+
+#include <algorithm>
+
+#include "kernels/cpu/indices.h"
+#include "kernels/cuda/queue.h"
+
+namespace dynet::cuda {
+
+/// The indices of a node; fewer than are asked for repeat.
+struct Given {
+  const unsigned* at;
+  unsigned* keep;  ///< where backward finds them; null: it sends them again
+  unsigned count;
+
+  DYNET_DEVICE unsigned operator[](std::size_t k) const { return at[k < count ? k : k % count]; }
+};
+
+/// Copies indices to where they are kept; `given` is memory of the device.
+void keep(Queue& q, const Given* given, std::size_t n);
+
+/// The indices of all nodes for this run, checked to be below `limit`, by node. Those behind a
+/// pointer are kept in the node's scratch, from `scratch` on. `A` as for cpu::keep_indices.
+template <class A>
+const Given* given_now(Queue& q, const Batch<float>& b, std::size_t scratch, std::size_t limit,
+                       const char* limit_of) {
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < b.count; ++i) total += b.attr<A>(i).indices.count;
+  unsigned* to = q.stage<unsigned>(total);
+  Given* const all = q.stage<Given>(b.count);
+  bool any_kept = false;
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const Indices& indices = b.attr<A>(i).indices;
+    const bool kept = indices.source != Indices::in_node;
+    const unsigned* const from =
+        cpu::keep_indices<A>(b, i, reinterpret_cast<float*>(to), limit, limit_of);
+    if (!kept) std::copy_n(from, indices.count, to);
+    all[i] = {q.on_device(to), kept ? reinterpret_cast<unsigned*>(b.aux(i) + scratch) : nullptr,
+              indices.count};
+    any_kept = any_kept || kept;
+    to += indices.count;
+  }
+  const Given* const given = q.on_device(all);
+  if (any_kept) keep(q, given, b.count);
+  return given;
+}
+
+/// Those that forward saw.
+template <class A>
+const Given* given_then(Queue& q, const Batch<float>& b, std::size_t scratch) {
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const Indices& indices = b.attr<A>(i).indices;
+    if (indices.source == Indices::in_node) total += indices.count;
+  }
+  unsigned* to = q.stage<unsigned>(total);
+  Given* const all = q.stage<Given>(b.count);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const Indices& indices = b.attr<A>(i).indices;
+    all[i] = {reinterpret_cast<const unsigned*>(b.aux(i) + scratch), nullptr, indices.count};
+    if (indices.source != Indices::in_node) continue;
+    std::copy_n(b.payload<A, unsigned>(i), indices.count, to);
+    all[i].at = q.on_device(to);
+    to += indices.count;
+  }
+  return q.on_device(all);
+}
+
+}  // namespace dynet::cuda

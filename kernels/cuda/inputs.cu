@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/indices.h"
+#include "kernels/cpu/inputs.h"
+#include "kernels/cuda/each.cuh"
+#include "kernels/cuda/kernels.h"
+
+namespace dynet::cuda {
+namespace {
+
+struct Given {
+  const float* values;
+  std::size_t size;
+  __device__ float operator()(std::size_t i, std::size_t e) const { return values[i * size + e]; }
+};
+
+void input_forward(Queue& q, const Batch<float>& b) {
+  const std::size_t size = b.dim().size();
+  float* const values = q.stage<float>(b.count * size);
+  for (std::size_t i = 0; i < b.count; ++i)
+    std::copy_n(cpu::input_values(b, i), size, values + i * size);
+  each_value(q, b, Given{q.on_device(values), size});
+}
+
+struct Same {
+  const float* values;  // by node
+  __device__ float operator()(std::size_t i, std::size_t) const { return values[i]; }
+};
+
+void constant_forward(Queue& q, const Batch<float>& b) {
+  float* const values = q.stage<float>(b.count);
+  for (std::size_t i = 0; i < b.count; ++i)
+    values[i] = static_cast<float>(b.attr<cpu::ConstantAttr>(i).value);
+  each_value(q, b, Same{q.on_device(values)});
+}
+
+// Some elements of a node, all at different places.
+struct Scattered {
+  std::uint32_t node, place;
+  float value;
+};
+
+__global__ void scatter_kernel(Many<float> y, const Scattered* all, std::size_t n) {
+  for (std::size_t k = thread_number(); k < n; k += thread_count())
+    y[all[k].node][all[k].place] = all[k].value;
+}
+
+void sparse_input_forward(Queue& q, const Batch<float>& b) {
+  std::vector<Scattered> all;
+  float* const rest = q.stage<float>(b.count);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const auto& a = b.attr<cpu::SparseInputAttr>(i);
+    const unsigned* const places = b.payload<cpu::SparseInputAttr, unsigned>(i);
+    rest[i] = static_cast<float>(a.rest);
+    std::vector<std::pair<unsigned, std::uint64_t>> order;  // of one place, the last one counts
+    for (std::uint64_t k = 0; k < a.places; ++k) order.emplace_back(places[k], k);
+    std::sort(order.begin(), order.end());
+    for (std::size_t k = 0; k < order.size(); ++k)
+      if (k + 1 == order.size() || order[k + 1].first != order[k].first)
+        all.push_back({static_cast<std::uint32_t>(i), order[k].first,
+                       std::bit_cast<float>(places[a.places + order[k].second])});
+  }
+  each_value(q, b, Same{q.on_device(rest)});
+  q.launch_for(all.size(), scatter_kernel, q.outs(b), q.send(all.data(), all.size()), all.size());
+}
+
+struct OneHot {
+  const unsigned* indices;  // by node and batch element
+  std::size_t size, batch;
+  __device__ float operator()(std::size_t i, std::size_t e) const {
+    const Quotient at = divide(e, size);
+    return indices[i * batch + at.by] == at.rest ? 1.0f : 0.0f;
+  }
+};
+
+void one_hot_forward(Queue& q, const Batch<float>& b) {
+  const std::size_t batch = b.dim().bd;
+  unsigned* const indices = q.stage<unsigned>(b.count * batch);
+  for (std::size_t i = 0; i < b.count; ++i) cpu::read_one_hot(b, i, indices + i * batch);
+  each_value(q, b, OneHot{q.on_device(indices), b.dim().batch_size(), batch});
+}
+
+}  // namespace
+
+const Kernels kInput = {input_forward, nullptr};
+const Kernels kSparseInput = {sparse_input_forward, nullptr};
+const Kernels kOneHot = {one_hot_forward, nullptr};
+const Kernels kConstant = {constant_forward, nullptr};
+
+}  // namespace dynet::cuda

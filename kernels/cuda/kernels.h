@@ -1,0 +1,63 @@
+#pragma once
+
+#include "dynet-like/base/cuda_devices.h"
+#include "dynet-like/graph/op.h"
+
+// What a form names as its kernels on a CUDA device. A library without CUDA defines none of them:
+// their addresses are null then. tests/cuda looks that every one is there in a library with it.
+
+namespace dynet::cuda {
+
+class Queue;
+
+/// The kernels of an operation: functions of the host that put what is to be done into a queue.
+/// Pointers to values and gradients in a batch are addresses on the device.
+struct Kernels {
+  void (*forward)(Queue&, const Batch<float>&);           ///< computes values
+  void (*backward)(Queue&, const GradientBatch<float>&);  ///< computes gradients of operands
+};
+
+// clang-format off
+// broadcast
+DYNET_CUDA_PART const Kernels
+    kSum, kSubtract, kDivide, kMultiply, kPower, kMax, kMin, kLogSumExp;
+// convolution
+DYNET_CUDA_PART const Kernels kConv2d, kMaxPooling2d, kKmaxPooling;
+// elementwise
+DYNET_CUDA_PART const Kernels
+    kNegate, kAddConstant, kConstantMinus, kScale, kTanh, kLogistic, kRectify, kExp, kLog, kSqrt,
+    kSquare, kCube, kAbs, kLogSigmoid, kSoftsign, kElu, kSilu, kErf, kLogGamma, kSin, kCos, kTan,
+    kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kRound, kCeil, kFloor;
+// flow
+DYNET_CUDA_PART const Kernels kScaleGradient, kArgmax, kAlias;
+// inputs
+DYNET_CUDA_PART const Kernels kInput, kSparseInput, kOneHot, kConstant;
+// linear_algebra
+DYNET_CUDA_PART const Kernels kInverse, kLogdet, kCircConv, kCircCorr;
+// losses
+DYNET_CUDA_PART const Kernels kHuber, kHinge, kHingeDim, kPoisson, kSparsemaxLoss;
+// matrix
+DYNET_CUDA_PART const Kernels
+    kMatmul, kAffine, kDotProduct, kSquaredDistance, kBinaryLogLoss;
+// noise
+DYNET_CUDA_PART const Kernels
+    kDropout, kSharedDropout, kNoise, kRandomNormal, kRandomBernoulli, kRandomUniform,
+    kRandomGumbel;
+// normalization
+DYNET_CUDA_PART const Kernels kLayerNorm;
+// recurrent
+DYNET_CUDA_PART const Kernels kLstmActivate, kLstmCell, kLstmOutput;
+// reductions
+DYNET_CUDA_PART const Kernels
+    kSumElems, kMeanElems, kSquaredNorm, kL2Norm, kSumBatches, kMeanBatches, kMoment, kDeviation,
+    kMaxAlong, kMinAlong, kCumulativeSum;
+// selection
+DYNET_CUDA_PART const Kernels
+    kPick, kPickBatch, kPickRange, kSelect, kStridedSelect, kTranspose, kConcatenate,
+    kConcatenateBatch;
+// softmax
+DYNET_CUDA_PART const Kernels
+    kSoftmax, kLogSoftmax, kLogSumExpAlong, kSparsemax, kConstrainedSoftmax, kClassLoss;
+// clang-format on
+
+}  // namespace dynet::cuda

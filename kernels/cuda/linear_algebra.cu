@@ -1,0 +1,238 @@
+#include "kernels/cpu/linear_algebra.h"
+#include "kernels/cuda/each.cuh"
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/products.h"
+
+namespace dynet::cuda {
+namespace {
+
+// Square matrices of a batch, element after element of node after node.
+struct Squares {
+  std::size_t n, size, each, count;  // rows, elements, batch elements of a node, all matrices
+
+  explicit Squares(const Batch<float>& b)
+      : n(b.dim(0).rows()), size(n * n), each(b.dim(0).bd), count(b.count * each) {}
+};
+
+// The row at or below `k` whose element in column k is largest, in every thread.
+__device__ std::size_t find_pivot(const float* a, std::size_t n, std::size_t k) {
+  DYNET_SHARED(float, value, 256);
+  DYNET_SHARED(std::size_t, row, 256);
+  const unsigned t = threadIdx.x;
+  float best = -1;
+  std::size_t at = k;
+  for (std::size_t i = k + t; i < n; i += blockDim.x)
+    if (const float v = fabsf(a[k * n + i]); v > best) {
+      best = v;
+      at = i;
+    }
+  __syncthreads();  // the last pivot was read
+  value[t] = best;
+  row[t] = at;
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half &&
+        (value[t + half] > value[t] || (value[t + half] == value[t] && row[t + half] < row[t]))) {
+      value[t] = value[t + half];
+      row[t] = row[t + half];
+    }
+  }
+  __syncthreads();
+  return row[0];
+}
+
+// A block for each matrix: x becomes L and U, rows exchanged so that pivots are large; `order` says
+// which row of x each row was, and `swaps` gets how often two were exchanged.
+__global__ void factor_kernel(Many<const float> x, Squares s, float* factors, unsigned* order,
+                              unsigned* swaps) {
+  const std::size_t which = blockIdx.x, n = s.n;
+  const float* const from = x[which / s.each] + which % s.each * s.size;
+  float* const a = factors + which * s.size;
+  unsigned* const rows = order + which * n;
+  for (std::size_t e = threadIdx.x; e < s.size; e += blockDim.x) a[e] = from[e];
+  for (std::size_t i = threadIdx.x; i < n; i += blockDim.x) rows[i] = static_cast<unsigned>(i);
+  unsigned count = 0;
+  __syncthreads();
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t pivot = find_pivot(a, n, k);
+    if (pivot != k) {
+      ++count;
+      for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) {
+        const float v = a[j * n + k];
+        a[j * n + k] = a[j * n + pivot];
+        a[j * n + pivot] = v;
+      }
+      if (threadIdx.x == 0) {
+        const unsigned row = rows[k];
+        rows[k] = rows[pivot];
+        rows[pivot] = row;
+      }
+    }
+    __syncthreads();
+    // A column of zeros stays one, as its pivot does.
+    const float diagonal = a[k * n + k];
+    for (std::size_t i = k + 1 + threadIdx.x; i < n && diagonal != 0; i += blockDim.x)
+      a[k * n + i] /= diagonal;
+    __syncthreads();
+    for (std::size_t j = k + 1 + threadIdx.x / kWarp; j < n; j += blockDim.x / kWarp) {
+      const float factor = a[j * n + k];
+      for (std::size_t i = k + 1 + threadIdx.x % kWarp; i < n; i += kWarp)
+        a[j * n + i] -= a[k * n + i] * factor;
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) swaps[which] = count;
+}
+
+// A thread for each column of each inverse.
+__device__ void solve_column(const float* a, const unsigned* rows, std::size_t n, std::size_t c,
+                             float* y) {
+  for (std::size_t i = 0; i < n; ++i) {
+    float v = rows[i] == c ? 1.0f : 0.0f;
+    for (std::size_t j = 0; j < i; ++j) v -= a[j * n + i] * y[j];
+    y[i] = v;
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    float v = y[i];
+    for (std::size_t j = i + 1; j < n; ++j) v -= a[j * n + i] * y[j];
+    y[i] = v / a[i * n + i];
+  }
+}
+
+struct Factors {
+  float* values;
+  unsigned *order, *swaps;
+};
+
+Factors factor(Queue& q, Many<const float> x, const Squares& s) {
+  const auto numbers = [&](std::size_t n) { return reinterpret_cast<unsigned*>(q.temporary(n)); };
+  const Factors f{q.temporary(s.count * s.size), numbers(s.count * s.n), numbers(s.count)};
+  q.launch(Grid{static_cast<unsigned>(s.count)}, factor_kernel, x, s, f.values, f.order, f.swaps);
+  return f;
+}
+
+// The inverse of each matrix, in `to` by node.
+void invert(Queue& q, Many<const float> x, const Squares& s, Many<float> to) {
+  const Factors f = factor(q, x, s);
+  for_each(q, s.count, s.n, [=] __device__(std::size_t which, std::size_t c) {
+    const Quotient at = divide(which, s.each);
+    solve_column(f.values + which * s.size, f.order + which * s.n, s.n, c,
+                 to[at.by] + at.rest * s.size + c * s.n);
+  });
+}
+
+void inverse_forward(Queue& q, const Batch<float>& b) {
+  invert(q, q.ins(b, 0), Squares(b), q.outs(b));
+}
+
+// d x = -y' dy y'
+void inverse_backward(Queue& q, const GradientBatch<float>& b) {
+  const Squares s(b);
+  const float* const y =
+      gathered(q, q.many(const_cast<const float* const*>(b.outs), b.count, b.dim().size()), b.count,
+               b.dim().size());
+  const float* const dy = gathered(q, q.d_outs(b), b.count, b.dim().size());
+  float* const left = q.temporary(s.count * s.size);
+  float* const dx = q.temporary(s.count * s.size);
+  multiply(q, s.n, s.n, s.n, {y, true, s.size}, {dy, false, s.size}, left, false, s.count, s.size);
+  multiply(q, s.n, s.n, s.n, {left, false, s.size}, {y, true, s.size}, dx, false, s.count, s.size);
+  each_gradient(q, b, 0, [=, size = b.dim().size()] __device__(std::size_t i, std::size_t e) {
+    return -dx[i * size + e];
+  });
+}
+
+void logdet_forward(Queue& q, const Batch<float>& b) {
+  const Squares s(b);
+  const Factors f = factor(q, q.ins(b, 0), s);
+  each_value(q, b, [=] __device__(std::size_t i, std::size_t e) {
+    const std::size_t which = i * s.each + e, n = s.n;
+    const float* const a = f.values + which * s.size;
+    float sum = 0, sign = n > 0 && f.swaps[which] % 2 != 0 ? -1.0f : 1.0f;
+    for (std::size_t k = 0; k < n; ++k) {
+      const float pivot = a[k * n + k];
+      sum += logf(fabsf(pivot));
+      if (pivot < 0) sign = -sign;
+    }
+    // The logarithm of the sign: zero or NaN. A determinant of zero has none.
+    return n > 0 && sum > -INFINITY ? sum + logf(sign) : sum;
+  });
+}
+
+// d x = dy (x^-1)'
+void logdet_backward(Queue& q, const GradientBatch<float>& b) {
+  const Squares s(b);
+  const Many<float> inverse{q.temporary(s.count * s.size), s.each * s.size, nullptr};
+  invert(q, q.ins(b, 0), s, inverse);
+  const Many<const float> dy = q.d_outs(b);
+  each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
+    const Quotient at = divide(e, s.size), place = divide(at.rest, s.n);
+    return dy[i][at.by] * inverse[i][at.by * s.size + place.rest * s.n + place.by];
+  });
+}
+
+// For operands u and v of n elements, of each batch element or for all: element e is the sum over j
+// of u_j v_{e - j}, or of u_j v_{e + j}, counted round.
+struct Around {
+  Many<const float> u, v;
+  std::size_t n;
+  bool u_each, v_each, plus;
+
+  Around(Many<const float> of_u, const Dim& u_dim, Many<const float> of_v, const Dim& v_dim,
+         bool forwards)
+      : u(of_u),
+        v(of_v),
+        n(u_dim.batch_size()),
+        u_each(u_dim.bd != 1),
+        v_each(v_dim.bd != 1),
+        plus(forwards) {}
+  __device__ float operator()(std::size_t i, std::size_t batch, std::size_t e) const {
+    const float* const x = u[i] + (u_each ? batch * n : 0);
+    const float* const y = v[i] + (v_each ? batch * n : 0);
+    float sum = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      const std::size_t at = plus ? e + j : e + n - j;
+      sum += x[j] * y[at < n ? at : at - n];
+    }
+    return sum;
+  }
+};
+
+template <bool kPlus>
+void circular_forward(Queue& q, const Batch<float>& b) {
+  const Around y(q.ins(b, 0), b.dim(0), q.ins(b, 1), b.dim(1), kPlus);
+  each_value(q, b, [=] __device__(std::size_t i, std::size_t e) {
+    const Quotient at = divide(e, y.n);
+    return y(i, at.by, at.rest);
+  });
+}
+
+// Operand k gets f of each batch element of the result, or the sum of all.
+void circular_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, const Around& f) {
+  const std::size_t n = b.dim().batch_size();
+  const bool one = b.dim(k).bd == 1;
+  sum_gradients(q, q.targets(b, k), b.count, b.dim(k).size(), one ? b.dim().bd : 1, true,
+                [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+                  const Quotient at = divide(e, n);
+                  return f(i, one ? r : at.by, at.rest);
+                });
+}
+
+void circ_conv_backward(Queue& q, const GradientBatch<float>& b) {
+  for (std::size_t k = 0; k < 2; ++k)
+    circular_gradient(q, b, k, Around(q.ins(b, 1 - k), b.dim(1 - k), q.d_outs(b), b.dim(), true));
+}
+
+void circ_corr_backward(Queue& q, const GradientBatch<float>& b) {
+  const Many<const float> dy = q.d_outs(b);
+  circular_gradient(q, b, 0, Around(dy, b.dim(), q.ins(b, 1), b.dim(1), true));
+  circular_gradient(q, b, 1, Around(q.ins(b, 0), b.dim(0), dy, b.dim(), false));
+}
+
+}  // namespace
+
+const Kernels kInverse = {inverse_forward, inverse_backward};
+const Kernels kLogdet = {logdet_forward, logdet_backward};
+const Kernels kCircConv = {circular_forward<false>, circ_conv_backward};
+const Kernels kCircCorr = {circular_forward<true>, circ_corr_backward};
+
+}  // namespace dynet::cuda

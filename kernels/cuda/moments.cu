@@ -1,0 +1,201 @@
+#include <algorithm>
+
+#include "kernels/cpu/moments.h"
+#include "kernels/cuda/broadcasting.cuh"
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/lines.cuh"
+
+namespace dynet::cuda {
+namespace {
+
+// A reduction as the broadcasting rule backwards: the result is what the operand's elements are
+// broadcast from.
+struct Reduction {
+  Broadcast at;
+  std::size_t size;  // of the result
+  double elements, divisor;
+
+  explicit Reduction(const Batch<float>& b)
+      : at(b.dim(0), shape::ones_at(b.dim(0), attr(b).dims)),
+        size(b.dim().size()),
+        elements(static_cast<double>(shape::reduced_elements(b.dim(0), attr(b).dims))),
+        divisor(attr(b).divisor > 0 ? attr(b).divisor : elements) {}
+
+  static const cpu::ReduceAttr& attr(const Batch<float>& b) { return b.attr<cpu::ReduceAttr>(); }
+};
+
+inline __device__ float power(float x, std::uint32_t r) {
+  float y = 1;
+  for (; r; r >>= 1, x *= x)
+    if (r & 1) y *= x;
+  return y;
+}
+
+// y[i][e] = done(the sum of term(i, e, element of the operand)).
+template <class T, class D>
+void reduce(Queue& q, const Batch<float>& b, const Reduction& r, Many<float> y, T term, D done) {
+  const Digits first = r.at.first, repeat = r.at.repeat;
+  const std::size_t size = r.size;
+  sums(
+      q, b.count * size, r.at.repeats, r.at.neighbours,
+      [=] __device__(std::size_t k, std::size_t n) {
+        const Quotient to = divide(k, size);
+        return term(to.by, to.rest, first(to.rest) + repeat(n));
+      },
+      [=] __device__(std::size_t k, double sum) {
+        const Quotient to = divide(k, size);
+        y[to.by][to.rest] = done(sum);
+      });
+}
+
+void moment_forward(Queue& q, const Batch<float>& b) {
+  const Reduction r(b);
+  const std::uint32_t exponent = Reduction::attr(b).power;
+  const double scale = 1 / r.divisor;
+  const auto x = q.ins(b, 0);
+  reduce(
+      q, b, r, q.outs(b),
+      [=] __device__(std::size_t i, std::size_t, std::size_t e) {
+        return exponent == 1 ? x[i][e] : power(x[i][e], exponent);
+      },
+      [=] __device__(double sum) { return static_cast<float>(sum * scale); });
+}
+
+void moment_backward(Queue& q, const GradientBatch<float>& b) {
+  const Reduction r(b);
+  const std::uint32_t exponent = Reduction::attr(b).power;
+  const auto scale = static_cast<float>(exponent / r.divisor);
+  const Digits result = r.at.own;
+  const auto dy = q.d_outs(b);
+  const auto x = ins_if_read(q, b, 0);
+  each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
+    const float slope = exponent == 1 ? scale : scale * power(x[i][e], exponent - 1);
+    return dy[i][result(e)] * slope;
+  });
+}
+
+// Keeps the means.
+void deviation_forward(Queue& q, const Batch<float>& b) {
+  const Reduction r(b);
+  const double scale = 1 / r.divisor;
+  const auto x = q.ins(b, 0);
+  const auto means = q.auxs(b, r.size);
+  reduce(
+      q, b, r, means, [=] __device__(std::size_t i, std::size_t, std::size_t e) { return x[i][e]; },
+      [=] __device__(double sum) { return static_cast<float>(sum * scale); });
+  reduce(
+      q, b, r, q.outs(b),
+      [=] __device__(std::size_t i, std::size_t to, std::size_t e) {
+        const float d = x[i][e] - means[i][to];
+        return d * d;
+      },
+      [=] __device__(double sum) { return static_cast<float>(sqrt(sum * scale)); });
+}
+
+void deviation_backward(Queue& q, const GradientBatch<float>& b) {
+  const Reduction r(b);
+  const auto scale = static_cast<float>(1 / r.divisor);
+  // One where the divisor is the number of elements.
+  const auto pull = static_cast<float>((2 * r.divisor - r.elements) / r.divisor);
+  const Digits result = r.at.own;
+  const auto dy = q.d_outs(b);
+  const auto x = q.ins(b, 0);
+  const auto y = q.outs(b), means = q.auxs(b, r.size);
+  each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
+    const std::size_t at = result(e);
+    const float slope = y[i][at] == 0 ? 0 : dy[i][at] * scale / y[i][at];
+    return (x[i][e] - pull * means[i][at]) * slope;
+  });
+}
+
+// Keeps where the largest or smallest is, the bits of a number as those of a float.
+template <bool kLargest>
+void extreme_forward(Queue& q, const Batch<float>& b) {
+  const Lines x(b.dim(0), b.attr<cpu::AlongAttr>().dimension);
+  const auto in = q.ins(b, 0);
+  const auto y = q.outs(b), winners = q.auxs(b, x.lines);
+  for_each(q, b.count, x.lines, [=] __device__(std::size_t i, std::size_t line) {
+    const float* const first = in[i] + x.first(line);
+    float best = *first;
+    unsigned winner = 0;
+    for (std::size_t k = 1; k < x.size; ++k) {
+      const float v = first[k * x.inner];
+      if (!(kLargest ? v > best : v < best) && v == v) continue;
+      best = v;
+      winner = static_cast<unsigned>(k);
+    }
+    y[i][line] = best;
+    winners[i][line] = __uint_as_float(winner);
+  });
+}
+
+void extreme_backward(Queue& q, const GradientBatch<float>& b) {
+  const Lines x(b.dim(0), b.attr<cpu::AlongAttr>().dimension);
+  const auto dy = q.d_outs(b);
+  const auto winners = q.auxs(b, x.lines);
+  each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
+    const auto at = x.of(e);
+    return __float_as_uint(winners[i][at.line]) == at.number ? dy[i][at.line] : 0;
+  });
+}
+
+// Writes to each of n places, in the order of their numbers, the sum of value(k) up to there.
+template <class V, class W>
+__device__ void running_sums(const Team& warp, std::size_t n, V value, W write) {
+  float before = 0;
+  for (std::size_t first = 0; first < n; first += kWarp) {
+    const std::size_t k = first + warp.lane;
+    float sum = k < n ? value(k) : 0;
+    for (unsigned d = 1; d < kWarp; d *= 2) {
+      const float left = __shfl_up_sync(kAllLanes, sum, d);
+      if (warp.lane >= d) sum += left;
+    }
+    sum += before;
+    if (k < n) write(k, sum);
+    before = __shfl_sync(kAllLanes, sum, kWarp - 1);
+  }
+}
+
+constexpr std::size_t kByWarp = kWarp;
+
+void cumulative_sum_forward(Queue& q, const Batch<float>& b) {
+  const Lines x(b.dim(), b.attr<cpu::AlongAttr>().dimension);
+  const auto in = q.ins(b, 0);
+  const auto y = q.outs(b);
+  for_lines_of(q, b, x.lines, kByWarp,
+               [=] __device__(const Team& warp, std::size_t i, std::size_t line) {
+                 const std::size_t first = x.first(line);
+                 running_sums(
+                     warp, x.size, [&](std::size_t k) { return in[i][first + k * x.inner]; },
+                     [&](std::size_t k, float sum) { y[i][first + k * x.inner] = sum; });
+               });
+}
+
+void cumulative_sum_backward(Queue& q, const GradientBatch<float>& b) {
+  const Lines x(b.dim(), b.attr<cpu::AlongAttr>().dimension);
+  const auto dy = q.d_outs(b);
+  const Targets t = q.targets(b, 0);
+  for_lines(q, t.count * x.lines, kByWarp, [=] __device__(const Team& warp, std::size_t n) {
+    const Quotient at = divide(n, x.lines);
+    const std::size_t last = x.first(at.rest) + (x.size - 1) * x.inner;
+    running_sums(
+        warp, x.size,
+        [&](std::size_t k) {
+          float sum = 0;
+          for (std::uint32_t m = t.begin(at.by); m < t.end(at.by); ++m)
+            sum += dy[t.node(m)][last - k * x.inner];
+          return sum;
+        },
+        [&](std::size_t k, float sum) { t.put(at.by, last - k * x.inner, sum); });
+  });
+}
+
+}  // namespace
+
+const Kernels kMoment{moment_forward, moment_backward};
+const Kernels kDeviation{deviation_forward, deviation_backward};
+const Kernels kMaxAlong{extreme_forward<true>, extreme_backward};
+const Kernels kMinAlong{extreme_forward<false>, extreme_backward};
+const Kernels kCumulativeSum{cumulative_sum_forward, cumulative_sum_backward};
+
+}  // namespace dynet::cuda

@@ -1,0 +1,66 @@
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/kernels.h"
+
+namespace dynet::cuda {
+namespace {
+
+// Each: what an element of both operands adds to the number, and its gradients; as
+// kernels/cpu/matrix.cc.
+struct DotProduct {
+  static __device__ float term(float x, float y) { return x * y; }
+  static __device__ float slope_x(float, float y) { return y; }
+  static __device__ float slope_y(float x, float) { return x; }
+};
+struct SquaredDistance {
+  static __device__ float term(float x, float y) { return (x - y) * (x - y); }
+  static __device__ float slope_x(float x, float y) { return 2 * (x - y); }
+  static __device__ float slope_y(float x, float y) { return 2 * (y - x); }
+};
+// A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0.
+struct BinaryLogLoss {
+  static __device__ float term(float x, float y) {
+    return (y == 0 ? 0 : -y * logf(x)) - (y == 1 ? 0 : (1 - y) * logf(1 - x));
+  }
+  static __device__ float slope_x(float x, float y) {
+    return (y == 1 ? 0 : (1 - y) / (1 - x)) - (y == 0 ? 0 : y / x);
+  }
+  static __device__ float slope_y(float x, float) { return logf(1 - x) - logf(x); }
+};
+
+template <class F>
+void forward(Queue& q, const Batch<float>& b) {
+  const std::size_t n = b.dim(0).batch_size(), batch = b.dim().bd;
+  const Elements x = elements(q, b, 0), y = elements(q, b, 1);
+  const auto out = q.outs(b);
+  sums(
+      q, b.count * batch, n, false,
+      [=] __device__(std::size_t r, std::size_t k) {
+        const Quotient at = divide(r, batch);
+        return F::term(x.at(at.by, at.rest)[k], y.at(at.by, at.rest)[k]);
+      },
+      [=] __device__(std::size_t r, double sum) {
+        const Quotient at = divide(r, batch);
+        out[at.by][at.rest] = static_cast<float>(sum);
+      });
+}
+
+template <class F>
+void backward(Queue& q, const GradientBatch<float>& b) {
+  const std::size_t batch = b.dim().bd;
+  const Elements x = elements(q, b, 0), y = elements(q, b, 1);
+  const auto dy = q.d_outs(b);
+  batch_gradient(q, b, 0, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
+    return F::slope_x(x.at(i, e)[k], y.at(i, e)[k]) * dy[i][e];
+  });
+  batch_gradient(q, b, 1, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
+    return F::slope_y(x.at(i, e)[k], y.at(i, e)[k]) * dy[i][e];
+  });
+}
+
+}  // namespace
+
+const Kernels kDotProduct{forward<DotProduct>, backward<DotProduct>};
+const Kernels kSquaredDistance{forward<SquaredDistance>, backward<SquaredDistance>};
+const Kernels kBinaryLogLoss{forward<BinaryLogLoss>, backward<BinaryLogLoss>};
+
+}  // namespace dynet::cuda

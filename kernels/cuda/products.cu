@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "dynet-like/base/errors.h"
+#include "kernels/cuda/each.cuh"
+#include "kernels/cuda/products.h"
+
+namespace dynet::cuda {
+namespace {
+
+int as_int(std::size_t n) {
+  if (n > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw DeviceError("a product of matrices has a side of " + std::to_string(n) +
+                      ", more than the device multiplies at once");
+  return static_cast<int>(n);
+}
+
+}  // namespace
+
+void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factor a,
+              Factor b, float* c, bool add, std::size_t batch, std::size_t step_c) {
+  const auto leading = [](std::size_t n) { return as_int(std::max<std::size_t>(1, n)); };
+  const auto step = [](std::size_t n) { return static_cast<long long>(n); };
+  q.multiply({.turn_a = a.turned,
+              .turn_b = b.turned,
+              .m = as_int(rows),
+              .n = as_int(columns),
+              .k = as_int(inner),
+              .a = a.p,
+              .lda = leading(a.turned ? inner : rows),
+              .b = b.p,
+              .ldb = leading(b.turned ? columns : inner),
+              .c = c,
+              .ldc = leading(rows),
+              .beta = add ? 1.0f : 0.0f,
+              .batch = as_int(batch),
+              .step_a = step(a.step),
+              .step_b = step(b.step),
+              .step_c = step(step_c)});
+}
+
+const float* gathered(Queue& q, Many<const float> from, std::size_t n, std::size_t size,
+                      std::size_t repeat) {
+  if (!from.each && repeat == 1) return from.first;
+  const std::size_t step = size * repeat;
+  float* const to = q.temporary(n * step);
+  each_element(q, {to, step, nullptr}, n, step, [=] __device__(std::size_t i, std::size_t e) {
+    return from[i][divide(e, size).rest];
+  });
+  return to;
+}
+
+void sum_parts(Queue& q, const Targets& t, std::size_t n, std::size_t size, const float* parts,
+               std::size_t repeat) {
+  sum_gradients(q, t, n, size, repeat, true,
+                [=] __device__(std::uint32_t node, std::size_t e, std::size_t r) {
+                  return parts[(node * repeat + r) * size + e];
+                });
+}
+
+void sum_columns(Queue& q, const float* from, std::size_t rows, std::size_t columns, float* to,
+                 bool add) {
+  sums(
+      q, rows, columns, true,
+      [=] __device__(std::size_t r, std::size_t c) { return from[c * rows + r]; },
+      [=] __device__(std::size_t r, double sum) {
+        to[r] = (add ? to[r] : 0.0f) + static_cast<float>(sum);
+      });
+}
+
+}  // namespace dynet::cuda

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dynet-like/base/arena.h"
+#include "dynet-like/base/pod_vector.h"
+#include "dynet-like/graph/op.h"
+#include "kernels/cuda/driver.h"
+#include "kernels/cuda/views.h"
+
+namespace dynet::cuda {
+
+/// What a graph is about to do on its device: kernels, products, and the numbers of the host that
+/// these need, which go there in one copy. Nothing runs before `flush`, so one copy serves many
+/// operations; what runs, runs in order.
+class Queue {
+ public:
+  explicit Queue(std::unique_ptr<Driver> driver);
+  ~Queue();
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  Driver& driver() { return *driver_; }
+
+  /// Memory of the host for n values that are to go to the device; write them before `flush`.
+  template <class T>
+  T* stage(std::size_t n) {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kBorder);
+    return static_cast<T*>(stage_bytes(n * sizeof(T)));
+  }
+  /// Where kernels find what was staged, or a part of it.
+  template <class T>
+  const T* on_device(const T* staged) const {
+    return reinterpret_cast<const T*>(find(reinterpret_cast<const std::byte*>(staged)));
+  }
+  /// n values on the device, for the kernels of this operation.
+  template <class T>
+  const T* send(const T* values, std::size_t n) {
+    T* const to = stage<T>(n);
+    if (n > 0) std::memcpy(to, values, n * sizeof(T));
+    return on_device(to);
+  }
+  /// Uninitialized numbers on the device, until this operation is done.
+  float* temporary(std::size_t n);
+
+  /// A kernel with these arguments. A grid without blocks is left out.
+  template <class... P>
+  void launch(const Grid& grid, void (*kernel)(P...), const std::type_identity_t<P>&... arguments) {
+    static_assert((std::is_trivially_copyable_v<P> && ...));
+    if (grid.blocks == 0) return;
+    using Work = Launch<P...>;
+    commands_.push_back(
+        {&Work::run, new (memory_.allocate(sizeof(Work))) Work{kernel, grid, {arguments...}}});
+  }
+  /// The same with as many blocks of 256 threads as it takes to have `threads`.
+  template <class... P>
+  void launch_for(std::size_t threads, void (*kernel)(P...),
+                  const std::type_identity_t<P>&... arguments) {
+    launch(Grid{static_cast<unsigned>((threads + 255) / 256)}, kernel, arguments...);
+  }
+  /// A product of matrices; left out if C has no elements.
+  void multiply(const Product& product);
+
+  /// `n` tensors of `size` numbers each, as kernels see them.
+  Many<float> many(float* const* p, std::size_t n, std::size_t size);
+  Many<const float> many(const float* const* p, std::size_t n, std::size_t size);
+  /// Of a batch: its values, those of operand k, its scratch of `size` numbers a node.
+  Many<float> outs(const Batch<float>& b) { return many(b.outs, b.count, b.dim().size()); }
+  Many<const float> ins(const Batch<float>& b, std::size_t k) {
+    return many(const_cast<const float* const*>(b.ins + k * b.count), b.count, b.dim(k).size());
+  }
+  Many<float> auxs(const Batch<float>& b, std::size_t size) { return many(b.auxs, b.count, size); }
+  Many<const float> d_outs(const GradientBatch<float>& b) {
+    return many(const_cast<const float* const*>(b.d_outs), b.count, b.dim().size());
+  }
+  /// Where the gradients of operand k go: each place once, with the nodes whose parts are summed
+  /// there. No places, if nobody needs any.
+  Targets targets(const GradientBatch<float>& b, std::size_t k);
+  /// The same of n tensors of `size` numbers; those at null are left out.
+  Targets targets(float* const* to, const Write* writes, std::size_t n, std::size_t size);
+
+  /// To be called before each operation: temporaries may be used again.
+  void begin_operation() { temporaries_.rewind(first_temporary_); }
+  /// Copies into pinned memory; the bytes are there after `wait`.
+  void fetch(void* to, const void* from, std::size_t bytes);
+  /// Starts everything that was put in, and returns before it is done.
+  void flush();
+  /// Waits until everything is done that was flushed.
+  void wait() { driver_->wait(1 - half_); }
+  /// Flushes, and copies n numbers from the device when they are there.
+  void read(float* to, const float* from, std::size_t n);
+
+ private:
+  static constexpr std::size_t kBorder = 16;
+  struct Command {
+    void (*run)(Driver&, void* work);
+    void* work;
+  };
+  template <class... P>
+  struct Launch {
+    void (*kernel)(P...);
+    Grid grid;
+    std::tuple<P...> arguments;
+
+    static void run(Driver& driver, void* work) {
+      auto& w = *static_cast<Launch*>(work);
+      std::apply(
+          [&](auto&... a) {
+            void* pointers[] = {&a..., nullptr};
+            driver.launch(reinterpret_cast<const void*>(w.kernel), &call, w.grid, pointers);
+          },
+          w.arguments);
+    }
+    static void call(const void* kernel, void** a) {
+      call_with(kernel, a, std::index_sequence_for<P...>{});
+    }
+    template <std::size_t... I>
+    static void call_with(const void* kernel, void** a, std::index_sequence<I...>) {
+      const auto f = reinterpret_cast<void (*)(P...)>(const_cast<void*>(kernel));
+      f(*static_cast<std::remove_cv_t<P>*>(a[I])...);
+    }
+  };
+  struct Chunk {
+    std::byte *host, *device;
+    std::size_t size, used;
+  };
+  void* stage_bytes(std::size_t bytes);
+  const std::byte* find(const std::byte* staged) const;
+
+  std::unique_ptr<Driver> driver_;
+  Arena memory_;  // of commands
+  Arena temporaries_;
+  Arena::Mark first_temporary_;  // behind a block that keeps the arena from giving memory back
+  PodVector<Command> commands_;
+  std::vector<Chunk> chunks_[2];  // by turns: one is filled while the other may still be copied
+  std::size_t chunk_ = 0;
+  unsigned half_ = 0;
+  std::vector<std::pair<float*, std::uint32_t>> order_;  // scratch of targets
+};
+
+}  // namespace dynet::cuda

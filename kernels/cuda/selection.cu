@@ -1,0 +1,316 @@
+#include "kernels/cpu/along.h"
+#include "kernels/cpu/selection.h"
+#include "kernels/cuda/each.cuh"
+#include "kernels/cuda/given.h"
+#include "kernels/cuda/kernels.h"
+
+namespace dynet::cuda {
+namespace {
+
+using cpu::Along;
+using cpu::PickAttr;
+
+// Both ways: one slice for each batch element.
+struct Picked {
+  Many<const float> from;  // x, or dy
+  const Given* indices;
+  std::size_t inner, size, outer, batch;
+  bool repeat;  // x is one for all batch elements
+};
+struct Pick : Picked {
+  __device__ float operator()(std::size_t i, std::size_t e) const {
+    const Quotient in = divide(e, inner), line = divide(in.by, outer);  // line.by: batch element
+    return from[i][((repeat ? line.rest : in.by) * size + indices[i][line.by]) * inner + in.rest];
+  }
+};
+struct PickGradient : Picked {
+  __device__ float operator()(std::size_t i, std::size_t e) const {
+    const Quotient in = divide(e, inner), slice = divide(in.by, size);
+    const Quotient line = divide(slice.by, outer);
+    const std::size_t first = repeat ? 0 : line.by, end = repeat ? batch : first + 1;
+    float sum = 0;
+    for (std::size_t k = first; k < end; ++k)
+      if (indices[i][k] == slice.rest) sum += from[i][(k * outer + line.rest) * inner + in.rest];
+    return sum;
+  }
+};
+
+Picked picked(const Batch<float>& b, Many<const float> from, const Given* indices) {
+  const Along x(b.dim(0), b.attr<PickAttr>().dimension);
+  return {from, indices, x.inner, x.size, x.outer, b.dim().bd, b.dim(0).bd == 1};
+}
+
+void pick_forward(Queue& q, const Batch<float>& b) {
+  const std::size_t size = Along(b.dim(0), b.attr<PickAttr>().dimension).size;
+  each_value(q, b,
+             Pick{picked(b, q.ins(b, 0), given_now<PickAttr>(q, b, 0, size, "the dimension"))});
+}
+
+void pick_backward(Queue& q, const GradientBatch<float>& b) {
+  each_gradient(q, b, 0, PickGradient{picked(b, q.d_outs(b), given_then<PickAttr>(q, b, 0))});
+}
+
+// Both ways: some of the slices, of `inner` elements each.
+struct Selected {
+  Many<const float> from;
+  const Given* indices;
+  std::size_t inner, size, count;  // slices of x, and of the result
+};
+struct Select : Selected {
+  __device__ float operator()(std::size_t i, std::size_t e) const {
+    const Quotient in = divide(e, inner), slice = divide(in.by, count);
+    return from[i][(slice.by * size + indices[i][slice.rest]) * inner + in.rest];
+  }
+};
+struct SelectGradient : Selected {
+  __device__ float operator()(std::size_t i, std::size_t e) const {
+    const Quotient in = divide(e, inner), slice = divide(in.by, size);
+    float sum = 0;
+    for (std::size_t k = 0; k < count; ++k)
+      if (indices[i][k] == slice.rest) sum += from[i][(slice.by * count + k) * inner + in.rest];
+    return sum;
+  }
+};
+
+struct Slices {
+  std::size_t inner, size, count;
+  // Along a dimension, or along the batch.
+  static Slices of(const Batch<float>& b, bool batch) {
+    if (batch) return {b.dim().batch_size(), b.dim(0).bd, b.dim().bd};
+    const std::size_t d = b.attr<PickAttr>().dimension;
+    const Along x(b.dim(0), d);
+    return {x.inner, x.size, b.dim()[static_cast<unsigned>(d)]};
+  }
+};
+
+template <bool kBatch>
+void select_forward(Queue& q, const Batch<float>& b) {
+  const Slices s = Slices::of(b, kBatch);
+  const Given* const indices =
+      given_now<PickAttr>(q, b, 0, s.size, kBatch ? "the batch" : "the dimension");
+  each_value(q, b, Select{{q.ins(b, 0), indices, s.inner, s.size, s.count}});
+}
+
+template <bool kBatch>
+void select_backward(Queue& q, const GradientBatch<float>& b) {
+  const Slices s = Slices::of(b, kBatch);
+  each_gradient(
+      q, b, 0,
+      SelectGradient{{q.d_outs(b), given_then<PickAttr>(q, b, 0), s.inner, s.size, s.count}});
+}
+
+// Both ways: a range of each line; it begins elsewhere in each node.
+struct Ranged {
+  Many<const float> from;
+  const std::size_t* before;  // by node: elements of a line in front of the range
+  std::size_t all, length;    // of a line, and of the range
+};
+struct Range : Ranged {
+  __device__ float operator()(std::size_t i, std::size_t e) const {
+    const Quotient at = divide(e, length);
+    return from[i][at.by * all + before[i] + at.rest];
+  }
+};
+struct RangeGradient : Ranged {
+  __device__ float operator()(std::size_t i, std::size_t e) const {
+    const Quotient line = divide(e, all);
+    const std::size_t at = line.rest - before[i];  // far too large in front of the range
+    return at < length ? from[i][line.by * length + at] : 0;
+  }
+};
+
+Ranged ranged(Queue& q, const Batch<float>& b, Many<const float> from) {
+  const Along x(b.dim(0), b.attr<cpu::RangeAttr>().dimension);
+  std::size_t* const before = q.stage<std::size_t>(b.count);
+  for (std::size_t i = 0; i < b.count; ++i) before[i] = b.attr<cpu::RangeAttr>(i).start * x.inner;
+  const auto& a = b.attr<cpu::RangeAttr>();
+  return {from, q.on_device(before), x.size * x.inner, (a.end - a.start) * x.inner};
+}
+
+void pick_range_forward(Queue& q, const Batch<float>& b) {
+  each_value(q, b, Range{ranged(q, b, q.ins(b, 0))});
+}
+
+void pick_range_backward(Queue& q, const GradientBatch<float>& b) {
+  each_gradient(q, b, 0, RangeGradient{ranged(q, b, q.d_outs(b))});
+}
+
+// Where the elements of one tensor lie in another; zero where there is none.
+struct Walk {
+  struct Step {
+    // Sizes here and there; place p here, if it is from + c stride, is place c there.
+    std::size_t size, from, stride, limit;
+    std::size_t step;  // how far apart places lie there
+  };
+  Many<const float> there;
+  std::size_t start;
+  unsigned rank;
+  Step steps[kMaxTensorDim + 1];
+
+  void append(const Step& s) { steps[rank++] = s; }
+  __device__ float operator()(std::size_t i, std::size_t e) const {
+    std::size_t at = start;
+    for (unsigned k = 0; k < rank; ++k) {
+      const Step& s = steps[k];
+      const Quotient here = divide(e, s.size);
+      e = here.by;
+      if (here.rest < s.from) return 0;
+      const Quotient p = divide(here.rest - s.from, s.stride);
+      if (p.rest != 0 || p.by >= s.limit) return 0;
+      at += p.by * s.step;
+    }
+    return there[i][at];
+  }
+};
+
+// From the result to the operand, or back.
+Walk transposed(const Batch<float>& b, Many<const float> there, bool back) {
+  const auto& a = b.attr<cpu::TransposeAttr>();
+  const Dim &x = b.dim(0), &y = b.dim();
+  std::size_t steps[kMaxTensorDim], of_x = 1, of_y = 1;
+  unsigned place[kMaxTensorDim];
+  for (unsigned k = 0; k < kMaxTensorDim; ++k) place[k] = k;
+  for (unsigned k = 0; k < a.rank; ++k) place[a.order[k]] = k;
+  for (unsigned k = 0; k < kMaxTensorDim; ++k) {
+    steps[k] = back ? of_y : of_x;
+    of_x *= x[k];
+    of_y *= y[k];
+  }
+  Walk walk{there, 0, 0, {}};
+  for (unsigned k = 0; k < kMaxTensorDim; ++k) {
+    const std::size_t size = back ? x[k] : y[k];
+    if (size == 1) continue;
+    walk.append({size, 0, 1, size, steps[back ? place[k] : k < a.rank ? a.order[k] : k]});
+  }
+  walk.append({y.bd, 0, 1, y.bd, of_x});
+  return walk;
+}
+
+Walk strided(const Batch<float>& b, Many<const float> there, bool back) {
+  const auto& a = b.attr<cpu::StridedAttr>();
+  const Dim &x = b.dim(0), &y = b.dim();
+  Walk walk{there, 0, 0, {}};
+  std::size_t of_x = 1, of_y = 1;
+  for (unsigned k = 0; k <= x.nd; ++k) {
+    const auto stride = static_cast<std::size_t>(k < a.strides.count ? a.strides.v[k] : 1);
+    const auto from = static_cast<std::size_t>(k < a.from.count ? a.from.v[k] : 0);
+    const std::size_t x_size = k < x.nd ? x[k] : x.bd, y_size = k < x.nd ? y[k] : y.bd;
+    if (back) {
+      walk.append({x_size, from, stride, y_size, of_y});
+    } else {
+      walk.append({y_size, 0, 1, y_size, stride * of_x});
+      walk.start += from * of_x;
+    }
+    of_x *= x_size;
+    of_y *= y_size;
+  }
+  return walk;
+}
+
+void transpose_forward(Queue& q, const Batch<float>& b) {
+  each_value(q, b, transposed(b, q.ins(b, 0), false));
+}
+void transpose_backward(Queue& q, const GradientBatch<float>& b) {
+  each_gradient(q, b, 0, transposed(b, q.d_outs(b), true));
+}
+
+void strided_select_forward(Queue& q, const Batch<float>& b) {
+  each_value(q, b, strided(b, q.ins(b, 0), false));
+}
+void strided_select_backward(Queue& q, const GradientBatch<float>& b) {
+  each_gradient(q, b, 0, strided(b, q.d_outs(b), true));
+}
+
+// Operands one behind the other, in each of the `outer` lines of a batch element of the result.
+struct Lines {
+  std::size_t all, outer, batch;  // length of a line, lines of a batch element, batch elements
+
+  // Along the dimension of the attributes, or the batch.
+  static Lines of(const Batch<float>& b, bool along_batch) {
+    if (along_batch) return {b.dim().size(), 1, 1};
+    const Along y(b.dim(), b.attr<cpu::ConcatenateAttr>().dimension);
+    return {y.size * y.inner, y.outer, b.dim().bd};
+  }
+};
+struct Piece {
+  std::size_t before, length;  // in a line
+  std::size_t step;            // from batch element to batch element; zero: one for all
+
+  static Piece next(const Lines& lines, const Dim& dim, bool along_batch, std::size_t before) {
+    if (along_batch) return {before, dim.size(), 0};
+    return {before, lines.outer ? dim.batch_size() / lines.outer : 0,
+            dim.bd == 1 ? 0 : dim.batch_size()};
+  }
+};
+
+struct Concatenated {
+  const float* const* ins;
+  const Piece* pieces;
+  std::size_t arity, count;
+  Lines lines;
+  __device__ float operator()(std::size_t i, std::size_t e) const {
+    const Quotient line = divide(e, lines.all), of = divide(line.by, lines.outer);
+    const std::size_t at = line.rest;
+    std::size_t k = 0, end = arity;  // the last piece that begins here or before
+    while (end - k > 1) {
+      const std::size_t middle = (k + end) / 2;
+      (pieces[middle].before <= at ? k : end) = middle;
+    }
+    const Piece& p = pieces[k];
+    return ins[k * count + i][of.by * p.step + of.rest * p.length + at - p.before];
+  }
+};
+
+struct PieceGradient {
+  Many<const float> dy;
+  Piece piece;
+  Lines lines;
+  __device__ float operator()(std::size_t i, std::size_t e) const {
+    const Quotient line = divide(e, piece.length);
+    const std::size_t at = piece.before + line.rest;
+    if (piece.step > 0 || lines.batch == 1) return dy[i][line.by * lines.all + at];
+    float sum = 0;
+    for (std::size_t k = 0; k < lines.batch; ++k)
+      sum += dy[i][(k * lines.outer + line.by) * lines.all + at];
+    return sum;
+  }
+};
+
+template <bool kBatch>
+void concatenate_forward(Queue& q, const Batch<float>& b) {
+  const Lines lines = Lines::of(b, kBatch);
+  Piece* const pieces = q.stage<Piece>(b.arity);
+  std::size_t before = 0;
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    pieces[k] = Piece::next(lines, b.dim(k), kBatch, before);
+    before += pieces[k].length;
+  }
+  each_value(q, b,
+             Concatenated{q.send(const_cast<const float* const*>(b.ins), b.arity * b.count),
+                          q.on_device(pieces), b.arity, b.count, lines});
+}
+
+template <bool kBatch>
+void concatenate_backward(Queue& q, const GradientBatch<float>& b) {
+  const Lines lines = Lines::of(b, kBatch);
+  const Many<const float> dy = q.d_outs(b);
+  std::size_t before = 0;
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    const Piece piece = Piece::next(lines, b.dim(k), kBatch, before);
+    each_gradient(q, b, k, PieceGradient{dy, piece, lines});
+    before += piece.length;
+  }
+}
+
+}  // namespace
+
+const Kernels kPick = {pick_forward, pick_backward};
+const Kernels kPickBatch = {select_forward<true>, select_backward<true>};
+const Kernels kPickRange = {pick_range_forward, pick_range_backward};
+const Kernels kSelect = {select_forward<false>, select_backward<false>};
+const Kernels kStridedSelect = {strided_select_forward, strided_select_backward};
+const Kernels kTranspose = {transpose_forward, transpose_backward};
+const Kernels kConcatenate = {concatenate_forward<false>, concatenate_backward<false>};
+const Kernels kConcatenateBatch = {concatenate_forward<true>, concatenate_backward<true>};
+
+}  // namespace dynet::cuda

@@ -1,0 +1,219 @@
+#include "kernels/cpu/softmax.h"
+#include "kernels/cuda/given.h"
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/scores.cuh"
+
+namespace dynet::cuda {
+namespace {
+
+Lines along(const Batch<float>& b) { return {b.dim(0), b.attr<cpu::SoftmaxAttr>().dimension}; }
+
+void softmax_forward(Queue& q, const Batch<float>& b) {
+  const Lines x = along(b);
+  const auto in = q.ins(b, 0);
+  const auto out = q.outs(b);
+  for_lines_of(q, b, x.lines, x.size,
+               [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+                 const std::size_t first = x.first(line), n = x.size * x.inner;
+                 const float* const from = in[i] + first;
+                 float* const to = out[i] + first;
+                 const std::size_t begin = team.lane * x.inner, step = team.size * x.inner;
+                 const float m = shift_of(team, from, x.size, x.inner);
+                 float sum = 0;
+                 for (std::size_t k = begin; k < n; k += step)
+                   sum += to[k] = exponential(from[k] - m);
+                 sum = team.over(sum, Sum());
+                 const float scale = sum == 0 ? 0 : 1 / sum;
+                 for (std::size_t k = begin; k < n; k += step) to[k] *= scale;
+               });
+}
+
+void softmax_backward(Queue& q, const GradientBatch<float>& b) {
+  const Lines x = along(b);
+  const auto outs = q.outs(b);
+  const auto d_outs = q.d_outs(b);
+  line_gradients(
+      q, q.targets(b, 0), x.lines, x.size, 1,
+      [=] __device__(const Team& team, std::uint32_t i, std::size_t line, const LineWriter& write) {
+        const std::size_t first = x.first(line), n = x.size * x.inner;
+        const float *const y = outs[i] + first, *const dy = d_outs[i] + first;
+        const std::size_t begin = team.lane * x.inner, step = team.size * x.inner;
+        float sum = 0;
+        for (std::size_t k = begin; k < n; k += step) sum += y[k] * dy[k];
+        sum = team.over(sum, Sum());
+        for (std::size_t k = begin; k < n; k += step) write(first + k, y[k] * (dy[k] - sum));
+      });
+}
+
+void log_softmax_forward(Queue& q, const Batch<float>& b) {
+  const Lines x(b.dim(), 0);
+  const auto in = q.ins(b, 0);
+  const auto out = q.outs(b);
+  for_lines_of(q, b, x.lines, x.size,
+               [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+                 const std::size_t first = x.first(line);
+                 const LogSum s = log_sum(team, in[i] + first, x.size, 1);
+                 for (std::size_t k = team.lane; k < x.size; k += team.size)
+                   out[i][first + k] = (in[i][first + k] - s.shift) - shift(s.log);
+               });
+}
+
+void log_softmax_backward(Queue& q, const GradientBatch<float>& b) {
+  const Lines x(b.dim(), 0);
+  const auto outs = q.outs(b);
+  const auto d_outs = q.d_outs(b);
+  line_gradients(
+      q, q.targets(b, 0), x.lines, x.size, 1,
+      [=] __device__(const Team& team, std::uint32_t i, std::size_t line, const LineWriter& write) {
+        const std::size_t first = x.first(line);
+        const float *const y = outs[i] + first, *const dy = d_outs[i] + first;
+        float sum = 0;
+        for (std::size_t k = team.lane; k < x.size; k += team.size) sum += dy[k];
+        sum = team.over(sum, Sum());
+        for (std::size_t k = team.lane; k < x.size; k += team.size)
+          write(first + k, y[k] == -INFINITY ? 0 : dy[k] - exponential(y[k]) * sum);
+      });
+}
+
+// Keeps what was subtracted from the scores, and the log of the sum of what is left.
+void logsumexp_along_forward(Queue& q, const Batch<float>& b) {
+  const Lines x = along(b);
+  const auto in = q.ins(b, 0);
+  const auto y = q.outs(b), kept = q.auxs(b, 2 * x.lines);
+  for_lines_of(q, b, x.lines, x.size,
+               [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+                 const LogSum s = log_sum(team, in[i] + x.first(line), x.size, x.inner);
+                 if (team.lane != 0) return;
+                 y[i][line] = s.log + s.shift;
+                 kept[i][line] = s.shift;
+                 kept[i][x.lines + line] = shift(s.log);
+               });
+}
+
+void logsumexp_along_backward(Queue& q, const GradientBatch<float>& b) {
+  const Lines x = along(b);
+  const auto in = q.ins(b, 0), dy = q.d_outs(b);
+  const auto kept = q.auxs(b, 2 * x.lines);
+  each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
+    const std::size_t line = x.of(e).line;
+    return dy[i][line] * exponential((in[i][e] - kept[i][line]) - kept[i][x.lines + line]);
+  });
+}
+
+// Of a batch of losses: what the form keeps, then the classes used.
+std::size_t class_loss_aux(const Batch<float>& b) {
+  return cpu::class_loss_aux(b.graph, b.node(0));
+}
+
+void class_loss_forward(Queue& q, const Batch<float>& b) {
+  const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
+  const Given* const classes = given_now<cpu::ClassAttr>(q, b, 2 * batch, n, "the scores");
+  const auto x = q.ins(b, 0);
+  const auto y = q.outs(b), kept = q.auxs(b, class_loss_aux(b));
+  for_lines_of(q, b, batch, n, [=] __device__(const Team& team, std::size_t i, std::size_t k) {
+    const float* const column = x[i] + k * n;
+    const LogSum s = log_sum(team, column, n, 1);
+    if (team.lane != 0) return;
+    kept[i][k] = shift(s.log);
+    kept[i][batch + k] = s.shift;
+    y[i][k] = s.log == -INFINITY ? INFINITY : s.log + (s.shift - column[classes[i][k]]);
+  });
+}
+
+void class_loss_backward(Queue& q, const GradientBatch<float>& b) {
+  const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
+  const Given* const classes = given_then<cpu::ClassAttr>(q, b, 2 * batch);
+  const auto x = q.ins(b, 0), dy = q.d_outs(b);
+  const auto kept = q.auxs(b, class_loss_aux(b));
+  each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
+    const Quotient at = divide(e, n);
+    const float score = x[i][e], g = dy[i][at.by];
+    const float slope = g * exponential((score - kept[i][batch + at.by]) - kept[i][at.by]);
+    return at.rest == classes[i][at.by] && score != -INFINITY ? slope - g : slope;
+  });
+}
+
+// p_j = e^x_j / Z, but no more than u_j. An element that is above its bound stays at it: what is
+// left for the others only grows.
+void constrained_forward(Queue& q, const Batch<float>& b) {
+  const Lines lines(b.dim(), 0);
+  const std::size_t n = lines.size, xs = b.dim(0).size(), us = b.dim(1).size();
+  if (n == 0) return;
+  const auto in = q.ins(b, 0), bounds = q.ins(b, 1);
+  const auto out = q.outs(b), kept = q.auxs(b, b.dim().size());
+  for_lines_of(q, b, lines.lines, n,
+               [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+                 const std::size_t first = line * n;
+                 const float* const x = in[i] + divide(first, xs).rest;
+                 const float* const u = bounds[i] + divide(first, us).rest;
+                 float *const p = out[i] + first, *const at_bound = kept[i] + first;
+                 for (std::size_t k = team.lane; k < n; k += team.size) at_bound[k] = 0;
+                 for (bool again = true; again;) {
+                   float m = -INFINITY, bound = 0, z = 0, more = 0;
+                   for (std::size_t k = team.lane; k < n; k += team.size)
+                     if (at_bound[k] != 0)
+                       bound += u[k];
+                     else
+                       m = Largest()(m, x[k]);
+                   m = shift(team.over(m, Largest()));
+                   for (std::size_t k = team.lane; k < n; k += team.size)
+                     if (at_bound[k] == 0) z += p[k] = expf(x[k] - m);
+                   z = team.over(z, Sum());
+                   const float left = 1 - team.over(bound, Sum());
+                   const float scale = z == 0 ? 0 : left / z;
+                   for (std::size_t k = team.lane; k < n; k += team.size) {
+                     if (at_bound[k] != 0) continue;
+                     p[k] *= scale;
+                     if (p[k] <= u[k] || p[k] != p[k]) continue;
+                     p[k] = u[k];
+                     at_bound[k] = 1;
+                     more = 1;
+                   }
+                   again = team.over(more, Largest()) != 0;
+                 }
+               });
+}
+
+void constrained_backward(Queue& q, const GradientBatch<float>& b) {
+  const Lines lines(b.dim(), 0);
+  const std::size_t n = lines.size;
+  if (n == 0) return;
+  const auto outs = q.outs(b), kept = q.auxs(b, b.dim().size());
+  const auto d_outs = q.d_outs(b);
+  for (std::size_t operand = 0; operand < 2; ++operand) {
+    const Dim& d = b.dim(operand);
+    const std::size_t own = Lines(d, 0).lines, size = d.size();
+    const bool of_bounds = operand == 1;
+    line_gradients(q, q.targets(b, operand), own, n, b.dim().bd / d.bd,
+                   [=] __device__(const Team& team, std::uint32_t i, std::size_t line,
+                                  const LineWriter& write) {
+                     const std::size_t first = line * n, to = divide(first, size).rest;
+                     const float *const p = outs[i] + first, *const dp = d_outs[i] + first;
+                     const float* const at_bound = kept[i] + first;
+                     float sum = 0, weight = 0;
+                     for (std::size_t k = team.lane; k < n; k += team.size) {
+                       if (at_bound[k] != 0) continue;
+                       sum += p[k] * dp[k];
+                       weight += p[k];
+                     }
+                     sum = team.over(sum, Sum());
+                     weight = team.over(weight, Sum());
+                     const float mean = weight == 0 ? 0 : sum / weight;
+                     for (std::size_t k = team.lane; k < n; k += team.size) {
+                       const float g = dp[k] - mean;
+                       const bool bound = at_bound[k] != 0;
+                       write(to + k, bound != of_bounds ? 0 : bound ? g : p[k] * g);
+                     }
+                   });
+  }
+}
+
+}  // namespace
+
+const Kernels kSoftmax{softmax_forward, softmax_backward};
+const Kernels kLogSoftmax{log_softmax_forward, log_softmax_backward};
+const Kernels kLogSumExpAlong{logsumexp_along_forward, logsumexp_along_backward};
+const Kernels kClassLoss{class_loss_forward, class_loss_backward};
+const Kernels kConstrainedSoftmax{constrained_forward, constrained_backward};
+
+}  // namespace dynet::cuda

@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include "kernels/cpu/sparsemax.h"
+#include "kernels/cuda/each.cuh"
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/lines.cuh"
+#include "kernels/cuda/scores.cuh"
+
+namespace dynet::cuda {
+namespace {
+
+// Writes the closest point to x among the probabilities; all threads of a block work on it. Returns
+// what was subtracted from x first, in every thread.
+__device__ float project(const float* x, float* p, std::size_t n, float* sorted) {
+  DYNET_SHARED(double, threshold, 1);
+  float largest = -INFINITY, disorder = 0;
+  for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) {
+    largest = Largest()(largest, x[j]);
+    if (x[j] != x[j]) disorder = 1;
+  }
+  const float m = over_block(largest, Largest());
+  if (over_block(disorder, Largest()) != 0 || m == INFINITY) {
+    for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) p[j] = NAN;
+    return shift(m);
+  }
+  for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) {
+    std::size_t rank = 0;
+    for (std::size_t k = 0; k < n; ++k) rank += x[k] > x[j] || (x[k] == x[j] && k < j);
+    sorted[rank] = x[j];
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    double sum = 0, t = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      const double z = static_cast<double>(sorted[k]) - static_cast<double>(shift(m));
+      const double above = static_cast<double>(k + 1);
+      if (!(1 + above * z > sum + z)) break;
+      sum += z;
+      t = (sum - 1) / above;
+    }
+    *threshold = t;
+  }
+  __syncthreads();
+  for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) {
+    const float v = (x[j] - shift(m)) - static_cast<float>(*threshold);
+    p[j] = v < 0 ? 0 : v;
+  }
+  return shift(m);
+}
+
+// A block for each column.
+__global__ void sparsemax_kernel(Many<const float> x, Many<float> p, std::size_t columns,
+                                 std::size_t n, float* sorted) {
+  const Quotient at = divide(blockIdx.x, columns);
+  project(x[at.by] + at.rest * n, p[at.by] + at.rest * n, n, sorted + blockIdx.x * n);
+}
+
+void sparsemax_forward(Queue& q, const Batch<float>& b) {
+  const std::size_t n = b.dim().rows(), columns = n ? b.dim().size() / n : 0;
+  q.launch(Grid{static_cast<unsigned>(b.count * columns)}, sparsemax_kernel, q.ins(b, 0), q.outs(b),
+           columns, n, q.temporary(b.count * columns * n));
+}
+
+// Of the elements that are not zero, what is above their mean.
+void sparsemax_backward(Queue& q, const GradientBatch<float>& b) {
+  const std::size_t n = b.dim().rows(), columns = n ? b.dim().size() / n : 0;
+  const Many<const float> p = outs_if_read(q, b), dy = q.d_outs(b);
+  line_gradients(q, q.targets(b, 0), columns, n, 1,
+                 [=] __device__(const Team& team, std::uint32_t node, std::size_t line,
+                                const LineWriter& write) {
+                   const float *y = p[node] + line * n, *dp = dy[node] + line * n;
+                   float sum = 0, support = 0;
+                   for (std::size_t j = team.lane; j < n; j += team.size)
+                     if (y[j] != 0) {
+                       sum += dp[j];
+                       support += 1;
+                     }
+                   sum = team.over(sum, Sum());
+                   support = team.over(support, Sum());
+                   const float mean = support == 0 ? 0 : sum / support;
+                   for (std::size_t j = team.lane; j < n; j += team.size)
+                     write(line * n + j, y[j] == 0 ? 0 : dp[j] - mean);
+                 });
+}
+
+// The indices of a support, on the device.
+struct Support {
+  const unsigned* at;
+  std::size_t count;
+};
+
+// A block for each batch element of each node; the gradient goes to the scratch.
+__global__ void loss_kernel(Many<const float> x, Many<float> y, Many<float> aux,
+                            const Support* supports, std::size_t batch, std::size_t n,
+                            float* sorted) {
+  DYNET_SHARED(double, part, 256);
+  const Quotient at = divide(blockIdx.x, batch);
+  const float* const from = x[at.by] + at.rest * n;
+  float* const p = aux[at.by] + at.rest * n;
+  const Support support = supports[blockIdx.x];
+  const auto m = static_cast<double>(project(from, p, n, sorted + blockIdx.x * n));
+  __syncthreads();
+  double sum = 0;
+  for (std::size_t j = threadIdx.x; j < n; j += blockDim.x)
+    if (const double v = static_cast<double>(p[j]); v != 0)
+      sum += v * (static_cast<double>(from[j]) - m) - v * v / 2;
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  const double share = 1 / static_cast<double>(support.count);
+  double loss = share / 2;
+  for (unsigned t = 0; t < blockDim.x; ++t) loss += part[t];
+  for (std::size_t k = 0; k < support.count; ++k) {
+    loss -= share * (static_cast<double>(from[support.at[k]]) - m);
+    p[support.at[k]] -= static_cast<float>(share);
+  }
+  y[at.by][at.rest] = static_cast<float>(loss);
+}
+
+void sparsemax_loss_forward(Queue& q, const Batch<float>& b) {
+  const std::size_t n = b.dim(0).rows(), batch = b.dim().bd;
+  Support* const supports = q.stage<Support>(b.count * batch);
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t e = 0; e < batch; ++e) {
+      const auto list = cpu::read_support(b, i, e, n);
+      supports[i * batch + e] = {q.send(list.data(), list.size()), list.size()};
+    }
+  q.launch(Grid{static_cast<unsigned>(b.count * batch)}, loss_kernel, q.ins(b, 0), q.outs(b),
+           q.auxs(b, (batch + 1) * n), q.on_device(supports), batch, n,
+           q.temporary(b.count * batch * n));
+}
+
+void sparsemax_loss_backward(Queue& q, const GradientBatch<float>& b) {
+  const std::size_t n = b.dim(0).rows(), batch = b.dim().bd;
+  const Many<float> slopes = q.auxs(b, (batch + 1) * n);
+  const Many<const float> dy = q.d_outs(b);
+  each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
+    return slopes[i][e] * dy[i][divide(e, n).by];
+  });
+}
+
+}  // namespace
+
+const Kernels kSparsemax = {sparsemax_forward, sparsemax_backward};
+const Kernels kSparsemaxLoss = {sparsemax_loss_forward, sparsemax_loss_backward};
+
+}  // namespace dynet::cuda

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+
+#include "dynet-like/base/cuda_devices.h"
+#include "dynet-like/base/memory_source.h"
+#include "dynet-like/param/updater.h"
+
+// The rules of trainers as kernels, like those of operations in kernels.h.
+
+namespace dynet::cuda {
+
+class Queue;
+struct UpdateWork;
+
+/// The kernel of a rule: puts its steps into a queue.
+struct UpdateRule {
+  void (*step)(Queue&, const UpdateWork&);
+};
+
+DYNET_CUDA_PART const UpdateRule kUpdateSGD, kUpdateMomentum, kUpdateAdagrad, kUpdateAdadelta,
+    kUpdateRMSProp, kUpdateAdam, kUpdateAmsgrad;
+
+/// For the device with this memory. Throws DeviceError.
+std::unique_ptr<Updater> make_updater(const std::shared_ptr<MemorySource>& memory);
+
+}  // namespace dynet::cuda

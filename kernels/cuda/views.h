@@ -1,0 +1,47 @@
+#pragma once
+
+// What kernels see of batches. Plain data, for both sides.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dynet-like/base/device_code.h"
+
+namespace dynet::cuda {
+
+/// Tensors of one shape: side by side, or each where its pointer says.
+template <class T>
+struct Many {
+  T* first;
+  std::size_t step;
+  T* const* each;  // null: side by side
+
+  DYNET_DEVICE T* operator[](std::size_t i) const { return each ? each[i] : first + i * step; }
+};
+
+/// Where gradients go. Places are all different; place j gets the sum over the nodes
+/// node(begin(j)), ..., node(end(j) - 1), in this order, so that the sum is always the same.
+struct Targets {
+  std::size_t count;           // places
+  Many<float> to;              // by place
+  const std::uint32_t* first;  // by place, and one more; null: place j is of node j alone
+  const std::uint32_t* nodes;
+  const std::uint8_t* adds;  // by place; null: all like `all_add`
+  bool all_add;
+
+  DYNET_DEVICE std::uint32_t begin(std::size_t j) const {
+    return first ? first[j] : static_cast<std::uint32_t>(j);
+  }
+  DYNET_DEVICE std::uint32_t end(std::size_t j) const {
+    return first ? first[j + 1] : static_cast<std::uint32_t>(j) + 1;
+  }
+  DYNET_DEVICE std::uint32_t node(std::uint32_t m) const { return nodes ? nodes[m] : m; }
+  DYNET_DEVICE bool add(std::size_t j) const { return adds ? adds[j] != 0 : all_add; }
+  /// Element e of place j.
+  DYNET_DEVICE void put(std::size_t j, std::size_t e, float v) const {
+    float* const p = to[j] + e;
+    *p = add(j) ? *p + v : v;
+  }
+};
+
+}  // namespace dynet::cuda
