@@ -50,7 +50,8 @@ constexpr OpForm cube_with(Backward backward) {
           .aux = no_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cube_forward),
-          .backward = backward};
+          .backward = backward,
+          .cuda = CudaRule::never("a test")};
 }
 const OpForm kRight = cube_with(DYNET_BACKWARD(right));
 const OpForm kWrong = cube_with(DYNET_BACKWARD(wrong));

@@ -18,6 +18,7 @@ FIELDS = {
     "passes_gradient": "true",
     "forward": "Forward{nullptr, nullptr}",
     "backward": "Backward{nullptr, nullptr}",
+    "cuda": "CudaRule::by_executor()",
 }
 
 

@@ -54,8 +54,8 @@ def wrong_include(path, name, quoted):
         return f"'{name}' is in no room"
     if target_kind == "kernels" and kind == "room" and path.suffix == ".h":
         return "headers are installed, kernels are not"
-    if target_kind == "kernels" and kind == "kernels" and target_room != room:
-        return "the kernels of one device know nothing of another"
+    if target_kind == "kernels" and kind == "kernels" and target_room == "cuda" != room:
+        return "the kernels of the processor know nothing of a device"
     if target_rank > rank:
         return f"rank {rank} ({room}) may not include rank {target_rank} ({target_room})"
     return None

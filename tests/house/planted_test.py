@@ -38,6 +38,7 @@ PLANTED = [
     ("ranks", "dynet-like/ops/unary.h", '#include "kernels/cpu/unary.h"', "headers are installed"),
     ("ranks", "dynet-like/attic/old.h", "#pragma once\n" + '#include "dynet-like/base/errors.h"', "is not a room"),
     ("ranks", "kernels/cpu/unary.cc", '#include "dynet-like/plan/plan.h"', "unary.cc:%d: includes dynet-like/plan"),
+    ("ranks", "kernels/cpu/unary.cc", '#include "kernels/cuda/queue.h"', "know nothing of a device"),
     ("ranks", "kernels/cpu/unary.cc", '#include "dynet-like/io/save.h"', "unary.cc:%d: includes dynet-like/io"),
     ("eigen", "dynet-like/graph/node.h", "#include <Eigen/Dense>", "node.h:%d: includes Eigen/Dense"),
     ("eigen", "dynet-like/graph/node.cc", "Eigen::MatrixXf m;", "node.cc:%d: names Eigen"),

@@ -42,7 +42,8 @@ const OpForm kSoftplus{.name = "softplus",
                        .aux = no_aux,
                        .passes_gradient = true,
                        .forward = DYNET_FORWARD(softplus_forward),
-                       .backward = DYNET_BACKWARD(softplus_backward)};
+                       .backward = DYNET_BACKWARD(softplus_backward),
+                       .cuda = CudaRule::never("an example")};
 
 Expression softplus(const Expression& x, SourceLocation at = SourceLocation::current()) {
   return add_node(kSoftplus, x, {}, at);

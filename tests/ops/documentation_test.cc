@@ -106,6 +106,10 @@ std::string batching(const OpForm& form) {
   if (!rule.batches) return std::string("no: ") + rule.why_not;
   return rule.has_products() ? "yes, those with the same matrix" : "yes";
 }
+std::string on_cuda(const OpForm& form) {
+  const char* why_not = form.cuda.value.why_not;
+  return why_not ? std::string("no: ") + why_not : "yes";
+}
 /// The same answer of all of them, or all answers.
 template <class Of>
 std::string joined(const std::vector<const OpForm*>& forms, const std::string& between, Of of) {
@@ -137,7 +141,8 @@ std::string table() {
          "* *Broadcast*: each size is equal, or 1 on either side; missing sizes are 1.\n"
          "* *Minibatch*: operands, or the result if there are none, may be batches.\n"
          "* *Batched*: nodes with equal shapes and settings run as one when a graph is batched.\n"
-         "  An operation that is made of others runs as they do.\n\n"
+         "  An operation that is made of others runs as they do.\n"
+         "* *CUDA*: on a GPU too, in a library with CUDA (see gpu.md).\n\n"
          "| name | computes | shape | minibatch | batched | CPU | CUDA |\n"
          "|---|---|---|---|---|---|---|\n";
   for (const Description& d : kDescriptions) {
@@ -159,7 +164,7 @@ std::string table() {
                     return !runs(form) || form.kind == Kind::lookup || form.forward.value.f ? "yes"
                                                                                             : "no";
                   })
-        << " | no |\n";
+        << " | " << joined(own, "; ", on_cuda) << " |\n";
   }
   return out.str();
 }

@@ -29,7 +29,8 @@ inline OpForm form(const char* name, Kind kind = Kind::compute,
           .aux = aux,
           .passes_gradient = true,
           .forward = Forward{nullptr, nullptr},
-          .backward = Backward{nullptr, nullptr}};
+          .backward = Backward{nullptr, nullptr},
+          .cuda = CudaRule::never("a test")};
 }
 
 struct Graph : GraphStore {

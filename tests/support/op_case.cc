@@ -79,7 +79,14 @@ unsigned Shapes::size() {
   return positive();
 }
 
-unsigned Shapes::positive() { return kind_ == ones ? 1 : static_cast<unsigned>(1 + below(4)); }
+unsigned Shapes::positive() {
+  constexpr unsigned kBorders[] = {31, 32, 33, 63, 64, 65, 255, 256, 257, 1025};
+  if (kind_ == borders && !at_border_ && coin()) {
+    at_border_ = true;
+    return kBorders[below(std::size(kBorders))];
+  }
+  return kind_ == ones ? 1 : static_cast<unsigned>(1 + below(4));
+}
 
 unsigned Shapes::batch() { return below(4) == 0 ? 1 : full_batch(); }
 
@@ -380,16 +387,28 @@ void compare_plans(const GraphStore& graph, NodeId loss, double tolerance) {
   CHECK(gradients <= tolerance);
 }
 
-void check_batch(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t seed,
-                 Sharing sharing) {
-  constexpr unsigned kCopies = 6;
+constexpr unsigned kCopies = 6;
+
+/// Makes a third of the elements extreme, and in some runs all.
+void make_extreme(const OpCase& c, std::uint64_t seed, std::vector<Array>& xs) {
+  Shapes random(Shapes::plain, seed);
+  const bool whole = random.below(4) == 0;
+  for (Array& x : xs)
+    for (double& e : x.v)
+      if (whole || random.below(3) == 0)
+        e = static_cast<double>(static_cast<float>(c.extremes[random.below(c.extremes.size())]));
+}
+
+void build_nodes(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t seed, Sharing sharing,
+                 bool extreme, Nodes& made) {
   Values values(c, seed);
-  ComputationGraph g;
-  ParameterCollection model;
+  ComputationGraph& g = made.graph;
+  ParameterCollection& model = made.model;
   std::vector<Operand> operands;
   for (unsigned copy = 0; copy < kCopies; ++copy) {
     Operand x = operand(g, copy);
-    const std::vector<Array> xs = values.draw(dims);
+    std::vector<Array> xs = values.draw(dims);
+    if (extreme) make_extreme(c, seed * kCopies + copy, xs);
     for (std::size_t k = 0; k < xs.size(); ++k) {
       const bool shared = sharing == Sharing::all ||
                           (sharing == Sharing::as_needed &&
@@ -402,11 +421,20 @@ void check_batch(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t se
     operands.push_back(std::move(x));
   }
   // Taken in another order than made, so that the operands of a batch do not lie side by side.
-  std::vector<Expression> results, losses;
+  std::vector<Expression> losses;
   for (unsigned copy = 0; copy < kCopies; ++copy)
-    results.push_back(c.build(operands[copy * 5 % kCopies]));
-  for (const Expression& y : results) losses.push_back(weighted(g, y, values));
-  const Expression loss = sum(losses);
+    made.results.push_back(c.build(operands[copy * 5 % kCopies]));
+  for (const Expression& y : made.results) losses.push_back(weighted(g, y, values));
+  made.loss = sum(losses);
+}
+
+void check_batch(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t seed,
+                 Sharing sharing) {
+  Nodes made;
+  build_nodes(c, dims, seed, sharing, false, made);
+  ComputationGraph& g = made.graph;
+  const std::vector<Expression>& results = made.results;
+  const Expression loss = made.loss;
 
   INFO(c.name << " of " << text(dims) << "as " << kCopies << " nodes, sharing "
               << static_cast<int>(sharing));
@@ -432,6 +460,27 @@ void check_batch(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t se
 
 }  // namespace
 
+double largest_difference(const float* a, const float* b, std::size_t n) {
+  return difference(a, b, n);
+}
+
+unsigned for_nodes(const OpCase& c, Draw draw, unsigned repeat,
+                   const std::function<void(const Nodes&)>& look) {
+  if (draw == Draw::extremes && c.extremes.empty()) return 0;
+  const auto each = [&](const std::vector<Dim>& dims, std::uint64_t seed) {
+    Nodes made;
+    build_nodes(c, dims, seed, static_cast<Sharing>(seed % 3), draw == Draw::extremes, made);
+    INFO(c.name << " of " << text(dims) << "as " << kCopies << " nodes, sharing " << seed % 3);
+    look(made);
+  };
+  if (draw != Draw::borders) return for_shapes(c, repeat, each);
+  for (std::uint64_t seed = 1; seed <= repeat; ++seed) {
+    Shapes shapes(Shapes::borders, seed);
+    each(c.shapes(shapes), seed);
+  }
+  return repeat;
+}
+
 unsigned check_batches(const OpCase& c) {
   return for_shapes(c, kRepeat, [&](const std::vector<Dim>& dims, std::uint64_t seed) {
     for (Sharing s : {Sharing::none, Sharing::as_needed, Sharing::all})
@@ -444,13 +493,7 @@ unsigned check_extremes(const OpCase& c) {
   return for_shapes(c, 8, [&](const std::vector<Dim>& dims, std::uint64_t seed) {
     Values values(c, seed);
     std::vector<Array> xs = values.draw(dims);
-    // A third of the elements, and in some runs all.
-    Shapes random(Shapes::plain, seed);
-    const bool whole = random.below(4) == 0;
-    for (Array& x : xs)
-      for (double& e : x.v)
-        if (whole || random.below(3) == 0)
-          e = static_cast<double>(static_cast<float>(c.extremes[random.below(c.extremes.size())]));
+    make_extreme(c, seed, xs);
     ComputationGraph g;
     ParameterCollection model;
     Operand x = operand(g, static_cast<unsigned>(seed));

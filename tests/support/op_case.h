@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/param/parameters.h"
 #include "dynet-like/shape/dim.h"
 
 // One case per operation: its operands' shapes, how it is written, and a naive loop in double. From
@@ -40,12 +41,13 @@ Array zip(const std::vector<Array>& xs, const std::function<double(const std::ve
 /// Draws the shapes of operands.
 class Shapes {
  public:
-  enum Kind { plain, batched, ones, empty };
+  enum Kind { plain, batched, ones, empty, borders };
 
   Shapes(Kind kind, std::uint64_t seed) : kind_(kind), state_(seed) {}
   std::uint64_t below(std::uint64_t n);
   bool coin() { return below(2) == 0; }
-  /// A size: 1 to 4, always 1, or often 0, as the kind of draw says.
+  /// A size: 1 to 4, always 1, often 0, or now and then one around those of a GPU's warps and
+  /// blocks, as the kind of draw says.
   unsigned size();
   /// A size that is never zero.
   unsigned positive();
@@ -63,6 +65,7 @@ class Shapes {
 
  private:
   Kind kind_;
+  bool at_border_ = false;  // one large size is enough
   std::uint64_t state_;
 };
 
@@ -114,6 +117,22 @@ unsigned check_gradients_of(const OpCase& c);
 /// Many nodes run as one batch against one by one, values and gradients.
 unsigned check_batches(const OpCase& c);
 unsigned check_extremes(const OpCase& c);
+
+/// Several nodes of the operation, with operands that are constants and variables.
+struct Nodes {
+  ComputationGraph graph;
+  ParameterCollection model;
+  std::vector<Expression> results;
+  Expression loss;
+};
+/// Looks at such nodes of many shapes, of some at the borders of a GPU's warps and blocks, or of
+/// many with extreme values. Returns how many there were.
+enum class Draw { small, borders, extremes };
+unsigned for_nodes(const OpCase& c, Draw draw, unsigned repeat,
+                   const std::function<void(const Nodes&)>& look);
+/// The largest difference, relative to values above one; infinite where only one is NaN or
+/// infinite.
+double largest_difference(const float* a, const float* b, std::size_t n);
 unsigned check_bad_shapes(const OpCase& c);
 
 /// Runs a check on all cases and prints how many draws there were. Cases whose names begin with the

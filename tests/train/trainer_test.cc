@@ -66,7 +66,8 @@ void sign_rule(const TrainerSlice& s) {
     return w - lr * static_cast<float>((sum[0] > 0) - (sum[0] < 0));
   });
 }
-constexpr TrainerRule kSign{.arrays = 1, .apply = sign_rule};
+constexpr TrainerRule kSign{
+    .arrays = 1, .apply = sign_rule, .device = DeviceRule::never("nobody has written a kernel")};
 
 struct SignTrainer : Trainer {  // w <- w - lr sign(sum of g)
   explicit SignTrainer(const ParameterCollection& pc) : Trainer(pc, 0.5f, kSign) {}

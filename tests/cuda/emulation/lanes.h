@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace dynet::emulation {
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+
+/// What a thread of a kernel knows of itself.
+struct Thread {
+  Index thread, block;
+  Index block_size{1, 1, 1}, grid_size{1, 1, 1};
+};
+
+/// Of the lane that runs now.
+Thread& here();
+/// Waits for all threads of the block.
+void meet_block();
+/// Waits for the lanes of the warp in `mask`, gives `value` and takes that of lane `from`.
+std::uint64_t meet_warp(unsigned mask, std::uint64_t value, unsigned from);
+/// Lets others run.
+void pause();
+/// Memory of the block for the place in the kernel that `key` stands for; full of NaN at first.
+void* shared(const void* key, std::size_t bytes);
+void* dynamic_shared();
+
+/// Runs `body` once for each thread of each block. Between two meetings, lanes run in an order
+/// that differs every time, so that what needs a barrier and has none comes out wrong. Throws
+/// std::logic_error if some threads wait for others that will not come.
+void run(unsigned blocks, unsigned threads, std::size_t dynamic_bytes,
+         const std::function<void()>& body);
+
+}  // namespace dynet::emulation

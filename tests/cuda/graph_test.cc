@@ -1,0 +1,248 @@
+// Graphs, builders and training on the device against the processor.
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/cuda/device.h"
+#include "tests/support/catch.h"
+#include "tests/support/op_case.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+Device* gpu() { return get_device_manager()->get_global_device("GPU:0"); }
+
+void check_near(const Floats& a, const Floats& b, double tolerance) {
+  REQUIRE(a.size() == b.size());
+  CHECK(test::largest_difference(a.data(), b.data(), a.size()) <= tolerance);
+}
+
+/// Everything that a model for language is made of.
+struct Model {
+  ParameterCollection pc;
+  LookupParameter words = pc.add_lookup_parameters(40, {12});
+  VanillaLSTMBuilder lstm{2, 12, 16, pc};
+  GRUBuilder gru{1, 16, 10, pc};
+  Parameter w = pc.add_parameters({7, 10}), b = pc.add_parameters({7});
+
+  /// Of a sentence, or of two in a batch.
+  Expression loss(ComputationGraph& g, unsigned seed, bool batched = false) {
+    lstm.new_graph(g);
+    lstm.start_new_sequence();
+    gru.new_graph(g);
+    gru.start_new_sequence();
+    const Expression W = parameter(g, w), B = parameter(g, b);
+    std::vector<Expression> losses;
+    for (unsigned t = 0; t < 3 + seed % 4; ++t) {
+      const unsigned word = (seed * 7 + t * t) % 40, tag = (seed + t) % 7;
+      const Expression x = batched ? lookup(g, words, std::vector<unsigned>{word, (word + 1) % 40})
+                                   : lookup(g, words, word);
+      const Expression h = gru.add_input(dropout(lstm.add_input(x), 0.2f));
+      const Expression scores = affine_transform({B, W, h});
+      losses.push_back(batched ? sum_batches(pickneglogsoftmax(scores, {tag, 6 - tag}))
+                               : pickneglogsoftmax(scores, tag));
+    }
+    return sum(losses);
+  }
+};
+
+Floats all_parameters(const ParameterCollection& pc) {
+  Floats all;
+  const auto add = [&](const Tensor& t) { all.insert(all.end(), t.v, t.v + t.d.size()); };
+  for (const Parameter& p : pc.parameters_list()) add(p.values());
+  for (const LookupParameter& p : pc.lookup_parameters_list())
+    for (const Tensor& row : p.values()) add(row);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a device is found by its name", "[cuda]") {
+  const auto all = get_device_manager()->get_devices();
+  REQUIRE(all.size() >= 2);
+  CHECK(all[0] == default_device);
+  CHECK(gpu()->type == DeviceType::GPU);
+  CHECK(get_device_manager()->get(1) == gpu());
+  CHECK_THROWS_AS(get_device_manager()->get_global_device("GPU:99"), ArgumentError);
+}
+
+TEST_CASE("training on the device gives the losses and parameters of the processor", "[cuda]") {
+  constexpr unsigned kUpdates = 12;
+  Floats losses[2], parameters[2];
+  for (const bool on_device : {false, true}) {
+    Model m;
+    AdamTrainer trainer(m.pc);
+    for (unsigned i = 0; i < kUpdates; ++i) {
+      ComputationGraph g;
+      if (on_device) g.set_device(gpu());
+      g.set_seed(i + 1);
+      const Expression loss = sum({m.loss(g, 3 * i), m.loss(g, i + 1), m.loss(g, i + 5, true)});
+      losses[on_device].push_back(as_scalar(loss.value()));
+      g.backward(loss);
+      trainer.update();
+    }
+    parameters[on_device] = all_parameters(m.pc);
+  }
+  check_near(losses[0], losses[1], 1e-4);
+  check_near(parameters[0], parameters[1], 2e-3);
+  std::printf("%u updates, loss %g to %g\n", kUpdates, losses[1].front(), losses[1].back());
+}
+
+TEST_CASE("two runs on the device are the same bits", "[cuda]") {
+  Floats parameters[2];
+  for (Floats& result : parameters) {
+    Model m;
+    SimpleSGDTrainer trainer(m.pc);
+    for (unsigned i = 0; i < 5; ++i) {
+      ComputationGraph g;
+      g.set_device(gpu());
+      g.set_seed(i + 1);
+      g.backward(sum({m.loss(g, i), m.loss(g, 2 * i + 1)}));
+      trainer.update();
+    }
+    result = all_parameters(m.pc);
+  }
+  CHECK(parameters[0] == parameters[1]);
+}
+
+TEST_CASE("values on the device may be read while a graph is built", "[cuda]") {
+  Model m;
+  ComputationGraph g, h;
+  g.set_device(gpu());
+  for (ComputationGraph* graph : {&g, &h}) graph->set_seed(5);
+  const Expression a = m.loss(g, 3), b = m.loss(h, 3);
+  CHECK(as_scalar(a.value()) == Approx(as_scalar(b.value())).epsilon(1e-4));
+  g.checkpoint();
+  h.checkpoint();
+  const Expression more = m.loss(g, 9) + a, also = m.loss(h, 9) + b;
+  CHECK(as_scalar(more.value()) == Approx(as_scalar(also.value())).epsilon(1e-4));
+  g.revert();
+  h.revert();
+  g.backward(a * a);
+  h.backward(b * b);
+  check_near(as_vector(a.gradient()), as_vector(b.gradient()), 1e-4);
+  // Values behind pointers are read again.
+  float x = 2;
+  ComputationGraph k;
+  k.set_device(gpu());
+  const Expression e = input(k, &x) * 3;
+  CHECK(as_scalar(k.forward(e)) == 6);
+  x = 5;
+  CHECK(as_scalar(k.forward(e)) == 15);
+}
+
+TEST_CASE("the device draws the same random numbers", "[cuda]") {
+  Floats drawn[2];
+  for (const bool on_device : {false, true}) {
+    ComputationGraph g;
+    if (on_device) g.set_device(gpu());
+    g.set_seed(11);
+    const Expression x = concatenate({random_normal(g, {300}), random_uniform(g, {300}, -1, 1),
+                                      random_bernoulli(g, {300}, 0.3f), random_gumbel(g, {300}),
+                                      dropout(ones(g, {300}), 0.4f)});
+    drawn[on_device] = as_vector(x.value());
+  }
+  check_near(drawn[0], drawn[1], 1e-5);
+}
+
+TEST_CASE("inference and immediate mode work on the device", "[cuda]") {
+  Model m;
+  float expected = 0;
+  for (int mode = 0; mode < 3; ++mode) {
+    ComputationGraph g;
+    g.set_seed(2);
+    if (mode > 0) g.set_device(gpu());
+    if (mode == 1) g.set_inference(true);
+    if (mode == 2) g.set_immediate_compute(true);
+    const float loss = as_scalar(m.loss(g, 6).value());
+    if (mode == 0) expected = loss;
+    CHECK(loss == Approx(expected).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("what a device cannot do is told at the line that asks for it", "[cuda]") {
+  ComputationGraph g;
+  input(g, 1.0f);
+  CHECK_THROWS_AS(g.set_device(gpu()), ArgumentError);
+  CHECK_THROWS_AS(g.set_device(nullptr), ArgumentError);
+
+  static const OpForm kOnly{.name = "mine",
+                            .kind = Kind::compute,
+                            .shape = [](const Operands& x) { return x[0]; },
+                            .batch = BatchRule::each(),
+                            .reads = Reads::nothing,
+                            .aux = no_aux,
+                            .passes_gradient = false,
+                            .forward = Forward{nullptr, nullptr},
+                            .backward = Backward{nullptr, nullptr},
+                            .cuda = CudaRule::never("nobody has written kernels for it")};
+  ComputationGraph h;
+  h.set_device(gpu());
+  const Expression x = input(h, {3}, {1, 2, 3});
+  const std::size_t size = h.size();
+  try {
+    add_node(kOnly, x, {}, SourceLocation::current());
+    FAIL("nothing was thrown");
+  } catch (const DeviceError& e) {
+    CHECK_THAT(e.what(), Catch::Contains("mine: cannot run on a GPU: nobody has written kernels"));
+    CHECK_THAT(e.what(), Catch::Contains("graph_test.cc"));
+  }
+  CHECK(h.size() == size);
+  CHECK(as_vector(tanh(x).value()).size() == 3);
+}
+
+TEST_CASE("a check of validity finds the operation on the device", "[cuda]") {
+  ComputationGraph g;
+  g.set_device(gpu());
+  g.set_check_validity(true);
+  const Expression x = input(g, {2}, {1, -1});
+  CHECK_THROWS_AS(log(x).value(), NumericError);
+}
+
+TEST_CASE("without memory on the device there is an error, and the graph goes on", "[cuda]") {
+  const test::SmallDevice small(std::size_t{64} << 20);
+  Model m;
+  ComputationGraph g;
+  g.set_device(gpu());
+  const Expression a = m.loss(g, 3);
+  const float loss = as_scalar(a.value());
+  g.checkpoint();
+  Expression large = constant(g, {4000, 4000}, 1);
+  large = large + large;
+  CHECK_THROWS_AS(large.value(), OutOfMemoryError);
+  g.revert();
+  CHECK(as_scalar(a.value()) == loss);
+  g.backward(a);
+  CHECK(std::isfinite(as_scalar(m.loss(g, 4).value())));
+}
+
+TEST_CASE("graphs on several threads share a device", "[cuda]") {
+  Model m;
+  std::vector<float> expected(4), got(4);
+  for (unsigned i = 0; i < 4; ++i) {
+    ComputationGraph g;
+    g.set_seed(i + 1);
+    expected[i] = as_scalar(m.loss(g, i).value());
+  }
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      ComputationGraph g;
+      g.set_device(gpu());
+      g.set_seed(i + 1);
+      std::vector<Expression> losses;
+      Model mine = m;
+      const Expression loss = mine.loss(g, i);
+      got[i] = as_scalar(loss.value());
+      g.backward(loss);
+    });
+  for (std::thread& t : threads) t.join();
+  check_near(got, expected, 1e-4);
+}

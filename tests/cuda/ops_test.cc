@@ -1,0 +1,178 @@
+// Every operation on the device against the processor. Without a GPU the device is an emulation
+// that runs the same kernels.
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+
+#include "dynet-like/exec/executor.h"
+#include "dynet-like/ops/families.h"
+#include "tests/ops/cases.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+using namespace dynet::test;
+
+namespace {
+
+const char* why_not(const OpForm& form) {
+  const CudaRule& rule = form.cuda.value;
+  if (rule.why_not) return rule.why_not;
+  const bool needed =
+      form.kind == Kind::compute || (form.kind == Kind::alias && form.backward.value.f);
+  return rule.kernels || !needed ? nullptr : "no kernels";
+}
+
+bool runs_on_device(const GraphStore& graph) {
+  for (const Node& n : graph.nodes)
+    if (why_not(*n.form)) return false;
+  return true;
+}
+
+/// Values and gradients of all nodes.
+struct Results {
+  std::vector<std::vector<float>> values, gradients;
+};
+
+Results run(const GraphStore& graph, NodeId loss, Planner planner, Runner<float> runner) {
+  Executor<float> e(graph, planner, std::move(runner));
+  e.backward(loss, true);
+  Results r;
+  for (NodeId id = 0; id <= loss; ++id) {
+    const std::size_t n = graph.nodes[id].dim.size();
+    const float* v = e.runner().read(e.value(id), n);
+    r.values.emplace_back(v, v + n);
+    v = e.runner().read(e.gradient(id), n);
+    r.gradients.emplace_back(v, v + n);
+  }
+  for (const auto& bank : graph.banks) bank->gradients.clear();
+  return r;
+}
+
+/// Whether it could be done.
+bool compare(const OpCase& c, const Nodes& nodes) {
+  const GraphStore& graph = nodes.graph.store();
+  if (!runs_on_device(graph)) return false;
+  const NodeId loss = nodes.loss.i;
+  const Results expected = run(graph, loss, plan_in_batches, {});
+  for (const Planner planner : {plan_in_batches, plan_in_order}) {
+    const Results got = run(graph, loss, planner, Runner<float>(cuda::kDevices.make_machine(0)));
+    double values = 0, gradients = 0;
+    for (NodeId id = 0; id <= loss; ++id) {
+      const std::size_t n = expected.values[id].size();
+      values = std::max(values,
+                        largest_difference(expected.values[id].data(), got.values[id].data(), n));
+      gradients = std::max(gradients, largest_difference(expected.gradients[id].data(),
+                                                         got.gradients[id].data(), n));
+    }
+    INFO((planner == plan_in_order ? "one by one" : "in batches"));
+    CHECK(values <= 20 * c.float_tolerance);
+    CHECK(gradients <= 50 * c.float_tolerance);
+  }
+  return true;
+}
+
+unsigned check(const OpCase& c, Draw draw, unsigned repeat) {
+  unsigned compared = 0;
+  for_nodes(c, draw, repeat, [&](const Nodes& n) { compared += compare(c, n); });
+  return compared;
+}
+unsigned check_small(const OpCase& c) { return check(c, Draw::small, 1); }
+unsigned check_borders(const OpCase& c) {
+  return check(c, Draw::borders, c.draws < 8 ? c.draws : 8);
+}
+unsigned check_extreme(const OpCase& c) { return check(c, Draw::extremes, 1); }
+
+}  // namespace
+
+TEST_CASE("every operation has CUDA kernels, or says why not", "[cuda]") {
+  unsigned with = 0;
+  for (const OpForm* form : all_ops()) {
+    const char* reason = why_not(*form);
+    if (reason) std::printf("%s: %s\n", form->name.value, reason);
+    CHECK((!reason || form->cuda.value.why_not));
+    with += !reason;
+  }
+  std::printf("%u of %zu operations run on a device\n", with, all_ops().size());
+}
+
+// Lines and sums so long that the threads of a block share them out.
+TEST_CASE("long operands on the device", "[cuda]") {
+  const std::pair<const char*, std::vector<Dim>> cases[] = {
+      {"x + y", {{700, 3}, {1, 3}}},
+      {"x - y", {{3, 700}, {3}}},
+      {"cmult", {Dim({2}, 300), Dim({2})}},
+      {"max", {{600, 2}, {1, 2}}},
+      {"logsumexp", {{600, 2}, {1, 2}}},
+      {"sum_elems", {{3000}}},
+      {"l2_norm", {{1000, 3}}},
+      {"sum_batches", {Dim({5}, 600)}},
+      {"mean_batches", {Dim({1}, 600)}},
+      {"sum_dim, along 0", {{700, 3}}},
+      {"sum_dim, along 1", {{3, 700}}},
+      {"std_elems", {{3000}}},
+      {"max_dim, along 1", {{3, 700}}},
+      {"cumsum, along 0", {{700, 2}}},
+      {"dot_product", {Dim({700}, 2), Dim({700})}},
+      {"binary_log_loss", {{3}, Dim({3}, 300)}},
+      {"softmax along 0", {Dim({1100, 2}, 2)}},
+      {"softmax along 1", {{2, 700}}},
+      {"log_softmax", {{1100, 2}}},
+      {"logsumexp_dim along 0", {{1100, 2}}},
+      {"constrained_softmax", {{600}, Dim({600}, 2)}},
+      {"pickneglogsoftmax, ", {Dim({1100}, 2)}},
+      {"hinge, ", {Dim({1100}, 2)}},
+      {"hinge_dim, one list, along 0", {Dim({700, 2}, 2)}},
+      {"layer_norm", {Dim({1100}, 2), {1100}, {1100}}},
+      {"layer_norm", {Dim({3}), Dim({3}, 300), {3}}},
+      {"vanilla_lstm_c", {Dim({3}), Dim({12}, 300)}},
+      {"vanilla_lstm_h", {Dim({3}, 300), Dim({12})}},
+  };
+  const std::vector<OpCase> known = all_cases();
+  for (const auto& [name, dims] : cases) {
+    const auto found = std::find_if(known.begin(), known.end(), [name = name](const OpCase& c) {
+      return c.name.rfind(name, 0) == 0;
+    });
+    INFO(name);
+    REQUIRE(found != known.end());
+    OpCase c = *found;
+    c.shapes = [&dims = dims](Shapes&) { return dims; };
+    CHECK(check(c, Draw::borders, 3) == 3);
+  }
+}
+
+// The rules of comparisons show: what is not a number, and targets of exactly 0 and 1.
+TEST_CASE("what is not a number on the device", "[cuda]") {
+  for (OpCase c : all_cases()) {
+    c.extremes = {std::numeric_limits<double>::quiet_NaN(), 0.5};
+    check(c, Draw::extremes, 1);
+    if (c.name != "binary_log_loss") continue;
+    c.extremes = {0, 1};
+    CHECK(check(c, Draw::extremes, 1) > 0);
+  }
+}
+
+#define DYNET_ON_DEVICE(FAMILY, CASES)                                                 \
+  TEST_CASE(FAMILY " on the device", "[cuda]") {                                       \
+    check_all(FAMILY ", small", CASES, check_small, 0);                                \
+    check_all(FAMILY ", at the borders of warps and blocks", CASES, check_borders, 0); \
+    check_all(FAMILY ", extreme values", CASES, check_extreme, 0);                     \
+  }
+DYNET_ON_DEVICE("inputs", input_cases())
+DYNET_ON_DEVICE("elementwise", elementwise_cases())
+DYNET_ON_DEVICE("broadcast", broadcast_cases())
+DYNET_ON_DEVICE("matrix", matrix_cases())
+DYNET_ON_DEVICE("reductions", reduction_cases())
+DYNET_ON_DEVICE("softmax", softmax_cases())
+DYNET_ON_DEVICE("losses", loss_cases())
+DYNET_ON_DEVICE("selection", selection_cases())
+DYNET_ON_DEVICE("noise", noise_cases())
+DYNET_ON_DEVICE("recurrent", recurrent_cases())
+DYNET_ON_DEVICE("select", select_cases())
+DYNET_ON_DEVICE("flow", flow_cases())
+DYNET_ON_DEVICE("convolution", convolution_cases())
+DYNET_ON_DEVICE("linear algebra", linear_algebra_cases())
+DYNET_ON_DEVICE("normalization", normalization_cases())

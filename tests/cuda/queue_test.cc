@@ -1,0 +1,36 @@
+// What operations put into a queue before anything runs.
+
+#include "kernels/cuda/queue.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "kernels/cuda/copy.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+TEST_CASE("a temporary is nobody else's before the kernels that use it have run", "[cuda]") {
+  cuda::Queue q(cuda::make_driver(0));
+  MemorySource& memory = *q.driver().memory();
+  q.begin_operation();
+  cuda::fill_numbers(q, q.temporary(16), 16, 1, false);
+  q.begin_operation();
+  constexpr std::size_t kLarge = std::size_t{1} << 22;  // does not fit where the first one lies
+  cuda::fill_numbers(q, q.temporary(kLarge), kLarge, 1, false);
+  // Memory that was given back would be handed out again, to one of these.
+  std::vector<void*> others;
+  for (std::size_t size = 64; size <= std::size_t{1} << 20; size *= 2) {
+    others.push_back(memory.allocate(size));
+    memory.write(others.back(), std::vector<float>(16).data(), 16 * sizeof(float));
+  }
+  q.flush();
+  q.wait();
+  for (void* other : others) {
+    float values[16];
+    memory.read(values, other, sizeof values);
+    CHECK(std::count(values, values + 16, 0.0f) == 16);
+    memory.free(other);
+  }
+}
