@@ -50,34 +50,32 @@ void constant_forward(const Batch<T>& b) {
 }
 
 template <class T>
-void read_one_hot(const Batch<T>& b, std::size_t i, unsigned* to) {
+const unsigned* one_hot_indices(const Batch<T>& b, std::size_t i) {
   const auto& attr = b.template attr<OneHotAttr>(i);
   const unsigned* indices =
       read_indices_of(b.node(i), attr.indices, b.template payload<OneHotAttr, unsigned>(i));
-  for (std::uint32_t e = 0; e < attr.indices.count; ++e) {
-    const unsigned index = indices[e];
-    if (index >= attr.size) throw_index_out_of_range(b.node(i), index, attr.size, "the vector");
-    to[e] = index;
-  }
+  for (std::uint32_t e = 0; e < attr.indices.count; ++e)
+    if (indices[e] >= attr.size)
+      throw_index_out_of_range(b.node(i), indices[e], attr.size, "the vector");
+  return indices;
 }
 
 template <class T>
 void one_hot_forward(const Batch<T>& b) {
   const std::size_t size = b.dim().batch_size(), batch = b.dim().bd;
-  std::vector<unsigned> indices(batch);
   for (std::size_t i = 0; i < b.count; ++i) {
-    read_one_hot(b, i, indices.data());
+    const unsigned* indices = one_hot_indices(b, i);
     std::fill_n(b.out(i), b.dim().size(), T(0));
     for (std::size_t e = 0; e < batch; ++e) b.out(i)[e * size + indices[e]] = T(1);
   }
 }
 
-#define DYNET_INSTANTIATE(T)                                           \
-  template const float* input_values(const Batch<T>&, std::size_t);    \
-  template void read_one_hot(const Batch<T>&, std::size_t, unsigned*); \
-  template void input_forward(const Batch<T>&);                        \
-  template void sparse_input_forward(const Batch<T>&);                 \
-  template void constant_forward(const Batch<T>&);                     \
+#define DYNET_INSTANTIATE(T)                                              \
+  template const float* input_values(const Batch<T>&, std::size_t);       \
+  template const unsigned* one_hot_indices(const Batch<T>&, std::size_t); \
+  template void input_forward(const Batch<T>&);                           \
+  template void sparse_input_forward(const Batch<T>&);                    \
+  template void constant_forward(const Batch<T>&);                        \
   template void one_hot_forward(const Batch<T>&);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)

@@ -38,7 +38,7 @@ template <class T>
 const float* input_values(const Batch<T>& b, std::size_t i);
 /// The indices of node i as they are now, one for each batch element. Throws IndexError.
 template <class T>
-void read_one_hot(const Batch<T>& b, std::size_t i, unsigned* to);
+const unsigned* one_hot_indices(const Batch<T>& b, std::size_t i);
 
 template <class T>
 void input_forward(const Batch<T>& b);

@@ -79,7 +79,8 @@ struct OneHot {
 void one_hot_forward(Queue& q, const Batch<float>& b) {
   const std::size_t batch = b.dim().bd;
   unsigned* const indices = q.stage<unsigned>(b.count * batch);
-  for (std::size_t i = 0; i < b.count; ++i) cpu::read_one_hot(b, i, indices + i * batch);
+  for (std::size_t i = 0; i < b.count; ++i)
+    std::copy_n(cpu::one_hot_indices(b, i), batch, indices + i * batch);
   each_value(q, b, OneHot{q.on_device(indices), b.dim().batch_size(), batch});
 }
 

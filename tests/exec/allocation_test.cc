@@ -93,7 +93,7 @@ struct Model {
     }
     const Expression xs = lookup(g, words, indices);
     const Expression given = input(g, Dim({12}, 4), numbers);
-    const Expression hs = tanh(pick_range(xs, 0, 12) + given);
+    const Expression hs = tanh(pick_range(xs, 0, 12) + given + one_hot(g, 12, 5));
     losses.push_back(sum_batches(pickneglogsoftmax(W * hs + B, classes)));
     losses.push_back(sum_elems(dropout(noise(concatenate({W * hs, W * given}), 0.1f), 0.3f)));
     losses.back() = sum_batches(losses.back());
