@@ -433,6 +433,7 @@ void Executor<T>::scatter_rows(const Step& step) {
   if (again_) return;
   ParameterStorage& table = *graph_.attr<LookupAttr>(graph_.nodes[order_[step.first]]).table;
   const std::size_t size = table.row_size();
+  forget_noted();
   for (std::uint32_t i = step.first; i < step.first + step.count; ++i) {
     const NodeId id = order_[i];
     const Node& n = graph_.nodes[id];
@@ -441,9 +442,7 @@ void Executor<T>::scatter_rows(const Step& step) {
     const auto* rows = reinterpret_cast<const std::uint32_t*>(aux_[id]);
     for (unsigned b = 0; b < n.dim.bd; ++b) {
       const Slot<T> slot = parameters_.use_row(table, rows[b]);
-      from_.push_back(gradient_[id].memory + b * size);
-      to_.push_back(slot.g);
-      how_.push_back(slot.adds ? Write::add : Write::store);
+      note_copy(gradient_[id].memory + b * size, slot.g, slot.adds ? Write::add : Write::store);
     }
   }
   copy_noted(size);

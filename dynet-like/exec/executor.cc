@@ -221,20 +221,15 @@ void Executor<T>::run_lookup(NodeId id) {
     value_[id] = parameters_.row(table, rows[0]);
     return;
   }
-  for (std::uint32_t b = 0; b < attr.indices.count; ++b) {
-    from_.push_back(parameters_.row(table, used[b]));
-    to_.push_back(value_[id] + b * size);
-    how_.push_back(Write::store);
-  }
+  forget_noted();
+  for (std::uint32_t b = 0; b < attr.indices.count; ++b)
+    note_copy(parameters_.row(table, used[b]), value_[id] + b * size, Write::store);
   copy_noted(size);
 }
 
 template <class T>
 void Executor<T>::copy_noted(std::size_t size) {
   runner_.copy(from_.size(), size, from_.data(), to_.data(), how_.data());
-  from_.clear();
-  to_.clear();
-  how_.clear();
 }
 
 template <class T>

@@ -143,6 +143,17 @@ class Executor {
   void find_regions(std::uint32_t first_step);
   void run_regions(std::size_t first_region);
   void run_lookup(NodeId id);
+  // Copies that are made together. What an error has left of them is forgotten by the next.
+  void forget_noted() {
+    from_.clear();
+    to_.clear();
+    how_.clear();
+  }
+  void note_copy(const T* from, T* to, Write how) {
+    from_.push_back(from);
+    to_.push_back(to);
+    how_.push_back(how);
+  }
   void copy_noted(std::size_t size);
   void truncate_step(Ran& ran, NodeId size, std::uint32_t first);
 
