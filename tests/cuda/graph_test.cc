@@ -53,15 +53,6 @@ struct Model {
   }
 };
 
-Floats all_parameters(const ParameterCollection& pc) {
-  Floats all;
-  const auto add = [&](const Tensor& t) { all.insert(all.end(), t.v, t.v + t.d.size()); };
-  for (const Parameter& p : pc.parameters_list()) add(p.values());
-  for (const LookupParameter& p : pc.lookup_parameters_list())
-    for (const Tensor& row : p.values()) add(row);
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("a device is found by its name", "[cuda]") {
@@ -88,7 +79,7 @@ TEST_CASE("training on the device gives the losses and parameters of the process
       g.backward(loss);
       trainer.update();
     }
-    parameters[on_device] = all_parameters(m.pc);
+    parameters[on_device] = test::all_values(m.pc);
   }
   check_near(losses[0], losses[1], 1e-4);
   check_near(parameters[0], parameters[1], 2e-3);
@@ -107,7 +98,7 @@ TEST_CASE("two runs on the device are the same bits", "[cuda]") {
       g.backward(sum({m.loss(g, i), m.loss(g, 2 * i + 1)}));
       trainer.update();
     }
-    result = all_parameters(m.pc);
+    result = test::all_values(m.pc);
   }
   CHECK(parameters[0] == parameters[1]);
 }

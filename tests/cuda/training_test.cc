@@ -82,22 +82,13 @@ struct Given {
   }
 };
 
-Floats all_values(const ParameterCollection& pc) {
-  Floats all;
-  const auto add = [&](const Tensor& t) { all.insert(all.end(), t.v, t.v + t.d.size()); };
-  for (const Parameter& p : pc.parameters_list()) add(p.values());
-  for (const LookupParameter& p : pc.lookup_parameters_list())
-    for (const Tensor& row : p.values()) add(row);
-  return all;
-}
-
 /// Values and all that the trainer remembers.
 struct Outcome {
   Floats numbers;
   std::map<std::string, double> settings;
   std::string status;
 
-  Outcome(const ParameterCollection& pc, Trainer& trainer) : numbers(all_values(pc)) {
+  Outcome(const ParameterCollection& pc, Trainer& trainer) : numbers(test::all_values(pc)) {
     for (const auto& view : trainer.state_views())
       for (const float* a : view.arrays) numbers.insert(numbers.end(), a, a + view.dim.size());
     settings = trainer.numbers();
@@ -164,7 +155,7 @@ std::vector<Setting> settings() {
        [](Given& m, Trainer& t, unsigned k) {
          m.pc.set_weight_decay_lambda(0.001f);
          const bool made = t.update();
-         if (k % 4 == 1) all_values(m.pc);
+         if (k % 4 == 1) test::all_values(m.pc);
          if (k % 4 == 2) m.a.scale(0.5f);
          if (k % 4 == 3) m.t.initialize(3, random_values(7, k));
          if (k == 7) m.b.clip_inplace(-0.1f, 0.1f);
@@ -252,7 +243,7 @@ TEST_CASE("models train on the device as on the host", "[cuda]") {
         m.backward(k + 50, on_device && !(mixed && k % 4 == 1));
         trainer.update(0.5f);
       }
-      results[on_device] = all_values(m.pc);
+      results[on_device] = test::all_values(m.pc);
     }
     const double d =
         test::largest_difference(results[0].data(), results[1].data(), results[0].size());
@@ -271,7 +262,7 @@ TEST_CASE("updates on the device are the same bits again", "[cuda]") {
       trainer.update();
     }
     CHECK(trainer.status() == "[lr=0.1 clips=10 updates=10]");
-    result = all_values(m.pc);
+    result = test::all_values(m.pc);
   }
   CHECK(results[0] == results[1]);
 }
@@ -299,7 +290,7 @@ TEST_CASE("a trainer that is saved on the device goes on anywhere", "[cuda]") {
         save(file, m.pc, first);
         load(file, n.pc, second);
       }
-      CHECK(all_values(m.pc) == all_values(n.pc));
+      CHECK(test::all_values(m.pc) == test::all_values(n.pc));
       for (unsigned k = 5; k < 10; ++k) {
         step(m, first, k, true);
         step(n, second, k, on_device);
@@ -394,15 +385,15 @@ TEST_CASE("an update on the device refuses what one on the host refuses", "[cuda
   const Memory memory = device_memory();
   Given m(trainer_cases()[0]);
   SimpleSGDTrainer trainer(m.pc);
-  const Floats before = all_values(m.pc);
+  const Floats before = test::all_values(m.pc);
   m.gradients(1, memory);
   trainer.clip_threshold = -1;
   CHECK_THROWS_AS(trainer.update(), ArgumentError);
   CHECK_THROWS_AS(trainer.update(std::numeric_limits<float>::infinity()), ArgumentError);
-  CHECK(all_values(m.pc) == before);
+  CHECK(test::all_values(m.pc) == before);
   trainer.clip_threshold = 5;
   CHECK(trainer.update());
-  CHECK(all_values(m.pc) != before);
+  CHECK(test::all_values(m.pc) != before);
 }
 
 #ifndef DYNET_TEST_GPU
@@ -419,7 +410,7 @@ TEST_CASE("in training the host neither reads nor writes the device's memory", "
   CHECK(emulation::copies() == before);
   CHECK(trainer.status() == "[lr=0.001 clips=0 updates=11]");
   CHECK(emulation::copies() == before);
-  all_values(m.pc);
+  test::all_values(m.pc);
   CHECK(emulation::copies() > before);
 }
 #endif
