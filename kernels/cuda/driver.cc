@@ -167,8 +167,12 @@ class CudaDriver final : public Driver {
   void fetch(void* to, const void* from, std::size_t bytes) override {
     copy("copying from the device", to, from, bytes, cudaMemcpyDeviceToHost);
   }
+  // Addresses tell the devices; where these do not reach each other, CUDA goes through the host.
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    copy("copying between devices", to, from, bytes, cudaMemcpyDefault);
+  }
 
-  void launch(const void* kernel, Call, const Grid& grid, void** arguments) override {
+  void launch(const void* kernel, Call, const Grid& grid, const Arguments& arguments) override {
     constexpr std::size_t kAlways = 48 * 1024;  // shared memory that needs no permission
     use(device_);
     if (grid.shared > kAlways)
@@ -176,7 +180,7 @@ class CudaDriver final : public Driver {
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(grid.shared)));
     check("starting a kernel", cudaLaunchKernel(kernel, dim3(grid.blocks), dim3(grid.threads),
-                                                arguments, grid.shared, stream_.stream));
+                                                arguments.values, grid.shared, stream_.stream));
   }
 
   void multiply(const Product& p) override {
@@ -201,6 +205,13 @@ class CudaDriver final : public Driver {
   void wait(unsigned number) override {
     check("waiting for the device", cudaEventSynchronize(events_[number].event));
   }
+  void wait_for(Driver& other) override {
+    auto& that = static_cast<CudaDriver&>(other);
+    use(that.device_);
+    check("marking a place in a stream", cudaEventRecord(that.reached_.event, that.stream_.stream));
+    use(device_);
+    check("waiting for another stream", cudaStreamWaitEvent(stream_.stream, that.reached_.event));
+  }
 
  private:
   void copy(const char* what, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
@@ -222,6 +233,7 @@ class CudaDriver final : public Driver {
   std::shared_ptr<MemorySource> memory_;
   Stream stream_;
   Event events_[2];
+  Event reached_;  // what another stream waits for; it may be recorded anew at once
   std::optional<Blas> blas_;
 };
 

@@ -30,6 +30,13 @@ struct Product {
   long long step_a = 0, step_b = 0, step_c = 0;
 };
 
+/// The arguments of a kernel.
+struct Arguments {
+  void** values;
+  const std::size_t* sizes;  ///< bytes of each
+  std::size_t count;
+};
+
 /// A stream of work on one device, which runs in order. Everything that the library asks of CUDA
 /// goes through here, so that something else can stand in for it. Errors of the device are thrown
 /// as DeviceError, by the call that meets them, which may be a later one.
@@ -47,13 +54,19 @@ class Driver {
   virtual void upload(void* to, const void* from, std::size_t bytes) = 0;
   /// Returns when the bytes are there.
   virtual void download(void* to, const void* from, std::size_t bytes) = 0;
-  virtual void launch(const void* kernel, Call call, const Grid& grid, void** arguments) = 0;
+  virtual void launch(const void* kernel, Call call, const Grid& grid,
+                      const Arguments& arguments) = 0;
   virtual void multiply(const Product& product) = 0;
   /// The same into pinned memory, but does not wait.
   virtual void fetch(void* to, const void* from, std::size_t bytes) = 0;
   /// Marks this place in the stream, under one of two numbers; waits until it is reached.
   virtual void mark(unsigned number) = 0;
   virtual void wait(unsigned number) = 0;
+  /// What is put in from now on is done after all that lies in `other`, of any device, now. The
+  /// host does not wait.
+  virtual void wait_for(Driver& other) = 0;
+  /// Copies between places of any two devices, or of one, without the host.
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 };
 
 /// Which stream of a device. What is put into that for updates is done after all that lies in the

@@ -114,8 +114,10 @@ class Queue {
       auto& w = *static_cast<Launch*>(work);
       std::apply(
           [&](auto&... a) {
-            void* pointers[] = {&a..., nullptr};
-            driver.launch(reinterpret_cast<const void*>(w.kernel), &call, w.grid, pointers);
+            void* values[] = {&a...};
+            constexpr std::size_t kSizes[] = {sizeof(P)...};
+            driver.launch(reinterpret_cast<const void*>(w.kernel), &call, w.grid,
+                          {values, kSizes, sizeof...(P)});
           },
           w.arguments);
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iostream>
 #include <vector>
 
 #include "kernels/cuda/copy.h"
@@ -33,4 +34,27 @@ TEST_CASE("a temporary is nobody else's before the kernels that use it have run"
     CHECK(std::count(values, values + 16, 0.0f) == 16);
     memory.free(other);
   }
+}
+
+TEST_CASE("numbers go from device to device when they are there, and without the host", "[cuda]") {
+  if (cuda::device_count() < 2) {
+    std::cout << "\nskipped: there is one device\n";
+    return;
+  }
+  constexpr std::size_t kMany = std::size_t{1} << 20;
+  cuda::Queue from(cuda::make_driver(0)), to(cuda::make_driver(1));
+  from.begin_operation();
+  to.begin_operation();
+  float* const here = from.temporary(kMany);
+  float* const there = to.temporary(kMany);
+  for (float value : {1.0f, 2.0f}) {
+    cuda::fill_numbers(from, here, kMany, value, false);
+    from.flush();
+    to.driver().wait_for(from.driver());
+    to.driver().copy(there, here, kMany * sizeof(float));
+    from.driver().wait_for(to.driver());  // the next numbers come when these are read
+  }
+  std::vector<float> arrived(kMany);
+  to.read(arrived.data(), there, kMany);
+  CHECK(std::count(arrived.begin(), arrived.end(), 2.0f) == static_cast<std::ptrdiff_t>(kMany));
 }

@@ -5,10 +5,21 @@
 
 namespace dynet::emulation {
 
-/// Bytes that the device has. A test may make it smaller.
-std::size_t& limit();
+/// How many devices there are.
+inline constexpr int kDevices = 3;
 
-/// How often the host has waited for the device to read or write its memory.
-std::atomic<std::size_t>& copies();
+/// Bytes that a device has. A test may make it smaller.
+std::size_t& limit(int device = 0);
+
+/// What was asked of all devices.
+struct Counts {
+  std::atomic<std::size_t> launches, products;
+  std::atomic<std::size_t> uploads, uploaded;  ///< from pinned memory; bytes
+  std::atomic<std::size_t> copies;  ///< for which the host has waited, to or from a device
+};
+Counts& counts();
+
+/// While it is true nothing is run: only the host's part of the work is done.
+std::atomic<bool>& idle();
 
 }  // namespace dynet::emulation

@@ -1,0 +1,139 @@
+#include "tests/cuda/emulation/streams.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tests/cuda/emulation/emulation.h"
+#include "tests/cuda/emulation/memory.h"
+
+namespace dynet::emulation {
+namespace {
+
+using Line = Stream::Line;
+
+struct Need {
+  std::shared_ptr<Line> line;
+  std::size_t number;
+};
+struct Work {
+  std::function<void()> run;
+  std::vector<Need> needs;
+};
+
+}  // namespace
+
+struct Stream::Line {
+  std::size_t device;
+  bool updates;
+  std::deque<Work> waiting;
+  std::size_t done = 0;
+  std::vector<Need> needs;  // of what is put in next
+
+  std::size_t end() const { return done + waiting.size(); }
+};
+
+namespace {
+
+struct All {
+  std::recursive_mutex mutex;
+  std::array<std::vector<std::weak_ptr<Line>>, kDevices> lines;
+  std::array<std::optional<Memory::Open>, kDevices> open;
+  unsigned depth = 0;
+};
+All& all() {
+  static All streams;
+  return streams;
+}
+
+void need(std::vector<Need>& needs, const std::shared_ptr<Line>& line) {
+  if (!line->waiting.empty()) needs.push_back({line, line->end()});
+}
+
+// What needs what was always put in later than that.
+void run_until(Line& line, std::size_t number) {
+  while (line.done < number) {
+    const Work work = std::move(line.waiting.front());
+    line.waiting.pop_front();
+    ++line.done;
+    for (const Need& n : work.needs) run_until(*n.line, n.number);
+    work.run();
+  }
+}
+
+void run_until_closed(Line& line, std::size_t number) {
+  struct Depth {
+    Depth() { ++all().depth; }
+    ~Depth() {
+      if (--all().depth == 0)
+        for (auto& o : all().open) o.reset();
+    }
+  } depth;
+  run_until(line, number);
+}
+
+}  // namespace
+
+// The stream for updates is CUDA's legacy stream, one for each device.
+Stream::Stream(int device, cuda::StreamKind kind) {
+  const std::lock_guard lock(all().mutex);
+  auto& lines = all().lines[static_cast<std::size_t>(device)];
+  std::erase_if(lines, [](const auto& l) { return l.expired(); });
+  const bool updates = kind == cuda::StreamKind::updates;
+  for (const auto& l : lines)
+    if (const auto line = l.lock(); updates && line && line->updates) line_ = line;
+  if (line_) return;
+  line_ = std::make_shared<Line>();
+  line_->device = static_cast<std::size_t>(device);
+  line_->updates = updates;
+  lines.push_back(line_);
+}
+
+Stream::~Stream() {
+  try {
+    reach(end());
+  } catch (...) {  // as CUDA, which would tell it to the next call
+  }
+}
+
+void Stream::put(std::function<void()> work) {
+  if (idle()) return;
+  const std::lock_guard lock(all().mutex);
+  Work next{std::move(work), std::exchange(line_->needs, {})};
+  for (const auto& l : all().lines[line_->device])
+    if (const auto other = l.lock(); other && other != line_ && other->updates != line_->updates)
+      need(next.needs, other);
+  line_->waiting.push_back(std::move(next));
+}
+
+std::size_t Stream::end() const {
+  const std::lock_guard lock(all().mutex);
+  return line_->end();
+}
+
+void Stream::reach(std::size_t number) {
+  const std::lock_guard lock(all().mutex);
+  run_until_closed(*line_, number);
+}
+
+void Stream::wait_for(const Stream& other) {
+  const std::lock_guard lock(all().mutex);
+  if (other.line_ != line_) need(line_->needs, other.line_);
+}
+
+void finish(int device) {
+  const std::lock_guard lock(all().mutex);
+  for (const auto& l : std::vector(all().lines[static_cast<std::size_t>(device)]))
+    if (const auto line = l.lock()) run_until_closed(*line, line->end());
+}
+
+void open_memory(int device) {
+  auto& open = all().open[static_cast<std::size_t>(device)];
+  if (!open) open.emplace(memory(device));
+}
+
+}  // namespace dynet::emulation

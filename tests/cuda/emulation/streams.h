@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "kernels/cuda/driver.h"
+
+namespace dynet::emulation {
+
+/// A stream of a device. What is put in is done as late as the rules of CUDA's streams allow: when
+/// somebody waits for it. So an order that nobody has asked for is not kept.
+class Stream {
+ public:
+  Stream(int device, cuda::StreamKind kind);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  void put(std::function<void()> work);
+  /// The number of the last work that was put in.
+  std::size_t end() const;
+  /// Waits until all up to this number is done.
+  void reach(std::size_t number);
+  /// What is put in from now on is done after all that lies in `other` now.
+  void wait_for(const Stream& other);
+
+  struct Line;
+
+ private:
+  std::shared_ptr<Line> line_;
+};
+
+/// Waits for all that lies in the streams of a device.
+void finish(int device);
+/// To be called by work: opens the memory of the device to kernels, until what is waited for is
+/// done.
+void open_memory(int device);
+
+}  // namespace dynet::emulation
