@@ -2,10 +2,10 @@
 // that another program can be trained on the same.
 #include <CLI/CLI.hpp>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "benchmarks/gpu_tasks.h"
 #include "benchmarks/measure.h"
 #include "benchmarks/training/task.h"
 
@@ -13,29 +13,6 @@ namespace {
 
 using namespace bench;
 using nlohmann::json;
-
-constexpr std::size_t kMinibatch = 64;
-
-/// The text with the 10,000 words that the softmax is to have.
-Text text_of_10000() {
-  Text text = make_text();
-  text.words = 10'000;
-  return text;
-}
-
-struct Measured {
-  const char* name;
-  std::size_t samples;  // of an update
-  std::function<std::unique_ptr<Task>()> make;
-};
-
-const std::vector<Measured>& tasks() {
-  static const std::vector<Measured> all = {
-      {"tree", 256, [] { return make_tree_lstm(make_trees()); }},
-      {"bilstm", 64, [] { return make_tagger(make_tagged_text(), 256); }},
-      {"lm", 1, [] { return make_language_model(text_of_10000(), kMinibatch, 1024); }}};
-  return all;
-}
 
 json data() {
   json trees = json::array(), sentences = json::array();
@@ -48,7 +25,7 @@ json data() {
     sentences.push_back({s.words, s.tags});
   return {{"trees", std::move(trees)},         {"tree_words", make_trees().words},
           {"sentences", std::move(sentences)}, {"sentence_words", make_tagged_text().words},
-          {"text", make_text().sentences},     {"text_words", text_of_10000().words}};
+          {"text", make_text().sentences},     {"text_words", gpu_text().words}};
 }
 
 /// Updates for so many seconds, one at least. Returns how many they took.
@@ -68,7 +45,7 @@ double train(Task& task, dynet::Trainer& trainer, dynet::Device* device, std::si
 }
 
 /// Units a second, after some that are not counted.
-double rate(const Measured& m, dynet::Device* device, double seconds) {
+double rate(const GpuTask& m, dynet::Device* device, double seconds) {
   const auto task = m.make();
   dynet::SimpleSGDTrainer trainer(task->model, 0.01f);
   train(*task, trainer, device, m.samples, seconds / 4);
@@ -93,7 +70,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     json all;
-    for (const Measured& m : tasks())
+    for (const GpuTask& m : gpu_tasks())
       if (only.empty() || only == m.name)
         for (dynet::Device* d : dynet::get_device_manager()->get_devices())
           all[m.name][std::string(d->name)] = rate(m, d, seconds);

@@ -33,7 +33,9 @@ std::string bad_value(const T* v, std::size_t n) {
 template <class T>
 void Executor<T>::forward(NodeId last) {
   if (last < evaluated_) return;
-  if (planner_ != plan_in_batches) return run(plans_.plan(graph_, evaluated_, last + 1, planner_));
+  // A device has no cache that holds a window, and every batch costs it a launch.
+  if (planner_ != plan_in_batches || runner_.on_device())
+    return run(plans_.plan(graph_, evaluated_, last + 1, planner_));
   for (Windows windows(graph_, evaluated_, last + 1); evaluated_ <= last;)
     if (const Plan& plan = plans_.plan(graph_, evaluated_, windows.end_of(evaluated_), planner_);
         windows.accept(plan))

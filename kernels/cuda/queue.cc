@@ -37,7 +37,7 @@ void* Queue::stage_bytes(std::size_t bytes) {
   std::vector<Chunk>& all = chunks_[half_];
   while (chunk_ < all.size() && all[chunk_].size - all[chunk_].used < bytes) ++chunk_;
   if (chunk_ == all.size()) {
-    const std::size_t size = std::max(kChunk, bytes);
+    const std::size_t size = std::max(all.empty() ? kChunk : 2 * all.back().size, bytes);
     all.reserve(all.size() + 1);
     auto* const host = static_cast<std::byte*>(driver_->allocate_pinned(size));
     try {
@@ -91,6 +91,22 @@ Targets Queue::targets(const GradientBatch<float>& b, std::size_t k) {
   return targets(b.d_ins + k * b.count, b.writes + k * b.count, b.count, b.dim(k).size());
 }
 
+// Whether a place is there twice. A table with open addressing: sorting takes several times as
+// long.
+bool Queue::repeats() {
+  std::size_t bits = 4;
+  while (std::size_t{1} << bits < 2 * order_.size()) ++bits;
+  places_.assign(std::size_t{1} << bits, nullptr);
+  for (const auto& [place, node] : order_) {
+    std::size_t at =
+        (reinterpret_cast<std::uintptr_t>(place) / 16 * 0x9e3779b97f4a7c15u) >> (64 - bits);
+    while (places_[at] && places_[at] != place) at = (at + 1) % places_.size();
+    if (places_[at]) return true;
+    places_[at] = place;
+  }
+  return false;
+}
+
 Targets Queue::targets(float* const* p, const Write* writes, std::size_t n, std::size_t size) {
   order_.clear();
   bool different = true, stores = false, adds = false;
@@ -102,11 +118,9 @@ Targets Queue::targets(float* const* p, const Write* writes, std::size_t n, std:
   Targets t{order_.size(), {}, nullptr, nullptr, nullptr, adds};
   if (order_.empty()) return t;
   // A place that is written twice is added to the second time.
-  if (adds) {
+  if (adds && repeats()) {
     std::sort(order_.begin(), order_.end());
-    different = std::adjacent_find(order_.begin(), order_.end(), [](const auto& x, const auto& y) {
-                  return x.first == y.first;
-                }) == order_.end();
+    different = false;
   }
   if (different && order_.size() == n && !(stores && adds)) {
     t.to = many(p, n, size);

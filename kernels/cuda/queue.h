@@ -134,6 +134,7 @@ class Queue {
     std::byte *host, *device;
     std::size_t size, used;
   };
+  bool repeats();
   void* stage_bytes(std::size_t bytes);
   const std::byte* find(const std::byte* staged) const;
 
@@ -145,7 +146,9 @@ class Queue {
   std::vector<Chunk> chunks_[2];  // by turns: one is filled while the other may still be copied
   std::size_t chunk_ = 0;
   unsigned half_ = 0;
-  std::vector<std::pair<float*, std::uint32_t>> order_;  // scratch of targets
+  // Scratch of targets.
+  std::vector<std::pair<float*, std::uint32_t>> order_;
+  std::vector<float*> places_;
 };
 
 }  // namespace dynet::cuda

@@ -237,3 +237,28 @@ TEST_CASE("graphs on several threads share a device", "[cuda]") {
   for (std::thread& t : threads) t.join();
   check_near(got, expected, 1e-4);
 }
+
+#ifndef DYNET_TEST_GPU
+// On the processor a graph of this size is cut into windows that its caches hold.
+TEST_CASE("a large graph costs the device no more launches than a small one", "[cuda]") {
+  constexpr unsigned kChains = 64, kLength = 16, kSmall = 32, kLarge = 1 << 14;
+  const auto launches = [](unsigned size) {
+    ComputationGraph g;
+    g.set_device(gpu());
+    std::vector<Expression> ends;
+    for (unsigned c = 0; c < kChains; ++c) {
+      Expression x = zeros(g, {size});
+      for (unsigned k = 0; k < kLength; ++k) x = tanh(x);
+      ends.push_back(sum_elems(x));
+    }
+    const std::size_t before = emulation::counts().launches;
+    g.incremental_forward(sum(ends));
+    return emulation::counts().launches - before;
+  };
+  emulation::idle() = true;
+  const std::size_t small = launches(kSmall), large = launches(kLarge);
+  emulation::idle() = false;
+  CHECK(large == small);
+  CHECK(small <= kLength + 4);
+}
+#endif

@@ -95,6 +95,7 @@ class Emulated final : public Driver {
     if (grid.threads == 0 || grid.threads > 1024 || grid.threads % 32 != 0)
       throw DeviceError("a block has 32 to 1024 threads, in whole warps");
     ++counts().launches;
+    if (emulation::idle()) return;
     put([=, kept = Kept(arguments), device = device_](Memory&) mutable {
       emulation::open_memory(device);
       const std::vector<void*> pointers = kept.pointers();
@@ -104,6 +105,7 @@ class Emulated final : public Driver {
   }
   void multiply(const Product& p) override {
     ++counts().products;
+    if (emulation::idle()) return;
     put([=](Memory& m) { multiply_now(m, p); });
   }
   void mark(unsigned number) override { marks_[number] = stream_.end(); }

@@ -15,6 +15,7 @@ std::size_t& limit(int device = 0);
 struct Counts {
   std::atomic<std::size_t> launches, products;
   std::atomic<std::size_t> uploads, uploaded;  ///< from pinned memory; bytes
+  std::atomic<std::size_t> allocations;
   std::atomic<std::size_t> copies;  ///< for which the host has waited, to or from a device
 };
 Counts& counts();

@@ -48,7 +48,8 @@ void* Memory::allocate(std::size_t bytes) {
   } else {
     end_ += size;
   }
-  std::memset(ours_ + at, 0xff, size);  // NaN
+  ++counts().allocations;
+  if (!idle()) std::memset(ours_ + at, 0xff, size);  // NaN
   used_ += size;
   sizes_[of_kernels_ + at] = size;
   return of_kernels_ + at;

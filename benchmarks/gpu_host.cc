@@ -1,0 +1,93 @@
+// What an update on a GPU asks of the host and of the device: the host's time, and how many
+// kernels, products and copies there are. Measured on an emulated device that does nothing.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+#include <vector>
+
+#include "benchmarks/gpu_tasks.h"
+#include "benchmarks/measure.h"
+#include "tests/cuda/emulation/emulation.h"
+
+namespace {
+
+using namespace bench;
+namespace emulation = dynet::emulation;
+
+enum Phase { kBuild, kForward, kBackward, kUpdate, kPhases };
+constexpr const char* kNames[] = {"build", "forward", "backward", "update"};
+
+/// Of the updates that are counted.
+struct Sums {
+  double seconds[kPhases] = {};
+  std::size_t launches[kPhases] = {}, products[kPhases] = {};
+  std::size_t nodes = 0, uploads = 0, uploaded = 0;
+};
+
+Sums measure(const GpuTask& m, std::size_t updates) {
+  constexpr std::size_t kWarm = 3;
+  const auto task = m.make();
+  dynet::SimpleSGDTrainer trainer(task->model, 0.01f);
+  dynet::Device* const device = dynet::get_device_manager()->get_global_device("GPU:0");
+  const auto& now = emulation::counts();
+  Sums sums;
+  for (std::size_t k = 0; k < kWarm + updates; ++k) {
+    if (k == kWarm) {
+      sums = {};
+      sums.uploads -= now.uploads;
+      sums.uploaded -= now.uploaded;
+    }
+    const auto phase = [&](Phase p, auto&& f) {
+      const std::size_t launches = now.launches, products = now.products;
+      const double begin = wall_clock();
+      f();
+      sums.seconds[p] += wall_clock() - begin;
+      sums.launches[p] += now.launches - launches;
+      sums.products[p] += now.products - products;
+    };
+    dynet::ComputationGraph cg;
+    cg.set_device(device);
+    dynet::Expression loss;
+    phase(kBuild, [&] { loss = task->build(cg, k * m.samples, m.samples); });
+    phase(kForward, [&] { cg.incremental_forward(loss); });
+    phase(kBackward, [&] { cg.backward(loss); });
+    phase(kUpdate, [&] { trainer.update(); });
+    sums.nodes += cg.size();
+  }
+  sums.uploads += now.uploads;
+  sums.uploaded += now.uploaded;
+  return sums;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Counts what an update on a GPU asks of the host and of the device.");
+  std::size_t updates = 50;
+  std::string only;
+  app.add_option("--updates", updates, "that are counted")->capture_default_str();
+  app.add_option("--task", only, "only this one")->check(CLI::IsMember({"tree", "bilstm", "lm"}));
+  CLI11_PARSE(app, argc, argv);
+  try {
+    emulation::idle() = true;
+    std::cout << "of an update    ms of the host   kernels   products\n" << std::fixed;
+    for (const GpuTask& m : gpu_tasks()) {
+      if (!only.empty() && only != m.name) continue;
+      const Sums s = measure(m, updates);
+      const auto per = [&](auto sum) {
+        return static_cast<double>(sum) / static_cast<double>(updates);
+      };
+      for (int p = 0; p < kPhases; ++p)
+        std::cout << std::left << std::setw(7) << m.name << std::setw(9) << kNames[p] << std::right
+                  << std::setprecision(2) << std::setw(14) << 1e3 * per(s.seconds[p])
+                  << std::setprecision(0) << std::setw(10) << per(s.launches[p]) << std::setw(11)
+                  << per(s.products[p]) << '\n';
+      std::cout << std::left << std::setw(7) << m.name << std::right << per(s.nodes) << " nodes, "
+                << per(s.uploads) << " uploads of " << per(s.uploaded) / 1024 << " KiB in all\n";
+    }
+  } catch (const std::exception& e) {
+    std::cerr << e.what() << '\n';
+    return 1;
+  }
+}
