@@ -21,14 +21,13 @@ WORD = 128
 
 
 class TreeLstm(nn.Module):
-    """One cell, as in benchmarks/training/tree_lstm.cc, on any number of nodes at a time."""
+    """The cell of benchmarks/training/tree_cells.cc, on any number of nodes at a time."""
 
     def __init__(self, words, hidden=128, labels=5):
         super().__init__()
         self.words = nn.Embedding(words, WORD)
         self.leaf = nn.Linear(WORD, 3 * hidden)
-        self.inner = nn.Linear(2 * hidden, 3 * hidden)
-        self.left, self.right = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.inner = nn.Linear(2 * hidden, 5 * hidden)
         self.output = nn.Linear(hidden, labels, bias=False)
 
     def leaves(self, words):
@@ -38,9 +37,8 @@ class TreeLstm(nn.Module):
 
     def join(self, left, right):
         (hl, cl), (hr, cr) = left, right
-        i, o, u = self.inner(torch.cat([hl, hr], -1)).chunk(3, -1)
-        c = torch.sigmoid(i) * torch.tanh(u)
-        c = c + torch.sigmoid(self.left(hl)) * cl + torch.sigmoid(self.right(hr)) * cr
+        i, fl, fr, o, u = self.inner(torch.cat([hl, hr], -1)).chunk(5, -1)
+        c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * cl + torch.sigmoid(fr) * cr
         return torch.sigmoid(o) * torch.tanh(c), c
 
     def loss(self, h, labels):

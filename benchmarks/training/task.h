@@ -43,7 +43,9 @@ const std::vector<Row>& rows();
 /// A task with fresh parameters, on the files below `folder` or, if that is empty, random data.
 std::unique_ptr<Task> make_task(const Row& row, const std::string& folder);
 
+/// Gate by gate, and with the gates of a node in one vector.
 std::unique_ptr<Task> make_tree_lstm(Trees data);
+std::unique_ptr<Task> make_tree_cells(Trees data);
 std::unique_ptr<Task> make_tagger(TaggedText data, unsigned hidden = 50);
 /// A sample is a minibatch of sentences of similar length, padded and masked.
 std::unique_ptr<Task> make_language_model(const Text& text, std::size_t minibatch,

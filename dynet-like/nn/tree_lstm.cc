@@ -8,9 +8,9 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/nn/support.h"
 #include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/inputs.h"
 #include "dynet-like/ops/matrix.h"
+#include "dynet-like/ops/recurrent.h"
 #include "dynet-like/ops/selection.h"
 
 namespace dynet {
@@ -132,18 +132,18 @@ namespace {
 
 enum : unsigned { kInput, kOutput, kContent, kForget, kGates };  // of a node
 
-// One layer of a cell whose sums of gates are given.
-struct Cell {
-  Expression i, o, u;
-  std::vector<Expression> f;  // by child
-};
-
-std::pair<Expression, Expression> cell_and_output(const Cell& g, const std::vector<Expression>& c,
+// Of one layer: the cell and the output, from the sums of the gates and the children's cells.
+std::pair<Expression, Expression> cell_and_output(Expression i, std::vector<Expression> f,
+                                                  Expression o, Expression u,
+                                                  const std::vector<Expression>& c,
                                                   SourceLocation at) {
-  std::vector<Expression> terms{cmult(logistic(g.i, at), tanh(g.u, at), at)};
-  for (std::size_t k = 0; k < c.size(); ++k) terms.push_back(cmult(logistic(g.f[k], at), c[k], at));
-  const Expression cell = terms.size() == 1 ? terms[0] : sum(terms, at);
-  return {cell, cmult(logistic(g.o, at), tanh(cell, at), at)};
+  std::vector<Expression> sums{i};
+  sums.insert(sums.end(), f.begin(), f.end());
+  sums.insert(sums.end(), {o, u});
+  const auto children = static_cast<unsigned>(c.size());
+  const Expression gates = tree_lstm_gates(concatenate(sums, 0, at), children, 0, at);
+  const Expression cell = tree_lstm_c(c, gates, at);
+  return {cell, tree_lstm_h(cell, gates, at)};
 }
 
 }  // namespace
@@ -196,13 +196,14 @@ std::vector<Expression> NaryTreeLSTMBuilder::compute(const std::vector<int>& chi
       return affine_transform(terms, at);
     };
     const unsigned child = 2 * kGates;
-    Cell g{sums(kInput, child, 5), sums(kOutput, child + 2, 5), sums(kContent, child + 4, 5), {}};
-    std::vector<Expression> c;
+    std::vector<Expression> f, c;
     for (std::size_t j = 0; j < children.size(); ++j) {
-      g.f.push_back(sums(kForget, child + 5 * n + 2 * n * static_cast<unsigned>(j), 2));
+      f.push_back(sums(kForget, child + 5 * n + 2 * n * static_cast<unsigned>(j), 2));
       c.push_back(state_of(children[j])[l]);
     }
-    std::tie(state[l], below) = cell_and_output(g, c, at);
+    std::tie(state[l], below) =
+        cell_and_output(sums(kInput, child, 5), f, sums(kOutput, child + 2, 5),
+                        sums(kContent, child + 4, 5), c, at);
     state[layers + l] = below;
   }
   return state;
@@ -242,9 +243,10 @@ std::vector<Expression> ChildSumTreeLSTMBuilder::compute(const std::vector<int>&
     Expression total;
     if (!h.empty()) total = h.size() == 1 ? h[0] : sum(h, at);
     const Expression* all = h.empty() ? nullptr : &total;
-    Cell g{sums(kInput, all), sums(kOutput, all), sums(kContent, all), {}};
-    for (const Expression& each : h) g.f.push_back(sums(kForget, &each));
-    std::tie(state[l], below) = cell_and_output(g, c, at);
+    std::vector<Expression> f;
+    for (const Expression& each : h) f.push_back(sums(kForget, &each));
+    std::tie(state[l], below) =
+        cell_and_output(sums(kInput, all), f, sums(kOutput, all), sums(kContent, all), c, at);
     state[layers + l] = below;
   }
   return state;

@@ -64,6 +64,46 @@ const OpForm kOutput{.name = "vanilla_lstm_h",
                      .backward = DYNET_BACKWARD(cpu::lstm_output_backward),
                      .cuda = CudaRule::by(&cuda::kLstmOutput)};
 
+// The same at a node of a tree.
+const OpForm kTreeActivate{
+    .name = "tree_lstm_gates",
+    .kind = Kind::compute,
+    .shape =
+        [](const Operands& x) { return shape::tree_gates(x[0], x.as<LstmGatesAttr>().children); },
+    .batch = BatchRule::each(sizeof(LstmGatesAttr)),
+    .reads = Reads::output_in_place,
+    .aux = no_aux,
+    .passes_gradient = true,
+    .forward = DYNET_FORWARD(cpu::lstm_activate_forward),
+    .backward = DYNET_BACKWARD(cpu::lstm_activate_backward),
+    .cuda = CudaRule::by(&cuda::kLstmActivate)};
+
+const OpForm kTreeCell{.name = "tree_lstm_c",
+                       .kind = Kind::compute,
+                       .shape =
+                           [](const Operands& x) {
+                             const std::size_t children = x.dims.size() - 1;
+                             return shape::tree_cell(x.dims.first(children), x[children]);
+                           },
+                       .batch = BatchRule::each(),
+                       .reads = Reads::inputs,
+                       .aux = no_aux,
+                       .passes_gradient = true,
+                       .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
+                       .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
+                       .cuda = CudaRule::by(&cuda::kLstmCell)};
+
+const OpForm kTreeOutput{.name = "tree_lstm_h",
+                         .kind = Kind::compute,
+                         .shape = [](const Operands& x) { return shape::tree_output(x[0], x[1]); },
+                         .batch = BatchRule::each(),
+                         .reads = Reads::inputs,
+                         .aux = [](const GraphStore&, const Node& n) { return n.dim.size(); },
+                         .passes_gradient = true,
+                         .forward = DYNET_FORWARD(cpu::lstm_output_forward),
+                         .backward = DYNET_BACKWARD(cpu::lstm_output_backward),
+                         .cuda = CudaRule::by(&cuda::kLstmOutput)};
+
 // Operands of the gates that are made of others: b, Wx, Wh, h, a mask of h and of x if there are
 // any, and the parts of x.
 Dim gates_of_parts(shape::Dims xs, bool masked) {
@@ -87,7 +127,8 @@ void check_gates(const char* name, std::vector<Expression> operands,
 }  // namespace
 
 OpFamily recurrent_ops() {
-  static constexpr const OpForm* kAll[] = {&kGateSums, &kActivate, &kCell, &kOutput};
+  static constexpr const OpForm* kAll[] = {&kGateSums,     &kActivate, &kCell,      &kOutput,
+                                           &kTreeActivate, &kTreeCell, &kTreeOutput};
   return kAll;
 }
 
@@ -139,11 +180,11 @@ Expression vanilla_lstm_gates(const Expression& x_t, const Expression& Wx, const
                               float forget_bias, SourceLocation at) {
   const Expression operands[] = {b, Wx, x_t};
   const Expression sums = add_node(kGateSums, operands, {}, at);
-  return add_node(kActivate, sums, LstmGatesAttr{forget_bias}, at);
+  return add_node(kActivate, sums, LstmGatesAttr{forget_bias, 1}, at);
 }
 
 Expression vanilla_lstm_gates(const Expression& sums, float forget_bias, SourceLocation at) {
-  return add_node(kActivate, sums, LstmGatesAttr{forget_bias}, at);
+  return add_node(kActivate, sums, LstmGatesAttr{forget_bias, 1}, at);
 }
 
 Expression vanilla_lstm_c(const Expression& c_tm1, const Expression& gates_t, SourceLocation at) {
@@ -152,6 +193,22 @@ Expression vanilla_lstm_c(const Expression& c_tm1, const Expression& gates_t, So
 
 Expression vanilla_lstm_h(const Expression& c_t, const Expression& gates_t, SourceLocation at) {
   return add_node(kOutput, c_t, gates_t, {}, at);
+}
+
+Expression tree_lstm_gates(const Expression& sums, unsigned children, float forget_bias,
+                           SourceLocation at) {
+  return add_node(kTreeActivate, sums, LstmGatesAttr{forget_bias, children}, at);
+}
+
+Expression tree_lstm_c(const std::vector<Expression>& cells, const Expression& gates,
+                       SourceLocation at) {
+  std::vector<Expression> operands(cells);
+  operands.push_back(gates);
+  return add_node(kTreeCell, operands, {}, at);
+}
+
+Expression tree_lstm_h(const Expression& c, const Expression& gates, SourceLocation at) {
+  return add_node(kTreeOutput, c, gates, {}, at);
 }
 
 }  // namespace dynet

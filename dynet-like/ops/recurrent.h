@@ -51,4 +51,20 @@ Expression vanilla_lstm_c(const Expression& c_tm1, const Expression& gates_t,
 Expression vanilla_lstm_h(const Expression& c_t, const Expression& gates_t,
                           SourceLocation at = SourceLocation::current());
 
+// The parts of a node of a tree-LSTM (Tai, Socher, Manning 2015) with any number K of children.
+// Gates lie one after another in a vector {(3+K)H}: input i, a forget gate f_k for each child,
+// output o, new content g. With K = 1 these are the operations above. Errors: ShapeError.
+
+/// i, f_k, o = logistic(.), g = tanh(.) of sums {(3+K)H} that were computed before, where those of
+/// the f_k also get `forget_bias`; {(3+K)H}.
+Expression tree_lstm_gates(const Expression& sums, unsigned children, float forget_bias = 0.0f,
+                           SourceLocation at = SourceLocation::current());
+/// c = i g + sum_k f_k c_k: the cells {H} of K children and gates {(3+K)H} give {H}; batch sizes
+/// equal or one.
+Expression tree_lstm_c(const std::vector<Expression>& cells, const Expression& gates,
+                       SourceLocation at = SourceLocation::current());
+/// h = o tanh(c): cell {H} and gates {(3+K)H} give {H}; batch sizes equal or one.
+Expression tree_lstm_h(const Expression& c, const Expression& gates,
+                       SourceLocation at = SourceLocation::current());
+
 }  // namespace dynet

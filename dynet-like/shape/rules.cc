@@ -304,4 +304,36 @@ Dim lstm_cell(const Dim& cell, const Dim& gates) {
   return r;
 }
 
+Dim tree_gates(const Dim& x, std::size_t children) {
+  need_rank(x, 1, "the gates");
+  if (x.rows() % (3 + children) != 0)
+    broken("the gates must be a multiple of " + std::to_string(3 + children) +
+           " long, three and one for each child, got " + std::to_string(x.rows()));
+  return x;
+}
+
+Dim tree_cell(Dims cells, const Dim& gates) {
+  Dim r = tree_gates(gates, cells.size());
+  r.set(0, static_cast<unsigned>(gates.rows() / (3 + cells.size())));
+  for (const Dim* c : cells) {
+    need_rank(*c, 1, "a cell");
+    if (c->rows() != r.rows())
+      broken("the gates must be " + std::to_string(3 + cells.size()) + " times as long as a cell" +
+             two(gates.rows(), c->rows()));
+    r.bd = common_batch(r, *c);
+  }
+  return r;
+}
+
+Dim tree_output(const Dim& cell, const Dim& gates) {
+  need_rank(cell, 1, "the cell");
+  need_rank(gates, 1, "the gates");
+  const std::size_t h = cell.rows(), n = gates.rows();
+  if (h == 0 ? n != 0 : n % h != 0 || n / h < 3)
+    broken("the gates must be three or more times as long as the cell" + two(n, h));
+  Dim r = cell;
+  r.bd = common_batch(cell, gates);
+  return r;
+}
+
 }  // namespace dynet::shape

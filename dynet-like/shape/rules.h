@@ -74,10 +74,16 @@ Dim along(const Dim& x, unsigned d);
 
 /// Gates of an LSTM: {4H} and the previous cell {H} give {H}.
 Dim lstm_cell(const Dim& cell, const Dim& gates);
+/// Gates at a node of a tree with k children: {(3+k)H} and the k cells {H} of these give {H}.
+Dim tree_cell(Dims cells, const Dim& gates);
+/// Gates {(3+k)H} for any k, and the cell {H}, give {H}.
+Dim tree_output(const Dim& cell, const Dim& gates);
 /// x and a mask of its sizes.
 Dim masked(const Dim& x, const Dim& mask);
 /// A vector whose length is a multiple of four.
 Dim lstm_gates(const Dim& x);
+/// A vector whose length is a multiple of three and one for each child.
+Dim tree_gates(const Dim& x, std::size_t children);
 
 }  // namespace shape
 }  // namespace dynet

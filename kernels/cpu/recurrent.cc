@@ -30,36 +30,45 @@ void write(bool add, T* __restrict to, std::size_t n, F f) {
     for (std::size_t r = 0; r < n; ++r) to[r] = f(r);
 }
 
+// The output gate, before the last, of the gates that begin at `gates`.
+template <class T, class P>
+P* output_gate(const Batch<T>& b, P* gates) {
+  return gates + b.dim(1).batch_size() - 2 * b.dim().batch_size();
+}
+
 }  // namespace
 
 template <class T>
 void lstm_activate_forward(const Batch<T>& b) {
-  const auto bias = static_cast<T>(b.template attr<LstmGatesAttr>().forget_bias);
-  const std::size_t n = b.dim().batch_size(), h = n / 4, batch = b.dim().bd;
+  const auto& attr = b.template attr<LstmGatesAttr>();
+  const auto bias = static_cast<T>(attr.forget_bias);
+  const std::size_t n = b.dim().batch_size(), h = n / (3 + attr.children), batch = b.dim().bd;
+  const std::size_t f = attr.children * h;
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < batch; ++e) {
       const T* x = b.in(0, i) + e * n;
       T* y = b.out(i) + e * n;
       // logistic(x) = (1 + tanh(x / 2)) / 2, so that all gates are one array for tanh.
       array(y, h) = array(x, h) * T(0.5);
-      array(y + h, h) = (array(x + h, h) + bias) * T(0.5);
-      array(y + 2 * h, h) = array(x + 2 * h, h) * T(0.5);
-      array(y + 3 * h, h) = array(x + 3 * h, h);
+      array(y + h, f) = (array(x + h, f) + bias) * T(0.5);
+      array(y + h + f, h) = array(x + h + f, h) * T(0.5);
+      array(y + n - h, h) = array(x + n - h, h);
       map_vectors(y, y, n, [](const auto& v) { return v.tanh(); });
-      array(y, 3 * h) = T(0.5) + T(0.5) * array(y, 3 * h);
+      array(y, n - h) = T(0.5) + T(0.5) * array(y, n - h);
     }
 }
 
 template <class T>
 void lstm_activate_backward(const GradientBatch<T>& b) {
-  const std::size_t n = b.dim().batch_size(), h = n / 4, batch = b.dim().bd;
+  const std::size_t n = b.dim().batch_size(), batch = b.dim().bd;
+  const std::size_t h = n / (3 + b.template attr<LstmGatesAttr>().children), g = n - h;
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
     for (std::size_t e = 0; e < batch; ++e) {
       const T *y = b.out(i) + e * n, *dy = b.d_out(i) + e * n;
       T* dx = b.d_in(0, i) + e * n;
-      write(b.add(0, i), dx, 3 * h, [&](std::size_t r) { return dy[r] * y[r] * (T(1) - y[r]); });
-      dx += 3 * h, dy += 3 * h, y += 3 * h;
+      write(b.add(0, i), dx, g, [&](std::size_t r) { return dy[r] * y[r] * (T(1) - y[r]); });
+      dx += g, dy += g, y += g;
       write(b.add(0, i), dx, h, [&](std::size_t r) { return dy[r] * (T(1) - y[r] * y[r]); });
     }
   }
@@ -67,39 +76,60 @@ void lstm_activate_backward(const GradientBatch<T>& b) {
 
 template <class T>
 void lstm_cell_forward(const Batch<T>& b) {
-  const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
-  const Operand<T> cells(b, 0), gates(b, 1);
-  for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < batch; ++e) {
-      const T *c = cells.at(b.in(0, i), e), *g = gates.at(b.in(1, i), e);
-      write(false, b.out(i) + e * h, h,
-            [&](std::size_t r) { return g[r] * g[3 * h + r] + g[h + r] * c[r]; });
-    }
+  const std::size_t h = b.dim().batch_size(), batch = b.dim().bd, children = b.arity - 1;
+  const Operand<T> gates(b, children);
+  for (std::size_t k = 0; k < std::max<std::size_t>(children, 1); ++k) {
+    const Operand<T> cells(b, k);
+    for (std::size_t i = 0; i < b.count; ++i)
+      for (std::size_t e = 0; e < batch; ++e) {
+        const T *in = gates.at(b.in(children, i), e), *g = in + (2 + children) * h;
+        const T *c = cells.at(b.in(k, i), e), *f = in + (1 + k) * h;
+        T* const y = b.out(i) + e * h;
+        if (children == 0)
+          write(false, y, h, [&](std::size_t r) { return in[r] * g[r]; });
+        else if (k == 0)
+          write(false, y, h, [&](std::size_t r) { return in[r] * g[r] + f[r] * c[r]; });
+        else
+          write(true, y, h, [&](std::size_t r) { return f[r] * c[r]; });
+      }
+  }
 }
 
 template <class T>
 void lstm_cell_backward(const GradientBatch<T>& b) {
-  const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
-  const Operand<T> cells(b, 0), gates(b, 1);
+  const std::size_t h = b.dim().batch_size(), batch = b.dim().bd, children = b.arity - 1;
+  const Operand<T> gates(b, children);
+  for (std::size_t k = 0; k < children; ++k) {
+    const Operand<T> cells(b, k);
+    for (std::size_t i = 0; i < b.count; ++i)
+      if (T* dc = b.d_in(k, i))
+        for (std::size_t e = 0; e < batch; ++e) {
+          const T *f = gates.at(b.in(children, i), e) + (1 + k) * h, *dy = b.d_out(i) + e * h;
+          write(cells.adds(b.add(k, i), e), cells.at(dc, e), h,
+                [&](std::size_t r) { return dy[r] * f[r]; });
+        }
+  }
   for (std::size_t i = 0; i < b.count; ++i)
-    if (T* dc = b.d_in(0, i))
+    if (T* dg = b.d_in(children, i))
       for (std::size_t e = 0; e < batch; ++e) {
-        const T *f = gates.at(b.in(1, i), e) + h, *dy = b.d_out(i) + e * h;
-        write(cells.adds(b.add(0, i), e), cells.at(dc, e), h,
-              [&](std::size_t r) { return dy[r] * f[r]; });
-      }
-  for (std::size_t i = 0; i < b.count; ++i)
-    if (T* dg = b.d_in(1, i))
-      for (std::size_t e = 0; e < batch; ++e) {
-        const T *c = cells.at(b.in(0, i), e), *g = gates.at(b.in(1, i), e);
+        const T *in = gates.at(b.in(children, i), e), *g = in + (2 + children) * h;
         const T* dy = b.d_out(i) + e * h;
-        T* to = gates.at(dg, e);
-        const bool add = gates.adds(b.add(1, i), e);
-        write(add, to, h, [&](std::size_t r) { return dy[r] * g[3 * h + r]; });
-        write(add, to + h, h, [&](std::size_t r) { return dy[r] * c[r]; });
-        if (!add) std::fill_n(to + 2 * h, h, T(0));
-        write(add, to + 3 * h, h, [&](std::size_t r) { return dy[r] * g[r]; });
+        T *const to = gates.at(dg, e), *const o = to + (1 + children) * h;
+        const bool add = gates.adds(b.add(children, i), e);
+        write(add, to, h, [&](std::size_t r) { return dy[r] * g[r]; });
+        if (!add) std::fill_n(o, h, T(0));
+        write(add, o + h, h, [&](std::size_t r) { return dy[r] * in[r]; });
       }
+  for (std::size_t k = 0; k < children; ++k) {
+    const Operand<T> cells(b, k);
+    for (std::size_t i = 0; i < b.count; ++i)
+      if (T* dg = b.d_in(children, i))
+        for (std::size_t e = 0; e < batch; ++e) {
+          const T *c = cells.at(b.in(k, i), e), *dy = b.d_out(i) + e * h;
+          write(gates.adds(b.add(children, i), e), gates.at(dg, e) + (1 + k) * h, h,
+                [&](std::size_t r) { return dy[r] * c[r]; });
+        }
+  }
 }
 
 template <class T>
@@ -108,10 +138,10 @@ void lstm_output_forward(const Batch<T>& b) {
   const Operand<T> cells(b, 0), gates(b, 1);
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < batch; ++e) {
-      const T *c = cells.at(b.in(0, i), e), *g = gates.at(b.in(1, i), e);
+      const T *c = cells.at(b.in(0, i), e), *o = output_gate(b, gates.at(b.in(1, i), e));
       T* t = b.aux(i) + e * h;
       map_vectors(t, c, h, [](const auto& v) { return v.tanh(); });
-      write(false, b.out(i) + e * h, h, [&](std::size_t r) { return g[2 * h + r] * t[r]; });
+      write(false, b.out(i) + e * h, h, [&](std::size_t r) { return o[r] * t[r]; });
     }
 }
 
@@ -122,7 +152,7 @@ void lstm_output_backward(const GradientBatch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dc = b.d_in(0, i))
       for (std::size_t e = 0; e < batch; ++e) {
-        const T *o = gates.at(b.in(1, i), e) + 2 * h, *dy = b.d_out(i) + e * h;
+        const T *o = output_gate(b, gates.at(b.in(1, i), e)), *dy = b.d_out(i) + e * h;
         const T* t = b.aux(i) + e * h;
         write(cells.adds(b.add(0, i), e), cells.at(dc, e), h,
               [&](std::size_t r) { return dy[r] * o[r] * (T(1) - t[r] * t[r]); });
@@ -131,13 +161,13 @@ void lstm_output_backward(const GradientBatch<T>& b) {
     if (T* dg = b.d_in(1, i))
       for (std::size_t e = 0; e < batch; ++e) {
         const T *t = b.aux(i) + e * h, *dy = b.d_out(i) + e * h;
-        T* to = gates.at(dg, e);
+        T *const to = gates.at(dg, e), *const o = output_gate(b, to);
         const bool add = gates.adds(b.add(1, i), e);
         if (!add) {
-          std::fill_n(to, 2 * h, T(0));
-          std::fill_n(to + 3 * h, h, T(0));
+          std::fill(to, o, T(0));
+          std::fill_n(o + h, h, T(0));
         }
-        write(add, to + 2 * h, h, [&](std::size_t r) { return dy[r] * t[r]; });
+        write(add, o, h, [&](std::size_t r) { return dy[r] * t[r]; });
       }
 }
 

@@ -1,20 +1,24 @@
 #pragma once
 
+#include <cstdint>
+
 #include "dynet-like/graph/op.h"
 
 namespace dynet::cpu {
 
+/// Of a node with so many predecessors: one in a sequence, its children in a tree.
 struct LstmGatesAttr {
   double forget_bias;
+  std::uint64_t children;
 };
 
-/// {4H} sums to gates: i, f, o through the logistic function (f after adding the forget bias), g
-/// through tanh.
+/// {(3+K)H} sums to gates: i, f_1 ... f_K, o through the logistic function (the f_k after adding
+/// the forget bias), g through tanh.
 template <class T>
 void lstm_activate_forward(const Batch<T>& b);
 template <class T>
 void lstm_activate_backward(const GradientBatch<T>& b);
-/// c' = i g + f c
+/// c = i g + sum_k f_k c_k; the operands are the K cells and the gates.
 template <class T>
 void lstm_cell_forward(const Batch<T>& b);
 template <class T>

@@ -170,6 +170,10 @@ inline constexpr Description kDescriptions[] = {
     {"vanilla_lstm_gates_dropout_concat", "both", "{4H}"},
     {"vanilla_lstm_c", "i g + f c", "{H}, {4H} give {H}"},
     {"vanilla_lstm_h", "o tanh(c)", "{H}, {4H} give {H}"},
+    {"tree_lstm_gates", "i, f_k, o = logistic(.), g = tanh(.) at a node with K children",
+     "{(3+K)H}"},
+    {"tree_lstm_c", "i g + sum_k f_k c_k", "K times {H}, {(3+K)H} give {H}"},
+    {"tree_lstm_h", "o tanh(c)", "{H}, {(3+K)H} give {H}"},
 };
 
 }  // namespace dynet::test

@@ -215,6 +215,20 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 1: {2}  input, node 0, made at HERE\n"
        "  operand 2: {3}  input, node 1, made at HERE\n"
        "  at HERE"},
+      {SourceLocation::current(), [&] { tree_lstm_gates(y, 1); }, raises<ShapeError>,
+       "tree_lstm_gates: the gates must be a multiple of 4 long, three and one for each child, got 3\n"
+       "  operand 1: {3}  input, node 1, made at HERE\n"
+       "  at HERE"},
+      {SourceLocation::current(), [&] { tree_lstm_c({x}, y); }, raises<ShapeError>,
+       "tree_lstm_c: the gates must be a multiple of 4 long, three and one for each child, got 3\n"
+       "  operand 1: {2}  input, node 0, made at HERE\n"
+       "  operand 2: {3}  input, node 1, made at HERE\n"
+       "  at HERE"},
+      {SourceLocation::current(), [&] { tree_lstm_h(x, y); }, raises<ShapeError>,
+       "tree_lstm_h: the gates must be three or more times as long as the cell, got 3 and 2\n"
+       "  operand 1: {2}  input, node 0, made at HERE\n"
+       "  operand 2: {3}  input, node 1, made at HERE\n"
+       "  at HERE"},
       {SourceLocation::current(), [&] { tanh(Expression()); }, raises<StaleExpressionError>,
        "tanh: operand 1 is empty: it belongs to no graph\n"
        "  at HERE"},

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/ops/inputs.h"
@@ -31,6 +32,8 @@ Array gates(const Array& x, const Array* h, const Array& Wx, const Array* Wh, co
   });
 }
 
+std::string of(unsigned children) { return " of " + std::to_string(children) + " children"; }
+
 std::vector<Dim> cell_shapes(Shapes& s) {
   const unsigned h = s.size();
   return {Dim({h}, s.batch()), Dim({4 * h}, s.batch())};
@@ -41,6 +44,87 @@ const std::vector<BadShapes> kBadCells = {{{Dim({2}), Dim({7})}},
                                           {{Dim({2, 2}), Dim({8})}},
                                           {{Dim({2}), Dim({8, 2})}},
                                           {{Dim({2}, 2), Dim({8}, 3)}}};
+
+/// At a node of a tree with so many children. The operands of `tree_lstm_c` are the cells and the
+/// gates.
+OpCase tree_gates(unsigned children) {
+  OpCase c;
+  c.name = "tree_lstm_gates" + of(children);
+  c.shapes = [=](Shapes& s) { return std::vector{Dim({(3 + children) * s.size()}, s.batch())}; };
+  c.build = [=](const Operand& x) { return tree_lstm_gates(x[0], children, 0.5f); };
+  c.reference = [=](const Arrays& x) {
+    const unsigned h = x[0].dim.rows() / (3 + children);
+    return fill(x[0].dim, [&](const Place& p) {
+      const bool forget = p[0] >= h && p[0] < (1 + children) * h;
+      const double sum = x[0].at(p) + (forget ? 0.5 : 0);
+      return p[0] < (2 + children) * h ? sigmoid(sum) : std::tanh(sum);
+    });
+  };
+  c.bad = {{{Dim({7 + 2 * children})}}, {{Dim({3 + children, 2})}}};
+  return c;
+}
+
+OpCase tree_cell(unsigned children) {
+  OpCase c;
+  c.name = "tree_lstm_c" + of(children);
+  c.shapes = [=](Shapes& s) {
+    const unsigned h = s.size();
+    std::vector<Dim> all;
+    for (unsigned k = 0; k < children; ++k) all.push_back(Dim({h}, s.batch()));
+    all.push_back(Dim({(3 + children) * h}, s.batch()));
+    return all;
+  };
+  c.build = [=](const Operand& x) {
+    return tree_lstm_c(std::vector<Expression>(x.begin(), x.begin() + children), x[children]);
+  };
+  c.reference = [=](const Arrays& x) {
+    const unsigned h = x[children].dim.rows() / (3 + children);
+    unsigned batch = 1;
+    for (const Array& a : x) batch = std::max(batch, a.dim.bd);
+    return fill(Dim({h}, batch), [&](const Place& p) {
+      const auto gate = [&](unsigned k) { return x[children].at(k * h + p[0], 0, p[kBatch]); };
+      double sum = gate(0) * gate(2 + children);
+      for (unsigned k = 0; k < children; ++k) sum += gate(1 + k) * x[k].at(p);
+      return sum;
+    });
+  };
+  const auto wrong = [&](const Dim& cell, const Dim& gates) {
+    std::vector<Dim> all(children, cell);
+    all.push_back(gates);
+    c.bad.push_back({all});
+  };
+  const unsigned n = 3 + children;
+  wrong(Dim({2}), Dim({2 * n + 1}));
+  wrong(Dim({2}), Dim({2 * n, 2}));
+  if (children > 0) {
+    wrong(Dim({2}), Dim({n}));
+    wrong(Dim({2, 2}), Dim({2 * n}));
+    wrong(Dim({2}, 2), Dim({2 * n}, 3));
+  }
+  return c;
+}
+
+OpCase tree_output(unsigned children) {
+  OpCase c;
+  c.name = "tree_lstm_h" + of(children);
+  c.shapes = [=](Shapes& s) {
+    const unsigned h = s.size();
+    return std::vector{Dim({h}, s.batch()), Dim({(3 + children) * h}, s.batch())};
+  };
+  c.build = [](const Operand& x) { return tree_lstm_h(x[0], x[1]); };
+  c.reference = [=](const Arrays& x) {
+    const unsigned h = x[0].dim.rows();
+    return fill(Dim({h}, std::max(x[0].dim.bd, x[1].dim.bd)), [&](const Place& p) {
+      return x[1].at((1 + children) * h + p[0], 0, p[kBatch]) * std::tanh(x[0].at(p));
+    });
+  };
+  c.bad = {{{Dim({2}), Dim({7})}},
+           {{Dim({2}), Dim({4})}},
+           {{Dim({2, 2}), Dim({8})}},
+           {{Dim({2}), Dim({8, 2})}},
+           {{Dim({2}, 2), Dim({8}, 3)}}};
+  return c;
+}
 
 /// Gates of an input in parts or under masks: x in one or two parts, masks of x and h, h, Wx, Wh,
 /// b.
@@ -163,6 +247,8 @@ std::vector<OpCase> recurrent_cases() {
   all.push_back(gates_of(true, false));
   all.push_back(gates_of(false, true));
   all.push_back(gates_of(true, true));
+  for (const unsigned children : {0u, 1u, 2u, 3u})
+    all.insert(all.end(), {tree_gates(children), tree_cell(children), tree_output(children)});
   return all;
 }
 
