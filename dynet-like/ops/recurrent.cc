@@ -1,5 +1,9 @@
 #include "dynet-like/ops/recurrent.h"
 
+#include <algorithm>
+#include <array>
+#include <span>
+
 #include "dynet-like/graph/check.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/families.h"
@@ -124,6 +128,19 @@ void check_gates(const char* name, std::vector<Expression> operands,
       name, operands, [&](shape::Dims xs) { return gates_of_parts(xs, masked); }, at);
 }
 
+// The gates behind the cells; without memory of the heap for trees of few children.
+Expression tree_cell(std::span<const Expression> cells, const Expression& gates,
+                     SourceLocation at) {
+  std::array<Expression, 5> few;
+  std::vector<Expression> many;
+  if (cells.size() >= few.size()) many.resize(cells.size() + 1);
+  const std::span<Expression> operands =
+      many.empty() ? std::span(few).first(cells.size() + 1) : std::span(many);
+  std::copy(cells.begin(), cells.end(), operands.begin());
+  operands.back() = gates;
+  return add_node(kTreeCell, operands, {}, at);
+}
+
 }  // namespace
 
 OpFamily recurrent_ops() {
@@ -200,11 +217,13 @@ Expression tree_lstm_gates(const Expression& sums, unsigned children, float forg
   return add_node(kTreeActivate, sums, LstmGatesAttr{forget_bias, children}, at);
 }
 
+Expression tree_lstm_c(std::initializer_list<Expression> cells, const Expression& gates,
+                       SourceLocation at) {
+  return tree_cell({cells.begin(), cells.size()}, gates, at);
+}
 Expression tree_lstm_c(const std::vector<Expression>& cells, const Expression& gates,
                        SourceLocation at) {
-  std::vector<Expression> operands(cells);
-  operands.push_back(gates);
-  return add_node(kTreeCell, operands, {}, at);
+  return tree_cell(cells, gates, at);
 }
 
 Expression tree_lstm_h(const Expression& c, const Expression& gates, SourceLocation at) {

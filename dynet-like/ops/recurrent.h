@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
 #include "dynet-like/graph/computation_graph.h"
@@ -61,6 +62,8 @@ Expression tree_lstm_gates(const Expression& sums, unsigned children, float forg
                            SourceLocation at = SourceLocation::current());
 /// c = i g + sum_k f_k c_k: the cells {H} of K children and gates {(3+K)H} give {H}; batch sizes
 /// equal or one.
+Expression tree_lstm_c(std::initializer_list<Expression> cells, const Expression& gates,
+                       SourceLocation at = SourceLocation::current());
 Expression tree_lstm_c(const std::vector<Expression>& cells, const Expression& gates,
                        SourceLocation at = SourceLocation::current());
 /// h = o tanh(c): cell {H} and gates {(3+K)H} give {H}; batch sizes equal or one.

@@ -247,7 +247,7 @@ std::vector<OpCase> recurrent_cases() {
   all.push_back(gates_of(true, false));
   all.push_back(gates_of(false, true));
   all.push_back(gates_of(true, true));
-  for (const unsigned children : {0u, 1u, 2u, 3u})
+  for (const unsigned children : {0u, 1u, 2u, 6u})
     all.insert(all.end(), {tree_gates(children), tree_cell(children), tree_output(children)});
   return all;
 }
