@@ -29,6 +29,14 @@ inline constexpr DeviceDescription kCpu = {0, DeviceType::CPU, "CPU"};
 /// Where everything goes that names no device.
 inline constexpr Device* default_device = &kCpu;
 
+/// How a GPU multiplies matrices. Numbers are floats in memory, and products are summed as floats,
+/// whatever it says.
+enum class Precision {
+  float32,  ///< of floats
+  tf32,     ///< of floats rounded to 10 bits of their fraction
+  bf16,     ///< of floats rounded to 7 bits of their fraction
+};
+
 /// A Device* as an argument beside numbers, lists and pointers: a literal 0 is not one.
 class DeviceArgument {
  public:

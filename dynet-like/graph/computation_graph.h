@@ -115,6 +115,12 @@ class ComputationGraph {
   /// DeviceError where they are made.
   void set_device(Device* device, SourceLocation at = SourceLocation::current());
 
+  /// What a GPU makes of the factors of products: of matmul, affine_transform and conv2d, of the
+  /// builders made of them, and of all their gradients. Parameters, sums and everything else stay
+  /// floats; `float32` is the default. A graph on the processor computes in float32, whatever it
+  /// says. Call it before there are nodes, before or after `set_device`: throws ArgumentError else.
+  void set_precision(Precision precision, SourceLocation at = SourceLocation::current());
+
   /// How large it is and what ran.
   GraphStatistics statistics() const;
   /// Number of nodes.

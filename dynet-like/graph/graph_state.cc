@@ -50,6 +50,7 @@ GraphState* borrow_graph_state() {
   if (state->on_device) state->evaluator->set_device(default_device);
   state->on_device = false;
   state->inference = false;
+  state->evaluator->set_precision(Precision::float32);
   state->evaluator->set_check_validity(false);
   state->evaluator->set_batching(true);
   state->evaluator->set_gradient_lane({});
