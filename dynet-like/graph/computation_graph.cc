@@ -342,8 +342,7 @@ void ComputationGraph::set_precision(Precision precision, SourceLocation at) {
 void ComputationGraph::set_device(Device* device, SourceLocation at) {
   check_device("set_device", device, at);
   check_empty(*this, "set_device", at);
-  state_->evaluator->set_device(device);
-  state_->on_device = device->type != DeviceType::CPU;
+  state_->set_device(device);
 }
 
 void ComputationGraph::set_workers(Workers* workers) { state_->evaluator->set_workers(workers); }

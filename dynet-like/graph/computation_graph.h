@@ -108,7 +108,7 @@ class ComputationGraph {
   /// They must outlive the graph's last use of them; null: no help.
   void set_workers(Workers* workers);
 
-  /// Where the values of this graph lie and its operations run. Values and gradients that are asked
+  /// Where the values of this graph lie and its operations run; at first `default_device`. Values and gradients that are asked
   /// for are copied from there. Gradients of parameters are added in the memory of the device,
   /// until a trainer asks for them. Call it before there are nodes: throws ArgumentError else, and
   /// DeviceError if the device cannot be used. Operations that cannot run on the device throw
