@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "benchmarks/gpu_tasks.h"
@@ -28,13 +29,20 @@ json data() {
           {"text", make_text().sentences},     {"text_words", gpu_text().words}};
 }
 
+/// Who multiplies, and how.
+struct Where {
+  dynet::Device* device;
+  dynet::Precision precision;
+};
+
 /// Updates for so many seconds, one at least. Returns how many they took.
-double train(Task& task, dynet::Trainer& trainer, dynet::Device* device, std::size_t samples,
+double train(Task& task, dynet::Trainer& trainer, const Where& where, std::size_t samples,
              double seconds) {
   const double begin = wall_clock();
   for (std::size_t first = 0;; first += samples) {
     dynet::ComputationGraph cg;
-    cg.set_device(device);
+    cg.set_device(where.device);
+    cg.set_precision(where.precision);
     const dynet::Expression loss = task.build(cg, first, samples);
     cg.backward(loss);
     trainer.update();
@@ -45,12 +53,12 @@ double train(Task& task, dynet::Trainer& trainer, dynet::Device* device, std::si
 }
 
 /// Units a second, after some that are not counted.
-double rate(const GpuTask& m, dynet::Device* device, double seconds) {
+double rate(const GpuTask& m, const Where& where, double seconds) {
   const auto task = m.make();
   dynet::SimpleSGDTrainer trainer(task->model, 0.01f);
-  train(*task, trainer, device, m.samples, seconds / 4);
+  train(*task, trainer, where, m.samples, seconds / 4);
   task->units = 0;
-  const double took = train(*task, trainer, device, m.samples, seconds);
+  const double took = train(*task, trainer, where, m.samples, seconds);
   return static_cast<double>(task->units) / took;
 }
 
@@ -59,8 +67,17 @@ double rate(const GpuTask& m, dynet::Device* device, double seconds) {
 int main(int argc, char** argv) {
   CLI::App app("Trains three tasks on every device and prints units a second, as JSON.");
   std::string only, write;
+  const std::map<std::string, dynet::Precision> precisions = {
+      {"float32", dynet::Precision::float32},
+      {"tf32", dynet::Precision::tf32},
+      {"bf16", dynet::Precision::bf16}};
+  dynet::Precision precision = dynet::Precision::float32;
   double seconds = 10;
   app.add_option("--task", only, "only this one")->check(CLI::IsMember({"tree", "bilstm", "lm"}));
+  app.add_option("--precision", precision,
+                 "of products: float32, tf32 or bf16; the last two on GPUs only")
+      ->transform(CLI::CheckedTransformer(precisions))
+      ->default_str("float32");
   app.add_option("--seconds", seconds, "for each task on each device")->capture_default_str();
   app.add_option("--write-data", write, "write the data to this file, and do nothing else");
   CLI11_PARSE(app, argc, argv);
@@ -69,11 +86,12 @@ int main(int argc, char** argv) {
       std::ofstream(write) << data();
       return 0;
     }
-    json all;
+    json all = json::object();
     for (const GpuTask& m : gpu_tasks())
       if (only.empty() || only == m.name)
         for (dynet::Device* d : dynet::get_device_manager()->get_devices())
-          all[m.name][std::string(d->name)] = rate(m, d, seconds);
+          if (precision == dynet::Precision::float32 || d->type == dynet::DeviceType::GPU)
+            all[m.name][std::string(d->name)] = rate(m, {d, precision}, seconds);
     std::cout << all.dump(1) << '\n';
   } catch (const std::exception& e) {
     std::cerr << e.what() << '\n';

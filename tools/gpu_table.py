@@ -13,6 +13,7 @@ def read(path):
 def main():
     folder = pathlib.Path(sys.argv[1])
     ours = read(folder / "ours.json")
+    ours["lm, TF32"] = read(folder / "ours-tf32.json").get("lm", {})
     float32 = read(folder / "torch.json").get("figures", {})
     tf32 = read(folder / "torch-tf32.json").get("figures", {})
     rows = [
@@ -20,7 +21,8 @@ def main():
         ("tree-LSTM", "tree", float32.get("tree, tree by tree"), "PyTorch, tree by tree", 10, 50),
         ("tree-LSTM", "tree", float32.get("tree, by levels"), "PyTorch, by levels", 1, 3),
         ("BiLSTM", "bilstm", float32.get("bilstm"), "PyTorch, cuDNN", 0.5, 1),
-        ("LSTM LM", "lm", tf32.get("lm"), "PyTorch, cuDNN, TF32", 0.8, 1.1),
+        ("LSTM LM", "lm", float32.get("lm"), "PyTorch, cuDNN", 0.8, 1.1),
+        ("LSTM LM, TF32", "lm, TF32", tf32.get("lm"), "PyTorch, cuDNN, TF32", 0.8, 1.1),
         *((name, key, ours.get(key, {}).get("CPU"), "ours, one thread of the processor", 5, 20)
           for name, key in (("tree-LSTM", "tree"), ("BiLSTM", "bilstm"), ("LSTM LM", "lm"))),
     ]  # fmt: skip

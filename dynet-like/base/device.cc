@@ -5,6 +5,7 @@
 
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/process.h"
 
 namespace dynet {
 namespace {
@@ -37,6 +38,11 @@ std::string place(SourceLocation at) {
 
 }  // namespace
 
+DefaultDevice::operator Device*() const {
+  const ProcessHooks* process = find_process_hooks();
+  return process ? process->device() : &kCpu;
+}
+
 void check_device(const char* who, Device* device, SourceLocation at) {
   if (!device) throw ArgumentError(std::string(who) + ": the device is null" + place(at), at);
 }
@@ -44,7 +50,7 @@ void check_device(const char* who, Device* device, SourceLocation at) {
 std::size_t DeviceList::num_devices() const { return found().all.size(); }
 
 std::vector<Device*> DeviceList::get_devices() const {
-  std::vector<Device*> all{default_device};
+  std::vector<Device*> all{&kCpu};
   for (std::size_t i = 1; i < num_devices(); ++i) all.push_back(&found().all[i]);
   return all;
 }
@@ -57,15 +63,18 @@ Device* DeviceList::get(std::size_t i, SourceLocation at) const {
   return get_devices()[i];
 }
 
+std::string DeviceList::names() const {
+  std::string names;
+  for (Device* d : get_devices()) names += (names.empty() ? "" : ", ") + std::string(d->name);
+  return names;
+}
+
 Device* DeviceList::get_global_device(std::string_view name, SourceLocation at) const {
   if (name.empty()) return default_device;
-  std::string names;
-  for (Device* d : get_devices()) {
+  for (Device* d : get_devices())
     if (name == d->name) return d;
-    names += (names.empty() ? "" : ", ") + std::string(d->name);
-  }
   throw ArgumentError("get_global_device: there is no device \"" + std::string(name) +
-                          "\", there is: " + names + place(at),
+                          "\", there is: " + names() + place(at),
                       at);
 }
 

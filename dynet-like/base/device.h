@@ -26,15 +26,30 @@ struct DeviceDescription {
 using Device = const DeviceDescription;
 
 inline constexpr DeviceDescription kCpu = {0, DeviceType::CPU, "CPU"};
-/// Where everything goes that names no device.
-inline constexpr Device* default_device = &kCpu;
+/// A pointer to the device of graphs that are told none: the processor, or what a program that
+/// calls DyNet's `initialize` has asked for.
+struct DefaultDevice {
+  operator Device*() const;  // NOLINT: implicit
+  Device* operator->() const { return *this; }
+  Device& operator*() const { return *static_cast<Device*>(*this); }
+};
+inline constexpr DefaultDevice default_device;
+
+/// How a GPU multiplies matrices. Numbers are floats in memory, and products are summed as floats,
+/// whatever it says.
+enum class Precision {
+  float32,  ///< of floats
+  tf32,     ///< of floats rounded to 10 bits of their fraction
+  bf16,     ///< of floats rounded to 7 bits of their fraction
+};
 
 /// A Device* as an argument beside numbers, lists and pointers: a literal 0 is not one.
 class DeviceArgument {
  public:
-  template <std::same_as<Device*> D>
-  DeviceArgument(D device) : device_(device) {}  // NOLINT: implicit
-  operator Device*() const { return device_; }   // NOLINT: implicit
+  template <class D>
+  requires std::same_as<D, Device*> || std::same_as<D, DefaultDevice> DeviceArgument(D device)
+      : device_(device) {}                      // NOLINT: implicit
+  operator Device*() const { return device_; }  // NOLINT: implicit
 
  private:
   Device* device_;
@@ -50,6 +65,8 @@ class DeviceList {
   std::vector<Device*> get_devices() const;
   /// Device i, the processor first. Throws IndexError.
   Device* get(std::size_t i, SourceLocation at = SourceLocation::current()) const;
+  /// Their names: "CPU, GPU:0".
+  std::string names() const;
   /// The device of this name, such as "CPU" or "GPU:0"; without a name, the default device. Throws
   /// ArgumentError, naming those that there are.
   Device* get_global_device(std::string_view name,

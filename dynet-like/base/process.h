@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "dynet-like/base/device.h"
+
 namespace dynet {
 
 /// What a program that calls DyNet's `initialize` has set for all of the process.
@@ -10,6 +12,7 @@ struct ProcessHooks {
   std::uint64_t (*collection_seed)();  ///< for a new ParameterCollection
   std::uint64_t (*graph_seed)();       ///< for a new ComputationGraph
   float (*weight_decay)();             ///< of a new ParameterCollection that names none
+  Device* (*device)();                 ///< of a new ComputationGraph
   void (*print)(const std::string&);   ///< for functions that print in DyNet
 };
 

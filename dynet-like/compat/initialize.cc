@@ -17,6 +17,7 @@ namespace {
 struct Process {
   std::atomic<std::uint64_t> seed = 0, collections = 0, graphs = 0;
   std::atomic<float> weight_decay = 0;
+  std::atomic<Device*> device = &kCpu;
   std::atomic<bool> initialized = false;
 };
 Process process;
@@ -26,9 +27,10 @@ std::uint64_t draw(std::uint64_t kind, std::atomic<std::uint64_t>& count) {
   return mix_bits(mix_bits(process.seed + kind) + ++count);
 }
 
-constexpr ProcessHooks kHooks = {
-    [] { return draw(1, process.collections); }, [] { return draw(2, process.graphs); },
-    [] { return process.weight_decay.load(); }, print_to_standard_error};
+constexpr ProcessHooks kHooks = {[] { return draw(1, process.collections); },
+                                 [] { return draw(2, process.graphs); },
+                                 [] { return process.weight_decay.load(); },
+                                 [] { return process.device.load(); }, print_to_standard_error};
 
 // A value of a flag, the whole of it.
 template <class T>
@@ -64,13 +66,15 @@ void read_memory(std::string_view flag, std::string_view value, DynetParams& par
 
 void read_devices(std::string_view flag, std::string_view value, DynetParams& params) {
   for_each_part(value, [&](std::string_view name) {
-    if (name == "CPU")
+    if (name == "CPU") {
       params.cpu_requested = true;
-    else if (name.substr(0, 4) == "GPU:")
+      params.cpu_first = params.cpu_first || params.gpu_mask.empty();
+    } else if (name.substr(0, 4) == "GPU:") {
       params.gpu_mask.push_back(number<int>(flag, name.substr(4), 0, "the number of a GPU"));
-    else
+    } else {
       throw ArgumentError(std::string(flag) + ": needs names such as CPU or GPU:0, got \"" +
                           std::string(name) + '"');
+    }
   });
   params.ids_requested = true;
 }
@@ -100,6 +104,23 @@ void read_flag(std::string_view flag, std::string_view name, std::string_view va
                         "--dynet-mem, --dynet-autobatch, --dynet-profiling, --dynet-gpus and "
                         "--dynet-devices");
   }
+}
+
+Device* gpu(const std::string& number) {
+  const std::string name = "GPU:" + number;
+  for (Device* d : get_device_manager()->get_devices())
+    if (name == d->name) return d;
+  throw ArgumentError("initialize: there is no device " + name +
+                      ", there is: " + get_device_manager()->names());
+}
+
+// Where graphs are made. All that is asked for must be there.
+Device* first_device(const DynetParams& params) {
+  Device* first = &kCpu;
+  for (int n = params.requested_gpus; n > 0; --n) first = gpu(std::to_string(n - 1));
+  for (std::size_t k = params.gpu_mask.size(); k > 0; --k)
+    first = gpu(std::to_string(params.gpu_mask[k - 1]));
+  return params.cpu_first ? &kCpu : first;
 }
 
 }  // namespace
@@ -138,11 +159,10 @@ DynetParams extract_dynet_params(int& argc, char**& argv, bool shared_parameters
 }
 
 void initialize(const DynetParams& params) {
-  if (params.requested_gpus > 0 || !params.gpu_mask.empty())
-    throw ArgumentError("initialize: GPUs are asked for, and there is only the device CPU");
   if (!(params.weight_decay >= 0 && params.weight_decay < 1))
     throw ArgumentError("initialize: the weight decay must be in [0, 1), got " +
                         std::to_string(params.weight_decay));
+  process.device = first_device(params);
   process.weight_decay = params.weight_decay;
   autobatch_flag = params.autobatch;
   profiling_flag = params.profiling;
@@ -159,6 +179,7 @@ void initialize(int& argc, char**& argv, bool shared_parameters) {
 void cleanup() {
   process.initialized = false;
   process.weight_decay = 0;
+  process.device = &kCpu;
   autobatch_flag = profiling_flag = 0;
   reset_rng(std::mt19937::default_seed);
 }

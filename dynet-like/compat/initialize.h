@@ -18,8 +18,10 @@ namespace dynet {
 ///   --dynet-mem n           megabytes, or four numbers `F,B,P,S`: memory is taken as needed
 ///   --dynet-autobatch n     automatic batching is always on
 ///   --dynet-profiling n     see ComputationGraph::statistics
-///   --dynet-gpus n          must be 0
-///   --dynet-devices list    such as `CPU`
+///   --dynet-gpus n          so many GPUs; if there is one, graphs are made on GPU:0
+///   --dynet-devices list    such as `GPU:0` or `CPU,GPU:0`: graphs are made on the first one
+///
+/// Without the last two, and with `--dynet-gpus 0`, graphs are made on the processor.
 struct DynetParams {
   unsigned random_seed = 0;
   std::string mem_descriptor = "512";
@@ -32,13 +34,15 @@ struct DynetParams {
   bool cpu_requested = false;
   int requested_gpus = -1;
   std::vector<int> gpu_mask;  ///< the GPUs that --dynet-devices names
+  bool cpu_first = false;     ///< --dynet-devices names CPU before any GPU
 };
 
 /// Takes the flags out of the command line. Throws ArgumentError for an unknown flag or a wrong
 /// value, leaving the command line as it was.
 DynetParams extract_dynet_params(int& argc, char**& argv, bool shared_parameters = false);
-/// Seeds the process and sets its weight decay, for collections and graphs made from now on. May be
-/// called again. Throws ArgumentError for devices that are not there.
+/// Seeds the process and sets its weight decay and its `default_device`, for collections and graphs
+/// made from now on; a graph on another device is told so by `set_device`. May be called again.
+/// Throws ArgumentError for devices that are not there, naming those that are.
 void initialize(const DynetParams& params);
 void initialize(int& argc, char**& argv, bool shared_parameters = false);
 /// As before `initialize`.

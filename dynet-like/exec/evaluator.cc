@@ -46,6 +46,10 @@ class FloatEvaluator final : public Evaluator {
     choose_planner();
   }
   void set_workers(Workers* workers) override { executor_->set_workers(workers); }
+  void set_precision(Precision precision) override {
+    precision_ = precision;
+    executor_->runner().set_precision(precision);
+  }
   void set_device(Device* device) override {
     if (device->type == DeviceType::CPU) {
       executor_ = &on_processor_;
@@ -61,6 +65,7 @@ class FloatEvaluator final : public Evaluator {
     executor_->set_check_validity(check_);
     executor_->parameters().set_lane(lane_);
     executor_->set_inference(inference_);
+    executor_->runner().set_precision(precision_);
     choose_planner();
   }
   GraphStatistics statistics() const override {
@@ -93,6 +98,7 @@ class FloatEvaluator final : public Evaluator {
 
   bool batching_ = true, inference_ = false, check_ = false;
   std::optional<unsigned> lane_;
+  Precision precision_ = Precision::float32;
   const GraphStore& graph_;
   Executor<float> on_processor_;
   std::unique_ptr<Executor<float>> on_device_;  // of the device that was asked for last

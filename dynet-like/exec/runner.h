@@ -67,6 +67,9 @@ class Runner<float> {
   void fill(float* to, std::size_t n, float value, bool add) {
     machine_ ? machine_->fill(to, n, value, add) : HostNumbers<float>::fill(to, n, value, add);
   }
+  void set_precision(Precision precision) {
+    if (machine_) machine_->set_precision(precision);
+  }
   void start() {
     if (machine_) machine_->start();
   }

@@ -174,6 +174,12 @@ GraphState& state_of_first(const char* name, const Expression& e, SourceLocation
   return *e.state;
 }
 
+void check_empty(const ComputationGraph& graph, const char* who, SourceLocation at) {
+  if (graph.size() > 0)
+    throw ArgumentError(std::string(who) + ": the graph has nodes already\n  at " + to_string(at),
+                        at);
+}
+
 }  // namespace
 
 // Small is fast: a node is a line and a quarter of the cache, docs/architecture.md says so too.
@@ -328,12 +334,15 @@ void ComputationGraph::set_inference(bool inference) {
   state_->evaluator->set_inference(inference);
 }
 
+void ComputationGraph::set_precision(Precision precision, SourceLocation at) {
+  check_empty(*this, "set_precision", at);
+  state_->evaluator->set_precision(precision);
+}
+
 void ComputationGraph::set_device(Device* device, SourceLocation at) {
   check_device("set_device", device, at);
-  if (size() > 0)
-    throw ArgumentError("set_device: the graph has nodes already\n  at " + to_string(at), at);
-  state_->evaluator->set_device(device);
-  state_->on_device = device->type != DeviceType::CPU;
+  check_empty(*this, "set_device", at);
+  state_->set_device(device);
 }
 
 void ComputationGraph::set_workers(Workers* workers) { state_->evaluator->set_workers(workers); }

@@ -108,12 +108,18 @@ class ComputationGraph {
   /// They must outlive the graph's last use of them; null: no help.
   void set_workers(Workers* workers);
 
-  /// Where the values of this graph lie and its operations run. Values and gradients that are asked
+  /// Where the values of this graph lie and its operations run; at first `default_device`. Values and gradients that are asked
   /// for are copied from there. Gradients of parameters are added in the memory of the device,
   /// until a trainer asks for them. Call it before there are nodes: throws ArgumentError else, and
   /// DeviceError if the device cannot be used. Operations that cannot run on the device throw
   /// DeviceError where they are made.
   void set_device(Device* device, SourceLocation at = SourceLocation::current());
+
+  /// What a GPU makes of the factors of products: of matmul, affine_transform and conv2d, of the
+  /// builders made of them, and of all their gradients. Parameters, sums and everything else stay
+  /// floats; `float32` is the default. A graph on the processor computes in float32, whatever it
+  /// says. Call it before there are nodes, before or after `set_device`: throws ArgumentError else.
+  void set_precision(Precision precision, SourceLocation at = SourceLocation::current());
 
   /// How large it is and what ran.
   GraphStatistics statistics() const;

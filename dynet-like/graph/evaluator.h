@@ -40,6 +40,8 @@ class Evaluator {
   virtual void set_workers(Workers* workers) = 0;
   /// Where values lie and kernels run from now on; there are no nodes.
   virtual void set_device(Device* device) = 0;
+  /// How a device multiplies from now on.
+  virtual void set_precision(Precision precision) = 0;
   virtual GraphStatistics statistics() const = 0;
 };
 

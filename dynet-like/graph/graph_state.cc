@@ -22,7 +22,21 @@ StatePool& pool() {
   return *p;
 }
 
+void set_device_or_give_back(GraphState* state, Device* device) {
+  try {
+    state->set_device(device);
+  } catch (...) {
+    give_back_graph_state(state);
+    throw;
+  }
+}
+
 }  // namespace
+
+void GraphState::set_device(Device* device) {
+  evaluator->set_device(device);
+  on_device = device->type != DeviceType::CPU;
+}
 
 GraphState* borrow_graph_state() {
   StatePool& p = pool();
@@ -44,12 +58,13 @@ GraphState* borrow_graph_state() {
     state = fresh.release();
   }
   const ProcessHooks* process = find_process_hooks();
+  Device* const device = process ? process->device() : &kCpu;
   state->random_key = process ? process->graph_seed() : mix_bits(number);
   state->random_count = 0;
   state->immediate = false;
-  if (state->on_device) state->evaluator->set_device(default_device);
-  state->on_device = false;
+  if (state->on_device || device != &kCpu) set_device_or_give_back(state, device);
   state->inference = false;
+  state->evaluator->set_precision(Precision::float32);
   state->evaluator->set_check_validity(false);
   state->evaluator->set_batching(true);
   state->evaluator->set_gradient_lane({});

@@ -37,6 +37,8 @@ struct GraphState {
     return serial >= first_serial.load(std::memory_order_relaxed) && i < store.nodes.size() &&
            store.nodes[i].serial == serial;
   }
+  /// Throws DeviceError if it cannot be used; the graph is where it was then.
+  void set_device(Device* device);
   std::uint64_t draw_random_key() { return mix_bits(random_key + ++random_count); }
   void clear() {
     first_serial.store(next_serial, std::memory_order_relaxed);

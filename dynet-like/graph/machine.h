@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "dynet-like/base/cuda_devices.h"
+#include "dynet-like/base/device.h"
 #include "dynet-like/base/memory_source.h"
 #include "dynet-like/graph/op.h"
 
@@ -18,6 +19,8 @@ class Machine {
   /// The kernels of a form. The arrays of the batch are needed no longer when it returns.
   virtual void forward(const OpForm& form, const Batch<float>& batch) = 0;
   virtual void backward(const OpForm& form, const GradientBatch<float>& batch) = 0;
+  /// How matrices are multiplied from now on.
+  virtual void set_precision(Precision precision) = 0;
   /// to[i] becomes from[i], or from[i] is added, for n tensors of `size` numbers. In order: a place
   /// may come twice.
   virtual void copy(std::size_t n, std::size_t size, const float* const* from, float* const* to,

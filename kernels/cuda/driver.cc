@@ -123,7 +123,8 @@ struct Blas {
   cublasHandle_t handle = nullptr;
   explicit Blas(cudaStream_t stream) {
     check("cuBLAS cannot be started", cublasCreate(&handle));
-    // Products of floats are made of floats: TF32 keeps ten bits of each factor.
+    // Each product says itself how precise it is. That two runs are the same bits needs one stream
+    // for each handle and the workspace that comes with it.
     auto status = cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH);
     if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetStream(handle, stream);
     if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -134,6 +135,17 @@ struct Blas {
   Blas& operator=(const Blas&) = delete;
   ~Blas() { cublasDestroy(handle); }
 };
+
+cublasComputeType_t compute_type(Precision precision) {
+  switch (precision) {
+    case Precision::tf32:
+      return CUBLAS_COMPUTE_32F_FAST_TF32;
+    case Precision::bf16:
+      return CUBLAS_COMPUTE_32F_FAST_16BF;
+    default:
+      return CUBLAS_COMPUTE_32F;
+  }
+}
 
 class CudaDriver final : public Driver {
  public:
@@ -188,14 +200,18 @@ class CudaDriver final : public Driver {
     if (p.k == 0) return sum_of_nothing(p);
     const cublasHandle_t blas = blas_.value().handle;
     const auto turn = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    const cublasComputeType_t type = compute_type(p.precision);
     const float one = 1;
+    constexpr auto kFloat = CUDA_R_32F;
+    constexpr auto kAny = CUBLAS_GEMM_DEFAULT;
     check("a product of matrices",
           p.batch == 1
-              ? cublasSgemm(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one, p.a, p.lda,
-                            p.b, p.ldb, &p.beta, p.c, p.ldc)
-              : cublasSgemmStridedBatched(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one,
-                                          p.a, p.lda, p.step_a, p.b, p.ldb, p.step_b, &p.beta, p.c,
-                                          p.ldc, p.step_c, p.batch));
+              ? cublasGemmEx(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one, p.a, kFloat,
+                             p.lda, p.b, kFloat, p.ldb, &p.beta, p.c, kFloat, p.ldc, type, kAny)
+              : cublasGemmStridedBatchedEx(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k,
+                                           &one, p.a, kFloat, p.lda, p.step_a, p.b, kFloat, p.ldb,
+                                           p.step_b, &p.beta, p.c, kFloat, p.ldc, p.step_c, p.batch,
+                                           type, kAny));
   }
 
   void mark(unsigned number) override {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "dynet-like/base/device.h"
 #include "dynet-like/base/memory_source.h"
 
 namespace dynet::cuda {
@@ -28,6 +29,7 @@ struct Product {
   float beta;
   int batch = 1;
   long long step_a = 0, step_b = 0, step_c = 0;
+  Precision precision = Precision::float32;
 };
 
 /// The arguments of a kernel.

@@ -22,6 +22,7 @@ class CudaMachine final : public Machine {
     queue_.begin_operation();
     form.cuda.value.kernels->backward(queue_, batch);
   }
+  void set_precision(Precision precision) override { queue_.set_precision(precision); }
   void copy(std::size_t n, std::size_t size, const float* const* from, float* const* to,
             const Write* writes) override {
     queue_.begin_operation();

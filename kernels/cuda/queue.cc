@@ -70,7 +70,9 @@ float* Queue::temporary(std::size_t n) {
 
 void Queue::multiply(const Product& p) {
   if (p.m == 0 || p.n == 0 || p.batch == 0) return;
-  commands_.push_back({multiply_now, new (memory_.allocate(sizeof p)) Product(p)});
+  auto* const kept = new (memory_.allocate(sizeof p)) Product(p);
+  kept->precision = precision_;
+  commands_.push_back({multiply_now, kept});
 }
 
 void Queue::fetch(void* to, const void* from, std::size_t bytes) {

@@ -66,7 +66,9 @@ class Queue {
                   const std::type_identity_t<P>&... arguments) {
     launch(Grid{static_cast<unsigned>((threads + 255) / 256)}, kernel, arguments...);
   }
-  /// A product of matrices; left out if C has no elements.
+  /// How the products are made that come from now on.
+  void set_precision(Precision precision) { precision_ = precision; }
+  /// A product of matrices, in the queue's precision; left out if C has no elements.
   void multiply(const Product& product);
 
   /// `n` tensors of `size` numbers each, as kernels see them.
@@ -151,6 +153,7 @@ class Queue {
   std::vector<Chunk> chunks_[2];  // by turns: one is filled while the other may still be copied
   std::size_t chunk_ = 0;
   unsigned half_ = 0;
+  Precision precision_ = Precision::float32;
   // Scratch of places.
   std::vector<std::pair<float*, std::uint32_t>> order_;
   std::vector<float*> places_;

@@ -87,6 +87,15 @@ TEST_CASE("without flags there are DyNet's defaults") {
   CHECK(p.mem_descriptor == "512");
   CHECK(p.requested_gpus == -1);
   CHECK_FALSE(p.ids_requested);
+  CHECK_FALSE(p.cpu_first);
+}
+
+TEST_CASE("the first device of the list is the first one") {
+  CHECK(extract({"--dynet-devices", "CPU,GPU:0"}).cpu_first);
+  CHECK(extract({"--dynet-devices", "CPU"}).cpu_first);
+  const DynetParams p = extract({"--dynet-devices=GPU:2,CPU,GPU:0"});
+  CHECK_FALSE(p.cpu_first);
+  CHECK(p.gpu_mask == std::vector<int>{2, 0});
 }
 
 TEST_CASE("a wrong flag is refused and the command line stays") {
@@ -128,11 +137,12 @@ TEST_CASE("initialize refuses GPUs and weight decays of one, and changes nothing
   p.random_seed = 3;
   initialize(p);
   const unsigned before = std::mt19937(*rndeng)();
-  for (const Words& words :
-       {Words{"--dynet-gpus=1"}, Words{"--dynet-devices=GPU:0"}, Words{"--dynet-weight-decay=1"}}) {
+  for (const Words& words : {Words{"--dynet-gpus=99"}, Words{"--dynet-devices=GPU:99"},
+                             Words{"--dynet-weight-decay=1"}}) {
     CommandLine line(words);
     CHECK_THROWS_AS(initialize(line.argc, line.argv), ArgumentError);
   }
+  CHECK(default_device == get_device_manager()->get_global_device("CPU"));
   CHECK(std::mt19937(*rndeng)() == before);
 }
 
@@ -255,7 +265,7 @@ TEST_CASE("the forms that name a device") {
   ComputationGraph cg;
   ParameterCollection m;
   Device* cpu = default_device;
-  CHECK(get_device_manager()->get_devices() == std::vector<Device*>{cpu});
+  CHECK(get_device_manager()->get(0) == cpu);
   CHECK(get_device_manager()->get_global_device("") == cpu);
   const std::string name = cpu->name;
   CHECK(name == "CPU");
@@ -283,6 +293,11 @@ TEST_CASE("the forms that name a device") {
   CHECK(m.add_lookup_parameters(3, {2}, "e", cpu).size() == 3);
   CHECK(m.add_lookup_parameters(3, {2}, ParameterInitConst(1), "f", cpu).row(2).v[1] == 1);
   CHECK(m.add_parameters({2}, 0).dim() == Dim({2}));
+  CHECK(as_scalar(input(cg, 2.f, default_device).value()) == 2);
+  CHECK(m.add_parameters({2}, default_device).dim() == Dim({2}));
+  CHECK(default_device->name == (*default_device).name);
+  Device* const either = cg.nodes.empty() ? default_device : cpu;
+  CHECK((either == default_device && default_device == cpu));
   Device* none = nullptr;
   CHECK_THROWS_AS(input(cg, 2.f, none), ArgumentError);
   CHECK_THROWS_AS(m.add_parameters({2}, none), ArgumentError);

@@ -263,7 +263,7 @@ TEST_CASE("Parser: mistakes give one sentence and a non-zero exit") {
   check_refused(run(folder, {"train", "--train", shop.train}), "--model");
   const std::vector<std::string> plain = {"train",          "--train",  shop.dev, "--model",
                                           folder.path("m"), "--epochs", "1"};
-  for (const char* option : {"--dropout", "--hidden", "--layers", "--batch", "--mlp"}) {
+  for (const char* option : {"--dropout", "--hidden", "--layers", "--batch", "--mlp", "--device"}) {
     for (const char* wrong : {"nan", "-1", "1e9", "", "0.5x"}) {
       check_refused(run(folder, with(plain, {option, wrong})), option);
     }

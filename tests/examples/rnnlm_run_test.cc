@@ -270,7 +270,7 @@ TEST_CASE("Rnnlm: mistakes give one sentence and a non-zero exit") {
   check_refused(run(folder, {"fly"}), "unknown command 'fly'");
   check_refused(run(folder, {"train", "--train", shop.train}), "--model");
   for (const char* option :
-       {"--dropout", "--hidden", "--samples", "--truncate", "--batch-tokens"}) {
+       {"--dropout", "--hidden", "--samples", "--truncate", "--batch-tokens", "--device"}) {
     for (const char* wrong : {"nan", "-1", "1e99", "", "0.5x"}) {
       check_refused(run(folder, with(shop.train_command("m"), {option, wrong})), option);
     }

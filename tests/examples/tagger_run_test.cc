@@ -255,6 +255,9 @@ TEST_CASE("Tagger: mistakes give one sentence and a non-zero exit") {
   check_broken_models(kTagger, folder, good, [&](const std::string& model) {
     return run(folder, {"eval", "-m", model, "-d", data});
   });
+  check_refused(run(folder, {"eval", "-m", good, "-d", data, "--device", "GPU:99"}),
+                "--device: there is no device 'GPU:99', there is: CPU");
+  CHECK(run(folder, {"eval", "-m", good, "-d", data, "--device", "CPU"}).code == 0);
   check_refused(run(folder, {"eval", "-m", good, "-d", data, "--part", "half"}),
                 "unknown part 'half'");
   check_refused(run(folder, {"eval", "-m", good, "-d", data, "--part", "test"}),

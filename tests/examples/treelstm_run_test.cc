@@ -295,7 +295,8 @@ TEST_CASE("Tree-LSTM: mistakes give one sentence and a non-zero exit") {
   // An option that is given twice is refused as well, so these go to a command without them.
   const std::vector<std::string> plain = {"train",          "--train",  shop.dev, "--model",
                                           folder.path("m"), "--epochs", "1"};
-  for (const char* option : {"--dropout", "--weight-decay", "--patience", "--batch", "--word"}) {
+  for (const char* option :
+       {"--dropout", "--weight-decay", "--patience", "--batch", "--word", "--device"}) {
     for (const char* wrong : {"nan", "-1", "1e9", "", "0.5x"}) {
       check_refused(run(folder, with(plain, {option, wrong})), option);
     }

@@ -29,6 +29,25 @@ Between::Between(double low, double high)
           },
           "") {}
 
+void add_device(CLI::App& command, dynet::Device*& device) {
+  const auto find = [&device](const std::string& name) {
+    const dynet::DeviceManager& all = *dynet::get_device_manager();
+    for (dynet::Device* d : all.get_devices())
+      if (name == d->name) return void(device = d);
+    throw CLI::ValidationError(
+        "--device", "there is no device " + nlp::quoted(name) + ", there is: " + all.names());
+  };
+  command
+      .add_option_function<std::string>("--device", find,
+                                        "Where to compute: CPU, or a GPU as GPU:0")
+      ->default_str("CPU");
+}
+
+void add_model(CLI::App& command, SavedModel& model) {
+  command.add_option("--model,-m", model.model, "A model file")->required();
+  add_device(command, model.device);
+}
+
 void add_run(CLI::App& command, RunOptions& run, const std::string& training,
              const std::string& data) {
   command.add_option("--train", run.train, training)->required();
@@ -39,6 +58,7 @@ void add_run(CLI::App& command, RunOptions& run, const std::string& training,
                   "File for the best model; MODEL.checkpoint holds what --resume needs")
       ->required();
   command.add_flag("--resume", run.resume, "Go on with the run that MODEL.checkpoint holds");
+  add_device(command, run.device);
   command.parse_complete_callback([&command, &run] {
     for (const CLI::Option* option : command.get_options()) {
       if (option->count() > 0) run.given.push_back(option->get_name());

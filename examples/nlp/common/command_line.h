@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "examples/nlp/common/device.h"
 #include "examples/nlp/common/training.h"
 
 namespace nlp {
@@ -15,8 +16,14 @@ struct Between : CLI::Validator {
   Between(double low, double high);
 };
 
-/// --train, --dev, --test, --model and --resume; `run` also notes which options were given. The
-/// texts say what the training file holds, and what the others hold, for --help.
+/// --device: the name of a device that there is.
+void add_device(CLI::App& command, dynet::Device*& device);
+
+/// --model and --device, of commands that use a saved model.
+void add_model(CLI::App& command, SavedModel& model);
+
+/// --train, --dev, --test, --model, --resume and --device; `run` also notes which options were
+/// given. The texts say what the training file holds, and what the others hold, for --help.
 void add_run(CLI::App& command, RunOptions& run, const std::string& training,
              const std::string& data);
 

@@ -38,7 +38,7 @@ std::unique_ptr<Trainer> make_trainer(const dynet::ParameterCollection& paramete
 
 /// What a run begins with: what its checkpoint holds, which `load` reads and which must have begun
 /// as `wanted` says, by `begun(checkpoint)`; or, if it is new, the model and the trainer that
-/// `make` puts into it.
+/// `make` puts into it. Either computes on the device that the run names.
 template <class Checkpoint, class Request, class Load, class Begun, class Make>
 Checkpoint begin_run(const Request& request, std::uint64_t data_mark, const OptionValues& wanted,
                      Load load, Begun begun, Make make) {
@@ -52,6 +52,7 @@ Checkpoint begin_run(const Request& request, std::uint64_t data_mark, const Opti
     now.state.data_mark = data_mark;
     make(now);
   }
+  now.model->set_device(request.device);
   return now;
 }
 
@@ -120,9 +121,11 @@ void save_model_file(const std::string& path, const std::string& program, const 
   dynet::save(path, ModelWriter<Model>{model_kind(program), model});
 }
 template <class Model, class Description>
-std::unique_ptr<Model> load_model_file(const std::string& path, const std::string& program) {
+std::unique_ptr<Model> load_model_file(const std::string& path, const std::string& program,
+                                       dynet::Device* device) {
   ModelReader<Model, Description> reader{path, model_kind(program), nullptr};
   dynet::load(path, reader);
+  reader.model->set_device(device);
   return std::move(reader.model);
 }
 template <class Checkpoint>

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "dynet-like/base/device.h"
+
 namespace nlp {
 
 /// When a run ends.
@@ -22,6 +24,7 @@ struct RunOptions {
   std::string train, dev, test;  ///< files; the last two may be empty
   std::string model;             ///< where the best model goes
   bool resume = false;           ///< go on with the run that the checkpoint holds
+  dynet::Device* device = &dynet::kCpu;
   TrainLimits limits;
   std::vector<std::string> given;  ///< names of the options on the command line
 

@@ -70,11 +70,11 @@ void run_train(const TrainCommand& command) {
   const auto data = read_parts(
       command, Split(), [](const std::string& path) { return read_conllu(path, Trees::kRead); });
   train(command, data.train, data.dev, std::cout);
-  report_run(command, data, *load_model(command.model), evaluate, std::cout);
+  report_run(command, data, *load_model(command.model, command.device), evaluate, std::cout);
 }
 
 void run_eval(const EvalCommand& command) {
-  const std::unique_ptr<Model> model = load_model(command.model);
+  const std::unique_ptr<Model> model = load_model(command.model, command.device);
   const Treebank sentences = read_conllu(command.data, Trees::kRead);
   const Parsed parsed = parse_all(*model, sentences, command.together, command.data);
   score(*model, sentences, parsed.trees, command.data).print(std::cout);
@@ -85,7 +85,7 @@ void run_eval(const EvalCommand& command) {
 }
 
 void run_parse(const ParseCommand& command) {
-  const std::unique_ptr<Model> model = load_model(command.model);
+  const std::unique_ptr<Model> model = load_model(command.model, command.device);
   const Treebank sentences = read_conllu(command.input, Trees::kIgnored);
   OutputFile out(command.output);
   const Parsed parsed = parse_all(*model, sentences, command.together, "parse");

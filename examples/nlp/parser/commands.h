@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/nlp/common/device.h"
 #include "examples/nlp/parser/model.h"
 #include "examples/nlp/parser/train.h"
 
@@ -11,15 +12,14 @@ namespace parser {
 
 using TrainCommand = TrainRequest;
 
-struct EvalCommand {
-  std::string model, data;
+struct EvalCommand : nlp::SavedModel {
+  std::string data;
   std::size_t together = kTogether;
   bool compare = false;
   std::size_t show = 0;
 };
 
-struct ParseCommand {
-  std::string model;
+struct ParseCommand : nlp::SavedModel {
   std::string input = "-";
   std::string output = "-";
   std::size_t together = kTogether;

@@ -34,7 +34,7 @@ void add_together(CLI::App& app, std::size_t& together) {
 }
 
 void add_eval(CLI::App& app, EvalCommand& command) {
-  app.add_option("--model,-m", command.model, "A model file")->required();
+  nlp::add_model(app, command);
   app.add_option("--data,-d", command.data, "CoNLL-U sentences with their trees")->required();
   add_together(app, command.together);
   app.add_flag("--compare", command.compare,
@@ -44,7 +44,7 @@ void add_eval(CLI::App& app, EvalCommand& command) {
 }
 
 void add_parse(CLI::App& app, ParseCommand& command) {
-  app.add_option("--model,-m", command.model, "A model file")->required();
+  nlp::add_model(app, command);
   app.add_option("--input,-i", command.input,
                  "CoNLL-U sentences with tags; their trees are ignored");
   app.add_option("--output,-o", command.output, "Where the sentences with new trees go");

@@ -128,6 +128,7 @@ std::vector<Move> Model::moves(const Sentence& sentence) const {
 }
 
 void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  place(graph);
   training_ = training;
   for (dynet::LSTMBuilder& lstm : lstms_) lstm.new_graph(graph);
   root_node_ = parameter(graph, root_);

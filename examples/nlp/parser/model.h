@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "examples/nlp/common/device.h"
 #include "examples/nlp/parser/conllu.h"
 #include "examples/nlp/parser/evaluate.h"
 #include "examples/nlp/parser/transitions.h"
@@ -54,7 +55,7 @@ struct Encoded {
 /// A greedy transition parser (Kiperwasser and Goldberg, TACL 2016): the vectors of a word and of
 /// its tag; layers of LSTMs from both sides; and for a move a tanh layer over what they say about
 /// the three top words of the stack and the next word of the buffer.
-class Model {
+class Model : public nlp::OnDevice {
  public:
   Model(Description description, std::uint64_t seed);
   Model(const Model&) = delete;
@@ -68,7 +69,7 @@ class Model {
   /// The moves to learn for its tree, made projective. Only for training sentences.
   std::vector<Move> moves(const Sentence& sentence) const;
 
-  /// Declares the parameters in a graph; sentences declared after it share them.
+  /// Declares the parameters in an empty graph; sentences declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Minus the log-likelihood of the moves, summed over them.
   dynet::Expression loss(dynet::ComputationGraph& graph, const Encoded& sentence,

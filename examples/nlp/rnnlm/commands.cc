@@ -46,11 +46,11 @@ void run_train(TrainCommand command) {
   const auto data = read_parts(command, command.data.split,
                                [&](const std::string& path) { return read_corpus(path, read); });
   train(command, data.train, data.dev, std::cout);
-  report_run(command, data, *load_model(command.model), evaluate, std::cout);
+  report_run(command, data, *load_model(command.model, command.device), evaluate, std::cout);
 }
 
 void run_eval(const EvalCommand& command) {
-  const std::unique_ptr<Model> model = load_model(command.model);
+  const std::unique_ptr<Model> model = load_model(command.model, command.device);
   DataSettings data = model->description().data;
   if (!command.format.empty()) data.read.format = format_from_name(command.format);
   const Corpus corpus =
@@ -60,7 +60,7 @@ void run_eval(const EvalCommand& command) {
 }
 
 void run_score(const ScoreCommand& command) {
-  const std::unique_ptr<Model> model = load_model(command.model);
+  const std::unique_ptr<Model> model = load_model(command.model, command.device);
   InputFile in(command.input);
   OutputFile out(command.output);
   std::string line;
@@ -75,7 +75,7 @@ void run_score(const ScoreCommand& command) {
 }
 
 void run_sample(const SampleCommand& command) {
-  const std::unique_ptr<Model> model = load_model(command.model);
+  const std::unique_ptr<Model> model = load_model(command.model, command.device);
   const ReadOptions& read = model->description().data.read;
   const Vocabulary& vocabulary = model->vocabulary();
   const Sentence prefix = read_sentence(command.prefix, read);

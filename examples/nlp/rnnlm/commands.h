@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "examples/nlp/common/device.h"
 #include "model.h"
 #include "sample.h"
 #include "train.h"
@@ -14,20 +15,19 @@ struct TrainCommand : TrainRequest {
   std::string format = "auto", level = "word", split, loss = "full", optimizer = "adam";
 };
 
-struct EvalCommand {
-  std::string model, data;
+struct EvalCommand : nlp::SavedModel {
+  std::string data;
   std::string format;  ///< empty: as in training
   std::string part = "all";
 };
 
-struct ScoreCommand {
-  std::string model;
+struct ScoreCommand : nlp::SavedModel {
   std::string input = "-";
   std::string output = "-";
 };
 
-struct SampleCommand {
-  std::string model, prefix;
+struct SampleCommand : nlp::SavedModel {
+  std::string prefix;
   std::string output = "-";
   std::size_t count = 10;
   std::uint64_t seed = 1;

@@ -56,7 +56,7 @@ void add_train(CLI::App& app, TrainCommand& command) {
 }
 
 void add_eval(CLI::App& app, EvalCommand& command) {
-  app.add_option("--model,-m", command.model, "A model file")->required();
+  nlp::add_model(app, command);
   app.add_option("--data,-d", command.data, "Sentences")->required();
   app.add_option("--part", command.part,
                  "all, train, dev or test: the part of the data that the model's --split made");
@@ -64,14 +64,14 @@ void add_eval(CLI::App& app, EvalCommand& command) {
 }
 
 void add_score(CLI::App& app, ScoreCommand& command) {
-  app.add_option("--model,-m", command.model, "A model file")->required();
+  nlp::add_model(app, command);
   app.add_option("--input,-i", command.input, "Sentences, one a line");
   app.add_option("--output,-o", command.output,
                  "Where log-probability, number of tokens and perplexity of each line go");
 }
 
 void add_sample(CLI::App& app, SampleCommand& command) {
-  app.add_option("--model,-m", command.model, "A model file")->required();
+  nlp::add_model(app, command);
   app.add_option("--count,-n", command.count, "Sentences")->check(Between(0, 1e9));
   app.add_option("--prefix", command.prefix, "What every sentence begins with");
   app.add_option("--temperature", command.settings.temperature,

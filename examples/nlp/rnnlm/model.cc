@@ -37,6 +37,7 @@ Model::Model(Description description, std::uint64_t seed)
                parameters_) {}
 
 void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  place(graph);
   graph_ = &graph;
   training_ = training;
   lstm_.set_dropout(training ? description_.settings.dropout : 0.0f, 0.0f);

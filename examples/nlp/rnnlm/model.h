@@ -8,6 +8,7 @@
 
 #include "corpus.h"
 #include "dynet-like/dynet.h"
+#include "examples/nlp/common/device.h"
 #include "examples/nlp/common/split.h"
 #include "minibatch.h"
 #include "ngram.h"
@@ -68,7 +69,7 @@ struct Memory {
 
 /// The language model: the vector of the token before, an LSTM, and a softmax over all tokens.
 /// Sentences are independent of each other.
-class Model {
+class Model : public nlp::OnDevice {
  public:
   Model(Description description, std::uint64_t seed);
   Model(const Model&) = delete;

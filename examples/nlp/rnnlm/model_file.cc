@@ -64,8 +64,8 @@ void save_model(const std::string& path, const Model& model) {
   nlp::save_model_file(path, kProgram, model);
 }
 
-std::unique_ptr<Model> load_model(const std::string& path) {
-  return nlp::load_model_file<Model, Description>(path, kProgram);
+std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device) {
+  return nlp::load_model_file<Model, Description>(path, kProgram, device);
 }
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {

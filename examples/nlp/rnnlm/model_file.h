@@ -20,7 +20,7 @@ std::unique_ptr<dynet::Trainer> make_trainer(const TrainSettings& settings,
 /// replaces the file at once or leaves it as it was. All of these throw dynet::FileError or
 /// UserError, with the name of the file.
 void save_model(const std::string& path, const Model& model);
-std::unique_ptr<Model> load_model(const std::string& path);
+std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device = &dynet::kCpu);
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 Checkpoint load_checkpoint(const std::string& path);

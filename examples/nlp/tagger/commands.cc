@@ -92,11 +92,11 @@ void run_train(TrainCommand command) {
   });
   fill_in_defaults(command);
   train(command, data.train, data.dev, std::cout);
-  report_run(command, data, *load_model(command.model), evaluate, std::cout);
+  report_run(command, data, *load_model(command.model, command.device), evaluate, std::cout);
 }
 
 void run_eval(const EvalCommand& command) {
-  const std::unique_ptr<Model> model = load_model(command.model);
+  const std::unique_ptr<Model> model = load_model(command.model, command.device);
   DataSettings data = model->description().data;
   if (!command.format.empty()) {
     data.format = format_from_name(command.format);
@@ -112,7 +112,7 @@ void run_eval(const EvalCommand& command) {
 }
 
 void run_tag(const TagCommand& command) {
-  const std::unique_ptr<Model> model = load_model(command.model);
+  const std::unique_ptr<Model> model = load_model(command.model, command.device);
   InputFile in(command.input);
   OutputFile out(command.output);
   dynet::ComputationGraph graph;

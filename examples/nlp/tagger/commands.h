@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "corpus.h"
+#include "examples/nlp/common/device.h"
 #include "model.h"
 #include "train.h"
 
@@ -13,15 +14,14 @@ struct TrainCommand : TrainRequest {
   std::string format = "auto", column, split, features;
 };
 
-struct EvalCommand {
-  std::string model, data;
+struct EvalCommand : nlp::SavedModel {
+  std::string data;
   std::string format, column;  ///< empty: as in training
   std::string part = "all";
   std::size_t show = 0;
 };
 
-struct TagCommand {
-  std::string model;
+struct TagCommand : nlp::SavedModel {
   std::string input = "-";
   std::string output = "-";
   bool tags = false;

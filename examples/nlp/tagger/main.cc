@@ -46,7 +46,7 @@ void add_train(CLI::App& app, TrainCommand& command) {
 }
 
 void add_eval(CLI::App& app, EvalCommand& command) {
-  app.add_option("--model,-m", command.model, "A model file")->required();
+  nlp::add_model(app, command);
   app.add_option("--data,-d", command.data, "Tagged data")->required();
   app.add_option("--part", command.part,
                  "all, train, dev or test: the part of the data that the model's --split made");
@@ -57,7 +57,7 @@ void add_eval(CLI::App& app, EvalCommand& command) {
 }
 
 void add_tag(CLI::App& app, TagCommand& command) {
-  app.add_option("--model,-m", command.model, "A model file")->required();
+  nlp::add_model(app, command);
   app.add_option("--input,-i", command.input, "Sentences, one a line, words separated by spaces");
   app.add_option("--output,-o", command.output, "Where word|TAG lines or restored text go");
   app.add_flag("--tags", command.tags, "word|TAG lines even if the model restores text");

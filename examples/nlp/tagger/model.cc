@@ -128,6 +128,7 @@ Encoded Model::encode(const Sentence& sentence) const {
 }
 
 void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  place(graph);
   training_ = training;
   forward_.new_graph(graph);
   backward_.new_graph(graph);

@@ -7,6 +7,7 @@
 #include "corpus.h"
 #include "dynet-like/dynet.h"
 #include "evaluate.h"
+#include "examples/nlp/common/device.h"
 #include "examples/nlp/common/split.h"
 #include "features.h"
 
@@ -67,7 +68,7 @@ struct Encoded {
 
 /// The BiLSTM tagger: the vectors of a word's views, concatenated; one LSTM from each side; the tag
 /// scores are an affine transform (with an optional tanh layer before it) of both states.
-class Model {
+class Model : public nlp::OnDevice {
  public:
   Model(Description description, std::uint64_t seed);
   Model(const Model&) = delete;
@@ -80,7 +81,7 @@ class Model {
   /// Tags that training did not have become the number of the first tag: only for training.
   Encoded encode(const Sentence& sentence) const;
 
-  /// Declares the parameters in a graph; sentences declared after it share them.
+  /// Declares the parameters in an empty graph; sentences declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Minus the log-likelihood of the sentence's tags, summed over the words. `hide[i]` replaces
   /// the identity of word i by the unknown word's; shorter lists hide nothing.

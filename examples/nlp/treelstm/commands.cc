@@ -65,11 +65,11 @@ void run_train(const TrainCommand& command) {
   const auto data =
       read_parts(command, Split(), [](const std::string& path) { return read_trees(path); });
   train(command, data.train, data.dev, std::cout);
-  report_run(command, data, *load_model(command.model), evaluate, std::cout);
+  report_run(command, data, *load_model(command.model, command.device), evaluate, std::cout);
 }
 
 void run_eval(const EvalCommand& command) {
-  const std::unique_ptr<Model> model = load_model(command.model);
+  const std::unique_ptr<Model> model = load_model(command.model, command.device);
   const Treebank trees = read_trees(command.data);
   const Report report = evaluate(*model, trees, command.data);
   report.print(std::cout);
@@ -80,7 +80,7 @@ void run_eval(const EvalCommand& command) {
 void run_classify(const ClassifyCommand& command) {
   const Format format = format_from_name(command.format);
   const Shape shape = shape_from_name(command.shape);
-  const std::unique_ptr<Model> model = load_model(command.model);
+  const std::unique_ptr<Model> model = load_model(command.model, command.device);
   InputFile in(command.input);
   const std::string name = command.input == "-" ? "standard input" : command.input;
   OutputFile out(command.output);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "examples/nlp/common/device.h"
 #include "examples/nlp/treelstm/model.h"
 #include "examples/nlp/treelstm/train.h"
 
@@ -12,14 +13,13 @@ struct TrainCommand : TrainRequest {
   TrainCommand() { limits = {15, 4, 0}; }
 };
 
-struct EvalCommand {
-  std::string model, data;
+struct EvalCommand : nlp::SavedModel {
+  std::string data;
   bool confusion = false;
   std::size_t show = 0;
 };
 
-struct ClassifyCommand {
-  std::string model;
+struct ClassifyCommand : nlp::SavedModel {
   std::string input = "-";
   std::string output = "-";
   std::string format = "auto";

@@ -31,7 +31,7 @@ void add_train(CLI::App& app, TrainCommand& command) {
 }
 
 void add_eval(CLI::App& app, EvalCommand& command) {
-  app.add_option("--model,-m", command.model, "A model file")->required();
+  nlp::add_model(app, command);
   app.add_option("--data,-d", command.data, "Labelled trees")->required();
   app.add_flag("--confusion", command.confusion, "Show which labels it takes for which");
   app.add_option("--show", command.show, "Show so many sentences and their labels")
@@ -39,7 +39,7 @@ void add_eval(CLI::App& app, EvalCommand& command) {
 }
 
 void add_classify(CLI::App& app, ClassifyCommand& command) {
-  app.add_option("--model,-m", command.model, "A model file")->required();
+  nlp::add_model(app, command);
   app.add_option("--input,-i", command.input,
                  "One tree or sentence a line; labels of trees are read and ignored");
   app.add_option("--output,-o", command.output, "Where label, name, probabilities and words go");

@@ -73,6 +73,7 @@ std::vector<unsigned> Model::encode(const Tree& tree) const {
 }
 
 void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  place(graph);
   training_ = training;
   cell_.begin_graph(graph);
   weight_node_ = parameter(graph, weight_);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "examples/nlp/common/device.h"
 #include "examples/nlp/treelstm/cell.h"
 #include "examples/nlp/treelstm/evaluate.h"
 #include "examples/nlp/treelstm/trees.h"
@@ -45,7 +46,7 @@ Description describe(const ModelSettings& settings, const Treebank& train);
 std::string view_of(const std::string& word, const ModelSettings& settings);
 
 /// Words, a tree-LSTM over them, and at every node a softmax over the labels, of V h + a.
-class Model {
+class Model : public nlp::OnDevice {
  public:
   Model(Description description, std::uint64_t seed);
   Model(const Model&) = delete;
@@ -60,7 +61,7 @@ class Model {
   /// The numbers of the leaves' words, in the order of the sentence.
   std::vector<unsigned> encode(const Tree& tree) const;
 
-  /// Declares the parameters in a graph; trees declared after it share them.
+  /// Declares the parameters in an empty graph; trees declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Minus the log-likelihood of the labels, summed over all nodes; `words` are the encoded ones,
   /// of which some may be replaced by 0, the unknown word.

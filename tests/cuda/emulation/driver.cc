@@ -3,6 +3,9 @@
 #include "kernels/cuda/driver.h"
 
 #include <Eigen/Core>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -42,26 +45,37 @@ class Kept {
   std::vector<std::vector<Unit>> values_;
 };
 
+// To the nearest number with so many bits less, halfway to the even one.
+float rounded(float x, unsigned bits) {
+  if (!std::isfinite(x)) return x;
+  auto word = std::bit_cast<std::uint32_t>(x);
+  word += (1u << (bits - 1)) - 1 + (word >> bits & 1);
+  return std::bit_cast<float>(word >> bits << bits);
+}
+
+using Matrix = Eigen::MatrixXf;
+
+// A factor of a product: `rows` x `columns`, or turned in memory, as precise as the product is.
+Matrix factor(const float* from, bool turned, int rows, int columns, int step,
+              Precision precision) {
+  const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> there(
+      from, turned ? columns : rows, turned ? rows : columns, Eigen::OuterStride<>(step));
+  Matrix m = there;
+  if (precision != Precision::float32)
+    m = m.unaryExpr([&](float x) { return rounded(x, precision == Precision::tf32 ? 13 : 16); });
+  if (turned) m.transposeInPlace();
+  return m;
+}
+
 void multiply_now(const Memory& memory, const Product& p) {
   const float *const from_a = memory.ours(p.a), *const from_b = memory.ours(p.b);
   float* const to = memory.ours(p.c);
-  using Matrix = Eigen::Map<const Eigen::MatrixXf, 0, Eigen::OuterStride<>>;
   for (int i = 0; i < p.batch; ++i) {
-    const Matrix a(from_a + i * p.step_a, p.turn_a ? p.k : p.m, p.turn_a ? p.m : p.k,
-                   Eigen::OuterStride<>(p.lda));
-    const Matrix b(from_b + i * p.step_b, p.turn_b ? p.n : p.k, p.turn_b ? p.k : p.n,
-                   Eigen::OuterStride<>(p.ldb));
-    Eigen::Map<Eigen::MatrixXf, 0, Eigen::OuterStride<>> c(to + i * p.step_c, p.m, p.n,
-                                                           Eigen::OuterStride<>(p.ldc));
-    Eigen::MatrixXf product(p.m, p.n);
-    if (p.turn_a && p.turn_b)
-      product = a.transpose() * b.transpose();
-    else if (p.turn_a)
-      product = a.transpose() * b;
-    else if (p.turn_b)
-      product = a * b.transpose();
-    else
-      product = a * b;
+    const Matrix a = factor(from_a + i * p.step_a, p.turn_a, p.m, p.k, p.lda, p.precision);
+    const Matrix b = factor(from_b + i * p.step_b, p.turn_b, p.k, p.n, p.ldb, p.precision);
+    Eigen::Map<Matrix, 0, Eigen::OuterStride<>> c(to + i * p.step_c, p.m, p.n,
+                                                  Eigen::OuterStride<>(p.ldc));
+    const Matrix product = a * b;
     if (p.beta == 0)
       c = product;
     else

@@ -1,0 +1,324 @@
+// Every builder on the device against the processor: values, gradients, minibatches, masks,
+// dropout.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/cuda/device.h"
+#include "tests/support/catch.h"
+#include "tests/support/op_case.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+constexpr unsigned kWords = 7, kInput = 5, kHidden = 8;
+
+/// What a builder puts out in a graph, for so many samples side by side.
+using Build = std::function<std::vector<Expression>(ComputationGraph&, unsigned batch)>;
+
+/// `name` begins with the builder's.
+struct Case {
+  std::string name;
+  std::function<Build(ParameterCollection&)> make;
+  bool batched = true;
+};
+
+/// The t-th inputs.
+class Inputs {
+ public:
+  explicit Inputs(ParameterCollection& pc, unsigned size = kInput)
+      : table_(pc.add_lookup_parameters(kWords, {size})) {}
+  Expression operator()(ComputationGraph& g, unsigned batch, unsigned t) const {
+    std::vector<unsigned> words;
+    for (unsigned i = 0; i < batch; ++i) words.push_back((3 * t + 2 * i) % kWords);
+    return lookup(g, table_, words);
+  }
+
+ private:
+  LookupParameter table_;
+};
+
+/// 1 for every other sample.
+Expression mask(ComputationGraph& g, unsigned batch) {
+  Floats m(batch);
+  for (unsigned i = 0; i < batch; ++i) m[i] = i % 2 == 0 ? 0.0f : 1.0f;
+  return input(g, Dim({1}, batch), m);
+}
+
+/// A sequence with a masked step, one that leaves it half-way, and one that goes on from its end.
+template <class Builder>
+Case recurrent(
+    const std::string& name, std::function<void(Builder&)> prepare = [](Builder&) {},
+    std::function<Builder(ParameterCollection&)> make =
+        [](ParameterCollection& pc) { return Builder(2, kInput, kHidden, pc); }) {
+  return {name, [=](ParameterCollection& pc) -> Build {
+            const auto b = std::make_shared<Builder>(make(pc));
+            prepare(*b);
+            return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
+              std::vector<Expression> outs;
+              b->new_graph(g);
+              b->start_new_sequence();
+              for (unsigned t = 0; t < 3; ++t) outs.push_back(b->add_input(x(g, batch, t)));
+              outs.push_back(b->add_masked_input(x(g, batch, 3), mask(g, batch)));
+              const std::vector<Expression> end = b->final_s();
+              outs.push_back(b->add_input(RNNPointer(1), x(g, batch, 4)));
+              b->start_new_sequence(end);
+              outs.push_back(b->add_input(x(g, batch, 5)));
+              for (const Expression& s : b->final_s()) outs.push_back(s);
+              return outs;
+            };
+          }};
+}
+
+template <class Builder>
+Case bidirectional(const std::string& name, float dropout) {
+  return {"BiRNNBuilder, " + name, [=](ParameterCollection& pc) -> Build {
+            const auto b = std::make_shared<BiRNNBuilder<Builder>>(2, kInput, kHidden, pc);
+            if (dropout > 0) b->set_dropout(dropout);
+            return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
+              b->new_graph(g);
+              std::vector<Expression> xs, masks;
+              for (unsigned t = 0; t < 3; ++t) {
+                xs.push_back(x(g, batch, t));
+                masks.push_back(t == 2 ? mask(g, batch) : ones(g, Dim({1}, batch)));
+              }
+              std::vector<Expression> outs = b->transduce(xs);
+              for (const Expression& y : b->transduce(xs, masks)) outs.push_back(y);
+              return outs;
+            };
+          }};
+}
+
+template <class Builder>
+Case tree(
+    const std::string& name, std::function<void(Builder&)> prepare,
+    std::function<Builder(ParameterCollection&)> make = [](ParameterCollection& pc) {
+      return Builder(2, kHidden, kHidden, pc);
+    }) {
+  return {name, [=](ParameterCollection& pc) -> Build {
+            const auto b = std::make_shared<Builder>(make(pc));
+            prepare(*b);
+            return [b, x = Inputs(pc, kHidden)](ComputationGraph& g, unsigned batch) {
+              b->new_graph(g);
+              b->start_new_sequence();
+              std::vector<Expression> outs;
+              // ((0 1) 2) (3)
+              const std::vector<std::vector<int>> children = {{}, {}, {0, 1}, {}, {2, 3}, {4}};
+              for (std::size_t n = 0; n < children.size(); ++n)
+                outs.push_back(b->add_input(static_cast<int>(n), children[n],
+                                            x(g, batch, static_cast<unsigned>(n))));
+              for (const Expression& s : b->final_s()) outs.push_back(s);
+              return outs;
+            };
+          }};
+}
+
+template <class Builder>
+Case softmax_of(const std::string& name,
+                std::function<std::shared_ptr<Builder>(ParameterCollection&)> make) {
+  return {name, [=](ParameterCollection& pc) -> Build {
+            const std::shared_ptr<Builder> b = make(pc);
+            return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
+              b->new_graph(g);
+              std::vector<Expression> outs;
+              for (unsigned t = 0; t < 4; ++t) {
+                std::vector<unsigned> words;
+                for (unsigned i = 0; i < batch; ++i) words.push_back((t + 2 * i) % 5);
+                const Expression rep = x(g, batch, t);
+                outs.push_back(b->neg_log_softmax(rep, words));
+                outs.push_back(b->full_log_distribution(rep));
+                outs.push_back(b->full_logits(rep));
+                if (batch == 1) outs.push_back(input(g, static_cast<float>(b->sample(rep))));
+              }
+              return outs;
+            };
+          }};
+}
+
+const std::vector<Case>& cases() {
+  using Plain = VanillaLSTMBuilder;
+  const auto dropped = [](auto& b) { b.set_dropout(0.3f, 0.2f); };
+  const auto dropped_cells = [](auto& b) { b.set_dropout(0.3f, 0.2f, 0.1f); };
+  const auto normalized = [](ParameterCollection& pc) {
+    return Plain(2, kInput, kHidden, pc, true);
+  };
+  static const std::vector<Case> all = {
+      recurrent<SimpleRNNBuilder>("SimpleRNNBuilder"),
+      recurrent<SimpleRNNBuilder>("SimpleRNNBuilder, dropout", dropped),
+      {"SimpleRNNBuilder, lags",
+       [](ParameterCollection& pc) -> Build {
+         const auto b = std::make_shared<SimpleRNNBuilder>(2, kInput, kHidden, pc, true);
+         return [b, x = Inputs(pc), aux = pc.add_parameters({kHidden})](ComputationGraph& g,
+                                                                        unsigned batch) {
+           b->new_graph(g);
+           b->start_new_sequence();
+           std::vector<Expression> outs;
+           for (unsigned t = 0; t < 3; ++t)
+             outs.push_back(b->add_auxiliary_input(x(g, batch, t), parameter(g, aux)));
+           return outs;
+         };
+       }},
+      recurrent<Plain>("VanillaLSTMBuilder"),
+      recurrent<Plain>("VanillaLSTMBuilder, dropout", dropped),
+      recurrent<Plain>("VanillaLSTMBuilder, weight noise",
+                       [](auto& b) { b.set_weightnoise(0.1f); }),
+      recurrent<Plain>(
+          "VanillaLSTMBuilder, layer norm", [](auto&) {}, normalized),
+      recurrent<Plain>(
+          "VanillaLSTMBuilder, layer norm, dropout, weight noise",
+          [](auto& b) {
+            b.set_dropout(0.3f, 0.2f);
+            b.set_weightnoise(0.1f);
+          },
+          normalized),
+      recurrent<CompactVanillaLSTMBuilder>("CompactVanillaLSTMBuilder, dropout", dropped),
+      recurrent<SparseLSTMBuilder>("SparseLSTMBuilder", [](auto& b) { b.set_sparsity(40); }),
+      recurrent<CoupledLSTMBuilder>("CoupledLSTMBuilder"),
+      recurrent<CoupledLSTMBuilder>("CoupledLSTMBuilder, dropout", dropped_cells),
+      recurrent<FastLSTMBuilder>("FastLSTMBuilder"),
+      recurrent<FastLSTMBuilder>("FastLSTMBuilder, dropout", dropped_cells),
+      recurrent<DeepLSTMBuilder>("DeepLSTMBuilder"),
+      recurrent<DeepLSTMBuilder>("DeepLSTMBuilder, dropout", dropped_cells),
+      recurrent<GRUBuilder>("GRUBuilder"),
+      recurrent<GRUBuilder>("GRUBuilder, dropout", dropped),
+      bidirectional<Plain>("LSTM", 0),
+      bidirectional<GRUBuilder>("GRU, dropout", 0.2f),
+      tree<NaryTreeLSTMBuilder>(
+          "NaryTreeLSTMBuilder", [](auto&) {},
+          [](ParameterCollection& pc) { return NaryTreeLSTMBuilder(2, 2, kHidden, kHidden, pc); }),
+      tree<ChildSumTreeLSTMBuilder>("ChildSumTreeLSTMBuilder", [](auto&) {}),
+      tree<UnidirectionalTreeLSTMBuilder>("UnidirectionalTreeLSTMBuilder, dropout",
+                                          [](auto& b) { b.node_builder.set_dropout(0.2f); }),
+      tree<BidirectionalTreeLSTMBuilder>("BidirectionalTreeLSTMBuilder", [](auto&) {}),
+      softmax_of<StandardSoftmaxBuilder>("StandardSoftmaxBuilder",
+                                         [](ParameterCollection& pc) {
+                                           return std::make_shared<StandardSoftmaxBuilder>(kInput,
+                                                                                           5, pc);
+                                         }),
+      softmax_of<StandardSoftmaxBuilder>("StandardSoftmaxBuilder, no bias",
+                                         [](ParameterCollection& pc) {
+                                           return std::make_shared<StandardSoftmaxBuilder>(
+                                               kInput, 5, pc, false);
+                                         }),
+      softmax_of<ClassFactoredSoftmaxBuilder>(
+          "ClassFactoredSoftmaxBuilder",
+          [](ParameterCollection& pc) {
+            return std::make_shared<ClassFactoredSoftmaxBuilder>(
+                pc, TreeSoftmaxBuilder::Settings{kInput, true, 5, {{-1, -2}, {0, 1, 2}, {3, 4}}});
+          }),
+      softmax_of<HierarchicalSoftmaxBuilder>(
+          "HierarchicalSoftmaxBuilder",
+          [](ParameterCollection& pc) {
+            return std::make_shared<HierarchicalSoftmaxBuilder>(
+                pc,
+                TreeSoftmaxBuilder::Settings{kInput, true, 5, {{-1, -2}, {0, -3}, {3, 4}, {1, 2}}});
+          }),
+      {"C2WBuilder, dropout",
+       [](ParameterCollection& pc) -> Build {
+         const auto b = std::make_shared<C2WBuilder>(kWords, 1, kInput, kHidden, pc);
+         b->set_dropout(0.2f);
+         return [b](ComputationGraph& g, unsigned) {
+           b->new_graph(g);
+           return std::vector<Expression>{b->compose({1, 2, 3}), b->compose({4}),
+                                          b->compose({6, 6, 0, 1})};
+         };
+       },
+       false},
+  };
+  return all;
+}
+
+struct Outcome {
+  Floats values, gradients;
+};
+
+/// Two graphs, whose gradients add up.
+Outcome run(const Case& c, unsigned batch, Device* device) {
+  ParameterCollection pc;
+  pc.set_seed(7);
+  const Build build = c.make(pc);
+  Outcome o;
+  for (unsigned seed = 1; seed <= 2; ++seed) {
+    ComputationGraph g;
+    g.set_device(device);
+    g.set_seed(seed);
+    std::vector<Expression> losses;
+    for (const Expression& y : build(g, batch)) {
+      const Expression weights = random_uniform(g, y.dim(), -1, 1);
+      losses.push_back(sum_batches(sum_elems(cmult(y, weights))));
+      const Floats v = as_vector(y.value());
+      o.values.insert(o.values.end(), v.begin(), v.end());
+    }
+    g.backward(sum(losses));
+  }
+  const auto add = [&](const Floats& d) {
+    o.gradients.insert(o.gradients.end(), d.begin(), d.end());
+  };
+  for (const Parameter& p : pc.parameters_list()) add(as_vector(p.gradients()));
+  for (const LookupParameter& p : pc.lookup_parameters_list())
+    for (unsigned row = 0; row < p.size(); ++row) add(p.row_gradient(row));
+  return o;
+}
+
+double check_near(const Floats& a, const Floats& b) {
+  REQUIRE(a.size() == b.size());
+  CHECK(std::any_of(a.begin(), a.end(), [](float x) { return x != 0; }));
+  const double d = test::largest_difference(a.data(), b.data(), a.size());
+  CHECK(d <= 2e-5);
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("every builder does on the device what it does on the processor", "[cuda]") {
+  Device* const gpu = get_device_manager()->get_global_device("GPU:0");
+  double most = 0;
+  for (const Case& c : cases())
+    for (const unsigned batch : {1u, 3u}) {
+      if (batch > 1 && !c.batched) continue;
+      CAPTURE(c.name, batch);
+      const Outcome here = run(c, batch, &kCpu), there = run(c, batch, gpu);
+      most = std::max({most, check_near(here.values, there.values),
+                       check_near(here.gradients, there.gradients)});
+      const Outcome again = run(c, batch, gpu);
+      CHECK(again.values == there.values);
+      CHECK(again.gradients == there.gradients);
+    }
+  std::printf("%zu builders and options, largest difference %g\n", cases().size(), most);
+}
+
+TEST_CASE("no builder is left out of the tests of the device", "[cuda]") {
+  // What others derive from and nobody makes.
+  const std::set<std::string> bases = {"RNNBuilder", "PeepholeLSTMBuilder", "TreeLSTMBuilder",
+                                       "SoftmaxBuilder", "TreeSoftmaxBuilder"};
+  const std::regex builder("\nclass (\\w+Builder)\\b");
+  unsigned found = 0;
+  for (const auto& file : std::filesystem::directory_iterator(NN_HEADERS)) {
+    if (file.path().extension() != ".h") continue;
+    std::ifstream in(file.path());
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    for (std::sregex_iterator m(text.begin(), text.end(), builder), end; m != end; ++m) {
+      const std::string name = (*m)[1];
+      if (bases.count(name) > 0) continue;
+      ++found;
+      INFO(name << " has no case in builders_test.cc");
+      CHECK(std::any_of(cases().begin(), cases().end(),
+                        [&](const Case& c) { return c.name.rfind(name, 0) == 0; }));
+    }
+  }
+  CHECK(found >= 15);
+}

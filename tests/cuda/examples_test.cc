@@ -1,0 +1,180 @@
+// The example programs train on the device as on the processor: their own code, from reading the
+// request to the saved model.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "examples/nlp/parser/model_file.h"
+#include "examples/nlp/parser/train.h"
+#include "examples/nlp/rnnlm/model_file.h"
+#include "examples/nlp/rnnlm/train.h"
+#include "examples/nlp/tagger/model_file.h"
+#include "examples/nlp/tagger/train.h"
+#include "examples/nlp/treelstm/model_file.h"
+#include "examples/nlp/treelstm/train.h"
+#include "tests/cuda/device.h"
+#include "tests/examples/helpers.h"
+#include "tests/support/op_case.h"
+
+namespace {
+
+using Floats = std::vector<float>;
+
+constexpr unsigned kUpdates = 8;
+
+/// What a run has printed of each update's loss, and the parameters that it has saved.
+struct Outcome {
+  std::vector<double> losses;
+  Floats parameters;
+};
+
+/// The first number of each line "epoch 3: loss 0.8213, ...".
+std::vector<double> losses_in(const std::string& printed) {
+  std::vector<double> losses;
+  std::istringstream in(printed);
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("epoch ", 0) != 0) continue;
+    const std::size_t at = line.find_first_of("0123456789", line.find(':'));
+    REQUIRE(at != std::string::npos);
+    losses.push_back(std::strtod(line.c_str() + at, nullptr));
+  }
+  return losses;
+}
+
+/// Trains and loads with a request that says where. An epoch is one update here, so that each
+/// update's loss is printed and everything that follows an epoch happens in between.
+template <class Request, class Data, class Train, class Load>
+Outcome run(Request request, const Data& data, dynet::Device* device, Train train, Load load) {
+  const TemporaryFolder folder;
+  request.model = folder.path("model");
+  request.limits = {kUpdates, 0, 0};
+  request.settings.batch = static_cast<unsigned>(data.size());
+  request.device = device;
+  std::ostringstream out;
+  train(request, data, {}, out);
+  return {losses_in(out.str()), dynet::test::all_values(load(request.model, device)->parameters())};
+}
+
+double largest(const std::vector<double>& a, const std::vector<double>& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
+
+/// The two runs are alike; what is printed has four digits behind the point, perplexities two.
+void check_alike(const char* name, const std::function<Outcome(dynet::Device*)>& on,
+                 double tolerance) {
+  dynet::Device* const gpu = dynet::get_device_manager()->get_global_device("GPU:0");
+  const Outcome here = on(&dynet::kCpu);
+#ifndef DYNET_TEST_GPU
+  const std::size_t before = dynet::emulation::counts().launches;
+#endif
+  const Outcome there = on(gpu), again = on(gpu);
+#ifndef DYNET_TEST_GPU
+  CHECK(dynet::emulation::counts().launches > before + 100);
+#endif
+  CAPTURE(name);
+  REQUIRE(here.losses.size() == kUpdates);
+  CHECK(there.losses != std::vector<double>(kUpdates, there.losses[0]));
+  const double d = largest(here.losses, there.losses);
+  CHECK(d <= tolerance);
+  REQUIRE(here.parameters.size() == there.parameters.size());
+  const double p = dynet::test::largest_difference(here.parameters.data(), there.parameters.data(),
+                                                   here.parameters.size());
+  CHECK(p <= 2e-3);
+  CHECK(again.losses == there.losses);
+  CHECK(again.parameters == there.parameters);
+  std::printf("%s: loss %g to %g, at most %g apart, parameters %g\n", name, there.losses.front(),
+              there.losses.back(), d, p);
+}
+
+std::vector<std::string> words(unsigned count, unsigned seed) {
+  static const std::vector<std::string> all = {"the", "a", "cat", "dog", "sees", "hears", "Anna"};
+  Dice dice(seed);
+  std::vector<std::string> some;
+  for (unsigned i = 0; i < count; ++i) some.push_back(dice.one_of(all));
+  return some;
+}
+
+}  // namespace
+
+TEST_CASE("the tagger trains on the device as on the processor", "[cuda]") {
+  tagger::Corpus corpus;
+  for (unsigned s = 0; s < 4; ++s) {
+    tagger::Sentence sentence{words(2 + s, s), {}, ""};
+    for (const std::string& w : sentence.words) sentence.tags.push_back(w.size() < 4 ? "D" : "V");
+    corpus.push_back(sentence);
+  }
+  for (const unsigned mlp : {0u, 6u}) {
+    tagger::TrainRequest request;
+    request.model_settings = {{{"word", 8}, {"suffix2", 5}}, 8, mlp == 0 ? 2u : 1u, mlp, 0.3f};
+    request.settings.learning_rate = 0.02f;
+    check_alike(
+        "tagger",
+        [&](auto* d) { return run(request, corpus, d, tagger::train, tagger::load_model); },
+        1.5e-4);
+  }
+}
+
+TEST_CASE("the language model trains on the device as on the processor", "[cuda]") {
+  rnnlm::Corpus corpus;
+  for (unsigned s = 0; s < 4; ++s) corpus.push_back({words(2 + s, s), 3 + s, 10});
+  for (const rnnlm::Loss loss : {rnnlm::Loss::kFull, rnnlm::Loss::kSampled})
+    for (const rnnlm::Optimizer optimizer : {rnnlm::Optimizer::kAdam, rnnlm::Optimizer::kSgd}) {
+      rnnlm::TrainRequest request;
+      request.data.min_count = 1;
+      request.model_settings = {6, 8, 2, 0.2f, loss, 5};
+      request.settings.optimizer = optimizer;
+      request.settings.learning_rate = optimizer == rnnlm::Optimizer::kAdam ? 0.02f : 0.5f;
+      request.settings.decay = 1;
+      request.settings.truncate = 3;  // so that memory goes from graph to graph
+      check_alike(
+          loss == rnnlm::Loss::kFull ? "rnnlm" : "rnnlm, sampled",
+          [&](auto* d) { return run(request, corpus, d, rnnlm::train, rnnlm::load_model); }, 0.011);
+    }
+}
+
+TEST_CASE("the parser trains on the device as on the processor", "[cuda]") {
+  parser::Treebank treebank;
+  for (unsigned s = 0; s < 3; ++s) {
+    parser::Sentence sentence;
+    sentence.words = words(3 + s, s + 5);
+    for (unsigned i = 0; i < sentence.words.size(); ++i) {
+      sentence.tags.push_back(i % 2 == 0 ? "N" : "V");
+      sentence.tree.heads.push_back(i == 1 ? 0 : i == 0 ? 2 : i);
+      sentence.tree.labels.push_back(i == 1 ? "root" : i % 3 == 0 ? "nsubj" : "obj");
+    }
+    treebank.push_back(sentence);
+  }
+  parser::TrainRequest request;
+  request.model_settings = {6, 4, 6, 2, 6, 0.2f};
+  request.settings.learning_rate = 0.02f;
+  check_alike(
+      "parser",
+      [&](auto* d) { return run(request, treebank, d, parser::train, parser::load_model); },
+      1.5e-4);
+}
+
+TEST_CASE("the tree-LSTM trains on the device as on the processor", "[cuda]") {
+  treelstm::Treebank trees;
+  for (const char* text : {"(3 (2 a) (4 (4 good) (2 film)))", "(1 (2 the) (0 (0 bad) (2 film)))",
+                           "(4 good)", "(2 (3 (2 not) (1 bad)) (1 (2 a) (2 (2 long) (2 film))))"})
+    trees.push_back(treelstm::parse_tree(text, "test", 1));
+  treelstm::TrainRequest request;
+  request.model_settings.word = 6;
+  request.model_settings.hidden = 8;
+  request.model_settings.dropout = 0.2f;
+  request.settings.learning_rate = 0.02f;
+  request.settings.weight_decay = 0.01f;
+  check_alike(
+      "treelstm",
+      [&](auto* d) { return run(request, trees, d, treelstm::train, treelstm::load_model); },
+      1.5e-4);
+}

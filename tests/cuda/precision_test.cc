@@ -1,0 +1,233 @@
+// Products in TF32 and bf16.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/cuda/device.h"
+#include "tests/support/catch.h"
+#include "tests/support/op_case.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+constexpr Precision kAll[] = {Precision::float32, Precision::tf32, Precision::bf16};
+
+// A real device may be more precise than it is asked to be, where the sizes are odd.
+#ifdef DYNET_TEST_GPU
+constexpr bool kRounds = false;
+#else
+constexpr bool kRounds = true;
+#endif
+
+Device* gpu() { return get_device_manager()->get_global_device("GPU:0"); }
+
+/// How far a factor may be off, as a part of it. A device may cut where another one rounds.
+double unit(Precision p) { return p == Precision::tf32 ? 0x1p-10 : 0x1p-7; }
+
+/// n numbers between 1 and 2, all different, with all bits in use.
+Floats numbers(std::size_t n, unsigned seed) {
+  ParameterCollection pc(0.0f);
+  ComputationGraph g;
+  g.set_seed(seed);
+  return as_vector(random_uniform(g, {static_cast<unsigned>(n)}, 1, 2).value());
+}
+
+/// The values and gradients of what `make` makes of two parameters.
+struct Made {
+  Floats value, d_a, d_b;
+};
+using Make = std::function<Expression(const Expression& a, const Expression& b)>;
+Made run(const Make& make, const Dim& a, const Dim& b,
+         const std::function<void(ComputationGraph&)>& prepare) {
+  ParameterCollection pc;
+  Parameter pa = pc.add_parameters(a), pb = pc.add_parameters(b);
+  pa.set_value(numbers(a.size(), 1));
+  pb.set_value(numbers(b.size(), 2));
+  ComputationGraph g;
+  prepare(g);
+  const Expression x = parameter(g, pa), y = parameter(g, pb);
+  const Expression z = make(x, y);
+  const Expression weights = input(g, z.dim(), numbers(z.dim().size(), 3));
+  g.backward(sum_elems(cmult(z, weights)));
+  return {as_vector(z.value()), as_vector(pa.gradients()), as_vector(pb.gradients())};
+}
+
+std::function<void(ComputationGraph&)> on_device(Precision p) {
+  return [p](ComputationGraph& g) {
+    g.set_device(gpu());
+    g.set_precision(p);
+  };
+}
+
+/// The largest difference, as a part of the number.
+double difference(const Floats& a, const Floats& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    most = std::max(most, std::abs(double(a[i]) / double(b[i]) - 1));
+  return most;
+}
+
+struct Product {
+  const char* name;
+  Dim a, b;
+  Make make;
+};
+const std::vector<Product>& products() {
+  static const std::vector<Product> all = {
+      {"matmul", {9, 17}, {17, 5}, [](auto& a, auto& b) { return a * b; }},
+      {"affine_transform",
+       {9, 17},
+       {17, 5},
+       [](auto& a, auto& b) {
+         return affine_transform({zeros(*a.pg, {9}), a, b});
+       }},
+      {"conv2d",
+       {6, 7, 2},
+       {3, 3, 2, 4},
+       [](auto& a, auto& b) {
+         return conv2d(a, b, {1, 1});
+       }},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("products are as precise as the graph is told", "[cuda]") {
+  for (const Product& p : products()) {
+    const Made exact = run(p.make, p.a, p.b, [](auto&) {});
+    const Made full = run(p.make, p.a, p.b, on_device(Precision::float32));
+    CAPTURE(p.name);
+    for (const auto part : {&Made::value, &Made::d_a, &Made::d_b}) {
+      CHECK(difference(full.*part, exact.*part) < 1e-5);
+      for (const Precision precision : {Precision::tf32, Precision::bf16}) {
+        const Made made = run(p.make, p.a, p.b, on_device(precision));
+        CAPTURE(static_cast<int>(precision));
+        const double d = difference(made.*part, exact.*part);
+        CHECK(d < 2.1 * unit(precision));
+        if (kRounds) CHECK(d > unit(precision) / 64);
+      }
+    }
+  }
+}
+
+#ifndef DYNET_TEST_GPU
+TEST_CASE("factors are rounded to ten or seven bits, to the nearest even", "[cuda]") {
+  const Floats given = {1 + 0x1p-11f,
+                        1 + 0x3p-11f,
+                        1 + 0x1p-11f + 0x1p-20f,
+                        -1 - 0x1p-10f,
+                        1 + 0x1p-8f,
+                        1 + 0x3p-8f,
+                        0x1.fffp10f,
+                        0};
+  const Floats expected[] = {
+      given,
+      {1, 1 + 0x1p-9f, 1 + 0x1p-10f, -1 - 0x1p-10f, 1 + 0x1p-8f, 1 + 0x3p-8f, 0x1p11f, 0},
+      {1, 1, 1, -1, 1, 1 + 0x1p-6f, 0x1p11f, 0}};
+  for (const Precision precision : kAll)
+    for (const bool turned : {false, true}) {
+      ComputationGraph g;
+      on_device(precision)(g);
+      const Expression x = input(g, {8}, given), one = input(g, {1, 1}, {1});
+      const Expression y = turned ? one * transpose(x) : x * one;
+      CHECK(as_vector(y.value()) == expected[static_cast<int>(precision)]);
+      // Nothing else is rounded.
+      CHECK(as_vector((x + 0).value()) == given);
+      CHECK(as_vector(cmult(x, x).value())[0] == given[0] * given[0]);
+    }
+}
+#endif
+
+TEST_CASE("a graph multiplies floats unless it is told otherwise", "[cuda]") {
+  const Product& p = products()[0];
+  const Make& make = p.make;
+  const Made before = run(make, p.a, p.b, [](auto& g) { g.set_device(gpu()); });
+  // What follows uses the memory of graphs that are gone.
+  const Made coarse = run(make, p.a, p.b, on_device(Precision::bf16));
+  const Made after = run(make, p.a, p.b, [](auto& g) { g.set_device(gpu()); });
+  const Made told = run(make, p.a, p.b, on_device(Precision::float32));
+  if (kRounds) CHECK(coarse.value != before.value);
+  for (const auto part : {&Made::value, &Made::d_a, &Made::d_b}) {
+    CHECK(after.*part == before.*part);
+    CHECK(told.*part == before.*part);
+  }
+  // Before or after the device; a graph that is cleared keeps it.
+  const Made first = run(make, p.a, p.b, [](auto& g) {
+    g.set_precision(Precision::bf16);
+    g.set_device(gpu());
+    input(g, 1);
+    g.clear();
+  });
+  CHECK(first.value == coarse.value);
+}
+
+TEST_CASE("the precision is for GPUs, and for graphs without nodes", "[cuda]") {
+  const Product& p = products()[0];
+  const Made plain = run(p.make, p.a, p.b, [](auto&) {});
+  const Made told = run(p.make, p.a, p.b, [](auto& g) { g.set_precision(Precision::bf16); });
+  CHECK(told.value == plain.value);
+  CHECK(told.d_a == plain.d_a);
+  ComputationGraph g;
+  input(g, 1);
+  try {
+    g.set_precision(Precision::tf32);
+    FAIL("nothing was thrown");
+  } catch (const ArgumentError& e) {
+    CHECK_THAT(e.what(), Catch::Contains("set_precision: the graph has nodes already") &&
+                             Catch::Contains("precision_test.cc"));
+  }
+}
+
+TEST_CASE("a model trains in every precision", "[cuda]") {
+  constexpr unsigned kUpdates = 40;
+  Floats losses[3], last[3];
+  for (const Precision precision : kAll) {
+    const auto which = static_cast<std::size_t>(precision);
+    ParameterCollection pc(0.0f);
+    pc.set_seed(3);
+    LookupParameter words = pc.add_lookup_parameters(12, {8});
+    VanillaLSTMBuilder lstm(1, 8, 8, pc);
+    Parameter w = pc.add_parameters({4, 8}), b = pc.add_parameters({4});
+    AdamTrainer trainer(pc, 0.02f);
+    for (unsigned k = 0; k < kUpdates; ++k) {
+      ComputationGraph g;
+      on_device(precision)(g);
+      g.set_seed(k + 1);
+      lstm.new_graph(g);
+      std::vector<Expression> all;
+      for (unsigned s = 0; s < 4; ++s) {
+        lstm.start_new_sequence();
+        for (unsigned t = 0; t < 4; ++t) {
+          const Expression h = lstm.add_input(lookup(g, words, (5 * s + 3 * t) % 12));
+          all.push_back(pickneglogsoftmax(affine_transform({parameter(g, b), parameter(g, w), h}),
+                                          (s + t) % 4));
+        }
+      }
+      const Expression loss = average(all);
+      losses[which].push_back(as_scalar(loss.value()));
+      g.backward(loss);
+      CHECK(std::isfinite(pc.gradient_l2_norm()));
+      trainer.update();
+    }
+    last[which] = test::all_values(pc);
+  }
+  for (const std::size_t other : {1, 2}) {
+    double most = 0;
+    for (unsigned k = 0; k < kUpdates; ++k)
+      most = std::max(most, std::abs(double(losses[other][k]) - double(losses[0][k])));
+    std::printf("%s: loss %g to %g, at most %g from float32's\n", other == 1 ? "TF32" : "bf16",
+                losses[other].front(), losses[other].back(), most);
+    CHECK(most < (other == 1 ? 0.004 : 0.03));
+    if (kRounds) CHECK(last[other] != last[0]);
+  }
+  CHECK(losses[0].back() < 0.5f * losses[0].front());
+}

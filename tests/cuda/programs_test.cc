@@ -1,0 +1,116 @@
+// DyNet's programs on a device: nothing changes but the command line.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dynet/dynet.h"
+#include "dynet/expr.h"
+#include "dynet/training.h"
+#include "tests/examples/program.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// As before, whatever a test does.
+struct CleanUp {
+  ~CleanUp() { cleanup(); }
+};
+
+void initialize_with(Words words) {
+  words.insert(words.begin(), {"program", "--dynet-seed=3"});
+  std::vector<char*> pointers;
+  for (std::string& w : words) pointers.push_back(w.data());
+  int argc = static_cast<int>(pointers.size());
+  pointers.push_back(nullptr);
+  char** argv = pointers.data();
+  initialize(argc, argv);
+  CHECK(argc == 1);
+}
+
+/// The same words; numbers may differ a little.
+void check_alike(const std::string& a, const std::string& b) {
+  INFO(a << "\nand\n" << b);
+  std::istringstream in_a(a), in_b(b);
+  std::string x, y;
+  while (in_a >> x) {
+    REQUIRE(in_b >> y);
+    char *end_x = nullptr, *end_y = nullptr;
+    const double number = std::strtod(x.c_str(), &end_x), other = std::strtod(y.c_str(), &end_y);
+    if (*end_x == 0 && *end_y == 0)
+      CHECK(std::abs(number - other) <= 1e-3 + 0.02 * std::abs(number));
+    else
+      CHECK(x == y);
+  }
+  CHECK_FALSE(in_b >> y);
+}
+
+}  // namespace
+
+TEST_CASE("a DyNet program runs on the device that its command line names", "[cuda]") {
+  const TemporaryFolder folder;
+  for (const std::string name : {"rnnlm_batch", "textcat", "vae", "xor", "xor_batch"}) {
+    const Program program{name, std::string(COMPAT_PROGRAMS) + "/" + name};
+    const Result here = program.run(folder, {"--dynet-seed=5"});
+    const Result there = program.run(folder, {"--dynet-seed=5", "--dynet-devices", "GPU:0"});
+    INFO(name << here.err << there.err);
+    REQUIRE(here.code == 0);
+    REQUIRE(there.code == 0);
+    check_alike(here.out, there.out);
+#ifndef DYNET_TEST_GPU
+    CHECK(contains(here.err, "kernels: 0\n"));
+    CHECK(!contains(there.err, "kernels: 0\n"));
+#endif
+  }
+}
+
+TEST_CASE("DyNet's flags choose where graphs are made", "[cuda]") {
+  const CleanUp clean;
+  // Only there does a number have to be fetched.
+  const auto where = [] {
+    ComputationGraph cg;
+    const Expression x = input(cg, {2}, {1, 2});
+    const float* const v = x.value().v;
+    return x.value().v == v ? &kCpu : get_device_manager()->get_global_device("GPU:0");
+  };
+  Device* const gpu = get_device_manager()->get_global_device("GPU:0");
+  const auto check = [&](const Words& words, Device* device) {
+    initialize_with(words);
+    CHECK(default_device == device);
+    CHECK(get_device_manager()->get_global_device("") == device);
+    CHECK(where() == device);
+  };
+  CHECK(where() == &kCpu);
+  check({}, &kCpu);
+  check({"--dynet-gpus", "1"}, gpu);
+  check({}, &kCpu);
+  check({"--dynet-devices", "GPU:0"}, gpu);
+  check({"--dynet-devices", "CPU,GPU:0"}, &kCpu);
+  check({"--dynet-devices=GPU:0,CPU"}, gpu);
+  check({"--dynet-gpus=0"}, &kCpu);
+  check({"--dynet-gpus=1"}, gpu);
+  {  // unless told otherwise
+    ComputationGraph cg;
+    cg.set_device(&kCpu);
+    const Expression x = input(cg, {2}, {1, 2});
+    CHECK(x.value().v == x.value().v);
+  }
+  for (const Words& words : {Words{"--dynet-gpus=99"}, Words{"--dynet-devices=CPU,GPU:99"}}) try {
+      initialize_with(words);
+      FAIL("nothing was thrown");
+    } catch (const ArgumentError& e) {
+      CHECK_THAT(e.what(), Catch::Contains("initialize: there is no device GPU:98, ") ||
+                               Catch::Contains("initialize: there is no device GPU:99, "));
+      CHECK_THAT(e.what(), Catch::Contains("there is: CPU, GPU:0"));
+      CHECK(where() == gpu);  // as before
+    }
+  cleanup();
+  CHECK(where() == &kCpu);
+}
