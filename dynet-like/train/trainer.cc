@@ -192,7 +192,7 @@ void Trainer::prepare_lazy_rows(ParameterStorage& p, bool has_gradient) {
     p.settle_all();  // another trainer's rows
     return;
   }
-  if (!lazy && has_gradient) {
+  if (!lazy && (has_gradient || find_state(p))) {
     if (p.index >= lazy_.size()) lazy_.resize(p.index + 1);
     lazy_[p.index] = std::make_unique<MissedUpdates>(p, rule_, find_state(p));
     lazy = lazy_[p.index].get();
