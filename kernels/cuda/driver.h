@@ -87,8 +87,8 @@ class Communicator {
   };
 
   virtual ~Communicator() = default;
-  /// Each `to` becomes the sum of what is there. The order is the communicator's own, and the same
-  /// each time. Throws DeviceError.
+  /// Each `to` becomes the sum of what is there, in an order of the communicator's own. Throws
+  /// DeviceError.
   virtual void reduce(const std::vector<Sum>& sums) = 0;
   /// What is there becomes what the root has. Throws DeviceError.
   virtual void broadcast(const std::vector<Spread>& spreads) = 0;
