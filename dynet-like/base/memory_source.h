@@ -8,6 +8,8 @@ namespace dynet {
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
+  /// The number of the device.
+  virtual int number() const = 0;
   /// Uninitialized, aligned to 256 bytes. Throws OutOfMemoryError.
   virtual void* allocate(std::size_t bytes) = 0;
   /// Waits for whatever may still use it.
@@ -15,6 +17,9 @@ class MemorySource {
   /// Both wait for all work on the device.
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
   virtual void write(void* to, const void* from, std::size_t bytes) = 0;
+  /// Copies from the memory of any device to this. It is done after all work that was started on
+  /// both before, and before all that is started on either later; nobody waits.
+  virtual void receive(void* to, MemorySource& source, const void* from, std::size_t bytes) = 0;
 };
 
 }  // namespace dynet

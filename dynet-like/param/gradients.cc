@@ -307,15 +307,32 @@ GradientLane* GradientLanes::merge() {
   return &out;
 }
 
-GradientLane* GradientLanes::on_one_device() {
-  GradientLane* only = nullptr;
-  bool more = false;
-  for_each([&](GradientLane& lane) {
-    if (lane.empty()) return;
-    more |= only != nullptr;
-    only = &lane;
-  });
-  return only && !more && only->memory() ? only : nullptr;
+std::vector<std::pair<std::uint64_t, GradientLane*>> GradientLanes::in_order() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::uint64_t, GradientLane*>> lanes;
+  for (Entry& e : entries_)
+    if (e.active && !e.lane->empty()) lanes.emplace_back(e.thread, e.lane.get());
+  const auto order = [](const auto& entry) {
+    const auto& memory = entry.second->memory();
+    return std::pair(entry.first, memory ? memory->number() : -1);
+  };
+  std::sort(lanes.begin(), lanes.end(),
+            [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  return lanes;
+}
+
+GradientLane& GradientLanes::make(const std::shared_ptr<MemorySource>& memory) {
+  const std::lock_guard lock(mutex_);
+  return claim(0, memory);
+}
+
+void GradientLanes::drop(GradientLane& lane) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& e : entries_)
+    if (e.lane.get() == &lane) {
+      lane.clear();
+      e.active = false;
+    }
 }
 
 void GradientLanes::clear() {

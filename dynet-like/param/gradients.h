@@ -125,9 +125,14 @@ class GradientLanes {
   GradientLane& numbered(unsigned number, const std::shared_ptr<MemorySource>& memory = nullptr);
   /// One lane holding all gradients, or null if there are none. Not while a backward pass runs.
   GradientLane* merge();
-  /// The lane with all gradients, if they lie in one and in the memory of a device; else null. Not
-  /// while a backward pass runs.
-  GradientLane* on_one_device();
+  /// The lanes that have gradients, by threads or numbers, which come last, and then by devices,
+  /// the processor first. Not while a backward pass runs.
+  std::vector<std::pair<std::uint64_t, GradientLane*>> in_order();
+  /// Whether a lane in this list has a number.
+  static bool is_number(std::uint64_t key) { return key >= kNumbered; }
+  /// An empty lane that is no thread's, until it is dropped.
+  GradientLane& make(const std::shared_ptr<MemorySource>& memory);
+  void drop(GradientLane& lane);
   /// f(lane) for each lane that may have gradients. Not while a backward pass runs.
   template <class F>
   void for_each(F f) {

@@ -14,11 +14,16 @@ void ValuesOnDevices::settle_all() {
   bring_home();
 }
 
+ValuesOnDevices::Copy* ValuesOnDevices::find_newest() {
+  const auto at =
+      std::find_if(copies_.begin(), copies_.end(), [](const Copy& c) { return c.newest; });
+  return at == copies_.end() ? nullptr : &*at;
+}
+
 void ValuesOnDevices::bring_home() {
   if (!host_is_old_.load(std::memory_order_relaxed)) return;
-  const auto from =
-      std::find_if(copies_.begin(), copies_.end(), [](const Copy& c) { return c.newest; });
-  from->memory->read(parameter_.values, from->values, parameter_.size() * sizeof(float));
+  const Copy& from = *find_newest();
+  from.memory->read(parameter_.values, from.values, parameter_.size() * sizeof(float));
   host_is_old_.store(false, std::memory_order_release);
 }
 
@@ -37,21 +42,36 @@ float* values_on(ParameterStorage& p, const std::shared_ptr<MemorySource>& memor
   if (at == copies.end()) {
     copies.reserve(copies.size() + 1);
     auto* const values = static_cast<float*>(memory->allocate(p.size() * sizeof(float)));
-    at = copies.insert(copies.end(), {memory, values, false});
+    at = copies.insert(copies.end(), {memory, values, false, false});
   }
-  if (!at->newest) {
+  at->used = true;
+  if (at->newest) return at->values;
+  const std::size_t bytes = p.size() * sizeof(float);
+  if (const auto* from = all.find_newest()) {
+    memory->receive(at->values, *from->memory, from->values, bytes);
+  } else {
     if (p.lagging && p.lagging != &all) p.lagging->settle_all();
-    all.bring_home();
-    memory->write(at->values, p.values, p.size() * sizeof(float));
-    at->newest = true;
+    memory->write(at->values, p.values, bytes);
   }
+  at->newest = true;
   return at->values;
 }
 
-void changed_on(ParameterStorage& p, const std::shared_ptr<MemorySource>& memory) {
+std::vector<DeviceValues> in_use_beside(ParameterStorage& p, const MemorySource& changed) {
+  const std::lock_guard lock(p.bank->on_device);
+  std::vector<DeviceValues> all;
+  for (const auto& c : p.on_device->copies_)
+    if (c.follows(changed)) all.push_back({c.memory.get(), c.values});
+  return all;
+}
+
+void changed_on(ParameterStorage& p, const MemorySource& changed) {
   p.bank->changes.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(p.bank->on_device);
-  for (auto& c : p.on_device->copies_) c.newest = c.memory == memory;
+  for (auto& c : p.on_device->copies_) {
+    c.newest = c.memory.get() == &changed || c.follows(changed);
+    c.used = false;
+  }
   p.on_device->host_is_old_.store(true, std::memory_order_release);
   p.lagging = p.on_device.get();  // another's rows were settled when the values were copied
 }

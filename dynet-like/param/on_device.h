@@ -10,8 +10,14 @@
 
 namespace dynet {
 
-/// The copies that devices have of a parameter's values. The newest values are the host's or a
-/// device's; the others get them when they are asked for.
+/// Values in the memory of a device.
+struct DeviceValues {
+  MemorySource* memory;
+  float* values;
+};
+
+/// The copies that devices have of a parameter's values. The newest values are the host's or those
+/// of devices; the others get them when they are asked for, from a device if one has them.
 class ValuesOnDevices final : public LaggingRows {
  public:
   explicit ValuesOnDevices(ParameterStorage& parameter) : parameter_(parameter) {}
@@ -27,12 +33,19 @@ class ValuesOnDevices final : public LaggingRows {
 
  private:
   friend float* values_on(ParameterStorage&, const std::shared_ptr<MemorySource>&);
-  friend void changed_on(ParameterStorage&, const std::shared_ptr<MemorySource>&);
+  friend std::vector<DeviceValues> in_use_beside(ParameterStorage&, const MemorySource&);
+  friend void changed_on(ParameterStorage&, const MemorySource&);
   struct Copy {
     std::shared_ptr<MemorySource> memory;
     float* values;
     bool newest;
+    bool used;  // since the last change
+
+    bool follows(const MemorySource& changed) const {
+      return memory.get() != &changed && newest && used;
+    }
   };
+  Copy* find_newest();
   void bring_home();
 
   ParameterStorage& parameter_;
@@ -40,12 +53,17 @@ class ValuesOnDevices final : public LaggingRows {
   std::atomic<bool> host_is_old_ = false;
 };
 
-/// The values of a parameter in the memory of a device, the newest that there are. The address
-/// stays the same. Safe to call from several threads at once, as long as nobody changes the values.
-/// Throws OutOfMemoryError.
+/// The values of a parameter in the memory of a device, the newest that there are, for work that
+/// is started there from now on. The address stays the same. Safe to call from several threads at
+/// once, as long as nobody changes the values. Throws OutOfMemoryError.
 float* values_on(ParameterStorage& parameter, const std::shared_ptr<MemorySource>& memory);
 
-/// To be called when work has been started that changes what `values_on` has returned.
-void changed_on(ParameterStorage& parameter, const std::shared_ptr<MemorySource>& memory);
+/// The copies on other devices that are to follow a change on this one: those that were asked for
+/// since the last change.
+std::vector<DeviceValues> in_use_beside(ParameterStorage& parameter, const MemorySource& changed);
+
+/// To be called when work has been started that changes what `values_on` has returned, and brings
+/// the new values to those of `in_use_beside`.
+void changed_on(ParameterStorage& parameter, const MemorySource& changed);
 
 }  // namespace dynet

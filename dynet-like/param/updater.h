@@ -22,20 +22,51 @@ struct UpdatePart {
   std::size_t n;             ///< how many values; of a row, if there are rows
   float keep;                ///< multiplied into the new value: 1 - weight decay
   float* w;                  ///< the first value of the parameter
-  const float* g = nullptr;  ///< null: zero
+  const float* g = nullptr;  ///< null: zero, or row_g
   float* state[kMaxState] = {};
-  const std::uint32_t* rows = nullptr;  ///< of a table: only these; null: all values
-  std::size_t count = 1;                ///< how many rows
+  const std::uint32_t* rows = nullptr;  ///< of a table: only these; null: all
+  std::size_t count = 1;                ///< how many rows; of other parameters 1
   float* const* row_g = nullptr;        ///< their gradients; null: zero
+};
+
+/// Sums of tensors of n numbers: to[i] becomes that of parts[each * i + k], k < each, where null is
+/// left out. A sum may be one of its parts.
+struct DeviceSums {
+  std::size_t n, each;
+  bool sorted = false;  ///< added element by element in the order of the bits; else in that of k
+  std::vector<float*> to = {};
+  std::vector<const float*> parts = {};
+};
+
+/// Gradients of several lanes, on any devices, that are added up on one.
+struct Meeting {
+  std::vector<MemorySource*> lanes;            ///< whose memory each lies in
+  std::vector<std::vector<DeviceSums>> unify;  ///< by lane: what is done in it before
+  std::vector<DeviceSums> sums;                ///< part k is of lane k
+  bool sorted = false;                         ///< so are they
+};
+
+/// Values that another device gets when they are new.
+struct ValueCopy {
+  MemorySource* memory;
+  float* to;
+  const float* from;
+  std::size_t n;                        ///< how many; of a row, if there are rows
+  const std::uint32_t* rows = nullptr;  ///< only these; null: all
+  std::size_t count = 1;                ///< how many rows
 };
 
 /// One update on a device, in this order.
 struct DeviceUpdate {
-  std::vector<UpdatePart> sums;    ///< gradients of rows that are added to that of the table, `w`
-  bool looks = false;              ///< at the norm of the gradients of `steps`, all in all
-  double threshold = 0;            ///< if it looks: gradients are scaled down to this norm
-  std::vector<UpdatePart> steps;   ///< by the rule
-  std::vector<UpdatePart> decays;  ///< w <- keep w, nothing else
+  Meeting meeting;                   ///< of lanes, if there are several
+  std::vector<DeviceSums> sums;      ///< of gradients
+  bool looks = false;                ///< at the norm of the gradients of `steps`, all in all
+  double threshold = 0;              ///< if it looks: gradients are scaled down to this norm
+  std::vector<UpdatePart> steps;     ///< by the rule
+  std::vector<UpdatePart> decays;    ///< w <- keep w, nothing else
+  std::vector<UpdatePart> averages;  ///< state[0] <- state[0] + average (w - state[0])
+  float average = 0;
+  std::vector<ValueCopy> copies;  ///< to other devices
 
   const cuda::UpdateRule* rule = nullptr;
   TrainerConstants constants{};
@@ -48,13 +79,13 @@ struct UpdateOutcome {
   std::size_t bad_step;  ///< if it is not finite: the first of the steps to blame
 };
 
-/// What a trainer asks of a device. Updates come after all work that was started there before, and
-/// before all that is started later; nobody waits.
+/// What a trainer asks of a device. Updates come after all work that was started before on this and
+/// on all others that take part, and before all that is started later; nobody waits.
 class Updater {
  public:
   virtual ~Updater() = default;
   virtual const std::shared_ptr<MemorySource>& memory() = 0;
-  /// Starts an update. Throws DeviceError, OutOfMemoryError.
+  /// Starts an update. Throws OutOfMemoryError, having started nothing; DeviceError.
   virtual void update(const DeviceUpdate& update) = 0;
   /// Of the last update that looked, when it is done.
   virtual UpdateOutcome outcome() = 0;

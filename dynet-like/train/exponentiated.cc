@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dynet-like/base/errors.h"
+#include "kernels/cuda/update.h"
 
 namespace dynet {
 namespace {
@@ -32,7 +33,7 @@ void apply(const TrainerSlice& s) {
 constexpr TrainerRule kExponentiated{
     .arrays = 1,
     .apply = apply,
-    .device = DeviceRule::never("the values of a parameter depend on each other"),
+    .device = DeviceRule::by(&cuda::kUpdateExponentiated),
     .rest = [](const TrainerSlice& s, const MissedUpdate*,
                std::size_t n) { return all_zero(s.state[0], s.n) ? n : 0; },
     .whole = true};

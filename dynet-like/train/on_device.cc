@@ -10,6 +10,7 @@
 
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/base/errors.h"
+#include "dynet-like/param/meeting.h"
 #include "dynet-like/param/on_device.h"
 #include "dynet-like/train/lazy_rows.h"
 #include "dynet-like/train/trainer.h"
@@ -35,7 +36,9 @@ void TrainerOnDevice::begin(const std::shared_ptr<MemorySource>& memory) {
     updater_ = cuda::kDevices.make_updater(memory);
   }
   next = {};
-  for (auto* list : {&steps, &fresh, &decays_}) list->clear();
+  steps.clear();
+  fresh.clear();
+  changes_.clear();
   rows_.clear();
   addresses_.clear();
 }
@@ -47,8 +50,17 @@ void TrainerOnDevice::add(ParameterStorage& p, const UpdatePart& part) {
     steps.push_back(&p);
   } else if (part.keep != 1) {
     next.decays.push_back(part);
-    decays_.push_back(&p);
+  } else {
+    return;
   }
+  if (changes_.empty() || changes_.back().p != &p) changes_.push_back({&p, part.w});
+  Change& change = changes_.back();
+  if (!part.rows) {
+    change.whole = true;
+    return;
+  }
+  change.rows.push_back(part);
+  change.count += part.count;
 }
 
 void TrainerOnDevice::add_rows(ParameterStorage& p, UpdatePart part,
@@ -65,45 +77,48 @@ void TrainerOnDevice::add_rows(ParameterStorage& p, UpdatePart part,
   add(p, part);
 }
 
-void TrainerOnDevice::unify(const RowGradients& r) {
-  std::vector<float*>& g = addresses_.emplace_back();
-  for (std::size_t k = 0; k < r.rows().size(); ++k) g.push_back(r.row_gradient(k));
-  next.sums.push_back({.n = r.row_size(),
-                       .keep = 1,
-                       .w = r.whole(),
-                       .rows = r.rows().begin(),
-                       .count = g.size(),
-                       .row_g = g.data()});
+void TrainerOnDevice::copy_to_others(const Change& change) {
+  ParameterStorage& p = *change.p;
+  for (const DeviceValues& to : in_use_beside(p, *updater_->memory())) {
+    if (change.whole || change.count == p.rows) {
+      next.copies.push_back({to.memory, to.values, change.w, p.size()});
+      continue;
+    }
+    for (const UpdatePart& part : change.rows)
+      next.copies.push_back({to.memory, to.values, change.w, part.n, part.rows, part.count});
+  }
 }
 
 void TrainerOnDevice::start() {
+  for (const Change& c : changes_) copy_to_others(c);
   updater_->update(next);
-  for (const auto* list : {&steps, &decays_})
-    for (ParameterStorage* p : *list) changed_on(*p, updater_->memory());
+  for (const Change& c : changes_) changed_on(*c.p, *updater_->memory());
 }
 
-GradientLane* Trainer::lane_on_device(const ParameterFilter& chosen) const {
-  if (!rule_.device.value.kernel || average_kind_) return nullptr;
-  ParameterBank& bank = collection_.bank();
-  if (sparse_updates_enabled && sparse_updates_exact &&
-      std::any_of(bank.tables.begin(), bank.tables.end(), [&](auto& p) { return chosen(*p); }))
-    return nullptr;
-  return bank.gradients.on_one_device();
-}
-
-void Trainer::update_on_device(GradientLane& lane, const ParameterFilter& chosen,
-                               const ParameterFilter& dropped, real scale) {
+// False, and nothing is done, if it is the host's.
+bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFilter& dropped,
+                               real scale) {
+  if (!rule_.device.value.kernel) return false;
   if (looks()) check_threshold();
+  LanesOnDevice lanes(collection_.bank(), chosen);
+  if (!lanes.lane) return false;
+  GradientLane& lane = *lanes.lane;
   if (!on_device_) on_device_ = std::make_unique<TrainerOnDevice>();
   TrainerOnDevice& d = *on_device_;
   d.begin(lane.memory());
+  d.next.meeting = std::move(lanes.meeting);
   // Nothing is asked of the device for a parameter that stays as it is.
   const auto stays = [&](ParameterStorage& p, bool has_gradient) {
-    return p.size() == 0 || (!has_gradient && keep_factor(p) == 1 && !find_state(p));
+    return p.size() == 0 ||
+           (!has_gradient && keep_factor(p) == 1 && !average_kind_ && !find_state(p));
   };
   const auto all_of = [&](ParameterStorage& p, bool has_gradient) {
-    if (has_gradient && prepare_state(p)) d.fresh.push_back(&p);
+    if ((has_gradient || average_kind_) && prepare_state(p)) d.fresh.push_back(&p);
     UpdatePart part{.n = p.size(), .keep = keep_factor(p), .w = values_on(p, lane.memory())};
+    if (rule_.whole && p.is_lookup) {
+      part.n = p.row_size();
+      part.count = p.rows;
+    }
     if (State* state = rule_.arrays ? find_state(p) : nullptr)
       for (std::size_t k = 0; k < rule_.arrays; ++k) part.state[k] = (*state)[k].on(lane.memory());
     return part;
@@ -122,15 +137,15 @@ void Trainer::update_on_device(GradientLane& lane, const ParameterFilter& chosen
     if (stays(*p, r)) continue;
     UpdatePart part = all_of(*p, r);
     if (r && r->whole_written()) {
-      if (!r->rows().empty()) d.unify(*r);
+      if (!r->rows().empty()) d.next.sums.push_back(rows_into_whole(*r));
       part.g = r->whole();
       d.add(*p, part);
       continue;
     }
     std::vector<std::uint32_t> used;
     if (r) used.assign(r->rows().begin(), r->rows().end());
-    if (sparse_updates_enabled) {
-      const UpdatePart decay{.n = part.n, .keep = part.keep, .w = part.w};
+    if (sparse_updates_enabled && !sparse_updates_exact) {
+      const UpdatePart decay{.n = p->size(), .keep = part.keep, .w = part.w};
       part.keep = 1;
       if (r) d.add_rows(*p, part, std::move(used), r);
       d.add(*p, decay);
@@ -148,13 +163,27 @@ void Trainer::update_on_device(GradientLane& lane, const ParameterFilter& chosen
   d.next.rule = rule_.device.value.kernel;
   d.next.constants = constants_;
   d.next.scale = scale;
+  d.average_waited = average_waited_;
+  d.averages = averages_;
+  const bool averages = average_kind_ && average_waited_ + 1 >= average_every_;
+  if (averages) {
+    d.next.average = average_part(averages_ + 1);
+    for (ParameterStorage* p : averaged())
+      d.next.averages.push_back({.n = p->size(),
+                                 .keep = 1,
+                                 .w = values_on(*p, lane.memory()),
+                                 .state = {find_state(*p)->back().on(lane.memory())}});
+  }
   d.start();
+  if (average_kind_) average_waited_ = averages ? 0 : average_waited_ + 1;
+  averages_ += averages;
   d.waits = d.next.looks;
   d.clips = clipping_enabled;
   d.skips = skip_non_finite;
   count_update();
   drop_gradients(dropped);
   if (schedule_) learning_rate = schedule_.rate(++scheduled_);
+  return true;
 }
 
 // Makes the counters what they are when the last update has turned out to be what it is.
@@ -173,6 +202,8 @@ void Trainer::look_back() {
   --updates;
   if (updates_since_status > 0) --updates_since_status;
   if (schedule_) learning_rate = schedule_.rate(--scheduled_);
+  average_waited_ = d.average_waited;
+  averages_ = d.averages;
   for (ParameterStorage* p : d.fresh)
     if (State* state = find_state(*p)) state->clear();
   if (d.skips) {

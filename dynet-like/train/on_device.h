@@ -22,8 +22,6 @@ class TrainerOnDevice {
   /// The same for rows of a table; their gradients are those of `r`, or zero if that is null.
   void add_rows(ParameterStorage& p, UpdatePart part, std::vector<std::uint32_t> rows,
                 const RowGradients* r);
-  /// Moves the gradients of rows into that of the whole table.
-  void unify(const RowGradients& r);
   /// Starts it. Throws DeviceError, OutOfMemoryError.
   void start();
   UpdateOutcome outcome() { return updater_->outcome(); }
@@ -33,10 +31,22 @@ class TrainerOnDevice {
   std::vector<ParameterStorage*> fresh;  ///< those that got their state for this update
   bool waits = false;                    ///< the outcome of the last one is not known yet
   bool clips = false, skips = false;     ///< what is to be counted then
+  /// What counts averages, as it was before.
+  std::uint64_t average_waited = 0, averages = 0;
 
  private:
+  /// What the update changes of a parameter: some rows or all values.
+  struct Change {
+    ParameterStorage* p;
+    const float* w;
+    bool whole = false;
+    std::size_t count = 0;  // of rows
+    std::vector<UpdatePart> rows = {};
+  };
+  void copy_to_others(const Change& change);
+
   std::unique_ptr<Updater> updater_;
-  std::vector<ParameterStorage*> decays_;
+  std::vector<Change> changes_;
   std::vector<std::vector<std::uint32_t>> rows_;
   std::vector<std::vector<float*>> addresses_;
 };

@@ -14,12 +14,13 @@ StateArray::~StateArray() {
 
 float* StateArray::on(const std::shared_ptr<MemorySource>& memory) {
   if (memory_ != memory) {
-    bring_home();
     auto* const fresh = static_cast<float*>(memory->allocate(size_ * sizeof(float)));
-    if (there_) memory_->free(there_);
+    if (there_) {
+      if (!device_is_old_) memory->receive(fresh, *memory_, there_, size_ * sizeof(float));
+      memory_->free(there_);
+    }
     there_ = fresh;
     memory_ = memory;
-    device_is_old_ = true;
   }
   if (device_is_old_) memory->write(there_, data_, size_ * sizeof(float));
   device_is_old_ = false;

@@ -86,10 +86,7 @@ bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter
     throw ArgumentError("Trainer: gradients cannot count " + std::to_string(scale) + " times");
   look_back();
   bool made = true;
-  if (GradientLane* lane = lane_on_device(chosen))
-    update_on_device(*lane, chosen, dropped, scale);
-  else
-    made = update_on_host(chosen, dropped, scale);
+  if (!update_on_device(chosen, dropped, scale)) made = update_on_host(chosen, dropped, scale);
   tell_error();
   return made;
 }
@@ -192,7 +189,7 @@ void Trainer::prepare_lazy_rows(ParameterStorage& p, bool has_gradient) {
     p.settle_all();  // another trainer's rows
     return;
   }
-  if (!lazy && has_gradient) {
+  if (!lazy && (has_gradient || find_state(p))) {
     if (p.index >= lazy_.size()) lazy_.resize(p.index + 1);
     lazy_[p.index] = std::make_unique<MissedUpdates>(p, rule_, find_state(p));
     lazy = lazy_[p.index].get();
@@ -281,22 +278,29 @@ void Trainer::for_each_piece(F f) {
     for (unsigned job = 0; job < jobs; ++job) f(pieces_[job]);
 }
 
-void Trainer::update_averages() {
+// Those that an average is kept of, in the whole collection.
+std::vector<ParameterStorage*> Trainer::averaged() {
   std::vector<ParameterStorage*> all;
-  const auto add = [&](ParameterStorage& p) {
-    const State* state = contains(p) ? find_state(p) : nullptr;
-    if (!state || state->size() != arrays()) return;
-    p.settle_all();
-    all.push_back(&p);
-  };
-  for (auto& p : collection_.bank().parameters) add(*p);
-  for (auto& p : collection_.bank().tables) add(*p);
+  for (auto* list : {&collection_.bank().parameters, &collection_.bank().tables})
+    for (auto& p : *list)
+      if (const State* s = contains(*p) ? find_state(*p) : nullptr; s && s->size() == arrays())
+        all.push_back(p.get());
+  return all;
+}
+
+// How much of the values goes into the n-th average.
+float Trainer::average_part(std::uint64_t n) const {
+  return moving_average() == MovingAverage::Exponential
+             ? 1.0f - average_beta_
+             : static_cast<float>(1.0 / static_cast<double>(n));
+}
+
+void Trainer::update_averages() {
+  const std::vector<ParameterStorage*> all = averaged();
+  for (ParameterStorage* p : all) p->settle_all();
   cut(all, false);
   average_waited_ = 0;
-  ++averages_;
-  const float part = moving_average() == MovingAverage::Exponential
-                         ? 1.0f - average_beta_
-                         : static_cast<float>(1.0 / static_cast<double>(averages_));
+  const float part = average_part(++averages_);
   for (ParameterStorage* p : all) find_state(*p)->back().data();  // here, before threads ask
   for_each_piece([&](const Piece& piece) {
     const float* __restrict w = piece.p->values + piece.at;
@@ -431,17 +435,14 @@ void Trainer::cumulative_moving_average(std::uint64_t every) {
 
 void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correction) {
   need_weights("a second swap");
+  look_back();
   if (averages_ == 0)
     throw ArgumentError("Trainer: there is no moving average yet to swap the parameters to");
-  ParameterBank& bank = collection_.bank();
-  std::vector<ParameterStorage*> all;
-  for (auto* list : {&bank.parameters, &bank.tables})
-    for (auto& p : *list)
-      if (const State* s = contains(*p) ? find_state(*p) : nullptr; s && s->size() == arrays()) {
-        p->settle_all();
-        all.push_back(p.get());
-        if (save_weights) weights_.emplace_back(p.get(), StateArray(p->size()));
-      }
+  const std::vector<ParameterStorage*> all = averaged();
+  for (ParameterStorage* p : all) {
+    p->settle_all();
+    if (save_weights) weights_.emplace_back(p, StateArray(p->size()));
+  }
   for (auto& [p, saved] : weights_) std::copy_n(p->values, p->size(), saved.data());
   const double b = average_beta_, n = static_cast<double>(averages_);
   const bool corrects = bias_correction && moving_average() == MovingAverage::Exponential;

@@ -57,13 +57,15 @@ enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 ///
 /// Frozen parameters stay as they are, and so does their state.
 ///
-/// If all gradients come from one thread's graphs on one device, the update runs there: values and
-/// state stay on the device until somebody asks for them, and nobody waits. What came of such an
+/// If all gradients come from graphs on devices, the update runs on one of these, that with the
+/// lowest number: gradients of other lanes and devices are added up there, see LanesOnDevice, and
+/// the devices that have used a parameter since the update before get its new values. Values and
+/// state stay on devices until somebody asks for them, and nobody waits. What came of such an
 /// update is known in the next one, or when it is asked for by `status`, saving, `restart` or
 /// another member: only then are `clips`, `updates` and `skipped` what the rest of this text says,
-/// and an update that was left out is not told by `false` but counted then. EGTrainer, moving
-/// averages and `sparse_updates_exact` with tables run on the host, and so does an update whose
-/// gradients were looked at.
+/// and an update that was left out is not told by `false` but counted then. Exact rows of tables
+/// take their steps at once there. An update whose gradients were looked at runs on the host, and
+/// so does one with gradients of graphs on the processor among them.
 ///
 /// A trainer updates the parameters of its collection and everything below it, also those added
 /// later. It neither updates other parameters of the same tree nor drops their gradients. Gradients
@@ -210,9 +212,7 @@ class Trainer {
   bool looks() const { return clipping_enabled || skip_non_finite; }
   void check_threshold() const;
   bool update_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
-  GradientLane* lane_on_device(const ParameterFilter& chosen) const;
-  void update_on_device(GradientLane& lane, const ParameterFilter& chosen,
-                        const ParameterFilter& dropped, real scale);
+  bool update_on_device(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
   void look_back();
   void look_back() const { const_cast<Trainer*>(this)->look_back(); }
   void tell_error();
@@ -238,6 +238,8 @@ class Trainer {
   template <class F>
   void for_each_piece(F f);
   void start_average(MovingAverage kind, real beta, std::uint64_t every);
+  std::vector<ParameterStorage*> averaged();
+  float average_part(std::uint64_t n) const;
   void update_averages();
   void need_weights(const char* who) const;
   void forget_state();

@@ -2,9 +2,13 @@
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
+#ifdef DYNET_NCCL
+#include <nccl.h>
+#endif
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
@@ -57,10 +61,24 @@ std::vector<int> usable_devices() {
 // What the calling thread does next is done on this device.
 void use(int device) { check("the device cannot be used", cudaSetDevice(device)); }
 
+// Copies between two devices go the direct way, if there is one. Quick if it is open already.
+void open_way(int device, int other) {
+  for (const auto& [from, to] : {std::pair(device, other), std::pair(other, device)}) {
+    int reaches = 0;
+    if (from == to || cudaDeviceCanAccessPeer(&reaches, from, to) != cudaSuccess || !reaches)
+      continue;
+    use(from);
+    cudaDeviceEnablePeerAccess(to, 0);
+  }
+  cudaGetLastError();  // that it is open already, or cannot be
+}
+
 // Plain memory: CUDA's pools would hand it on in the order of one stream, but all streams use it.
 class Memory final : public MemorySource {
  public:
-  explicit Memory(int device) : device_(device) {}
+  Memory(int number, int device) : number_(number), device_(device) {}
+
+  int number() const override { return number_; }
 
   void* allocate(std::size_t bytes) override {
     use(device_);
@@ -83,6 +101,7 @@ class Memory final : public MemorySource {
   void write(void* to, const void* from, std::size_t bytes) override {
     copy("writing to the device", to, from, bytes, cudaMemcpyHostToDevice);
   }
+  void receive(void* to, MemorySource& source, const void* from, std::size_t bytes) override;
 
  private:
   void copy(const char* what, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
@@ -92,7 +111,7 @@ class Memory final : public MemorySource {
     check(what, cudaDeviceSynchronize());  // small writes may still be on their way
   }
 
-  int device_;
+  int number_, device_;
 };
 
 // Updates run in the stream that CUDA orders with all ordinary ones; graphs in ordinary ones. Each
@@ -119,6 +138,24 @@ struct Event {
   Event& operator=(const Event&) = delete;
   ~Event() { cudaEventDestroy(event); }
 };
+// What a device does next in the stream for updates waits for all that another one does now.
+void let_wait(int device, int other) {
+  use(other);
+  const Event reached;
+  check("marking a place in a stream", cudaEventRecord(reached.event, cudaStreamLegacy));
+  use(device);
+  check("waiting for another stream", cudaStreamWaitEvent(cudaStreamLegacy, reached.event));
+}
+
+void Memory::receive(void* to, MemorySource& source, const void* from, std::size_t bytes) {
+  const int other = static_cast<Memory&>(source).device_;
+  open_way(device_, other);
+  let_wait(device_, other);
+  check("copying between devices",
+        cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, cudaStreamLegacy));
+  let_wait(other, device_);
+}
+
 struct Blas {
   cublasHandle_t handle = nullptr;
   explicit Blas(cudaStream_t stream) {
@@ -223,11 +260,15 @@ class CudaDriver final : public Driver {
   }
   void wait_for(Driver& other) override {
     auto& that = static_cast<CudaDriver&>(other);
+    open_way(device_, that.device_);
     use(that.device_);
     check("marking a place in a stream", cudaEventRecord(that.reached_.event, that.stream_.stream));
     use(device_);
     check("waiting for another stream", cudaStreamWaitEvent(stream_.stream, that.reached_.event));
   }
+
+  int device() const { return device_; }
+  cudaStream_t stream() const { return stream_.stream; }
 
  private:
   void copy(const char* what, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
@@ -253,7 +294,79 @@ class CudaDriver final : public Driver {
   std::optional<Blas> blas_;
 };
 
+#ifdef DYNET_NCCL
+void check(const char* what, ncclResult_t result) {
+  if (result != ncclSuccess)
+    throw DeviceError(std::string(what) + ": " + ncclGetErrorString(result) + " (NCCL)");
+}
+
+class Nccl final : public Communicator {
+ public:
+  // Throws DeviceError.
+  explicit Nccl(const std::vector<Driver*>& members) : handles_(members.size()) {
+    std::vector<int> devices;
+    for (Driver* d : members) {
+      members_.push_back(static_cast<CudaDriver*>(d));
+      devices.push_back(members_.back()->device());
+    }
+    check("NCCL cannot be started",
+          ncclCommInitAll(handles_.data(), static_cast<int>(devices.size()), devices.data()));
+  }
+  ~Nccl() override {
+    for (const ncclComm_t h : handles_) ncclCommDestroy(h);
+  }
+
+  void reduce(const std::vector<Sum>& sums) override {
+    together("a sum over devices", [&](std::size_t d, ncclComm_t handle, cudaStream_t stream) {
+      for (const Sum& s : sums)
+        check("a sum over devices", ncclReduce(s.there[d], d == 0 ? s.to : nullptr, s.n, ncclFloat,
+                                               ncclSum, 0, handle, stream));
+    });
+  }
+  void broadcast(const std::vector<Spread>& spreads) override {
+    together("a broadcast", [&](std::size_t d, ncclComm_t handle, cudaStream_t stream) {
+      for (const Spread& s : spreads)
+        check("a broadcast", ncclBroadcast(s.from, d == 0 ? const_cast<float*>(s.from) : s.there[d],
+                                           s.n, ncclFloat, 0, handle, stream));
+    });
+  }
+
+ private:
+  // f(d, handle, stream) for each device, as one call of NCCL.
+  template <class F>
+  void together(const char* what, F f) {
+    check(what, ncclGroupStart());
+    try {
+      for (std::size_t d = 0; d < members_.size(); ++d) {
+        use(members_[d]->device());
+        f(d, handles_[d], members_[d]->stream());
+      }
+    } catch (...) {
+      ncclGroupEnd();
+      throw;
+    }
+    check(what, ncclGroupEnd());
+  }
+
+  std::vector<CudaDriver*> members_;
+  std::vector<ncclComm_t> handles_;
+};
+#endif
+
 }  // namespace
+
+std::unique_ptr<Communicator> make_communicator(const std::vector<Driver*>& members) {
+#ifdef DYNET_NCCL
+  try {
+    return std::make_unique<Nccl>(members);
+  } catch (const DeviceError&) {
+    return nullptr;  // two devices that are parts of one, for example
+  }
+#else
+  static_cast<void>(members);
+  return nullptr;
+#endif
+}
 
 int device_count() { return static_cast<int>(usable_devices().size()); }
 
@@ -261,7 +374,8 @@ int device_count() { return static_cast<int>(usable_devices().size()); }
 const std::shared_ptr<MemorySource>& memory_of(int number) {
   static const auto all = [] {
     std::vector<std::shared_ptr<MemorySource>> memories;
-    for (const int device : usable_devices()) memories.push_back(std::make_shared<Memory>(device));
+    for (const int device : usable_devices())
+      memories.push_back(std::make_shared<Memory>(static_cast<int>(memories.size()), device));
     return memories;
   }();
   return all.at(static_cast<std::size_t>(number));

@@ -8,14 +8,18 @@ namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 18;
 
-struct Fetch {
+struct Copy {
   void* to;
   const void* from;
   std::size_t bytes;
 };
 void fetch_now(Driver& driver, void* work) {
-  const Fetch& f = *static_cast<const Fetch*>(work);
-  driver.fetch(f.to, f.from, f.bytes);
+  const Copy& c = *static_cast<const Copy*>(work);
+  driver.fetch(c.to, c.from, c.bytes);
+}
+void copy_now(Driver& driver, void* work) {
+  const Copy& c = *static_cast<const Copy*>(work);
+  driver.copy(c.to, c.from, c.bytes);
 }
 void multiply_now(Driver& driver, void* work) { driver.multiply(*static_cast<Product*>(work)); }
 
@@ -76,7 +80,11 @@ void Queue::multiply(const Product& p) {
 }
 
 void Queue::fetch(void* to, const void* from, std::size_t bytes) {
-  commands_.push_back({fetch_now, new (memory_.allocate(sizeof(Fetch))) Fetch{to, from, bytes}});
+  commands_.push_back({fetch_now, new (memory_.allocate(sizeof(Copy))) Copy{to, from, bytes}});
+}
+
+void Queue::copy(void* to, const void* from, std::size_t bytes) {
+  commands_.push_back({copy_now, new (memory_.allocate(sizeof(Copy))) Copy{to, from, bytes}});
 }
 
 Many<float> Queue::many(float* const* p, std::size_t n, std::size_t size) {
@@ -218,6 +226,13 @@ void Queue::flush() {
   half_ = 1 - half_;
   chunk_ = 0;
   driver_->wait(half_);  // what was sent from it has arrived, and may be written over
+}
+
+void Queue::forget() {
+  for (Chunk& c : chunks_[half_]) c.used = 0;
+  chunk_ = 0;
+  commands_.clear();
+  memory_.reset();
 }
 
 void Queue::read(float* to, const float* from, std::size_t n) {

@@ -95,10 +95,14 @@ class Queue {
 
   /// To be called before each operation: temporaries may be used again.
   void begin_operation() { temporaries_.rewind(first_temporary_); }
+  /// Copies between places of any devices.
+  void copy(void* to, const void* from, std::size_t bytes);
   /// Copies into pinned memory; the bytes are there after `wait`.
   void fetch(void* to, const void* from, std::size_t bytes);
   /// Starts everything that was put in, and returns before it is done.
   void flush();
+  /// Forgets everything that was put in since the last `flush`.
+  void forget();
   /// Waits until everything is done that was flushed.
   void wait() { driver_->wait(1 - half_); }
   /// Flushes, and copies n numbers from the device when they are there.

@@ -4,13 +4,13 @@
 
 #include "dynet-like/base/errors.h"
 #include "kernels/cuda/device.cuh"
+#include "kernels/cuda/exchange.h"
+#include "kernels/cuda/pieces.h"
 #include "kernels/cuda/queue.h"
+#include "kernels/cuda/sums.h"
 #include "kernels/cuda/update.h"
 
 namespace dynet::cuda {
-
-// What a block works on: so few values that small models have work for many blocks.
-constexpr std::size_t kPiece = 4096;
 
 struct UpdateWork {
   /// An UpdatePart as kernels see it.
@@ -22,14 +22,8 @@ struct UpdateWork {
     const std::uint32_t* rows;
     float* const* row_g;
     unsigned first_piece;
-    unsigned rows_each;  // of a piece
+    unsigned rows_each;  // of a piece; 0: pieces are of kPiece values
     float keep;
-  };
-  /// Parts and the pieces that they are cut into, on the device.
-  struct Pieces {
-    const Part* parts;
-    const std::uint32_t* part_of;
-    unsigned count;
   };
   /// Of the gradients of an update.
   struct Norm {
@@ -42,7 +36,7 @@ struct UpdateWork {
     float scale;
   };
 
-  Pieces steps;
+  Pieces<Part> steps;
   Factor factor;
   TrainerConstants constants;
 };
@@ -50,7 +44,7 @@ struct UpdateWork {
 namespace {
 
 using Part = UpdateWork::Part;
-using Pieces = UpdateWork::Pieces;
+using Pieces = cuda::Pieces<Part>;
 using Norm = UpdateWork::Norm;
 using Factor = UpdateWork::Factor;
 
@@ -63,12 +57,18 @@ struct DoubleSmallest {
   __device__ double operator()(double a, double b) const { return b < a ? b : a; }
 };
 
+// Of the r-th row of a part: its number in the table, and its gradient, or null.
+__device__ std::size_t row_number(const Part& p, std::size_t r) { return p.rows ? p.rows[r] : r; }
+__device__ const float* gradient_of(const Part& p, std::size_t r) {
+  return p.row_g ? p.row_g[r] : p.g ? p.g + r * p.n : nullptr;
+}
+
 // f(e, g) for each value of this block's piece: where it is from the first of its parameter, and
 // where its gradient is, or null.
 template <class F>
 __device__ void each_of_piece(const Part& p, F f) {
   const std::size_t piece = blockIdx.x - p.first_piece;
-  if (!p.rows) {
+  if (p.rows_each == 0) {
     const std::size_t end = p.n < (piece + 1) * kPiece ? p.n : (piece + 1) * kPiece;
     for (std::size_t e = piece * kPiece + threadIdx.x; e < end; e += blockDim.x)
       f(e, p.g ? p.g + e : nullptr);
@@ -80,7 +80,8 @@ __device__ void each_of_piece(const Part& p, F f) {
   const auto n = static_cast<std::uint32_t>(p.n);
   for (std::uint32_t e = threadIdx.x; e < rows * n; e += blockDim.x) {
     const std::size_t r = first + e / n;
-    f(p.rows[r] * p.n + e % n, p.row_g ? p.row_g[r] + e % n : nullptr);
+    const float* const g = gradient_of(p, r);
+    f(row_number(p, r) * p.n + e % n, g ? g + e % n : nullptr);
   }
 }
 
@@ -138,17 +139,49 @@ __global__ void decay_kernel(Pieces all, Factor f) {
   each_of_piece(p, [&](std::size_t e, const float*) { p.w[e] = flush_subnormal(p.w[e] * keep); });
 }
 
-__global__ void add_kernel(Pieces all) {
+__global__ void average_kernel(Pieces all, Factor f, float part) {
+  float factor;
+  if (!find_factor(f, &factor)) return;
   const Part p = all.parts[all.part_of[blockIdx.x]];
-  each_of_piece(p, [&](std::size_t e, const float* g) { p.w[e] += *g; });
+  each_of_piece(p, [&](std::size_t e, const float*) {
+    float* const a = p.state[0] + e;
+    *a += part * (p.w[e] - *a);
+  });
 }
 
-Pieces cut(Queue& q, const std::vector<UpdatePart>& parts) {
+// See EGTrainer. A block has a row, or a parameter.
+__global__ void exponentiated_kernel(Pieces all, Factor f, TrainerConstants constants) {
+  float factor;
+  if (!find_factor(f, &factor)) return;
+  const Part p = all.parts[all.part_of[blockIdx.x]];
+  const std::size_t r = blockIdx.x - p.first_piece;
+  float* const w = p.w + row_number(p, r) * p.n;
+  float* const h = p.state[0] + row_number(p, r) * p.n;
+  const float* const g = gradient_of(p, r);
+  const float rate = constants[0], momentum = constants[1];
+  float largest = -INFINITY, moves = 0;
+  for (std::size_t e = threadIdx.x; e < p.n; e += blockDim.x) {
+    if (g || h[e] != 0) moves = 1;
+    h[e] = flush_subnormal(momentum * h[e] - (g ? rate * factor * g[e] : 0.0f));
+    if (w[e] > 0 && h[e] > largest) largest = h[e];
+  }
+  moves = over_block(moves, Largest());
+  largest = over_block(largest, Largest());
+  double sum = 0;
+  for (std::size_t e = threadIdx.x; e < p.n; e += blockDim.x) {
+    if (moves != 0 && w[e] > 0) w[e] *= std::exp(h[e] - largest);
+    sum += static_cast<double>(w[e]);
+  }
+  sum = over_block(sum, DoubleSum());
+  const float scale = moves != 0 ? static_cast<float>(static_cast<double>(p.keep) / sum) : p.keep;
+  for (std::size_t e = threadIdx.x; e < p.n; e += blockDim.x) w[e] *= scale;
+}
+
+// Whole: a piece is a row, or a parameter.
+Pieces cut(Queue& q, const std::vector<UpdatePart>& parts, bool whole = false) {
   Part* const all = q.stage<Part>(parts.size());
-  std::size_t pieces = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const UpdatePart& p = parts[i];
-    const std::size_t rows_each = std::max<std::size_t>(1, kPiece / p.n);
     all[i] = {p.n,
               p.count,
               p.w,
@@ -156,17 +189,15 @@ Pieces cut(Queue& q, const std::vector<UpdatePart>& parts) {
               {p.state[0], p.state[1], p.state[2]},
               p.rows ? q.send(p.rows, p.count) : nullptr,
               p.row_g ? q.send(p.row_g, p.count) : nullptr,
-              static_cast<unsigned>(pieces),
-              static_cast<unsigned>(rows_each),
+              0,
+              whole    ? 1
+              : p.rows ? static_cast<unsigned>(std::max<std::size_t>(1, kPiece / p.n))
+                       : 0,
               p.keep};
-    pieces += p.rows ? (p.count + rows_each - 1) / rows_each : (p.n + kPiece - 1) / kPiece;
   }
-  auto* const part_of = q.stage<std::uint32_t>(pieces);
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    std::fill(part_of + all[i].first_piece,
-              part_of + (i + 1 < parts.size() ? all[i + 1].first_piece : pieces),
-              static_cast<std::uint32_t>(i));
-  return {q.on_device(all), q.on_device(part_of), static_cast<unsigned>(pieces)};
+  return cut(q, all, parts.size(), [](const Part& p) {
+    return p.rows_each ? (p.count + p.rows_each - 1) / p.rows_each : (p.n + kPiece - 1) / kPiece;
+  });
 }
 
 template <class Rule>
@@ -174,9 +205,14 @@ void step(Queue& q, const UpdateWork& work) {
   q.launch(Grid{work.steps.count}, step_kernel<Rule>, work.steps, work.factor, work.constants);
 }
 
+void step_exponentiated(Queue& q, const UpdateWork& work) {
+  q.launch(Grid{work.steps.count}, exponentiated_kernel, work.steps, work.factor, work.constants);
+}
+
 class CudaUpdater final : public Updater {
  public:
-  explicit CudaUpdater(int number) : queue_(make_driver(number, StreamKind::updates)) {
+  explicit CudaUpdater(int number)
+      : queue_(make_driver(number, StreamKind::updates)), exchange_(queue_) {
     norm_ = static_cast<Norm*>(memory()->allocate(sizeof(Norm)));
     try {
       norm_here_ = static_cast<Norm*>(queue_.driver().allocate_pinned(sizeof(Norm)));
@@ -193,21 +229,14 @@ class CudaUpdater final : public Updater {
   const std::shared_ptr<MemorySource>& memory() override { return queue_.driver().memory(); }
 
   void update(const DeviceUpdate& u) override {
-    queue_.begin_operation();
-    const Pieces sums = cut(queue_, u.sums), steps = cut(queue_, u.steps),
-                 decays = cut(queue_, u.decays);
-    auto* const squares = reinterpret_cast<double*>(queue_.temporary(2 * steps.count));
-    queue_.launch(Grid{sums.count}, add_kernel, sums);
-    if (u.looks) {
-      queue_.launch(Grid{steps.count}, square_kernel, steps, squares);
-      queue_.launch(Grid{1}, norm_kernel, steps, squares, norm_);
-      queue_.fetch(norm_here_, norm_, sizeof(Norm));
-      scale_ = u.scale;
+    try {
+      put_in(u);
+    } catch (...) {
+      queue_.forget();
+      exchange_.forget();
+      throw;
     }
-    const Factor factor{u.looks ? norm_ : nullptr, u.threshold, u.scale};
-    u.rule->step(queue_, {steps, factor, u.constants});
-    queue_.launch(Grid{decays.count}, decay_kernel, decays, factor);
-    queue_.flush();
+    exchange_.start();
   }
 
   UpdateOutcome outcome() override {
@@ -217,7 +246,29 @@ class CudaUpdater final : public Updater {
   }
 
  private:
+  void put_in(const DeviceUpdate& u) {
+    queue_.begin_operation();
+    exchange_.begin();
+    exchange_.gather(u.meeting);
+    add_up(queue_, u.sums);
+    const Pieces steps = cut(queue_, u.steps, u.rule->whole), decays = cut(queue_, u.decays);
+    if (u.looks) {
+      auto* const squares = reinterpret_cast<double*>(queue_.temporary(2 * steps.count));
+      queue_.launch(Grid{steps.count}, square_kernel, steps, squares);
+      queue_.launch(Grid{1}, norm_kernel, steps, squares, norm_);
+      queue_.fetch(norm_here_, norm_, sizeof(Norm));
+      scale_ = u.scale;
+    }
+    const Factor factor{u.looks ? norm_ : nullptr, u.threshold, u.scale};
+    u.rule->step(queue_, {steps, factor, u.constants});
+    queue_.launch(Grid{decays.count}, decay_kernel, decays, factor);
+    const Pieces averages = cut(queue_, u.averages);
+    queue_.launch(Grid{averages.count}, average_kernel, averages, factor, u.average);
+    exchange_.spread(u.copies);
+  }
+
   Queue queue_;
+  Exchange exchange_;
   Norm* norm_ = nullptr;
   Norm* norm_here_ = nullptr;  // pinned
   float scale_ = 1;
@@ -228,12 +279,10 @@ class CudaUpdater final : public Updater {
 const UpdateRule kUpdateSGD{step<rules::SGD>}, kUpdateMomentum{step<rules::Momentum>},
     kUpdateAdagrad{step<rules::Adagrad>}, kUpdateAdadelta{step<rules::Adadelta>},
     kUpdateRMSProp{step<rules::RMSProp>}, kUpdateAdam{step<rules::Adam<false>>},
-    kUpdateAmsgrad{step<rules::Adam<true>>};
+    kUpdateAmsgrad{step<rules::Adam<true>>}, kUpdateExponentiated{step_exponentiated, true};
 
 std::unique_ptr<Updater> make_updater(const std::shared_ptr<MemorySource>& memory) {
-  for (int d = 0; d < device_count(); ++d)
-    if (memory_of(d) == memory) return std::make_unique<CudaUpdater>(d);
-  throw DeviceError("a trainer was given memory of no device");
+  return std::make_unique<CudaUpdater>(memory->number());
 }
 
 }  // namespace dynet::cuda

@@ -16,10 +16,11 @@ struct UpdateWork;
 /// The kernel of a rule: puts its steps into a queue.
 struct UpdateRule {
   void (*step)(Queue&, const UpdateWork&);
+  bool whole = false;  ///< the values of a parameter, or of a row, depend on each other
 };
 
 DYNET_CUDA_PART const UpdateRule kUpdateSGD, kUpdateMomentum, kUpdateAdagrad, kUpdateAdadelta,
-    kUpdateRMSProp, kUpdateAdam, kUpdateAmsgrad;
+    kUpdateRMSProp, kUpdateAdam, kUpdateAmsgrad, kUpdateExponentiated;
 
 /// For the device with this memory. Throws DeviceError.
 std::unique_ptr<Updater> make_updater(const std::shared_ptr<MemorySource>& memory);

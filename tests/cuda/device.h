@@ -55,14 +55,16 @@ class SmallDevice {
 #else
 class SmallDevice {
  public:
-  explicit SmallDevice(std::size_t bytes) : before_(emulation::limit()) {
-    emulation::limit() = bytes;
+  explicit SmallDevice(std::size_t bytes, int number = 0)
+      : number_(number), before_(emulation::limit(number)) {
+    emulation::limit(number) = bytes;
   }
-  ~SmallDevice() { emulation::limit() = before_; }
+  ~SmallDevice() { emulation::limit(number_) = before_; }
   SmallDevice(const SmallDevice&) = delete;
   SmallDevice& operator=(const SmallDevice&) = delete;
 
  private:
+  int number_;
   std::size_t before_;
 };
 #endif

@@ -11,14 +11,25 @@ inline constexpr int kDevices = 3;
 /// Bytes that a device has. A test may make it smaller.
 std::size_t& limit(int device = 0);
 
+/// How many of them are taken.
+std::size_t used(int device = 0);
+
 /// What was asked of all devices.
 struct Counts {
   std::atomic<std::size_t> launches, products;
   std::atomic<std::size_t> uploads, uploaded;  ///< from pinned memory; bytes
   std::atomic<std::size_t> allocations;
-  std::atomic<std::size_t> copies;  ///< for which the host has waited, to or from a device
+  std::atomic<std::size_t> together;  ///< numbers summed up or spread over devices together
+  std::atomic<std::size_t> between;   ///< bytes copied between devices
+  std::atomic<std::size_t> copies;    ///< for which the host has waited, to or from a device
 };
 Counts& counts();
+
+/// Whether devices work together, as with NCCL. False at first.
+std::atomic<bool>& communicates();
+
+/// The number of a device whose work is done as soon as it may; -1, as at first, if it is none.
+std::atomic<int>& hurried();
 
 /// While it is true nothing is run: only the host's part of the work is done.
 std::atomic<bool>& idle();

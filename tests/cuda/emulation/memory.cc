@@ -80,6 +80,13 @@ void Memory::write(void* to, const void* from, std::size_t bytes) {
   if (bytes > 0) std::memcpy(ours(to), from, bytes);
 }
 
+void Memory::receive(void* to, MemorySource& source, const void* from, std::size_t bytes) {
+  counts().between += bytes;
+  auto& that = static_cast<Memory&>(source);
+  copy_between(device_, that.device_,
+               [=, this, &that] { std::memcpy(ours(to), that.ours(from), bytes); });
+}
+
 Memory::Open::Open(Memory& memory) : memory_(memory) {
   mprotect(memory.of_kernels_, memory.end_, PROT_READ | PROT_WRITE);
 }
@@ -96,5 +103,7 @@ const std::shared_ptr<MemorySource>& shared_memory(int number) {
   }();
   return all.at(static_cast<std::size_t>(number));
 }
+
+std::size_t used(int device) { return memory(device).used(); }
 
 }  // namespace dynet::emulation

@@ -19,11 +19,14 @@ class Memory final : public MemorySource {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
+  int number() const override { return device_; }
   void* allocate(std::size_t bytes) override;
   void free(void* p) noexcept override;
   void read(void* to, const void* from, std::size_t bytes) override;
   void write(void* to, const void* from, std::size_t bytes) override;
+  void receive(void* to, MemorySource& source, const void* from, std::size_t bytes) override;
 
+  std::size_t used() const { return used_; }
   bool holds(const void* p) const { return p >= of_kernels_ && p < of_kernels_ + kSize; }
   /// The same place, for what is no kernel.
   template <class T>

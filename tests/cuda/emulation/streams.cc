@@ -29,7 +29,7 @@ struct Work {
 
 struct Stream::Line {
   std::size_t device;
-  bool updates;
+  bool updates = false;
   std::deque<Work> waiting;
   std::size_t done = 0;
   std::vector<Need> needs;  // of what is put in next
@@ -42,6 +42,7 @@ namespace {
 struct All {
   std::recursive_mutex mutex;
   std::array<std::vector<std::weak_ptr<Line>>, kDevices> lines;
+  std::array<std::shared_ptr<Line>, kDevices> legacy;
   std::array<std::optional<Memory::Open>, kDevices> open;
   unsigned depth = 0;
 };
@@ -52,6 +53,35 @@ All& all() {
 
 void need(std::vector<Need>& needs, const std::shared_ptr<Line>& line) {
   if (!line->waiting.empty()) needs.push_back({line, line->end()});
+}
+
+const std::shared_ptr<Line>& legacy(int device) {
+  const auto d = static_cast<std::size_t>(device);
+  auto& line = all().legacy[d];
+  if (!line) {
+    line = std::make_shared<Line>();
+    line->device = d;
+    line->updates = true;
+    all().lines[d].push_back(line);
+  }
+  return line;
+}
+
+void put_into(const std::shared_ptr<Line>& line, std::function<void()> work) {
+  Work next{std::move(work), std::exchange(line->needs, {})};
+  for (const auto& l : all().lines[line->device])
+    if (const auto other = l.lock(); other && other != line && other->updates != line->updates)
+      need(next.needs, other);
+  line->waiting.push_back(std::move(next));
+}
+
+// In the legacy stream marks and waits are work, too, that other streams wait for and that waits
+// for them.
+void let_wait(const std::shared_ptr<Line>& line, const std::shared_ptr<Line>& other) {
+  if (other == line) return;
+  if (other->updates) put_into(other, [] {});
+  need(line->needs, other);
+  if (line->updates) put_into(line, [] {});
 }
 
 // What needs what was always put in later than that.
@@ -78,18 +108,17 @@ void run_until_closed(Line& line, std::size_t number) {
 
 }  // namespace
 
-// The stream for updates is CUDA's legacy stream, one for each device.
+// The stream for updates is CUDA's legacy stream: there is always one for each device.
 Stream::Stream(int device, cuda::StreamKind kind) {
   const std::lock_guard lock(all().mutex);
   auto& lines = all().lines[static_cast<std::size_t>(device)];
   std::erase_if(lines, [](const auto& l) { return l.expired(); });
-  const bool updates = kind == cuda::StreamKind::updates;
-  for (const auto& l : lines)
-    if (const auto line = l.lock(); updates && line && line->updates) line_ = line;
-  if (line_) return;
+  if (kind == cuda::StreamKind::updates) {
+    line_ = legacy(device);
+    return;
+  }
   line_ = std::make_shared<Line>();
   line_->device = static_cast<std::size_t>(device);
-  line_->updates = updates;
   lines.push_back(line_);
 }
 
@@ -103,11 +132,8 @@ Stream::~Stream() {
 void Stream::put(std::function<void()> work) {
   if (idle()) return;
   const std::lock_guard lock(all().mutex);
-  Work next{std::move(work), std::exchange(line_->needs, {})};
-  for (const auto& l : all().lines[line_->device])
-    if (const auto other = l.lock(); other && other != line_ && other->updates != line_->updates)
-      need(next.needs, other);
-  line_->waiting.push_back(std::move(next));
+  put_into(line_, std::move(work));
+  if (static_cast<int>(line_->device) == hurried()) run_until_closed(*line_, line_->end());
 }
 
 std::size_t Stream::end() const {
@@ -121,8 +147,17 @@ void Stream::reach(std::size_t number) {
 }
 
 void Stream::wait_for(const Stream& other) {
+  if (idle()) return;
   const std::lock_guard lock(all().mutex);
-  if (other.line_ != line_) need(line_->needs, other.line_);
+  let_wait(line_, other.line_);
+}
+
+void copy_between(int to, int from, std::function<void()> work) {
+  if (idle()) return;
+  const std::lock_guard lock(all().mutex);
+  let_wait(legacy(to), legacy(from));
+  put_into(legacy(to), std::move(work));
+  let_wait(legacy(from), legacy(to));
 }
 
 void finish(int device) {

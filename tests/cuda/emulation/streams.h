@@ -31,6 +31,8 @@ class Stream {
   std::shared_ptr<Line> line_;
 };
 
+/// Work of two devices, in their streams for updates.
+void copy_between(int to, int from, std::function<void()> work);
 /// Waits for all that lies in the streams of a device.
 void finish(int device);
 /// To be called by work: opens the memory of the device to kernels, until what is waited for is

@@ -1,0 +1,469 @@
+// Trainers whose gradients come from several lanes and devices.
+
+#include <array>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dynet-like/param/on_device.h"
+#include "kernels/cuda/queue.h"
+#include "tests/cuda/training.h"
+
+using namespace dynet;
+using namespace dynet::test;
+
+namespace {
+
+/// Lanes by their devices; with numbers, or each of a thread of its own.
+struct Lanes {
+  const char* name;
+  std::vector<int> devices;
+  bool numbered;
+};
+
+/// Those that can be had here.
+std::vector<Lanes> arrangements() {
+  std::vector<Lanes> all;
+  for (const Lanes& l : std::vector<Lanes>{{"two of one", {0, 0}, true},
+                                           {"threads of one", {0, 0, 0}, false},
+                                           {"one of each of two", {0, 1}, false},
+                                           {"one of each of three", {2, 1, 0}, true},
+                                           {"threads of three", {1, 2, 0}, false},
+                                           {"many, not on the first", {2, 1, 1, 2, 1}, true},
+                                           {"many threads", {1, 0, 1, 0, 0}, false}})
+    if (*std::max_element(l.devices.begin(), l.devices.end()) < cuda::kDevices.count())
+      all.push_back(l);
+  return all;
+}
+
+/// Gradients of update k in each lane, or in as many lanes on the host.
+void give(Given& m, unsigned k, const Lanes& lanes, bool on_device, float size) {
+  for (unsigned n = 0; n < lanes.devices.size(); ++n) {
+    const Memory memory = on_device ? device_memory(lanes.devices[n]) : nullptr;
+    GradientLanes& all = m.pc.bank().gradients;
+    const auto fill = [&](GradientLane& lane) { m.gradients(k + 37 * n, lane, size); };
+    if (lanes.numbered)
+      fill(all.numbered(n, memory));
+    else
+      std::thread([&] { fill(all.mine(memory)); }).join();
+  }
+}
+
+/// The values of all parameters as a device has them.
+Floats values_there(const ParameterCollection& pc, const Memory& memory) {
+  Floats all;
+  const auto add = [&](ParameterStorage& p) {
+    const float* const from = values_on(p, memory);
+    all.resize(all.size() + p.size());
+    if (p.size() > 0) memory->read(&*all.end() - p.size(), from, p.size() * sizeof(float));
+  };
+  for (const Parameter& p : pc.parameters_list()) add(p.get_storage());
+  for (const LookupParameter& p : pc.lookup_parameters_list()) add(p.get_storage());
+  return all;
+}
+
+/// As graphs there do, all ask for the values.
+void use_values(Given& m, const Lanes& lanes) {
+  for (const int d : lanes.devices) {
+    for (const Parameter& p : m.pc.parameters_list()) values_on(p.get_storage(), device_memory(d));
+    for (const LookupParameter& p : m.pc.lookup_parameters_list())
+      values_on(p.get_storage(), device_memory(d));
+  }
+}
+
+Outcome train(const TrainerCase& c, const Setting& s, const Lanes& lanes, bool on_device) {
+  constexpr unsigned kUpdates = 8;
+  Given m(c);
+  const auto trainer = c.make(m.pc);
+  s.prepare(m, *trainer);
+  for (unsigned k = 0; k < kUpdates; ++k) {
+    m.pc.reset_gradient();
+    if (on_device && k % 3 != 1) use_values(m, lanes);
+    give(m, k, lanes, on_device, k % 2 ? 0.01f : 1);
+    CHECK(s.update(m, *trainer, k));
+  }
+  if (on_device)
+    for (const int d : lanes.devices)
+      CHECK((values_there(m.pc, device_memory(d)) == all_values(m.pc)));
+  return Outcome(m.pc, *trainer);
+}
+
+/// One update of a model from several graphs, one for each device, on a thread each.
+void update(Model& m, Trainer& trainer, unsigned k, const std::vector<Device*>& devices) {
+  std::vector<std::thread> threads;
+  for (unsigned n = 0; n < devices.size(); ++n)
+    threads.emplace_back([&, n] { m.backward(10 * k + n, devices[n]); });
+  for (std::thread& t : threads) t.join();
+  trainer.update(1.0f / static_cast<float>(devices.size()));
+}
+
+bool has_devices(int n) {
+  if (cuda::kDevices.count() >= n) return true;
+  std::printf("\nskipped: there are no %d devices\n", n);
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("gradients of lanes on devices meet in the bits that they have on the host",
+          "[cuda][devices]") {
+  for (const Lanes& lanes : arrangements()) {
+    CAPTURE(lanes.name);
+    Floats results[2];
+    for (const bool on_device : {false, true}) {
+      Given m(trainer_cases()[0]);
+      SimpleSGDTrainer trainer(m.pc, 1);  // w - g, with one rounding
+      trainer.clipping_enabled = false;
+      for (unsigned k = 0; k < 8; ++k) {
+        if (on_device) use_values(m, lanes);
+        give(m, k, lanes, on_device, 1);
+        trainer.update();
+      }
+      results[on_device] = all_values(m.pc);
+    }
+    CHECK((results[0] == results[1]));
+  }
+}
+
+TEST_CASE("every trainer does over several devices what it does on the host", "[cuda][devices]") {
+  double largest = 0;
+  unsigned runs = 0;
+  const auto trainers = trainer_cases();
+  for (const Lanes& lanes : arrangements())
+    for (std::size_t t = runs % 3; t < trainers.size(); t += 3)
+      for (const Setting& s : settings()) {
+        CAPTURE(lanes.name, trainers[t].name, s.name);
+        largest = std::max(largest, check_same(train(trainers[t], s, lanes, false),
+                                               train(trainers[t], s, lanes, true), 2e-5));
+        ++runs;
+      }
+  std::printf("%u runs, largest difference %g\n", runs, largest);
+}
+
+TEST_CASE("a model trains over devices as on the host, and the same bits again",
+          "[cuda][devices]") {
+  if (!has_devices(2)) return;
+  std::vector<Device*> devices;
+  for (int d = 0; d < std::min(3, cuda::kDevices.count()); ++d) {
+    devices.push_back(gpu(d));
+    if (d == 0) continue;
+    Floats results[3];
+    for (unsigned run = 0; run < 3; ++run) {
+      Model m;
+      AdamTrainer trainer(m.pc, 0.01f);
+      trainer.clip_threshold = 0.1f;
+      m.pc.set_weight_decay_lambda(1e-3f);
+      for (unsigned k = 0; k < 10; ++k)
+        update(m, trainer, k, run == 0 ? std::vector<Device*>(devices.size()) : devices);
+      CHECK_THAT(trainer.status(), Catch::Contains("clips=10 updates=10"));
+      results[run] = all_values(m.pc);
+    }
+    CHECK(results[1] == results[2]);
+    CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-3);
+  }
+}
+
+TEST_CASE("a device may be left out of an update, and another one be the first",
+          "[cuda][devices]") {
+  if (!has_devices(2)) return;
+  Floats results[2];
+  for (const bool on_device : {false, true}) {
+    Model m;
+    AdamTrainer trainer(m.pc, 0.01f);
+    trainer.exponential_moving_average(0.5f);
+    const std::vector<std::vector<int>> turns{{0, 1}, {0}, {1}, {1, 0}, {0, 1, 1}, {1, 1}, {0, 0}};
+    for (unsigned k = 0; k < 14; ++k) {
+      const std::vector<int>& turn = turns[k % turns.size()];
+      std::vector<Device*> devices;
+      for (const int d : turn) devices.push_back(on_device ? gpu(d) : nullptr);
+      update(m, trainer, k, devices);
+      if (k == 5) m.w.set_updated(false);
+      if (k == 9) m.w.set_updated(true);
+      if (k == 11) m.w.scale(0.5f);
+    }
+    trainer.swap_params_to_moving_average();
+    results[on_device] = all_values(m.pc);
+  }
+  CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-3);
+}
+
+TEST_CASE("a parameter may be used on one of several devices", "[cuda][devices]") {
+  if (!has_devices(2)) return;
+  Floats results[2];
+  for (const bool on_device : {false, true}) {
+    ParameterCollection pc;
+    Parameter both = pc.add_parameters({70000}), first = pc.add_parameters({3}),
+              second = pc.add_parameters({5});
+    LookupParameter table = pc.add_lookup_parameters(9, {4});
+    MomentumSGDTrainer trainer(pc, 0.1f);
+    for (unsigned k = 0; k < 6; ++k) {
+      for (const int d : {0, 1}) {
+        ComputationGraph g;
+        if (on_device) g.set_device(gpu(d));
+        g.set_gradient_lane(static_cast<unsigned>(d));
+        const Expression own =
+            d == 0 ? squared_norm(parameter(g, first) - 1)
+                   : squared_norm(parameter(g, second) + 2) + sum_elems(lookup(g, table, k % 4));
+        g.backward(own + squared_norm(parameter(g, both) - static_cast<float>(d)));
+      }
+      trainer.update();
+    }
+    results[on_device] = all_values(pc);
+  }
+  CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-5);
+}
+
+TEST_CASE("a gradient that is not finite on any device changes nothing on all", "[cuda][devices]") {
+  if (!has_devices(2)) return;
+  for (const bool skips : {false, true})
+    for (const int bad : {0, 1}) {
+      CAPTURE(skips, bad);
+      Model m;
+      AdamTrainer trainer(m.pc);
+      trainer.cumulative_moving_average();
+      trainer.skip_non_finite = skips;
+      const std::vector<Device*> both{gpu(0), gpu(1)};
+      for (unsigned k = 0; k < 3; ++k) update(m, trainer, k, both);
+      const Outcome before(m.pc, trainer);
+      for (const int d : {0, 1}) {
+        ComputationGraph g;
+        g.set_device(gpu(d));
+        const float factor = d == bad ? std::numeric_limits<float>::infinity() : 1.0f;
+        g.backward(m.loss(g, 3) * factor);
+      }
+      trainer.update();
+      if (skips)
+        trainer.status();
+      else
+        CHECK_THROWS_AS(trainer.status(), NumericError);
+      CHECK(trainer.skipped == skips);
+      Outcome after(m.pc, trainer);
+      CHECK(after.numbers == before.numbers);
+      after.settings["skipped"] = 0;
+      CHECK(after.settings == before.settings);
+      for (const int d : {0, 1}) CHECK(values_there(m.pc, device_memory(d)) == all_values(m.pc));
+    }
+}
+
+#ifndef DYNET_TEST_GPU
+/// While one lives, the work of a device is done as soon as it may, that of others late.
+struct Hurry {
+  explicit Hurry(int device) { emulation::hurried() = device; }
+  ~Hurry() { emulation::hurried() = -1; }
+};
+
+TEST_CASE("what a device computes has the values of its time, and not of later updates",
+          "[cuda][devices]") {
+  for (const int device : {-1, 0, 1}) {
+    const Hurry hurry(device);
+    for (const unsigned n : {300u, 70000u}) {
+      ParameterCollection pc;
+      Parameter p = pc.add_parameters({n});
+      SimpleSGDTrainer trainer(pc, 0.01f);
+      ComputationGraph g;
+      g.set_device(gpu(0));
+      std::vector<std::unique_ptr<cuda::Queue>> queues;  // one that goes waits for its device
+      std::array<Floats, 4> seen;
+      for (Floats& there : seen) {
+        there.resize(n);
+        queues.push_back(std::make_unique<cuda::Queue>(cuda::make_driver(1)));
+        queues.back()->fetch(there.data(), values_on(p.get_storage(), device_memory(1)),
+                             n * sizeof(float));
+        queues.back()->flush();
+        g.clear();
+        g.backward(squared_norm(parameter(g, p)));
+        trainer.update();
+      }
+      for (const auto& q : queues) q->wait();
+      for (std::size_t k = 1; k < seen.size(); ++k)
+        CHECK(seen[k][5] == Approx(0.98f * seen[k - 1][5]).epsilon(1e-4));
+    }
+  }
+}
+
+TEST_CASE("a device sends nothing before what was sent there last is used", "[cuda][devices]") {
+  Floats results[3];
+  for (const int device : {-1, 1, 2}) {
+    const Hurry hurry(device);
+    ParameterCollection pc;
+    Parameter a = pc.add_parameters({500}), b = pc.add_parameters({500});
+    SimpleSGDTrainer trainer(pc);      // which moves nothing without a gradient
+    trainer.clipping_enabled = false;  // so that no update waits for the last one
+    const auto use = [&](int d, const Parameter& p) {
+      const ParameterStorage& s = p.get_storage();
+      return pc.bank()
+          .gradients.numbered(static_cast<unsigned>(d), device_memory(d))
+          .use(s.index, s.size());
+    };
+    for (const int d : {0, 1, 2})
+      for (const Parameter& p : {a, b})
+        give(device_memory(d), use(d, p), random_values(500, 7 * static_cast<unsigned>(d) + 1));
+    pc.reset_gradient();
+    for (unsigned k = 0; k < 6; ++k)
+      for (const int other : {1, 2}) {  // of a parameter of its own, whose values it has
+        for (const int d : {0, other}) {
+          use(d, other == 1 ? a : b);  // the same gradient again
+          values_on((other == 1 ? a : b).get_storage(), device_memory(d));
+        }
+        trainer.update();
+      }
+    results[device < 0 ? 0 : device] = all_values(pc);
+  }
+  CHECK((results[0] == results[1]));
+  CHECK((results[0] == results[2]));
+}
+
+TEST_CASE("devices that work together sum and spread whole parameters", "[cuda][devices]") {
+  struct Restore {
+    ~Restore() { emulation::communicates() = false; }
+  } restore;
+  Floats results[3];
+  for (unsigned run = 0; run < 3; ++run) {
+    emulation::communicates() = run > 0;
+    Model m;
+    AdamTrainer trainer(m.pc, 0.01f);
+    m.pc.set_weight_decay_lambda(1e-3f);
+    const std::size_t together = emulation::counts().together;
+    for (unsigned k = 0; k < 10; ++k)  // one is left out now and then
+      update(m, trainer, k,
+             k % 4 == 2 ? std::vector{gpu(0), gpu(2)} : std::vector{gpu(1), gpu(2), gpu(0)});
+    CHECK((emulation::counts().together > together) == (run > 0));
+    for (const int d : {0, 1, 2}) CHECK((values_there(m.pc, device_memory(d)) == all_values(m.pc)));
+    results[run] = all_values(m.pc);
+  }
+  CHECK((results[1] == results[2]));
+  CHECK((results[0] != results[1]));  // another order
+  CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-4);
+}
+
+TEST_CASE("numbered lanes are summed in their order, though devices could together",
+          "[cuda][devices]") {
+  struct Restore {
+    ~Restore() { emulation::communicates() = false; }
+  } restore;
+  emulation::communicates() = true;
+  const std::size_t together = emulation::counts().together;
+  const auto trainers = trainer_cases();
+  for (const Lanes& lanes : arrangements()) {
+    CAPTURE(lanes.name);
+    const Outcome host = train(trainers[7], settings()[1], lanes, false);
+    check_same(host, train(trainers[7], settings()[1], lanes, true), 2e-5);
+    if (lanes.numbered) CHECK(emulation::counts().together == together);
+    emulation::counts().together = together;
+  }
+}
+
+TEST_CASE("training over devices asks the host for nothing", "[cuda][devices]") {
+  const std::vector<Device*> devices{gpu(0), gpu(1), gpu(2)};
+  for (const TrainerCase& c : trainer_cases())
+    for (const Setting& s : settings()) {
+      const std::string name = s.name;
+      if (name.find("host") != name.npos || name.find("looked at") != name.npos) continue;
+      CAPTURE(c.name, name);
+      Given given(c);
+      const auto trainer = c.make(given.pc);
+      s.prepare(given, *trainer);
+      std::size_t before = 0;
+      for (unsigned k = 0; k < 6; ++k) {
+        if (k == 3) before = emulation::counts().copies;
+        for (unsigned d = 0; d < 3; ++d) {
+          ComputationGraph g;
+          g.set_device(devices[d]);
+          const auto sum_of = [&](const Parameter& p) { return sum_elems(parameter(g, p)); };
+          g.backward(sum({sum_of(given.a), sum_of(given.b), sum_elems(lookup(g, given.t, k + d)),
+                          sum_elems(parameter(g, given.u))}));
+        }
+        s.update(given, *trainer, k);
+      }
+      CHECK(emulation::counts().copies == before);
+    }
+}
+
+TEST_CASE("an update is few kernels, and one copy from the host to each device",
+          "[cuda][devices]") {
+  for (const bool two : {false, true}) {
+    Model m;
+    AdamTrainer trainer(m.pc);
+    std::size_t launches = 0, uploads = 0;
+    for (unsigned k = 0; k < 3; ++k) {
+      m.backward(k, gpu(0));
+      if (two) m.backward(k + 9, gpu(1));
+      launches = emulation::counts().launches;
+      uploads = emulation::counts().uploads;
+      trainer.update();
+      launches = emulation::counts().launches - launches;
+      uploads = emulation::counts().uploads - uploads;
+    }
+    CAPTURE(two);
+    // Rows of a table go into that as a whole, then squares, norm, steps. With two the first is
+    // done on both, there what is sent is packed, here summed up; here values are packed, there
+    // unpacked.
+    CHECK(launches == (two ? 2 + 1 + 1 + 3 + 1 + 1 : 1 + 3));
+    CHECK(uploads == (two ? 4 : 1));
+  }
+}
+
+TEST_CASE("of a table only the rows that were used go to other devices", "[cuda][devices]") {
+  for (const bool decay : {false, true}) {
+    ParameterCollection pc;
+    LookupParameter table = pc.add_lookup_parameters(5000, {8});
+    if (decay) pc.set_weight_decay_lambda(0.5f);
+    AdagradTrainer trainer(pc);
+    std::size_t before = 0;
+    for (unsigned k = 0; k < 4; ++k) {
+      if (k == 1) before = emulation::counts().between;
+      for (const int d : {0, 1}) {
+        ComputationGraph g;
+        g.set_device(gpu(d));
+        g.backward(sum({sum_elems(lookup(g, table, 3 * k)), sum_elems(lookup(g, table, 7 + d))}));
+      }
+      trainer.update();
+    }
+    const std::size_t gathered = 2 * 8, spread = decay ? 5000 * 8 : 3 * 8;
+    CHECK(emulation::counts().between - before == 3 * (gathered + spread) * sizeof(float));
+    CHECK(values_there(pc, device_memory(1)) == all_values(pc));
+  }
+}
+
+TEST_CASE("out of memory on any device leaves parameters and gradients as they were",
+          "[cuda][devices]") {
+  for (const int small : {0, 1}) {
+    CAPTURE(small);
+    Floats results[2];
+    for (const bool fails : {false, true}) {
+      ParameterCollection pc;
+      Parameter p = pc.add_parameters({300}), q = pc.add_parameters({200000});
+      AdamTrainer trainer(pc);
+      unsigned failures = 0;
+      for (unsigned k = 0; k < 3; ++k) {
+        for (const int d : {0, 1}) {
+          ComputationGraph g;
+          g.set_device(gpu(d));
+          g.backward(squared_norm(parameter(g, p) - static_cast<float>(k + 1)) +
+                     squared_norm(parameter(g, q) * static_cast<float>(d + 1)));
+        }
+        // It fails at one place after the other.
+        const std::size_t used = emulation::used(small);
+        for (std::size_t left = 0; fails && k == 0 && trainer.updates == 0; left += 20000) {
+          const Floats before = values_there(pc, device_memory(small));
+          const SmallDevice few(used + left, small);
+          try {
+            trainer.update();
+          } catch (const OutOfMemoryError&) {
+            ++failures;
+            CHECK((values_there(pc, device_memory(small)) == before));
+          }
+        }
+        if (trainer.updates == k) trainer.update();
+      }
+      CHECK((!fails || failures > (small == 0 ? 5u : 1u)));
+      CHECK(trainer.updates == 3);
+      results[fails] = all_values(pc);
+    }
+    CHECK((results[0] == results[1]));
+  }
+}
+#endif
