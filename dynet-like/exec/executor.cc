@@ -34,7 +34,7 @@ template <class T>
 void Executor<T>::forward(NodeId last) {
   if (last < evaluated_) return;
   // A device has no cache that holds a window, and every batch costs it a launch.
-  if (planner_ != plan_in_batches || runner_.on_device())
+  if (planner_ != plan_in_batches || !all_at_processor())
     return run(plans_.plan(graph_, evaluated_, last + 1, planner_));
   for (Windows windows(graph_, evaluated_, last + 1); evaluated_ <= last;)
     if (const Plan& plan = plans_.plan(graph_, evaluated_, windows.end_of(evaluated_), planner_);

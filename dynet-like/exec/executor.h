@@ -166,10 +166,12 @@ class Executor {
   typename Pool<T>::Pieces pieces_for(NodeId id) {
     return site(id).pool.of(graph_.nodes[id].dim.size());
   }
+  bool all_at_processor() const {
+    return graph_.places.size() == 1 && !places_[0]->runner.on_device();
+  }
   /// Who helps, or null.
   Workers* helpers() const {
-    const bool all_here = graph_.places.size() == 1 && !places_[0]->runner.on_device();
-    return workers_ && workers_->threads() > 1 && all_here ? workers_ : nullptr;
+    return workers_ && workers_->threads() > 1 && all_at_processor() ? workers_ : nullptr;
   }
   void start_all();
   void place(const Plan& plan);
