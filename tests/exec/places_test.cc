@@ -9,7 +9,7 @@
 #include "dynet-like/base/workers.h"
 #include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
-#include "dynet-like/exec/executor.h"
+#include "dynet-like/plan/cache.h"
 #include "tests/support/catch.h"
 #include "tests/support/op_case.h"
 #include "tests/support/split_model.h"
@@ -252,27 +252,34 @@ TEST_CASE("places: the gradient of what is copied several times is summed") {
 }
 
 TEST_CASE("places: a plan is not used again for nodes at other places") {
-  ParameterCollection pc;
-  const Parameter p = pc.add_parameters({4});
-  Floats expected;
+  PlanCache cache;
   for (unsigned round = 0; round < 4; ++round)
-    for (const unsigned way : {0u, 1u, 2u, 3u}) {
+    for (Device* there : {kFirst, kSecond}) {
       ComputationGraph g;
-      // The same forms, shapes and operands every time.
-      Device* const at[] = {kFirst, kSecond, kFirst, kThird};
-      Device* const from = way & 1 ? kThird : kSecond;
-      std::vector<Expression> all;
-      for (unsigned i = 0; i < 4; ++i) {
-        Device* const there = way == 2 ? kSecond : at[(i + way) % 4];
-        Expression x = input(g, {4}, Floats(4, 0.3f), from);
-        for (unsigned k = 0; k < 2; ++k) x = tanh(to_device(x, there));
-        CHECK(x.get_device_name() == there->name);
-        all.push_back(to_device(x, from));
-      }
-      const Floats got = as_vector(sum(all).value());
-      if (expected.empty()) expected = got;
-      CHECK(got == expected);
+      Expression x = input(g, {4}, {1, 2, 3, 4}, there);
+      for (unsigned k = 0; k < 10; ++k) x = square(x) + 0.1f;
+      input(g, 1.0f, there == kFirst ? kSecond : kFirst);
+      const Plan& plan = cache.plan(g.store(), 0, static_cast<NodeId>(g.size()), plan_in_batches);
+      const std::size_t at = there == kSecond;
+      CHECK(plan.extent_of(at) > 40);
+      CHECK(plan.extent_of(1 - at) < 20);
     }
+  CHECK(cache.plans() == 2);
+  CHECK(cache.hits() == 4);
+}
+
+TEST_CASE("places: plans that forget are for one place") {
+  ComputationGraph g;
+  constexpr unsigned kLarge = 1 << 18;  // many of them are worth forgetting
+  Expression x = zeros(g, {kLarge});
+  for (unsigned k = 0; k < 10; ++k) x = to_device(square(x), k % 2 ? kFirst : kSecond);
+  for (const Planner planner : {plan_to_forget, plan_for_inference, plan_in_order}) {
+    Plan plan;
+    planner(g.store(), 0, static_cast<NodeId>(g.size()), plan);
+    CHECK(plan.borders.size() == 2);
+    CHECK(plan.extent_of(0) >= 10 * kLarge);
+    CHECK(plan.extent_of(1) >= 10 * kLarge);
+  }
 }
 
 TEST_CASE("places: gradients are checked in double precision") {
