@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/random.h"
 #include "dynet-like/dynet.h"
 #include "tests/cuda/device.h"
 #include "tests/support/catch.h"
@@ -199,4 +200,102 @@ TEST_CASE("places: without memory on one device there is an error, and the graph
   CHECK(as_scalar(a.value()) == loss);
   g.backward(a);
   CHECK(std::isfinite(as_scalar(m.loss(g, 4).value())));
+}
+
+namespace {
+
+/// A graph of chance, of which every operation runs on a device of chance, or all on the processor.
+class Scattered {
+ public:
+  Scattered(std::uint64_t seed, bool scattered, bool batched)
+      : graph(batched), state_(seed), scattered_(scattered) {
+    graph.set_seed(seed);
+    for (auto* p : {&w_, &b_}) {
+      Device* const there = device();
+      const Dim d = p == &w_ ? Dim({4, 4}) : Dim({4});
+      *p = scattered ? pc.add_parameters(d, "p", there) : pc.add_parameters(d, "p");
+    }
+    Device* const there = device();
+    table_ = scattered ? pc.add_lookup_parameters(6, {4}, "t", there)
+                       : pc.add_lookup_parameters(6, {4}, "t");
+    const unsigned nodes = 20 + below(30);
+    for (unsigned i = 0; i < nodes; ++i) all.push_back(next());
+    std::vector<Expression> ends;
+    for (const Expression& e : all) ends.push_back(sum_elems(moved(e, cpu)));
+    loss = sum(ends);
+  }
+
+  ComputationGraph graph;
+  ParameterCollection pc;
+  std::vector<Expression> all;
+  Expression loss;
+
+ private:
+  unsigned below(unsigned n) {
+    state_ = mix_bits(state_ + 1);
+    return static_cast<unsigned>(state_ >> 33) % n;
+  }
+  Device* device() {
+    const auto devices = get_device_manager()->get_devices();
+    return devices[below(static_cast<unsigned>(devices.size()))];
+  }
+  Expression moved(const Expression& x, Device* to) const {
+    return scattered_ ? to_device(x, to) : x;
+  }
+  Expression next() {
+    Device* const there = device();
+    const auto count = static_cast<unsigned>(all.size());
+    const unsigned which = count < 3 ? 6 + below(2) : below(8);
+    const auto operand = [&] { return moved(all[below(count)], there); };
+    switch (which) {
+      case 0:
+        return tanh(operand());
+      case 1:
+        return operand() + 0.5f;
+      case 2: {
+        const Expression x = operand();
+        return cmult(x, operand());
+      }
+      case 3:
+      case 4: {
+        const Expression x = operand();
+        return tanh(affine_transform(
+            {moved(parameter(graph, b_), there), moved(parameter(graph, w_), there), x}));
+      }
+      case 5: {
+        const Expression x = operand();
+        return tanh(sum({x, operand(), x}));
+      }
+      case 6:
+        return lookup(graph, table_, below(6));
+      default:
+        return tanh(moved(parameter(graph, b_), there));
+    }
+  }
+
+  std::uint64_t state_;
+  bool scattered_;
+  Parameter w_, b_;
+  LookupParameter table_;
+};
+
+}  // namespace
+
+TEST_CASE("places: graphs of chance on devices of chance", "[cuda]") {
+  unsigned mixed = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    INFO("seed " << seed);
+    Scattered one(seed, false, true), several(seed, true, seed % 4 != 0);
+    for (Scattered* s : {&one, &several}) s->graph.backward(s->loss, seed % 3 == 0);
+    REQUIRE(one.all.size() == several.all.size());
+    for (std::size_t i = 0; i < one.all.size(); ++i) {
+      check_near(as_vector(one.all[i].value()), as_vector(several.all[i].value()), 1e-4);
+      check_near(as_vector(one.all[i].gradient()), as_vector(several.all[i].gradient()), 1e-3);
+    }
+    const auto parameters = one.pc.parameters_list(), others = several.pc.parameters_list();
+    for (std::size_t p = 0; p < parameters.size(); ++p)
+      check_near(as_vector(parameters[p].gradients()), as_vector(others[p].gradients()), 1e-3);
+    mixed += several.graph.store().places.size() > 2;
+  }
+  CHECK((one_gpu() || mixed > 20));
 }

@@ -219,12 +219,14 @@ TEST_CASE("places: back to a checkpoint over a copy") {
   ComputationGraph g;
   const Expression x = tanh(parameter(g, p)), moved = to_device(x, kSecond);
   const Floats before = as_vector(moved.value());
+  const std::size_t bytes = g.statistics().value_bytes;
   g.checkpoint();
   for (Device* there : {kThird, kSecond, kThird}) {
     const Expression y = to_device(square(moved), there), z = to_device(y, kFirst) + x;
     CHECK(as_vector(z.value())[0] == Approx(before[0] * before[0] + before[0]));
     g.revert();
     CHECK(z.is_stale());
+    CHECK(g.statistics().value_bytes == bytes);
     CHECK(as_vector(moved.value()) == before);
     g.checkpoint();
   }
