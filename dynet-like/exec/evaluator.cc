@@ -82,9 +82,10 @@ class FloatEvaluator final : public Evaluator {
 
   static Runner<float> runner_of(const DeviceDescription& device) {
     if (device.type == DeviceType::CPU) return {};
-    const cuda::Devices* const devices = &cuda::kDevices;
-    if (!devices) throw DeviceError("the library has no CUDA in it");
-    return Runner<float>(devices->make_machine(device.device_id));
+    const auto there = get_device_manager()->get_devices();
+    if (std::none_of(there.begin(), there.end(), [&](Device* d) { return d->is(device); }))
+      throw DeviceError("there is no such device");
+    return Runner<float>(cuda::kDevices.make_machine(device.device_id));
   }
 
   bool batching_ = true, inference_ = false;

@@ -126,6 +126,12 @@ TEST_CASE("places: operands on different devices are an error at the line of the
   CHECK(g.size() == before + 1);  // the zeros
   CHECK(before == size + 2);
   CHECK_THROWS_AS(to_device(x, nullptr), ArgumentError);
+  static constexpr DeviceDescription kMissing{99, DeviceType::GPU, "GPU:99"};
+  const std::string missing = why([&] { to_device(x, &kMissing); });
+  CHECK_THAT(missing, Catch::Contains("to_device: GPU:99: there is no such device\n  at "));
+  CHECK_THAT(why([&] { zeros(g, {1}, &kMissing); }), Catch::Contains("zeros: GPU:99"));
+  CHECK_THROWS_AS(ComputationGraph().set_device(&kMissing), DeviceError);
+  CHECK(g.size() == before + 1);
   CHECK(as_vector((w * to_device(x, kSecond)).value()).size() == 2);
 }
 
