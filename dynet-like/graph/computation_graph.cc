@@ -192,8 +192,8 @@ std::uint32_t place_flags(GraphState& s, Device* device, const char* name, Sourc
   try {
     return s.place_of(device) << Node::kFirstPlaceBit;
   } catch (const DeviceError& e) {
-    throw DeviceError(std::string(name) + ": " + device->name.data() + ": " + e.what() + "\n  at " +
-                          to_string(at),
+    throw DeviceError(std::string(name) + ": " + std::string(device->name) + ": " + e.what() +
+                          "\n  at " + to_string(at),
                       at);
   }
 }
