@@ -22,6 +22,11 @@ struct DeviceDescription {
   int device_id;
   DeviceType type;
   DeviceName name;
+
+  /// Whether both stand for one device.
+  constexpr bool is(const DeviceDescription& other) const {
+    return device_id == other.device_id && type == other.type;
+  }
 };
 using Device = const DeviceDescription;
 

@@ -32,7 +32,8 @@ std::uint64_t parameter_state(const GraphStore& graph, std::size_t banks) {
 template <class T>
 Slot<T> Executor<T>::lane_slot(NodeId id) {
   Gradient& g = gradient_[id];
-  const Slot<T> slot = parameters_.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
+  const Slot<T> slot =
+      site(id).parameters.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
   g.memory = slot.g;
   return slot;
 }
@@ -41,19 +42,18 @@ template <class T>
 void Executor<T>::backward(NodeId loss, bool full) {
   forward(loss);
   full_ = full;
-  keeps_ = full || again_ || (workers_ && workers_->threads() > 1);
+  keeps_ = full || again_ || helpers();
   differentiated_ = 0;
   lost_ = false;
-  if (!again_) parameters_.begin_backward();
+  for (const auto& s : sites_)
+    if (!again_) s->parameters.begin_backward(lane_);
   prepare_gradients(loss + 1);
   if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
-    const Slot<T> seed = gradient_slot(loss, pool_.of(1));
-    runner_.fill(seed.g, 1, T(1), seed.adds);
-    if (regions_.empty())
-      backward_region({0, static_cast<std::uint32_t>(steps_.size()), false, false});
+    const Slot<T> seed = gradient_slot(loss, pieces_for(loss));
+    runner(loss).fill(seed.g, 1, T(1), seed.adds);
     for (std::size_t r = regions_.size(); r-- > 0;) backward_region(regions_[r]);
   }
-  runner_.start();
+  start_all();
   differentiated_ = loss + 1;
   banks_ = graph_.banks.size();
   differentiated_at_ = parameter_state(graph_, banks_);
@@ -64,8 +64,10 @@ void Executor<T>::backward(NodeId loss, bool full) {
 template <class T>
 void Executor<T>::prepare_gradients(NodeId size) {
   constexpr std::size_t kBorder = 16;
-  gradients_.reset();
-  pool_.reset();
+  for (const auto& s : sites_) {
+    s->gradients.reset();
+    s->pool.reset();
+  }
   uses_.clear();
   computed_wait_ = 0;
   gradient_.resize_uninitialized(size);
@@ -82,13 +84,12 @@ void Executor<T>::prepare_gradients(NodeId size) {
                      .columns = 0};
   }
   if (!keeps_) return count_columns();
-  std::size_t extent = 0;
-  const auto place = [&](T* base) {
-    extent = 0;
+  const auto place_all = [&](std::uint32_t place, T* base) {
+    std::size_t extent = 0;
     for (const Ran& ran : steps_) {
-      if (ran.step.goes_on) continue;
       const NodeId* ids = order_.data() + ran.step.first;
       const Node& node = graph_.nodes[ids[0]];
+      if (ran.step.goes_on || node.place() != place) continue;
       const std::size_t stride = node.dim.size(), border = stride >= kBorder ? kBorder : 4;
       extent = (extent + border - 1) / border * border;
       for (std::uint32_t i = 0; i < ran.step.count; ++i) {
@@ -99,9 +100,10 @@ void Executor<T>::prepare_gradients(NodeId size) {
         extent += stride;
       }
     }
+    return extent;
   };
-  place(nullptr);
-  place(gradients_.allocate_array<T>(extent));
+  for (std::uint32_t p = 0; p < places_.size(); ++p)
+    place_all(p, places_[p]->gradients.template allocate_array<T>(place_all(p, nullptr)));
   count_columns();
 }
 
@@ -128,7 +130,7 @@ void Executor<T>::count_columns() {
       turned_[g.turned - 1].columns += std::size_t{ran.step.count} * node.dim.cols() * node.dim.bd;
     }
   }
-  if (workers_)  // threads find them ready
+  if (helpers())  // threads find them ready
     for (const Turned& t : turned_) turned(t.matrix);
 }
 
@@ -136,12 +138,12 @@ void Executor<T>::count_columns() {
 template <class T>
 const T* Executor<T>::turned(NodeId matrix) {
   constexpr std::size_t kEnough = 32;
-  if (gradient_[matrix].turned == 0 || runner_.on_device()) return nullptr;
+  if (gradient_[matrix].turned == 0 || runner(matrix).on_device()) return nullptr;
   Turned& t = turned_[gradient_[matrix].turned - 1];
   if (t.columns < kEnough) return nullptr;
   if (!t.memory) {
     const Dim& dim = graph_.nodes[matrix].dim;
-    t.memory = gradients_.allocate_array<T>(dim.size());
+    t.memory = site(matrix).gradients.template allocate_array<T>(dim.size());
     cpu::turn(dim.rows(), dim.cols(), value_[matrix], t.memory);
   }
   return t.memory;
@@ -158,7 +160,7 @@ void Executor<T>::done_with(NodeId id, typename Pool<T>::Pieces pieces) {
 
 template <class T>
 void Executor<T>::backward_region(const Region& region) {
-  bool shared_out = region.shared_out && region.backward && workers_;
+  bool shared_out = region.shared_out && region.backward && helpers();
   // A matrix that is computed gets its gradient from uses that wait, in its turn.
   for (std::uint32_t s = region.first; shared_out && s < region.end; ++s) {
     const Step& step = steps_[s].step;
@@ -182,7 +184,7 @@ void Executor<T>::backward_region(const Region& region) {
     if (kind == Kind::lookup) scatter_rows(step);
     note_uses(s);
     if (keeps_ || step.goes_on) continue;
-    const auto pieces = pool_.of(graph_.nodes[order_[step.first]].dim.size());
+    const auto pieces = pieces_for(order_[step.first]);
     for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
       if (order_[i] < gradient_.size() && gradient_[order_[i]].state == Gradient::written)
         done_with(order_[i], pieces);
@@ -242,8 +244,9 @@ template <class T>
 void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
   const Ran ran = steps_[at];
   const OpForm& form = *graph_.nodes[order_[ran.step.first]].form;
-  if (form.kind == Kind::parameter || form.kind == Kind::lookup || !runner_.has_backward(form) ||
-      ran.arity == 0)
+  const bool transfer = form.kind == Kind::transfer;
+  if (form.kind == Kind::parameter || form.kind == Kind::lookup || ran.arity == 0 ||
+      (!transfer && !Runner<T>::has_backward(form)))
     return;
   Scratch& scratch = scratch_[owner == kEverybody ? 0 : owner];
   GradientBatch<T> b = live_batch(ran, owner, scratch);
@@ -259,7 +262,7 @@ void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
       std::fill_n(d_ins + k * b.count, b.count, nullptr);
       continue;
     }
-    const auto pieces = pool_.of(graph_.nodes[args[k * b.count]].dim.size());
+    const auto pieces = pieces_for(args[k * b.count]);
     for (std::size_t to = k * b.count; to < (k + 1) * b.count; ++to) {
       if (gradient_[args[to]].state == Gradient::none) {
         d_ins[to] = nullptr;
@@ -290,10 +293,25 @@ void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
       scratch.transposed[k] = d_ins[(k + 1) * b.count] ? turned(args[k * b.count]) : nullptr;
     b.transposed = scratch.transposed.data();
   }
-  runner_.backward(form, b);
+  Runner<T>& here = runner(b.ids[0]);
+  if (transfer)
+    receive_gradients(here, b, args[0], d_ins);
+  else
+    here.backward(form, b);
   if (check_) [[unlikely]]
     for (std::size_t to = 0; to < b.arity * b.count; ++to)
       if (d_ins[to]) check_backward(b.ids[to % b.count], d_ins[to], args[to]);
+}
+
+// The gradients of what was transferred go back.
+template <class T>
+void Executor<T>::receive_gradients(Runner<T>& from, const GradientBatch<T>& b, NodeId operand,
+                                    T* const* d_ins) {
+  forget_noted();
+  for (std::size_t i = 0; i < b.count; ++i)
+    if (d_ins[i]) note_copy(b.d_out(i), d_ins[i], b.write(0, i));
+  runner(operand).receive(from, from_.size(), b.dim().size(), from_.data(), to_.data(),
+                          how_.data());
 }
 
 template <class T>
@@ -401,7 +419,7 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
     }
   }
   const std::size_t elements = graph_.nodes[shared].dim.size();
-  const Slot<T> slot = gradient_slot(shared, pool_.of(elements));
+  const Slot<T> slot = gradient_slot(shared, pieces_for(shared));
   std::fill_n(d_ins + operand * count, count, slot.g);
   std::fill_n(scratch.writes.data() + operand * count, count, Write::again);
   scratch.writes[operand * count] = slot.adds ? Write::add : Write::store;
@@ -411,26 +429,28 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
                      scratch.writes.data(),
                      nullptr};
   const OpForm& form = *graph_.nodes[live[0]].form;
-  if (workers_ && workers_->threads() > 1 && elements * count > kWorthSharing) {
-    b.shares = workers_->threads() * 2;
-    workers_->run(b.shares, [&](unsigned share) {
+  Runner<T>& here = runner(shared);
+  if (Workers* const workers = elements * count > kWorthSharing ? helpers() : nullptr) {
+    b.shares = workers->threads() * 2;
+    workers->run(b.shares, [&](unsigned share) {
       GradientBatch<T> mine = b;
       mine.share = share;
-      runner_.backward(form, mine);
+      here.backward(form, mine);
     });
   } else {
-    runner_.backward(form, b);
+    here.backward(form, b);
   }
   if (check_) [[unlikely]]
     check_backward(live[0], slot.g, shared);
   if (keeps_) return;
-  const auto pieces = pool_.of(graph_.nodes[live[0]].dim.size());
+  const auto pieces = pieces_for(live[0]);
   for (const NodeId id : live) done_with(id, pieces);
 }
 
 template <class T>
 void Executor<T>::scatter_rows(const Step& step) {
   if (again_) return;
+  Site<T>& here = site(order_[step.first]);
   ParameterStorage& table = *graph_.attr<LookupAttr>(graph_.nodes[order_[step.first]]).table;
   const std::size_t size = table.row_size();
   forget_noted();
@@ -441,11 +461,11 @@ void Executor<T>::scatter_rows(const Step& step) {
       continue;
     const auto* rows = reinterpret_cast<const std::uint32_t*>(aux_[id]);
     for (unsigned b = 0; b < n.dim.bd; ++b) {
-      const Slot<T> slot = parameters_.use_row(table, rows[b]);
+      const Slot<T> slot = here.parameters.use_row(table, rows[b]);
       note_copy(gradient_[id].memory + b * size, slot.g, slot.adds ? Write::add : Write::store);
     }
   }
-  copy_noted(size);
+  copy_noted(here, size);
 }
 
 template <class T>
@@ -458,8 +478,8 @@ T* Executor<T>::gradient(NodeId id) {
   Gradient& g = gradient_[id];
   if (g.state != Gradient::written) {
     const std::size_t n = graph_.nodes[id].dim.size();
-    g.memory = gradients_.allocate_array<T>(n);
-    runner_.fill(g.memory, n, T(0), false);
+    g.memory = site(id).gradients.template allocate_array<T>(n);
+    runner(id).fill(g.memory, n, T(0), false);
     g.state = Gradient::written;
   }
   return g.memory;
@@ -496,6 +516,8 @@ void Executor<T>::backward_again() {
   template void Executor<T>::backward_region(const Region&);                                    \
   template GradientBatch<T> Executor<T>::live_batch(const Ran&, unsigned, Scratch&);            \
   template void Executor<T>::backward_step(std::uint32_t, unsigned);                            \
+  template void Executor<T>::receive_gradients(Runner<T>&, const GradientBatch<T>&, NodeId,     \
+                                               T* const*);                                      \
   template void Executor<T>::note_uses(std::uint32_t);                                          \
   template void Executor<T>::done_with(NodeId, Pool<T>::Pieces);                                \
   template void Executor<T>::backward_again();                                                  \

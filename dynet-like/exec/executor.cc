@@ -34,12 +34,53 @@ template <class T>
 void Executor<T>::forward(NodeId last) {
   if (last < evaluated_) return;
   // A device has no cache that holds a window, and every batch costs it a launch.
-  if (planner_ != plan_in_batches || runner_.on_device())
+  if (planner_ != plan_in_batches || !all_at_processor())
     return run(plans_.plan(graph_, evaluated_, last + 1, planner_));
   for (Windows windows(graph_, evaluated_, last + 1); evaluated_ <= last;)
     if (const Plan& plan = plans_.plan(graph_, evaluated_, windows.end_of(evaluated_), planner_);
         windows.accept(plan))
       run(plan);
+}
+
+// Where the values of a plan lie: for each place a block of its own.
+template <class T>
+void Executor<T>::place(const Plan& plan) {
+  const NodeId n = plan.end;
+  value_.resize_uninitialized(n);
+  aux_.resize_uninitialized(n);
+  first_arg_.resize_uninitialized(n);
+  if (places_.size() < graph_.places.size()) places_.resize(graph_.places.size(), sites_[0].get());
+  const bool several = !plan.borders.empty();
+  const std::size_t places = several ? std::min(plan.borders.size(), places_.size()) : 1;
+  for (std::uint32_t p = 0; p < places; ++p) {
+    T* const base = places_[p]->values.template allocate_array<T>(plan.extent_of(p));
+    const auto at = [base, border = plan.border(p)](std::uint64_t where) {
+      return where == Plan::kNoMemory ? nullptr : base + (where - border);
+    };
+    for (NodeId id = plan.begin; id < n; ++id) {
+      if (several && graph_.nodes[id].place() != p) continue;
+      const std::size_t i = id - plan.begin;
+      value_[id] = at(plan.value[i]);
+      aux_[id] = at(plan.aux[i]);
+      first_arg_[id] = plan.first_arg[i];
+    }
+  }
+}
+
+template <class T>
+void Executor<T>::rewind(const Run& run) {
+  for (std::size_t s = 0; s < sites_.size(); ++s)
+    sites_[s]->values.rewind(run.marks + s < marks_.size() ? marks_[run.marks + s] : Arena::Mark{});
+  marks_.truncate(run.marks);
+  steps_.truncate(run.steps);
+  order_.truncate(run.order);
+  regions_.truncate(run.regions);
+  pointers_.rewind(run.pointers);
+}
+
+template <class T>
+void Executor<T>::start_all() {
+  for (Site<T>* s : places_) s->runner.start();
 }
 
 template <class T>
@@ -49,19 +90,11 @@ void Executor<T>::run(const Plan& plan) {
                  static_cast<std::uint32_t>(steps_.size()),
                  static_cast<std::uint32_t>(order_.size()),
                  static_cast<std::uint32_t>(regions_.size()),
-                 values_.mark(),
+                 static_cast<std::uint32_t>(marks_.size()),
                  pointers_.mark()};
-  T* const base = values_.allocate_array<T>(plan.extent);
-  value_.resize_uninitialized(n);
-  aux_.resize_uninitialized(n);
-  first_arg_.resize_uninitialized(n);
-  for (NodeId id = plan.begin; id < n; ++id) {
-    const std::size_t i = id - plan.begin;
-    value_[id] = plan.value[i] == Plan::kNoMemory ? nullptr : base + plan.value[i];
-    aux_[id] = plan.aux[i] == Plan::kNoMemory ? nullptr : base + plan.aux[i];
-    first_arg_[id] = plan.first_arg[i];
-  }
+  for (const auto& s : sites_) marks_.push_back(s->values.mark());
   try {
+    place(plan);
     restore_operands(plan);
     if (inference_) {
       run_and_forget(plan);
@@ -70,26 +103,24 @@ void Executor<T>::run(const Plan& plan) {
       return;
     }
     std::copy_n(plan.order.data(), plan.order.size(), order_.append(plan.order.size()));
-    const bool alone = !workers_ || workers_->threads() == 1;
+    const bool alone = !helpers();
     for (const Step& s : plan.steps) {
       steps_.push_back(record(s, plan.order.data() + s.first));
       count_batch(steps_.back(), plan.order.data() + s.first);
       steps_.back().step.first += part.order;
       if (alone) run_step(steps_.back(), plan.order.data() + s.first);
     }
-    if (!alone) {
+    if (alone) {
+      regions_.push_back({part.steps, static_cast<std::uint32_t>(steps_.size()), false, false});
+    } else {
       find_regions(part.steps);
       run_regions(part.regions);
     }
-    runner_.start();
+    start_all();
     note_gone(plan);
     runs_.push_back(part);
   } catch (...) {
-    steps_.truncate(part.steps);
-    order_.truncate(part.order);
-    regions_.truncate(part.regions);
-    values_.rewind(part.memory);
-    pointers_.rewind(part.pointers);
+    rewind(part);
     throw;
   }
   evaluated_ = n;
@@ -113,7 +144,8 @@ typename Executor<T>::Ran Executor<T>::record(const Step& step, const NodeId* id
   for (std::size_t i = 0; i < count; ++i) {
     const NodeId id = ids[i];
     if (node.form->kind == Kind::parameter)
-      value_[id] = parameters_.values(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
+      value_[id] =
+          site(id).parameters.values(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
     else if (node.form->kind == Kind::lookup)
       run_lookup(id);
     else if (node.form->kind == Kind::alias)
@@ -141,7 +173,7 @@ void Executor<T>::run_and_forget(const Plan& plan) {
     run_step(ran, ids);
     pointers_.rewind(mark);
   }
-  runner_.start();
+  start_all();
   note_gone(plan);
 }
 
@@ -182,11 +214,12 @@ void Executor<T>::restore(NodeId id) {
   for (const NodeId node : all) {
     const Node& n = graph_.nodes[node];
     const std::size_t aux = n.form->aux.value(graph_, n);
-    value_[node] = restored_.allocate_array<T>(n.dim.size());
-    aux_[node] = aux ? restored_.allocate_array<T>(aux) : nullptr;
+    Site<T>& here = site(node);
+    value_[node] = here.restored.template allocate_array<T>(n.dim.size());
+    aux_[node] = aux ? here.restored.template allocate_array<T>(aux) : nullptr;
     const Arena::Mark mark = pointers_.mark();
     run_step(record({0, 1}, &node), &node);
-    if (!runner_.on_device()) pointers_.rewind(mark);  // which keeps the rows of lookups there
+    if (!here.runner.on_device()) pointers_.rewind(mark);  // which keeps the rows of lookups there
   }
 }
 
@@ -195,10 +228,20 @@ void Executor<T>::run_step(const Ran& ran, const NodeId* ids) {
   const std::size_t count = ran.step.count;
   const OpForm& form = *graph_.nodes[ids[0]].form;
   if (form.kind == Kind::compute)
-    runner_.forward(form, Batch<T>{graph_, ids, count, ran.arity, ran.outs, ran.ins, ran.auxs,
-                                   epoch_, ran.step.parts, ran.step.goes_on});
+    site(ids[0]).runner.forward(form, Batch<T>{graph_, ids, count, ran.arity, ran.outs, ran.ins,
+                                               ran.auxs, epoch_, ran.step.parts, ran.step.goes_on});
+  else if (form.kind == Kind::transfer)
+    run_transfer(ran, ids);
   if (check_) [[unlikely]]
     for (std::size_t i = 0; i < count; ++i) check_forward(ids[i]);
+}
+
+template <class T>
+void Executor<T>::run_transfer(const Ran& ran, const NodeId* ids) {
+  how_.clear();
+  how_.resize(ran.step.count, Write::store);
+  site(ids[0]).runner.receive(site(ran.args[0]).runner, ran.step.count,
+                              graph_.nodes[ids[0]].dim.size(), ran.ins, ran.outs, how_.data());
 }
 
 template <class T>
@@ -208,7 +251,8 @@ void Executor<T>::run_lookup(NodeId id) {
   ParameterStorage& table = *attr.table;
   const unsigned* rows =
       read_indices(attr.indices, graph_.payload<LookupAttr, unsigned>(n), "lookup");
-  if (runner_.on_device()) aux_[id] = pointers_.allocate_array<T>(attr.indices.count);
+  Site<T>& here = site(id);
+  if (here.runner.on_device()) aux_[id] = pointers_.allocate_array<T>(attr.indices.count);
   auto* used = reinterpret_cast<std::uint32_t*>(aux_[id]);
   for (std::uint32_t b = 0; b < attr.indices.count; ++b) {
     if (rows[b] >= table.rows)
@@ -220,18 +264,18 @@ void Executor<T>::run_lookup(NodeId id) {
   }
   const std::size_t size = table.row_size();
   if (attr.indices.count == 1) {
-    value_[id] = parameters_.row(table, rows[0]);
+    value_[id] = here.parameters.row(table, rows[0]);
     return;
   }
   forget_noted();
   for (std::uint32_t b = 0; b < attr.indices.count; ++b)
-    note_copy(parameters_.row(table, used[b]), value_[id] + b * size, Write::store);
-  copy_noted(size);
+    note_copy(here.parameters.row(table, used[b]), value_[id] + b * size, Write::store);
+  copy_noted(here, size);
 }
 
 template <class T>
-void Executor<T>::copy_noted(std::size_t size) {
-  runner_.copy(from_.size(), size, from_.data(), to_.data(), how_.data());
+void Executor<T>::copy_noted(Site<T>& at, std::size_t size) {
+  at.runner.copy(from_.size(), size, from_.data(), to_.data(), how_.data());
 }
 
 template <class T>
@@ -251,8 +295,11 @@ void Executor<T>::rewind() {
   regions_.clear();
   gone_.clear();
   batches_ = 0;
-  values_.reset();
-  restored_.reset();
+  marks_.clear();
+  for (const auto& s : sites_) {
+    s->values.reset();
+    s->restored.reset();
+  }
   pointers_.reset();
 }
 
@@ -262,12 +309,7 @@ void Executor<T>::truncate(NodeId size) {
   // Plans that lie behind `size` go with their memory; of one that reaches over it, the steps of
   // the nodes that stay are kept.
   while (!runs_.empty() && runs_.back().begin >= size) {
-    const Run& r = runs_.back();
-    steps_.truncate(r.steps);
-    order_.truncate(r.order);
-    values_.rewind(r.memory);
-    pointers_.rewind(r.pointers);
-    regions_.truncate(r.regions);
+    rewind(runs_.back());
     runs_.truncate(runs_.size() - 1);
   }
   if (!runs_.empty()) {
@@ -326,18 +368,34 @@ void Executor<T>::truncate_step(Ran& ran, NodeId size, std::uint32_t first) {
 }
 
 template <class T>
+std::size_t Executor<T>::value_bytes() const {
+  std::size_t sum = 0;
+  for (const auto& s : sites_) sum += s->values.used() + s->restored.used();
+  return sum;
+}
+
+template <class T>
+std::size_t Executor<T>::gradient_bytes() const {
+  std::size_t sum = 0;
+  for (const auto& s : sites_) sum += s->gradients.used();
+  return sum;
+}
+
+template <class T>
 void Executor<T>::clear() {
   rewind();
   epoch_ = 0;  // what a seeded graph draws depends on nothing that was in it before
-  gradients_.reset();
+  for (const auto& s : sites_) s->gradients.reset();
+  places_.truncate(1);
 }
 
 template <class T>
 void Executor<T>::release() {
   clear();
-  values_.release();
+  sites_.resize(1);
+  places_[0] = sites_[0].get();
+  for (Arena* a : {&sites_[0]->values, &sites_[0]->gradients, &sites_[0]->restored}) a->release();
   pointers_.release();
-  gradients_.release();
   value_ = {};
   aux_ = {};
   gradient_ = {};
@@ -345,7 +403,6 @@ void Executor<T>::release() {
   steps_ = {};
   order_ = {};
   plans_.release();
-  restored_.release();
   first_arg_ = {};
   gone_ = {};
 }
@@ -353,7 +410,7 @@ void Executor<T>::release() {
 template <class T>
 void Executor<T>::check_forward(NodeId id) {
   const Node& n = graph_.nodes[id];
-  const T* const value = runner_.read(value_[id], n.dim.size());
+  const T* const value = runner(id).read(value_[id], n.dim.size());
   if (finite(value, n.dim.size())) return;
   throw NumericError(std::string(n.form->name) + ": the value has a " +
                          bad_value(value, n.dim.size()) + "\n  value: " + describe(graph_, id) +
@@ -366,7 +423,7 @@ template <class T>
 void Executor<T>::check_backward(NodeId id, const T* gradient, NodeId operand) {
   const Node& n = graph_.nodes[id];
   const std::size_t size = graph_.nodes[operand].dim.size();
-  gradient = runner_.read(gradient, size);
+  gradient = runner(operand).read(gradient, size);
   if (finite(gradient, size)) return;
   throw NumericError(std::string(n.form->name) + ": backward gave the gradient of an operand a " +
                          bad_value(gradient, size) + "\n  operand: " + describe(graph_, operand) +

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,20 +19,44 @@
 
 namespace dynet {
 
+/// What an executor has of one device.
+template <class T>
+struct Site {
+  explicit Site(Runner<T> r)
+      : runner(std::move(r)),
+        parameters(runner.memory()),
+        values(runner.memory()),
+        gradients(runner.memory()),
+        restored(runner.memory()) {}
+
+  Runner<T> runner;
+  ParameterAccess<T> parameters;
+  Arena values, gradients, restored;
+  Pool<T> pool{gradients};
+};
+
 /// Runs a graph: makes a plan for the nodes that have no value yet, runs its steps forward, and the
 /// steps of all plans backward. Reads the graph, never changes it. `T` is float, or double for
 /// gradient checks.
 template <class T>
 class Executor {
  public:
+  /// All of it runs on one device, but for places that are given sites of their own.
   explicit Executor(const GraphStore& graph, Planner planner = plan_in_order, Runner<T> runner = {})
-      : graph_(graph),
-        planner_(planner),
-        runner_(std::move(runner)),
-        parameters_(runner_.memory()),
-        values_(runner_.memory()),
-        gradients_(runner_.memory()),
-        restored_(runner_.memory()) {}
+      : graph_(graph), planner_(planner) {
+    use(0, add_site(std::move(runner)));
+  }
+
+  /// A device, and what number its site has; the first is that of the constructor.
+  std::size_t add_site(Runner<T> runner) {
+    sites_.push_back(std::make_unique<Site<T>>(std::move(runner)));
+    return sites_.size() - 1;
+  }
+  /// Nodes of this place are at that site from now on; there are none yet.
+  void use(std::size_t place, std::size_t site) {
+    places_.resize(std::max(places_.size(), place + 1), sites_[0].get());
+    places_[place] = sites_[site].get();
+  }
 
   /// Computes every node up to `last` that has no value yet. If a kernel throws, the nodes of its
   /// plan keep having none.
@@ -48,10 +75,10 @@ class Executor {
   NodeId evaluated() const { return evaluated_; }
   /// Batches that ran for the present values, counted like least_batches.
   std::size_t batches() const { return batches_; }
-  std::size_t value_bytes() const { return values_.used() + restored_.used(); }
-  std::size_t gradient_bytes() const { return gradients_.used(); }
-  /// Where the numbers are that `value` and `gradient` point to.
-  Runner<T>& runner() { return runner_; }
+  std::size_t value_bytes() const;
+  std::size_t gradient_bytes() const;
+  /// Where the numbers are that `value` and `gradient` of a node point to.
+  Runner<T>& runner(NodeId id) { return site(id).runner; }
   /// Valid for evaluated nodes. Computes again what a plan has not kept.
   T* value(NodeId id) {
     if (id < gone_.size() && gone_[id]) [[unlikely]]
@@ -67,9 +94,15 @@ class Executor {
   void set_planner(Planner planner) { planner_ = planner; }
   /// Plans that forget are for this: what backward would need is not kept then.
   void set_inference(bool inference) { inference_ = inference; }
-  /// A device needs no help.
-  void set_workers(Workers* workers) { workers_ = runner_.on_device() ? nullptr : workers; }
-  ParameterAccess<T>& parameters() { return parameters_; }
+  /// How devices multiply.
+  void set_precision(Precision precision) {
+    for (const auto& s : sites_) s->runner.set_precision(precision);
+  }
+  /// They help where all of a graph is at the processor.
+  void set_workers(Workers* workers) { workers_ = workers; }
+  /// Of the lane for gradients of parameters; without it they go to the calling thread's.
+  void set_gradient_lane(std::optional<unsigned> number) { lane_ = number; }
+  ParameterAccess<T>& parameters() { return sites_[0]->parameters; }
 
  private:
   /// A batch that was run: its nodes, and where kernels find their memory, operand by operand.
@@ -83,8 +116,8 @@ class Executor {
   };
   struct Run {  // one plan that was run: where its part of what follows begins
     NodeId begin;
-    std::uint32_t steps, order, regions;
-    Arena::Mark memory, pointers;
+    std::uint32_t steps, order, regions, marks;
+    Arena::Mark pointers;
   };
   /// The gradient of a node.
   struct Gradient {
@@ -132,6 +165,21 @@ class Executor {
   };
   static constexpr unsigned kEverybody = ~0u;
 
+  Site<T>& site(NodeId id) { return *places_[graph_.nodes[id].place()]; }
+  const Site<T>& site(NodeId id) const { return *places_[graph_.nodes[id].place()]; }
+  typename Pool<T>::Pieces pieces_for(NodeId id) {
+    return site(id).pool.of(graph_.nodes[id].dim.size());
+  }
+  bool all_at_processor() const {
+    return graph_.places.size() == 1 && !places_[0]->runner.on_device();
+  }
+  /// Who helps, or null.
+  Workers* helpers() const {
+    return workers_ && workers_->threads() > 1 && all_at_processor() ? workers_ : nullptr;
+  }
+  void start_all();
+  void place(const Plan& plan);
+  void rewind(const Run& run);
   Ran record(const Step& step, const NodeId* ids);
   void run_and_forget(const Plan& plan);
   void restore_operands(const Plan& plan);
@@ -142,6 +190,7 @@ class Executor {
   void run_share(const Ran& ran, unsigned owner);
   void find_regions(std::uint32_t first_step);
   void run_regions(std::size_t first_region);
+  void run_transfer(const Ran& ran, const NodeId* ids);
   void run_lookup(NodeId id);
   // Copies that are made together. What an error has left of them is forgotten by the next.
   void forget_noted() {
@@ -154,7 +203,7 @@ class Executor {
     to_.push_back(to);
     how_.push_back(how);
   }
-  void copy_noted(std::size_t size);
+  void copy_noted(Site<T>& at, std::size_t size);
   void truncate_step(Ran& ran, NodeId size, std::uint32_t first);
 
   void prepare_gradients(NodeId size);
@@ -162,6 +211,8 @@ class Executor {
   const T* turned(NodeId matrix);
   void backward_region(const Region& region);
   void backward_step(std::uint32_t step, unsigned owner);
+  void receive_gradients(Runner<T>& from, const GradientBatch<T>& b, NodeId operand,
+                         T* const* d_ins);
   void note_uses(std::uint32_t step);
   void done_with(NodeId id, typename Pool<T>::Pieces pieces);
   void backward_again();
@@ -186,9 +237,8 @@ class Executor {
   const GraphStore& graph_;
   Planner planner_;
   PlanCache plans_;
-  Runner<T> runner_;
-  ParameterAccess<T> parameters_;
-  Arena values_, gradients_, restored_;
+  std::vector<std::unique_ptr<Site<T>>> sites_;
+  PodVector<Site<T>*> places_;  // by place of the graph
   Arena pointers_;
   PodVector<const T*> from_;  // of copies
   PodVector<T*> to_;
@@ -197,7 +247,8 @@ class Executor {
   NodeId evaluated_ = 0;
   std::uint64_t epoch_ = 0;
   PodVector<Run> runs_;
-  PodVector<Ran> steps_;  // of all runs
+  PodVector<Arena::Mark> marks_;  // of the values of each site, before each run
+  PodVector<Ran> steps_;          // of all runs
   PodVector<NodeId> order_;
   PodVector<T*> value_, aux_;           // by node
   PodVector<std::uint32_t> first_arg_;  // by node, as in plans
@@ -214,16 +265,16 @@ class Executor {
   bool check_ = false;
   bool inference_ = false;
   Workers* workers_ = nullptr;
+  std::optional<unsigned> lane_;
   PodVector<Gradient> gradient_;  // by node
-  Pool<T> pool_{gradients_};
-  PodVector<InLane> in_lanes_;  // while a pass is repeated
+  PodVector<InLane> in_lanes_;    // while a pass is repeated
   PodVector<Use> uses_;
   std::uint32_t computed_wait_ = 0;  // nodes that are no parameters and have uses that wait
   PodVector<Turned> turned_;
   std::vector<Scratch> scratch_ = std::vector<Scratch>(1);
 
   // Of several threads.
-  PodVector<Region> regions_;           // of all runs; none if one thread runs everything
+  PodVector<Region> regions_;           // of all runs
   PodVector<std::uint8_t> owner_;       // by place in order_
   PodVector<std::uint8_t> node_owner_;  // by node, in the region that is being made
   PodVector<std::uint32_t> mark_;       // by node: the last region that it took part in

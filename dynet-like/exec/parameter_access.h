@@ -39,9 +39,11 @@ class ParameterAccess {
     p.settle(row);
     return p.values + row * p.row_size();
   }
-  void begin_backward() { lanes_.clear(); }
   /// Gradients go to the lane of this number, or to the calling thread's.
-  void set_lane(std::optional<unsigned> number) { number_ = number; }
+  void begin_backward(std::optional<unsigned> lane) {
+    lanes_.clear();
+    number_ = lane;
+  }
   Slot<float> use(ParameterStorage& p) {
     const GradientSlot s = p.is_lookup ? rows(p).use_whole() : lane(p).use(p.index, p.size());
     return {s.g, s.written};
@@ -77,7 +79,7 @@ class ParameterAccess<double> {
   };
   double* values(ParameterStorage& p) { return copy(p).values.data(); }
   double* row(ParameterStorage& p, std::size_t row) { return values(p) + row * p.row_size(); }
-  void begin_backward() {
+  void begin_backward(std::optional<unsigned>) {
     for (auto& [p, c] : copies_) c.gradient.assign(c.values.size(), 0.0);
   }
   Slot<double> use(ParameterStorage& p) { return {copy(p).gradient.data(), true}; }

@@ -37,9 +37,15 @@ class Runner : public HostNumbers<T> {
     kernel<T>(form.backward.value)(b);
   }
   static bool has_backward(const OpForm& form) { return kernel<T>(form.backward.value); }
+  void set_precision(Precision) {}
   void start() {}
   /// n numbers that the host can read, until the next call.
   const T* read(const T* from, std::size_t) { return from; }
+  /// As `copy`, from the memory of another.
+  void receive(Runner&, std::size_t n, std::size_t size, const T* const* from, T* const* to,
+               const Write* writes) {
+    this->copy(n, size, from, to, writes);
+  }
 };
 
 /// The same, or a device.
@@ -79,10 +85,25 @@ class Runner<float> {
     machine_->read(read_.data(), from, n);
     return read_.data();
   }
+  void receive(Runner& other, std::size_t n, std::size_t size, const float* const* from,
+               float* const* to, const Write* writes) {
+    Machine* const there = other.machine_.get();
+    if (!there)
+      return machine_ ? machine_->write(n, size, from, to, writes)
+                      : HostNumbers<float>::copy(n, size, from, to, writes);
+    if (machine_.get() == there) return machine_->copy(n, size, from, to, writes);
+    if (machine_) return machine_->receive(*there, n, size, from, to, writes);
+    read_.resize_uninitialized(n * size);
+    there->read(read_.data(), n, size, from);
+    tensors_.clear();
+    for (std::size_t i = 0; i < n; ++i) tensors_.push_back(read_.data() + i * size);
+    HostNumbers<float>::copy(n, size, tensors_.data(), to, writes);
+  }
 
  private:
   std::unique_ptr<Machine> machine_;
-  PodVector<float> read_;
+  PodVector<float> read_;  // from the device, and where tensors begin there
+  PodVector<const float*> tensors_;
 };
 
 }  // namespace dynet

@@ -49,6 +49,17 @@ void check_own(const GraphState* graph, const Expression& e, const char* who, So
   }
 }
 
+// Operations run where their operands are.
+[[noreturn, gnu::cold, gnu::noinline]] void throw_devices_differ(const char* name,
+                                                                 const GraphStore& graph,
+                                                                 std::span<const NodeId> args,
+                                                                 SourceLocation at) {
+  throw DeviceError(std::string(name) +
+                        ": the operands are on different devices, to_device copies them" +
+                        describe_operands(graph, args) + "\n  at " + to_string(at),
+                    at);
+}
+
 // Why an operation cannot run on a device, or null.
 const char* why_not_on_device(const OpForm& form) {
   const CudaRule& rule = form.cuda.value;
@@ -62,7 +73,8 @@ const char* why_not_on_device(const OpForm& form) {
 [[gnu::noinline]] void look_at(GraphState& s, NodeId id) {
   const Node& n = s.store.nodes[id];
   try {
-    if (const char* why_not = s.on_device ? why_not_on_device(*n.form) : nullptr)
+    const bool on_device = s.store.places[n.place()]->type != DeviceType::CPU;
+    if (const char* why_not = on_device ? why_not_on_device(*n.form) : nullptr)
       throw DeviceError(std::string(n.form->name) + ": cannot run on a GPU: " + why_not +
                             "\n  at " + to_string(n.at()),
                         n.at());
@@ -108,8 +120,9 @@ inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
 
 // Checks the operands and the shape and writes the node down; `operand(k)` is the k-th, the first
 // was checked by state_of_first. The node is written in place behind the last one and counts only
-// once everything was checked.
-template <class GetOperand>
+// once everything was checked. It is where its operands are; a transfer, and what has no operands,
+// where `flags` say.
+template <bool transfer = false, class GetOperand>
 inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t arity,
                               GetOperand&& operand, const Dim** dims, std::uint32_t flags,
                               const Attributes& attributes, SourceLocation at) {
@@ -126,13 +139,21 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   g.args.truncate(first_arg);
   if ((id | first_arg | (g.attrs.size() + attributes.payload_size / 8)) >> 31) [[unlikely]]
     throw_too_large(form, at);
+  std::uint32_t common = ~0u;
   for (std::size_t k = 0; k < arity; ++k) {
     const NodeId i = operand(k).i;
     const Node& n = g.nodes[i];
     dims[k] = &n.dim;
     args[k] = i;
-    flags |= n.flags;
+    if constexpr (transfer) {
+      flags |= n.flags & ~Node::kPlaceBits;
+    } else {
+      flags |= n.flags;
+      common &= n.flags;
+    }
   }
+  if (!transfer && arity > 0 && !same_place(flags, common)) [[unlikely]]
+    throw_devices_differ(form.name, g, {args, arity}, at);
   Node* node = g.nodes.data() + id;
   try {
     new (&node->dim)
@@ -147,7 +168,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   node->first_arg = static_cast<std::uint32_t>(first_arg);
   node->arity = static_cast<std::uint32_t>(arity);
   node->attr = static_cast<std::uint32_t>(g.attrs.size());
-  node->flags = form.passes_gradient ? flags : 0;
+  node->flags = form.passes_gradient ? flags : flags & Node::kPlaceBits;
   if (attributes.size) {
     const std::size_t bytes = attributes.size + attributes.payload_size;
     std::uint64_t* words = g.attrs.append((bytes + 7) / 8);
@@ -164,6 +185,17 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   if (s.immediate | s.on_device) [[unlikely]]
     look_at(s, made.i);
   return made;
+}
+
+// For a node at this device.
+std::uint32_t place_flags(GraphState& s, Device* device, const char* name, SourceLocation at) {
+  try {
+    return s.place_of(device) << Node::kFirstPlaceBit;
+  } catch (const DeviceError& e) {
+    throw DeviceError(std::string(name) + ": " + std::string(device->name) + ": " + e.what() +
+                          "\n  at " + to_string(at),
+                      at);
+  }
 }
 
 // The graph that all operands must belong to. Nothing of a state is touched before its first
@@ -215,19 +247,42 @@ Expression add_node(const OpForm& form, std::span<const Expression> operands,
 }
 
 Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,
-                    SourceLocation at) {
-  // A frozen parameter needs no gradient, nor does anything above it on its account.
-  const bool trained = form.kind == Kind::parameter
-                           ? static_cast<const ParameterAttr*>(attributes.bytes)->parameter->updated
-                           : form.kind == Kind::lookup &&
-                                 static_cast<const LookupAttr*>(attributes.bytes)->table->updated;
+                    SourceLocation at, Device* device) {
+  const ParameterStorage* const parameter =
+      form.kind == Kind::parameter ? static_cast<const ParameterAttr*>(attributes.bytes)->parameter
+      : form.kind == Kind::lookup  ? static_cast<const LookupAttr*>(attributes.bytes)->table
+                                   : nullptr;
+  std::uint32_t flags = 0;
+  if (parameter) {
+    // A frozen parameter needs no gradient, nor does anything above it on its account.
+    if (parameter->updated) flags = Node::kNeedsGradient;
+    if (!device) device = parameter->device;
+  }
+  GraphState& s = state_of(graph);
+  if (device) [[unlikely]]
+    flags |= place_flags(s, device, form.name, at);
   return add_checked(
-      state_of(graph), form, 0,
+      s, form, 0,
       [](std::size_t) -> const Expression& {
         static const Expression none;
         return none;
       },
-      nullptr, trained ? Node::kNeedsGradient : 0, attributes, at);
+      nullptr, flags, attributes, at);
+}
+
+Expression add_transfer(const OpForm& form, const Expression& x, Device* to, SourceLocation at) {
+  GraphState& s = state_of_first(form.name, x, at);
+  const std::uint32_t flags = place_flags(s, to, form.name, at);
+  const TransferAttr way{s.store.places[flags >> Node::kFirstPlaceBit], device_of(x)};
+  const Dim* dims[1];
+  return add_checked<true>(
+      s, form, 1, [&](std::size_t) -> const Expression& { return x; }, dims, flags, way, at);
+}
+
+Device* device_of(const Expression& e) {
+  if (e.is_stale()) return nullptr;
+  const GraphStore& g = e.state->store;
+  return g.places[g.nodes[e.i].place()];
 }
 
 Dim detail::check_operands(const char* name, std::span<const Expression> xs,
@@ -236,17 +291,24 @@ Dim detail::check_operands(const char* name, std::span<const Expression> xs,
   if (xs.empty()) throw_no_operand(name, at);
   GraphState& s = state_of_first(name, xs[0], at);
   s.dims.resize(xs.size());
+  const auto node = [&](const Expression& e) -> const Node& { return s.store.nodes[e.i]; };
+  const auto ids = [&] {
+    std::vector<NodeId> all;
+    for (const Expression& e : xs) all.push_back(e.i);
+    return all;
+  };
+  bool one_place = true;
   for (std::size_t k = 0; k < xs.size(); ++k) {
     if (xs[k].state != &s || !s.holds(xs[k].i, xs[k].serial))
       throw_bad_operand(name, k, xs[k], &s, at);
-    s.dims[k] = &s.store.nodes[xs[k].i].dim;
+    s.dims[k] = &node(xs[k]).dim;
+    one_place &= node(xs[k]).place() == node(xs[0]).place();
   }
+  if (!one_place) throw_devices_differ(name, s.store, ids(), at);
   try {
     return rule(context, {s.dims.data(), s.dims.size()});
   } catch (const RuleBroken& broken) {
-    std::vector<NodeId> ids;
-    for (const Expression& e : xs) ids.push_back(e.i);
-    throw_rule_broken(name, broken, s.store, ids, at);
+    throw_rule_broken(name, broken, s.store, ids(), at);
   }
 }
 
@@ -300,7 +362,7 @@ void ComputationGraph::clear() { state_->clear(); }
 
 void ComputationGraph::checkpoint() {
   const GraphStore& g = state_->store;
-  state_->marks.push_back({g.nodes.size(), g.args.size(), g.attrs.size()});
+  state_->marks.push_back({g.nodes.size(), g.args.size(), g.attrs.size(), g.places.size()});
 }
 
 void ComputationGraph::revert(SourceLocation at) {
@@ -312,6 +374,7 @@ void ComputationGraph::revert(SourceLocation at) {
   state_->store.nodes.truncate(m.nodes);
   state_->store.args.truncate(m.args);
   state_->store.attrs.truncate(m.attrs);
+  state_->forget_places(m.places);
 }
 
 void ComputationGraph::set_immediate_compute(bool immediate) { state_->immediate = immediate; }
@@ -381,6 +444,11 @@ Tensor Expression::gradient(SourceLocation at) const {
 
 const Dim& Expression::dim(SourceLocation at) const {
   return live_state(*this, "dim", at).store.nodes[i].dim;
+}
+
+std::string Expression::get_device_name(SourceLocation at) const {
+  live_state(*this, "get_device_name", at);
+  return device_of(*this)->name;
 }
 
 Expression::Expression(ComputationGraph* graph, VariableIndex node, SourceLocation at) {

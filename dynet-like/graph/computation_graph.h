@@ -108,11 +108,12 @@ class ComputationGraph {
   /// They must outlive the graph's last use of them; null: no help.
   void set_workers(Workers* workers);
 
-  /// Where the values of this graph lie and its operations run; at first `default_device`. Values and gradients that are asked
-  /// for are copied from there. Gradients of parameters are added in the memory of the device,
-  /// until a trainer asks for them. Call it before there are nodes: throws ArgumentError else, and
-  /// DeviceError if the device cannot be used. Operations that cannot run on the device throw
-  /// DeviceError where they are made.
+  /// Where values of this graph lie and operations run that have no other device from their
+  /// operands, their parameter or their own argument, see `to_device`; at first `default_device`.
+  /// Values and gradients that are asked for are copied from there. Gradients of parameters are
+  /// added in the memory of the device, until a trainer asks for them. Call it before there are
+  /// nodes: throws ArgumentError else, and DeviceError if the device cannot be used. Operations
+  /// that cannot run on their device throw DeviceError where they are made.
   void set_device(Device* device, SourceLocation at = SourceLocation::current());
 
   /// What a GPU makes of the factors of products: of matmul, affine_transform and conv2d, of the
@@ -146,9 +147,14 @@ Expression add_node(const OpForm& form, const Expression& x, const Attributes& a
                     SourceLocation at);
 Expression add_node(const OpForm& form, const Expression& x, const Expression& y,
                     const Attributes& attributes, SourceLocation at);
-/// Adds a node without operands.
+/// Adds a node without operands: at this device, else at that of the parameter that it names, else
+/// at the graph's own. Throws DeviceError if the device cannot be used.
 Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,
-                    SourceLocation at);
+                    SourceLocation at, Device* device = nullptr);
+/// Adds a node of Kind::transfer, at another device than its operand.
+Expression add_transfer(const OpForm& form, const Expression& x, Device* to, SourceLocation at);
+/// The device of an expression; null if it is empty or stale.
+Device* device_of(const Expression& e);
 /// A key for the random draws of a new node of this graph.
 std::uint64_t next_random_key(ComputationGraph& graph);
 std::uint64_t next_random_key(const Expression& e);

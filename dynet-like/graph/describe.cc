@@ -18,7 +18,9 @@ std::string describe(const GraphStore& graph, NodeId id) {
     s += "lookup in \"" + graph.attr<LookupAttr>(n).table->name + "\"";
   else
     s += n.form->name;
-  return s + ", node " + std::to_string(id) + ", made at " + to_string(n.at());
+  s += ", node " + std::to_string(id);
+  if (graph.places.size() > 1) s += ", on " + std::string(graph.places[n.place()]->name);
+  return s + ", made at " + to_string(n.at());
 }
 
 std::string describe_operands(const GraphStore& graph, std::span<const NodeId> args) {

@@ -38,9 +38,10 @@ class Evaluator {
   virtual void set_inference(bool inference) = 0;
   /// Who helps to run the graph, or null.
   virtual void set_workers(Workers* workers) = 0;
-  /// Where values lie and kernels run from now on; there are no nodes.
-  virtual void set_device(Device* device) = 0;
-  /// How a device multiplies from now on.
+  /// Makes ready a device that nodes of this place are to be at; there are none there yet. Throws
+  /// DeviceError.
+  virtual void use(std::size_t place, Device* device) = 0;
+  /// How devices multiply from now on.
   virtual void set_precision(Precision precision) = 0;
   virtual GraphStatistics statistics() const = 0;
 };

@@ -35,7 +35,8 @@ struct Expression {
   /// Its shape.
   const Dim& dim(SourceLocation at = SourceLocation::current()) const;
   bool is_stale() const;
-  std::string get_device_name() const { return default_device->name; }
+  /// Where its value lies, such as "CPU" or "GPU:0". Throws StaleExpressionError.
+  std::string get_device_name(SourceLocation at = SourceLocation::current()) const;
 };
 
 /// Its operation, shape, place in the program, value (computed if need be), and its gradient if

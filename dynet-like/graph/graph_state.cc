@@ -1,7 +1,9 @@
 #include "dynet-like/graph/graph_state.h"
 
+#include <algorithm>
 #include <mutex>
 
+#include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/graph/computation_graph.h"
@@ -33,9 +35,22 @@ void set_device_or_give_back(GraphState* state, Device* device) {
 
 }  // namespace
 
-void GraphState::set_device(Device* device) {
-  evaluator->set_device(device);
-  on_device = device->type != DeviceType::CPU;
+std::uint32_t GraphState::place_of(Device* device) {
+  std::vector<Device*>& places = store.places;
+  for (std::uint32_t p = 0; p < places.size(); ++p)
+    if (places[p]->is(*device)) return p;
+  if (places.size() == Node::kMostPlaces) throw DeviceError("a graph has at most 256 devices");
+  places.reserve(places.size() + 1);
+  evaluator->use(places.size(), device);
+  places.push_back(device);
+  on_device |= device->type != DeviceType::CPU;
+  return static_cast<std::uint32_t>(places.size() - 1);
+}
+
+void GraphState::forget_places(std::size_t count) {
+  store.places.resize(count);
+  on_device = std::any_of(store.places.begin(), store.places.end(),
+                          [](Device* d) { return d->type != DeviceType::CPU; });
 }
 
 GraphState* borrow_graph_state() {
@@ -62,7 +77,7 @@ GraphState* borrow_graph_state() {
   state->random_key = process ? process->graph_seed() : mix_bits(number);
   state->random_count = 0;
   state->immediate = false;
-  if (state->on_device || device != &kCpu) set_device_or_give_back(state, device);
+  if (!state->store.places[0]->is(*device)) set_device_or_give_back(state, device);
   state->inference = false;
   state->evaluator->set_precision(Precision::float32);
   state->evaluator->set_check_validity(false);

@@ -25,11 +25,11 @@ struct GraphState {
   std::uint64_t random_key = 0;
   std::uint64_t random_count = 0;
   bool immediate = false;
-  bool on_device = false;  // not on the processor
+  bool on_device = false;  // some of its places are not the processor
   bool inference = false;
   std::vector<const Dim*> dims;  // scratch for nodes of many operands
   struct Mark {
-    std::size_t nodes, args, attrs;
+    std::size_t nodes, args, attrs, places;
   };
   std::vector<Mark> marks;
 
@@ -37,9 +37,18 @@ struct GraphState {
     return serial >= first_serial.load(std::memory_order_relaxed) && i < store.nodes.size() &&
            store.nodes[i].serial == serial;
   }
-  /// Throws DeviceError if it cannot be used; the graph is where it was then.
-  void set_device(Device* device);
   std::uint64_t draw_random_key() { return mix_bits(random_key + ++random_count); }
+  /// The graph's own device; there are no nodes. Throws DeviceError.
+  void set_device(Device* device) {
+    evaluator->use(0, device);
+    store.places[0] = device;
+    forget_places(1);
+  }
+  /// The number of a device among the places, where it gets one if it has none yet. Throws
+  /// DeviceError.
+  std::uint32_t place_of(Device* device);
+  /// Those from `count` on have no nodes any more.
+  void forget_places(std::size_t count);
   void clear() {
     first_serial.store(next_serial, std::memory_order_relaxed);
     store.nodes.clear();
@@ -47,6 +56,7 @@ struct GraphState {
     store.attrs.clear();
     store.banks.clear();
     marks.clear();
+    if (store.places.size() > 1) forget_places(1);
     evaluator->clear();
   }
 };

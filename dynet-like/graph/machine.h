@@ -31,6 +31,15 @@ class Machine {
   virtual void start() = 0;
   /// Copies n numbers to the host when they are there.
   virtual void read(float* to, const float* from, std::size_t n) = 0;
+  /// The same of n tensors of `size` numbers, one behind the other.
+  virtual void read(float* to, std::size_t n, std::size_t size, const float* const* from) = 0;
+  /// As `copy`, from memory of the host, which is read before it returns.
+  virtual void write(std::size_t n, std::size_t size, const float* const* from, float* const* to,
+                     const Write* writes) = 0;
+  /// As `copy`, from memory of `other`, when all that this was asked for is done, and before all
+  /// that it is asked for later.
+  virtual void receive(Machine& other, std::size_t n, std::size_t size, const float* const* from,
+                       float* const* to, const Write* writes) = 0;
 };
 
 }  // namespace dynet

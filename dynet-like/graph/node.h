@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "dynet-like/base/device.h"
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/base/source_location.h"
 #include "dynet-like/shape/dim.h"
@@ -24,6 +25,8 @@ using NodeId = VariableIndex;
 struct Node {
   static constexpr std::uint32_t kNeedsGradient =
       1;  // a parameter that is not frozen lies below it
+  // Eight bits of the flags: which of the graph's devices it is at.
+  static constexpr std::uint32_t kFirstPlaceBit = 8, kPlaceBits = 0xff00, kMostPlaces = 256;
 
   const OpForm* form;
   const char* file;      // where the user made it
@@ -36,8 +39,15 @@ struct Node {
   Dim dim;
 
   bool needs_gradient() const { return flags & kNeedsGradient; }
+  /// Its device, as a number in GraphStore::places.
+  std::uint32_t place() const { return (flags & kPlaceBits) >> kFirstPlaceBit; }
   SourceLocation at() const { return {file, line}; }
 };
+
+/// Whether two nodes are at one place, by their flags.
+constexpr bool same_place(std::uint32_t flags, std::uint32_t others) {
+  return ((flags ^ others) & Node::kPlaceBits) == 0;
+}
 
 /// The attributes of a new node: a small plain struct, and for some a payload behind it.
 struct Attributes {
@@ -63,7 +73,8 @@ struct GraphStore {
   PodVector<NodeId> args;
   PodVector<std::uint64_t> attrs;
   std::vector<std::shared_ptr<ParameterBank>>
-      banks;  // kept alive while nodes name their parameters
+      banks;                           // kept alive while nodes name their parameters
+  std::vector<Device*> places{&kCpu};  // where nodes are; first the graph's own device
 
   std::span<const NodeId> args_of(const Node& n) const {
     return {args.data() + n.first_arg, n.arity};

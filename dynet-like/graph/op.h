@@ -178,6 +178,12 @@ enum class Kind : std::uint8_t {
   parameter,  ///< the parameter's own memory
   lookup,     ///< a row of a table in place, or several gathered
   alias,      ///< the memory of operand 0
+  transfer,   ///< copied from operand 0, which is at another device; see TransferAttr
+};
+
+/// Attributes of a transfer, in full its signature: those of one batch have one way.
+struct TransferAttr {
+  Device *to, *from;
 };
 
 /// How many scratch elements a node keeps from forward to backward.

@@ -123,7 +123,7 @@ void VanillaLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& s
                            : state.zero
                                ? vanilla_lstm_gates(x, wx, b, forget_bias_, at)
                                : vanilla_lstm_gates(x, state.h, wx, wh, b, 0.0f, forget_bias_, at);
-  if (state.zero) state.c = zeros(graph(at), {hidden_dim_}, at);
+  if (state.zero) state.c = zeros(graph(at), {hidden_dim_}, device(), at);
   state.c = vanilla_lstm_c(state.c, gates, at);
   state.h = vanilla_lstm_h(
       ln_ ? normalize(state.c, node(layer, kGainC), node(layer, kBiasC), at) : state.c, gates, at);

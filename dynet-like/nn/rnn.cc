@@ -165,7 +165,7 @@ Expression RNNBuilder::set_h(const RNNPointer& prev, const std::vector<Expressio
   std::vector<Expression> s = h_new;
   if (components_ == 2) {
     s = get_s(prev, at);
-    if (s.empty()) s.assign(2 * layers_, zeros(graph(at), {hidden_dim_}, at));
+    if (s.empty()) s.assign(2 * layers_, zeros(graph(at), {hidden_dim_}, device(), at));
     std::copy(h_new.begin(), h_new.end(), s.begin() + layers_);
   }
   return set_s(prev, s, at);
@@ -236,7 +236,8 @@ void RNNBuilder::set_dropout_masks(unsigned batch_size, SourceLocation at) {
   if (!graph_) fail("set_dropout_masks", "call new_graph first", at);
   masks_.assign(3 * layers_, {});
   const auto draw = [&](unsigned n, float rate) {
-    return random_bernoulli(graph(at), Dim({n}, batch_size), 1 - rate, 1 / (1 - rate), at);
+    return random_bernoulli(graph(at), Dim({n}, batch_size), 1 - rate, 1 / (1 - rate), device(),
+                            at);
   };
   for (unsigned l = 0; l < layers_; ++l) {
     if (dropout_ > 0) masks_[3 * l] = draw(layer_input_dim(l), dropout_);

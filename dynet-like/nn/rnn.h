@@ -126,6 +126,8 @@ class RNNBuilder {
     nodes_.front().dim(at);
     return *graph_;
   }
+  /// Where its parameters are in the graph.
+  Device* device() const { return device_of(nodes_.front()); }
   /// Runs a step whose layers are computed by `step`; a null mask is one of ones.
   Expression run_step(const RNNPointer& prev, const Expression& x, const Expression* mask,
                       const char* who, SourceLocation at);

@@ -161,7 +161,8 @@ Expression TreeSoftmaxBuilder::logits(const char* who, unsigned node, const Expr
              std::to_string(settings_.choices.size()),
          at);
   const unsigned batch = rep.dim(at).batch_elems();
-  if (settings_.choices[node].size() < 2) return zeros(*rep.pg, Dim({1}, batch), at);
+  if (settings_.choices[node].size() < 2)
+    return zeros(*rep.pg, Dim({1}, batch), device_of(rep), at);
   if (!settings_.bias) return LocatedExpression(w_nodes_[node], at) * rep;
   return affine_transform({b_nodes_[node], w_nodes_[node], rep}, at);
 }
@@ -205,7 +206,7 @@ Expression TreeSoftmaxBuilder::neg_log_softmax(const Expression& rep,
     losses.push_back(nn_detail::choice_loss(
         logits(who, node, all ? rep : pick_batch_elems(rep, g.elements, at), at), g.choices, at));
   }
-  losses.push_back(zeros(*rep.pg, {1}, at));  // of words whose path is shorter
+  losses.push_back(zeros(*rep.pg, {1}, device_of(rep), at));  // of words whose path is shorter
   const Expression flat = concatenate_to_batch(losses, at);
   std::vector<Expression> terms;
   for (std::size_t level = 0; level < std::max<std::size_t>(levels, 1); ++level) {
@@ -254,7 +255,8 @@ Expression TreeSoftmaxBuilder::all(const char* who, const Expression& rep, bool 
     count += static_cast<unsigned>(choices.size());
     pieces.push_back(scores);
   }
-  pieces.push_back(constant(*rep.pg, {1}, -std::numeric_limits<float>::infinity(), at));
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  pieces.push_back(constant(*rep.pg, {1}, kNever, device_of(rep), at));
   for (std::size_t word = 0; word < place.size(); ++word)
     if (!known_[word]) place[word] = count;
   return select_rows(concatenate(pieces, 0, at), place, at);

@@ -14,10 +14,6 @@ namespace {
 using cpu::ArgmaxAttr;
 using cpu::ScaleGradientAttr;
 
-struct DeviceAttr {
-  Device* device;
-};
-
 constexpr OpForm scaled(const char* name) {
   return {.name = name,
           .kind = Kind::alias,
@@ -56,27 +52,33 @@ constexpr OpForm largest(bool straight_through) {
 const OpForm kArgmax = largest(false);
 const OpForm kArgmaxStraightThrough = largest(true);
 
-const OpForm kToDevice{.name = "to_device",
-                       .kind = Kind::alias,
-                       .shape =
-                           [](const Operands& x) {
-                             if (!x.as<DeviceAttr>().device)
-                               throw RuleBroken{RuleBroken::Kind::argument, "the device is null"};
-                             return x[0];
-                           },
-                       .batch = BatchRule::each(sizeof(DeviceAttr)),
-                       .reads = Reads::nothing,
-                       .aux = no_aux,
-                       .passes_gradient = true,
-                       .forward = kNoForward,
-                       .backward = DYNET_BACKWARD(cpu::alias_backward),
-                       .cuda = CudaRule::by(&cuda::kAlias)};
+constexpr OpForm moved(Kind kind, Backward backward, CudaRule cuda) {
+  return {.name = "to_device",
+          .kind = kind,
+          .shape =
+              [](const Operands& x) {
+                if (!x.as<TransferAttr>().to)
+                  throw RuleBroken{RuleBroken::Kind::argument, "the device is null"};
+                return x[0];
+              },
+          .batch = BatchRule::each(sizeof(TransferAttr)),
+          .reads = Reads::nothing,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = kNoForward,
+          .backward = backward,
+          .cuda = cuda};
+}
+// To the device where it is, and to another.
+const OpForm kStay =
+    moved(Kind::alias, DYNET_BACKWARD(cpu::alias_backward), CudaRule::by(&cuda::kAlias));
+const OpForm kToDevice = moved(Kind::transfer, kNoBackward, CudaRule::by_executor());
 
 }  // namespace
 
 OpFamily flow_ops() {
-  static constexpr const OpForm* kAll[] = {&kFlipGradient, &kScaleGradient, &kArgmax,
-                                           &kArgmaxStraightThrough, &kToDevice};
+  static constexpr const OpForm* kAll[] = {&kFlipGradient,          &kScaleGradient, &kArgmax,
+                                           &kArgmaxStraightThrough, &kStay,          &kToDevice};
   return kAll;
 }
 
@@ -91,7 +93,9 @@ Expression argmax(const Expression& x, GradientMode gradient_mode, unsigned d, S
                   ArgmaxAttr{d}, at);
 }
 Expression to_device(const Expression& x, Device* device, SourceLocation at) {
-  return add_node(kToDevice, x, DeviceAttr{device}, at);
+  Device* const from = device_of(x);
+  if (device && from && !device->is(*from)) return add_transfer(kToDevice, x, device, at);
+  return add_node(kStay, x, TransferAttr{device, from}, at);
 }
 
 }  // namespace dynet

@@ -19,8 +19,10 @@ Expression scale_gradient(const Expression& x, float lambd = 1.0f,
 /// is zero, or that of the result (Bengio et al. 2013). Throws IndexError.
 Expression argmax(const Expression& x, GradientMode gradient_mode, unsigned d = 0,
                   SourceLocation at = SourceLocation::current());
-/// x on another device; the same values. Throws ArgumentError for a null pointer; a device that is
-/// not there cannot be had, see DeviceManager.
+/// x on another device, where all that is made of it runs, unless it is moved again: a copy, whose
+/// gradient is copied back. x itself if it is there already. Operations whose operands are on
+/// different devices throw DeviceError. Throws ArgumentError for a null pointer, DeviceError if the
+/// device cannot be used; one that is not there cannot be had, see DeviceManager.
 Expression to_device(const Expression& x, Device* device,
                      SourceLocation at = SourceLocation::current());
 

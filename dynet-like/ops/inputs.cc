@@ -138,9 +138,46 @@ const OpForm kConstLookup = lookup_form("const_lookup", false);
   throw ArgumentError(std::string(op) + ": the pointer is null\n  at " + to_string(at), at);
 }
 
+// Sources; without a device, where the graph is.
+Expression add_input(ComputationGraph& g, const InputAttr& attr, SourceLocation at,
+                     Device* device = nullptr) {
+  return add_node(g, kInput, attr, at, device);
+}
+Expression add_input(ComputationGraph& g, const Dim& d, const float* data, std::size_t count,
+                     SourceLocation at, Device* device = nullptr) {
+  return add_node(g, kInput,
+                  {InputAttr{nullptr, count, InputAttr::in_node, d}, data, count * sizeof(float)},
+                  at, device);
+}
+Expression add_sparse_input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
+                            const std::vector<float>& data, float defdata, SourceLocation at,
+                            Device* device = nullptr) {
+  std::vector<unsigned> payload(ids);
+  for (const float value : data) payload.push_back(std::bit_cast<unsigned>(value));
+  return add_node(g, kSparseInput,
+                  {SparseInputAttr{defdata, ids.size(), data.size(), d, 0}, payload.data(),
+                   payload.size() * sizeof(unsigned)},
+                  at, device);
+}
+Expression add_one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
+                       SourceLocation at, Device* device = nullptr) {
+  return add_node(
+      g, kOneHot,
+      {OneHotAttr{index.indices(), index.extreme(), d}, index.payload(), index.payload_size()}, at,
+      device);
+}
 Expression add_constant(ComputationGraph& g, const OpForm& form, const Dim& d, double value,
-                        SourceLocation at) {
-  return add_node(g, form, ConstantAttr{value, d}, at);
+                        SourceLocation at, Device* device = nullptr) {
+  return add_node(g, form, ConstantAttr{value, d}, at, device);
+}
+
+InputAttr at_pointer(const real* s, SourceLocation at) {
+  if (!s) throw_null("input", at);
+  return {s, 1, InputAttr::at_pointer, Dim({1})};
+}
+InputAttr at_vector(const Dim& d, const std::vector<float>* data, SourceLocation at) {
+  if (!data) throw_null("input", at);
+  return {data, data->size(), InputAttr::at_vector, d};
 }
 
 void need_parameter(const OpForm& form, const ParameterHandle& p, SourceLocation at) {
@@ -178,46 +215,30 @@ OpFamily input_ops() {
 }
 
 Expression input(ComputationGraph& g, real s, SourceLocation at) {
-  return add_node(g, kInput, {InputAttr{nullptr, 1, InputAttr::in_node, Dim({1})}, &s, sizeof s},
-                  at);
+  return add_input(g, Dim({1}), &s, 1, at);
 }
 Expression input(ComputationGraph& g, const real* s, SourceLocation at) {
-  if (!s) throw_null("input", at);
-  return add_node(g, kInput, InputAttr{s, 1, InputAttr::at_pointer, Dim({1})}, at);
+  return add_input(g, at_pointer(s, at), at);
 }
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& data,
                  SourceLocation at) {
-  return add_node(g, kInput,
-                  {InputAttr{nullptr, data.size(), InputAttr::in_node, d}, data.data(),
-                   data.size() * sizeof(float)},
-                  at);
+  return add_input(g, d, data.data(), data.size(), at);
 }
 Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float> data,
                  SourceLocation at) {
-  return input(g, d, std::vector<float>(data), at);
+  return add_input(g, d, data.begin(), data.size(), at);
 }
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  SourceLocation at) {
-  if (!data) throw_null("input", at);
-  return add_node(g, kInput, InputAttr{data, data->size(), InputAttr::at_vector, d}, at);
+  return add_input(g, at_vector(d, data, at), at);
 }
-
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
                  const std::vector<float>& data, float defdata, SourceLocation at) {
-  std::vector<unsigned> payload(ids);
-  for (const float value : data) payload.push_back(std::bit_cast<unsigned>(value));
-  return add_node(g, kSparseInput,
-                  {SparseInputAttr{defdata, ids.size(), data.size(), d, 0}, payload.data(),
-                   payload.size() * sizeof(unsigned)},
-                  at);
+  return add_sparse_input(g, d, ids, data, defdata, at);
 }
-
 Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index, SourceLocation at) {
-  return add_node(
-      g, kOneHot,
-      {OneHotAttr{index.indices(), index.extreme(), d}, index.payload(), index.payload_size()}, at);
+  return add_one_hot(g, d, index, at);
 }
-
 Expression zeros(ComputationGraph& g, const Dim& d, SourceLocation at) {
   return add_constant(g, kZeros, d, 0.0, at);
 }
@@ -253,52 +274,53 @@ Expression const_lookup(ComputationGraph& g, const LookupParameter& p, const Ind
 
 Expression input(ComputationGraph& g, real s, DeviceArgument device, SourceLocation at) {
   check_device("input", device, at);
-  return input(g, s, at);
+  return add_input(g, Dim({1}), &s, 1, at, device);
 }
 Expression input(ComputationGraph& g, const real* s, DeviceArgument device, SourceLocation at) {
   check_device("input", device, at);
-  return input(g, s, at);
+  return add_input(g, at_pointer(s, at), at, device);
 }
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& data,
                  DeviceArgument device, SourceLocation at) {
   check_device("input", device, at);
-  return input(g, d, data, at);
+  return add_input(g, d, data.data(), data.size(), at, device);
 }
 Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float> data,
                  DeviceArgument device, SourceLocation at) {
-  return input(g, d, std::vector<float>(data), device, at);
+  check_device("input", device, at);
+  return add_input(g, d, data.begin(), data.size(), at, device);
 }
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  DeviceArgument device, SourceLocation at) {
   check_device("input", device, at);
-  return input(g, d, data, at);
+  return add_input(g, at_vector(d, data, at), at, device);
 }
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
                  const std::vector<float>& data, float defdata, DeviceArgument device,
                  SourceLocation at) {
   check_device("input", device, at);
-  return input(g, d, ids, data, defdata, at);
+  return add_sparse_input(g, d, ids, data, defdata, at, device);
 }
 Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
                    DeviceArgument device, SourceLocation at) {
   check_device("one_hot", device, at);
-  return one_hot(g, d, index, at);
+  return add_one_hot(g, d, index, at, device);
 }
 Expression zeros(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
   check_device("zeros", device, at);
-  return zeros(g, d, at);
+  return add_constant(g, kZeros, d, 0.0, at, device);
 }
 Expression zeroes(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
   return zeros(g, d, device, at);
 }
 Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
   check_device("ones", device, at);
-  return ones(g, d, at);
+  return add_constant(g, kOnes, d, 1.0, at, device);
 }
 Expression constant(ComputationGraph& g, const Dim& d, float value, DeviceArgument device,
                     SourceLocation at) {
   check_device("constant", device, at);
-  return constant(g, d, value, at);
+  return add_constant(g, kConstant, d, value, at, device);
 }
 
 }  // namespace dynet

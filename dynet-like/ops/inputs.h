@@ -66,7 +66,8 @@ Expression lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgu
 Expression const_lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                         SourceLocation at = SourceLocation::current());
 
-/// The sources on a named device. Throws ArgumentError for a null pointer.
+/// The sources on a named device, not where the graph is. Throws ArgumentError for a null pointer,
+/// DeviceError if the device cannot be used.
 Expression input(ComputationGraph& g, real s, DeviceArgument device,
                  SourceLocation at = SourceLocation::current());
 Expression input(ComputationGraph& g, const real* s, DeviceArgument device,

@@ -145,8 +145,8 @@ Expression drop_together(const OpForm& form, const Expression& x, std::uint64_t 
 }
 
 Expression draw(const OpForm& form, ComputationGraph& g, const Dim& d, double first, double second,
-                SourceLocation at) {
-  return add_node(g, form, RandomAttr{first, second, next_random_key(g), d, 0}, at);
+                SourceLocation at, Device* device = nullptr) {
+  return add_node(g, form, RandomAttr{first, second, next_random_key(g), d, 0}, at, device);
 }
 
 }  // namespace
@@ -193,22 +193,22 @@ Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu, real beta, 
 Expression random_normal(ComputationGraph& g, const Dim& d, float mean, float stddev,
                          DeviceArgument device, SourceLocation at) {
   check_device("random_normal", device, at);
-  return random_normal(g, d, mean, stddev, at);
+  return draw(kRandomNormal, g, d, mean, stddev, at, device);
 }
 Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scale,
                             DeviceArgument device, SourceLocation at) {
   check_device("random_bernoulli", device, at);
-  return random_bernoulli(g, d, p, scale, at);
+  return draw(kRandomBernoulli, g, d, p, scale, at, device);
 }
 Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
                           DeviceArgument device, SourceLocation at) {
   check_device("random_uniform", device, at);
-  return random_uniform(g, d, left, right, at);
+  return draw(kRandomUniform, g, d, left, right, at, device);
 }
 Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu, real beta,
                          DeviceArgument device, SourceLocation at) {
   check_device("random_gumbel", device, at);
-  return random_gumbel(g, d, mu, beta, at);
+  return draw(kRandomGumbel, g, d, mu, beta, at, device);
 }
 
 }  // namespace dynet

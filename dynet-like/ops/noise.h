@@ -40,7 +40,8 @@ Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real rig
 Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu = 0.0f, real beta = 1.0f,
                          SourceLocation at = SourceLocation::current());
 
-/// The draws on a named device. Throws ArgumentError for a null pointer.
+/// The draws on a named device, not where the graph is. Throws ArgumentError for a null pointer,
+/// DeviceError if the device cannot be used.
 Expression random_normal(ComputationGraph& g, const Dim& d, float mean, float stddev,
                          DeviceArgument device, SourceLocation at = SourceLocation::current());
 Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scale,

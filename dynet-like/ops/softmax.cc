@@ -135,7 +135,8 @@ Expression log_softmax(const Expression& x, const std::vector<unsigned>& restric
       at);
   std::vector<float> mask(d.rows(), -std::numeric_limits<float>::infinity());
   for (const unsigned index : restriction) mask[index] = 0;
-  return log_softmax(LocatedExpression(x, at) + input(*x.pg, {d.rows()}, mask, at), at);
+  return log_softmax(LocatedExpression(x, at) + input(*x.pg, {d.rows()}, mask, device_of(x), at),
+                     at);
 }
 Expression log_softmax(const Expression& x, std::initializer_list<unsigned> restriction,
                        SourceLocation at) {

@@ -178,8 +178,10 @@ ParameterCollection::ParameterCollection(float weight_decay_lambda)
 
 std::shared_ptr<ParameterStorage> ParameterCollection::add(const std::string& name, const Dim& d,
                                                            std::size_t rows, bool is_lookup,
-                                                           const ParameterInit& init) {
+                                                           const ParameterInit& init,
+                                                           Device* device) {
   ParameterStorage& p = bank_->add(*node_, name, d, rows, is_lookup);
+  p.device = device ? device : node_->effective_device();
   Tensor values{p.full_dim(), p.values};
   try {
     init.initialize(values, RandomStream(mix_bits(bank_->seed) ^ hash_name(p.name)));
@@ -223,29 +225,27 @@ Parameter ParameterCollection::add_parameters(const Dim& d, DeviceArgument devic
 
 Parameter ParameterCollection::add_parameters(const Dim& d, const std::string& name,
                                               DeviceArgument device, SourceLocation at) {
-  check_device("add_parameters", device, at);
-  return add_parameters(d, name);
+  return add_parameters(d, ParameterInitGlorot(), name, device, at);
 }
 
 Parameter ParameterCollection::add_parameters(const Dim& d, float scale, const std::string& name,
                                               DeviceArgument device, SourceLocation at) {
-  check_device("add_parameters", device, at);
-  return add_parameters(d, scale, name);
+  if (scale == 0.0f) return add_parameters(d, name, device, at);
+  return add_parameters(d, ParameterInitUniform(scale), name, device, at);
 }
 
 Parameter ParameterCollection::add_parameters(const Dim& d, const ParameterInit& init,
                                               const std::string& name, DeviceArgument device,
                                               SourceLocation at) {
   check_device("add_parameters", device, at);
-  return add_parameters(d, init, name);
+  return Parameter(add(name, d, 1, false, init, device));
 }
 
 LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
                                                            const std::string& name,
                                                            DeviceArgument device,
                                                            SourceLocation at) {
-  check_device("add_lookup_parameters", device, at);
-  return add_lookup_parameters(n, d, name);
+  return add_lookup_parameters(n, d, ParameterInitGlorot(true), name, device, at);
 }
 
 LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
@@ -254,7 +254,7 @@ LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim
                                                            DeviceArgument device,
                                                            SourceLocation at) {
   check_device("add_lookup_parameters", device, at);
-  return add_lookup_parameters(n, d, init, name);
+  return LookupParameter(add(name, d, n, true, init, device));
 }
 
 ParameterCollection ParameterCollection::add_subcollection(const std::string& name,
@@ -266,6 +266,18 @@ ParameterCollection ParameterCollection::add_subcollection(const std::string& na
   child->weight_decay = weight_decay_lambda;
   node_->children.push_back(std::move(child));
   return {bank_, node_->children.back().get()};
+}
+
+void ParameterCollection::set_device(Device* device) {
+  const auto set_below = [&](const auto& self, CollectionNode& node) -> void {
+    node.device = nullptr;
+    for (const auto& child : node.children) self(self, *child);
+  };
+  set_below(set_below, *node_);
+  node_->device = device;
+  for (const auto* list : {&bank_->parameters, &bank_->tables})
+    for (const auto& p : *list)
+      if (node_->contains(p->collection)) p->device = node_->effective_device();
 }
 
 std::vector<Parameter> ParameterCollection::parameters_list() const {

@@ -116,7 +116,8 @@ class ParameterCollection {
   LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const ParameterInit& init,
                                         const std::string& name = "");
 
-  /// The same on a named device. Throws ArgumentError for a null pointer.
+  /// The same on a named device: graphs use the parameter there, whatever their own device is, and
+  /// `to_device` moves values. Throws ArgumentError for a null pointer.
   Parameter add_parameters(const Dim& d, DeviceArgument device,
                            SourceLocation at = SourceLocation::current());
   Parameter add_parameters(const Dim& d, const std::string& name, DeviceArgument device,
@@ -135,6 +136,11 @@ class ParameterCollection {
   /// A collection inside this one. A negative weight decay means this one's.
   ParameterCollection add_subcollection(const std::string& name = "",
                                         float weight_decay_lambda = -1.0f);
+
+  /// Where graphs use the parameters of this collection and of all below it: those that there are,
+  /// and those added from now on that name no device. Null, as at the start: where the graph is. A
+  /// graph that has nodes of them keeps these where they are.
+  void set_device(Device* device);
 
   /// The seed of all parameters added from now on, in the whole tree; 1 at the start.
   void set_seed(std::uint64_t seed) { bank_->seed = seed; }
@@ -168,7 +174,8 @@ class ParameterCollection {
   ParameterCollection(std::shared_ptr<ParameterBank> bank, CollectionNode* node)
       : bank_(std::move(bank)), node_(node) {}
   std::shared_ptr<ParameterStorage> add(const std::string& name, const Dim& d, std::size_t rows,
-                                        bool is_lookup, const ParameterInit& init);
+                                        bool is_lookup, const ParameterInit& init,
+                                        Device* device = nullptr);
 
   std::shared_ptr<ParameterBank> bank_;
   CollectionNode* node_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/base/device.h"
 #include "dynet-like/param/gradients.h"
 #include "dynet-like/shape/dim.h"
 
@@ -33,7 +34,8 @@ struct ParameterStorage {
   bool is_lookup = false;  ///< a table
   std::size_t index = 0;   ///< place among the parameters or the tables of its bank
   float* values = nullptr;
-  bool updated = true;  ///< false: frozen, gets no gradient and no update
+  bool updated = true;       ///< false: frozen, gets no gradient and no update
+  Device* device = nullptr;  ///< where graphs use it; null: where the graph is
   ParameterBank* bank = nullptr;
   const CollectionNode* collection = nullptr;
   std::unique_ptr<ValuesOnDevices> on_device;  ///< null: no device has a copy
@@ -66,6 +68,7 @@ struct CollectionNode {
   std::string fullname;  ///< ends in `/`
   CollectionNode* parent = nullptr;
   float weight_decay = -1.0f;  ///< negative: the parent's
+  Device* device = nullptr;    ///< of parameters that name none; null: the parent's
   std::map<std::string, int> used_names;
   std::vector<std::unique_ptr<CollectionNode>> children;
 
@@ -73,6 +76,11 @@ struct CollectionNode {
     for (const CollectionNode* n = this; n; n = n->parent)
       if (n->weight_decay >= 0) return n->weight_decay;
     return 0.0f;
+  }
+  Device* effective_device() const {
+    for (const CollectionNode* n = this; n; n = n->parent)
+      if (n->device) return n->device;
+    return nullptr;
   }
   bool contains(const CollectionNode* other) const {
     for (; other; other = other->parent)

@@ -57,6 +57,7 @@ struct PlanCache::Kept {
     Dim dim;
     std::uint32_t arity;
     std::uint32_t first_word;  // of the attributes that count, in `words`
+    std::uint32_t flags;       // of which the place counts
   };
   struct Outside {  // an operand that comes before the plan
     NodeId id;
@@ -86,7 +87,7 @@ struct PlanCache::Kept {
     for (const Signature& s : signatures.all) {
       const OpForm& f = *s.form;
       kinds.push_back({&f, f.kind, f.batch, f.reads, f.aux, s.dim, s.arity,
-                       static_cast<std::uint32_t>(words.size())});
+                       static_cast<std::uint32_t>(words.size()), s.flags});
       const std::size_t count = f.batch.value.signature_bytes / 8;
       std::copy_n(graph.attrs.data() + s.attr, count, words.append(count));
     }
@@ -116,7 +117,7 @@ struct PlanCache::Kept {
       const Node& n = nodes[i];
       const Kind& k = kinds[signature[i]];
       if (n.form != k.form || n.arity != k.arity || n.first_arg != plan.first_arg[i] ||
-          !same_shape(n.dim, k.dim))
+          !same_place(n.flags, k.flags) || !same_shape(n.dim, k.dim))
         return false;
     }
     return true;

@@ -294,6 +294,7 @@ void finish_forgetting(const GraphStore& graph, Batcher& batcher, Plan& plan) {
 }  // namespace
 
 void plan_to_forget(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
+  if (graph.places.size() > 1) return plan_in_batches(graph, begin, end, plan);
   if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
   plan.reset(begin, end);
   Batcher batcher(graph, plan);
@@ -303,6 +304,7 @@ void plan_to_forget(const GraphStore& graph, NodeId begin, NodeId end, Plan& pla
 
 void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
   constexpr std::size_t kWorthIt = std::size_t{1} << 21;  // elements
+  if (graph.places.size() > 1) return plan_in_batches(graph, begin, end, plan);
   if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
   plan.reset(begin, end);
   Batcher batcher(graph, plan);

@@ -61,6 +61,7 @@ void Plan::reset(NodeId from, NodeId to) {
   steps.clear();
   order.clear();
   gone.clear();
+  borders.clear();
   scratch.signatures.of.clear();
   value.resize_uninitialized(to - from);
   aux.resize_uninitialized(to - from);
@@ -77,20 +78,31 @@ Plan Plan::copy() const {
   append(p.aux, aux);
   append(p.first_arg, first_arg);
   append(p.gone, gone);
+  append(p.borders, borders);
   p.extent = extent;
   return p;
 }
 
 std::size_t Plan::bytes() const {
   return steps.capacity() * sizeof(Step) + (order.capacity() + first_arg.capacity()) * 4 +
-         (value.capacity() + aux.capacity()) * 8 + gone.capacity();
+         (value.capacity() + aux.capacity() + borders.capacity()) * 8 + gone.capacity();
 }
 
 void Plan::place(const GraphStore& graph, std::span<const bool> yields) {
+  if (graph.places.size() == 1) return place_all(graph, yields, 0);
+  for (std::uint32_t p = 0; p < graph.places.size(); ++p) {
+    extent = aligned(extent, 16);
+    borders.push_back(extent);
+    place_all(graph, yields, p);
+  }
+}
+
+void Plan::place_all(const GraphStore& graph, std::span<const bool> yields, std::uint32_t place) {
   for (const Step& s : steps) {
     if (s.goes_on) continue;
     const NodeId* ids = order.data() + s.first;
     const Node& node = graph.nodes[ids[0]];
+    if (node.place() != place) continue;
     if (yields.empty() || node.form->reads != Reads::output_in_place ||
         !place_over(graph, s, yields))
       place_values(node, ids, s.count, *this);

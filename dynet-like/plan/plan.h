@@ -69,11 +69,19 @@ struct Plan {
   /// Whether, at the end, other values lie where that of node begin + i was. Empty: none.
   PodVector<bool> gone;
   std::uint64_t extent = 0;  ///< elements in all
+  /// Where the memory of each place begins: it is one block for each. Empty: all nodes are at the
+  /// graph's own device.
+  PodVector<std::uint64_t> borders;
   PlanScratch scratch;
 
   static constexpr std::uint64_t kNoMemory = ~std::uint64_t{0};
 
   void reset(NodeId from, NodeId to);
+  /// The elements of place p, which are counted from `border(p)`.
+  std::uint64_t border(std::size_t p) const { return p < borders.size() ? borders[p] : 0; }
+  std::uint64_t extent_of(std::size_t p) const {
+    return (p + 1 < borders.size() ? borders[p + 1] : extent) - border(p);
+  }
   /// The same plan, without the planner's memory.
   Plan copy() const;
   /// Held by such a copy, itself aside.
@@ -83,6 +91,7 @@ struct Plan {
   void place(const GraphStore& graph, std::span<const bool> yields = {});
 
  private:
+  void place_all(const GraphStore& graph, std::span<const bool> yields, std::uint32_t place);
   bool place_over(const GraphStore& graph, const Step& step, std::span<const bool> yields);
 };
 
@@ -103,6 +112,8 @@ void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, Plan& pl
 /// As in batches, for graphs that are run forward only: the memory of a value is used again after
 /// its last use. Not forgotten are values that nobody uses or that later nodes of the graph use,
 /// and those of the last nodes, which new nodes are likely to use.
+///
+/// A graph on several devices gets a plan in batches.
 ///
 /// What waits for nobody is then not one batch, but one for each window of time: the levels of all
 /// components together, cut where the values of a window take 1 MiB.

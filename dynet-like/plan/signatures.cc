@@ -10,7 +10,7 @@ constexpr std::uint32_t kNone = Signature::kNone;
 
 // All but the operands.
 bool same_head(const GraphStore& graph, const Node& n, const Signature& s) {
-  if (n.form != s.form || n.arity != s.arity) return false;
+  if (n.form != s.form || n.arity != s.arity || !same_place(n.flags, s.flags)) return false;
   if (!same_shape(n.dim, s.dim)) return false;
   for (std::uint32_t w = 0; w < s.words; ++w)
     if (graph.attrs[n.attr + w] != graph.attrs[s.attr + w]) return false;
@@ -29,7 +29,7 @@ bool same_operands(const GraphStore& graph, const Node& a, const Node& b) {
 }  // namespace
 
 std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
-  std::uint64_t h = reinterpret_cast<std::uintptr_t>(n.form);
+  std::uint64_t h = reinterpret_cast<std::uintptr_t>(n.form) + n.place();
   const auto add = [&](std::uint64_t x) { h = (h ^ x) * 0x9e3779b97f4a7c15u; };
   const BatchRule& rule = n.form->batch.value;
   add(n.arity + (std::uint64_t{n.dim.bd} << 32));
@@ -42,7 +42,8 @@ std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
 }
 
 bool alike(const GraphStore& graph, const Node& a, const Node& b) {
-  if (a.form != b.form || a.arity != b.arity || a.dim != b.dim) return false;
+  if (a.form != b.form || a.arity != b.arity || !same_place(a.flags, b.flags) || a.dim != b.dim)
+    return false;
   const std::uint64_t* attr = graph.attrs.data() + a.attr;
   return std::equal(attr, attr + a.form->batch.value.signature_bytes / 8,
                     graph.attrs.data() + b.attr) &&
@@ -132,7 +133,8 @@ std::uint32_t Signatures::find(const GraphStore& graph, NodeId begin, const Node
                  .attr = n.attr,
                  .operands = operands,
                  .next = {kNone, kNone},
-                 .slot = static_cast<std::uint32_t>(slot)});
+                 .slot = static_cast<std::uint32_t>(slot),
+                 .flags = n.flags});
   table_[slot] = sig;
   if (all.size() * 2 > table_.size()) grow_table(graph);
   return sig;

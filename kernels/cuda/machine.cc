@@ -1,5 +1,7 @@
 #include "dynet-like/graph/machine.h"
 
+#include <algorithm>
+
 #include "kernels/cuda/copy.h"
 #include "kernels/cuda/driver.h"
 #include "kernels/cuda/kernels.h"
@@ -34,9 +36,57 @@ class CudaMachine final : public Machine {
   }
   void start() override { queue_.flush(); }
   void read(float* to, const float* from, std::size_t n) override { queue_.read(to, from, n); }
+  void read(float* to, std::size_t n, std::size_t size, const float* const* from) override {
+    queue_.read(to, together(n, size, from), n * size);
+  }
+  void write(std::size_t n, std::size_t size, const float* const* from, float* const* to,
+             const Write* writes) override {
+    queue_.begin_operation();
+    float* const staged = queue_.stage<float>(n * size);
+    for (std::size_t i = 0; i < n; ++i) std::copy_n(from[i], size, staged + i * size);
+    spread(queue_.on_device(staged), n, size, to, writes);
+  }
+  void receive(Machine& other, std::size_t n, std::size_t size, const float* const* from,
+               float* const* to, const Write* writes) override {
+    if (n * size == 0) return;
+    auto& source = static_cast<CudaMachine&>(other);
+    const float* const there = source.together(n, size, from);
+    queue_.begin_operation();
+    float* const here = queue_.temporary(n * size);
+    source.queue_.flush();
+    queue_.flush();
+    Driver &in = queue_.driver(), &out = source.queue_.driver();
+    in.wait_for(out);
+    in.copy(here, there, n * size * sizeof(float));
+    out.wait_for(in);
+    spread(here, n, size, to, writes);
+  }
 
  private:
+  // n tensors one behind the other, until the next operation.
+  const float* together(std::size_t n, std::size_t size, const float* const* from) {
+    queue_.begin_operation();
+    if (n == 0 || Batch<const float>::contiguous(from, n, size)) return n ? from[0] : nullptr;
+    float* const all = queue_.temporary(n * size);
+    pointers_.clear();
+    for (std::size_t i = 0; i < n; ++i) pointers_.push_back(all + i * size);
+    writes_.clear();
+    writes_.resize(n, Write::store);
+    copy_tensors(queue_, n, size, from, pointers_.data(), writes_.data());
+    return all;
+  }
+  // The other way.
+  void spread(const float* all, std::size_t n, std::size_t size, float* const* to,
+              const Write* writes) {
+    sources_.clear();
+    for (std::size_t i = 0; i < n; ++i) sources_.push_back(all + i * size);
+    copy_tensors(queue_, n, size, sources_.data(), to, writes);
+  }
+
   Queue queue_;
+  PodVector<float*> pointers_;  // of tensors that lie together
+  PodVector<const float*> sources_;
+  PodVector<Write> writes_;
 };
 
 std::unique_ptr<Machine> make(int number) { return std::make_unique<CudaMachine>(number); }

@@ -207,6 +207,7 @@ Places Queue::places(float* const* p, const Write* writes, std::size_t n, std::s
 
 void Queue::flush() {
   std::vector<Chunk>& all = chunks_[half_];
+  if (commands_.empty() && chunk_ == 0 && (all.empty() || all[0].used == 0)) return;
   for (std::size_t c = 0; c < all.size() && c <= chunk_; ++c) {
     if (all[c].used > 0) driver_->upload(all[c].device, all[c].host, all[c].used);
     all[c].used = 0;

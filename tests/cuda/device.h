@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
-#include "dynet-like/param/parameters.h"
+#include "tests/support/all_values.h"
 
 #ifdef DYNET_TEST_GPU
 #include <memory>
+#include <vector>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/machine.h"
@@ -15,16 +15,6 @@
 #endif
 
 namespace dynet::test {
-
-/// The values of all parameters and tables of a collection.
-inline std::vector<float> all_values(const ParameterCollection& pc) {
-  std::vector<float> all;
-  const auto add = [&](const Tensor& t) { all.insert(all.end(), t.v, t.v + t.d.size()); };
-  for (const Parameter& p : pc.parameters_list()) add(p.values());
-  for (const LookupParameter& p : pc.lookup_parameters_list())
-    for (const Tensor& row : p.values()) add(row);
-  return all;
-}
 
 /// While one lives, the device has no more memory than this.
 #ifdef DYNET_TEST_GPU

@@ -43,9 +43,9 @@ Results run(const GraphStore& graph, NodeId loss, Planner planner, Runner<float>
   Results r;
   for (NodeId id = 0; id <= loss; ++id) {
     const std::size_t n = graph.nodes[id].dim.size();
-    const float* v = e.runner().read(e.value(id), n);
+    const float* v = e.runner(id).read(e.value(id), n);
     r.values.emplace_back(v, v + n);
-    v = e.runner().read(e.gradient(id), n);
+    v = e.runner(id).read(e.gradient(id), n);
     r.gradients.emplace_back(v, v + n);
   }
   for (const auto& bank : graph.banks) bank->gradients.clear();

@@ -63,6 +63,10 @@ std::vector<OpCase> flow_cases() {
       identity("scale_gradient by one", [](const Operand& x) { return scale_gradient(x[0]); }));
   all.push_back(
       identity("to_device", [](const Operand& x) { return to_device(x[0], default_device); }));
+  all.push_back(identity("to_device and back", [](const Operand& x) {
+    static constexpr DeviceDescription kOther{1, DeviceType::CPU, "CPU:1"};
+    return to_device(to_device(x[0], &kOther), default_device);
+  }));
   for (unsigned d : {0u, 1u, 2u})
     for (GradientMode mode : {zero_gradient, straight_through_gradient})
       all.push_back(largest(mode, d));

@@ -1,0 +1,301 @@
+// Graphs on several devices, the processor among them.
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/base/random.h"
+#include "dynet-like/dynet.h"
+#include "tests/cuda/device.h"
+#include "tests/support/catch.h"
+#include "tests/support/op_case.h"
+#include "tests/support/split_model.h"
+
+using namespace dynet;
+using namespace dynet::test;
+
+namespace {
+
+using Floats = std::vector<float>;
+using Devices = SplitModel::Devices;
+
+Device* const cpu = default_device;
+Device* gpu(unsigned number) {
+  return get_device_manager()->get_global_device("GPU:" + std::to_string(number));
+}
+bool one_gpu() { return get_device_manager()->num_devices() == 2; }
+Device* another() { return one_gpu() ? cpu : gpu(1); }
+
+void check_near(const Floats& a, const Floats& b, double tolerance) {
+  REQUIRE(a.size() == b.size());
+  CHECK(largest_difference(a.data(), b.data(), a.size()) <= tolerance);
+}
+
+void check_same(const SplitOutcome& a, const SplitOutcome& b) {
+  check_near(a.losses, b.losses, 1e-4);
+  check_near(a.of_words, b.of_words, 1e-4);
+  check_near(a.parameters, b.parameters, 1e-3);
+}
+
+}  // namespace
+
+TEST_CASE("places: the processor and a GPU, forth and back", "[cuda]") {
+  const SplitOutcome expected = train({});
+  // Embeddings at the processor, all else at the GPU; only the network there; only what is around.
+  for (const Devices& at :
+       {Devices{cpu, gpu(0), gpu(0)}, Devices{cpu, gpu(0), cpu}, Devices{gpu(0), cpu, gpu(0)}})
+    for (Device* own : {cpu, gpu(0)}) check_same(expected, train(at, {own}));
+  check_same(expected, train({cpu, gpu(0), cpu}, {gpu(0), false}));
+  // A device for those that name none.
+  check_same(expected, train({cpu, nullptr, nullptr}, {gpu(0)}));
+}
+
+TEST_CASE("places: several GPUs, and the processor", "[cuda]") {
+  if (one_gpu()) {
+    std::cout << "\nskipped: there is one GPU\n";
+    return;
+  }
+  const SplitOutcome expected = train({});
+  for (const Devices& at : {Devices{gpu(0), gpu(1), gpu(0)}, Devices{cpu, gpu(0), gpu(1)},
+                            Devices{gpu(1), gpu(0), cpu}})
+    check_same(expected, train(at));
+  check_same(expected, train({gpu(1), gpu(0), gpu(1)}, {gpu(1), false}));
+}
+
+TEST_CASE("places: two runs on several devices are the same bits", "[cuda]") {
+  const Devices at{cpu, gpu(0), another()};
+  const SplitOutcome first = train(at), second = train(at);
+  CHECK(first.parameters == second.parameters);
+  CHECK(first.of_words == second.of_words);
+}
+
+TEST_CASE("places: every mode of a graph with a GPU", "[cuda]") {
+  SplitModel one({}), split({cpu, gpu(0), cpu});
+  const auto loss = [](SplitModel& m, int mode, Floats* gradients) {
+    ComputationGraph g;
+    g.set_seed(7);
+    if (mode == 1) g.set_immediate_compute(true);
+    if (mode == 2) g.set_inference(true);
+    if (mode == 3) g.set_check_validity(true);
+    const Expression sum_of_all = m.loss(g, 5, true) + m.loss(g, 6);
+    const float value = as_scalar(sum_of_all.value());
+    if (mode != 2) {
+      g.backward(sum_of_all, mode == 4);
+      *gradients = as_vector(m.words_read[1].gradient());
+      m.pc.reset_gradient();
+    }
+    return value;
+  };
+  for (int mode = 0; mode < 5; ++mode) {
+    INFO("mode " << mode);
+    Floats expected, got;
+    CHECK(loss(split, mode, &got) == Approx(loss(one, mode, &expected)).epsilon(1e-4));
+    check_near(expected, got, 1e-4);
+  }
+  ComputationGraph g;
+  g.set_seed(1);
+  CHECK(check_gradients(split.loss(g, 2)).ok());  // on the processor
+}
+
+TEST_CASE("places: values and gradients may be asked for at any time and anywhere", "[cuda]") {
+  ParameterCollection pc;
+  Parameter p = pc.add_parameters({3}), q = pc.add_parameters({3}, "q", gpu(0));
+  p.set_value({1, 2, 3});
+  q.set_value({3, 2, 1});
+  float factor = 2;
+  ComputationGraph g;
+  const Expression x = parameter(g, p) * input(g, &factor), y = to_device(x, gpu(0));
+  CHECK(as_vector(y.value()) == Floats{2, 4, 6});
+  const Expression z = cmult(y, parameter(g, q)), back = to_device(z, cpu);
+  CHECK(z.get_device_name() == "GPU:0");
+  CHECK(back.get_device_name() == "CPU");
+  CHECK(as_vector(back.value()) == Floats{6, 8, 6});
+  g.checkpoint();
+  CHECK(as_scalar(sum_elems(to_device(square(back), gpu(0))).value()) == 136);
+  g.revert();
+  const Expression loss = sum_elems(back);
+  g.backward(loss);
+  CHECK(as_vector(z.gradient()) == Floats{1, 1, 1});
+  CHECK(as_vector(y.gradient()) == Floats{3, 2, 1});
+  CHECK(as_vector(x.gradient()) == Floats{3, 2, 1});
+  CHECK(as_vector(p.gradients()) == Floats{6, 4, 2});
+  CHECK(as_vector(q.gradients()) == Floats{2, 4, 6});
+  factor = 1;
+  CHECK(as_scalar(g.forward(loss)) == 10);
+}
+
+TEST_CASE("places: nodes run together where they are, and are copied together", "[cuda]") {
+  ComputationGraph g;
+  std::vector<Expression> all;
+  for (unsigned i = 0; i < 12; ++i) {
+    const Expression x = input(g, {4}, Floats(4, 0.1f * static_cast<float>(i)));
+    all.push_back(tanh(i % 2 ? to_device(tanh(to_device(x, gpu(0))), cpu) : tanh(x)));
+  }
+  const Floats got = as_vector(sum(all).value());
+  CHECK(g.statistics().batches == 1 + 2 + 1 + 1);  // input, tanh here and there, tanh, sum
+  float expected = 0;
+  for (unsigned i = 0; i < 12; ++i) expected += std::tanh(std::tanh(0.1f * static_cast<float>(i)));
+  CHECK(got[0] == Approx(expected).epsilon(1e-5));
+}
+
+TEST_CASE("places: a plan is not used again for nodes on other devices", "[cuda]") {
+  Floats expected;
+  for (unsigned round = 0; round < 4; ++round)
+    for (Device* there : {cpu, gpu(0), another()}) {
+      ComputationGraph g;
+      std::vector<Expression> all;
+      for (unsigned i = 0; i < 5; ++i) {
+        Expression x = input(g, {4}, Floats(4, 0.3f), gpu(0));
+        for (unsigned k = 0; k < 2; ++k) x = tanh(to_device(x, i % 2 ? there : gpu(0)));
+        all.push_back(to_device(x, gpu(0)));
+      }
+      const Floats got = as_vector(sum(all).value());
+      if (expected.empty()) expected = got;
+      check_near(got, expected, 1e-5);
+    }
+}
+
+TEST_CASE("places: what a GPU cannot do is told in a graph of the processor", "[cuda]") {
+  static const OpForm kOnly{.name = "mine",
+                            .kind = Kind::compute,
+                            .shape = [](const Operands& x) { return x[0]; },
+                            .batch = BatchRule::each(),
+                            .reads = Reads::nothing,
+                            .aux = no_aux,
+                            .passes_gradient = false,
+                            .forward = Forward{[](const Batch<float>& b) {
+                                                 for (std::size_t i = 0; i < b.count; ++i)
+                                                   b.out(i)[0] = b.in(0, i)[0];
+                                               },
+                                               nullptr},
+                            .backward = Backward{nullptr, nullptr},
+                            .cuda = CudaRule::never("nobody has written kernels for it")};
+  ComputationGraph g;
+  const SourceLocation at = SourceLocation::current();
+  const Expression x = input(g, 2.0f), y = to_device(x, gpu(0));
+  CHECK(as_scalar(add_node(kOnly, x, {}, at).value()) == 2);
+  CHECK_THROWS_AS(add_node(kOnly, y, {}, at), DeviceError);
+  CHECK_THROWS_AS(x + y, DeviceError);
+  CHECK(as_scalar(add_node(kOnly, to_device(y, cpu), {}, at).value()) == 2);
+  g.set_check_validity(true);
+  CHECK_THROWS_AS(log(-y).value(), NumericError);
+}
+
+TEST_CASE("places: without memory on one device there is an error, and the graph goes on",
+          "[cuda]") {
+  const SmallDevice small(std::size_t{64} << 20);
+  SplitModel m({cpu, gpu(0), cpu});
+  ComputationGraph g;
+  g.set_seed(2);
+  const Expression a = m.loss(g, 3);
+  const float loss = as_scalar(a.value());
+  g.checkpoint();
+  const Expression large = constant(g, {4000, 4000}, 1);
+  const Expression there = to_device(large, gpu(0));
+  CHECK_THROWS_AS(there.value(), OutOfMemoryError);
+  g.revert();
+  CHECK(as_scalar(a.value()) == loss);
+  g.backward(a);
+  CHECK(std::isfinite(as_scalar(m.loss(g, 4).value())));
+}
+
+namespace {
+
+/// A graph of chance, of which every operation runs on a device of chance, or all on the processor.
+class Scattered {
+ public:
+  Scattered(std::uint64_t seed, bool scattered, bool batched)
+      : graph(batched), state_(seed), scattered_(scattered) {
+    graph.set_seed(seed);
+    for (auto* p : {&w_, &b_}) {
+      Device* const there = device();
+      const Dim d = p == &w_ ? Dim({4, 4}) : Dim({4});
+      *p = scattered ? pc.add_parameters(d, "p", there) : pc.add_parameters(d, "p");
+    }
+    Device* const there = device();
+    table_ = scattered ? pc.add_lookup_parameters(6, {4}, "t", there)
+                       : pc.add_lookup_parameters(6, {4}, "t");
+    const unsigned nodes = 20 + below(30);
+    for (unsigned i = 0; i < nodes; ++i) all.push_back(next());
+    std::vector<Expression> ends;
+    for (const Expression& e : all) ends.push_back(sum_elems(moved(e, cpu)));
+    loss = sum(ends);
+  }
+
+  ComputationGraph graph;
+  ParameterCollection pc;
+  std::vector<Expression> all;
+  Expression loss;
+
+ private:
+  unsigned below(unsigned n) {
+    state_ = mix_bits(state_ + 1);
+    return static_cast<unsigned>(state_ >> 33) % n;
+  }
+  Device* device() {
+    const auto devices = get_device_manager()->get_devices();
+    return devices[below(static_cast<unsigned>(devices.size()))];
+  }
+  Expression moved(const Expression& x, Device* to) const {
+    return scattered_ ? to_device(x, to) : x;
+  }
+  Expression next() {
+    Device* const there = device();
+    const auto count = static_cast<unsigned>(all.size());
+    const unsigned which = count < 3 ? 6 + below(2) : below(8);
+    const auto operand = [&] { return moved(all[below(count)], there); };
+    switch (which) {
+      case 0:
+        return tanh(operand());
+      case 1:
+        return operand() + 0.5f;
+      case 2: {
+        const Expression x = operand();
+        return cmult(x, operand());
+      }
+      case 3:
+      case 4: {
+        const Expression x = operand();
+        return tanh(affine_transform(
+            {moved(parameter(graph, b_), there), moved(parameter(graph, w_), there), x}));
+      }
+      case 5: {
+        const Expression x = operand();
+        return tanh(sum({x, operand(), x}));
+      }
+      case 6:
+        return lookup(graph, table_, below(6));
+      default:
+        return tanh(moved(parameter(graph, b_), there));
+    }
+  }
+
+  std::uint64_t state_;
+  bool scattered_;
+  Parameter w_, b_;
+  LookupParameter table_;
+};
+
+}  // namespace
+
+TEST_CASE("places: graphs of chance on devices of chance", "[cuda]") {
+  unsigned mixed = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    INFO("seed " << seed);
+    Scattered one(seed, false, true), several(seed, true, seed % 4 != 0);
+    for (Scattered* s : {&one, &several}) s->graph.backward(s->loss, seed % 3 == 0);
+    REQUIRE(one.all.size() == several.all.size());
+    for (std::size_t i = 0; i < one.all.size(); ++i) {
+      check_near(as_vector(one.all[i].value()), as_vector(several.all[i].value()), 1e-4);
+      check_near(as_vector(one.all[i].gradient()), as_vector(several.all[i].gradient()), 1e-3);
+    }
+    const auto parameters = one.pc.parameters_list(), others = several.pc.parameters_list();
+    for (std::size_t p = 0; p < parameters.size(); ++p)
+      check_near(as_vector(parameters[p].gradients()), as_vector(others[p].gradients()), 1e-3);
+    mixed += several.graph.store().places.size() > 2;
+  }
+  CHECK((one_gpu() || mixed > 20));
+}

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "dynet-like/param/parameters.h"
+
+namespace dynet::test {
+
+/// The values of all parameters and tables of a collection.
+inline std::vector<float> all_values(const ParameterCollection& pc) {
+  std::vector<float> all;
+  const auto add = [&](const Tensor& t) { all.insert(all.end(), t.v, t.v + t.d.size()); };
+  for (const Parameter& p : pc.parameters_list()) add(p.values());
+  for (const LookupParameter& p : pc.lookup_parameters_list())
+    for (const Tensor& row : p.values()) add(row);
+  return all;
+}
+
+}  // namespace dynet::test
