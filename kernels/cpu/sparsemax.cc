@@ -6,6 +6,7 @@
 #include "dynet-like/graph/describe.h"
 #include "kernels/cpu/exponential.h"
 #include "kernels/cpu/indices.h"
+#include "kernels/cpu/sparsemax_threshold.h"
 
 namespace dynet::cpu {
 namespace {
@@ -23,14 +24,7 @@ void project(const T* x, T* p, std::size_t n, T* sorted) {
     std::fill_n(p, n, std::numeric_limits<T>::quiet_NaN());
     return;
   }
-  double sum = 0, t = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    const double z = static_cast<double>(sorted[k]) - static_cast<double>(shift(m));
-    const double above = static_cast<double>(k + 1);
-    if (!(1 + above * z > sum + z)) break;
-    sum += z;
-    t = (sum - 1) / above;
-  }
+  const double t = sparsemax_threshold(sorted, n, shift(m));
   for (std::size_t j = 0; j < n; ++j) p[j] = std::max((x[j] - shift(m)) - static_cast<T>(t), T(0));
 }
 
