@@ -103,14 +103,14 @@ void sum_forward(Queue& q, const Batch<float>& b) {
 void sum_backward(Queue& q, const GradientBatch<float>& b) {
   const float scale = scale_of(b);
   const auto dy = q.d_outs(b);
-  const std::size_t size = b.dim().size(), count = b.count;
+  const std::size_t size = b.dim().size();
+  const auto count = static_cast<std::uint32_t>(b.count);
   bool whole = true;
   for (std::size_t k = 0; k < b.arity; ++k) whole = whole && b.dim(k).size() == size;
   if (whole) {  // all operands at once
-    few_gradients(q, q.targets(b.d_ins, b.writes, b.arity * count, size), size, 1,
-                  [=] __device__(std::uint32_t i, std::size_t e, std::size_t) {
-                    return dy[divide(i, count).rest][e] * scale;
-                  });
+    each_gradient(
+        q, q.places(b.d_ins, b.writes, b.arity * b.count, size), size,
+        [=] __device__(std::uint32_t i, std::size_t e) { return dy[i % count][e] * scale; });
     return;
   }
   for (std::size_t k = 0; k < b.arity; ++k)

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <vector>
 
 #include "dynet-like/shape/convolution_rules.h"
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/convolution.h"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
+#include "kernels/cuda/lines.cuh"
 #include "kernels/cuda/products.h"
 
 namespace dynet::cuda {
@@ -21,161 +23,222 @@ __device__ std::size_t place_of(const Sliding& s, std::size_t x, std::size_t tap
   return at.rest == 0 && at.by < s.out ? at.by : s.out;
 }
 
-// A convolution as products. The windows of an image are the rows of a matrix with a column for
-// each tap: places x taps times the filter's taps x filters.
+// A convolution as products, of as many batch elements of all nodes at a time as fit into a
+// temporary. The windows of their images are the rows of a matrix with a column for each tap of a
+// filter; results are a matrix with as many rows and a column for each filter.
 class Convolution {
  public:
   Convolution(Queue& q, const Batch<float>& b)
       : q_(q),
+        b_(b),
         x_(b.dim(0)),
         f_(b.dim(1)),
-        rows_(slide(b, 0)),
-        cols_(slide(b, 1)),
+        rows_(slide(0)),
+        cols_(slide(1)),
         places_(std::size_t{rows_.out} * cols_.out),
         taps_(std::size_t{f_[0]} * f_[1] * f_[2]),
         filters_(f_[3]),
         batch_(b.dim().bd) {
-    constexpr std::size_t kMost = std::size_t{1} << 24;  // numbers in a temporary
-    const std::size_t each = taps_ * std::max(places_, filters_);
-    piece_ = std::clamp<std::size_t>(kMost / std::max<std::size_t>(1, each), 1, batch_);
-    windows_ = q.temporary(piece_ * window());
+    constexpr std::size_t kMost = std::size_t{1}
+                                  << 22;  // numbers: a product finds them in the cache
+    const std::size_t each = places_ * std::max(taps_, filters_);
+    piece_ = std::clamp<std::size_t>(kMost / std::max<std::size_t>(1, each), 1, b.count * batch_);
+    windows_ = q.temporary(piece_ * places_ * taps_);
+    results_ = q.temporary(piece_ * places_ * filters_);
   }
 
-  // y = or += windows of x times f
-  void forward(bool add, const float* x, const float* f, float* y) {
-    over_pieces([&](std::size_t first, std::size_t n) {
-      unfold(x, first, n);
-      multiply(q_, places_, filters_, taps_, {windows_, false, window()}, filter(f, first, false),
-               y + first * results(), add, n, results());
+  // results = windows filters
+  void forward() {
+    over_pieces([&] {
+      unfold();
+      over_filters(filters(), [&](const Run& r) {
+        multiply(q_, r.rows, filters_, taps_, matrix(windows_, r), filter(r), results_ + r.first,
+                 false, r.n, places_, all_rows());
+      });
+      put_results();
     });
   }
-  // df = or += windows' dy
-  void filter_gradient(bool add, const float* x, const float* dy, float* df) {
-    const bool one = f_.bd == 1;
-    const std::size_t size = taps_ * filters_;
-    float* const parts = one ? q_.temporary(piece_ * size) : nullptr;
-    over_pieces([&](std::size_t first, std::size_t n) {
-      unfold(x, first, n);
-      multiply(q_, taps_, filters_, places_, {windows_, true, window()},
-               {dy + first * results(), false, results()}, one ? parts : df + first * size,
-               !one && add, n, size);
-      if (one) sum_columns(q_, parts, size, n, df, add || first > 0);
+  // windows' gradients = dy filters', and each element of an image is in many windows
+  void image_gradient(const GradientBatch<float>& b) {
+    over_pieces([&] {
+      take_results(q_.d_outs(b));
+      over_filters(filters(), [&](const Run& r) {
+        Factor turned = filter(r);
+        turned.turned = true;
+        multiply(q_, r.rows, taps_, filters_, matrix(results_, r), turned, windows_ + r.first,
+                 false, r.n, places_, all_rows());
+      });
+      fold(b);
     });
   }
-  // dx = or += what dy f' gives to the elements of each window
-  void image_gradient(bool add, const float* f, const float* dy, float* dx) {
-    over_pieces([&](std::size_t first, std::size_t n) {
-      multiply(q_, places_, taps_, filters_, {dy + first * results(), false, results()},
-               filter(f, first, true), windows_, false, n, window());
-      fold(add || (x_.bd == 1 && first > 0), dx, first, n);
+  // filters' gradients = or += windows' dy
+  void filter_gradient(const GradientBatch<float>& b) {
+    over_pieces([&] {
+      unfold();
+      take_results(q_.d_outs(b));
+      over_filters(b.d_ins + b.count, [&](const Run& r) {
+        float* const df = b.d_in(1, r.node);
+        if (!df) return;
+        Factor turned = matrix(windows_, r);
+        turned.turned = true;
+        multiply(q_, taps_, filters_, r.rows, turned, matrix(results_, r), df + r.filter,
+                 b.add(1, r.node) || (f_.bd == 1 && r.element > 0), r.n, taps_ * filters_);
+      });
     });
   }
 
  private:
-  Sliding slide(const Batch<float>& b, unsigned k) const {
-    const auto& a = b.attr<cpu::ConvolutionAttr>();
+  // Elements of a piece whose products are one, or one batch, since filters are the same or follow
+  // each other.
+  struct Run {
+    std::size_t node, element;  // the first
+    std::size_t first, rows;    // of the matrices
+    std::size_t n;              // products
+    std::size_t filter;         // where its filters begin in the operand
+  };
+
+  Sliding slide(unsigned k) const {
+    const auto& a = b_.attr<cpu::ConvolutionAttr>();
     return shape::slide(x_[k], f_[k], a.stride[k], a.valid != 0);
   }
-  // Numbers for a batch element.
-  std::size_t window() const { return places_ * taps_; }
-  std::size_t results() const { return places_ * filters_; }
+  std::size_t all_rows() const { return n_ * places_; }
   std::size_t step_x() const { return x_.bd == 1 ? 0 : x_.batch_size(); }
-
-  Factor filter(const float* f, std::size_t element, bool turned) const {
-    const std::size_t step = f_.bd == 1 ? 0 : taps_ * filters_;
-    return {f + element * step, turned, step};
+  Factor matrix(const float* p, const Run& r) const {
+    return {p + r.first, false, places_, all_rows()};
+  }
+  const float* const* filters() const { return b_.ins + b_.count; }
+  Factor filter(const Run& r) const {
+    return {b_.in(1, r.node) + r.filter, false, taps_ * filters_};
   }
 
-  // use(first, n) for some batch elements at a time
   template <class Use>
-  void over_pieces(Use use) const {
-    for (std::size_t first = 0; first < batch_; first += piece_)
-      use(first, std::min(piece_, batch_ - first));
+  void over_pieces(Use use) {
+    const std::size_t all = b_.count * batch_;
+    for (first_ = 0; first_ < all; first_ += n_) {
+      n_ = std::min(piece_, all - first_);
+      use();
+    }
+  }
+  // `of` says by node what the filters are.
+  template <class Use>
+  void over_filters(const float* const* of, Use use) const {
+    for (std::size_t k = 0, end = 0; k < n_; k = end) {
+      const std::size_t node = (first_ + k) / batch_, element = (first_ + k) % batch_;
+      end = std::min(n_, k + batch_ - element);
+      if (f_.bd != 1) {
+        use({node, element, k * places_, places_, end - k, element * taps_ * filters_});
+        continue;
+      }
+      while (end < n_ && of[(first_ + end) / batch_] == of[node]) end = std::min(n_, end + batch_);
+      use({node, element, k * places_, (end - k) * places_, 1, 0});
+    }
   }
 
  public:  // nvcc takes no kernels from private functions
-  // The windows of n batch elements.
-  void unfold(const float* x, std::size_t first, std::size_t n) {
+  void unfold() {
     const Sliding rows = rows_, cols = cols_;
     const std::size_t places = places_, step = step_x(), height = f_[0], width = f_[1];
-    const float* const from = x + first * step;
-    each_element(q_, {windows_, window(), nullptr}, n, window(),
-                 [=] __device__(std::size_t i, std::size_t e) {
-                   const Quotient tap = divide(e, places), place = divide(tap.rest, rows.out);
-                   const Quotient down = divide(tap.by, height), across = divide(down.by, width);
-                   // In front of the image these are far too large.
-                   const std::size_t r = place.rest * rows.stride + down.rest - rows.before;
-                   const std::size_t c = place.by * cols.stride + across.rest - cols.before;
-                   return r < rows.in && c < cols.in
-                              ? from[i * step + (across.by * cols.in + c) * rows.in + r]
-                              : 0.0f;
-                 });
+    const std::size_t first = first_, batch = batch_, all = all_rows();
+    float* const windows = windows_;
+    const Many<const float> x = q_.ins(b_, 0);
+    for_each(q_, taps_, all, [=] __device__(std::size_t tap, std::size_t row) {
+      const Quotient at = divide(row, places), place = divide(at.rest, rows.out);
+      const Quotient down = divide(tap, height), across = divide(down.by, width);
+      const Quotient image = divide(first + at.by, batch);
+      // In front of the image these are far too large.
+      const std::size_t r = place.rest * rows.stride + down.rest - rows.before;
+      const std::size_t c = place.by * cols.stride + across.rest - cols.before;
+      windows[tap * all + row] =
+          r < rows.in && c < cols.in
+              ? x[image.by][image.rest * step + (across.by * cols.in + c) * rows.in + r]
+              : 0.0f;
+    });
   }
 
-  // dx = or += the elements of windows that each of its elements is.
-  void fold(bool add, float* dx, std::size_t first, std::size_t n) {
+  // Gradients of images: of each element, those of what it is in all windows.
+  void fold(const GradientBatch<float>& b) {
+    std::vector<float*> to;
+    std::vector<Write> writes;
+    for (std::size_t k = first_; k < first_ + n_; ++k) {
+      const std::size_t node = k / batch_, element = k % batch_;
+      float* const dx = b.d_in(0, node);
+      to.push_back(dx ? dx + element * step_x() : nullptr);
+      writes.push_back(x_.bd == 1 && element > 0 ? Write::again : b.write(0, node));
+    }
     const Sliding rows = rows_, cols = cols_;
-    const std::size_t places = places_, all = window();
+    const std::size_t places = places_, all = all_rows(), size = x_.batch_size();
     const float* const windows = windows_;
-    float* const to = dx + first * step_x();
-    // One image for all batch elements gets the sum.
-    const std::size_t images = x_.bd == 1 ? 1 : n, each = x_.bd == 1 ? n : 1;
-    for_each(q_, images, x_.batch_size(),
-             [=, size = x_.batch_size()] __device__(std::size_t i, std::size_t e) {
-               const Quotient r = divide(e, rows.in), c = divide(r.by, cols.in);
-               float sum = 0;
-               for (std::size_t b = 0; b < cols.size; ++b) {
-                 const std::size_t col = place_of(cols, c.rest, b);
-                 for (std::size_t a = 0; a < rows.size; ++a) {
-                   const std::size_t row = place_of(rows, r.rest, a);
-                   if (row == rows.out || col == cols.out) continue;
-                   const std::size_t tap = (c.by * cols.size + b) * rows.size + a;
-                   const std::size_t at = tap * places + col * rows.out + row;
-                   for (std::size_t k = i * each; k < (i + 1) * each; ++k)
-                     sum += windows[k * all + at];
-                 }
-               }
-               float* const p = to + i * size + e;
-               *p = add ? *p + sum : sum;
-             });
+    each_gradient(q_, q_.places(to.data(), writes.data(), n_, size), size,
+                  [=] __device__(std::uint32_t image, std::size_t e) {
+                    const Quotient r = divide(e, rows.in), c = divide(r.by, cols.in);
+                    float sum = 0;
+                    for (std::size_t k = 0; k < cols.size; ++k) {
+                      const std::size_t col = place_of(cols, c.rest, k);
+                      for (std::size_t a = 0; a < rows.size; ++a) {
+                        const std::size_t row = place_of(rows, r.rest, a);
+                        if (row == rows.out || col == cols.out) continue;
+                        const std::size_t tap = (c.by * cols.size + k) * rows.size + a;
+                        sum += windows[tap * all + image * places + col * rows.out + row];
+                      }
+                    }
+                    return sum;
+                  });
+  }
+
+  // Results to where values are, with the bias if there is one.
+  void put_results() {
+    const Many<float> y = q_.outs(b_);
+    const bool biased = b_.arity > 2;
+    const Many<const float> bias = biased ? q_.ins(b_, 2) : Many<const float>{};
+    const std::size_t step = biased && b_.dim(2).bd != 1 ? filters_ : 0;
+    const std::size_t places = places_, size = places_ * filters_, all = all_rows();
+    const std::size_t first = first_, batch = batch_;
+    const float* const results = results_;
+    for_each(q_, n_, size, [=] __device__(std::size_t k, std::size_t e) {
+      const Quotient image = divide(first + k, batch), at = divide(e, places);
+      const float v = results[at.by * all + k * places + at.rest];
+      y[image.by][image.rest * size + e] =
+          biased ? v + bias[image.by][image.rest * step + at.by] : v;
+    });
+  }
+  // The other way round.
+  void take_results(Many<const float> from) {
+    const std::size_t places = places_, size = places_ * filters_, all = all_rows();
+    const std::size_t first = first_, batch = batch_;
+    float* const results = results_;
+    for_each(q_, n_, size, [=] __device__(std::size_t k, std::size_t e) {
+      const Quotient image = divide(first + k, batch), at = divide(e, places);
+      results[at.by * all + k * places + at.rest] = from[image.by][image.rest * size + e];
+    });
   }
 
  private:
   Queue& q_;
+  const Batch<float>& b_;
   const Dim &x_, &f_;
   Sliding rows_, cols_;
   std::size_t places_, taps_, filters_, batch_;
-  std::size_t piece_;  // batch elements whose windows are there at a time
-  float* windows_;
+  std::size_t piece_, first_ = 0, n_ = 0;  // batch elements: at most, and those of this piece
+  float *windows_, *results_;
 };
 
-void conv2d_forward(Queue& q, const Batch<float>& b) {
-  Convolution c(q, b);
-  const bool bias = b.arity > 2;
-  if (bias) {
-    const Many<const float> from = q.ins(b, 2);
-    const std::size_t filters = b.dim(1)[3], size = b.dim().batch_size();
-    const std::size_t places = filters ? size / filters : 0, step = b.dim(2).bd == 1 ? 0 : filters;
-    each_value(q, b, [=] __device__(std::size_t i, std::size_t e) {
-      const Quotient at = divide(e, size);
-      return from[i][at.by * step + divide(at.rest, places).by];
-    });
-  }
-  for (std::size_t i = 0; i < b.count; ++i) c.forward(bias, b.in(0, i), b.in(1, i), b.out(i));
+void conv2d_forward(Queue& q, const Batch<float>& b) { Convolution(q, b).forward(); }
+
+bool any_needed(const GradientBatch<float>& b, std::size_t k) {
+  float* const* const first = b.d_ins + k * b.count;
+  return std::any_of(first, first + b.count, [](const float* p) { return p != nullptr; });
 }
 
 void conv2d_backward(Queue& q, const GradientBatch<float>& b) {
   Convolution c(q, b);
-  for (std::size_t i = 0; i < b.count; ++i)
-    if (float* const dx = b.d_in(0, i)) c.image_gradient(b.add(0, i), b.in(1, i), b.d_out(i), dx);
-  for (std::size_t i = 0; i < b.count; ++i)
-    if (float* const df = b.d_in(1, i)) c.filter_gradient(b.add(1, i), b.in(0, i), b.d_out(i), df);
+  if (any_needed(b, 0)) c.image_gradient(b);
+  if (any_needed(b, 1)) c.filter_gradient(b);
   if (b.arity < 3) return;
   const std::size_t filters = b.dim(1)[3], size = b.dim().batch_size();
   const std::size_t places = filters ? size / filters : 0;
   const std::size_t batch = b.dim(2).bd == 1 ? b.dim().bd : 1;
   const Many<const float> dy = q.d_outs(b);
-  sum_gradients(q, q.targets(b, 2), b.count, b.dim(2).size(), batch * places, false,
+  sum_gradients(q, q.places(b, 2), b.dim(2).size(), batch * places, false,
                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
                   const Quotient at = divide(e, filters), in = divide(r, places);
                   return dy[i][(at.by + in.by) * size + at.rest * places + in.rest];
@@ -258,30 +321,35 @@ __device__ bool before(float x, float y) { return x > y || (x != x && y == y); }
 
 void kmax_forward(Queue& q, const Batch<float>& b) {
   const std::size_t d = b.attr<cpu::KmaxAttr>().dimension;
-  const cpu::Along along(b.dim(0), d), result(b.dim(), d);
-  const std::size_t all = b.dim(0).size(), most = result.size;
+  const Lines lines(b.dim(0), d);
+  const std::size_t all = b.dim(0).size(), most = cpu::Along(b.dim(), d).size;
   const Many<const float> x = q.ins(b, 0);
   const Many<float> chosen{q.temporary(b.count * all), all, nullptr};
   each_element(q, chosen, b.count, all, [=] __device__(std::size_t i, std::size_t e) {
-    const Quotient in = divide(e, along.inner), at = divide(in.by, along.size);
-    const float* const line = x[i] + at.by * along.size * along.inner + in.rest;
-    const float mine = line[at.rest * along.inner];
+    const Lines::Place at = lines.of(e);
+    const float* const line = x[i] + lines.first(at.line);
+    const float mine = line[at.number * lines.inner];
     std::size_t others = 0;  // that come first
-    for (std::size_t k = 0; k < along.size; ++k) {
-      const float v = line[k * along.inner];
-      others += before(v, mine) || (!before(mine, v) && k < at.rest);
+    for (std::size_t k = 0; k < lines.size; ++k) {
+      const float v = line[k * lines.inner];
+      others += before(v, mine) || (!before(mine, v) && k < at.number);
     }
     return others < most ? 1.0f : 0.0f;
   });
+  const Many<float> y = q.outs(b);
   const Choices choices{q.auxs(b, b.dim().size())};
-  each_value(q, b, [=] __device__(std::size_t i, std::size_t e) {
-    const Quotient in = divide(e, along.inner), at = divide(in.by, most);
-    const std::size_t first = at.by * along.size * along.inner + in.rest;
-    std::size_t k = 0;  // of those that are chosen, number at.rest
-    for (std::size_t passed = 0; k < along.size; ++k)
-      if (chosen[i][first + k * along.inner] != 0 && passed++ == at.rest) break;
-    choices[i][e] = static_cast<unsigned>(k);
-    return x[i][first + k * along.inner];
+  for_lines_of(q, b, lines, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+    const std::size_t first = lines.first(line), inner = lines.inner;
+    const Quotient at = divide(line, inner);
+    const std::size_t to = at.by * most * inner + at.rest;
+    running_sums(
+        team, lines.size, [&](std::size_t k) { return chosen[i][first + k * inner]; },
+        [&](std::size_t k, float count) {
+          if (chosen[i][first + k * inner] == 0) return;
+          const std::size_t place = to + (static_cast<std::size_t>(count) - 1) * inner;
+          choices[i][place] = static_cast<unsigned>(k);
+          y[i][place] = x[i][first + k * inner];
+        });
   });
 }
 

@@ -1,29 +1,32 @@
 #include "kernels/cuda/copy.h"
-#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/loops.cuh"
 
 namespace dynet::cuda {
 namespace {
 
-__global__ void copy_kernel(Targets t, Many<const float> from, std::size_t size) {
-  for (std::size_t k = thread_number(); k < t.count * size; k += thread_count()) {
-    const std::size_t j = k / size, e = k % size;
-    float sum = 0;
-    for (std::uint32_t m = t.begin(j); m < t.end(j); ++m) sum += from[t.node(m)][e];
-    t.put(j, e, sum);
+struct Copied {
+  Many<const float> from;
+  __device__ float operator()(std::uint32_t node, std::size_t e, std::size_t = 0) const {
+    return from[node][e];
   }
-}
+};
 
-__global__ void fill_kernel(float* to, std::size_t n, float value, bool add) {
+__global__ __launch_bounds__(kThreads) void fill_kernel(float* to, std::size_t n, float value,
+                                                        bool add) {
   for (std::size_t k = thread_number(); k < n; k += thread_count())
     to[k] = add ? to[k] + value : value;
 }
 
 }  // namespace
 
+void add_parts(Queue& q, const Places& p, std::size_t size) {
+  sum_targets(q, p.then, p.most_sums, size, 1, true, Copied{p.sums});
+}
+
 void copy_tensors(Queue& q, std::size_t n, std::size_t size, const float* const* from,
                   float* const* to, const Write* writes) {
-  const Targets t = q.targets(to, writes, n, size);
-  q.launch_for(t.count * size, copy_kernel, t, q.many(from, n, size), size);
+  const Places p = q.places(to, writes, n, size);
+  if (p.first.count > 0) each_gradient(q, p, size, Copied{q.many(from, n, size)});
 }
 
 void fill_numbers(Queue& q, float* to, std::size_t n, float value, bool add) {

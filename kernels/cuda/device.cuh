@@ -19,6 +19,7 @@
 namespace dynet::cuda {
 
 constexpr unsigned kWarp = 32;
+constexpr unsigned kThreads = 256;  // of a block
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 /// The number of this thread in the grid, and how many there are.

@@ -22,19 +22,24 @@ inline Elements elements(Queue& q, const Batch<float>& b, std::size_t k) {
   return {q.ins(b, k), b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()};
 }
 
-/// Gradients of operand k: the sum of term(node, batch element, element of the operand within its
-/// own) over the batch elements of the result that it meets.
+/// Gradients of operand k, which go to `p`: the sum of term(node, batch element, element of the
+/// operand within its own) over the batch elements of the result that it meets.
 template <class T>
-void batch_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, std::size_t batch,
-                    T term) {
+void batch_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, const Places& p,
+                    std::size_t batch, T term) {
   const Dim& d = b.dim(k);
   const std::size_t n = d.batch_size();
   const bool one = d.bd == 1;
-  sum_gradients(q, q.targets(b, k), b.count, d.size(), one ? batch : 1, true,
+  sum_gradients(q, p, d.size(), one ? batch : 1, true,
                 [=] __device__(std::uint32_t node, std::size_t e, std::size_t r) {
                   const Quotient at = divide(e, n);
                   return term(node, one ? r : at.by, at.rest);
                 });
+}
+template <class T>
+void batch_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, std::size_t batch,
+                    T term) {
+  batch_gradient(q, b, k, q.places(b, k), batch, term);
 }
 
 }  // namespace dynet::cuda

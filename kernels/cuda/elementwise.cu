@@ -21,17 +21,16 @@ void forward(Queue& q, const Batch<float>& b) {
 template <class F>
 void backward(Queue& q, const GradientBatch<float>& b) {
   const float a = cpu::parameter_of<float>(b);
-  Targets t = q.targets(b, 0);
-  if (t.count == 0) return;
+  Places p = q.places(b, 0);
+  if (p.first.count == 0) return;
   const auto dy = q.d_outs(b);
   const auto x = ins_if_read(q, b, 0), y = outs_if_read(q, b);
-  const bool one = side_by_side(t) && side_by_side(dy, x, y);
-  if (one) t.count = 1;
+  const bool one = side_by_side(p) && side_by_side(dy, x, y);
+  if (one) p.first.count = 1;
   const std::size_t size = b.dim().size();
-  few_gradients(q, t, one ? b.count * size : size, 1,
-                [=] __device__(std::uint32_t i, std::size_t e, std::size_t) {
-                  return dy[i][e] * F::slope(Lazy{x[i] + e}, Lazy{y[i] + e}, a);
-                });
+  each_gradient(q, p, one ? b.count * size : size, [=] __device__(std::uint32_t i, std::size_t e) {
+    return dy[i][e] * F::slope(Lazy{x[i] + e}, Lazy{y[i] + e}, a);
+  });
 }
 
 inline __device__ float logistic(float x) { return 0.5f + 0.5f * tanhf(0.5f * x); }

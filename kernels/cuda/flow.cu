@@ -1,7 +1,7 @@
-#include "kernels/cpu/along.h"
 #include "kernels/cpu/flow.h"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
+#include "kernels/cuda/lines.cuh"
 
 namespace dynet::cuda {
 namespace {
@@ -27,19 +27,21 @@ void alias_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 void argmax_forward(Queue& q, const Batch<float>& b) {
-  const cpu::Along along(b.dim(), b.attr<cpu::ArgmaxAttr>().dimension);
-  if (along.size == 0) return;
+  const Lines lines(b.dim(), b.attr<cpu::ArgmaxAttr>().dimension);
   const Many<const float> x = q.ins(b, 0);
   const Many<float> y = q.outs(b);
-  for_each(q, b.count, along.lines(b.dim().bd), [=] __device__(std::size_t i, std::size_t line) {
-    const float* const from = x[i] + along.first(line);
-    float* const to = y[i] + along.first(line);
-    std::size_t best = 0;
-    for (std::size_t j = 0; j < along.size; ++j) {
-      if (from[j * along.inner] > from[best * along.inner]) best = j;
-      to[j * along.inner] = 0;
+  for_lines_of(q, b, lines, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+    const std::size_t first = lines.first(line), inner = lines.inner;
+    std::uint64_t best = 0;
+    for (std::size_t k = team.lane; k < lines.size; k += team.size) {
+      const float v = x[i][first + k * inner];
+      // What is not a number is largest in the first place, and else smallest.
+      const bool out = v != v;
+      if (!out || k == 0) best = LargestKey()(best, rank_key(out ? INFINITY : v, k, true));
     }
-    to[best * along.inner] = 1;
+    const std::size_t winner = index_of_key(team.over(best, LargestKey()));
+    for (std::size_t k = team.lane; k < lines.size; k += team.size)
+      y[i][first + k * inner] = k == winner ? 1 : 0;
   });
 }
 

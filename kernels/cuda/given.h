@@ -15,7 +15,9 @@ struct Given {
   unsigned* keep;  ///< where backward finds them; null: it sends them again
   unsigned count;
 
-  DYNET_DEVICE unsigned operator[](std::size_t k) const { return at[k < count ? k : k % count]; }
+  DYNET_DEVICE unsigned operator[](std::size_t k) const {
+    return at[k < count ? k : static_cast<unsigned>(k) % count];
+  }
 };
 
 /// Copies indices to where they are kept; `given` is memory of the device.

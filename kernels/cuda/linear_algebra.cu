@@ -16,8 +16,8 @@ struct Squares {
 
 // The row at or below `k` whose element in column k is largest, in every thread.
 __device__ std::size_t find_pivot(const float* a, std::size_t n, std::size_t k) {
-  DYNET_SHARED(float, value, 256);
-  DYNET_SHARED(std::size_t, row, 256);
+  DYNET_SHARED(float, value, kThreads);
+  DYNET_SHARED(std::size_t, row, kThreads);
   const unsigned t = threadIdx.x;
   float best = -1;
   std::size_t at = k;
@@ -43,8 +43,9 @@ __device__ std::size_t find_pivot(const float* a, std::size_t n, std::size_t k) 
 
 // A block for each matrix: x becomes L and U, rows exchanged so that pivots are large; `order` says
 // which row of x each row was, and `swaps` gets how often two were exchanged.
-__global__ void factor_kernel(Many<const float> x, Squares s, float* factors, unsigned* order,
-                              unsigned* swaps) {
+__global__ __launch_bounds__(kThreads) void factor_kernel(Many<const float> x, Squares s,
+                                                          float* factors, unsigned* order,
+                                                          unsigned* swaps) {
   const std::size_t which = blockIdx.x, n = s.n;
   const float* const from = x[which / s.each] + which % s.each * s.size;
   float* const a = factors + which * s.size;
@@ -210,7 +211,7 @@ void circular_forward(Queue& q, const Batch<float>& b) {
 void circular_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, const Around& f) {
   const std::size_t n = b.dim().batch_size();
   const bool one = b.dim(k).bd == 1;
-  sum_gradients(q, q.targets(b, k), b.count, b.dim(k).size(), one ? b.dim().bd : 1, true,
+  sum_gradients(q, q.places(b, k), b.dim(k).size(), one ? b.dim().bd : 1, true,
                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
                   const Quotient at = divide(e, n);
                   return f(i, one ? r : at.by, at.rest);

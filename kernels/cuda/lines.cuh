@@ -7,14 +7,14 @@
 
 namespace dynet::cuda {
 
-/// The threads that work on a line together, a warp or a block.
+/// The threads that work on a line together: a block, a warp, or one alone.
 struct Team {
   unsigned lane, size;
 
   /// f over the values of all of them, in each; all must call.
-  template <class F>
-  __device__ float over(float v, F f) const {
-    return size == kWarp ? over_warp(v, f) : over_block(v, f);
+  template <class T, class F>
+  __device__ T over(T v, F f) const {
+    return size == 1 ? v : size == kWarp ? over_warp(v, f) : over_block(v, f);
   }
 };
 
@@ -22,6 +22,7 @@ struct Team {
 struct Lines {
   std::size_t inner, size, lines;
 
+  Lines(std::size_t length, std::size_t count) : inner(1), size(length), lines(count) {}
   Lines(const Dim& dim, std::size_t d) {
     const cpu::Along a(dim, d);
     inner = a.inner, size = a.size, lines = a.lines(dim.bd);
@@ -43,27 +44,31 @@ struct Lines {
 };
 
 template <class F>
-__global__ void lines_kernel(std::size_t lines, bool blocks, F f) {
-  const unsigned size = blocks ? blockDim.x : kWarp;
+__global__ __launch_bounds__(kThreads) void lines_kernel(std::size_t lines, unsigned size, F f) {
   const Team team{threadIdx.x % size, size};
   for (std::size_t k = thread_number() / size; k < lines; k += thread_count() / size) f(team, k);
 }
 
-/// f(team, k) for `lines` lines of about `length` elements; the whole team calls.
+/// f(team, k) for `lines` lines of about `length` elements; the whole team calls. `apart`: the
+/// elements of a line are not neighbours in memory, but those of neighbouring lines.
 template <class F>
-void for_lines(Queue& q, std::size_t lines, std::size_t length, F f) {
-  constexpr std::size_t kLong = 512;
-  const bool blocks = length > kLong;
-  q.launch_for(lines * (blocks ? 256 : kWarp), lines_kernel<F>, lines, blocks, f);
+void for_lines(Queue& q, std::size_t lines, std::size_t length, bool apart, F f) {
+  constexpr std::size_t kShort = 8, kLong = 512, kMany = 2048;
+  const unsigned size = length <= kShort || (apart && lines >= kMany) ? 1
+                        : length > kLong                              ? kThreads
+                                                                      : kWarp;
+  q.launch_for(lines * size, lines_kernel<F>, lines, size, f);
 }
 
 /// f(team, node, line) for the lines of all nodes of a batch.
 template <class F>
-void for_lines_of(Queue& q, const Batch<float>& b, std::size_t lines, std::size_t length, F f) {
-  for_lines(q, b.count * lines, length, [=] __device__(const Team& team, std::size_t k) {
-    const Quotient at = divide(k, lines);
-    f(team, at.by, at.rest);
-  });
+void for_lines_of(Queue& q, const Batch<float>& b, const Lines& x, F f) {
+  const std::size_t lines = x.lines;
+  for_lines(q, b.count * lines, x.size, x.inner > 1,
+            [=] __device__(const Team& team, std::size_t k) {
+              const Quotient at = divide(k, lines);
+              f(team, at.by, at.rest);
+            });
 }
 
 /// Where the gradient of a line goes: the first node's part is put there, others are added.
@@ -80,22 +85,79 @@ struct LineWriter {
   }
 };
 
-/// Gradients of the lines at each place: f(team, node, line of the result, write) for the nodes of
-/// the place in their order. Each line of a place is that of `repeats` lines of the result, as many
-/// lines apart as a place has. f calls write(e, v) once for each element of the line, e counted in
-/// the whole operand, always in the same thread.
+/// Gradients of the lines `x` of operand k: f(team, node, line of the result, write) for the nodes
+/// of each place in their order. Each line of a place is that of `repeats` lines of the result, as
+/// many lines apart as a place has. f calls write(e, v) once for each element of the line, e
+/// counted in the whole operand, always in the same thread.
 template <class F>
-void line_gradients(Queue& q, const Targets& t, std::size_t lines, std::size_t length,
+void line_gradients(Queue& q, const GradientBatch<float>& b, std::size_t operand, const Lines& x,
                     std::size_t repeats, F f) {
-  for_lines(q, t.count * lines, length, [=] __device__(const Team& team, std::size_t k) {
-    const Quotient at = divide(k, lines);
-    bool more = false;
-    for (std::uint32_t m = t.begin(at.by); m < t.end(at.by); ++m)
-      for (std::size_t r = 0; r < repeats; ++r) {
-        f(team, t.node(m), at.rest + r * lines, LineWriter{t, at.by, more});
-        more = true;
-      }
-  });
+  const Places p = q.places(b, operand);
+  const Targets t = p.first;
+  const std::size_t lines = x.lines;
+  for_lines(q, t.count * lines, x.size, x.inner > 1,
+            [=] __device__(const Team& team, std::size_t k) {
+              const Quotient at = divide(k, lines);
+              bool more = false;
+              for (std::uint32_t m = t.begin(at.by); m < t.end(at.by); ++m)
+                for (std::size_t r = 0; r < repeats; ++r) {
+                  f(team, t.node(m), at.rest + r * lines, LineWriter{t, at.by, more});
+                  more = true;
+                }
+            });
+  add_parts(q, p, b.dim(operand).size());
 }
+
+/// write(k, the sum of value(0) to value(k)) for k below n, in order; the whole team calls.
+template <class V, class W>
+__device__ void running_sums(const Team& team, std::size_t n, V value, W write) {
+  DYNET_SHARED(float, totals, kThreads / kWarp);
+  float before = 0;
+  for (std::size_t first = 0; first < n; first += team.size) {
+    const std::size_t k = first + team.lane;
+    float sum = k < n ? value(k) : 0;
+    if (team.size > 1) {
+      const unsigned lane = team.lane % kWarp;
+      for (unsigned d = 1; d < kWarp; d *= 2) {
+        const float left = __shfl_up_sync(kAllLanes, sum, d);
+        if (lane >= d) sum += left;
+      }
+    }
+    float all = sum;  // of those of the team
+    if (team.size == kWarp) all = __shfl_sync(kAllLanes, sum, kWarp - 1);
+    if (team.size > kWarp) {
+      const unsigned warp = team.lane / kWarp;
+      __syncthreads();  // the last totals were read
+      if (team.lane % kWarp == kWarp - 1) totals[warp] = sum;
+      __syncthreads();
+      all = 0;
+      float left = 0;
+      for (unsigned w = 0; w < kThreads / kWarp; ++w) {
+        if (w == warp) left = all;
+        all += totals[w];
+      }
+      sum += left;
+    }
+    if (k < n) write(k, before + sum);
+    before += all;
+  }
+}
+
+/// Which of some numbers comes first, as a key to be compared: the largest, or the smallest, and
+/// of equal ones that with the smallest index.
+inline __device__ std::uint64_t rank_key(float x, std::size_t index, bool largest) {
+  const unsigned bits = __float_as_uint((largest ? x : -x) + 0.0f);  // zeros are equal
+  const unsigned order = bits >> 31 ? ~bits : bits | 0x80000000u;
+  return std::uint64_t{order} << 32 | (0xffffffffu - static_cast<unsigned>(index));
+}
+inline __device__ std::size_t index_of_key(std::uint64_t key) {
+  return 0xffffffffu - static_cast<unsigned>(key);
+}
+struct LargestKey {
+  static __device__ std::uint64_t zero() { return 0; }
+  __device__ std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const {
+    return a < b ? b : a;
+  }
+};
 
 }  // namespace dynet::cuda

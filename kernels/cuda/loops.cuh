@@ -3,6 +3,8 @@
 // Loops over elements of many tensors, and sums that end in one element, as kernels. Functions that
 // are passed in run on the device.
 
+#include <algorithm>
+
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/queue.h"
 
@@ -14,6 +16,7 @@ struct Quotient {
 /// k / n and k % n. Most numbers are small, and a device takes long to divide large ones.
 inline DYNET_DEVICE Quotient divide(std::size_t k, std::size_t n) {
   if (k < n) return {0, k};
+  if (n == 1) return {k, 0};
   if (k >> 32 == 0) {
     const auto a = static_cast<std::uint32_t>(k), b = static_cast<std::uint32_t>(n);
     return {a / b, a % b};
@@ -40,7 +43,8 @@ inline Many<const float> outs_if_read(Queue& q, const Batch<float>& b) {
 
 // `blocks` belong to each tensor; zero: tensors share blocks.
 template <class F>
-__global__ void each_kernel(std::size_t count, std::size_t size, unsigned blocks, F f) {
+__global__ __launch_bounds__(kThreads) void each_kernel(std::size_t count, std::size_t size,
+                                                        unsigned blocks, F f) {
   if (blocks == 0) {
     for (std::size_t k = thread_number(); k < count * size; k += thread_count()) {
       const Quotient at = divide(k, size);
@@ -72,21 +76,41 @@ template <class... T>
 bool side_by_side(const Many<T>&... m) {
   return ((m.each == nullptr) && ...);
 }
-inline bool side_by_side(const Targets& t) { return !t.first && !t.to.each; }
+inline bool side_by_side(const Places& p) { return !p.first.first && !p.first.to.each; }
+
+// Sums that are made in two steps: first each of `pieces` of the terms, which `sums` gets, result
+// after result; then these are the terms.
+struct Steps {
+  std::size_t pieces;
+  double* sums;
+  bool second;
+};
 
 // Each result is the sum of count(r) numbers term(r, k). `lanes` of a block, a power of two, work
 // on as many results; the others share out the terms of these.
 template <class N, class T, class D>
-__global__ void sums_kernel(std::size_t results, unsigned lanes, N count, T term, D done) {
-  DYNET_SHARED(double, part, 256);
+__global__ __launch_bounds__(kThreads) void sums_kernel(std::size_t results, unsigned lanes,
+                                                        Steps steps, N count, T term, D done) {
+  DYNET_SHARED(double, part, kThreads);
   const unsigned lane = threadIdx.x % lanes, slice = threadIdx.x / lanes;
   const unsigned slices = blockDim.x / lanes;
-  for (std::size_t first = std::size_t{blockIdx.x} * lanes; first < results;
-       first += std::size_t{gridDim.x} * lanes) {
-    const std::size_t r = first + lane;
+  const bool in_pieces = steps.pieces > 1 && !steps.second;
+  const std::size_t groups = (results + lanes - 1) / lanes;
+  for (std::size_t b = blockIdx.x; b < (in_pieces ? steps.pieces : 1) * groups; b += gridDim.x) {
+    const Quotient at = divide(b, groups);  // which piece, of which results
+    const std::size_t r = at.rest * lanes + lane;
     double sum = 0;
-    if (r < results)
-      for (std::size_t k = slice, n = count(r); k < n; k += slices) sum += term(r, k);
+    if (r < results && steps.second) {
+      for (std::size_t k = slice; k < steps.pieces; k += slices) sum += steps.sums[k * results + r];
+    } else if (r < results) {
+      std::size_t n = count(r), k = 0;
+      if (in_pieces) {
+        const std::size_t all = n, share = (all + steps.pieces - 1) / steps.pieces;
+        k = at.by * share;
+        n = k + share < all ? k + share : all;
+      }
+      for (k += slice; k < n; k += slices) sum += term(r, k);
+    }
     if (slices > 1) {
       __syncthreads();  // the last results were read
       part[threadIdx.x] = sum;
@@ -96,7 +120,11 @@ __global__ void sums_kernel(std::size_t results, unsigned lanes, N count, T term
       }
       sum = part[threadIdx.x];
     }
-    if (slice == 0 && r < results) done(r, sum);
+    if (slice > 0 || r >= results) continue;
+    if (in_pieces)
+      steps.sums[at.by * results + r] = sum;
+    else
+      done(r, sum);
   }
 }
 
@@ -107,10 +135,21 @@ template <class N, class T, class D>
 void sums(Queue& q, std::size_t results, std::size_t terms, bool neighbours, N count, T term,
           D done) {
   constexpr std::size_t kFew = 16, kLong = 256, kMany = std::size_t{1} << 17;
+  constexpr std::size_t kWaves = 512;  // blocks that keep a device busy
+  constexpr std::size_t kShare = 16;   // terms that are worth a thread
   const bool along = !neighbours && terms >= kLong;
-  const unsigned lanes = along ? 1 : terms <= kFew || results >= kMany ? 256 : 8;
-  q.launch(Grid{static_cast<unsigned>((results + lanes - 1) / lanes)}, sums_kernel<N, T, D>,
-           results, lanes, count, term, done);
+  const unsigned lanes = along ? 1 : terms <= kFew || results >= kMany ? kThreads : 8;
+  const std::size_t blocks = (results + lanes - 1) / lanes;
+  if (blocks == 0) return;
+  const auto launch = [&](std::size_t groups, unsigned across, const Steps& steps) {
+    q.launch(Grid{static_cast<unsigned>(groups)}, sums_kernel<N, T, D>, results, across, steps,
+             count, term, done);
+  };
+  const std::size_t pieces = std::min(kWaves / blocks, terms / (kThreads / lanes * kShare));
+  if (pieces < 2) return launch(blocks, lanes, {1, nullptr, false});
+  auto* const parts = reinterpret_cast<double*>(q.temporary(2 * pieces * results));
+  launch(pieces * blocks, lanes, {pieces, parts, false});
+  launch((results + 7) / 8, 8, {pieces, parts, true});
 }
 
 /// The same with `terms` terms each.
@@ -120,10 +159,14 @@ void sums(Queue& q, std::size_t results, std::size_t terms, bool neighbours, T t
       q, results, terms, neighbours, [=] __device__(std::size_t) { return terms; }, term, done);
 }
 
-/// Gradients of `size` elements at each place: the sum of term(node, e, r) over the nodes of the
-/// place and r below `repeats`, which are few.
+/// The second step of sums whose places are in parts, of `size` elements at each place; after the
+/// first.
+void add_parts(Queue& q, const Places& p, std::size_t size);
+
+// term(node, e, r) for the nodes of each place and r below `repeats`, added up by one thread for
+// each element.
 template <class T>
-void few_gradients(Queue& q, const Targets& t, std::size_t size, std::size_t repeats, T term) {
+void each_target(Queue& q, const Targets& t, std::size_t size, std::size_t repeats, T term) {
   for_each(q, t.count, size, [=] __device__(std::size_t j, std::size_t e) {
     float sum = 0;
     for (std::uint32_t m = t.begin(j); m < t.end(j); ++m)
@@ -132,19 +175,12 @@ void few_gradients(Queue& q, const Targets& t, std::size_t size, std::size_t rep
   });
 }
 
-/// The same where they may be many; there are `nodes` nodes in all.
+// The same by many threads; up to `most` nodes share a place.
 template <class T>
-void sum_gradients(Queue& q, const Targets& t, std::size_t nodes, std::size_t size,
-                   std::size_t repeats, bool neighbours, T term) {
-  constexpr std::size_t kFew = 16;
-  if (t.count == 0) return;
-  const std::size_t terms = (nodes + t.count - 1) / t.count * repeats;
-  if (terms <= kFew) {
-    few_gradients(q, t, size, repeats, term);
-    return;
-  }
+void sum_targets(Queue& q, const Targets& t, std::size_t most, std::size_t size,
+                 std::size_t repeats, bool neighbours, T term) {
   sums(
-      q, t.count * size, terms, neighbours,
+      q, t.count * size, most * repeats, neighbours,
       [=] __device__(std::size_t k) {
         const std::size_t j = divide(k, size).by;
         return (t.end(j) - t.begin(j)) * repeats;
@@ -160,12 +196,30 @@ void sum_gradients(Queue& q, const Targets& t, std::size_t nodes, std::size_t si
       });
 }
 
-/// Gradients of operand k, to each element of which a node gives term(node, e).
+/// Gradients of `size` elements at each place: the sum of term(node, e, r) over the nodes of the
+/// place and r below `repeats`. `neighbours`: as for sums.
+template <class T>
+void sum_gradients(Queue& q, const Places& p, std::size_t size, std::size_t repeats,
+                   bool neighbours, T term) {
+  if (p.most * repeats <= Queue::kMostNodes)
+    each_target(q, p.first, size, repeats, term);
+  else
+    sum_targets(q, p.first, p.most, size, repeats, neighbours, term);
+  add_parts(q, p, size);
+}
+
+/// The same without repeats: term(node, e).
+template <class T>
+void each_gradient(Queue& q, const Places& p, std::size_t size, T term) {
+  each_target(q, p.first, size, 1, [=] __device__(std::uint32_t node, std::size_t e, std::size_t) {
+    return term(node, e);
+  });
+  add_parts(q, p, size);
+}
+/// Of operand k.
 template <class T>
 void each_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
-  few_gradients(
-      q, q.targets(b, k), b.dim(k).size(), 1,
-      [=] __device__(std::uint32_t node, std::size_t e, std::size_t) { return term(node, e); });
+  each_gradient(q, q.places(b, k), b.dim(k).size(), term);
 }
 
 }  // namespace dynet::cuda

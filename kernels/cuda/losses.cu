@@ -55,17 +55,16 @@ void hinge_forward(Queue& q, const Batch<float>& b) {
   const Given* const classes = classes_now(q, b, a, x.size);
   const auto in = q.ins(b, 0);
   const auto y = q.outs(b);
-  for_lines_of(q, b, x.lines, x.size,
-               [=] __device__(const Team& team, std::size_t i, std::size_t line) {
-                 const float* const scores = in[i] + x.first(line);
-                 const unsigned c = classes[i][line];
-                 const float right = scores[c * x.inner];
-                 float sum = 0;
-                 for (std::size_t k = team.lane; k < x.size; k += team.size)
-                   if (k != c) sum += hinge_term(margin, right, scores[k * x.inner]);
-                 sum = team.over(sum, Sum());
-                 if (team.lane == 0) y[i][line] = sum;
-               });
+  for_lines_of(q, b, x, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+    const float* const scores = in[i] + x.first(line);
+    const unsigned c = classes[i][line];
+    const float right = scores[c * x.inner];
+    float sum = 0;
+    for (std::size_t k = team.lane; k < x.size; k += team.size)
+      if (k != c) sum += hinge_term(margin, right, scores[k * x.inner]);
+    sum = team.over(sum, Sum());
+    if (team.lane == 0) y[i][line] = sum;
+  });
 }
 
 template <class A>
@@ -76,7 +75,7 @@ void hinge_backward(Queue& q, const GradientBatch<float>& b) {
   const Given* const classes = classes_then(q, b, a);
   const auto in = q.ins(b, 0), dy = q.d_outs(b);
   line_gradients(
-      q, q.targets(b, 0), x.lines, x.size, 1,
+      q, b, 0, x, 1,
       [=] __device__(const Team& team, std::uint32_t i, std::size_t line, const LineWriter& write) {
         const std::size_t first = x.first(line);
         const float* const scores = in[i] + first;

@@ -62,13 +62,13 @@ void matrix_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
 // d x (+)= W' d y: there, or where several parts are to be summed or places are apart, in a
 // temporary first.
 void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std::size_t x) {
-  const Targets t = q.targets(b, x);
-  if (t.count == 0) return;
+  const Places p = q.places(b, x);
+  if (p.first.count == 0) return;
   const Shapes s(b, w, x);
-  const bool there = side_by_side(t) && s.repeat() == 1;
+  const bool there = side_by_side(p) && s.repeat() == 1;
   const std::size_t size = s.k * s.n * s.batch;  // of a node, before parts are summed
-  float* const to = there ? t.to.first : q.temporary(s.count * size);
-  const bool add = there && t.all_add;
+  float* const to = there ? p.first.to.first : q.temporary(s.count * size);
+  const bool add = there && p.first.all_add;
   if (s.w_batch == 1) {
     const float* const dy = gathered(q, q.d_outs(b), s.count, s.y_size());
     multiply(q, s.k, s.columns(), s.m, {b.in(w, 0), true}, {dy}, to, add);
@@ -78,7 +78,7 @@ void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
         multiply(q, s.k, s.n, s.m, {b.in(w, i), true, s.m * s.k}, {b.d_out(i), false, s.m * s.n},
                  to + i * size, add, s.batch, s.k * s.n);
   }
-  if (!there) sum_parts(q, t, s.count, s.x_size(), to, s.repeat());
+  if (!there) sum_parts(q, p, s.x_size(), to, s.repeat());
 }
 
 void multiply_nodes_backward(Queue& q, const GradientBatch<float>& b, std::size_t w,
@@ -153,7 +153,7 @@ void bias_gradient(Queue& q, const GradientBatch<float>& b) {
   if (rows == 0) return;
   const std::size_t columns = size / rows, batch = b.dim(0).bd == 1 ? y.bd : 1;
   const Many<const float> dy = q.d_outs(b);
-  sum_gradients(q, q.targets(b, 0), b.count, b.dim(0).size(), batch * columns, true,
+  sum_gradients(q, q.places(b, 0), b.dim(0).size(), batch * columns, true,
                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t c) {
                   const Quotient at = divide(e, rows);
                   return dy[i][at.by * size + c * rows + at.rest];

@@ -111,21 +111,25 @@ void deviation_backward(Queue& q, const GradientBatch<float>& b) {
 // Keeps where the largest or smallest is, the bits of a number as those of a float.
 template <bool kLargest>
 void extreme_forward(Queue& q, const Batch<float>& b) {
+  constexpr std::uint64_t kNoNumber = std::uint64_t{0xffffffffu} << 32;
   const Lines x(b.dim(0), b.attr<cpu::AlongAttr>().dimension);
+  if (x.size == 0) return;
   const auto in = q.ins(b, 0);
   const auto y = q.outs(b), winners = q.auxs(b, x.lines);
-  for_each(q, b.count, x.lines, [=] __device__(std::size_t i, std::size_t line) {
+  for_lines_of(q, b, x, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
     const float* const first = in[i] + x.first(line);
-    float best = *first;
-    unsigned winner = 0;
-    for (std::size_t k = 1; k < x.size; ++k) {
+    std::uint64_t best = 0;
+    for (std::size_t k = team.lane; k < x.size; k += team.size) {
       const float v = first[k * x.inner];
-      if (!(kLargest ? v > best : v < best) && v == v) continue;
-      best = v;
-      winner = static_cast<unsigned>(k);
+      // The last of those that are not numbers comes before all numbers.
+      const std::uint64_t key = v == v ? rank_key(v, k, kLargest) : kNoNumber | k;
+      best = LargestKey()(best, key);
     }
-    y[i][line] = best;
-    winners[i][line] = __uint_as_float(winner);
+    best = team.over(best, LargestKey());
+    if (team.lane != 0) return;
+    const std::size_t winner = best >= kNoNumber ? best - kNoNumber : index_of_key(best);
+    y[i][line] = first[winner * x.inner];
+    winners[i][line] = __uint_as_float(static_cast<unsigned>(winner));
   });
 }
 
@@ -139,55 +143,29 @@ void extreme_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// Writes to each of n places, in the order of their numbers, the sum of value(k) up to there.
-template <class V, class W>
-__device__ void running_sums(const Team& warp, std::size_t n, V value, W write) {
-  float before = 0;
-  for (std::size_t first = 0; first < n; first += kWarp) {
-    const std::size_t k = first + warp.lane;
-    float sum = k < n ? value(k) : 0;
-    for (unsigned d = 1; d < kWarp; d *= 2) {
-      const float left = __shfl_up_sync(kAllLanes, sum, d);
-      if (warp.lane >= d) sum += left;
-    }
-    sum += before;
-    if (k < n) write(k, sum);
-    before = __shfl_sync(kAllLanes, sum, kWarp - 1);
-  }
-}
-
-constexpr std::size_t kByWarp = kWarp;
-
 void cumulative_sum_forward(Queue& q, const Batch<float>& b) {
   const Lines x(b.dim(), b.attr<cpu::AlongAttr>().dimension);
   const auto in = q.ins(b, 0);
   const auto y = q.outs(b);
-  for_lines_of(q, b, x.lines, kByWarp,
-               [=] __device__(const Team& warp, std::size_t i, std::size_t line) {
-                 const std::size_t first = x.first(line);
-                 running_sums(
-                     warp, x.size, [&](std::size_t k) { return in[i][first + k * x.inner]; },
-                     [&](std::size_t k, float sum) { y[i][first + k * x.inner] = sum; });
-               });
+  for_lines_of(q, b, x, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+    const std::size_t first = x.first(line);
+    running_sums(
+        team, x.size, [&](std::size_t k) { return in[i][first + k * x.inner]; },
+        [&](std::size_t k, float sum) { y[i][first + k * x.inner] = sum; });
+  });
 }
 
 void cumulative_sum_backward(Queue& q, const GradientBatch<float>& b) {
   const Lines x(b.dim(), b.attr<cpu::AlongAttr>().dimension);
   const auto dy = q.d_outs(b);
-  const Targets t = q.targets(b, 0);
-  for_lines(q, t.count * x.lines, kByWarp, [=] __device__(const Team& warp, std::size_t n) {
-    const Quotient at = divide(n, x.lines);
-    const std::size_t last = x.first(at.rest) + (x.size - 1) * x.inner;
-    running_sums(
-        warp, x.size,
-        [&](std::size_t k) {
-          float sum = 0;
-          for (std::uint32_t m = t.begin(at.by); m < t.end(at.by); ++m)
-            sum += dy[t.node(m)][last - k * x.inner];
-          return sum;
-        },
-        [&](std::size_t k, float sum) { t.put(at.by, last - k * x.inner, sum); });
-  });
+  line_gradients(
+      q, b, 0, x, 1,
+      [=] __device__(const Team& team, std::uint32_t i, std::size_t line, const LineWriter& write) {
+        const std::size_t last = x.first(line) + (x.size - 1) * x.inner;
+        running_sums(
+            team, x.size, [&](std::size_t k) { return dy[i][last - k * x.inner]; },
+            [&](std::size_t k, float sum) { write(last - k * x.inner, sum); });
+      });
 }
 
 }  // namespace

@@ -14,25 +14,26 @@ void layer_norm_forward(Queue& q, const Batch<float>& b) {
   const float share = 1 / static_cast<float>(n);
   const Elements xs = elements(q, b, 0), gains = elements(q, b, 1), biases = elements(q, b, 2);
   const auto y = q.outs(b), kept = q.auxs(b, 2 * batch);
-  for_lines_of(q, b, batch, n, [=] __device__(const Team& team, std::size_t i, std::size_t e) {
-    const float* const x = xs.at(i, e);
-    float sum = 0, squares = 0;
-    for (std::size_t k = team.lane; k < n; k += team.size) sum += x[k];
-    const float mean = team.over(sum, Sum()) * share;
-    for (std::size_t k = team.lane; k < n; k += team.size) {
-      const float d = x[k] - mean;
-      squares += d * d;
-    }
-    const float deviation = sqrtf(team.over(squares, Sum()) * share + epsilon);
-    const float scale = deviation > 0 ? 1 / deviation : deviation;  // zero, or NaN
-    if (team.lane == 0) {
-      kept[i][2 * e] = mean;
-      kept[i][2 * e + 1] = scale;
-    }
-    const float *const gain = gains.at(i, e), *const bias = biases.at(i, e);
-    for (std::size_t k = team.lane; k < n; k += team.size)
-      y[i][e * n + k] = gain[k] * ((x[k] - mean) * scale) + bias[k];
-  });
+  for_lines_of(q, b, Lines(n, batch),
+               [=] __device__(const Team& team, std::size_t i, std::size_t e) {
+                 const float* const x = xs.at(i, e);
+                 float sum = 0, squares = 0;
+                 for (std::size_t k = team.lane; k < n; k += team.size) sum += x[k];
+                 const float mean = team.over(sum, Sum()) * share;
+                 for (std::size_t k = team.lane; k < n; k += team.size) {
+                   const float d = x[k] - mean;
+                   squares += d * d;
+                 }
+                 const float deviation = sqrtf(team.over(squares, Sum()) * share + epsilon);
+                 const float scale = deviation > 0 ? 1 / deviation : deviation;  // zero, or NaN
+                 if (team.lane == 0) {
+                   kept[i][2 * e] = mean;
+                   kept[i][2 * e + 1] = scale;
+                 }
+                 const float *const gain = gains.at(i, e), *const bias = biases.at(i, e);
+                 for (std::size_t k = team.lane; k < n; k += team.size)
+                   y[i][e * n + k] = gain[k] * ((x[k] - mean) * scale) + bias[k];
+               });
 }
 
 // With h = (x - m) / s and v = g dy: dx = (v - mean v - h mean(h v)) / s, dg = h dy, db = dy.
@@ -44,7 +45,7 @@ void layer_norm_backward(Queue& q, const GradientBatch<float>& b) {
   const Elements d_outs{q.d_outs(b), n};
   const auto kept = q.auxs(b, 2 * batch);
   line_gradients(
-      q, q.targets(b, 0), b.dim(0).bd, n, batch / b.dim(0).bd,
+      q, b, 0, Lines(n, b.dim(0).bd), batch / b.dim(0).bd,
       [=] __device__(const Team& team, std::uint32_t i, std::size_t e, const LineWriter& write) {
         const float mean = kept[i][2 * e], scale = kept[i][2 * e + 1];
         const float *const x = xs.at(i, e), *const gain = gains.at(i, e);

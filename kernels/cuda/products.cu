@@ -19,8 +19,11 @@ int as_int(std::size_t n) {
 }  // namespace
 
 void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factor a,
-              Factor b, float* c, bool add, std::size_t batch, std::size_t step_c) {
-  const auto leading = [](std::size_t n) { return as_int(std::max<std::size_t>(1, n)); };
+              Factor b, float* c, bool add, std::size_t batch, std::size_t step_c,
+              std::size_t leading_c) {
+  const auto leading = [](std::size_t given, std::size_t n) {
+    return as_int(std::max<std::size_t>(1, given ? given : n));
+  };
   const auto step = [](std::size_t n) { return static_cast<long long>(n); };
   q.multiply({.turn_a = a.turned,
               .turn_b = b.turned,
@@ -28,11 +31,11 @@ void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner
               .n = as_int(columns),
               .k = as_int(inner),
               .a = a.p,
-              .lda = leading(a.turned ? inner : rows),
+              .lda = leading(a.leading, a.turned ? inner : rows),
               .b = b.p,
-              .ldb = leading(b.turned ? columns : inner),
+              .ldb = leading(b.leading, b.turned ? columns : inner),
               .c = c,
-              .ldc = leading(rows),
+              .ldc = leading(leading_c, rows),
               .beta = add ? 1.0f : 0.0f,
               .batch = as_int(batch),
               .step_a = step(a.step),
@@ -51,22 +54,12 @@ const float* gathered(Queue& q, Many<const float> from, std::size_t n, std::size
   return to;
 }
 
-void sum_parts(Queue& q, const Targets& t, std::size_t n, std::size_t size, const float* parts,
+void sum_parts(Queue& q, const Places& p, std::size_t size, const float* parts,
                std::size_t repeat) {
-  sum_gradients(q, t, n, size, repeat, true,
+  sum_gradients(q, p, size, repeat, true,
                 [=] __device__(std::uint32_t node, std::size_t e, std::size_t r) {
                   return parts[(node * repeat + r) * size + e];
                 });
-}
-
-void sum_columns(Queue& q, const float* from, std::size_t rows, std::size_t columns, float* to,
-                 bool add) {
-  sums(
-      q, rows, columns, true,
-      [=] __device__(std::size_t r, std::size_t c) { return from[c * rows + r]; },
-      [=] __device__(std::size_t r, double sum) {
-        to[r] = (add ? to[r] : 0.0f) + static_cast<float>(sum);
-      });
 }
 
 }  // namespace dynet::cuda

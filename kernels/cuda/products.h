@@ -6,29 +6,26 @@
 
 namespace dynet::cuda {
 
-/// A matrix in columns, side by side, or its transpose; of a batch, so many numbers from one to the
-/// next.
+/// A matrix in columns, or its transpose; of a batch, so many numbers from one to the next.
 struct Factor {
   const float* p;
   bool turned = false;
   std::size_t step = 0;
+  std::size_t leading = 0;  ///< numbers from column to column; zero: columns are side by side
 };
 
-/// C = or += A B, for C of `rows` rows and `columns` columns. Throws DeviceError for sizes that are
-/// too large for any product.
+/// C = or += A B, for C of `rows` rows and `columns` columns, `leading_c` apart unless they are
+/// side by side. Throws DeviceError for sizes that are too large for any product.
 void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factor a,
-              Factor b, float* c, bool add, std::size_t batch = 1, std::size_t step_c = 0);
+              Factor b, float* c, bool add, std::size_t batch = 1, std::size_t step_c = 0,
+              std::size_t leading_c = 0);
 
 /// n tensors of `size` numbers, each `repeat` times, one behind the other: where they are, or in a
 /// temporary.
 const float* gathered(Queue& q, Many<const float> from, std::size_t n, std::size_t size,
                       std::size_t repeat = 1);
-/// The gradient of node i, one of n, is the sum of its `repeat` tensors in `parts`, which lie as
-/// above.
-void sum_parts(Queue& q, const Targets& t, std::size_t n, std::size_t size, const float* parts,
+/// The gradient of node i is the sum of its `repeat` tensors in `parts`, which lie as above.
+void sum_parts(Queue& q, const Places& p, std::size_t size, const float* parts,
                std::size_t repeat = 1);
-/// Row r of `to` becomes, or gets added, the sum over the columns of a matrix of row r.
-void sum_columns(Queue& q, const float* from, std::size_t rows, std::size_t columns, float* to,
-                 bool add);
 
 }  // namespace dynet::cuda

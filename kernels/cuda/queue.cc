@@ -87,9 +87,38 @@ Many<const float> Queue::many(const float* const* p, std::size_t n, std::size_t 
   return {m.first, m.step, m.each};
 }
 
-Targets Queue::targets(const GradientBatch<float>& b, std::size_t k) {
-  return targets(b.d_ins + k * b.count, b.writes + k * b.count, b.count, b.dim(k).size());
-}
+// Targets, place after place, each with its nodes.
+class Queue::TargetList {
+ public:
+  TargetList(Queue& q, std::size_t places, std::size_t nodes)
+      : nodes_(q.stage<std::uint32_t>(nodes)),
+        first_(q.stage<std::uint32_t>(places + 1)),
+        adds_(q.stage<std::uint8_t>(places)),
+        to_(q.stage<float*>(places)),
+        targets_{0,
+                 {nullptr, 0, q.on_device(to_)},
+                 q.on_device(first_),
+                 q.on_device(nodes_),
+                 q.on_device(adds_),
+                 false} {}
+  void place(float* to, bool add) {
+    first_[targets_.count] = used_;
+    adds_[targets_.count] = add;
+    to_[targets_.count++] = to;
+  }
+  void node(std::uint32_t number) { nodes_[used_++] = number; }
+  Targets done() {
+    first_[targets_.count] = used_;
+    return targets_;
+  }
+
+ private:
+  std::uint32_t *nodes_, *first_;
+  std::uint8_t* adds_;
+  float** to_;
+  Targets targets_;
+  std::uint32_t used_ = 0;
+};
 
 // Whether a place is there twice. A table with open addressing: sorting takes several times as
 // long.
@@ -107,7 +136,7 @@ bool Queue::repeats() {
   return false;
 }
 
-Targets Queue::targets(float* const* p, const Write* writes, std::size_t n, std::size_t size) {
+Places Queue::places(float* const* p, const Write* writes, std::size_t n, std::size_t size) {
   order_.clear();
   bool different = true, stores = false, adds = false;
   for (std::size_t i = 0; i < n; ++i)
@@ -115,36 +144,50 @@ Targets Queue::targets(float* const* p, const Write* writes, std::size_t n, std:
       (writes[i] == Write::store ? stores : adds) = true;
       order_.emplace_back(p[i], static_cast<std::uint32_t>(i));
     }
-  Targets t{order_.size(), {}, nullptr, nullptr, nullptr, adds};
-  if (order_.empty()) return t;
+  Places all{{order_.size(), {}, nullptr, nullptr, nullptr, adds}, 1, {}, 0, {}};
+  if (order_.empty()) return all;
   // A place that is written twice is added to the second time.
   if (adds && repeats()) {
     std::sort(order_.begin(), order_.end());
     different = false;
   }
   if (different && order_.size() == n && !(stores && adds)) {
-    t.to = many(p, n, size);
-    return t;
+    all.first.to = many(p, n, size);
+    return all;
   }
-  std::uint32_t* const nodes = stage<std::uint32_t>(2 * n + 1);
-  std::uint32_t* const first = nodes + n;
-  t.nodes = on_device(nodes);
-  t.first = on_device(first);
-  std::uint8_t* const add = stage<std::uint8_t>(n);
-  t.adds = on_device(add);
-  float** const to = stage<float*>(n);
-  t.to = {nullptr, 0, on_device(to)};
-  t.count = 0;
-  for (std::size_t m = 0; m < order_.size(); ++m) {
-    const auto [place, node] = order_[m];
-    nodes[m] = node;
-    if (m > 0 && place == order_[m - 1].first) continue;
-    first[t.count] = static_cast<std::uint32_t>(m);
-    add[t.count] = writes[node] != Write::store;
-    to[t.count++] = place;
+  const auto end_of = [&](std::size_t m) {  // of the nodes that share the place of number m
+    std::size_t end = m + 1;
+    while (end < order_.size() && order_[end].first == order_[m].first) ++end;
+    return end;
+  };
+  std::size_t sums = 0, shared = 0;
+  for (std::size_t m = 0; m < order_.size(); m = end_of(m)) {
+    const std::size_t nodes = end_of(m) - m, parts = (nodes + kMostNodes - 1) / kMostNodes;
+    all.most = std::max(all.most, std::min(nodes, kMostNodes));
+    if (parts == 1) continue;
+    all.most_sums = std::max(all.most_sums, parts);
+    sums += parts;
+    ++shared;
   }
-  first[t.count] = static_cast<std::uint32_t>(order_.size());
-  return t;
+  float* const values = shared > 0 ? temporary(sums * size) : nullptr;
+  all.sums = {values, size, nullptr};
+  TargetList first(*this, order_.size(), order_.size()), then(*this, shared, sums);
+  std::uint32_t sum = 0;
+  for (std::size_t m = 0, end = 0; m < order_.size(); m = end) {
+    end = end_of(m);
+    const bool add = writes[order_[m].second] != Write::store, in_parts = end - m > kMostNodes;
+    (in_parts ? then : first).place(order_[m].first, add);
+    for (std::size_t k = m; k < end; ++k) {
+      if (in_parts && (k - m) % kMostNodes == 0) {
+        first.place(values + sum * size, false);
+        then.node(sum++);
+      }
+      first.node(order_[k].second);
+    }
+  }
+  all.first = first.done();
+  all.then = then.done();
+  return all;
 }
 
 void Queue::flush() {

@@ -83,9 +83,13 @@ class Queue {
   }
   /// Where the gradients of operand k go: each place once, with the nodes whose parts are summed
   /// there. No places, if nobody needs any.
-  Targets targets(const GradientBatch<float>& b, std::size_t k);
+  Places places(const GradientBatch<float>& b, std::size_t k) {
+    return places(b.d_ins + k * b.count, b.writes + k * b.count, b.count, b.dim(k).size());
+  }
   /// The same of n tensors of `size` numbers; those at null are left out.
-  Targets targets(float* const* to, const Write* writes, std::size_t n, std::size_t size);
+  Places places(float* const* to, const Write* writes, std::size_t n, std::size_t size);
+  /// So many nodes, and no more, are added up by one thread.
+  static constexpr std::size_t kMostNodes = 16;
 
   /// To be called before each operation: temporaries may be used again.
   void begin_operation() { temporaries_.rewind(first_temporary_); }
@@ -134,6 +138,7 @@ class Queue {
     std::byte *host, *device;
     std::size_t size, used;
   };
+  class TargetList;
   bool repeats();
   void* stage_bytes(std::size_t bytes);
   const std::byte* find(const std::byte* staged) const;
@@ -146,7 +151,7 @@ class Queue {
   std::vector<Chunk> chunks_[2];  // by turns: one is filled while the other may still be copied
   std::size_t chunk_ = 0;
   unsigned half_ = 0;
-  // Scratch of targets.
+  // Scratch of places.
   std::vector<std::pair<float*, std::uint32_t>> order_;
   std::vector<float*> places_;
 };

@@ -32,6 +32,17 @@ void activate_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
+// Whether each node has places of its own for the gradients of both operands, with all batch
+// elements of the result: then one kernel writes them.
+bool one_to_one(const GradientBatch<float>& b, const Places& x, const Places& y) {
+  const auto all = [&](const Targets& t) { return t.count == b.count && !t.first; };
+  return all(x.first) && all(y.first) && b.dim(0).bd == b.dim().bd && b.dim(1).bd == b.dim().bd;
+}
+// Of a gate that the result does not depend on.
+inline __device__ void put_nothing(const Targets& t, std::size_t i, std::size_t e) {
+  if (!t.add(i)) t.put(i, e, 0);
+}
+
 // Operand 0 are the cells, operand 1 the gates.
 void cell_forward(Queue& q, const Batch<float>& b) {
   const std::size_t h = b.dim().batch_size();
@@ -48,17 +59,36 @@ void cell_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
   const Elements cells = elements(q, b, 0), gates = elements(q, b, 1);
   const Elements d_outs{q.d_outs(b), h};
-  batch_gradient(q, b, 0, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
-    return d_outs.at(i, e)[r] * gates.at(i, e)[kForget * h + r];
-  });
-  batch_gradient(q, b, 1, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
-    const Quotient gate = divide(k, h);
-    const std::size_t r = gate.rest;
-    if (gate.by == kOutput) return 0.0f;
-    const float dy = d_outs.at(i, e)[r];
-    if (gate.by == kForget) return dy * cells.at(i, e)[r];
-    return dy * gates.at(i, e)[(gate.by == kInput ? kCandidate : kInput) * h + r];
-  });
+  const Places to_cells = q.places(b, 0), to_gates = q.places(b, 1);
+  if (one_to_one(b, to_cells, to_gates)) {
+    const Targets dc = to_cells.first, dg = to_gates.first;
+    for_each(q, b.count, b.dim().size(), [=] __device__(std::size_t i, std::size_t e) {
+      const Quotient at = divide(e, h);
+      const float* const g = gates.at(i, at.by) + at.rest;
+      const float dy = d_outs.all[i][e], c = cells.all[i][e];
+      const float in = g[kInput * h], candidate = g[kCandidate * h];
+      const std::size_t first = 4 * at.by * h + at.rest;
+      dc.put(i, e, dy * g[kForget * h]);
+      dg.put(i, first + kInput * h, dy * candidate);
+      dg.put(i, first + kForget * h, dy * c);
+      put_nothing(dg, i, first + kOutput * h);
+      dg.put(i, first + kCandidate * h, dy * in);
+    });
+    return;
+  }
+  batch_gradient(q, b, 0, to_cells, batch,
+                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+                   return d_outs.at(i, e)[r] * gates.at(i, e)[kForget * h + r];
+                 });
+  batch_gradient(q, b, 1, to_gates, batch,
+                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
+                   const Quotient gate = divide(k, h);
+                   const std::size_t r = gate.rest;
+                   if (gate.by == kOutput) return 0.0f;
+                   const float dy = d_outs.at(i, e)[r];
+                   if (gate.by == kForget) return dy * cells.at(i, e)[r];
+                   return dy * gates.at(i, e)[(gate.by == kInput ? kCandidate : kInput) * h + r];
+                 });
 }
 
 // Keeps tanh(c).
@@ -79,14 +109,31 @@ void output_backward(Queue& q, const GradientBatch<float>& b) {
   const Elements gates = elements(q, b, 1);
   const auto dy = q.d_outs(b);
   const auto kept = q.auxs(b, b.dim().size());
-  batch_gradient(q, b, 0, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
-    const float t = kept[i][e * h + r];
-    return dy[i][e * h + r] * gates.at(i, e)[kOutput * h + r] * (1 - t * t);
-  });
-  batch_gradient(q, b, 1, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
-    const Quotient gate = divide(k, h);
-    return gate.by == kOutput ? dy[i][e * h + gate.rest] * kept[i][e * h + gate.rest] : 0.0f;
-  });
+  const Places to_cells = q.places(b, 0), to_gates = q.places(b, 1);
+  if (one_to_one(b, to_cells, to_gates)) {
+    const Targets dc = to_cells.first, dg = to_gates.first;
+    for_each(q, b.count, b.dim().size(), [=] __device__(std::size_t i, std::size_t e) {
+      const Quotient at = divide(e, h);
+      const float d = dy[i][e], t = kept[i][e];
+      const std::size_t first = 4 * at.by * h + at.rest;
+      dc.put(i, e, d * gates.at(i, at.by)[kOutput * h + at.rest] * (1 - t * t));
+      put_nothing(dg, i, first + kInput * h);
+      put_nothing(dg, i, first + kForget * h);
+      dg.put(i, first + kOutput * h, d * t);
+      put_nothing(dg, i, first + kCandidate * h);
+    });
+    return;
+  }
+  batch_gradient(q, b, 0, to_cells, batch,
+                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+                   const float t = kept[i][e * h + r];
+                   return dy[i][e * h + r] * gates.at(i, e)[kOutput * h + r] * (1 - t * t);
+                 });
+  batch_gradient(
+      q, b, 1, to_gates, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
+        const Quotient gate = divide(k, h);
+        return gate.by == kOutput ? dy[i][e * h + gate.rest] * kept[i][e * h + gate.rest] : 0.0f;
+      });
 }
 
 }  // namespace

@@ -17,23 +17,40 @@ inline __device__ float exponential(float x) {
   return e < kTiny ? 0.0f : e;
 }
 
-/// Of scores, `n` of them `step` apart: what was subtracted from them, and the log of the sum of
-/// the exponentials of what is left. Kept apart, the two lose nothing when scores are large.
+/// Of scores, `n` of them `step` apart: what is subtracted from them, and the sum of the
+/// exponentials of what is left.
+struct MaxSum {
+  float shift, sum;
+};
+/// Reads each score once: what was added up is scaled when there is a larger score.
+inline __device__ MaxSum max_sum(const Team& team, const float* x, std::size_t n,
+                                 std::size_t step) {
+  constexpr unsigned kGroup = 4;  // scores that are on their way at a time
+  float m = -INFINITY, sum = 0;
+  for (std::size_t k = team.lane; k < n; k += kGroup * team.size) {
+    float v[kGroup], before = m;
+    for (unsigned g = 0; g < kGroup; ++g) {
+      const std::size_t at = k + g * team.size;
+      v[g] = at < n ? x[at * step] : -INFINITY;
+      m = Largest()(m, v[g]);
+    }
+    if (m > before) sum *= exponential(before - m);
+    for (unsigned g = 0; g < kGroup; ++g) sum += exponential(v[g] - shift(m));
+  }
+  const float all = team.over(m, Largest());
+  if (m < all) sum *= exponential(m - all);
+  return {shift(all), team.over(sum, Sum())};
+}
+
+/// What was subtracted from scores, and the log of the sum of the exponentials of what is left.
+/// Kept apart, the two lose nothing when scores are large.
 struct LogSum {
   float shift, log;
 };
-inline __device__ float shift_of(const Team& team, const float* x, std::size_t n,
-                                 std::size_t step) {
-  float m = -INFINITY;
-  for (std::size_t k = team.lane; k < n; k += team.size) m = Largest()(m, x[k * step]);
-  return shift(team.over(m, Largest()));
-}
 inline __device__ LogSum log_sum(const Team& team, const float* x, std::size_t n,
                                  std::size_t step) {
-  const float m = shift_of(team, x, n, step);
-  float sum = 0;
-  for (std::size_t k = team.lane; k < n; k += team.size) sum += exponential(x[k * step] - m);
-  return {m, logf(team.over(sum, Sum()))};
+  const MaxSum s = max_sum(team, x, n, step);
+  return {s.shift, logf(s.sum)};
 }
 
 }  // namespace dynet::cuda

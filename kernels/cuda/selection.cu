@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/selection.h"
 #include "kernels/cuda/each.cuh"
@@ -207,11 +209,86 @@ Walk strided(const Batch<float>& b, Many<const float> there, bool back) {
   return walk;
 }
 
+// A transpose of matrices: the first `rows` numbers of x, sizes taken together, change places with
+// the `columns` that follow, in each of `others`. No rows if it is something else.
+struct Turn {
+  std::size_t rows = 0, columns = 1, others = 1;
+
+  explicit Turn(const Batch<float>& b) {
+    const auto& a = b.attr<cpu::TransposeAttr>();
+    const Dim& x = b.dim(0);
+    std::size_t size[kMaxTensorDim];  // those that are not one; and their order in the result
+    unsigned number[kMaxTensorDim], order[kMaxTensorDim], n = 0, m = 0;
+    for (unsigned k = 0; k < a.rank; ++k)
+      if (x[k] != 1) {
+        size[n] = x[k];
+        number[k] = n++;
+      }
+    for (unsigned k = 0; k < a.rank; ++k)
+      if (x[a.order[k]] != 1) order[m++] = number[a.order[k]];
+    if (n == 0 || order[0] == 0) return;
+    const unsigned r = order[0];
+    unsigned c = 1;
+    while (c < n && order[c] == r + c) ++c;
+    for (unsigned k = c; k < n; ++k)
+      if (order[k] != (k < c + r ? k - c : k)) return;
+    rows = 1;
+    for (unsigned k = 0; k < n; ++k) (k < r ? rows : k < r + c ? columns : others) *= size[k];
+    others *= x.bd;
+  }
+  // Whether tiles are worth it.
+  bool tiled() const { return rows >= kWarp / 2 && columns >= kWarp / 2; }
+  Turn back() const {
+    Turn t = *this;
+    std::swap(t.rows, t.columns);
+    return t;
+  }
+};
+
+// A block for each tile of 32 x 32, which it reads and writes along lines.
+__global__ __launch_bounds__(kThreads) void turn_kernel(Turn turn, Many<const float> from,
+                                                        Targets to) {
+  constexpr unsigned kPitch = kWarp + 1;  // no two threads of a warp want the same bank
+  DYNET_SHARED(float, tile, kWarp* kPitch);
+  const std::size_t down = (turn.rows + kWarp - 1) / kWarp;
+  const std::size_t across = (turn.columns + kWarp - 1) / kWarp;
+  const Quotient at = divide(blockIdx.x, down), matrix = divide(at.by, across);
+  const Quotient place = divide(matrix.by, turn.others);
+  const std::size_t first = place.rest * turn.rows * turn.columns, j = place.by;
+  const std::size_t row = at.rest * kWarp, column = matrix.rest * kWarp;
+  const unsigned x = threadIdx.x % kWarp;
+  for (unsigned y = threadIdx.x / kWarp; y < kWarp; y += kThreads / kWarp) {
+    if (row + x >= turn.rows || column + y >= turn.columns) continue;
+    float sum = 0;
+    for (std::uint32_t m = to.begin(j); m < to.end(j); ++m)
+      sum += from[to.node(m)][first + (column + y) * turn.rows + row + x];
+    tile[y * kPitch + x] = sum;
+  }
+  __syncthreads();
+  for (unsigned y = threadIdx.x / kWarp; y < kWarp; y += kThreads / kWarp)
+    if (row + y < turn.rows && column + x < turn.columns)
+      to.put(j, first + (row + y) * turn.columns + column + x, tile[x * kPitch + y]);
+}
+
+void turn(Queue& q, const Turn& t, Many<const float> from, const Targets& to) {
+  const std::size_t tiles = (t.rows + kWarp - 1) / kWarp * ((t.columns + kWarp - 1) / kWarp);
+  q.launch(Grid{static_cast<unsigned>(to.count * t.others * tiles)}, turn_kernel, t, from, to);
+}
+
 void transpose_forward(Queue& q, const Batch<float>& b) {
-  each_value(q, b, transposed(b, q.ins(b, 0), false));
+  const Many<const float> x = q.ins(b, 0);
+  if (const Turn t(b); t.tiled())
+    turn(q, t, x, {b.count, q.outs(b), nullptr, nullptr, nullptr, false});
+  else
+    each_value(q, b, transposed(b, x, false));
 }
 void transpose_backward(Queue& q, const GradientBatch<float>& b) {
-  each_gradient(q, b, 0, transposed(b, q.d_outs(b), true));
+  const Many<const float> dy = q.d_outs(b);
+  const Turn t(b);
+  if (!t.tiled()) return each_gradient(q, b, 0, transposed(b, dy, true));
+  const Places p = q.places(b, 0);
+  turn(q, t.back(), dy, p.first);
+  add_parts(q, p, b.dim(0).size());
 }
 
 void strided_select_forward(Queue& q, const Batch<float>& b) {

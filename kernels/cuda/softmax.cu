@@ -12,20 +12,15 @@ void softmax_forward(Queue& q, const Batch<float>& b) {
   const Lines x = along(b);
   const auto in = q.ins(b, 0);
   const auto out = q.outs(b);
-  for_lines_of(q, b, x.lines, x.size,
-               [=] __device__(const Team& team, std::size_t i, std::size_t line) {
-                 const std::size_t first = x.first(line), n = x.size * x.inner;
-                 const float* const from = in[i] + first;
-                 float* const to = out[i] + first;
-                 const std::size_t begin = team.lane * x.inner, step = team.size * x.inner;
-                 const float m = shift_of(team, from, x.size, x.inner);
-                 float sum = 0;
-                 for (std::size_t k = begin; k < n; k += step)
-                   sum += to[k] = exponential(from[k] - m);
-                 sum = team.over(sum, Sum());
-                 const float scale = sum == 0 ? 0 : 1 / sum;
-                 for (std::size_t k = begin; k < n; k += step) to[k] *= scale;
-               });
+  for_lines_of(q, b, x, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+    const std::size_t first = x.first(line), n = x.size * x.inner;
+    const float* const from = in[i] + first;
+    float* const to = out[i] + first;
+    const MaxSum s = max_sum(team, from, x.size, x.inner);
+    const float scale = s.sum == 0 ? 0 : 1 / s.sum;
+    for (std::size_t k = team.lane * x.inner; k < n; k += team.size * x.inner)
+      to[k] = exponential(from[k] - s.shift) * scale;
+  });
 }
 
 void softmax_backward(Queue& q, const GradientBatch<float>& b) {
@@ -33,7 +28,7 @@ void softmax_backward(Queue& q, const GradientBatch<float>& b) {
   const auto outs = q.outs(b);
   const auto d_outs = q.d_outs(b);
   line_gradients(
-      q, q.targets(b, 0), x.lines, x.size, 1,
+      q, b, 0, x, 1,
       [=] __device__(const Team& team, std::uint32_t i, std::size_t line, const LineWriter& write) {
         const std::size_t first = x.first(line), n = x.size * x.inner;
         const float *const y = outs[i] + first, *const dy = d_outs[i] + first;
@@ -49,13 +44,12 @@ void log_softmax_forward(Queue& q, const Batch<float>& b) {
   const Lines x(b.dim(), 0);
   const auto in = q.ins(b, 0);
   const auto out = q.outs(b);
-  for_lines_of(q, b, x.lines, x.size,
-               [=] __device__(const Team& team, std::size_t i, std::size_t line) {
-                 const std::size_t first = x.first(line);
-                 const LogSum s = log_sum(team, in[i] + first, x.size, 1);
-                 for (std::size_t k = team.lane; k < x.size; k += team.size)
-                   out[i][first + k] = (in[i][first + k] - s.shift) - shift(s.log);
-               });
+  for_lines_of(q, b, x, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+    const std::size_t first = x.first(line);
+    const LogSum s = log_sum(team, in[i] + first, x.size, 1);
+    for (std::size_t k = team.lane; k < x.size; k += team.size)
+      out[i][first + k] = (in[i][first + k] - s.shift) - shift(s.log);
+  });
 }
 
 void log_softmax_backward(Queue& q, const GradientBatch<float>& b) {
@@ -63,7 +57,7 @@ void log_softmax_backward(Queue& q, const GradientBatch<float>& b) {
   const auto outs = q.outs(b);
   const auto d_outs = q.d_outs(b);
   line_gradients(
-      q, q.targets(b, 0), x.lines, x.size, 1,
+      q, b, 0, x, 1,
       [=] __device__(const Team& team, std::uint32_t i, std::size_t line, const LineWriter& write) {
         const std::size_t first = x.first(line);
         const float *const y = outs[i] + first, *const dy = d_outs[i] + first;
@@ -80,14 +74,13 @@ void logsumexp_along_forward(Queue& q, const Batch<float>& b) {
   const Lines x = along(b);
   const auto in = q.ins(b, 0);
   const auto y = q.outs(b), kept = q.auxs(b, 2 * x.lines);
-  for_lines_of(q, b, x.lines, x.size,
-               [=] __device__(const Team& team, std::size_t i, std::size_t line) {
-                 const LogSum s = log_sum(team, in[i] + x.first(line), x.size, x.inner);
-                 if (team.lane != 0) return;
-                 y[i][line] = s.log + s.shift;
-                 kept[i][line] = s.shift;
-                 kept[i][x.lines + line] = shift(s.log);
-               });
+  for_lines_of(q, b, x, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+    const LogSum s = log_sum(team, in[i] + x.first(line), x.size, x.inner);
+    if (team.lane != 0) return;
+    y[i][line] = s.log + s.shift;
+    kept[i][line] = s.shift;
+    kept[i][x.lines + line] = shift(s.log);
+  });
 }
 
 void logsumexp_along_backward(Queue& q, const GradientBatch<float>& b) {
@@ -110,14 +103,15 @@ void class_loss_forward(Queue& q, const Batch<float>& b) {
   const Given* const classes = given_now<cpu::ClassAttr>(q, b, 2 * batch, n, "the scores");
   const auto x = q.ins(b, 0);
   const auto y = q.outs(b), kept = q.auxs(b, class_loss_aux(b));
-  for_lines_of(q, b, batch, n, [=] __device__(const Team& team, std::size_t i, std::size_t k) {
-    const float* const column = x[i] + k * n;
-    const LogSum s = log_sum(team, column, n, 1);
-    if (team.lane != 0) return;
-    kept[i][k] = shift(s.log);
-    kept[i][batch + k] = s.shift;
-    y[i][k] = s.log == -INFINITY ? INFINITY : s.log + (s.shift - column[classes[i][k]]);
-  });
+  for_lines_of(
+      q, b, Lines(n, batch), [=] __device__(const Team& team, std::size_t i, std::size_t k) {
+        const float* const column = x[i] + k * n;
+        const LogSum s = log_sum(team, column, n, 1);
+        if (team.lane != 0) return;
+        kept[i][k] = shift(s.log);
+        kept[i][batch + k] = s.shift;
+        y[i][k] = s.log == -INFINITY ? INFINITY : s.log + (s.shift - column[classes[i][k]]);
+      });
 }
 
 void class_loss_backward(Queue& q, const GradientBatch<float>& b) {
@@ -141,37 +135,36 @@ void constrained_forward(Queue& q, const Batch<float>& b) {
   if (n == 0) return;
   const auto in = q.ins(b, 0), bounds = q.ins(b, 1);
   const auto out = q.outs(b), kept = q.auxs(b, b.dim().size());
-  for_lines_of(q, b, lines.lines, n,
-               [=] __device__(const Team& team, std::size_t i, std::size_t line) {
-                 const std::size_t first = line * n;
-                 const float* const x = in[i] + divide(first, xs).rest;
-                 const float* const u = bounds[i] + divide(first, us).rest;
-                 float *const p = out[i] + first, *const at_bound = kept[i] + first;
-                 for (std::size_t k = team.lane; k < n; k += team.size) at_bound[k] = 0;
-                 for (bool again = true; again;) {
-                   float m = -INFINITY, bound = 0, z = 0, more = 0;
-                   for (std::size_t k = team.lane; k < n; k += team.size)
-                     if (at_bound[k] != 0)
-                       bound += u[k];
-                     else
-                       m = Largest()(m, x[k]);
-                   m = shift(team.over(m, Largest()));
-                   for (std::size_t k = team.lane; k < n; k += team.size)
-                     if (at_bound[k] == 0) z += p[k] = expf(x[k] - m);
-                   z = team.over(z, Sum());
-                   const float left = 1 - team.over(bound, Sum());
-                   const float scale = z == 0 ? 0 : left / z;
-                   for (std::size_t k = team.lane; k < n; k += team.size) {
-                     if (at_bound[k] != 0) continue;
-                     p[k] *= scale;
-                     if (p[k] <= u[k] || p[k] != p[k]) continue;
-                     p[k] = u[k];
-                     at_bound[k] = 1;
-                     more = 1;
-                   }
-                   again = team.over(more, Largest()) != 0;
-                 }
-               });
+  for_lines_of(q, b, lines, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
+    const std::size_t first = line * n;
+    const float* const x = in[i] + divide(first, xs).rest;
+    const float* const u = bounds[i] + divide(first, us).rest;
+    float *const p = out[i] + first, *const at_bound = kept[i] + first;
+    for (std::size_t k = team.lane; k < n; k += team.size) at_bound[k] = 0;
+    for (bool again = true; again;) {
+      float m = -INFINITY, bound = 0, z = 0, more = 0;
+      for (std::size_t k = team.lane; k < n; k += team.size)
+        if (at_bound[k] != 0)
+          bound += u[k];
+        else
+          m = Largest()(m, x[k]);
+      m = shift(team.over(m, Largest()));
+      for (std::size_t k = team.lane; k < n; k += team.size)
+        if (at_bound[k] == 0) z += p[k] = expf(x[k] - m);
+      z = team.over(z, Sum());
+      const float left = 1 - team.over(bound, Sum());
+      const float scale = z == 0 ? 0 : left / z;
+      for (std::size_t k = team.lane; k < n; k += team.size) {
+        if (at_bound[k] != 0) continue;
+        p[k] *= scale;
+        if (p[k] <= u[k] || p[k] != p[k]) continue;
+        p[k] = u[k];
+        at_bound[k] = 1;
+        more = 1;
+      }
+      again = team.over(more, Largest()) != 0;
+    }
+  });
 }
 
 void constrained_backward(Queue& q, const GradientBatch<float>& b) {
@@ -182,9 +175,9 @@ void constrained_backward(Queue& q, const GradientBatch<float>& b) {
   const auto d_outs = q.d_outs(b);
   for (std::size_t operand = 0; operand < 2; ++operand) {
     const Dim& d = b.dim(operand);
-    const std::size_t own = Lines(d, 0).lines, size = d.size();
+    const std::size_t size = d.size();
     const bool of_bounds = operand == 1;
-    line_gradients(q, q.targets(b, operand), own, n, b.dim().bd / d.bd,
+    line_gradients(q, b, operand, Lines(d, 0), b.dim().bd / d.bd,
                    [=] __device__(const Team& team, std::uint32_t i, std::size_t line,
                                   const LineWriter& write) {
                      const std::size_t first = line * n, to = divide(first, size).rest;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/sparsemax.h"
+#include "kernels/cpu/sparsemax_threshold.h"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/lines.cuh"
@@ -29,17 +30,7 @@ __device__ float project(const float* x, float* p, std::size_t n, float* sorted)
     sorted[rank] = x[j];
   }
   __syncthreads();
-  if (threadIdx.x == 0) {
-    double sum = 0, t = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-      const double z = static_cast<double>(sorted[k]) - static_cast<double>(shift(m));
-      const double above = static_cast<double>(k + 1);
-      if (!(1 + above * z > sum + z)) break;
-      sum += z;
-      t = (sum - 1) / above;
-    }
-    *threshold = t;
-  }
+  if (threadIdx.x == 0) *threshold = cpu::sparsemax_threshold(sorted, n, shift(m));
   __syncthreads();
   for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) {
     const float v = (x[j] - shift(m)) - static_cast<float>(*threshold);
@@ -49,8 +40,9 @@ __device__ float project(const float* x, float* p, std::size_t n, float* sorted)
 }
 
 // A block for each column.
-__global__ void sparsemax_kernel(Many<const float> x, Many<float> p, std::size_t columns,
-                                 std::size_t n, float* sorted) {
+__global__ __launch_bounds__(kThreads) void sparsemax_kernel(Many<const float> x, Many<float> p,
+                                                             std::size_t columns, std::size_t n,
+                                                             float* sorted) {
   const Quotient at = divide(blockIdx.x, columns);
   project(x[at.by] + at.rest * n, p[at.by] + at.rest * n, n, sorted + blockIdx.x * n);
 }
@@ -65,7 +57,7 @@ void sparsemax_forward(Queue& q, const Batch<float>& b) {
 void sparsemax_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t n = b.dim().rows(), columns = n ? b.dim().size() / n : 0;
   const Many<const float> p = outs_if_read(q, b), dy = q.d_outs(b);
-  line_gradients(q, q.targets(b, 0), columns, n, 1,
+  line_gradients(q, b, 0, Lines(n, columns), 1,
                  [=] __device__(const Team& team, std::uint32_t node, std::size_t line,
                                 const LineWriter& write) {
                    const float *y = p[node] + line * n, *dp = dy[node] + line * n;
@@ -90,10 +82,11 @@ struct Support {
 };
 
 // A block for each batch element of each node; the gradient goes to the scratch.
-__global__ void loss_kernel(Many<const float> x, Many<float> y, Many<float> aux,
-                            const Support* supports, std::size_t batch, std::size_t n,
-                            float* sorted) {
-  DYNET_SHARED(double, part, 256);
+__global__ __launch_bounds__(kThreads) void loss_kernel(Many<const float> x, Many<float> y,
+                                                        Many<float> aux, const Support* supports,
+                                                        std::size_t batch, std::size_t n,
+                                                        float* sorted) {
+  DYNET_SHARED(double, part, kThreads);
   const Quotient at = divide(blockIdx.x, batch);
   const float* const from = x[at.by] + at.rest * n;
   float* const p = aux[at.by] + at.rest * n;

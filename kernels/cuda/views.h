@@ -37,11 +37,21 @@ struct Targets {
   }
   DYNET_DEVICE std::uint32_t node(std::uint32_t m) const { return nodes ? nodes[m] : m; }
   DYNET_DEVICE bool add(std::size_t j) const { return adds ? adds[j] != 0 : all_add; }
-  /// Element e of place j.
+  /// v becomes, or is added to, element e of place j.
   DYNET_DEVICE void put(std::size_t j, std::size_t e, float v) const {
     float* const p = to[j] + e;
     *p = add(j) ? *p + v : v;
   }
+};
+
+/// The same in two steps, where many nodes share a place: their parts of the gradient are added up
+/// a few nodes at a time, in places of their own, and those sums then.
+struct Places {
+  Targets first;
+  std::size_t most;       // nodes that share a place of `first`
+  Targets then;           // its "nodes" are the tensors of `sums`; often of no places
+  std::size_t most_sums;  // that share a place of `then`
+  Many<const float> sums;
 };
 
 }  // namespace dynet::cuda
