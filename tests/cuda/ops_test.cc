@@ -84,6 +84,7 @@ unsigned check_small(const OpCase& c) { return check(c, Draw::small, 1); }
 unsigned check_borders(const OpCase& c) {
   return check(c, Draw::borders, c.draws < 8 ? c.draws : 8);
 }
+unsigned check_shared(const OpCase& c) { return check(c, Draw::shared, 2); }
 unsigned check_extreme(const OpCase& c) { return check(c, Draw::extremes, 1); }
 
 }  // namespace
@@ -99,9 +100,48 @@ TEST_CASE("every operation has CUDA kernels, or says why not", "[cuda]") {
   std::printf("%u of %zu operations run on a device\n", with, all_ops().size());
 }
 
-// Lines and sums so long that the threads of a block share them out.
+namespace {
+
+/// The first case whose name begins so, with operands of these shapes.
+OpCase with_shapes(const std::vector<OpCase>& known, const char* name,
+                   const std::vector<Dim>& dims) {
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const OpCase& c) { return c.name.rfind(name, 0) == 0; });
+  INFO(name);
+  REQUIRE(found != known.end());
+  OpCase c = *found;
+  c.shapes = [dims](Shapes&) { return dims; };
+  return c;
+}
+
+}  // namespace
+
+// Lines and sums so long that the threads of a block, or blocks, share them out; lines so many that
+// each has a thread; images that do not fit into a temporary at once.
 TEST_CASE("long operands on the device", "[cuda]") {
   const std::pair<const char*, std::vector<Dim>> cases[] = {
+      {"x + y", {{5, 2000}, {5, 1}}},
+      {"sum_elems", {{9000}}},
+      {"max_dim, along 0", {{700, 2}}},
+      {"max_dim, along 1", {{2100, 9}}},
+      {"min_dim, along 0", {{40, 2}}},
+      {"argmax along 0", {{700, 2}}},
+      {"argmax along 0", {{33, 2}}},
+      {"argmax along 1", {{2100, 9}}},
+      {"cumsum, along 0", {{300, 2}}},
+      {"cumsum, along 1", {{2100, 9}}},
+      {"kmax_pooling along 0", {{600, 2}}},
+      {"kmax_pooling along 1", {{3, 600}}},
+      {"softmax along 1", {{2100, 9}}},
+      {"transpose 1 0", {Dim({33, 65}, 2)}},
+      {"transpose 1 0", {{16, 16}}},
+      {"transpose 1 0", {{15, 40}}},
+      {"transpose 0 2 1", {Dim({3, 20, 30}, 2)}},
+      {"transpose 2 0 1", {Dim({7, 5, 40}, 2)}},
+      {"transpose 3 1 2 0", {{20, 1, 1, 33}}},
+      {"maxpooling2d same", {{70, 40, 2}}},
+      {"conv2d same by 1,1", {Dim({300, 300, 1}, 2), {3, 2, 1, 2}}},
+      {"conv2d same by 1,1", {Dim({300, 300, 1}, 2), Dim({3, 2, 1, 2}, 2)}},
       {"x + y", {{700, 3}, {1, 3}}},
       {"x - y", {{3, 700}, {3}}},
       {"cmult", {Dim({2}, 300), Dim({2})}},
@@ -133,15 +173,28 @@ TEST_CASE("long operands on the device", "[cuda]") {
   };
   const std::vector<OpCase> known = all_cases();
   for (const auto& [name, dims] : cases) {
-    const auto found = std::find_if(known.begin(), known.end(), [name = name](const OpCase& c) {
-      return c.name.rfind(name, 0) == 0;
-    });
+    const OpCase c = with_shapes(known, name, dims);
     INFO(name);
-    REQUIRE(found != known.end());
-    OpCase c = *found;
-    c.shapes = [&dims = dims](Shapes&) { return dims; };
     CHECK(check(c, Draw::borders, 3) == 3);
   }
+}
+
+TEST_CASE("long lines of extreme values on the device", "[cuda]") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<OpCase> known = all_cases();
+  for (const char* name : {"max_dim, along 0", "min_dim, along 0", "argmax along 0",
+                           "cumsum, along 0", "kmax_pooling along 0", "softmax along 0",
+                           "log_softmax", "logsumexp_dim along 0", "sparsemax"})
+    for (const unsigned length : {40u, 600u})
+      for (const std::vector<double>& extremes :
+           {std::vector{-kInfinity, 0.5}, {-kInfinity}, {kInfinity, -0.0, 0.0}, {kNoNumber, 1.0}}) {
+        OpCase c = with_shapes(known, name, {Dim({length, 2})});
+        c.extremes = extremes;
+        c.draws = 3;
+        INFO(name << " of " << length);
+        CHECK(check(c, Draw::extremes, 1) > 0);
+      }
 }
 
 // The rules of comparisons show: what is not a number, and targets of exactly 0 and 1.
@@ -159,6 +212,7 @@ TEST_CASE("what is not a number on the device", "[cuda]") {
   TEST_CASE(FAMILY " on the device", "[cuda]") {                                       \
     check_all(FAMILY ", small", CASES, check_small, 0);                                \
     check_all(FAMILY ", at the borders of warps and blocks", CASES, check_borders, 0); \
+    check_all(FAMILY ", by many nodes", CASES, check_shared, 0);                       \
     check_all(FAMILY ", extreme values", CASES, check_extreme, 0);                     \
   }
 DYNET_ON_DEVICE("inputs", input_cases())

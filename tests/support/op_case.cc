@@ -345,7 +345,7 @@ unsigned check_gradients_of(const OpCase& c) {
 
 namespace {
 
-enum class Sharing { none, as_needed, all };
+enum class Sharing { none, as_needed, all, most };
 
 template <class T>
 struct Results {
@@ -388,6 +388,7 @@ void compare_plans(const GraphStore& graph, NodeId loss, double tolerance) {
 }
 
 constexpr unsigned kCopies = 6;
+constexpr unsigned kMany = 41, kSharing = 35;  // of so many, so many that share what they can
 
 /// Makes a third of the elements extreme, and in some runs all.
 void make_extreme(const OpCase& c, std::uint64_t seed, std::vector<Array>& xs) {
@@ -405,12 +406,14 @@ void build_nodes(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t se
   ComputationGraph& g = made.graph;
   ParameterCollection& model = made.model;
   std::vector<Operand> operands;
-  for (unsigned copy = 0; copy < kCopies; ++copy) {
+  const unsigned copies = sharing == Sharing::most ? kMany : kCopies;
+  for (unsigned copy = 0; copy < copies; ++copy) {
     Operand x = operand(g, copy);
     std::vector<Array> xs = values.draw(dims);
     if (extreme) make_extreme(c, seed * kCopies + copy, xs);
     for (std::size_t k = 0; k < xs.size(); ++k) {
       const bool shared = sharing == Sharing::all ||
+                          (sharing == Sharing::most && copy < kSharing) ||
                           (sharing == Sharing::as_needed &&
                            std::find(c.shared.begin(), c.shared.end(), k) != c.shared.end());
       if (shared && copy > 0)
@@ -422,8 +425,8 @@ void build_nodes(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t se
   }
   // Taken in another order than made, so that the operands of a batch do not lie side by side.
   std::vector<Expression> losses;
-  for (unsigned copy = 0; copy < kCopies; ++copy)
-    made.results.push_back(c.build(operands[copy * 5 % kCopies]));
+  for (unsigned copy = 0; copy < copies; ++copy)
+    made.results.push_back(c.build(operands[copy * 5 % copies]));
   for (const Expression& y : made.results) losses.push_back(weighted(g, y, values));
   made.loss = sum(losses);
 }
@@ -469,13 +472,18 @@ unsigned for_nodes(const OpCase& c, Draw draw, unsigned repeat,
   if (draw == Draw::extremes && c.extremes.empty()) return 0;
   const auto each = [&](const std::vector<Dim>& dims, std::uint64_t seed) {
     Nodes made;
-    build_nodes(c, dims, seed, static_cast<Sharing>(seed % 3), draw == Draw::extremes, made);
-    INFO(c.name << " of " << text(dims) << "as " << kCopies << " nodes, sharing " << seed % 3);
+    const Sharing sharing = draw == Draw::shared ? Sharing::most : static_cast<Sharing>(seed % 3);
+    build_nodes(c, dims, seed, sharing, draw == Draw::extremes, made);
+    INFO(c.name << " of " << text(dims) << "as " << made.results.size() << " nodes, sharing "
+                << static_cast<int>(sharing));
     look(made);
   };
-  if (draw != Draw::borders) return for_shapes(c, repeat, each);
+  if (draw == Draw::small || draw == Draw::extremes) return for_shapes(c, repeat, each);
   for (std::uint64_t seed = 1; seed <= repeat; ++seed) {
-    Shapes shapes(Shapes::borders, seed);
+    Shapes shapes(draw == Draw::borders ? Shapes::borders
+                  : seed % 2 == 0       ? Shapes::plain
+                                        : Shapes::batched,
+                  seed);
     each(c.shapes(shapes), seed);
   }
   return repeat;

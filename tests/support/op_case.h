@@ -125,9 +125,10 @@ struct Nodes {
   std::vector<Expression> results;
   Expression loss;
 };
-/// Looks at such nodes of many shapes, of some at the borders of a GPU's warps and blocks, or of
-/// many with extreme values. Returns how many there were.
-enum class Draw { small, borders, extremes };
+/// Looks at such nodes of many shapes, of some at the borders of a GPU's warps and blocks, of many
+/// with extreme values, or at so many that what they share gets its gradient in parts. Returns how
+/// many there were.
+enum class Draw { small, borders, extremes, shared };
 unsigned for_nodes(const OpCase& c, Draw draw, unsigned repeat,
                    const std::function<void(const Nodes&)>& look);
 /// The largest difference, relative to values above one; infinite where only one is NaN or
