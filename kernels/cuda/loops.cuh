@@ -164,7 +164,7 @@ void each_target(Queue& q, const Targets& t, std::size_t size, std::size_t repea
     float sum = 0;
     DYNET_UNROLL(2)
     for (std::uint32_t m = t.begin(j); m < t.end(j); ++m) {
-      DYNET_UNROLL(2)
+      DYNET_UNROLL(1)
       for (std::size_t r = 0; r < repeats; ++r) sum += term(t.node(m), e, r);
     }
     t.put(j, e, sum);
