@@ -129,7 +129,7 @@ void sums(Queue& q, std::size_t results, std::size_t terms, bool neighbours, N c
           D done) {
   constexpr std::size_t kFew = 16, kLong = 256, kMany = std::size_t{1} << 17;
   constexpr std::size_t kWaves = 512;  // blocks that keep a device busy
-  constexpr std::size_t kShare = 16;   // terms that are worth a thread
+  constexpr std::size_t kShare = 64;   // terms of a thread that are worth a second kernel
   const bool along = !neighbours && terms >= kLong;
   const unsigned lanes = along ? 1 : terms <= kFew || results >= kMany ? kThreads : 8;
   const std::size_t blocks = (results + lanes - 1) / lanes;

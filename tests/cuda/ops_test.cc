@@ -122,8 +122,8 @@ OpCase with_shapes(const std::vector<OpCase>& known, const char* name,
 // each has a thread.
 TEST_CASE("long operands on the device", "[cuda]") {
   const std::pair<const char*, std::vector<Dim>> cases[] = {
-      {"x + y", {{5, 2000}, {5, 1}}},
-      {"sum_elems", {{9000}}},
+      {"x + y", {{5, 5000}, {5, 1}}},
+      {"sum_elems", {{33000}}},
       {"max_dim, along 0", {{700, 2}}},
       {"max_dim, along 1", {{2100, 9}}},
       {"min_dim, along 0", {{40, 2}}},
