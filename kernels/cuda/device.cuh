@@ -16,10 +16,19 @@
 #define DYNET_SHARED(T, name, n) __shared__ T name[n]
 #endif
 
+// In front of a loop: how often its body is written out at most. More takes registers.
+#ifdef __CUDACC__
+#define DYNET_UNROLL(n) _Pragma(DYNET_TEXT(unroll n))
+#define DYNET_TEXT(text) #text
+#else
+#define DYNET_UNROLL(n)
+#endif
+
 namespace dynet::cuda {
 
 constexpr unsigned kWarp = 32;
 constexpr unsigned kThreads = 256;  // of a block
+constexpr unsigned kResident = 4;   // blocks that registers are left for on a multiprocessor
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 /// The number of this thread in the grid, and how many there are.

@@ -4,7 +4,8 @@
 namespace dynet::cuda {
 namespace {
 
-__global__ __launch_bounds__(kThreads) void keep_kernel(const Given* given, std::size_t n) {
+__global__ __launch_bounds__(kThreads, kResident) void keep_kernel(const Given* given,
+                                                                   std::size_t n) {
   for (std::size_t i = blockIdx.x; i < n; i += gridDim.x)
     for (unsigned k = threadIdx.x; given[i].keep && k < given[i].count; k += blockDim.x)
       given[i].keep[k] = given[i].at[k];

@@ -43,8 +43,9 @@ struct Scattered {
   float value;
 };
 
-__global__ __launch_bounds__(kThreads) void scatter_kernel(Many<float> y, const Scattered* all,
-                                                           std::size_t n) {
+__global__ __launch_bounds__(kThreads, kResident) void scatter_kernel(Many<float> y,
+                                                                      const Scattered* all,
+                                                                      std::size_t n) {
   for (std::size_t k = thread_number(); k < n; k += thread_count())
     y[all[k].node][all[k].place] = all[k].value;
 }

@@ -43,9 +43,10 @@ __device__ std::size_t find_pivot(const float* a, std::size_t n, std::size_t k) 
 
 // A block for each matrix: x becomes L and U, rows exchanged so that pivots are large; `order` says
 // which row of x each row was, and `swaps` gets how often two were exchanged.
-__global__ __launch_bounds__(kThreads) void factor_kernel(Many<const float> x, Squares s,
-                                                          float* factors, unsigned* order,
-                                                          unsigned* swaps) {
+__global__ __launch_bounds__(kThreads, kResident) void factor_kernel(Many<const float> x, Squares s,
+                                                                     float* factors,
+                                                                     unsigned* order,
+                                                                     unsigned* swaps) {
   const std::size_t which = blockIdx.x, n = s.n;
   const float* const from = x[which / s.each] + which % s.each * s.size;
   float* const a = factors + which * s.size;
@@ -85,18 +86,18 @@ __global__ __launch_bounds__(kThreads) void factor_kernel(Many<const float> x, S
   if (threadIdx.x == 0) swaps[which] = count;
 }
 
-// A thread for each column of each inverse.
+// Column c of an inverse, whose elements are put n apart: threads of other columns write beside it.
 __device__ void solve_column(const float* a, const unsigned* rows, std::size_t n, std::size_t c,
                              float* y) {
   for (std::size_t i = 0; i < n; ++i) {
     float v = rows[i] == c ? 1.0f : 0.0f;
-    for (std::size_t j = 0; j < i; ++j) v -= a[j * n + i] * y[j];
-    y[i] = v;
+    for (std::size_t j = 0; j < i; ++j) v -= a[j * n + i] * y[j * n];
+    y[i * n] = v;
   }
   for (std::size_t i = n; i-- > 0;) {
-    float v = y[i];
-    for (std::size_t j = i + 1; j < n; ++j) v -= a[j * n + i] * y[j];
-    y[i] = v / a[i * n + i];
+    float v = y[i * n];
+    for (std::size_t j = i + 1; j < n; ++j) v -= a[j * n + i] * y[j * n];
+    y[i * n] = v / a[i * n + i];
   }
 }
 
@@ -112,18 +113,23 @@ Factors factor(Queue& q, Many<const float> x, const Squares& s) {
   return f;
 }
 
-// The inverse of each matrix, in `to` by node.
-void invert(Queue& q, Many<const float> x, const Squares& s, Many<float> to) {
+// The transposed inverse of each matrix; a thread for each column.
+const float* invert(Queue& q, Many<const float> x, const Squares& s) {
   const Factors f = factor(q, x, s);
+  float* const to = q.temporary(s.count * s.size);
   for_each(q, s.count, s.n, [=] __device__(std::size_t which, std::size_t c) {
-    const Quotient at = divide(which, s.each);
-    solve_column(f.values + which * s.size, f.order + which * s.n, s.n, c,
-                 to[at.by] + at.rest * s.size + c * s.n);
+    solve_column(f.values + which * s.size, f.order + which * s.n, s.n, c, to + which * s.size + c);
   });
+  return to;
 }
 
 void inverse_forward(Queue& q, const Batch<float>& b) {
-  invert(q, q.ins(b, 0), Squares(b), q.outs(b));
+  const Squares s(b);
+  const float* const turned = invert(q, q.ins(b, 0), s);
+  each_value(q, b, [=] __device__(std::size_t i, std::size_t e) {
+    const Quotient at = divide(e, s.size), place = divide(at.rest, s.n);
+    return turned[(i * s.each + at.by) * s.size + place.rest * s.n + place.by];
+  });
 }
 
 // d x = -y' dy y'
@@ -162,12 +168,10 @@ void logdet_forward(Queue& q, const Batch<float>& b) {
 // d x = dy (x^-1)'
 void logdet_backward(Queue& q, const GradientBatch<float>& b) {
   const Squares s(b);
-  const Many<float> inverse{q.temporary(s.count * s.size), s.each * s.size, nullptr};
-  invert(q, q.ins(b, 0), s, inverse);
+  const float* const turned = invert(q, q.ins(b, 0), s);
   const Many<const float> dy = q.d_outs(b);
   each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
-    const Quotient at = divide(e, s.size), place = divide(at.rest, s.n);
-    return dy[i][at.by] * inverse[i][at.by * s.size + place.rest * s.n + place.by];
+    return dy[i][divide(e, s.size).by] * turned[i * s.each * s.size + e];
   });
 }
 

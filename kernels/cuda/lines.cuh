@@ -44,7 +44,8 @@ struct Lines {
 };
 
 template <class F>
-__global__ __launch_bounds__(kThreads) void lines_kernel(std::size_t lines, unsigned size, F f) {
+__global__ __launch_bounds__(kThreads, kResident) void lines_kernel(std::size_t lines,
+                                                                    unsigned size, F f) {
   const Team team{threadIdx.x % size, size};
   for (std::size_t k = thread_number() / size; k < lines; k += thread_count() / size) f(team, k);
 }
@@ -73,16 +74,10 @@ void for_lines_of(Queue& q, const Batch<float>& b, const Lines& x, F f) {
 
 /// Where the gradient of a line goes: the first node's part is put there, others are added.
 struct LineWriter {
-  const Targets& to;
-  std::size_t place;
-  bool more;
+  float* to;
+  bool add;
 
-  __device__ void operator()(std::size_t e, float v) const {
-    if (more)
-      to.to[place][e] += v;
-    else
-      to.put(place, e, v);
-  }
+  __device__ void operator()(std::size_t e, float v) const { to[e] = add ? to[e] + v : v; }
 };
 
 /// Gradients of the lines `x` of operand k: f(team, node, line of the result, write) for the nodes
@@ -98,11 +93,11 @@ void line_gradients(Queue& q, const GradientBatch<float>& b, std::size_t operand
   for_lines(q, t.count * lines, x.size, x.inner > 1,
             [=] __device__(const Team& team, std::size_t k) {
               const Quotient at = divide(k, lines);
-              bool more = false;
+              LineWriter write{t.to[at.by], t.add(at.by)};
               for (std::uint32_t m = t.begin(at.by); m < t.end(at.by); ++m)
                 for (std::size_t r = 0; r < repeats; ++r) {
-                  f(team, t.node(m), at.rest + r * lines, LineWriter{t, at.by, more});
-                  more = true;
+                  f(team, t.node(m), at.rest + r * lines, write);
+                  write.add = true;
                 }
             });
   add_parts(q, p, b.dim(operand).size());

@@ -6,23 +6,10 @@
 #include <algorithm>
 
 #include "kernels/cuda/device.cuh"
+#include "kernels/cuda/division.h"
 #include "kernels/cuda/queue.h"
 
 namespace dynet::cuda {
-
-struct Quotient {
-  std::size_t by, rest;
-};
-/// k / n and k % n. Most numbers are small, and a device takes long to divide large ones.
-inline DYNET_DEVICE Quotient divide(std::size_t k, std::size_t n) {
-  if (k < n) return {0, k};
-  if (n == 1) return {k, 0};
-  if (k >> 32 == 0) {
-    const auto a = static_cast<std::uint32_t>(k), b = static_cast<std::uint32_t>(n);
-    return {a / b, a % b};
-  }
-  return {k / n, k % n};
-}
 
 /// A number that is read where it is used: what a gradient does not need may not be there.
 struct Lazy {
@@ -41,15 +28,16 @@ inline Many<const float> outs_if_read(Queue& q, const Batch<float>& b) {
   return q.many(const_cast<const float* const*>(b.outs), b.count, b.dim().size());
 }
 
-// `blocks` belong to each tensor; zero: tensors share blocks.
+// `blocks` belong to each tensor; zero: tensors share blocks, and each element has a thread.
 template <class F>
-__global__ __launch_bounds__(kThreads) void each_kernel(std::size_t count, std::size_t size,
-                                                        unsigned blocks, F f) {
+__global__ __launch_bounds__(kThreads,
+                             kResident) void each_kernel(std::size_t count, std::size_t size,
+                                                         Divisor by_size, unsigned blocks, F f) {
   if (blocks == 0) {
-    for (std::size_t k = thread_number(); k < count * size; k += thread_count()) {
-      const Quotient at = divide(k, size);
-      f(at.by, at.rest);
-    }
+    const std::size_t k = thread_number();
+    if (k >= count * size) return;
+    const Quotient at = by_size(static_cast<std::uint32_t>(k));
+    f(at.by, at.rest);
     return;
   }
   const std::size_t i = blockIdx.x / blocks, step = std::size_t{blocks} * blockDim.x;
@@ -62,13 +50,17 @@ __global__ __launch_bounds__(kThreads) void each_kernel(std::size_t count, std::
 template <class F>
 void for_each(Queue& q, std::size_t count, std::size_t size, F f) {
   constexpr std::size_t kOwnBlocks = 192, kMany = std::size_t{1} << 20;
-  if (count > 1 && size < kOwnBlocks) {
-    q.launch_for(count * size, each_kernel<F>, count, size, 0u, f);
+  const std::size_t all = count * size;
+  if (all == 0) return;
+  const Divisor by_size(static_cast<std::uint32_t>(size));
+  if (count > 1 && size < kOwnBlocks && all >> 31 == 0) {
+    q.launch_for(all, each_kernel<F>, count, size, by_size, 0u, f);
     return;
   }
-  const std::size_t share = count * size < kMany ? 256 : 1024;  // elements of a block
+  const std::size_t share = all < kMany ? 256 : 1024;  // elements of a block
   const auto blocks = static_cast<unsigned>((size + share - 1) / share);
-  q.launch(Grid{static_cast<unsigned>(blocks * count)}, each_kernel<F>, count, size, blocks, f);
+  q.launch(Grid{static_cast<unsigned>(blocks * count)}, each_kernel<F>, count, size, by_size,
+           blocks, f);
 }
 
 /// Whether tensors lie side by side, so that they are one.
@@ -89,8 +81,9 @@ struct Steps {
 // Each result is the sum of count(r) numbers term(r, k). `lanes` of a block, a power of two, work
 // on as many results; the others share out the terms of these.
 template <class N, class T, class D>
-__global__ __launch_bounds__(kThreads) void sums_kernel(std::size_t results, unsigned lanes,
-                                                        Steps steps, N count, T term, D done) {
+__global__ __launch_bounds__(kThreads, kResident) void sums_kernel(std::size_t results,
+                                                                   unsigned lanes, Steps steps,
+                                                                   N count, T term, D done) {
   DYNET_SHARED(double, part, kThreads);
   const unsigned lane = threadIdx.x % lanes, slice = threadIdx.x / lanes;
   const unsigned slices = blockDim.x / lanes;
@@ -136,7 +129,7 @@ void sums(Queue& q, std::size_t results, std::size_t terms, bool neighbours, N c
           D done) {
   constexpr std::size_t kFew = 16, kLong = 256, kMany = std::size_t{1} << 17;
   constexpr std::size_t kWaves = 512;  // blocks that keep a device busy
-  constexpr std::size_t kShare = 16;   // terms that are worth a thread
+  constexpr std::size_t kShare = 64;   // terms of a thread that are worth a second kernel
   const bool along = !neighbours && terms >= kLong;
   const unsigned lanes = along ? 1 : terms <= kFew || results >= kMany ? kThreads : 8;
   const std::size_t blocks = (results + lanes - 1) / lanes;
@@ -169,8 +162,11 @@ template <class T>
 void each_target(Queue& q, const Targets& t, std::size_t size, std::size_t repeats, T term) {
   for_each(q, t.count, size, [=] __device__(std::size_t j, std::size_t e) {
     float sum = 0;
-    for (std::uint32_t m = t.begin(j); m < t.end(j); ++m)
+    DYNET_UNROLL(2)
+    for (std::uint32_t m = t.begin(j); m < t.end(j); ++m) {
+      DYNET_UNROLL(1)
       for (std::size_t r = 0; r < repeats; ++r) sum += term(t.node(m), e, r);
+    }
     t.put(j, e, sum);
   });
 }

@@ -246,8 +246,9 @@ struct Turn {
 };
 
 // A block for each tile of 32 x 32, which it reads and writes along lines.
-__global__ __launch_bounds__(kThreads) void turn_kernel(Turn turn, Many<const float> from,
-                                                        Targets to) {
+__global__ __launch_bounds__(kThreads, kResident) void turn_kernel(Turn turn,
+                                                                   Many<const float> from,
+                                                                   Targets to) {
   constexpr unsigned kPitch = kWarp + 1;  // no two threads of a warp want the same bank
   DYNET_SHARED(float, tile, kWarp* kPitch);
   const std::size_t down = (turn.rows + kWarp - 1) / kWarp;

@@ -119,12 +119,17 @@ void class_loss_backward(Queue& q, const GradientBatch<float>& b) {
   const Given* const classes = given_then<cpu::ClassAttr>(q, b, 2 * batch);
   const auto x = q.ins(b, 0), dy = q.d_outs(b);
   const auto kept = q.auxs(b, class_loss_aux(b));
-  each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
-    const Quotient at = divide(e, n);
-    const float score = x[i][e], g = dy[i][at.by];
-    const float slope = g * exponential((score - kept[i][batch + at.by]) - kept[i][at.by]);
-    return at.rest == classes[i][at.by] && score != -INFINITY ? slope - g : slope;
-  });
+  line_gradients(
+      q, b, 0, Lines(n, batch), 1,
+      [=] __device__(const Team& team, std::uint32_t i, std::size_t line, const LineWriter& write) {
+        const float g = dy[i][line], log = kept[i][line], shift = kept[i][batch + line];
+        const float* const scores = x[i] + line * n;
+        const std::size_t right = classes[i][line];
+        for (std::size_t k = team.lane; k < n; k += team.size) {
+          const float score = scores[k], slope = g * exponential((score - shift) - log);
+          write(line * n + k, k == right && score != -INFINITY ? slope - g : slope);
+        }
+      });
 }
 
 // p_j = e^x_j / Z, but no more than u_j. An element that is above its bound stays at it: what is

@@ -40,9 +40,10 @@ __device__ float project(const float* x, float* p, std::size_t n, float* sorted)
 }
 
 // A block for each column.
-__global__ __launch_bounds__(kThreads) void sparsemax_kernel(Many<const float> x, Many<float> p,
-                                                             std::size_t columns, std::size_t n,
-                                                             float* sorted) {
+__global__ __launch_bounds__(kThreads,
+                             kResident) void sparsemax_kernel(Many<const float> x, Many<float> p,
+                                                              std::size_t columns, std::size_t n,
+                                                              float* sorted) {
   const Quotient at = divide(blockIdx.x, columns);
   project(x[at.by] + at.rest * n, p[at.by] + at.rest * n, n, sorted + blockIdx.x * n);
 }
@@ -82,10 +83,11 @@ struct Support {
 };
 
 // A block for each batch element of each node; the gradient goes to the scratch.
-__global__ __launch_bounds__(kThreads) void loss_kernel(Many<const float> x, Many<float> y,
-                                                        Many<float> aux, const Support* supports,
-                                                        std::size_t batch, std::size_t n,
-                                                        float* sorted) {
+__global__ __launch_bounds__(kThreads, kResident) void loss_kernel(Many<const float> x,
+                                                                   Many<float> y, Many<float> aux,
+                                                                   const Support* supports,
+                                                                   std::size_t batch, std::size_t n,
+                                                                   float* sorted) {
   DYNET_SHARED(double, part, kThreads);
   const Quotient at = divide(blockIdx.x, batch);
   const float* const from = x[at.by] + at.rest * n;
