@@ -186,6 +186,7 @@ TEST_CASE("places: what a GPU cannot do is told in a graph of the processor", "[
 
 TEST_CASE("places: without memory on one device there is an error, and the graph goes on",
           "[cuda]") {
+  release_graph_memory();  // what earlier graphs have left there
   const SmallDevice small(std::size_t{64} << 20);
   SplitModel m({cpu, gpu(0), cpu});
   ComputationGraph g;
