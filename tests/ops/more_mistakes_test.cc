@@ -216,7 +216,8 @@ std::vector<Mistake> Bench::value_mistakes() {
        "  operand 2: {3}  input, node 1, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(), [&] { tree_lstm_gates(y, 1); }, raises<ShapeError>,
-       "tree_lstm_gates: the gates must be a multiple of 4 long, three and one for each child, got 3\n"
+       "tree_lstm_gates: the gates must be a multiple of 4 long, three and one for each child, got "
+       "3\n"
        "  operand 1: {3}  input, node 1, made at HERE\n"
        "  at HERE"},
       {SourceLocation::current(), [&] { tree_lstm_c({x}, y); }, raises<ShapeError>,
