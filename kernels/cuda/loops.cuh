@@ -68,7 +68,10 @@ template <class... T>
 bool side_by_side(const Many<T>&... m) {
   return ((m.each == nullptr) && ...);
 }
-inline bool side_by_side(const Places& p) { return !p.first.first && !p.first.to.each; }
+/// And whether all is stored, or all is added.
+inline bool side_by_side(const Places& p) {
+  return !p.first.first && !p.first.to.each && !p.first.adds;
+}
 
 // Sums that are made in two steps: first each of `pieces` of the terms, which `sums` gets, result
 // after result; then these are the terms.

@@ -238,6 +238,28 @@ TEST_CASE("graphs on several threads share a device", "[cuda]") {
   check_near(got, expected, 1e-4);
 }
 
+TEST_CASE("gradients side by side are stored where none was, and added where one was", "[cuda]") {
+  constexpr unsigned kSize = 6, kNodes = 5;
+  ParameterCollection pc;
+  const Parameter w = pc.add_parameters({kSize, kSize});
+  const LookupParameter words = pc.add_lookup_parameters(kNodes, {kSize});
+  Floats gradients[2];
+  for (const bool on_device : {false, true}) {
+    ComputationGraph g;
+    if (on_device) g.set_device(gpu());
+    const Expression W = parameter(g, w);
+    std::vector<Expression> x, losses;
+    for (unsigned i = 0; i < kNodes; ++i) x.push_back(tanh(lookup(g, words, i)));
+    for (const Expression& e : x) losses.push_back(squared_norm(W * e));
+    for (unsigned i = 0; i < kNodes; i += 2) losses.push_back(sum_elems(x[i]));  // goes back first
+    const Expression loss = sum(losses);
+    g.backward(loss, true);
+    for (const Expression& e : x)
+      for (const float d : as_vector(e.gradient())) gradients[on_device].push_back(d);
+  }
+  check_near(gradients[0], gradients[1], 1e-5);
+}
+
 #ifndef DYNET_TEST_GPU
 // On the processor a graph of this size is cut into windows that its caches hold.
 TEST_CASE("a large graph costs the device no more launches than a small one", "[cuda]") {
