@@ -289,7 +289,7 @@ class CudaDriver final : public Driver {
   int device_;
   std::shared_ptr<MemorySource> memory_;
   Stream stream_;
-  Event events_[2];
+  Event events_[kMarks];
   Event reached_;  // what another stream waits for; it may be recorded anew at once
   std::optional<Blas> blas_;
 };

@@ -47,6 +47,7 @@ class Driver {
  public:
   /// Runs a kernel as an ordinary function, for one thread of its grid.
   using Call = void (*)(const void* kernel, void** arguments);
+  static constexpr unsigned kMarks = 3;
 
   virtual ~Driver() = default;
   /// Memory of the device, shared by all streams.
@@ -62,7 +63,7 @@ class Driver {
   virtual void multiply(const Product& product) = 0;
   /// The same into pinned memory, but does not wait.
   virtual void fetch(void* to, const void* from, std::size_t bytes) = 0;
-  /// Marks this place in the stream, under one of two numbers; waits until it is reached.
+  /// Marks this place in the stream, under a number below `kMarks`; waits until it is reached.
   virtual void mark(unsigned number) = 0;
   virtual void wait(unsigned number) = 0;
   /// What is put in from now on is done after all that lies in `other`, of any device, now. The

@@ -38,6 +38,10 @@ Queue::~Queue() {
 
 void* Queue::stage_bytes(std::size_t bytes) {
   bytes = (bytes + kBorder - 1) / kBorder * kBorder;
+  if (!half_free_) {  // what was sent from it has arrived then, and may be written over
+    driver_->wait(half_);
+    half_free_ = true;
+  }
   std::vector<Chunk>& all = chunks_[half_];
   while (chunk_ < all.size() && all[chunk_].size - all[chunk_].used < bytes) ++chunk_;
   if (chunk_ == all.size()) {
@@ -212,6 +216,10 @@ void Queue::flush() {
     if (all[c].used > 0) driver_->upload(all[c].device, all[c].host, all[c].used);
     all[c].used = 0;
   }
+  driver_->mark(half_);
+  half_ = 1 - half_;
+  chunk_ = 0;
+  half_free_ = false;
   // A command that fails is not tried again.
   PodVector<Command> commands = std::exchange(commands_, {});
   try {
@@ -223,10 +231,7 @@ void Queue::flush() {
   commands.clear();
   commands_ = std::move(commands);
   memory_.reset();
-  driver_->mark(half_);
-  half_ = 1 - half_;
-  chunk_ = 0;
-  driver_->wait(half_);  // what was sent from it has arrived, and may be written over
+  driver_->mark(kDone);
 }
 
 void Queue::forget() {

@@ -104,12 +104,13 @@ class Queue {
   /// Forgets everything that was put in since the last `flush`.
   void forget();
   /// Waits until everything is done that was flushed.
-  void wait() { driver_->wait(1 - half_); }
+  void wait() { driver_->wait(kDone); }
   /// Flushes, and copies n numbers from the device when they are there.
   void read(float* to, const float* from, std::size_t n);
 
  private:
   static constexpr std::size_t kBorder = 16;
+  static constexpr unsigned kDone = 2;  // the mark behind all work; 0 and 1: behind what was sent
   struct Command {
     void (*run)(Driver&, void* work);
     void* work;
@@ -157,6 +158,7 @@ class Queue {
   std::vector<Chunk> chunks_[2];  // by turns: one is filled while the other may still be copied
   std::size_t chunk_ = 0;
   unsigned half_ = 0;
+  bool half_free_ = true;
   Precision precision_ = Precision::float32;
   // Scratch of places.
   std::vector<std::pair<float*, std::uint32_t>> order_;

@@ -71,6 +71,22 @@ TEST_CASE("a DyNet program runs on the device that its command line names", "[cu
   }
 }
 
+TEST_CASE("a DyNet program has its layers on two devices", "[cuda]") {
+  const TemporaryFolder folder;
+  const Program program{"xor_multidevice", std::string(COMPAT_PROGRAMS) + "/xor_multidevice"};
+  const Result result = program.run(folder, {"--dynet-seed=5"});
+  INFO(result.out << result.err);
+  REQUIRE(result.code == 0);
+  CHECK(contains(result.out, "device GPU:0\n"));
+  CHECK_FALSE(contains(result.out, "no GPU"));
+  const std::size_t at = result.out.find("E = ");
+  REQUIRE(at != std::string::npos);
+  CHECK(std::strtod(result.out.c_str() + at + 4, nullptr) < 0.01);
+#ifndef DYNET_TEST_GPU
+  CHECK_FALSE(contains(result.err, "kernels: 0\n"));
+#endif
+}
+
 TEST_CASE("DyNet's flags choose where graphs are made", "[cuda]") {
   const CleanUp clean;
   // Only there does a number have to be fetched.

@@ -149,7 +149,7 @@ class Emulated final : public Driver {
  private:
   int device_;
   emulation::Stream stream_;
-  std::size_t marks_[2] = {};
+  std::size_t marks_[kMarks] = {};
 };
 
 /// Adds in another order than anybody else, backwards.
