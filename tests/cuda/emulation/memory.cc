@@ -37,13 +37,14 @@ void* Memory::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   const std::size_t size = (bytes + kPage) / kPage * kPage;
   std::size_t at = end_;
-  auto free = free_.find(size);
+  const auto free =
+      std::find_if(free_.begin(), free_.end(), [&](const auto& f) { return f.second == size; });
   if (used_ + size > std::min(kSize, limit(device_)) ||
       (free == free_.end() && end_ + size > kSize))
     throw OutOfMemoryError("out of memory on device " + std::to_string(device_) + ": " +
                            std::to_string(bytes) + " bytes asked for");
   if (free != free_.end()) {
-    at = free->second;
+    at = free->first;
     free_.erase(free);
   } else {
     end_ += size;
@@ -64,8 +65,15 @@ void Memory::free(void* p) noexcept {
   const auto block = sizes_.find(static_cast<std::byte*>(p));
   if (block == sizes_.end()) return;
   used_ -= block->second;
-  free_.emplace(block->second, block->first - of_kernels_);
+  free_.emplace(block->first - of_kernels_, block->second);
   sizes_.erase(block);
+  // Opening takes the longer, the more pages there are.
+  std::size_t end = end_;
+  for (auto f = free_.rbegin(); f != free_.rend() && f->first + f->second == end; ++f)
+    end = f->first;
+  free_.erase(free_.lower_bound(end), free_.end());
+  if (end < end_) madvise(ours_ + end, end_ - end, MADV_REMOVE);
+  end_ = end;
 }
 
 void Memory::read(void* to, const void* from, std::size_t bytes) {
@@ -87,10 +95,12 @@ void Memory::receive(void* to, MemorySource& source, const void* from, std::size
                [=, this, &that] { std::memcpy(ours(to), that.ours(from), bytes); });
 }
 
-Memory::Open::Open(Memory& memory) : memory_(memory) {
-  mprotect(memory.of_kernels_, memory.end_, PROT_READ | PROT_WRITE);
+Memory::Open::Open(Memory& memory) : from_(memory.of_kernels_) {
+  const std::lock_guard lock(memory.mutex_);
+  bytes_ = memory.end_;
+  mprotect(from_, bytes_, PROT_READ | PROT_WRITE);
 }
-Memory::Open::~Open() { mprotect(memory_.of_kernels_, memory_.end_, PROT_NONE); }
+Memory::Open::~Open() { mprotect(from_, bytes_, PROT_NONE); }
 
 Memory& memory(int number) { return static_cast<Memory&>(*shared_memory(number)); }
 

@@ -45,7 +45,8 @@ class Memory final : public MemorySource {
     Open& operator=(const Open&) = delete;
 
    private:
-    Memory& memory_;
+    std::byte* from_;
+    std::size_t bytes_;
   };
 
  private:
@@ -54,7 +55,7 @@ class Memory final : public MemorySource {
   std::mutex mutex_;
   std::byte *of_kernels_, *ours_;
   std::map<std::byte*, std::size_t> sizes_;
-  std::multimap<std::size_t, std::size_t> free_;  // by size: places
+  std::map<std::size_t, std::size_t> free_;  // by place: sizes
   std::size_t end_ = 0, used_ = 0;
 };
 
