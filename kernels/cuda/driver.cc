@@ -187,9 +187,7 @@ cublasComputeType_t compute_type(Precision precision) {
 class CudaDriver final : public Driver {
  public:
   CudaDriver(int device, const std::shared_ptr<MemorySource>& memory, StreamKind kind)
-      : device_((use(device), device)), memory_(memory), stream_(kind) {
-    if (kind == StreamKind::graph) blas_.emplace(stream_.stream);  // updates multiply nothing
-  }
+      : device_((use(device), device)), memory_(memory), stream_(kind) {}
   ~CudaDriver() override { cudaSetDevice(device_); }
 
   const std::shared_ptr<MemorySource>& memory() override { return memory_; }
@@ -235,7 +233,8 @@ class CudaDriver final : public Driver {
   void multiply(const Product& p) override {
     use(device_);
     if (p.k == 0) return sum_of_nothing(p);
-    const cublasHandle_t blas = blas_.value().handle;
+    if (!blas_) blas_.emplace(stream_.stream);  // it takes time and memory
+    const cublasHandle_t blas = blas_->handle;
     const auto turn = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const cublasComputeType_t type = compute_type(p.precision);
     const float one = 1;
