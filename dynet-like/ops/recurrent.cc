@@ -32,81 +32,64 @@ const OpForm kGateSums{
     .backward = DYNET_BACKWARD(cpu::affine_backward),
     .cuda = CudaRule::by(&cuda::kAffine)};
 
-const OpForm kActivate{.name = "vanilla_lstm_gates",
-                       .kind = Kind::compute,
-                       .shape = [](const Operands& x) { return shape::lstm_gates(x[0]); },
-                       .batch = BatchRule::each(sizeof(LstmGatesAttr)),
-                       .reads = Reads::output_in_place,
-                       .aux = no_aux,
-                       .passes_gradient = true,
-                       .forward = DYNET_FORWARD(cpu::lstm_activate_forward),
-                       .backward = DYNET_BACKWARD(cpu::lstm_activate_backward),
-                       .cuda = CudaRule::by(&cuda::kLstmActivate)};
+// What an LSTM's step is made of: with shapes of a sequence, and of a tree.
+using Shape = Dim (*)(const Operands&);
+
+constexpr OpForm activate_form(const char* name, Shape shape) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = shape,
+          .batch = BatchRule::each(sizeof(LstmGatesAttr)),
+          .reads = Reads::output_in_place,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::lstm_activate_forward),
+          .backward = DYNET_BACKWARD(cpu::lstm_activate_backward),
+          .cuda = CudaRule::by(&cuda::kLstmActivate)};
+}
+constexpr OpForm cell_form(const char* name, Shape shape) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = shape,
+          .batch = BatchRule::each(),
+          .reads = Reads::inputs,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
+          .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
+          .cuda = CudaRule::by(&cuda::kLstmCell)};
+}
+// tanh(c) is kept for the backward pass.
+constexpr OpForm output_form(const char* name, Shape shape) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = shape,
+          .batch = BatchRule::each(),
+          .reads = Reads::inputs,
+          .aux = [](const GraphStore&, const Node& n) { return n.dim.size(); },
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::lstm_output_forward),
+          .backward = DYNET_BACKWARD(cpu::lstm_output_backward),
+          .cuda = CudaRule::by(&cuda::kLstmOutput)};
+}
 
 Dim cell_shape(const Operands& x) { return shape::lstm_cell(x[0], x[1]); }
+Dim tree_gates_shape(const Operands& x) {
+  return shape::tree_gates(x[0], x.as<LstmGatesAttr>().children);
+}
+Dim tree_cell_shape(const Operands& x) {
+  const std::size_t children = x.dims.size() - 1;
+  return shape::tree_cell(x.dims.first(children), x[children]);
+}
 
-const OpForm kCell{.name = "vanilla_lstm_c",
-                   .kind = Kind::compute,
-                   .shape = cell_shape,
-                   .batch = BatchRule::each(),
-                   .reads = Reads::inputs,
-                   .aux = no_aux,
-                   .passes_gradient = true,
-                   .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
-                   .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
-                   .cuda = CudaRule::by(&cuda::kLstmCell)};
-
-// tanh(c) is kept for the backward pass.
-const OpForm kOutput{.name = "vanilla_lstm_h",
-                     .kind = Kind::compute,
-                     .shape = cell_shape,
-                     .batch = BatchRule::each(),
-                     .reads = Reads::inputs,
-                     .aux = [](const GraphStore&, const Node& n) { return n.dim.size(); },
-                     .passes_gradient = true,
-                     .forward = DYNET_FORWARD(cpu::lstm_output_forward),
-                     .backward = DYNET_BACKWARD(cpu::lstm_output_backward),
-                     .cuda = CudaRule::by(&cuda::kLstmOutput)};
-
-// The same at a node of a tree.
-const OpForm kTreeActivate{
-    .name = "tree_lstm_gates",
-    .kind = Kind::compute,
-    .shape =
-        [](const Operands& x) { return shape::tree_gates(x[0], x.as<LstmGatesAttr>().children); },
-    .batch = BatchRule::each(sizeof(LstmGatesAttr)),
-    .reads = Reads::output_in_place,
-    .aux = no_aux,
-    .passes_gradient = true,
-    .forward = DYNET_FORWARD(cpu::lstm_activate_forward),
-    .backward = DYNET_BACKWARD(cpu::lstm_activate_backward),
-    .cuda = CudaRule::by(&cuda::kLstmActivate)};
-
-const OpForm kTreeCell{.name = "tree_lstm_c",
-                       .kind = Kind::compute,
-                       .shape =
-                           [](const Operands& x) {
-                             const std::size_t children = x.dims.size() - 1;
-                             return shape::tree_cell(x.dims.first(children), x[children]);
-                           },
-                       .batch = BatchRule::each(),
-                       .reads = Reads::inputs,
-                       .aux = no_aux,
-                       .passes_gradient = true,
-                       .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
-                       .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
-                       .cuda = CudaRule::by(&cuda::kLstmCell)};
-
-const OpForm kTreeOutput{.name = "tree_lstm_h",
-                         .kind = Kind::compute,
-                         .shape = [](const Operands& x) { return shape::tree_output(x[0], x[1]); },
-                         .batch = BatchRule::each(),
-                         .reads = Reads::inputs,
-                         .aux = [](const GraphStore&, const Node& n) { return n.dim.size(); },
-                         .passes_gradient = true,
-                         .forward = DYNET_FORWARD(cpu::lstm_output_forward),
-                         .backward = DYNET_BACKWARD(cpu::lstm_output_backward),
-                         .cuda = CudaRule::by(&cuda::kLstmOutput)};
+const OpForm kActivate =
+    activate_form("vanilla_lstm_gates", [](const Operands& x) { return shape::lstm_gates(x[0]); });
+const OpForm kCell = cell_form("vanilla_lstm_c", cell_shape);
+const OpForm kOutput = output_form("vanilla_lstm_h", cell_shape);
+const OpForm kTreeActivate = activate_form("tree_lstm_gates", tree_gates_shape);
+const OpForm kTreeCell = cell_form("tree_lstm_c", tree_cell_shape);
+const OpForm kTreeOutput =
+    output_form("tree_lstm_h", [](const Operands& x) { return shape::tree_output(x[0], x[1]); });
 
 // Operands of the gates that are made of others: b, Wx, Wh, h, a mask of h and of x if there are
 // any, and the parts of x.
