@@ -104,6 +104,7 @@ void release_graph_memory() {
     s->store.args = {};
     s->store.attrs = {};
     s->evaluator->release();
+    s->set_device(&kCpu);  // which is all that is left
   }
 }
 

@@ -125,6 +125,8 @@ TEST_CASE("DyNet's flags choose where graphs are made", "[cuda]") {
   check({"--dynet-devices=GPU:0,CPU"}, gpu);
   check({"--dynet-gpus=0"}, &kCpu);
   check({"--dynet-gpus=1"}, gpu);
+  release_graph_memory();
+  CHECK(where() == gpu);
   {  // unless told otherwise
     ComputationGraph cg;
     cg.set_device(&kCpu);
