@@ -27,7 +27,7 @@ class Evaluator {
   virtual void truncate(NodeId size) = 0;
   /// All nodes are gone. Constant time.
   virtual void clear() = 0;
-  /// Gives the memory back.
+  /// Gives the memory and the devices back; place 0 is at the processor then.
   virtual void release() = 0;
   virtual void set_check_validity(bool check) = 0;
   /// Nodes of one kind run together (true), or each alone in the order of creation.

@@ -24,10 +24,12 @@ DeviceSums rows_into_whole(const RowGradients& r) {
 
 LanesOnDevice::LanesOnDevice(ParameterBank& bank, const ParameterFilter& which)
     : all_(bank.gradients) {
+  bool on_host = false;  // which is found out without memory of the heap
+  all_.for_each([&](const GradientLane& l) { on_host = on_host || (!l.memory() && !l.empty()); });
+  if (on_host) return;
   const auto found = all_.in_order();
   for (const auto& [key, there] : found) lanes_.push_back(there);
-  const auto on_host = [](const GradientLane* l) { return !l->memory(); };
-  if (lanes_.empty() || std::any_of(lanes_.begin(), lanes_.end(), on_host)) return;
+  if (lanes_.empty()) return;
   lane = lanes_[0];
   if (lanes_.size() == 1) return;
   for (GradientLane* l : lanes_)
