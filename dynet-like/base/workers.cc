@@ -1,5 +1,6 @@
 #include "dynet-like/base/workers.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -52,7 +53,38 @@ Workers::~Workers() {
   for (std::thread& t : threads_) t.join();
 }
 
+bool Workers::is_one_of_us() const {
+  const std::thread::id me = std::this_thread::get_id();
+  return caller_.load(std::memory_order_relaxed) == me ||
+         std::any_of(threads_.begin(), threads_.end(),
+                     [&](const std::thread& t) { return t.get_id() == me; });
+}
+
 void Workers::run(unsigned jobs, const std::function<void(unsigned)>& f) {
+  if (is_one_of_us()) return run_alone(jobs, f);
+  const std::lock_guard one_call(calls_);
+  caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  try {
+    share_out(jobs, f);
+  } catch (...) {
+    caller_.store({}, std::memory_order_relaxed);
+    throw;
+  }
+  caller_.store({}, std::memory_order_relaxed);
+}
+
+// Inside a job the others are busy.
+void Workers::run_alone(unsigned jobs, const std::function<void(unsigned)>& f) {
+  std::exception_ptr failed;
+  for (unsigned job = 0; job < jobs; ++job) try {
+      f(job);
+    } catch (...) {
+      if (!failed) failed = std::current_exception();
+    }
+  if (failed) std::rethrow_exception(failed);
+}
+
+void Workers::share_out(unsigned jobs, const std::function<void(unsigned)>& f) {
   f_ = &f;
   done_.store(0, std::memory_order_relaxed);
   const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;

@@ -35,15 +35,21 @@ class Workers {
   unsigned threads() const { return static_cast<unsigned>(threads_.size()) + 1; }
 
   /// Calls f(job) once for every job below `jobs`, on any of the threads, and returns when all are
-  /// done. If some throw, the exception of the first of those jobs is thrown then. Not from inside
-  /// a job of the same Workers.
+  /// done. If some throw, the exception of the first of those jobs is thrown then. Calls of several
+  /// threads wait for each other; one from inside a job of the same Workers, also by a graph that
+  /// they help to run, does all its jobs on the thread that makes it.
   void run(unsigned jobs, const std::function<void(unsigned job)>& f);
 
  private:
+  bool is_one_of_us() const;
+  void run_alone(unsigned jobs, const std::function<void(unsigned)>& f);
+  void share_out(unsigned jobs, const std::function<void(unsigned)>& f);
   void loop();
   void work(std::uint32_t round);
 
   std::vector<std::thread> threads_;
+  std::mutex calls_;                       // held while a call shares out its jobs
+  std::atomic<std::thread::id> caller_{};  // who makes it
   // What is being run: a job that is claimed is one less in `open_`, whose upper half counts the
   // calls of `run`, so that a thread that comes late claims nothing of the next one. `f_` is looked
   // at only by who has claimed a job.
