@@ -18,14 +18,6 @@ constexpr std::size_t kWorthSharing = 200'000;
 // what it reads leaves the caches.
 constexpr std::size_t kEnoughColumns = 256;
 
-// Grows with every change of a parameter of the graph's first so many banks.
-std::uint64_t parameter_state(const GraphStore& graph, std::size_t banks) {
-  std::uint64_t state = 0;
-  for (std::size_t b = 0; b < banks; ++b)
-    state += graph.banks[b]->changes.load(std::memory_order_relaxed);
-  return state;
-}
-
 }  // namespace
 
 // The first time in a pass.
@@ -55,8 +47,7 @@ void Executor<T>::backward(NodeId loss, bool full) {
   }
   start_all();
   differentiated_ = loss + 1;
-  banks_ = graph_.banks.size();
-  differentiated_at_ = parameter_state(graph_, banks_);
+  differentiated_at_ = parameter_state();
 }
 
 // Where gradients are kept, memory in the order of the steps, so that those of a batch lie side by
@@ -160,7 +151,7 @@ void Executor<T>::done_with(NodeId id, typename Pool<T>::Pieces pieces) {
 
 template <class T>
 void Executor<T>::backward_region(const Region& region) {
-  bool shared_out = region.shared_out && region.backward && helpers();
+  bool shared_out = region.shared_out && region.backward && !full_ && helpers();
   // A matrix that is computed gets its gradient from uses that wait, in its turn.
   for (std::uint32_t s = region.first; shared_out && s < region.end; ++s) {
     const Step& step = steps_[s].step;
@@ -170,7 +161,7 @@ void Executor<T>::backward_region(const Region& region) {
         shared_out = false;
   }
   if (shared_out)
-    workers_->run(std::min(workers_->threads(), 255u), [&](unsigned owner) {
+    workers_->run(region.owners, [&](unsigned owner) {
       for (std::uint32_t s = region.end; s-- > region.first;) backward_step(s, owner);
     });
   for (std::uint32_t s = region.end; s-- > region.first;) {
@@ -488,7 +479,7 @@ T* Executor<T>::gradient(NodeId id) {
 // The same pass once more, for what the first one has not kept.
 template <class T>
 void Executor<T>::backward_again() {
-  if (differentiated_at_ != parameter_state(graph_, banks_))
+  if (parameters_changed(differentiated_at_))
     throw ArgumentError(
         "gradient: the parameters have changed since the backward pass, which kept only their own "
         "gradients; ask before the update, or call backward(loss, true), which keeps all");

@@ -28,6 +28,14 @@ std::string bad_value(const T* v, std::size_t n) {
   return {};
 }
 
+// What `restore` has thrown, with the operand and the line of the node that needs it.
+[[noreturn, gnu::cold]] void throw_not_restored(const ArgumentError& e, const GraphStore& graph,
+                                                NodeId operand, SourceLocation at) {
+  throw ArgumentError(std::string(e.what()) + "\n  expression: " + describe(graph, operand) +
+                          "\n  at " + to_string(at),
+                      at);
+}
+
 }  // namespace
 
 template <class T>
@@ -76,6 +84,23 @@ void Executor<T>::rewind(const Run& run) {
   order_.truncate(run.order);
   regions_.truncate(run.regions);
   pointers_.rewind(run.pointers);
+  batches_ = run.batches;
+}
+
+template <class T>
+auto Executor<T>::parameter_state() const -> ParameterState {
+  ParameterState state{graph_.banks.size(), 0};
+  for (const auto& bank : graph_.banks)
+    state.changes += bank->changes.load(std::memory_order_relaxed);
+  return state;
+}
+
+template <class T>
+bool Executor<T>::parameters_changed(const ParameterState& since) const {
+  std::uint64_t changes = 0;
+  for (std::size_t b = 0; b < since.banks; ++b)
+    changes += graph_.banks[b]->changes.load(std::memory_order_relaxed);
+  return changes != since.changes;
 }
 
 template <class T>
@@ -91,7 +116,9 @@ void Executor<T>::run(const Plan& plan) {
                  static_cast<std::uint32_t>(order_.size()),
                  static_cast<std::uint32_t>(regions_.size()),
                  static_cast<std::uint32_t>(marks_.size()),
-                 pointers_.mark()};
+                 batches_,
+                 pointers_.mark(),
+                 parameter_state()};
   for (const auto& s : sites_) marks_.push_back(s->values.mark());
   try {
     place(plan);
@@ -99,6 +126,7 @@ void Executor<T>::run(const Plan& plan) {
     if (inference_) {
       run_and_forget(plan);
       runs_.push_back(part);
+      unrecorded_ = true;
       evaluated_ = n;
       return;
     }
@@ -111,7 +139,7 @@ void Executor<T>::run(const Plan& plan) {
       if (alone) run_step(steps_.back(), plan.order.data() + s.first);
     }
     if (alone) {
-      regions_.push_back({part.steps, static_cast<std::uint32_t>(steps_.size()), false, false});
+      regions_.push_back({part.steps, static_cast<std::uint32_t>(steps_.size()), false, false, 1});
     } else {
       find_regions(part.steps);
       run_regions(part.regions);
@@ -183,8 +211,14 @@ void Executor<T>::restore_operands(const Plan& plan) {
   gone_.truncate(std::min<std::size_t>(gone_.size(), plan.begin));
   if (gone_.empty()) return;
   for (NodeId id = plan.begin; id < plan.end; ++id)
-    for (const NodeId a : graph_.args_of(graph_.nodes[id]))
-      if (a < gone_.size() && gone_[a]) restore(a);
+    for (const NodeId a : graph_.args_of(graph_.nodes[id])) {
+      if (a >= gone_.size() || !gone_[a]) continue;
+      try {
+        restore(a);
+      } catch (const ArgumentError& e) {
+        throw_not_restored(e, graph_, a, graph_.nodes[id].at());
+      }
+    }
 }
 
 template <class T>
@@ -194,33 +228,69 @@ void Executor<T>::note_gone(const Plan& plan) {
   std::copy_n(plan.gone.data(), plan.gone.size(), gone_.append(plan.gone.size()));
 }
 
-// Runs the node again, and before it what it needs and is gone too.
+// Computes the value of a node again, and before it what it needs and is gone too. Afterwards, or
+// after an error, what is not gone has the value of the forward pass.
 template <class T>
 void Executor<T>::restore(NodeId id) {
-  PodVector<NodeId> all, waiting;
-  waiting.push_back(id);
-  gone_[id] = false;
-  while (!waiting.empty()) {
-    const NodeId next = waiting.back();
-    waiting.truncate(waiting.size() - 1);
-    all.push_back(next);
-    for (const NodeId a : graph_.args_of(graph_.nodes[next]))
-      if (a < gone_.size() && gone_[a]) {
-        gone_[a] = false;
-        waiting.push_back(a);
-      }
+  PodVector<NodeId> all;
+  const Arena::Mark pointers = pointers_.mark();
+  std::vector<Arena::Mark> restored;
+  for (const auto& s : sites_) restored.push_back(s->restored.mark());
+  try {
+    find_gone(id, all);
+    const auto run = std::upper_bound(runs_.begin(), runs_.end(), all[0],
+                                      [](NodeId node, const Run& r) { return node < r.begin; });
+    if (parameters_changed(run[-1].parameters) &&
+        std::any_of(all.begin(), all.end(), [&](NodeId node) { return reads_parameter(node); }))
+      throw ArgumentError(
+          "value: the parameters have changed since the forward pass, which has used the memory of "
+          "this value again; ask before the update, or call forward, which computes all values");
+    for (const NodeId node : all) compute_again(node);
+  } catch (...) {
+    for (const NodeId node : all) gone_[node] = true;
+    for (std::size_t s = 0; s < sites_.size(); ++s) sites_[s]->restored.rewind(restored[s]);
+    pointers_.rewind(pointers);
+    throw;
   }
+}
+
+// The nodes to compute, in order. They are no longer marked as gone.
+template <class T>
+void Executor<T>::find_gone(NodeId id, PodVector<NodeId>& all) {
+  const auto add = [&](NodeId node) {
+    all.push_back(node);
+    gone_[node] = false;
+  };
+  add(id);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const NodeId a : graph_.args_of(graph_.nodes[all[i]]))
+      if (a < gone_.size() && gone_[a]) add(a);
   std::sort(all.begin(), all.end());
-  for (const NodeId node : all) {
-    const Node& n = graph_.nodes[node];
-    const std::size_t aux = n.form->aux.value(graph_, n);
-    Site<T>& here = site(node);
-    value_[node] = here.restored.template allocate_array<T>(n.dim.size());
-    aux_[node] = aux ? here.restored.template allocate_array<T>(aux) : nullptr;
-    const Arena::Mark mark = pointers_.mark();
-    run_step(record({0, 1}, &node), &node);
-    if (!here.runner.on_device()) pointers_.rewind(mark);  // which keeps the rows of lookups there
-  }
+}
+
+// Whether its kernel reads the memory of a parameter, in place or row by row.
+template <class T>
+bool Executor<T>::reads_parameter(NodeId id) const {
+  const auto in_parameter = [&](NodeId a) {
+    while (graph_.nodes[a].form->kind == Kind::alias) a = graph_.args_of(graph_.nodes[a])[0];
+    const Node& n = graph_.nodes[a];
+    return n.form->kind == Kind::parameter || (n.form->kind == Kind::lookup && n.dim.bd == 1);
+  };
+  const auto args = graph_.args_of(graph_.nodes[id]);
+  return graph_.nodes[id].form->kind == Kind::lookup ||
+         std::any_of(args.begin(), args.end(), in_parameter);
+}
+
+template <class T>
+void Executor<T>::compute_again(NodeId id) {
+  const Node& n = graph_.nodes[id];
+  const std::size_t aux = n.form->aux.value(graph_, n);
+  Site<T>& here = site(id);
+  value_[id] = here.restored.template allocate_array<T>(n.dim.size());
+  aux_[id] = aux ? here.restored.template allocate_array<T>(aux) : nullptr;
+  const Arena::Mark mark = pointers_.mark();
+  run_step(record({0, 1}, &id), &id);
+  if (!here.runner.on_device()) pointers_.rewind(mark);  // which keeps the rows of lookups there
 }
 
 template <class T>
@@ -289,6 +359,7 @@ void Executor<T>::rewind() {
   evaluated_ = 0;
   differentiated_ = 0;
   lost_ = false;
+  unrecorded_ = false;
   steps_.clear();
   order_.clear();
   runs_.clear();
@@ -326,7 +397,7 @@ void Executor<T>::truncate(NodeId size) {
     if (regions_.size() > runs_.back().regions) {  // what is left of the run goes to one thread
       regions_.truncate(runs_.back().regions);
       regions_.push_back(
-          {runs_.back().steps, static_cast<std::uint32_t>(kept_steps), false, false});
+          {runs_.back().steps, static_cast<std::uint32_t>(kept_steps), false, false, 1});
     }
   }
   if (gone_.size() > size) gone_.truncate(size);

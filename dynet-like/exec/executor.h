@@ -92,8 +92,12 @@ class Executor {
 
   void set_check_validity(bool check) { check_ = check; }
   void set_planner(Planner planner) { planner_ = planner; }
-  /// Plans that forget are for this: what backward would need is not kept then.
-  void set_inference(bool inference) { inference_ = inference; }
+  /// Plans that forget are for this: what backward would need is not kept then. Switched off after
+  /// values were computed so, it forgets all values, as `rewind`.
+  void set_inference(bool inference) {
+    inference_ = inference;
+    if (!inference && unrecorded_) rewind();
+  }
   /// How devices multiply.
   void set_precision(Precision precision) {
     for (const auto& s : sites_) s->runner.set_precision(precision);
@@ -105,6 +109,12 @@ class Executor {
   ParameterAccess<T>& parameters() { return sites_[0]->parameters; }
 
  private:
+  /// What tells whether a parameter has changed: a number that grows with every change in the
+  /// graph's first so many banks.
+  struct ParameterState {
+    std::size_t banks;
+    std::uint64_t changes;
+  };
   /// A batch that was run: its nodes, and where kernels find their memory, operand by operand.
   struct Ran {
     Step step;  // first counts in order_
@@ -117,7 +127,9 @@ class Executor {
   struct Run {  // one plan that was run: where its part of what follows begins
     NodeId begin;
     std::uint32_t steps, order, regions, marks;
+    std::size_t batches;
     Arena::Mark pointers;
+    ParameterState parameters;
   };
   /// The gradient of a node.
   struct Gradient {
@@ -153,7 +165,8 @@ class Executor {
   struct Region {
     std::uint32_t first, end;
     bool shared_out;  // forward; and backward if no two threads write one gradient
-    bool backward;
+    bool backward;    // unless all nodes get gradients, also those that need none
+    unsigned owners;
   };
   /// What kernels get besides what is recorded, made anew for each call; one for each thread.
   struct Scratch {
@@ -180,10 +193,15 @@ class Executor {
   void start_all();
   void place(const Plan& plan);
   void rewind(const Run& run);
+  ParameterState parameter_state() const;
+  bool parameters_changed(const ParameterState& since) const;
+  bool reads_parameter(NodeId id) const;
   Ran record(const Step& step, const NodeId* ids);
   void run_and_forget(const Plan& plan);
   void restore_operands(const Plan& plan);
   void restore(NodeId id);
+  void find_gone(NodeId id, PodVector<NodeId>& all);
+  void compute_again(NodeId id);
   void note_gone(const Plan& plan);
   void run_step(const Ran& ran, const NodeId* ids);
   void count_batch(const Ran& ran, const NodeId* ids);
@@ -257,13 +275,13 @@ class Executor {
 
   NodeId differentiated_ = 0;  // nodes below it were covered by the last backward pass
   bool full_ = false;
-  bool keeps_ = true;                    // the gradients of all nodes
-  bool lost_ = false;                    // those of the last pass, with its loss
-  bool again_ = false;                   // only for those: what parameters get is known already
-  std::size_t banks_ = 0;                // of parameters, in that pass
-  std::uint64_t differentiated_at_ = 0;  // the state of these
+  bool keeps_ = true;   // the gradients of all nodes
+  bool lost_ = false;   // those of the last pass, with its loss
+  bool again_ = false;  // only for those: what parameters get is known already
+  ParameterState differentiated_at_{};
   bool check_ = false;
   bool inference_ = false;
+  bool unrecorded_ = false;  // some values were computed in inference
   Workers* workers_ = nullptr;
   std::optional<unsigned> lane_;
   PodVector<Gradient> gradient_;  // by node

@@ -40,10 +40,10 @@ void Executor<T>::find_regions(std::uint32_t first_step) {
   for (std::size_t i = known; i < nodes; ++i) mark_[i] = 0;
 
   std::vector<double> load(threads);
-  Region region{first_step, first_step, false, true};
+  Region region{first_step, first_step, false, true, threads};
   std::uint32_t inside = 0, touched = 0;
   const auto open = [&](std::uint32_t step) {
-    region = {step, step, false, true};
+    region = {step, step, false, true, threads};
     std::fill(load.begin(), load.end(), 0.0);
     touched = ++region_;
     inside = ++region_;
@@ -157,7 +157,7 @@ void Executor<T>::run_regions(std::size_t first_region) {
         run_step(steps_[s], order_.data() + steps_[s].step.first);
       continue;
     }
-    workers_->run(std::min(workers_->threads(), 255u), [&](unsigned owner) {
+    workers_->run(region.owners, [&](unsigned owner) {
       for (std::uint32_t s = region.first; s < region.end; ++s) run_share(steps_[s], owner);
     });
   }

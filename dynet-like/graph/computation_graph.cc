@@ -101,6 +101,15 @@ inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
   return e;
 }
 
+// What is asked for was not kept and cannot be computed again.
+[[noreturn, gnu::cold, gnu::noinline]] void throw_not_kept(const ArgumentError& e,
+                                                           const GraphStore& graph, NodeId id,
+                                                           SourceLocation at) {
+  throw ArgumentError(
+      std::string(e.what()) + "\n  expression: " + describe(graph, id) + "\n  at " + to_string(at),
+      at);
+}
+
 [[noreturn, gnu::cold, gnu::noinline]] void throw_bad_operand(const char* name, std::size_t k,
                                                               const Expression& e,
                                                               const GraphState* graph,
@@ -168,7 +177,8 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   node->first_arg = static_cast<std::uint32_t>(first_arg);
   node->arity = static_cast<std::uint32_t>(arity);
   node->attr = static_cast<std::uint32_t>(g.attrs.size());
-  node->flags = form.passes_gradient ? flags : flags & Node::kPlaceBits;
+  node->flags = (flags & (Node::kPlaceBits | (form.passes_gradient ? Node::kNeedsGradient : 0))) |
+                attributes.flags;
   if (attributes.size) {
     const std::size_t bytes = attributes.size + attributes.payload_size;
     std::uint64_t* words = g.attrs.append((bytes + 7) / 8);
@@ -428,7 +438,11 @@ const Node* NodeList::operator[](std::size_t i) const {
 Tensor Expression::value(SourceLocation at) const {
   GraphState& s = live_state(*this, "value", at);
   s.evaluator->forward(i);
-  return s.evaluator->value(i);
+  try {
+    return s.evaluator->value(i);
+  } catch (const ArgumentError& e) {
+    throw_not_kept(e, s.store, i, at);
+  }
 }
 
 Tensor Expression::gradient(SourceLocation at) const {
@@ -436,9 +450,7 @@ Tensor Expression::gradient(SourceLocation at) const {
   try {
     return s.evaluator->gradient(i);
   } catch (const ArgumentError& e) {
-    throw ArgumentError(std::string(e.what()) + "\n  expression: " + describe(s.store, i) +
-                            "\n  at " + to_string(at),
-                        at);
+    throw_not_kept(e, s.store, i, at);
   }
 }
 
@@ -470,6 +482,12 @@ std::uint64_t next_random_key(ComputationGraph& graph) { return state_of(graph).
 
 std::uint64_t next_random_key(const Expression& e) {
   return e.is_stale() ? 0 : e.state->draw_random_key();
+}
+
+void give_back_random_key(ComputationGraph& graph) { --state_of(graph).random_count; }
+
+void give_back_random_key(const Expression& e) {
+  if (!e.is_stale()) --e.state->random_count;
 }
 
 void keep_bank(ComputationGraph& graph, const std::shared_ptr<ParameterStorage>& parameter) {

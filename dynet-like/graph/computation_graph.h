@@ -102,7 +102,8 @@ class ComputationGraph {
   void set_gradient_lane(unsigned number);
   /// For graphs that are only run forward: the memory of a value is used again as soon as nobody in
   /// the graph waits for it. Values that were forgotten are computed anew when they are asked for;
-  /// `backward` throws ArgumentError. Call it before anything is computed.
+  /// `backward` throws ArgumentError. Switched off again, all values are forgotten if some were
+  /// computed in inference: the next forward computes them anew, with the same random draws.
   void set_inference(bool inference);
   /// Lets `workers` help to run this graph; the results are the same for any number of threads.
   /// They must outlive the graph's last use of them; null: no help.
@@ -158,6 +159,9 @@ Device* device_of(const Expression& e);
 /// A key for the random draws of a new node of this graph.
 std::uint64_t next_random_key(ComputationGraph& graph);
 std::uint64_t next_random_key(const Expression& e);
+/// The last key was not used: the next node gets it.
+void give_back_random_key(ComputationGraph& graph);
+void give_back_random_key(const Expression& e);
 /// Keeps the bank of a parameter alive as long as the graph may name it.
 void keep_bank(ComputationGraph& graph, const std::shared_ptr<ParameterStorage>& parameter);
 

@@ -25,6 +25,8 @@ using NodeId = VariableIndex;
 struct Node {
   static constexpr std::uint32_t kNeedsGradient =
       1;  // a parameter that is not frozen lies below it
+  // Its value is made of what the user's pointers point to, so it must not be computed again.
+  static constexpr std::uint32_t kReadsPointer = 2;
   // Eight bits of the flags: which of the graph's devices it is at.
   static constexpr std::uint32_t kFirstPlaceBit = 8, kPlaceBits = 0xff00, kMostPlaces = 256;
 
@@ -39,6 +41,7 @@ struct Node {
   Dim dim;
 
   bool needs_gradient() const { return flags & kNeedsGradient; }
+  bool reads_pointer() const { return flags & kReadsPointer; }
   /// Its device, as a number in GraphStore::places.
   std::uint32_t place() const { return (flags & kPlaceBits) >> kFirstPlaceBit; }
   SourceLocation at() const { return {file, line}; }
@@ -49,19 +52,42 @@ constexpr bool same_place(std::uint32_t flags, std::uint32_t others) {
   return ((flags ^ others) & Node::kPlaceBits) == 0;
 }
 
+/// Whether the plans of two nodes may be the same, by their flags: they are at one place, and both
+/// or neither read a pointer.
+constexpr bool same_planning(std::uint32_t flags, std::uint32_t others) {
+  return ((flags ^ others) & (Node::kPlaceBits | Node::kReadsPointer)) == 0;
+}
+
+/// Whether attributes name memory of the user's that forward reads: a `source` that is not
+/// `in_node`, of their own or of their `indices`.
+template <class A>
+constexpr bool names_memory(const A& a) {
+  if constexpr (requires { a.indices.source; })
+    return a.indices.source != a.indices.in_node;
+  else if constexpr (requires { a.source; })
+    return a.source != a.in_node;
+  else
+    return false;
+}
+
 /// The attributes of a new node: a small plain struct, and for some a payload behind it.
 struct Attributes {
   const void* bytes = nullptr;
   std::size_t size = 0;
   const void* payload = nullptr;
   std::size_t payload_size = 0;
+  std::uint32_t flags = 0;  ///< of the node, on account of them
 
   Attributes() = default;
   template <class A>
   requires(!std::is_same_v<A, Attributes>)
       Attributes(const A& a, const void* data = nullptr,
                  std::size_t data_size = 0)  // NOLINT: implicit
-      : bytes(&a), size(sizeof(A)), payload(data), payload_size(data_size) {
+      : bytes(&a),
+        size(sizeof(A)),
+        payload(data),
+        payload_size(data_size),
+        flags(names_memory(a) ? Node::kReadsPointer : 0) {
     static_assert(std::is_trivially_copyable_v<A> && sizeof(A) % 8 == 0 && alignof(A) <= 8);
   }
 };

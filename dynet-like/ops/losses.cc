@@ -65,15 +65,15 @@ const OpForm kHingeDim = {
         [](const Operands& x) {
           const auto& a = x.as<HingeDimAttr>();
           need_finite(a.margin);
-          check_lists(a.classes);
-          if (a.classes.shortest != a.classes.longest)
+          check_lists(a.indices);
+          if (a.indices.shortest != a.indices.longest)
             shape::broken("all lists of classes must have the same length" +
-                              shape::two(a.classes.shortest, a.classes.longest),
+                              shape::two(a.indices.shortest, a.indices.longest),
                           shape::Kind::argument);
-          return shape::classes_along(x[0], static_cast<unsigned>(a.dimension), a.classes.lists,
-                                      a.classes.longest, a.classes.largest);
+          return shape::classes_along(x[0], static_cast<unsigned>(a.dimension), a.indices.lists,
+                                      a.indices.longest, a.indices.largest);
         },
-    .batch = BatchRule::each(offsetof(HingeDimAttr, classes)),
+    .batch = BatchRule::each(offsetof(HingeDimAttr, indices)),
     .reads = Reads::inputs,
     .aux = cpu::Hinge<HingeDimAttr>::aux,
     .passes_gradient = true,
@@ -113,10 +113,10 @@ const OpForm kSparsemaxLoss = {
     .shape =
         [](const Operands& x) {
           const auto& a = x.as<SupportAttr>();
-          check_lists(a.support);
-          if (a.support.shortest == 0)
+          check_lists(a.indices);
+          if (a.indices.shortest == 0)
             shape::broken("the support must not be empty", shape::Kind::argument);
-          return shape::chosen_elements(x[0], a.support.lists, a.support.largest);
+          return shape::chosen_elements(x[0], a.indices.lists, a.indices.largest);
         },
     .batch = BatchRule::each(),
     .reads = Reads::nothing,

@@ -139,14 +139,31 @@ const OpForm kRandomUniform = random(
 const OpForm kRandomGumbel = random(
     "random_gumbel", gumbel, DYNET_FORWARD(cpu::random_gumbel_forward), &cuda::kRandomGumbel);
 
+// A node with a key for its draws, over an operand or of a graph. If it is not made, the next one
+// gets the key.
+template <class Owner, class Add>
+Expression add_with_key(Owner& owner, Add add) {
+  const std::uint64_t key = next_random_key(owner);
+  try {
+    return add(key);
+  } catch (...) {
+    give_back_random_key(owner);
+    throw;
+  }
+}
+
 Expression drop_together(const OpForm& form, const Expression& x, std::uint64_t d, real p,
                          SourceLocation at) {
-  return add_node(form, x, SharedDropoutAttr{p, d, next_random_key(x)}, at);
+  return add_with_key(x, [&](std::uint64_t key) {
+    return add_node(form, x, SharedDropoutAttr{p, d, key}, at);
+  });
 }
 
 Expression draw(const OpForm& form, ComputationGraph& g, const Dim& d, double first, double second,
                 SourceLocation at, Device* device = nullptr) {
-  return add_node(g, form, RandomAttr{first, second, next_random_key(g), d, 0}, at, device);
+  return add_with_key(g, [&](std::uint64_t key) {
+    return add_node(g, form, RandomAttr{first, second, key, d, 0}, at, device);
+  });
 }
 
 }  // namespace
@@ -159,7 +176,9 @@ OpFamily noise_ops() {
 }
 
 Expression dropout(const Expression& x, real p, SourceLocation at) {
-  return add_node(kDropout, x, DropoutAttr{p, next_random_key(x)}, at);
+  return add_with_key(x, [&](std::uint64_t key) {
+    return add_node(kDropout, x, DropoutAttr{p, key}, at);
+  });
 }
 Expression dropout_dim(const Expression& x, unsigned d, real p, SourceLocation at) {
   return drop_together(kDropoutDim, x, d, p, at);
@@ -171,7 +190,9 @@ Expression block_dropout(const Expression& x, real p, SourceLocation at) {
   return drop_together(kBlockDropout, x, SharedDropoutAttr::kAllDimensions, p, at);
 }
 Expression noise(const Expression& x, real stddev, SourceLocation at) {
-  return add_node(kNoise, x, NoiseAttr{stddev, next_random_key(x)}, at);
+  return add_with_key(x, [&](std::uint64_t key) {
+    return add_node(kNoise, x, NoiseAttr{stddev, key}, at);
+  });
 }
 Expression random_normal(ComputationGraph& g, const Dim& d, float mean, float stddev,
                          SourceLocation at) {

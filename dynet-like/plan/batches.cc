@@ -266,8 +266,8 @@ std::span<const bool> Batcher::find_yielding() {
   s_.yields.resize_uninitialized(count);
   for (std::uint32_t sig = 0; sig < count; ++sig) {
     const OpForm& form = *signature(sig).form;
-    s_.yields[sig] =
-        form.kind == Kind::compute && !reads_output(form.reads) && s_.user[sig] < kSeveral;
+    s_.yields[sig] = form.kind == Kind::compute && !reads_output(form.reads) &&
+                     s_.user[sig] < kSeveral && !(signature(sig).flags & Node::kReadsPointer);
   }
   return {s_.yields.data(), count};
 }

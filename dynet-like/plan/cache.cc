@@ -57,7 +57,7 @@ struct PlanCache::Kept {
     Dim dim;
     std::uint32_t arity;
     std::uint32_t first_word;  // of the attributes that count, in `words`
-    std::uint32_t flags;       // of which the place counts
+    std::uint32_t flags;       // of which those of same_planning count
   };
   struct Outside {  // an operand that comes before the plan
     NodeId id;
@@ -117,7 +117,7 @@ struct PlanCache::Kept {
       const Node& n = nodes[i];
       const Kind& k = kinds[signature[i]];
       if (n.form != k.form || n.arity != k.arity || n.first_arg != plan.first_arg[i] ||
-          !same_place(n.flags, k.flags) || !same_shape(n.dim, k.dim))
+          !same_planning(n.flags, k.flags) || !same_shape(n.dim, k.dim))
         return false;
     }
     return true;

@@ -153,7 +153,7 @@ class Placer {
       }
     }
     for (std::uint32_t i = 0; i < n_; ++i)
-      if (!plan_.gone[i]) needs(i, kNone);
+      if (!plan_.gone[i] || node(i).reads_pointer()) needs(i, kNone);
   }
 
   void needs(std::uint32_t i, std::uint32_t step) {

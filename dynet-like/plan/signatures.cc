@@ -10,7 +10,7 @@ constexpr std::uint32_t kNone = Signature::kNone;
 
 // All but the operands.
 bool same_head(const GraphStore& graph, const Node& n, const Signature& s) {
-  if (n.form != s.form || n.arity != s.arity || !same_place(n.flags, s.flags)) return false;
+  if (n.form != s.form || n.arity != s.arity || !same_planning(n.flags, s.flags)) return false;
   if (!same_shape(n.dim, s.dim)) return false;
   for (std::uint32_t w = 0; w < s.words; ++w)
     if (graph.attrs[n.attr + w] != graph.attrs[s.attr + w]) return false;
@@ -42,7 +42,7 @@ std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
 }
 
 bool alike(const GraphStore& graph, const Node& a, const Node& b) {
-  if (a.form != b.form || a.arity != b.arity || !same_place(a.flags, b.flags) || a.dim != b.dim)
+  if (a.form != b.form || a.arity != b.arity || !same_planning(a.flags, b.flags) || a.dim != b.dim)
     return false;
   const std::uint64_t* attr = graph.attrs.data() + a.attr;
   return std::equal(attr, attr + a.form->batch.value.signature_bytes / 8,

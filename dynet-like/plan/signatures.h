@@ -23,7 +23,7 @@ struct Signature {
   std::uint32_t operands;     // in Signatures::operands_
   std::array<std::uint32_t, 2> next;  // signatures that have followed
   std::uint32_t slot;                 // in Signatures::table_
-  std::uint32_t flags;                // of which the place counts
+  std::uint32_t flags;                // of which those of same_planning count
 
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 

@@ -40,7 +40,7 @@ Classes kept_classes(const Batch<T>& b, std::size_t i, const HingeAttr& a, std::
 template <class T>
 Classes kept_classes(const Batch<T>& b, std::size_t i, const HingeDimAttr& a,
                      std::size_t positions) {
-  return {reinterpret_cast<const unsigned*>(b.aux(i)), a.classes.lists * positions, positions};
+  return {reinterpret_cast<const unsigned*>(b.aux(i)), a.indices.lists * positions, positions};
 }
 template <class T>
 Classes keep_classes(const Batch<T>& b, std::size_t i, const HingeDimAttr& a, std::size_t limit,
@@ -61,9 +61,9 @@ T hinge_term(T margin, T right, T other) {
 
 void read_classes(const Node& node, const HingeDimAttr& a, const unsigned* in_node,
                   std::size_t limit, std::size_t positions, unsigned* to) {
-  for (std::size_t l = 0; l < a.classes.lists; ++l) {
-    const auto list = read_list_of(node, a.classes, in_node, l, limit, "the dimension");
-    if (a.classes.source != IndexLists::in_node && list.size() != positions)
+  for (std::size_t l = 0; l < a.indices.lists; ++l) {
+    const auto list = read_list_of(node, a.indices, in_node, l, limit, "the dimension");
+    if (a.indices.source != IndexLists::in_node && list.size() != positions)
       throw IndexError(std::string(node.form->name) + ": needs " + std::to_string(positions) +
                            " classes, the list has now " + std::to_string(list.size()) + "\n  at " +
                            to_string(node.at()),
@@ -78,7 +78,7 @@ std::size_t Hinge<HingeAttr>::aux(const GraphStore& graph, const Node& n) {
 }
 template <>
 std::size_t Hinge<HingeDimAttr>::aux(const GraphStore& graph, const Node& n) {
-  return graph.attr<HingeDimAttr>(n).classes.total;
+  return graph.attr<HingeDimAttr>(n).indices.total;
 }
 
 template <class A>

@@ -17,7 +17,7 @@ struct HingeAttr {
 struct HingeDimAttr {
   double margin;
   std::uint64_t dimension;
-  IndexLists classes;
+  IndexLists indices;
 };
 
 /// The classes of a node for this run, list after list, checked to be below `limit` and to be as

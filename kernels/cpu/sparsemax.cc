@@ -121,7 +121,7 @@ std::span<const unsigned> read_support(const Batch<T>& b, std::size_t i, std::si
                                        std::size_t n) {
   const Node& node = b.node(i);
   const auto support =
-      read_list_of(node, b.template attr<SupportAttr>(i).support,
+      read_list_of(node, b.template attr<SupportAttr>(i).indices,
                    b.template payload<SupportAttr, unsigned>(i), e, n, "the scores");
   if (support.empty())
     throw IndexError(

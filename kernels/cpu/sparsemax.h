@@ -17,7 +17,7 @@ void sparsemax_backward(const GradientBatch<T>& b);
 std::size_t sparsemax_aux(const GraphStore& graph, const Node& n);
 
 struct SupportAttr {
-  IndexLists support;
+  IndexLists indices;
 };
 /// Of batch element e of node i, as it is now; indices of n scores. Throws IndexError.
 template <class T>

@@ -26,9 +26,9 @@ const Given* classes_now(Queue& q, const Batch<float>& b, const HingeDimAttr&, s
   const std::size_t positions = b.dim().batch_size();
   for (std::size_t i = 0; i < b.count; ++i) {
     const auto& a = b.attr<HingeDimAttr>(i);
-    unsigned* const to = q.stage<unsigned>(a.classes.total);
+    unsigned* const to = q.stage<unsigned>(a.indices.total);
     cpu::read_classes(b.node(i), a, b.payload<HingeDimAttr, unsigned>(i), limit, positions, to);
-    all[i] = {q.on_device(to), reinterpret_cast<unsigned*>(b.aux(i)), a.classes.total};
+    all[i] = {q.on_device(to), reinterpret_cast<unsigned*>(b.aux(i)), a.indices.total};
   }
   keep(q, q.on_device(all), b.count);
   return q.on_device(all);
@@ -37,7 +37,7 @@ const Given* classes_then(Queue& q, const Batch<float>& b, const HingeDimAttr&) 
   Given* const all = q.stage<Given>(b.count);
   for (std::size_t i = 0; i < b.count; ++i)
     all[i] = {reinterpret_cast<const unsigned*>(b.aux(i)), nullptr,
-              b.attr<HingeDimAttr>(i).classes.total};
+              b.attr<HingeDimAttr>(i).indices.total};
   return q.on_device(all);
 }
 

@@ -1,7 +1,5 @@
-// Warm graphs allocate nothing. Every way to the heap is counted: the C functions that everything
-// else, operator new included, ends in.
+// Warm graphs allocate nothing.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
@@ -11,56 +9,13 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "tests/exec/heap.h"
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
-
-#if defined(__GLIBC__) && !DYNET_SANITIZED
-#define COUNTING 1
-#endif
-
-#ifdef COUNTING
-namespace {
-std::atomic<std::size_t> allocations{0};
-}  // namespace
-
-// The program's own definitions take the place of the C library's, which has each under a second
-// name.
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_calloc(std::size_t, std::size_t);
-void* __libc_realloc(void*, std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
-
-void* malloc(std::size_t n) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_malloc(n);
-}
-void* calloc(std::size_t n, std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_calloc(n, size);
-}
-void* realloc(void* p, std::size_t n) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_realloc(p, n);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t n) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return __libc_memalign(alignment, n);
-}
-}
-#endif
 
 using namespace dynet;
 
 namespace {
-
-std::size_t count() {
-#ifdef COUNTING
-  return allocations.load();
-#else
-  return 0;
-#endif
-}
 
 /// A tagger with an LSTM over lookups, dropout, minibatched parts and a loss of more than eight
 /// operands.
@@ -109,28 +64,14 @@ struct Model {
 template <class Run>
 std::size_t warm_allocations(Run run) {
   for (int i = 0; i < 5; ++i) run();
-  const std::size_t before = count();
+  const std::size_t before = heap::allocations();
   for (int i = 0; i < 100; ++i) run();
-  return count() - before;
+  return heap::allocations() - before;
 }
 
 bool counted() {
-#ifndef COUNTING
-  std::puts("skipped: the sanitizer has the heap to itself");
-  return false;
-#else
-  // The counter works.
-  const std::size_t before = count();
-  delete new volatile int(1);
-  std::make_shared<int>(3);
-  std::vector<float> v(100);
-  PodVector<int> p;
-  p.push_back(1);
-  Arena arena;
-  arena.allocate(1);
-  CHECK(count() - before >= 5);
-  return true;
-#endif
+  if (!heap::counted()) std::puts("skipped: the sanitizer has the heap to itself");
+  return heap::counted();
 }
 
 }  // namespace
@@ -204,14 +145,14 @@ TEST_CASE("a smaller graph than before allocates nothing") {
     g.clear();
     m.build_and_run(g);
   }
-  const std::size_t before = count();
+  const std::size_t before = heap::allocations();
   for (int n = 1; n < 30; ++n) {
     g.clear();
     Expression x = input(g, {16, 3}, m.numbers);
     for (int k = 0; k < n; ++k) x = tanh(x + x);
     g.backward(sum_elems(x), true);
   }
-  CHECK(count() == before);
+  CHECK(heap::allocations() == before);
 }
 
 namespace {

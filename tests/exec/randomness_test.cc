@@ -104,3 +104,27 @@ TEST_CASE("draws depend on the seed and the place of the node, not on batching o
   CHECK(run(true, false) == expected);
   CHECK(run(true, true) == expected);
 }
+
+TEST_CASE("a node that could not be made takes no draws from the next one") {
+  const auto run = [](bool mistakes) {
+    ComputationGraph g;
+    g.set_seed(5);
+    const Expression x = input(g, {8}, std::vector<float>(8, 1.0f));
+    std::vector<Expression> all;
+    const auto add = [&](auto right, auto wrong) {
+      if (mistakes) CHECK_THROWS_AS(wrong(), Error);
+      all.push_back(reshape(right(), {8}));
+    };
+    add([&] { return dropout(x, 0.5f); }, [&] { return dropout(x, 2.0f); });
+    add([&] { return noise(x, 1.0f); }, [&] { return noise(x, -1.0f); });
+    add([&] { return dropout_dim(x, 0, 0.5f); }, [&] { return dropout_dim(x, 9, 0.5f); });
+    add([&] { return block_dropout(x, 0.5f); }, [&] { return block_dropout(x, -1.0f); });
+    add([&] { return random_normal(g, {8}); }, [&] { return random_normal(g, {8}, 0, -1); });
+    add([&] { return random_uniform(g, {8}, 0, 1); }, [&] { return random_uniform(g, {8}, 1, 0); });
+    std::vector<float> values;
+    for (const Expression& e : all)
+      for (const float f : as_vector(e.value())) values.push_back(f);
+    return values;
+  };
+  CHECK(run(true) == run(false));
+}

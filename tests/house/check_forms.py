@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A form with a field left out does not compile, and every form is in its family's list."""
+"""A form with a field left out does not compile, every form is in its family's list, and attributes call
+their indices `indices`, so that a node is known to read the user's memory (names_memory)."""
 
 import argparse
 import re
@@ -47,12 +48,23 @@ def check_listed(root):
                 yield f"{path}:{line}: the form {match.group(1)} is not in the list of its family"
 
 
+def check_indices(root):
+    for path in sources.files(root, ("dynet-like", "kernels"), (".h", ".cc")):
+        code = sources.code_only(sources.read(root, path))
+        for match in re.finditer(r"\bstruct \w+Attr\b[^{;]*\{(.*?)\n\};", code, re.DOTALL):
+            for member in re.finditer(r"\b(?:Indices|IndexLists) (\w+)(?:\{\})?;", match.group(1)):
+                if member.group(1) != "indices":
+                    line = code.count("\n", 0, match.start(1) + member.start()) + 1
+                    yield f"{path}:{line}: the indices {member.group(1)} of an attribute must be called indices"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", required=True, help="the checkout")
     parser.add_argument("--compiler", required=True)
     arguments = parser.parse_args()
-    problems = list(check_required(arguments.compiler, arguments.root)) + list(check_listed(arguments.root))
+    problems = list(check_required(arguments.compiler, arguments.root))
+    problems += [*check_listed(arguments.root), *check_indices(arguments.root)]
     return sources.report("forms", problems, len(FIELDS))
 
 

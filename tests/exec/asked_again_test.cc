@@ -1,0 +1,343 @@
+// A value that is asked for again is that of the last forward pass, or there is an error that says
+// why it is not there. Values whose memory was used again are computed again.
+
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "dynet-like/exec/executor.h"
+#include "tests/exec/heap.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+bool names(const Error& e, const std::string& text) {
+  return std::string(e.what()).find(text) != std::string::npos;
+}
+
+/// Whether the memory of a value was used again: it is then computed when it is asked for.
+bool is_forgotten(ComputationGraph& g, const Expression& e) {
+  const std::size_t before = g.statistics().value_bytes;
+  e.value();
+  return g.statistics().value_bytes > before;
+}
+
+/// Whether y is tanh(h), as far as rounding lets one tell.
+bool is_tanh(const std::vector<float>& y, const std::vector<float>& h) {
+  for (std::size_t i = 0; i < h.size(); ++i)
+    if (y.size() != h.size() || std::abs(y[i] - std::tanh(h[i])) > 1e-6f) return false;
+  return true;
+}
+
+bool is_tanh(const Expression& y, const Expression& h) {
+  return is_tanh(as_vector(y.value()), as_vector(h.value()));
+}
+
+struct Model {
+  ParameterCollection pc;
+  Parameter w = pc.add_parameters({3, 3}), v = pc.add_parameters({3});
+  LookupParameter table = pc.add_lookup_parameters(7, {3});
+};
+
+using Make = std::function<Expression(ComputationGraph&, Model&)>;
+
+// The operand of what is computed in place, whose memory is used again.
+const std::vector<std::pair<const char*, Make>> kOfParameters = {
+    {"matrix", [](ComputationGraph& g, Model& m) { return parameter(g, m.w) * parameter(g, m.v); }},
+    {"constant",
+     [](ComputationGraph& g, Model& m) { return const_parameter(g, m.v) + zeros(g, {3}); }},
+    {"row", [](ComputationGraph& g, Model& m) { return lookup(g, m.table, 2u) + zeros(g, {3}); }},
+    {"reshaped",
+     [](ComputationGraph& g, Model& m) {
+       return reshape(parameter(g, m.v), {1, 3}) + zeros(g, {1, 3});
+     }},
+};
+
+}  // namespace
+
+TEST_CASE("a value made of parameters that have changed since is an error, not another value") {
+  for (const auto& [name, make] : kOfParameters)
+    for (const bool by_trainer : {true, false}) {
+      INFO(name << (by_trainer ? ", trainer" : ", set_value"));
+      Model m;
+      SimpleSGDTrainer trainer(m.pc, 1.0f);
+      ComputationGraph g;
+      const Expression h = make(g, m), y = tanh(h), loss = squared_norm(y);
+      g.backward(loss);
+      const std::vector<float> before = as_vector(h.value());
+      CHECK(is_tanh(as_vector(y.value()), before));
+      g.invalidate();
+      g.backward(loss);
+      if (by_trainer)
+        trainer.update();
+      else
+        m.v.set_value({1, 2, 3}), m.table.initialize(2, {1, 2, 3}), m.w.zero();
+      CHECK(is_tanh(as_vector(y.value()), before));
+      for (int time = 0; time < 2; ++time) try {
+          h.value();
+          FAIL_CHECK("nothing was thrown");
+        } catch (const ArgumentError& e) {
+          CHECK(names(e, "value: the parameters have changed since the forward pass"));
+          CHECK(names(e, "asked_again_test.cc"));
+        }
+      try {
+        (h + 1.0f).value();
+        FAIL_CHECK("nothing was thrown");
+      } catch (const ArgumentError& e) {
+        CHECK(names(e, "value: the parameters have changed since the forward pass"));
+        CHECK(names(e, "asked_again_test.cc"));
+      }
+      CHECK(is_tanh(as_vector(y.value()), before));
+      g.forward(loss);
+      CHECK(is_tanh(y, h));
+      if (!by_trainer) CHECK(as_vector(h.value()) != before);
+    }
+}
+
+TEST_CASE("inference says too that the parameters have changed") {
+  Model m;
+  ComputationGraph g;
+  g.set_inference(true);
+  std::vector<Expression> all{parameter(g, m.v)};
+  const Expression W = parameter(g, m.w), large = zeros(g, Dim({3}, 1000));
+  for (int i = 0; i < 2000; ++i) all.push_back(tanh(W * all.back() + large));
+  const std::vector<float> last = as_vector(all.back().value());
+  const std::vector<float> early = as_vector(all[5].value());
+  m.v.set_value({3, 2, 1});
+  CHECK(as_vector(all.back().value()) == last);
+  CHECK(as_vector(all[5].value()) == early);  // asked for before the change
+  for (int time = 0; time < 2; ++time) CHECK_THROWS_AS(all[7].value(), ArgumentError);
+  g.forward(all.back());
+  CHECK(as_vector(all[5].value()) != early);
+}
+
+TEST_CASE("a value that is made of no parameter is computed again after an update") {
+  Model m;
+  SimpleSGDTrainer trainer(m.pc, 1.0f);
+  ComputationGraph g;
+  const Expression x = input(g, {3}, {1, 2, 3});
+  const Expression h = dropout(x, 0.5f), y = tanh(h);
+  g.backward(squared_norm(y + parameter(g, m.v)));
+  trainer.update();
+  CHECK(is_forgotten(g, h));
+  CHECK(is_tanh(y, h));
+}
+
+TEST_CASE("parameters of another collection may change") {
+  Model m, other;
+  ComputationGraph g;
+  const Expression h = parameter(g, m.w) * parameter(g, m.v), y = tanh(h);
+  g.backward(squared_norm(y));
+  other.v.zero();
+  CHECK(is_tanh(y, h));
+}
+
+TEST_CASE("without batches a value survives an update") {
+  Model m;
+  SimpleSGDTrainer trainer(m.pc, 1.0f);
+  ComputationGraph g(false);
+  const Expression h = parameter(g, m.w) * parameter(g, m.v), y = tanh(h);
+  g.backward(squared_norm(y));
+  trainer.update();
+  CHECK(is_tanh(y, h));
+}
+
+namespace {
+
+/// Everything that pointers may point to.
+struct Pointed {
+  float number = 0.25f;
+  unsigned index = 1;
+  std::vector<float> numbers{0.1f, 0.2f, 0.3f};
+  std::vector<unsigned> indices{0, 2}, list{0, 1};
+  std::vector<std::vector<unsigned>> lists{{0}, {1, 2}};
+
+  void change() { *this = {0.75f, 2, {3, 2, 1}, {1, 1}, {1, 2}, {{2}, {0, 1}}}; }
+};
+
+using MakePointed = std::function<Expression(ComputationGraph&, Model&, Pointed&)>;
+#define DYNET_MADE(...)                                                \
+  [](ComputationGraph& g, [[maybe_unused]] Model& m, Pointed& p) {     \
+    [[maybe_unused]] const Expression x = input(g, {3}, {0.5f, 1, 2}); \
+    return __VA_ARGS__;                                                \
+  }
+
+const std::vector<std::pair<const char*, MakePointed>> kPointed = {
+    {"input", DYNET_MADE(input(g, &p.number))},
+    {"input of a vector", DYNET_MADE(input(g, {3}, &p.numbers))},
+    {"one_hot", DYNET_MADE(one_hot(g, 3, &p.index))},
+    {"one_hot of a batch", DYNET_MADE(one_hot(g, 3, &p.indices))},
+    {"lookup", DYNET_MADE(lookup(g, m.table, &p.index))},
+    {"lookup of a batch", DYNET_MADE(lookup(g, m.table, &p.indices))},
+    {"const_lookup of a batch", DYNET_MADE(const_lookup(g, m.table, &p.indices))},
+    {"pick", DYNET_MADE(pick(x, &p.index))},
+    {"pick of a batch", DYNET_MADE(pick(x, &p.indices))},
+    {"select_rows", DYNET_MADE(select_rows(x, &p.list))},
+    {"hinge", DYNET_MADE(hinge(x, &p.index))},
+    {"hinge of a batch", DYNET_MADE(hinge(concatenate_to_batch({x, x * 2.0f}), &p.indices))},
+    {"hinge_dim", DYNET_MADE(hinge_dim(concatenate_cols({x, x}), &p.list))},
+    {"sparsemax_loss", DYNET_MADE(sparsemax_loss(x, &p.list))},
+    {"pick_batch_elem",
+     DYNET_MADE(pick_batch_elem(concatenate_to_batch({x, x * 2.0f, x * 3.0f}), &p.index))},
+    {"pick_batch_elems",
+     DYNET_MADE(pick_batch_elems(concatenate_to_batch({x, x * 2.0f, x * 3.0f}), &p.indices))},
+    {"select_cols", DYNET_MADE(select_cols(transpose(x), &p.list))},
+    {"pickneglogsoftmax", DYNET_MADE(pickneglogsoftmax(x, &p.index))},
+    {"poisson_loss", DYNET_MADE(poisson_loss(sum_elems(x) * -0.1f, &p.index) * 0.1f)},
+};
+#undef DYNET_MADE
+
+}  // namespace
+
+TEST_CASE("what pointers point to is read once in a forward pass") {
+  for (const auto& [name, make] : kPointed)
+    for (const bool inference : {false, true}) {
+      INFO(name << (inference ? ", inference" : ""));
+      Model m;
+      Pointed p;
+      ComputationGraph g;
+      g.set_inference(inference);
+      const Expression h = make(g, m, p), y = tanh(h);
+      Expression last = y;
+      if (inference) {  // enough that values are forgotten
+        const Expression large = zeros(g, {1 << 20});
+        for (int i = 0; i < 10; ++i) last = last + sum_elems(large + static_cast<float>(i));
+        for (int i = 0; i < 1100; ++i) last = tanh(last);
+      }
+      last.value();
+      const std::vector<float> before = as_vector(y.value());
+      p.change();
+      CHECK(as_vector(y.value()) == before);
+      CHECK(is_tanh(before, as_vector(h.value())));
+      g.invalidate();
+      CHECK(as_vector(y.value()) != before);
+      CHECK(is_tanh(y, h));
+    }
+}
+
+TEST_CASE("memory behind pointers may be gone after the forward pass") {
+  Model m;
+  ComputationGraph g;
+  auto numbers = std::make_unique<std::vector<float>>(3, 0.5f);
+  auto index = std::make_unique<unsigned>(1);
+  const Expression x = input(g, {3}, numbers.get()), y = tanh(x), a = pick(y, index.get()),
+                   b = tanh(a);
+  g.backward(squared_norm(b * sum_elems(parameter(g, m.v))));
+  *index = 100;
+  index.reset();  // reading it would be seen by the address sanitizer
+  numbers.reset();
+  CHECK(as_vector(x.value()) == std::vector<float>(3, 0.5f));
+  CHECK(is_tanh(b, a));
+}
+
+TEST_CASE("an error while a value is computed again leaves it forgotten") {
+  Model m;
+  m.v.set_value({1, 2, 3});
+  ComputationGraph g;
+  const Expression a = input(g, {3}, {1, -1, 4}) * 2.0f, h = log(a);
+  const Expression forgotten = h * 0.5f, y = tanh(forgotten);
+  g.backward(squared_norm(y + parameter(g, m.v)));
+  g.set_check_validity(true);
+  for (int time = 0; time < 3; ++time) CHECK_THROWS_AS(forgotten.value(), NumericError);
+  CHECK_THROWS_AS((forgotten + 1.0f).value(), NumericError);
+  g.set_check_validity(false);
+  const std::vector<float> now = as_vector(forgotten.value());
+  CHECK(now[0] == Approx(0.5 * std::log(2.0)));
+  CHECK(std::isnan(now[1]));
+  CHECK(now[2] == Approx(0.5 * std::log(8.0)));
+}
+
+namespace {
+
+/// Calls f again if there was no memory for it the first time.
+template <class F>
+auto with_patience(
+    F f, const std::function<void()>& repair = [] {}) {
+  try {
+    const heap::Risk risk;
+    return f();
+  } catch (const std::bad_alloc&) {
+  } catch (const OutOfMemoryError&) {
+  }
+  repair();
+  return f();
+}
+
+struct Outcome {
+  std::vector<float> numbers;
+  void add(const std::vector<float>& some) {
+    numbers.insert(numbers.end(), some.begin(), some.end());
+  }
+};
+
+/// A graph whose values are forgotten and asked for again, and its gradients.
+Outcome patient_run(Model& m, bool inference) {
+  Outcome outcome;
+  auto graph = with_patience([] { return std::make_unique<ComputationGraph>(); });
+  ComputationGraph& g = *graph;
+  g.set_seed(3);
+  g.set_inference(inference);
+  const Expression x = with_patience([&] { return input(g, {3}, {1, 2, 3}); });
+  const Expression w = with_patience([&] { return parameter(g, m.w); });
+  const Expression v = with_patience([&] { return lookup(g, m.table, {1u, 4u}); });
+  std::vector<Expression> h{x}, y{x};
+  for (int i = 0; i < 20; ++i) {
+    h.push_back(with_patience([&] { return dropout(w * y.back() + v, 0.3f); }));
+    y.push_back(with_patience([&] { return tanh(h.back()); }));
+  }
+  const Expression loss = with_patience([&] { return sum_batches(squared_norm(y.back())); });
+  const auto ask = [&](const Expression& e) {
+    const auto value = with_patience([&] { return as_vector(e.value()); });
+    outcome.add(value);
+  };
+  ask(loss);
+  for (const Expression& e : h) ask(e);
+  if (inference) return outcome;
+  // What a backward pass that was stopped has added stays until it is dropped.
+  with_patience([&] { g.backward(loss); }, [&] { m.pc.reset_gradient(); });
+  for (const Expression& e : h) outcome.add(with_patience([&] { return as_vector(e.gradient()); }));
+  outcome.add(with_patience([&] { return as_vector(m.w.gradients()); }));
+  outcome.add(with_patience([&] { return m.table.row_gradient(4); }));
+  m.pc.reset_gradient();
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("after memory was refused, wherever that was, everything goes on as if it had not been") {
+  if (!heap::counted()) {
+    std::puts("skipped: the sanitizer has the heap to itself");
+    return;
+  }
+  for (const bool inference : {false, true}) {
+    Model m;
+    release_graph_memory();
+    const Outcome expected = patient_run(m, inference);
+    unsigned refused = 0;
+    for (std::size_t n = 0;; ++n) {
+      CAPTURE(inference, n);
+      release_graph_memory();
+      heap::refuse(n);
+      Outcome got;
+      try {
+        got = patient_run(m, inference);
+      } catch (const std::exception& e) {
+        heap::refuse_nothing();
+        m.pc.reset_gradient();
+        FAIL_CHECK("the second try failed: " << e.what());
+        continue;
+      }
+      if (!heap::refuse_nothing()) break;
+      ++refused;
+      CHECK(got.numbers == expected.numbers);
+    }
+    CHECK(refused > 20);
+  }
+}

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+
+/// The heap of this test program. Every way to it is counted, and may be closed: the C functions
+/// that everything else, operator new included, ends in.
+namespace heap {
+
+/// Whether it is: a sanitizer has the heap to itself.
+bool counted();
+/// Allocations so far.
+std::size_t allocations();
+/// Of the allocations that are made while a Risk lives, the n-th fails, counted from 0.
+void refuse(std::size_t n);
+/// None fails any more. Returns whether one has.
+bool refuse_nothing();
+struct Risk {
+  Risk();
+  ~Risk();
+};
+
+}  // namespace heap

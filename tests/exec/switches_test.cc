@@ -1,0 +1,188 @@
+// Switches that are thrown in the middle of a graph.
+
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+/// A graph large enough that inference forgets values and that threads share it out.
+struct Large {
+  ParameterCollection pc;
+  Parameter w = pc.add_parameters({64, 64});
+
+  Expression loss(ComputationGraph& g, unsigned steps = 300) const {
+    Expression y = input(g, Dim({64}, 200), std::vector<float>(64 * 200, 0.1f));
+    for (unsigned i = 0; i < steps; ++i) y = dropout(tanh(parameter(g, w) * y), 0.1f);
+    return sum_batches(squared_norm(y));
+  }
+  /// The gradient of the parameter, which is dropped.
+  std::vector<float> gradient() {
+    std::vector<float> all = as_vector(w.gradients());
+    pc.reset_gradient();
+    return all;
+  }
+};
+
+/// Many small sentences: threads have something to share out.
+struct Sentences {
+  ParameterCollection pc;
+  LookupParameter words = pc.add_lookup_parameters(40, {64});
+  Parameter w = pc.add_parameters({64, 64});
+
+  Expression loss(ComputationGraph& g) const {
+    const Expression W = parameter(g, w);
+    std::vector<Expression> losses;
+    for (unsigned k = 0; k < 40; ++k) {
+      Expression h = lookup(g, words, k);
+      for (unsigned t = 0; t < 1 + k % 5; ++t) h = tanh(W * h + lookup(g, words, (k + t) % 40));
+      losses.push_back(squared_norm(h));
+    }
+    return sum(losses);
+  }
+  std::vector<float> gradients() {
+    std::vector<float> all = as_vector(w.gradients());
+    for (unsigned k = 0; k < 40; ++k)
+      for (const float f : words.row_gradient(k)) all.push_back(f);
+    pc.reset_gradient();
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("backward after inference was switched off has values to work with") {
+  Large m;
+  std::vector<float> expected;
+  float value = 0;
+  {
+    ComputationGraph g;
+    g.set_seed(1);
+    const Expression loss = m.loss(g);
+    value = as_scalar(loss.value());
+    g.backward(loss);
+    expected = m.gradient();
+  }
+  REQUIRE(expected[0] != 0.0f);
+  {
+    ComputationGraph g;
+    g.set_seed(1);
+    g.set_inference(true);
+    const Expression loss = m.loss(g);
+    CHECK(as_scalar(loss.value()) == value);
+    g.set_inference(false);
+    g.backward(loss);
+    CHECK(as_scalar(loss.value()) == value);
+    CHECK(m.gradient() == expected);
+  }
+  {  // a part of it in inference, between parts that are not
+    ComputationGraph g;
+    g.set_seed(1);
+    Expression y = input(g, Dim({64}, 200), std::vector<float>(64 * 200, 0.1f));
+    for (unsigned i = 0; i < 300; ++i) {
+      if (i % 100 == 0) {
+        y.value();
+        g.set_inference(i == 100);
+      }
+      y = dropout(tanh(parameter(g, m.w) * y), 0.1f);
+    }
+    const Expression loss = sum_batches(squared_norm(y));
+    CHECK(as_scalar(loss.value()) == value);
+    g.backward(loss);
+    CHECK(m.gradient() == expected);
+  }
+}
+
+TEST_CASE("inference switched on and off where nothing was computed costs nothing") {
+  ComputationGraph g;
+  const Expression x = input(g, 2.0f), y = x * x;
+  CHECK(as_scalar(y.value()) == 4.0f);
+  const std::size_t batches = g.statistics().batches;
+  g.set_inference(true);
+  g.set_inference(false);
+  CHECK(g.statistics().batches == batches);
+  g.backward(y, true);
+  CHECK(as_scalar(x.gradient()) == 4.0f);
+  g.set_inference(true);
+  CHECK(as_scalar(x.gradient()) == 4.0f);
+  CHECK_THROWS_AS(g.backward(y), ArgumentError);
+}
+
+TEST_CASE("a graph that was cleared forgets that it has forgotten") {
+  Large m;
+  ComputationGraph g;
+  g.set_inference(true);
+  m.loss(g).value();
+  g.clear();
+  const Expression x = input(g, 3.0f);
+  g.set_inference(false);
+  const Expression y = x * x;
+  y.value();
+  g.backward(y, true);
+  CHECK(as_scalar(x.gradient()) == 6.0f);
+}
+
+TEST_CASE("who helps may change between forward and backward") {
+  Sentences m;
+  Workers two(2), five(5);
+  const std::vector<Workers*> helpers = {nullptr, &two, &five};
+  std::vector<float> expected;
+  for (Workers* const before : helpers)
+    for (Workers* const after : helpers)
+      for (const bool full : {false, true}) {
+        CAPTURE(before == nullptr, before == &two, after == nullptr, after == &two, full);
+        ComputationGraph g;
+        g.set_workers(before);
+        const Expression loss = m.loss(g);
+        loss.value();
+        g.set_workers(after);
+        g.backward(loss, full);
+        const std::vector<float> got = m.gradients();
+        if (expected.empty()) expected = got;
+        CHECK(got == expected);
+      }
+}
+
+TEST_CASE("who helps may change between plans of one graph") {
+  Sentences m;
+  Workers two(2), five(5);
+  const auto run = [&](std::vector<Workers*> helpers) {
+    ComputationGraph g;
+    std::vector<Expression> losses;
+    for (Workers* const w : helpers) {
+      g.set_workers(w);
+      losses.push_back(m.loss(g));
+      losses.back().value();
+    }
+    g.backward(sum(losses));
+    return m.gradients();
+  };
+  const std::vector<float> expected = run({nullptr, nullptr, nullptr});
+  CHECK(run({&five, &two, nullptr}) == expected);
+  CHECK(run({&two, nullptr, &five}) == expected);
+  CHECK(run({nullptr, &five, &two}) == expected);
+}
+
+TEST_CASE("immediate computing and the validity check may be switched in the middle") {
+  ParameterCollection pc;
+  const Parameter p = pc.add_parameters({2});
+  const auto run = [&](bool switches) {
+    ComputationGraph g;
+    g.set_seed(4);
+    const Expression x = dropout(parameter(g, p), 0.5f), y = tanh(x);
+    if (switches) g.set_immediate_compute(true);
+    const Expression z = y + x;
+    if (switches) g.set_check_validity(true);
+    const Expression loss = squared_norm(z + dropout(z, 0.5f));
+    if (switches) g.set_immediate_compute(false);
+    g.backward(loss);
+    std::vector<float> all = as_vector(p.gradients());
+    all.push_back(as_scalar(loss.value()));
+    pc.reset_gradient();
+    return all;
+  };
+  CHECK(run(true) == run(false));
+}
