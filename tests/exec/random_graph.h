@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "dynet-like/base/random.h"
 #include "dynet-like/dynet.h"
+#include "tests/support/choices.h"
 
 /// Graphs of random operations over shared subexpressions and repeated parameters, with attributes
 /// that differ in one field only. The same seed gives the same graph.
@@ -16,6 +16,10 @@ class RandomGraph {
     dynet::ParameterCollection pc;
     dynet::Parameter w, v, b, gate;
     dynet::LookupParameter table;
+    // What pointers of the graph point to.
+    float number = 0.5f;
+    unsigned index = 1;
+    std::vector<unsigned> rows{0, 2};
     explicit Model(unsigned h)
         : w(pc.add_parameters({h, h})),
           v(pc.add_parameters({h, h})),
@@ -25,26 +29,42 @@ class RandomGraph {
   };
 
   RandomGraph(dynet::ComputationGraph& graph, Model& model, unsigned h, std::uint64_t seed)
-      : g_(graph), m_(model), h_(h), random_(seed) {}
+      : g_(graph), m_(model), h_(h), own_(seed), choices_(own_) {}
+  RandomGraph(dynet::ComputationGraph& graph, Model& model, unsigned h, Choices& choices)
+      : g_(graph), m_(model), h_(h), own_(0), choices_(choices) {}
+  RandomGraph(const RandomGraph&) = delete;
+  RandomGraph& operator=(const RandomGraph&) = delete;
 
   /// Adds the nodes and returns the loss.
   dynet::Expression build() {
-    using namespace dynet;
+    start();
+    grow(10 + below(50));
+    return loss();
+  }
+  /// The same in pieces: the first three vectors, n more, a loss of some of them.
+  void start() {
     for (unsigned k = 0; k < 3; ++k) vectors_.push_back(source());
-    const unsigned n = 10 + below(50);
+  }
+  void grow(unsigned n) {
     for (unsigned k = 0; k < n; ++k) vectors_.push_back(next());
-    std::vector<Expression> losses;
-    for (const Expression& x : vectors_)
+  }
+  dynet::Expression loss() {
+    std::vector<dynet::Expression> losses;
+    for (const dynet::Expression& x : vectors_)
       if (below(3) == 0) losses.push_back(loss(x));  // the others may be of no use
     losses.push_back(loss(vectors_.back()));
-    return sum(losses);
+    return dynet::sum(losses);
+  }
+  /// Forgets vectors that a revert has taken away.
+  void forget_stale() {
+    while (!vectors_.empty() && vectors_.back().is_stale()) vectors_.pop_back();
   }
   /// All expressions with the shape {h}, or a batch of them.
   const std::vector<dynet::Expression>& vectors() const { return vectors_; }
 
  private:
-  unsigned below(unsigned n) { return static_cast<unsigned>(random_.bits(draws_++) % n); }
-  float number() { return static_cast<float>(random_.uniform(draws_++)) * 2 - 1; }
+  unsigned below(unsigned n) { return choices_.below(n); }
+  float number() { return choices_.number(); }
   std::vector<float> numbers(std::size_t n) {
     std::vector<float> x(n);
     for (float& f : x) f = number();
@@ -59,7 +79,11 @@ class RandomGraph {
 
   dynet::Expression source() {
     using namespace dynet;
-    switch (below(9)) {
+    switch (below(11)) {
+      case 9:
+        return cmult(constant(g_, {h_}, 2.0f), input(g_, &m_.number));
+      case 10:
+        return below(2) ? lookup(g_, m_.table, &m_.rows) : one_hot(g_, h_, &m_.index);
       case 0:
         return input(g_, {h_}, numbers(h_));
       case 1:
@@ -153,7 +177,7 @@ class RandomGraph {
       case 33:
         return cmult(x, sum_elems(y) * 0.1f);
       case 34:
-        return x + pick(y, below(h_));
+        return x + tanh(below(2) ? pick(y, below(h_)) : pick(y, &m_.index));
       case 35:
         return pick_batch_elem(concatenate_to_batch({sum_batches(x), sum_batches(y)}), below(2)) *
                0.5f;
@@ -199,7 +223,7 @@ class RandomGraph {
   dynet::ComputationGraph& g_;
   Model& m_;
   unsigned h_;
-  dynet::RandomStream random_;
-  std::uint64_t draws_ = 0;
+  Choices own_;
+  Choices& choices_;
   std::vector<dynet::Expression> vectors_;
 };

@@ -1,0 +1,84 @@
+// Random programs in every mode: whatever the mode, the values are the same. DYNET_RANDOM_PROGRAMS
+// says how many programs are tried.
+
+#include "tests/support/graph_program.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+std::uint64_t programs() {
+  const char* const number = std::getenv("DYNET_RANDOM_PROGRAMS");
+  return number ? std::strtoull(number, nullptr, 10) : 300;
+}
+
+constexpr unsigned kWidths[] = {2, 3, 4, 5, 16};
+
+void compare(const GraphProgram& program, std::uint64_t seed, const GraphMode& base,
+             const std::vector<GraphMode>& others, bool same_bits) {
+  const GraphLog expected = run_program(program, Choices(seed), base);
+  for (const GraphMode& mode : others) {
+    const std::string difference =
+        first_difference(expected, run_program(program, Choices(seed), mode), same_bits);
+    INFO("seed " << seed << ", width " << program.width << ", " << base.name << " and "
+                 << mode.name);
+    CHECK(difference == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("random programs give the same values in every mode") {
+  Workers three(3);
+  const GraphMode unbatched{.name = "unbatched", .batched = false};
+  const GraphMode batched{.name = "batched"};
+  // What runs the same batches gives gradients of the same bits.
+  const std::vector<GraphMode> same_batches = {
+      {.name = "batched again"},
+      {.name = "interleaved", .interleaved = true},
+      {.name = "checked", .check = true},
+      {.name = "numbered gradient buffer", .gradient_buffer = 3},
+      {.name = "workers", .workers = &three},
+  };
+  const std::vector<GraphMode> other_batches = {
+      batched,
+      {.name = "immediate", .immediate = true},
+      {.name = "unbatched and interleaved", .batched = false, .interleaved = true},
+      {.name = "value by value", .asks = true},
+  };
+  // Values that are computed again are made of what there is now.
+  const std::vector<GraphMode> steady = {
+      {.name = "inference", .inference = true},
+      {.name = "inference, value by value", .inference = true, .asks = true},
+      {.name = "switching", .switching = true, .workers = &three},
+  };
+  for (std::uint64_t seed = 0; seed < programs(); ++seed) {
+    const GraphProgram program{.width = kWidths[seed % 5], .actions = 30, .changes = seed % 2 == 1};
+    compare(program, seed, batched, same_batches, true);
+    compare(program, seed, {.name = "full", .full = true},
+            {{.name = "full with workers", .full = true, .workers = &three}}, true);
+    compare(program, seed, unbatched, other_batches, false);
+    if (!program.changes) compare(program, seed, unbatched, steady, false);
+  }
+}
+
+TEST_CASE("random programs over wide vectors have the same bits for any number of threads") {
+  Workers two(2), five(5);
+  for (std::uint64_t seed = 0; seed < programs() / 10; ++seed) {
+    const GraphProgram program{.width = 80, .actions = 40, .changes = seed % 2 == 1};
+    compare(program, 100'000 + seed, {.name = "one thread"},
+            {{.name = "two threads", .workers = &two}, {.name = "five threads", .workers = &five}},
+            true);
+    compare(program, 100'000 + seed, {.name = "full, one thread", .full = true},
+            {{.name = "full, five threads", .full = true, .workers = &five}}, true);
+    if (!program.changes)
+      compare(program, 100'000 + seed, {.name = "one thread"},
+              {{.name = "switching", .switching = true, .workers = &five}}, false);
+  }
+}

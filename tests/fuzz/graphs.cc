@@ -1,0 +1,41 @@
+// What libFuzzer calls: the bytes are a program that builds and runs a graph, and the mode in which
+// it must give what it gives without batches.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+#include "tests/support/graph_program.h"
+
+namespace {
+
+GraphMode chosen(unsigned byte, dynet::Workers& workers) {
+  GraphMode mode{.name = "chosen"};
+  mode.batched = !(byte & 1);
+  mode.immediate = byte & 2;
+  mode.inference = byte & 4;
+  mode.switching = byte & 8;
+  mode.check = byte & 16;
+  mode.asks = byte & 32;
+  mode.interleaved = byte & 64;
+  mode.full = byte & 128;
+  if (byte % 3 == 0) mode.workers = &workers;
+  return mode;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static dynet::Workers& workers = *new dynet::Workers(2);
+  if (size < 3) return 0;
+  const GraphMode mode = chosen(data[0], workers);
+  const bool steady = mode.inference || mode.switching;  // see GraphProgram::changes
+  const GraphProgram program{.width = 2 + data[1] % 15, .actions = 60, .changes = !steady};
+  const Choices choices(std::span<const std::uint8_t>(data + 2, size - 2));
+  const GraphLog expected = run_program(program, choices, {.name = "unbatched", .batched = false});
+  const std::string difference =
+      first_difference(expected, run_program(program, choices, mode), false);
+  if (!difference.empty()) throw std::runtime_error(difference);
+  return 0;
+}

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "dynet-like/base/random.h"
+
+/// What a generated test does next: drawn at random from a seed, or read from bytes that a fuzzer
+/// has made. Copied, it makes the same choices again.
+class Choices {
+ public:
+  explicit Choices(std::uint64_t seed) : random_(seed) {}
+  explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes), from_bytes_(true) {}
+
+  /// Below n, which is at most 256. Zero once the bytes are used up.
+  unsigned below(unsigned n) {
+    return (from_bytes_ ? next_byte() : static_cast<unsigned>(random_.bits(draws_++) & 0xffffff)) %
+           n;
+  }
+  /// Between -1 and 1.
+  float number() {
+    return from_bytes_ ? (static_cast<float>(next_byte()) - 127.5f) / 127.5f
+                       : static_cast<float>(random_.uniform(draws_++)) * 2 - 1;
+  }
+  /// Whether the bytes are used up.
+  bool ended() const { return from_bytes_ && draws_ >= bytes_.size(); }
+
+ private:
+  std::uint8_t next_byte() { return draws_ < bytes_.size() ? bytes_[draws_++] : std::uint8_t{0}; }
+
+  dynet::RandomStream random_{0};
+  std::span<const std::uint8_t> bytes_;
+  bool from_bytes_ = false;
+  std::uint64_t draws_ = 0;
+};
