@@ -36,6 +36,8 @@ struct Parts {
   /// Whether a part is among them, and whether all are.
   constexpr bool has(std::size_t part) const { return bits & bit(part); }
   constexpr bool all() const { return bits == ~std::uint32_t{0}; }
+  /// These and every part behind the first of them.
+  constexpr Parts and_all_behind() const { return {bits | (~bits + 1)}; }
 };
 
 /// A batch of nodes that run as one: same form, same operand shapes, same signature attributes. `T`

@@ -116,6 +116,9 @@ void Batcher::find_splits() {
   for (std::uint32_t sig = 0; sig < s_.members.size(); ++sig) {
     Member& member = s_.members[sig];
     Component& component = s_.components[member.component];
+    // A sum is made from left to right, wherever the graph is cut: what stands behind a part that
+    // waits does so too.
+    member.later = member.later.and_all_behind();
     member.split = component.loops && splits(signature(sig), member.later);
     component.splits |= member.split;
   }
