@@ -29,10 +29,12 @@ struct Model {
 /// Builds a graph of size n and returns the loss.
 using Build = std::function<Expression(ComputationGraph&, Model&, unsigned n)>;
 
+enum class Mode { batched, unbatched, inference };
+
 struct Case {
   std::string name;
   Build build;
-  bool batched = true;
+  Mode mode = Mode::batched;
 };
 
 Expressions rows(ComputationGraph& g, Model& m, unsigned n) {
@@ -74,8 +76,8 @@ std::vector<Case> cases() {
       over("concatenate_cols", [](const Expressions& x) { return concatenate_cols(x); }),
       over("concatenate_to_batch", [](const Expressions& x) { return concatenate_to_batch(x); }),
   };
-  const auto add = [&](const char* name, Build build, bool batched = true) {
-    all.push_back({name, std::move(build), batched});
+  const auto add = [&](const char* name, Build build, Mode mode = Mode::batched) {
+    all.push_back({name, std::move(build), mode});
   };
   add("sum of one x, n times", [](ComputationGraph& g, Model& m, unsigned n) {
     return squared_norm(sum(Expressions(n, tanh(lookup(g, m.table, 1u)))));
@@ -110,7 +112,8 @@ std::vector<Case> cases() {
     return squared_norm(x);
   };
   add("a chain", chain);
-  add("a chain, unbatched", chain, false);
+  add("a chain, unbatched", chain, Mode::unbatched);
+  add("a chain, inference", chain, Mode::inference);
   const Build recurrence = [](ComputationGraph& g, Model& m, unsigned n) {
     Expression h = lookup(g, m.table, 0u);
     for (const Expression& x : rows(g, m, n))
@@ -118,13 +121,37 @@ std::vector<Case> cases() {
     return squared_norm(h);
   };
   add("a recurrence", recurrence);
-  add("a recurrence, asked step by step", [=](ComputationGraph& g, Model& m, unsigned n) {
+  const Build asked = [](ComputationGraph& g, Model& m, unsigned n) {
     Expression h = lookup(g, m.table, 0u);
     for (const Expression& x : rows(g, m, n)) {
       h = tanh(affine_transform({parameter(g, m.b), parameter(g, m.w), x, parameter(g, m.w), h}));
       h.value();
     }
     return squared_norm(h);
+  };
+  add("a recurrence, asked step by step", asked);
+  add("the same, inference", asked, Mode::inference);
+  add("n checkpoints, each reverted", [](ComputationGraph& g, Model& m, unsigned n) {
+    Expression h = lookup(g, m.table, 0u);
+    for (const Expression& x : rows(g, m, n)) {
+      g.checkpoint();
+      tanh(h + x).value();
+      g.revert();
+      h = h + x;
+    }
+    return squared_norm(h);
+  });
+  add("n parameters", [](ComputationGraph& g, Model& m, unsigned n) {
+    Expressions losses;
+    for (unsigned i = 0; i < n; ++i)
+      losses.push_back(squared_norm(parameter(g, m.pc.add_parameters({2}))));
+    return sum(losses);
+  });
+  add("n collections", [](ComputationGraph& g, Model& m, unsigned n) {
+    Expressions losses;
+    for (unsigned i = 0; i < n; ++i)
+      losses.push_back(squared_norm(parameter(g, m.pc.add_subcollection().add_parameters({2}))));
+    return sum(losses);
   });
   add("n attributes", [](ComputationGraph& g, Model& m, unsigned n) {
     Expressions losses;
@@ -141,9 +168,9 @@ std::vector<Case> cases() {
   });
   add("n / 4 shapes of operands", [](ComputationGraph& g, Model&, unsigned n) {
     Expressions losses;
-    for (unsigned i = 0; i < n / 4; ++i) {  // by the digits of i
+    for (unsigned i = 0; i < n / 4; ++i) {  // by digits of numbers below 4^7, in no order
       Dim dim;
-      for (unsigned rest = i; rest > 0; rest /= 4) dim.add_dim(1 + rest % 4);
+      for (unsigned rest = i * 2654435761u % 16384; rest > 0; rest /= 4) dim.add_dim(1 + rest % 4);
       losses.push_back(sum_elems(ones(g, dim)));
     }
     return sum(losses);
@@ -159,13 +186,14 @@ Seconds measure(const Case& c, unsigned n, int rounds) {
   Seconds best{1e9, 1e9, 1e9};
   for (int r = 0; r < rounds; ++r) {
     Model m;
-    ComputationGraph g(c.batched);
+    ComputationGraph g(c.mode != Mode::unbatched);
+    g.set_inference(c.mode == Mode::inference);
     const double start = bench::now();
     const Expression loss = c.build(g, m, n);
     const double built = bench::now();
     loss.value();
     const double ran = bench::now();
-    g.backward(loss);
+    if (c.mode != Mode::inference) g.backward(loss);
     best.build = std::min(best.build, built - start);
     best.forward = std::min(best.forward, ran - built);
     best.backward = std::min(best.backward, bench::now() - ran);
