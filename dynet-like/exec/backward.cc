@@ -340,7 +340,8 @@ void Executor<T>::note_uses(std::uint32_t at) {
 }
 
 // The gradient of a node that the products of its users have in common: all uses that are alike at
-// once, in the order in which the users ran.
+// once, in the order in which the users ran. What else a user has is not looked at: there may be as
+// many uses as operands.
 template <class T>
 void Executor<T>::backward_shared(NodeId shared) {
   const auto alike = [&](const Use& x, const Use& y) {
@@ -348,7 +349,7 @@ void Executor<T>::backward_shared(NodeId shared) {
     const Node &a = graph_.nodes[order_[p.step.first]], &b = graph_.nodes[order_[q.step.first]];
     if (x.operand != y.operand || a.form != b.form || a.arity != b.arity || a.dim != b.dim)
       return false;
-    for (std::size_t k = 0; k < p.arity; ++k)
+    for (std::size_t k = x.operand; k < std::min<std::size_t>(x.operand + 2, p.arity); ++k)
       if (graph_.nodes[p.args[k * p.step.count]].dim != graph_.nodes[q.args[k * q.step.count]].dim)
         return false;
     return true;
@@ -386,14 +387,14 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
   }
   const bool all = live.size() == count;
   count = live.size();
-  scratch.handed.resize_uninitialized((2 * arity + 3) * count);
+  scratch.handed.resize_uninitialized((arity + 3) * count);
   scratch.writes.resize_uninitialized(arity * count);
+  if (nothing_.size() < arity * count) nothing_.resize(arity * count, nullptr);
   T** d_outs = scratch.handed.data();
-  T** d_ins = d_outs + count;
-  T** outs = d_ins + arity * count;
+  T** outs = d_outs + count;
   T** auxs = outs + count;
   T** ins = auxs + count;
-  std::fill_n(d_ins, arity * count, nullptr);
+  T** d_ins = nothing_.data();
   std::size_t to = 0;
   for (std::uint32_t use = first_use; use != end_use; use = uses_[use].next) {
     const Ran& ran = steps_[uses_[use].step];
@@ -411,7 +412,12 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
   }
   const std::size_t elements = graph_.nodes[shared].dim.size();
   const Slot<T> slot = gradient_slot(shared, pieces_for(shared));
-  std::fill_n(d_ins + operand * count, count, slot.g);
+  struct Handed {  // only while the kernel runs
+    T** d_ins;
+    std::size_t count;
+    ~Handed() { std::fill_n(d_ins, count, nullptr); }
+  } const handed{d_ins + operand * count, count};
+  std::fill_n(handed.d_ins, count, slot.g);
   std::fill_n(scratch.writes.data() + operand * count, count, Write::again);
   scratch.writes[operand * count] = slot.adds ? Write::add : Write::store;
   GradientBatch<T> b{{graph_, live.data(), count, arity, outs, ins, auxs, epoch_},
@@ -419,6 +425,8 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
                      d_ins,
                      scratch.writes.data(),
                      nullptr};
+  b.first = operand;
+  b.end = operand + 1;
   const OpForm& form = *graph_.nodes[live[0]].form;
   Runner<T>& here = runner(shared);
   if (Workers* const workers = elements * count > kWorthSharing ? helpers() : nullptr) {

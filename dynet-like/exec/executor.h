@@ -290,6 +290,7 @@ class Executor {
   std::uint32_t computed_wait_ = 0;  // nodes that are no parameters and have uses that wait
   PodVector<Turned> turned_;
   std::vector<Scratch> scratch_ = std::vector<Scratch>(1);
+  PodVector<T*> nothing_;  // nulls, but while a kernel has them: see backward_shared
 
   // Of several threads.
   PodVector<Region> regions_;           // of all runs

@@ -63,6 +63,7 @@ void Executor<T>::find_regions(std::uint32_t first_step) {
   };
 
   constexpr unsigned kFree = kEverybody, kConflict = kEverybody - 1;
+  constexpr std::uint8_t kProducts = 255;  // no thread's number
   PodVector<unsigned> owners;
   // Whose the nodes of a step must be; false if one would be of two.
   const auto bind = [&](const Ran& ran) {
@@ -74,6 +75,7 @@ void Executor<T>::find_regions(std::uint32_t first_step) {
       unsigned owner = kFree;
       const auto meet = [&](NodeId a) {
         if (mark_[a] != inside && (mark_[a] != touched || !region.backward)) return;
+        if (node_owner_[a] == kProducts) return;  // add() sees it
         owner = owner == kFree || owner == node_owner_[a] ? node_owner_[a] : kConflict;
       };
       if (step.goes_on) meet(ids[i]);
@@ -103,6 +105,17 @@ void Executor<T>::find_regions(std::uint32_t first_step) {
       o == kFree ? static_cast<void>(++left) : static_cast<void>(load[o] += cost);
     for (const double l : load) all += l;
     const double even = (all + cost * left) / threads;
+    // What products share gets their gradient behind all others of the region, if not in turn.
+    for (std::uint32_t k = 0; k < ran.arity; ++k) {
+      const NodeId a = ran.args[k * step.count];
+      if (!rule.shares(k) || !graph_.nodes[a].needs_gradient() ||
+          graph_.nodes[a].form->kind == Kind::parameter ||
+          (!step.parts.all() && !step.parts.has(rule.part_of(k))))
+        continue;
+      if (mark_[a] == touched && node_owner_[a] != kProducts) region.backward = false;
+      node_owner_[a] = kProducts;
+      mark_[a] = touched;
+    }
     unsigned t = 0;
     for (std::uint32_t i = 0; i < step.count; ++i) {
       unsigned owner = owners[i];

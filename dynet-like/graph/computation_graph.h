@@ -35,6 +35,12 @@ class NodeList {
 /// different graphs run on different threads, over shared parameters. What a backward pass adds to
 /// the parameters goes into a lane of its thread (see GradientLanes), so the sum does not depend on
 /// timing.
+///
+/// A value has the same bits however it is computed: batched or not, at once or node by node, in
+/// one forward pass or several, in training or inference, on any number of threads; on a CPU, by
+/// one build of the library. Gradients have the same bits if the same calls are made again, and on
+/// any number of threads. Otherwise, batched or not for example, they differ by rounding: what many
+/// nodes share gets its gradient as a sum over them, in the order in which they ran.
 class ComputationGraph {
  public:
   /// Nodes of one kind that do not wait for each other run together.

@@ -52,7 +52,7 @@ struct Batch {
   T* const* auxs;           ///< scratch kept from forward to backward, as the form asks
   std::uint64_t epoch;      ///< grows when the graph is run anew: part of every random draw
   Parts parts = {};         ///< of a sum of products: what is to be computed now
-  bool goes_on = false;     ///< and whether `outs` hold the other parts already
+  bool goes_on = false;     ///< and whether `outs` hold all parts before these already
 
   /// Node i; the shape of each node, and of operand k of each.
   const Node& node(std::size_t i) const { return graph.nodes[ids[i]]; }
@@ -99,6 +99,9 @@ struct GradientBatch : Batch<T> {
   /// Of a sum of products: which share, of how many, of the elements of what all nodes share is to
   /// be written now.
   unsigned share = 0, shares = 1;
+  /// Of a sum of products: only operands in [first, end) get gradients now. The others' `d_ins` are
+  /// null, so that a kernel need not look here, but then takes time for all of them.
+  std::size_t first = 0, end = ~std::size_t{0};
 
   /// Of node i: its gradient, and where that of operand k goes, or null if nobody needs it.
   const T* d_out(std::size_t i) const { return d_outs[i]; }
@@ -133,7 +136,8 @@ struct BatchRule {
   std::size_t signature_bytes;  ///< of the attributes, which must agree
   const char* why_not;          ///< the reason, if it never batches
   /// For sums of products: where the pairs of operands (W, x) begin. The node's value is the sum of
-  /// all W x and, if there is an operand before the pairs, of that. The sum may be made in parts.
+  /// all W x and, if there is an operand before the pairs, of that. It is made from left to right,
+  /// in one order whatever the batch; the first parts may be made earlier than the rest.
   std::size_t first_pair;
 
   /// Nodes run together that agree in so many bytes of their attributes.

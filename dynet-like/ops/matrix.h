@@ -13,7 +13,9 @@ namespace dynet {
 /// The matrix product: {m,k} times {k,n} gives {m,n}, {m,k} times {k} gives {m}.
 Expression operator*(LocatedExpression x, const Expression& y);
 
-/// b + W1 x1 + W2 x2 + ...; b is {m}, or {m,n} as the products.
+/// b + W1 x1 + W2 x2 + ...; b is {m}, or {m,n} as the products. The sum is made from left to right.
+/// In a recurrence the products in front of the first that waits for its state are computed for all
+/// steps together: W x before U h is faster than behind it.
 Expression affine_transform(std::initializer_list<Expression> xs,
                             SourceLocation at = SourceLocation::current());
 Expression affine_transform(const std::vector<Expression>& xs,

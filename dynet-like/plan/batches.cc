@@ -7,6 +7,9 @@ namespace {
 
 constexpr std::uint32_t kNone = Signature::kNone;
 
+// With every part behind the first of them.
+Parts and_all_behind(Parts parts) { return {parts.bits | (~parts.bits + 1)}; }
+
 // Whether some pairs of a sum of products do not wait for the component.
 bool splits(const Signature& s, Parts later) {
   if (!s.has_products()) return false;
@@ -116,6 +119,9 @@ void Batcher::find_splits() {
   for (std::uint32_t sig = 0; sig < s_.members.size(); ++sig) {
     Member& member = s_.members[sig];
     Component& component = s_.components[member.component];
+    // A sum is made from left to right, wherever the graph is cut: what stands behind a part that
+    // waits does so too.
+    member.later = and_all_behind(member.later);
     member.split = component.loops && splits(signature(sig), member.later);
     component.splits |= member.split;
   }

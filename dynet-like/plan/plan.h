@@ -15,7 +15,7 @@ struct Step {
   std::uint32_t first;
   std::uint32_t count;
   Parts parts = {};      ///< of a sum of products: what this step computes
-  bool goes_on = false;  ///< it adds to what an earlier step of the same nodes has left
+  bool goes_on = false;  ///< it adds to the parts before, which an earlier step has left
 };
 
 /// Memory of the planner, kept from plan to plan so that planning does not allocate.
@@ -106,7 +106,8 @@ void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan
 /// each other's values, as the operations of a recurrent step do, form a component; inside it
 /// nodes run level by level. All other signatures run as one batch each: what waits for nobody,
 /// such as input projections and losses, is not done piece by piece. A sum of products in a
-/// component is cut: the products that do not wait for the component are one batch before it.
+/// component is cut: the products before the first that waits for the component are one batch
+/// before it. Sums are so made from left to right in every plan.
 void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
 
 /// As in batches, for graphs that are run forward only: the memory of a value is used again after

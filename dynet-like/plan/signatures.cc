@@ -30,15 +30,24 @@ bool same_operands(const GraphStore& graph, const Node& a, const Node& b) {
 
 std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
   std::uint64_t h = reinterpret_cast<std::uintptr_t>(n.form) + n.place();
-  const auto add = [&](std::uint64_t x) { h = (h ^ x) * 0x9e3779b97f4a7c15u; };
+  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15u;
+  const auto add = [&](std::uint64_t x) { h = (h ^ x) * kFactor; };
+  const auto add_shape = [&](const Dim& dim) {
+    add(dim.bd);
+    for (std::uint64_t k = 0; k < dim.nd; ++k)
+      if (dim.d[k] != 1) add(k << 32 | dim.d[k]);  // {3} and {3, 1} are one shape
+  };
   const BatchRule& rule = n.form->batch.value;
-  add(n.arity + (std::uint64_t{n.dim.bd} << 32));
-  add(n.dim.batch_size() + (std::uint64_t{n.dim[0]} << 32));
-  if (rule.has_products())
-    for (std::size_t k = 0; k < n.arity; ++k)
-      if (rule.shares(k)) add(graph.args[n.first_arg + k]);
+  add(n.arity);
+  add_shape(n.dim);
+  for (std::size_t k = 0; k < n.arity; ++k) {
+    const NodeId a = graph.args[n.first_arg + k];
+    rule.shares(k) ? add(a) : add_shape(graph.nodes[a].dim);
+  }
   for (std::size_t w = 0; w < rule.signature_bytes / 8; ++w) add(graph.attrs[n.attr + w]);
-  return h ^ h >> 29;
+  // Numbers such as doubles differ in their upper bits only, and a table looks at the lower ones.
+  h = (h ^ h >> 32) * kFactor;
+  return h ^ h >> 32;
 }
 
 bool alike(const GraphStore& graph, const Node& a, const Node& b) {

@@ -166,18 +166,16 @@ void affine_forward(const Batch<T>& b) {
   bool add = b.goes_on;
   // The first product begins with the bias where it can, which saves a pass over the values.
   const T* start = nullptr;
-  if (b.parts.has(0)) {
-    if (!add && bias.bd == 1 && rows == y.rows() && b.arity > 2 && b.parts.has(1)) {
-      start = b.in(0, 0);
-    } else {
-      for (std::size_t i = 0; i < b.count; ++i)
-        for (std::size_t e = 0; e < y.bd; ++e) {
-          const T* from = b.in(0, i) + (bias.bd == 1 ? 0 : e * rows);
-          for (std::size_t at = 0; at < size; at += rows)
-            store_or_add(add, array(b.out(i) + e * size + at, rows), array(from, rows));
-        }
-      add = true;
-    }
+  if (!b.goes_on && bias.bd == 1 && rows == y.rows() && b.arity > 2 && b.parts.has(1)) {
+    start = b.in(0, 0);
+  } else if (!b.goes_on) {
+    for (std::size_t i = 0; i < b.count; ++i)
+      for (std::size_t e = 0; e < y.bd; ++e) {
+        const T* from = b.in(0, i) + (bias.bd == 1 ? 0 : e * rows);
+        for (std::size_t at = 0; at < size; at += rows)
+          std::copy_n(from, rows, b.out(i) + e * size + at);
+      }
+    add = true;
   }
   for (std::size_t k = 1; k + 1 < b.arity; k += 2)
     if (b.parts.has(1 + k / 2)) {
@@ -191,7 +189,7 @@ template <class T>
 void affine_backward(const GradientBatch<T>& b) {
   const Dim &y = b.dim(), &bias = b.dim(0);
   const std::size_t size = y.batch_size(), rows = bias.batch_size();
-  for (std::size_t i = 0; i < b.count; ++i) {
+  for (std::size_t i = 0; b.first == 0 && i < b.count; ++i) {
     T* d = b.d_in(0, i);
     if (!d || b.share > 0) continue;
     bool add = b.add(0, i);
@@ -203,7 +201,8 @@ void affine_backward(const GradientBatch<T>& b) {
         store_or_add(add, array(to, rows), array(b.d_out(i) + e * size + at, rows));
     }
   }
-  for (std::size_t k = 1; k + 1 < b.arity; k += 2) multiply_nodes_backward(b, k, k + 1);
+  const std::size_t end = std::min(b.end, b.arity - 1);
+  for (std::size_t k = b.first | 1; k < end; k += 2) multiply_nodes_backward(b, k, k + 1);
 }
 
 // Each: `value` is the number, `slope_x` and `slope_y` its gradients.

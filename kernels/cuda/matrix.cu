@@ -87,16 +87,13 @@ void multiply_nodes_backward(Queue& q, const GradientBatch<float>& b, std::size_
   column_gradient(q, b, w, x);
 }
 
-// The bias, for every column; added to what is there, if anything.
+// The bias, for every column.
 struct Bias {
   Many<const float> bias;
   std::size_t rows, size, step;  // of the bias, of a batch element of y, from bias to bias
-  const float* before;
-  std::size_t before_step;
   __device__ float operator()(std::size_t i, std::size_t e) const {
     const Quotient at = divide(e, size);
-    const float v = bias[i][at.by * step + divide(at.rest, rows).rest];
-    return before ? before[i * before_step + e] + v : v;
+    return bias[i][at.by * step + divide(at.rest, rows).rest];
   }
 };
 
@@ -131,19 +128,19 @@ void matmul_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 void affine_forward(Queue& q, const Batch<float>& b) {
-  make_side_by_side(q, b, b.goes_on, [&](float* y, bool add) {
-    const std::size_t all = b.dim().size(), rows = b.dim(0).batch_size();
-    if (b.parts.has(0)) {
-      each_element(q, {y, all, nullptr}, b.count, all,
-                   Bias{q.ins(b, 0), rows, b.dim().batch_size(), b.dim(0).bd == 1 ? 0 : rows,
-                        add ? y : nullptr, all});
-      add = true;
-    }
+  if (b.goes_on) {  // one after another, in the order in which they would be added at once
     for (std::size_t k = 1; k + 1 < b.arity; k += 2)
-      if (b.parts.has(1 + k / 2)) {
-        multiply_nodes(q, b, k, k + 1, y, add);
-        add = true;
-      }
+      if (b.parts.has(1 + k / 2))
+        make_side_by_side(q, b, true,
+                          [&](float* y, bool add) { multiply_nodes(q, b, k, k + 1, y, add); });
+    return;
+  }
+  make_side_by_side(q, b, false, [&](float* y, bool) {
+    const std::size_t all = b.dim().size(), rows = b.dim(0).batch_size();
+    each_element(q, {y, all, nullptr}, b.count, all,
+                 Bias{q.ins(b, 0), rows, b.dim().batch_size(), b.dim(0).bd == 1 ? 0 : rows});
+    for (std::size_t k = 1; k + 1 < b.arity; k += 2)
+      if (b.parts.has(1 + k / 2)) multiply_nodes(q, b, k, k + 1, y, true);
   });
 }
 
@@ -161,8 +158,9 @@ void bias_gradient(Queue& q, const GradientBatch<float>& b) {
 }
 
 void affine_backward(Queue& q, const GradientBatch<float>& b) {
-  bias_gradient(q, b);
-  for (std::size_t k = 1; k + 1 < b.arity; k += 2) multiply_nodes_backward(q, b, k, k + 1);
+  if (b.first == 0) bias_gradient(q, b);
+  const std::size_t end = std::min(b.end, b.arity - 1);
+  for (std::size_t k = b.first | 1; k < end; k += 2) multiply_nodes_backward(q, b, k, k + 1);
 }
 
 }  // namespace

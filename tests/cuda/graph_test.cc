@@ -103,6 +103,38 @@ TEST_CASE("two runs on the device are the same bits", "[cuda]") {
   CHECK(parameters[0] == parameters[1]);
 }
 
+TEST_CASE("sums of products are made in one order on the device, in batches or not", "[cuda]") {
+  // Of one row and one column each: the order inside a product is the library's.
+  ParameterCollection pc;
+  pc.set_seed(5);
+  std::vector<Parameter> p;
+  for (int k = 0; k < 4; ++k) p.push_back(pc.add_parameters({1, 1}));
+  for (unsigned place = 0; place < 3; ++place) {  // of the recurrent product
+    CAPTURE(place);
+    Floats values[2];
+    for (const bool batched : {false, true}) {
+      ComputationGraph g(batched);
+      g.set_device(gpu());
+      std::vector<Expression> all;
+      for (unsigned s = 0; s < 5; ++s) {
+        Expression h = constant(g, {1}, 0.1f * static_cast<float>(s));
+        for (unsigned t = 0; t < 4 + s % 2; ++t) {
+          std::vector<Expression> terms = {parameter(g, p[3])};
+          for (unsigned k = 0; k < 3; ++k) {
+            terms.push_back(parameter(g, p[k]));
+            terms.push_back(k == place ? h
+                                       : constant(g, {1}, 0.3f * static_cast<float>(s + t + k)));
+          }
+          terms.insert(terms.end(), {terms[2 * place + 1], h});
+          all.push_back(h = affine_transform(terms));
+        }
+      }
+      values[batched] = as_vector(concatenate(all).value());
+    }
+    CHECK(values[0] == values[1]);
+  }
+}
+
 TEST_CASE("values on the device may be read while a graph is built", "[cuda]") {
   Model m;
   ComputationGraph g, h;

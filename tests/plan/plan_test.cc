@@ -158,7 +158,9 @@ TEST_CASE("what waits for nobody is one batch, however deep it lies") {
     }
     if (f == &sum && s.goes_on) {
       ++sums;
-      CHECK(s.parts.bits == Parts::bit(2));
+      CHECK(s.parts.has(2));
+      CHECK_FALSE(s.parts.has(0));
+      CHECK_FALSE(s.parts.has(1));
       CHECK(s.count == (sums <= 3 ? 2 : 1));
     }
     steps += f == &step;
@@ -170,6 +172,40 @@ TEST_CASE("what waits for nobody is one batch, however deep it lies") {
   CHECK(sums == 5);
   CHECK(steps == 5);
   CHECK(losses == 1);
+}
+
+TEST_CASE("sums of products are cut in front of the first that waits, so that their order stays") {
+  const OpForm sum = form("sum", Kind::compute, BatchRule::products(1));
+  for (unsigned place = 0; place < 3; ++place) {  // of the product that waits, among three
+    CAPTURE(place);
+    Graph g;
+    const NodeId bias = g.add(kIn, {1}), w = g.add(kIn, {4, 4}), u = g.add(kIn, {4, 4});
+    NodeId h = g.add(kIn, {5});
+    for (unsigned t = 0; t < 4; ++t) {
+      Nodes terms = {bias};
+      for (unsigned k = 0; k < 3; ++k) {
+        terms.push_back(k == place ? u : w);
+        terms.push_back(k == place ? h : g.add(kIn, {4}));
+      }
+      h = g.add(kOther, {5}, {g.add(sum, {4}, terms)});
+    }
+    const auto n = static_cast<NodeId>(g.nodes.size());
+    for (const Planner planner : {plan_in_batches, plan_to_forget}) {
+      Plan plan;
+      planner(g, 0, n, plan);
+      check_steps(g, 0, n, plan);
+      std::size_t earlier = 0, later = 0;
+      for (const Step& s : plan.steps) {
+        if (g.nodes[plan.order[s.first]].form != &sum) continue;
+        earlier += !s.goes_on && !s.parts.all();
+        later += s.goes_on || s.parts.all();
+        for (std::size_t part = 0; part < 4; ++part)
+          if (!s.parts.all()) CHECK(s.parts.has(part) == (s.goes_on == (part > place)));
+      }
+      CHECK(earlier == (place > 0));
+      CHECK(later == 4);
+    }
+  }
 }
 
 TEST_CASE("nodes that look alike to a hash are compared in full") {

@@ -383,7 +383,7 @@ void compare_plans(const GraphStore& graph, NodeId loss, double tolerance) {
     gradients =
         std::max(gradients, difference(one.gradients[id].data(), many.gradients[id].data(), n));
   }
-  CHECK(values <= tolerance);
+  CHECK(values == 0);  // what a node runs together with has no part in its value
   CHECK(gradients <= tolerance);
 }
 

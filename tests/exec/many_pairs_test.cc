@@ -1,0 +1,119 @@
+// Sums of many products take time for each product, not for each pair of them: kernels are asked
+// for so many operands in all.
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "dynet-like/ops/form.h"
+#include "dynet-like/plan/signatures.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+std::size_t asked = 0, given = 0;
+
+/// b + sum of W x for matrices of one row and one column.
+template <class T>
+void forward(const Batch<T>& b) {
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T y = b.goes_on ? *b.out(i) : *b.in(0, i);
+    for (std::size_t k = 1; k < b.arity; k += 2)
+      if (b.parts.has(1 + k / 2)) y += *b.in(k, i) * *b.in(k + 1, i);
+    *b.out(i) = y;
+  }
+}
+
+template <class T>
+void backward(const GradientBatch<T>& b) {
+  const std::size_t end = std::min(b.end, b.arity);
+  asked += end - b.first;
+  for (std::size_t k = b.first; k < end; ++k)
+    for (std::size_t i = 0; i < b.count; ++i) {
+      T* const d = b.d_in(k, i);
+      if (!d) continue;
+      ++given;
+      const T g = k == 0 ? *b.d_out(i) : *b.d_out(i) * *b.in(k % 2 == 1 ? k + 1 : k - 1, i);
+      *d = b.add(k, i) ? *d + g : g;
+    }
+}
+
+const OpForm kCounted{.name = "counted",
+                      .kind = Kind::compute,
+                      .shape = [](const Operands&) { return Dim({1}); },
+                      .batch = BatchRule::products(1),
+                      .reads = Reads::inputs,
+                      .aux = no_aux,
+                      .passes_gradient = true,
+                      .forward = DYNET_FORWARD(forward),
+                      .backward = DYNET_BACKWARD(backward),
+                      .cuda = CudaRule::never("a test")};
+
+struct Model {
+  ParameterCollection pc;
+  Parameter b = pc.add_parameters({1}), w = pc.add_parameters({1}), x = pc.add_parameters({1});
+};
+
+/// Sums of n products, each waiting for the one before; the gradients of all parameters.
+std::vector<float> run(Model& m, unsigned n, bool own, unsigned sums, bool counted) {
+  m.pc.reset_gradient();
+  ComputationGraph g;
+  std::vector<Expression> terms = {parameter(g, m.b)}, losses;
+  const Expression w = parameter(g, m.w), x = parameter(g, m.x);
+  for (unsigned k = 0; k < n; ++k) {
+    terms.push_back(own ? w * (1 + 0.01f * static_cast<float>(k)) : w);
+    terms.push_back(x * (0.5f / static_cast<float>(n)));
+  }
+  for (unsigned s = 0; s < sums; ++s) {
+    const Expression y = counted ? add_node(kCounted, terms, {}, SourceLocation::current())
+                                 : affine_transform(terms);
+    losses.push_back(y);
+    terms[2] = tanh(y);
+  }
+  g.backward(sum(losses));
+  std::vector<float> result;
+  for (const Parameter& p : {m.b, m.w, m.x}) result.push_back(as_vector(p.gradients())[0]);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel is asked for every operand of a sum of products once or twice") {
+  Model m;
+  for (const bool own : {false, true})
+    for (const unsigned sums : {1u, 3u})
+      for (const unsigned n : {1u, 4u, 500u}) {
+        CAPTURE(own, sums, n);
+        asked = given = 0;
+        const std::vector<float> got = run(m, n, own, sums, true);
+        CHECK(given == sums * (2 * std::size_t{n} + 1));
+        CHECK(asked <= 2 * given);
+        const std::vector<float> expected = run(m, n, own, sums, false);
+        for (std::size_t k = 0; k < expected.size(); ++k)
+          CHECK(got[k] == Approx(expected[k]).epsilon(1e-4));
+      }
+}
+
+TEST_CASE("signatures that differ only in what their operands are like have different hashes") {
+  // Else a table of them is searched one by one.
+  ComputationGraph g;
+  std::vector<std::uint64_t> hashes;
+  const auto add = [&](const Expression& e) {
+    hashes.push_back(signature_hash(g.store(), g.store().nodes[e.i]) & 0xffff);
+  };
+  for (unsigned i = 0; i < 500; ++i) {
+    add(sum_elems(ones(g, {1 + i % 5, 1 + i / 5 % 10, 1 + i / 50})));
+    add(elu(ones(g, {2}), 1.0f + static_cast<float>(i)));
+  }
+  std::sort(hashes.begin(), hashes.end());
+  const auto different = std::unique(hashes.begin(), hashes.end()) - hashes.begin();
+  CHECK(different > 950);  // of 1,000 in 65,536 places
+  const Expression x = ones(g, {3}), y = reshape(ones(g, {3}), {3, 1});
+  const auto hash = [&](const Expression& e) {
+    return signature_hash(g.store(), g.store().nodes[e.i]);
+  };
+  CHECK(hash(sum_elems(x)) == hash(sum_elems(y)));
+}
