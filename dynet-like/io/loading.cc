@@ -5,6 +5,7 @@
 #include <set>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 
 namespace dynet {
 namespace {
@@ -128,19 +129,20 @@ Loading::Loading(LoadOptions options) : options_(std::move(options)) {
 }
 
 std::string Loading::renamed(const std::string& name) {
-  const std::pair<const std::string, std::string>* best = nullptr;
-  for (const auto& rule : options_.rename) {
-    const bool fits =
-        rule.first == name || (rule.first.ends_with('/') && name.starts_with(rule.first));
-    if (fits && (!best || rule.first.size() > best->first.size())) best = &rule;
+  // The whole name, then what it begins with, the longest first.
+  for (std::size_t n = name.size(); n != 0;) {
+    if (const auto rule = options_.rename.find(name.substr(0, n)); rule != options_.rename.end()) {
+      rename_used_[rule->first] = true;
+      return rule->second + name.substr(n);
+    }
+    const std::size_t slash = n < 2 ? name.npos : name.rfind('/', n - 2);
+    n = slash == name.npos ? 0 : slash + 1;
   }
-  if (!best) return name;
-  rename_used_[best->first] = true;
-  return best->second + name.substr(best->first.size());
+  return name;
 }
 
-void Loading::differ(bool allowed, std::string why) {
-  (allowed ? left_out_ : differences_).push_back(std::move(why));
+void Loading::differ(bool allowed, const std::string& why) {
+  (allowed ? left_out_ : differences_).push_back(printable(why));
 }
 
 void Loading::take(ParameterStorage& p, const SavedTensor& t, const std::vector<float>* values) {
@@ -241,8 +243,7 @@ void Loading::add(Trainer& trainer, IncomingGroup in) {
     const bool extra = p == here.end();
     if (extra ? options_.allow_extra
               : options_.allow_reshaped && p->second->full_dim() != t.dim()) {
-      if (t.array == 0)
-        left_out_.push_back(what + (extra ? " is in the file only" : " is reshaped"));
+      if (t.array == 0) differ(true, what + (extra ? " is in the file only" : " is reshaped"));
       continue;
     }
     if (t.array == 0) snapshot.entries.push_back({name, t.dim(), {}});
@@ -267,7 +268,7 @@ void Loading::add(Trainer& trainer, IncomingGroup in) {
       std::copy(in.values[i].begin(), in.values[i].end(), a.data());
     }
   }
-  for (std::string& s : trainer.differences(snapshot)) differ(false, std::move(s));
+  for (const std::string& s : trainer.differences(snapshot)) differ(false, s);
   trainers_.emplace_back(&trainer, std::move(snapshot));
 }
 

@@ -35,7 +35,7 @@ struct LoadOptions {
 /// What a load did.
 struct LoadReport {
   std::size_t loaded = 0;             ///< parameters and tables that got their values
-  std::vector<std::string> left_out;  ///< the differences that LoadOptions allowed
+  std::vector<std::string> left_out;  ///< the differences that LoadOptions allowed, printable
 };
 
 /// The parameters of a collection and below it, parameters first, and their names relative to it.
@@ -115,7 +115,7 @@ class Loading {
   };
   using Here = std::map<std::string, ParameterStorage*>;
 
-  void differ(bool allowed, std::string why);
+  void differ(bool allowed, const std::string& why);
   void match(const Here& here, IncomingGroup& in);
   void take(ParameterStorage& p, const SavedTensor& t, const std::vector<float>* values);
 
