@@ -172,14 +172,16 @@ std::vector<NamedTensor> tensors_of(const ParameterCollection& pc) {
 }
 
 std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& group) {
-  std::vector<NamedTensor> all;
-  for (const SavedTensor& t : group.tensors) {
-    std::vector<float> values(t.count());
-    file.read(t.data, reinterpret_cast<char*>(values.data()));
-    all.push_back(to_named_tensor(t, values.data()));
-    if (t.array > 0) all.back().name += "." + std::to_string(t.array);
-  }
-  return all;
+  return io_detail::with_memory("load", file.path(), [&] {
+    std::vector<NamedTensor> all;
+    for (const SavedTensor& t : group.tensors) {
+      std::vector<float> values(t.count());
+      file.read(t.data, reinterpret_cast<char*>(values.data()));
+      all.push_back(to_named_tensor(t, values.data()));
+      if (t.array > 0) all.back().name += "." + std::to_string(t.array);
+    }
+    return all;
+  });
 }
 
 std::pair<SavedTensor, std::vector<float>> to_saved_tensor(const NamedTensor& t) {

@@ -129,17 +129,17 @@ void NewFile::create() {
   int r = -EEXIST;
   for (int attempt = 0; attempt < 100 && r == -EEXIST; ++attempt) {
     tag = mix_bits(tag);
-    const std::string name = folder_ + stem_ + std::string(kMark) + digits_of(tag);
+    std::string name = folder_ + stem_ + std::string(kMark) + digits_of(tag);
     r = files_.open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (r < 0) continue;
     fd_ = r;
-    temporary_ = name;
+    temporary_.swap(name);  // which cannot fail, for now the file is there
     // Before the lock held, another process may have taken the file for a stale one.
     struct stat mine = {}, there = {};
     const int lock = files_.flock(fd_);
     const bool taken =
         lock == -EWOULDBLOCK || (files_.fstat(fd_, mine) >= 0 &&
-                                 (files_.stat(name, there) < 0 || mine.st_ino != there.st_ino));
+                                 (files_.stat(temporary_, there) < 0 || mine.st_ino != there.st_ino));
     if (!taken) return;
     give_up();
     r = -EEXIST;
@@ -176,11 +176,11 @@ void NewFile::commit() {
   // The new name lives in the folder. Some file systems cannot flush folders.
   const int folder = files_.open(folder_, O_RDONLY | O_DIRECTORY, 0);
   if (folder == -EACCES) return;
-  const std::string what = "it is written, but folder " + folder_ + " cannot be flushed";
-  must(what.c_str(), folder);
+  const char* const what = "it is written, but its folder cannot be flushed";
+  must(what, folder);
   const int r = files_.fsync(folder);
   files_.close(folder);
-  if (r != -EINVAL && r != -ENOTSUP) must(what.c_str(), r);
+  if (r != -EINVAL && r != -ENOTSUP) must(what, r);
 }
 
 void io_detail::out_of_memory(const char* verb, const std::string& path) {

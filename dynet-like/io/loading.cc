@@ -1,6 +1,7 @@
 #include "dynet-like/io/loading.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -97,6 +98,16 @@ GroupView view_of(const Trainer& trainer) {
       append(view, std::move(t), s.arrays[k]);
     }
   return view;
+}
+
+bool is_finite(const GroupView& view) {
+  const auto finite = [](auto x) { return std::isfinite(x); };
+  for (const auto& [name, x] : view.group.numbers)
+    if (!finite(x)) return false;
+  for (std::size_t i = 0; i < view.values.size(); ++i)
+    if (!std::all_of(view.values[i], view.values[i] + view.group.tensors[i].count(), finite))
+      return false;
+  return true;
 }
 
 std::string& Saving::add_thing(std::string kind) {

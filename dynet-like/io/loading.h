@@ -56,6 +56,8 @@ GroupView view_of(const ParameterCollection& pc);
 /// `kind` is "Parameter" or "LookupParameter".
 GroupView view_of(const ParameterHandle& p, const char* kind);
 GroupView view_of(const Trainer& trainer);
+/// Whether all of its numbers are finite.
+bool is_finite(const GroupView& view);
 
 /// What is to be written in a model file.
 class Saving {
