@@ -128,16 +128,19 @@ std::vector<Task> tasks() {
       {"read DyNet's text", with_model(text, [](const std::string& path,
                                                 Many& m) { TextFileLoader(path).populate(m.pc); })},
       {"write safetensors",
-       with_tensors(none, [](auto& path, auto& t) { write_safetensors(path, t); })},
-      {"read safetensors", with_tensors([](auto& path, auto& t) { write_safetensors(path, t); },
-                                        [](auto& path, auto&) { read_safetensors(path); })},
-      {"load safetensors", with_model([](auto& path, Many& m) { save_safetensors(path, m.pc); },
-                                      [](auto& path, Many& m) { load_safetensors(path, m.pc); })},
-      {"write .npz", with_tensors(none, [](auto& path, auto& t) { write_npz(path, t); })},
-      {"read .npz", with_tensors([](auto& path, auto& t) { write_npz(path, t); },
-                                 [](auto& path, auto&) { read_npz(path); })},
+       with_tensors(none, [](const std::string& path, auto& t) { write_safetensors(path, t); })},
+      {"read safetensors",
+       with_tensors([](const std::string& path, auto& t) { write_safetensors(path, t); },
+                    [](const std::string& path, auto&) { read_safetensors(path); })},
+      {"load safetensors",
+       with_model([](const std::string& path, Many& m) { save_safetensors(path, m.pc); },
+                  [](const std::string& path, Many& m) { load_safetensors(path, m.pc); })},
+      {"write .npz",
+       with_tensors(none, [](const std::string& path, auto& t) { write_npz(path, t); })},
+      {"read .npz", with_tensors([](const std::string& path, auto& t) { write_npz(path, t); },
+                                 [](const std::string& path, auto&) { read_npz(path); })},
       {"compare two lists of arrays", with_tensors(none,
-                                                   [](auto&, auto& t) {
+                                                   [](const std::string&, auto& t) {
                                                      std::ostringstream out;
                                                      print_differences({"a", t}, {"b", t}, out);
                                                    })},

@@ -194,7 +194,8 @@ void write_model_tensors(const std::string& path, const std::vector<NamedTensor>
     Saving saving;
     io_detail::save_thing(saving, ParameterCollection());
     if (words) io_detail::save_thing(saving, *words);
-    GroupView view{{"ParameterCollection", {}, {}}, {}, nullptr};
+    GroupView view;
+    view.group.kind = "ParameterCollection";
     std::vector<std::vector<float>> values;
     try {
       for (const NamedTensor& t : tensors) {
@@ -219,7 +220,8 @@ LoadReport store_tensors(const std::string& origin, const std::vector<NamedTenso
     Loading loading(values_only);
     std::map<std::string, const ParameterStorage*> here;
     for (const auto& [name, p] : named_parameters(pc)) here.emplace(name, p);
-    IncomingGroup in{{"ParameterCollection", {}, {}}, {}};
+    IncomingGroup in;
+    in.group.kind = "ParameterCollection";
     try {
       for (const NamedTensor& t : tensors) {
         const auto p = here.find(loading.renamed(with_slash(t.name)));

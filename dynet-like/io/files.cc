@@ -137,9 +137,9 @@ void NewFile::create() {
     // Before the lock held, another process may have taken the file for a stale one.
     struct stat mine = {}, there = {};
     const int lock = files_.flock(fd_);
-    const bool taken =
-        lock == -EWOULDBLOCK || (files_.fstat(fd_, mine) >= 0 &&
-                                 (files_.stat(temporary_, there) < 0 || mine.st_ino != there.st_ino));
+    const bool taken = lock == -EWOULDBLOCK ||
+                       (files_.fstat(fd_, mine) >= 0 &&
+                        (files_.stat(temporary_, there) < 0 || mine.st_ino != there.st_ino));
     if (!taken) return;
     give_up();
     r = -EEXIST;

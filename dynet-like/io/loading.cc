@@ -69,8 +69,12 @@ std::vector<std::pair<std::string, ParameterStorage*>> named_parameters(
   return list;
 }
 
+// Views are filled field by field: GCC 12 destroys twice what lies in inner braces if an outer
+// initializer throws.
 GroupView view_of(const ParameterCollection& pc) {
-  GroupView view{{"ParameterCollection", {}, {}}, {}, std::make_shared<ParameterCollection>(pc)};
+  GroupView view;
+  view.group.kind = "ParameterCollection";
+  view.owner = std::make_shared<ParameterCollection>(pc);
   for (const auto& [name, p] : named_parameters(pc)) append(view, tensor_of(*p, name), p->values);
   for_each_collection(find_node(pc), "/", [&](const std::string& path, CollectionNode& node) {
     view.group.numbers[path] = node.weight_decay;
@@ -82,13 +86,17 @@ GroupView view_of(const ParameterCollection& pc) {
 GroupView view_of(const ParameterHandle& p, const char* kind) {
   ParameterStorage& s = p.get_storage();
   s.settle_all();
-  GroupView view{{kind, {}, {}}, {}, p.shared()};
+  GroupView view;
+  view.group.kind = kind;
+  view.owner = p.shared();
   append(view, tensor_of(s, s.name), s.values);
   return view;
 }
 
 GroupView view_of(const Trainer& trainer) {
-  GroupView view{{trainer.kind(), trainer.numbers(), {}}, {}, nullptr};
+  GroupView view;
+  view.group.kind = trainer.kind();
+  view.group.numbers = trainer.numbers();
   for (const Trainer::StateView& s : trainer.state_views())
     for (std::size_t k = 0; k < s.arrays.size(); ++k) {
       SavedTensor t;
@@ -244,7 +252,9 @@ void Loading::add(const ParameterHandle& p, IncomingGroup in) {
 void Loading::add(Trainer& trainer, IncomingGroup in) {
   Here here;
   for (const auto& [name, p] : named_parameters(trainer.collection())) here.emplace(name, p);
-  TrainerSnapshot snapshot{in.group.kind, in.group.numbers, {}};
+  TrainerSnapshot snapshot;
+  snapshot.kind = in.group.kind;
+  snapshot.numbers = in.group.numbers;
   const std::size_t which = trainers_.size();
   for (std::size_t i = 0; i < in.group.tensors.size(); ++i) {
     const SavedTensor& t = in.group.tensors[i];

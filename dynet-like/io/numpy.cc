@@ -147,8 +147,8 @@ std::string to_last_fastest(const std::string& bytes, const std::vector<std::uin
 // A file of which the header was read.
 struct Layout {
   NamedTensor tensor;  // without its bytes
-  std::uint64_t bytes;
-  bool reversed, fortran;
+  std::uint64_t bytes = 0;
+  bool reversed = false, fortran = false;
 };
 
 // Where the values begin in a file that begins so and has `size` bytes.
@@ -177,7 +177,10 @@ Layout read_layout(std::string_view before, std::uint64_t left) {
   const std::size_t size = code ? type_size(code->type) : 1;
   if (!code || (order != '<' && order != '>' && order != '=' && !(order == '|' && size == 1)))
     throw FileError("it holds values of type '" + header.descr + "', which are not read");
-  Layout l{{}, byte_count(*header.shape, size, "it"), order == '>', *header.fortran};
+  Layout l;
+  l.bytes = byte_count(*header.shape, size, "it");
+  l.reversed = order == '>';
+  l.fortran = *header.fortran;
   l.tensor.type = code->type;
   l.tensor.shape = *header.shape;
   if (l.bytes != left)

@@ -131,7 +131,9 @@ IncomingGroup load_group(Archive& ar) {
     const auto number = get<std::uint64_t>(ar, "group");
     if (number >= helper->index->groups.size())
       throw FileError("the file has no group " + std::to_string(number));
-    return {helper->index->groups[number], {}};
+    IncomingGroup in;
+    in.group = helper->index->groups[number];
+    return in;
   }
   IncomingGroup in;
   in.group.kind = get<std::string>(ar, "kind");

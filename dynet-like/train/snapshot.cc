@@ -229,6 +229,9 @@ void Trainer::populate(std::istream& in) {
     const std::string name = text("a setting");
     s.numbers[name] = next(double(), "the value of a setting");
   }
+  std::size_t known = 0;  // a size that no parameter has is not worth its memory
+  for (auto* list : {&collection_.bank().parameters, &collection_.bank().tables})
+    for (auto& p : *list) known = std::max(known, p->size());
   for (auto n = next(std::size_t(), "the number of states"); n > 0; --n) {
     TrainerSnapshot::Entry e;
     need(static_cast<bool>(in >> std::quoted(e.name)), "a name is missing");
@@ -239,9 +242,6 @@ void Trainer::populate(std::istream& in) {
     e.dim = Dim(sizes);
     const auto arrays = next(std::size_t(), "a number of arrays");
     need(arrays <= TrainerSlice::kMaxArrays + 1, "there are too many arrays");
-    std::size_t known = 0;  // a size that no parameter has is not worth its memory
-    for (auto* list : {&collection_.bank().parameters, &collection_.bank().tables})
-      for (auto& p : *list) known = std::max(known, p->size());
     need(e.dim.size() <= known,
          "the state of " + quoted_printable(e.name) + " is larger than any parameter");
     for (std::size_t k = 0; k < arrays; ++k) {

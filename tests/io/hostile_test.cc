@@ -293,7 +293,7 @@ TEST_CASE("names from files are shown without control characters") {
     const float row[] = {1};
     write_word_vectors(folder / "v", {bad}, row, 1);
   }));
-  write_file(folder / "v", "1 2\n\x1b[2Jx\xff 1 y\n");
+  write_file(folder / "v", "1 2\nx \x1b[2Jx\xff 1\n");
   CHECK(message_of<FileError>([&] {
           read_word_vectors(folder / "v", [](auto, const auto&) {});
         }).find("\"\\u{1b}[2Jx\\xff\" is none") != std::string::npos);
