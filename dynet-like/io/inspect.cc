@@ -214,22 +214,23 @@ FileFormat detect_format(const std::string& path) {
 }
 
 std::vector<NamedTensor> read_tensors(const std::string& path) {
-  switch (const FileFormat format = detect_format(path)) {
-    case FileFormat::model:
-      return io_detail::with_memory("load", path, [&] {
+  return io_detail::with_memory("load", path, [&]() -> std::vector<NamedTensor> {
+    switch (const FileFormat format = detect_format(path)) {
+      case FileFormat::model: {
         const ModelFile file(path);
         file.verify_all();
         return tensors_of(file);
-      });
-    case FileFormat::safetensors:
-      return read_safetensors(path);
-    case FileFormat::npz:
-      return read_npz(path);
-    case FileFormat::npy:
-      return {read_npy(path)};
-    default:
-      return io_detail::with_memory("load", path, [&] { return read_vectors(path, format); });
-  }
+      }
+      case FileFormat::safetensors:
+        return read_safetensors(path);
+      case FileFormat::npz:
+        return read_npz(path);
+      case FileFormat::npy:
+        return {read_npy(path)};
+      default:
+        return read_vectors(path, format);
+    }
+  });
 }
 
 void write_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,

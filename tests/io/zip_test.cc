@@ -171,7 +171,8 @@ TEST_CASE("every changed byte of a member's data is noticed") {
   write_npz(folder / "m", {t});
   const std::string ours = read_file(folder / "m"), hand = lying(truth);
   std::size_t count = 0;
-  for (const std::string& good : {ours, hand}) {
+  const std::string both[] = {ours, hand};
+  for (const std::string& good : both) {
     // All bytes before the directory that belong to an array: its header and its values.
     const std::size_t end = good.find("PK\1\2");
     for (std::size_t i = good.find("\x93NUMPY"); i < end; ++i) {
@@ -180,8 +181,12 @@ TEST_CASE("every changed byte of a member's data is noticed") {
         std::string bad = good;
         bad[i] = static_cast<char>(bad[i] ^ flip);
         INFO(i);
-        REQUIRE_FALSE(refused(bad).empty());
-        ++count;
+        // Some bits behind the end of packed data mean nothing.
+        if (!refused(bad).empty())
+          ++count;
+        else
+          REQUIRE((&good == &both[1] && read(bad)[1].bytes == read(good)[1].bytes &&
+                   read(bad)[0].bytes == read(good)[0].bytes));
       }
     }
   }
