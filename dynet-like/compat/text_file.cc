@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 #include "dynet-like/io/pieces.h"
 
 namespace dynet {
@@ -18,8 +23,8 @@ constexpr std::string_view kSpace = " \t\r\n\v\f";
 
 void check_name(const std::string& name) {
   if (name.empty() || name.find_first_of(" \t\r\n\v\f#") != std::string::npos)
-    throw ArgumentError("a name in a model file has neither white space nor #, got \"" + name +
-                        '"');
+    throw ArgumentError("a name in a model file has neither white space nor #, got " +
+                        quoted_printable(name));
 }
 
 std::string with_slash(const std::string& key) { return key.back() == '/' ? key : key + "/"; }
@@ -56,9 +61,9 @@ std::string text_of(bool is_table, const std::string& name, const Dim& dim, cons
   return head + (gradient.empty() ? " ZERO_GRAD\n" : " FULL_GRAD\n") + text;
 }
 
-// The gradient of a parameter or table if any of it is not zero.
-std::vector<float> gradient_of(ParameterStorage& p) {
-  GradientLane* lane = p.bank->gradients.merge();
+// The gradient of a parameter or table if any of it is not zero. `lane` holds all gradients, or is
+// null.
+std::vector<float> gradient_of(const ParameterStorage& p, GradientLane* lane) {
   std::vector<float> g;
   if (!lane) return g;
   if (!p.is_lookup) {
@@ -75,7 +80,13 @@ std::vector<float> gradient_of(ParameterStorage& p) {
 }
 
 void set_gradient(ParameterStorage& p, const std::vector<float>& g) {
-  forget_gradients(*p.bank, [&](const ParameterStorage& other) { return &other == &p; });
+  p.bank->gradients.for_each([&](GradientLane& lane) {
+    if (p.is_lookup) {
+      if (RowGradients* rows = lane.find_rows(p.index)) rows->clear();
+    } else if (lane.find(p.index)) {
+      lane.forget(p.index);
+    }
+  });
   if (g.empty()) return;
   GradientLane& lane = p.bank->gradients.mine();
   float* to = p.is_lookup ? lane.rows(p.index, p.rows, p.row_size()).use_whole().g
@@ -99,34 +110,37 @@ class Reader {
   /// All tensors for which `wanted(name, is_table)` holds.
   template <class Wanted>
   std::vector<SavedText> read(Wanted wanted) {
-    std::vector<SavedText> all;
-    next_line();
-    while (more_) {
-      if (is_blank()) {
-        next_line();
-        continue;
+    return io_detail::with_memory("load", filename_, [&] {
+      std::vector<SavedText> all;
+      next_line();
+      while (more_) {
+        if (is_blank()) {
+          next_line();
+          continue;
+        }
+        bool has_gradient = false;
+        SavedText t = header(has_gradient);
+        const bool keep = wanted(t.name, t.is_table);
+        const std::size_t n = t.dim.size();
+        std::vector<float> numbers;
+        for (next_line(); more_ && !line_.starts_with('#'); next_line())
+          if (keep) read_numbers(numbers);
+        if (!keep) continue;
+        if (numbers.size() != (has_gradient ? 2 * n : n))
+          fail(t.line, t.name + " " + to_string(t.dim) + " needs " +
+                           std::to_string(has_gradient ? 2 * n : n) + " numbers, got " +
+                           std::to_string(numbers.size()));
+        t.gradient.assign(numbers.begin() + static_cast<std::ptrdiff_t>(n), numbers.end());
+        numbers.resize(n);
+        t.values = std::move(numbers);
+        all.push_back(std::move(t));
       }
-      bool has_gradient = false;
-      SavedText t = header(has_gradient);
-      const bool keep = wanted(t.name, t.is_table);
-      const std::size_t n = t.dim.size();
-      std::vector<float> numbers;
-      for (next_line(); more_ && !line_.starts_with('#'); next_line())
-        if (keep) read_numbers(numbers);
-      if (!keep) continue;
-      if (numbers.size() != (has_gradient ? 2 * n : n))
-        fail(t.line, t.name + " " + to_string(t.dim) + " needs " +
-                         std::to_string(has_gradient ? 2 * n : n) + " numbers, got " +
-                         std::to_string(numbers.size()));
-      t.values.assign(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(n));
-      t.gradient.assign(numbers.begin() + static_cast<std::ptrdiff_t>(n), numbers.end());
-      all.push_back(std::move(t));
-    }
-    return all;
+      return all;
+    });
   }
 
   [[noreturn]] void fail(std::size_t line, const std::string& why) const {
-    throw FileError(filename_ + (line ? ":" + std::to_string(line) : "") + ": " + why);
+    throw FileError(printable(filename_ + (line ? ":" + std::to_string(line) : "") + ": " + why));
   }
 
  private:
@@ -225,40 +239,96 @@ void populate_one(const std::string& filename, ParameterStorage& p, const std::s
 
 }  // namespace
 
-TextFileSaver::TextFileSaver(const std::string& filename, bool append)
-    : filename_(filename), out_(filename, append ? std::ios::app : std::ios::trunc) {
-  if (!out_) throw FileError(filename + ": cannot be written");
+// What one call of `save` writes: in place of the file, or at its end. If it fails the file is as
+// it was.
+class TextFileSaver::Output {
+ public:
+  Output(const std::string& filename, bool replaces) : filename_(filename) {
+    if (replaces) {
+      file_.emplace(filename);
+      return;
+    }
+    stream_.open(filename, std::ios::app | std::ios::binary);
+    if (!stream_) fail("cannot be written");
+    std::error_code unknown;
+    size_ = std::filesystem::file_size(filename, unknown);
+    regular_ = !unknown;
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output() {
+    if (committed_ || file_ || !regular_) return;
+    stream_.close();
+    std::error_code ignored;
+    std::filesystem::resize_file(filename_, size_, ignored);
+  }
+
+  void write(ParameterStorage& p, const std::string& name, GradientLane* gradients) {
+    p.settle_all();
+    const std::string text =
+        text_of(p.is_lookup, name, p.full_dim(), p.values, gradient_of(p, gradients));
+    file_ ? file_->write(text) : void(stream_ << text);
+  }
+  void commit() {
+    if (file_) return file_->commit();
+    stream_.close();
+    if (!stream_) fail("writing failed");
+    committed_ = true;
+  }
+
+ private:
+  [[noreturn]] void fail(const char* why) const {
+    throw FileError(printable(filename_) + ": " + why);
+  }
+
+  const std::string& filename_;
+  std::optional<NewFile> file_;
+  std::ofstream stream_;
+  std::uintmax_t size_ = 0;  // before
+  bool regular_ = false, committed_ = false;
+};
+
+TextFileSaver::TextFileSaver(const std::string& filename, bool append) : filename_(filename) {
+  // Into a pipe or a terminal as into any stream.
+  const auto type = std::filesystem::status(filename).type();
+  using std::filesystem::file_type;
+  replaces_ = !append && (type == file_type::regular || type == file_type::directory ||
+                          type == file_type::not_found);
+  const Output writable(filename, replaces_);
 }
 
-void TextFileSaver::finish() {
-  out_.flush();
-  if (!out_) throw FileError(filename_ + ": writing failed");
-}
-
-void TextFileSaver::write(ParameterStorage& p, const std::string& name) {
-  p.settle_all();
-  out_ << text_of(p.is_lookup, name, p.full_dim(), p.values, gradient_of(p));
+template <class WriteAll>
+void TextFileSaver::save_all(WriteAll write_all) {
+  io_detail::with_memory("save", filename_, [&] {
+    Output out(filename_, replaces_);
+    write_all(out);
+    out.commit();
+    replaces_ = false;
+  });
 }
 
 void TextFileSaver::save(const ParameterCollection& model, const std::string& key) {
   const std::size_t strip = key.empty() ? 0 : model.get_fullname().size();
   const std::string prefix = key.empty() ? "" : with_slash(key);
-  for (const Parameter& p : model.parameters_list())
-    write(p.get_storage(), prefix + p.get_fullname().substr(strip));
-  for (const LookupParameter& p : model.lookup_parameters_list())
-    write(p.get_storage(), prefix + p.get_fullname().substr(strip));
-  finish();
+  save_all([&](Output& out) {
+    GradientLane* gradients = model.bank().gradients.merge();
+    const auto write = [&](const ParameterHandle& p) {
+      out.write(p.get_storage(), prefix + p.get_fullname().substr(strip), gradients);
+    };
+    for (const Parameter& p : model.parameters_list()) write(p);
+    for (const LookupParameter& p : model.lookup_parameters_list()) write(p);
+  });
 }
 
-void TextFileSaver::save(const Parameter& p, const std::string& key) {
-  write(p.get_storage(), key.empty() ? p.get_fullname() : key);
-  finish();
+void TextFileSaver::save_one(const ParameterHandle& p, const std::string& key) {
+  ParameterStorage& s = p.get_storage();
+  save_all(
+      [&](Output& out) { out.write(s, key.empty() ? s.name : key, s.bank->gradients.merge()); });
 }
 
-void TextFileSaver::save(const LookupParameter& p, const std::string& key) {
-  write(p.get_storage(), key.empty() ? p.get_fullname() : key);
-  finish();
-}
+void TextFileSaver::save(const Parameter& p, const std::string& key) { save_one(p, key); }
+
+void TextFileSaver::save(const LookupParameter& p, const std::string& key) { save_one(p, key); }
 
 void TextFileLoader::populate(ParameterCollection& model, const std::string& key) {
   Reader in(filename_);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -47,8 +46,9 @@ class Loader {
   virtual LookupParameter load_lookup_param(ParameterCollection& model, const std::string& key) = 0;
 };
 
-/// Throws FileError if the file cannot be written, ArgumentError for a key or name that breaks the
-/// rule above.
+/// The first `save` replaces the file unless it is to be appended to, those after it append. Each
+/// writes all or nothing. Throws FileError if the file cannot be written, ArgumentError for a key
+/// or name that breaks the rule above.
 class TextFileSaver : public Saver {
  public:
   explicit TextFileSaver(const std::string& filename, bool append = false);
@@ -57,11 +57,14 @@ class TextFileSaver : public Saver {
   void save(const LookupParameter& p, const std::string& key = "") override;
 
  private:
-  void write(ParameterStorage& p, const std::string& name);
-  void finish();
+  class Output;
+
+  template <class WriteAll>
+  void save_all(WriteAll write_all);
+  void save_one(const ParameterHandle& p, const std::string& key);
 
   std::string filename_;
-  std::ofstream out_;
+  bool replaces_;
 };
 
 /// Throws FileError, naming the file and the line, for a file that cannot be read or holds

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 
 namespace dynet {
 namespace {
@@ -24,7 +25,8 @@ Checkpoints::Checkpoints(std::string folder, std::size_t keep, const SaveOptions
     : folder_(std::move(folder)), keep_(std::max<std::size_t>(keep, 1)), options_(options) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
-  if (error) throw FileError("cannot make the folder " + folder_ + ": " + error.message());
+  if (error)
+    throw FileError("cannot make the folder " + printable(folder_) + ": " + error.message());
 }
 
 std::vector<std::string> Checkpoints::paths() const {
@@ -32,7 +34,7 @@ std::vector<std::string> Checkpoints::paths() const {
   std::vector<std::string> names;
   const int r = (options_.files ? *options_.files : system).list(folder_, names);
   if (r < 0)
-    throw FileError("cannot list the folder " + folder_ + ": " +
+    throw FileError("cannot list the folder " + printable(folder_) + ": " +
                     std::generic_category().message(-r));
   std::erase_if(names, [](const std::string& name) { return !is_checkpoint(name); });
   std::sort(names.begin(), names.end());
@@ -46,7 +48,7 @@ std::string Checkpoints::next_path() const {
   if (!all.empty()) {
     const std::string& last = all.back();
     const std::string digits = last.substr(last.size() - kEnd.size() - kDigits, kDigits);
-    if (digits >= "18446744073709551615") throw FileError("no number follows " + last);
+    if (digits >= "18446744073709551615") throw FileError("no number follows " + printable(last));
     number = std::stoull(digits) + 1;
   }
   std::string digits = std::to_string(number);

@@ -4,16 +4,10 @@
 #include <limits>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 
 namespace dynet {
 namespace {
-
-std::string quoted(std::string_view word) {
-  std::string s = "\"";
-  s += word;
-  s += '"';
-  return s;
-}
 
 template <class Visit>
 void for_each_word(std::string_view line, Visit visit) {
@@ -29,7 +23,8 @@ void for_each_word(std::string_view line, Visit visit) {
 
 Dict::Dict(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
-    if (contains(word)) throw ArgumentError("Dict: the word " + quoted(word) + " comes twice");
+    if (contains(word))
+      throw ArgumentError("Dict: the word " + quoted_printable(word) + " comes twice");
     add(word);
   }
 }
@@ -66,7 +61,7 @@ int Dict::convert(std::string_view word) const {
 
 int Dict::unknown(std::string_view word) const {
   if (unk_id_ >= 0) return unk_id_;
-  throw ArgumentError("Dict: the word " + quoted(word) + " is unknown" +
+  throw ArgumentError("Dict: the word " + quoted_printable(word) + " is unknown" +
                       (frozen_ ? " and the dictionary is frozen" : ""));
 }
 
@@ -99,16 +94,26 @@ void read_sentence_pair(std::string_view line, std::vector<int>& source, Dict& s
   for_each_word(line, [&](std::string_view word) { separators += word == kSeparator; });
   if (separators != 1)
     throw ArgumentError("read_sentence_pair: the line needs one \"|||\", got " +
-                        std::to_string(separators) + ": " + std::string(line));
-  bool first = true;
+                        std::to_string(separators) + ": " + printable(line));
+  // An unknown word leaves both lists as they were.
+  std::vector<int> first, second;
+  bool behind = false;
   for_each_word(line, [&](std::string_view word) {
     if (word == kSeparator)
-      first = false;
-    else if (first)
-      source.push_back(source_dict.convert(word));
+      behind = true;
+    else if (behind)
+      second.push_back(target_dict.convert(word));
     else
-      target.push_back(target_dict.convert(word));
+      first.push_back(source_dict.convert(word));
   });
+  const std::size_t before = source.size();
+  source.insert(source.end(), first.begin(), first.end());
+  try {
+    target.insert(target.end(), second.begin(), second.end());
+  } catch (...) {
+    source.resize(before);
+    throw;
+  }
 }
 
 }  // namespace dynet

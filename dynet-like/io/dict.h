@@ -64,7 +64,8 @@ class Dict {
 std::vector<int> read_sentence(std::string_view line, Dict& dict);
 
 /// Appends the two halves of a line, `source words ||| target words`, each by its dictionary.
-/// Throws ArgumentError unless the separator comes exactly once.
+/// Throws ArgumentError unless the separator comes exactly once, and for words that a dictionary
+/// does not take; both lists are then as they were.
 void read_sentence_pair(std::string_view line, std::vector<int>& source, Dict& source_dict,
                         std::vector<int>& target, Dict& target_dict);
 

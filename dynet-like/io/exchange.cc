@@ -7,6 +7,7 @@
 #include <map>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/save.h"
 
@@ -171,14 +172,16 @@ std::vector<NamedTensor> tensors_of(const ParameterCollection& pc) {
 }
 
 std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& group) {
-  std::vector<NamedTensor> all;
-  for (const SavedTensor& t : group.tensors) {
-    std::vector<float> values(t.count());
-    file.read(t.data, reinterpret_cast<char*>(values.data()));
-    all.push_back(to_named_tensor(t, values.data()));
-    if (t.array > 0) all.back().name += "." + std::to_string(t.array);
-  }
-  return all;
+  return io_detail::with_memory("load", file.path(), [&] {
+    std::vector<NamedTensor> all;
+    for (const SavedTensor& t : group.tensors) {
+      std::vector<float> values(t.count());
+      file.read(t.data, reinterpret_cast<char*>(values.data()));
+      all.push_back(to_named_tensor(t, values.data()));
+      if (t.array > 0) all.back().name += "." + std::to_string(t.array);
+    }
+    return all;
+  });
 }
 
 std::pair<SavedTensor, std::vector<float>> to_saved_tensor(const NamedTensor& t) {
@@ -187,50 +190,56 @@ std::pair<SavedTensor, std::vector<float>> to_saved_tensor(const NamedTensor& t)
 
 void write_model_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                          const SaveOptions& options, const Dict* words) {
-  Saving saving;
-  io_detail::save_thing(saving, ParameterCollection());
-  if (words) io_detail::save_thing(saving, *words);
-  GroupView view{{"ParameterCollection", {}, {}}, {}, nullptr};
-  std::vector<std::vector<float>> values;
-  try {
-    for (const NamedTensor& t : tensors) {
-      auto [saved, ordered] = to_saved_tensor(t);
-      view.group.tensors.push_back(std::move(saved));
-      values.push_back(std::move(ordered));
+  io_detail::with_memory("save", path, [&] {
+    Saving saving;
+    io_detail::save_thing(saving, ParameterCollection());
+    if (words) io_detail::save_thing(saving, *words);
+    GroupView view;
+    view.group.kind = "ParameterCollection";
+    std::vector<std::vector<float>> values;
+    try {
+      for (const NamedTensor& t : tensors) {
+        auto [saved, ordered] = to_saved_tensor(t);
+        view.group.tensors.push_back(std::move(saved));
+        values.push_back(std::move(ordered));
+      }
+    } catch (const FileError& e) {
+      throw FileError("cannot save " + printable(path + ": " + e.what()));
     }
-  } catch (const FileError& e) {
-    throw FileError("cannot save " + path + ": " + e.what());
-  }
-  for (const auto& v : values) view.values.push_back(v.data());
-  saving.replace(0, std::move(view));
-  saving.write(path, options);
+    for (const auto& v : values) view.values.push_back(v.data());
+    saving.replace(0, std::move(view));
+    saving.write(path, options);
+  });
 }
 
 LoadReport store_tensors(const std::string& origin, const std::vector<NamedTensor>& tensors,
                          ParameterCollection& pc, const LoadOptions& options) {
-  LoadOptions values_only = options;
-  values_only.settings = false;  // other files have none
-  Loading loading(values_only);
-  std::map<std::string, const ParameterStorage*> here;
-  for (const auto& [name, p] : named_parameters(pc)) here.emplace(name, p);
-  IncomingGroup in{{"ParameterCollection", {}, {}}, {}};
-  try {
-    for (const NamedTensor& t : tensors) {
-      const auto p = here.find(loading.renamed(with_slash(t.name)));
-      const bool known = p != here.end();
-      SavedTensor s = saved_shape(t, known && p->second->is_lookup);
-      std::vector<float> ordered;
-      if (known) ordered = to_our_order(t, s.is_lookup);
-      in.values.push_back(std::move(ordered));
-      in.group.tensors.push_back(std::move(s));
+  return io_detail::with_memory("load", origin, [&] {
+    LoadOptions values_only = options;
+    values_only.settings = false;  // other files have none
+    Loading loading(values_only);
+    std::map<std::string, const ParameterStorage*> here;
+    for (const auto& [name, p] : named_parameters(pc)) here.emplace(name, p);
+    IncomingGroup in;
+    in.group.kind = "ParameterCollection";
+    try {
+      for (const NamedTensor& t : tensors) {
+        const auto p = here.find(loading.renamed(with_slash(t.name)));
+        const bool known = p != here.end();
+        SavedTensor s = saved_shape(t, known && p->second->is_lookup);
+        std::vector<float> ordered;
+        if (known) ordered = to_our_order(t, s.is_lookup);
+        in.values.push_back(std::move(ordered));
+        in.group.tensors.push_back(std::move(s));
+      }
+      loading.add(pc, std::move(in));
+      if (const std::string problem = loading.problem(); !problem.empty())
+        throw FileError("it does not fit: " + problem);
+    } catch (const FileError& e) {
+      throw FileError("cannot load " + printable(origin + ": " + e.what()));
     }
-    loading.add(pc, std::move(in));
-    if (const std::string problem = loading.problem(); !problem.empty())
-      throw FileError("it does not fit: " + problem);
-  } catch (const FileError& e) {
-    throw FileError("cannot load " + origin + ": " + e.what());
-  }
-  return loading.commit();
+    return loading.commit();
+  });
 }
 
 }  // namespace dynet

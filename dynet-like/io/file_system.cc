@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <system_error>
 
@@ -63,6 +64,13 @@ int FileSystem::stat(const std::string& path, struct stat& s) const {
 
 int FileSystem::access(const std::string& path, int mode) const {
   return repeat([&] { return ::access(path.c_str(), mode); });
+}
+
+int FileSystem::readlink(const std::string& path, std::string& to) const {
+  to.assign(PATH_MAX, '\0');
+  const auto n = repeat([&] { return ::readlink(path.c_str(), to.data(), to.size()); });
+  to.resize(n < 0 ? 0 : static_cast<std::size_t>(n));
+  return n < 0 ? static_cast<int>(n) : 0;
 }
 
 int FileSystem::rename(const std::string& from, const std::string& to) const {

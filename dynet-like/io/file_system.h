@@ -29,6 +29,8 @@ class FileSystem {
   virtual int fstat(int fd, struct stat& s) const;
   virtual int stat(const std::string& path, struct stat& s) const;
   virtual int access(const std::string& path, int mode) const;
+  /// Where a symbolic link leads, in `to`; -EINVAL for what is no link.
+  virtual int readlink(const std::string& path, std::string& to) const;
   virtual int rename(const std::string& from, const std::string& to) const;
   virtual int unlink(const std::string& path) const;
   /// The first `n` bytes of a file where the system keeps them, to be read only, or null if that is

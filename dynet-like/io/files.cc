@@ -7,28 +7,39 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/base/thread_number.h"
+#include "dynet-like/io/checksum.h"
 
 namespace dynet {
 namespace {
 
 constexpr std::string_view kMark = ".tmp-";
 constexpr std::size_t kDigits = 16, kSmall = std::size_t{1} << 16;
+constexpr std::size_t kLongName = 100;  // with the mark it would still fit anywhere
+constexpr int kMostLinks = 40;          // as many as Linux follows
 
 std::string reason(std::int64_t result) {
   return std::generic_category().message(static_cast<int>(-result));
 }
 
-bool is_temporary_of(std::string_view name, std::string_view target) {
-  if (name.size() != target.size() + kMark.size() + kDigits || !name.starts_with(target))
-    return false;
-  name.remove_prefix(target.size());
+std::string digits_of(std::uint64_t x) {
+  std::string s;
+  for (std::size_t i = 0; i < kDigits; ++i) s += "0123456789abcdef"[(x >> (4 * i)) & 15];
+  return s;
+}
+
+// With the slash, so that a name can be put behind it; empty for a name alone.
+std::string folder_part(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+bool is_temporary_of(std::string_view name, std::string_view stem) {
+  if (name.size() != stem.size() + kMark.size() + kDigits || !name.starts_with(stem)) return false;
+  name.remove_prefix(stem.size());
   return name.starts_with(kMark) &&
          name.find_first_not_of("0123456789abcdef", kMark.size()) == name.npos;
 }
@@ -44,18 +55,20 @@ std::uint64_t unlikely_number() {
 NewFile::NewFile(const std::string& path, const FileSystem* files)
     : files_(files ? *files : system_), path_(path), target_(path) {
   if (path.empty()) fail("the name is empty");
-  // Through a link the file itself is replaced, not the link.
-  std::error_code ignored;
-  if (const auto real = std::filesystem::canonical(path, ignored); !ignored)
-    target_ = real.string();
   struct stat old = {};
-  const bool exists = files_.stat(target_, old) >= 0;
+  const bool exists = files_.stat(path_, old) >= 0;
   if (exists && !S_ISREG(old.st_mode)) fail("it is not a regular file");
+  follow_links();
+  if (struct stat found = {}; exists && (files_.stat(target_, found) < 0 ||
+                                         found.st_dev != old.st_dev || found.st_ino != old.st_ino))
+    fail("the file that its link leads to has no name");
   if (exists)
     if (const int r = files_.access(target_, W_OK); r < 0)
       fail("it may not be written: " + reason(r));
-  const std::size_t slash = target_.rfind('/');
-  folder_ = slash == target_.npos ? "." : slash == 0 ? "/" : target_.substr(0, slash);
+  folder_ = folder_part(target_);
+  const std::string name = target_.substr(folder_.size());
+  stem_ = name.size() <= kLongName ? name : digits_of(checksum(name));
+  if (folder_.empty()) folder_ = "./";
   try {
     remove_stale();
     create();
@@ -81,7 +94,16 @@ void NewFile::give_up() noexcept {
 }
 
 void NewFile::fail(const std::string& why) const {
-  throw FileError("cannot save " + path_ + ": " + why);
+  throw FileError("cannot save " + printable(path_ + ": " + why));
+}
+
+// Not by the path that the system finds, for there need not be a file yet at the end of the links.
+void NewFile::follow_links() {
+  std::string to;
+  for (int n = 0; files_.readlink(target_, to) >= 0; ++n) {
+    if (n == kMostLinks) fail(reason(-ELOOP));
+    target_ = to.starts_with('/') ? to : folder_part(target_) + to;
+  }
 }
 
 void NewFile::must(const char* what, int result) {
@@ -90,12 +112,11 @@ void NewFile::must(const char* what, int result) {
 }
 
 void NewFile::remove_stale() const {
-  const std::string name = std::filesystem::path(target_).filename().string();
   std::vector<std::string> names;
   files_.list(folder_, names);  // that it cannot be read is no reason not to save
   for (const std::string& other : names) {
-    if (!is_temporary_of(other, name)) continue;
-    const std::string stale = (std::filesystem::path(folder_) / other).string();
+    if (!is_temporary_of(other, stem_)) continue;
+    const std::string stale = folder_ + other;
     const int fd = files_.open(stale, O_WRONLY | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0) continue;
     if (files_.flock(fd) >= 0) files_.unlink(stale);
@@ -108,18 +129,17 @@ void NewFile::create() {
   int r = -EEXIST;
   for (int attempt = 0; attempt < 100 && r == -EEXIST; ++attempt) {
     tag = mix_bits(tag);
-    std::string name = target_ + std::string(kMark);
-    for (std::size_t i = 0; i < kDigits; ++i) name += "0123456789abcdef"[(tag >> (4 * i)) & 15];
+    std::string name = folder_ + stem_ + std::string(kMark) + digits_of(tag);
     r = files_.open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (r < 0) continue;
     fd_ = r;
-    temporary_ = name;
+    temporary_.swap(name);  // which cannot fail, for now the file is there
     // Before the lock held, another process may have taken the file for a stale one.
     struct stat mine = {}, there = {};
     const int lock = files_.flock(fd_);
-    const bool taken =
-        lock == -EWOULDBLOCK || (files_.fstat(fd_, mine) >= 0 &&
-                                 (files_.stat(name, there) < 0 || mine.st_ino != there.st_ino));
+    const bool taken = lock == -EWOULDBLOCK ||
+                       (files_.fstat(fd_, mine) >= 0 &&
+                        (files_.stat(temporary_, there) < 0 || mine.st_ino != there.st_ino));
     if (!taken) return;
     give_up();
     r = -EEXIST;
@@ -156,11 +176,15 @@ void NewFile::commit() {
   // The new name lives in the folder. Some file systems cannot flush folders.
   const int folder = files_.open(folder_, O_RDONLY | O_DIRECTORY, 0);
   if (folder == -EACCES) return;
-  const std::string what = "it is written, but folder " + folder_ + " cannot be flushed";
-  must(what.c_str(), folder);
+  const char* const what = "it is written, but its folder cannot be flushed";
+  must(what, folder);
   const int r = files_.fsync(folder);
   files_.close(folder);
-  if (r != -EINVAL && r != -ENOTSUP) must(what.c_str(), r);
+  if (r != -EINVAL && r != -ENOTSUP) must(what, r);
+}
+
+void io_detail::out_of_memory(const char* verb, const std::string& path) {
+  throw OutOfMemoryError(std::string("cannot ") + verb + " " + printable(path) + ": out of memory");
 }
 
 void write_file(const std::string& path, std::string_view bytes, const SaveOptions& options) {
@@ -193,7 +217,7 @@ InputFile::~InputFile() {
 }
 
 void InputFile::fail(const std::string& why) const {
-  throw FileError("cannot load " + path_ + ": " + why);
+  throw FileError("cannot load " + printable(path_ + ": " + why));
 }
 
 void InputFile::read(std::uint64_t at, char* to, std::size_t n) const {
@@ -212,9 +236,11 @@ const char* InputFile::map() {
   return mapped_;
 }
 
-std::string InputFile::read_all() const {
-  std::string bytes(size_, '\0');
-  read(0, bytes.data(), bytes.size());
+std::string InputFile::read(std::uint64_t at, std::uint64_t n) const {
+  if (at > size_ || n > size_ - at)
+    fail("the file is cut short: it ends after " + std::to_string(size_) + " bytes");
+  std::string bytes(n, '\0');
+  read(at, bytes.data(), n);
   return bytes;
 }
 

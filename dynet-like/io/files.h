@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "dynet-like/base/errors.h"
 #include "dynet-like/io/file_system.h"
 
 namespace dynet {
@@ -15,12 +18,13 @@ struct SaveOptions {
 
 /// A file that appears under its name as a whole, or not at all.
 ///
-/// The bytes go to a new file beside the target, `<target>.tmp-<16 digits>`, which `commit` flushes
-/// to the disk and renames; then it flushes the folder. Whatever fails, the new file is removed, an
-/// old file is untouched, and FileError names the file and the cause. Files of this kind that a
-/// process left behind when it was killed are removed by the next one that writes the same target;
-/// a lock tells them from files that are being written. The mode of an old file is kept, a symbolic
-/// link is followed, anything but a regular file is refused.
+/// The bytes go to a new file beside the target, `<target>.tmp-<16 digits>` (for names of more than
+/// 100 bytes `<their hash>.tmp-<16 digits>`), which `commit` flushes to the disk and renames; then
+/// it flushes the folder. Whatever fails, the new file is removed, an old file is untouched, and
+/// FileError names the file and the cause. Files of this kind that a process left behind when it
+/// was killed are removed by the next one that writes the same target; a lock tells them from files
+/// that are being written. The mode of an old file is kept, anything but a regular file is refused.
+/// Through a symbolic link the file that it leads to is replaced, or made where there is none.
 class NewFile {
  public:
   /// `files` must outlive this; null: the operating system's.
@@ -38,6 +42,7 @@ class NewFile {
   [[noreturn]] void fail(const std::string& why) const;
 
  private:
+  void follow_links();
   void remove_stale() const;
   void create();
   void give_up() noexcept;
@@ -46,15 +51,37 @@ class NewFile {
 
   FileSystem system_;
   const FileSystem& files_;
-  std::string path_, target_, folder_, temporary_;
-  std::string waiting_;  // small pieces on their way
+  std::string path_, target_, folder_;
+  std::string stem_;       // what the names of temporary files begin with
+  std::string temporary_;  // the path of ours
+  std::string waiting_;    // small pieces on their way
   int fd_ = -1;
 };
+
+namespace io_detail {
+
+/// Throws OutOfMemoryError: `cannot load PATH: out of memory`.
+[[noreturn]] void out_of_memory(const char* verb, const std::string& path);
+
+/// Does work on a file. Memory that it cannot have is an OutOfMemoryError that names the file.
+template <class Work>
+decltype(auto) with_memory(const char* verb, const std::string& path, Work work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    out_of_memory(verb, path);
+  } catch (const std::length_error&) {
+    out_of_memory(verb, path);
+  }
+}
+
+}  // namespace io_detail
 
 /// A whole file at once, as NewFile writes it.
 void write_file(const std::string& path, std::string_view bytes, const SaveOptions& options = {});
 
-/// A regular file to be read. Errors are FileError with the name and the cause.
+/// A regular file to be read. Errors are FileError with the name and the cause, in which what is
+/// not printable is escaped.
 class InputFile {
  public:
   /// `files` must outlive this; null: the operating system's.
@@ -67,8 +94,8 @@ class InputFile {
   std::uint64_t size() const { return size_; }
   /// Throws if the file ends before.
   void read(std::uint64_t at, char* to, std::size_t n) const;
-  /// All of it.
-  std::string read_all() const;
+  /// `n` bytes. Throws before it takes memory for them if the file has fewer.
+  std::string read(std::uint64_t at, std::uint64_t n) const;
   /// All of it where the system keeps it, as long as this lives; null if that is not possible. A
   /// program that cuts the file short meanwhile ends this process.
   const char* map();
@@ -82,5 +109,19 @@ class InputFile {
   std::uint64_t size_ = 0;
   const char* mapped_ = nullptr;
 };
+
+namespace io_detail {
+
+/// What takes bytes of a file apart: its FileError becomes one of the file.
+template <class Work>
+decltype(auto) with_name_of(const InputFile& file, Work work) {
+  try {
+    return work();
+  } catch (const FileError& e) {
+    file.fail(e.what());
+  }
+}
+
+}  // namespace io_detail
 
 }  // namespace dynet

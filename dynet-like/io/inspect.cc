@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 #include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
@@ -65,17 +66,17 @@ void inspect_model(const std::string& path, std::ostream& out) {
   const ModelFile file(path);
   file.verify_all();
   const std::vector<NamedTensor> tensors = tensors_of(file);
-  out << path << ": model file, format version " << kFormatVersion << ", " << file.size()
+  out << printable(path) << ": model file, format version " << kFormatVersion << ", " << file.size()
       << " bytes, all checksums right\n";
   for (std::size_t i = 0; i < file.index().things.size(); ++i) {
     const SavedThing& t = file.index().things[i];
-    out << "thing " << i + 1 << ": " << t.kind << ", " << t.data.size << " bytes\n";
+    out << "thing " << i + 1 << ": " << printable(t.kind) << ", " << t.data.size << " bytes\n";
   }
   for (const SavedGroup& g : file.index().groups) {
-    out << g.kind << ", " << g.tensors.size() << " tensors";
-    for (const auto& [name, x] : g.numbers) out << "\n    " << name << " = " << x;
+    out << printable(g.kind) << ", " << g.tensors.size() << " tensors";
+    for (const auto& [name, x] : g.numbers) out << "\n    " << printable(name) << " = " << x;
     for (const SavedTensor& t : g.tensors)
-      if (!t.updated) out << "\n    " << t.name << " is frozen";
+      if (!t.updated) out << "\n    " << printable(t.name) << " is frozen";
     out << '\n';
   }
   print_tensors(tensors, out);
@@ -149,7 +150,7 @@ void write_vectors(const std::string& path, const std::vector<NamedTensor>& tens
                    FileFormat format, const SaveOptions& options) {
   const auto v = vectors_of(tensors);
   if (!v)
-    throw FileError("cannot save " + path +
+    throw FileError("cannot save " + printable(path) +
                     ": word vectors are an array `vectors` and the bytes of as many `words`");
   write_word_vectors(path, v->words, v->values.data(), v->dimension, vector_format(format),
                      options);
@@ -193,7 +194,7 @@ FileFormat format_of_name(const std::string& path) {
   if (const auto format = find_format(path)) return *format;
   std::string ends;
   for (const auto& [end, format] : kEnds) ends += " " + std::string(end);
-  throw FileError(path + ": the name says no format; it must end in one of" + ends);
+  throw FileError(printable(path) + ": the name says no format; it must end in one of" + ends);
 }
 
 FileFormat detect_format(const std::string& path) {
@@ -213,47 +214,51 @@ FileFormat detect_format(const std::string& path) {
 }
 
 std::vector<NamedTensor> read_tensors(const std::string& path) {
-  switch (const FileFormat format = detect_format(path)) {
-    case FileFormat::model: {
-      const ModelFile file(path);
-      file.verify_all();
-      return tensors_of(file);
+  return io_detail::with_memory("load", path, [&]() -> std::vector<NamedTensor> {
+    switch (const FileFormat format = detect_format(path)) {
+      case FileFormat::model: {
+        const ModelFile file(path);
+        file.verify_all();
+        return tensors_of(file);
+      }
+      case FileFormat::safetensors:
+        return read_safetensors(path);
+      case FileFormat::npz:
+        return read_npz(path);
+      case FileFormat::npy:
+        return {read_npy(path)};
+      default:
+        return read_vectors(path, format);
     }
-    case FileFormat::safetensors:
-      return read_safetensors(path);
-    case FileFormat::npz:
-      return read_npz(path);
-    case FileFormat::npy:
-      return {read_npy(path)};
-    default:
-      return read_vectors(path, format);
-  }
+  });
 }
 
 void write_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                    const SaveOptions& options) {
-  switch (const FileFormat format = format_of_name(path)) {
-    case FileFormat::model:
-      return write_model(path, tensors, options);
-    case FileFormat::safetensors:
-      return write_safetensors(path, tensors, {}, options);
-    case FileFormat::npz:
-      return write_npz(path, tensors, options);
-    case FileFormat::npy:
-      if (tensors.size() != 1)
-        throw FileError("cannot save " + path + ": .npy holds one array, not " +
-                        std::to_string(tensors.size()));
-      return write_npy(path, tensors[0], options);
-    default:
-      return write_vectors(path, tensors, format, options);
-  }
+  io_detail::with_memory("save", path, [&] {
+    switch (const FileFormat format = format_of_name(path)) {
+      case FileFormat::model:
+        return write_model(path, tensors, options);
+      case FileFormat::safetensors:
+        return write_safetensors(path, tensors, {}, options);
+      case FileFormat::npz:
+        return write_npz(path, tensors, options);
+      case FileFormat::npy:
+        if (tensors.size() != 1)
+          throw FileError("cannot save " + printable(path) + ": .npy holds one array, not " +
+                          std::to_string(tensors.size()));
+        return write_npy(path, tensors[0], options);
+      default:
+        return write_vectors(path, tensors, format, options);
+    }
+  });
 }
 
 void print_tensors(const std::vector<NamedTensor>& tensors, std::ostream& out) {
   std::uint64_t bytes = 0;
   for (const NamedTensor& t : tensors) {
-    out << "  " << t.name << "  " << type_name(t.type) << ' ' << shape_text(t.shape) << "  "
-        << t.bytes.size() << " bytes";
+    out << "  " << printable(t.name) << "  " << type_name(t.type) << ' ' << shape_text(t.shape)
+        << "  " << t.bytes.size() << " bytes";
     print_values(t, out);
     out << '\n';
     bytes += t.bytes.size();
@@ -262,11 +267,13 @@ void print_tensors(const std::vector<NamedTensor>& tensors, std::ostream& out) {
 }
 
 void inspect(const std::string& path, std::ostream& out) {
-  const FileFormat format = detect_format(path);
-  if (format == FileFormat::model) return inspect_model(path, out);
-  const std::vector<NamedTensor> tensors = read_tensors(path);
-  out << path << ": " << name_of(format) << '\n';
-  print_tensors(tensors, out);
+  io_detail::with_memory("load", path, [&] {
+    const FileFormat format = detect_format(path);
+    if (format == FileFormat::model) return inspect_model(path, out);
+    const std::vector<NamedTensor> tensors = read_tensors(path);
+    out << printable(path) << ": " << name_of(format) << '\n';
+    print_tensors(tensors, out);
+  });
 }
 
 std::size_t print_differences(const TensorsOfFile& a, const TensorsOfFile& b, std::ostream& out) {
@@ -278,12 +285,12 @@ std::size_t print_differences(const TensorsOfFile& a, const TensorsOfFile& b, st
     const auto found = others.find(t.name);
     seen.insert(t.name);
     if (found == others.end()) {
-      out << t.name << " is in " << a.path << " only\n";
+      out << printable(t.name) << " is in " << printable(a.path) << " only\n";
     } else if (const NamedTensor& u = *found->second; t.type != u.type || t.shape != u.shape) {
-      out << t.name << " is " << type_name(t.type) << ' ' << shape_text(t.shape) << " and "
-          << type_name(u.type) << ' ' << shape_text(u.shape) << '\n';
+      out << printable(t.name) << " is " << type_name(t.type) << ' ' << shape_text(t.shape)
+          << " and " << type_name(u.type) << ' ' << shape_text(u.shape) << '\n';
     } else if (t.bytes != u.bytes) {
-      out << t.name << " differs";
+      out << printable(t.name) << " differs";
       if (is_float(t.type)) {
         const std::vector<float> x = to_floats(t), y = to_floats(u);
         double most = 0;
@@ -304,7 +311,7 @@ std::size_t print_differences(const TensorsOfFile& a, const TensorsOfFile& b, st
   }
   for (const NamedTensor& t : b.tensors)
     if (!seen.contains(t.name)) {
-      out << t.name << " is in " << b.path << " only\n";
+      out << printable(t.name) << " is in " << printable(b.path) << " only\n";
       ++differ;
     }
   out << same << " arrays are the same, " << differ << " differ\n";

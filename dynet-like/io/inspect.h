@@ -8,7 +8,8 @@
 
 #include "dynet-like/io/exchange.h"
 
-// What is in files of models, whatever program they are of. All errors are FileError.
+// What is in files of models, whatever program they are of. All errors are FileError, or
+// OutOfMemoryError. Names from files are printed as `printable` has them.
 
 namespace dynet {
 

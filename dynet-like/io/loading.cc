@@ -1,10 +1,12 @@
 #include "dynet-like/io/loading.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 
 namespace dynet {
 namespace {
@@ -67,8 +69,12 @@ std::vector<std::pair<std::string, ParameterStorage*>> named_parameters(
   return list;
 }
 
+// Views are filled field by field: GCC 12 destroys twice what lies in inner braces if an outer
+// initializer throws.
 GroupView view_of(const ParameterCollection& pc) {
-  GroupView view{{"ParameterCollection", {}, {}}, {}, std::make_shared<ParameterCollection>(pc)};
+  GroupView view;
+  view.group.kind = "ParameterCollection";
+  view.owner = std::make_shared<ParameterCollection>(pc);
   for (const auto& [name, p] : named_parameters(pc)) append(view, tensor_of(*p, name), p->values);
   for_each_collection(find_node(pc), "/", [&](const std::string& path, CollectionNode& node) {
     view.group.numbers[path] = node.weight_decay;
@@ -80,13 +86,17 @@ GroupView view_of(const ParameterCollection& pc) {
 GroupView view_of(const ParameterHandle& p, const char* kind) {
   ParameterStorage& s = p.get_storage();
   s.settle_all();
-  GroupView view{{kind, {}, {}}, {}, p.shared()};
+  GroupView view;
+  view.group.kind = kind;
+  view.owner = p.shared();
   append(view, tensor_of(s, s.name), s.values);
   return view;
 }
 
 GroupView view_of(const Trainer& trainer) {
-  GroupView view{{trainer.kind(), trainer.numbers(), {}}, {}, nullptr};
+  GroupView view;
+  view.group.kind = trainer.kind();
+  view.group.numbers = trainer.numbers();
   for (const Trainer::StateView& s : trainer.state_views())
     for (std::size_t k = 0; k < s.arrays.size(); ++k) {
       SavedTensor t;
@@ -96,6 +106,16 @@ GroupView view_of(const Trainer& trainer) {
       append(view, std::move(t), s.arrays[k]);
     }
   return view;
+}
+
+bool is_finite(const GroupView& view) {
+  const auto finite = [](auto x) { return std::isfinite(x); };
+  for (const auto& [name, x] : view.group.numbers)
+    if (!finite(x)) return false;
+  for (std::size_t i = 0; i < view.values.size(); ++i)
+    if (!std::all_of(view.values[i], view.values[i] + view.group.tensors[i].count(), finite))
+      return false;
+  return true;
 }
 
 std::string& Saving::add_thing(std::string kind) {
@@ -128,19 +148,20 @@ Loading::Loading(LoadOptions options) : options_(std::move(options)) {
 }
 
 std::string Loading::renamed(const std::string& name) {
-  const std::pair<const std::string, std::string>* best = nullptr;
-  for (const auto& rule : options_.rename) {
-    const bool fits =
-        rule.first == name || (rule.first.ends_with('/') && name.starts_with(rule.first));
-    if (fits && (!best || rule.first.size() > best->first.size())) best = &rule;
+  // The whole name, then what it begins with, the longest first.
+  for (std::size_t n = name.size(); n != 0;) {
+    if (const auto rule = options_.rename.find(name.substr(0, n)); rule != options_.rename.end()) {
+      rename_used_[rule->first] = true;
+      return rule->second + name.substr(n);
+    }
+    const std::size_t slash = n < 2 ? name.npos : name.rfind('/', n - 2);
+    n = slash == name.npos ? 0 : slash + 1;
   }
-  if (!best) return name;
-  rename_used_[best->first] = true;
-  return best->second + name.substr(best->first.size());
+  return name;
 }
 
-void Loading::differ(bool allowed, std::string why) {
-  (allowed ? left_out_ : differences_).push_back(std::move(why));
+void Loading::differ(bool allowed, const std::string& why) {
+  (allowed ? left_out_ : differences_).push_back(printable(why));
 }
 
 void Loading::take(ParameterStorage& p, const SavedTensor& t, const std::vector<float>* values) {
@@ -231,7 +252,9 @@ void Loading::add(const ParameterHandle& p, IncomingGroup in) {
 void Loading::add(Trainer& trainer, IncomingGroup in) {
   Here here;
   for (const auto& [name, p] : named_parameters(trainer.collection())) here.emplace(name, p);
-  TrainerSnapshot snapshot{in.group.kind, in.group.numbers, {}};
+  TrainerSnapshot snapshot;
+  snapshot.kind = in.group.kind;
+  snapshot.numbers = in.group.numbers;
   const std::size_t which = trainers_.size();
   for (std::size_t i = 0; i < in.group.tensors.size(); ++i) {
     const SavedTensor& t = in.group.tensors[i];
@@ -241,8 +264,7 @@ void Loading::add(Trainer& trainer, IncomingGroup in) {
     const bool extra = p == here.end();
     if (extra ? options_.allow_extra
               : options_.allow_reshaped && p->second->full_dim() != t.dim()) {
-      if (t.array == 0)
-        left_out_.push_back(what + (extra ? " is in the file only" : " is reshaped"));
+      if (t.array == 0) differ(true, what + (extra ? " is in the file only" : " is reshaped"));
       continue;
     }
     if (t.array == 0) snapshot.entries.push_back({name, t.dim(), {}});
@@ -267,7 +289,7 @@ void Loading::add(Trainer& trainer, IncomingGroup in) {
       std::copy(in.values[i].begin(), in.values[i].end(), a.data());
     }
   }
-  for (std::string& s : trainer.differences(snapshot)) differ(false, std::move(s));
+  for (const std::string& s : trainer.differences(snapshot)) differ(false, s);
   trainers_.emplace_back(&trainer, std::move(snapshot));
 }
 

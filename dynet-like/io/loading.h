@@ -35,7 +35,7 @@ struct LoadOptions {
 /// What a load did.
 struct LoadReport {
   std::size_t loaded = 0;             ///< parameters and tables that got their values
-  std::vector<std::string> left_out;  ///< the differences that LoadOptions allowed
+  std::vector<std::string> left_out;  ///< the differences that LoadOptions allowed, printable
 };
 
 /// The parameters of a collection and below it, parameters first, and their names relative to it.
@@ -56,6 +56,8 @@ GroupView view_of(const ParameterCollection& pc);
 /// `kind` is "Parameter" or "LookupParameter".
 GroupView view_of(const ParameterHandle& p, const char* kind);
 GroupView view_of(const Trainer& trainer);
+/// Whether all of its numbers are finite.
+bool is_finite(const GroupView& view);
 
 /// What is to be written in a model file.
 class Saving {
@@ -115,7 +117,7 @@ class Loading {
   };
   using Here = std::map<std::string, ParameterStorage*>;
 
-  void differ(bool allowed, std::string why);
+  void differ(bool allowed, const std::string& why);
   void match(const Here& here, IncomingGroup& in);
   void take(ParameterStorage& p, const SavedTensor& t, const std::vector<float>* values);
 

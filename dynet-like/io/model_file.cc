@@ -277,12 +277,14 @@ ModelFile::ModelFile(const std::string& path, const FileSystem* files, bool map)
     fail("the index is said to have " + std::to_string(index_size) + " bytes, the file has " +
          std::to_string(size));
   const Section where{0, kHeaderSize, index_size, get_number<std::uint64_t>(&header[32])};
-  const std::string bytes = read(where);
-  try {
-    index_ = decode_index(bytes, kHeaderSize + index_size, size);
-  } catch (const FileError& e) {
-    fail(std::string("its index is wrong: ") + e.what());
-  }
+  io_detail::with_memory("load", path, [&] {
+    const std::string bytes = read(where);
+    try {
+      index_ = decode_index(bytes, kHeaderSize + index_size, size);
+    } catch (const FileError& e) {
+      fail(std::string("its index is wrong: ") + e.what());
+    }
+  });
 }
 
 // `place(n)` says where the next n bytes go.
@@ -319,9 +321,11 @@ void ModelFile::read(const Section& section, char* to) const {
 }
 
 std::string ModelFile::read(const Section& section) const {
-  std::string bytes(section.size, '\0');
-  read(section, bytes.data());
-  return bytes;
+  return io_detail::with_memory("load", path(), [&] {
+    std::string bytes(section.size, '\0');
+    read(section, bytes.data());
+    return bytes;
+  });
 }
 
 const char* ModelFile::mapped(const Section& section) const {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/zip.h"
 
@@ -16,6 +17,7 @@ using Type = NamedTensor::Type;
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr std::size_t kMostDims = 32, kAlignment = 64;
+constexpr std::size_t kMostBeforeHeader = 12, kMostHeader = std::size_t{1} << 20;
 
 struct Code {
   Type type;
@@ -142,19 +144,32 @@ std::string to_last_fastest(const std::string& bytes, const std::vector<std::uin
   return out;
 }
 
-NamedTensor decode_npy(std::string_view file) {
+// A file of which the header was read.
+struct Layout {
+  NamedTensor tensor;  // without its bytes
+  std::uint64_t bytes = 0;
+  bool reversed = false, fortran = false;
+};
+
+// Where the values begin in a file that begins so and has `size` bytes.
+std::uint64_t values_begin(std::string_view file, std::uint64_t size) {
   if (file.size() < 10 || file.substr(0, 6) != kMagic) throw FileError("it is no .npy file");
   const int version = file[6];
   if (version < 1 || version > 3 || file[7] != 0)
     throw FileError("it has .npy version " + std::to_string(version));
-  const std::size_t begin = version == 1 ? 10 : 12;
+  const std::size_t begin = version == 1 ? 10 : kMostBeforeHeader;
   if (file.size() < begin) throw FileError("it is cut short");
   const std::size_t length = version == 1 ? io_detail::get_number<std::uint16_t>(&file[8])
                                           : io_detail::get_number<std::uint32_t>(&file[8]);
-  if (length > file.size() - begin) throw FileError("it is cut short within its header");
-  const Header header(file.substr(begin, length));
-  NamedTensor t;
-  t.shape = *header.shape;
+  if (length > size - begin) throw FileError("it is cut short within its header");
+  if (length > kMostHeader)
+    throw FileError("it has a header of " + std::to_string(length) + " bytes");
+  return begin + length;
+}
+
+// `before`: all before the values, of which there are `left` bytes.
+Layout read_layout(std::string_view before, std::uint64_t left) {
+  const Header header(before.substr(before[6] == 1 ? 10 : kMostBeforeHeader));
   const char order = header.descr[0];
   const Code* code = nullptr;
   for (const Code& c : kCodes)
@@ -162,15 +177,31 @@ NamedTensor decode_npy(std::string_view file) {
   const std::size_t size = code ? type_size(code->type) : 1;
   if (!code || (order != '<' && order != '>' && order != '=' && !(order == '|' && size == 1)))
     throw FileError("it holds values of type '" + header.descr + "', which are not read");
-  t.type = code->type;
-  const std::uint64_t bytes = byte_count(t.shape, size, "it");
-  if (bytes != file.size() - begin - length)
-    throw FileError("its shape needs " + std::to_string(bytes) + " bytes, it has " +
-                    std::to_string(file.size() - begin - length));
-  t.bytes = file.substr(begin + length);
-  if (order == '>') reverse_bytes(t.bytes, size);
-  if (*header.fortran && t.shape.size() > 1) t.bytes = to_last_fastest(t.bytes, t.shape, size);
-  return t;
+  Layout l;
+  l.bytes = byte_count(*header.shape, size, "it");
+  l.reversed = order == '>';
+  l.fortran = *header.fortran;
+  l.tensor.type = code->type;
+  l.tensor.shape = *header.shape;
+  if (l.bytes != left)
+    throw FileError("its shape needs " + std::to_string(l.bytes) + " bytes, it has " +
+                    std::to_string(left));
+  return l;
+}
+
+NamedTensor with_values(Layout l, std::string bytes) {
+  NamedTensor& t = l.tensor;
+  t.bytes = std::move(bytes);
+  const std::size_t size = type_size(t.type);
+  if (l.reversed) reverse_bytes(t.bytes, size);
+  if (l.fortran && t.shape.size() > 1) t.bytes = to_last_fastest(t.bytes, t.shape, size);
+  return std::move(t);
+}
+
+NamedTensor decode_npy(std::string file) {
+  const std::uint64_t begin = values_begin(file, file.size());
+  Layout layout = read_layout(std::string_view(file).substr(0, begin), file.size() - begin);
+  return with_values(std::move(layout), std::move(file.erase(0, begin)));
 }
 
 std::string encode_npy(const NamedTensor& t) {
@@ -198,62 +229,67 @@ std::string encode_npy(const NamedTensor& t) {
 }  // namespace
 
 NamedTensor read_npy(const std::string& path, const FileSystem* files) {
-  const InputFile file(path, files);
-  try {
-    return decode_npy(file.read_all());
-  } catch (const FileError& e) {
-    const std::string why = e.what();
-    if (why.starts_with("cannot load")) throw;
-    file.fail(why);
-  }
+  return io_detail::with_memory("load", path, [&] {
+    const InputFile file(path, files);
+    const std::uint64_t size = file.size();
+    const std::string start = file.read(0, std::min<std::uint64_t>(size, kMostBeforeHeader));
+    const std::uint64_t begin =
+        io_detail::with_name_of(file, [&] { return values_begin(start, size); });
+    const std::string before = file.read(0, begin);
+    Layout layout =
+        io_detail::with_name_of(file, [&] { return read_layout(before, size - begin); });
+    std::string bytes = file.read(begin, layout.bytes);
+    return with_values(std::move(layout), std::move(bytes));
+  });
 }
 
 void write_npy(const std::string& path, const NamedTensor& tensor, const SaveOptions& options) {
-  std::string bytes;
-  try {
-    bytes = encode_npy(tensor);
-  } catch (const FileError& e) {
-    throw FileError("cannot save " + path + ": " + e.what());
-  }
-  write_file(path, bytes, options);
+  io_detail::with_memory("save", path, [&] {
+    std::string bytes;
+    try {
+      bytes = encode_npy(tensor);
+    } catch (const FileError& e) {
+      throw FileError("cannot save " + printable(path + ": " + e.what()));
+    }
+    write_file(path, bytes, options);
+  });
 }
 
 std::vector<NamedTensor> read_npz(const std::string& path, const FileSystem* files) {
-  const InputFile file(path, files);
-  const std::string bytes = file.read_all();
-  std::vector<NamedTensor> tensors;
-  try {
-    for (io_detail::ZipMember& m : io_detail::read_zip(bytes)) {
+  return io_detail::with_memory("load", path, [&] {
+    const InputFile file(path, files);
+    std::vector<NamedTensor> tensors;
+    io_detail::read_zip(file, [&](io_detail::ZipMember m) {
       constexpr std::string_view kSuffix = ".npy";
-      if (!m.name.ends_with(kSuffix)) throw FileError("member " + m.name + " is no .npy file");
+      if (!m.name.ends_with(kSuffix)) file.fail("member " + m.name + " is no .npy file");
       try {
-        tensors.push_back(decode_npy(m.bytes));
+        tensors.push_back(decode_npy(std::move(m.bytes)));
       } catch (const FileError& e) {
-        throw FileError("member " + m.name + ": " + e.what());
+        file.fail("member " + m.name + ": " + e.what());
       }
       tensors.back().name = m.name.substr(0, m.name.size() - kSuffix.size());
-    }
-  } catch (const FileError& e) {
-    file.fail(e.what());
-  }
-  return tensors;
+    });
+    return tensors;
+  });
 }
 
 void write_npz(const std::string& path, const std::vector<NamedTensor>& tensors,
                const SaveOptions& options) {
-  NewFile file(path, options.files);
-  std::set<std::string> seen;
-  std::vector<io_detail::ZipMember> members;
-  for (const NamedTensor& t : tensors) {
-    if (!seen.insert(t.name).second) file.fail("the name " + t.name + " comes twice");
-    try {
-      members.push_back({t.name + ".npy", encode_npy(t)});
-    } catch (const FileError& e) {
-      file.fail(t.name + ": " + e.what());
+  io_detail::with_memory("save", path, [&] {
+    NewFile file(path, options.files);
+    std::set<std::string> seen;
+    std::vector<io_detail::ZipMember> members;
+    for (const NamedTensor& t : tensors) {
+      if (!seen.insert(t.name).second) file.fail("the name " + t.name + " comes twice");
+      try {
+        members.push_back({t.name + ".npy", encode_npy(t)});
+      } catch (const FileError& e) {
+        file.fail(t.name + ": " + e.what());
+      }
     }
-  }
-  io_detail::write_zip(file, members);
-  file.commit();
+    io_detail::write_zip(file, members);
+    file.commit();
+  });
 }
 
 void save_npz(const std::string& path, const ParameterCollection& pc, const SaveOptions& options) {

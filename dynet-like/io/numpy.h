@@ -6,7 +6,8 @@
 #include "dynet-like/io/exchange.h"
 
 // NumPy's files: .npy holds one array (format versions 1 to 3), .npz several in a zip archive, as
-// `numpy.save`, `numpy.savez` and `numpy.savez_compressed` write them. All errors are FileError.
+// `numpy.save`, `numpy.savez` and `numpy.savez_compressed` write them. All errors are FileError, or
+// OutOfMemoryError.
 
 namespace dynet {
 

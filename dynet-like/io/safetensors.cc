@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 #include "dynet-like/io/bytes.h"
 
 namespace dynet {
@@ -14,101 +16,154 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kMostHeader = 100'000'000;
-constexpr int kMostLevels = 3;  // a size, in a shape, in a tensor
-constexpr const char* kMetadata = "__metadata__";
+constexpr std::size_t kMostSizes = 64;  // no program has arrays of more
+constexpr const char *kMetadata = "__metadata__", *kType = "dtype", *kShape = "shape",
+                     *kOffsets = "data_offsets";
 
 struct Entry {
   NamedTensor tensor;
   std::uint64_t begin = 0, end = 0;
 };
 
-// In quotes, for errors: what is no UTF-8 is replaced.
-std::string quoted(const std::string& text) {
-  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-}
+// Reads the header as it comes, so that neither its length nor its depth costs more memory than the
+// arrays that it names. Stricter than nlohmann's reader: names are unique.
+class HeaderReader : public nlohmann::json_sax<json> {
+ public:
+  std::vector<Entry> entries;
+  std::map<std::string, std::string> metadata;
 
-// Stricter than nlohmann's: names are unique, and values lie no deeper than they may.
-json parse(std::string_view text) {
-  std::vector<std::set<std::string>> names;
-  const auto check = [&](int depth, json::parse_event_t event, const json& value) {
-    using Event = json::parse_event_t;
-    if (depth > kMostLevels) throw FileError("broken JSON: it is nested too deeply");
-    if (event == Event::object_start) names.emplace_back();
-    if (event == Event::object_end) names.pop_back();
-    if (event == Event::key && !names.back().insert(value.get<std::string>()).second)
-      throw FileError("broken JSON: the name " + quoted(value.get<std::string>()) + " comes twice");
+  bool null() override { return other(); }
+  bool boolean(bool) override { return other(); }
+  bool number_integer(number_integer_t) override { return other(); }
+  bool number_float(number_float_t, const string_t&) override { return other(); }
+  bool binary(binary_t&) override { return other(); }
+  bool number_unsigned(number_unsigned_t x) override {
+    if (at_ == At::shape) {
+      if (entries.back().tensor.shape.size() == kMostSizes) fail("has too many sizes");
+      entries.back().tensor.shape.push_back(x);
+    } else if (at_ == At::offsets) {
+      if (offsets_++ == 2) fail("needs two data_offsets");
+      (offsets_ == 1 ? entries.back().begin : entries.back().end) = x;
+    } else {
+      other();
+    }
     return true;
-  };
-  try {
-    return json::parse(text, check);
-  } catch (const json::exception& e) {
-    const std::string why = e.what();  // with the place, then as much of the text as was read
-    throw FileError("broken JSON: " + why.substr(0, 300));
   }
-}
+  bool string(string_t& s) override {
+    if (at_ == At::metadata) {
+      metadata[key_] = s;
+    } else if (at_ == At::tensor && key_ == kType) {
+      set_type(s);
+    } else {
+      other();
+    }
+    return true;
+  }
+  bool key(string_t& key) override {
+    if (!(at_ == At::top ? names_ : inner_).insert(key).second)
+      throw FileError("broken JSON: the name " + quoted_printable(key) + " comes twice");
+    key_ = key;
+    if (at_ == At::tensor && key != kType && key != kShape && key != kOffsets)
+      fail("has an unknown field " + quoted_printable(key));
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    if (at_ == At::start) {
+      at_ = At::top;
+    } else if (at_ == At::top) {
+      at_ = key_ == kMetadata ? At::metadata : At::tensor;
+      inner_.clear();
+      if (at_ == At::tensor) entries.emplace_back().tensor.name = key_;
+    } else {
+      other();
+    }
+    return true;
+  }
+  bool end_object() override {
+    if (at_ == At::tensor) finish_tensor();
+    at_ = At::top;
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    if (at_ == At::tensor && key_ == kShape)
+      at_ = At::shape;
+    else if (at_ == At::tensor && key_ == kOffsets)
+      at_ = At::offsets;
+    else
+      other();
+    offsets_ = 0;
+    return true;
+  }
+  bool end_array() override {
+    if (at_ == At::offsets && offsets_ != 2) fail("needs two data_offsets");
+    at_ = At::tensor;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const json::exception& e) override {
+    // With the place, then as much of the text as was read.
+    throw FileError("broken JSON: " + std::string(e.what()).substr(0, 300));
+  }
 
-std::uint64_t whole(const json& number, const std::string& what) {
-  if (!number.is_number_unsigned()) throw FileError(what + " is no whole number below 2^64");
-  return number.get<std::uint64_t>();
-}
+ private:
+  // What the value that comes next belongs to; `start` and `top` are outside of all tensors.
+  enum class At { start, top, metadata, tensor, shape, offsets };
 
-const json& member(const json& j, const char* name, json::value_t type, const std::string& whose) {
-  const auto found = j.find(name);
-  if (found == j.end() || found->type() != type) throw FileError(whose + " has no " + name);
-  return *found;
-}
+  std::string whose() const { return "tensor " + quoted_printable(entries.back().tensor.name); }
+  [[noreturn]] void fail(const std::string& why) const { throw FileError(whose() + " " + why); }
+  // A value that does not belong where it is.
+  [[noreturn]] bool other() const {
+    switch (at_) {
+      case At::metadata:
+        throw FileError("__metadata__ " + quoted_printable(key_) + " is no string");
+      case At::tensor:
+        fail("has no " + key_);
+      case At::shape:
+        throw FileError("a size of " + whose() + " is no whole number below 2^64");
+      case At::offsets:
+        throw FileError("an offset of " + whose() + " is no whole number below 2^64");
+      default:
+        throw FileError((key_ == kMetadata ? key_ : "tensor " + quoted_printable(key_)) +
+                        " is no object");
+    }
+  }
+  void set_type(const std::string& name) {
+    for (auto t = NamedTensor::Type::F64; t <= NamedTensor::Type::BOOL;
+         t = static_cast<NamedTensor::Type>(static_cast<int>(t) + 1))
+      if (name == type_name(t)) {
+        entries.back().tensor.type = t;
+        return;
+      }
+    fail("has an unknown type " + quoted_printable(name));
+  }
+  void finish_tensor() {
+    for (const char* field : {kType, kShape, kOffsets})
+      if (!inner_.contains(field)) fail(std::string("has no ") + field);
+    const Entry& e = entries.back();
+    const std::uint64_t n = byte_count(e.tensor.shape, type_size(e.tensor.type), whose());
+    if (e.end < e.begin || e.end - e.begin != n)
+      fail("needs " + std::to_string(n) + " bytes, its offsets are " + std::to_string(e.begin) +
+           " and " + std::to_string(e.end));
+  }
 
-Entry read_entry(const std::string& name, const json& j) {
-  const std::string whose = "tensor " + quoted(name);
-  if (!j.is_object()) throw FileError(whose + " is no object");
-  for (const auto& [key, value] : j.items())
-    if (key != "dtype" && key != "shape" && key != "data_offsets")
-      throw FileError(whose + " has an unknown field " + quoted(key));
-  Entry e;
-  e.tensor.name = name;
-  const auto type = member(j, "dtype", json::value_t::string, whose).get<std::string>();
-  bool known = false;
-  for (auto t = NamedTensor::Type::F64; !known && t <= NamedTensor::Type::BOOL;
-       t = static_cast<NamedTensor::Type>(static_cast<int>(t) + 1))
-    if ((known = type == type_name(t))) e.tensor.type = t;
-  if (!known) throw FileError(whose + " has an unknown type " + quoted(type));
-  for (const json& size : member(j, "shape", json::value_t::array, whose))
-    e.tensor.shape.push_back(whole(size, "a size of " + whose));
-  const json& offsets = member(j, "data_offsets", json::value_t::array, whose);
-  if (offsets.size() != 2) throw FileError(whose + " needs two data_offsets");
-  e.begin = whole(offsets[0], "an offset of " + whose);
-  e.end = whole(offsets[1], "an offset of " + whose);
-  const std::uint64_t n = byte_count(e.tensor.shape, type_size(e.tensor.type), whose);
-  if (e.end < e.begin || e.end - e.begin != n)
-    throw FileError(whose + " needs " + std::to_string(n) + " bytes, its offsets are " +
-                    std::to_string(e.begin) + " and " + std::to_string(e.end));
-  return e;
-}
+  At at_ = At::start;
+  std::string key_;
+  std::set<std::string> names_, inner_;  // of the header, of the object in it
+  std::size_t offsets_ = 0;
+};
 
 // The arrays must fill `size` bytes without holes.
-std::vector<Entry> read_header(std::string_view header, std::uint64_t size,
-                               std::map<std::string, std::string>* metadata) {
+HeaderReader read_header(std::string_view header, std::uint64_t size) {
   if (header.empty() || header[0] != '{') throw FileError("the header does not begin with {");
-  const json all = parse(header);
-  std::vector<Entry> entries;
-  for (const auto& [name, value] : all.items()) {
-    if (name != kMetadata) {
-      entries.push_back(read_entry(name, value));
-      continue;
-    }
-    if (!value.is_object()) throw FileError("__metadata__ is no object");
-    for (const auto& [key, text] : value.items()) {
-      if (!text.is_string()) throw FileError("__metadata__ " + quoted(key) + " is no string");
-      if (metadata) (*metadata)[key] = text.get<std::string>();
-    }
-  }
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  HeaderReader reader;
+  json::sax_parse(header, &reader);
+  std::vector<Entry>& entries = reader.entries;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.begin, a.end, a.tensor.name) < std::tie(b.begin, b.end, b.tensor.name);
   });
   std::uint64_t at = 0;
   for (const Entry& e : entries) {
     if (e.begin != at)
-      throw FileError("tensor " + quoted(e.tensor.name) + " begins at byte " +
+      throw FileError("tensor " + quoted_printable(e.tensor.name) + " begins at byte " +
                       std::to_string(e.begin) +
                       (e.begin < at ? ", within" : ", not at the end of") + " the one before");
     at = e.end;
@@ -116,7 +171,7 @@ std::vector<Entry> read_header(std::string_view header, std::uint64_t size,
   if (at != size)
     throw FileError("the tensors have " + std::to_string(at) + " bytes, the file has " +
                     std::to_string(size));
-  return entries;
+  return reader;
 }
 
 }  // namespace
@@ -124,62 +179,61 @@ std::vector<Entry> read_header(std::string_view header, std::uint64_t size,
 std::vector<NamedTensor> read_safetensors(const std::string& path,
                                           std::map<std::string, std::string>* metadata,
                                           const FileSystem* files) {
-  const InputFile file(path, files);
-  char length[8];
-  if (file.size() < sizeof length) file.fail("it is too short for a safetensors file");
-  file.read(0, length, sizeof length);
-  const auto n = io_detail::get_number<std::uint64_t>(length);
-  if (n > kMostHeader)
-    file.fail("it has a header of " + std::to_string(n) + " bytes; safetensors allows " +
-              std::to_string(kMostHeader));
-  if (n > file.size() - 8)
-    file.fail("it has a header of " + std::to_string(n) + " bytes, but ends before");
-  std::string header(n, '\0');
-  file.read(8, header.data(), n);
-  std::vector<Entry> entries;
-  try {
-    entries = read_header(header, file.size() - 8 - n, metadata);
-  } catch (const FileError& e) {
-    file.fail(e.what());
-  }
-  std::vector<NamedTensor> tensors;
-  for (Entry& e : entries) {
-    e.tensor.bytes.resize(e.end - e.begin);
-    file.read(8 + n + e.begin, e.tensor.bytes.data(), e.tensor.bytes.size());
-    tensors.push_back(std::move(e.tensor));
-  }
-  return tensors;
+  return io_detail::with_memory("load", path, [&] {
+    const InputFile file(path, files);
+    char length[8];
+    if (file.size() < sizeof length) file.fail("it is too short for a safetensors file");
+    file.read(0, length, sizeof length);
+    const auto n = io_detail::get_number<std::uint64_t>(length);
+    if (n > kMostHeader)
+      file.fail("it has a header of " + std::to_string(n) + " bytes; safetensors allows " +
+                std::to_string(kMostHeader));
+    if (n > file.size() - 8)
+      file.fail("it has a header of " + std::to_string(n) + " bytes, but ends before");
+    const std::string header = file.read(8, n);
+    HeaderReader all =
+        io_detail::with_name_of(file, [&] { return read_header(header, file.size() - 8 - n); });
+    std::vector<NamedTensor> tensors;
+    for (Entry& e : all.entries) {
+      e.tensor.bytes = file.read(8 + n + e.begin, e.end - e.begin);
+      tensors.push_back(std::move(e.tensor));
+    }
+    if (metadata) *metadata = std::move(all.metadata);
+    return tensors;
+  });
 }
 
 void write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata,
                        const SaveOptions& options) {
-  NewFile file(path, options.files);
-  json all = json::object();
-  if (!metadata.empty()) all[kMetadata] = metadata;
-  std::uint64_t at = 0;
-  for (const NamedTensor& t : tensors) {
-    if (t.name == kMetadata || all.contains(t.name))
-      file.fail("the name " + quoted(t.name) + " cannot be written" +
-                (t.name == kMetadata ? "" : " twice"));
-    const std::uint64_t end = at + t.bytes.size();
-    all[t.name] = {{"dtype", type_name(t.type)}, {"shape", t.shape}, {"data_offsets", {at, end}}};
-    at = end;
-  }
-  std::string header;
-  try {
-    header = all.dump();
-  } catch (const json::exception&) {
-    file.fail("a name or the metadata are no UTF-8");
-  }
-  header.resize((header.size() + 7) / 8 * 8, ' ');
-  if (header.size() > kMostHeader) file.fail("its header would have more than 100 MB");
-  std::string length;
-  io_detail::append_number(length, std::uint64_t{header.size()});
-  file.write(length);
-  file.write(header);
-  for (const NamedTensor& t : tensors) file.write(t.bytes);
-  file.commit();
+  io_detail::with_memory("save", path, [&] {
+    NewFile file(path, options.files);
+    json all = json::object();
+    if (!metadata.empty()) all[kMetadata] = metadata;
+    std::uint64_t at = 0;
+    for (const NamedTensor& t : tensors) {
+      if (t.name == kMetadata || all.contains(t.name))
+        file.fail("the name " + quoted_printable(t.name) + " cannot be written" +
+                  (t.name == kMetadata ? "" : " twice"));
+      const std::uint64_t end = at + t.bytes.size();
+      all[t.name] = {{"dtype", type_name(t.type)}, {"shape", t.shape}, {"data_offsets", {at, end}}};
+      at = end;
+    }
+    std::string header;
+    try {
+      header = all.dump();
+    } catch (const json::exception&) {
+      file.fail("a name or the metadata are no UTF-8");
+    }
+    header.resize((header.size() + 7) / 8 * 8, ' ');
+    if (header.size() > kMostHeader) file.fail("its header would have more than 100 MB");
+    std::string length;
+    io_detail::append_number(length, std::uint64_t{header.size()});
+    file.write(length);
+    file.write(header);
+    for (const NamedTensor& t : tensors) file.write(t.bytes);
+    file.commit();
+  });
 }
 
 void save_safetensors(const std::string& path, const ParameterCollection& pc,

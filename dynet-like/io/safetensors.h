@@ -7,7 +7,8 @@
 #include "dynet-like/io/exchange.h"
 
 // Files of the Python package safetensors (https://github.com/huggingface/safetensors): the length
-// of a JSON header, the header, the bytes of the arrays. All errors are FileError.
+// of a JSON header, the header, the bytes of the arrays. All errors are FileError, or
+// OutOfMemoryError.
 
 namespace dynet {
 

@@ -199,13 +199,15 @@ inline constexpr bool kIsOption =
 /// gradients, by names relative to the collection), a Parameter or LookupParameter, a Dict, a
 /// trainer, a builder's settings, a number, a string, a container of the standard library, a
 /// generator of random numbers, or anything with a Boost `serialize`, which may contain all of
-/// these. Throws FileError.
+/// these. Throws FileError, and OutOfMemoryError, which names the file as well.
 template <class... Ts>
 void save(const std::string& path, const SaveOptions& options, const Ts&... things) {
   static_assert(sizeof...(Ts) > 0, "save needs something to save");
-  Saving saving;
-  (io_detail::save_thing(saving, things), ...);
-  saving.write(path, options);
+  io_detail::with_memory("save", path, [&] {
+    Saving saving;
+    (io_detail::save_thing(saving, things), ...);
+    saving.write(path, options);
+  });
 }
 
 template <class... Ts>
@@ -225,26 +227,28 @@ requires(!io_detail::kIsOption<Ts> && ...) void save(const std::string& path, co
 template <class... Ts>
 LoadReport load(const std::string& path, const LoadOptions& options, Ts&... things) {
   static_assert(sizeof...(Ts) > 0, "load needs something to load");
-  const ModelFile file(path, options.files, options.map);
-  Loading loading(options);
-  const io_detail::ThingReader in(file, loading, sizeof...(Ts));
-  std::tuple<io_detail::Incoming<Ts>...> incoming{io_detail::Incoming<Ts>(things)...};
-  std::size_t i = 0, k = 0;
-  return std::apply(
-      [&](auto&... each) {
-        (each.read(in, i++), ...);
-        if constexpr ((io_detail::kInPlace<Ts> || ...)) {
-          in.check(false);
-          file.verify_all();
-          (each.read_in_place(in, k++), ...);
-        }
-        in.check(true);
-        loading.read(file);
-        LoadReport report = loading.commit();
-        (each.commit(), ...);
-        return report;
-      },
-      incoming);
+  return io_detail::with_memory("load", path, [&] {
+    const ModelFile file(path, options.files, options.map);
+    Loading loading(options);
+    const io_detail::ThingReader in(file, loading, sizeof...(Ts));
+    std::tuple<io_detail::Incoming<Ts>...> incoming{io_detail::Incoming<Ts>(things)...};
+    std::size_t i = 0, k = 0;
+    return std::apply(
+        [&](auto&... each) {
+          (each.read(in, i++), ...);
+          if constexpr ((io_detail::kInPlace<Ts> || ...)) {
+            in.check(false);
+            file.verify_all();
+            (each.read_in_place(in, k++), ...);
+          }
+          in.check(true);
+          loading.read(file);
+          LoadReport report = loading.commit();
+          (each.commit(), ...);
+          return report;
+        },
+        incoming);
+  });
 }
 
 template <class... Ts>

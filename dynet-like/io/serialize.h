@@ -5,6 +5,7 @@
 // of parameters lie outside the archives, which hold numbers of groups instead.
 
 #include <algorithm>
+#include <bit>
 #include <boost/serialization/array_wrapper.hpp>
 #include <boost/serialization/nvp.hpp>
 #include <boost/serialization/split_free.hpp>
@@ -12,8 +13,11 @@
 #include <boost/serialization/vector.hpp>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
+#include <locale>
 #include <random>
 #include <sstream>
+#include <string_view>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/io/dict.h"
@@ -53,20 +57,41 @@ T get(Archive& ar, const char* name) {
 // Values come in pieces, so that a wrong number ends the archive before it takes the memory.
 inline constexpr std::uint64_t kArchivePiece = std::uint64_t{1} << 20;
 
+// Archives of text write infinities and NaNs that they cannot read. The kind of a group that has
+// some ends in this, and its numbers are integers of the same bits.
+inline constexpr std::string_view kAsBits = " as bits";
+
 template <class Archive>
-void save_floats(Archive& ar, const float* values, std::uint64_t n) {
-  for (std::uint64_t done = 0; done < n; done += kArchivePiece)
-    put(ar, "values",
-        boost::serialization::make_array(values + done, std::min(n - done, kArchivePiece)));
+void save_floats(Archive& ar, const float* values, std::uint64_t n, bool as_bits) {
+  std::vector<std::uint32_t> bits;
+  for (std::uint64_t done = 0; done < n; done += kArchivePiece) {
+    const std::uint64_t count = std::min(n - done, kArchivePiece);
+    if (as_bits) {
+      bits.resize(count);
+      std::memcpy(bits.data(), values + done, count * sizeof(float));
+      put(ar, "values", boost::serialization::make_array(bits.data(), count));
+    } else {
+      put(ar, "values", boost::serialization::make_array(values + done, count));
+    }
+  }
 }
 
 template <class Archive>
-std::vector<float> load_floats(Archive& ar, std::uint64_t n) {
+std::vector<float> load_floats(Archive& ar, std::uint64_t n, bool as_bits) {
   std::vector<float> values;
+  std::vector<std::uint32_t> bits;
   for (std::uint64_t done = 0; done < n; done += kArchivePiece) {
-    values.resize(std::min(n, done + kArchivePiece));
-    auto piece = boost::serialization::make_array(values.data() + done, values.size() - done);
-    ar >> boost::serialization::make_nvp("values", piece);
+    const std::uint64_t count = std::min(n - done, kArchivePiece);
+    values.resize(done + count);
+    if (as_bits) {
+      bits.resize(count);
+      auto piece = boost::serialization::make_array(bits.data(), count);
+      ar >> boost::serialization::make_nvp("values", piece);
+      std::memcpy(values.data() + done, bits.data(), count * sizeof(float));
+    } else {
+      auto piece = boost::serialization::make_array(values.data() + done, count);
+      ar >> boost::serialization::make_nvp("values", piece);
+    }
   }
   return values;
 }
@@ -77,11 +102,15 @@ void save_group(Archive& ar, GroupView view) {
     put(ar, "group", helper->saving->add(std::move(view)));
     return;
   }
-  put(ar, "kind", view.group.kind);
+  const bool as_bits = !is_finite(view);
+  put(ar, "kind", view.group.kind + std::string(as_bits ? kAsBits : ""));
   put(ar, "settings", std::uint64_t{view.group.numbers.size()});
   for (const auto& [name, value] : view.group.numbers) {
     put(ar, "name", name);
-    put(ar, "value", value);
+    if (as_bits)
+      put(ar, "value", std::bit_cast<std::uint64_t>(value));
+    else
+      put(ar, "value", value);
   }
   put(ar, "tensors", std::uint64_t{view.group.tensors.size()});
   for (std::size_t i = 0; i < view.values.size(); ++i) {
@@ -92,7 +121,7 @@ void save_group(Archive& ar, GroupView view) {
     put(ar, "updated", t.updated);
     put(ar, "rows", t.rows);
     put(ar, "sizes", t.sizes);
-    save_floats(ar, view.values[i], t.count());
+    save_floats(ar, view.values[i], t.count(), as_bits);
   }
 }
 
@@ -102,13 +131,18 @@ IncomingGroup load_group(Archive& ar) {
     const auto number = get<std::uint64_t>(ar, "group");
     if (number >= helper->index->groups.size())
       throw FileError("the file has no group " + std::to_string(number));
-    return {helper->index->groups[number], {}};
+    IncomingGroup in;
+    in.group = helper->index->groups[number];
+    return in;
   }
   IncomingGroup in;
   in.group.kind = get<std::string>(ar, "kind");
+  const bool as_bits = in.group.kind.ends_with(kAsBits);
+  if (as_bits) in.group.kind.resize(in.group.kind.size() - kAsBits.size());
   for (auto n = get<std::uint64_t>(ar, "settings"); n > 0; --n) {
     const auto name = get<std::string>(ar, "name");
-    in.group.numbers[name] = get<double>(ar, "value");
+    in.group.numbers[name] =
+        as_bits ? std::bit_cast<double>(get<std::uint64_t>(ar, "value")) : get<double>(ar, "value");
   }
   for (auto n = get<std::uint64_t>(ar, "tensors"); n > 0; --n) {
     SavedTensor t;
@@ -119,7 +153,7 @@ IncomingGroup load_group(Archive& ar) {
     t.rows = get<std::uint64_t>(ar, "rows");
     t.sizes = get<std::vector<std::uint64_t>>(ar, "sizes");
     t.dim();  // throws if it is none
-    in.values.push_back(load_floats(ar, t.count()));
+    in.values.push_back(load_floats(ar, t.count(), as_bits));
     in.group.tensors.push_back(std::move(t));
   }
   return in;
@@ -205,6 +239,7 @@ void serialize(Archive& ar,
                std::mersenne_twister_engine<U, w, n, m, r, a, u, d, s, b, t, c, l, f>& engine,
                unsigned) {
   std::stringstream text;
+  text.imbue(std::locale::classic());
   if constexpr (Archive::is_saving::value) {
     text << engine;
     dynet::io_detail::put(ar, "engine", text.str());

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 #include "dynet-like/io/pieces.h"
 
 namespace dynet {
@@ -234,23 +235,27 @@ double VectorReport::coverage() const {
 VectorReport load_word_vectors(const std::string& path, const Dict& words, LookupParameter& table,
                                const VectorOptions& options) {
   check_rows("load_word_vectors", words, table);
-  const InputFile file(path, options.files);
-  Filling filling(words, table, options);
-  std::size_t dimension = 0;
-  const std::size_t count = read_vectors(
-      file, options.format, dimension,
-      [&](std::string_view word, const auto& values) { filling.add(file, word, values); });
-  VectorReport report = filling.finish(words, table.get_storage());
-  report.in_file = count;
-  report.dimension = dimension;
-  return report;
+  return io_detail::with_memory("load", path, [&] {
+    const InputFile file(path, options.files);
+    Filling filling(words, table, options);
+    std::size_t dimension = 0;
+    const std::size_t count = read_vectors(
+        file, options.format, dimension,
+        [&](std::string_view word, const auto& values) { filling.add(file, word, values); });
+    VectorReport report = filling.finish(words, table.get_storage());
+    report.in_file = count;
+    report.dimension = dimension;
+    return report;
+  });
 }
 
 std::size_t read_word_vectors(const std::string& path, const VectorVisitor& visit,
                               VectorFormat format, const FileSystem* files) {
-  const InputFile file(path, files);
-  std::size_t dimension = 0;
-  return read_vectors(file, format, dimension, visit);
+  return io_detail::with_memory("load", path, [&] {
+    const InputFile file(path, files);
+    std::size_t dimension = 0;
+    return read_vectors(file, format, dimension, visit);
+  });
 }
 
 void write_word_vectors(const std::string& path, const std::vector<std::string>& words,
@@ -260,26 +265,28 @@ void write_word_vectors(const std::string& path, const std::vector<std::string>&
   for (const std::string& word : words)
     if (word.empty() || word.size() > kMostWord ||
         word.find_first_of(binary ? " \n" : " \t\r\n") != word.npos)
-      throw ArgumentError("cannot save " + path + ": the word \"" + word +
-                          "\" is empty, too long or has white space");
-  NewFile file(path, options.files);
-  if (format != VectorFormat::glove)
-    file.write(std::to_string(words.size()) + " " + std::to_string(dimension) + "\n");
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const float* row = values + i * dimension;
-    std::string text = words[i];
-    if (binary) {
-      text += ' ';
-      text.append(reinterpret_cast<const char*>(row), dimension * sizeof(float));
-    } else {
-      for (std::size_t k = 0; k < dimension; ++k) {
+      throw ArgumentError("cannot save " + printable(path) + ": the word " +
+                          quoted_printable(word) + " is empty, too long or has white space");
+  io_detail::with_memory("save", path, [&] {
+    NewFile file(path, options.files);
+    if (format != VectorFormat::glove)
+      file.write(std::to_string(words.size()) + " " + std::to_string(dimension) + "\n");
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const float* row = values + i * dimension;
+      std::string text = words[i];
+      if (binary) {
         text += ' ';
-        append_number(text, row[k]);
+        text.append(reinterpret_cast<const char*>(row), dimension * sizeof(float));
+      } else {
+        for (std::size_t k = 0; k < dimension; ++k) {
+          text += ' ';
+          append_number(text, row[k]);
+        }
       }
+      file.write(text + "\n");
     }
-    file.write(text + "\n");
-  }
-  file.commit();
+    file.commit();
+  });
 }
 
 void save_word_vectors(const std::string& path, const Dict& words, const LookupParameter& table,

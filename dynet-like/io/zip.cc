@@ -16,26 +16,22 @@ namespace {
 constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50,
                         kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
 constexpr std::size_t kLocalSize = 30, kCentralSize = 46, kEndSize = 22, kEnd64Size = 56,
-                      kLocator64Size = 20, kMostRatio = 1040;
+                      kLocator64Size = 20, kMostRatio = 1040, kFirstPiece = 1 << 16;
 constexpr std::uint32_t kIn64 = 0xffffffff;  // the number is in the ZIP64 record
 
-[[noreturn]] void broken(const std::string& why) {
-  throw FileError("it is no sound zip archive: " + why);
-}
+constexpr const char* kBroken = "it is no sound zip archive: ";
+
+[[noreturn]] void broken(const std::string& why) { throw FileError(kBroken + why); }
 
 std::uint32_t crc_of(std::string_view bytes) {
   const auto* first = reinterpret_cast<const Bytef*>(bytes.data());
   return static_cast<std::uint32_t>(::crc32_z(0, first, bytes.size()));
 }
 
-// Fields of a record at a place in the archive.
+// The fields of a record.
 class Fields {
  public:
-  Fields(std::string_view archive, std::uint64_t at, std::uint64_t size, const char* what) {
-    if (at > archive.size() || size > archive.size() - at)
-      broken(std::string(what) + " is cut short");
-    bytes_ = archive.substr(at, size);
-  }
+  explicit Fields(std::string bytes) : bytes_(std::move(bytes)) {}
   template <class Int>
   Int get(std::size_t at) const {
     return get_number<Int>(&bytes_[at]);
@@ -43,7 +39,7 @@ class Fields {
   std::string_view bytes() const { return bytes_; }
 
  private:
-  std::string_view bytes_;
+  std::string bytes_;
 };
 
 struct Entry {
@@ -51,10 +47,37 @@ struct Entry {
   std::uint16_t flags, method;
   std::uint32_t crc;
   std::uint64_t packed, size, offset;
+  std::uint64_t begin = 0;  // of its bytes
+};
+
+struct Directory {
+  std::uint64_t count, size, offset;
+};
+
+// Takes an archive apart. No number in it is trusted before it was compared with the file.
+class Reader {
+ public:
+  explicit Reader(const InputFile& file) : file_(file) {}
+
+  Directory find_directory() const;
+  std::vector<Entry> read_directory(const Directory& d) const;
+  /// Where the bytes of the members are, all of them before `limit` and none within others.
+  void locate(std::vector<Entry>& entries, std::uint64_t limit) const;
+  ZipMember read_member(const Entry& e) const;
+
+ private:
+  [[noreturn]] void broken(const std::string& why) const { file_.fail(kBroken + why); }
+  Fields fields(std::uint64_t at, std::uint64_t size, const char* what) const {
+    if (at > file_.size() || size > file_.size() - at) broken(std::string(what) + " is cut short");
+    return Fields(file_.read(at, size));
+  }
+  void read_extra(std::string_view extra, Entry& e) const;
+
+  const InputFile& file_;
 };
 
 // The ZIP64 numbers take the places of those that are all ones, in this order.
-void read_extra(std::string_view extra, Entry& e) {
+void Reader::read_extra(std::string_view extra, Entry& e) const {
   std::vector<std::uint64_t*> wanted;
   for (std::uint64_t* x : {&e.size, &e.packed, &e.offset})
     if (*x == kIn64) wanted.push_back(x);
@@ -73,45 +96,43 @@ void read_extra(std::string_view extra, Entry& e) {
   broken("the ZIP64 numbers of " + e.name + " are missing");
 }
 
-struct Directory {
-  std::uint64_t count, size, offset;
-};
-
-Directory find_directory(std::string_view a) {
-  if (a.size() < kEndSize) broken("it is too short");
-  const std::size_t least = a.size() - std::min<std::size_t>(a.size(), kEndSize + 0xffff);
-  std::size_t at = a.size() - kEndSize;
-  while (get_number<std::uint32_t>(&a[at]) != kEnd ||
-         at + kEndSize + get_number<std::uint16_t>(&a[at + 20]) != a.size()) {
-    if (at == least) broken("its end is missing");
+Directory Reader::find_directory() const {
+  const std::uint64_t size = file_.size();
+  if (size < kEndSize) broken("it is too short");
+  const std::uint64_t n = std::min<std::uint64_t>(size, kEndSize + 0xffff), first = size - n;
+  const Fields tail(file_.read(first, n));
+  std::size_t at = n - kEndSize;
+  while (tail.get<std::uint32_t>(at) != kEnd ||
+         at + kEndSize + tail.get<std::uint16_t>(at + 20) != n) {
+    if (at == 0) broken("its end is missing");
     --at;
   }
-  const Fields end(a, at, kEndSize, "its end");
-  if (end.get<std::uint16_t>(4) != 0 || end.get<std::uint16_t>(6) != 0)
+  if (tail.get<std::uint16_t>(at + 4) != 0 || tail.get<std::uint16_t>(at + 6) != 0)
     broken("it has several disks");
-  Directory d{end.get<std::uint16_t>(10), end.get<std::uint32_t>(12), end.get<std::uint32_t>(16)};
-  std::uint64_t limit = at;
-  const bool has64 =
-      at >= kLocator64Size && get_number<std::uint32_t>(&a[at - kLocator64Size]) == kLocator64;
-  if (has64) {
-    const Fields locator(a, at - kLocator64Size, kLocator64Size, "its ZIP64 locator");
-    limit = locator.get<std::uint64_t>(8);
-    const Fields end64(a, limit, kEnd64Size, "its ZIP64 end");
-    if (end64.get<std::uint32_t>(0) != kEnd64) broken("its ZIP64 end is missing");
-    d = {end64.get<std::uint64_t>(32), end64.get<std::uint64_t>(40), end64.get<std::uint64_t>(48)};
+  Directory d{tail.get<std::uint16_t>(at + 10), tail.get<std::uint32_t>(at + 12),
+              tail.get<std::uint32_t>(at + 16)};
+  std::uint64_t limit = first + at;
+  if (limit >= kLocator64Size) {
+    const Fields locator = fields(limit - kLocator64Size, kLocator64Size, "its ZIP64 locator");
+    if (locator.get<std::uint32_t>(0) == kLocator64) {
+      limit = locator.get<std::uint64_t>(8);
+      const Fields end = fields(limit, kEnd64Size, "its ZIP64 end");
+      if (end.get<std::uint32_t>(0) != kEnd64) broken("its ZIP64 end is missing");
+      d = {end.get<std::uint64_t>(32), end.get<std::uint64_t>(40), end.get<std::uint64_t>(48)};
+    }
   }
   if (d.offset > limit || d.size != limit - d.offset)
     broken("its directory is not where it is said to be");
   return d;
 }
 
-std::vector<Entry> read_directory(std::string_view a, const Directory& d) {
+std::vector<Entry> Reader::read_directory(const Directory& d) const {
   std::vector<Entry> entries;
   if (d.count > d.size / kCentralSize) broken("its directory has no room for all members");
   std::uint64_t at = d.offset;
   std::set<std::string> seen;
   for (std::uint64_t i = 0; i < d.count; ++i) {
-    const Fields f(a, at, kCentralSize, "its directory");
+    const Fields f = fields(at, kCentralSize, "its directory");
     if (f.get<std::uint32_t>(0) != kCentral) broken("its directory is broken");
     Entry e{{},
             f.get<std::uint16_t>(8),
@@ -122,7 +143,7 @@ std::vector<Entry> read_directory(std::string_view a, const Directory& d) {
             f.get<std::uint32_t>(42)};
     const std::size_t name = f.get<std::uint16_t>(28), extra = f.get<std::uint16_t>(30),
                       comment = f.get<std::uint16_t>(32);
-    const Fields rest(a, at + kCentralSize, name + extra + comment, "its directory");
+    const Fields rest = fields(at + kCentralSize, name + extra + comment, "its directory");
     e.name = rest.bytes().substr(0, name);
     read_extra(rest.bytes().substr(name, extra), e);
     if (!seen.insert(e.name).second) broken("the member " + e.name + " comes twice");
@@ -134,24 +155,34 @@ std::vector<Entry> read_directory(std::string_view a, const Directory& d) {
   return entries;
 }
 
-ZipMember read_member(std::string_view a, const Entry& e, std::uint64_t limit) {
-  const Fields f(a, e.offset, kLocalSize, "a member");
-  if (f.get<std::uint32_t>(0) != kLocal)
-    broken("the member " + e.name + " is not where it is said to be");
-  const std::size_t name = f.get<std::uint16_t>(26), extra = f.get<std::uint16_t>(28);
-  const Fields rest(a, e.offset + kLocalSize, name + extra, "a member");
-  if (rest.bytes().substr(0, name) != e.name || f.get<std::uint16_t>(8) != e.method)
-    broken("the member " + e.name + " is another in the directory");
-  const std::uint64_t begin = e.offset + kLocalSize + name + extra;
-  if (begin > limit || e.packed > limit - begin) broken("the member " + e.name + " is cut short");
-  const std::string_view packed = a.substr(begin, e.packed);
-  ZipMember m{e.name, {}};
-  if (e.method == 0 && e.packed == e.size)
-    m.bytes = packed;
-  else if (e.method == 8)
-    m.bytes = inflate(packed, e.size);
-  else
+void Reader::locate(std::vector<Entry>& entries, std::uint64_t limit) const {
+  std::vector<const Entry*> order;
+  for (Entry& e : entries) {
+    const Fields f = fields(e.offset, kLocalSize, "a member");
+    if (f.get<std::uint32_t>(0) != kLocal)
+      broken("the member " + e.name + " is not where it is said to be");
+    const std::size_t name = f.get<std::uint16_t>(26), extra = f.get<std::uint16_t>(28);
+    if (fields(e.offset + kLocalSize, name, "a member").bytes() != e.name ||
+        f.get<std::uint16_t>(8) != e.method)
+      broken("the member " + e.name + " is another in the directory");
+    e.begin = e.offset + kLocalSize + name + extra;
+    if (e.begin > limit || e.packed > limit - e.begin)
+      broken("the member " + e.name + " is cut short");
+    order.push_back(&e);
+  }
+  // Or a small archive would be a large one.
+  std::sort(order.begin(), order.end(),
+            [](const Entry* a, const Entry* b) { return a->offset < b->offset; });
+  for (std::size_t i = 0; i + 1 < order.size(); ++i)
+    if (order[i]->begin + order[i]->packed > order[i + 1]->offset)
+      broken("the members " + order[i]->name + " and " + order[i + 1]->name + " lie on each other");
+}
+
+ZipMember Reader::read_member(const Entry& e) const {
+  if (e.method != 8 && (e.method != 0 || e.packed != e.size))
     broken("the member " + e.name + " is packed by method " + std::to_string(e.method));
+  ZipMember m{e.name, file_.read(e.begin, e.packed)};
+  if (e.method == 8) m.bytes = with_name_of(file_, [&] { return inflate(m.bytes, e.size); });
   if (crc_of(m.bytes) != e.crc) broken("the checksum of " + e.name + " is wrong");
   return m;
 }
@@ -181,8 +212,8 @@ std::string inflate(std::string_view deflated, std::uint64_t size) {
   // Not taken on trust: each byte of input stands for at most 1032.
   if (size > (deflated.size() + 1) * kMostRatio)
     broken("a member is said to be larger than it can be");
-  std::string bytes(size, '\0');
-  char beyond;  // where a byte too many would go
+  std::string bytes;  // grows with what comes, whatever it is said to become
+  char beyond;        // where a byte too many would go
   z_stream z = {};
   if (inflateInit2(&z, -MAX_WBITS) != Z_OK) throw OutOfMemoryError("there is no memory for zlib");
   const std::unique_ptr<z_stream, decltype(&inflateEnd)> end(&z, inflateEnd);
@@ -190,6 +221,7 @@ std::string inflate(std::string_view deflated, std::uint64_t size) {
   std::size_t in = 0, out = 0;
   int r = Z_OK;
   while (r == Z_OK) {
+    if (out == bytes.size()) bytes.resize(std::min<std::uint64_t>(size, 2 * out + kFirstPiece));
     const std::size_t some_in = std::min(deflated.size() - in, kMost),
                       some_out = std::min(bytes.size() - out, kMost);
     z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(deflated.data() + in));  // only read
@@ -209,21 +241,12 @@ std::string inflate(std::string_view deflated, std::uint64_t size) {
   return bytes;
 }
 
-std::vector<ZipMember> read_zip(std::string_view archive) {
-  const Directory d = find_directory(archive);
-  std::vector<Entry> entries = read_directory(archive, d);
-  // Members may not lie on each other, or a small archive would be a large one.
-  std::vector<const Entry*> order;
-  for (const Entry& e : entries) order.push_back(&e);
-  std::sort(order.begin(), order.end(),
-            [](const Entry* a, const Entry* b) { return a->offset < b->offset; });
-  for (std::size_t i = 0; i + 1 < order.size(); ++i)
-    if (order[i + 1]->offset - order[i]->offset < kLocalSize + order[i]->name.size() ||
-        order[i + 1]->offset - order[i]->offset - kLocalSize < order[i]->packed)
-      broken("the members " + order[i]->name + " and " + order[i + 1]->name + " lie on each other");
-  std::vector<ZipMember> members;
-  for (const Entry& e : entries) members.push_back(read_member(archive, e, d.offset));
-  return members;
+void read_zip(const InputFile& file, const std::function<void(ZipMember)>& visit) {
+  const Reader reader(file);
+  const Directory d = reader.find_directory();
+  std::vector<Entry> entries = reader.read_directory(d);
+  reader.locate(entries, d.offset);
+  for (const Entry& e : entries) visit(reader.read_member(e));
 }
 
 void write_zip(NewFile& file, const std::vector<ZipMember>& members) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,12 +17,13 @@ struct ZipMember {
   std::string name, bytes;
 };
 
-/// The `size` bytes that `deflated` stands for. Throws FileError if it stands for anything else,
-/// before memory is taken for a size that cannot be.
+/// The `size` bytes that `deflated` stands for. Throws FileError if it stands for anything else;
+/// takes memory for as many as come.
 std::string inflate(std::string_view deflated, std::uint64_t size);
 
-/// The members in the order of the directory, verified. Throws FileError.
-std::vector<ZipMember> read_zip(std::string_view archive);
+/// Visits the members in the order of the directory, each verified, of which one at a time is in
+/// memory. No two share bytes. Throws FileError.
+void read_zip(const InputFile& file, const std::function<void(ZipMember)>& visit);
 /// Stores them.
 void write_zip(NewFile& file, const std::vector<ZipMember>& members);
 

@@ -1,15 +1,16 @@
 // What a trainer remembers: listed, compared, taken over, as text.
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iomanip>
 #include <istream>
-#include <limits>
 #include <ostream>
 #include <set>
 #include <type_traits>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/printable.h"
 #include "dynet-like/train/lazy_rows.h"
 #include "dynet-like/train/on_device.h"
 #include "dynet-like/train/trainer.h"
@@ -26,6 +27,22 @@ bool can_hold(const Value& value, double x) {
     return x >= 0 && x <= kMost && x == std::floor(x);
   return true;
 }
+
+// Words of a stream as they are, for as long as this lives.
+class PlainFormat {
+ public:
+  explicit PlainFormat(std::ios_base& stream)
+      : stream_(stream), flags_(stream.flags(std::ios::dec | std::ios::skipws)) {
+    stream.width(0);
+  }
+  PlainFormat(const PlainFormat&) = delete;
+  PlainFormat& operator=(const PlainFormat&) = delete;
+  ~PlainFormat() { stream_.flags(flags_); }
+
+ private:
+  std::ios_base& stream_;
+  std::ios_base::fmtflags flags_;
+};
 
 }  // namespace
 
@@ -159,25 +176,33 @@ void Trainer::restore(TrainerSnapshot&& s) {
 // Words and numbers, separated by white space:
 //   kind, number of settings, name and value of each, number of parameters with state, and of each
 //   its name in quotes, its rank and sizes, its number of arrays and all their values.
+// Numbers have the digits that it takes for them to come back to the bit, whatever the stream's
+// flags and language; `inf`, `-inf`, `nan` and `-nan` are numbers.
 void Trainer::save(std::ostream& out) const {
   const auto settings = numbers();
   const auto states = state_views();
-  const auto precision = out.precision();
-  out << kind() << ' ' << settings.size() << '\n';
-  out.precision(std::numeric_limits<double>::max_digits10);
-  for (const auto& [name, value] : settings) out << name << ' ' << value << '\n';
-  out.precision(std::numeric_limits<float>::max_digits10);
-  out << states.size() << '\n';
-  for (const StateView& s : states) {
-    out << std::quoted(s.name) << ' ' << s.dim.nd;
-    for (unsigned i = 0; i < s.dim.nd; ++i) out << ' ' << s.dim.d[i];
-    out << ' ' << s.arrays.size() << '\n';
-    for (const float* a : s.arrays) {
-      for (std::size_t i = 0; i < s.dim.size(); ++i) out << (i ? " " : "") << a[i];
-      out << '\n';
-    }
+  const auto put = [&](auto number, char end) {
+    char digits[32];
+    char* const last = std::to_chars(digits, digits + sizeof digits - 1, number).ptr;
+    *last = end;
+    out.write(digits, last + 1 - digits);
+  };
+  const PlainFormat plain(out);
+  out << kind() << ' ';
+  put(settings.size(), '\n');
+  for (const auto& [name, value] : settings) {
+    out << name << ' ';
+    put(value, '\n');
   }
-  out.precision(precision);
+  put(states.size(), '\n');
+  for (const StateView& s : states) {
+    out << std::quoted(s.name) << ' ';
+    put(s.dim.nd, ' ');
+    for (unsigned i = 0; i < s.dim.nd; ++i) put(s.dim.d[i], ' ');
+    put(s.arrays.size(), '\n');
+    for (const float* a : s.arrays)
+      for (std::size_t i = 0; i < s.dim.size(); ++i) put(a[i], i + 1 < s.dim.size() ? ' ' : '\n');
+  }
   if (!out) throw FileError("Trainer: the stream takes no more text");
 }
 
@@ -185,16 +210,28 @@ void Trainer::populate(std::istream& in) {
   const auto need = [](bool holds, const std::string& why) {
     if (!holds) throw FileError("Trainer: the text is not of a saved trainer: " + why);
   };
+  std::string word;
+  const auto text = [&](const char* what) -> const std::string& {
+    need(static_cast<bool>(in >> word), std::string(what) + " is missing");
+    return word;
+  };
   const auto next = [&]<class T>(T value, const char* what) {
-    need(static_cast<bool>(in >> value), std::string(what) + " is missing");
+    const std::string& digits = text(what);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    need(error == std::errc() && end == digits.data() + digits.size(),
+         std::string(what) + " is no number, " + quoted_printable(digits.substr(0, 40)));
     return value;
   };
+  const PlainFormat plain(in);
   TrainerSnapshot s;
-  s.kind = next(std::string(), "the kind");
+  s.kind = text("the kind");
   for (auto n = next(std::size_t(), "the number of settings"); n > 0; --n) {
-    const std::string name = next(std::string(), "a setting");
+    const std::string name = text("a setting");
     s.numbers[name] = next(double(), "the value of a setting");
   }
+  std::size_t known = 0;  // a size that no parameter has is not worth its memory
+  for (auto* list : {&collection_.bank().parameters, &collection_.bank().tables})
+    for (auto& p : *list) known = std::max(known, p->size());
   for (auto n = next(std::size_t(), "the number of states"); n > 0; --n) {
     TrainerSnapshot::Entry e;
     need(static_cast<bool>(in >> std::quoted(e.name)), "a name is missing");
@@ -205,10 +242,8 @@ void Trainer::populate(std::istream& in) {
     e.dim = Dim(sizes);
     const auto arrays = next(std::size_t(), "a number of arrays");
     need(arrays <= TrainerSlice::kMaxArrays + 1, "there are too many arrays");
-    std::size_t known = 0;  // a size that no parameter has is not worth its memory
-    for (auto* list : {&collection_.bank().parameters, &collection_.bank().tables})
-      for (auto& p : *list) known = std::max(known, p->size());
-    need(e.dim.size() <= known, "the state of " + e.name + " is larger than any parameter");
+    need(e.dim.size() <= known,
+         "the state of " + quoted_printable(e.name) + " is larger than any parameter");
     for (std::size_t k = 0; k < arrays; ++k) {
       e.arrays.emplace_back(e.dim.size());
       for (std::size_t i = 0; i < e.dim.size(); ++i)
@@ -218,7 +253,7 @@ void Trainer::populate(std::istream& in) {
   }
   std::string all;
   for (const std::string& d : differences(s)) all += (all.empty() ? "" : "; ") + d;
-  if (!all.empty()) throw FileError("Trainer: the text does not fit: " + all);
+  if (!all.empty()) throw FileError("Trainer: the text does not fit: " + printable(all));
   restore(std::move(s));
 }
 

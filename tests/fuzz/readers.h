@@ -4,6 +4,7 @@
 // what is in corpus/. Bytes may be anything: a reader ends well or throws FileError.
 
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -118,6 +119,19 @@ inline bool read_binary_vectors(const std::string& bytes) {
   return read_vectors(bytes, VectorFormat::binary);
 }
 
+inline bool read_trainer_text(const std::string& bytes) {
+  Run run(2);
+  const std::string state = run.state();
+  std::istringstream in(bytes);
+  try {
+    run.trainer.populate(in);
+  } catch (const FileError&) {
+    if (run.state() != state) throw std::logic_error("a trainer that was not read has changed");
+    return false;
+  }
+  return true;
+}
+
 struct Reader {
   const char* name;
   bool (*read)(const std::string& bytes);
@@ -130,6 +144,7 @@ inline constexpr Reader kReaders[] = {
     {"npz", read_npz},
     {"dynet_text", read_dynet_text},
     {"text_vectors", read_text_vectors},
+    {"trainer_text", read_trainer_text},
     {"binary_vectors", read_binary_vectors},
 };
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <vector>
 
 #include "tests/fuzz/readers.h"
@@ -30,6 +31,9 @@ std::map<std::string, std::string> made() {
   const auto keep = [&](const char* name) { files[name] = read_file(path); };
   Run(1).save_to(path);
   keep("model");
+  std::ostringstream text;
+  Run(1).trainer.save(text);
+  files["trainer_text"] = text.str();
   ParameterCollection pc;
   pc.add_parameters({2, 3}, ParameterInitConst(0.5f), "a");
   const LookupParameter table = pc.add_lookup_parameters(2, {3}, ParameterInitConst(-2.0f), "b");

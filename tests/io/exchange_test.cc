@@ -213,10 +213,46 @@ TEST_CASE("safetensors that break a rule are refused") {
       {safetensors("{\"a\\ud800\":1}"), "surrogate U+D800"},
       {safetensors("{" + std::string(1000, '[') + "}"),
        "broken JSON: [json.exception.parse_error.101] parse error at line 1, column 2"},
-      {safetensors("{\"a\":" + std::string(1000, '[') + "}"), "nested too deeply"},
+      {safetensors("{\"a\":" + std::string(1000, '[') + "}"), "tensor \"a\" is no object"},
       {safetensors("{\"a\" 1}"), "expected ':'"},
-      {safetensors("{\"a\":1,}"), "expected string literal"},
+      {safetensors("{\"__metadata__\":{\"x\":\"y\"},}"), "expected string literal"},
       {safetensors("{\"a\":1e999}"), "number overflow"},
+      {safetensors("{" + entry("a", "F32", "[[2]]", "[0,8]") + "}", eight), "no whole number"},
+      {safetensors("{" + entry("a", "F32", "{}", "[0,8]") + "}", eight), "\"a\" has no shape"},
+      {safetensors("{" + entry("a", "F32", "[2]", "8") + "}", eight), "has no data_offsets"},
+      {safetensors("{" + entry("a", "F32", "[2]", "[0]") + "}", eight), "two data_offsets"},
+      {safetensors("{" + entry("a", "F32", "[2]", "[0,null]") + "}", eight),
+       "an offset of tensor \"a\" is no whole number"},
+      {safetensors("{" + entry("a", "F32", "[true]", "[0,8]") + "}", eight),
+       "a size of tensor \"a\" is no whole number"},
+      {safetensors("{" + entry("a", "F32", "[\"2\"]", "[0,8]") + "}", eight), "no whole number"},
+      {safetensors("{\"a\":{\"dtype\":1,\"shape\":[2],\"data_offsets\":[0,8]}}", eight),
+       "has no dtype"},
+      {safetensors("{\"a\":{\"shape\":[2],\"data_offsets\":[0,8]}}", eight), "has no dtype"},
+      {safetensors("{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,8]}}", eight), "has no shape"},
+      {safetensors("{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", eight), "has no data_offsets"},
+      {safetensors("{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", eight),
+       "the name \"dtype\" comes twice"},
+      {safetensors("{\"__metadata__\":{\"x\":\"1\",\"x\":\"2\"}}"), "\"x\" comes twice"},
+      {safetensors("{\"__metadata__\":{},\"__metadata__\":{}}"), "comes twice"},
+      {safetensors("{\"__metadata__\":{\"x\":[\"y\"]}}"), "__metadata__ \"x\" is no string"},
+      {safetensors("{\"__metadata__\":{\"x\":{}}}"), "__metadata__ \"x\" is no string"},
+      {safetensors("{" +
+                       entry(
+                           "a", "F32",
+                           "[2" +
+                               [] {
+                                 std::string ones;
+                                 for (int i = 0; i < 64; ++i) ones += ",1";
+                                 return ones;
+                               }() +
+                               "]",
+                           "[0,8]") +
+                       "}",
+                   eight),
+       "has too many sizes"},
+      {safetensors("{\"a\\n\\u001b[31m\":1}"), "tensor \"a\\n\\u{1b}[31m\" is no object"},
+      {safetensors(std::string("{\"a\x1b\":1}")), "control character"},
   };
   std::size_t count = 0;
   for (const auto& [bytes, why] : bad) {
@@ -227,7 +263,17 @@ TEST_CASE("safetensors that break a rule are refused") {
     ++count;
   }
   const TemporaryFolder folder;
+  std::map<std::string, std::string> metadata{{"kept", "as it is"}};
+  MemoryFile broken;
+  broken.bytes = safetensors("{\"__metadata__\":{\"x\":\"y\"}}", "x");
+  CHECK_THROWS_AS(read_safetensors("m", &metadata, &broken), FileError);
+  CHECK(metadata == std::map<std::string, std::string>{{"kept", "as it is"}});
   CHECK_THROWS_AS(write_safetensors(folder / "m", {kMatrix, kMatrix}), FileError);
+  CHECK(message_of<FileError>([&] {
+          write_safetensors(folder / "m", {kMatrix}, {});
+          write_safetensors(folder / "m", {floats("__metadata__", {}, {1})});
+        }).find("the name \"__metadata__\" cannot be written") != std::string::npos);
+  std::filesystem::remove(folder / "m");
   CHECK_THROWS_AS(write_safetensors(folder / "m", {floats("\xff", {}, {1})}), FileError);
   CHECK_THROWS_AS(write_safetensors(folder / "m", {kMatrix}, {{"k", "\xff"}}), FileError);
   write_safetensors(folder / "m", {kMatrix, floats("c", {}, {7}), floats("d", {0, 3}, {})},

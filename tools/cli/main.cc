@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/base/printable.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/inspect.h"
 
@@ -37,7 +38,7 @@ void write(const std::string& path, const Tensors& tensors) {
 void inspect(const std::string& path) {
   if (!is_dynet_text(path)) return dynet::inspect(path, std::cout);
   const Tensors tensors = read(path);
-  std::cout << path << ": DyNet's text\n";
+  std::cout << dynet::printable(path) << ": DyNet's text\n";
   dynet::print_tensors(tensors, std::cout);
 }
 

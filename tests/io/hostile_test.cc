@@ -1,0 +1,304 @@
+// Files that speak of more than there is, or that have more than memory: what a reader says, and
+// what it must not ask for.
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/compat/text_file.h"
+#include "dynet-like/io/bytes.h"
+#include "dynet-like/io/checkpoints.h"
+#include "dynet-like/io/checksum.h"
+#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/numpy.h"
+#include "dynet-like/io/safetensors.h"
+#include "dynet-like/io/word_vectors.h"
+#include "tests/io/file_systems.h"
+#include "tests/io/folder.h"
+#include "tests/io/model.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+using io_detail::append_number;
+
+namespace {
+
+constexpr std::uint64_t kHuge = std::uint64_t{1} << 48;  // no address space has it
+
+// Bytes at the start and at the end of a file, zeros between.
+class HugeFile : public FileSystem {
+ public:
+  std::string start, end;
+  std::uint64_t size = 0;
+
+  int open(const std::string&, int, unsigned) const override { return 1000; }
+  int close(int) const override { return 0; }
+  int fstat(int, struct stat& s) const override {
+    s.st_mode = S_IFREG | 0600;
+    s.st_size = static_cast<off_t>(size);
+    return 0;
+  }
+  std::int64_t pread(int, char* to, std::size_t n, std::uint64_t at) const override {
+    if (at >= size) return 0;
+    n = std::min<std::uint64_t>(n, size - at);
+    std::memset(to, 0, n);
+    for (std::uint64_t i = at; i < std::min<std::uint64_t>(at + n, start.size()); ++i)
+      to[i - at] = start[i];
+    const std::uint64_t tail = size - end.size();
+    for (std::uint64_t i = std::max(at, tail); i < at + n; ++i) to[i - at] = end[i - tail];
+    return static_cast<std::int64_t>(n);
+  }
+};
+
+template <class E, class Read>
+std::string said(const HugeFile& files, Read read) {
+  return message_of<E>([&] { read("m", &files); });
+}
+
+std::string safetensors_start(std::uint64_t values) {
+  const std::string header = "{\"a\":{\"dtype\":\"F32\",\"shape\":[" + std::to_string(values) +
+                             "],\"data_offsets\":[0," + std::to_string(4 * values) + "]}}";
+  std::string start;
+  append_number(start, std::uint64_t{header.size()});
+  return start + header;
+}
+
+std::string npy_start(std::uint64_t values) {
+  std::string header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(values) + ",), }\n";
+  std::string start("\x93NUMPY\1\0", 8);
+  append_number(start, static_cast<std::uint16_t>(header.size()));
+  return start + header;
+}
+
+const std::string kOutOfMemory = "cannot load m: out of memory";
+
+}  // namespace
+
+TEST_CASE("arrays that fill a file but no memory are a typed error that names the file") {
+  const auto read_st = [](auto path, auto* f) { read_safetensors(path, nullptr, f); };
+  const auto read_np = [](auto path, auto* f) { read_npy(path, f); };
+  HugeFile files;
+  files.start = safetensors_start(kHuge / 4);
+  files.size = files.start.size() + kHuge;
+  CHECK(said<OutOfMemoryError>(files, read_st) == kOutOfMemory);
+  files.start = npy_start(kHuge / 4);
+  files.size = files.start.size() + kHuge;
+  CHECK(said<OutOfMemoryError>(files, read_np) == kOutOfMemory);
+  ParameterCollection pc;
+  pc.add_parameters({2}, "a");
+  files.start = safetensors_start(kHuge / 4);
+  files.size = files.start.size() + kHuge;
+  CHECK(said<OutOfMemoryError>(files, [&](auto path, auto* f) {
+          load_safetensors(path, pc, {.files = f});
+        }) == kOutOfMemory);
+  // One byte less, and it is the file that is wrong.
+  files.size -= 1;
+  CHECK(said<FileError>(files, read_st).find("the tensors have") != std::string::npos);
+  files.start = npy_start(kHuge / 4);
+  CHECK(said<FileError>(files, read_np).find("its shape needs") != std::string::npos);
+}
+
+TEST_CASE("a model file whose table fits no memory is a typed error") {
+  FileIndex index;
+  SavedTensor table;
+  table.name = "/E";
+  table.is_lookup = true;
+  table.rows = 1u << 24;
+  table.sizes = {1u << 22};
+  index.groups = {{"ParameterCollection", {}, {table}}};
+  std::string encoded = encode_index(index);
+  const std::uint64_t begin = (64 + encoded.size() + 63) / 64 * 64;
+  index.groups[0].tensors[0].data.offset = begin;
+  encoded = encode_index(index);
+  HugeFile files;
+  files.size = begin + 4 * table.count();
+  files.start = encode_header(files.size, encoded) + encoded;
+  const ModelFile file("m", &files);
+  CHECK(message_of<OutOfMemoryError>([&] { file.read(file.index().groups[0].tensors[0].data); }) ==
+        kOutOfMemory);
+  CHECK(message_of<OutOfMemoryError>([&] { tensors_of(file, file.index().groups[0]); }) ==
+        kOutOfMemory);
+}
+
+TEST_CASE("a zip archive is not read into memory to find that it is none") {
+  HugeFile files;
+  files.size = kHuge;
+  files.start = "PK\3\4";
+  const auto read = [](auto path, auto* f) { read_npz(path, f); };
+  CHECK(said<FileError>(files, read).find("its end is missing") != std::string::npos);
+  // An end that says that nearly all of the file is the directory.
+  append_number(files.end, std::uint32_t{0x06064b50});
+  append_number(files.end, std::uint64_t{44});
+  append_number(files.end, std::uint64_t{0});
+  append_number(files.end, std::uint32_t{0});
+  for (const std::uint64_t x : {kHuge / 100, kHuge / 100, kHuge - 98 - 64, std::uint64_t{64}})
+    append_number(files.end, x);
+  append_number(files.end, std::uint32_t{0x07064b50});
+  append_number(files.end, std::uint32_t{0});
+  append_number(files.end, kHuge - 98);
+  append_number(files.end, std::uint32_t{1});
+  append_number(files.end, std::uint32_t{0x06054b50});
+  append_number(files.end, std::uint32_t{0});
+  append_number(files.end, std::uint32_t{0xffffffff});
+  append_number(files.end, std::uint64_t{0xffffffffffffffff});
+  append_number(files.end, std::uint16_t{0});
+  REQUIRE(files.end.size() == 98);
+  CHECK(said<FileError>(files, read).find("its directory is broken") != std::string::npos);
+}
+
+TEST_CASE("a stored member of an archive that fits no memory is a typed error") {
+  HugeFile files;
+  const std::string name = "a.npy";
+  append_number(files.start, std::uint32_t{0x04034b50});
+  files.start += std::string(22, '\0');
+  append_number(files.start, static_cast<std::uint16_t>(name.size()));
+  append_number(files.start, std::uint16_t{0});
+  files.start += name;
+  const std::uint64_t directory = files.start.size() + kHuge;
+  append_number(files.end, std::uint32_t{0x02014b50});
+  files.end += std::string(16, '\0');
+  append_number(files.end, std::uint32_t{0xffffffff});
+  append_number(files.end, std::uint32_t{0xffffffff});
+  append_number(files.end, static_cast<std::uint16_t>(name.size()));
+  append_number(files.end, std::uint16_t{20});
+  files.end += std::string(14, '\0') + name;
+  append_number(files.end, std::uint16_t{1});
+  append_number(files.end, std::uint16_t{16});
+  append_number(files.end, kHuge);
+  append_number(files.end, kHuge);
+  const std::uint64_t size = files.end.size();
+  append_number(files.end, std::uint32_t{0x06064b50});
+  append_number(files.end, std::uint64_t{44});
+  append_number(files.end, std::uint64_t{0});
+  append_number(files.end, std::uint32_t{0});
+  for (const std::uint64_t x : {std::uint64_t{1}, std::uint64_t{1}, size, directory})
+    append_number(files.end, x);
+  append_number(files.end, std::uint32_t{0x07064b50});
+  append_number(files.end, std::uint32_t{0});
+  append_number(files.end, directory + size);
+  append_number(files.end, std::uint32_t{1});
+  append_number(files.end, std::uint32_t{0x06054b50});
+  files.end += std::string(18, '\0');
+  files.size = directory + files.end.size();
+  CHECK(said<OutOfMemoryError>(files, [](auto path, auto* f) { read_npz(path, f); }) ==
+        kOutOfMemory);
+}
+
+TEST_CASE("lines without an end are an error of the file") {
+  HugeFile files;
+  files.size = kHuge;
+  files.start = "word";
+  CHECK(said<FileError>(files, [](auto path, auto* f) {
+          read_word_vectors(
+              path, [](auto, const auto&) {}, VectorFormat::text, f);
+        }).find("bytes without an end") != std::string::npos);
+  files.start = "9 9\nword";
+  CHECK(said<FileError>(files, [](auto path, auto* f) {
+          read_word_vectors(
+              path, [](auto, const auto&) {}, VectorFormat::binary, f);
+        }).find("bytes without an end") != std::string::npos);
+}
+
+TEST_CASE("a folder has no checkpoints that cannot be listed") {
+  class NoList : public FileSystem {
+   public:
+    int list(const std::string&, std::vector<std::string>&) const override { return -EACCES; }
+  };
+  const TemporaryFolder folder;
+  const NoList files;
+  CHECK(message_of<FileError>([&] {
+          Checkpoints(folder / "c", 3, {&files}).paths();
+        }).find("cannot list the folder") != std::string::npos);
+}
+
+TEST_CASE("each reserved byte of a header must be zero, whatever the checksum") {
+  const TemporaryFolder folder;
+  save(folder / "m", 1);
+  const std::string good = read_file(folder / "m");
+  std::vector<std::size_t> reserved = {12, 13, 14, 15};
+  for (std::size_t at = 40; at < 56; ++at) reserved.push_back(at);
+  for (const std::size_t at : reserved)
+    for (const int value : {1, 0x80, 0xff}) {
+      INFO(at);
+      std::string bad = good, sum;
+      REQUIRE(bad[at] == 0);
+      bad[at] = static_cast<char>(value);
+      append_number(sum, checksum(bad.substr(0, 56)));
+      MemoryFile files;
+      files.bytes = bad.replace(56, 8, sum);
+      int number = 7;
+      REQUIRE(message_of<FileError>([&] { load("m", LoadOptions{.files = &files}, number); }) ==
+              "cannot load m: its header uses bytes that mean nothing in version 1");
+      REQUIRE(number == 7);
+    }
+}
+
+TEST_CASE("names from files are shown without control characters") {
+  const std::string bad = "x\n\x1b[2J\xff", shown = "x\\n\\u{1b}[2J\\xff";
+  const TemporaryFolder folder;
+  const auto has_no_controls = [](const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char c) {
+      return c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+    });
+  };
+  ParameterCollection pc;
+  Parameter p = pc.add_parameters({2}, ParameterInitConst(1), bad);
+  p.set_updated(false);
+  AdamTrainer adam(pc);
+  save(folder / "m.dynet", pc, adam);
+  save_npz(folder / "m.npz", pc);
+  for (const char* name : {"m.dynet", "m.npz"}) {
+    std::ostringstream out;
+    inspect(folder / name, out);
+    INFO(out.str());
+    CHECK(out.str().find("  " + shown + "  F32 [2]") != std::string::npos);
+    CHECK(has_no_controls(out.str()));
+    std::ostringstream differences;
+    CHECK(print_differences({bad, read_tensors(folder / name)}, {"b", {}}, differences) == 1);
+    CHECK(differences.str().find(shown + " is in " + shown + " only\n") == 0);
+    std::ostringstream others;
+    CHECK(print_differences({"b", {}}, {bad, read_tensors(folder / name)}, others) == 1);
+    CHECK(others.str().find(shown + " is in " + shown + " only\n") == 0);
+    CHECK(has_no_controls(differences.str() + others.str()));
+  }
+  ParameterCollection other;
+  const auto say = [&](const std::string& message) {
+    INFO(message);
+    CHECK(message.find(shown) != std::string::npos);
+    CHECK(has_no_controls(message));
+    CHECK(message.find('\n') == message.npos);
+  };
+  say(message_of<FileError>([&] { load(folder / "m.dynet", other, adam); }));
+  say(message_of<FileError>([&] { load_npz(folder / "m.npz", other); }));
+  const LoadReport report =
+      load_npz(folder / "m.npz", other, {.allow_missing = true, .allow_extra = true});
+  REQUIRE(report.left_out.size() == 1);
+  say(report.left_out[0]);
+  say(message_of<FileError>([&] { format_of_name(folder / bad); }));
+  const Dict words({"a"});
+  say(message_of<ArgumentError>([&] { words.convert(bad); }));
+  say(message_of<ArgumentError>([&] { Dict({bad, bad}); }));
+  std::vector<int> a, b;
+  Dict one, two;
+  say(message_of<ArgumentError>(
+      [&] { read_sentence_pair("no separator " + bad, a, one, b, two); }));
+  say(message_of<ArgumentError>([&] {
+    const float row[] = {1};
+    write_word_vectors(folder / "v", {bad}, row, 1);
+  }));
+  write_file(folder / "v", "1 2\nx \x1b[2Jx\xff 1\n");
+  CHECK(message_of<FileError>([&] {
+          read_word_vectors(folder / "v", [](auto, const auto&) {});
+        }).find("\"\\u{1b}[2Jx\\xff\" is none") != std::string::npos);
+  write_file(folder / "t", "#Parameter# /x\x1b[2J\xff {2,} 9\n1\n");
+  CHECK(message_of<FileError>([&] {
+          read_text_tensors(folder / "t");
+        }).find("/x\\u{1b}[2J\\xff: \"{2,}\" is no shape") != std::string::npos);
+}
