@@ -316,7 +316,7 @@ TEST_CASE("Tree-LSTM: mistakes give one sentence and a non-zero exit") {
                 "cannot open /nowhere.txt");
   check_refused(run(folder, {"classify", "-m", good, "-i", folder.path("bad")}), "bad:2: ");
   check_refused(run(folder, {"classify", "-m", good, "-o", "/nowhere/out"}, "a\n"),
-                "cannot write /nowhere/out");
+                "cannot save /nowhere/out");
   if (std::ifstream("/dev/full").good()) {
     check_refused(run(folder, {"classify", "-m", good, "-o", "/dev/full"}, "a\n"),
                   "cannot write /dev/full");

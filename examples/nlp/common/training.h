@@ -24,6 +24,7 @@ struct RunOptions {
   std::string train, dev, test;  ///< files; the last two may be empty
   std::string model;             ///< where the best model goes
   bool resume = false;           ///< go on with the run that the checkpoint holds
+  bool force = false;            ///< replace a model and a checkpoint that are there
   dynet::Device* device = &dynet::kCpu;
   TrainLimits limits;
   std::vector<std::string> given;  ///< names of the options on the command line

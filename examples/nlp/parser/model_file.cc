@@ -6,12 +6,6 @@
 #include <boost/serialization/vector.hpp>
 
 namespace parser {
-namespace {
-
-const char* const kProgram = "parser";
-
-}  // namespace
-
 void save_model(const std::string& path, const Model& model) {
   nlp::save_model_file(path, kProgram, model);
 }

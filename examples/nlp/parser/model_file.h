@@ -9,6 +9,9 @@
 
 namespace parser {
 
+/// What files of this program say first that they are of.
+inline constexpr const char* kProgram = "parser";
+
 using Checkpoint = nlp::Checkpoint<Model, TrainSettings>;
 
 /// A model file holds all that eval and parse need: settings, dictionaries, weights. Saving

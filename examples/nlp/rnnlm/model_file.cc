@@ -9,8 +9,6 @@
 namespace rnnlm {
 namespace {
 
-const char* const kProgram = "rnnlm";
-
 /// Calls action(trainer) with the trainer's own type.
 template <typename Action>
 void with_type(Optimizer optimizer, dynet::Trainer& trainer, Action action) {
@@ -69,7 +67,7 @@ std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device
 }
 
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  dynet::save(path, CheckpointWriter{checkpoint});
+  dynet::save(path, program::save_options(), CheckpointWriter{checkpoint});
 }
 
 Checkpoint load_checkpoint(const std::string& path) {

@@ -9,6 +9,9 @@
 
 namespace rnnlm {
 
+/// What files of this program say first that they are of.
+inline constexpr const char* kProgram = "rnnlm";
+
 /// With a trainer of the kind that the settings name.
 using Checkpoint = nlp::Checkpoint<Model, TrainSettings, dynet::Trainer>;
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "evaluate.h"
-#include "examples/nlp/common/files.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/random.h"
 #include "examples/nlp/common/score.h"
@@ -173,7 +172,6 @@ Optimizer optimizer_from_name(const std::string& name) {
 
 void train(const TrainRequest& request, const Corpus& train_corpus, const Corpus& dev_corpus,
            std::ostream& out) {
-  require_writable(request.model);
   Checkpoint now = begin_run<Checkpoint>(
       request, mark_of(train_corpus),
       kept_settings(request.data, request.model_settings, request.settings), load_checkpoint,

@@ -9,6 +9,9 @@
 
 namespace tagger {
 
+/// What files of this program say first that they are of.
+inline constexpr const char* kProgram = "tagger";
+
 using Checkpoint = nlp::Checkpoint<Model, TrainSettings>;
 
 /// A model file holds all that eval and tag need: settings, dictionaries, weights. Saving replaces

@@ -6,12 +6,6 @@
 #include <boost/serialization/vector.hpp>
 
 namespace treelstm {
-namespace {
-
-const char* const kProgram = "treelstm";
-
-}  // namespace
-
 void save_model(const std::string& path, const Model& model) {
   nlp::save_model_file(path, kProgram, model);
 }

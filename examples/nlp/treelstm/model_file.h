@@ -9,6 +9,9 @@
 
 namespace treelstm {
 
+/// What files of this program say first that they are of.
+inline constexpr const char* kProgram = "treelstm";
+
 using Checkpoint = nlp::Checkpoint<Model, TrainSettings>;
 
 /// A model file holds all that eval and classify need: settings, words, weights. Saving replaces
