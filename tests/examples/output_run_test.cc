@@ -96,14 +96,16 @@ TEST_CASE("Output: what interrupts a command leaves the old file and nothing els
     const Desk desk(each);
     desk.must("train --model model; echo old > out; mkfifo pipe; touch log");
     const std::vector<std::string> before = desk.names();
-    // The pipe stays open, so that the program waits for more when the signal comes.
+    // The pipe is opened once the program reads it and stays open, so that the program waits for
+    // more when the signal comes.
     const auto interrupted_by = [&](const std::string& signal) {
       return desk.sh(
           "(start -i pipe -o out 2> log) & pid=$!; exec 3> pipe; cat in >&3; "
-          "sleep 0.3; kill -" +
+          "sleep 0.1; kill -" +
           signal + " $pid; wait $pid; exit $?");
     };
-    for (const auto& [signal, number] : {std::pair("TERM", 15), std::pair("HUP", 1)}) {
+    for (const auto& [signal, number] :
+         {std::pair("INT", 2), std::pair("TERM", 15), std::pair("HUP", 1)}) {
       const Result result = interrupted_by(signal);
       INFO(each.program.name << " " << signal << " " << result.err);
       CHECK(result.code == 128 + number);
@@ -119,7 +121,7 @@ TEST_CASE("Output: what interrupts a command leaves the old file and nothing els
     CHECK(desk.names() == before);
     // Who ignores a signal for the program has it ignored.
     const Result ignored = desk.sh(
-        "trap '' HUP; (start -i pipe -o out) & pid=$!; exec 3> pipe; cat in >&3; sleep 0.3; "
+        "trap '' HUP; (start -i pipe -o out) & pid=$!; exec 3> pipe; cat in >&3; sleep 0.1; "
         "kill -HUP $pid; exec 3>&-; wait $pid; exit $?");
     CHECK(ignored.code == 0);
     CHECK(desk.read("out") == desk.must("apply -i in"));
@@ -165,5 +167,21 @@ TEST_CASE("Output: standard streams that are closed do not get into files") {
     desk.must("train --model other 2>&-");
     CHECK(desk.read("other") == desk.read("model"));
     CHECK(desk.read("other.checkpoint") == desk.read("model.checkpoint"));
+  }
+}
+
+TEST_CASE("Output: input that cannot be read to its end is an error") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each);
+    desk.must("train --model model; echo old > out");
+    const auto refused = [&](const std::string& command, const std::string& why) {
+      desk.refuses(command, 1, "cannot read " + why);
+    };
+    refused("apply -o out < .", "standard input: Is a directory");
+    refused("apply -o out <&-", "standard input: Bad file descriptor");
+    refused("apply -o out -i /proc/self/mem", "/proc/self/mem: Input/output error");
+    refused("apply < .", "standard input: Is a directory");
+    refused("p eval -m model -d - < .", "standard input: Is a directory");
+    refused("DATA=- train --model new < .", "standard input: Is a directory");
   }
 }

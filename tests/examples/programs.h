@@ -46,8 +46,8 @@ inline const std::vector<AnyProgram>& all_programs() {
 
 /// A new folder with `data` to learn from and `in` for the command that makes lines of lines.
 /// Scripts of the shell run there; in them `p` is the program, `train` trains a small model, on
-/// `data` unless DATA names another file, and `apply` is that command with `model`;
-/// `start` does the same in place of the shell.
+/// `data` unless DATA names another file, and `apply` is that command with `model`; `start` does
+/// the same in place of the shell, with SIGINT as a terminal sends it.
 class Desk {
  public:
   explicit Desk(const AnyProgram& of, int sentences = 40) : of_(of) {
@@ -69,7 +69,8 @@ class Desk {
         "' \"$@\"; }\n" +
         "train() { p train --train \"${DATA:-data}\" --epochs ${EPOCHS:-1} --patience 0 " +
         of_.options + " \"$@\"; }\n" + "apply() { p " + of_.command + " -m model \"$@\"; }\n" +
-        "start() { exec '" + of_.program.binary + "' " + of_.command + " -m model \"$@\"; }\n";
+        "start() { exec env --default-signal=INT '" + of_.program.binary + "' " + of_.command +
+        " -m model \"$@\"; }\n";
     return Program{"sh", "/bin/sh"}.run(folder_, {"-c", prelude + script});
   }
   /// The same, of what must succeed.

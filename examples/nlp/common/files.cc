@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <iostream>
 #include <optional>
 #include <system_error>
@@ -22,6 +23,14 @@ std::string system_reason() {
   return errno != 0 ? std::generic_category().message(errno) : std::string("unknown reason");
 }
 
+/// To be called at what seems to be the end. Throws UserError if reading broke off there, of which
+/// the stream of standard input says nothing.
+void require_end(const std::istream& in, const std::string& name) {
+  const bool standard = &in == &std::cin;
+  if (in.bad() || (standard && std::ferror(stdin) != 0))
+    throw UserError("cannot read " + (standard ? "standard input" : name) + ": " + system_reason());
+}
+
 }  // namespace
 
 InputFile::InputFile(const std::string& path) : name_(path), standard_(path == "-") {
@@ -33,7 +42,10 @@ InputFile::InputFile(const std::string& path) : name_(path), standard_(path == "
   file_.open(path, std::ios::binary);
   if (!file_) throw UserError("cannot open " + path + ": " + system_reason());
   file_.peek();  // opening a directory succeeds, reading from it does not
-  if (file_.bad()) throw UserError("cannot read " + path + ": is it a directory?");
+  if (file_.bad()) {
+    throw UserError("cannot read " + path + ": " +
+                    (errno == EISDIR ? "is it a directory?" : system_reason()));
+  }
   file_.clear();
 }
 
@@ -42,8 +54,9 @@ std::istream& InputFile::stream() { return standard_ ? std::cin : file_; }
 bool InputFile::next(std::string& line) {
   // Who types lines wants to see what becomes of each before the next one.
   if (standard_) std::cout.flush();
+  errno = 0;
   if (std::getline(stream(), line)) return true;
-  if (stream().bad()) throw UserError("cannot read " + name_);
+  require_end(stream(), name_);
   return false;
 }
 
@@ -89,6 +102,7 @@ void OutputFile::finish() {
 std::vector<std::string> read_lines(std::istream& in, const std::string& name) {
   std::vector<std::string> lines;
   std::string line;
+  errno = 0;
   while (std::getline(in, line)) {
     if (lines.empty() && line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);
     if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -97,7 +111,7 @@ std::vector<std::string> read_lines(std::istream& in, const std::string& name) {
     }
     lines.push_back(std::move(line));
   }
-  if (in.bad()) throw UserError("cannot read " + name);
+  require_end(in, name);
   return lines;
 }
 
