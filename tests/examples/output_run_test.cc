@@ -185,3 +185,15 @@ TEST_CASE("Output: input that cannot be read to its end is an error") {
     refused("DATA=- train --model new < .", "standard input: Is a directory");
   }
 }
+
+TEST_CASE("Output: who types a line gets its answer before the next one") {
+  for (const AnyProgram& each : all_programs()) {
+    if (each.program.name == "parser") continue;  // sentences of similar length go together
+    const Desk desk(each);
+    const std::string answer = desk.must("train --model model > log; head -n 1 in | apply");
+    const std::string talk = desk.must(
+        "mkfifo to from; start < to > from & exec 3> to 4< from; for i in 1 2 3; do "
+        "head -n 1 in >&3; timeout 20 head -n 1 <&4 || exit 1; done; exec 3>&-; wait");
+    CHECK(talk == answer + answer + answer);
+  }
+}
