@@ -80,6 +80,18 @@ TEST_CASE("Program: what is written arrives whole, if the descriptor waits or no
   }
 }
 
+TEST_CASE("Program: what is written does not pile up") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("file", "");
+  constexpr std::size_t kPieces = 1000, kMostWaiting = 1 << 17;
+  const std::string piece(1000, 'x');
+  DescriptorBuffer buffer(::open(path.c_str(), O_WRONLY), "a file");
+  for (std::size_t i = 0; i < kPieces; ++i) buffer.sputn(piece.data(), 1000);
+  CHECK(std::filesystem::file_size(path) + kMostWaiting > kPieces * piece.size());
+  buffer.finish();
+  CHECK(std::filesystem::file_size(path) == kPieces * piece.size());
+}
+
 TEST_CASE("Program: what cannot be written is an error once, and dropped") {
   const int full = ::open("/dev/full", O_WRONLY);
   REQUIRE(full >= 0);

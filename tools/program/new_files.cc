@@ -6,9 +6,12 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <string>
+
+#include "dynet-like/base/errors.h"
 
 namespace program {
 namespace {
@@ -70,6 +73,19 @@ class Files : public dynet::FileSystem {
   }
 };
 
+/// Files that never get their names.
+class Rehearsal : public Files {
+ public:
+  int rename(const std::string& /*from*/, const std::string& /*to*/) const override {
+    written_ = true;
+    return -ECANCELED;
+  }
+  bool written() const { return written_; }
+
+ private:
+  mutable bool written_ = false;
+};
+
 }  // namespace
 
 const dynet::FileSystem& files() {
@@ -78,6 +94,15 @@ const dynet::FileSystem& files() {
 }
 
 dynet::SaveOptions save_options() { return {&files()}; }
+
+void rehearse(const std::function<void(const dynet::SaveOptions&)>& save) {
+  const Rehearsal rehearsal;
+  try {
+    save({&rehearsal});
+  } catch (const dynet::FileError&) {
+    if (!rehearsal.written()) throw;
+  }
+}
 
 void remove_new_files() noexcept {
   for (std::atomic<char*>& slot : begun) {

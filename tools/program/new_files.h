@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "dynet-like/io/files.h"
 
 namespace program {
@@ -10,6 +12,10 @@ const dynet::FileSystem& files();
 
 /// The same as options.
 dynet::SaveOptions save_options();
+
+/// Lets `save` write a file with the options that it gets, and drops the file: whatever keeps it
+/// from being written, a disk that is full for one, is thrown, and nothing is replaced.
+void rehearse(const std::function<void(const dynet::SaveOptions&)>& save);
 
 /// Removes all that was begun. May be called in a handler of signals.
 void remove_new_files() noexcept;

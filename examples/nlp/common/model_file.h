@@ -128,9 +128,8 @@ std::unique_ptr<Model> load_model_file(const std::string& path, const std::strin
 }
 template <class Checkpoint>
 void save_checkpoint_file(const std::string& path, const std::string& program,
-                          const Checkpoint& checkpoint) {
-  dynet::save(path, program::save_options(),
-              CheckpointWriter<Checkpoint>{checkpoint_kind(program), checkpoint});
+                          const Checkpoint& checkpoint, const dynet::SaveOptions& how) {
+  dynet::save(path, how, CheckpointWriter<Checkpoint>{checkpoint_kind(program), checkpoint});
 }
 template <class Checkpoint, class Description>
 Checkpoint load_checkpoint_file(const std::string& path, const std::string& program) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dynet-like/base/device.h"
+#include "dynet-like/io/files.h"
 
 namespace nlp {
 
@@ -77,12 +78,13 @@ class Training {
   virtual bool has_dev() const = 0;
   virtual DevScore score_dev() = 0;
   virtual void save_model() = 0;
-  virtual void save_checkpoint() = 0;
+  virtual void save_checkpoint(const dynet::SaveOptions& how) = 0;
 };
 
 /// Trains until a limit of the run is reached and prints one line an epoch to `out`, progress to
 /// standard error. The best model by dev score is kept. A finished epoch is never lost: its
-/// checkpoint is written before the next one begins. However often a run is interrupted and
+/// checkpoint is written before the next one begins; that there is room for it is tried out before
+/// the first one. However often a run is interrupted and
 /// resumed, it does the same updates, unless `max_seconds` ends it.
 void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out);
 

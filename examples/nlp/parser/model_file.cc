@@ -12,8 +12,9 @@ void save_model(const std::string& path, const Model& model) {
 std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device) {
   return nlp::load_model_file<Model, Description>(path, kProgram, device);
 }
-void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  nlp::save_checkpoint_file(path, kProgram, checkpoint);
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint,
+                     const dynet::SaveOptions& how) {
+  nlp::save_checkpoint_file(path, kProgram, checkpoint, how);
 }
 Checkpoint load_checkpoint(const std::string& path) {
   return nlp::load_checkpoint_file<Checkpoint, Description>(path, kProgram);

@@ -61,7 +61,9 @@ class Run : public SampleTraining {
   }
 
   void save_model() override { parser::save_model(options_.model, model_); }
-  void save_checkpoint() override { parser::save_checkpoint(options_.checkpoint(), now_); }
+  void save_checkpoint(const dynet::SaveOptions& how) override {
+    parser::save_checkpoint(options_.checkpoint(), now_, how);
+  }
 
  private:
   struct Example {

@@ -66,8 +66,9 @@ std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device
   return nlp::load_model_file<Model, Description>(path, kProgram, device);
 }
 
-void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  dynet::save(path, program::save_options(), CheckpointWriter{checkpoint});
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint,
+                     const dynet::SaveOptions& how) {
+  dynet::save(path, how, CheckpointWriter{checkpoint});
 }
 
 Checkpoint load_checkpoint(const std::string& path) {

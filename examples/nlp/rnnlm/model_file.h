@@ -25,7 +25,8 @@ std::unique_ptr<dynet::Trainer> make_trainer(const TrainSettings& settings,
 void save_model(const std::string& path, const Model& model);
 std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device = &dynet::kCpu);
 
-void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint,
+                     const dynet::SaveOptions& how = program::save_options());
 Checkpoint load_checkpoint(const std::string& path);
 
 }  // namespace rnnlm

@@ -103,7 +103,9 @@ class Run : public Training {
   }
 
   void save_model() override { rnnlm::save_model(options_.model, model_); }
-  void save_checkpoint() override { rnnlm::save_checkpoint(options_.checkpoint(), now_); }
+  void save_checkpoint(const dynet::SaveOptions& how) override {
+    rnnlm::save_checkpoint(options_.checkpoint(), now_, how);
+  }
 
  private:
   Minibatch minibatch(const std::vector<std::size_t>& places) const {

@@ -64,7 +64,9 @@ class Run : public SampleTraining {
   }
 
   void save_model() override { tagger::save_model(options_.model, model_); }
-  void save_checkpoint() override { tagger::save_checkpoint(options_.checkpoint(), now_); }
+  void save_checkpoint(const dynet::SaveOptions& how) override {
+    tagger::save_checkpoint(options_.checkpoint(), now_, how);
+  }
 
  private:
   struct Example {

@@ -60,7 +60,9 @@ class Run : public SampleTraining {
   }
 
   void save_model() override { treelstm::save_model(options_.model, model_); }
-  void save_checkpoint() override { treelstm::save_checkpoint(options_.checkpoint(), now_); }
+  void save_checkpoint(const dynet::SaveOptions& how) override {
+    treelstm::save_checkpoint(options_.checkpoint(), now_, how);
+  }
 
  private:
   void begin_graph(dynet::ComputationGraph& graph) override { model_.begin_graph(graph, true); }
