@@ -202,7 +202,7 @@ TEST_CASE("Parser: the same options give the same run, others another one") {
       {"--dropout", "0.4"}, {"--decay", "0.5"}, {"--unknown", "100"}, {"--learning-rate", "0.001"}};
   for (const std::vector<std::string>& other : others) {
     INFO(other[0]);
-    CHECK(losses("c", other) != plain);
+    CHECK(losses("c", with(other, {"--force"})) != plain);
   }
 }
 
@@ -281,7 +281,7 @@ TEST_CASE("Parser: mistakes give one sentence and a non-zero exit") {
   check_refused(run(folder, {"parse", "-m", good}, "1\tword\n"),
                 "standard input:1: expected the 10 tab-separated columns");
   check_refused(run(folder, {"parse", "-m", good, "-i", shop.test, "-o", "/nowhere/out"}),
-                "cannot write /nowhere/out");
+                "cannot save /nowhere/out");
   if (std::ifstream("/dev/full").good()) {
     check_refused(run(folder, {"parse", "-m", good, "-i", shop.test, "-o", "/dev/full"}),
                   "cannot write /dev/full");

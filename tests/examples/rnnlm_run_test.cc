@@ -194,9 +194,10 @@ TEST_CASE("Rnnlm: a resumed run ends where an unbroken one does") {
     for (const std::string loss : {"full", "sampled"}) {
       const std::vector<std::string> more = {"--optimizer", optimizer, "--loss",     loss,
                                              "--samples",   "8",       "--truncate", "4"};
-      REQUIRE(run(shop.folder, with(shop.train_command("whole"), more)).code == 0);
+      REQUIRE(run(shop.folder, with(shop.train_command("whole"), with(more, {"--force"}))).code ==
+              0);
       const std::vector<std::string> command = with(shop.train_command("parts"), more);
-      REQUIRE(run(shop.folder, replaced(command, "--epochs", "2")).code == 0);
+      REQUIRE(run(shop.folder, with(replaced(command, "--epochs", "2"), {"--force"})).code == 0);
       const Result resumed = run(shop.folder, with(command, {"--resume"}));
       INFO(optimizer + " " + loss + "\n" + resumed.out + resumed.err);
       REQUIRE(resumed.code == 0);
@@ -301,7 +302,7 @@ TEST_CASE("Rnnlm: mistakes give one sentence and a non-zero exit") {
   check_refused(run(folder, {"score", "-m", good, "-i", "/nowhere.txt"}),
                 "cannot open /nowhere.txt");
   check_refused(run(folder, {"sample", "-m", good, "-o", "/nowhere/out"}),
-                "cannot write /nowhere/out");
+                "cannot save /nowhere/out");
   check_refused(run(folder, {"sample", "-m", good, "--prefix", "the unicorn"}),
                 "the model does not know 'unicorn'");
 }

@@ -264,7 +264,7 @@ TEST_CASE("Tagger: mistakes give one sentence and a non-zero exit") {
                 "needs a model trained with --split");
   check_refused(run(folder, {"tag", "-m", good, "-i", "/nowhere.txt"}), "cannot open /nowhere.txt");
   check_refused(run(folder, {"tag", "-m", good, "-o", "/nowhere/out"}, "a\n"),
-                "cannot write /nowhere/out");
+                "cannot save /nowhere/out");
   if (std::ifstream("/dev/full").good()) {
     check_refused(run(folder, {"tag", "-m", good, "-o", "/dev/full"}, "a\n"),
                   "cannot write /dev/full");

@@ -34,7 +34,7 @@ struct Counter : Training {
   bool has_dev() const override { return !scores.empty(); }
   DevScore score_dev() override { return {scores.at(last_epoch - 1), "dev score"}; }
   void save_model() override { log.push_back("model"); }
-  void save_checkpoint() override { saved = state; }
+  void save_checkpoint(const dynet::SaveOptions&) override { saved = state; }
 };
 
 RunOptions run_with(const TrainLimits& limits) {

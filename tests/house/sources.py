@@ -7,7 +7,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 
 LIBRARY = ("dynet-like", "kernels")
-EVERYTHING = LIBRARY + ("tests", "examples", "benchmarks")
+EVERYTHING = LIBRARY + ("tests", "examples", "benchmarks", "tools")
 SUFFIXES = (".h", ".cc", ".cu", ".cuh", ".inl")
 
 

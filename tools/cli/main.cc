@@ -1,16 +1,22 @@
 // dynet-like: what is in files of models, how two differ, and the same in another format.
 
 #include <CLI/CLI.hpp>
-#include <exception>
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "dynet-like/base/printable.h"
+#include "dynet-like/base/version.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/inspect.h"
+#include "tools/program/files.h"
+#include "tools/program/new_files.h"
+#include "tools/program/run.h"
 
 namespace {
+
+constexpr int kDifferent = 1;
+constexpr int kFailed = 2;
 
 using Tensors = std::vector<dynet::NamedTensor>;
 
@@ -30,9 +36,9 @@ Tensors read(const std::string& path) {
 
 void write(const std::string& path, const Tensors& tensors) {
   if (path.ends_with(".model"))
-    dynet::write_text_tensors(path, tensors);
+    dynet::write_text_tensors(path, tensors, program::save_options());
   else
-    dynet::write_tensors(path, tensors);
+    dynet::write_tensors(path, tensors, program::save_options());
 }
 
 void inspect(const std::string& path) {
@@ -42,31 +48,45 @@ void inspect(const std::string& path) {
   dynet::print_tensors(tensors, std::cout);
 }
 
-}  // namespace
+// What a format cannot hold, such as the state of a trainer, would be lost.
+void convert(const std::string& from, const std::string& to) {
+  program::require_different({"OUT", to}, {{"IN", from}});
+  write(to, read(from));
+}
 
-int main(int argc, char** argv) {
+int act(int argc, char** argv) {
   CLI::App app{
       "Looks at files of models: .dynet, .safetensors, .npy, .npz, DyNet's text (.model), and of "
       "word vectors: .vec, .txt, .bin"};
   app.require_subcommand(1);
+  app.set_version_flag("--version", dynet::version());
   std::string one, two;
   auto* inspect_command = app.add_subcommand("inspect", "print what is in a file, and verify it");
   inspect_command->add_option("FILE", one, "a file of any of the formats")->required();
   auto* diff = app.add_subcommand("diff", "print how two files differ; 1 if they do");
   diff->add_option("A", one, "a file")->required();
   diff->add_option("B", two, "another, of any format")->required();
-  auto* convert = app.add_subcommand("convert", "write the arrays of a file in another format");
-  convert->add_option("IN", one, "a file of any of the formats")->required();
-  convert->add_option("OUT", two, "a new file; the end of its name says the format")->required();
-  CLI11_PARSE(app, argc, argv);
+  auto* convert_command =
+      app.add_subcommand("convert", "write the arrays of a file in another format");
+  convert_command->add_option("IN", one, "a file of any of the formats")->required();
+  convert_command->add_option("OUT", two, "a new file; the end of its name says the format")
+      ->required();
   try {
-    if (*inspect_command) inspect(one);
-    if (*convert) write(two, read(one));
-    if (*diff && dynet::print_differences({one, read(one)}, {two, read(two)}, std::cout) > 0)
-      return 1;
-  } catch (const std::exception& e) {
-    std::cerr << "dynet-like: " << e.what() << '\n';
-    return 2;
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : program::kWrongUsage;
   }
+  // What is printed must not go into a file that is still read.
+  program::require_different({"", "-"}, {{"", one}, {"", two}});
+  if (*inspect_command) inspect(one);
+  if (*convert_command) convert(one, two);
+  if (*diff && dynet::print_differences({one, read(one)}, {two, read(two)}, std::cout) > 0)
+    return kDifferent;
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return program::run("dynet-like", kFailed, [&] { return act(argc, argv); });
 }

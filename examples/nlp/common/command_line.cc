@@ -1,19 +1,16 @@
 #include "examples/nlp/common/command_line.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <exception>
-#include <iostream>
-#include <new>
 #include <sstream>
 
 #include "examples/nlp/common/text.h"
+#include "tools/program/errors.h"
+#include "tools/program/run.h"
 
 namespace nlp {
 namespace {
 
 constexpr int kFailed = 1;
-constexpr int kWrongUsage = 2;
 
 }  // namespace
 
@@ -57,7 +54,12 @@ void add_run(CLI::App& command, RunOptions& run, const std::string& training,
       .add_option("--model,-m", run.model,
                   "File for the best model; MODEL.checkpoint holds what --resume needs")
       ->required();
-  command.add_flag("--resume", run.resume, "Go on with the run that MODEL.checkpoint holds");
+  CLI::Option* const resume =
+      command.add_flag("--resume", run.resume, "Go on with the run that MODEL.checkpoint holds");
+  command
+      .add_flag("--force", run.force,
+                "Begin anew where there is a model or a checkpoint already, and replace them")
+      ->excludes(resume);
   add_device(command, run.device);
   command.parse_complete_callback([&command, &run] {
     for (const CLI::Option* option : command.get_options()) {
@@ -96,15 +98,7 @@ CLI::App& CommandLine::command(const std::string& command, const std::string& de
 }
 
 int CommandLine::run(int argc, char** argv) {
-  try {
-    return parse_and_act(argc, argv);
-  } catch (const std::bad_alloc&) {
-    return fail(kFailed, "out of memory");
-  } catch (const std::exception& error) {
-    return fail(kFailed, error.what());
-  } catch (...) {
-    return fail(kFailed, "an unknown error");
-  }
+  return program::run(name_, kFailed, [&] { return parse_and_act(argc, argv); });
 }
 
 int CommandLine::parse_and_act(int argc, char** argv) {
@@ -117,28 +111,21 @@ int CommandLine::parse_and_act(int argc, char** argv) {
     names += (i == 0 ? "" : i + 1 < commands_.size() ? ", " : " or ") + command;
   }
   if (!known) {
-    return fail(kWrongUsage,
-                (first.empty() ? "no command" : "unknown command " + nlp::quoted(first)) +
-                    ": expected " + names + " (" + name_ + " --help says more)");
+    throw program::UsageError(
+        (first.empty() ? "no command" : "unknown command " + nlp::quoted(first)) + ": expected " +
+        names + " (" + name_ + " --help says more)");
   }
   try {
     app_.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app_.exit(error);  // --help
-    return fail(kWrongUsage,
-                std::string(error.what()) + " (" + name_ + " --help lists what there is)");
+    throw program::UsageError(std::string(error.what()) + " (" + name_ +
+                              " --help lists what there is)");
   }
   for (const auto& [command, action] : commands_) {
     if (command->parsed()) action();
   }
   return 0;
-}
-
-int CommandLine::fail(int code, const std::string& message) const {
-  std::string line = message;
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  std::cerr << name_ << ": " << line << std::endl;
-  return code;
 }
 
 }  // namespace nlp

@@ -22,8 +22,8 @@ void add_device(CLI::App& command, dynet::Device*& device);
 /// --model and --device, of commands that use a saved model.
 void add_model(CLI::App& command, SavedModel& model);
 
-/// --train, --dev, --test, --model, --resume and --device; `run` also notes which options were
-/// given. The texts say what the training file holds, and what the others hold, for --help.
+/// --train, --dev, --test, --model, --resume, --force and --device; `run` also notes which options
+/// were given. The texts say what the training file holds, and what the others hold, for --help.
 void add_run(CLI::App& command, RunOptions& run, const std::string& training,
              const std::string& data);
 
@@ -48,8 +48,7 @@ void add_updates(CLI::App& command, Settings& settings, RunOptions& run,
   add_limits(command, run.limits);
 }
 
-/// A program that is called as `name command --option value ...`. Whatever goes wrong becomes one
-/// line on standard error that begins with the name.
+/// A program that is called as `name command --option value ...`, by program::run.
 class CommandLine {
  public:
   CommandLine(std::string name, const std::string& description);
@@ -58,13 +57,12 @@ class CommandLine {
   CLI::App& command(const std::string& command, const std::string& description,
                     std::function<void()> action);
 
-  /// Runs the command that the arguments name. Returns the exit status: 1 if it failed, 2 if the
-  /// arguments were wrong.
+  /// Runs the command that the arguments name. Returns the exit status: 1 if it failed,
+  /// program::kWrongUsage if the arguments were wrong.
   int run(int argc, char** argv);
 
  private:
   int parse_and_act(int argc, char** argv);
-  int fail(int code, const std::string& message) const;
 
   std::string name_;
   CLI::App app_;

@@ -1,21 +1,34 @@
 #include "examples/nlp/common/files.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
+#include <cstdio>
 #include <iostream>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "dynet-like/io/files.h"
 #include "examples/nlp/common/text.h"
+#include "tools/program/descriptor.h"
+#include "tools/program/new_files.h"
 
 namespace nlp {
 namespace {
 
 std::string system_reason() {
   return errno != 0 ? std::generic_category().message(errno) : std::string("unknown reason");
+}
+
+/// To be called at what seems to be the end. Throws UserError if reading broke off there, of which
+/// the stream of standard input says nothing.
+void require_end(const std::istream& in, const std::string& name) {
+  const bool standard = &in == &std::cin;
+  if (in.bad() || (standard && std::ferror(stdin) != 0))
+    throw UserError("cannot read " + (standard ? "standard input" : name) + ": " + system_reason());
 }
 
 }  // namespace
@@ -29,43 +42,67 @@ InputFile::InputFile(const std::string& path) : name_(path), standard_(path == "
   file_.open(path, std::ios::binary);
   if (!file_) throw UserError("cannot open " + path + ": " + system_reason());
   file_.peek();  // opening a directory succeeds, reading from it does not
-  if (file_.bad()) throw UserError("cannot read " + path + ": is it a directory?");
+  if (file_.bad()) {
+    throw UserError("cannot read " + path + ": " +
+                    (errno == EISDIR ? "is it a directory?" : system_reason()));
+  }
   file_.clear();
 }
 
 std::istream& InputFile::stream() { return standard_ ? std::cin : file_; }
 
 bool InputFile::next(std::string& line) {
+  // Who types lines wants to see what becomes of each before the next one.
+  if (standard_) std::cout.flush();
+  errno = 0;
   if (std::getline(stream(), line)) return true;
-  if (stream().bad()) throw UserError("cannot read " + name_);
+  require_end(stream(), name_);
   return false;
 }
 
-OutputFile::OutputFile(const std::string& path) : name_(path), standard_(path == "-") {
-  if (standard_) {
-    name_ = "standard output";
+OutputFile::OutputFile(const program::NamedFile& file,
+                       const std::vector<program::NamedFile>& read) {
+  program::require_different(file, read);
+  const std::string& path = file.path;
+  const std::optional<int> descriptor = program::descriptor_of(path);
+  if (path == "-" || descriptor == STDOUT_FILENO) return;
+  if (!descriptor && !program::is_device(path)) {
+    file_ = std::make_unique<dynet::NewFile>(path, &program::files());
     return;
   }
-  errno = 0;
-  file_.open(path, std::ios::binary);
-  if (!file_) throw UserError("cannot write " + path + ": " + system_reason());
+  const int fd = descriptor ? program::DescriptorBuffer::copy_of(*descriptor, path)
+                            : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) throw program::OutputError(path, errno);
+  direct_ = std::make_unique<program::DescriptorBuffer>(fd, path);
 }
 
-std::ostream& OutputFile::stream() { return standard_ ? std::cout : file_; }
+OutputFile::~OutputFile() = default;
 
 void OutputFile::write(const std::string& line) {
-  stream() << line << '\n';
-  if (!stream()) throw UserError("cannot write " + name_);
+  if (file_) {
+    file_->write(line + '\n');
+  } else if (direct_) {
+    direct_->sputn(line.data(), static_cast<std::streamsize>(line.size()));
+    direct_->sputc('\n');
+  } else {
+    std::cout << line << '\n';
+  }
 }
 
 void OutputFile::finish() {
-  stream().flush();
-  if (!stream()) throw UserError("cannot write " + name_);
+  if (file_) {
+    file_->commit();
+  } else if (direct_) {
+    direct_->finish();
+  } else {
+    std::cout.flush();
+  }
 }
 
 std::vector<std::string> read_lines(std::istream& in, const std::string& name) {
   std::vector<std::string> lines;
   std::string line;
+  errno = 0;
   while (std::getline(in, line)) {
     if (lines.empty() && line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);
     if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -74,24 +111,13 @@ std::vector<std::string> read_lines(std::istream& in, const std::string& name) {
     }
     lines.push_back(std::move(line));
   }
-  if (in.bad()) throw UserError("cannot read " + name);
+  require_end(in, name);
   return lines;
 }
 
 std::vector<std::string> read_lines(const std::string& path) {
   InputFile file(path);
   return read_lines(file.stream(), path);
-}
-
-void require_writable(const std::string& file) {
-  std::error_code unknown;
-  if (std::filesystem::is_directory(file, unknown))
-    throw UserError(file + " is a directory, not a model");
-  const std::size_t slash = file.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
-  if (access(folder.c_str(), W_OK) != 0) {
-    throw UserError("cannot write " + file + ": " + std::generic_category().message(errno));
-  }
 }
 
 bool is_blank(std::string_view line) { return std::all_of(line.begin(), line.end(), is_space); }

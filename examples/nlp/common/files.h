@@ -3,10 +3,19 @@
 #include <cstddef>
 #include <fstream>
 #include <istream>
-#include <ostream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/program/files.h"
+
+namespace dynet {
+class NewFile;
+}
+namespace program {
+class DescriptorBuffer;
+}
 
 namespace nlp {
 
@@ -25,19 +34,28 @@ class InputFile {
   std::ifstream file_;
 };
 
-/// A file to write lines to, "-" for standard output. What cannot be written throws UserError.
+/// A file to write lines to, "-" for standard output.
+///
+/// It takes the place of an old file as a whole, once `finish` is called, and not at all if it
+/// never is; see dynet::NewFile. What is no file, a pipe, a device or a descriptor as /dev/stdout,
+/// gets the lines as they come. Throws dynet::FileError or program::OutputError with the reason.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path);
+  /// `read` are all files that the program reads: throws program::UsageError if this is one of
+  /// them.
+  OutputFile(const program::NamedFile& file, const std::vector<program::NamedFile>& read);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
   void write(const std::string& line);
   /// Call it last: some errors show only here.
   void finish();
 
  private:
-  std::string name_;
-  bool standard_;
-  std::ofstream file_;
-  std::ostream& stream();
+  // One of these, or none for standard output.
+  std::unique_ptr<dynet::NewFile> file_;
+  std::unique_ptr<program::DescriptorBuffer> direct_;
 };
 
 /// All lines of a text, without a byte order mark and the ends of the lines, be they LF or CRLF.
@@ -45,9 +63,6 @@ class OutputFile {
 std::vector<std::string> read_lines(std::istream& in, const std::string& name);
 /// The same from a file.
 std::vector<std::string> read_lines(const std::string& path);
-
-/// Throws UserError if the file cannot be written where it is wanted: better now than after hours.
-void require_writable(const std::string& file);
 
 bool is_blank(std::string_view line);
 

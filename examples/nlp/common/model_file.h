@@ -9,6 +9,7 @@
 #include "dynet-like/dynet.h"
 #include "examples/nlp/common/saved_kind.h"
 #include "examples/nlp/common/training.h"
+#include "tools/program/new_files.h"
 
 // The files of a program with a `Model` that is made from a `Description` and a seed. What a file
 // holds, say "tagger model 1", stands first in it, so that one is not taken for another. All
@@ -55,9 +56,6 @@ Checkpoint begin_run(const Request& request, std::uint64_t data_mark, const Opti
   now.model->set_device(request.device);
   return now;
 }
-
-inline std::string model_kind(const std::string& program) { return program + " model 1"; }
-inline std::string checkpoint_kind(const std::string& program) { return program + " checkpoint 1"; }
 
 /// The weights have their place only once the description is read, so a file is read as one thing
 /// that builds the model on the way.
@@ -118,7 +116,7 @@ struct CheckpointReader {
 
 template <class Model>
 void save_model_file(const std::string& path, const std::string& program, const Model& model) {
-  dynet::save(path, ModelWriter<Model>{model_kind(program), model});
+  dynet::save(path, program::save_options(), ModelWriter<Model>{model_kind(program), model});
 }
 template <class Model, class Description>
 std::unique_ptr<Model> load_model_file(const std::string& path, const std::string& program,
@@ -130,8 +128,8 @@ std::unique_ptr<Model> load_model_file(const std::string& path, const std::strin
 }
 template <class Checkpoint>
 void save_checkpoint_file(const std::string& path, const std::string& program,
-                          const Checkpoint& checkpoint) {
-  dynet::save(path, CheckpointWriter<Checkpoint>{checkpoint_kind(program), checkpoint});
+                          const Checkpoint& checkpoint, const dynet::SaveOptions& how) {
+  dynet::save(path, how, CheckpointWriter<Checkpoint>{checkpoint_kind(program), checkpoint});
 }
 template <class Checkpoint, class Description>
 Checkpoint load_checkpoint_file(const std::string& path, const std::string& program) {

@@ -7,6 +7,9 @@
 
 namespace nlp {
 
+inline std::string model_kind(const std::string& program) { return program + " model 1"; }
+inline std::string checkpoint_kind(const std::string& program) { return program + " checkpoint 1"; }
+
 /// The first thing in a program's files is what they hold, say "tagger model 1", so that no file is
 /// taken for another kind. Throws UserError naming the file.
 template <typename Archive>
@@ -14,7 +17,7 @@ void read_kind(Archive& archive, const std::string& path, const std::string& wan
   std::string kind;
   archive >> kind;
   if (kind != wanted) {
-    throw UserError(path + " holds " + quoted(kind) + ", expected " + quoted(wanted));
+    throw UserError(path + " holds " + nlp::quoted(kind) + ", expected " + nlp::quoted(wanted));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
+#include "tools/program/new_files.h"
 
 namespace nlp {
 namespace {
@@ -86,7 +87,7 @@ class Loop {
       state_.position = 0;
       state_.loss = 0;
     }
-    training_.save_checkpoint();
+    training_.save_checkpoint(program::save_options());
     out_ << line << std::endl;
     return whole;
   }
@@ -132,6 +133,7 @@ std::string Training::loss_text(double mean) const { return "loss " + fixed(mean
 
 void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out) {
   if (run.resume) out << resume_text(state) << std::endl;
+  program::rehearse([&](const dynet::SaveOptions& how) { training.save_checkpoint(how); });
   Loop(training, state, run.limits, out).go();
 }
 

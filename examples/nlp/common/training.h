@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dynet-like/base/device.h"
+#include "dynet-like/io/files.h"
 
 namespace nlp {
 
@@ -24,6 +25,7 @@ struct RunOptions {
   std::string train, dev, test;  ///< files; the last two may be empty
   std::string model;             ///< where the best model goes
   bool resume = false;           ///< go on with the run that the checkpoint holds
+  bool force = false;            ///< replace a model and a checkpoint that are there
   dynet::Device* device = &dynet::kCpu;
   TrainLimits limits;
   std::vector<std::string> given;  ///< names of the options on the command line
@@ -76,12 +78,13 @@ class Training {
   virtual bool has_dev() const = 0;
   virtual DevScore score_dev() = 0;
   virtual void save_model() = 0;
-  virtual void save_checkpoint() = 0;
+  virtual void save_checkpoint(const dynet::SaveOptions& how) = 0;
 };
 
 /// Trains until a limit of the run is reached and prints one line an epoch to `out`, progress to
 /// standard error. The best model by dev score is kept. A finished epoch is never lost: its
-/// checkpoint is written before the next one begins. However often a run is interrupted and
+/// checkpoint is written before the next one begins; that there is room for it is tried out before
+/// the first one. However often a run is interrupted and
 /// resumed, it does the same updates, unless `max_seconds` ends it.
 void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out);
 

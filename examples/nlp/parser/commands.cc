@@ -7,6 +7,7 @@
 
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/run_files.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/parser/model_file.h"
@@ -34,6 +35,7 @@ void print_work(const Parsed& parsed, std::size_t together, std::ostream& out) {
 
 /// Parses once more, each sentence alone, and says how that differs.
 void compare(Model& model, const Treebank& sentences, const Parsed& parsed, std::ostream& out) {
+  out.flush();  // what is known is shown before the progress of this
   const Parsed alone = parse_all(model, sentences, 1, "one at a time");
   print_work(alone, 1, out);
   std::size_t different = 0;
@@ -67,6 +69,7 @@ void show_trees(const Treebank& sentences, const std::vector<Tree>& trees, std::
 }  // namespace
 
 void run_train(const TrainCommand& command) {
+  prepare_run(command, kProgram);
   const auto data = read_parts(
       command, Split(), [](const std::string& path) { return read_conllu(path, Trees::kRead); });
   train(command, data.train, data.dev, std::cout);
@@ -74,6 +77,7 @@ void run_train(const TrainCommand& command) {
 }
 
 void run_eval(const EvalCommand& command) {
+  prepare_report(command, command.data);
   const std::unique_ptr<Model> model = load_model(command.model, command.device);
   const Treebank sentences = read_conllu(command.data, Trees::kRead);
   const Parsed parsed = parse_all(*model, sentences, command.together, command.data);
@@ -85,9 +89,9 @@ void run_eval(const EvalCommand& command) {
 }
 
 void run_parse(const ParseCommand& command) {
+  OutputFile out({"--output", command.output}, files_read(command, {"--input", command.input}));
   const std::unique_ptr<Model> model = load_model(command.model, command.device);
   const Treebank sentences = read_conllu(command.input, Trees::kIgnored);
-  OutputFile out(command.output);
   const Parsed parsed = parse_all(*model, sentences, command.together, "parse");
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     for (const std::string& line : lines_with(sentences[i], parsed.trees[i])) out.write(line);

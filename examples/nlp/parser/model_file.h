@@ -9,6 +9,9 @@
 
 namespace parser {
 
+/// What files of this program say first that they are of.
+inline constexpr const char* kProgram = "parser";
+
 using Checkpoint = nlp::Checkpoint<Model, TrainSettings>;
 
 /// A model file holds all that eval and parse need: settings, dictionaries, weights. Saving
@@ -17,7 +20,8 @@ using Checkpoint = nlp::Checkpoint<Model, TrainSettings>;
 void save_model(const std::string& path, const Model& model);
 std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device = &dynet::kCpu);
 
-void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint,
+                     const dynet::SaveOptions& how = program::save_options());
 Checkpoint load_checkpoint(const std::string& path);
 
 }  // namespace parser

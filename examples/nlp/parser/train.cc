@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "examples/nlp/common/files.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/sample_training.h"
 #include "examples/nlp/common/score.h"
@@ -62,7 +61,9 @@ class Run : public SampleTraining {
   }
 
   void save_model() override { parser::save_model(options_.model, model_); }
-  void save_checkpoint() override { parser::save_checkpoint(options_.checkpoint(), now_); }
+  void save_checkpoint(const dynet::SaveOptions& how) override {
+    parser::save_checkpoint(options_.checkpoint(), now_, how);
+  }
 
  private:
   struct Example {
@@ -127,7 +128,6 @@ OptionValues kept_settings(const ModelSettings& model, const TrainSettings& sett
 
 void train(const TrainRequest& request, const Treebank& train_sentences,
            const Treebank& dev_sentences, std::ostream& out) {
-  require_writable(request.model);
   Checkpoint now = begin_run<Checkpoint>(
       request, mark_of(train_sentences), kept_settings(request.model_settings, request.settings),
       load_checkpoint,

@@ -8,6 +8,7 @@
 #include "evaluate.h"
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/random.h"
+#include "examples/nlp/common/run_files.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
@@ -35,6 +36,7 @@ void fill_in_defaults(TrainCommand& command) {
 }  // namespace
 
 void run_train(TrainCommand command) {
+  prepare_run(command, kProgram);
   ReadOptions& read = command.data.read;
   read.format = format_from_name(command.format);
   read.level = level_from_name(command.level);
@@ -50,6 +52,7 @@ void run_train(TrainCommand command) {
 }
 
 void run_eval(const EvalCommand& command) {
+  prepare_report(command, command.data);
   const std::unique_ptr<Model> model = load_model(command.model, command.device);
   DataSettings data = model->description().data;
   if (!command.format.empty()) data.read.format = format_from_name(command.format);
@@ -60,9 +63,9 @@ void run_eval(const EvalCommand& command) {
 }
 
 void run_score(const ScoreCommand& command) {
+  OutputFile out({"--output", command.output}, files_read(command, {"--input", command.input}));
   const std::unique_ptr<Model> model = load_model(command.model, command.device);
   InputFile in(command.input);
-  OutputFile out(command.output);
   std::string line;
   while (in.next(line)) {
     const Sentence sentence = read_sentence(line, model->description().data.read);
@@ -75,6 +78,7 @@ void run_score(const ScoreCommand& command) {
 }
 
 void run_sample(const SampleCommand& command) {
+  OutputFile out({"--output", command.output}, files_read(command));
   const std::unique_ptr<Model> model = load_model(command.model, command.device);
   const ReadOptions& read = model->description().data.read;
   const Vocabulary& vocabulary = model->vocabulary();
@@ -85,7 +89,6 @@ void run_sample(const SampleCommand& command) {
       throw UserError("--prefix: the model does not know " + nlp::quoted(prefix.tokens[i]));
     }
   }
-  OutputFile out(command.output);
   for (std::size_t i = 0; i < command.count; ++i) {
     Random random(derived_seed(command.seed, i));
     std::vector<std::string> tokens;

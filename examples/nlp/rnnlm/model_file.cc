@@ -9,8 +9,6 @@
 namespace rnnlm {
 namespace {
 
-const char* const kProgram = "rnnlm";
-
 /// Calls action(trainer) with the trainer's own type.
 template <typename Action>
 void with_type(Optimizer optimizer, dynet::Trainer& trainer, Action action) {
@@ -68,8 +66,9 @@ std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device
   return nlp::load_model_file<Model, Description>(path, kProgram, device);
 }
 
-void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  dynet::save(path, CheckpointWriter{checkpoint});
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint,
+                     const dynet::SaveOptions& how) {
+  dynet::save(path, how, CheckpointWriter{checkpoint});
 }
 
 Checkpoint load_checkpoint(const std::string& path) {

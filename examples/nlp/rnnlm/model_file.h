@@ -9,6 +9,9 @@
 
 namespace rnnlm {
 
+/// What files of this program say first that they are of.
+inline constexpr const char* kProgram = "rnnlm";
+
 /// With a trainer of the kind that the settings name.
 using Checkpoint = nlp::Checkpoint<Model, TrainSettings, dynet::Trainer>;
 
@@ -22,7 +25,8 @@ std::unique_ptr<dynet::Trainer> make_trainer(const TrainSettings& settings,
 void save_model(const std::string& path, const Model& model);
 std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device = &dynet::kCpu);
 
-void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint,
+                     const dynet::SaveOptions& how = program::save_options());
 Checkpoint load_checkpoint(const std::string& path);
 
 }  // namespace rnnlm

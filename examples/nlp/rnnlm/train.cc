@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "evaluate.h"
-#include "examples/nlp/common/files.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/random.h"
 #include "examples/nlp/common/score.h"
@@ -104,7 +103,9 @@ class Run : public Training {
   }
 
   void save_model() override { rnnlm::save_model(options_.model, model_); }
-  void save_checkpoint() override { rnnlm::save_checkpoint(options_.checkpoint(), now_); }
+  void save_checkpoint(const dynet::SaveOptions& how) override {
+    rnnlm::save_checkpoint(options_.checkpoint(), now_, how);
+  }
 
  private:
   Minibatch minibatch(const std::vector<std::size_t>& places) const {
@@ -173,7 +174,6 @@ Optimizer optimizer_from_name(const std::string& name) {
 
 void train(const TrainRequest& request, const Corpus& train_corpus, const Corpus& dev_corpus,
            std::ostream& out) {
-  require_writable(request.model);
   Checkpoint now = begin_run<Checkpoint>(
       request, mark_of(train_corpus),
       kept_settings(request.data, request.model_settings, request.settings), load_checkpoint,

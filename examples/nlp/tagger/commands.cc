@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "examples/nlp/common/files.h"
+#include "examples/nlp/common/run_files.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
 #include "kingjames.h"
@@ -82,6 +83,7 @@ std::string tagged_line(Model& model, dynet::ComputationGraph& graph, const std:
 }  // namespace
 
 void run_train(TrainCommand command) {
+  prepare_run(command, kProgram);
   command.data.format = format_from_name(command.format);
   command.data.column = command.column;
   command.data.split = parse_split(command.split, command);
@@ -96,6 +98,7 @@ void run_train(TrainCommand command) {
 }
 
 void run_eval(const EvalCommand& command) {
+  prepare_report(command, command.data);
   const std::unique_ptr<Model> model = load_model(command.model, command.device);
   DataSettings data = model->description().data;
   if (!command.format.empty()) {
@@ -112,9 +115,9 @@ void run_eval(const EvalCommand& command) {
 }
 
 void run_tag(const TagCommand& command) {
+  OutputFile out({"--output", command.output}, files_read(command, {"--input", command.input}));
   const std::unique_ptr<Model> model = load_model(command.model, command.device);
   InputFile in(command.input);
-  OutputFile out(command.output);
   dynet::ComputationGraph graph;
   std::string line;
   while (in.next(line)) out.write(tagged_line(*model, graph, line, command.tags));

@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "examples/nlp/common/files.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/sample_training.h"
 #include "examples/nlp/common/text.h"
@@ -65,7 +64,9 @@ class Run : public SampleTraining {
   }
 
   void save_model() override { tagger::save_model(options_.model, model_); }
-  void save_checkpoint() override { tagger::save_checkpoint(options_.checkpoint(), now_); }
+  void save_checkpoint(const dynet::SaveOptions& how) override {
+    tagger::save_checkpoint(options_.checkpoint(), now_, how);
+  }
 
  private:
   struct Example {
@@ -121,7 +122,6 @@ OptionValues kept_settings(const ModelSettings& model, const TrainSettings& sett
 
 void train(const TrainRequest& request, const Corpus& train_corpus, const Corpus& dev_corpus,
            std::ostream& out) {
-  require_writable(request.model);
   Checkpoint now = begin_run<Checkpoint>(
       request, mark_of(train_corpus), kept_settings(request.model_settings, request.settings),
       load_checkpoint,

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "examples/nlp/common/files.h"
+#include "examples/nlp/common/run_files.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
@@ -62,6 +63,7 @@ bool begins_like_a_tree(std::string_view line) {
 }  // namespace
 
 void run_train(const TrainCommand& command) {
+  prepare_run(command, kProgram);
   const auto data =
       read_parts(command, Split(), [](const std::string& path) { return read_trees(path); });
   train(command, data.train, data.dev, std::cout);
@@ -69,6 +71,7 @@ void run_train(const TrainCommand& command) {
 }
 
 void run_eval(const EvalCommand& command) {
+  prepare_report(command, command.data);
   const std::unique_ptr<Model> model = load_model(command.model, command.device);
   const Treebank trees = read_trees(command.data);
   const Report report = evaluate(*model, trees, command.data);
@@ -80,10 +83,10 @@ void run_eval(const EvalCommand& command) {
 void run_classify(const ClassifyCommand& command) {
   const Format format = format_from_name(command.format);
   const Shape shape = shape_from_name(command.shape);
+  OutputFile out({"--output", command.output}, files_read(command, {"--input", command.input}));
   const std::unique_ptr<Model> model = load_model(command.model, command.device);
   InputFile in(command.input);
   const std::string name = command.input == "-" ? "standard input" : command.input;
-  OutputFile out(command.output);
   dynet::ComputationGraph graph;
   std::string line;
   for (std::size_t number = 1; in.next(line); ++number) {

@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "examples/nlp/common/files.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/sample_training.h"
 #include "examples/nlp/common/score.h"
@@ -61,7 +60,9 @@ class Run : public SampleTraining {
   }
 
   void save_model() override { treelstm::save_model(options_.model, model_); }
-  void save_checkpoint() override { treelstm::save_checkpoint(options_.checkpoint(), now_); }
+  void save_checkpoint(const dynet::SaveOptions& how) override {
+    treelstm::save_checkpoint(options_.checkpoint(), now_, how);
+  }
 
  private:
   void begin_graph(dynet::ComputationGraph& graph) override { model_.begin_graph(graph, true); }
@@ -114,7 +115,6 @@ OptionValues kept_settings(const ModelSettings& model, const TrainSettings& sett
 
 void train(const TrainRequest& request, const Treebank& train_trees, const Treebank& dev_trees,
            std::ostream& out) {
-  require_writable(request.model);
   Checkpoint now = begin_run<Checkpoint>(
       request, mark_of(train_trees), kept_settings(request.model_settings, request.settings),
       load_checkpoint,

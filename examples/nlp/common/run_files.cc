@@ -1,0 +1,96 @@
+#include "examples/nlp/common/run_files.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "dynet-like/io/save.h"
+#include "examples/nlp/common/saved_kind.h"
+#include "examples/nlp/common/text.h"
+#include "tools/program/errors.h"
+#include "tools/program/new_files.h"
+
+namespace nlp {
+namespace {
+
+namespace fs = std::filesystem;
+using program::NamedFile;
+using program::UsageError;
+
+const NamedFile kStandardOutput{"", "-"};
+
+/// Reads what a file says it holds, and leaves the rest.
+struct KindReader {
+  std::string* kind;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive >> *kind;
+  }
+};
+
+/// Empty if the file is none of these programs'.
+std::string saved_kind(const std::string& path) {
+  std::string kind;
+  KindReader reader{&kind};
+  try {
+    dynet::load(path, reader);
+  } catch (const dynet::Error&) {
+    // There is always more in the file, or it is of another kind.
+  }
+  return kind;
+}
+
+/// Something that a run saves.
+struct Target {
+  NamedFile file;
+  std::string what;  ///< "model"
+  std::string kind;  ///< "tagger model 1"
+};
+
+/// Whether it is there. Throws unless it could be replaced by a newer one.
+bool look_at(const Target& target, const std::string& program) {
+  const std::string& path = target.file.path;
+  std::error_code unknown;
+  const fs::file_status status = fs::status(path, unknown);
+  if (fs::is_directory(status)) throw UserError(path + " is a directory, not a " + target.what);
+  if (!fs::is_regular_file(status)) return false;
+  if (saved_kind(path) == target.kind) return true;
+  throw UsageError(path + " is no " + target.what + " of " + program +
+                   ", and nothing else is replaced by one");
+}
+
+void require_writable(const std::string& path) {
+  const dynet::NewFile can_be_begun(path, &program::files());
+}
+
+}  // namespace
+
+void prepare_run(const RunOptions& run, const std::string& program) {
+  const Target model{{"--model", run.model}, "model", model_kind(program)};
+  const Target checkpoint{{"", run.checkpoint()}, "checkpoint", checkpoint_kind(program)};
+  std::vector<NamedFile> files = {{"--train", run.train}, {"--dev", run.dev}, {"--test", run.test}};
+  for (const Target& target : {model, checkpoint}) {
+    program::require_different(target.file, files);
+    files.push_back(target.file);
+  }
+  program::require_different(kStandardOutput, files);
+
+  for (const Target& target : {model, checkpoint}) {
+    if (look_at(target, program) && !run.resume && !run.force) {
+      throw UsageError(target.file.path +
+                       " exists: --resume goes on with the run that made it, --force replaces it");
+    }
+  }
+  for (const Target& target : {model, checkpoint}) require_writable(target.file.path);
+  if (run.resume) const dynet::InputFile is_there(run.checkpoint());
+}
+
+std::vector<NamedFile> files_read(const SavedModel& model, const NamedFile& data) {
+  return {{"--model", model.model}, {"", model.model + ".checkpoint"}, data};
+}
+
+void prepare_report(const SavedModel& model, const std::string& data) {
+  program::require_different(kStandardOutput, files_read(model, {"--data", data}));
+}
+
+}  // namespace nlp

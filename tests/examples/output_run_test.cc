@@ -1,0 +1,201 @@
+// Where the programs write what they make of a file: beside the old one, never over what they read.
+
+#include <sys/stat.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/examples/programs.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+constexpr int kWrongUsage = 2;
+
+unsigned mode_of(const std::string& path) {
+  struct stat info = {};
+  REQUIRE(::stat(path.c_str(), &info) == 0);
+  return info.st_mode & 07777;
+}
+
+}  // namespace
+
+TEST_CASE("Output: what a command reads is never its output") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each);
+    desk.must("train --model model && ln -s in link && ln -s ../desk/link link2 && ln in hard");
+    const auto refused = [&](const std::string& script) {
+      desk.refuses(script, kWrongUsage, "the same file");
+    };
+    refused("apply -i in -o in");
+    refused("apply -i in -o ./in");
+    refused("apply -i in -o \"$PWD/../desk/in\"");
+    refused("apply -i in -o link");
+    refused("apply -i link2 -o in");
+    refused("apply -i in -o hard");
+    refused("apply -o in < in");
+    refused("apply -i /dev/stdin -o in < in");
+    refused("apply -i /dev/fd/5 -o in 5< in");
+    refused("apply -i in >> in");
+    refused("apply -i in -o /dev/stdout >> in");
+    refused("apply -i in -o /dev/fd/7 7>> in");
+    refused("apply < in >> in");
+    refused("apply -i in 1<> in");
+    refused("apply -i in -o model");
+    refused("apply -i in -o model.checkpoint");
+    refused("apply -i in >> model");
+    refused("p eval -m model -d data >> data");
+    refused("p eval -m model -d data >> model");
+    if (each.program.name == "rnnlm") {
+      refused("p sample -m model -o model");
+      refused("p sample -m model >> model");
+    }
+    // Files that are no files may be both.
+    if (each.program.name != "parser") desk.must("apply -i /dev/null -o /dev/null");
+    desk.must("mkfifo pipe; cat in > pipe & apply -i pipe > out && apply -i in | cmp - out");
+  }
+}
+
+TEST_CASE("Output: a file takes the place of the old one when it is whole") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each, 60);
+    desk.must("train --model model");
+    const std::string whole = desk.must("apply -i in");
+    REQUIRE(whole.size() > 600);
+
+    desk.must("echo old > out; chmod 640 out; ln -s out link; apply -i in -o link");
+    CHECK(desk.read("out") == whole);
+    CHECK(mode_of(desk.path("out")) == 0640);
+    desk.must("test -L link && umask 027 && apply -i in -o new");
+    CHECK(desk.read("new") == whole);
+    CHECK(mode_of(desk.path("new")) == 0640);
+    desk.must("cd / && p " + each.command + " -m '" + desk.path("model") + "' -i '" +
+              desk.path("in") + "' -o '" + desk.path("out") + "'");
+    CHECK(desk.read("out") == whole);
+
+    // A full quota, and input that breaks off: the old file stays, and nothing lies beside it.
+    desk.write("out", "old\n");
+    desk.refuses("ulimit -f 1; apply -i in -o out", 1, "File too large");
+    desk.refuses("apply -i in -o no/out", 1, "cannot save no/out: ");
+    desk.refuses("mkdir folder; apply -i in -o folder; r=$?; rmdir folder; exit $r", 1,
+                 "cannot save folder: ");
+    desk.refuses("apply -i in -o in/out", 1, "cannot save in/out: ");
+    desk.refuses("apply -i none -o out", 1, "cannot open none");
+    desk.refuses("apply -i / -o out", 1, "is it a directory?");
+    desk.refuses("p " + each.command + " -m none -i in -o out", 1, "none");
+    if (each.program.name == "treelstm")
+      desk.refuses("(cat in; echo '(3 x') | apply -o out", 1, "standard input:61: ");
+    if (each.program.name == "parser")
+      desk.refuses("(cat in; echo 1) | apply -o out", 1, "standard input:241: ");
+  }
+}
+
+TEST_CASE("Output: what interrupts a command leaves the old file and nothing else") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each);
+    desk.must("train --model model; echo old > out; mkfifo pipe; touch log");
+    const std::vector<std::string> before = desk.names();
+    // The pipe is opened once the program reads it and stays open, so that the program waits for
+    // more when the signal comes.
+    const auto interrupted_by = [&](const std::string& signal) {
+      return desk.sh(
+          "(start -i pipe -o out 2> log) & pid=$!; exec 3> pipe; cat in >&3; "
+          "sleep 0.1; kill -" +
+          signal + " $pid; wait $pid; exit $?");
+    };
+    for (const auto& [signal, number] :
+         {std::pair("INT", 2), std::pair("TERM", 15), std::pair("HUP", 1)}) {
+      const Result result = interrupted_by(signal);
+      INFO(each.program.name << " " << signal << " " << result.err);
+      CHECK(result.code == 128 + number);
+      CHECK(desk.read("log").empty());
+      CHECK(desk.read("out") == "old\n");
+      CHECK(desk.names() == before);
+    }
+    // What is killed may leave a file, which the next one removes.
+    CHECK(interrupted_by("KILL").code == 128 + 9);
+    CHECK(desk.read("out") == "old\n");
+    desk.must("apply -i in -o out");
+    CHECK(desk.read("out") == desk.must("apply -i in"));
+    CHECK(desk.names() == before);
+    // Who ignores a signal for the program has it ignored.
+    const Result ignored = desk.sh(
+        "trap '' HUP; (start -i pipe -o out) & pid=$!; exec 3> pipe; cat in >&3; sleep 0.1; "
+        "kill -HUP $pid; exec 3>&-; wait $pid; exit $?");
+    CHECK(ignored.code == 0);
+    CHECK(desk.read("out") == desk.must("apply -i in"));
+  }
+}
+
+TEST_CASE("Output: to what is no file it goes as it comes") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each);
+    desk.must("train --model model");
+    const std::string whole = desk.must("apply -i in");
+    CHECK(desk.must("apply -i in -o - ") == whole);
+    CHECK(desk.must("apply -i in -o /dev/stdout") == whole);
+    CHECK(desk.must("apply -i in -o /dev/stdout | cat") == whole);
+    CHECK(desk.must("ln -s /dev/stdout link; apply -i in -o link | cat; test -L link") == whole);
+    CHECK(desk.must("apply -i in -o /proc/self/fd/1") == whole);
+    CHECK(desk.sh("apply -i in -o /dev/stderr 2>&1 > /dev/null | grep -v '^parse: '").out == whole);
+    desk.must("mkfifo pipe; cat pipe > got & apply -i in -o pipe && wait && test -p pipe");
+    CHECK(desk.read("got") == whole);
+    desk.must("apply -i in -o /dev/null; test -c /dev/null");
+    // A descriptor is written where it stands, and keeps what is there.
+    desk.must("echo old > log; apply -i in -o /dev/fd/3 3>> log");
+    CHECK(desk.read("log") == "old\n" + whole);
+    desk.must("echo old > log; (echo new; apply -i in -o /dev/stdout; echo end) > log");
+    CHECK(desk.read("log") == "new\n" + whole + "end\n");
+
+    desk.refuses("apply -i in -o /dev/full", 1, "cannot write /dev/full: No space left on device");
+    desk.refuses("apply -i in -o /dev/fd/9", 1, "cannot write /dev/fd/9: Bad file descriptor");
+    desk.refuses("apply -i in -o /dev/stdin < data", 1, "Bad file descriptor");
+  }
+}
+
+TEST_CASE("Output: standard streams that are closed do not get into files") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each, 400);
+    desk.must("train --model model");
+    const std::string whole = desk.must("apply -i in");
+    for (const std::string closed : {"2>&-", ">&-", "<&-", "<&- >&- 2>&-"}) {
+      desk.must("apply -i in -o out " + closed);
+      INFO(each.program.name << " " << closed);
+      CHECK(desk.read("out") == whole);
+    }
+    desk.must("train --model other 2>&-");
+    CHECK(desk.read("other") == desk.read("model"));
+    CHECK(desk.read("other.checkpoint") == desk.read("model.checkpoint"));
+  }
+}
+
+TEST_CASE("Output: input that cannot be read to its end is an error") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each);
+    desk.must("train --model model; echo old > out");
+    const auto refused = [&](const std::string& command, const std::string& why) {
+      desk.refuses(command, 1, "cannot read " + why);
+    };
+    refused("apply -o out < .", "standard input: Is a directory");
+    refused("apply -o out <&-", "standard input: Bad file descriptor");
+    refused("apply -o out -i /proc/self/mem", "/proc/self/mem: Input/output error");
+    refused("apply < .", "standard input: Is a directory");
+    // Nothing of a name gets to the terminal but its letters.
+    desk.refuses("apply -i \"$(printf 'no\\033[31m\\nfile')\"", 1, "cannot open no?[31m file");
+    refused("p eval -m model -d - < .", "standard input: Is a directory");
+    refused("DATA=- train --model new < .", "standard input: Is a directory");
+  }
+}
+
+TEST_CASE("Output: who types a line gets its answer before the next one") {
+  for (const AnyProgram& each : all_programs()) {
+    if (each.program.name == "parser") continue;  // sentences of similar length go together
+    const Desk desk(each);
+    const std::string answer = desk.must("train --model model > log; head -n 1 in | apply");
+    const std::string talk = desk.must(
+        "mkfifo to from; start < to > from & exec 3> to 4< from; for i in 1 2 3; do "
+        "head -n 1 in >&3; timeout 20 head -n 1 <&4 || exit 1; done; exec 3>&-; wait");
+    CHECK(talk == answer + answer + answer);
+  }
+}

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/examples/helpers.h"
+#include "tests/examples/program.h"
+
+/// One of the programs as far as all are alike: what it learns from and how small a model may be.
+struct AnyProgram {
+  Program program;
+  std::string sentence;   ///< of training data
+  std::string options;    ///< of a small model
+  std::string command;    ///< the one that makes lines of lines
+  std::string its_input;  ///< a sentence for it
+};
+
+inline const std::vector<AnyProgram>& all_programs() {
+  static const std::string conllu =
+      "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tcat\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n"
+      "3\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n";
+  static const std::vector<AnyProgram> all = {{{"tagger", TAGGER_BINARY},
+                                               "the|DET cat|NOUN sleeps|VERB\n",
+                                               "--features word:4 --hidden 4",
+                                               "tag",
+                                               "the cat sleeps\n"},
+                                              {{"rnnlm", RNNLM_BINARY},
+                                               "the cat sleeps\n",
+                                               "--word 4 --hidden 4",
+                                               "score",
+                                               "the cat sleeps\n"},
+                                              {{"treelstm", TREELSTM_BINARY},
+                                               "(3 (2 good) (2 film))\n",
+                                               "--word 4 --hidden 4",
+                                               "classify",
+                                               "(3 (2 good) (2 film))\n"},
+                                              {{"parser", PARSER_BINARY},
+                                               conllu,
+                                               "--word 4 --tag 4 --hidden 4 --mlp 4 --layers 1",
+                                               "parse",
+                                               conllu}};
+  return all;
+}
+
+/// A new folder with `data` to learn from and `in` for the command that makes lines of lines.
+/// Scripts of the shell run there; in them `p` is the program, `train` trains a small model, on
+/// `data` unless DATA names another file, and `apply` is that command with `model`; `start` does
+/// the same in place of the shell, with SIGINT as a terminal sends it.
+class Desk {
+ public:
+  explicit Desk(const AnyProgram& of, int sentences = 40) : of_(of) {
+    std::string data, in;
+    for (int i = 0; i < sentences; ++i) {
+      data += of.sentence;
+      in += of.its_input;
+    }
+    write("data", data);
+    write("in", in);
+  }
+
+  const Program& program() const { return of_.program; }
+
+  Result sh(const std::string& script) const {
+    // The quota is for a program that would read what it writes, and never end.
+    const std::string prelude =
+        "ulimit -f 100000; cd '" + folder_.path("desk") + "'; p() { '" + of_.program.binary +
+        "' \"$@\"; }\n" +
+        "train() { p train --train \"${DATA:-data}\" --epochs ${EPOCHS:-1} --patience 0 " +
+        of_.options + " \"$@\"; }\n" + "apply() { p " + of_.command + " -m model \"$@\"; }\n" +
+        "start() { exec env --default-signal=INT '" + of_.program.binary + "' " + of_.command +
+        " -m model \"$@\"; }\n";
+    return Program{"sh", "/bin/sh"}.run(folder_, {"-c", prelude + script});
+  }
+  /// The same, of what must succeed.
+  std::string must(const std::string& script) const {
+    const Result result = sh(script);
+    INFO(of_.program.name << ": " << script << "\n" << result.out << result.err);
+    REQUIRE(result.code == 0);
+    return result.out;
+  }
+  /// The script fails with this status and one line that has the message in it, and no file is
+  /// another one than before.
+  void refuses(const std::string& script, int code, const std::string& message) const {
+    const std::vector<std::string> before = contents();
+    const Result result = sh(script);
+    INFO(of_.program.name << ": " << script << "\n" << result.out << result.err);
+    CHECK(result.code == code);
+    CHECK_FALSE(contains(result.out + result.err, "epoch 1"));
+    of_.program.check_refused(result, message);
+    CHECK(contents() == before);
+  }
+
+  std::string read(const std::string& name) const { return read_file(path(name)); }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(folder_.path("desk"));
+    folder_.write("desk/" + name, text);
+  }
+  std::string path(const std::string& name) const { return folder_.path("desk/" + name); }
+  /// The names of all files, sorted, with the bytes of each.
+  std::vector<std::string> contents() const {
+    std::set<std::string> all;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path("."))) {
+      std::string text = entry.path().string();
+      if (entry.is_regular_file()) text += ": " + read_file(text);
+      all.insert(text);
+    }
+    return {all.begin(), all.end()};
+  }
+  std::vector<std::string> names() const {
+    std::set<std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(path(".")))
+      all.insert(entry.path().filename().string());
+    return {all.begin(), all.end()};
+  }
+
+ private:
+  const AnyProgram& of_;
+  TemporaryFolder folder_;
+};
