@@ -117,12 +117,12 @@ struct Power {
   template <class V, class A, class B>
   static V slope_a(V dy, const A& a, const B& b) {
     const V exponent = b();
-    return exponent == LaneOf<V>(0) ? V{} : dy * exponent * power(a(), exponent, -1);
+    return exponent == LaneOf<V>(0) ? V{} : dy * scaled_power(exponent, a(), exponent, -1);
   }
   template <class V, class A, class B>
   static V slope_b(V dy, const A& a, const B& b) {
     const V base = a();
-    return base == LaneOf<V>(0) ? V{} : dy * power(base, b()) * log(base);
+    return base == LaneOf<V>(0) ? V{} : dy * scaled_power(log(base), base, b(), 0);
   }
 };
 

@@ -1,19 +1,21 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <numbers>
+
+#include "dynet-like/base/device_code.h"
 
 namespace dynet::cpu {
 
 /// The derivative of log |Gamma(x)|, computed in double: by reflection below zero, by recurrence up
 /// to ten, and by its asymptotic series.
-inline double digamma(double x) {
+inline DYNET_DEVICE double digamma(double x) {
+  constexpr double kPi = std::numbers::pi;
   double reflected = 0;
   if (x <= 0) {
     const double near = x - std::round(x);  // exact
-    if (!(std::abs(near) > 0)) return std::numeric_limits<double>::quiet_NaN();  // a pole
-    reflected = std::numbers::pi / std::tan(std::numbers::pi * near);
+    if (!(std::abs(near) > 0)) return NAN;  // a pole
+    reflected = kPi / std::tan(kPi * near);
     x = 1 - x;
   }
   double steps = 0;
@@ -27,6 +29,8 @@ inline double digamma(double x) {
   series = z * (1 / 12.0 - series);
   return std::log(x) - 0.5 / x - series - steps - reflected;
 }
-inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
+inline DYNET_DEVICE float digamma(float x) {
+  return static_cast<float>(digamma(static_cast<double>(x)));
+}
 
 }  // namespace dynet::cpu

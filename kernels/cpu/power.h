@@ -33,7 +33,7 @@ inline Doubles log_of_normal(Doubles a) {
   c = c * z + 1.0 / 3;
   return n * 0.6931471805599453 + 2.0 * (s + s * z * c);
 }
-// e^x, for floats: x from -110 to 100.
+// e^x to the precision of floats, x from -300 to 300.
 inline Doubles exp_for_float(Doubles x) {
   const Doubles n = rounded(x * 1.4426950408889634), r = x - n * 0.6931471805599453;
   Doubles c = r * (1.0 / 3628800) + 1.0 / 362880;
@@ -55,8 +55,8 @@ inline Doubles float_power(Doubles a, Doubles b) {
   const Doubles size = absolute(a), half = b * 0.5;
   const auto usual = (size > 0.0) & (size < kInfinity) & (absolute(b) < kInfinity);
   Doubles t = b * log_of_normal(usual ? size : Doubles{} + 1.0);
-  t = t < -110.0 ? Doubles{} - 110.0 : t;
-  t = t > 100.0 ? Doubles{} + 100.0 : t;
+  t = t < -300.0 ? Doubles{} - 300.0 : t;  // far outside of the range of float
+  t = t > 300.0 ? Doubles{} + 300.0 : t;
   Doubles y = exp_for_float(t);
   // Floats from 2^51 on are even.
   const auto large = absolute(b) > 0x1p50;
@@ -67,12 +67,14 @@ inline Doubles float_power(Doubles a, Doubles b) {
   return y;
 }
 
-/// a^(b + more)
-inline Floats power(Floats a, Floats b, double more = 0) {
+/// c a^(b + more); the power itself may leave the range of T.
+inline Floats scaled_power(Floats c, Floats a, Floats b, double more) {
   constexpr std::make_index_sequence<Lanes<double>::kWidth> kLanes;
   constexpr std::size_t kHalf = Lanes<double>::kWidth;
-  const Doubles first = float_power(half_of<0>(a, kLanes), half_of<0>(b, kLanes) + more);
-  const Doubles second = float_power(half_of<kHalf>(a, kLanes), half_of<kHalf>(b, kLanes) + more);
+  const Doubles first =
+      half_of<0>(c, kLanes) * float_power(half_of<0>(a, kLanes), half_of<0>(b, kLanes) + more);
+  const Doubles second = half_of<kHalf>(c, kLanes) *
+                         float_power(half_of<kHalf>(a, kLanes), half_of<kHalf>(b, kLanes) + more);
   Floats y;
   for (std::size_t i = 0; i < kHalf; ++i) {
     y[i] = static_cast<float>(first[i]);
@@ -80,9 +82,15 @@ inline Floats power(Floats a, Floats b, double more = 0) {
   }
   return y;
 }
-inline Doubles power(Doubles a, Doubles b, double more = 0) {
-  for (std::size_t i = 0; i < sizeof a / sizeof a[0]; ++i) a[i] = std::pow(a[i], b[i] + more);
+inline Doubles scaled_power(Doubles c, Doubles a, Doubles b, double more) {
+  for (std::size_t i = 0; i < sizeof a / sizeof a[0]; ++i)
+    a[i] = c[i] * std::pow(a[i], b[i] + more);
   return a;
+}
+/// a^b
+template <class V>
+V power(V a, V b) {
+  return scaled_power(V{} + LaneOf<V>(1), a, b, 0);
 }
 
 }  // namespace dynet::cpu

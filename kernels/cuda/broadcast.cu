@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/broadcast.h"
 #include "kernels/cuda/broadcasting.cuh"
+#include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/scores.cuh"
 
@@ -22,16 +23,17 @@ struct Multiply {
 struct Divide {
   static __device__ float value(float a, float b) { return a / b; }
   static __device__ float slope_a(float dy, Lazy, Lazy b) { return dy / b; }
-  static __device__ float slope_b(float dy, Lazy a, Lazy b) { return -(dy * a / (b * b)); }
+  // The square of b might leave the range.
+  static __device__ float slope_b(float dy, Lazy a, Lazy b) { return -(dy * (a / b) / b); }
 };
 // No power of zero changes with the exponent, nor does x^0 with x.
 struct Power {
   static __device__ float value(float a, float b) { return powf(a, b); }
   static __device__ float slope_a(float dy, Lazy a, Lazy b) {
-    return b == 0 ? 0 : dy * b * powf(a, b - 1);
+    return b == 0 ? 0 : dy * scaled_power_less_one(b, a, b);
   }
   static __device__ float slope_b(float dy, Lazy a, Lazy b) {
-    return a == 0 ? 0 : dy * powf(a, b) * logf(a);
+    return a == 0 ? 0 : dy * scaled_power(logf(a), a, b);
   }
 };
 
