@@ -1,6 +1,7 @@
 #include "kernels/cpu/broadcast.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kernels/cpu/exponential.h"
@@ -177,6 +178,30 @@ void Binary<F>::backward(const GradientBatch<T>& b) {
   }
 }
 
+// The sum of node i's operands, each times `factor`.
+template <class T, class Factor>
+void sum_operands(const Batch<T>& b, std::size_t i, Factor factor) {
+  const std::size_t n = b.dim().size();
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    const T* x = b.in(k, i);
+    if (b.dim(k).size() == n) {
+      if (k == 0)
+        array(b.out(i), n) = factor(array(x, n));
+      else
+        array(b.out(i), n) += factor(array(x, n));
+      continue;
+    }
+    if (k == 0) array(b.out(i), n).setZero();
+    const RowLoop<1> loop(b.dim(), {&b.dim(k)});
+    loop.each([&](std::size_t at, const auto& offset) {
+      if (loop.moves[0])
+        array(b.out(i) + at, loop.inner) += factor(array(x + offset[0], loop.inner));
+      else
+        array(b.out(i) + at, loop.inner) += factor(array(x + offset[0], 1))[0];
+    });
+  }
+}
+
 template <class T>
 void sum_forward(const Batch<T>& b) {
   const T scale = static_cast<T>(b.template attr<SumAttr>().scale);
@@ -184,30 +209,20 @@ void sum_forward(const Batch<T>& b) {
   bool equal = true;
   for (std::size_t k = 0; k < b.arity; ++k) equal = equal && b.dim(k).size() == n;
   for (std::size_t i = 0; i < b.count; ++i) {
-    const auto y = array(b.out(i), n);
+    T* const y = b.out(i);
     if (equal && b.arity == 2 && scale == T(1)) {
-      array(b.out(i), n) = array(b.in(0, i), n) + array(b.in(1, i), n);
+      array(y, n) = array(b.in(0, i), n) + array(b.in(1, i), n);
       continue;
     }
-    for (std::size_t k = 0; k < b.arity; ++k) {
-      const T* x = b.in(k, i);
-      if (b.dim(k).size() == n) {
-        if (k == 0)
-          array(b.out(i), n) = array(x, n);
-        else
-          array(b.out(i), n) += array(x, n);
-        continue;
-      }
-      if (k == 0) array(b.out(i), n).setZero();
-      const RowLoop<1> loop(b.dim(), {&b.dim(k)});
-      loop.each([&](std::size_t at, const auto& offset) {
-        if (loop.moves[0])
-          array(b.out(i) + at, loop.inner) += array(x + offset[0], loop.inner);
-        else
-          array(b.out(i) + at, loop.inner) += x[offset[0]];
-      });
+    sum_operands(b, i, [](const auto& x) { return x; });
+    if (scale == T(1)) continue;
+    bool in_range = true;
+    for (std::size_t j = 0; j < n; ++j) {
+      y[j] *= scale;
+      in_range &= std::abs(y[j]) <= std::numeric_limits<T>::max();
     }
-    if (scale != T(1)) array(b.out(i), n) = y * scale;
+    // The sum may be too large for T where the average is not.
+    if (!in_range) sum_operands(b, i, [scale](const auto& x) { return x * scale; });
   }
 }
 

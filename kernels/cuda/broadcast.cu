@@ -89,7 +89,11 @@ float scale_of(const Batch<float>& b) { return static_cast<float>(b.attr<cpu::Su
 void sum_forward(Queue& q, const Batch<float>& b) {
   const float scale = scale_of(b);
   if (b.arity == 2) {
-    binary(q, b, [scale] __device__(float u, float v) { return (u + v) * scale; });
+    binary(q, b, [scale] __device__(float u, float v) {
+      const float y = (u + v) * scale;
+      // The sum may leave the range of float where the average does not.
+      return fabsf(y) < INFINITY ? y : u * scale + v * scale;
+    });
     return;
   }
   const std::size_t n = b.arity;
@@ -98,6 +102,12 @@ void sum_forward(Queue& q, const Batch<float>& b) {
   for_each(q, b.count, b.dim().size(), [=] __device__(std::size_t i, std::size_t e) {
     float sum = 0;
     for (std::size_t k = 0; k < n; ++k) sum += parts[k](i, e);
+    if (!(fabsf(sum) < INFINITY)) {
+      sum = 0;
+      for (std::size_t k = 0; k < n; ++k) sum += parts[k](i, e) * scale;
+      y[i][e] = sum;
+      return;
+    }
     y[i][e] = sum * scale;
   });
 }
