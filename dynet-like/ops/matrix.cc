@@ -4,6 +4,7 @@
 #include "dynet-like/ops/form.h"
 #include "kernels/cpu/broadcast.h"
 #include "kernels/cpu/matrix.h"
+#include "kernels/cpu/pairwise.h"
 #include "kernels/cuda/kernels.h"
 
 namespace dynet {

@@ -1,9 +1,11 @@
 #include "kernels/cpu/broadcast.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kernels/cpu/exponential.h"
+#include "kernels/cpu/power.h"
 #include "kernels/cpu/row_loop.h"
 
 namespace dynet::cpu {
@@ -14,95 +16,131 @@ auto constant(T x, std::size_t n) {
   return Eigen::Array<T, Eigen::Dynamic, 1>::Constant(static_cast<Index>(n), x);
 }
 
-// Calls f with both rows as arrays, a row that stays as a constant.
+// A row of an operand that moves along the result's, or stays at one element; nothing is read
+// before it is asked for.
+template <class T>
+struct MovingRow {
+  const T* p;
+  template <class Part>
+  typename Lanes<T>::V operator()(std::size_t at, Part part) const {
+    return Lanes<T>::load(p + at, part);
+  }
+};
+template <class T>
+struct StillRow {
+  const T* p;
+  template <class Part>
+  typename Lanes<T>::V operator()(std::size_t, Part) const {
+    return typename Lanes<T>::V{} + *p;
+  }
+};
+
+// Calls f with both rows.
 template <class T, class F>
-void with_rows(const T* a, bool a_moves, const T* b, bool b_moves, std::size_t n, F&& f) {
+void with_rows(const T* a, bool a_moves, const T* b, bool b_moves, F&& f) {
   if (a_moves && b_moves)
-    f(array(a, n), array(b, n));
+    f(MovingRow<T>{a}, MovingRow<T>{b});
   else if (a_moves)
-    f(array(a, n), constant(*b, n));
+    f(MovingRow<T>{a}, StillRow<T>{b});
   else
-    f(constant(*a, n), array(b, n));
+    f(StillRow<T>{a}, MovingRow<T>{b});
+}
+
+// Writes n gradients v(at, part) to a row of an operand, or adds their sum to its one element.
+template <class T, class F>
+void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
+  if (moves) {
+    each_vector<T>(n, [&](std::size_t at, auto part) { put(add, to + at, v(at, part), part); });
+    return;
+  }
+  alignas(64) T piece[kBuffer];
+  for (std::size_t first = 0; first < n; first += kBuffer, add = true) {
+    const std::size_t length = std::min(kBuffer, n - first);
+    each_vector<T>(length, [&](std::size_t at, auto part) {
+      Lanes<T>::store(piece + at, v(first + at, part), part);
+    });
+    accumulate(add, false, to, length, array(piece, length));
+  }
 }
 
 }  // namespace
 
+// In each, `slope_a` and `slope_b` get vectors of dy; a() and b() load those of the operands.
 struct Subtract {
-  template <class A, class B>
-  static auto value(const A& a, const B& b) {
+  template <class V>
+  static V value(V a, V b) {
     return a - b;
   }
-  template <class D, class A, class B>
-  static auto slope_a(const D& dy, const A&, const B&) {
-    return dy * typename D::Scalar(1);
+  template <class V, class A, class B>
+  static V slope_a(V dy, const A&, const B&) {
+    return dy;
   }
-  template <class D, class A, class B>
-  static auto slope_b(const D& dy, const A&, const B&) {
+  template <class V, class A, class B>
+  static V slope_b(V dy, const A&, const B&) {
     return -dy;
   }
 };
 struct Multiply {
-  template <class A, class B>
-  static auto value(const A& a, const B& b) {
+  template <class V>
+  static V value(V a, V b) {
     return a * b;
   }
-  template <class D, class A, class B>
-  static auto slope_a(const D& dy, const A&, const B& b) {
-    return dy * b;
+  template <class V, class A, class B>
+  static V slope_a(V dy, const A&, const B& b) {
+    return dy * b();
   }
-  template <class D, class A, class B>
-  static auto slope_b(const D& dy, const A& a, const B&) {
-    return dy * a;
+  template <class V, class A, class B>
+  static V slope_b(V dy, const A& a, const B&) {
+    return dy * a();
   }
 };
 struct Divide {
-  template <class A, class B>
-  static auto value(const A& a, const B& b) {
+  template <class V>
+  static V value(V a, V b) {
     return a / b;
   }
-  template <class D, class A, class B>
-  static auto slope_a(const D& dy, const A&, const B& b) {
-    return dy / b;
+  template <class V, class A, class B>
+  static V slope_a(V dy, const A&, const B& b) {
+    return dy / b();
   }
-  template <class D, class A, class B>
-  static auto slope_b(const D& dy, const A& a, const B& b) {
-    return -(dy * a / b.square());
+  template <class V, class A, class B>
+  static V slope_b(V dy, const A& a, const B& b) {  // the square of b might leave the range
+    const V v = b();
+    return -(dy * (a() / v) / v);
   }
 };
 // No power of zero changes with the exponent, nor does x^0 with x.
 struct Power {
-  template <class A, class B>
-  static auto value(const A& a, const B& b) {
-    return a.pow(b);
+  template <class V>
+  static V value(V a, V b) {
+    return power(a, b);
   }
-  template <class D, class A, class B>
-  static auto slope_a(const D& dy, const A& a, const B& b) {
-    using T = typename D::Scalar;
-    return (b == T(0)).select(D::Constant(dy.size(), T(0)), dy * b * a.pow(b - T(1)));
+  template <class V, class A, class B>
+  static V slope_a(V dy, const A& a, const B& b) {
+    const V exponent = b();
+    return exponent == LaneOf<V>(0) ? V{} : dy * scaled_power(exponent, a(), exponent, -1);
   }
-  template <class D, class A, class B>
-  static auto slope_b(const D& dy, const A& a, const B& b) {
-    using T = typename D::Scalar;
-    return (a == T(0)).select(D::Constant(dy.size(), T(0)), dy * a.pow(b) * a.log());
+  template <class V, class A, class B>
+  static V slope_b(V dy, const A& a, const B& b) {
+    const V base = a();
+    return base == LaneOf<V>(0) ? V{} : dy * scaled_power(log(base), base, b(), 0);
   }
 };
 
 template <class F>
 template <class T>
 void Binary<F>::forward(const Batch<T>& b) {
-  if (b.dim(0) == b.dim(1)) {  // one row
-    const std::size_t n = b.dim().size();
-    for (std::size_t i = 0; i < b.count; ++i)
-      array(b.out(i), n) = F::value(array(b.in(0, i), n), array(b.in(1, i), n));
-    return;
-  }
   const RowLoop<2> loop(b.dim(), {&b.dim(0), &b.dim(1)});
   for (std::size_t i = 0; i < b.count; ++i) {
     T* y = b.out(i);
     const T *p = b.in(0, i), *q = b.in(1, i);
-    loop.each([&](std::size_t at, const auto& offset) {
-      with_rows(p + offset[0], loop.moves[0], q + offset[1], loop.moves[1], loop.inner,
-                [&](const auto& u, const auto& v) { array(y + at, loop.inner) = F::value(u, v); });
+    loop.each([&](std::size_t first, const auto& offset) {
+      with_rows(p + offset[0], loop.moves[0], q + offset[1], loop.moves[1],
+                [&](const auto& u, const auto& v) {
+                  each_vector<T>(loop.inner, [&](std::size_t at, auto part) {
+                    Lanes<T>::store(y + first + at, F::value(u(at, part), v(at, part)), part);
+                  });
+                });
     });
   }
 }
@@ -110,18 +148,6 @@ void Binary<F>::forward(const Batch<T>& b) {
 template <class F>
 template <class T>
 void Binary<F>::backward(const GradientBatch<T>& b) {
-  if (b.dim(0) == b.dim(1)) {  // one row
-    const std::size_t n = b.dim().size();
-    const auto each = [&](std::size_t k, auto slope) {
-      for (std::size_t i = 0; i < b.count; ++i)
-        if (T* d = b.d_in(k, i))
-          store_or_add(b.add(k, i), array(d, n),
-                       slope(array(b.d_out(i), n), array(b.in(0, i), n), array(b.in(1, i), n)));
-    };
-    each(0, [](const auto& g, const auto& u, const auto& v) { return F::slope_a(g, u, v); });
-    each(1, [](const auto& g, const auto& u, const auto& v) { return F::slope_b(g, u, v); });
-    return;
-  }
   const RowLoop<2> loop(b.dim(), {&b.dim(0), &b.dim(1)});
   for (std::size_t k = 0; k < 2; ++k) {
     // An operand of the result's size is written row by row; a smaller one is added up, from zero.
@@ -136,18 +162,43 @@ void Binary<F>::backward(const GradientBatch<T>& b) {
         add = true;
       }
       const T *p = b.in(0, i), *q = b.in(1, i), *dy = b.d_out(i);
-      loop.each([&](std::size_t at, const auto& offset) {
-        with_rows(
-            p + offset[0], loop.moves[0], q + offset[1], loop.moves[1], loop.inner,
-            [&](const auto& u, const auto& v) {
-              const auto g = array(dy + at, loop.inner);
-              if (k == 0)
-                accumulate(add, loop.moves[0], d + offset[0], loop.inner, F::slope_a(g, u, v));
-              else
-                accumulate(add, loop.moves[1], d + offset[1], loop.inner, F::slope_b(g, u, v));
-            });
+      loop.each([&](std::size_t first, const auto& offset) {
+        with_rows(p + offset[0], loop.moves[0], q + offset[1], loop.moves[1],
+                  [&](const auto& u, const auto& v) {
+                    const auto slopes = [&](std::size_t at, auto part) {
+                      const auto g = Lanes<T>::load(dy + first + at, part);
+                      const auto a = [&] { return u(at, part); };
+                      const auto c = [&] { return v(at, part); };
+                      return k == 0 ? F::slope_a(g, a, c) : F::slope_b(g, a, c);
+                    };
+                    put_row(add, loop.moves[k], d + offset[k], loop.inner, slopes);
+                  });
       });
     }
+  }
+}
+
+// The sum of node i's operands, each times `factor`.
+template <class T, class Factor>
+void sum_operands(const Batch<T>& b, std::size_t i, Factor factor) {
+  const std::size_t n = b.dim().size();
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    const T* x = b.in(k, i);
+    if (b.dim(k).size() == n) {
+      if (k == 0)
+        array(b.out(i), n) = factor(array(x, n));
+      else
+        array(b.out(i), n) += factor(array(x, n));
+      continue;
+    }
+    if (k == 0) array(b.out(i), n).setZero();
+    const RowLoop<1> loop(b.dim(), {&b.dim(k)});
+    loop.each([&](std::size_t at, const auto& offset) {
+      if (loop.moves[0])
+        array(b.out(i) + at, loop.inner) += factor(array(x + offset[0], loop.inner));
+      else
+        array(b.out(i) + at, loop.inner) += factor(array(x + offset[0], 1))[0];
+    });
   }
 }
 
@@ -158,30 +209,20 @@ void sum_forward(const Batch<T>& b) {
   bool equal = true;
   for (std::size_t k = 0; k < b.arity; ++k) equal = equal && b.dim(k).size() == n;
   for (std::size_t i = 0; i < b.count; ++i) {
-    const auto y = array(b.out(i), n);
+    T* const y = b.out(i);
     if (equal && b.arity == 2 && scale == T(1)) {
-      array(b.out(i), n) = array(b.in(0, i), n) + array(b.in(1, i), n);
+      array(y, n) = array(b.in(0, i), n) + array(b.in(1, i), n);
       continue;
     }
-    for (std::size_t k = 0; k < b.arity; ++k) {
-      const T* x = b.in(k, i);
-      if (b.dim(k).size() == n) {
-        if (k == 0)
-          array(b.out(i), n) = array(x, n);
-        else
-          array(b.out(i), n) += array(x, n);
-        continue;
-      }
-      if (k == 0) array(b.out(i), n).setZero();
-      const RowLoop<1> loop(b.dim(), {&b.dim(k)});
-      loop.each([&](std::size_t at, const auto& offset) {
-        if (loop.moves[0])
-          array(b.out(i) + at, loop.inner) += array(x + offset[0], loop.inner);
-        else
-          array(b.out(i) + at, loop.inner) += x[offset[0]];
-      });
+    sum_operands(b, i, [](const auto& x) { return x; });
+    if (scale == T(1)) continue;
+    bool in_range = true;
+    for (std::size_t j = 0; j < n; ++j) {
+      y[j] *= scale;
+      in_range &= std::abs(y[j]) <= std::numeric_limits<T>::max();
     }
-    if (scale != T(1)) array(b.out(i), n) = y * scale;
+    // The sum may be too large for T where the average is not.
+    if (!in_range) sum_operands(b, i, [scale](const auto& x) { return x * scale; });
   }
 }
 
@@ -305,7 +346,7 @@ void logsumexp_forward(const Batch<T>& b) {
               array(sums + at + from, size) += array(e, size);
             });
       });
-    map_vectors(sums, sums, n, [](const auto& v) { return v.log(); });
+    map_vectors(sums, sums, n, [](auto v) { return log(v); });
     array(y, n) = array(shifts, n) + array(sums, n);
     for (std::size_t j = 0; j < n; ++j) sums[j] = shift(sums[j]);
   }

@@ -36,24 +36,6 @@ ConstMatrixMap<T> matrix(const T* p, std::size_t rows, std::size_t cols) {
   return {p, static_cast<Index>(rows), static_cast<Index>(cols)};
 }
 
-/// out[i] = f(in[i]) for n elements; f maps an array expression to one. Eigen would do what lies
-/// before the first border of a vector and behind the last one by one, which for tanh and its like
-/// costs more than all the vectors, and rounds differently; here all of it is whole vectors, so an
-/// element's value does not depend on its place.
-template <class T, class F>
-void map_vectors(T* out, const T* in, std::size_t n, F&& f) {
-  constexpr int kWide = 64 / sizeof(T);
-  using Wide = Eigen::Array<T, kWide, 1>;
-  const std::size_t whole = n / kWide * kWide;
-  for (std::size_t at = 0; at < whole; at += kWide)
-    Eigen::Map<Wide>(out + at) = f(Eigen::Map<const Wide>(in + at));
-  if (n == whole) return;
-  Wide rest = Wide::Zero();
-  std::copy(in + whole, in + n, rest.data());
-  rest = f(rest).eval();
-  std::copy_n(rest.data(), n - whole, out + whole);
-}
-
 /// The sum of an array, in an order that its place in memory has no part in, as it has in Eigen's.
 template <class X>
 typename X::Scalar sum_in_order(const X& x) {

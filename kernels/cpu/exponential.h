@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/cpu/eigen.h"
+#include "kernels/cpu/elementary.h"
 
 namespace dynet::cpu {
 
@@ -28,13 +28,13 @@ T shift(T m) {
   return m == -kInfinity<T> ? T(0) : m;
 }
 
-/// e^x in place, exactly zero where it is too small for T: Eigen's gives a denormal for minus
-/// infinity.
+/// e^x in place, exactly zero where it is too small for T: numbers below the normal ones are slow.
 template <class T>
 void exponentials(T* x, std::size_t n) {
-  constexpr T kTiny = 8 * std::numeric_limits<T>::min();
-  map_vectors(x, x, n, [](const auto& v) { return v.exp(); });
-  for (std::size_t i = 0; i < n; ++i) x[i] = x[i] < kTiny ? T(0) : x[i];
+  map_vectors(x, x, n, [](auto v) {
+    v = exp(v);
+    return v < 8 * std::numeric_limits<T>::min() ? decltype(v){} : v;
+  });
 }
 
 /// e^z over columns of length n: `fill(c, at, length, to)` writes z of a piece of column c, and

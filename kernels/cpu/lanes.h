@@ -33,6 +33,11 @@ struct Lanes {
   }
   static void store(T* p, V v) { std::memcpy(p, &v, sizeof v); }
 
+  /// Every lane.
+  struct All {};
+  static V load(const T* p, All) { return load(p); }
+  static void store(T* p, V v, All) { store(p, v); }
+
   /// The first n lanes, n <= kWidth: loading gives zeros in the others, storing leaves them alone.
   struct First {
 #ifdef __AVX512F__

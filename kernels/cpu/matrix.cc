@@ -205,106 +205,11 @@ void affine_backward(const GradientBatch<T>& b) {
   for (std::size_t k = b.first | 1; k < end; k += 2) multiply_nodes_backward(b, k, k + 1);
 }
 
-// Each: `value` is the number, `slope_x` and `slope_y` its gradients.
-struct DotProduct {
-  template <class X, class Y>
-  static auto value(const X& x, const Y& y) {
-    return sum_in_order(x * y);
-  }
-  template <class X, class Y>
-  static auto slope_x(const X&, const Y& y) {
-    return y * typename Y::Scalar(1);
-  }
-  template <class X, class Y>
-  static auto slope_y(const X& x, const Y&) {
-    return x * typename Y::Scalar(1);
-  }
-};
-struct SquaredDistance {
-  template <class X, class Y>
-  static auto value(const X& x, const Y& y) {
-    return sum_in_order((x - y).square());
-  }
-  template <class X, class Y>
-  static auto slope_x(const X& x, const Y& y) {
-    return (x - y) * typename Y::Scalar(2);
-  }
-  template <class X, class Y>
-  static auto slope_y(const X& x, const Y& y) {
-    return (y - x) * typename Y::Scalar(2);
-  }
-};
-// A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0.
-struct BinaryLogLoss {
-  template <class X, class Y>
-  static auto value(const X& x, const Y& y) {
-    using T = typename X::Scalar;
-    T sum = 0;
-    for (Index i = 0; i < x.size(); ++i) {
-      if (y[i] != T(0)) sum -= y[i] * std::log(x[i]);
-      if (y[i] != T(1)) sum -= (T(1) - y[i]) * std::log(T(1) - x[i]);
-    }
-    return sum;
-  }
-  template <class X, class Y>
-  static auto slope_x(const X& x, const Y& y) {
-    using T = typename X::Scalar;
-    const auto zero = X::Constant(x.size(), T(0));
-    return (y != T(1)).select((T(1) - y) / (T(1) - x), zero) - (y != T(0)).select(y / x, zero);
-  }
-  template <class X, class Y>
-  static auto slope_y(const X& x, const Y&) {
-    using T = typename X::Scalar;
-    return (T(1) - x).log() - x.log();
-  }
-};
-
-template <class F>
-template <class T>
-void Pairwise<F>::forward(const Batch<T>& b) {
-  const Dim &p = b.dim(0), &q = b.dim(1);
-  const std::size_t n = p.batch_size();
-  for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < b.dim().bd; ++e)
-      b.out(i)[e] = F::value(array(b.in(0, i) + (p.bd == 1 ? 0 : e * n), n),
-                             array(b.in(1, i) + (q.bd == 1 ? 0 : e * n), n));
-}
-
-template <class F>
-template <class T>
-void Pairwise<F>::backward(const GradientBatch<T>& b) {
-  const Dim &p = b.dim(0), &q = b.dim(1);
-  const std::size_t n = p.batch_size();
-  for (std::size_t k = 0; k < 2; ++k)
-    for (std::size_t i = 0; i < b.count; ++i) {
-      T* d = b.d_in(k, i);
-      if (!d) continue;
-      const bool shared = b.dim(k).bd == 1;
-      for (std::size_t e = 0; e < b.dim().bd; ++e) {
-        const auto x = array(b.in(0, i) + (p.bd == 1 ? 0 : e * n), n);
-        const auto y = array(b.in(1, i) + (q.bd == 1 ? 0 : e * n), n);
-        const T g = b.d_out(i)[e];
-        const bool add = b.add(k, i) || (shared && e > 0);
-        auto to = array(d + (shared ? 0 : e * n), n);
-        if (k == 0)
-          store_or_add(add, to, F::slope_x(x, y) * g);
-        else
-          store_or_add(add, to, F::slope_y(x, y) * g);
-      }
-    }
-}
-
-#define DYNET_INSTANTIATE(T)                                                  \
-  template void matmul_forward(const Batch<T>&);                              \
-  template void matmul_backward(const GradientBatch<T>&);                     \
-  template void affine_forward(const Batch<T>&);                              \
-  template void affine_backward(const GradientBatch<T>&);                     \
-  template void Pairwise<DotProduct>::forward(const Batch<T>&);               \
-  template void Pairwise<DotProduct>::backward(const GradientBatch<T>&);      \
-  template void Pairwise<SquaredDistance>::forward(const Batch<T>&);          \
-  template void Pairwise<SquaredDistance>::backward(const GradientBatch<T>&); \
-  template void Pairwise<BinaryLogLoss>::forward(const Batch<T>&);            \
-  template void Pairwise<BinaryLogLoss>::backward(const GradientBatch<T>&);
+#define DYNET_INSTANTIATE(T)                              \
+  template void matmul_forward(const Batch<T>&);          \
+  template void matmul_backward(const GradientBatch<T>&); \
+  template void affine_forward(const Batch<T>&);          \
+  template void affine_backward(const GradientBatch<T>&);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
 

@@ -16,16 +16,4 @@ void affine_forward(const Batch<T>& b);
 template <class T>
 void affine_backward(const GradientBatch<T>& b);
 
-/// sum of x y, of (x - y)^2, of -(y log x + (1 - y) log(1 - x)), for each batch element.
-struct DotProduct;
-struct SquaredDistance;
-struct BinaryLogLoss;
-template <class F>
-struct Pairwise {
-  template <class T>
-  static void forward(const Batch<T>& b);
-  template <class T>
-  static void backward(const GradientBatch<T>& b);
-};
-
 }  // namespace dynet::cpu

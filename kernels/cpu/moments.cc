@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <vector>
 
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/long_sums.h"
@@ -65,6 +66,28 @@ void add_powers(const Reduction& r, std::uint32_t exponent, const T* x, T* y) {
     });
 }
 
+// Whether all of y can be what it should. Sums and squares may be too large for T where what is
+// made of them is not; it is then made anew by scaled_sums.
+template <class T>
+bool in_range(const T* y, std::size_t n) {
+  return array(y, n).allFinite();
+}
+
+// The sums of f(element, where the result has it), each times `scale`, in a range that squares of T
+// do not leave.
+template <class T, class F>
+std::vector<long double> scaled_sums(const Reduction& r, const T* x, std::size_t size,
+                                     long double scale, F f) {
+  std::vector<long double> sums(size);
+  r.rows.each([&](std::size_t at, const auto& offset) {
+    for (std::size_t k = 0; k < r.rows.inner; ++k) {
+      const std::size_t to = offset[0] + (r.moves() ? k : 0);
+      sums[to] += scale * f(static_cast<long double>(x[at + k]), to);
+    }
+  });
+  return sums;
+}
+
 }  // namespace
 
 template <class T>
@@ -76,7 +99,12 @@ void moment_forward(const Batch<T>& b) {
     auto y = array(b.out(i), n);
     y.setZero();
     add_powers(r, exponent, b.in(0, i), b.out(i));
-    if (r.divisor != 1) y *= static_cast<T>(1 / r.divisor);
+    if (r.divisor == 1) continue;
+    y *= static_cast<T>(1 / r.divisor);
+    if (in_range(b.out(i), n)) continue;
+    const auto sums = scaled_sums(r, b.in(0, i), n, 1 / static_cast<long double>(r.divisor),
+                                  [=](long double x, std::size_t) { return power(x, exponent); });
+    std::transform(sums.begin(), sums.end(), b.out(i), [](auto v) { return static_cast<T>(v); });
   }
 }
 
@@ -132,6 +160,17 @@ void deviation_forward(const Batch<T>& b) {
       add_rows(r, b.in(0, i), b.out(i),
                [&](const auto& v, std::size_t to) { return (v - m[to]).square(); });
     for (T& v : std::span(b.out(i), n)) v = std::sqrt(v * scale);
+    if (in_range(b.out(i), n)) continue;
+    const long double share = 1 / static_cast<long double>(r.divisor);
+    const auto means =
+        scaled_sums(r, b.in(0, i), n, share, [](long double x, std::size_t) { return x; });
+    const auto squares = scaled_sums(r, b.in(0, i), n, share, [&](long double x, std::size_t to) {
+      return (x - means[to]) * (x - means[to]);
+    });
+    for (std::size_t k = 0; k < n; ++k) {
+      m[k] = static_cast<T>(means[k]);
+      b.out(i)[k] = static_cast<T>(std::sqrt(squares[k]));
+    }
   }
 }
 

@@ -44,6 +44,17 @@ void for_gradients(const GradientBatch<T>& b, std::size_t k, F f) {
           array(d + (one ? 0 : e * n), n), b.add(k, i) || (one && e > 0));
 }
 
+// The mean and the deviation of numbers whose sum or squares are too large for T.
+template <class T>
+void large_moments(const ConstArrayMap<T>& x, T epsilon, T& mean, T& deviation) {
+  const auto n = static_cast<long double>(x.size());
+  long double sum = 0, squares = 0;
+  for (const T v : x) sum += v;
+  for (const T v : x) squares += (v - sum / n) * (v - sum / n);
+  mean = static_cast<T>(sum / n);
+  deviation = static_cast<T>(std::sqrt(squares / n + epsilon));
+}
+
 }  // namespace
 
 std::size_t layer_norm_aux(const GraphStore&, const Node& n) { return 2 * std::size_t{n.dim.bd}; }
@@ -57,8 +68,9 @@ void layer_norm_forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       const auto x = array(b.in(0, i) + (b.dim(0).bd == 1 ? 0 : e * n), n);
-      const T mean = sum_in_order(x) * share;
-      const T deviation = std::sqrt(sum_in_order((x - mean).square()) * share + epsilon);
+      T mean = sum_in_order(x) * share;
+      T deviation = std::sqrt(sum_in_order((x - mean).square()) * share + epsilon);
+      if (!std::isfinite(deviation)) large_moments(x, epsilon, mean, deviation);
       b.aux(i)[2 * e] = mean;
       b.aux(i)[2 * e + 1] = deviation > T(0) ? T(1) / deviation : deviation;  // zero, or NaN
       const Element<T> of(b, i, e);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/eigen.h"
+#include "kernels/cpu/elementary.h"
 
 namespace dynet::cpu {
 namespace {
@@ -48,13 +48,10 @@ void lstm_activate_forward(const Batch<T>& b) {
     for (std::size_t e = 0; e < batch; ++e) {
       const T* x = b.in(0, i) + e * n;
       T* y = b.out(i) + e * n;
-      // logistic(x) = (1 + tanh(x / 2)) / 2, so that all gates are one array for tanh.
-      array(y, h) = array(x, h) * T(0.5);
-      array(y + h, f) = (array(x + h, f) + bias) * T(0.5);
-      array(y + h + f, h) = array(x + h + f, h) * T(0.5);
-      array(y + n - h, h) = array(x + n - h, h);
-      map_vectors(y, y, n, [](const auto& v) { return v.tanh(); });
-      array(y, n - h) = T(0.5) + T(0.5) * array(y, n - h);
+      map_vectors(y, x, h, [](auto v) { return logistic(v); });
+      map_vectors(y + h, x + h, f, [bias](auto v) { return logistic(v + bias); });
+      map_vectors(y + h + f, x + h + f, h, [](auto v) { return logistic(v); });
+      map_vectors(y + n - h, x + n - h, h, [](auto v) { return tanh(v); });
     }
 }
 
@@ -69,7 +66,8 @@ void lstm_activate_backward(const GradientBatch<T>& b) {
       T* dx = b.d_in(0, i) + e * n;
       write(b.add(0, i), dx, g, [&](std::size_t r) { return dy[r] * y[r] * (T(1) - y[r]); });
       dx += g, dy += g, y += g;
-      write(b.add(0, i), dx, h, [&](std::size_t r) { return dy[r] * (T(1) - y[r] * y[r]); });
+      write(b.add(0, i), dx, h,
+            [&](std::size_t r) { return dy[r] * ((T(1) - y[r]) * (T(1) + y[r])); });
     }
   }
 }
@@ -140,7 +138,7 @@ void lstm_output_forward(const Batch<T>& b) {
     for (std::size_t e = 0; e < batch; ++e) {
       const T *c = cells.at(b.in(0, i), e), *o = output_gate(b, gates.at(b.in(1, i), e));
       T* t = b.aux(i) + e * h;
-      map_vectors(t, c, h, [](const auto& v) { return v.tanh(); });
+      map_vectors(t, c, h, [](auto v) { return tanh(v); });
       write(false, b.out(i) + e * h, h, [&](std::size_t r) { return o[r] * t[r]; });
     }
 }
@@ -155,7 +153,7 @@ void lstm_output_backward(const GradientBatch<T>& b) {
         const T *o = output_gate(b, gates.at(b.in(1, i), e)), *dy = b.d_out(i) + e * h;
         const T* t = b.aux(i) + e * h;
         write(cells.adds(b.add(0, i), e), cells.at(dc, e), h,
-              [&](std::size_t r) { return dy[r] * o[r] * (T(1) - t[r] * t[r]); });
+              [&](std::size_t r) { return dy[r] * o[r] * ((T(1) - t[r]) * (T(1) + t[r])); });
       }
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dg = b.d_in(1, i))

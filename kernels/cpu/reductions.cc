@@ -1,6 +1,7 @@
 #include "kernels/cpu/reductions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kernels/cpu/long_sums.h"
@@ -36,7 +37,11 @@ struct ElemsSum {
 struct ElemsMean {
   template <class T>
   static T value(const T* x, std::size_t n) {
-    return sum_of(x, n) / static_cast<T>(n);
+    const T mean = sum_of(x, n) / static_cast<T>(n);
+    if (std::isfinite(mean)) return mean;
+    long double sum = 0;  // too large for T, the mean may be not
+    for (std::size_t k = 0; k < n; ++k) sum += x[k];
+    return static_cast<T>(sum / static_cast<long double>(n));
   }
   template <class X, class T>
   static auto slope(const X& x, T) {
@@ -105,13 +110,17 @@ void ReduceBatches<kMean>::forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i) {
     const T* x = b.in(0, i);
     if (n == 1) {
-      *b.out(i) = scale * sum_of(x, batch);
+      *b.out(i) = kMean ? ElemsMean::value(x, batch) : sum_of(x, batch);
       continue;
     }
     auto y = array(b.out(i), n);
     y = array(x, n);
     for (std::size_t k = 1; k < batch; ++k) y += array(x + k * n, n);
-    if (kMean) y *= scale;
+    if (!kMean) continue;
+    y *= scale;
+    if (y.allFinite()) continue;
+    y = array(x, n) * scale;  // the sum was too large
+    for (std::size_t k = 1; k < batch; ++k) y += array(x + k * n, n) * scale;
   }
 }
 

@@ -30,7 +30,7 @@ void log_sums(std::size_t columns, std::size_t n, Column column, Done done) {
         [&](std::size_t c, std::size_t, std::size_t length, const T* e) {
           sums[c] += sum_in_order(array(e, length));
         });
-    map_vectors(sums, sums, group, [](const auto& v) { return v.log(); });
+    map_vectors(sums, sums, group, [](auto v) { return log(v); });
     for (std::size_t c = 0; c < group; ++c) done(first + c, sums[c], shifts[c]);
   }
 }
@@ -196,7 +196,7 @@ void logsumexp_along_forward(const Batch<T>& b) {
             array(sums + to + from, length) += array(e, length);
           });
     }
-    map_vectors(sums, sums, n, [](const auto& v) { return v.log(); });
+    map_vectors(sums, sums, n, [](auto v) { return log(v); });
     for (std::size_t j = 0; j < n; ++j) {
       y[j] = shifts[j] + sums[j];
       sums[j] = shift(sums[j]);

@@ -2,89 +2,135 @@
 
 #include <cmath>
 #include <limits>
-#include <unsupported/Eigen/SpecialFunctions>
 
-#include "kernels/cpu/eigen.h"
+#include "kernels/cpu/digamma.h"
+#include "kernels/cpu/elementary.h"
 
-// Every struct: `value(x, a)` is y = f(x), `slope(x, y, a)` is dy/dx, both as Eigen expressions.
+// Every struct: `value(x, a)` is y = f(x) of whole vectors, `slope(x, y, a)` is dy/dx, where x()
+// and y() load what backward reads.
 
 namespace dynet::cpu {
+namespace {
 
-// Eigen's exponential never gets below a denormal, not even at minus infinity. Here what is below
-// the smallest normal number is zero.
-template <class T>
-constexpr T kLogSmallest = sizeof(T) == sizeof(float) ? T(-87.3365) : T(-708.396);
+// The same in every lane.
+template <class V>
+V all(LaneOf<V> x) {
+  return V{} + x;
+}
 
-#define DYNET_UNARY(NAME, VALUE, SLOPE)                                         \
-  struct NAME {                                                                 \
-    template <class X, class T>                                                 \
-    static auto value(const X& x, [[maybe_unused]] T a) {                       \
-      return VALUE;                                                             \
-    }                                                                           \
-    template <class X, class Y, class T>                                        \
-    static auto slope([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y, \
-                      [[maybe_unused]] T a) {                                   \
-      return SLOPE;                                                             \
-    }                                                                           \
+template <class V>
+V square(V x) {
+  return x * x;
+}
+template <class V>
+V sine(V x) {
+  return by_eigen(x, [](const auto& e) { return e.sin(); });
+}
+template <class V>
+V cosine(V x) {
+  return by_eigen(x, [](const auto& e) { return e.cos(); });
+}
+template <class V>
+V hyperbolic_sine(V x) {
+  return by_lane(x, [](auto e) { return std::sinh(e); });
+}
+template <class V>
+V hyperbolic_cosine(V x) {
+  return by_lane(x, [](auto e) { return std::cosh(e); });
+}
+
+template <class V>
+V log_sigmoid(V x) {
+  using T = LaneOf<V>;
+  return (x > T(0) ? V{} : x) - log1p_unit(exp(-absolute(x)));
+}
+
+// s = 1 / (1 + e^-z) for z = a x; dy/dx = s (1 + z / (1 + e^z)). Below zero the sum is made of
+// 1 + z, which is exact where it cancels, and e^z.
+template <class V>
+V silu_slope(V x, LaneOf<V> a) {
+  using T = LaneOf<V>;
+  const Sigmoid<V> s = sigmoid(x, a);
+  const V z = finite(a * x);
+  return s.up * (z < T(0) ? ((T(1) + z) + s.e) * s.down : T(1) + z * s.down);
+}
+
+// 1 / sqrt(1 + x^2), where the square may be too large.
+template <class V>
+V asinh_slope(V x) {
+  using T = LaneOf<V>;
+  const V size = absolute(x);
+  return T(1) / (size > T(1e10) ? size : square_root(T(1) + x * x));
+}
+
+template <class V>
+V huber(V x, LaneOf<V> a) {
+  const V size = absolute(x);
+  return size < a ? x * x : a * (LaneOf<V>(2) * size - a);
+}
+template <class V>
+V huber_slope(V x, LaneOf<V> a) {
+  using T = LaneOf<V>;
+  return absolute(x) < a ? T(2) * x : T(2) * a * sign(x);
+}
+
+}  // namespace
+
+#define DYNET_UNARY(NAME, VALUE, SLOPE)                                      \
+  struct NAME {                                                              \
+    template <class V, class T>                                              \
+    static V value(const V x, [[maybe_unused]] T a) {                        \
+      return VALUE;                                                          \
+    }                                                                        \
+    template <class V, class X, class Y, class T>                            \
+    static V slope([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y, \
+                   [[maybe_unused]] T a) {                                   \
+      return SLOPE;                                                          \
+    }                                                                        \
   };
+#define DYNET_LANES(F) by_lane(x, [](T e) { return F(e); })
+#define DYNET_EIGEN(F) by_eigen(x, [](const auto& e) { return e.F(); })
 
-// Eigen's root of infinity is not a number.
-template <class X>
-auto root(const X& x) {
-  return x.unaryExpr([](typename X::Scalar e) { return std::sqrt(e); });
-}
-template <class X>
-auto finite(const X& x) {
-  using Limits = std::numeric_limits<typename X::Scalar>;
-  return x.max(Limits::lowest()).min(Limits::max());
-}
-
-DYNET_UNARY(Negate, -x, X::Constant(x.size(), T(-1)))
-DYNET_UNARY(AddConstant, x + a, X::Constant(x.size(), T(1)))
-DYNET_UNARY(ConstantMinus, a - x, X::Constant(x.size(), T(-1)))
-DYNET_UNARY(Scale, x* a, X::Constant(x.size(), a))
-DYNET_UNARY(Tanh, x.tanh(), T(1) - y.square())
-// sigma(x) = (1 + tanh(x/2)) / 2 keeps full precision near one half and never overflows.
-DYNET_UNARY(Logistic, T(0.5) + T(0.5) * (T(0.5) * x).tanh(), y*(T(1) - y))
-// A NaN stays a NaN.
-DYNET_UNARY(Rectify,
-            x.binaryExpr(X::Constant(x.size(), T(0)),
-                         Eigen::internal::scalar_max_op<T, T, Eigen::PropagateNaN>()),
-            (x > T(0)).template cast<T>())
-DYNET_UNARY(Exp, x.exp() * (x >= kLogSmallest<T>).template cast<T>(), y* T(1))
-DYNET_UNARY(Log, x.log(), x.inverse())
-DYNET_UNARY(Sqrt, root(x), (y + y).inverse())
-DYNET_UNARY(Square, x.square(), x + x)
-DYNET_UNARY(Cube, x.cube(), T(3) * x.square())
-DYNET_UNARY(Abs, x.abs(), x.sign())
-DYNET_UNARY(LogSigmoid, x.min(T(0)) - (-x.abs()).exp().log1p(),
-            T(0.5) - T(0.5) * (T(0.5) * x).tanh())
-DYNET_UNARY(Softsign, x / (T(1) + x.abs()), (T(1) - y.abs()).square())
-DYNET_UNARY(Elu, (x > T(0)).select(x, a* x.expm1()),
-            (x > T(0)).select(X::Constant(x.size(), T(1)), y + a))
-// Infinities become the largest number, so that the zero that meets them makes zero.
-DYNET_UNARY(Silu, finite(x) * Logistic::value(a * x, a),
-            Logistic::value(a* x, a) +
-                a * (finite(x) * (T(0.25) - T(0.25) * (T(0.5) * a * x).tanh().square())))
-DYNET_UNARY(Erf, x.erf(), T(1.1283791670955126) * (-x.square()).exp())
-DYNET_UNARY(LogGamma, x.lgamma(), x.digamma())
-DYNET_UNARY(Sin, x.sin(), x.cos())
-DYNET_UNARY(Cos, x.cos(), -x.sin())
-DYNET_UNARY(Tan, x.tan(), T(1) + y.square())
-DYNET_UNARY(Asin, x.asin(), root((T(1) - x) * (T(1) + x)).inverse())
-DYNET_UNARY(Acos, x.acos(), -root((T(1) - x) * (T(1) + x)).inverse())
-DYNET_UNARY(Atan, x.atan(), (T(1) + x.square()).inverse())
-DYNET_UNARY(Sinh, x.sinh(), x.cosh())
-DYNET_UNARY(Cosh, x.cosh(), x.sinh())
-DYNET_UNARY(Asinh, x.asinh(), root(T(1) + x.square()).inverse())
-DYNET_UNARY(Acosh, x.acosh(), root((x - T(1)) * (x + T(1))).inverse())
-DYNET_UNARY(Atanh, x.atanh(), ((T(1) - x) * (T(1) + x)).inverse())
-DYNET_UNARY(Round, x.round(), X::Constant(x.size(), a))
-DYNET_UNARY(Ceil, x.ceil(), X::Constant(x.size(), a))
-DYNET_UNARY(Floor, x.floor(), X::Constant(x.size(), a))
-DYNET_UNARY(Huber, (x.abs() < a).select(x.square(), a*(T(2) * x.abs() - a)),
-            (x.abs() < a).select(T(2) * x, T(2) * a * x.sign()))
+DYNET_UNARY(Negate, -x, all<V>(-1))
+DYNET_UNARY(AddConstant, x + a, all<V>(1))
+DYNET_UNARY(ConstantMinus, a - x, all<V>(-1))
+DYNET_UNARY(Scale, x* a, all<V>(a))
+DYNET_UNARY(Tanh, tanh(x), (T(1) - y()) * (T(1) + y()))
+DYNET_UNARY(Logistic, logistic(x), y() * (T(1) - y()))
+DYNET_UNARY(Rectify, x <= T(0) ? V{} : x, x() > T(0) ? all<V>(1) : V{})  // a NaN stays a NaN
+DYNET_UNARY(Exp, exp(x), y())
+DYNET_UNARY(Log, log(x), T(1) / x())
+DYNET_UNARY(Sqrt, square_root(x), T(1) / (y() + y()))
+DYNET_UNARY(Square, x* x, x() + x())
+DYNET_UNARY(Cube, x* x* x, T(3) * (x() * x()))
+DYNET_UNARY(Abs, absolute(x), sign(x()))
+DYNET_UNARY(LogSigmoid, log_sigmoid(x), logistic(-x()))
+DYNET_UNARY(Softsign, finite(x) / (T(1) + absolute(finite(x))),
+            square(T(1) / (T(1) + absolute(x()))))
+DYNET_UNARY(Elu, x > T(0) ? x : a * expm1_below(x), x() > T(0) ? all<V>(1) : a * exp(x()))
+DYNET_UNARY(Silu, finite(x) * sigmoid(x, a).up, silu_slope(x(), a))
+DYNET_UNARY(Erf, DYNET_EIGEN(erf), T(1.1283791670955126) * exp_of_minus_square(x()))
+DYNET_UNARY(LogGamma, by_lane(x, [](T e) { return Eigen::numext::lgamma(e); }),
+            by_lane(x(), [](T e) { return digamma(e); }))
+DYNET_UNARY(Sin, sine(x), cosine(x()))
+DYNET_UNARY(Cos, cosine(x), -sine(x()))
+DYNET_UNARY(Tan, DYNET_LANES(std::tan), T(1) + y() * y())
+DYNET_UNARY(Asin, DYNET_LANES(std::asin), T(1) / square_root((T(1) - x()) * (T(1) + x())))
+DYNET_UNARY(Acos, DYNET_LANES(std::acos), T(-1) / square_root((T(1) - x()) * (T(1) + x())))
+DYNET_UNARY(Atan, DYNET_LANES(std::atan), T(1) / (T(1) + x() * x()))
+DYNET_UNARY(Sinh, hyperbolic_sine(x), hyperbolic_cosine(x()))
+DYNET_UNARY(Cosh, hyperbolic_cosine(x), hyperbolic_sine(x()))
+DYNET_UNARY(Asinh, DYNET_LANES(std::asinh), asinh_slope(x()))
+DYNET_UNARY(Acosh, DYNET_LANES(std::acosh),
+            T(1) / (square_root(x() - T(1)) * square_root(x() + T(1))))
+DYNET_UNARY(Atanh, DYNET_LANES(std::atanh), T(1) / ((T(1) - x()) * (T(1) + x())))
+DYNET_UNARY(Round, DYNET_EIGEN(round), all<V>(a))
+DYNET_UNARY(Ceil, DYNET_EIGEN(ceil), all<V>(a))
+DYNET_UNARY(Floor, DYNET_EIGEN(floor), all<V>(a))
+DYNET_UNARY(Huber, huber(x, a), huber_slope(x(), a))
 #undef DYNET_UNARY
+#undef DYNET_LANES
+#undef DYNET_EIGEN
 
 template <class F>
 template <class T>
@@ -92,19 +138,25 @@ void Unary<F>::forward(const Batch<T>& b) {
   const T a = parameter_of(b);
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i)
-    map_vectors(b.out(i), b.in(0, i), n, [&](const auto& x) { return F::value(x, a); });
+    map_vectors(b.out(i), b.in(0, i), n, [a](auto x) { return F::value(x, a); });
 }
 
 template <class F>
 template <class T>
 void Unary<F>::backward(const GradientBatch<T>& b) {
+  using L = Lanes<T>;
   const T a = parameter_of<T>(b);
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i) {
-    if (!b.d_in(0, i)) continue;
-    const auto x = array(b.in(0, i), n);
-    const auto y = array(static_cast<const T*>(b.out(i)), n);
-    store_or_add(b.add(0, i), array(b.d_in(0, i), n), array(b.d_out(i), n) * F::slope(x, y, a));
+    T* const dx = b.d_in(0, i);
+    if (!dx) continue;
+    const T *const in = b.in(0, i), *const out = b.out(i), *const dy = b.d_out(i);
+    const bool add = b.add(0, i);
+    each_vector<T>(n, [=](std::size_t at, auto part) {
+      const auto x = [=] { return L::load(in + at, part); };
+      const auto y = [=] { return L::load(out + at, part); };
+      put(add, dx + at, L::load(dy + at, part) * F::template slope<typename L::V>(x, y, a), part);
+    });
   }
 }
 

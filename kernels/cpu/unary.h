@@ -9,7 +9,7 @@ struct UnaryAttr {
   double a;
 };
 
-// Each names y = f(x) and dy/dx; defined in unary.cc.
+// Each names y = f(x) and dy/dx; defined in unary.cc. What backward reads is in ops/elementwise.cc.
 struct Negate;
 struct AddConstant;    // x + a
 struct ConstantMinus;  // a - x

@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/broadcast.h"
 #include "kernels/cuda/broadcasting.cuh"
+#include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/scores.cuh"
 
@@ -22,16 +23,17 @@ struct Multiply {
 struct Divide {
   static __device__ float value(float a, float b) { return a / b; }
   static __device__ float slope_a(float dy, Lazy, Lazy b) { return dy / b; }
-  static __device__ float slope_b(float dy, Lazy a, Lazy b) { return -(dy * a / (b * b)); }
+  // The square of b might leave the range.
+  static __device__ float slope_b(float dy, Lazy a, Lazy b) { return -(dy * (a / b) / b); }
 };
 // No power of zero changes with the exponent, nor does x^0 with x.
 struct Power {
   static __device__ float value(float a, float b) { return powf(a, b); }
   static __device__ float slope_a(float dy, Lazy a, Lazy b) {
-    return b == 0 ? 0 : dy * b * powf(a, b - 1);
+    return b == 0 ? 0 : dy * scaled_power_less_one(b, a, b);
   }
   static __device__ float slope_b(float dy, Lazy a, Lazy b) {
-    return a == 0 ? 0 : dy * powf(a, b) * logf(a);
+    return a == 0 ? 0 : dy * scaled_power(logf(a), a, b);
   }
 };
 
@@ -87,7 +89,11 @@ float scale_of(const Batch<float>& b) { return static_cast<float>(b.attr<cpu::Su
 void sum_forward(Queue& q, const Batch<float>& b) {
   const float scale = scale_of(b);
   if (b.arity == 2) {
-    binary(q, b, [scale] __device__(float u, float v) { return (u + v) * scale; });
+    binary(q, b, [scale] __device__(float u, float v) {
+      const float y = (u + v) * scale;
+      // The sum may leave the range of float where the average does not.
+      return fabsf(y) < INFINITY ? y : u * scale + v * scale;
+    });
     return;
   }
   const std::size_t n = b.arity;
@@ -96,6 +102,12 @@ void sum_forward(Queue& q, const Batch<float>& b) {
   for_each(q, b.count, b.dim().size(), [=] __device__(std::size_t i, std::size_t e) {
     float sum = 0;
     for (std::size_t k = 0; k < n; ++k) sum += parts[k](i, e);
+    if (!(fabsf(sum) < INFINITY)) {
+      sum = 0;
+      for (std::size_t k = 0; k < n; ++k) sum += parts[k](i, e) * scale;
+      y[i][e] = sum;
+      return;
+    }
     y[i][e] = sum * scale;
   });
 }

@@ -1,4 +1,6 @@
+#include "kernels/cpu/digamma.h"
 #include "kernels/cpu/unary.h"
+#include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/loops.cuh"
 
@@ -33,30 +35,17 @@ void backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-inline __device__ float logistic(float x) { return 0.5f + 0.5f * tanhf(0.5f * x); }
-inline __device__ float sign(float x) { return x > 0 ? 1 : x < 0 ? -1 : x; }  // a NaN stays one
-inline __device__ float square(float x) { return x * x; }
-inline __device__ float largest_for_infinity(float x) {
-  constexpr float kLargest = 3.40282347e+38f;
-  return fminf(fmaxf(x, -kLargest), kLargest);
+// s (1 + z / (1 + e^z)), where s = 1 / (1 + e^-z) and z = a x. Below zero the sum is made of 1 + z,
+// which is exact where it cancels, and e^z.
+inline __device__ float silu_slope(float x, float a) {
+  const Sigmoid s = sigmoid(x, a);
+  const float z = finite(a * x);
+  return s.up * (z < 0 ? ((1 + z) + s.e) * s.down : 1 + z * s.down);
 }
-
-// The derivative of log gamma: by reflection below zero, by recurrence up to ten, and by its
-// asymptotic series.
-inline __device__ float digamma(float x) {
-  constexpr float kPi = 3.14159265f;
-  float reflected = 0;
-  if (x <= 0) {
-    const float part = x - floorf(x);
-    if (part == 0) return NAN;
-    if (part != 0.5f) reflected = kPi / tanf(kPi * (part > 0.5f ? part - 1 : part));
-    x = 1 - x;
-  }
-  float steps = 0;
-  for (; x < 10; x += 1) steps += 1 / x;
-  const float z = 1 / (x * x);
-  const float series = z * (1 / 12.0f - z * (1 / 120.0f - z * (1 / 252.0f - z * (1 / 240.0f))));
-  return logf(x) - 0.5f / x - series - steps - reflected;
+inline __device__ float softsign(float x) { return x / (1 + fabsf(x)); }
+// 1 / sqrt(1 + x^2), where the square may be too large.
+inline __device__ float asinh_slope(float x) {
+  return 1 / (fabsf(x) > 1e10f ? fabsf(x) : sqrtf(1 + x * x));
 }
 
 }  // namespace
@@ -77,23 +66,21 @@ DYNET_UNARY(Negate, -x, -1)
 DYNET_UNARY(AddConstant, x + a, 1)
 DYNET_UNARY(ConstantMinus, a - x, -1)
 DYNET_UNARY(Scale, x* a, a)
-DYNET_UNARY(Tanh, tanhf(x), 1 - y * y)
+DYNET_UNARY(Tanh, tanhf(x), (1 - y) * (1 + y))
 DYNET_UNARY(Logistic, logistic(x), y*(1 - y))
 DYNET_UNARY(Rectify, x <= 0 ? 0 : x, x > 0 ? 1 : 0)  // a NaN stays a NaN
-DYNET_UNARY(Exp, expf(x) * (x >= -87.3365f ? 1.0f : 0.0f), y)
+DYNET_UNARY(Exp, expf(x), y)
 DYNET_UNARY(Log, logf(x), 1 / x)
 DYNET_UNARY(Sqrt, sqrtf(x), 1 / (y + y))
 DYNET_UNARY(Square, x* x, x + x)
 DYNET_UNARY(Cube, x* x* x, 3 * (x * x))
 DYNET_UNARY(Abs, fabsf(x), sign(x))
-DYNET_UNARY(LogSigmoid, fminf(x, 0) - log1pf(expf(-fabsf(x))), 0.5f - 0.5f * tanhf(0.5f * x))
-DYNET_UNARY(Softsign, x / (1 + fabsf(x)), square(1 - fabsf(y)))
-DYNET_UNARY(Elu, x > 0 ? x : a * expm1f(x), x > 0 ? 1 : y + a)
-DYNET_UNARY(Silu, largest_for_infinity(x) * logistic(a * x),
-            logistic(a* x) +
-                a * (largest_for_infinity(x) * (0.25f - 0.25f * square(tanhf(0.5f * a * x)))))
-DYNET_UNARY(Erf, erff(x), 1.12837917f * expf(-square(x)))
-DYNET_UNARY(LogGamma, lgammaf(x), digamma(x))
+DYNET_UNARY(LogSigmoid, fminf(x, 0) - log1pf(expf(-fabsf(x))), logistic(-x))
+DYNET_UNARY(Softsign, softsign(finite(x)), square(1 / (1 + fabsf(x))))
+DYNET_UNARY(Elu, x > 0 ? x : a * expm1f(x), x > 0 ? 1 : a * expf(x))
+DYNET_UNARY(Silu, finite(x) * sigmoid(x, a).up, silu_slope(x, a))
+DYNET_UNARY(Erf, erff(x), 1.12837917f * exp_of_minus_square(x))
+DYNET_UNARY(LogGamma, lgammaf(x), cpu::digamma(static_cast<float>(x)))
 DYNET_UNARY(Sin, sinf(x), cosf(x))
 DYNET_UNARY(Cos, cosf(x), -sinf(x))
 DYNET_UNARY(Tan, tanf(x), 1 + y * y)
@@ -102,8 +89,8 @@ DYNET_UNARY(Acos, acosf(x), -1 / sqrtf((1 - x) * (1 + x)))
 DYNET_UNARY(Atan, atanf(x), 1 / (1 + x * x))
 DYNET_UNARY(Sinh, sinhf(x), coshf(x))
 DYNET_UNARY(Cosh, coshf(x), sinhf(x))
-DYNET_UNARY(Asinh, asinhf(x), 1 / sqrtf(1 + x * x))
-DYNET_UNARY(Acosh, acoshf(x), 1 / sqrtf((x - 1) * (x + 1)))
+DYNET_UNARY(Asinh, asinhf(x), asinh_slope(x))
+DYNET_UNARY(Acosh, acoshf(x), 1 / (sqrtf(x - 1) * sqrtf(x + 1)))
 DYNET_UNARY(Atanh, atanhf(x), 1 / ((1 - x) * (1 + x)))
 DYNET_UNARY(Round, roundf(x), a)
 DYNET_UNARY(Ceil, ceilf(x), a)

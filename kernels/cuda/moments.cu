@@ -24,8 +24,9 @@ struct Reduction {
   static const cpu::ReduceAttr& attr(const Batch<float>& b) { return b.attr<cpu::ReduceAttr>(); }
 };
 
-inline __device__ float power(float x, std::uint32_t r) {
-  float y = 1;
+template <class T>
+inline __device__ T power(T x, std::uint32_t r) {
+  T y = 1;
   for (; r; r >>= 1, x *= x)
     if (r & 1) y *= x;
   return y;
@@ -56,7 +57,8 @@ void moment_forward(Queue& q, const Batch<float>& b) {
   reduce(
       q, b, r, q.outs(b),
       [=] __device__(std::size_t i, std::size_t, std::size_t e) {
-        return exponent == 1 ? x[i][e] : power(x[i][e], exponent);
+        const double v = x[i][e];
+        return exponent == 1 ? v : power(v, exponent);
       },
       [=] __device__(double sum) { return static_cast<float>(sum * scale); });
 }
@@ -86,7 +88,7 @@ void deviation_forward(Queue& q, const Batch<float>& b) {
   reduce(
       q, b, r, q.outs(b),
       [=] __device__(std::size_t i, std::size_t to, std::size_t e) {
-        const float d = x[i][e] - means[i][to];
+        const double d = x[i][e] - means[i][to];
         return d * d;
       },
       [=] __device__(double sum) { return static_cast<float>(sqrt(sum * scale)); });

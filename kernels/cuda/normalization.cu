@@ -6,6 +6,22 @@
 namespace dynet::cuda {
 namespace {
 
+// Of a line times `scale`: the mean, and the mean of the squares of what is off it.
+struct Moments {
+  float mean, square;
+};
+inline __device__ Moments moments(const Team& team, const float* x, std::size_t n, float share,
+                                  float scale) {
+  float sum = 0, squares = 0;
+  for (std::size_t k = team.lane; k < n; k += team.size) sum += x[k] * scale;
+  const float mean = team.over(sum, Sum()) * share;
+  for (std::size_t k = team.lane; k < n; k += team.size) {
+    const float d = x[k] * scale - mean;
+    squares += d * d;
+  }
+  return {mean, team.over(squares, Sum()) * share};
+}
+
 // Keeps the mean of each batch element and the inverse of its deviation.
 void layer_norm_forward(Queue& q, const Batch<float>& b) {
   const auto epsilon = static_cast<float>(b.attr<cpu::LayerNormAttr>().epsilon);
@@ -17,14 +33,14 @@ void layer_norm_forward(Queue& q, const Batch<float>& b) {
   for_lines_of(q, b, Lines(n, batch),
                [=] __device__(const Team& team, std::size_t i, std::size_t e) {
                  const float* const x = xs.at(i, e);
-                 float sum = 0, squares = 0;
-                 for (std::size_t k = team.lane; k < n; k += team.size) sum += x[k];
-                 const float mean = team.over(sum, Sum()) * share;
-                 for (std::size_t k = team.lane; k < n; k += team.size) {
-                   const float d = x[k] - mean;
-                   squares += d * d;
+                 Moments m = moments(team, x, n, share, 1);
+                 float deviation = sqrtf(m.square + epsilon);
+                 if (!(deviation < INFINITY)) {  // sums and squares leave the range of float
+                   m = moments(team, x, n, share, 0x1p-100f);
+                   deviation = sqrtf(m.square) * 0x1p100f;
+                   m.mean *= 0x1p100f;
                  }
-                 const float deviation = sqrtf(team.over(squares, Sum()) * share + epsilon);
+                 const float mean = m.mean;
                  const float scale = deviation > 0 ? 1 / deviation : deviation;  // zero, or NaN
                  if (team.lane == 0) {
                    kept[i][2 * e] = mean;

@@ -1,3 +1,4 @@
+#include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
 
@@ -5,7 +6,7 @@ namespace dynet::cuda {
 namespace {
 
 // Each: what an element of both operands adds to the number, and its gradients; as
-// kernels/cpu/matrix.cc.
+// kernels/cpu/pairwise.cc.
 struct DotProduct {
   static __device__ float term(float x, float y) { return x * y; }
   static __device__ float slope_x(float, float y) { return y; }
@@ -19,12 +20,12 @@ struct SquaredDistance {
 // A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0.
 struct BinaryLogLoss {
   static __device__ float term(float x, float y) {
-    return (y == 0 ? 0 : -y * logf(x)) - (y == 1 ? 0 : (1 - y) * logf(1 - x));
+    return (y == 0 ? 0 : -y * logf(x)) - (y == 1 ? 0 : (1 - y) * log1pf(-x));
   }
   static __device__ float slope_x(float x, float y) {
-    return (y == 1 ? 0 : (1 - y) / (1 - x)) - (y == 0 ? 0 : y / x);
+    return y == 0 ? 1 / (1 - x) : y == 1 ? -1 / x : (x - y) / x / (1 - x);
   }
-  static __device__ float slope_y(float x, float) { return logf(1 - x) - logf(x); }
+  static __device__ float slope_y(float x, float) { return log_odds_against(x); }
 };
 
 template <class F>

@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "kernels/cpu/recurrent.h"
+#include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
 
@@ -33,7 +34,7 @@ void activate_forward(Queue& q, const Batch<float>& b) {
     if (r >= at.candidate())
       y[i][e] = tanhf(v);
     else
-      y[i][e] = 0.5f + 0.5f * tanhf(0.5f * (r >= at.h && r < at.output() ? v + bias : v));
+      y[i][e] = logistic(r >= at.h && r < at.output() ? v + bias : v);
   });
 }
 
@@ -43,7 +44,8 @@ void activate_backward(Queue& q, const GradientBatch<float>& b) {
   const auto dy = q.d_outs(b);
   each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
     const float y = outs[i][e];
-    return dy[i][e] * (divide(e, at.size()).rest >= at.candidate() ? 1 - y * y : y * (1 - y));
+    return dy[i][e] *
+           (divide(e, at.size()).rest >= at.candidate() ? (1 - y) * (1 + y) : y * (1 - y));
   });
 }
 
@@ -166,7 +168,7 @@ void output_backward(Queue& q, const GradientBatch<float>& b) {
       const Quotient place = divide(e, at.h);
       const float d = dy[i][e], t = kept[i][e];
       const std::size_t first = place.by * at.size() + place.rest;
-      dc.put(i, e, d * gates.at(i, place.by)[at.output() + place.rest] * (1 - t * t));
+      dc.put(i, e, d * gates.at(i, place.by)[at.output() + place.rest] * ((1 - t) * (1 + t)));
       for (std::size_t gate = 0; gate < at.size(); gate += at.h)
         if (gate == at.output())
           dg.put(i, first + gate, d * t);
@@ -175,11 +177,11 @@ void output_backward(Queue& q, const GradientBatch<float>& b) {
     });
     return;
   }
-  batch_gradient(q, b, 0, to_cells, batch,
-                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
-                   const float t = kept[i][e * at.h + r];
-                   return dy[i][e * at.h + r] * gates.at(i, e)[at.output() + r] * (1 - t * t);
-                 });
+  batch_gradient(
+      q, b, 0, to_cells, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+        const float t = kept[i][e * at.h + r];
+        return dy[i][e * at.h + r] * gates.at(i, e)[at.output() + r] * ((1 - t) * (1 + t));
+      });
   batch_gradient(q, b, 1, to_gates, batch,
                  [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
                    const std::size_t r = k - at.output();  // huge in gates before

@@ -1,0 +1,249 @@
+#pragma once
+
+// Elementary functions of whole vectors. In float each is right to 1e-6 of its value wherever that
+// is a normal number, in double to 1e-14; NaN stays NaN. An element's value depends on nothing but
+// the element, so one function computes all elements of an array, wherever they lie: see
+// each_vector.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <unsupported/Eigen/SpecialFunctions>
+
+#include "kernels/cpu/eigen.h"
+#include "kernels/cpu/lanes.h"
+
+namespace dynet::cpu {
+
+/// f(at, part) for n elements, a vector at a time: `part` says which lanes to load and to store.
+template <class T, class F>
+void each_vector(std::size_t n, F&& f) {
+  using L = Lanes<T>;
+  std::size_t at = 0;
+  for (; at + L::kWidth <= n; at += L::kWidth) f(at, typename L::All());
+  if (at < n) f(at, typename L::First(n - at));
+}
+
+/// out[i] = f(in[i]) for n elements.
+template <class T, class F>
+void map_vectors(T* out, const T* in, std::size_t n, F&& f) {
+  each_vector<T>(n, [&](std::size_t at, auto part) {
+    Lanes<T>::store(out + at, f(Lanes<T>::load(in + at, part)), part);
+  });
+}
+
+/// Stores lanes of a gradient, or adds them.
+template <class T, class Part>
+void put(bool add, T* to, typename Lanes<T>::V v, Part part) {
+  if (add) v += Lanes<T>::load(to, part);
+  Lanes<T>::store(to, v, part);
+}
+
+using Floats = Lanes<float>::V;
+using Doubles = Lanes<double>::V;
+
+/// The type of a lane.
+template <class V>
+using LaneOf = std::remove_cvref_t<decltype(V{}[0])>;
+/// Integers of the size of the lanes.
+template <class V>
+using Bits = decltype(V{} < V{});
+
+/// f of each lane by itself.
+template <class V, class F>
+V by_lane(V v, F f) {
+  for (std::size_t i = 0; i < sizeof v / sizeof v[0]; ++i) v[i] = f(v[i]);
+  return v;
+}
+/// What f makes of the vector as an array of Eigen's; one whole packet.
+template <class V, class F>
+V by_eigen(V v, F f) {
+  Eigen::Array<LaneOf<V>, sizeof(V) / sizeof(LaneOf<V>), 1> a, y;
+  std::memcpy(a.data(), &v, sizeof v);
+  y = f(a);
+  std::memcpy(&v, y.data(), sizeof v);
+  return v;
+}
+
+template <class V>
+V absolute(V x) {
+  const V minus_zero = -V{};
+  return reinterpret_cast<V>(reinterpret_cast<Bits<V>>(x) & ~reinterpret_cast<Bits<V>>(minus_zero));
+}
+/// 1, -1 or x itself, where that is zero or NaN.
+template <class V>
+V sign(V x) {
+  using T = LaneOf<V>;
+  return x > T(0) ? V{} + T(1) : x < T(0) ? V{} - T(1) : x;
+}
+/// The largest number in place of infinity, so that a zero that meets it makes zero.
+template <class V>
+V finite(V x) {
+  using Limits = std::numeric_limits<LaneOf<V>>;
+  x = x > Limits::max() ? V{} + Limits::max() : x;
+  return x < Limits::lowest() ? V{} + Limits::lowest() : x;
+}
+template <class V>
+V square_root(V x) {
+#ifdef __AVX512F__
+  if constexpr (sizeof(LaneOf<V>) == 4)
+    return reinterpret_cast<V>(_mm512_sqrt_ps(reinterpret_cast<__m512>(x)));
+  else
+    return reinterpret_cast<V>(_mm512_sqrt_pd(reinterpret_cast<__m512d>(x)));
+#else
+  return by_lane(x, [](auto e) { return std::sqrt(e); });
+#endif
+}
+
+/// A product below 1000 and what rounding took from it; of others nothing is known to be taken.
+struct Product {
+  Floats p, rest;
+};
+inline Product exact_product(Floats x, Floats y) {
+  const Floats p = x * y;
+  const auto upper = [](Floats v) {  // half of the bits
+    return reinterpret_cast<Floats>(reinterpret_cast<Bits<Floats>>(v) & ~0xfff);
+  };
+  const Floats a = upper(x), b = upper(y), c = x - a, d = y - b;
+  const Floats rest = ((a * b - p) + a * d + c * b) + c * d;
+  return {p, absolute(p) < 1e3f ? rest : Floats{}};
+}
+
+// x = n log 2 + r, and (e^r - 1 - r) / r^2 by a polynomial.
+struct Exponent {
+  Floats n, r, curve;
+};
+inline Exponent exponent_of(Floats x, Floats rest) {
+  constexpr float kRound = 0x1.8p23f;  // leaves no bits behind the point
+  const Floats n = (x * 1.44269504f + kRound) - kRound;
+  const Floats r = (x - n * 0x1.62e4p-1f) - n * 1.42860682e-6f + rest;
+  Floats c = 0.001392692661f * r + 0.008363773874f;
+  c = c * r + 0.04166655011f;
+  c = c * r + 0.1666657338f;
+  return {n, r, c * r + 0.5f};
+}
+/// 2^n for whole n of a normal number.
+inline Floats power_of_two(Bits<Floats> n) { return reinterpret_cast<Floats>((n + 127) << 23); }
+
+/// e^(x + rest), where rest is small.
+inline Floats exp(Floats x, Floats rest) {
+  // Beyond these are zero and infinity.
+  x = x < -104.0f ? Floats{} - 104.0f : x;
+  x = x > 89.0f ? Floats{} + 89.0f : x;
+  const Exponent e = exponent_of(x, rest);
+  const Floats p = 1.0f + (e.r + e.r * e.r * e.curve);
+#ifdef __AVX512F__
+  return reinterpret_cast<Floats>(
+      _mm512_scalef_ps(reinterpret_cast<__m512>(p), reinterpret_cast<__m512>(e.n)));
+#else
+  // In two steps: neither factor leaves the range where the product does not.
+  const auto n = __builtin_convertvector(e.n, Bits<Floats>), half = n >> 1;
+  return p * power_of_two(half) * power_of_two(n - half);
+#endif
+}
+inline Floats exp(Floats x) { return exp(x, Floats{}); }
+inline Doubles exp(Doubles x) {
+  return by_lane(x, [](double e) { return std::exp(e); });
+}
+
+/// e^x - 1 for x <= 0.
+inline Floats expm1_below(Floats x) {
+  x = x < -30.0f ? Floats{} - 30.0f : x;
+  const Exponent e = exponent_of(x, Floats{});
+  const Floats scale = power_of_two(__builtin_convertvector(e.n, Bits<Floats>));
+  return scale * (e.r + e.r * e.r * e.curve) + (scale - 1.0f);
+}
+inline Doubles expm1_below(Doubles x) {
+  return by_lane(x, [](double e) { return std::expm1(e); });
+}
+
+// log(1 + f) - f for f between the roots of 1/2 and 2, less one.
+inline Floats log_curve(Floats f) {
+  Floats c = 0.06970317724f * f - 0.1149652063f;
+  c = c * f + 0.1169347425f;
+  c = c * f - 0.1242403814f;
+  c = c * f + 0.1424814707f;
+  c = c * f - 0.1666784f;
+  c = c * f + 0.2000074103f;
+  c = c * f - 0.2499999682f;
+  c = c * f + 0.3333333108f;
+  return f * f * (c * f - 0.5f);
+}
+
+inline Floats log(Floats x) {
+  using Limits = std::numeric_limits<float>;
+  constexpr std::int32_t kRootOfHalf = 0x3f3504f3;
+  const auto small = x < Limits::min();
+  const auto bits = reinterpret_cast<Bits<Floats>>(small ? x * 0x1p23f : x);
+  const Bits<Floats> k = (bits - kRootOfHalf) >> 23;
+  const Floats f = reinterpret_cast<Floats>(bits - (k << 23)) - 1.0f;
+  const Floats n = __builtin_convertvector(small ? k - 23 : k, Floats);
+  const Floats y = n * 0x1.62e4p-1f + (f + (log_curve(f) + n * 1.42860682e-6f));
+  const Floats at_most_zero =
+      x == 0.0f ? Floats{} - Limits::infinity() : Floats{} + Limits::quiet_NaN();
+  return x > 0.0f ? (x < Limits::infinity() ? y : x) : at_most_zero;
+}
+inline Doubles log(Doubles x) {
+  return by_lane(x, [](double e) { return std::log(e); });
+}
+
+/// log(1 + x) for x between the roots of 1/2 and 2, less one.
+inline Floats log1p_small(Floats x) { return x + log_curve(x); }
+inline Doubles log1p_small(Doubles x) {
+  return by_lane(x, [](double e) { return std::log1p(e); });
+}
+/// log(1 - x)
+inline Floats log_of_rest(Floats x) {
+  return absolute(x) < 0.28f ? log1p_small(-x) : log(1.0f - x);
+}
+inline Doubles log_of_rest(Doubles x) { return log1p_small(-x); }
+
+/// log(1 + x) for x from 0 to 1.
+inline Floats log1p_unit(Floats x) {
+  const auto large = x > 0.41421356f;
+  const Floats f = large ? (x - 1.0f) * 0.5f : x;
+  return (f + log_curve(f)) + (large ? Floats{} + 0.693147181f : Floats{});
+}
+inline Doubles log1p_unit(Doubles x) {
+  return by_lane(x, [](double e) { return std::log1p(e); });
+}
+
+template <class V>
+V tanh(V x) {
+  return by_eigen(x, [](const auto& a) { return a.tanh(); });
+}
+
+/// 1 / (1 + e^-z) and 1 / (1 + e^z), and e^-|z|.
+template <class V>
+struct Sigmoid {
+  V up, down, e;
+};
+template <class V>
+Sigmoid<V> sigmoid_of(V z, V e) {
+  const V r = LaneOf<V>(1) / (LaneOf<V>(1) + e), small = e * r;
+  return {z < LaneOf<V>(0) ? small : r, z < LaneOf<V>(0) ? r : small, e};
+}
+template <class V>
+Sigmoid<V> sigmoid(V z) {
+  return sigmoid_of(z, exp(-absolute(z)));
+}
+/// Of a z.
+inline Sigmoid<Floats> sigmoid(Floats z, float a) {
+  const Product t = exact_product(z, Floats{} + a);
+  return sigmoid_of(t.p, exp(-absolute(t.p), t.p < 0.0f ? t.rest : -t.rest));
+}
+inline Sigmoid<Doubles> sigmoid(Doubles z, double a) { return sigmoid(a * z); }
+template <class V>
+V logistic(V x) {
+  return sigmoid(x).up;
+}
+
+/// e^(-x^2)
+inline Floats exp_of_minus_square(Floats x) {
+  const Product s = exact_product(x, x);
+  return exp(-s.p, -s.rest);
+}
+inline Doubles exp_of_minus_square(Doubles x) {
+  return by_lane(x, [](double e) { return std::exp(-e * e); });
+}
+
+}  // namespace dynet::cpu

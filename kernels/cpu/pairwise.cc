@@ -1,0 +1,122 @@
+#include "kernels/cpu/pairwise.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/elementary.h"
+
+namespace dynet::cpu {
+
+// Each: `value` is the number, `slope_x` and `slope_y` its gradients, of whole vectors.
+struct DotProduct {
+  template <class T>
+  static T value(const T* x, const T* y, std::size_t n) {
+    return sum_in_order(array(x, n) * array(y, n));
+  }
+  template <class V>
+  static V slope_x(V, V y) {
+    return y;
+  }
+  template <class V>
+  static V slope_y(V x, V) {
+    return x;
+  }
+};
+struct SquaredDistance {
+  template <class T>
+  static T value(const T* x, const T* y, std::size_t n) {
+    return sum_in_order((array(x, n) - array(y, n)).square());
+  }
+  template <class V>
+  static V slope_x(V x, V y) {
+    return (x - y) * LaneOf<V>(2);
+  }
+  template <class V>
+  static V slope_y(V x, V y) {
+    return (y - x) * LaneOf<V>(2);
+  }
+};
+// A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0.
+struct BinaryLogLoss {
+  template <class V>
+  static V term(V x, V y) {
+    using T = LaneOf<V>;
+    return (y == T(0) ? V{} : -y * log(x)) - (y == T(1) ? V{} : (T(1) - y) * log_of_rest(x));
+  }
+  template <class T>
+  static T value(const T* x, const T* y, std::size_t n) {
+    constexpr std::size_t kPiece = 256;
+    alignas(64) T terms[kPiece];
+    double sum = 0;
+    for (std::size_t first = 0; first < n; first += kPiece) {
+      const std::size_t length = std::min(kPiece, n - first);
+      each_vector<T>(length, [&](std::size_t at, auto part) {
+        Lanes<T>::store(
+            terms + at,
+            term(Lanes<T>::load(x + first + at, part), Lanes<T>::load(y + first + at, part)), part);
+      });
+      sum += static_cast<double>(sum_in_order(array(terms, length)));
+    }
+    return static_cast<T>(sum);
+  }
+  // (1 - y) / (1 - x) - y / x, without the cancellation.
+  template <class V>
+  static V slope_x(V x, V y) {
+    using T = LaneOf<V>;
+    const V rest = T(1) - x;
+    return y == T(0) ? T(1) / rest : y == T(1) ? T(-1) / x : (x - y) / x / rest;
+  }
+  // log(1 - x) - log(x); beside a half, where the two cancel, the logarithm of their ratio.
+  template <class V>
+  static V slope_y(V x, V) {
+    using T = LaneOf<V>;
+    const V ratio = log1p_small((T(1) - T(2) * x) / x);
+    return absolute(x - T(0.5)) < T(0.08) ? ratio : log_of_rest(x) - log(x);
+  }
+};
+
+template <class F>
+template <class T>
+void Pairwise<F>::forward(const Batch<T>& b) {
+  const Dim &p = b.dim(0), &q = b.dim(1);
+  const std::size_t n = p.batch_size();
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t e = 0; e < b.dim().bd; ++e)
+      b.out(i)[e] =
+          F::value(b.in(0, i) + (p.bd == 1 ? 0 : e * n), b.in(1, i) + (q.bd == 1 ? 0 : e * n), n);
+}
+
+template <class F>
+template <class T>
+void Pairwise<F>::backward(const GradientBatch<T>& b) {
+  using L = Lanes<T>;
+  const Dim &p = b.dim(0), &q = b.dim(1);
+  const std::size_t n = p.batch_size();
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t i = 0; i < b.count; ++i) {
+      T* d = b.d_in(k, i);
+      if (!d) continue;
+      const bool shared = b.dim(k).bd == 1;
+      for (std::size_t e = 0; e < b.dim().bd; ++e) {
+        const T* const x = b.in(0, i) + (p.bd == 1 ? 0 : e * n);
+        const T* const y = b.in(1, i) + (q.bd == 1 ? 0 : e * n);
+        const T g = b.d_out(i)[e];
+        const bool add = b.add(k, i) || (shared && e > 0);
+        T* const to = d + (shared ? 0 : e * n);
+        each_vector<T>(n, [=](std::size_t at, auto part) {
+          const auto u = L::load(x + at, part), v = L::load(y + at, part);
+          put(add, to + at, g * (k == 0 ? F::slope_x(u, v) : F::slope_y(u, v)), part);
+        });
+      }
+    }
+}
+
+#define DYNET_INSTANTIATE(F)                                               \
+  template void Pairwise<F>::forward<float>(const Batch<float>&);          \
+  template void Pairwise<F>::forward<double>(const Batch<double>&);        \
+  template void Pairwise<F>::backward<float>(const GradientBatch<float>&); \
+  template void Pairwise<F>::backward<double>(const GradientBatch<double>&);
+DYNET_INSTANTIATE(DotProduct)
+DYNET_INSTANTIATE(SquaredDistance)
+DYNET_INSTANTIATE(BinaryLogLoss)
+
+}  // namespace dynet::cpu

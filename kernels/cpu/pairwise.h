@@ -1,0 +1,19 @@
+#pragma once
+
+#include "dynet-like/graph/op.h"
+
+namespace dynet::cpu {
+
+/// sum of x y, of (x - y)^2, of -(y log x + (1 - y) log(1 - x)), for each batch element.
+struct DotProduct;
+struct SquaredDistance;
+struct BinaryLogLoss;
+template <class F>
+struct Pairwise {
+  template <class T>
+  static void forward(const Batch<T>& b);
+  template <class T>
+  static void backward(const GradientBatch<T>& b);
+};
+
+}  // namespace dynet::cpu

@@ -1,0 +1,22 @@
+// Elementwise operations on the device, relative to what they should be.
+
+#include "tests/ops/accuracy.h"
+
+#include "dynet-like/base/cuda_devices.h"
+#include "tests/cuda/device.h"
+#include "tests/ops/large_numbers.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+using namespace dynet::test;
+
+TEST_CASE("operations of elements are right to 1e-6 of their values on the device", "[cuda]") {
+  const auto device = [] { return Runner<float>(cuda::kDevices.make_machine(0)); };
+  for (const AccuracyCase& c : accuracy_cases()) check_accuracy<float>(c, device);
+  for (const BinaryAccuracyCase& c : binary_accuracy_cases()) check_accuracy<float>(c, device);
+}
+
+TEST_CASE("means, deviations and norms of large numbers are in range on the device", "[cuda]") {
+  check_large_numbers(
+      [](ComputationGraph& g) { g.set_device(get_device_manager()->get_global_device("GPU:0")); });
+}
