@@ -265,6 +265,7 @@ void RNNBuilder::set_dropout_rates(float d, float d_h, float d_c) {
 
 void RNNBuilder::set_dropout_masks(unsigned batch_size, SourceLocation at) {
   if (!graph_) fail("set_dropout_masks", "call new_graph first", at);
+  if (batch_size == 0) fail("set_dropout_masks", "the batch size must be at least 1, got 0", at);
   masks_ = draw_masks(batch_size, at);
   has_masks_ = true;
 }

@@ -231,6 +231,8 @@ TEST_CASE("a step that fails leaves no dropout masks of its batch behind") {
     b->new_graph(*gone);
     b->start_new_sequence();
     b->set_dropout_masks(2);
+    CHECK_THROWS_AS(b->set_dropout_masks(0), ArgumentError);
+    CHECK(b->add_input(input(*gone, Dim({kIn}, 2), numbers(2 * kIn, 1))).dim().bd == 2);
     gone.reset();
     CHECK_THROWS_AS(b->set_dropout_masks(3), StaleExpressionError);
     b->new_graph(other);
