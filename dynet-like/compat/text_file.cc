@@ -14,6 +14,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
 #include "dynet-like/io/pieces.h"
+#include "dynet-like/param/gradient_reader.h"
 
 namespace dynet {
 namespace {
@@ -61,19 +62,16 @@ std::string text_of(bool is_table, const std::string& name, const Dim& dim, cons
   return head + (gradient.empty() ? " ZERO_GRAD\n" : " FULL_GRAD\n") + text;
 }
 
-// The gradient of a parameter or table if any of it is not zero. `lane` holds all gradients, or is
-// null.
-std::vector<float> gradient_of(const ParameterStorage& p, GradientLane* lane) {
+// The gradient of a parameter or table if any of it is not zero.
+std::vector<float> gradient_of(ParameterStorage& p) {
+  GradientReader reader(p.bank->gradients);
   std::vector<float> g;
-  if (!lane) return g;
   if (!p.is_lookup) {
-    if (const float* from = lane->find(p.index)) g.assign(from, from + p.size());
-  } else if (RowGradients* rows = lane->find_rows(p.index)) {
-    rows->unify();
+    if (const float* from = reader.find(p.index, p.size())) g.assign(from, from + p.size());
+  } else if (const auto rows = reader.rows(p.index); !rows.empty()) {
     g.assign(p.size(), 0.0f);
-    if (rows->whole_written()) std::copy_n(rows->whole(), g.size(), g.begin());
-    for (std::size_t k = 0; k < rows->rows().size(); ++k)
-      std::copy_n(rows->row_gradient(k), p.row_size(), g.begin() + rows->rows()[k] * p.row_size());
+    for (const std::uint32_t row : rows)
+      std::copy_n(reader.find_row(p.index, row), p.row_size(), g.begin() + row * p.row_size());
   }
   if (std::all_of(g.begin(), g.end(), [](float x) { return x == 0; })) g.clear();
   return g;

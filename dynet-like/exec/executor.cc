@@ -482,12 +482,31 @@ template <class T>
 void Executor<T>::check_forward(NodeId id) {
   const Node& n = graph_.nodes[id];
   const T* const value = runner(id).read(value_[id], n.dim.size());
-  if (finite(value, n.dim.size())) return;
+  if (finite(value, n.dim.size()) || masked(id, value)) return;
   throw NumericError(std::string(n.form->name) + ": the value has a " +
                          bad_value(value, n.dim.size()) + "\n  value: " + describe(graph_, id) +
                          describe_operands(graph_, graph_.args_of(n)) + "\n  at " +
                          to_string(n.at()),
                      n.at());
+}
+
+// Minus infinity is the score of what is masked, see ops/softmax.h, and the logarithm of a sum of
+// nothing: no fault where the user has put it in, or where an operand has it or is empty.
+template <class T>
+bool Executor<T>::masked(NodeId id, const T* value) {
+  const Node& n = graph_.nodes[id];
+  constexpr T kMasked = -std::numeric_limits<T>::infinity();
+  const auto is_masked = [=](T x) { return x == kMasked; };
+  if (!std::all_of(value, value + n.dim.size(),
+                   [=](T x) { return std::isfinite(x) || is_masked(x); }))
+    return false;
+  const auto args = graph_.args_of(n);
+  if (args.empty()) return n.form->kind == Kind::compute;
+  return std::any_of(args.begin(), args.end(), [&](NodeId a) {
+    const std::size_t size = graph_.nodes[a].dim.size();
+    const T* const x = runner(a).read(value_[a], size);
+    return size == 0 || std::any_of(x, x + size, is_masked);
+  });
 }
 
 template <class T>

@@ -250,6 +250,7 @@ class Executor {
     return {g.memory, false};
   }
   void check_forward(NodeId id);
+  bool masked(NodeId id, const T* value);
   void check_backward(NodeId id, const T* gradient, NodeId operand);
 
   const GraphStore& graph_;

@@ -95,8 +95,9 @@ class ComputationGraph {
   /// Compute every node as soon as it is made, so that an error shows at the line that made it.
   void set_immediate_compute(bool immediate);
   /// Look for NaN and infinities in every value and gradient; the first one throws NumericError
-  /// naming the node, its operands and the line that made it. What a stopped backward pass has
-  /// added to the parameters stays there until `reset_gradient`.
+  /// naming the node, its operands and the line that made it. Minus infinity masks scores: it may
+  /// be put in, and be in values of operations on values that have it. What a stopped backward pass
+  /// has added to the parameters stays there until `reset_gradient`.
   void set_check_validity(bool check);
   /// Seeds the random draws (dropout, noise, random inputs) of nodes made from now on. Without it
   /// every graph of the process draws differently, in the order in which graphs are made.

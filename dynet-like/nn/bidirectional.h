@@ -37,8 +37,9 @@ class BiRNNBuilder {
       builders_.emplace_back(1u, k < 2 ? input_dim : hidden_dim, hidden_dim / 2, collection_,
                              options...);
   }
+  /// Throws ArgumentError for settings without the two directions of each layer.
   BiRNNBuilder(ParameterCollection& model, const Settings& s)
-      : collection_(model.add_subcollection("bi-rnn-builder")) {
+      : collection_(add_collection(model, s)) {
     for (const auto& each : s.builders) builders_.emplace_back(collection_, each);
   }
   Settings settings() const {
@@ -47,9 +48,11 @@ class BiRNNBuilder {
     return s;
   }
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Puts the parameters into the graph; without `update` they get no gradient. After an error
+  /// there is no graph until the next call.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current()) {
+    ready_ = false;
     for (Builder& b : builders_) b.new_graph(cg, update, at);
     ready_ = true;
   }
@@ -105,6 +108,12 @@ class BiRNNBuilder {
     if (layers == 0 || hidden_dim % 2)
       throw ArgumentError("BiRNNBuilder: needs a layer and an even hidden size, got " +
                           std::to_string(layers) + " and " + std::to_string(hidden_dim));
+    return model.add_subcollection("bi-rnn-builder");
+  }
+  static ParameterCollection add_collection(ParameterCollection& model, const Settings& s) {
+    if (s.builders.empty() || s.builders.size() % 2)
+      throw ArgumentError("BiRNNBuilder: needs the settings of two builders for each layer, got " +
+                          std::to_string(s.builders.size()));
     return model.add_subcollection("bi-rnn-builder");
   }
 

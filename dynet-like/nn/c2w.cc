@@ -15,7 +15,7 @@ ParameterCollection add_collection(ParameterCollection& model, const C2WBuilder:
   if (s.layers == 0 || s.hidden_dim % 2)
     throw ArgumentError("C2WBuilder: needs a layer and an even hidden size, got " +
                         std::to_string(s.layers) + " and " + std::to_string(s.hidden_dim));
-  return model.add_subcollection("c2w-builder");
+  return nn_detail::add_collection(model, "c2w-builder", s.layers, s.input_dim, s.hidden_dim);
 }
 
 }  // namespace
@@ -28,6 +28,7 @@ C2WBuilder::C2WBuilder(ParameterCollection& model, const Settings& s)
       rc2w_rnn(s.layers, s.input_dim, s.hidden_dim / 2, collection_) {}
 
 void C2WBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
+  in_graph_ = {};
   fc2w_rnn.new_graph(cg, update, at);
   rc2w_rnn.new_graph(cg, update, at);
   in_graph_ = zeros(cg, {1}, at);

@@ -29,7 +29,8 @@ class C2WBuilder {
   C2WBuilder(ParameterCollection& model, const Settings& s);
   Settings settings() const { return settings_; }
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Puts the parameters into the graph; without `update` they get no gradient. After an error
+  /// there is no graph until the next call.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
   /// The word of these characters. Throws ArgumentError for none, IndexError for one that is not

@@ -1,5 +1,6 @@
 #include "dynet-like/nn/coupled_lstm.h"
 
+#include "dynet-like/nn/support.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/matrix.h"
@@ -13,9 +14,10 @@ enum : unsigned { kInput = 0, kOutput = 4, kContent = 8 };
 
 }  // namespace
 
-PeepholeLSTMBuilder::PeepholeLSTMBuilder(const Settings& s, ParameterCollection collection,
-                                         bool diagonal, bool deep)
-    : RNNBuilder(2, s.layers, s.input_dim, s.hidden_dim, std::move(collection), deep),
+PeepholeLSTMBuilder::PeepholeLSTMBuilder(const Settings& s, ParameterCollection& model,
+                                         const char* name, bool diagonal, bool deep)
+    : RNNBuilder(2, s.layers, s.input_dim, s.hidden_dim,
+                 nn_detail::add_collection(model, name, s.layers, s.input_dim, s.hidden_dim), deep),
       diagonal_(diagonal) {
   const unsigned h = s.hidden_dim;
   for (unsigned l = 0; l < s.layers; ++l)

@@ -34,7 +34,8 @@ class PeepholeLSTMBuilder : public RNNBuilder {
  protected:
   PeepholeLSTMBuilder() = default;
   /// `diagonal`: Vi and Vo are vectors, multiplied element by element.
-  PeepholeLSTMBuilder(const Settings& s, ParameterCollection collection, bool diagonal, bool deep);
+  PeepholeLSTMBuilder(const Settings& s, ParameterCollection& model, const char* name,
+                      bool diagonal, bool deep);
   unsigned parameters_per_layer() const override { return 11; }
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
 
@@ -53,7 +54,7 @@ class CoupledLSTMBuilder : public PeepholeLSTMBuilder {
                      ParameterCollection& model)
       : CoupledLSTMBuilder(model, {layers, input_dim, hidden_dim}) {}
   CoupledLSTMBuilder(ParameterCollection& model, const Settings& s)
-      : PeepholeLSTMBuilder(s, model.add_subcollection("coupled-lstm-builder"), false, false) {}
+      : PeepholeLSTMBuilder(s, model, "coupled-lstm-builder", false, false) {}
 };
 
 /// With vectors Vi and Vo.
@@ -64,7 +65,7 @@ class FastLSTMBuilder : public PeepholeLSTMBuilder {
                   ParameterCollection& model)
       : FastLSTMBuilder(model, {layers, input_dim, hidden_dim}) {}
   FastLSTMBuilder(ParameterCollection& model, const Settings& s)
-      : PeepholeLSTMBuilder(s, model.add_subcollection("fast-lstm-builder"), true, false) {}
+      : PeepholeLSTMBuilder(s, model, "fast-lstm-builder", true, false) {}
 };
 
 /// With matrices Vi and Vo; every layer above the first reads x beside the layer below, and the
@@ -76,7 +77,7 @@ class DeepLSTMBuilder : public PeepholeLSTMBuilder {
                   ParameterCollection& model)
       : DeepLSTMBuilder(model, {layers, input_dim, hidden_dim}) {}
   DeepLSTMBuilder(ParameterCollection& model, const Settings& s)
-      : PeepholeLSTMBuilder(s, model.add_subcollection("deep-lstm-builder"), false, true) {}
+      : PeepholeLSTMBuilder(s, model, "deep-lstm-builder", false, true) {}
 };
 
 }  // namespace dynet

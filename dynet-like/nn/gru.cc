@@ -1,5 +1,6 @@
 #include "dynet-like/nn/gru.h"
 
+#include "dynet-like/nn/support.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/matrix.h"
@@ -13,7 +14,8 @@ enum : unsigned { kUpdate = 0, kReset = 3, kContent = 6 };  // of each: W, U, bi
 
 GRUBuilder::GRUBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                        ParameterCollection& model)
-    : RNNBuilder(1, layers, input_dim, hidden_dim, model.add_subcollection("gru-builder")) {
+    : RNNBuilder(1, layers, input_dim, hidden_dim,
+                 nn_detail::add_collection(model, "gru-builder", layers, input_dim, hidden_dim)) {
   for (unsigned l = 0; l < layers; ++l)
     for (int gate = 0; gate < 3; ++gate) {
       parameters_.push_back(collection_.add_parameters({hidden_dim, layer_input_dim(l)}));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/nn/support.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/inputs.h"
 #include "dynet-like/ops/matrix.h"
@@ -17,6 +18,14 @@ namespace {
 // The parameters of a layer, in the order of their creation; masks come last.
 enum : unsigned { kWx, kWh, kB, kGainX, kBiasX, kGainH, kBiasH, kGainC, kBiasC };
 
+// The number of layers, once the bias has been found to be one.
+unsigned layers_with(float forget_bias, unsigned layers) {
+  if (!std::isfinite(forget_bias))
+    throw ArgumentError("VanillaLSTMBuilder: forget_bias must be finite, got " +
+                        std::to_string(forget_bias));
+  return layers;
+}
+
 Expression normalize(const Expression& v, const Expression& gain, const Expression& bias,
                      SourceLocation at) {
   return layer_norm(v, gain, bias, 1e-5f, at);
@@ -26,14 +35,15 @@ Expression normalize(const Expression& v, const Expression& gain, const Expressi
 
 VanillaLSTMBuilder::VanillaLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                                        ParameterCollection& model, bool ln_lstm, float forget_bias)
-    : VanillaLSTMBuilder(layers, input_dim, hidden_dim,
-                         model.add_subcollection("vanilla-lstm-builder"), ln_lstm, forget_bias,
-                         false) {}
+    : VanillaLSTMBuilder(layers, input_dim, hidden_dim, model, "vanilla-lstm-builder", ln_lstm,
+                         forget_bias, false) {}
 
 VanillaLSTMBuilder::VanillaLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
-                                       ParameterCollection collection, bool ln_lstm,
+                                       ParameterCollection& model, const char* name, bool ln_lstm,
                                        float forget_bias, bool masked)
-    : RNNBuilder(2, layers, input_dim, hidden_dim, std::move(collection)),
+    : RNNBuilder(2, layers, input_dim, hidden_dim,
+                 nn_detail::add_collection(model, name, layers_with(forget_bias, layers), input_dim,
+                                           hidden_dim)),
       ln_(ln_lstm),
       forget_bias_(forget_bias),
       masked_(masked) {

@@ -27,6 +27,7 @@ class VanillaLSTMBuilder : public RNNBuilder {
   };
 
   VanillaLSTMBuilder() = default;
+  /// Throws ArgumentError unless there is a layer and `forget_bias` is finite.
   VanillaLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                      ParameterCollection& model, bool ln_lstm = false, float forget_bias = 1.0f);
   VanillaLSTMBuilder(ParameterCollection& model, const Settings& s)
@@ -42,7 +43,8 @@ class VanillaLSTMBuilder : public RNNBuilder {
  protected:
   /// `masked`: each of the matrices Wx and Wh is followed by a mask that is not trained.
   VanillaLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
-                     ParameterCollection collection, bool ln_lstm, float forget_bias, bool masked);
+                     ParameterCollection& model, const char* name, bool ln_lstm, float forget_bias,
+                     bool masked);
   unsigned parameters_per_layer() const override {
     return 3u + (ln_ ? 6u : 0u) + (masked_ ? 2u : 0u);
   }
@@ -72,9 +74,8 @@ class CompactVanillaLSTMBuilder : public VanillaLSTMBuilder {
   CompactVanillaLSTMBuilder() = default;
   CompactVanillaLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                             ParameterCollection& model)
-      : VanillaLSTMBuilder(layers, input_dim, hidden_dim,
-                           model.add_subcollection("compact-vanilla-lstm-builder"), false, 1.0f,
-                           false) {}
+      : VanillaLSTMBuilder(layers, input_dim, hidden_dim, model, "compact-vanilla-lstm-builder",
+                           false, 1.0f, false) {}
   CompactVanillaLSTMBuilder(ParameterCollection& model, const Settings& s)
       : CompactVanillaLSTMBuilder(s.layers, s.input_dim, s.hidden_dim, model) {}
 };
@@ -87,9 +88,8 @@ class SparseLSTMBuilder : public VanillaLSTMBuilder {
   SparseLSTMBuilder() = default;
   SparseLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                     ParameterCollection& model, bool ln_lstm = false, float forget_bias = 1.0f)
-      : VanillaLSTMBuilder(layers, input_dim, hidden_dim,
-                           model.add_subcollection("sparse-lstm-builder"), ln_lstm, forget_bias,
-                           true) {}
+      : VanillaLSTMBuilder(layers, input_dim, hidden_dim, model, "sparse-lstm-builder", ln_lstm,
+                           forget_bias, true) {}
   SparseLSTMBuilder(ParameterCollection& model, const Settings& s)
       : SparseLSTMBuilder(s.layers, s.input_dim, s.hidden_dim, model, s.ln_lstm, s.forget_bias) {}
 

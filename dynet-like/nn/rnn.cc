@@ -16,6 +16,27 @@
 namespace dynet {
 using nn_detail::fail;
 
+namespace {
+
+template <class T>
+void make_room_for_one(std::vector<T>& v) {
+  if (v.size() == v.capacity()) v.reserve(std::max<std::size_t>(8, 2 * v.size()));
+}
+
+// One number would serve for all of a mask.
+Expression masked(const Expression& v, const Expression& mask, const char* what,
+                  SourceLocation at) {
+  const Dim d = v.dim(at), m = mask.dim(at);
+  if (d.batch_size() != m.batch_size())
+    throw ShapeError("dropout of a recurrent network: the " + std::string(what) + " must be " +
+                         to_string(m.single_batch()) + ", got " + to_string(d) + "\n  at " +
+                         to_string(at),
+                     at);
+  return cmult(v, mask, at);
+}
+
+}  // namespace
+
 RNNBuilder::RNNBuilder(unsigned components, unsigned layers, unsigned input_dim,
                        unsigned hidden_dim, ParameterCollection collection, bool deep)
     : collection_(std::move(collection)),
@@ -29,13 +50,15 @@ RNNBuilder::RNNBuilder(unsigned components, unsigned layers, unsigned input_dim,
 
 void RNNBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
   if (layers_ == 0) fail("new_graph", "the builder was made without arguments and is empty", at);
+  std::vector<Expression> nodes;
+  nodes.reserve(parameters_.size());
+  for (const Parameter& p : parameters_)
+    nodes.push_back(update && p.is_updated() ? parameter(cg, p, at) : const_parameter(cg, p, at));
+  change_nodes(nodes, at);
+  nodes_.swap(nodes);
   graph_ = &cg;
   reading_ = false;
   has_masks_ = false;
-  nodes_.clear();
-  for (const Parameter& p : parameters_)
-    nodes_.push_back(update && p.is_updated() ? parameter(cg, p, at) : const_parameter(cg, p, at));
-  change_nodes(nodes_, at);
 }
 
 void RNNBuilder::start_new_sequence(const std::vector<Expression>& h_0, SourceLocation at) {
@@ -45,10 +68,11 @@ void RNNBuilder::start_new_sequence(const std::vector<Expression>& h_0, SourceLo
          "the initial state has " + std::to_string(num_h0_components()) + " components, got " +
              std::to_string(h_0.size()),
          at);
+  std::vector<Expression> h0 = h_0;
+  h0_.swap(h0);
   reading_ = true;
   has_masks_ = false;
   has_h0_ = !h_0.empty();
-  h0_.assign(h_0.begin(), h_0.end());
   heads_.clear();
   states_.clear();
   outputs_.clear();
@@ -103,8 +127,9 @@ Expression RNNBuilder::run_step(const RNNPointer& prev, const Expression& x, con
          at);
   const std::size_t first = states_.size();
   const bool drops = dropout_ > 0 || dropout_h_ > 0 || dropout_c_ > 0;
-  if (drops && !has_masks_) set_dropout_masks(x.dim(at).batch_elems(), at);
+  const bool had_masks = has_masks_;
   try {
+    if (drops && !has_masks_) set_dropout_masks(x.dim(at).batch_elems(), at);
     states_.resize(first + components_ * layers_);
     Expression in = x, stays;
     if (mask) stays = 1.0f - LocatedExpression(*mask, at);
@@ -121,15 +146,16 @@ Expression RNNBuilder::run_step(const RNNPointer& prev, const Expression& x, con
     return finish_step(prev, at);
   } catch (...) {  // the sequence is as before
     states_.resize(first);
+    has_masks_ = had_masks;
     throw;
   }
 }
 
 void RNNBuilder::drop(unsigned layer, Expression& x, LayerState& s, SourceLocation at) const {
   const Expression* masks = &masks_[3 * layer];
-  if (dropout_ > 0) x = cmult(x, masks[0], at);
-  if (dropout_h_ > 0 && !s.zero) s.h = cmult(s.h, masks[1], at);
-  if (dropout_c_ > 0 && !s.zero) s.c = cmult(s.c, masks[2], at);
+  if (dropout_ > 0) x = masked(x, masks[0], "input", at);
+  if (dropout_h_ > 0 && !s.zero) s.h = masked(s.h, masks[1], "output", at);
+  if (dropout_c_ > 0 && !s.zero) s.c = masked(s.c, masks[2], "cell", at);
 }
 
 // Where the mask is zero the state stays as it was.
@@ -147,8 +173,12 @@ Expression RNNBuilder::output_of(const Expression* h, SourceLocation at) const {
   return deep_ ? concatenate(std::vector<Expression>(h, h + layers_), 0, at) : h[layers_ - 1];
 }
 
+// Takes the last of the states as those of a step.
 Expression RNNBuilder::finish_step(const RNNPointer& prev, SourceLocation at) {
-  outputs_.push_back(output_of(&states_[states_.size() - layers_], at));
+  const Expression output = output_of(&states_[states_.size() - layers_], at);
+  make_room_for_one(outputs_);
+  make_room_for_one(heads_);
+  outputs_.push_back(output);
   heads_.push_back(prev);
   current_ = RNNPointer(steps() - 1);
   return outputs_.back();
@@ -179,6 +209,7 @@ Expression RNNBuilder::set_s(const RNNPointer& prev, const std::vector<Expressio
          "the state has " + std::to_string(num_h0_components()) + " components, got " +
              std::to_string(s_new.size()),
          at);
+  for (const Expression& e : s_new) e.dim(at);  // tells if it is stale
   states_.insert(states_.end(), s_new.begin(), s_new.end());
   try {
     return finish_step(prev, at);
@@ -234,17 +265,23 @@ void RNNBuilder::set_dropout_rates(float d, float d_h, float d_c) {
 
 void RNNBuilder::set_dropout_masks(unsigned batch_size, SourceLocation at) {
   if (!graph_) fail("set_dropout_masks", "call new_graph first", at);
-  masks_.assign(3 * layers_, {});
+  if (batch_size == 0) fail("set_dropout_masks", "the batch size must be at least 1, got 0", at);
+  masks_ = draw_masks(batch_size, at);
+  has_masks_ = true;
+}
+
+std::vector<Expression> RNNBuilder::draw_masks(unsigned batch_size, SourceLocation at) const {
+  std::vector<Expression> masks(3 * layers_);
   const auto draw = [&](unsigned n, float rate) {
     return random_bernoulli(graph(at), Dim({n}, batch_size), 1 - rate, 1 / (1 - rate), device(),
                             at);
   };
   for (unsigned l = 0; l < layers_; ++l) {
-    if (dropout_ > 0) masks_[3 * l] = draw(layer_input_dim(l), dropout_);
-    if (dropout_h_ > 0) masks_[3 * l + 1] = draw(hidden_dim_, dropout_h_);
-    if (dropout_c_ > 0) masks_[3 * l + 2] = draw(hidden_dim_, dropout_c_);
+    if (dropout_ > 0) masks[3 * l] = draw(layer_input_dim(l), dropout_);
+    if (dropout_h_ > 0) masks[3 * l + 1] = draw(hidden_dim_, dropout_h_);
+    if (dropout_c_ > 0) masks[3 * l + 2] = draw(hidden_dim_, dropout_c_);
   }
-  has_masks_ = true;
+  return masks;
 }
 
 void RNNBuilder::copy(const RNNBuilder& other) {
@@ -253,7 +290,9 @@ void RNNBuilder::copy(const RNNBuilder& other) {
 
 SimpleRNNBuilder::SimpleRNNBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                                    ParameterCollection& model, bool support_lags)
-    : RNNBuilder(1, layers, input_dim, hidden_dim, model.add_subcollection("simple-rnn-builder")),
+    : RNNBuilder(
+          1, layers, input_dim, hidden_dim,
+          nn_detail::add_collection(model, "simple-rnn-builder", layers, input_dim, hidden_dim)),
       lags_(support_lags) {
   for (unsigned l = 0; l < layers; ++l) {
     parameters_.push_back(

@@ -22,6 +22,7 @@ struct RNNPointer {
 ///
 /// `new_graph`, then `start_new_sequence`, then `add_input`; anything else throws ArgumentError at
 /// the caller's line. Every step has a number (`state()`), and a step may follow any earlier one.
+/// After an error, whatever it was, the builder is as before: its graph, sequence, state and masks.
 class RNNBuilder {
  public:
   virtual ~RNNBuilder() = default;
@@ -141,6 +142,7 @@ class RNNBuilder {
   int steps() const { return static_cast<int>(heads_.size()); }
   void need_step(const char* who, int t, SourceLocation at) const;
   LayerState previous(int t, unsigned layer) const;
+  std::vector<Expression> draw_masks(unsigned batch_size, SourceLocation at) const;
   void drop(unsigned layer, Expression& x, LayerState& s, SourceLocation at) const;
   void hold(const Expression& mask, const Expression& stays, const LayerState& before,
             LayerState& s, SourceLocation at) const;

@@ -38,8 +38,9 @@ void StandardSoftmaxBuilder::new_graph(ComputationGraph& cg, bool update, Source
   const auto put = [&](const Parameter& p) {
     return update ? parameter(cg, p, at) : const_parameter(cg, p, at);
   };
-  w_node_ = put(w_);
-  if (b_) b_node_ = put(b_);
+  const Expression w = put(w_), b = b_ ? put(b_) : Expression();
+  w_node_ = w;
+  b_node_ = b;
 }
 
 Expression StandardSoftmaxBuilder::full_logits(const Expression& rep, SourceLocation at) {

@@ -10,7 +10,8 @@
 namespace dynet {
 
 /// A layer that gives words, or classes of any kind, probabilities, from a vector `rep` {rep_dim}
-/// or a batch of them. `new_graph` comes first; without it the functions throw ArgumentError.
+/// or a batch of them. `new_graph` comes first; without it the functions throw ArgumentError. After
+/// an error the builder is as before.
 class SoftmaxBuilder {
  public:
   virtual ~SoftmaxBuilder() = default;

@@ -145,10 +145,11 @@ void TreeSoftmaxBuilder::new_graph(ComputationGraph& cg, bool update, SourceLoca
   const auto put = [&](const Parameter& p) {
     return !p ? Expression() : update ? parameter(cg, p, at) : const_parameter(cg, p, at);
   };
-  w_nodes_.clear();
-  b_nodes_.clear();
-  for (const Parameter& p : w_) w_nodes_.push_back(put(p));
-  for (const Parameter& p : b_) b_nodes_.push_back(put(p));
+  std::vector<Expression> w_nodes, b_nodes;
+  for (const Parameter& p : w_) w_nodes.push_back(put(p));
+  for (const Parameter& p : b_) b_nodes.push_back(put(p));
+  w_nodes_.swap(w_nodes);
+  b_nodes_.swap(b_nodes);
   ready_ = true;
 }
 

@@ -9,6 +9,17 @@ void fail(const char* who, const std::string& rule, SourceLocation at) {
   throw ArgumentError(std::string(who) + ": " + rule + "\n  at " + to_string(at), at);
 }
 
+ParameterCollection add_collection(ParameterCollection& model, const char* name, unsigned layers,
+                                   unsigned input_dim, unsigned hidden_dim) {
+  if (layers == 0) throw ArgumentError("a recurrent network needs at least one layer, got 0");
+  constexpr unsigned kMost = 1u << 28;  // of which four are still a number
+  for (const unsigned size : {input_dim, hidden_dim})
+    if (size > kMost)
+      throw ArgumentError(std::string(name) + ": a size must be at most " + std::to_string(kMost) +
+                          ", got " + std::to_string(size));
+  return model.add_subcollection(name);
+}
+
 void copy_values(const std::vector<Parameter>& from, const std::vector<Parameter>& to) {
   if (from.size() != to.size())
     throw ArgumentError("copy: the builders have " + std::to_string(to.size()) + " and " +
@@ -17,8 +28,9 @@ void copy_values(const std::vector<Parameter>& from, const std::vector<Parameter
     if (to[i].dim() != from[i].dim())
       throw ShapeError("copy: " + to[i].get_fullname() + " is " + to_string(to[i].dim()) +
                        " here and " + to_string(from[i].dim()) + " there");
-  for (std::size_t i = 0; i < to.size(); ++i)
-    Parameter(to[i]).set_value(as_vector(from[i].values()));
+  std::vector<std::vector<float>> values;
+  for (const Parameter& p : from) values.push_back(as_vector(p.values()));
+  for (std::size_t i = 0; i < to.size(); ++i) Parameter(to[i]).set_value(values[i]);
 }
 
 }  // namespace dynet::nn_detail

@@ -13,6 +13,11 @@ namespace dynet::nn_detail {
 /// Throws ArgumentError: `who` broke `rule` at the user's line.
 [[noreturn, gnu::cold]] void fail(const char* who, const std::string& rule, SourceLocation at);
 
+/// A collection in `model` for the parameters of a builder. Throws ArgumentError, leaving the model
+/// as it is, unless there is a layer and the sizes are such that a matrix of a few of them is one.
+ParameterCollection add_collection(ParameterCollection& model, const char* name, unsigned layers,
+                                   unsigned input_dim, unsigned hidden_dim);
+
 /// Copies values, parameter by parameter. Throws ArgumentError for another number of parameters,
 /// ShapeError for other shapes, changing nothing.
 void copy_values(const std::vector<Parameter>& from, const std::vector<Parameter>& to);

@@ -21,7 +21,7 @@ using nn_detail::fail;
 ParameterCollection add_collection(ParameterCollection& model, const char* name,
                                    const TreeLSTMBuilder::Settings& s) {
   if (s.layers == 0) throw ArgumentError(std::string(name) + ": needs at least one layer, got 0");
-  return model.add_subcollection(name);
+  return nn_detail::add_collection(model, name, s.layers, s.input_dim, s.hidden_dim);
 }
 
 // Settings of networks that read children as inputs, in parts of `divisor` of the size.
@@ -55,9 +55,11 @@ TreeLSTMBuilder::TreeLSTMBuilder(const Settings& s, ParameterCollection& model, 
 void TreeLSTMBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
   if (settings_.layers == 0)
     fail("new_graph", "the builder was made without arguments and is empty", at);
-  nodes_.clear();
+  std::vector<Expression> nodes;
+  nodes.reserve(parameters_.size());
   for (const Parameter& p : parameters_)
-    nodes_.push_back(update ? parameter(cg, p, at) : const_parameter(cg, p, at));
+    nodes.push_back(update ? parameter(cg, p, at) : const_parameter(cg, p, at));
+  nodes_.swap(nodes);
   ready_ = true;
   reading_ = false;
 }
@@ -260,8 +262,8 @@ UnidirectionalTreeLSTMBuilder::UnidirectionalTreeLSTMBuilder(ParameterCollection
 
 void UnidirectionalTreeLSTMBuilder::new_graph(ComputationGraph& cg, bool update,
                                               SourceLocation at) {
-  TreeLSTMBuilder::new_graph(cg, update, at);
   node_builder.new_graph(cg, update, at);
+  TreeLSTMBuilder::new_graph(cg, update, at);
 }
 
 void UnidirectionalTreeLSTMBuilder::start_new_sequence(SourceLocation at) {
@@ -286,9 +288,10 @@ BidirectionalTreeLSTMBuilder::BidirectionalTreeLSTMBuilder(ParameterCollection& 
       rev_node_builder(s.layers, s.input_dim, s.hidden_dim / 2, collection_) {}
 
 void BidirectionalTreeLSTMBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  TreeLSTMBuilder::new_graph(cg, update, at);
+  lose_graph();
   fwd_node_builder.new_graph(cg, update, at);
   rev_node_builder.new_graph(cg, update, at);
+  TreeLSTMBuilder::new_graph(cg, update, at);
 }
 
 void BidirectionalTreeLSTMBuilder::start_new_sequence(SourceLocation at) {

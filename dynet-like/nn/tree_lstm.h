@@ -11,7 +11,8 @@ namespace dynet {
 /// A builder made without arguments is empty, see RNNBuilder.
 ///
 /// `new_graph`, then `start_new_sequence` for each tree, then `add_input`; anything else throws
-/// ArgumentError at the caller's line.
+/// ArgumentError at the caller's line. After an error the builder is as before; but one that has
+/// networks for sequences in it has no graph after an error of `new_graph`.
 class TreeLSTMBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.
@@ -60,6 +61,8 @@ class TreeLSTMBuilder {
   virtual std::vector<Expression> compute(const std::vector<int>& children, const Expression* x,
                                           SourceLocation at) = 0;
   const std::vector<Expression>& state_of(int id) const { return states_[id]; }
+  /// As before the first `new_graph`.
+  void lose_graph() { ready_ = reading_ = false; }
 
   ParameterCollection collection_;
   Settings settings_;

@@ -6,6 +6,7 @@
 
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/thread_number.h"
+#include "dynet-like/param/gradient_reader.h"
 
 namespace dynet {
 namespace {
@@ -24,43 +25,6 @@ void add(const GradientSlot& to, const float* from, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) to.g[i] = to.written ? to.g[i] + from[i] : from[i];
 }
 
-// Sums the parts in the order of their bits. An odd-even transposition sort of whole blocks:
-// exchanging integers keeps every bit pattern, NaN included, and the inner loops vectorize.
-void add_sorted(float* out, const std::vector<const float*>& parts, std::size_t n) {
-  constexpr std::size_t kBlock = 256;
-  const std::size_t lanes = parts.size();
-  std::vector<std::int32_t> block(lanes * kBlock);
-  for (std::size_t at = 0; at < n; at += kBlock) {
-    const std::size_t m = std::min(kBlock, n - at);
-    for (std::size_t l = 0; l < lanes; ++l)
-      std::memcpy(&block[l * kBlock], parts[l] + at, m * sizeof(float));
-    for (std::size_t round = 0; round < lanes; ++round)
-      for (std::size_t l = round % 2; l + 1 < lanes; l += 2) {
-        std::int32_t* a = &block[l * kBlock];
-        std::int32_t* b = a + kBlock;
-        for (std::size_t i = 0; i < m; ++i) {
-          const std::int32_t low = std::min(a[i], b[i]), high = std::max(a[i], b[i]);
-          a[i] = low;
-          b[i] = high;
-        }
-      }
-    std::vector<float> lane(kBlock);
-    std::memcpy(out + at, block.data(), m * sizeof(float));
-    for (std::size_t l = 1; l < lanes; ++l) {
-      std::memcpy(lane.data(), &block[l * kBlock], m * sizeof(float));
-      for (std::size_t i = 0; i < m; ++i) out[at + i] += lane[i];
-    }
-  }
-}
-
-// In the order of the parts.
-void add_in_order(float* __restrict out, const std::vector<const float*>& parts, std::size_t n) {
-  const float *a = parts[0], *b = parts[1];
-  for (std::size_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
-  for (std::size_t k = 2; k < parts.size(); ++k)
-    for (std::size_t i = 0; i < n; ++i) out[i] += parts[k][i];
-}
-
 // The lanes that are added up.
 struct Merge {
   std::vector<GradientLane*> lanes;
@@ -74,13 +38,7 @@ struct Merge {
     for (GradientLane* lane : lanes)
       if (const float* g = find(*lane)) parts.push_back(g);
     if (parts.empty()) return;
-    float* out = target();
-    if (parts.size() == 1)
-      std::memcpy(out, parts[0], n * sizeof(float));
-    else if (parts.size() == 2 || in_order)
-      add_in_order(out, parts, n);
-    else
-      add_sorted(out, parts, n);
+    add_up(target(), parts, n, in_order);
   }
 };
 
@@ -147,14 +105,49 @@ GradientLane::~GradientLane() {
   for (Dense& s : dense_) free_floats(s.g, memory_);
 }
 
-GradientSlot GradientLane::use(std::size_t index, std::size_t size) {
+GradientLane::Dense& GradientLane::at(std::size_t index, std::size_t size) {
   if (index >= dense_.size()) dense_.resize(index + 1);
   Dense& s = dense_[index];
   if (!s.g) {
     s.g = allocate_floats(size, memory_);
     s.size = size;
   }
+  return s;
+}
+
+GradientSlot GradientLane::use(std::size_t index, std::size_t size) {
+  Dense& s = at(index, size);
+  s.settle_shown();
+  s.shown = false;
   return {s.g, std::exchange(s.written, true)};
+}
+
+float* GradientLane::show(std::size_t index, std::size_t size) {
+  Dense& s = at(index, size);
+  s.settle_shown();
+  if (!s.written && !s.shown) {
+    shown_.push_back(index);
+    std::fill_n(s.g, size, 0.0f);
+    s.shown = true;
+  }
+  return s.g;
+}
+
+void GradientLane::Dense::settle_shown() {
+  if (!shown || written) return;
+  written = std::any_of(g, g + size, [](float x) { return x != 0; });
+}
+
+void GradientLane::settle_shown() {
+  std::erase_if(shown_, [this](std::size_t index) {
+    Dense& s = dense_[index];
+    s.settle_shown();
+    return s.written || !s.shown;
+  });
+}
+
+void GradientLane::forget(std::size_t index) {
+  if (index < dense_.size()) dense_[index].written = dense_[index].shown = false;
 }
 
 RowGradients& GradientLane::rows(std::size_t index, std::size_t rows, std::size_t row_size) {
@@ -185,7 +178,8 @@ void GradientLane::add_to(GradientLane& host) const {
 }
 
 void GradientLane::clear() {
-  for (Dense& s : dense_) s.written = false;
+  for (Dense& s : dense_) s.written = s.shown = false;
+  shown_.clear();
   for (auto& r : rows_)
     if (r) r->clear();
 }
@@ -237,11 +231,12 @@ void GradientLanes::bring_home() {
 
 GradientLane* GradientLanes::merge() {
   const std::lock_guard lock(mutex_);
+  settle_shown();
   bring_home();
   std::size_t count = 0, dense = 0, tables = 0;
   GradientLane* last = nullptr;
   for (Entry& e : entries_)
-    if (e.active) {
+    if (e.active && !e.lane->empty()) {
       ++count;
       last = e.lane.get();
       dense = std::max(dense, last->dense_count());
@@ -249,10 +244,10 @@ GradientLane* GradientLanes::merge() {
       for (std::size_t t = 0; t < last->table_count(); ++t)
         if (RowGradients* r = last->find_rows(t)) r->unify();
     }
-  if (count < 2) return last;
+  if (count < 2) return correct_shown(last);
   std::vector<std::pair<std::uint64_t, GradientLane*>> keyed;
   for (Entry& e : entries_)
-    if (e.active) keyed.emplace_back(e.thread, e.lane.get());
+    if (e.active && !e.lane->empty()) keyed.emplace_back(e.thread, e.lane.get());
   std::sort(keyed.begin(), keyed.end());
   Merge merge_parts{{}, keyed[0].first >= kNumbered, {}};
   std::vector<GradientLane*>& lanes = merge_parts.lanes;
@@ -304,11 +299,79 @@ GradientLane* GradientLanes::merge() {
       e.lane->clear();
       e.active = false;
     }
-  return &out;
+  return correct_shown(&out);
+}
+
+// Puts what was written through `show` into the sum of all, which may be null.
+GradientLane* GradientLanes::correct_shown(GradientLane* sum) {
+  for (auto& [index, shown] : shown_) {
+    if (!shown.live || !shown.changed()) continue;
+    if (!sum) sum = &claim(0, nullptr);
+    const std::size_t n = shown.now.size();
+    const GradientSlot slot = sum->use(index, n);
+    if (!slot.written) std::fill_n(slot.g, n, 0.0f);
+    shown.correct(slot.g);
+    std::copy_n(slot.g, n, shown.now.begin());
+    shown.then = shown.now;
+  }
+  return sum;
+}
+
+bool GradientLanes::written_through_show() {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(shown_.begin(), shown_.end(),
+                     [](const auto& s) { return s.second.live && s.second.changed(); });
+}
+
+float* GradientLanes::show(std::size_t index, std::size_t size) {
+  GradientReader reader(*this);
+  Shown& shown = shown_[index];
+  if (!shown.live) {
+    GradientLane* const lane = reader.only_lane();
+    if (lane) return lane->show(index, size);
+    if (reader.empty()) return find_or_claim(this_thread_number(), nullptr).show(index, size);
+  }
+  std::vector<float> sum(size, 0.0f);
+  if (const float* g = reader.find_sum(index, size)) std::copy_n(g, size, sum.begin());
+  shown.now.resize(size);
+  if (shown.live && shown.changed()) {
+    std::vector<float> now = sum;
+    shown.correct(now.data());
+    std::copy(now.begin(), now.end(), shown.now.begin());
+  } else {
+    std::copy(sum.begin(), sum.end(), shown.now.begin());
+  }
+  shown.then = std::move(sum);
+  shown.live = true;
+  return shown.now.data();
+}
+
+void GradientLanes::settle_shown() {
+  for (Entry& e : entries_)
+    if (e.active && !e.lane->memory()) e.lane->settle_shown();
+}
+
+void GradientLanes::forget(std::size_t index) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& e : entries_)
+    if (e.active) e.lane->forget(index);
+  if (const auto at = shown_.find(index); at != shown_.end()) at->second.live = false;
+}
+
+bool GradientLanes::Shown::changed() const {
+  return std::memcmp(now.data(), then.data(), now.size() * sizeof(float)) != 0;
+}
+
+void GradientLanes::Shown::correct(float* sum) const {
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (std::memcmp(&now[i], &then[i], sizeof(float)) == 0) continue;
+    sum[i] = sum[i] == then[i] ? now[i] : now[i] + (sum[i] - then[i]);
+  }
 }
 
 std::vector<std::pair<std::uint64_t, GradientLane*>> GradientLanes::in_order() {
   const std::lock_guard lock(mutex_);
+  settle_shown();
   std::vector<std::pair<std::uint64_t, GradientLane*>> lanes;
   for (Entry& e : entries_)
     if (e.active && !e.lane->empty()) lanes.emplace_back(e.thread, e.lane.get());
@@ -337,6 +400,7 @@ void GradientLanes::drop(GradientLane& lane) {
 
 void GradientLanes::clear() {
   const std::lock_guard lock(mutex_);
+  for (auto& [index, shown] : shown_) shown.live = false;
   for (Entry& e : entries_)
     if (e.active) {
       e.lane->clear();

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -78,6 +79,11 @@ class GradientLane {
   /// The gradient of dense parameter `index` with `size` elements. Sets `written`.
   GradientSlot use(std::size_t index, std::size_t size);
   RowGradients& rows(std::size_t index, std::size_t rows, std::size_t row_size);
+  /// The memory of its gradient to be looked at, zero if nothing was written, which stays so unless
+  /// somebody writes other numbers there.
+  float* show(std::size_t index, std::size_t size);
+  /// To be called before what was written is looked for: some may have been where it was shown.
+  void settle_shown();
   /// What was written, or null.
   float* find(std::size_t index) const {
     return index < dense_.size() && dense_[index].written ? dense_[index].g : nullptr;
@@ -90,7 +96,7 @@ class GradientLane {
   std::size_t dense_size(std::size_t index) const { return find(index) ? dense_[index].size : 0; }
   std::size_t dense_count() const { return dense_.size(); }
   std::size_t table_count() const { return rows_.size(); }
-  void forget(std::size_t index) { dense_[index].written = false; }
+  void forget(std::size_t index);
   /// Whose memory it is, or null.
   const std::shared_ptr<MemorySource>& memory() const { return memory_; }
   bool empty() const;
@@ -103,9 +109,15 @@ class GradientLane {
     float* g = nullptr;
     std::size_t size = 0;
     bool written = false;
+    bool shown = false;  // as zero, while nothing is written
+
+    void settle_shown();
   };
+  Dense& at(std::size_t index, std::size_t size);
+
   std::shared_ptr<MemorySource> memory_;
   std::vector<Dense> dense_;
+  std::vector<std::size_t> shown_;  // indices
   std::vector<std::unique_ptr<RowGradients>> rows_;
 };
 
@@ -125,6 +137,10 @@ class GradientLanes {
   GradientLane& numbered(unsigned number, const std::shared_ptr<MemorySource>& memory = nullptr);
   /// One lane holding all gradients, or null if there are none. Not while a backward pass runs.
   GradientLane* merge();
+  /// The gradient of a dense parameter, to be looked at: what `merge` would make of it, zero if
+  /// there is none. What is written through it counts from then on. Lives until the next merge or
+  /// clear. Not while a backward pass runs.
+  float* show(std::size_t index, std::size_t size);
   /// The lanes that have gradients, by threads or numbers, which come last, and then by devices,
   /// the processor first. Not while a backward pass runs.
   std::vector<std::pair<std::uint64_t, GradientLane*>> in_order();
@@ -133,13 +149,18 @@ class GradientLanes {
   /// An empty lane that is no thread's, until it is dropped.
   GradientLane& make(const std::shared_ptr<MemorySource>& memory);
   void drop(GradientLane& lane);
+  /// Whether something was written through `show` that a merge has not seen yet.
+  bool written_through_show();
   /// f(lane) for each lane that may have gradients. Not while a backward pass runs.
   template <class F>
   void for_each(F f) {
     const std::lock_guard lock(mutex_);
+    settle_shown();
     for (Entry& e : entries_)
       if (e.active) f(*e.lane);
   }
+  /// Drops the gradient of a dense parameter. Not while a backward pass runs.
+  void forget(std::size_t index);
   /// Drops all gradients, keeping the memory. Not while a backward pass runs.
   void clear();
 
@@ -155,8 +176,22 @@ class GradientLanes {
   GradientLane& claim(std::uint64_t thread, const std::shared_ptr<MemorySource>& memory);
   void bring_home();
 
+  friend class GradientReader;
+  /// A sum of several lanes that was handed out, and what it was then.
+  struct Shown {
+    bool live = false;
+    std::vector<float> now, then;
+
+    bool changed() const;
+    /// What was written replaces what had been there; what came to `sum` since stays.
+    void correct(float* sum) const;
+  };
+  void settle_shown();
+  GradientLane* correct_shown(GradientLane* sum);
+
   std::mutex mutex_;
   std::vector<Entry> entries_;
+  std::map<std::size_t, Shown> shown_;  // by index
 };
 
 }  // namespace dynet

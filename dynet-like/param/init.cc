@@ -22,9 +22,16 @@ void need_matrix(const Tensor& values, const char* who, bool square) {
 }
 
 void need_variance(float variance, const char* who) {
-  if (!(variance >= 0))
-    throw ArgumentError(std::string(who) + ": the variance must not be negative, got " +
+  if (!(variance >= 0 && std::isfinite(variance)))
+    throw ArgumentError(std::string(who) + ": the variance must be finite and not negative, got " +
                         std::to_string(variance));
+}
+
+float finite(float value, const char* who, const char* name) {
+  if (!std::isfinite(value))
+    throw ArgumentError(std::string(who) + ": " + name + " must be finite, got " +
+                        std::to_string(value));
+  return value;
 }
 
 }  // namespace
@@ -34,7 +41,7 @@ void ParameterInit::initialize_params(Tensor&) const {
 }
 
 ParameterInitNormal::ParameterInitNormal(float mean, float variance)
-    : mean_(mean), stddev_(std::sqrt(variance)) {
+    : mean_(finite(mean, "ParameterInitNormal", "the mean")), stddev_(std::sqrt(variance)) {
   need_variance(variance, "ParameterInitNormal");
 }
 
@@ -47,14 +54,17 @@ void ParameterInitNormal::initialize(Tensor& values, const RandomStream& random)
 ParameterInitUniform::ParameterInitUniform(float scale) : ParameterInitUniform(-scale, scale) {}
 
 ParameterInitUniform::ParameterInitUniform(float left, float right) : left_(left), right_(right) {
-  if (!(left <= right))
-    throw ArgumentError("ParameterInitUniform: needs an interval from left to right, got " +
+  if (!(left <= right && std::isfinite(left) && std::isfinite(right)))
+    throw ArgumentError("ParameterInitUniform: needs a finite interval from left to right, got " +
                         std::to_string(left) + " and " + std::to_string(right));
 }
 
 void ParameterInitUniform::initialize(Tensor& values, const RandomStream& random) const {
   fill_uniform(values, random, left_, right_);
 }
+
+ParameterInitConst::ParameterInitConst(float c)
+    : c_(finite(c, "ParameterInitConst", "the value")) {}
 
 void ParameterInitConst::initialize(Tensor& values, const RandomStream&) const {
   std::fill_n(values.v, values.d.size(), c_);
@@ -66,6 +76,9 @@ void ParameterInitIdentity::initialize(Tensor& values, const RandomStream&) cons
   std::fill_n(values.v, n * n, 0.0f);
   for (std::size_t i = 0; i < n; ++i) values.v[i * n + i] = 1.0f;
 }
+
+ParameterInitGlorot::ParameterInitGlorot(bool is_lookup, float gain)
+    : lookup_(is_lookup), gain_(finite(gain, "ParameterInitGlorot", "the gain")) {}
 
 void ParameterInitGlorot::initialize(Tensor& values, const RandomStream& random) const {
   const Dim& d = values.d;
@@ -81,6 +94,8 @@ void ParameterInitGlorot::initialize(Tensor& values, const RandomStream& random)
   fill_uniform(values, random, -scale, scale);
 }
 
+ParameterInitHe::ParameterInitHe(float gain) : gain_(finite(gain, "ParameterInitHe", "the gain")) {}
+
 void ParameterInitHe::initialize(Tensor& values, const RandomStream& random) const {
   const Dim& d = values.d;
   if (d.nd < 2)
@@ -95,7 +110,9 @@ void ParameterInitHe::initialize(Tensor& values, const RandomStream& random) con
 }
 
 ParameterInitTruncatedNormal::ParameterInitTruncatedNormal(float mean, float variance, float cutoff)
-    : mean_(mean), stddev_(std::sqrt(variance)), cutoff_(cutoff) {
+    : mean_(finite(mean, "ParameterInitTruncatedNormal", "the mean")),
+      stddev_(std::sqrt(variance)),
+      cutoff_(cutoff) {
   need_variance(variance, "ParameterInitTruncatedNormal");
   if (!(cutoff > 0))
     throw ArgumentError("ParameterInitTruncatedNormal: the cutoff must be above 0, got " +
@@ -119,6 +136,9 @@ void ParameterInitTruncatedNormal::initialize(Tensor& values, const RandomStream
   for (std::size_t i = 0; i < n; ++i)
     values.v[i] = static_cast<float>(mean_ + stddev_ * standard());
 }
+
+ParameterInitSaxe::ParameterInitSaxe(float gain)
+    : gain_(finite(gain, "ParameterInitSaxe", "the gain")) {}
 
 void ParameterInitSaxe::initialize(Tensor& values, const RandomStream& random) const {
   need_matrix(values, "ParameterInitSaxe", false);

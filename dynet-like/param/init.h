@@ -8,8 +8,9 @@
 
 namespace dynet {
 
-/// Fills a new parameter. `random` depends only on the collection's seed and the parameter's full
-/// name. One's own overrides one of the two.
+/// Fills a new parameter. Constructors throw ArgumentError for numbers that are not finite.
+/// `random` depends only on the collection's seed and the parameter's full name. One's own
+/// overrides one of the two.
 struct ParameterInit {
   virtual ~ParameterInit() = default;
   /// Fills `values`.
@@ -39,7 +40,7 @@ struct ParameterInitUniform : ParameterInit {
 
 /// Every value `c`.
 struct ParameterInitConst : ParameterInit {
-  explicit ParameterInitConst(float c) : c_(c) {}
+  explicit ParameterInitConst(float c);
   void initialize(Tensor& values, const RandomStream& random) const override;
 
  private:
@@ -55,8 +56,7 @@ struct ParameterInitIdentity : ParameterInit {
 /// its number of rows, does not count. Filters {h,w,i,o} have s = hw(i+o), k = 2. Glorot and Bengio
 /// 2010.
 struct ParameterInitGlorot : ParameterInit {
-  explicit ParameterInitGlorot(bool is_lookup = false, float gain = 1.0f)
-      : lookup_(is_lookup), gain_(gain) {}
+  explicit ParameterInitGlorot(bool is_lookup = false, float gain = 1.0f);
   void initialize(Tensor& values, const RandomStream& random) const override;
 
  private:
@@ -69,7 +69,7 @@ struct ParameterInitGlorot : ParameterInit {
 /// hwi of filters {h,w,i,o}, the product of all sizes but the first otherwise. Throws ShapeError
 /// for a vector.
 struct ParameterInitHe : ParameterInit {
-  explicit ParameterInitHe(float gain = 1.41421356f) : gain_(gain) {}
+  explicit ParameterInitHe(float gain = 1.41421356f);
   void initialize(Tensor& values, const RandomStream& random) const override;
 
  private:
@@ -91,7 +91,7 @@ struct ParameterInitTruncatedNormal : ParameterInit {
 /// A random matrix with orthonormal rows or columns, whichever are fewer, times `gain`. Saxe et al.
 /// 2014.
 struct ParameterInitSaxe : ParameterInit {
-  explicit ParameterInitSaxe(float gain = 1.0f) : gain_(gain) {}
+  explicit ParameterInitSaxe(float gain = 1.0f);
   void initialize(Tensor& values, const RandomStream& random) const override;
 
  private:

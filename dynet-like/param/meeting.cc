@@ -26,7 +26,7 @@ LanesOnDevice::LanesOnDevice(ParameterBank& bank, const ParameterFilter& which)
     : all_(bank.gradients) {
   bool on_host = false;  // which is found out without memory of the heap
   all_.for_each([&](const GradientLane& l) { on_host = on_host || (!l.memory() && !l.empty()); });
-  if (on_host) return;
+  if (on_host || all_.written_through_show()) return;
   const auto found = all_.in_order();
   for (const auto& [key, there] : found) lanes_.push_back(there);
   if (lanes_.empty()) return;

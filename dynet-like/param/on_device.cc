@@ -50,7 +50,7 @@ float* values_on(ParameterStorage& p, const std::shared_ptr<MemorySource>& memor
   if (const auto* from = all.find_newest()) {
     memory->receive(at->values, *from->memory, from->values, bytes);
   } else {
-    if (p.lagging && p.lagging != &all) p.lagging->settle_all();
+    if (p.lagging && p.lagging != &all) p.lagging->finish_all();
     memory->write(at->values, p.values, bytes);
   }
   at->newest = true;

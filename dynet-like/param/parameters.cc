@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
+#include "dynet-like/param/gradient_reader.h"
 
 namespace dynet {
 namespace {
@@ -16,9 +18,18 @@ std::uint64_t hash_name(const std::string& name) {  // FNV-1a
   return h;
 }
 
-void check_weight_decay(float lambda) {
-  if (!(lambda < 1.0f))
-    throw ArgumentError("the weight decay must be below 1, got " + std::to_string(lambda));
+// Negative: that of the collection around it, if there is one.
+void check_weight_decay(float lambda, bool inherits) {
+  if (lambda < 1.0f && lambda >= (inherits ? std::numeric_limits<float>::lowest() : 0.0f)) return;
+  throw ArgumentError(std::string("weight_decay_lambda must be ") +
+                      (inherits ? "finite and below 1" : "at least 0 and below 1") + ", got " +
+                      std::to_string(lambda));
+}
+
+void check_factor(const char* who, const ParameterStorage& p, float s) {
+  if (!std::isfinite(s))
+    throw ArgumentError(std::string(who) + ": the factor must be finite, got " + std::to_string(s) +
+                        " for the parameter " + p.name);
 }
 
 void scale_floats(float* v, std::size_t n, float s) {
@@ -78,6 +89,7 @@ void ParameterHandle::zero() {
 }
 
 void ParameterHandle::scale(float s) {
+  check_factor("scale", get(), s);
   get().settle_all();
   scale_floats(get().values, get().size(), s);
   get().changed();
@@ -85,6 +97,7 @@ void ParameterHandle::scale(float s) {
 
 void ParameterHandle::scale_gradient(float s) {
   ParameterStorage& p = get();
+  check_factor("scale_gradient", p, s);
   GradientLane* lane = p.bank->gradients.merge();
   if (!lane) return;
   if (!p.is_lookup) {
@@ -104,11 +117,7 @@ ParameterView Parameter::values() const {
 
 ParameterView Parameter::gradients() const {
   ParameterStorage& p = get();
-  GradientLane* lane = p.bank->gradients.merge();
-  if (!lane) lane = &p.bank->gradients.mine();
-  const GradientSlot slot = lane->use(p.index, p.size());
-  if (!slot.written) std::fill_n(slot.g, p.size(), 0.0f);
-  return {p.dim, slot.g};
+  return {p.dim, p.bank->gradients.show(p.index, p.size())};
 }
 
 void Parameter::set_value(const std::vector<float>& values) {
@@ -122,7 +131,9 @@ void Parameter::set_value(const std::vector<float>& values) {
 }
 
 void Parameter::clip_inplace(float left, float right) {
-  if (!(left <= right)) throw ArgumentError("clip_inplace: needs left <= right");
+  if (!(left <= right))
+    throw ArgumentError("clip_inplace: needs left <= right, got " + std::to_string(left) + " and " +
+                        std::to_string(right) + " for the parameter " + get().name);
   get().settle_all();
   float* v = get().values;
   for (std::size_t i = 0; i < get().size(); ++i) v[i] = std::clamp(v[i], left, right);
@@ -158,12 +169,8 @@ std::vector<float> LookupParameter::row_gradient(unsigned index) const {
   ParameterStorage& p = get();
   check_row(p, index);
   std::vector<float> g(p.row_size(), 0.0f);
-  GradientLane* lane = p.bank->gradients.merge();
-  RowGradients* r = lane ? lane->find_rows(p.index) : nullptr;
-  const float* from = !r                   ? nullptr
-                      : r->whole_written() ? r->whole() + index * p.row_size()
-                                           : r->find(index);
-  if (from) std::copy_n(from, g.size(), g.begin());
+  GradientReader reader(p.bank->gradients);
+  if (const float* from = reader.find_row(p.index, index)) std::copy_n(from, g.size(), g.begin());
   return g;
 }
 
@@ -259,7 +266,7 @@ LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim
 
 ParameterCollection ParameterCollection::add_subcollection(const std::string& name,
                                                            float weight_decay_lambda) {
-  check_weight_decay(weight_decay_lambda);
+  check_weight_decay(weight_decay_lambda, true);
   auto child = std::make_unique<CollectionNode>();
   child->fullname = unique_name(*node_, name) + "/";
   child->parent = node_;
@@ -325,12 +332,25 @@ float ParameterCollection::gradient_l2_norm() const {
 void ParameterCollection::reset_gradient() { forget_gradients(*bank_, *node_); }
 
 void ParameterCollection::set_weight_decay_lambda(float lambda) {
-  check_weight_decay(lambda);
+  check_weight_decay(lambda, node_->parent != nullptr);
   node_->weight_decay = lambda;
 }
 
 double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which) {
-  GradientLane* lane = bank.gradients.merge();
+  GradientReader reader(bank.gradients);
+  double sum = 0;
+  for (auto& p : bank.parameters)
+    if (which(*p))
+      if (const float* g = reader.find(p->index, p->size())) sum += squared_norm(g, p->size());
+  for (auto& p : bank.tables)
+    if (which(*p))
+      for (const std::uint32_t row : reader.rows(p->index))
+        sum += squared_norm(reader.find_row(p->index, row), p->row_size());
+  return sum;
+}
+
+double gradient_squared_norm(const ParameterBank& bank, const GradientLane* lane,
+                             const ParameterFilter& which) {
   if (!lane) return 0;
   double sum = 0;
   for (auto& p : bank.parameters)
@@ -354,9 +374,9 @@ void forget_gradients(ParameterBank& bank, const CollectionNode& root) {
 }
 
 void forget_gradients(ParameterBank& bank, const ParameterFilter& which) {
+  for (auto& p : bank.parameters)
+    if (which(*p)) bank.gradients.forget(p->index);
   bank.gradients.for_each([&](GradientLane& lane) {
-    for (auto& p : bank.parameters)
-      if (lane.find(p->index) && which(*p)) lane.forget(p->index);
     for (auto& p : bank.tables)
       if (RowGradients* r = lane.find_rows(p->index); r && which(*p)) r->clear();
   });

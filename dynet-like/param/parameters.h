@@ -28,9 +28,9 @@ class ParameterHandle {
   const Dim& dim() const { return get().dim; }
   /// All values zero.
   void zero();
-  /// All values times `s`.
+  /// All values times `s`. Throws ArgumentError unless it is finite.
   void scale(float s);
-  /// The gradient times `s`.
+  /// The gradient times `s`. Throws ArgumentError unless it is finite.
   void scale_gradient(float s);
   /// The weight decay factor of its collection.
   float current_weight_decay() const { return get().collection->effective_weight_decay(); }
@@ -67,7 +67,10 @@ class Parameter : public ParameterHandle {
   /// A view of the values; right until the next update if graphs run on a device. There, what is
   /// written through it after another graph has begun is not seen: `set_value` always is.
   ParameterView values() const;
-  /// A view of the gradient summed so far; zero if there is none. Not while a backward pass runs.
+  /// A view of the gradient summed so far; zero if there is none. Looking changes nothing: what had
+  /// no gradient has none afterwards. What is written through the view counts, unless it is the
+  /// zero that was there; it lives until the next backward pass or update, and for that time only.
+  /// Not while a backward pass runs.
   ParameterView gradients() const;
   /// Throws ArgumentError unless there are as many values as elements.
   void set_value(const std::vector<float>& values);
@@ -133,7 +136,7 @@ class ParameterCollection {
                                         const std::string& name, DeviceArgument device,
                                         SourceLocation at = SourceLocation::current());
 
-  /// A collection inside this one. A negative weight decay means this one's.
+  /// A collection inside this one. A negative weight decay means this one's; it must be finite.
   ParameterCollection add_subcollection(const std::string& name = "",
                                         float weight_decay_lambda = -1.0f);
 
@@ -189,7 +192,10 @@ using ParameterFilter = std::function<bool(const ParameterStorage&)>;
 /// Drops the gradients of the parameters that `which` names.
 void forget_gradients(ParameterBank& bank, const ParameterFilter& which);
 
-/// Sum of squares of the merged gradients of the parameters that `which` names.
+/// Sum of squares of the gradients of the parameters that `which` names; changes nothing.
 double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which);
+/// The same of the lane that holds all of them; null: there are none.
+double gradient_squared_norm(const ParameterBank& bank, const GradientLane* lane,
+                             const ParameterFilter& which);
 
 }  // namespace dynet

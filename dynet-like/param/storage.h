@@ -24,6 +24,9 @@ class LaggingRows {
   virtual ~LaggingRows() = default;
   virtual void settle(std::size_t row) = 0;
   virtual void settle_all() = 0;
+  /// For good: nothing is held back that a look at the values does not need. Not from several
+  /// threads at once.
+  virtual void finish_all() { settle_all(); }
 };
 
 /// One trained tensor, or one table of them: what a Parameter or LookupParameter stands for.
@@ -47,6 +50,10 @@ struct ParameterStorage {
   }
   void settle_all() {
     if (lagging) lagging->settle_all();
+  }
+  /// To be called instead by what is part of training, as opposed to a look.
+  void finish_rows() {
+    if (lagging) lagging->finish_all();
   }
   std::size_t row_size() const { return dim.size(); }
   std::size_t size() const { return rows * row_size(); }

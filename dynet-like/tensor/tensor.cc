@@ -9,10 +9,23 @@
 
 namespace dynet {
 
+namespace {
+
+[[noreturn, gnu::cold]] void outside(const char* who, unsigned b, unsigned batch) {
+  throw IndexError(std::string("Tensor::") + who + ": batch element " + std::to_string(b) +
+                   " is outside a batch of " + std::to_string(batch));
+}
+
+}  // namespace
+
+std::size_t Tensor::batch_offset(unsigned b) const {
+  if (d.bd == 1) return 0;
+  if (b >= d.bd) outside("batch_ptr", b, d.bd);
+  return b * d.batch_size();
+}
+
 Tensor Tensor::batch_elem(unsigned b) const {
-  if (d.bd != 1 && b >= d.bd)
-    throw IndexError("Tensor::batch_elem: batch element " + std::to_string(b) +
-                     " is outside a batch of " + std::to_string(d.bd));
+  if (b >= d.bd) outside("batch_elem", b, d.bd);
   return {d.single_batch(), const_cast<float*>(batch_ptr(b))};
 }
 

@@ -16,14 +16,17 @@ struct Tensor {
   Dim d;               ///< the shape
   float* v = nullptr;  ///< the first value
 
-  /// Where batch element b begins; that of a batch of one is all of them.
-  float* batch_ptr(unsigned b) { return v + (d.bd == 1 ? 0 : b * d.batch_size()); }
-  const float* batch_ptr(unsigned b) const { return v + (d.bd == 1 ? 0 : b * d.batch_size()); }
-  /// A view of one batch element. Throws IndexError.
+  /// Where batch element b begins; in a batch of one it is every b. Throws IndexError.
+  float* batch_ptr(unsigned b) { return v + batch_offset(b); }
+  const float* batch_ptr(unsigned b) const { return v + batch_offset(b); }
+  /// A view of one batch element. Throws IndexError, in a batch of one too.
   Tensor batch_elem(unsigned b) const;
   std::vector<Tensor> batch_elems() const;
   /// No NaN and no infinity.
   bool is_valid() const;
+
+ private:
+  std::size_t batch_offset(unsigned b) const;
 };
 
 /// The only value. Throws ArgumentError unless there is exactly one.

@@ -37,10 +37,9 @@ constexpr TrainerRule kAmsgrad{.arrays = AmsgradRule::kState,
 AdamTrainer::AdamTrainer(const ParameterCollection& pc, real lr, real beta_1, real beta_2, real eps,
                          const TrainerRule& rule, const char* name)
     : Trainer(pc, lr, rule), beta_1_(beta_1), beta_2_(beta_2), epsilon_(eps) {
-  if (!(beta_1 >= 0 && beta_1 < 1 && beta_2 >= 0 && beta_2 < 1 && eps > 0))
-    throw ArgumentError(name + std::string(": needs 0 <= beta_1, beta_2 < 1 and eps > 0, got ") +
-                        std::to_string(beta_1) + ", " + std::to_string(beta_2) + " and " +
-                        std::to_string(eps));
+  need_fraction(name, "beta_1", beta_1);
+  need_fraction(name, "beta_2", beta_2);
+  need_positive(name, "eps", eps);
 }
 
 AdamTrainer::AdamTrainer(const ParameterCollection& pc, real lr, real beta_1, real beta_2, real eps)
@@ -66,8 +65,8 @@ AmsgradTrainer::AmsgradTrainer(const ParameterCollection& pc, real lr, real beta
 AdamWTrainer::AdamWTrainer(const ParameterCollection& pc, real lr, real beta_1, real beta_2,
                            real eps, real weight_decay)
     : AdamTrainer(pc, lr, beta_1, beta_2, eps, kAdam, "AdamWTrainer"), weight_decay_(weight_decay) {
-  if (!(weight_decay >= 0))
-    throw ArgumentError("AdamWTrainer: the weight decay must not be negative, got " +
+  if (!(weight_decay >= 0 && std::isfinite(weight_decay)))
+    throw ArgumentError("AdamWTrainer: weight_decay must be finite and not negative, got " +
                         std::to_string(weight_decay));
 }
 

@@ -13,7 +13,7 @@ namespace dynet {
 /// with the t of the others. Moments too small for a normal number become zero.
 class AdamTrainer : public Trainer {
  public:
-  /// Throws ArgumentError unless 0 <= beta_1, beta_2 < 1 and eps > 0.
+  /// Throws ArgumentError unless 0 <= beta_1, beta_2 < 1 and eps > 0, all finite.
   explicit AdamTrainer(const ParameterCollection& pc, real lr = 0.001f, real beta_1 = 0.9f,
                        real beta_2 = 0.999f, real eps = 1e-8f);
   const char* kind() const override { return "AdamTrainer"; }
@@ -33,7 +33,7 @@ class AdamTrainer : public Trainer {
 ///   w <- w - learning_rate sqrt(1 - beta_2^t) / (1 - beta_1^t) m / (sqrt(v_max) + epsilon)
 class AmsgradTrainer : public AdamTrainer {
  public:
-  /// Throws ArgumentError unless 0 <= beta_1, beta_2 < 1 and eps > 0.
+  /// Throws ArgumentError unless 0 <= beta_1, beta_2 < 1 and eps > 0, all finite.
   explicit AmsgradTrainer(const ParameterCollection& pc, real lr = 0.001f, real beta_1 = 0.9f,
                           real beta_2 = 0.999f, real eps = 1e-8f);
   const char* kind() const override { return "AmsgradTrainer"; }
@@ -47,7 +47,8 @@ class AmsgradTrainer : public AdamTrainer {
 /// factor, whatever the learning rate.
 class AdamWTrainer : public AdamTrainer {
  public:
-  /// Throws ArgumentError unless 0 <= beta_1, beta_2 < 1, eps > 0 and 0 <= weight_decay.
+  /// Throws ArgumentError unless 0 <= beta_1, beta_2 < 1, eps > 0 and 0 <= weight_decay, all
+  /// finite.
   explicit AdamWTrainer(const ParameterCollection& pc, real lr = 0.001f, real beta_1 = 0.9f,
                         real beta_2 = 0.999f, real eps = 1e-8f, real weight_decay = 0.01f);
   const char* kind() const override { return "AdamWTrainer"; }

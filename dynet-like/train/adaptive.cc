@@ -2,16 +2,10 @@
 
 #include <cmath>
 
-#include "dynet-like/base/errors.h"
 #include "kernels/cuda/update.h"
 
 namespace dynet {
 namespace {
-
-void need_positive_epsilon(const char* who, real eps) {
-  if (!(eps > 0))
-    throw ArgumentError(std::string(who) + ": eps must be above 0, got " + std::to_string(eps));
-}
 
 // Without a gradient nothing moves; each of kArrays numbers of state decays by rho.
 template <std::size_t kArrays>
@@ -42,7 +36,7 @@ constexpr TrainerRule kRMSProp{.arrays = rules::RMSProp::kState,
 
 AdagradTrainer::AdagradTrainer(const ParameterCollection& pc, real lr, real eps)
     : Trainer(pc, lr, kAdagrad), epsilon_(eps) {
-  need_positive_epsilon("AdagradTrainer", eps);
+  need_positive("AdagradTrainer", "eps", eps);
 }
 
 void AdagradTrainer::begin_update(std::uint64_t, TrainerConstants& c) {
@@ -55,7 +49,7 @@ std::vector<Trainer::Field> AdagradTrainer::fields() {
 
 AdadeltaTrainer::AdadeltaTrainer(const ParameterCollection& pc, real eps, real rho)
     : Trainer(pc, 1.0f, kAdadelta), epsilon_(eps), rho_(rho) {
-  need_positive_epsilon("AdadeltaTrainer", eps);
+  need_positive("AdadeltaTrainer", "eps", eps);
   need_fraction("AdadeltaTrainer", "rho", rho);
 }
 
@@ -69,7 +63,7 @@ std::vector<Trainer::Field> AdadeltaTrainer::fields() {
 
 RMSPropTrainer::RMSPropTrainer(const ParameterCollection& pc, real lr, real eps, real rho)
     : Trainer(pc, lr, kRMSProp), epsilon_(eps), rho_(rho) {
-  need_positive_epsilon("RMSPropTrainer", eps);
+  need_positive("RMSPropTrainer", "eps", eps);
   need_fraction("RMSPropTrainer", "rho", rho);
 }
 

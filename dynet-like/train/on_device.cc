@@ -99,7 +99,6 @@ void TrainerOnDevice::start() {
 bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFilter& dropped,
                                real scale) {
   if (!rule_.device.value.kernel) return false;
-  if (looks()) check_threshold();
   LanesOnDevice lanes(collection_.bank(), chosen);
   if (!lanes.lane) return false;
   GradientLane& lane = *lanes.lane;

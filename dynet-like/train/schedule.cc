@@ -10,38 +10,44 @@
 namespace dynet {
 namespace {
 
-void need(bool holds, const char* rule) {
-  if (!holds) throw ArgumentError(std::string("LearningRateSchedule: ") + rule);
+template <class Value>
+void need(bool holds, const char* kind, const char* name, const char* rule, Value value) {
+  if (!holds)
+    throw ArgumentError(std::string("LearningRateSchedule::") + kind + ": " + name + " must be " +
+                        rule + ", got " + std::to_string(value));
 }
 
-void need_rate(real rate) {
-  need(rate >= 0 && std::isfinite(rate), "a rate must be finite and not negative");
+void need_rate(const char* kind, const char* name, real rate) {
+  need(rate >= 0 && std::isfinite(rate), kind, name, "finite and not negative", rate);
 }
 
 }  // namespace
 
-LearningRateSchedule LearningRateSchedule::warm_up(real rate, std::uint64_t warm_up) {
-  need_rate(rate);
+LearningRateSchedule LearningRateSchedule::rising(Kind kind, real rate, std::uint64_t warm_up) {
   LearningRateSchedule s;
-  s.kind_ = kWarmUp;
+  s.kind_ = kind;
   s.high_ = rate;
   s.warm_up_ = warm_up;
   return s;
 }
 
+LearningRateSchedule LearningRateSchedule::warm_up(real rate, std::uint64_t warm_up) {
+  need_rate("warm_up", "rate", rate);
+  return rising(kWarmUp, rate, warm_up);
+}
+
 LearningRateSchedule LearningRateSchedule::inverse_square_root(real rate, std::uint64_t warm_up) {
-  need(warm_up > 0, "inverse_square_root needs a warm-up of at least one update");
-  LearningRateSchedule s = LearningRateSchedule::warm_up(rate, warm_up);
-  s.kind_ = kInverseSquareRoot;
-  return s;
+  need_rate("inverse_square_root", "rate", rate);
+  need(warm_up > 0, "inverse_square_root", "warm_up", "at least 1", warm_up);
+  return rising(kInverseSquareRoot, rate, warm_up);
 }
 
 LearningRateSchedule LearningRateSchedule::cosine(real rate, std::uint64_t updates, real lowest,
                                                   std::uint64_t warm_up) {
-  need_rate(lowest);
-  need(updates > warm_up, "cosine needs more updates than its warm-up takes");
-  LearningRateSchedule s = LearningRateSchedule::warm_up(rate, warm_up);
-  s.kind_ = kCosine;
+  need_rate("cosine", "rate", rate);
+  need_rate("cosine", "lowest", lowest);
+  need(updates > warm_up, "cosine", "updates", "more than its warm-up takes", updates);
+  LearningRateSchedule s = rising(kCosine, rate, warm_up);
   s.low_ = lowest;
   s.updates_ = updates;
   return s;
@@ -49,10 +55,11 @@ LearningRateSchedule LearningRateSchedule::cosine(real rate, std::uint64_t updat
 
 LearningRateSchedule LearningRateSchedule::cyclical(real lowest, real highest, real step_size,
                                                     real gamma) {
-  need_rate(lowest);
-  need_rate(highest);
-  need(step_size > 0 && std::isfinite(step_size), "cyclical needs a step size above 0");
-  need(gamma >= 0 && gamma <= 1, "cyclical needs gamma in [0, 1]");
+  need_rate("cyclical", "lowest", lowest);
+  need_rate("cyclical", "highest", highest);
+  need(step_size > 0 && std::isfinite(step_size), "cyclical", "step_size", "finite and above 0",
+       step_size);
+  need(gamma >= 0 && gamma <= 1, "cyclical", "gamma", "in [0, 1]", gamma);
   LearningRateSchedule s;
   s.kind_ = kCyclical;
   s.low_ = lowest;
@@ -80,16 +87,16 @@ real LearningRateSchedule::rate(std::uint64_t done) const {
   return static_cast<real>(rate);
 }
 
-ReduceOnPlateau::ReduceOnPlateau(real factor, std::uint64_t patience, real threshold, real lowest) {
-  if (!(factor > 0 && factor < 1 && threshold >= 0 && lowest >= 0))
+ReduceOnPlateau::ReduceOnPlateau(real factor, std::uint64_t patience, real threshold, real lowest)
+    : ReduceOnPlateau(State{factor, patience, threshold, lowest}) {}
+
+ReduceOnPlateau::ReduceOnPlateau(const State& s) : state_(s) {
+  if (!(s.factor > 0 && s.factor < 1 && s.threshold >= 0 && std::isfinite(s.threshold) &&
+        s.lowest >= 0 && std::isfinite(s.lowest) && std::isfinite(s.best)))
     throw ArgumentError(
-        "ReduceOnPlateau: needs 0 < factor < 1, threshold >= 0 and lowest >= 0, got " +
-        std::to_string(factor) + ", " + std::to_string(threshold) + " and " +
-        std::to_string(lowest));
-  state_.factor = factor;
-  state_.patience = patience;
-  state_.threshold = threshold;
-  state_.lowest = lowest;
+        "ReduceOnPlateau: needs 0 < factor < 1, threshold >= 0 and lowest >= 0, all finite, got " +
+        std::to_string(s.factor) + ", " + std::to_string(s.threshold) + " and " +
+        std::to_string(s.lowest));
 }
 
 bool ReduceOnPlateau::observe(double loss, Trainer& trainer) {

@@ -7,7 +7,8 @@
 namespace dynet {
 
 /// The learning rate of each update as a function of its number: plain numbers, saved with the
-/// trainer that follows it (`Trainer::set_schedule`). Rates must not be negative; ArgumentError.
+/// trainer that follows it (`Trainer::set_schedule`). Rates must be finite and not negative;
+/// ArgumentError.
 class LearningRateSchedule {
  public:
   /// No schedule: `learning_rate` is what the user makes it.
@@ -32,6 +33,7 @@ class LearningRateSchedule {
  private:
   friend class Trainer;  // saves it
   enum Kind : std::uint64_t { kNone, kWarmUp, kInverseSquareRoot, kCosine, kCyclical };
+  static LearningRateSchedule rising(Kind kind, real rate, std::uint64_t warm_up);
 
   std::uint64_t kind_ = kNone;
   real high_ = 0, low_ = 0;
@@ -61,10 +63,10 @@ class ReduceOnPlateau {
     }
   };
 
-  /// Throws ArgumentError unless 0 < factor < 1, threshold >= 0 and lowest >= 0.
+  /// Throws ArgumentError unless 0 < factor < 1, threshold >= 0 and lowest >= 0, all finite.
   explicit ReduceOnPlateau(real factor = 0.5f, std::uint64_t patience = 2, real threshold = 1e-4f,
                            real lowest = 0);
-  explicit ReduceOnPlateau(const State& s) : state_(s) {}
+  explicit ReduceOnPlateau(const State& s);
   /// Looks at a new loss; true if the rate was lowered. A loss that is not finite is not better.
   /// Throws ArgumentError for a trainer with a schedule, whose rate is not to be changed.
   bool observe(double loss, Trainer& trainer);

@@ -92,9 +92,10 @@ std::vector<Trainer::StateView> Trainer::state_views() const {
   look_back();
   std::vector<StateView> views;
   const auto add = [&](ParameterStorage& p) {
+    if (!contains(p)) return;
+    p.finish_rows();
     const State* state = const_cast<Trainer*>(this)->find_state(p);
-    if (!state || !contains(p)) return;
-    p.settle_all();
+    if (!state) return;
     StateView view{relative_name(p), p.full_dim(), {}};
     for (const StateArray& a : *state) view.arrays.push_back(a.data());
     views.push_back(std::move(view));
@@ -258,6 +259,7 @@ void Trainer::populate(std::istream& in) {
 }
 
 void Trainer::populate(std::istream& in, real new_learning_rate) {
+  need_finite("Trainer::populate", "learning_rate", new_learning_rate);
   populate(in);
   learning_rate = new_learning_rate;
 }

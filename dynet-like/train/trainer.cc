@@ -7,6 +7,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
 #include "dynet-like/base/workers.h"
+#include "dynet-like/param/gradient_reader.h"
 #include "dynet-like/train/lazy_rows.h"
 #include "dynet-like/train/on_device.h"
 
@@ -23,13 +24,27 @@ std::size_t find_bad(const float* g, std::size_t n) {
 }  // namespace
 
 Trainer::Trainer(const ParameterCollection& pc, real lr, const TrainerRule& rule)
-    : learning_rate(lr), collection_(pc), rule_(rule) {}
+    : learning_rate(lr), collection_(pc), rule_(rule) {
+  need_finite("Trainer", "learning_rate", lr);
+}
 
 Trainer::~Trainer() = default;
 
 void Trainer::need_fraction(const char* who, const char* name, real value) {
   if (!(value >= 0 && value < 1))
     throw ArgumentError(std::string(who) + ": needs 0 <= " + name + " < 1, got " +
+                        std::to_string(value));
+}
+
+void Trainer::need_positive(const char* who, const char* name, real value) {
+  if (!(value > 0 && std::isfinite(value)))
+    throw ArgumentError(std::string(who) + ": " + name + " must be finite and above 0, got " +
+                        std::to_string(value));
+}
+
+void Trainer::need_finite(const char* who, const char* name, real value) {
+  if (!std::isfinite(value))
+    throw ArgumentError(std::string(who) + ": " + name + " must be finite, got " +
                         std::to_string(value));
 }
 
@@ -84,6 +99,8 @@ bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter
   need_weights("update");
   if (!std::isfinite(scale))
     throw ArgumentError("Trainer: gradients cannot count " + std::to_string(scale) + " times");
+  need_finite("Trainer", "learning_rate", learning_rate);
+  if (looks()) check_threshold();
   look_back();
   bool made = true;
   if (!update_on_device(chosen, dropped, scale)) made = update_on_host(chosen, dropped, scale);
@@ -101,9 +118,10 @@ void Trainer::drop_gradients(const ParameterFilter& dropped) {
 bool Trainer::update_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped,
                              real scale) {
   ParameterBank& bank = collection_.bank();
+  const GradientLane* lane = bank.gradients.merge();
   float factor = scale;
   try {
-    factor = clip(chosen, scale);
+    if (looks()) factor = clip(gradient_squared_norm(bank, lane, chosen), chosen, scale);
   } catch (const NumericError&) {
     drop_gradients(dropped);
     if (!skip_non_finite) throw;
@@ -111,7 +129,6 @@ bool Trainer::update_on_host(const ParameterFilter& chosen, const ParameterFilte
     ++skipped_since_status;
     return false;
   }
-  const GradientLane* lane = bank.gradients.merge();
   prepare(chosen, lane);
   begin_update(step_ + 1, constants_);
   count_update();
@@ -144,7 +161,7 @@ void Trainer::prepare(const ParameterFilter& chosen, const GradientLane* lane) {
   for (auto& p : bank.parameters) {
     if (!chosen(*p)) continue;
     chosen_.push_back(p.get());
-    p->settle_all();
+    p->finish_rows();
     if (average_kind_ || (lane && lane->find(p->index))) prepare_state(*p);
   }
   for (auto& p : bank.tables) {
@@ -165,7 +182,7 @@ bool Trainer::prepare_state(ParameterStorage& p) {
   if (arrays() == 0) return false;
   auto& all = p.is_lookup ? tables_ : dense_;
   if (p.index < all.size() && all[p.index].size() == arrays()) return false;
-  p.settle_all();
+  p.finish_rows();
   begin_parameter(p);
   State fresh;
   for (std::size_t k = 0; k < arrays(); ++k) fresh.emplace_back(p.size());
@@ -186,7 +203,7 @@ void Trainer::prepare_lazy_rows(ParameterStorage& p, bool has_gradient) {
   MissedUpdates* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (!sparse_updates_enabled || !sparse_updates_exact) {
     if (lazy) lazy_[p.index].reset();
-    p.settle_all();  // another trainer's rows
+    p.finish_rows();  // another trainer's rows
     return;
   }
   if (!lazy && (has_gradient || find_state(p))) {
@@ -198,7 +215,7 @@ void Trainer::prepare_lazy_rows(ParameterStorage& p, bool has_gradient) {
     lazy->reserve();
     lazy->attach();
   } else {
-    p.settle_all();
+    p.finish_rows();
   }
 }
 
@@ -227,13 +244,13 @@ void Trainer::update_table(ParameterStorage& p, const RowGradients* r, float sca
   const float keep = keep_factor(p);
   MissedUpdates* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (r && r->whole_written()) {
-    p.settle_all();
+    p.finish_rows();
     update_rows(p, 0, p.rows, r->whole(), scale, keep);
     return;
   }
   const std::size_t used = r ? r->rows().size() : 0;
   if (lazy) {
-    for (std::size_t k = 0; k < used; ++k) lazy->settle(r->rows()[k]);
+    for (std::size_t k = 0; k < used; ++k) lazy->finish(r->rows()[k]);
     lazy->miss({constants_, keep});
     for (std::size_t k = 0; k < used; ++k) {
       update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, keep);
@@ -297,7 +314,7 @@ float Trainer::average_part(std::uint64_t n) const {
 
 void Trainer::update_averages() {
   const std::vector<ParameterStorage*> all = averaged();
-  for (ParameterStorage* p : all) p->settle_all();
+  for (ParameterStorage* p : all) p->finish_rows();
   cut(all, false);
   average_waited_ = 0;
   const float part = average_part(++averages_);
@@ -311,15 +328,15 @@ void Trainer::update_averages() {
 
 float Trainer::clip_gradients() {
   look_back();
-  return clip([this](const ParameterStorage& p) { return trains(p); }, 1);
+  if (!looks()) return 1;
+  check_threshold();
+  const auto chosen = [this](const ParameterStorage& p) { return trains(p); };
+  return clip(gradient_squared_norm(collection_.bank(), chosen), chosen, 1);
 }
 
 // What the gradients are to be multiplied by, `scale` included.
-float Trainer::clip(const ParameterFilter& chosen, real scale) {
-  if (!looks()) return scale;
-  check_threshold();
-  const double norm = std::abs(static_cast<double>(scale)) *
-                      std::sqrt(gradient_squared_norm(collection_.bank(), chosen));
+float Trainer::clip(double squared_norm, const ParameterFilter& chosen, real scale) {
+  const double norm = std::abs(static_cast<double>(scale)) * std::sqrt(squared_norm);
   if (!std::isfinite(norm)) throw_bad_gradient(chosen);
   const double threshold = clip_threshold;
   if (!clipping_enabled || norm <= threshold) return scale;
@@ -343,23 +360,18 @@ void Trainer::throw_bad_gradient(const ParameterFilter& chosen) const {
     throw NumericError(message.str());
   };
   ParameterBank& bank = collection_.bank();
-  if (GradientLane* lane = bank.gradients.merge()) {
-    for (auto& p : bank.parameters) {
-      const float* g = chosen(*p) ? lane->find(p->index) : nullptr;
-      if (!g) continue;
-      if (const std::size_t i = find_bad(g, p->size()); i < p->size()) fail(*p, g, i, "");
-    }
-    for (auto& p : bank.tables) {
-      const RowGradients* r = chosen(*p) ? lane->find_rows(p->index) : nullptr;
-      if (!r) continue;
-      const std::size_t n = p->row_size();
-      for (std::size_t row = 0; row < p->rows; ++row) {
-        const float* g =
-            r->whole_written() ? r->whole() + row * n : r->find(static_cast<std::uint32_t>(row));
-        if (!g) continue;
-        if (const std::size_t i = find_bad(g, n); i < n)
-          fail(*p, g, i, " of row " + std::to_string(row));
-      }
+  GradientReader reader(bank.gradients);
+  for (auto& p : bank.parameters) {
+    const float* g = chosen(*p) ? reader.find(p->index, p->size()) : nullptr;
+    if (!g) continue;
+    if (const std::size_t i = find_bad(g, p->size()); i < p->size()) fail(*p, g, i, "");
+  }
+  for (auto& p : bank.tables) {
+    if (!chosen(*p)) continue;
+    for (const std::uint32_t row : reader.rows(p->index)) {
+      const float* g = reader.find_row(p->index, row);
+      if (const std::size_t i = find_bad(g, p->row_size()); i < p->row_size())
+        fail(*p, g, i, " of row " + std::to_string(row));
     }
   }
   throw NumericError("Trainer: the norm of the gradients is not finite; nothing was updated");
@@ -380,6 +392,7 @@ void Trainer::restart() {
 }
 
 void Trainer::restart(real new_learning_rate) {
+  need_finite("Trainer::restart", "learning_rate", new_learning_rate);
   restart();
   learning_rate = new_learning_rate;
 }
@@ -440,7 +453,7 @@ void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correct
     throw ArgumentError("Trainer: there is no moving average yet to swap the parameters to");
   const std::vector<ParameterStorage*> all = averaged();
   for (ParameterStorage* p : all) {
-    p->settle_all();
+    p->finish_rows();
     if (save_weights) weights_.emplace_back(p, StateArray(p->size()));
   }
   for (auto& [p, saved] : weights_) std::copy_n(p->values, p->size(), saved.data());
@@ -458,7 +471,7 @@ void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correct
 void Trainer::swap_params_to_weights() {
   if (!swapped_) throw ArgumentError("Trainer: the weights are where they belong");
   for (auto& [p, saved] : weights_) {
-    p->settle_all();
+    p->finish_rows();
     std::copy_n(saved.data(), p->size(), p->values);
     p->changed();
   }

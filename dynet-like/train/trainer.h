@@ -64,8 +64,8 @@ enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 /// update is known in the next one, or when it is asked for by `status`, saving, `restart` or
 /// another member: only then are `clips`, `updates` and `skipped` what the rest of this text says,
 /// and an update that was left out is not told by `false` but counted then. Exact rows of tables
-/// take their steps at once there. An update whose gradients were looked at runs on the host, and
-/// so does one with gradients of graphs on the processor among them.
+/// take their steps at once there. An update with gradients of graphs on the processor among them
+/// runs on the host, and so does one with gradients that were changed through a view or scaled.
 ///
 /// A trainer updates the parameters of its collection and everything below it, also those added
 /// later. It neither updates other parameters of the same tree nor drops their gradients. Gradients
@@ -99,6 +99,7 @@ class Trainer {
   void set_workers(Workers* workers) { workers_ = workers; }
   /// Forgets all state, averages too, as if the trainer were new. Settings and the counters stay.
   void restart();
+  /// Throws ArgumentError, changing nothing, unless the rate is finite.
   void restart(real new_learning_rate);
   /// The factor that clipping asks for; 1 if it is disabled. Counts a clip. Throws NumericError.
   float clip_gradients();
@@ -129,8 +130,10 @@ class Trainer {
   /// Puts the values back. Throws ArgumentError if they are not away.
   void swap_params_to_weights();
 
+  /// Must be finite; `update` throws ArgumentError otherwise, changing nothing.
   real learning_rate;
   bool clipping_enabled = true;
+  /// Must not be negative, nor NaN; likewise.
   real clip_threshold = 5;
   bool sparse_updates_enabled = true;
   /// Rows that were not used follow the rule as well, late; see above. Without effect unless
@@ -166,7 +169,8 @@ class Trainer {
   /// Takes over a snapshot that has no `differences`. Throws OutOfMemoryError, changing nothing.
   void restore(TrainerSnapshot&& s);
   /// All of it as text, and back; see also `dynet::save`. Throws FileError, changing nothing, for
-  /// text that is not of a trainer like this one; ArgumentError while values are swapped.
+  /// text that is not of a trainer like this one; ArgumentError while values are swapped, and for a
+  /// rate that is not finite.
   void save(std::ostream& out) const;
   void populate(std::istream& in);
   void populate(std::istream& in, real new_learning_rate);
@@ -180,7 +184,7 @@ class Trainer {
     std::optional<double> if_missing = {};
   };
 
-  /// The rule must outlive the trainer.
+  /// The rule must outlive the trainer. Throws ArgumentError unless `lr` is finite.
   Trainer(const ParameterCollection& pc, real lr, const TrainerRule& rule);
 
   /// The numbers that the rule needs in this update; `step` counts from 1 since the start or
@@ -194,8 +198,11 @@ class Trainer {
   /// Settings and counters to be saved; a trainer with settings of its own adds them.
   virtual std::vector<Field> fields();
   static std::vector<Field> with(std::vector<Field> fields, std::initializer_list<Field> more);
-  /// Throws ArgumentError unless 0 <= value < 1.
+  /// Throw ArgumentError unless 0 <= value < 1, unless it is finite and above zero, unless it is
+  /// finite.
   static void need_fraction(const char* who, const char* name, real value);
+  static void need_positive(const char* who, const char* name, real value);
+  static void need_finite(const char* who, const char* name, real value);
 
  private:
   using State = std::vector<StateArray>;  // those of the rule, then the average
@@ -220,7 +227,7 @@ class Trainer {
   static float keep_factor(const ParameterStorage& p) {
     return 1.0f - p.collection->effective_weight_decay();
   }
-  float clip(const ParameterFilter& chosen, real scale);
+  float clip(double squared_norm, const ParameterFilter& chosen, real scale);
   [[noreturn]] void throw_bad_gradient(const ParameterFilter& chosen) const;
   void prepare(const ParameterFilter& chosen, const GradientLane* lane);
   bool prepare_state(ParameterStorage& p);

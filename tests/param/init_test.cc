@@ -172,3 +172,40 @@ TEST_CASE("initial values depend on seed and name alone") {
   CHECK_THROWS_AS(ParameterInitNormal(0.0f, -1.0f), ArgumentError);
   CHECK_THROWS_AS(ParameterInitUniform(1.0f, -1.0f), ArgumentError);
 }
+
+TEST_CASE("the draws of an initializer have nothing in common with each other") {
+  // Of values and their magnitudes, so many steps apart: a draw that decides about two values, or
+  // about the one's size and the other, shows in one of these.
+  const auto correlation = [](const std::vector<double>& a, const std::vector<double>& b,
+                              std::size_t lag) {
+    const std::size_t n = a.size() - lag;
+    double ma = 0, mb = 0, ab = 0, aa = 0, bb = 0;
+    for (std::size_t i = 0; i < n; ++i) ma += a[i], mb += b[i + lag];
+    ma /= static_cast<double>(n), mb /= static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double x = a[i] - ma, y = b[i + lag] - mb;
+      ab += x * y, aa += x * x, bb += y * y;
+    }
+    return ab / std::sqrt(aa * bb);
+  };
+  const auto check = [&](const char* name, const ParameterInit& init, double middle = 0) {
+    CAPTURE(name);
+    ParameterCollection pc;
+    const auto values = as_vector(pc.add_parameters(Dim({200, 500}), init).values());
+    std::vector<double> x(values.begin(), values.end()), size;
+    for (double& v : x) size.push_back(std::abs(v -= middle));
+    for (const std::size_t lag : {1u, 2u, 3u}) {  // standard error: 0.003
+      CAPTURE(lag);
+      CHECK(std::abs(correlation(x, x, lag)) < 0.02);
+      CHECK(std::abs(correlation(size, x, lag)) < 0.02);
+      CHECK(std::abs(correlation(x, size, lag)) < 0.02);
+      CHECK(std::abs(correlation(size, size, lag)) < 0.02);
+    }
+  };
+  check("normal", ParameterInitNormal());
+  check("uniform", ParameterInitUniform(-1, 3), 1);
+  check("Glorot", ParameterInitGlorot());
+  check("He", ParameterInitHe());
+  for (const float cutoff : {0.5f, 1.0f, 1.25f, 1.3f, 2.0f})
+    check("truncated", ParameterInitTruncatedNormal(0, 1, cutoff));
+}

@@ -39,7 +39,7 @@ TEST_CASE("as_scalar wants exactly one value") {
   CHECK_THROWS_WITH(as_scalar({Dim({2}), x}), "as_scalar: needs exactly one value, got {2}");
 }
 
-TEST_CASE("batch elements of a tensor are views, and one element serves any batch") {
+TEST_CASE("batch elements of a tensor are views, and the pointer of one serves any batch") {
   std::vector<float> memory{1, 2, 3, 4, 5, 6};
   const Tensor t{Dim({2}, 3), memory.data()};
   CHECK(as_vector(t.batch_elem(1)) == std::vector<float>{3, 4});
@@ -51,7 +51,8 @@ TEST_CASE("batch elements of a tensor are views, and one element serves any batc
   CHECK_THROWS_AS(t.batch_elem(3), IndexError);
 
   const Tensor single{Dim({6}), memory.data()};
-  CHECK(single.batch_elem(17).v == memory.data());
+  CHECK(single.batch_elem(0).v == memory.data());
+  CHECK_THROWS_AS(single.batch_elem(3), IndexError);
   CHECK(single.batch_ptr(5) == memory.data());
   CHECK(single.batch_elems().size() == 1);
 }
@@ -76,4 +77,24 @@ TEST_CASE("a tensor prints as rows, batch elements apart") {
   CHECK(printed({Dim({1}), memory.data()}) == "1\n");
   CHECK(printed({Dim({0}), nullptr}).empty());
   CHECK(as_vector({Dim({0}), nullptr}).empty());
+}
+
+TEST_CASE("a batch element that is not there is an IndexError, in a batch of one too") {
+  std::vector<float> memory(6);
+  for (const unsigned batch : {1u, 2u, 3u}) {
+    const Tensor t{Dim({2}, batch), memory.data()};
+    for (unsigned b = 0; b < batch; ++b) {
+      CHECK(t.batch_elem(b).v == memory.data() + 2 * b);
+      CHECK(t.batch_ptr(b) == memory.data() + 2 * b);
+    }
+    for (const unsigned b : {batch, batch + 2, ~0u}) {
+      CHECK_THROWS_AS(t.batch_elem(b), IndexError);
+      // A batch of one stands for as many as are asked for.
+      if (batch == 1)
+        CHECK(t.batch_ptr(b) == memory.data());
+      else
+        CHECK_THROWS_AS(t.batch_ptr(b), IndexError);
+    }
+    CHECK(t.batch_elems().size() == batch);
+  }
 }

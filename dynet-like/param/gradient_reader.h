@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "dynet-like/param/gradients.h"
+
+namespace dynet {
+
+/// Adds up gradients of lanes, of the same parts in the same way. Several parts are added element
+/// by element, by number of their lanes (`in_order`) or by their bits; `out` may not be one of
+/// them.
+void add_up(float* out, const std::vector<const float*>& parts, std::size_t n, bool in_order);
+
+/// Reads what `GradientLanes::merge` would make of the lanes, and changes nothing: no bit of a
+/// later sum depends on whether, or how often, somebody has looked. Lanes on devices are copied.
+///
+/// Holds the mutex of the lanes. What it returns lives until its next call.
+class GradientReader {
+ public:
+  explicit GradientReader(GradientLanes& lanes);
+
+  /// The gradient of a dense parameter, or null.
+  const float* find(std::size_t index, std::size_t size);
+  /// The gradient of one row of a table, or null.
+  const float* find_row(std::size_t table, std::uint32_t row);
+  /// The rows of a table that have a gradient: all if it was used as a whole.
+  std::vector<std::uint32_t> rows(std::size_t table) const;
+
+ private:
+  friend class GradientLanes;
+  /// The lanes of one thread or number: in the processor's memory, then on devices.
+  struct Group {
+    std::uint64_t key;
+    std::vector<GradientLane*> lanes;
+  };
+  /// Numbers that may have to be added up first.
+  struct Part {
+    const float* g = nullptr;
+    std::vector<float> sum;
+
+    void add(const float* from, std::size_t n, const GradientLane& lane);
+  };
+
+  /// What was written through `show` left out.
+  const float* find_sum(std::size_t index, std::size_t size);
+  bool empty() const { return groups_.empty(); }
+  /// If all gradients lie in one lane of the processor's memory.
+  GradientLane* only_lane() const;
+  Part& next_part();
+  const float* total(std::vector<const float*>& parts, std::size_t n, std::vector<float>& sum);
+
+  GradientLanes& lanes_;
+  std::unique_lock<std::mutex> lock_;
+  bool in_order_ = false;
+  std::vector<Group> groups_;  // by key
+  std::vector<Part> parts_;
+  std::size_t used_ = 0;  // of parts_
+  std::vector<float> sum_, rows_sum_;
+};
+
+}  // namespace dynet

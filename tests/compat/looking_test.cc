@@ -1,0 +1,114 @@
+// DyNet's ways to look at a model change no bit of training; its ways to write gradients count.
+
+#include <cstring>
+#include <functional>
+#include <sstream>
+#include <vector>
+
+#include "dynet/dynet.h"
+#include "dynet/expr.h"
+#include "dynet/io.h"
+#include "dynet/tensor.h"
+#include "dynet/training.h"
+#include "tests/io/folder.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+struct Small {
+  ParameterCollection m;
+  Parameter w = m.add_parameters({2, 3}, ParameterInitConst(0.5f), "w");
+  Parameter never = m.add_parameters({3}, ParameterInitConst(1), "never");
+  LookupParameter e = m.add_lookup_parameters(4, {3}, ParameterInitConst(0.25f), "e");
+  AdamWTrainer trainer{m, 0.1f};
+
+  explicit Small(bool exact) { trainer.sparse_updates_exact = exact; }
+  void backward(unsigned t, unsigned lane) {
+    ComputationGraph g;
+    g.set_gradient_lane(lane);
+    const Expression y = parameter(g, w) * lookup(g, e, t % 3);
+    g.backward(squared_norm(y) * (1.0f + static_cast<float>(lane)) + sum_elems(y));
+  }
+  std::vector<float> train(const std::function<void(Small&)>& look) {
+    for (unsigned t = 0; t < 12; ++t) {
+      for (unsigned lane = 0; lane < 4; ++lane) {
+        backward(t + lane, lane);
+        look(*this);
+      }
+      trainer.update();
+      look(*this);
+    }
+    std::vector<float> all;
+    for (const Tensor& x :
+         {Tensor(w.values()), Tensor(never.values()), e.row(0), e.row(1), e.row(2), e.row(3)})
+      for (const float f : as_vector(x)) all.push_back(f);
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("looking in DyNet's ways changes no bit of training") {
+  const TemporaryFolder folder;
+  const std::vector<std::function<void(Small&)>> looks{
+      [](Small& s) {
+        for (const Parameter* p : {&s.w, &s.never}) {
+          const Tensor& g = *p->gradients();
+          TensorTools::argmax(g, 0);
+          TensorTools::topk(g, 0, 2);
+          TensorTools::access_element(g, 1);
+          as_scale_vector(g, 2);
+          OwnedTensor copy(g.d);
+          TensorTools::copy_elements(copy, g);
+          TensorTools::accumulate(copy, g);
+          CHECK(g.is_valid());
+        }
+      },
+      [](Small& s) {
+        std::ostringstream out;
+        out << *s.w.values() << *s.never.gradients() << s.e.values()[1];
+      },
+      [&](Small& s) {
+        TextFileSaver saver(folder / "text");
+        saver.save(s.m);
+      },
+      [&](Small& s) {
+        TextFileSaver saver(folder / "one");
+        saver.save(s.never);
+        saver.save(s.e);
+      },
+      [](Small& s) { s.m.gradient_l2_norm(); },
+  };
+  for (const bool exact : {false, true}) {
+    const std::vector<float> plain = Small(exact).train([](Small&) {});
+    for (std::size_t k = 0; k < looks.size(); ++k) {
+      CAPTURE(exact, k);
+      const std::vector<float> got = Small(exact).train(looks[k]);
+      CHECK(std::memcmp(got.data(), plain.data(), plain.size() * sizeof(float)) == 0);
+    }
+  }
+}
+
+TEST_CASE("gradients that a program writes are those of the update") {
+  ParameterCollection m;
+  Parameter p = m.add_parameters({2}, ParameterInitConst(1)),
+            q = m.add_parameters({2}, ParameterInitConst(1));
+  SimpleSGDTrainer trainer(m, 1);
+  {
+    ComputationGraph g;
+    g.backward(squared_norm(parameter(g, p)));
+  }
+  TensorTools::set_element(*p.gradients(), 1, 0.5f);
+  TensorTools::constant(*q.gradients(), 0.25f);
+  q.gradients()->v[0] *= 2;
+  trainer.update();
+  CHECK(as_vector(*p.values()) == std::vector<float>{-1, 0.5f});
+  CHECK(as_vector(*q.values()) == std::vector<float>{0.5f, 0.75f});
+  trainer.update();  // once
+  CHECK(as_vector(*p.values()) == std::vector<float>{-1, 0.5f});
+  TensorTools::zero(*p.gradients());
+  trainer.update();
+  CHECK(as_vector(*p.values()) == std::vector<float>{-1, 0.5f});
+}

@@ -1,0 +1,169 @@
+// set_check_validity and values that are minus infinity by definition.
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+const float kInf = std::numeric_limits<float>::infinity();
+const float kNaN = std::numeric_limits<float>::quiet_NaN();
+using Floats = std::vector<float>;
+
+/// What the check says of a value and, if there is nothing to say, of its gradient.
+std::string told(const std::function<Expression(ComputationGraph&)>& make, bool batched,
+                 bool immediate) {
+  ComputationGraph g(batched);
+  g.set_check_validity(true);
+  g.set_immediate_compute(immediate);
+  try {
+    const Expression y = make(g);
+    y.value();
+    if (y.dim().size() == 1) g.backward(y);
+  } catch (const NumericError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+template <class F>
+void each_way(F f) {
+  for (const bool batched : {false, true})
+    for (const bool immediate : {false, true}) {
+      CAPTURE(batched, immediate);
+      f([&](const std::function<Expression(ComputationGraph&)>& make) {
+        return told(make, batched, immediate);
+      });
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the validity check takes scores that are masked, and what comes of them") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({4}, ParameterInitFromVector({1, 2, 3, 4}), "p");
+  using G = ComputationGraph&;
+  const auto x = [&](G g) { return parameter(g, p); };
+  const auto mask = [](G g) { return input(g, {4}, {0, -kInf, 0, -kInf}); };
+  const std::vector<std::function<Expression(G)>> fine{
+      [&](G g) {
+        return log_softmax(x(g), {0, 2});
+      },
+      [&](G g) { return log_softmax(x(g), {3}); },
+      [&](G g) {
+        return pick(log_softmax(x(g), {0, 2}), 2u);
+      },
+      [&](G g) {
+        return -pick(log_softmax(x(g), {0, 2}), 0u);
+      },
+      [&](G g) { return mask(g); },
+      [&](G g) { return constant(g, {3}, -kInf); },
+      [&](G g) { return x(g) + mask(g); },
+      [&](G g) { return log_softmax(x(g) + mask(g)); },
+      [&](G g) { return sum_elems(cmult(softmax(x(g) + mask(g)), x(g))); },
+      [&](G g) { return logsumexp_dim(x(g) + mask(g), 0); },
+      [&](G g) { return logsumexp_dim(mask(g) + constant(g, {4}, -kInf), 0); },
+      [&](G g) {
+        return logsumexp({pick(x(g), 0u), pick(mask(g), 1u)});
+      },
+      [&](G g) { return pickneglogsoftmax(x(g) + mask(g), 2u); },
+      [&](G g) { return max_dim(x(g) + mask(g)); },
+      [&](G g) { return min_dim(x(g) + mask(g)); },
+      [&](G g) { return kmax_pooling(transpose(x(g) + mask(g)), 3); },
+      [&](G g) {
+        return concatenate({x(g), mask(g)});
+      },
+      [&](G g) {
+        return select_rows(x(g) + mask(g), {1, 3});
+      },
+      [&](G g) {
+        return reshape(x(g) + mask(g), {2, 2});
+      },
+      [&](G g) { return (x(g) + mask(g)) * 2.0f; },
+      [&](G g) { return logsumexp_dim(zeros(g, {0}), 0); },  // of nothing
+  };
+  each_way([&](auto check) {
+    for (std::size_t k = 0; k < fine.size(); ++k) {
+      CAPTURE(k);
+      CHECK(check(fine[k]).empty());
+    }
+  });
+  for (float d : as_vector(p.gradients())) CHECK(std::isfinite(d));
+}
+
+TEST_CASE("the validity check takes a softmax in steps with words that have no probability") {
+  ParameterCollection pc;
+  const TreeSoftmaxBuilder::Settings s{3, true, 6, {{-1, -2}, {0, 1}, {2, 3, 4}}};
+  ClassFactoredSoftmaxBuilder classes(pc, s);  // word 5 is in no class
+  ComputationGraph g;
+  g.set_check_validity(true);
+  classes.new_graph(g);
+  const Expression rep = input(g, {3}, {1, -1, 2});
+  const Floats p = as_vector(classes.full_log_distribution(rep).value());
+  CHECK(p[5] == -kInf);
+  CHECK(std::isfinite(p[4]));
+  CHECK_NOTHROW(g.backward(pick(classes.full_log_distribution(rep), 2u)));
+}
+
+TEST_CASE("the validity check still finds what nobody has masked") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitFromVector({1, 2}), "p");
+  auto infinite = pc.add_parameters({2}, ParameterInitFromVector({1, -kInf}), "infinite");
+  auto table = pc.add_lookup_parameters(2, {1}, ParameterInitConst(0.0f), "table");
+  table.initialize(1, {-kInf});
+  using G = ComputationGraph&;
+  const auto mask = [](G g) { return input(g, {2}, {0, -kInf}); };
+  struct Fault {
+    const char* part;
+    std::function<Expression(G)> make;
+  };
+  const std::vector<Fault> faults{
+      {"log: ",
+       [&](G g) {
+         return log(input(g, {2}, {1, 0}));
+       }},
+      {"log: ", [&](G g) { return log(mask(g)); }},
+      {"input: ",
+       [&](G g) {
+         return input(g, {2}, {-kInf, kInf});
+       }},
+      {"input: ",
+       [&](G g) {
+         return input(g, {2}, {-kInf, kNaN});
+       }},
+      {"constant: ", [&](G g) { return constant(g, {2}, kInf); }},
+      {"/infinite", [&](G g) { return tanh(parameter(g, infinite)); }},
+      {"/table", [&](G g) { return tanh(lookup(g, table, 1u)); }},
+      {"the value has a", [&](G g) { return -mask(g); }},
+      {"the value has a", [&](G g) { return mask(g) - mask(g); }},
+      {"the value has a", [&](G g) { return cmult(mask(g), zeros(g, {2})); }},
+      {"the value has a",
+       [&](G g) {
+         return input(g, {2}, {-3e38f, 0}) * 2.0f;
+       }},
+      {"the value has a", [&](G g) { return input(g, {1}, {-3e38f}) + input(g, {1}, {-3e38f}); }},
+      {"the value has a", [&](G g) { return pickneglogsoftmax(parameter(g, p) + mask(g), 1u); }},
+      {"the value has a", [&](G g) { return exp(input(g, {1}, {1000})); }},
+      {"backward",
+       [&](G g) {
+         return dot_product(sqrt(input(g, {2}, {1, 1})),
+                            cdiv(parameter(g, p) * 0.0f, parameter(g, p))) +
+                sum_elems(sqrt(parameter(g, p) * 0.0f));
+       }},
+  };
+  each_way([&](auto check) {
+    for (std::size_t k = 0; k < faults.size(); ++k) {
+      CAPTURE(k);
+      const std::string message = check(faults[k].make);
+      CAPTURE(message);
+      CHECK(message.find(faults[k].part) != std::string::npos);
+    }
+  });
+}

@@ -1,0 +1,241 @@
+// Views of gradients: looking leaves lanes alone, writing counts.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/base/random.h"
+#include "dynet-like/param/gradient_reader.h"
+#include "dynet-like/param/parameters.h"
+#include "tests/param/plant.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+Floats random(std::size_t n, std::uint64_t key) {
+  const RandomStream stream(key);
+  Floats v(n);
+  for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<float>(stream.normal(i) * 1e3);
+  return v;
+}
+
+/// A parameter and a table with gradients in some numbered lanes.
+struct Lanes {
+  ParameterCollection pc;
+  Parameter p = pc.add_parameters({50}, "p"), q = pc.add_parameters({2}, "q");
+  LookupParameter e = pc.add_lookup_parameters(4, {5}, "e");
+  GradientLanes& all = pc.bank().gradients;
+
+  void add(unsigned lane, std::uint64_t key) {
+    GradientLane& to = all.numbered(lane);
+    add_to(to.use(p.get_storage().index, 50), random(50, key));
+    RowGradients& rows = to.rows(e.get_storage().index, 4, 5);
+    add_to(rows.use_row(lane % 3), random(5, key + 1));
+    add_to(rows.use_row(2), random(5, key + 2));
+    if (lane % 2) add_to(rows.use_whole(), random(20, key + 3));
+  }
+  Floats merged() {
+    GradientLane* lane = all.merge();
+    REQUIRE(lane);
+    Floats out(lane->find(p.get_storage().index), lane->find(p.get_storage().index) + 50);
+    for (std::uint32_t row = 0; row < 4; ++row) {
+      const RowGradients* r = lane->find_rows(e.get_storage().index);
+      const float* g = r->whole_written() ? r->whole() + 5 * row : r->find(row);
+      for (int i = 0; i < 5; ++i) out.push_back(g ? g[i] : 0.0f);
+    }
+    return out;
+  }
+  Floats looked() const {
+    Floats out = as_vector(p.gradients());
+    for (unsigned row = 0; row < 4; ++row)
+      for (float x : e.row_gradient(row)) out.push_back(x);
+    return out;
+  }
+};
+
+bool same_bits(const Floats& a, const Floats& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what is seen of several lanes is what a merge makes of them, and looking moves nothing") {
+  for (const unsigned lanes : {1u, 2u, 3u, 5u})
+    for (const bool looks : {false, true}) {
+      CAPTURE(lanes, looks);
+      Lanes a, b;
+      for (int pass = 0; pass < 3; ++pass)
+        for (unsigned lane = 0; lane < lanes; ++lane) {
+          for (Lanes* m : {&a, &b}) m->add(lane, 100 * static_cast<unsigned>(pass) + 10 * lane);
+          if (looks) {
+            b.looked();
+            b.pc.gradient_l2_norm();
+            b.q.gradients();
+          }
+        }
+      const Floats seen = b.looked();
+      const float norm = b.pc.gradient_l2_norm();
+      const Floats sum = a.merged();
+      CHECK(same_bits(seen, sum));
+      CHECK(same_bits(b.merged(), sum));
+      CHECK(b.all.merge()->find(b.q.get_storage().index) == nullptr);
+      double expected = 0;
+      for (float x : sum) expected += static_cast<double>(x) * x;
+      CHECK(norm == Approx(std::sqrt(expected)).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("a look claims no lane that changes the order of others") {
+  Lanes a, b;
+  b.p.gradients();  // of this thread, which adds nothing
+  for (unsigned lane = 0; lane < 4; ++lane) {
+    a.add(lane, lane);
+    b.add(lane, lane);
+  }
+  CHECK(same_bits(a.merged(), b.merged()));
+}
+
+TEST_CASE("what had no gradient has none after a look, unless something is written") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({3}, "p"), q = pc.add_parameters({3}, "q");
+  GradientLanes& all = pc.bank().gradients;
+  CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
+  CHECK(all.merge() == nullptr);
+  plant(q, {1, 2, 3});
+  CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
+  CHECK(all.merge()->find(p.get_storage().index) == nullptr);
+  const ParameterView view = p.gradients();
+  view.v[1] = 5;
+  CHECK(pc.gradient_l2_norm() == Approx(std::sqrt(14.0 + 25)));
+  CHECK(as_vector(p.gradients()) == Floats{0, 5, 0});
+  plant(p, {1, 1, 1});  // a backward pass adds to what was written
+  CHECK(as_vector(p.gradients()) == Floats{1, 6, 1});
+  // Not a number is something.
+  pc.reset_gradient();
+  p.gradients()->v[2] = kNaN;
+  CHECK(std::isnan(pc.gradient_l2_norm()));
+  REQUIRE(all.merge());
+  CHECK(std::isnan(all.merge()->find(p.get_storage().index)[2]));
+  // What was written before is gone with the rest.
+  pc.reset_gradient();
+  CHECK(all.merge() == nullptr);
+  CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
+  p.gradients()->v[0] = 1;
+  forget_gradients(pc.bank(), [&](const ParameterStorage& s) { return &s == &p.get_storage(); });
+  CHECK(all.merge() == nullptr);
+  CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
+}
+
+TEST_CASE("what is written through a view counts, in one lane or many, whatever comes after") {
+  for (const unsigned lanes : {1u, 2u, 4u})
+    for (const bool later : {false, true}) {
+      CAPTURE(lanes, later);
+      Lanes a, b;
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        for (Lanes* m : {&a, &b}) m->add(lane, 10 * lane);
+      Floats expected = as_vector(a.p.gradients());
+      const ParameterView view = b.p.gradients();
+      view.v[3] = 7;
+      view.v[4] *= 2;
+      expected[3] = 7;
+      expected[4] *= 2;
+      CHECK(as_vector(b.p.gradients()) == expected);
+      b.p.gradients()->v[5] = -1;  // a second view knows of the first
+      expected[5] = -1;
+      CHECK(as_vector(b.p.gradients()) == expected);
+      b.q.gradients()->v[0] = 2;  // which no lane has
+      if (later) {
+        const Floats more = random(50, 77);
+        add_to(b.all.numbered(0).use(b.p.get_storage().index, 50), more);
+        for (std::size_t i = 0; i < 50; ++i) expected[i] += more[i];
+      }
+      const auto check = [&](const Floats& got) {
+        REQUIRE(got.size() == 50);
+        for (std::size_t i = 0; i < 50; ++i)
+          CHECK(got[i] == Approx(expected[i]).epsilon(1e-5).margin(1e-3));
+      };
+      check(as_vector(b.p.gradients()));
+      CHECK(as_vector(b.q.gradients()) == Floats{2, 0});
+      GradientLane* sum = b.all.merge();
+      check({sum->find(b.p.get_storage().index), sum->find(b.p.get_storage().index) + 50});
+      CHECK(sum->find(b.q.get_storage().index)[0] == 2);
+      CHECK(b.all.merge() == sum);
+      check(as_vector(b.p.gradients()));
+      b.p.scale_gradient(2);
+      for (float& x : expected) x *= 2;
+      check(as_vector(b.p.gradients()));
+      b.pc.reset_gradient();
+      CHECK(b.all.merge() == nullptr);
+      CHECK(as_vector(b.p.gradients()) == Floats(50, 0.0f));
+    }
+}
+
+TEST_CASE("factors, decays and limits that cannot be are told and change nothing") {
+  ParameterCollection pc(0.25f);
+  auto sub = pc.add_subcollection("sub", 0.5f);
+  auto p = pc.add_parameters({2}, ParameterInitConst(1.0f), "p");
+  auto e = pc.add_lookup_parameters(2, {1}, ParameterInitConst(1.0f), "e");
+  plant(p, {1, 2});
+  plant_row(e, 1, {3});
+  const auto told = [](const std::function<void()>& f) -> std::string {
+    try {
+      f();
+    } catch (const ArgumentError& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  const auto check = [&](const std::function<void()>& f, const std::vector<std::string>& parts) {
+    const std::string message = told(f);
+    CAPTURE(message);
+    for (const std::string& part : parts) CHECK(message.find(part) != std::string::npos);
+  };
+  for (const float bad : {kNaN, kInf, -kInf}) {
+    const std::string got = "got " + std::to_string(bad);
+    check([&] { p.scale(bad); }, {"scale: the factor must be finite", got, "/p"});
+    check([&] { e.scale(bad); }, {"scale: the factor must be finite", got, "/e"});
+    check([&] { p.scale_gradient(bad); }, {"scale_gradient: the factor must be finite", got, "/p"});
+    check([&] { e.scale_gradient(bad); }, {"scale_gradient: the factor must be finite", got, "/e"});
+    check([&] { pc.set_weight_decay_lambda(bad); }, {"weight_decay_lambda must be", got});
+    check([&] { sub.set_weight_decay_lambda(bad); }, {"weight_decay_lambda must be", got});
+    check([&] { pc.add_subcollection("x", bad); }, {"weight_decay_lambda must be", got});
+    check([&] { ParameterCollection{bad}; }, {"weight_decay_lambda must be", got});
+    check([&] { ParameterInitNormal{bad}; }, {"ParameterInitNormal", "mean", got});
+    check([&] { ParameterInitNormal(0, bad); }, {"ParameterInitNormal", "variance", got});
+    check([&] { ParameterInitUniform{bad}; }, {"ParameterInitUniform", "finite interval"});
+    check([&] { ParameterInitUniform(bad, 1); }, {"ParameterInitUniform", got});
+    check([&] { ParameterInitUniform(0, bad); }, {"ParameterInitUniform", std::to_string(bad)});
+    check([&] { ParameterInitConst{bad}; }, {"ParameterInitConst", got});
+    check([&] { ParameterInitGlorot(false, bad); }, {"ParameterInitGlorot", "gain", got});
+    check([&] { ParameterInitHe{bad}; }, {"ParameterInitHe", "gain", got});
+    check([&] { ParameterInitSaxe{bad}; }, {"ParameterInitSaxe", "gain", got});
+    check([&] { ParameterInitTruncatedNormal{bad}; }, {"ParameterInitTruncatedNormal", got});
+    check([&] { ParameterInitTruncatedNormal(0, bad); }, {"ParameterInitTruncatedNormal", got});
+    check([&] { pc.add_parameters({2}, bad); }, {"ParameterInitUniform"});
+  }
+  check([&] { ParameterInitTruncatedNormal(0, 1, kNaN); }, {"cutoff", "got nan"});
+  check([&] { pc.set_weight_decay_lambda(-0.5f); }, {"at least 0 and below 1", "got -0.5"});
+  check([&] { ParameterCollection{-1.0f}; }, {"at least 0 and below 1", "got -1"});
+  check([&] { p.clip_inplace(kNaN, 1); }, {"clip_inplace: needs left <= right, got nan", "/p"});
+  check([&] { p.clip_inplace(2, 1); }, {"clip_inplace: needs left <= right, got 2", "/p"});
+  CHECK(as_vector(p.values()) == Floats{1, 1});
+  CHECK(table_values(e) == Floats{1, 1});
+  CHECK(as_vector(p.gradients()) == Floats{1, 2});
+  CHECK(e.row_gradient(1) == Floats{3});
+  CHECK(pc.get_weight_decay_lambda() == 0.25f);
+  CHECK(sub.get_weight_decay_lambda() == 0.5f);
+  CHECK(pc.size() == 2);
+  sub.set_weight_decay_lambda(-1);  // that of the collection around it
+  CHECK(sub.get_weight_decay_lambda() == 0.25f);
+}

@@ -1,0 +1,263 @@
+// Calls that only look change no bit of training.
+
+#include <cstring>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/io/folder.h"
+#include "tests/param/plant.h"
+#include "tests/support/catch.h"
+#include "tests/train/rules.h"
+
+using namespace dynet;
+
+namespace {
+
+/// What decides how gradients come together and what becomes of them.
+struct Mode {
+  std::string name;
+  unsigned lanes = 1;     ///< in which gradients are added up
+  bool numbered = false;  ///< by number; else by thread
+  bool sparse = true, exact = false;
+  MovingAverage average = MovingAverage::None;
+  float decay = 0;
+};
+
+const std::vector<Mode> kModes{
+    {"one thread"},
+    {"weight decay", 1, false, true, false, MovingAverage::None, 0.01f},
+    {"dense tables", 1, false, false},
+    {"exact tables", 1, false, true, true},
+    {"exact tables, weight decay", 1, false, true, true, MovingAverage::None, 0.01f},
+    {"exponential average", 1, false, true, false, MovingAverage::Exponential},
+    {"exact tables, cumulative average", 1, false, true, true, MovingAverage::Cumulative},
+    {"four threads", 4},
+    {"four numbers", 4, true},
+    {"four numbers, exact tables", 4, true, true, true},
+};
+
+struct Model {
+  const TrainerCase& kind;
+  const Mode& mode;
+  ParameterCollection pc{mode.decay}, sub = pc.add_subcollection("sub");
+  Parameter often, seldom, late, never, frozen;
+  LookupParameter rows, whole, both, untouched;
+  std::unique_ptr<Trainer> trainer;
+
+  Model(const TrainerCase& c, const Mode& m) : kind(c), mode(m) {
+    const auto dense = [&](ParameterCollection& where, const char* name, std::uint64_t key) {
+      Parameter p = where.add_parameters({5}, name);
+      p.set_value(first_values(c, 5, key));
+      return p;
+    };
+    often = dense(pc, "often", 1);
+    seldom = dense(sub, "seldom", 2);
+    late = dense(pc, "late", 3);
+    never = dense(sub, "never", 4);
+    frozen = dense(pc, "frozen", 5);
+    frozen.set_updated(false);
+    std::uint64_t key = 10;
+    for (LookupParameter* t : {&rows, &whole, &both, &untouched}) {
+      *t = pc.add_lookup_parameters(6, {3});
+      for (unsigned row = 0; row < 6; ++row) t->initialize(row, first_values(c, 3, ++key));
+    }
+    trainer = c.make(pc);
+    trainer->sparse_updates_enabled = m.sparse;
+    trainer->sparse_updates_exact = m.exact;
+    if (m.average == MovingAverage::Exponential) trainer->exponential_moving_average(0.9f, 2);
+    if (m.average == MovingAverage::Cumulative) trainer->cumulative_moving_average();
+  }
+
+  // A backward pass of one lane, as graphs make them: adds to what it uses.
+  void pass(std::uint64_t t, unsigned lane) {
+    const std::uint64_t key = 1000 * t + 10 * lane;
+    GradientLane& to =
+        mode.numbered ? pc.bank().gradients.numbered(lane) : pc.bank().gradients.mine();
+    const auto add = [&](const Parameter& p, std::uint64_t k) {
+      add_to(to.use(p.get_storage().index, 5), random_values(5, key + k, 0.3f));
+    };
+    const auto of = [&](const LookupParameter& p) -> RowGradients& {
+      return to.rows(p.get_storage().index, 6, 3);
+    };
+    add(often, 1);
+    if (t % 3 == 0 && lane != 1) add(seldom, 2);
+    if (t > 4) add(late, 3);
+    add_to(of(rows).use_row(t % 4), random_values(3, key + 4, 0.3f));
+    if (t % 2) add_to(of(rows).use_row(lane % 4), random_values(3, key + 5, 0.3f));
+    if (t % 2) add_to(of(whole).use_whole(), random_values(18, key + 6, 0.3f));
+    add_to(of(both).use_row((t + lane) % 5), random_values(3, key + 7, 0.3f));
+    if (t % 3 == 1 && lane % 2 == 0) add_to(of(both).use_whole(), random_values(18, key + 8, 0.3f));
+  }
+
+  void all_lanes(std::uint64_t t) {
+    for (unsigned lane = 0; lane < mode.lanes; ++lane)
+      if (mode.numbered || mode.lanes == 1)
+        pass(t, lane);
+      else
+        threads_.run(lane, [&] { pass(t, lane); });
+  }
+
+  /// Values, state and counters after some updates, with a look wherever there may be one.
+  std::vector<float> train(const std::function<void(Model&)>& look) {
+    for (std::uint64_t t = 1; t <= 24; ++t) {
+      look(*this);
+      all_lanes(t);
+      look(*this);
+      if (t % 4 == 0) {  // several passes before an update
+        all_lanes(t + 100);
+        look(*this);
+        look(*this);
+      }
+      trainer->update();
+      look(*this);
+    }
+    std::vector<float> all;
+    const auto add = [&](const float* v, std::size_t n) { all.insert(all.end(), v, v + n); };
+    for (const Parameter& p : pc.parameters_list()) add(p.values().v, 5);
+    for (const LookupParameter& p : pc.lookup_parameters_list())
+      for (unsigned row = 0; row < 6; ++row) add(p.row(row).v, 3);
+    for (const auto& s : trainer->state_views())
+      for (const float* a : s.arrays) add(a, s.dim.size());
+    for (const auto& [name, number] : trainer->numbers())
+      if (name != "clips") all.push_back(static_cast<float>(number));
+    return all;
+  }
+
+ private:
+  /// Threads that live on, so that each adds in one lane.
+  class Threads {
+   public:
+    ~Threads() {
+      for (auto& t : all_) {
+        t->stop = true;
+        t->go();
+        t->thread.join();
+      }
+    }
+    void run(unsigned k, const std::function<void()>& work) {
+      while (all_.size() <= k) all_.push_back(std::make_unique<One>());
+      all_[k]->work = &work;
+      all_[k]->go();
+    }
+
+   private:
+    struct One {
+      std::atomic<int> turn = 0;
+      std::atomic<bool> stop = false;
+      const std::function<void()>* work = nullptr;
+      std::thread thread{[this] {
+        for (;;) {
+          turn.wait(0);
+          if (stop) return;
+          (*work)();
+          turn = 0;
+          turn.notify_all();
+        }
+      }};
+      void go() {
+        turn = 1;
+        turn.notify_all();
+        if (!stop) turn.wait(1);
+      }
+    };
+    std::vector<std::unique_ptr<One>> all_;
+  };
+  Threads threads_;
+};
+
+struct Look {
+  std::string name;
+  std::function<void(Model&)> look;
+  bool settles_state = false;  ///< of rows that are late, as documented
+};
+
+const std::vector<Look> kLooks{
+    {"gradients",
+     [](Model& m) {
+       for (const Parameter& p : m.pc.parameters_list()) CHECK(p.gradients().is_valid());
+     }},
+    {"gradients of one", [](Model& m) { m.never.gradients(); }},
+    {"gradients, printed and copied",
+     [](Model& m) {
+       std::ostringstream out;
+       for (const Parameter& p : m.pc.parameters_list())
+         out << p.gradients() << as_vector(p.gradients())[0] << p.gradients()->batch_elem(0);
+     }},
+    {"row_gradient",
+     [](Model& m) {
+       for (const LookupParameter& p : m.pc.lookup_parameters_list())
+         for (unsigned row = 0; row < 6; ++row) p.row_gradient(row);
+     }},
+    {"gradient_l2_norm",
+     [](Model& m) { CHECK(m.pc.gradient_l2_norm() + m.sub.gradient_l2_norm() >= 0); }},
+    {"clip_gradients", [](Model& m) { CHECK(m.trainer->clip_gradients() <= 1); }},
+    {"values",
+     [](Model& m) {
+       std::ostringstream out;
+       for (const Parameter& p : m.pc.parameters_list()) out << p.values();
+     }},
+    {"rows",
+     [](Model& m) {
+       for (const LookupParameter& p : m.pc.lookup_parameters_list()) {
+         p.values();
+         p.row(2);
+       }
+     }},
+    {"settings",
+     [](Model& m) {
+       for (const Parameter& p : m.pc.parameters_list()) CHECK(p.is_updated() == (p != m.frozen));
+       m.rows.is_updated(), m.rows.get_fullname(), m.rows.current_weight_decay(), m.rows.size();
+       m.pc.size(), m.pc.parameter_count(), m.pc.updated_parameter_count();
+       m.pc.get_weight_decay_lambda(), m.pc.get_seed();
+     }},
+    {"status and numbers",
+     [](Model& m) {
+       m.trainer->status();
+       m.trainer->numbers();
+       m.trainer->schedule().rate(3);
+       m.trainer->differences({m.trainer->kind(), m.trainer->numbers(), {}});
+     }},
+    {"graphs that train nothing",
+     [](Model& m) {
+       ComputationGraph g;
+       as_vector((const_lookup(g, m.rows, 3) + const_parameter(g, m.both)).value());
+       Expression x = const_parameter(g, m.often) + parameter(g, m.never);
+       as_vector(squared_norm(x).value());
+     }},
+    {"state_views", [](Model& m) { m.trainer->state_views(); }, true},
+    {"a trainer's text",
+     [](Model& m) {
+       std::ostringstream out;
+       m.trainer->save(out);
+     },
+     true},
+    {"a file",
+     [](Model& m) {
+       const TemporaryFolder folder;
+       dynet::save(folder / "m", m.pc, *m.trainer);
+     },
+     true},
+};
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("looking changes no bit of training, whatever the trainer") {
+  for (const TrainerCase& c : trainer_cases())
+    for (const Mode& mode : kModes) {
+      CAPTURE(c.name, mode.name);
+      const std::vector<float> plain = Model(c, mode).train([](Model&) {});
+      for (const Look& look : kLooks) {
+        if (look.settles_state && mode.exact) continue;
+        INFO("looking at " << look.name);
+        CHECK(same_bits(Model(c, mode).train(look.look), plain));
+      }
+    }
+}

@@ -1,0 +1,255 @@
+// Several trainers of one collection, trainers of parts, collections that grow or go.
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "tests/param/plant.h"
+#include "tests/support/catch.h"
+#include "tests/train/rules.h"
+
+using namespace dynet;
+
+namespace {
+
+constexpr unsigned kRows = 6, kSize = 3;
+
+std::vector<float> seen(const LookupParameter& e) {
+  std::vector<float> all;
+  for (const Tensor& row : e.values())
+    for (float x : as_vector(row)) all.push_back(x);
+  return all;
+}
+
+LookupParameter add_table(ParameterCollection& pc, const TrainerCase& c, const char* name) {
+  auto e = pc.add_lookup_parameters(kRows, {kSize}, name);
+  for (unsigned row = 0; row < kRows; ++row) e.initialize(row, first_values(c, kSize, 50 + row));
+  return e;
+}
+
+void check_near(const std::vector<float>& a, const std::vector<float>& b, double epsilon = 2e-4) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    CHECK(a[i] == Approx(b[i]).epsilon(epsilon).margin(1e-5));
+}
+
+}  // namespace
+
+TEST_CASE("two trainers with late rows take turns as dense ones do") {
+  for (const TrainerCase& first : trainer_cases())
+    for (const TrainerCase& second : trainer_cases()) {
+      if (first.distribution != second.distribution) continue;
+      CAPTURE(first.name, second.name);
+      std::vector<float> result[2];
+      for (const bool exact : {false, true}) {
+        ParameterCollection pc;
+        const LookupParameter e = add_table(pc, first, "e");
+        std::unique_ptr<Trainer> trainers[] = {first.make(pc), second.make(pc)};
+        for (auto& t : trainers) t->sparse_updates_enabled = t->sparse_updates_exact = exact;
+        for (std::uint64_t t = 1; t <= 40; ++t) {
+          plant_row(e, static_cast<unsigned>(t * t % kRows), random_values(kSize, t, 0.3f));
+          trainers[t / 3 % 2]->update();
+        }
+        result[exact] = seen(e);
+      }
+      check_near(result[1], result[0]);
+    }
+}
+
+TEST_CASE("a late trainer and one that is not take turns") {
+  for (const TrainerCase& c : trainer_cases()) {
+    CAPTURE(c.name);
+    std::vector<float> result[2];
+    for (const bool exact : {false, true}) {
+      ParameterCollection pc;
+      const LookupParameter e = add_table(pc, c, "e");
+      auto late = c.make(pc), plain = c.make(pc);
+      late->sparse_updates_enabled = late->sparse_updates_exact = exact;
+      plain->sparse_updates_enabled = false;
+      for (std::uint64_t t = 1; t <= 30; ++t) {
+        plant_row(e, static_cast<unsigned>(t % 4), random_values(kSize, t, 0.3f));
+        (t % 4 == 3 ? plain : late)->update();
+      }
+      result[exact] = seen(e);
+    }
+    check_near(result[1], result[0]);
+  }
+}
+
+TEST_CASE("trainers of parts of one tree are as trainers of trees of their own") {
+  for (const TrainerCase& c : trainer_cases())
+    for (const bool exact : {false, true}) {
+      CAPTURE(c.name, exact);
+      ParameterCollection pc, alone[2];
+      ParameterCollection parts[] = {pc.add_subcollection("a"), pc.add_subcollection("b")};
+      std::vector<Parameter> p, q;
+      std::vector<LookupParameter> e, f;
+      std::vector<std::unique_ptr<Trainer>> of_part, of_own;
+      for (std::size_t k : {0u, 1u}) {
+        for (const bool own : {false, true}) {
+          ParameterCollection& where = own ? alone[k] : parts[k];
+          auto& dense = own ? q : p;
+          dense.push_back(where.add_parameters({4}, "p"));
+          dense.back().set_value(first_values(c, 4, k));
+          (own ? f : e).push_back(add_table(where, c, "e"));
+          auto& trainers = own ? of_own : of_part;
+          trainers.push_back(c.make(where));
+          trainers.back()->sparse_updates_exact = exact;
+        }
+      }
+      for (std::uint64_t t = 1; t <= 30; ++t) {
+        for (std::size_t k : {0u, 1u})
+          for (const bool own : {false, true}) {
+            plant((own ? q : p)[k], random_values(4, 10 * t + k, 0.3f));
+            plant_row((own ? f : e)[k], static_cast<unsigned>(t % kRows),
+                      random_values(kSize, 10 * t + k, 0.3f));
+          }
+        // The second part's gradients of two passes come together.
+        of_part[0]->update();
+        of_own[0]->update();
+        if (t % 2) continue;
+        of_part[1]->update();
+        of_own[1]->update();
+      }
+      for (std::size_t k : {0u, 1u}) {
+        CHECK(as_vector(p[k].values()) == as_vector(q[k].values()));
+        CHECK(seen(e[k]) == seen(f[k]));
+      }
+    }
+}
+
+TEST_CASE("a collection grows while a trainer lives") {
+  for (const TrainerCase& c : trainer_cases())
+    for (const bool exact : {false, true}) {
+      CAPTURE(c.name, exact);
+      if (c.name == "CyclicalSGDTrainer") continue;  // the rate of an update is another
+      ParameterCollection pc, early;
+      auto first = pc.add_parameters({2}, "first");
+      first.set_value(first_values(c, 2, 1));
+      auto trainer = c.make(pc), other = c.make(early);
+      trainer->sparse_updates_exact = other->sparse_updates_exact = exact;
+      std::vector<Parameter> grown, there;
+      std::vector<LookupParameter> tables, tables_there;
+      for (unsigned k = 0; k < 10; ++k) {  // all at once in the other
+        there.push_back(early.add_parameters({3}, ParameterInitConst(0.25f)));
+        tables_there.push_back(add_table(early, c, ""));
+      }
+      for (std::uint64_t t = 1; t <= 10; ++t) {
+        grown.push_back(pc.add_subcollection().add_parameters({3}, ParameterInitConst(0.25f)));
+        tables.push_back(add_table(pc, c, ""));
+        for (std::size_t k = 0; k < grown.size(); ++k) {
+          const auto g = random_values(3, 100 * t + k, 0.2f);
+          plant(grown[k], g);
+          plant(there[k], g);
+          plant_row(tables[k], static_cast<unsigned>((t + k) % kRows), g);
+          plant_row(tables_there[k], static_cast<unsigned>((t + k) % kRows), g);
+        }
+        trainer->update();
+        other->update();
+      }
+      for (std::size_t k = 0; k < grown.size(); ++k) {
+        CHECK(as_vector(grown[k].values()) == as_vector(there[k].values()));
+        CHECK(seen(tables[k]) == seen(tables_there[k]));
+      }
+    }
+}
+
+TEST_CASE("trainers, collections and handles may go in any order") {
+  for (const TrainerCase& c : trainer_cases())
+    for (const bool exact : {false, true})
+      for (int order = 0; order < 6; ++order) {
+        CAPTURE(c.name, exact, order);
+        std::optional<ParameterCollection> pc(std::in_place);
+        std::optional<ParameterCollection> sub(pc->add_subcollection("sub"));
+        LookupParameter e = add_table(*sub, c, "e");
+        auto trainer = c.make(order % 2 ? *pc : *sub);
+        trainer->sparse_updates_exact = exact;
+        const auto step = [&](const LookupParameter& x, std::uint64_t t) {
+          plant_row(x, static_cast<unsigned>(t % 3), random_values(kSize, t, 0.3f));
+          trainer->update();
+        };
+        for (std::uint64_t t = 1; t <= 6; ++t) step(e, t);
+        if (order / 2 == 0) {  // the trainer outlives its collections
+          pc.reset();
+          sub.reset();
+          for (std::uint64_t t = 7; t <= 9; ++t) step(e, t);
+          CHECK(trainer->collection().lookup_parameters_list().size() == 1);
+        } else if (order / 2 == 1) {  // and even all handles
+          pc.reset();
+          sub.reset();
+          e = {};
+          trainer->update();
+          CHECK(trainer->collection().parameter_count() == kRows * kSize);
+          continue;
+        } else {  // the handle outlives all
+          trainer.reset();
+          pc.reset();
+          sub.reset();
+        }
+        for (float x : seen(e)) CHECK(std::isfinite(x));
+      }
+}
+
+TEST_CASE("a frozen parameter of a part stays when the part is updated") {
+  for (const TrainerCase& c : trainer_cases()) {
+    CAPTURE(c.name);
+    ParameterCollection pc(0.25f);
+    auto sub = pc.add_subcollection("sub");
+    auto p = sub.add_parameters({2}, ParameterInitConst(0.5f), "p");
+    auto q = sub.add_parameters({2}, ParameterInitConst(0.5f), "q");
+    auto e = sub.add_lookup_parameters(2, {2}, ParameterInitConst(0.5f), "e");
+    auto trainer = c.make(pc);
+    p.set_updated(false);
+    e.set_updated(false);
+    const auto plant_all = [&] {
+      plant(p, {1, -2});
+      plant(q, {1, -2});
+      plant_row(e, 1, {1, -2});
+    };
+    plant_all();
+    trainer->update(sub);
+    plant_all();
+    trainer->update({p, q}, {e});
+    CHECK(as_vector(p.values()) == std::vector<float>{0.5f, 0.5f});
+    CHECK(table_values(e) == std::vector<float>(4, 0.5f));
+    CHECK(as_vector(q.values())[0] != 0.5f);
+    for (const auto& s : trainer->state_views()) CHECK(s.name == "/sub/q");
+    CHECK(pc.bank().gradients.merge() == nullptr);  // those of frozen ones are dropped as well
+  }
+}
+
+TEST_CASE("exponentiated gradients are right whatever their size") {
+  for (const float scale : {1.0f, 1e3f, 1e6f, 1e30f}) {
+    CAPTURE(scale);
+    const std::vector<TrainerCase> cases = trainer_cases();
+    const TrainerCase& eg = cases.back();
+    REQUIRE(eg.distribution);
+    ParameterCollection pc;
+    auto p = pc.add_parameters({4}, ParameterInitFromVector({0.1f, 0.2f, 0.3f, 0.4f}), "p");
+    auto e = pc.add_lookup_parameters(2, {4}, ParameterInitConst(0.25f), "e");
+    auto trainer = eg.make(pc);
+    trainer->clipping_enabled = false;
+    const std::vector<float> g{-2 * scale, -2 * scale, -1 * scale, scale};
+    plant(p, g);
+    plant_row(e, 1, g);
+    trainer->update();
+    // e^h relative to the largest h, in double
+    const auto expected = [&](const std::vector<double>& w) {
+      std::vector<double> v(4);
+      double sum = 0;
+      for (std::size_t i = 0; i < 4; ++i)
+        sum += v[i] = w[i] * std::exp(-0.05f * (static_cast<double>(g[i]) + 2 * scale));
+      for (double& x : v) x /= sum;
+      return v;
+    };
+    const auto check = [&](const float* got, const std::vector<double>& want) {
+      for (std::size_t i = 0; i < 4; ++i) CHECK(got[i] == Approx(want[i]).epsilon(1e-4).margin(1e-30));
+    };
+    check(p.values().v, expected({0.1f, 0.2f, 0.3f, 0.4f}));
+    check(e.row(1).v, expected({0.25, 0.25, 0.25, 0.25}));
+    CHECK(as_vector(e.row(0)) == std::vector<float>(4, 0.25f));
+  }
+}
