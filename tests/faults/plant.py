@@ -42,7 +42,7 @@ class Fault:
     @property
     def name(self):
         where = self.path + (f", {self.region}" if self.region else "")
-        return f"{where}: {self.old}  ->  {self.new or '(nothing)'}"
+        return f"{where}: {self.old}  ->  {self.new.strip(';') or '(nothing)'}"
 
     def apply(self, source):
         """The source with the fault."""
@@ -97,7 +97,8 @@ def read_faults(path):
         elif kind in ("+ ", "+") and old and file:
             if old.split() == text.split():
                 raise Misfit(f"{where}: the fault changes nothing")
-            faults.append(Fault(where, file, module, tests.strip(), region, old, text))
+            nothing = ";" if old.endswith(";") else ""  # it may be all that an `if` has
+            faults.append(Fault(where, file, module, tests.strip(), region, old, text or nothing))
             old = None
         else:
             raise Misfit(f"{where}: cannot be read: {line}")
