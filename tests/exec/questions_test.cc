@@ -163,3 +163,20 @@ TEST_CASE("gradients go to the lane that the graph names, pass by pass") {
   CHECK(as_vector(p.gradients()) == Floats{3, 3});
   CHECK(table.row_gradient(1) == Floats{2, 2});
 }
+
+TEST_CASE("parameters of several collections in one graph get gradients of their own") {
+  ParameterCollection first, second;
+  auto p = first.add_parameters({2}, ParameterInitConst(2.0f)),
+       q = second.add_parameters({2}, ParameterInitConst(5.0f));
+  auto t = first.add_lookup_parameters(2, {2}, ParameterInitConst(3.0f)),
+       u = second.add_lookup_parameters(2, {2}, ParameterInitConst(7.0f));
+  ComputationGraph g;
+  g.backward(dot_product(parameter(g, p), parameter(g, q)) +
+             dot_product(lookup(g, t, 0), lookup(g, u, 1)));
+  CHECK(as_vector(p.gradients()) == Floats{5, 5});
+  CHECK(as_vector(q.gradients()) == Floats{2, 2});
+  CHECK(t.row_gradient(0) == Floats{7, 7});
+  CHECK(u.row_gradient(1) == Floats{3, 3});
+  CHECK(t.row_gradient(1) == Floats{0, 0});
+  CHECK(u.row_gradient(0) == Floats{0, 0});
+}
