@@ -192,6 +192,9 @@ class Program:
         if not self.path.exists():
             raise Misfit(f"{self.path} is not there; build it first")
         self.link = shlex.split(steps[0].strip())
+        objects = [build.folder / word for word in self.link if word.endswith(".o")]
+        if any(not o.exists() or o.stat().st_mtime > self.path.stat().st_mtime for o in objects):
+            raise Misfit(f"{self.path} is older than what it is made of; build it first")
         archives = [word for word in self.link if word.endswith(".a") and not word.startswith("/")]
         self.archived = {o for archive in archives for o in build.inputs(archive)}
         self.seconds = 0.0  # for all tests
