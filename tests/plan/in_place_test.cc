@@ -142,12 +142,15 @@ TEST_CASE("a plan in batches is the same in the place of one that forgets") {
   const OpForm sum = form("sum", Kind::compute, BatchRule::products(0));
   const NodeId w = g.add(kParameter, {1024, 1024});
   NodeId h = g.add(kSource, {1024});
-  for (int t = 0; t < 600; ++t) h = g.add(kValue, {1024}, {g.add(sum, {1024}, {w, h})});
+  for (int t = 0; t < 600; ++t) {
+    h = g.add(kValue, {1024}, {g.add(sum, {1024}, {w, h})});
+    g.add(kBoth, {1024}, {h});  // all of these are one batch, unless windows cut it
+  }
   const auto end = static_cast<NodeId>(g.nodes.size());
   Plan fresh, again;
   plan_in_batches(g, 0, end, fresh);
   plan_to_forget(g, 0, end, again);
-  CHECK(again.extent < fresh.extent / 2);
+  CHECK(again.steps.size() > fresh.steps.size());
   for (const NodeId from : {NodeId{0}, NodeId{601}}) {
     plan_in_batches(g, from, end, fresh);
     plan_in_batches(g, from, end, again);
