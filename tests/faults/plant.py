@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Plants faults in the kernels, one at a time, and counts those that the tests of the operations find.
+"""Plants faults in the library, one at a time, and counts those that the tests of their module find.
 
-    cmake --build build/release --target test-ops
+    cmake --build build/release --target test-ops test-plan test-exec ...
     python3 tests/faults/plant.py --build build/release
 
-Each fault of faults.txt is applied to a copy of its file. What includes that file is compiled from the
-copy, linked with everything else of the build, and the tests run until the first one fails. `--check`
-only looks whether every fault still fits the sources.
+Each fault of tests/faults/*.txt is applied to a copy of its file. What includes that file is compiled
+from the copy, linked with everything else of the test program of its module, and the tests run until
+the first one fails. `--check` only looks whether every fault still fits the sources.
 """
 
 import argparse
@@ -26,6 +26,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NEEDED = 0.98
+LEAST = 300
+CAUGHT, MISSED, BROKEN = "caught", "not caught", "does not compile"
 
 
 class Misfit(Exception):
@@ -33,29 +35,29 @@ class Misfit(Exception):
 
 
 class Fault:
-    def __init__(self, line, path, tests, region, old, new):
-        self.line, self.path, self.tests, self.region = line, path, tests, region
-        self.old, self.new = old, new
+    def __init__(self, where, path, module, tests, region, old, new):
+        self.where, self.path, self.module, self.tests = where, path, module, tests
+        self.region, self.old, self.new = region, old, new
 
     @property
     def name(self):
-        where = self.path.removeprefix("kernels/cpu/") + (f", {self.region}" if self.region else "")
-        return f"{where}: {self.old}  ->  {self.new or '(nothing)'}"
+        where = self.path + (f", {self.region}" if self.region else "")
+        return f"{where}: {self.old}  ->  {self.new.strip(';') or '(nothing)'}"
 
     def apply(self, source):
         """The source with the fault."""
         begin, end = 0, len(source)
         if self.region:
-            found = list(re.finditer(pattern_of(self.region) + r"(?!\w)", source))
+            found = list(re.finditer(pattern_of(self.region) + r"(?!(?<=\w)\w)", source))
             if not found:
-                raise Misfit(f"faults.txt:{self.line}: {self.path} has no '{self.region}'")
+                raise Misfit(f"{self.where}: {self.path} has no '{self.region}'")
             begin = found[0].start()
             after = re.compile(r"^\}", re.MULTILINE).search(source, begin)
             end = after.end() if after else end
         found = list(re.finditer(pattern_of(self.old), source[begin:end]))
         if len(found) != 1:
             where = f"{self.path}, {self.region}" if self.region else self.path
-            raise Misfit(f"faults.txt:{self.line}: found {len(found)} times in {where}: {self.old}")
+            raise Misfit(f"{self.where}: found {len(found)} times in {where}: {self.old}")
         at, to = begin + found[0].start(), begin + found[0].end()
         return source[:at] + self.new + source[to:]
 
@@ -65,15 +67,28 @@ def pattern_of(text):
     return r"\s+".join(re.escape(word) for word in text.split())
 
 
+def module_of(path):
+    """Whose tests must find a fault of this file, unless the fault says otherwise."""
+    if path.startswith("kernels/cpu/"):
+        return "ops"
+    folder, module, *_ = path.split("/")
+    if folder != "dynet-like":
+        raise Misfit(f"{path} is of no module that is known")
+    return module
+
+
 def read_faults(path):
     faults = []
-    file = tests = region = old = None
+    file = module = tests = region = old = None
     for number, line in enumerate(path.read_text().split("\n"), start=1):
+        where = f"{path.name}:{number}"
         kind, text = line[:2], line[2:].strip()
         if not line.strip() or line.startswith("#"):
             continue
         if kind == "= ":
             file, _, tests = text.partition(" ")
+            named = re.fullmatch(r"(\w+):(.*)", tests.strip())
+            module, tests = named.groups() if named else (module_of(file), tests)
             region = None
         elif kind == "@ ":
             region = text
@@ -81,34 +96,37 @@ def read_faults(path):
             old = text
         elif kind in ("+ ", "+") and old and file:
             if old.split() == text.split():
-                raise Misfit(f"{path.name}:{number}: the fault changes nothing")
-            faults.append(Fault(number - 1, file, tests.strip(), region, old, text))
+                raise Misfit(f"{where}: the fault changes nothing")
+            nothing = ";" if old.endswith(";") else ""  # it may be all that an `if` has
+            faults.append(Fault(where, file, module, tests.strip(), region, old, text or nothing))
             old = None
         else:
-            raise Misfit(f"{path.name}:{number}: cannot be read: {line}")
-    texts = [(f.path, f.region, f.old, f.new) for f in faults]
-    if len(set(texts)) != len(texts):
-        raise Misfit(f"{path.name}: a fault is there twice")
+            raise Misfit(f"{where}: cannot be read: {line}")
+    return faults
+
+
+def read_all_faults(folder):
+    faults = [f for path in sorted(folder.glob("*.txt")) for f in read_faults(path)]
+    known = {}
+    for f in faults:
+        text = (f.path, f.region, f.old, f.new)
+        if text in known:
+            raise Misfit(f"{f.where}: the fault is in {known[text]} already")
+        known[text] = f.where
     return faults
 
 
 class Build:
-    """How the build makes its objects and the test program."""
+    """How a build by Ninja makes its objects and test programs."""
 
-    def __init__(self, folder, optimize):
-        self.folder, self.optimize = folder, optimize
+    def __init__(self, folder):
+        self.folder = folder
         if not (folder / "build.ninja").exists():
             raise Misfit(f"{folder} is no build by Ninja")
-        self.compiles = {}
+        self.compiles = {}  # by object
         for entry in json.loads(self.ninja("-t", "compdb")):
             if entry["file"].endswith(".cc") and " -c " in entry["command"]:
-                self.compiles[os.path.relpath(entry["file"], ROOT)] = entry["command"]
-        program = "tests/test-ops"
-        command = self.ninja("-t", "commands", "-s", program).strip()
-        steps = [s for s in command.split(" && ") if f" -o {program}" in s]
-        if len(steps) != 1 or "libdynet-like.a" not in steps[0]:
-            raise Misfit("the command that links test-ops with libdynet-like.a is not understood")
-        self.program, self.link = folder / program, steps[0].strip()
+                self.compiles[entry["output"]] = entry["command"]
         self.users = self.read_users()
 
     def ninja(self, *arguments):
@@ -118,51 +136,89 @@ class Build:
         ).stdout  # fmt: skip
 
     def read_users(self):
-        """For every header of the kernels, the kernels that include it."""
-        users, source = {}, None
+        """For every file of the checkout, the objects that depend on it."""
+        users, compiled = {}, None
         for line in self.ninja("-t", "deps").split("\n"):
             if line and not line.startswith(" "):
-                source = None
+                compiled = line.partition(":")[0]
             elif line.strip():
                 name = os.path.relpath(self.folder / line.strip(), ROOT)
-                if source is None:
-                    source = name
-                if source.startswith("kernels/cpu/") and name.startswith("kernels/cpu/"):
-                    users.setdefault(name, set()).add(source)
+                if not name.startswith(".."):
+                    users.setdefault(name, set()).add(compiled)
         return users
 
-    def compile(self, source, copy, scratch):
-        """Compiles one kernel with the headers of the copy before those of the checkout."""
-        command = shlex.split(self.compiles[source])
-        result = scratch / (pathlib.Path(source).stem + ".o")
-        options, skip = [], False
-        for word in command[:]:
+    def inputs(self, target):
+        """What Ninja makes a file from."""
+        inputs, here = [], False
+        for line in self.ninja("-t", "query", target).split("\n"):
+            if re.match(r"  \S", line):
+                here = line.startswith("  input:")
+            elif here and line.startswith("    ") and not line.strip().startswith("|"):
+                inputs.append(line.strip())
+        return inputs
+
+    def compile(self, compiled, copy, optimize, scratch):
+        """Compiles a source again, with the files of the copy before those of the checkout."""
+        options, skip, source = [], False, None
+        words = shlex.split(self.compiles[compiled])
+        for word, after in zip(words, [*words[1:], None]):
             if skip:
                 skip = False
             elif word in ("-o", "-MF", "-MT", "-MQ", "-c"):
                 skip = True
+                source = after if word == "-c" else source
             elif word not in ("-MD", "-Werror") and not re.fullmatch(r"-O[0-3s]", word):
                 options.append(word)
+        name = os.path.relpath(self.folder / source, ROOT)
         first = next(k for k, word in enumerate(options) if word.startswith("-"))
-        options[first:first] = ["-w", self.optimize, f"-I{copy}"]
-        file = copy / source if (copy / source).exists() else ROOT / source
+        options[first:first] = ["-w", optimize, f"-I{copy}"]
+        result = scratch / (compiled.replace("/", "-").removesuffix(".o")[-100:] + ".o")
+        file = copy / name if (copy / name).exists() else ROOT / name
         run([*options, "-c", str(file), "-o", str(result)], self.folder)
         return result
 
-    def make(self, fault, scratch):
-        """The test program with a fault in it."""
+
+class Program:
+    """The test program of a module."""
+
+    def __init__(self, build, module):
+        self.build, self.module = build, module
+        target = f"tests/test-{module}"
+        self.path = build.folder / target
+        command = build.ninja("-t", "commands", "-s", target).strip()
+        steps = [s for s in command.split(" && ") if f" -o {target}" in s]
+        if len(steps) != 1 or "libdynet-like.a" not in steps[0]:
+            raise Misfit(f"the command that links test-{module} with libdynet-like.a is not understood")
+        if not self.path.exists():
+            raise Misfit(f"{self.path} is not there; build it first")
+        self.link = shlex.split(steps[0].strip())
+        objects = [build.folder / word for word in self.link if word.endswith(".o")]
+        if any(not o.exists() or o.stat().st_mtime > self.path.stat().st_mtime for o in objects):
+            raise Misfit(f"{self.path} is older than what it is made of; build it first")
+        archives = [word for word in self.link if word.endswith(".a") and not word.startswith("/")]
+        self.archived = {o for archive in archives for o in build.inputs(archive)}
+        self.seconds = 0.0  # for all tests
+
+    def make(self, fault, optimize, scratch):
+        """The program with a fault in it."""
         copy = scratch / "copy"
         changed = copy / fault.path
         changed.parent.mkdir(parents=True)
         changed.write_text(fault.apply((ROOT / fault.path).read_text()))
-        sources = [fault.path] if fault.path.endswith(".cc") else sorted(self.users[fault.path])
-        objects = [self.compile(source, copy, scratch) for source in sources]
-        words = shlex.split(self.link)
-        words[words.index("-o") + 1] = str(scratch / "test-ops")
-        library = next(k for k, word in enumerate(words) if word.endswith("libdynet-like.a"))
-        words[library:library] = [str(o) for o in objects]
-        run(words, self.folder)
-        return scratch / "test-ops"
+        words, added = list(self.link), []
+        for compiled in sorted(self.build.users.get(fault.path, ())):
+            if compiled not in self.link and compiled not in self.archived:
+                continue  # of another program
+            result = str(self.build.compile(compiled, copy, optimize, scratch))
+            if compiled in words:
+                words[words.index(compiled)] = result
+            else:
+                added.append(result)
+        words[words.index("-o") + 1] = str(scratch / self.path.name)
+        archive = next(k for k, word in enumerate(words) if word.endswith(".a"))
+        words[archive:archive] = added
+        run(words, self.build.folder)
+        return scratch / self.path.name
 
 
 class DoesNotCompile(Exception):
@@ -188,7 +244,7 @@ def first_failure(program, tests, seconds):
             os.killpg(process.pid, signal.SIGKILL)
             return "it does not end"
     if "No test cases matched" in output or "No tests ran" in output:
-        raise Misfit(f"no test is called '{tests}'")
+        raise Misfit(f"{program.name}: no test is called '{tests}'")
     if process.returncode == 0:
         return None
     # Catch2 rules off the name of the failing case.
@@ -197,60 +253,98 @@ def first_failure(program, tests, seconds):
     return (names[-1] if names else "it ends early") + crash
 
 
-def try_fault(build, fault, options):
-    """("caught" | "not caught" | "does not compile", what says so, seconds)"""
+def try_fault(program, fault, options):
+    """(what became of it, what says so, seconds)"""
     begun = time.monotonic()
+    limit = min(options.timeout, 20 + 10 * program.seconds)
     with tempfile.TemporaryDirectory(prefix="fault-") as folder:
         try:
-            program = build.make(fault, pathlib.Path(folder))
+            made = program.make(fault, options.optimize, pathlib.Path(folder))
         except DoesNotCompile as error:
-            return "does not compile", str(error).strip()[:400], time.monotonic() - begun
-        found = first_failure(program, fault.tests, options.timeout)
+            return BROKEN, str(error).strip()[:400], time.monotonic() - begun
+        found = first_failure(made, fault.tests, limit)
         if not found and fault.tests:
-            found = first_failure(program, "", options.timeout)
-    return "caught" if found else "not caught", found or "", time.monotonic() - begun
+            found = first_failure(made, "", limit)
+    return (CAUGHT if found else MISSED), found or "", time.monotonic() - begun
+
+
+def prepare(build, modules, options):
+    """The test programs by module, which must pass without a fault."""
+    programs = {}
+    for module in modules:
+        program = programs[module] = Program(build, module)
+        begun = time.monotonic()
+        broken = first_failure(program.path, "", options.timeout)
+        if broken:
+            raise Misfit(f"test-{module} fails without any fault: {broken}")
+        program.seconds = time.monotonic() - begun
+        print(f"test-{module} passes in {program.seconds:.1f} s", flush=True)
+    return programs
+
+
+def plant(faults, programs, options):
+    """The faults by module and by what became of them."""
+    results = {f.module: {CAUGHT: [], MISSED: [], BROKEN: []} for f in faults}
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        tasks = {pool.submit(try_fault, programs[f.module], f, options): f for f in faults}
+        for count, done in enumerate(concurrent.futures.as_completed(tasks), start=1):
+            fault, (result, reason, seconds) = tasks[done], done.result()
+            results[fault.module][result].append(fault)
+            print(f"{count}/{len(faults)} {result} ({seconds:.1f} s): {fault.where}: {fault.name}")
+            print(f"    {reason}", flush=True)
+    return results
+
+
+def report(results):
+    """Prints a line for each module and those not caught; whether enough were."""
+    caught = missed = broken = 0
+    print()
+    for module, found in sorted(results.items()):
+        tried = len(found[CAUGHT]) + len(found[MISSED])
+        print(f"{module}: {len(found[CAUGHT])} of {tried} caught")
+        caught, missed = caught + len(found[CAUGHT]), missed + len(found[MISSED])
+        broken += len(found[BROKEN])
+    for what in (MISSED, BROKEN):
+        for fault in (f for found in results.values() for f in found[what]):
+            print(f"{what}: {fault.where}: {fault.name}")
+    tried = caught + missed
+    share = caught / tried if tried else 0
+    print(f"{caught} of {tried} faults caught, {100 * share:.1f} %; {broken} do not compile")
+    return share >= NEEDED and broken == 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--build", type=pathlib.Path, help="a finished build by Ninja, with test-ops")
+    parser.add_argument("--build", type=pathlib.Path, help="a finished build by Ninja, with the tests")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", default="", help="faults whose description matches this pattern")
+    parser.add_argument("--module", default="", help="only those of these modules, such as plan,exec")
+    parser.add_argument("--only", default="", help="faults whose file and text match this pattern")
     parser.add_argument("--sample", type=int, default=0, help="so many, drawn by chance")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
-    parser.add_argument("--optimize", default="-O1", help="how the changed file is compiled")
+    parser.add_argument("--optimize", default="-O1", help="how changed files are compiled")
     parser.add_argument("--timeout", type=int, default=600, help="seconds for a run of the tests")
     parser.add_argument("--check", action="store_true", help="look whether the faults fit, build nothing")
     options = parser.parse_args()
 
-    faults = read_faults(HERE / "faults.txt")
+    faults = read_all_faults(HERE)
     for fault in faults:
         fault.apply((ROOT / fault.path).read_text())
     print(f"{len(faults)} faults, all fit the sources", flush=True)
     if options.check:
-        return len(faults) < 100
+        return len(faults) < LEAST
     if not options.build:
         parser.error("--build is needed")
-    faults = [f for f in faults if re.search(options.only, f.name)]
+    if options.module:
+        faults = [f for f in faults if f.module in options.module.split(",")]
+    faults = [f for f in faults if re.search(options.only, f"{f.where} {f.name}")]
     if options.sample:
         faults = random.Random(options.seed).sample(faults, min(options.sample, len(faults)))
+    if not faults:
+        raise Misfit("no fault is chosen")
 
-    build = Build(options.build.resolve(), options.optimize)
-    broken = first_failure(build.program, "", options.timeout)
-    if broken:
-        raise Misfit(f"the tests fail without any fault: {broken}")
-    counts = {"caught": 0, "not caught": 0, "does not compile": 0}
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        tasks = {pool.submit(try_fault, build, f, options): f for f in faults}
-        for done in concurrent.futures.as_completed(tasks):
-            result, reason, seconds = done.result()
-            counts[result] += 1
-            print(f"{result} ({seconds:.0f} s): faults.txt:{tasks[done].line}: {tasks[done].name}")
-            print(f"    {reason}", flush=True)
-    tried = counts["caught"] + counts["not caught"]
-    share = counts["caught"] / tried if tried else 0
-    print(", ".join(f"{n} {what}" for what, n in counts.items()) + f": {100 * share:.1f} % caught")
-    return share < NEEDED or counts["does not compile"] > 0
+    build = Build(options.build.resolve())
+    programs = prepare(build, sorted({f.module for f in faults}), options)
+    return not report(plant(faults, programs, options))
 
 
 if __name__ == "__main__":

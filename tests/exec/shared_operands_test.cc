@@ -1,0 +1,136 @@
+// One operand used many times: by nodes of a batch, in several places of one node, as a matrix.
+
+#include <cmath>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+void check_close(const Floats& a, const Floats& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(1e-4).margin(1e-4));
+}
+
+/// The gradients that a loss gives to all parameters and to `x`, node by node or in batches.
+template <class Build>
+std::vector<Floats> gradients(ParameterCollection& pc, bool batched, bool full, Build build) {
+  pc.reset_gradient();
+  ComputationGraph g(batched);
+  Expression x;
+  const Expression loss = build(g, x);
+  g.backward(loss, full);
+  std::vector<Floats> all{as_vector(x.gradient())};
+  for (const Parameter& p : pc.parameters_list()) all.push_back(as_vector(p.gradients()));
+  return all;
+}
+
+template <class Build>
+void check_batched(ParameterCollection& pc, Build build) {
+  const auto expected = gradients(pc, false, true, build);
+  for (const bool full : {true, false}) {
+    const auto found = gradients(pc, true, full, build);
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t k = 0; k < found.size(); ++k) check_close(found[k], expected[k]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("fifty products of one matrix and one vector, in one batch") {
+  ParameterCollection pc;
+  auto w = pc.add_parameters({5, 5}), v = pc.add_parameters({5});
+  for (const unsigned times : {2u, 3u, 50u, 300u}) {
+    CAPTURE(times);
+    check_batched(pc, [&](ComputationGraph& g, Expression& x) {
+      const Expression W = parameter(g, w);
+      x = tanh(parameter(g, v));
+      std::vector<Expression> losses;
+      for (unsigned k = 0; k < times; ++k)
+        losses.push_back(sum_elems(W * x * (1.0f + static_cast<float>(k % 7))));
+      return sum(losses);
+    });
+  }
+}
+
+TEST_CASE("one vector in products of several matrices and several times in one of them") {
+  ParameterCollection pc;
+  auto w = pc.add_parameters({4, 4}), u = pc.add_parameters({4, 4}), b = pc.add_parameters({4}),
+       v = pc.add_parameters({4});
+  check_batched(pc, [&](ComputationGraph& g, Expression& x) {
+    const Expression W = parameter(g, w), U = parameter(g, u), B = parameter(g, b);
+    x = tanh(parameter(g, v));
+    std::vector<Expression> losses;
+    for (unsigned k = 0; k < 20; ++k) {
+      const Expression y = x * (0.1f * static_cast<float>(k + 1));
+      losses.push_back(sum_elems(tanh(affine_transform({B, W, x, U, x}))));
+      losses.push_back(sum_elems(tanh(affine_transform({B, W, x, W, y}))));
+      losses.push_back(sum_elems(tanh(affine_transform({x, W, y, U, x}))));
+    }
+    return sum(losses);
+  });
+}
+
+TEST_CASE("a matrix of many columns in all is summed up in several steps") {
+  ParameterCollection pc;
+  auto w = pc.add_parameters({4, 4}), v = pc.add_parameters({4, 90});
+  check_batched(pc, [&](ComputationGraph& g, Expression& x) {
+    const Expression W = parameter(g, w);
+    x = parameter(g, v) + 0.0f;
+    Expression h = x;
+    for (unsigned k = 0; k < 8; ++k) h = tanh(W * h + x);  // 90 columns each
+    return sum_elems(h);
+  });
+}
+
+TEST_CASE("a batch of matrices is no matrix that products share as one") {
+  ParameterCollection pc;
+  auto w = pc.add_parameters({4, 4}), v = pc.add_parameters({4});
+  check_batched(pc, [&](ComputationGraph& g, Expression& x) {
+    const Expression scale = input(g, Dim({1}, 3), {1, -2, 3});
+    const Expression W = cmult(parameter(g, w), scale);
+    x = tanh(parameter(g, v));
+    std::vector<Expression> losses;
+    for (unsigned k = 0; k < 20; ++k)
+      losses.push_back(sum_batches(sum_elems(square(W * (x * static_cast<float>(k + 1))))));
+    return sum(losses) * 0.001f;
+  });
+}
+
+TEST_CASE("a shared matrix that is computed gets its gradient before it hands it on") {
+  ParameterCollection pc;
+  auto w = pc.add_parameters({4, 4}), v = pc.add_parameters({4});
+  check_batched(pc, [&](ComputationGraph& g, Expression& x) {
+    const Expression W = tanh(parameter(g, w)), W2 = square(W);
+    x = tanh(parameter(g, v));
+    std::vector<Expression> losses;
+    Expression h = x;
+    for (unsigned k = 0; k < 10; ++k) {
+      h = tanh(W * h + x);
+      losses.push_back(sum_elems(W2 * h));
+      losses.push_back(sum_elems(W * (h * 0.5f)));
+    }
+    return sum(losses) + sum_elems(W);
+  });
+}
+
+TEST_CASE("nodes of a batch that the loss does not reach give nothing, the others all") {
+  ParameterCollection pc;
+  auto w = pc.add_parameters({4, 4}), v = pc.add_parameters({4});
+  check_batched(pc, [&](ComputationGraph& g, Expression& x) {
+    const Expression W = parameter(g, w);
+    x = parameter(g, v) + 0.0f;
+    std::vector<Expression> losses;
+    for (unsigned k = 0; k < 12; ++k) {
+      const Expression xk = x * (0.3f * static_cast<float>(k) - 1.0f), y = W * xk, z = max(xk, y),
+                       c = cmult(xk, y), e = concatenate({y, z});
+      if (k % 3 == 1) losses.push_back(sum_elems(z) + sum_elems(c) + squared_norm(e));
+    }
+    return sum(losses);
+  });
+}

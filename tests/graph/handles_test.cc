@@ -1,0 +1,205 @@
+// What a graph refuses, and with which words; nodes by their numbers.
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "dynet-like/graph/check.h"
+#include "dynet-like/shape/broken.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Catch::Contains;
+
+/// The message of the E that a call throws.
+template <class E, class Call>
+std::string message(Call call) {
+  try {
+    call();
+  } catch (const E& e) {
+    return e.what();
+  }
+  FAIL("nothing was thrown");
+  return {};
+}
+
+Dim of_first(shape::Dims xs) { return *xs[0]; }
+Dim refuse(shape::Dims) { shape::broken("no index is right", shape::Kind::index); }
+
+}  // namespace
+
+TEST_CASE("an expression can be made of its number, for nodes that there are") {
+  ComputationGraph g;
+  const Expression x = input(g, 2.0f), y = x * 3.0f;
+  CHECK(as_scalar(Expression(&g, y.i).value()) == 6);
+  CHECK(as_scalar((Expression(&g, x.i) + Expression(&g, y.i)).value()) == 8);
+  CHECK_THROWS_AS(Expression(&g, static_cast<VariableIndex>(g.size())), IndexError);
+  CHECK_THROWS_AS(Expression(nullptr, 0), ArgumentError);
+  const Expression again(&g, x.i);
+  g.clear();
+  CHECK(again.is_stale());
+}
+
+TEST_CASE("nodes are listed up to the last one") {
+  ComputationGraph g;
+  input(g, 1.0f);
+  const Expression y = tanh(input(g, 2.0f));
+  const NodeList list{g};
+  REQUIRE(list.size() == 3);
+  CHECK(std::string(list[2]->form->name.value) == "tanh");
+  CHECK(list[2] == &g.store().nodes[y.i]);
+  CHECK_THROWS_AS(list[3], IndexError);
+}
+
+TEST_CASE("a loss is one number, not one of a batch") {
+  ComputationGraph g;
+  const Expression batch = sum_elems(input(g, Dim({2}, 3), {1, 2, 3, 4, 5, 6}));
+  CHECK_THROWS_AS(g.backward(batch), ShapeError);
+  CHECK_THROWS_AS(g.backward(input(g, {2}, {1, 2})), ShapeError);
+  g.backward(sum_batches(batch), true);
+  CHECK(as_vector(batch.gradient()) == std::vector<float>{1, 1, 1});
+}
+
+TEST_CASE("forward runs anew, incremental_forward does not; neither runs another's expression") {
+  ComputationGraph g, other;
+  float number = 1;
+  const Expression x = input(g, &number), y = x * 2.0f, foreign = input(other, 1.0f);
+  CHECK(as_scalar(g.incremental_forward(y)) == 2);
+  number = 5;
+  CHECK(as_scalar(g.forward(y)) == 10);
+  for (const auto& run : {+[](ComputationGraph&a, const Expression&e) { a.forward(e); },
+                          +[](ComputationGraph&a, const Expression&e) { a.incremental_forward(e); },
+                          +[](ComputationGraph&a, const Expression&e) { a.backward(e); },
+                          +[](ComputationGraph&a, const Expression&e) { a.get_value(e); },
+                          +[](ComputationGraph&a, const Expression&e) { a.get_gradient(e); }})
+    CHECK_THAT(message<StaleExpressionError>([&] { run(g, foreign); }),
+               Contains("belongs to another graph"));
+}
+
+TEST_CASE("what passes no gradient and what is frozen needs none, nor does what is above it") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}), frozen = pc.add_parameters({2});
+  auto table = pc.add_lookup_parameters(2, {2});
+  frozen.set_updated(false);
+  table.set_updated(false);
+  ComputationGraph g;
+  const auto needs = [&](const Expression& e) { return g.store().nodes[e.i].needs_gradient(); };
+  CHECK(needs(parameter(g, p)));
+  CHECK(needs(tanh(parameter(g, p)) + parameter(g, frozen)));
+  CHECK_FALSE(needs(parameter(g, frozen)));
+  CHECK_FALSE(needs(lookup(g, table, 1)));
+  CHECK_FALSE(needs(tanh(parameter(g, frozen)) + lookup(g, table, 0)));
+  CHECK_FALSE(needs(const_parameter(g, p)));
+  CHECK_FALSE(needs(nobackprop(parameter(g, p))));
+  CHECK_FALSE(needs(tanh(nobackprop(parameter(g, p)))));
+  CHECK_FALSE(needs(input(g, 1.0f)));
+}
+
+TEST_CASE("a bad operand is named by its place and by what is wrong with it") {
+  ComputationGraph g, other;
+  const Expression a = input(g, 1.0f), foreign = input(other, 1.0f);
+  Expression stale, stale_of_other;
+  {
+    ComputationGraph gone;
+    stale = input(gone, 1.0f);
+  }
+  other.checkpoint();
+  stale_of_other = input(other, 2.0f);
+  other.revert();
+  const auto words = [&](const Expression& x, const Expression& y, const Expression& z) {
+    return message<StaleExpressionError>([&] { sum({x, y, z}); });
+  };
+  CHECK_THAT(words(a, foreign, a), Contains("operand 2 belongs to another graph"));
+  CHECK_THAT(words(a, a, stale), Contains("operand 3 is stale"));
+  CHECK_THAT(words(a, stale_of_other, a), Contains("operand 2 is stale"));
+  CHECK_THAT(words(Expression(), a, a), Contains("operand 1 is empty"));
+  CHECK_THAT(message<StaleExpressionError>([&] { a + foreign; }), Contains("operand 2 belongs"));
+  CHECK_THAT(message<StaleExpressionError>([&] { stale + a; }), Contains("operand 1 is stale"));
+  CHECK(g.size() == 1);
+}
+
+TEST_CASE("operands of what is made of several operations are checked before the first") {
+  ComputationGraph g, other;
+  const Expression a = input(g, 1.0f), foreign = input(other, 1.0f);
+  const SourceLocation here = SourceLocation::current();
+  CHECK(check_operands("made", {a, a}, of_first, here) == Dim({1}));
+  CHECK_THAT(message<ArgumentError>([&] { check_operands("made", {}, of_first, here); }),
+             Contains("made: needs at least one operand"));
+  CHECK_THAT(message<StaleExpressionError>([&] {
+               check_operands("made", {a, a, foreign}, of_first, here);
+             }),
+             Contains("made: operand 3 belongs to another graph"));
+  CHECK_THAT(message<IndexError>([&] { check_operands("made", {a}, refuse, here); }),
+             Contains("made: no index is right"));
+}
+
+TEST_CASE("an error shows the operands by number, the first eight of many") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({3}, "named");
+  auto table = pc.add_lookup_parameters(2, {4}, "rows");
+  ComputationGraph g;
+  std::vector<Expression> xs{parameter(g, p), lookup(g, table, 1)};
+  const std::string two = message<ShapeError>([&] { sum(xs); });
+  CHECK_THAT(two, Contains("operand 1: {3}  parameter \"/named\", node 0, made at"));
+  CHECK_THAT(two, Contains("operand 2: {4}  lookup in \"/rows\", node 1, made at"));
+  CHECK_THAT(two, !Contains("more operands"));
+  for (int k = 0; k < 6; ++k) xs.push_back(input(g, {5}, std::vector<float>(5)));
+  CHECK_THAT(message<ShapeError>([&] { sum(xs); }),
+             Contains("operand 8: {5}  input") && !Contains("more operands"));
+  for (int k = 0; k < 3; ++k) xs.push_back(xs.back());
+  CHECK_THAT(message<ShapeError>([&] { sum(xs); }), Contains("operand 8: {5}") &&
+                                                        !Contains("operand 9") &&
+                                                        Contains("and 3 more operands"));
+}
+
+TEST_CASE("an index that is outside is an index error, what is no shape a shape error") {
+  ComputationGraph g;
+  const Expression x = input(g, {3}, {1, 2, 3});
+  CHECK_THROWS_AS(pick(x, 3), IndexError);
+  CHECK_THROWS_AS(x + input(g, {2}, {1, 2}), ShapeError);
+  CHECK_THROWS_AS(dropout(x, 1.0f), ArgumentError);
+}
+
+TEST_CASE("asking for a gradient that is not there names the expression") {
+  ComputationGraph g;
+  const Expression x = tanh(input(g, {3}, {1, 2, 3}));
+  CHECK_THAT(message<ArgumentError>([&] { x.gradient(); }),
+             Contains("expression: {3}  tanh, node 1") && Contains("handles_test.cc"));
+}
+
+TEST_CASE("an expression prints what it is, its value, and its gradient once there is one") {
+  const auto text = [](const Expression& e) {
+    std::ostringstream out;
+    out << e;
+    return out.str();
+  };
+  Expression x;
+  CHECK(text(x) == "stale expression\n");
+  {
+    ComputationGraph g;
+    x = tanh(input(g, {2}, {0, 0}));
+    CHECK_THAT(text(x), Contains("{2}  tanh, node 1") && Contains("value {2}\n0\n0\n") &&
+                            !Contains("gradient"));
+    g.backward(sum_elems(x), true);
+    CHECK_THAT(text(x), Contains("gradient {2}\n1\n1\n"));
+  }
+  CHECK(text(x) == "stale expression\n");
+}
+
+TEST_CASE("a graph that is gone owns no state, the next one does") {
+  Expression old;
+  {
+    ComputationGraph g;
+    old = input(g, 1.0f);
+    CHECK(old.pg == &g);
+  }
+  ComputationGraph g;
+  const Expression x = input(g, 1.0f), y = tanh(x);
+  CHECK(x.pg == &g);
+  CHECK(y.pg == &g);
+  CHECK(old.is_stale());
+}

@@ -1,0 +1,163 @@
+// The inside of a graph is lent to the next one: nothing that the first was told goes with it.
+
+#include <vector>
+
+#include "dynet-like/base/workers.h"
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+std::size_t batches_of_ten(ComputationGraph& g) {
+  std::vector<Expression> ys;
+  for (unsigned k = 0; k < 10; ++k) ys.push_back(tanh(input(g, static_cast<float>(k))));
+  sum(ys).value();
+  return g.statistics().batches;
+}
+
+/// What comes after `first` was told something and is gone.
+template <class Tell, class Look>
+void next_graph(Tell tell, Look look) {
+  {
+    ComputationGraph g;
+    tell(g);
+  }
+  ComputationGraph next;
+  look(next);
+}
+
+}  // namespace
+
+TEST_CASE("the graph after one without batches runs in batches") {
+  std::size_t batches = 0, alone = 0;
+  {
+    ComputationGraph g;
+    batches = batches_of_ten(g);
+  }
+  {
+    ComputationGraph g(false);
+    alone = batches_of_ten(g);
+  }
+  CHECK(batches < alone);
+  ComputationGraph next;
+  CHECK(batches_of_ten(next) == batches);
+}
+
+TEST_CASE("the graph after one with a gradient lane writes to that of its thread") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2});
+  const auto lane = [&](ComputationGraph& g) {
+    pc.reset_gradient();
+    g.backward(squared_norm(parameter(g, p)));
+    const auto lanes = p.get_storage().bank->gradients.in_order();
+    REQUIRE(lanes.size() == 1);
+    return lanes[0].first;
+  };
+  next_graph(
+      [&](ComputationGraph& g) {
+        CHECK_FALSE(GradientLanes::is_number(lane(g)));
+        g.set_gradient_lane(5);
+        CHECK(GradientLanes::is_number(lane(g)));
+      },
+      [&](ComputationGraph& g) { CHECK_FALSE(GradientLanes::is_number(lane(g))); });
+}
+
+TEST_CASE("the graph after one in inference runs backward") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
+  next_graph([](ComputationGraph& g) { g.set_inference(true); },
+             [&](ComputationGraph& g) {
+               g.backward(square(parameter(g, p)));
+               CHECK(as_scalar(p.gradients()) == 6);
+             });
+  // And keeps the values for it: 8 MiB and more are forgotten in inference.
+  const auto bytes = [](ComputationGraph& g) {
+    Expression x = input(g, {1 << 16}, std::vector<float>(1 << 16, 0.5f));
+    for (unsigned k = 0; k < 1200; ++k) x = square(x);
+    x.value();
+    return g.statistics().value_bytes;
+  };
+  std::size_t forgetful = 0;
+  next_graph(
+      [&](ComputationGraph& g) {
+        g.set_inference(true);
+        forgetful = bytes(g);
+      },
+      [&](ComputationGraph& g) { CHECK(bytes(g) > 2 * forgetful); });
+}
+
+TEST_CASE("the graph after one that checks values, computes at once and has workers does not") {
+  next_graph(
+      [](ComputationGraph& g) {
+        Workers workers(2);
+        g.set_workers(&workers);
+        g.set_check_validity(true);
+        g.set_immediate_compute(true);
+        input(g, 1.0f).value();
+      },
+      [](ComputationGraph& g) {
+        const Expression x = log(input(g, -1.0f));
+        CHECK(g.statistics().value_bytes == 0);
+        CHECK_FALSE(x.value().is_valid());
+        CHECK(batches_of_ten(g) > 0);
+      });
+}
+
+TEST_CASE("the next graph has neither checkpoints nor parameters of the one before") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({3}, ParameterInitConst(2.0f));
+  auto before = std::make_unique<ParameterCollection>();
+  auto gone = before->add_parameters({3});
+  next_graph(
+      [&](ComputationGraph& g) {
+        parameter(g, gone);
+        g.checkpoint();
+      },
+      [&](ComputationGraph& g) {
+        CHECK_THROWS_AS(g.revert(), ArgumentError);
+        const Expression y = tanh(parameter(g, p)), loss = sum_elems(y);
+        g.backward(loss);
+        gone.scale(2.0f);  // no parameter of this graph
+        CHECK(as_vector(y.gradient()) == std::vector<float>{1, 1, 1});
+      });
+}
+
+TEST_CASE("each graph draws numbers of its own, and a cleared one goes on where it was") {
+  std::vector<std::vector<float>> draws;
+  for (unsigned k = 0; k < 4; ++k) {
+    ComputationGraph g;
+    for (unsigned i = 0; i < 2; ++i) {
+      draws.push_back(as_vector(random_uniform(g, {8}, 0.0f, 1.0f).value()));
+      for (unsigned j = 0; j + 1 < draws.size(); ++j) CHECK(draws[j] != draws.back());
+      if (i == 0) g.clear();
+    }
+  }
+}
+
+TEST_CASE("a seed starts the draws anew") {
+  ComputationGraph g;
+  g.set_seed(5);
+  const auto a = as_vector(random_uniform(g, {8}, 0.0f, 1.0f).value());
+  const auto b = as_vector(random_uniform(g, {8}, 0.0f, 1.0f).value());
+  g.set_seed(5);
+  CHECK(as_vector(random_uniform(g, {8}, 0.0f, 1.0f).value()) == a);
+  CHECK(as_vector(random_uniform(g, {8}, 0.0f, 1.0f).value()) == b);
+}
+
+TEST_CASE("a node that fails at once leaves the graph as it was") {
+  ComputationGraph g;
+  g.set_immediate_compute(true);
+  g.set_check_validity(true);
+  const Expression x = input(g, -1.0f), y = square(x);
+  for (unsigned k = 0; k < 3; ++k) {
+    const std::size_t nodes = g.size();
+    CHECK_THROWS_AS(log(x), NumericError);
+    CHECK(g.size() == nodes);
+    const Expression z = y + static_cast<float>(k);
+    CHECK(g.size() == nodes + 1);
+    CHECK(as_scalar(z.value()) == 1 + static_cast<float>(k));
+    CHECK(as_scalar(x.value()) == -1);
+  }
+}

@@ -1,0 +1,149 @@
+// Lanes of many threads and numbers: what they sum up to, in whatever order they came.
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "dynet-like/param/gradients.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+// Any two orders of adding these differ.
+const Floats kParts[] = {{1e8f, 1, -3e-3f},
+                         {1, -1e8f, 7},
+                         {-1e8f, 3e-3f, 1e8f},
+                         {3e-3f, 1e4f, -1e8f},
+                         {-17, 1e8f, 0.25f}};
+
+void fill(GradientLane& lane, const Floats& g) {
+  const GradientSlot dense = lane.use(1, 3);
+  std::copy(g.begin(), g.end(), dense.g);
+  const GradientSlot row = lane.rows(0, 4, 3).use_row(2);
+  std::copy(g.begin(), g.end(), row.g);
+}
+
+Floats sum_of(GradientLanes& lanes) {
+  const GradientLane* const all = lanes.merge();
+  REQUIRE(all != nullptr);
+  Floats sum(all->find(1), all->find(1) + 3);
+  const float* const row = all->find_rows(0)->find(2);
+  sum.insert(sum.end(), row, row + 3);
+  return sum;
+}
+
+bool same_bits(const Floats& a, const Floats& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("two to five threads give one sum, whoever was first") {
+  for (unsigned n = 2; n <= 5; ++n) {
+    std::vector<unsigned> order(n);
+    std::iota(order.begin(), order.end(), 0u);
+    Floats first;
+    do {
+      GradientLanes lanes;
+      for (const unsigned k : order) std::thread([&] { fill(lanes.mine(), kParts[k]); }).join();
+      const Floats sum = sum_of(lanes);
+      if (first.empty()) first = sum;
+      REQUIRE(same_bits(sum, first));
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+}
+
+TEST_CASE("lanes with numbers are added up in the order of their numbers, all of them") {
+  for (unsigned n = 2; n <= 5; ++n) {
+    Floats expected = kParts[0];
+    for (unsigned k = 1; k < n; ++k)
+      for (std::size_t i = 0; i < 3; ++i) expected[i] += kParts[k][i];
+    for (std::size_t i = 0; i < 3; ++i) expected.push_back(expected[i]);
+    std::vector<unsigned> order(n);
+    std::iota(order.begin(), order.end(), 0u);
+    do {
+      GradientLanes lanes;
+      for (const unsigned k : order) fill(lanes.numbered(k), kParts[k]);
+      REQUIRE(same_bits(sum_of(lanes), expected));
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+}
+
+TEST_CASE("a lane with a number is no thread's, whatever the number") {
+  GradientLanes lanes;
+  GradientLane& mine = lanes.mine();
+  for (unsigned number = 0; number < 1000; ++number) REQUIRE(&lanes.numbered(number) != &mine);
+  CHECK(&lanes.mine() == &mine);
+}
+
+TEST_CASE("a lane that is free again belongs to whoever asks next, and to nobody else") {
+  GradientLanes lanes;
+  GradientLane& first = lanes.numbered(1);
+  fill(first, kParts[0]);
+  lanes.clear();
+  CHECK(lanes.in_order().empty());
+  GradientLane& second = lanes.numbered(2);
+  CHECK(&second == &first);  // the memory
+  CHECK(second.empty());
+  fill(second, kParts[1]);
+  REQUIRE(&lanes.numbered(1) != &second);
+  fill(lanes.numbered(1), kParts[2]);
+  const auto order = lanes.in_order();
+  REQUIRE(order.size() == 2);
+  CHECK(order[0].second == &lanes.numbered(1));
+  CHECK(order[1].second == &second);
+  Floats expected = kParts[2];
+  for (std::size_t i = 0; i < 3; ++i) expected[i] += kParts[1][i];
+  const Floats sum = sum_of(lanes);
+  CHECK(Floats(sum.begin(), sum.begin() + 3) == expected);
+}
+
+TEST_CASE("lanes with nothing in them are not listed, those with anything are") {
+  GradientLanes lanes;
+  lanes.numbered(3);
+  CHECK(lanes.in_order().empty());
+  lanes.numbered(5).use(0, 2);
+  lanes.numbered(4).rows(0, 2, 2).use_row(1);
+  lanes.numbered(6).rows(0, 2, 2).use_whole();
+  lanes.numbered(7).rows(0, 2, 2);
+  REQUIRE(lanes.in_order().size() == 3);
+  CHECK(lanes.in_order()[0].second == &lanes.numbered(4));
+  CHECK(lanes.in_order()[1].second == &lanes.numbered(5));
+}
+
+TEST_CASE("a merge takes in parameters and tables that only some lanes know") {
+  GradientLanes lanes;
+  const auto put = [](float* g, float value) { std::fill_n(g, 2, value); };
+  put(lanes.numbered(0).use(4, 2).g, 1);
+  put(lanes.numbered(0).rows(3, 5, 2).use_row(1).g, 2);
+  put(lanes.numbered(1).use(0, 2).g, 3);
+  put(lanes.numbered(1).rows(0, 5, 2).use_row(4).g, 4);
+  const GradientLane& sum = *lanes.merge();
+  CHECK(sum.find(4)[1] == 1);
+  CHECK(sum.find(0)[1] == 3);
+  REQUIRE(sum.find_rows(3));
+  CHECK(sum.find_rows(3)->find(1)[1] == 2);
+  REQUIRE(sum.find_rows(0));
+  CHECK(sum.find_rows(0)->find(4)[1] == 4);
+  CHECK(lanes.in_order().size() == 1);
+}
+
+TEST_CASE("rows and whole tables of several lanes become one whole table") {
+  GradientLanes lanes;
+  std::fill_n(lanes.numbered(0).rows(0, 3, 2).use_row(1).g, 2, 1.0f);
+  std::fill_n(lanes.numbered(1).rows(0, 3, 2).use_whole().g, 6, 10.0f);
+  std::fill_n(lanes.numbered(1).rows(0, 3, 2).use_row(1).g, 2, 100.0f);
+  std::fill_n(lanes.numbered(2).rows(0, 3, 2).use_row(2).g, 2, 1000.0f);
+  const RowGradients& all = *lanes.merge()->find_rows(0);
+  REQUIRE(all.whole_written());
+  CHECK(all.rows().empty());
+  CHECK(Floats(all.whole(), all.whole() + 6) == Floats{10, 10, 111, 111, 1010, 1010});
+  lanes.clear();
+  CHECK(lanes.merge() == nullptr);
+}

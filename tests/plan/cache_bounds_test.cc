@@ -1,0 +1,108 @@
+// What a cache of plans keeps, drops and finds again.
+
+#include <algorithm>
+#include <vector>
+
+#include "dynet-like/plan/cache.h"
+#include "tests/plan/hand_made.h"
+#include "tests/support/catch.h"
+
+using namespace hand_made;
+
+namespace {
+
+const OpForm kIn = form("in"), kUp = form("up"), kBoth = form("both");
+
+Graph chain(unsigned length) {
+  Graph g;
+  NodeId x = g.add(kIn, {3});
+  for (unsigned k = 0; k < length; ++k) x = g.add(kUp, {3}, {x});
+  return g;
+}
+
+/// Asks for the plan of a chain; whether it was remembered.
+bool ask(PlanCache& cache, unsigned length) {
+  const std::size_t hits = cache.hits();
+  const Plan& plan = cache.plan(chain(length), 0, length + 1, plan_in_batches);
+  REQUIRE(plan.order.size() == length + 1);
+  return cache.hits() > hits;
+}
+
+}  // namespace
+
+TEST_CASE("where hashes meet, the plan goes that was not used for longest") {
+  PlanCache cache(std::size_t{1} << 20, 0);  // all at one place, which holds four
+  for (unsigned length = 20; length < 24; ++length)
+    for (int k = 0; k < 2; ++k) CHECK_FALSE(ask(cache, length));
+  CHECK(cache.plans() == 4);
+  CHECK(ask(cache, 20));
+  for (unsigned length = 30; length < 33; ++length) {
+    for (int k = 0; k < 2; ++k) CHECK_FALSE(ask(cache, length));
+    CHECK(cache.plans() == 4);
+    CHECK(ask(cache, 20));
+    CHECK(ask(cache, length));
+  }
+  for (unsigned length = 21; length < 24; ++length) CHECK_FALSE(ask(cache, length));
+}
+
+TEST_CASE("the bytes of what was replaced are free again") {
+  PlanCache cache(std::size_t{1} << 20, 0);
+  for (int k = 0; k < 2; ++k) ask(cache, 50);
+  const std::size_t one = cache.bytes();
+  REQUIRE(one > 0);
+  for (unsigned length = 51; length < 80; ++length) {
+    for (int k = 0; k < 2; ++k) ask(cache, length);
+    REQUIRE(cache.bytes() <= 4 * 2 * one);
+    REQUIRE(cache.plans() <= 4);
+  }
+  cache.release();
+  CHECK(cache.plans() == 0);
+  CHECK(cache.bytes() == 0);
+}
+
+TEST_CASE("where bytes are short, the plan goes that was not used for longest") {
+  PlanCache probe;
+  for (int k = 0; k < 2; ++k) ask(probe, 100);
+  PlanCache cache(probe.bytes() * 7 / 2);  // three fit
+  for (unsigned length = 98; length < 101; ++length)
+    while (!ask(cache, length)) continue;
+  for (int round = 0; round < 3; ++round) {
+    CHECK(ask(cache, 98));
+    // One that is new is kept once it has come a few times.
+    for (int k = 0; k < 40 && !ask(cache, 101 + static_cast<unsigned>(round)); ++k)
+      CHECK(cache.bytes() <= probe.bytes() * 7 / 2);
+    CHECK(ask(cache, 101 + static_cast<unsigned>(round)));
+    CHECK(ask(cache, 98));
+  }
+}
+
+TEST_CASE("a plan that is larger than the cache is not kept") {
+  PlanCache cache(100);
+  for (int k = 0; k < 60; ++k) {
+    CHECK_FALSE(ask(cache, 50));
+    REQUIRE(cache.bytes() == 0);
+    REQUIRE(cache.plans() == 0);
+  }
+}
+
+TEST_CASE("a plan is of the place where operands are listed, too") {
+  // The nodes from 2 on are the same; what is before them has other operands.
+  const auto make = [](bool two) {
+    Graph g;
+    g.add(kIn, {3});
+    if (two)
+      g.add(kBoth, {3}, {0, 0});
+    else
+      g.add(kUp, {3}, {0});
+    NodeId x = 1;
+    for (int k = 0; k < 10; ++k) x = g.add(kUp, {3}, {x});
+    return g;
+  };
+  PlanCache cache(std::size_t{1} << 20, 0);
+  for (int round = 0; round < 4; ++round)
+    for (const bool two : {false, true}) {
+      const Graph g = make(two);
+      const Plan& plan = cache.plan(g, 2, 12, plan_in_batches);
+      for (NodeId id = 2; id < 12; ++id) REQUIRE(plan.first_arg[id - 2] == g.nodes[id].first_arg);
+    }
+}

@@ -1,0 +1,163 @@
+// Values that are computed where their operands lie: only where nobody, forward or backward, needs
+// what was there.
+
+#include <algorithm>
+#include <vector>
+
+#include "dynet-like/base/random.h"
+#include "dynet-like/plan/plan.h"
+#include "tests/plan/check_steps.h"
+#include "tests/support/catch.h"
+
+using namespace hand_made;
+
+namespace {
+
+OpForm reading(const char* name, Reads reads, Kind kind = Kind::compute) {
+  OpForm f = form(name, kind);
+  f.reads = reads;
+  return f;
+}
+
+const OpForm kSource = form("source"), kParameter = form("parameter", Kind::parameter),
+             kRows = form("rows", Kind::lookup), kView = form("view", Kind::alias),
+             kNeither = reading("neither", Reads::nothing),
+             kOperands = reading("operands", Reads::inputs),
+             kValue = reading("value", Reads::output), kBoth = reading("both", Reads::both),
+             kInPlace = reading("in place", Reads::output_in_place),
+             kInPlaceToo = reading("in place too", Reads::output_in_place);
+
+/// Of nodes that are often used by one other only, as in a network.
+Graph network(std::uint64_t seed) {
+  static const OpForm* const kForms[] = {&kNeither, &kOperands, &kValue,      &kBoth,
+                                         &kInPlace, &kInPlace,  &kInPlaceToo, &kView};
+  const RandomStream random(seed);
+  std::uint64_t draws = 0;
+  const auto below = [&](std::uint64_t bound) { return random.bits(draws++) % bound; };
+  Graph g;
+  for (const OpForm* f : {&kSource, &kSource, &kParameter, &kRows}) g.add(*f, {5});
+  const auto n = static_cast<NodeId>(20 + below(60));
+  for (NodeId id = 4; id < n; ++id) {
+    const auto any = [&] {
+      return static_cast<NodeId>(below(3) ? id - 1 - below(std::min(id, 4u)) : below(id));
+    };
+    const OpForm& f = *kForms[below(std::size(kForms))];
+    const bool one = f.kind == Kind::alias || f.reads == Reads::output_in_place || below(2) == 0;
+    g.add(f, {5}, one ? std::vector<NodeId>{any()} : std::vector<NodeId>{any(), any()});
+  }
+  return g;
+}
+
+struct Memory {
+  const Graph& g;
+  const Plan& plan;
+  std::vector<NodeId> owner = std::vector<NodeId>(plan.extent, ~NodeId{0});
+
+  /// The node in whose memory a value is, or one before the plan.
+  NodeId root(NodeId id) const {
+    while (id >= plan.begin && g.nodes[id].form->kind == Kind::alias)
+      id = g.args[g.nodes[id].first_arg];
+    return id;
+  }
+  bool has_own(NodeId id) const {
+    return id >= plan.begin && plan.value[id - plan.begin] != Plan::kNoMemory;
+  }
+  bool holds(NodeId id) const {
+    const NodeId r = root(id);
+    if (!has_own(r)) return true;
+    const auto first = owner.begin() + static_cast<std::ptrdiff_t>(plan.value[r - plan.begin]);
+    return std::all_of(first, first + static_cast<std::ptrdiff_t>(g.nodes[r].dim.size()),
+                       [&](NodeId o) { return o == r; });
+  }
+  /// Runs the plan; returns how many values were computed over others.
+  std::size_t run() {
+    std::size_t over = 0;
+    for (const Step& s : plan.steps) {
+      const NodeId* ids = plan.order.data() + s.first;
+      for (std::uint32_t k = 0; k < s.count; ++k)
+        for (const NodeId a : g.args_of(g.nodes[ids[k]])) REQUIRE(holds(a));
+      for (std::uint32_t k = 0; k < s.count; ++k) {
+        if (!has_own(ids[k])) continue;
+        const auto first =
+            owner.begin() + static_cast<std::ptrdiff_t>(plan.value[ids[k] - plan.begin]);
+        over += *first != ~NodeId{0};
+        std::fill_n(first, g.nodes[ids[k]].dim.size(), ids[k]);
+      }
+    }
+    return over;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what backward reads is there at the end, and what is gone is said to be") {
+  std::size_t over = 0;
+  Plan plan;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    CAPTURE(seed);
+    const Graph g = network(seed);
+    const auto end = static_cast<NodeId>(g.nodes.size());
+    const NodeId begin = seed % 3 ? 0 : 10;
+    plan_in_batches(g, begin, end, plan);
+    REQUIRE(plan.order.size() == end - begin);
+    Memory memory{g, plan};
+    over += memory.run();
+    for (NodeId id = begin; id < end; ++id) {
+      const Node& n = g.nodes[id];
+      const Kind kind = n.form->kind;
+      CAPTURE(id);
+      REQUIRE(memory.has_own(id) ==
+              (kind == Kind::compute || (kind == Kind::lookup && n.dim.bd != 1)));
+      if (kind == Kind::compute) {
+        const Reads reads = n.form->reads;
+        if (reads_output(reads)) REQUIRE(memory.holds(id));
+        if (reads == Reads::inputs || reads == Reads::both)
+          for (const NodeId a : g.args_of(n)) REQUIRE(memory.holds(a));
+      }
+      const bool gone = !plan.gone.empty() && plan.gone[id - begin];
+      if (memory.has_own(id)) REQUIRE(gone != memory.holds(id));
+    }
+  }
+  CHECK(over > 100);
+}
+
+TEST_CASE("a batch is computed in place only if all of its nodes can be") {
+  Graph g;
+  std::vector<NodeId> xs, ys;
+  for (int k = 0; k < 4; ++k) xs.push_back(g.add(kSource, {5}));
+  for (const NodeId x : xs) ys.push_back(g.add(kNeither, {5}, {x}));
+  for (const NodeId y : {ys[0], ys[1], ys[2], ys[2]}) g.add(kInPlace, {5}, {y});
+  Plan plan;
+  plan_in_batches(g, 0, 12, plan);
+  Memory memory{g, plan};
+  CHECK(memory.run() == 0);
+  for (NodeId id = 0; id < 12; ++id) {
+    CHECK(memory.holds(id));
+    CHECK_FALSE((!plan.gone.empty() && plan.gone[id]));
+  }
+}
+
+TEST_CASE("a plan in batches is the same in the place of one that forgets") {
+  Graph g;
+  const OpForm sum = form("sum", Kind::compute, BatchRule::products(0));
+  const NodeId w = g.add(kParameter, {1024, 1024});
+  NodeId h = g.add(kSource, {1024});
+  for (int t = 0; t < 600; ++t) {
+    h = g.add(kValue, {1024}, {g.add(sum, {1024}, {w, h})});
+    g.add(kBoth, {1024}, {h});  // all of these are one batch, unless windows cut it
+  }
+  const auto end = static_cast<NodeId>(g.nodes.size());
+  Plan fresh, again;
+  plan_in_batches(g, 0, end, fresh);
+  plan_to_forget(g, 0, end, again);
+  CHECK(again.steps.size() > fresh.steps.size());
+  for (const NodeId from : {NodeId{0}, NodeId{601}}) {
+    plan_in_batches(g, from, end, fresh);
+    plan_in_batches(g, from, end, again);
+    check_steps(g, from, end, again);
+    CHECK(batches(again) == batches(fresh));
+    CHECK(again.extent == fresh.extent);
+    CHECK(again.gone.size() == fresh.gone.size());
+    plan_to_forget(g, 0, end, again);
+  }
+}

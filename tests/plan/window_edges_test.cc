@@ -1,0 +1,53 @@
+// Where a window ends, and what fills it.
+
+#include <vector>
+
+#include "dynet-like/plan/windows.h"
+#include "tests/plan/hand_made.h"
+#include "tests/support/catch.h"
+
+using namespace hand_made;
+
+namespace {
+
+const OpForm kIn = form("in"), kUp = form("up"), kParameter = form("parameter", Kind::parameter),
+             kView = form("view", Kind::alias);
+
+Graph chain(unsigned steps, unsigned size) {
+  Graph g;
+  NodeId x = g.add(kIn, {size});
+  for (unsigned t = 1; t < steps; ++t) x = g.add(kUp, {size}, {x});
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("a window ends behind the node that fills it, however large that is") {
+  const auto n = static_cast<unsigned>(Windows::kWindow);
+  const Graph g = chain(64, n);
+  const Windows windows(g, 0, 64);
+  CHECK(windows.end_of(0) == 2);
+  CHECK(windows.end_of(10) == 12);
+  CHECK(windows.end_of(62) == 64);
+  const Graph huge = chain(4, 16 * n);
+  CHECK(Windows(huge, 0, 4).end_of(0) == 1);
+  CHECK(Windows(huge, 0, 4).end_of(3) == 4);
+}
+
+TEST_CASE("what has no memory of its own fills no window") {
+  Graph small;  // half of what is large, and much more in views
+  const NodeId p = small.add(kParameter, {1u << 22});
+  for (unsigned k = 0; k < 400; ++k) small.add(kView, {1u << 22}, {p});
+  for (unsigned k = 0; k < 16; ++k) small.add(kIn, {1u << 18});
+  CHECK(Windows(small, 0, 417).end_of(0) == 417);
+
+  Graph large;
+  NodeId x = large.add(kIn, {1u << 18});
+  for (unsigned k = 0; k < 200; ++k) {
+    x = large.add(kUp, {1u << 18}, {x});
+    large.add(kView, {1u << 18}, {x});
+    large.add(kParameter, {1u << 18});
+  }
+  // Five values are more than a window holds; each has two nodes without memory behind it.
+  CHECK(Windows(large, 0, 601).end_of(0) == 1 + 3 * 3 + 1);
+}
