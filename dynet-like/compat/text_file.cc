@@ -261,10 +261,9 @@ class TextFileSaver::Output {
     std::filesystem::resize_file(filename_, size_, ignored);
   }
 
-  void write(ParameterStorage& p, const std::string& name, GradientLane* gradients) {
+  void write(ParameterStorage& p, const std::string& name) {
     p.settle_all();
-    const std::string text =
-        text_of(p.is_lookup, name, p.full_dim(), p.values, gradient_of(p, gradients));
+    const std::string text = text_of(p.is_lookup, name, p.full_dim(), p.values, gradient_of(p));
     file_ ? file_->write(text) : void(stream_ << text);
   }
   void commit() {
@@ -309,9 +308,8 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
   const std::size_t strip = key.empty() ? 0 : model.get_fullname().size();
   const std::string prefix = key.empty() ? "" : with_slash(key);
   save_all([&](Output& out) {
-    GradientLane* gradients = model.bank().gradients.merge();
     const auto write = [&](const ParameterHandle& p) {
-      out.write(p.get_storage(), prefix + p.get_fullname().substr(strip), gradients);
+      out.write(p.get_storage(), prefix + p.get_fullname().substr(strip));
     };
     for (const Parameter& p : model.parameters_list()) write(p);
     for (const LookupParameter& p : model.lookup_parameters_list()) write(p);
@@ -320,8 +318,7 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
 
 void TextFileSaver::save_one(const ParameterHandle& p, const std::string& key) {
   ParameterStorage& s = p.get_storage();
-  save_all(
-      [&](Output& out) { out.write(s, key.empty() ? s.name : key, s.bank->gradients.merge()); });
+  save_all([&](Output& out) { out.write(s, key.empty() ? s.name : key); });
 }
 
 void TextFileSaver::save(const Parameter& p, const std::string& key) { save_one(p, key); }
