@@ -50,7 +50,7 @@ void with_rows(const T* a, bool a_moves, const T* b, bool b_moves, F&& f) {
 template <class T, class F>
 void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
   if (moves) {
-    each_vector<T>(n, [&](std::size_t at, auto part) { put(add, to + at, v(at, part), part); });
+    each_vector<T>(n, [=](std::size_t at, auto part) { put(add, to + at, v(at, part), part); });
     return;
   }
   alignas(64) T piece[kBuffer];
@@ -137,8 +137,9 @@ void Binary<F>::forward(const Batch<T>& b) {
     loop.each([&](std::size_t first, const auto& offset) {
       with_rows(p + offset[0], loop.moves[0], q + offset[1], loop.moves[1],
                 [&](const auto& u, const auto& v) {
-                  each_vector<T>(loop.inner, [&](std::size_t at, auto part) {
-                    Lanes<T>::store(y + first + at, F::value(u(at, part), v(at, part)), part);
+                  T* const to = y + first;
+                  each_vector<T>(loop.inner, [=](std::size_t at, auto part) {
+                    Lanes<T>::store(to + at, F::value(u(at, part), v(at, part)), part);
                   });
                 });
     });
@@ -165,8 +166,9 @@ void Binary<F>::backward(const GradientBatch<T>& b) {
       loop.each([&](std::size_t first, const auto& offset) {
         with_rows(p + offset[0], loop.moves[0], q + offset[1], loop.moves[1],
                   [&](const auto& u, const auto& v) {
-                    const auto slopes = [&](std::size_t at, auto part) {
-                      const auto g = Lanes<T>::load(dy + first + at, part);
+                    const T* const from = dy + first;
+                    const auto slopes = [=](std::size_t at, auto part) {
+                      const auto g = Lanes<T>::load(from + at, part);
                       const auto a = [&] { return u(at, part); };
                       const auto c = [&] { return v(at, part); };
                       return k == 0 ? F::slope_a(g, a, c) : F::slope_b(g, a, c);
@@ -216,13 +218,15 @@ void sum_forward(const Batch<T>& b) {
     }
     sum_operands(b, i, [](const auto& x) { return x; });
     if (scale == T(1)) continue;
-    bool in_range = true;
-    for (std::size_t j = 0; j < n; ++j) {
-      y[j] *= scale;
-      in_range &= std::abs(y[j]) <= std::numeric_limits<T>::max();
-    }
+    typename Lanes<T>::V nothing{};  // but NaN where an average is not finite
+    each_vector<T>(n, [&](std::size_t at, auto part) {
+      const auto v = Lanes<T>::load(y + at, part) * scale;
+      nothing += v * T(0);
+      Lanes<T>::store(y + at, v, part);
+    });
     // The sum may be too large for T where the average is not.
-    if (!in_range) sum_operands(b, i, [scale](const auto& x) { return x * scale; });
+    if (std::isnan(Lanes<T>::template sums<1>(&nothing)[0]))
+      sum_operands(b, i, [scale](const auto& x) { return x * scale; });
   }
 }
 

@@ -228,6 +228,7 @@ Sigmoid<V> sigmoid(V z) {
 }
 /// Of a z.
 inline Sigmoid<Floats> sigmoid(Floats z, float a) {
+  if (a == 1) return sigmoid(z);
   const Product t = exact_product(z, Floats{} + a);
   return sigmoid_of(t.p, exp(-absolute(t.p), t.p < 0.0f ? t.rest : -t.rest));
 }

@@ -12,7 +12,7 @@ namespace {
 /// Standard normal draws of RandomStream::normal, `use(at, length, z)` piece by piece.
 template <class Use>
 void over_normals(const RandomStream& stream, std::size_t n, Use use) {
-  constexpr std::size_t kPiece = 256;
+  constexpr std::size_t kPiece = 256, kVector = 8;
   alignas(64) double u[kPiece], v[kPiece];
   for (std::size_t at = 0; at < n; at += kPiece) {
     const std::size_t length = std::min(kPiece, n - at);
@@ -21,8 +21,12 @@ void over_normals(const RandomStream& stream, std::size_t n, Use use) {
       u[k] = open_uniform(bits);
       v[k] = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
     }
-    array(u, length) =
-        (-2.0 * array(u, length).log()).sqrt() * (6.283185307179586 * array(v, length)).cos();
+    // Whole vectors, so that a draw does not depend on how many there are.
+    const std::size_t whole = (length + kVector - 1) / kVector * kVector;
+    std::fill(u + length, u + whole, 0.5);
+    std::fill(v + length, v + whole, 0.0);
+    array(u, whole) =
+        (-2.0 * array(u, whole).log()).sqrt() * (6.283185307179586 * array(v, whole)).cos();
     use(at, length, static_cast<const double*>(u));
   }
 }
