@@ -115,17 +115,17 @@ TEST_CASE("sums of products are made in one order on the device, in batches or n
     for (const bool batched : {false, true}) {
       ComputationGraph g(batched);
       g.set_device(gpu());
-      std::vector<Expression> all;
+      std::vector<Expression> all, w;
+      for (const Parameter& one : p) w.push_back(parameter(g, one));
       for (unsigned s = 0; s < 5; ++s) {
         Expression h = constant(g, {1}, 0.1f * static_cast<float>(s));
         for (unsigned t = 0; t < 4 + s % 2; ++t) {
-          std::vector<Expression> terms = {parameter(g, p[3])};
+          std::vector<Expression> terms = {w[3]};
           for (unsigned k = 0; k < 3; ++k) {
-            terms.push_back(parameter(g, p[k]));
-            terms.push_back(k == place ? h
-                                       : constant(g, {1}, 0.3f * static_cast<float>(s + t + k)));
+            terms.push_back(w[k]);
+            terms.push_back(k == place ? h : input(g, 0.3f * static_cast<float>(s + t + k)));
           }
-          terms.insert(terms.end(), {terms[2 * place + 1], h});
+          terms.insert(terms.end(), {w[place], h});
           all.push_back(h = affine_transform(terms));
         }
       }

@@ -226,16 +226,17 @@ TEST_CASE("graphs that run in windows have the same bits however they are run (s
   for (unsigned order = 0; order < 3; ++order) {
     CAPTURE(order);
     CHECK(ways_that_differ([&](ComputationGraph& g) {
+            const Expression u = parameter(g, U), w = parameter(g, W), v = parameter(g, V),
+                             bias = parameter(g, b);
             Expressions all;
             Expression h = some(g, Dim({kSize}, kBatch), 1), below = h;
             const Expression x = some(g, Dim({kSize}, kBatch), 2);
             for (unsigned t = 0; t < kSteps; ++t) {
               // Two layers, one of which the other waits for.
-              below = tanh(affine_transform({parameter(g, b), parameter(g, V), below}));
-              std::vector<Expressions> terms = {
-                  {parameter(g, W), below}, {parameter(g, U), h}, {parameter(g, V), x}};
+              below = tanh(affine_transform({bias, v, below}));
+              std::vector<Expressions> terms = {{w, below}, {u, h}, {v, x}};
               std::rotate(terms.begin(), terms.begin() + order, terms.end());
-              Expressions sum = {parameter(g, b)};
+              Expressions sum = {bias};
               for (const Expressions& e : terms) sum.insert(sum.end(), e.begin(), e.end());
               h = tanh(affine_transform(sum));
               if (t % 20 == 19) all.push_back(h);
@@ -307,15 +308,16 @@ TEST_CASE("sums of products have the same bits wherever the recurrent product st
                    B = pc.add_parameters({n, size.columns});
         CHECK(
             ways_that_differ([&](ComputationGraph& g) {
+              const Expression u = parameter(g, U), w = parameter(g, W), v = parameter(g, V),
+                               start = parameter(g, first_bias ? b : B);
               Expressions all;
               for (unsigned s = 0; s < size.samples; ++s) {
                 Expression h = some(g, Dim({n, size.columns}, size.batch), s);
                 for (unsigned t = 0; t < 3; ++t) {
                   const Expression x = some(g, Dim({inner, size.columns}, size.batch), 99 * t + s),
                                    y = some(g, Dim({2, size.columns}, size.batch), 77 * t + s);
-                  Expressions terms = {parameter(g, first_bias ? b : B), parameter(g, W), x,
-                                       parameter(g, V), y};
-                  const Expressions own = {parameter(g, U), h};
+                  Expressions terms = {start, w, x, v, y};
+                  const Expressions own = {u, h};
                   // Before, between or behind the others, and twice.
                   for (const unsigned at : {recurrent % 3, recurrent / 3 * 3})
                     terms.insert(terms.begin() + 1 + 2 * std::min(at, 2u), own.begin(), own.end());
