@@ -72,9 +72,6 @@ decltype(auto) with_memory(const char* verb, const std::string& path, Work work)
     out_of_memory(verb, path);
   } catch (const std::length_error&) {
     out_of_memory(verb, path);
-  } catch (const OutOfMemoryError& e) {
-    if (std::string_view(e.what()).starts_with("cannot ")) throw;  // it names the file already
-    out_of_memory(verb, path);
   }
 }
 
