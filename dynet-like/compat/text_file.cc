@@ -1,14 +1,15 @@
 #include "dynet-like/compat/text_file.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
@@ -108,33 +109,31 @@ class Reader {
   /// All tensors for which `wanted(name, is_table)` holds.
   template <class Wanted>
   std::vector<SavedText> read(Wanted wanted) {
-    return io_detail::with_memory("load", filename_, [&] {
-      std::vector<SavedText> all;
-      next_line();
-      while (more_) {
-        if (is_blank()) {
-          next_line();
-          continue;
-        }
-        bool has_gradient = false;
-        SavedText t = header(has_gradient);
-        const bool keep = wanted(t.name, t.is_table);
-        const std::size_t n = t.dim.size();
-        std::vector<float> numbers;
-        for (next_line(); more_ && !line_.starts_with('#'); next_line())
-          if (keep) read_numbers(numbers);
-        if (!keep) continue;
-        if (numbers.size() != (has_gradient ? 2 * n : n))
-          fail(t.line, t.name + " " + to_string(t.dim) + " needs " +
-                           std::to_string(has_gradient ? 2 * n : n) + " numbers, got " +
-                           std::to_string(numbers.size()));
-        t.gradient.assign(numbers.begin() + static_cast<std::ptrdiff_t>(n), numbers.end());
-        numbers.resize(n);
-        t.values = std::move(numbers);
-        all.push_back(std::move(t));
+    std::vector<SavedText> all;
+    next_line();
+    while (more_) {
+      if (is_blank()) {
+        next_line();
+        continue;
       }
-      return all;
-    });
+      bool has_gradient = false;
+      SavedText t = header(has_gradient);
+      const bool keep = wanted(t.name, t.is_table);
+      const std::size_t n = t.dim.size();
+      std::vector<float> numbers;
+      for (next_line(); more_ && !line_.starts_with('#'); next_line())
+        if (keep) read_numbers(numbers);
+      if (!keep) continue;
+      if (numbers.size() != (has_gradient ? 2 * n : n))
+        fail(t.line, t.name + " " + to_string(t.dim) + " needs " +
+                         std::to_string(has_gradient ? 2 * n : n) + " numbers, got " +
+                         std::to_string(numbers.size()));
+      t.gradient.assign(numbers.begin() + static_cast<std::ptrdiff_t>(n), numbers.end());
+      numbers.resize(n);
+      t.values = std::move(numbers);
+      all.push_back(std::move(t));
+    }
+    return all;
   }
 
   [[noreturn]] void fail(std::size_t line, const std::string& why) const {
@@ -229,10 +228,12 @@ SavedText find(Reader& in, const std::string& name, bool is_table) {
 }
 
 void populate_one(const std::string& filename, ParameterStorage& p, const std::string& key) {
-  Reader in(filename);
-  SavedText t = find(in, key.empty() ? p.name : key, p.is_lookup);
-  check_fits(in, t, p);
-  store(t, p);
+  io_detail::with_memory("load", filename, [&] {
+    Reader in(filename);
+    SavedText t = find(in, key.empty() ? p.name : key, p.is_lookup);
+    check_fits(in, t, p);
+    store(t, p);
+  });
 }
 
 }  // namespace
@@ -248,17 +249,16 @@ class TextFileSaver::Output {
     }
     stream_.open(filename, std::ios::app | std::ios::binary);
     if (!stream_) fail("cannot be written");
-    std::error_code unknown;
-    size_ = std::filesystem::file_size(filename, unknown);
-    regular_ = !unknown;
+    struct stat info = {};
+    regular_ = ::stat(filename.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+    size_ = info.st_size;
   }
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output() {
     if (committed_ || file_ || !regular_) return;
     stream_.close();
-    std::error_code ignored;
-    std::filesystem::resize_file(filename_, size_, ignored);
+    static_cast<void>(::truncate(filename_.c_str(), size_) == 0);
   }
 
   void write(ParameterStorage& p, const std::string& name) {
@@ -281,16 +281,15 @@ class TextFileSaver::Output {
   const std::string& filename_;
   std::optional<NewFile> file_;
   std::ofstream stream_;
-  std::uintmax_t size_ = 0;  // before
+  off_t size_ = 0;  // before
   bool regular_ = false, committed_ = false;
 };
 
 TextFileSaver::TextFileSaver(const std::string& filename, bool append) : filename_(filename) {
   // Into a pipe or a terminal as into any stream.
-  const auto type = std::filesystem::status(filename).type();
-  using std::filesystem::file_type;
-  replaces_ = !append && (type == file_type::regular || type == file_type::directory ||
-                          type == file_type::not_found);
+  struct stat info = {};
+  replaces_ = !append && (::stat(filename.c_str(), &info) != 0 || S_ISREG(info.st_mode) ||
+                          S_ISDIR(info.st_mode));
   const Output writable(filename, replaces_);
 }
 
@@ -326,30 +325,32 @@ void TextFileSaver::save(const Parameter& p, const std::string& key) { save_one(
 void TextFileSaver::save(const LookupParameter& p, const std::string& key) { save_one(p, key); }
 
 void TextFileLoader::populate(ParameterCollection& model, const std::string& key) {
-  Reader in(filename_);
-  const std::string prefix = key.empty() ? "" : with_slash(key);
-  auto saved = in.read(
-      [&](const std::string& name, bool) { return name.compare(0, prefix.size(), prefix) == 0; });
-  std::vector<ParameterStorage*> parameters, tables;
-  for (const Parameter& p : model.parameters_list()) parameters.push_back(&p.get_storage());
-  for (const LookupParameter& p : model.lookup_parameters_list())
-    tables.push_back(&p.get_storage());
-  const auto count = [&](bool table) {
-    return static_cast<std::size_t>(std::count_if(
-        saved.begin(), saved.end(), [=](const SavedText& t) { return t.is_table == table; }));
-  };
-  if (count(false) != parameters.size() || count(true) != tables.size())
-    in.fail(0, "holds " + std::to_string(count(false)) + " parameters and " +
-                   std::to_string(count(true)) + " tables" +
-                   (prefix.empty() ? "" : " under " + prefix) + ", the model has " +
-                   std::to_string(parameters.size()) + " and " + std::to_string(tables.size()));
-  for (const bool storing : {false, true}) {
-    std::size_t next[2] = {0, 0};
-    for (SavedText& t : saved) {
-      ParameterStorage& p = *(t.is_table ? tables : parameters)[next[t.is_table]++];
-      storing ? store(t, p) : check_fits(in, t, p);
+  io_detail::with_memory("load", filename_, [&] {
+    Reader in(filename_);
+    const std::string prefix = key.empty() ? "" : with_slash(key);
+    auto saved = in.read(
+        [&](const std::string& name, bool) { return name.compare(0, prefix.size(), prefix) == 0; });
+    std::vector<ParameterStorage*> parameters, tables;
+    for (const Parameter& p : model.parameters_list()) parameters.push_back(&p.get_storage());
+    for (const LookupParameter& p : model.lookup_parameters_list())
+      tables.push_back(&p.get_storage());
+    const auto count = [&](bool table) {
+      return static_cast<std::size_t>(std::count_if(
+          saved.begin(), saved.end(), [=](const SavedText& t) { return t.is_table == table; }));
+    };
+    if (count(false) != parameters.size() || count(true) != tables.size())
+      in.fail(0, "holds " + std::to_string(count(false)) + " parameters and " +
+                     std::to_string(count(true)) + " tables" +
+                     (prefix.empty() ? "" : " under " + prefix) + ", the model has " +
+                     std::to_string(parameters.size()) + " and " + std::to_string(tables.size()));
+    for (const bool storing : {false, true}) {
+      std::size_t next[2] = {0, 0};
+      for (SavedText& t : saved) {
+        ParameterStorage& p = *(t.is_table ? tables : parameters)[next[t.is_table]++];
+        storing ? store(t, p) : check_fits(in, t, p);
+      }
     }
-  }
+  });
 }
 
 void TextFileLoader::populate(Parameter& p, const std::string& key) {
@@ -361,58 +362,66 @@ void TextFileLoader::populate(LookupParameter& p, const std::string& key) {
 }
 
 Parameter TextFileLoader::load_param(ParameterCollection& model, const std::string& key) {
-  Reader in(filename_);
-  SavedText t = find(in, key, false);
-  const Parameter p = model.add_parameters(t.dim, ParameterInitConst(0));
-  store(t, p.get_storage());
-  return p;
+  return io_detail::with_memory("load", filename_, [&] {
+    Reader in(filename_);
+    SavedText t = find(in, key, false);
+    const Parameter p = model.add_parameters(t.dim, ParameterInitConst(0));
+    store(t, p.get_storage());
+    return p;
+  });
 }
 
 LookupParameter TextFileLoader::load_lookup_param(ParameterCollection& model,
                                                   const std::string& key) {
-  Reader in(filename_);
-  SavedText t = find(in, key, true);
-  Dim row = t.dim;
-  const unsigned rows = row.d[row.nd - 1];
-  row.resize(row.nd - 1);
-  const LookupParameter p = model.add_lookup_parameters(rows, row, ParameterInitConst(0));
-  store(t, p.get_storage());
-  return p;
+  return io_detail::with_memory("load", filename_, [&] {
+    Reader in(filename_);
+    SavedText t = find(in, key, true);
+    Dim row = t.dim;
+    const unsigned rows = row.d[row.nd - 1];
+    row.resize(row.nd - 1);
+    const LookupParameter p = model.add_lookup_parameters(rows, row, ParameterInitConst(0));
+    store(t, p.get_storage());
+    return p;
+  });
 }
 
 std::vector<NamedTensor> read_text_tensors(const std::string& filename, const FileSystem* files) {
-  Reader in(filename, files);
-  std::vector<NamedTensor> all;
-  for (const SavedText& t : in.read([](const std::string&, bool) { return true; })) {
-    SavedTensor s;
-    s.name = t.name;
-    s.is_lookup = t.is_table;
-    s.sizes.assign(t.dim.d, t.dim.d + t.dim.nd);
-    if (t.is_table) {
-      s.rows = s.sizes.back();
-      s.sizes.pop_back();
+  return io_detail::with_memory("load", filename, [&] {
+    Reader in(filename, files);
+    std::vector<NamedTensor> all;
+    for (const SavedText& t : in.read([](const std::string&, bool) { return true; })) {
+      SavedTensor s;
+      s.name = t.name;
+      s.is_lookup = t.is_table;
+      s.sizes.assign(t.dim.d, t.dim.d + t.dim.nd);
+      if (t.is_table) {
+        s.rows = s.sizes.back();
+        s.sizes.pop_back();
+      }
+      all.push_back(to_named_tensor(s, t.values.data()));
     }
-    all.push_back(to_named_tensor(s, t.values.data()));
-  }
-  return all;
+    return all;
+  });
 }
 
 void write_text_tensors(const std::string& filename, const std::vector<NamedTensor>& tensors,
                         const SaveOptions& options) {
-  NewFile file(filename, options.files);
-  try {
-    for (const NamedTensor& t : tensors) {
-      const auto [saved, values] = to_saved_tensor(t);
-      std::vector<long> sizes(saved.sizes.begin(), saved.sizes.end());
-      if (saved.is_lookup) sizes.push_back(static_cast<long>(saved.rows));
-      file.write(text_of(saved.is_lookup, saved.name, Dim(sizes), values.data()));
+  io_detail::with_memory("save", filename, [&] {
+    NewFile file(filename, options.files);
+    try {
+      for (const NamedTensor& t : tensors) {
+        const auto [saved, values] = to_saved_tensor(t);
+        std::vector<long> sizes(saved.sizes.begin(), saved.sizes.end());
+        if (saved.is_lookup) sizes.push_back(static_cast<long>(saved.rows));
+        file.write(text_of(saved.is_lookup, saved.name, Dim(sizes), values.data()));
+      }
+      file.commit();
+    } catch (const FileError& e) {
+      const std::string why = e.what();
+      if (why.starts_with("cannot save")) throw;
+      file.fail(why);
     }
-    file.commit();
-  } catch (const FileError& e) {
-    const std::string why = e.what();
-    if (why.starts_with("cannot save")) throw;
-    file.fail(why);
-  }
+  });
 }
 
 void save_dynet_model(const std::string& filename, const ParameterCollection* model) {

@@ -235,6 +235,8 @@ LoadReport store_tensors(const std::string& origin, const std::vector<NamedTenso
       loading.add(pc, std::move(in));
       if (const std::string problem = loading.problem(); !problem.empty())
         throw FileError("it does not fit: " + problem);
+    } catch (const OutOfMemoryError&) {  // of the memory for values, which knows no file
+      io_detail::out_of_memory("load", origin);
     } catch (const FileError& e) {
       throw FileError("cannot load " + printable(origin + ": " + e.what()));
     }

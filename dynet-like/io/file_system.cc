@@ -1,5 +1,6 @@
 #include "dynet-like/io/file_system.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -9,8 +10,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <filesystem>
-#include <system_error>
+#include <memory>
+#include <string_view>
 
 namespace dynet {
 namespace {
@@ -91,10 +92,15 @@ void FileSystem::unmap(const char* bytes, std::size_t n) const {
 }
 
 int FileSystem::list(const std::string& folder, std::vector<std::string>& names) const {
-  std::error_code error;
-  std::filesystem::directory_iterator i(folder, error), end;
-  for (; !error && i != end; i.increment(error)) names.push_back(i->path().filename().string());
-  return error ? -error.value() : 0;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), &::closedir);
+  if (!open) return -errno;
+  while (true) {
+    errno = 0;
+    const dirent* const entry = ::readdir(open.get());
+    if (!entry) return -errno;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
 }
 
 }  // namespace dynet

@@ -309,7 +309,11 @@ void Loading::read(const ModelFile& file) {
     for (const SavedTensor& t : g.tensors) {
       const auto [first, last] = wanted.equal_range(t.data.number);
       if (first == last) file.verify(t.data);
-      for (auto i = first; i != last; ++i) i->second->read(file, t.data);
+      try {
+        for (auto i = first; i != last; ++i) i->second->read(file, t.data);
+      } catch (const OutOfMemoryError&) {  // of the memory for values, which knows no file
+        io_detail::out_of_memory("load", file.path());
+      }
     }
   reads_.clear();
 }

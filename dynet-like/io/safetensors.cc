@@ -174,6 +174,42 @@ HeaderReader read_header(std::string_view header, std::uint64_t size) {
   return reader;
 }
 
+std::string json_text(const std::string& text) { return json(text).dump(); }
+
+// Written without a tree of values: nlohmann's cannot be destroyed when memory has run out.
+std::string header_of(const std::vector<NamedTensor>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  std::string header = "{";
+  const auto name = [&](const std::string& text) {
+    if (header.back() != '{') header += ',';
+    header += json_text(text) + ':';
+  };
+  if (!metadata.empty()) {
+    name(kMetadata);
+    header += '{';
+    for (const auto& [key, text] : metadata) {
+      name(key);
+      header += json_text(text);
+    }
+    header += '}';
+  }
+  std::set<std::string_view> seen;
+  std::uint64_t at = 0;
+  for (const NamedTensor& t : tensors) {
+    if (t.name == kMetadata || !seen.insert(t.name).second)
+      throw FileError("the name " + quoted_printable(t.name) + " cannot be written" +
+                      (t.name == kMetadata ? "" : " twice"));
+    name(t.name);
+    header += std::string("{\"dtype\":\"") + type_name(t.type) + "\",\"shape\":[";
+    for (std::size_t i = 0; i < t.shape.size(); ++i)
+      header += (i ? "," : "") + std::to_string(t.shape[i]);
+    const std::uint64_t end = at + t.bytes.size();
+    header += "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(end) + "]}";
+    at = end;
+  }
+  return header + '}';
+}
+
 }  // namespace
 
 std::vector<NamedTensor> read_safetensors(const std::string& path,
@@ -208,20 +244,11 @@ void write_safetensors(const std::string& path, const std::vector<NamedTensor>& 
                        const SaveOptions& options) {
   io_detail::with_memory("save", path, [&] {
     NewFile file(path, options.files);
-    json all = json::object();
-    if (!metadata.empty()) all[kMetadata] = metadata;
-    std::uint64_t at = 0;
-    for (const NamedTensor& t : tensors) {
-      if (t.name == kMetadata || all.contains(t.name))
-        file.fail("the name " + quoted_printable(t.name) + " cannot be written" +
-                  (t.name == kMetadata ? "" : " twice"));
-      const std::uint64_t end = at + t.bytes.size();
-      all[t.name] = {{"dtype", type_name(t.type)}, {"shape", t.shape}, {"data_offsets", {at, end}}};
-      at = end;
-    }
     std::string header;
     try {
-      header = all.dump();
+      header = header_of(tensors, metadata);
+    } catch (const FileError& e) {
+      file.fail(e.what());
     } catch (const json::exception&) {
       file.fail("a name or the metadata are no UTF-8");
     }

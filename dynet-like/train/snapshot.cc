@@ -159,6 +159,11 @@ void Trainer::restore(TrainerSnapshot&& s) {
     (p.is_lookup ? tables : dense)[p.index] = std::move(e.arrays);
   }
   const std::vector<Field> mine = fields();
+  std::vector<double> values;
+  for (const Field& f : mine) {
+    const auto saved = s.numbers.find(f.name);
+    values.push_back(saved != s.numbers.end() ? saved->second : f.if_missing.value());
+  }
   look_back();
   late_error_.clear();
   forget_state();
@@ -166,12 +171,9 @@ void Trainer::restore(TrainerSnapshot&& s) {
   swapped_ = false;
   dense_.swap(dense);
   tables_.swap(tables);
-  for (const Field& f : mine) {
-    const auto saved = s.numbers.find(f.name);
-    const double number = saved != s.numbers.end() ? saved->second : f.if_missing.value();
-    std::visit([=](auto* x) { *x = static_cast<std::remove_reference_t<decltype(*x)>>(number); },
-               f.value);
-  }
+  for (std::size_t i = 0; i < mine.size(); ++i)  // nothing here takes memory
+    std::visit([&](auto* x) { *x = static_cast<std::remove_reference_t<decltype(*x)>>(values[i]); },
+               mine[i].value);
 }
 
 // Words and numbers, separated by white space:

@@ -236,9 +236,11 @@ TEST_CASE("every reader without memory says which file it was") {
   const std::string model_path = folder / "m.model", vectors = folder / "m.vec";
   check(model_path, [&] { read_text_tensors(model_path); });
   const std::vector<float> values = model.values();
-  check(model_path, [&] { TextFileLoader(model_path).populate(model.pc); });
+  TextFileLoader loader(model_path);
+  check(model_path, [&] { loader.populate(model.pc); });
   CHECK(model.values() == values);
-  check(folder / "m.npz", [&] { load_npz(folder / "m.npz", model.pc); });
+  const std::string npz = folder / "m.npz";
+  check(npz, [&] { load_npz(npz, model.pc); });
   Dict words({"cat"});
   ParameterCollection pc;
   LookupParameter table = pc.add_lookup_parameters(1, {2}, "E");
