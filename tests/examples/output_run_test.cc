@@ -81,6 +81,9 @@ TEST_CASE("Output: a file takes the place of the old one when it is whole") {
     desk.refuses("mkdir folder; apply -i in -o folder; r=$?; rmdir folder; exit $r", 1,
                  "cannot save folder: ");
     desk.refuses("apply -i in -o in/out", 1, "cannot save in/out: ");
+    desk.refuses("apply -i in -o " + std::string(256, 'o'), 1, "File name too long");
+    desk.refuses("ln -s loop loop; apply -i in -o loop; r=$?; rm loop; exit $r", 1,
+                 "cannot save loop: Too many levels of symbolic links");
     desk.refuses("apply -i none -o out", 1, "cannot open none");
     desk.refuses("apply -i / -o out", 1, "is it a directory?");
     desk.refuses("p " + each.command + " -m none -i in -o out", 1, "none");

@@ -181,6 +181,21 @@ TEST_CASE("Program: files that are one") {
   CHECK(error({"-o", folder.path("")}, {{"-i", folder.path("")}}) == "no error");
 }
 
+TEST_CASE("Program: names that no file can have") {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& name) {
+    return error_from([&] { require_possible(folder.path(name)); });
+  };
+  std::filesystem::create_symlink("loop", folder.path("loop"));
+  std::filesystem::create_symlink(std::string(256, 'x'), folder.path("long"));
+  CHECK(contains(error("loop"), "cannot save " + folder.path("loop") + ": Too many levels"));
+  CHECK(contains(error("long"), ": File name too long"));
+  CHECK(contains(error(std::string(256, 'x')), ": File name too long"));
+  for (const std::string& possible :
+       {std::string(255, 'x'), std::string("no/folder"), folder.write("file", ""), std::string()})
+    CHECK(error(possible) == "no error");
+}
+
 TEST_CASE("Program: files that were begun go when the program is interrupted") {
   const TemporaryFolder folder;
   const auto count = [&] {

@@ -135,6 +135,8 @@ TEST_CASE("Train: what cannot be saved is said before the work") {
     refused("/proc/model", "cannot save /proc/model: ");
     refused(longest.substr(0, 250), "File name too long");
     refused(longest, "File name too long");
+    desk.must("ln -s loop loop");
+    refused("loop", "cannot save loop: Too many levels of symbolic links");
   }
 }
 

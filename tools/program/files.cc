@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
+#include "dynet-like/base/errors.h"
 #include "tools/program/errors.h"
 
 namespace program {
@@ -49,6 +51,12 @@ void require_different(const NamedFile& written, const std::vector<NamedFile>& r
     throw UsageError(text_of(written, Use::kWritten) + " and " + text_of(file, Use::kRead) +
                      " are the same file, which would be lost");
   }
+}
+
+void require_possible(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) == 0 || (errno != ENAMETOOLONG && errno != ELOOP)) return;
+  throw dynet::FileError("cannot save " + path + ": " + std::generic_category().message(errno));
 }
 
 std::optional<int> descriptor_of(const std::string& path) {

@@ -18,6 +18,10 @@ struct NamedFile {
 /// may be both.
 void require_different(const NamedFile& written, const std::vector<NamedFile>& read);
 
+/// Throws dynet::FileError if no file can have this name, which a file that is written beside it
+/// would find out when it is whole: one that is too long, or links that lead nowhere.
+void require_possible(const std::string& path);
+
 /// The descriptor of this process that the path stands for, as /dev/stdout and /dev/fd/3 do and
 /// links to these.
 std::optional<int> descriptor_of(const std::string& path);

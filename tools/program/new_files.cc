@@ -106,7 +106,11 @@ void rehearse(const std::function<void(const dynet::SaveOptions&)>& save) {
 
 void remove_new_files() noexcept {
   for (std::atomic<char*>& slot : begun) {
-    if (const char* name = slot.exchange(nullptr)) ::unlink(name);
+    // Taken out meanwhile, so that no other thread frees it; handlers must not free it either.
+    char* const name = slot.exchange(nullptr);
+    if (name == nullptr) continue;
+    ::unlink(name);
+    slot.store(name);
   }
 }
 

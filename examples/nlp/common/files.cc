@@ -67,6 +67,7 @@ OutputFile::OutputFile(const program::NamedFile& file,
   const std::optional<int> descriptor = program::descriptor_of(path);
   if (path == "-" || descriptor == STDOUT_FILENO) return;
   if (!descriptor && !program::is_device(path)) {
+    program::require_possible(path);
     file_ = std::make_unique<dynet::NewFile>(path, &program::files());
     return;
   }

@@ -60,6 +60,7 @@ bool look_at(const Target& target, const std::string& program) {
 }
 
 void require_writable(const std::string& path) {
+  program::require_possible(path);
   const dynet::NewFile can_be_begun(path, &program::files());
 }
 
