@@ -33,11 +33,11 @@ class File:
         self.lines = {}
         self.branches = {}
 
-    def add(self, line):
+    def add(self, line, copies):
         number = line["line_number"]
         self.lines[number] = self.lines.get(number, 0) + line["count"]
-        ways = decisions(line["branches"])
-        if not ways:
+        ways = folded(decisions(line["branches"]), copies)
+        if len(ways) < 2:
             return
         known = self.branches.setdefault(number, [])
         known.extend([0] * (len(ways) - len(known)))
@@ -70,7 +70,23 @@ def decisions(branches):
         if not branches[k]["throw"]:
             ways.append(branches[k]["count"])
         k += 1
-    return ways if len(ways) > 1 else []
+    return ways
+
+
+def folded(ways, copies):
+    """Of a template the ways of all its copies come behind each other: they are added up."""
+    each = len(ways) // copies
+    return ways if len(ways) % copies else [sum(ways[k::each]) for k in range(each)]
+
+
+def copies_of(functions):
+    """By line: how many functions begin and end where the innermost one around it does."""
+    spans = collections.Counter((f["start_line"], f["end_line"]) for f in functions)
+    copies = {}
+    for (first, last), count in sorted(spans.items(), key=lambda s: s[0][0] - s[0][1]):
+        for number in range(first, last + 1):
+            copies[number] = count
+    return copies
 
 
 def lines_with_code(path):
@@ -94,7 +110,7 @@ def read_gcov(data):
             path = os.path.join(record["current_working_directory"], file["file"])
             name = os.path.relpath(os.path.realpath(path), ROOT)
             if wanted(name):
-                found.append((name, file["lines"]))
+                found.append((name, file["lines"], copies_of(file["functions"])))
     return found
 
 
@@ -105,9 +121,9 @@ def read_all(build, jobs):
         sys.exit(f"{build} has no counters; run tools/coverage")
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for found in pool.map(read_gcov, data):
-            for name, lines in found:
+            for name, lines, copies in found:
                 for line in lines:
-                    files[name].add(line)
+                    files[name].add(line, copies.get(line["line_number"], 1))
     for name, file in files.items():
         file.only(lines_with_code(ROOT / name))
     return files

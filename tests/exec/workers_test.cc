@@ -144,4 +144,25 @@ TEST_CASE("workers see to every node, whoever they belong to") {
   }
 }
 
+TEST_CASE("workers share out the gradient of a large matrix, and every element once") {
+  const auto run = [](Workers* workers) {
+    ParameterCollection pc;
+    auto w = pc.add_parameters({64, 64}), v = pc.add_parameters({64});
+    ComputationGraph g;
+    g.set_workers(workers);
+    const Expression W = parameter(g, w), x = parameter(g, v);
+    std::vector<Expression> losses;
+    for (unsigned k = 0; k < 150; ++k)
+      losses.push_back(squared_norm(tanh(W * (x * (0.01f * static_cast<float>(k))))));
+    g.backward(sum(losses));
+    return as_vector(w.gradients());
+  };
+  const auto expected = run(nullptr);
+  CHECK(*std::max_element(expected.begin(), expected.end()) > 0);
+  for (const unsigned threads : {2u, 3u}) {
+    Workers workers(threads);
+    CHECK(run(&workers) == expected);
+  }
+}
+
 }  // namespace dynet

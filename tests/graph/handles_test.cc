@@ -203,3 +203,29 @@ TEST_CASE("a graph that is gone owns no state, the next one does") {
   CHECK(y.pg == &g);
   CHECK(old.is_stale());
 }
+
+TEST_CASE("a graph with nodes changes neither its device nor its precision") {
+  ComputationGraph g;
+  g.set_device(&kCpu);
+  g.set_precision(Precision::float32);
+  const Expression x = input(g, 1.0f);
+  CHECK_THAT(message<ArgumentError>([&] { g.set_device(&kCpu); }),
+             Contains("set_device: the graph has nodes already"));
+  CHECK_THAT(message<ArgumentError>([&] { g.set_precision(Precision::float32); }),
+             Contains("set_precision: the graph has nodes already"));
+  CHECK_THROWS_AS(g.set_device(nullptr), ArgumentError);
+  g.clear();
+  g.set_device(&kCpu);
+  CHECK(x.is_stale());
+}
+
+TEST_CASE("a graph is asked for values and gradients of its own expressions") {
+  ComputationGraph g;
+  const Expression x = input(g, 3.0f), y = square(x);
+  CHECK(as_scalar(g.get_value(y)) == 9);
+  g.backward(y, true);
+  CHECK(as_scalar(g.get_gradient(x)) == 6);
+  std::ostringstream out;
+  g.print_graphviz(out);
+  CHECK(g.print_graphviz() == out.str());
+}

@@ -1,0 +1,258 @@
+// Gradients and values in the memory of devices: here of the heap, which counts what it is asked
+// for.
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "dynet-like/param/meeting.h"
+#include "dynet-like/param/on_device.h"
+#include "tests/param/plant.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+struct Heap final : MemorySource {
+  explicit Heap(int n) : number_(n) {}
+  int number() const override { return number_; }
+  void* allocate(std::size_t bytes) override {
+    ++held;
+    return std::malloc(bytes ? bytes : 1);
+  }
+  void free(void* p) noexcept override {
+    --held;
+    std::free(p);
+  }
+  void read(void* to, const void* from, std::size_t bytes) override {
+    ++reads;
+    std::memcpy(to, from, bytes);
+  }
+  void write(void* to, const void* from, std::size_t bytes) override {
+    ++writes;
+    std::memcpy(to, from, bytes);
+  }
+  void receive(void* to, MemorySource&, const void* from, std::size_t bytes) override {
+    ++received;
+    std::memcpy(to, from, bytes);
+  }
+
+  int held = 0, reads = 0, writes = 0, received = 0;
+
+ private:
+  int number_;
+};
+
+void put(const GradientSlot& slot, std::size_t n, float value) {
+  for (std::size_t i = 0; i < n; ++i) slot.g[i] = slot.written ? slot.g[i] + value : value;
+}
+
+bool everything(const ParameterStorage&) { return true; }
+
+/// What an update does with a meeting, on the processor.
+void meet(const Meeting& meeting) {
+  const auto add = [](const DeviceSums& sums) {
+    for (std::size_t k = 0; k < sums.to.size(); ++k)
+      for (std::size_t i = 0; i < sums.n; ++i) {
+        float sum = 0;
+        for (std::size_t l = 0; l < sums.each; ++l)
+          if (const float* part = sums.parts[k * sums.each + l]) sum += part[i];
+        sums.to[k][i] = sum;
+      }
+  };
+  for (const auto& lane : meeting.unify)
+    for (const DeviceSums& sums : lane) add(sums);
+  for (const DeviceSums& sums : meeting.sums) add(sums);
+}
+
+}  // namespace
+
+TEST_CASE("gradients of devices are added to those of the same thread when they are read") {
+  auto device = std::make_shared<Heap>(0), other = std::make_shared<Heap>(1);
+  {
+    ParameterCollection pc;
+    auto p = pc.add_parameters({3}), idle = pc.add_parameters({2});
+    auto rows = pc.add_lookup_parameters(200, {2}), whole = pc.add_lookup_parameters(3, {2});
+    GradientLanes& lanes = p.get_storage().bank->gradients;
+    plant(p, {1, 2, 3});
+    plant_row(rows, 150, {1, 1});
+    for (const auto& memory : {device, other}) {
+      GradientLane& lane = lanes.mine(memory);
+      CHECK(&lane != &lanes.mine());
+      put(lane.use(p.get_storage().index, 3), 3, 10);
+      for (unsigned row = 0; row < 160; ++row)  // in several pieces of memory
+        put(lane.rows(0, 200, 2).use_row(row), 2, static_cast<float>(row));
+      put(lane.rows(1, 3, 2).use_whole(), 6, 5);
+      put(lane.rows(1, 3, 2).use_row(2), 2, 1);
+    }
+    CHECK(as_vector(p.gradients()) == Floats{21, 22, 23});
+    CHECK(as_vector(idle.gradients()) == Floats{0, 0});
+    CHECK(rows.row_gradient(150) == Floats{301, 301});
+    CHECK(rows.row_gradient(7) == Floats{14, 14});
+    CHECK(rows.row_gradient(160) == Floats{0, 0});
+    CHECK(whole.row_gradient(0) == Floats{10, 10});
+    CHECK(whole.row_gradient(2) == Floats{12, 12});
+    CHECK(as_vector(p.gradients()) == Floats{21, 22, 23});  // once
+    CHECK(lanes.in_order().size() == 1);
+    CHECK(device->held > 0);
+  }
+  CHECK(device->held == 0);
+  CHECK(other->held == 0);
+}
+
+TEST_CASE("values go to a device when it asks, and come home when the host does") {
+  auto device = std::make_shared<Heap>(0);
+  {
+    ParameterCollection pc;
+    auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
+    ParameterStorage& s = p.get_storage();
+    float* const there = values_on(s, device);
+    CHECK(there[1] == 3);
+    CHECK(values_on(s, device) == there);
+    CHECK(device->writes == 1);
+    p.set_value({5, 6});
+    CHECK(values_on(s, device) == there);
+    CHECK(there[1] == 6);
+    CHECK(device->writes == 2);
+    there[0] = 7;  // an update
+    const std::uint64_t before = s.bank->changes;
+    changed_on(s, *device);
+    CHECK(s.bank->changes > before);
+    CHECK(values_on(s, device) == there);
+    CHECK(device->writes == 2);
+    CHECK(device->reads == 0);
+    CHECK(as_vector(p.values()) == Floats{7, 6});
+    CHECK(device->reads == 1);
+    s.settle_all();
+    CHECK(device->reads == 1);
+    p.scale(2);
+    CHECK(values_on(s, device)[0] == 14);
+  }
+  CHECK(device->held == 0);
+}
+
+TEST_CASE("a device gets values from another that has newer ones than the host") {
+  auto first = std::make_shared<Heap>(0), second = std::make_shared<Heap>(1);
+  ParameterCollection pc;
+  auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
+  ParameterStorage& s = p.get_storage();
+  float* const a = values_on(s, first);
+  CHECK(in_use_beside(s, *first).empty());
+  float* const b = values_on(s, second);
+  CHECK(second->received == 1);  // no need to ask the host
+  CHECK(*b == 3);
+  REQUIRE(in_use_beside(s, *first).size() == 1);
+  CHECK(in_use_beside(s, *first)[0].memory == second.get());
+  CHECK(in_use_beside(s, *first)[0].values == b);
+  *a = *b = 4;  // the update brings the values to those in use
+  changed_on(s, *first);
+  CHECK(in_use_beside(s, *first).empty());  // nobody has asked since
+  *a = 5;
+  changed_on(s, *first);
+  CHECK(*values_on(s, second) == 5);
+  CHECK(second->received == 2);
+  CHECK(second->writes == 0);
+  *a = *b = 6;  // in use again
+  changed_on(s, *first);
+  CHECK(*values_on(s, second) == 6);
+  CHECK(second->received == 2);  // it was brought
+  s.settle_all();
+  CHECK(*s.values == 6);
+  CHECK(first->reads + second->reads == 1);
+}
+
+TEST_CASE("a device gets the rows that another trainer has left behind") {
+  struct Late final : LaggingRows {
+    ParameterStorage* table = nullptr;
+    int settled = 0;
+    void settle(std::size_t) override {}
+    void settle_all() override {
+      ++settled;
+      table->values[0] = 9;
+    }
+  } late;
+  auto device = std::make_shared<Heap>(0);
+  ParameterCollection pc;
+  auto table = pc.add_lookup_parameters(2, {1}, ParameterInitConst(1.0f));
+  ParameterStorage& s = table.get_storage();
+  late.table = &s;
+  s.lagging = &late;
+  CHECK(values_on(s, device)[0] == 9);
+  CHECK(late.settled == 1);
+  changed_on(s, *device);
+  CHECK(s.lagging != &late);
+}
+
+TEST_CASE(
+    "lanes on devices meet on the one with the lowest number, and only if none is elsewhere") {
+  auto first = std::make_shared<Heap>(0), second = std::make_shared<Heap>(1);
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}), q = pc.add_parameters({2});
+  auto table = pc.add_lookup_parameters(4, {1}), whole = pc.add_lookup_parameters(2, {1});
+  ParameterBank& bank = *p.get_storage().bank;
+  CHECK(LanesOnDevice(bank, everything).lane == nullptr);
+
+  GradientLane& b = bank.gradients.numbered(1, second);
+  put(b.use(0, 2), 2, 1);
+  {
+    const LanesOnDevice one(bank, everything);
+    CHECK(one.lane == &b);
+    CHECK(one.meeting.sums.empty());
+  }
+  GradientLane& a = bank.gradients.numbered(2, first);
+  put(a.use(0, 2), 2, 10);
+  put(a.use(1, 2), 2, 20);
+  put(a.rows(0, 4, 1).use_row(3), 1, 3);
+  put(a.rows(1, 2, 1).use_whole(), 2, 4);
+  put(a.rows(1, 2, 1).use_row(1), 1, 5);
+  put(b.rows(0, 4, 1).use_row(3), 1, 30);
+  put(b.rows(0, 4, 1).use_row(0), 1, 31);
+  put(b.rows(1, 2, 1).use_row(0), 1, 6);
+  {
+    const LanesOnDevice two(bank, everything);
+    REQUIRE(two.lane);
+    CHECK(two.lane != &a);
+    CHECK(two.lane != &b);
+    CHECK(two.lane->memory() == first);
+    CHECK_FALSE(two.meeting.sorted);
+    REQUIRE(two.meeting.lanes.size() == 2);
+    CHECK(two.meeting.lanes[0] == second.get());  // by number
+    meet(two.meeting);
+    CHECK(two.lane->find(0)[1] == 11);
+    CHECK(two.lane->find(1)[1] == 20);
+    const RowGradients& rows = *two.lane->find_rows(0);
+    CHECK(*rows.find(3) == 33);
+    CHECK(*rows.find(0) == 31);
+    CHECK(rows.find(1) == nullptr);
+    const RowGradients& all = *two.lane->find_rows(1);
+    REQUIRE(all.whole_written());
+    CHECK(all.whole()[1] == 9);
+    CHECK(*all.find(0) == 6);
+  }
+  CHECK(bank.gradients.in_order().size() == 2);  // the lane was no thread's
+  const auto only_q = [&](const ParameterStorage& s) { return &s == &q.get_storage(); };
+  {
+    const LanesOnDevice some(bank, only_q);
+    CHECK(some.meeting.sums.size() == 1);
+  }
+  plant(p, {1, 1});
+  CHECK(LanesOnDevice(bank, everything).lane == nullptr);
+}
+
+TEST_CASE("lanes of threads on devices are added up by their bits") {
+  auto first = std::make_shared<Heap>(0), second = std::make_shared<Heap>(1);
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2});
+  ParameterBank& bank = *p.get_storage().bank;
+  put(bank.gradients.mine(second).use(0, 2), 2, 1);
+  put(bank.gradients.mine(first).use(0, 2), 2, 2);
+  const LanesOnDevice two(bank, everything);
+  CHECK(two.meeting.sorted);
+  REQUIRE(two.meeting.sums.size() == 1);
+  CHECK(two.meeting.sums[0].sorted);
+  CHECK(two.lane->memory() == first);
+}
