@@ -13,9 +13,8 @@ namespace dynet {
 Expression layer_norm(const Expression& x, const Expression& g, const Expression& b,
                       float epsilon = 0.0f, SourceLocation at = SourceLocation::current());
 /// g w / |w|, |w| the root of the sum of squares of all elements: weights w of a length given by
-/// one number g. The weights must not all be zero, nor |w| too large for a float: the value would be
-/// NaN or zero. Salimans and Kingma
-/// 2016.
+/// one number g. The weights must not all be zero, nor |w| too large for a float: the value would
+/// be NaN or zero. Salimans and Kingma 2016.
 Expression weight_norm(const Expression& w, const Expression& g,
                        SourceLocation at = SourceLocation::current());
 

@@ -6,7 +6,8 @@
 
 // Many numbers to one, and many batch elements to one. A mean, a moment, a deviation or an extreme
 // of no elements throws ShapeError; a dimension that x does not have IndexError; a dimension named
-// twice, or a power of 0, ArgumentError.
+// twice, or a power of 0, ArgumentError. Means, deviations and l2_norm are right wherever the
+// result is in the range of float, though sums and squares of the elements may not be.
 
 namespace dynet {
 

@@ -41,6 +41,8 @@ void put(bool add, T* to, typename Lanes<T>::V v, Part part) {
 using Floats = Lanes<float>::V;
 using Doubles = Lanes<double>::V;
 
+// Functions that a call would cost much are inlined always.
+
 /// The type of a lane.
 template <class V>
 using LaneOf = std::remove_cvref_t<decltype(V{}[0])>;
@@ -98,7 +100,7 @@ V square_root(V x) {
 struct Product {
   Floats p, rest;
 };
-inline Product exact_product(Floats x, Floats y) {
+[[gnu::always_inline]] inline Product exact_product(Floats x, Floats y) {
   const Floats p = x * y;
   const auto upper = [](Floats v) {  // half of the bits
     return reinterpret_cast<Floats>(reinterpret_cast<Bits<Floats>>(v) & ~0xfff);
@@ -112,7 +114,7 @@ inline Product exact_product(Floats x, Floats y) {
 struct Exponent {
   Floats n, r, curve;
 };
-inline Exponent exponent_of(Floats x, Floats rest) {
+[[gnu::always_inline]] inline Exponent exponent_of(Floats x, Floats rest) {
   constexpr float kRound = 0x1.8p23f;  // leaves no bits behind the point
   const Floats n = (x * 1.44269504f + kRound) - kRound;
   const Floats r = (x - n * 0x1.62e4p-1f) - n * 1.42860682e-6f + rest;
@@ -125,7 +127,7 @@ inline Exponent exponent_of(Floats x, Floats rest) {
 inline Floats power_of_two(Bits<Floats> n) { return reinterpret_cast<Floats>((n + 127) << 23); }
 
 /// e^(x + rest), where rest is small.
-inline Floats exp(Floats x, Floats rest) {
+[[gnu::always_inline]] inline Floats exp(Floats x, Floats rest) {
   // Beyond these are zero and infinity.
   x = x < -104.0f ? Floats{} - 104.0f : x;
   x = x > 89.0f ? Floats{} + 89.0f : x;
@@ -146,7 +148,7 @@ inline Doubles exp(Doubles x) {
 }
 
 /// e^x - 1 for x <= 0.
-inline Floats expm1_below(Floats x) {
+[[gnu::always_inline]] inline Floats expm1_below(Floats x) {
   x = x < -30.0f ? Floats{} - 30.0f : x;
   const Exponent e = exponent_of(x, Floats{});
   const Floats scale = power_of_two(__builtin_convertvector(e.n, Bits<Floats>));
@@ -157,7 +159,7 @@ inline Doubles expm1_below(Doubles x) {
 }
 
 // log(1 + f) - f for f between the roots of 1/2 and 2, less one.
-inline Floats log_curve(Floats f) {
+[[gnu::always_inline]] inline Floats log_curve(Floats f) {
   Floats c = 0.06970317724f * f - 0.1149652063f;
   c = c * f + 0.1169347425f;
   c = c * f - 0.1242403814f;
@@ -169,7 +171,7 @@ inline Floats log_curve(Floats f) {
   return f * f * (c * f - 0.5f);
 }
 
-inline Floats log(Floats x) {
+[[gnu::always_inline]] inline Floats log(Floats x) {
   using Limits = std::numeric_limits<float>;
   constexpr std::int32_t kRootOfHalf = 0x3f3504f3;
   const auto small = x < Limits::min();
@@ -198,7 +200,7 @@ inline Floats log_of_rest(Floats x) {
 inline Doubles log_of_rest(Doubles x) { return log1p_small(-x); }
 
 /// log(1 + x) for x from 0 to 1.
-inline Floats log1p_unit(Floats x) {
+[[gnu::always_inline]] inline Floats log1p_unit(Floats x) {
   const auto large = x > 0.41421356f;
   const Floats f = large ? (x - 1.0f) * 0.5f : x;
   return (f + log_curve(f)) + (large ? Floats{} + 0.693147181f : Floats{});
@@ -218,16 +220,16 @@ struct Sigmoid {
   V up, down, e;
 };
 template <class V>
-Sigmoid<V> sigmoid_of(V z, V e) {
+[[gnu::always_inline]] inline Sigmoid<V> sigmoid_of(V z, V e) {
   const V r = LaneOf<V>(1) / (LaneOf<V>(1) + e), small = e * r;
   return {z < LaneOf<V>(0) ? small : r, z < LaneOf<V>(0) ? r : small, e};
 }
 template <class V>
-Sigmoid<V> sigmoid(V z) {
+[[gnu::always_inline]] inline Sigmoid<V> sigmoid(V z) {
   return sigmoid_of(z, exp(-absolute(z)));
 }
 /// Of a z.
-inline Sigmoid<Floats> sigmoid(Floats z, float a) {
+[[gnu::always_inline]] inline Sigmoid<Floats> sigmoid(Floats z, float a) {
   if (a == 1) return sigmoid(z);
   const Product t = exact_product(z, Floats{} + a);
   return sigmoid_of(t.p, exp(-absolute(t.p), t.p < 0.0f ? t.rest : -t.rest));
@@ -239,7 +241,7 @@ V logistic(V x) {
 }
 
 /// e^(-x^2)
-inline Floats exp_of_minus_square(Floats x) {
+[[gnu::always_inline]] inline Floats exp_of_minus_square(Floats x) {
   const Product s = exact_product(x, x);
   return exp(-s.p, -s.rest);
 }

@@ -20,8 +20,6 @@ struct AccuracyCase {
   std::function<Exact(Exact)> value, slope;
   /// The error of the gradient is relative to this where the gradient is smaller.
   std::function<Exact(Exact)> least_slope = [](Exact) { return Exact(0); };
-  /// The same for values.
-  Exact least_value = 0;
 };
 std::vector<AccuracyCase> accuracy_cases();
 
