@@ -165,11 +165,16 @@ TEST_CASE("a link to a file that has no name any more is not replaced") {
   REQUIRE(::unlink((folder / "m").c_str()) == 0);
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   struct stat info = {};
-  if (::stat(path.c_str(), &info) == 0)
+  if (::stat(path.c_str(), &info) == 0) {
     CHECK(failed_write(path).find("the file that its link leads to has no name") !=
           std::string::npos);
+    CHECK(folder.names().empty());
+    write_file(folder / "m (deleted)", "another");  // what the system says that the link leads to
+    CHECK(failed_write(path).find("the file that its link leads to has no name") !=
+          std::string::npos);
+    CHECK(read_file(folder / "m (deleted)") == "another");
+  }
   files.close(fd);
-  CHECK(folder.names().empty());
 }
 
 TEST_CASE("a link to a folder, a pipe or a device is refused") {

@@ -1,0 +1,92 @@
+// What is left of the readers: every format shown, and differences that seldom occur.
+
+#include <boost/archive/binary_iarchive.hpp>
+#include <boost/archive/binary_oarchive.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/safetensors.h"
+#include "tests/io/folder.h"
+#include "tests/io/model.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+TEST_CASE("files of every format are shown under their names") {
+  const TemporaryFolder folder;
+  NamedTensor t;
+  t.name = "vectors";
+  t.shape = {1, 2};
+  t.bytes = std::string(8, '\0');
+  NamedTensor words;
+  words.name = "words";
+  words.type = NamedTensor::Type::U8;
+  words.shape = {2};
+  words.bytes = "a\n";
+  for (const auto& [name, shown] :
+       {std::pair("m.safetensors", ": safetensors\n"), std::pair("m.npz", ": .npz\n"),
+        std::pair("m.npy", ": .npy\n"), std::pair("m.vec", ": word vectors\n"),
+        std::pair("m.bin", ": binary word vectors\n")}) {
+    INFO(name);
+    write_tensors(folder / name, name == std::string("m.npy") ? std::vector<NamedTensor>{t}
+                                                              : std::vector<NamedTensor>{t, words});
+    std::ostringstream out;
+    inspect(folder / name, out);
+    CHECK(out.str().find(shown) != std::string::npos);
+  }
+  NamedTensor u = t;
+  u.shape = {2, 1};
+  std::ostringstream out;
+  CHECK(print_differences({"a", {t}}, {"b", {u}}, out) == 1);
+  CHECK(out.str().find("vectors is F32 [1,2] and F32 [2,1]\n") == 0);
+  CHECK(message_of<FileError>([&] {
+          write_tensors(folder / "m.dynet", {words});
+        }).find("words holds U8, which are no floats") != std::string::npos);
+  t.shape = std::vector<std::uint64_t>(8, 1);
+  t.bytes.resize(4);
+  write_safetensors(folder / "m.safetensors", {t});
+  ParameterCollection pc;
+  CHECK(message_of<FileError>([&] {
+          load_safetensors(folder / "m.safetensors", pc);
+        }).find("vectors has 8 sizes") != std::string::npos);
+  const InputFile in(folder / "m.vec");
+  CHECK(message_of<FileError>([&] { in.read(in.size() - 1, 2); }).find("the file is cut short") !=
+        std::string::npos);
+  CHECK_THROWS_AS(in.read(~std::uint64_t{0}, 2), FileError);
+}
+
+TEST_CASE("an archive of one thing is not read as another") {
+  Model model(1);
+  const auto said = [](const auto& written, auto& read) {
+    std::stringstream bytes;
+    boost::archive::binary_oarchive(bytes) << written;
+    boost::archive::binary_iarchive in(bytes);
+    return message_of<FileError>([&] { in >> read; });
+  };
+  CHECK(said(model.w, model.pc).find("a Parameter was saved, not a ParameterCollection") !=
+        std::string::npos);
+  CHECK(said(model.pc, model.w).find("a ParameterCollection was saved, not a Parameter") !=
+        std::string::npos);
+  CHECK(said(model.w, model.e).find("a Parameter was saved, not a LookupParameter") !=
+        std::string::npos);
+}
+
+TEST_CASE("the state of parameters that are not there is left out if that is allowed") {
+  const TemporaryFolder folder;
+  Model one(1);
+  AdamTrainer adam(one.pc);
+  one.step(adam, 1.0f);
+  save(folder / "m", adam);
+  ParameterCollection pc;
+  pc.add_parameters({4, 4}, "W");
+  AdamTrainer other(pc);
+  const LoadReport report =
+      load(folder / "m", LoadOptions{.allow_extra = true, .allow_reshaped = true}, other);
+  CHECK(report.left_out ==
+        std::vector<std::string>{"AdamTrainer state of /W is reshaped",
+                                 "AdamTrainer state of /layer/E is in the file only"});
+  CHECK(other.updates == 1);
+}
