@@ -557,3 +557,21 @@ TEST_CASE("rates that cannot be are told by every builder, which keeps those tha
   for (const Node& n : any.pg->store().nodes)
     CHECK(std::string(n.form->name.value) != "random_bernoulli");
 }
+
+TEST_CASE("a state that no output can be made of is not a step") {
+  ParameterCollection pc;
+  DeepLSTMBuilder b(kLayers, kIn, kHidden, pc);
+  Bench bench;
+  b.new_graph(bench.g);
+  b.start_new_sequence();
+  b.add_input(bench.x(0));
+  const auto before = seen(b, 1);
+  std::vector<Expression> s = b.final_s();
+  s[kLayers] = bench.x(1, kHidden, 2);  // outputs of two batches
+  s.back() = bench.x(1, kHidden, 3);
+  CHECK_THROWS_AS(b.set_s(RNNPointer(0), s), ShapeError);
+  CHECK_THROWS_AS(b.set_h(RNNPointer(0), {s[kLayers], s.back()}), ShapeError);
+  CHECK(seen(b, 1) == before);
+  b.add_input(bench.x(1));
+  CHECK(b.get_s(RNNPointer(1)).back().dim() == Dim({kHidden}));
+}
