@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
@@ -30,8 +31,14 @@ std::vector<Floats> gradients(ParameterCollection& pc, bool batched, bool full, 
   return all;
 }
 
+/// Node by node, in batches, and against the slopes of the loss.
 template <class Build>
 void check_batched(ParameterCollection& pc, Build build) {
+  {
+    ComputationGraph g;
+    Expression x;
+    CHECK(check_gradients(build(g, x)).ok(1e-4));
+  }
   const auto expected = gradients(pc, false, true, build);
   for (const bool full : {true, false}) {
     const auto found = gradients(pc, true, full, build);

@@ -1,11 +1,13 @@
 // Lanes of many threads and numbers: what they sum up to, in whatever order they came.
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <thread>
 #include <vector>
 
+#include "dynet-like/base/random.h"
 #include "dynet-like/param/gradients.h"
 #include "tests/support/catch.h"
 
@@ -15,26 +17,30 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// Any two orders of adding these differ.
-const Floats kParts[] = {{1e8f, 1, -3e-3f},
-                         {1, -1e8f, 7},
-                         {-1e8f, 3e-3f, 1e8f},
-                         {3e-3f, 1e4f, -1e8f},
-                         {-17, 1e8f, 0.25f}};
+constexpr std::size_t kSize = 200;
+
+/// Numbers of all sizes: another order of adding them is another sum of one or the other.
+Floats part(unsigned k) {
+  const RandomStream random(k);
+  Floats g(kSize);
+  for (std::size_t i = 0; i < kSize; ++i)
+    g[i] = static_cast<float>(random.normal(i) * std::pow(10.0, 8 * random.uniform(kSize + i)));
+  return g;
+}
 
 void fill(GradientLane& lane, const Floats& g) {
-  const GradientSlot dense = lane.use(1, 3);
+  const GradientSlot dense = lane.use(1, kSize);
   std::copy(g.begin(), g.end(), dense.g);
-  const GradientSlot row = lane.rows(0, 4, 3).use_row(2);
+  const GradientSlot row = lane.rows(0, 4, kSize).use_row(2);
   std::copy(g.begin(), g.end(), row.g);
 }
 
 Floats sum_of(GradientLanes& lanes) {
   const GradientLane* const all = lanes.merge();
   REQUIRE(all != nullptr);
-  Floats sum(all->find(1), all->find(1) + 3);
+  Floats sum(all->find(1), all->find(1) + kSize);
   const float* const row = all->find_rows(0)->find(2);
-  sum.insert(sum.end(), row, row + 3);
+  sum.insert(sum.end(), row, row + kSize);
   return sum;
 }
 
@@ -51,7 +57,7 @@ TEST_CASE("two to five threads give one sum, whoever was first") {
     Floats first;
     do {
       GradientLanes lanes;
-      for (const unsigned k : order) std::thread([&] { fill(lanes.mine(), kParts[k]); }).join();
+      for (const unsigned k : order) std::thread([&] { fill(lanes.mine(), part(k)); }).join();
       const Floats sum = sum_of(lanes);
       if (first.empty()) first = sum;
       REQUIRE(same_bits(sum, first));
@@ -61,15 +67,17 @@ TEST_CASE("two to five threads give one sum, whoever was first") {
 
 TEST_CASE("lanes with numbers are added up in the order of their numbers, all of them") {
   for (unsigned n = 2; n <= 5; ++n) {
-    Floats expected = kParts[0];
-    for (unsigned k = 1; k < n; ++k)
-      for (std::size_t i = 0; i < 3; ++i) expected[i] += kParts[k][i];
-    for (std::size_t i = 0; i < 3; ++i) expected.push_back(expected[i]);
+    Floats expected = part(0);
+    for (unsigned k = 1; k < n; ++k) {
+      const Floats more = part(k);
+      for (std::size_t i = 0; i < kSize; ++i) expected[i] += more[i];
+    }
+    for (std::size_t i = 0; i < kSize; ++i) expected.push_back(expected[i]);
     std::vector<unsigned> order(n);
     std::iota(order.begin(), order.end(), 0u);
     do {
       GradientLanes lanes;
-      for (const unsigned k : order) fill(lanes.numbered(k), kParts[k]);
+      for (const unsigned k : order) fill(lanes.numbered(k), part(k));
       REQUIRE(same_bits(sum_of(lanes), expected));
     } while (std::next_permutation(order.begin(), order.end()));
   }
@@ -85,23 +93,24 @@ TEST_CASE("a lane with a number is no thread's, whatever the number") {
 TEST_CASE("a lane that is free again belongs to whoever asks next, and to nobody else") {
   GradientLanes lanes;
   GradientLane& first = lanes.numbered(1);
-  fill(first, kParts[0]);
+  fill(first, part(0));
   lanes.clear();
   CHECK(lanes.in_order().empty());
   GradientLane& second = lanes.numbered(2);
   CHECK(&second == &first);  // the memory
   CHECK(second.empty());
-  fill(second, kParts[1]);
+  fill(second, part(1));
   REQUIRE(&lanes.numbered(1) != &second);
-  fill(lanes.numbered(1), kParts[2]);
+  fill(lanes.numbered(1), part(2));
   const auto order = lanes.in_order();
   REQUIRE(order.size() == 2);
   CHECK(order[0].second == &lanes.numbered(1));
   CHECK(order[1].second == &second);
-  Floats expected = kParts[2];
-  for (std::size_t i = 0; i < 3; ++i) expected[i] += kParts[1][i];
+  Floats expected = part(2);
+  const Floats other = part(1);
+  for (std::size_t i = 0; i < kSize; ++i) expected[i] += other[i];
   const Floats sum = sum_of(lanes);
-  CHECK(Floats(sum.begin(), sum.begin() + 3) == expected);
+  CHECK(Floats(sum.begin(), sum.begin() + kSize) == expected);
 }
 
 TEST_CASE("lanes with nothing in them are not listed, those with anything are") {
