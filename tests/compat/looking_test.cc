@@ -55,7 +55,7 @@ TEST_CASE("looking in DyNet's ways changes no bit of training") {
   const std::vector<std::function<void(Small&)>> looks{
       [](Small& s) {
         for (const Parameter* p : {&s.w, &s.never}) {
-          const Tensor& g = *p->gradients();
+          const Tensor g = *p->gradients();
           TensorTools::argmax(g, 0);
           TensorTools::topk(g, 0, 2);
           TensorTools::access_element(g, 1);
