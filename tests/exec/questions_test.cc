@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/exec/executor.h"
 #include "tests/support/catch.h"
 
 using namespace dynet;
@@ -179,4 +180,20 @@ TEST_CASE("parameters of several collections in one graph get gradients of their
   CHECK(u.row_gradient(1) == Floats{3, 3});
   CHECK(t.row_gradient(1) == Floats{0, 0});
   CHECK(u.row_gradient(0) == Floats{0, 0});
+}
+
+TEST_CASE("in double every pass starts over, and nothing outside changes") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
+  auto table = pc.add_lookup_parameters(2, {2}, ParameterInitConst(5.0f));
+  ComputationGraph g;
+  const Expression loss = dot_product(parameter(g, p), lookup(g, table, 1));
+  Executor<double> run(g.store());
+  for (int pass = 0; pass < 3; ++pass) {
+    run.backward(loss.i);
+    const auto& copies = run.parameters().copies();
+    CHECK(copies.at(&p.get_storage()).gradient == std::vector<double>{5, 5});
+    CHECK(copies.at(&table.get_storage()).gradient == std::vector<double>{0, 0, 3, 3});
+  }
+  CHECK(pc.gradient_l2_norm() == 0);
 }
