@@ -64,8 +64,7 @@ std::string text_of(bool is_table, const std::string& name, const Dim& dim, cons
 }
 
 // The gradient of a parameter or table if any of it is not zero.
-std::vector<float> gradient_of(ParameterStorage& p) {
-  GradientReader reader(p.bank->gradients);
+std::vector<float> gradient_of(const ParameterStorage& p, GradientReader& reader) {
   std::vector<float> g;
   if (!p.is_lookup) {
     if (const float* from = reader.find(p.index, p.size())) g.assign(from, from + p.size());
@@ -261,9 +260,9 @@ class TextFileSaver::Output {
     static_cast<void>(::truncate(filename_.c_str(), size_) == 0);
   }
 
-  void write(ParameterStorage& p, const std::string& name) {
-    p.settle_all();
-    const std::string text = text_of(p.is_lookup, name, p.full_dim(), p.values, gradient_of(p));
+  void write(const ParameterStorage& p, const std::string& name, GradientReader& gradients) {
+    const std::string text =
+        text_of(p.is_lookup, name, p.full_dim(), p.values, gradient_of(p, gradients));
     file_ ? file_->write(text) : void(stream_ << text);
   }
   void commit() {
@@ -307,8 +306,11 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
   const std::size_t strip = key.empty() ? 0 : model.get_fullname().size();
   const std::string prefix = key.empty() ? "" : with_slash(key);
   save_all([&](Output& out) {
+    for (const LookupParameter& p : model.lookup_parameters_list()) p.get_storage().settle_all();
+    for (const Parameter& p : model.parameters_list()) p.get_storage().settle_all();
+    GradientReader gradients(model.bank().gradients);
     const auto write = [&](const ParameterHandle& p) {
-      out.write(p.get_storage(), prefix + p.get_fullname().substr(strip));
+      out.write(p.get_storage(), prefix + p.get_fullname().substr(strip), gradients);
     };
     for (const Parameter& p : model.parameters_list()) write(p);
     for (const LookupParameter& p : model.lookup_parameters_list()) write(p);
@@ -317,7 +319,11 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
 
 void TextFileSaver::save_one(const ParameterHandle& p, const std::string& key) {
   ParameterStorage& s = p.get_storage();
-  save_all([&](Output& out) { out.write(s, key.empty() ? s.name : key); });
+  save_all([&](Output& out) {
+    s.settle_all();
+    GradientReader gradients(s.bank->gradients);
+    out.write(s, key.empty() ? s.name : key, gradients);
+  });
 }
 
 void TextFileSaver::save(const Parameter& p, const std::string& key) { save_one(p, key); }

@@ -56,7 +56,9 @@ NewFile::NewFile(const std::string& path, const FileSystem* files)
     : files_(files ? *files : system_), path_(path), target_(path) {
   if (path.empty()) fail("the name is empty");
   struct stat old = {};
-  const bool exists = files_.stat(path_, old) >= 0;
+  const int found_nothing = files_.stat(path_, old);
+  const bool exists = found_nothing >= 0;
+  if (found_nothing == -ENAMETOOLONG) fail(reason(found_nothing));
   if (exists && !S_ISREG(old.st_mode)) fail("it is not a regular file");
   follow_links();
   if (struct stat found = {}; exists && (files_.stat(target_, found) < 0 ||

@@ -4,11 +4,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <iostream>
 #include <new>
 
+#include "dynet-like/base/printable.h"
 #include "tools/program/descriptor.h"
 #include "tools/program/errors.h"
 #include "tools/program/new_files.h"
@@ -90,14 +92,8 @@ int act(const std::function<int()>& action) {
 
 void complain(const std::string& name, const std::string& message) {
   std::string line = message;
-  for (char& c : line) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n')
-      c = ' ';
-    else if (byte < 0x20 || byte == 0x7F)
-      c = '?';
-  }
-  std::cerr << name << ": " << line << std::endl;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::cerr << name << ": " << dynet::printable(line) << std::endl;
 }
 
 int run(const std::string& name, int failed, const std::function<int()>& action) {

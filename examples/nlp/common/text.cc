@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dynet-like/base/printable.h"
+
 namespace nlp {
 
 std::string lower_cased(std::string_view text) {
@@ -48,13 +50,7 @@ std::string quoted(std::string_view text, std::size_t longest) {
   while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
     --end;
   }
-  std::string result = "'";
-  for (char c : text.substr(0, end)) {
-    const auto byte = static_cast<unsigned char>(c);
-    result += byte < 0x20 || byte == 0x7F ? '?' : c;
-  }
-  if (end < text.size()) result += "...";
-  return result + "'";
+  return "'" + dynet::printable(text.substr(0, end)) + (end < text.size() ? "...'" : "'");
 }
 
 std::size_t parse_number(std::string_view text, const std::string& what, std::size_t largest) {
