@@ -231,11 +231,12 @@ def run(command, folder):
         raise DoesNotCompile(result.stderr)
 
 
-def first_failure(program, tests, seconds):
-    """The test that fails, or None if all pass."""
+def first_failure(program, tests, seconds, folder):
+    """The test that fails, or None if all pass. The folder lies as deep as that of the build, for sources
+    that are known by a path from there."""
     command = [str(program), "--abort", *([tests] if tests else [])]
     with subprocess.Popen(
-        command, cwd=program.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", start_new_session=True,
     ) as process:  # fmt: skip
         try:
@@ -257,14 +258,14 @@ def try_fault(program, fault, options):
     """(what became of it, what says so, seconds)"""
     begun = time.monotonic()
     limit = min(options.timeout, 20 + 10 * program.seconds)
-    with tempfile.TemporaryDirectory(prefix="fault-") as folder:
+    with tempfile.TemporaryDirectory(prefix="fault-", dir=program.build.folder.parent) as folder:
         try:
             made = program.make(fault, options.optimize, pathlib.Path(folder))
         except DoesNotCompile as error:
             return BROKEN, str(error).strip()[:400], time.monotonic() - begun
-        found = first_failure(made, fault.tests, limit)
+        found = first_failure(made, fault.tests, limit, folder)
         if not found and fault.tests:
-            found = first_failure(made, "", limit)
+            found = first_failure(made, "", limit, folder)
     return (CAUGHT if found else MISSED), found or "", time.monotonic() - begun
 
 
@@ -274,7 +275,7 @@ def prepare(build, modules, options):
     for module in modules:
         program = programs[module] = Program(build, module)
         begun = time.monotonic()
-        broken = first_failure(program.path, "", options.timeout)
+        broken = first_failure(program.path, "", options.timeout, build.folder)
         if broken:
             raise Misfit(f"test-{module} fails without any fault: {broken}")
         program.seconds = time.monotonic() - begun
