@@ -61,8 +61,7 @@ NewFile::NewFile(const std::string& path, const FileSystem* files)
   if (found_nothing == -ENAMETOOLONG) fail(reason(found_nothing));
   if (exists && !S_ISREG(old.st_mode)) fail("it is not a regular file");
   follow_links();
-  if (struct stat found = {}; exists && (files_.stat(target_, found) < 0 ||
-                                         found.st_dev != old.st_dev || found.st_ino != old.st_ino))
+  if (exists && target_ != path_ && !leads_to_target())
     fail("the file that its link leads to has no name");
   if (exists)
     if (const int r = files_.access(target_, W_OK); r < 0)
@@ -106,6 +105,17 @@ void NewFile::follow_links() {
     if (n == kMostLinks) fail(reason(-ELOOP));
     target_ = to.starts_with('/') ? to : folder_part(target_) + to;
   }
+}
+
+// Whether a link and what it was found to lead to are one file. Another writer may put a new file
+// there in between.
+bool NewFile::leads_to_target() const {
+  for (int tries = 0; tries < 100; ++tries) {
+    struct stat link = {}, file = {};
+    if (files_.stat(path_, link) < 0 || files_.stat(target_, file) < 0) return false;
+    if (file.st_dev == link.st_dev && file.st_ino == link.st_ino) return true;
+  }
+  return false;
 }
 
 void NewFile::must(const char* what, int result) {

@@ -43,6 +43,7 @@ class NewFile {
 
  private:
   void follow_links();
+  bool leads_to_target() const;
   void remove_stale() const;
   void create();
   void give_up() noexcept;

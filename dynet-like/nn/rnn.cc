@@ -50,12 +50,11 @@ RNNBuilder::RNNBuilder(unsigned components, unsigned layers, unsigned input_dim,
 
 void RNNBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
   if (layers_ == 0) fail("new_graph", "the builder was made without arguments and is empty", at);
-  std::vector<Expression> nodes;
-  nodes.reserve(parameters_.size());
+  spare_.clear();
   for (const Parameter& p : parameters_)
-    nodes.push_back(update && p.is_updated() ? parameter(cg, p, at) : const_parameter(cg, p, at));
-  change_nodes(nodes, at);
-  nodes_.swap(nodes);
+    spare_.push_back(update && p.is_updated() ? parameter(cg, p, at) : const_parameter(cg, p, at));
+  change_nodes(spare_, at);
+  nodes_.swap(spare_);
   graph_ = &cg;
   reading_ = false;
   has_masks_ = false;
@@ -68,8 +67,8 @@ void RNNBuilder::start_new_sequence(const std::vector<Expression>& h_0, SourceLo
          "the initial state has " + std::to_string(num_h0_components()) + " components, got " +
              std::to_string(h_0.size()),
          at);
-  std::vector<Expression> h0 = h_0;
-  h0_.swap(h0);
+  spare_ = h_0;
+  h0_.swap(spare_);
   reading_ = true;
   has_masks_ = false;
   has_h0_ = !h_0.empty();
@@ -266,22 +265,22 @@ void RNNBuilder::set_dropout_rates(float d, float d_h, float d_c) {
 void RNNBuilder::set_dropout_masks(unsigned batch_size, SourceLocation at) {
   if (!graph_) fail("set_dropout_masks", "call new_graph first", at);
   if (batch_size == 0) fail("set_dropout_masks", "the batch size must be at least 1, got 0", at);
-  masks_ = draw_masks(batch_size, at);
+  draw_masks(batch_size, at);
+  masks_.swap(spare_);
   has_masks_ = true;
 }
 
-std::vector<Expression> RNNBuilder::draw_masks(unsigned batch_size, SourceLocation at) const {
-  std::vector<Expression> masks(3 * layers_);
+void RNNBuilder::draw_masks(unsigned batch_size, SourceLocation at) {
+  spare_.assign(3 * layers_, Expression());
   const auto draw = [&](unsigned n, float rate) {
     return random_bernoulli(graph(at), Dim({n}, batch_size), 1 - rate, 1 / (1 - rate), device(),
                             at);
   };
   for (unsigned l = 0; l < layers_; ++l) {
-    if (dropout_ > 0) masks[3 * l] = draw(layer_input_dim(l), dropout_);
-    if (dropout_h_ > 0) masks[3 * l + 1] = draw(hidden_dim_, dropout_h_);
-    if (dropout_c_ > 0) masks[3 * l + 2] = draw(hidden_dim_, dropout_c_);
+    if (dropout_ > 0) spare_[3 * l] = draw(layer_input_dim(l), dropout_);
+    if (dropout_h_ > 0) spare_[3 * l + 1] = draw(hidden_dim_, dropout_h_);
+    if (dropout_c_ > 0) spare_[3 * l + 2] = draw(hidden_dim_, dropout_c_);
   }
-  return masks;
 }
 
 void RNNBuilder::copy(const RNNBuilder& other) {

@@ -142,7 +142,7 @@ class RNNBuilder {
   int steps() const { return static_cast<int>(heads_.size()); }
   void need_step(const char* who, int t, SourceLocation at) const;
   LayerState previous(int t, unsigned layer) const;
-  std::vector<Expression> draw_masks(unsigned batch_size, SourceLocation at) const;
+  void draw_masks(unsigned batch_size, SourceLocation at);  // into spare_
   void drop(unsigned layer, Expression& x, LayerState& s, SourceLocation at) const;
   void hold(const Expression& mask, const Expression& stays, const LayerState& before,
             LayerState& s, SourceLocation at) const;
@@ -161,6 +161,7 @@ class RNNBuilder {
       states_;  // step t, component k, layer l at (t * components + k) * layers + l
   std::vector<Expression> outputs_;  // of each step
   std::vector<Expression> h0_;
+  std::vector<Expression> spare_;  // what takes the place of one of the others once it is complete
   std::vector<RNNPointer> heads_;
   RNNPointer current_;
 };

@@ -71,7 +71,7 @@ void meet(const Meeting& meeting) {
 
 }  // namespace
 
-TEST_CASE("gradients of devices are added to those of the same thread when they are read") {
+TEST_CASE("gradients of devices count with those of the same thread, and come home in a merge") {
   auto device = std::make_shared<Heap>(0), other = std::make_shared<Heap>(1);
   {
     ParameterCollection pc;
@@ -97,7 +97,12 @@ TEST_CASE("gradients of devices are added to those of the same thread when they 
     CHECK(whole.row_gradient(0) == Floats{10, 10});
     CHECK(whole.row_gradient(2) == Floats{12, 12});
     CHECK(as_vector(p.gradients()) == Floats{21, 22, 23});  // once
+    CHECK(lanes.in_order().size() == 3);                    // who reads changes nothing
+    lanes.merge();
     CHECK(lanes.in_order().size() == 1);
+    CHECK(as_vector(p.gradients()) == Floats{21, 22, 23});
+    CHECK(rows.row_gradient(150) == Floats{301, 301});
+    CHECK(whole.row_gradient(2) == Floats{12, 12});
     CHECK(device->held > 0);
     // The next pass there starts anew.
     CHECK_FALSE(lanes.mine(device).use(p.get_storage().index, 3).written);
