@@ -20,14 +20,13 @@ struct Operand {
   std::size_t step;
 };
 
-// to[r] = f(r) or to[r] += f(r). A plain loop: parts of a state seldom lie on a border, and Eigen
-// would do their ends one by one.
+// Stores or adds, for n elements, what f makes of vectors of its operands: f(of), where of(p) is
+// the vector at p. Not a plain loop, whose rounding GCC lets depend on where the operands lie.
 template <class T, class F>
-void write(bool add, T* __restrict to, std::size_t n, F f) {
-  if (add)
-    for (std::size_t r = 0; r < n; ++r) to[r] += f(r);
-  else
-    for (std::size_t r = 0; r < n; ++r) to[r] = f(r);
+void write(bool add, T* to, std::size_t n, F f) {
+  each_vector<T>(n, [=](std::size_t at, auto part) {
+    put(add, to + at, f([=](const T* p) { return Lanes<T>::load(p + at, part); }), part);
+  });
 }
 
 // The output gate, before the last, of the gates that begin at `gates`.
@@ -64,10 +63,10 @@ void lstm_activate_backward(const GradientBatch<T>& b) {
     for (std::size_t e = 0; e < batch; ++e) {
       const T *y = b.out(i) + e * n, *dy = b.d_out(i) + e * n;
       T* dx = b.d_in(0, i) + e * n;
-      write(b.add(0, i), dx, g, [&](std::size_t r) { return dy[r] * y[r] * (T(1) - y[r]); });
+      write(b.add(0, i), dx, g, [=](auto of) { return of(dy) * of(y) * (T(1) - of(y)); });
       dx += g, dy += g, y += g;
       write(b.add(0, i), dx, h,
-            [&](std::size_t r) { return dy[r] * ((T(1) - y[r]) * (T(1) + y[r])); });
+            [=](auto of) { return of(dy) * ((T(1) - of(y)) * (T(1) + of(y))); });
     }
   }
 }
@@ -84,11 +83,11 @@ void lstm_cell_forward(const Batch<T>& b) {
         const T *c = cells.at(b.in(k, i), e), *f = in + (1 + k) * h;
         T* const y = b.out(i) + e * h;
         if (children == 0)
-          write(false, y, h, [&](std::size_t r) { return in[r] * g[r]; });
+          write(false, y, h, [=](auto of) { return of(in) * of(g); });
         else if (k == 0)
-          write(false, y, h, [&](std::size_t r) { return in[r] * g[r] + f[r] * c[r]; });
+          write(false, y, h, [=](auto of) { return of(in) * of(g) + of(f) * of(c); });
         else
-          write(true, y, h, [&](std::size_t r) { return f[r] * c[r]; });
+          write(true, y, h, [=](auto of) { return of(f) * of(c); });
       }
   }
 }
@@ -104,7 +103,7 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
         for (std::size_t e = 0; e < batch; ++e) {
           const T *f = gates.at(b.in(children, i), e) + (1 + k) * h, *dy = b.d_out(i) + e * h;
           write(cells.adds(b.add(k, i), e), cells.at(dc, e), h,
-                [&](std::size_t r) { return dy[r] * f[r]; });
+                [=](auto of) { return of(dy) * of(f); });
         }
   }
   for (std::size_t i = 0; i < b.count; ++i)
@@ -114,9 +113,9 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
         const T* dy = b.d_out(i) + e * h;
         T *const to = gates.at(dg, e), *const o = to + (1 + children) * h;
         const bool add = gates.adds(b.add(children, i), e);
-        write(add, to, h, [&](std::size_t r) { return dy[r] * g[r]; });
+        write(add, to, h, [=](auto of) { return of(dy) * of(g); });
         if (!add) std::fill_n(o, h, T(0));
-        write(add, o + h, h, [&](std::size_t r) { return dy[r] * in[r]; });
+        write(add, o + h, h, [=](auto of) { return of(dy) * of(in); });
       }
   for (std::size_t k = 0; k < children; ++k) {
     const Operand<T> cells(b, k);
@@ -125,7 +124,7 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
         for (std::size_t e = 0; e < batch; ++e) {
           const T *c = cells.at(b.in(k, i), e), *dy = b.d_out(i) + e * h;
           write(gates.adds(b.add(children, i), e), gates.at(dg, e) + (1 + k) * h, h,
-                [&](std::size_t r) { return dy[r] * c[r]; });
+                [=](auto of) { return of(dy) * of(c); });
         }
   }
 }
@@ -139,7 +138,7 @@ void lstm_output_forward(const Batch<T>& b) {
       const T *c = cells.at(b.in(0, i), e), *o = output_gate(b, gates.at(b.in(1, i), e));
       T* t = b.aux(i) + e * h;
       map_vectors(t, c, h, [](auto v) { return tanh(v); });
-      write(false, b.out(i) + e * h, h, [&](std::size_t r) { return o[r] * t[r]; });
+      write(false, b.out(i) + e * h, h, [=](auto of) { return of(o) * of(t); });
     }
 }
 
@@ -153,7 +152,7 @@ void lstm_output_backward(const GradientBatch<T>& b) {
         const T *o = output_gate(b, gates.at(b.in(1, i), e)), *dy = b.d_out(i) + e * h;
         const T* t = b.aux(i) + e * h;
         write(cells.adds(b.add(0, i), e), cells.at(dc, e), h,
-              [&](std::size_t r) { return dy[r] * o[r] * ((T(1) - t[r]) * (T(1) + t[r])); });
+              [=](auto of) { return of(dy) * of(o) * ((T(1) - of(t)) * (T(1) + of(t))); });
       }
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* dg = b.d_in(1, i))
@@ -165,7 +164,7 @@ void lstm_output_backward(const GradientBatch<T>& b) {
           std::fill(to, o, T(0));
           std::fill_n(o + h, h, T(0));
         }
-        write(add, o, h, [&](std::size_t r) { return dy[r] * t[r]; });
+        write(add, o, h, [=](auto of) { return of(dy) * of(t); });
       }
 }
 
