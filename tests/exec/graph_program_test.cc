@@ -21,11 +21,11 @@ std::uint64_t programs() {
 constexpr unsigned kWidths[] = {2, 3, 4, 5, 16};
 
 void compare(const GraphProgram& program, std::uint64_t seed, const GraphMode& base,
-             const std::vector<GraphMode>& others, bool same_bits) {
+             const std::vector<GraphMode>& others, SameBits same) {
   const GraphLog expected = run_program(program, Choices(seed), base);
   for (const GraphMode& mode : others) {
     const std::string difference =
-        first_difference(expected, run_program(program, Choices(seed), mode), same_bits);
+        first_difference(expected, run_program(program, Choices(seed), mode), same);
     INFO("seed " << seed << ", width " << program.width << ", " << base.name << " and "
                  << mode.name);
     CHECK(difference == "");
@@ -60,11 +60,11 @@ TEST_CASE("random programs give the same values in every mode") {
   };
   for (std::uint64_t seed = 0; seed < programs(); ++seed) {
     const GraphProgram program{.width = kWidths[seed % 5], .actions = 30, .changes = seed % 2 == 1};
-    compare(program, seed, batched, same_batches, true);
+    compare(program, seed, batched, same_batches, SameBits::all);
     compare(program, seed, {.name = "full", .full = true},
-            {{.name = "full with workers", .full = true, .workers = &three}}, true);
-    compare(program, seed, unbatched, other_batches, false);
-    if (!program.changes) compare(program, seed, unbatched, steady, false);
+            {{.name = "full with workers", .full = true, .workers = &three}}, SameBits::all);
+    compare(program, seed, unbatched, other_batches, SameBits::values);
+    if (!program.changes) compare(program, seed, unbatched, steady, SameBits::values);
   }
 }
 
@@ -74,11 +74,11 @@ TEST_CASE("random programs over wide vectors have the same bits for any number o
     const GraphProgram program{.width = 80, .actions = 40, .changes = seed % 2 == 1};
     compare(program, 100'000 + seed, {.name = "one thread"},
             {{.name = "two threads", .workers = &two}, {.name = "five threads", .workers = &five}},
-            true);
+            SameBits::all);
     compare(program, 100'000 + seed, {.name = "full, one thread", .full = true},
-            {{.name = "full, five threads", .full = true, .workers = &five}}, true);
+            {{.name = "full, five threads", .full = true, .workers = &five}}, SameBits::all);
     if (!program.changes)
       compare(program, 100'000 + seed, {.name = "one thread"},
-              {{.name = "switching", .switching = true, .workers = &five}}, false);
+              {{.name = "switching", .switching = true, .workers = &five}}, SameBits::values);
   }
 }

@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Choices choices(std::span<const std::uint8_t>(data + 2, size - 2));
   const GraphLog expected = run_program(program, choices, {.name = "unbatched", .batched = false});
   const std::string difference =
-      first_difference(expected, run_program(program, choices, mode), false);
+      first_difference(expected, run_program(program, choices, mode), SameBits::none);
   if (!difference.empty()) throw std::runtime_error(difference);
   return 0;
 }

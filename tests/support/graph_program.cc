@@ -260,11 +260,13 @@ GraphLog run_program(const GraphProgram& program, const Choices& choices, const 
   return run_program(program, choices, mode, model);
 }
 
-std::string first_difference(const GraphLog& expected, const GraphLog& got, bool same_bits) {
+std::string first_difference(const GraphLog& expected, const GraphLog& got, SameBits same) {
   for (std::size_t i = 0; i < std::min(expected.size(), got.size()); ++i) {
     const GraphAnswer &a = expected[i], &b = got[i];
     if (a.kind != b.kind || a.what != b.what) return "'" + a.what + "' became '" + b.what + "'";
-    if (!equal(a, b, same_bits || a.kind == GraphAnswer::value)) {
+    const bool bits =
+        same == SameBits::all || (same == SameBits::values && a.kind == GraphAnswer::value);
+    if (!equal(a, b, bits)) {
       std::string text = a.what;
       for (std::size_t k = 0; k < a.numbers.size(); ++k)
         if (k < b.numbers.size() && a.numbers[k] != b.numbers[k])

@@ -47,6 +47,8 @@ GraphLog run_program(const GraphProgram& program, Choices choices, const GraphMo
 /// The same over a model of its own.
 GraphLog run_program(const GraphProgram& program, const Choices& choices, const GraphMode& mode);
 
-/// The first difference between two logs, or nothing. Values must have the same bits; gradients as
-/// well with `same_bits`, else they may differ by rounding.
-std::string first_difference(const GraphLog& expected, const GraphLog& got, bool same_bits);
+/// In what two logs agree; what is not of the same bits may differ by rounding.
+enum class SameBits { none, values, all };
+
+/// The first difference between two logs, or nothing.
+std::string first_difference(const GraphLog& expected, const GraphLog& got, SameBits same);
