@@ -31,9 +31,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 3) return 0;
   const GraphMode mode = chosen(data[0], workers);
   const bool steady = mode.inference || mode.switching;  // see GraphProgram::changes
-  const GraphProgram program{.width = 2 + data[1] % 15, .actions = 60, .changes = !steady};
+  const GraphProgram program{.width = 2u + data[1] % 15u, .actions = 60, .changes = !steady};
   const Choices choices(std::span<const std::uint8_t>(data + 2, size - 2));
-  const GraphLog expected = run_program(program, choices, {.name = "unbatched", .batched = false});
+  const GraphLog expected =
+      run_program(program, choices, {.name = "unbatched", .batched = false, .full = mode.full});
   const std::string difference =
       first_difference(expected, run_program(program, choices, mode), SameBits::none);
   if (!difference.empty()) throw std::runtime_error(difference);
