@@ -246,7 +246,8 @@ TEST_CASE("exponentiated gradients are right whatever their size") {
       return v;
     };
     const auto check = [&](const float* got, const std::vector<double>& want) {
-      for (std::size_t i = 0; i < 4; ++i) CHECK(got[i] == Approx(want[i]).epsilon(1e-4).margin(1e-30));
+      for (std::size_t i = 0; i < 4; ++i)
+        CHECK(got[i] == Approx(want[i]).epsilon(1e-4).margin(1e-30));
     };
     check(p.values().v, expected({0.1f, 0.2f, 0.3f, 0.4f}));
     check(e.row(1).v, expected({0.25, 0.25, 0.25, 0.25}));
