@@ -145,7 +145,7 @@ void NewFile::create() {
     r = files_.open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (r < 0) continue;
     fd_ = r;
-    temporary_.swap(name);  // which cannot fail, for now the file is there
+    temporary_.swap(name);  // cannot fail: the file is there and must be removed if the rest fails
     // Before the lock held, another process may have taken the file for a stale one.
     struct stat mine = {}, there = {};
     const int lock = files_.flock(fd_);
