@@ -102,7 +102,7 @@ void update(Model& m, Trainer& trainer, unsigned k, const std::vector<Device*>& 
 
 bool has_devices(int n) {
   if (cuda::kDevices.count() >= n) return true;
-  std::printf("\nskipped: there are no %d devices\n", n);
+  skip("there are no " + std::to_string(n) + " devices");
   return false;
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("places: the processor and a GPU, forth and back", "[cuda]") {
 
 TEST_CASE("places: several GPUs, and the processor", "[cuda]") {
   if (one_gpu()) {
-    std::cout << "\nskipped: there is one GPU\n";
+    skip("there is one GPU");
     return;
   }
   const SplitOutcome expected = train({});

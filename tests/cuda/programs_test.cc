@@ -68,7 +68,7 @@ TEST_CASE("a DyNet program runs on the device that its command line names", "[cu
     const Program there_and_here = program(name);
 #ifdef DYNET_TEST_GPU
     if (!std::filesystem::exists(there_and_here.binary)) {
-      std::cout << "\nskipped: " << there_and_here.binary << " was not brought here\n";
+      skip(there_and_here.binary + " was not brought here");
       continue;
     }
 #endif

@@ -38,7 +38,7 @@ TEST_CASE("a temporary is nobody else's before the kernels that use it have run"
 
 TEST_CASE("numbers go from device to device when they are there, and without the host", "[cuda]") {
   if (cuda::device_count() < 2) {
-    std::cout << "\nskipped: there is one device\n";
+    skip("there is one device");
     return;
   }
   constexpr std::size_t kMany = std::size_t{1} << 20;

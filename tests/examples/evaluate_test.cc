@@ -115,7 +115,7 @@ TEST_CASE("The most frequent tag per word") {
 TEST_CASE("The baseline of English-EWT is the known one") {
   const char* const data = std::getenv("DYNET_DATA");
   if (data == nullptr) {
-    std::cout << "\nskipped: DYNET_DATA names no folder with ud-ewt\n";
+    skip("DYNET_DATA names no folder with ud-ewt");
     return;
   }
   const std::string folder = std::string(data) + "/ud-ewt/";

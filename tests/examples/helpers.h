@@ -87,4 +87,4 @@ inline std::string king_james_text() {
 }
 
 inline const char* const kNoKingJames =
-    "\nskipped: the program of the Debian package bible-kjv is not installed\n";
+    "the program of the Debian package bible-kjv is not installed";

@@ -104,7 +104,7 @@ TEST_CASE("Verse references") {
 TEST_CASE("Every verse of the King James text comes back") {
   const std::string text = king_james_text();
   if (text.empty()) {
-    std::cout << kNoKingJames;
+    skip(kNoKingJames);
     return;
   }
   std::size_t verses = 0;

@@ -291,7 +291,7 @@ TEST_CASE("Parser: mistakes give one sentence and a non-zero exit") {
 TEST_CASE("Parser: one epoch of English-EWT reaches what greedy parsers do (slow)") {
   const char* const data = std::getenv("DYNET_DATA");
   if (data == nullptr) {
-    std::cout << "\nskipped: DYNET_DATA names no folder with ud-ewt\n";
+    skip("DYNET_DATA names no folder with ud-ewt");
     return;
   }
   const TemporaryFolder folder;

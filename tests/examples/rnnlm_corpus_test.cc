@@ -158,7 +158,7 @@ TEST_CASE("Rnnlm: minibatches hold every sentence once and keep their limits") {
 TEST_CASE("Rnnlm: the real data sets are read whole") {
   const char* const data = std::getenv("DYNET_DATA");
   if (data == nullptr) {
-    std::cout << "\nskipped: DYNET_DATA names no folder with wikitext2 and shakespeare\n";
+    skip("DYNET_DATA names no folder with wikitext2 and shakespeare");
     return;
   }
   ReadOptions words;

@@ -142,7 +142,7 @@ TEST_CASE("Train: what cannot be saved is said before the work") {
 
 TEST_CASE("Train: permissions are looked at before the work") {
   if (geteuid() == 0) {
-    std::cout << "\nskipped: the user root may write where permissions forbid it\n";
+    skip("the user root may write where permissions forbid it");
     return;
   }
   for (const AnyProgram& each : all_programs()) {

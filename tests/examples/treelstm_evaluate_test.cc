@@ -83,7 +83,7 @@ TEST_CASE("Tree scores: the most frequent label, of roots and of nodes") {
 TEST_CASE("Tree scores: the most frequent label of the Stanford Sentiment Treebank") {
   const char* const data = std::getenv("DYNET_DATA");
   if (data == nullptr) {
-    std::cout << "\nskipped: DYNET_DATA names no folder with sst\n";
+    skip("DYNET_DATA names no folder with sst");
     return;
   }
   const std::string folder = std::string(data) + "/sst/";

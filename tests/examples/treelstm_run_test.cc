@@ -326,7 +326,7 @@ TEST_CASE("Tree-LSTM: mistakes give one sentence and a non-zero exit") {
 TEST_CASE("Tree-LSTM: five epochs reach what random vectors can on real trees (slow)") {
   const char* const data = std::getenv("DYNET_DATA");
   if (data == nullptr) {
-    std::cout << "\nskipped: DYNET_DATA names no folder with sst\n";
+    skip("DYNET_DATA names no folder with sst");
     return;
   }
   const TemporaryFolder folder;

@@ -166,7 +166,7 @@ TEST_CASE("Trees: words of a plain line") {
 TEST_CASE("Trees: the Stanford Sentiment Treebank is read whole") {
   const char* const data = std::getenv("DYNET_DATA");
   if (data == nullptr) {
-    std::cout << "\nskipped: DYNET_DATA names no folder with sst\n";
+    skip("DYNET_DATA names no folder with sst");
     return;
   }
   struct Part {

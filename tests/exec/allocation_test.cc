@@ -70,7 +70,7 @@ std::size_t warm_allocations(Run run) {
 }
 
 bool counted() {
-  if (!heap::counted()) std::puts("skipped: the sanitizer has the heap to itself");
+  if (!heap::counted()) skip("the sanitizer has the heap to itself");
   return heap::counted();
 }
 
@@ -169,7 +169,7 @@ std::size_t resident() {
 
 TEST_CASE("a million graphs leave resident memory as it was (slow)") {
   if (resident() == 0) {
-    std::puts("skipped: the system does not tell how much memory is resident");
+    skip("the system does not tell how much memory is resident");
     return;
   }
 #if DYNET_SANITIZED

@@ -313,7 +313,7 @@ Outcome patient_run(Model& m, bool inference) {
 
 TEST_CASE("after memory was refused, wherever that was, everything goes on as if it had not been") {
   if (!heap::counted()) {
-    std::puts("skipped: the sanitizer has the heap to itself");
+    skip("the sanitizer has the heap to itself");
     return;
   }
   for (const bool inference : {false, true}) {

@@ -73,7 +73,7 @@ Risk::~Risk() { at_risk = false; }
 
 TEST_CASE("every way to the heap is counted and can be closed") {
   if (!heap::counted()) {
-    std::puts("skipped: the sanitizer has the heap to itself");
+    skip("the sanitizer has the heap to itself");
     return;
   }
   const auto take = [](int way) {

@@ -79,7 +79,7 @@ std::string python() {
 bool has_packages(const std::string& packages) {
   const std::string command = python() + " -c 'import " + packages + "' > /dev/null 2>&1";
   if (std::system(command.c_str()) == 0) return true;
-  std::printf("skipped: Python has no %s; DYNET_PYTHON may name one that has\n", packages.c_str());
+  skip("Python has no " + packages + "; DYNET_PYTHON may name one that has");
   return false;
 }
 

@@ -134,7 +134,7 @@ TEST_CASE("a table of 5 GiB has 64-bit sizes and places in its file (slow)") {
 
 TEST_CASE("a table of 5 GiB is saved and loaded (slow)") {
   if (!std::getenv("DYNET_LARGE")) {
-    std::printf("skipped: DYNET_LARGE is not set; takes 16 GiB of memory and 5 of the disk\n");
+    skip("DYNET_LARGE is not set; takes 16 GiB of memory and 5 of the disk");
     return;
   }
   const TemporaryFolder folder;

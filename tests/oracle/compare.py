@@ -19,7 +19,7 @@ try:
     import torch.nn.functional as F
 except ImportError as error:
     print(f"skipped: PyTorch cannot be imported: {error}")
-    sys.exit(0)
+    sys.exit(77)
 
 import cases
 

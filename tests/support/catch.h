@@ -7,3 +7,9 @@ using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 #endif
+
+#include <string>
+
+/// Says why the case that runs was not tested, or not all of it. Where nothing fails, ctest counts
+/// it as skipped.
+void skip(const std::string& why);
