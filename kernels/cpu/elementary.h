@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <unsupported/Eigen/SpecialFunctions>
 
 #include "kernels/cpu/eigen.h"
@@ -171,13 +172,21 @@ inline Doubles expm1_below(Doubles x) {
   return f * f * (c * f - 0.5f);
 }
 
+// a - b of integers, without overflow: what comes of negative numbers and NaN is not used, but must
+// be defined.
+template <class B>
+[[gnu::always_inline]] inline B minus(B a, B b) {
+  using Words [[gnu::vector_size(sizeof(B))]] = std::make_unsigned_t<LaneOf<B>>;
+  return reinterpret_cast<B>(reinterpret_cast<Words>(a) - reinterpret_cast<Words>(b));
+}
+
 [[gnu::always_inline]] inline Floats log(Floats x) {
   using Limits = std::numeric_limits<float>;
   constexpr std::int32_t kRootOfHalf = 0x3f3504f3;
   const auto small = x < Limits::min();
   const auto bits = reinterpret_cast<Bits<Floats>>(small ? x * 0x1p23f : x);
-  const Bits<Floats> k = (bits - kRootOfHalf) >> 23;
-  const Floats f = reinterpret_cast<Floats>(bits - (k << 23)) - 1.0f;
+  const Bits<Floats> k = minus(bits, Bits<Floats>{} + kRootOfHalf) >> 23;
+  const Floats f = reinterpret_cast<Floats>(minus(bits, k << 23)) - 1.0f;
   const Floats n = __builtin_convertvector(small ? k - 23 : k, Floats);
   const Floats y = n * 0x1.62e4p-1f + (f + (log_curve(f) + n * 1.42860682e-6f));
   const Floats at_most_zero =

@@ -45,8 +45,8 @@ inline Doubles exp_for_float(Doubles x) {
   c = c * r + 1.0 / 6;
   c = c * r + 0.5;
   c = c * r + 1.0;
-  const auto power_of_two =
-      (reinterpret_cast<Bits<Doubles>>(shifted(n)) << 52) + 0x3ff0000000000000;
+  const auto power_of_two = minus(reinterpret_cast<Bits<Doubles>>(shifted(n)) << 52,
+                                  Bits<Doubles>{} - 0x3ff0000000000000);
   return (c * r + 1.0) * reinterpret_cast<Doubles>(power_of_two);
 }
 

@@ -2,11 +2,11 @@
 // number that means "skipped" cannot be told from: here it is 1 where anything failed, and kSkipped
 // where nothing did and every case that ran was skipped.
 #define CATCH_CONFIG_RUNNER
-#include "tests/support/catch.h"
-
 #include <cstdio>
 #include <set>
 #include <string>
+
+#include "tests/support/catch.h"
 
 namespace {
 
