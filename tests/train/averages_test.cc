@@ -135,30 +135,44 @@ TEST_CASE("a parameter that joins has the average of having been there") {
     }
 }
 
-TEST_CASE("another moving average starts anew") {
-  for (const TrainerCase& c : trainer_cases()) {
-    CAPTURE(c.name);
-    ParameterCollection a, b;
-    std::vector<Parameter> parameters;
-    std::vector<std::unique_ptr<Trainer>> trainers;
-    for (ParameterCollection* pc : {&a, &b}) {
-      parameters.push_back(pc->add_parameters({4}, "p"));
-      parameters.back().set_value(first_values(c, 4, 1));
-      trainers.push_back(c.make(*pc));
-    }
-    const auto step = [&](std::uint64_t t) {
-      for (std::size_t k : {0u, 1u}) {
-        plant(parameters[k], random_values(4, t, 0.3f));
-        trainers[k]->update();
+TEST_CASE("another moving average starts anew, and so does one after a restart") {
+  for (const TrainerCase& c : trainer_cases())
+    for (const MovingAverage kind : kKinds)
+      for (const bool restart : {false, true}) {
+        CAPTURE(c.name, kind, restart);
+        ParameterCollection a, b;
+        std::vector<Parameter> parameters;
+        std::vector<std::unique_ptr<Trainer>> trainers;
+        for (ParameterCollection* pc : {&a, &b}) {
+          parameters.push_back(pc->add_parameters({4}, "p"));
+          parameters.back().set_value(first_values(c, 4, 1));
+          trainers.push_back(c.make(*pc));
+        }
+        const auto step = [&](std::uint64_t t) {
+          for (std::size_t k : {0u, 1u}) {
+            plant(parameters[k], random_values(4, t, 0.3f));
+            trainers[k]->update();
+          }
+        };
+        const auto average = [&](Trainer& trainer) {
+          if (kind == MovingAverage::Exponential)
+            trainer.exponential_moving_average(0.5f, 2);
+          else
+            trainer.cumulative_moving_average(2);
+        };
+        if (restart)
+          average(*trainers[0]);
+        else
+          trainers[0]->exponential_moving_average(0.95f, 3);
+        for (std::uint64_t t = 1; t <= 13; ++t) step(t);  // one update waits for the next average
+        if (restart)
+          for (auto& t : trainers) t->restart();
+        average(*trainers[1]);
+        if (!restart) average(*trainers[0]);
+        for (std::uint64_t t = 14; t <= 17; ++t) step(t);
+        for (auto& t : trainers) t->swap_params_to_moving_average(true, true);
+        CHECK(as_vector(parameters[0].values()) == as_vector(parameters[1].values()));
       }
-    };
-    trainers[0]->exponential_moving_average(0.95f);
-    for (std::uint64_t t = 1; t <= 10; ++t) step(t);
-    for (auto& t : trainers) t->exponential_moving_average(0.5f);
-    for (std::uint64_t t = 11; t <= 13; ++t) step(t);
-    for (auto& t : trainers) t->swap_params_to_moving_average();
-    CHECK(as_vector(parameters[0].values()) == as_vector(parameters[1].values()));
-  }
 }
 
 TEST_CASE("a trainer that is loaded while averages are swapped in keeps nothing of before") {

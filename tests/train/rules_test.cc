@@ -159,6 +159,13 @@ TEST_CASE("exponentiated gradient refuses what is no distribution and changes no
   bad.set_value({0, 3});  // need not add up to one
   trainer.update();
   CHECK(as_vector(bad.values()) == std::vector<float>{0, 1});
+  auto table = pc.add_lookup_parameters(3, {2}, ParameterInitConst(0.5f), "table");
+  for (const unsigned row : {2u, 0u}) {
+    table.initialize(row, {0.5f, -0.5f});
+    plant_row(table, 1, {1, 0});
+    CHECK_THROWS_AS(trainer.update(), ArgumentError);
+    table.initialize(row, {0.5f, 0.5f});
+  }
   trainer.enableCyclicalLR(0.1f, 0.5f, 10, 1);
   CHECK(trainer.learning_rate == 0.1f);
   plant(good, {1, 0});
@@ -219,6 +226,13 @@ TEST_CASE("text that is not of such a trainer is refused and nothing changes") {
   std::string wrong = text;
   wrong.replace(wrong.find("\"/p\" 1 7"), 8, "\"/p\" 1 6");
   refused(*two.trainer, wrong);
+  {  // "/p" once more, in the place of the table
+    const std::size_t p = text.find("\"/p\""), q = text.find("\"/q\""), e = text.find("\"/e\"");
+    REQUIRE(p < q);
+    REQUIRE(q < e);
+    REQUIRE(e < text.size());
+    refused(*two.trainer, text.substr(0, e) + text.substr(p, q - p));
+  }
   std::istringstream in(text);
   two.trainer->populate(in, 0.125f);
   CHECK(two.trainer->learning_rate == 0.125f);

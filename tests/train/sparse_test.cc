@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -152,6 +153,26 @@ TEST_CASE("exact sparse updates are the very bits of dense ones while state is a
       exact.step(t);
     }
     CHECK(exact.values() == dense.memory());
+  }
+}
+
+TEST_CASE("rows that are behind move before another state is loaded") {
+  for (const TrainerCase& c : trainer_cases()) {
+    CAPTURE(c.name);
+    Model dense(c), exact(c);
+    dense.trainer->sparse_updates_enabled = false;
+    exact.trainer->sparse_updates_exact = true;
+    for (Model* m : {&dense, &exact}) {
+      for (std::uint64_t t = 1; t <= 9; ++t) m->step(t);
+      std::stringstream text;
+      m->trainer->save(text);
+      for (std::uint64_t t = 11; t <= 19; ++t) m->step(t);
+      m->trainer->populate(text);
+    }
+    CHECK(difference(exact.values(), dense.memory()) < 2e-4);
+    for (Model* m : {&dense, &exact})
+      for (std::uint64_t t = 21; t <= 29; ++t) m->step(t);
+    CHECK(difference(exact.values(), dense.memory()) < 2e-4);
   }
 }
 
