@@ -200,8 +200,7 @@ void Loading::match(const Here& here, IncomingGroup& in) {
     }
     ParameterStorage& p = *found->second;
     const bool whole = in.values.empty() || in.values[i].size() == p.size();
-    if (p.is_lookup != t.is_lookup || p.dim != t.dim() || p.rows != t.rows ||
-        p.size() != t.count() || !whole)
+    if (p.is_lookup != t.is_lookup || p.dim != t.dim() || p.rows != t.rows || !whole)
       differ(options_.allow_reshaped,
              name + " is " + describe(t) + " in the file and " + describe(p) + " here");
     else

@@ -46,7 +46,8 @@ void with_rows(const T* a, bool a_moves, const T* b, bool b_moves, F&& f) {
     f(StillRow<T>{a}, MovingRow<T>{b});
 }
 
-// Writes n gradients v(at, part) to a row of an operand, or adds their sum to its one element.
+// Writes n gradients v(at, part) to a row of an operand; or adds their sum to its one element, which
+// is then smaller than the result and was set to zero before.
 template <class T, class F>
 void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
   if (moves) {
@@ -54,12 +55,12 @@ void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
     return;
   }
   alignas(64) T piece[kBuffer];
-  for (std::size_t first = 0; first < n; first += kBuffer, add = true) {
+  for (std::size_t first = 0; first < n; first += kBuffer) {
     const std::size_t length = std::min(kBuffer, n - first);
     each_vector<T>(length, [&](std::size_t at, auto part) {
       Lanes<T>::store(piece + at, v(first + at, part), part);
     });
-    accumulate(add, false, to, length, array(piece, length));
+    *to += sum_in_order(array(piece, length));
   }
 }
 

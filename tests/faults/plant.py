@@ -27,6 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NEEDED = 0.98
 LEAST = 300
+NOT_SLOW = ["~*(slow)"]
 CAUGHT, MISSED, BROKEN = "caught", "not caught", "does not compile"
 
 
@@ -198,6 +199,25 @@ class Program:
         archives = [word for word in self.link if word.endswith(".a") and not word.startswith("/")]
         self.archived = {o for archive in archives for o in build.inputs(archive)}
         self.seconds = 0.0  # for all tests
+        self.rounds = []  # arguments that choose tests, the quick ones first
+
+    def find_rounds(self, scratch):
+        """Most faults are found by the quick tests. Whether all tests pass."""
+        result = subprocess.run(
+            [self.path, "--durations", "yes", *NOT_SLOW], cwd=self.build.folder,
+            capture_output=True, text=True, errors="replace",
+        )  # fmt: skip
+        times = re.findall(r"^([\d.]+) s: (.+)$", result.stdout, re.MULTILINE)
+        cases = subprocess.run(
+            [self.path, "--list-test-names-only", *NOT_SLOW], capture_output=True, text=True
+        ).stdout.splitlines()
+        slow = {name for seconds, name in times if name in cases and float(seconds) >= 0.3}
+        for name, chosen in (("quick", [c for c in cases if c not in slow]), ("rest", sorted(slow))):
+            file = scratch / f"{self.module}-{name}.txt"
+            file.write_text("\n".join(re.sub(r"([,\[])", r"\\\1", c) for c in chosen))
+            if chosen:
+                self.rounds.append(["--input-file", str(file)])
+        return result.returncode == 0
 
     def make(self, fault, optimize, scratch):
         """The program with a fault in it."""
@@ -232,9 +252,9 @@ def run(command, folder):
 
 
 def first_failure(program, tests, seconds, folder):
-    """The test that fails, or None if all pass. The folder lies as deep as that of the build, for sources
-    that are known by a path from there."""
-    command = [str(program), "--abort", tests or "~*(slow)"]
+    """The test that fails, or None if all pass. `tests` are arguments that choose some. The folder lies as
+    deep as that of the build, for sources that are known by a path from there."""
+    command = [str(program), "--abort", *tests]
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", start_new_session=True,
@@ -245,7 +265,7 @@ def first_failure(program, tests, seconds, folder):
             os.killpg(process.pid, signal.SIGKILL)
             return "it does not end"
     if "No test cases matched" in output or "No tests ran" in output:
-        raise Misfit(f"{program.name}: no test is called '{tests}'")
+        raise Misfit(f"{program.name}: no test is called '{' '.join(tests)}'")
     if process.returncode in (0, 77):  # passed, or skipped
         return None
     # Catch2 rules off the name of the failing case.
@@ -263,20 +283,20 @@ def try_fault(program, fault, options):
             made = program.make(fault, options.optimize, pathlib.Path(folder))
         except DoesNotCompile as error:
             return BROKEN, str(error).strip()[:400], time.monotonic() - begun
-        found = first_failure(made, fault.tests, limit, folder)
-        if not found and fault.tests:
-            found = first_failure(made, "", limit, folder)
+        found = None
+        for tests in ([[fault.tests]] if fault.tests else []) + program.rounds:
+            found = found or first_failure(made, tests, limit, folder)
     return (CAUGHT if found else MISSED), found or "", time.monotonic() - begun
 
 
-def prepare(build, modules, options):
+def prepare(build, modules, options, scratch):
     """The test programs by module, which must pass without a fault."""
     programs = {}
     for module in modules:
         program = programs[module] = Program(build, module)
         begun = time.monotonic()
-        broken = first_failure(program.path, "", options.timeout, build.folder)
-        if broken:
+        if not program.find_rounds(scratch):
+            broken = first_failure(program.path, NOT_SLOW, options.timeout, build.folder)
             raise Misfit(f"test-{module} fails without any fault: {broken}")
         program.seconds = time.monotonic() - begun
         print(f"test-{module} passes in {program.seconds:.1f} s", flush=True)
@@ -344,8 +364,10 @@ def main():
         raise Misfit("no fault is chosen")
 
     build = Build(options.build.resolve())
-    programs = prepare(build, sorted({f.module for f in faults}), options)
-    return not report(plant(faults, programs, options))
+    with tempfile.TemporaryDirectory(prefix="faults-", dir=build.folder.parent) as scratch:
+        modules = sorted({f.module for f in faults})
+        programs = prepare(build, modules, options, pathlib.Path(scratch))
+        return not report(plant(faults, programs, options))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,7 @@ TEST_CASE("sentences become numbers") {
   CHECK(read_sentence("the cat  saw\tthe dog \n", d) == std::vector<int>{0, 1, 2, 0, 3});
   CHECK(read_sentence("", d).empty());
   CHECK(read_sentence(" \t", d).empty());
+  CHECK(read_sentence("the\vcat\fsaw\rdog", d) == std::vector<int>{0, 1, 2, 3});
   std::vector<int> source, target;
   read_sentence_pair("the dog ||| le chien", source, d, target, t);
   CHECK(source == std::vector<int>{0, 3});

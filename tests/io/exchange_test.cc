@@ -130,7 +130,10 @@ TEST_CASE("collections are exchanged with their indices as they are") {
     for (const Parameter& p : two.parameters_list()) Parameter(p).zero();
     for (LookupParameter p : two.lookup_parameters_list()) p.zero();
     save_to(folder / name, one);
+    two.parameters_list()[0].set_updated(false);  // no file of this kind says what is frozen
     CHECK(load_from(folder / name, two).loaded == 5);
+    CHECK_FALSE(two.parameters_list()[0].is_updated());
+    CHECK(two.parameters_list()[1].is_updated());
     for (std::size_t i = 0; i < 3; ++i)
       CHECK(as_vector(two.parameters_list()[i].values()) ==
             as_vector(one.parameters_list()[i].values()));
@@ -158,6 +161,18 @@ TEST_CASE("collections are exchanged with their indices as they are") {
   write_safetensors(folder / "t", {kMatrix});
   load_safetensors(folder / "t", renamed, options);
   CHECK(as_vector(w.values()) == std::vector<float>{1, 4, 2, 5, 3, 6});
+}
+
+TEST_CASE("the values of a safetensors file begin at a multiple of eight") {
+  const TemporaryFolder folder;
+  for (std::size_t n = 1; n <= 9; ++n) {
+    NamedTensor t = kMatrix;
+    t.name = std::string(n, 'x');
+    write_safetensors(folder / "m", {t});
+    const std::string bytes = read_file(folder / "m");
+    CHECK(bytes.size() % 8 == kMatrix.bytes.size() % 8);
+    CHECK(io_detail::get_number<std::uint64_t>(bytes.data()) % 8 == 0);
+  }
 }
 
 TEST_CASE("safetensors that break a rule are refused") {
@@ -352,9 +367,9 @@ TEST_CASE("deflated bytes that lie about their size are refused") {
 TEST_CASE("half floats and doubles become floats") {
   NamedTensor t;
   t.type = NamedTensor::Type::F16;
-  for (const std::uint16_t h : {0x3c00, 0xc000, 0x0001, 0x7bff, 0x7c00, 0x8000, 0x0400})
+  for (const std::uint16_t h : {0x3c00, 0xc000, 0x0001, 0x8003, 0x7bff, 0x7c00, 0x8000, 0x0400})
     io_detail::append_number(t.bytes, h);
-  CHECK(to_floats(t) == std::vector<float>{1, -2, 0x1p-24f, 65504,
+  CHECK(to_floats(t) == std::vector<float>{1, -2, 0x1p-24f, -0x3p-24f, 65504,
                                            std::numeric_limits<float>::infinity(), -0.0f,
                                            0x1p-14f});
   t.type = NamedTensor::Type::BF16;

@@ -50,6 +50,18 @@ TEST_CASE("a model file is shown with all that is in it") {
   CHECK_THROWS_AS(inspected(folder / "m"), FileError);
 }
 
+TEST_CASE("arrays of the same bytes and another type differ") {
+  const TemporaryFolder folder;
+  NamedTensor t;
+  t.name = "x";
+  t.shape = {3};
+  t.bytes = std::string(12, '\1');
+  write_safetensors(folder / "a", {t});
+  t.type = NamedTensor::Type::I32;
+  write_safetensors(folder / "b", {t});
+  CHECK(differences(folder / "a", folder / "b", 1).find("x is F32 [3] and I32 [3]") == 0);
+}
+
 TEST_CASE("files become others and back, and differ in nothing") {
   const TemporaryFolder folder;
   ParameterCollection pc, again;

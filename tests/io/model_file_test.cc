@@ -304,6 +304,18 @@ TEST_CASE("headers that lie under a right checksum are refused, each with its re
   index([](auto& i) { i.things.pop_back(); }, "tensor /W is said to begin");
   index([](auto& i) { i.groups.clear(); }, "the sections end at byte");
 
+  {  // Settings in another order, or twice.
+    FileIndex i = good;
+    i.groups[0].numbers["/sua/"] = 0.5;
+    const std::string file = file_with(i), theirs = file.substr(64, encode_index(i).size());
+    for (const std::string name : {"/suz/", "/sub/"}) {
+      std::string index_bytes = theirs;
+      const std::string rest = file.substr(64 + index_bytes.size());
+      index_bytes.replace(index_bytes.find("/sua/"), 5, name);
+      check(encode_header(file.size(), index_bytes) + index_bytes + rest, "the setting /sub/ is out of order");
+    }
+  }
+
   // The index as bytes: a count or a length at a place.
   const std::string encoded = encode_index(good);
   const auto raw = [&](std::size_t at, std::uint64_t x, const std::string& why) {

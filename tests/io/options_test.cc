@@ -156,6 +156,8 @@ TEST_CASE("what is frozen and weight decay come back, unless they are not wanted
   load(folder / "m", LoadOptions{.settings = false}, to);
   CHECK(b2.is_updated());
   CHECK_FALSE(c2.is_updated());
+  CHECK(decay_of(a2) == 0);
+  CHECK(decay_of(b2) == 0);
   CHECK(decay_of(c2) == 0.3f);
   load(folder / "m", to);
   CHECK(a2.is_updated());

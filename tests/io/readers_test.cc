@@ -74,6 +74,29 @@ TEST_CASE("an archive of one thing is not read as another") {
         std::string::npos);
 }
 
+TEST_CASE("damage is found in values that are left out, too") {
+  const TemporaryFolder folder;
+  ParameterCollection one, other;
+  one.add_parameters({3}, ParameterInitConst(0.5f), "a");
+  one.add_parameters({3}, ParameterInitConst(0.5f), "b");
+  auto a = other.add_parameters({3}, ParameterInitConst(2.0f), "a");
+  save(folder / "m", one);
+  const std::string good = read_file(folder / "m");
+  int refused = 0;
+  for (std::size_t k = 0; k < good.size(); ++k) {
+    std::string bytes = good;
+    bytes[k] = static_cast<char>(bytes[k] ^ 4);
+    write_file(folder / "m", bytes);
+    try {
+      load(folder / "m", LoadOptions{.allow_extra = true}, other);
+    } catch (const FileError&) {
+      ++refused;
+    }
+  }
+  CHECK(refused == static_cast<int>(good.size()));
+  CHECK(as_vector(a.values()) == std::vector<float>(3, 2.0f));
+}
+
 TEST_CASE("the state of parameters that are not there is left out if that is allowed") {
   const TemporaryFolder folder;
   Model one(1);

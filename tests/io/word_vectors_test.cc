@@ -106,6 +106,26 @@ TEST_CASE("duplicates, letters and unknown words are treated as asked") {
   CHECK(first_row("the 1 2\n", {.unknown = Unknown::mean}, 3) == std::vector<float>{9, 9});
 }
 
+TEST_CASE("lines are found wherever the pieces end in which a file is read") {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  for (const std::size_t end : {kPiece - 1, kPiece, kPiece + 1, 2 * kPiece}) {
+    const std::string start = "Cat 1 2\n";
+    std::string text = start + std::string(end - start.size() - 4, 'w') + " 3 4\n";
+    REQUIRE(text.find('\n', start.size()) == end);
+    Table t;
+    CHECK(t.load(text + "the 5 6\n").in_file == 3);
+    CHECK(as_vector(t.rows.row(0)) == std::vector<float>{5, 6});
+  }
+}
+
+TEST_CASE("lines may be so long and no longer") {
+  const auto line = [](std::size_t length) { return std::string(length - 4, 'w') + " 3 4\n"; };
+  constexpr std::size_t kMost = std::size_t{1} << 24;
+  CHECK(Table().load(line(kMost) + "the 5 6\n").in_file == 2);
+  CHECK(Table().refused(line(kMost + 1) + "the 5 6\n").find("bytes without an end") !=
+        std::string::npos);
+}
+
 TEST_CASE("broken files of vectors are refused and change nothing") {
   Table t;
   const auto check = [&](const std::string& bytes, const std::string& why, bool is_binary) {

@@ -325,6 +325,15 @@ TEST_CASE("the numbers of ZIP64 are read where the others are full, and not trus
         std::string::npos);
   CHECK(with(end64 + 48, ~std::uint64_t{0}).find("not where it is said to be") !=
         std::string::npos);
+  // Of a packed member: its size is not that of its bytes.
+  Member packed("b.npy", array(kSecond), true);
+  packed.extra = std::string("\1\0\x10\0", 4);
+  append_number(packed.extra, packed.size);
+  append_number(packed.extra, packed.packed_size);
+  packed.size = packed.packed_size = 0xffffffff;
+  const std::vector<NamedTensor> all = read(archive({packed}));
+  REQUIRE(all.size() == 1);
+  CHECK(to_floats(all[0]) == kSecond);
   // In the directory, behind the name: size, packed size, place.
   const std::size_t numbers = good.find("PK\1\2") + 46 + 5 + 4;
   for (const std::size_t at : {numbers, numbers + 8, numbers + 16})
