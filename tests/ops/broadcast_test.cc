@@ -158,6 +158,27 @@ TEST_CASE("broadcast: the operand list may be written out") {
   CHECK(as_vector(logsumexp({x, x}).value())[0] == Approx(1 + std::log(2.0)));
 }
 
+TEST_CASE("one element that meets a long row gets the gradient of all of it") {
+  constexpr unsigned kLong = 5000;  // added up in pieces
+  for (const bool first : {false, true}) {
+    ParameterCollection pc;
+    auto one = pc.add_parameters({1}, ParameterInitConst(2.0f));
+    auto row = pc.add_parameters({kLong}, ParameterInitConst(4.0f));
+    // cmult, cdiv and the difference, by hand.
+    const double by_hand[] = {4.0 * kLong, first ? kLong / 4.0 : -1.0 * kLong,
+                              first ? kLong : -1.0 * kLong};
+    for (int which = 0; which < 3; ++which) {
+      CAPTURE(first, which);
+      ComputationGraph cg;
+      const Expression a = first ? parameter(cg, one) : parameter(cg, row);
+      const Expression b = first ? parameter(cg, row) : parameter(cg, one);
+      cg.backward(sum_elems(which == 0 ? cmult(a, b) : which == 1 ? cdiv(a, b) : a - b));
+      CHECK(as_vector(one.gradients()) == std::vector<float>{static_cast<float>(by_hand[which])});
+      pc.reset_gradient();
+    }
+  }
+}
+
 TEST_CASE("max, min: the first of several equal elements gets the gradient; a NaN stays one") {
   for (const bool largest : {true, false}) {
     ComputationGraph g;
