@@ -185,7 +185,8 @@ TEST_CASE("Output: input that cannot be read to its end is an error") {
     refused("apply -o out -i /proc/self/mem", "/proc/self/mem: Input/output error");
     refused("apply < .", "standard input: Is a directory");
     // Nothing of a name gets to the terminal but its letters.
-    desk.refuses("apply -i \"$(printf 'no\\033[31m\\nfile')\"", 1, "cannot open no\\u{1b}[31m file");
+    desk.refuses("apply -i \"$(printf 'no\\033[31m\\nfile')\"", 1,
+                 "cannot open no\\u{1b}[31m file");
     refused("p eval -m model -d - < .", "standard input: Is a directory");
     refused("DATA=- train --model new < .", "standard input: Is a directory");
   }
