@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
 #include "dynet-like/exec/executor.h"
+#include "dynet-like/graph/machine.h"
 #include "dynet-like/ops/families.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
@@ -53,6 +55,12 @@ Results run(const GraphStore& graph, NodeId loss, Planner planner, Runner<float>
   return r;
 }
 
+/// One for all graphs: on a GPU it takes longer to make than most of them to run.
+const std::shared_ptr<Machine>& machine() {
+  static const std::shared_ptr<Machine> machine = cuda::kDevices.make_machine(0);
+  return machine;
+}
+
 /// Whether it could be done, in batches and perhaps one by one.
 bool compare(const OpCase& c, const Nodes& nodes, bool one_by_one) {
   const GraphStore& graph = nodes.graph.store();
@@ -61,7 +69,7 @@ bool compare(const OpCase& c, const Nodes& nodes, bool one_by_one) {
   const Results expected = run(graph, loss, plan_in_batches, {});
   for (const Planner planner : {plan_in_batches, plan_in_order}) {
     if (planner == plan_in_order && !one_by_one) continue;
-    const Results got = run(graph, loss, planner, Runner<float>(cuda::kDevices.make_machine(0)));
+    const Results got = run(graph, loss, planner, Runner<float>(machine()));
     double values = 0, gradients = 0;
     for (NodeId id = 0; id <= loss; ++id) {
       const std::size_t n = expected.values[id].size();
@@ -84,6 +92,11 @@ unsigned check(const OpCase& c, Draw draw, unsigned repeat) {
   return compared;
 }
 unsigned check_small(const OpCase& c) { return check(c, Draw::small, 1); }
+unsigned check_once(const OpCase& c) {
+  OpCase once = c;
+  once.draws = 1;
+  return check_small(once);
+}
 unsigned check_borders(const OpCase& c) {
   constexpr unsigned kMost = DYNET_SANITIZED ? 3 : 8;  // which takes five times as long
   return check(c, Draw::borders, std::min(c.draws, kMost));
@@ -219,7 +232,11 @@ TEST_CASE("what is not a number on the device", "[cuda]") {
   }
 }
 
+// "once": what there is time for under compute-sanitizer.
 #define DYNET_ON_DEVICE(FAMILY, CASES)                                                 \
+  TEST_CASE(FAMILY " once on the device", "[cuda]") {                                  \
+    check_all(FAMILY ", once", CASES, check_once, 0);                                  \
+  }                                                                                    \
   TEST_CASE(FAMILY " on the device", "[cuda]") {                                       \
     check_all(FAMILY ", small", CASES, check_small, 0);                                \
     check_all(FAMILY ", at the borders of warps and blocks", CASES, check_borders, 0); \
