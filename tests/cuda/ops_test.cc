@@ -55,11 +55,17 @@ Results run(const GraphStore& graph, NodeId loss, Planner planner, Runner<float>
   return r;
 }
 
-/// One for all graphs: on a GPU it takes longer to make than most of them to run.
-const std::shared_ptr<Machine>& machine() {
-  static const std::shared_ptr<Machine> machine = cuda::kDevices.make_machine(0);
+/// One for all graphs of a test case: on a GPU it takes longer to make than most of them to run.
+std::shared_ptr<Machine>& machine() {
+  static std::shared_ptr<Machine> machine;
   return machine;
 }
+struct OneMachine {
+  OneMachine() { machine() = cuda::kDevices.make_machine(0); }
+  ~OneMachine() { machine().reset(); }  // with its memory
+  OneMachine(const OneMachine&) = delete;
+  OneMachine& operator=(const OneMachine&) = delete;
+};
 
 /// Whether it could be done, in batches and perhaps one by one.
 bool compare(const OpCase& c, const Nodes& nodes, bool one_by_one) {
@@ -136,6 +142,7 @@ OpCase with_shapes(const std::vector<OpCase>& known, const char* name,
 // Lines and sums so long that the threads of a block, or blocks, share them out; lines so many that
 // each has a thread.
 TEST_CASE("long operands on the device", "[cuda]") {
+  const OneMachine one;
   const std::pair<const char*, std::vector<Dim>> cases[] = {
       {"x + y", {{5, 5000}, {5, 1}}},
       {"sum_elems", {{33000}}},
@@ -195,6 +202,7 @@ TEST_CASE("long operands on the device", "[cuda]") {
 }
 
 TEST_CASE("images that do not fit into a temporary at once on the device", "[cuda]") {
+  const OneMachine one;
   const std::vector<OpCase> known = convolution_cases();
   // One for all batch elements, or one each.
   for (const unsigned filters : DYNET_SANITIZED ? std::vector{1u} : std::vector{1u, 2u})
@@ -204,6 +212,7 @@ TEST_CASE("images that do not fit into a temporary at once on the device", "[cud
 }
 
 TEST_CASE("long lines of extreme values on the device", "[cuda]") {
+  const OneMachine one;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
   const std::vector<OpCase> known = all_cases();
@@ -224,6 +233,7 @@ TEST_CASE("long lines of extreme values on the device", "[cuda]") {
 // The rules of comparisons show: what is not a number, and targets of exactly 0 and 1.
 TEST_CASE("what is not a number on the device", "[cuda]") {
   for (OpCase c : all_cases()) {
+    const OneMachine one;  // the emulation is slow with the memory of all of them
     c.extremes = {std::numeric_limits<double>::quiet_NaN(), 0.5};
     check(c, Draw::extremes, 1);
     if (c.name != "binary_log_loss") continue;
@@ -235,9 +245,11 @@ TEST_CASE("what is not a number on the device", "[cuda]") {
 // "once": what there is time for under compute-sanitizer.
 #define DYNET_ON_DEVICE(FAMILY, CASES)                                                 \
   TEST_CASE(FAMILY " once on the device", "[cuda]") {                                  \
+    const OneMachine one;                                                              \
     check_all(FAMILY ", once", CASES, check_once, 0);                                  \
   }                                                                                    \
   TEST_CASE(FAMILY " on the device", "[cuda]") {                                       \
+    const OneMachine one;                                                              \
     check_all(FAMILY ", small", CASES, check_small, 0);                                \
     check_all(FAMILY ", at the borders of warps and blocks", CASES, check_borders, 0); \
     check_all(FAMILY ", by many nodes", CASES, check_shared, 0);                       \
