@@ -1,5 +1,5 @@
-// Three training tasks on the GPU and on the processor, by the wall clock. Writes the data too, so
-// that another program can be trained on the same.
+// Three training tasks on the GPUs and on one thread of the processor, by the wall clock. Writes
+// the data too, so that another program can be trained on the same in the same order.
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
@@ -24,10 +24,23 @@ json data() {
   }
   for (const TaggedSentence& s : make_tagged_text().sentences)
     sentences.push_back({s.words, s.tags});
-  return {{"trees", std::move(trees)},         {"tree_words", make_trees().words},
-          {"sentences", std::move(sentences)}, {"sentence_words", make_tagged_text().words},
-          {"text", make_text().sentences},     {"text_words", gpu_text().words}};
+  return {{"trees", std::move(trees)},
+          {"tree_words", make_trees().words},
+          {"sentences", std::move(sentences)},
+          {"sentence_words", make_tagged_text().words},
+          {"minibatches", make_minibatches(gpu_text(), kSentences)},
+          {"text_words", gpu_text().words}};
 }
+
+/// What the processor's part was compiled for; that of a program from elsewhere may be slow.
+constexpr const char* kCompiledFor =
+#if defined(__AVX512F__)
+    "AVX-512";
+#elif defined(__AVX2__)
+    "AVX2";
+#else
+    "any x86-64";
+#endif
 
 /// Who multiplies, and how.
 struct Where {
@@ -66,7 +79,7 @@ double rate(const GpuTask& m, const Where& where, double seconds) {
 
 int main(int argc, char** argv) {
   CLI::App app("Trains three tasks on every device and prints units a second, as JSON.");
-  std::string only, write;
+  std::string only, write, file;
   const std::map<std::string, dynet::Precision> precisions = {
       {"float32", dynet::Precision::float32},
       {"tf32", dynet::Precision::tf32},
@@ -79,6 +92,7 @@ int main(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(precisions))
       ->default_str("float32");
   app.add_option("--seconds", seconds, "for each task on each device")->capture_default_str();
+  app.add_option("--json", file, "write what is known to this file, after each figure");
   app.add_option("--write-data", write, "write the data to this file, and do nothing else");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -86,12 +100,14 @@ int main(int argc, char** argv) {
       std::ofstream(write) << data();
       return 0;
     }
-    json all = json::object();
+    json all = {{"compiled_for", kCompiledFor}};
     for (const GpuTask& m : gpu_tasks())
       if (only.empty() || only == m.name)
         for (dynet::Device* d : dynet::get_device_manager()->get_devices())
-          if (precision == dynet::Precision::float32 || d->type == dynet::DeviceType::GPU)
+          if (precision == dynet::Precision::float32 || d->type == dynet::DeviceType::GPU) {
             all[m.name][std::string(d->name)] = rate(m, {d, precision}, seconds);
+            if (!file.empty()) std::ofstream(file) << all.dump(1) << '\n';
+          }
     std::cout << all.dump(1) << '\n';
   } catch (const std::exception& e) {
     std::cerr << e.what() << '\n';

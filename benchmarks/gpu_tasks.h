@@ -17,7 +17,8 @@ struct GpuTask {
 
 /// The training tasks that are measured on a GPU.
 const std::vector<GpuTask>& gpu_tasks();
-/// The text of the language model, with the 10,000 words that its softmax is to have.
+constexpr std::size_t kSentences = 64;  ///< of a minibatch of the language model
+/// Its text, with the 10,000 words that its softmax is to have.
 Text gpu_text();
 
 }  // namespace bench

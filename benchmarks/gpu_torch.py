@@ -2,7 +2,8 @@
 """The tasks of gpu.cc in PyTorch on the same data. Prints units a second, as JSON.
 
 The tree-LSTM twice: tree by tree, as one writes it, and all trees of an update level by level, as one
-writes it when that is too slow. The others with nn.LSTM, which is cuDNN's on a GPU.
+writes it when that is too slow. The others with nn.LSTM, which is cuDNN's on a GPU. Samples come in the same
+order as in gpu.cc, updates and clipping are the same, and so is the number of threads.
 """
 
 import argparse
@@ -18,6 +19,7 @@ except ImportError:
     sys.exit("skipped: there is no PyTorch")
 
 WORD = 128
+CLIP = 5.0  # the largest norm of all gradients together, as our trainers have it
 
 
 class TreeLstm(nn.Module):
@@ -117,14 +119,11 @@ class LanguageModel(nn.Module):
         return nn.functional.cross_entropy(scores, words.to(device).flatten(), reduction="sum", ignore_index=-1)
 
 
-def minibatches(sentences, size, start):
-    """(words before, words), sentences of similar length side by side."""
-    ordered = sorted(sentences, key=len, reverse=True)
-    for first in range(0, len(ordered), size):
-        group = [torch.tensor(s) for s in ordered[first : first + size]]
-        words = rnn.pad_sequence(group, padding_value=-1)
-        before = torch.cat([torch.full((1, len(group)), start), words[:-1].clamp(min=0)])
-        yield before, words, sum(len(s) for s in group)
+def padded(sentences, start):
+    """(words before, words, how many) of a minibatch."""
+    words = rnn.pad_sequence([torch.tensor(s) for s in sentences], padding_value=-1)
+    before = torch.cat([torch.full((1, len(sentences)), start), words[:-1].clamp(min=0)])
+    return before, words, sum(len(s) for s in sentences)
 
 
 def rate(model, updates, seconds, device):
@@ -140,6 +139,7 @@ def rate(model, updates, seconds, device):
     for loss, count in updates:
         optimizer.zero_grad(set_to_none=True)
         loss().backward()
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
         optimizer.step()
         units += count
         if begin is None and time.monotonic() >= start + 0.25 * seconds:
@@ -156,22 +156,22 @@ def groups(samples, size):
         k += size
 
 
-def measure(data, device, seconds):
+def measure(data, device, seconds, only):
+    """Yields (task, units a second)."""
     torch.manual_seed(1)
     trees = TreeLstm(data["tree_words"]).to(device)
     tagger = Tagger(data["sentence_words"]).to(device)
     lm = LanguageModel(data["text_words"]).to(device)
-    text = list(minibatches(data["text"], 64, data["text_words"] - 1))
+    text = [padded(minibatch, data["text_words"] - 1) for minibatch in data["minibatches"]]
     tasks = {
         "tree, tree by tree": (trees, lambda g: (lambda: trees.tree_by_tree(g, device), len(g)), data["trees"], 16),
         "tree, by levels": (trees, lambda g: (lambda: trees.by_levels(g, device), len(g)), data["trees"], 256),
         "bilstm": (tagger, lambda g: (lambda: tagger.loss(g, device), sum(len(w) for w, _ in g)), data["sentences"], 64),
         "lm": (lm, lambda g: (lambda: lm.loss(g[0][0], g[0][1], device), g[0][2]), text, 1),
     }  # fmt: skip
-    return {
-        name: rate(model, map(update, groups(samples, size)), seconds, device)
-        for name, (model, update, samples, size) in tasks.items()
-    }
+    for name, (model, update, samples, size) in tasks.items():
+        if not only or name.startswith(only):
+            yield name, rate(model, map(update, groups(samples, size)), seconds, device)
 
 
 def main():
@@ -180,12 +180,22 @@ def main():
     parser.add_argument("--seconds", type=float, default=10, help="for each task")
     parser.add_argument("--tf32", action="store_true", help="products of ten bits, as the comparison allows PyTorch")
     parser.add_argument("--device", default="cuda")
+    parser.add_argument("--threads", type=int, default=1, help="of the processor; ours has one")
+    parser.add_argument("--task", choices=["tree", "bilstm", "lm"], help="only this one")
+    parser.add_argument("--json", help="write what is known to this file, after each figure")
     arguments = parser.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = arguments.tf32
     with open(arguments.data, encoding="utf-8") as file:
         data = json.load(file)
-    figures = measure(data, torch.device(arguments.device), arguments.seconds)
-    print(json.dumps({"torch": torch.__version__, "figures": figures}, indent=1))
+    torch.set_num_threads(arguments.threads)
+    figures = {}
+    for name, figure in measure(data, torch.device(arguments.device), arguments.seconds, arguments.task):
+        figures[name] = figure
+        known = json.dumps({"torch": torch.__version__, "threads": arguments.threads, "figures": figures}, indent=1)
+        if arguments.json:
+            with open(arguments.json, "w", encoding="utf-8") as file:
+                file.write(known + "\n")
+    print(known)
 
 
 if __name__ == "__main__":

@@ -15,19 +15,7 @@ constexpr unsigned kWord = 128;
 
 using Minibatch = std::vector<std::vector<unsigned>>;
 
-/// Sentences of similar length side by side, in random order.
 struct Minibatches {
-  Minibatches(const Text& text, std::size_t size) : begin(text.words - 1) {
-    Minibatch sorted = text.sentences;
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
-    for (std::size_t k = 0; k < sorted.size(); ++k) {
-      if (k % size == 0) of.emplace_back();
-      of.back().push_back(std::move(sorted[k]));
-    }
-    std::shuffle(of.begin(), of.end(), std::mt19937(1));
-  }
-
   std::vector<Minibatch> of;
   unsigned begin;  // the word before every sentence
 };
@@ -35,7 +23,8 @@ struct Minibatches {
 class LanguageModel : public Task {
  public:
   LanguageModel(const Text& text, std::size_t minibatch, unsigned hidden)
-      : data_(std::make_shared<const Minibatches>(text, minibatch)),
+      : data_(std::make_shared<const Minibatches>(
+            Minibatches{make_minibatches(text, minibatch), text.words - 1})),
         words_(model.add_lookup_parameters(text.words, {kWord})),
         lstm_(1, kWord, hidden, model),
         output_(model.add_parameters({text.words, hidden})),
@@ -86,6 +75,19 @@ class LanguageModel : public Task {
 };
 
 }  // namespace
+
+std::vector<Minibatch> make_minibatches(const Text& text, std::size_t size) {
+  Minibatch sorted = text.sentences;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  std::vector<Minibatch> all;
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    if (k % size == 0) all.emplace_back();
+    all.back().push_back(std::move(sorted[k]));
+  }
+  std::shuffle(all.begin(), all.end(), std::mt19937(1));
+  return all;
+}
 
 std::unique_ptr<Task> make_language_model(const Text& text, std::size_t minibatch,
                                           unsigned hidden) {

@@ -47,7 +47,10 @@ std::unique_ptr<Task> make_task(const Row& row, const std::string& folder);
 std::unique_ptr<Task> make_tree_lstm(Trees data);
 std::unique_ptr<Task> make_tree_cells(Trees data);
 std::unique_ptr<Task> make_tagger(TaggedText data, unsigned hidden = 50);
-/// A sample is a minibatch of sentences of similar length, padded and masked.
+/// So many sentences of similar length each, the longest first; in random order.
+std::vector<std::vector<std::vector<unsigned>>> make_minibatches(const Text& text,
+                                                                 std::size_t size);
+/// A sample is a minibatch, padded and masked.
 std::unique_ptr<Task> make_language_model(const Text& text, std::size_t minibatch,
                                           unsigned hidden = 256);
 

@@ -53,7 +53,8 @@ template <>
 class Runner<float> {
  public:
   Runner() = default;
-  explicit Runner(std::unique_ptr<Machine> machine) : machine_(std::move(machine)) {}
+  /// Runners may take turns with a machine.
+  explicit Runner(std::shared_ptr<Machine> machine) : machine_(std::move(machine)) {}
 
   bool on_device() const { return machine_ != nullptr; }
   std::shared_ptr<MemorySource> memory() const { return machine_ ? machine_->memory() : nullptr; }
@@ -101,7 +102,7 @@ class Runner<float> {
   }
 
  private:
-  std::unique_ptr<Machine> machine_;
+  std::shared_ptr<Machine> machine_;
   PodVector<float> read_;  // from the device, and where tensors begin there
   PodVector<const float*> tensors_;
 };

@@ -1,10 +1,6 @@
 #include "kernels/cuda/driver.h"
 
-#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
-#ifdef DYNET_NCCL
-#include <nccl.h>
-#endif
 
 #include <optional>
 #include <string>
@@ -12,12 +8,14 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "kernels/cuda/capability.h"
+#include "kernels/cuda/cublas.h"
+#ifdef DYNET_NCCL
+#include "kernels/cuda/nccl.h"
+#endif
 
 namespace dynet::cuda {
 namespace {
-
-// Kernels are compiled for devices of this compute capability and later ones, in tens and ones.
-constexpr int kOldest = DYNET_CUDA_OLDEST;
 
 [[noreturn]] void fail(const char* what, cudaError_t error) {
   const std::string text =
@@ -31,7 +29,7 @@ void check(const char* what, cudaError_t error) {
 }
 void check(const char* what, cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  const std::string text = std::string(what) + ": " + cublasGetStatusString(status) + " (cuBLAS)";
+  const std::string text = std::string(what) + ": " + cublas().status_string(status) + " (cuBLAS)";
   if (status == CUBLAS_STATUS_ALLOC_FAILED) throw OutOfMemoryError("out of memory, " + text);
   throw DeviceError(text);
 }
@@ -51,7 +49,7 @@ std::vector<int> usable_devices() {
   for (int d = 0; d < count; ++d) {
     const int capability = attribute(cudaDevAttrComputeCapabilityMajor, d) * 10 +
                            attribute(cudaDevAttrComputeCapabilityMinor, d);
-    if (capability >= kOldest &&
+    if (capability >= oldest_capability() &&
         attribute(cudaDevAttrComputeMode, d) != static_cast<int>(cudaComputeModeProhibited))
       all.push_back(d);
   }
@@ -159,18 +157,18 @@ void Memory::receive(void* to, MemorySource& source, const void* from, std::size
 struct Blas {
   cublasHandle_t handle = nullptr;
   explicit Blas(cudaStream_t stream) {
-    check("cuBLAS cannot be started", cublasCreate(&handle));
+    check("cuBLAS cannot be started", cublas().create(&handle));
     // Each product says itself how precise it is. That two runs are the same bits needs one stream
     // for each handle and the workspace that comes with it.
-    auto status = cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH);
-    if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetStream(handle, stream);
+    auto status = cublas().set_math_mode(handle, CUBLAS_DEFAULT_MATH);
+    if (status == CUBLAS_STATUS_SUCCESS) status = cublas().set_stream(handle, stream);
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    cublasDestroy(handle);
+    cublas().destroy(handle);
     check("cuBLAS cannot be set up", status);
   }
   Blas(const Blas&) = delete;
   Blas& operator=(const Blas&) = delete;
-  ~Blas() { cublasDestroy(handle); }
+  ~Blas() { cublas().destroy(handle); }
 };
 
 cublasComputeType_t compute_type(Precision precision) {
@@ -240,14 +238,14 @@ class CudaDriver final : public Driver {
     const float one = 1;
     constexpr auto kFloat = CUDA_R_32F;
     constexpr auto kAny = CUBLAS_GEMM_DEFAULT;
-    check("a product of matrices",
-          p.batch == 1
-              ? cublasGemmEx(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one, p.a, kFloat,
-                             p.lda, p.b, kFloat, p.ldb, &p.beta, p.c, kFloat, p.ldc, type, kAny)
-              : cublasGemmStridedBatchedEx(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k,
-                                           &one, p.a, kFloat, p.lda, p.step_a, p.b, kFloat, p.ldb,
-                                           p.step_b, &p.beta, p.c, kFloat, p.ldc, p.step_c, p.batch,
-                                           type, kAny));
+    check(
+        "a product of matrices",
+        p.batch == 1
+            ? cublas().gemm(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one, p.a, kFloat,
+                            p.lda, p.b, kFloat, p.ldb, &p.beta, p.c, kFloat, p.ldc, type, kAny)
+            : cublas().gemms(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one, p.a, kFloat,
+                             p.lda, p.step_a, p.b, kFloat, p.ldb, p.step_b, &p.beta, p.c, kFloat,
+                             p.ldc, p.step_c, p.batch, type, kAny));
   }
 
   void mark(unsigned number) override {
@@ -296,37 +294,38 @@ class CudaDriver final : public Driver {
 #ifdef DYNET_NCCL
 void check(const char* what, ncclResult_t result) {
   if (result != ncclSuccess)
-    throw DeviceError(std::string(what) + ": " + ncclGetErrorString(result) + " (NCCL)");
+    throw DeviceError(std::string(what) + ": " + nccl().error_string(result) + " (NCCL)");
 }
 
-class Nccl final : public Communicator {
+class NcclDevices final : public Communicator {
  public:
   // Throws DeviceError.
-  explicit Nccl(const std::vector<Driver*>& members) : handles_(members.size()) {
+  explicit NcclDevices(const std::vector<Driver*>& members) : handles_(members.size()) {
     std::vector<int> devices;
     for (Driver* d : members) {
       members_.push_back(static_cast<CudaDriver*>(d));
       devices.push_back(members_.back()->device());
     }
     check("NCCL cannot be started",
-          ncclCommInitAll(handles_.data(), static_cast<int>(devices.size()), devices.data()));
+          nccl().comm_init_all(handles_.data(), static_cast<int>(devices.size()), devices.data()));
   }
-  ~Nccl() override {
-    for (const ncclComm_t h : handles_) ncclCommDestroy(h);
+  ~NcclDevices() override {
+    for (const ncclComm_t h : handles_) nccl().comm_destroy(h);
   }
 
   void reduce(const std::vector<Sum>& sums) override {
     together("a sum over devices", [&](std::size_t d, ncclComm_t handle, cudaStream_t stream) {
       for (const Sum& s : sums)
-        check("a sum over devices", ncclReduce(s.there[d], d == 0 ? s.to : nullptr, s.n, ncclFloat,
-                                               ncclSum, 0, handle, stream));
+        check("a sum over devices", nccl().reduce(s.there[d], d == 0 ? s.to : nullptr, s.n,
+                                                  ncclFloat, ncclSum, 0, handle, stream));
     });
   }
   void broadcast(const std::vector<Spread>& spreads) override {
     together("a broadcast", [&](std::size_t d, ncclComm_t handle, cudaStream_t stream) {
       for (const Spread& s : spreads)
-        check("a broadcast", ncclBroadcast(s.from, d == 0 ? const_cast<float*>(s.from) : s.there[d],
-                                           s.n, ncclFloat, 0, handle, stream));
+        check("a broadcast",
+              nccl().broadcast(s.from, d == 0 ? const_cast<float*>(s.from) : s.there[d], s.n,
+                               ncclFloat, 0, handle, stream));
     });
   }
 
@@ -334,17 +333,17 @@ class Nccl final : public Communicator {
   // f(d, handle, stream) for each device, as one call of NCCL.
   template <class F>
   void together(const char* what, F f) {
-    check(what, ncclGroupStart());
+    check(what, nccl().group_start());
     try {
       for (std::size_t d = 0; d < members_.size(); ++d) {
         use(members_[d]->device());
         f(d, handles_[d], members_[d]->stream());
       }
     } catch (...) {
-      ncclGroupEnd();
+      nccl().group_end();
       throw;
     }
-    check(what, ncclGroupEnd());
+    check(what, nccl().group_end());
   }
 
   std::vector<CudaDriver*> members_;
@@ -357,7 +356,7 @@ class Nccl final : public Communicator {
 std::unique_ptr<Communicator> make_communicator(const std::vector<Driver*>& members) {
 #ifdef DYNET_NCCL
   try {
-    return std::make_unique<Nccl>(members);
+    return std::make_unique<NcclDevices>(members);
   } catch (const DeviceError&) {
     return nullptr;  // two devices that are parts of one, for example
   }

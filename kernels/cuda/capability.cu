@@ -1,0 +1,21 @@
+#include <algorithm>
+#include <iterator>
+
+#include "kernels/cuda/capability.h"
+
+namespace dynet::cuda {
+namespace {
+
+#ifdef __CUDA_ARCH_LIST__  // nvcc's own list: CMake may only have been told "native" or "all"
+constexpr int kCompiled[] = {__CUDA_ARCH_LIST__};
+#else  // no compiler for CUDA, no device
+constexpr int kCompiled[] = {0};
+#endif
+
+}  // namespace
+
+int oldest_capability() {
+  return *std::min_element(std::begin(kCompiled), std::end(kCompiled)) / 10;
+}
+
+}  // namespace dynet::cuda

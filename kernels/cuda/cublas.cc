@@ -1,0 +1,32 @@
+#include "kernels/cuda/cublas.h"
+
+#include <string>
+
+#include "kernels/cuda/library.h"
+
+namespace dynet::cuda {
+
+// The header has exactly these.
+static_assert(sizeof(static_cast<Cublas::Gemm*>(&cublasGemmEx)) != 0);
+static_assert(sizeof(static_cast<Cublas::Gemms*>(&cublasGemmStridedBatchedEx)) != 0);
+
+const Cublas& cublas() {
+  static const Cublas functions = [] {
+    // What is called is the same in both, but the version that this was compiled with fits best.
+    const std::string own = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
+    const Library library("cuBLAS, which multiplies matrices on a GPU",
+                          {own, "libcublas.so.13", "libcublas.so.12"});
+    Cublas f{};
+    library.find(f.create, "cublasCreate_v2");
+    library.find(f.destroy, "cublasDestroy_v2");
+    library.find(f.set_stream, "cublasSetStream_v2");
+    library.find(f.set_math_mode, "cublasSetMathMode");
+    library.find(f.status_string, "cublasGetStatusString");
+    library.find(f.gemm, "cublasGemmEx");
+    library.find(f.gemms, "cublasGemmStridedBatchedEx");
+    return f;
+  }();
+  return functions;
+}
+
+}  // namespace dynet::cuda

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cublas_v2.h>
+
+namespace dynet::cuda {
+
+/// The functions of cuBLAS that are called here. The names of the last two mean several functions.
+struct Cublas {
+  using Gemm = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
+                              int k, const void* alpha, const void* a, cudaDataType, int lda,
+                              const void* b, cudaDataType, int ldb, const void* beta, void* c,
+                              cudaDataType, int ldc, cublasComputeType_t, cublasGemmAlgo_t);
+  using Gemms = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
+                               int k, const void* alpha, const void* a, cudaDataType, int lda,
+                               long long step_a, const void* b, cudaDataType, int ldb,
+                               long long step_b, const void* beta, void* c, cudaDataType, int ldc,
+                               long long step_c, int batch, cublasComputeType_t, cublasGemmAlgo_t);
+
+  decltype(&::cublasCreate) create;
+  decltype(&::cublasDestroy) destroy;
+  decltype(&::cublasSetStream) set_stream;
+  decltype(&::cublasSetMathMode) set_math_mode;
+  decltype(&::cublasGetStatusString) status_string;
+  Gemm* gemm;
+  Gemms* gemms;
+};
+
+/// The first call opens the library. Throws DeviceError.
+const Cublas& cublas();
+
+}  // namespace dynet::cuda
