@@ -9,7 +9,8 @@
 namespace dynet::emulation {
 
 /// A stream of a device. What is put in is done as late as the rules of CUDA's streams allow: when
-/// somebody waits for it. So an order that nobody has asked for is not kept.
+/// somebody waits for it, and streams that do not wait for each other are done in an order of
+/// chance: one that nobody has asked for is not kept.
 class Stream {
  public:
   Stream(int device, cuda::StreamKind kind);
