@@ -86,7 +86,9 @@ void multiply_now(const Memory& memory, const Product& p) {
 
 class Emulated final : public Driver {
  public:
-  Emulated(int device, StreamKind kind) : device_(device), stream_(device, kind) {}
+  Emulated(int device, StreamKind kind) : device_(device), stream_(device, kind) {
+    for (auto& m : marks_) m = std::make_shared<emulation::StreamMark>();
+  }
 
   const std::shared_ptr<MemorySource>& memory() override { return memory_of(device_); }
   void* allocate_pinned(std::size_t bytes) override {
@@ -132,12 +134,17 @@ class Emulated final : public Driver {
   }
   void mark(unsigned number) override {
     may_fail<DeviceError>("marking a place in a stream");
-    marks_[number] = stream_.end();
+    stream_.mark(*marks_[number]);
   }
-  void wait(unsigned number) override { stream_.reach(marks_[number]); }
+  void wait(unsigned number) override { stream_.reach(*marks_[number]); }
+  std::shared_ptr<const Mark> marked(unsigned number) override { return marks_[number]; }
   void wait_for(Driver& other) override {
     may_fail<DeviceError>("waiting for another stream");
     stream_.wait_for(static_cast<Emulated&>(other).stream_);
+  }
+  void wait_for(const Mark& mark) override {
+    may_fail<DeviceError>("waiting for another stream");
+    stream_.wait_for(static_cast<const emulation::StreamMark&>(mark));
   }
   void copy(void* to, const void* from, std::size_t bytes) override {
     may_fail<DeviceError>("copying between devices");
@@ -164,7 +171,7 @@ class Emulated final : public Driver {
  private:
   int device_;
   emulation::Stream stream_;
-  std::size_t marks_[kMarks] = {};
+  std::shared_ptr<emulation::StreamMark> marks_[kMarks];
 };
 
 /// Adds in another order than anybody else, backwards.

@@ -86,18 +86,21 @@ void Memory::free(void* p) noexcept {
 }
 
 void Memory::read(void* to, const void* from, std::size_t bytes) {
+  may_fail<DeviceError>("reading from the device");
   ++counts().copies;
   finish(device_);
   if (bytes > 0) std::memcpy(to, ours(from), bytes);
 }
 
 void Memory::write(void* to, const void* from, std::size_t bytes) {
+  may_fail<DeviceError>("writing to the device");
   ++counts().copies;
   finish(device_);
   if (bytes > 0) std::memcpy(ours(to), from, bytes);
 }
 
 void Memory::receive(void* to, MemorySource& source, const void* from, std::size_t bytes) {
+  may_fail<DeviceError>("copying between devices");
   counts().between += bytes;
   auto& that = static_cast<Memory&>(source);
   copy_between(device_, that.device_,

@@ -53,8 +53,11 @@ All& all() {
   return streams;
 }
 
+void need(std::vector<Need>& needs, const std::shared_ptr<Line>& line, std::size_t number) {
+  if (line->done < number) needs.push_back({line, number});
+}
 void need(std::vector<Need>& needs, const std::shared_ptr<Line>& line) {
-  if (!line->waiting.empty()) needs.push_back({line, line->end()});
+  need(needs, line, line->end());
 }
 
 const std::shared_ptr<Line>& legacy(int device) {
@@ -161,6 +164,25 @@ void Stream::wait_for(const Stream& other) {
   if (idle()) return;
   const std::lock_guard lock(all().mutex);
   let_wait(line_, other.line_);
+}
+
+void Stream::mark(StreamMark& mark) const {
+  const std::lock_guard lock(all().mutex);
+  mark.line_ = line_;
+  mark.number_ = line_->end();
+}
+
+void Stream::reach(const StreamMark& mark) {
+  const std::lock_guard lock(all().mutex);
+  if (mark.line_) run_all_closed({{mark.line_, mark.number_}});
+}
+
+void Stream::wait_for(const StreamMark& mark) {
+  if (idle()) return;
+  const std::lock_guard lock(all().mutex);
+  if (!mark.line_ || mark.line_ == line_) return;
+  need(line_->needs, mark.line_, mark.number_);
+  if (line_->updates) put_into(line_, [] {});
 }
 
 void copy_between(int to, int from, std::function<void()> work) {
