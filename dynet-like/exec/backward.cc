@@ -39,13 +39,20 @@ void Executor<T>::backward(NodeId loss, bool full) {
   lost_ = false;
   for (const auto& s : sites_)
     if (!again_) s->parameters.begin_backward(lane_);
-  prepare_gradients(loss + 1);
-  if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
-    const Slot<T> seed = gradient_slot(loss, pieces_for(loss));
-    runner(loss).fill(seed.g, 1, T(1), seed.adds);
-    for (std::size_t r = regions_.size(); r-- > 0;) backward_region(regions_[r]);
+  try {
+    prepare_gradients(loss + 1);
+    if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
+      const Slot<T> seed = gradient_slot(loss, pieces_for(loss));
+      runner(loss).fill(seed.g, 1, T(1), seed.adds);
+      for (std::size_t r = regions_.size(); r-- > 0;) backward_region(regions_[r]);
+    }
+    start_all();
+  } catch (...) {
+    forget_all();
+    for (const auto& s : sites_)
+      if (!again_) s->parameters.undo_backward();
+    throw;
   }
-  start_all();
   differentiated_ = loss + 1;
   differentiated_at_ = parameter_state();
 }
@@ -479,6 +486,7 @@ T* Executor<T>::gradient(NodeId id) {
     const std::size_t n = graph_.nodes[id].dim.size();
     g.memory = site(id).gradients.template allocate_array<T>(n);
     runner(id).fill(g.memory, n, T(0), false);
+    runner(id).start();
     g.state = Gradient::written;
   }
   return g.memory;

@@ -21,7 +21,10 @@ class FloatEvaluator final : public Evaluator {
   }
   void backward(NodeId loss, bool full) override { executor_.backward(loss, full); }
   Tensor value(NodeId id) override { return at_home(id, executor_.value(id)); }
-  Tensor gradient(NodeId id) override { return at_home(id, executor_.gradient(id)); }
+  Tensor gradient(NodeId id) override {
+    const bool shared = graph_.nodes[id].form->kind == Kind::parameter;
+    return at_home(id, executor_.gradient(id), shared);
+  }
   void truncate(NodeId size) override { executor_.truncate(size); }
   void clear() override {
     executor_.clear();
@@ -74,11 +77,12 @@ class FloatEvaluator final : public Evaluator {
                                       : plan_in_order);
   }
   // The numbers of a node where the host can read them.
-  Tensor at_home(NodeId id, float* numbers) {
+  Tensor at_home(NodeId id, float* numbers, bool shared = false) {
     const Dim& dim = graph_.nodes[id].dim;
     Runner<float>& runner = executor_.runner(id);
     if (runner.on_device()) {
-      const float* const read = runner.read(numbers, dim.size());
+      const float* const read =
+          shared ? runner.read_shared(numbers, dim.size()) : runner.read(numbers, dim.size());
       numbers = copies_.allocate_array<float>(dim.size());
       std::copy_n(read, dim.size(), numbers);
     }

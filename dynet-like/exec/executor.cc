@@ -108,6 +108,12 @@ void Executor<T>::start_all() {
   for (Site<T>* s : places_) s->runner.start();
 }
 
+// After an error: what is in a queue would run with the next graph, over memory that may be gone.
+template <class T>
+void Executor<T>::forget_all() {
+  for (const auto& s : sites_) s->runner.forget();
+}
+
 template <class T>
 void Executor<T>::run(const Plan& plan) {
   const NodeId n = plan.end;
@@ -148,6 +154,7 @@ void Executor<T>::run(const Plan& plan) {
     note_gone(plan);
     runs_.push_back(part);
   } catch (...) {
+    forget_all();
     rewind(part);
     throw;
   }
@@ -246,7 +253,9 @@ void Executor<T>::restore(NodeId id) {
           "value: the parameters have changed since the forward pass, which has used the memory of "
           "this value again; ask before the update, or call forward, which computes all values");
     for (const NodeId node : all) compute_again(node);
+    start_all();  // so that a later error does not take it along
   } catch (...) {
+    forget_all();
     for (const NodeId node : all) gone_[node] = true;
     for (std::size_t s = 0; s < sites_.size(); ++s) sites_[s]->restored.rewind(restored[s]);
     pointers_.rewind(pointers);
@@ -455,6 +464,7 @@ std::size_t Executor<T>::gradient_bytes() const {
 template <class T>
 void Executor<T>::clear() {
   rewind();
+  forget_all();
   epoch_ = 0;  // what a seeded graph draws depends on nothing that was in it before
   for (const auto& s : sites_) s->gradients.reset();
   places_.truncate(1);

@@ -24,7 +24,7 @@ template <class T>
 struct Site {
   explicit Site(Runner<T> r)
       : runner(std::move(r)),
-        parameters(runner.memory()),
+        parameters(runner),
         values(runner.memory()),
         gradients(runner.memory()),
         restored(runner.memory()) {}
@@ -191,6 +191,7 @@ class Executor {
     return workers_ && workers_->threads() > 1 && all_at_processor() ? workers_ : nullptr;
   }
   void start_all();
+  void forget_all();
   void place(const Plan& plan);
   void rewind(const Run& run);
   ParameterState parameter_state() const;

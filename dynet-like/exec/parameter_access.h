@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dynet-like/exec/runner.h"
 #include "dynet-like/param/on_device.h"
 #include "dynet-like/param/storage.h"
 
@@ -23,9 +24,8 @@ struct Slot {
 template <class T>
 class ParameterAccess {
  public:
-  /// Of parameters in the processor's memory, or of what a device keeps of them.
-  explicit ParameterAccess(std::shared_ptr<MemorySource> memory = nullptr)
-      : memory_(std::move(memory)) {}
+  /// Of parameters in the processor's memory, or of what the runner's device keeps of them.
+  explicit ParameterAccess(Runner<float>& runner) : runner_(runner), memory_(runner.memory()) {}
 
   /// All values.
   float* values(ParameterStorage& p) {
@@ -42,10 +42,27 @@ class ParameterAccess {
   /// Gradients go to the lane of this number, or to the calling thread's.
   void begin_backward(std::optional<unsigned> lane) {
     lanes_.clear();
+    dense_.clear();
+    tables_.clear();
     number_ = lane;
   }
+  /// After a pass that has failed: what had no gradient before it has none. Others have what was
+  /// done of the pass.
+  void undo_backward() {
+    for (const auto& [lane, index] : dense_) lane->forget(index);
+    while (!tables_.empty()) {
+      tables_.back().first->rewind(tables_.back().second);
+      tables_.pop_back();
+    }
+  }
   Slot<float> use(ParameterStorage& p) {
-    const GradientSlot s = p.is_lookup ? rows(p).use_whole() : lane(p).use(p.index, p.size());
+    if (p.is_lookup) {
+      const GradientSlot s = rows(p).use_whole();
+      return {s.g, s.written};
+    }
+    GradientLane& l = lane(p);
+    const GradientSlot s = l.use(p.index, p.size());
+    if (!s.written) dense_.emplace_back(&l, p.index);
     return {s.g, s.written};
   }
   Slot<float> use_row(ParameterStorage& p, std::uint32_t row) {
@@ -59,12 +76,22 @@ class ParameterAccess {
       if (bank == p.bank) return *lane;
     GradientLanes& all = p.bank->gradients;
     lanes_.emplace_back(p.bank, number_ ? &all.numbered(*number_, memory_) : &all.mine(memory_));
-    return *lanes_.back().second;
+    GradientLane& lane = *lanes_.back().second;
+    runner_.write_after(lane.writer);
+    return lane;
   }
-  RowGradients& rows(ParameterStorage& p) { return lane(p).rows(p.index, p.rows, p.row_size()); }
+  RowGradients& rows(ParameterStorage& p) {
+    RowGradients& r = lane(p).rows(p.index, p.rows, p.row_size());
+    if (tables_.empty() || tables_.back().first != &r) tables_.emplace_back(&r, r.state());
+    return r;
+  }
 
+  Runner<float>& runner_;
   std::shared_ptr<MemorySource> memory_;
   std::vector<std::pair<ParameterBank*, GradientLane*>> lanes_;
+  // What this pass has written first, for undo_backward.
+  std::vector<std::pair<GradientLane*, std::size_t>> dense_;
+  std::vector<std::pair<RowGradients*, RowGradients::State>> tables_;
   std::optional<unsigned> number_;
 };
 
@@ -72,7 +99,7 @@ class ParameterAccess {
 template <>
 class ParameterAccess<double> {
  public:
-  explicit ParameterAccess(const std::shared_ptr<MemorySource>&) {}
+  explicit ParameterAccess(Runner<double>&) {}
 
   struct Copy {
     std::vector<double> values, gradient;
@@ -82,6 +109,7 @@ class ParameterAccess<double> {
   void begin_backward(std::optional<unsigned>) {
     for (auto& [p, c] : copies_) c.gradient.assign(c.values.size(), 0.0);
   }
+  void undo_backward() {}
   Slot<double> use(ParameterStorage& p) { return {copy(p).gradient.data(), true}; }
   Slot<double> use_row(ParameterStorage& p, std::uint32_t row) {
     return {copy(p).gradient.data() + row * p.row_size(), true};

@@ -39,6 +39,7 @@ class Runner : public HostNumbers<T> {
   static bool has_backward(const OpForm& form) { return kernel<T>(form.backward.value); }
   void set_precision(Precision) {}
   void start() {}
+  void forget() {}
   /// n numbers that the host can read, until the next call.
   const T* read(const T* from, std::size_t) { return from; }
   /// As `copy`, from the memory of another.
@@ -80,10 +81,23 @@ class Runner<float> {
   void start() {
     if (machine_) machine_->start();
   }
+  void forget() {
+    if (machine_) machine_->forget();
+  }
+  void write_after(std::shared_ptr<const cuda::Mark>& writer) {
+    if (machine_) machine_->write_after(writer);
+  }
   const float* read(const float* from, std::size_t n) {
     if (!machine_) return from;
     read_.resize_uninitialized(n);
     machine_->read(read_.data(), from, n);
+    return read_.data();
+  }
+  /// The same of what other graphs write, too.
+  const float* read_shared(const float* from, std::size_t n) {
+    if (!machine_) return from;
+    read_.resize_uninitialized(n);
+    memory()->read(read_.data(), from, n * sizeof(float));
     return read_.data();
   }
   void receive(Runner& other, std::size_t n, std::size_t size, const float* const* from,

@@ -10,6 +10,10 @@
 
 namespace dynet {
 
+namespace cuda {
+class Mark;  // kernels/cuda/driver.h
+}
+
 /// What an executor asks of a device: all pointers to numbers are addresses there. What is asked is
 /// done in order, and need not be done when a function returns.
 class Machine {
@@ -29,6 +33,12 @@ class Machine {
   virtual void fill(float* to, std::size_t n, float value, bool add) = 0;
   /// Starts all that was asked.
   virtual void start() = 0;
+  /// Forgets what was asked and not started.
+  virtual void forget() = 0;
+  /// `writer` is what another machine of this device, or this one, has left where it writes; null:
+  /// nobody has. All that is started from now on comes after all that it had started, and this one
+  /// is the writer then. The machine may be gone.
+  virtual void write_after(std::shared_ptr<const cuda::Mark>& writer) = 0;
   /// Copies n numbers to the host when they are there.
   virtual void read(float* to, const float* from, std::size_t n) = 0;
   /// The same of n tensors of `size` numbers, one behind the other.

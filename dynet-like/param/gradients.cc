@@ -101,6 +101,12 @@ void RowGradients::clear() {
   whole_written_ = false;
 }
 
+void RowGradients::rewind(State s) {
+  for (std::size_t k = s.rows; k < used_.size(); ++k) slot_[used_[k]] = kUnused;
+  used_.truncate(s.rows);
+  whole_written_ = s.whole;
+}
+
 GradientLane::~GradientLane() {
   for (Dense& s : dense_) free_floats(s.g, memory_);
 }

@@ -13,6 +13,10 @@
 
 namespace dynet {
 
+namespace cuda {
+class Mark;  // kernels/cuda/driver.h
+}
+
 /// Where a gradient goes: the memory, and whether it already holds a sum to add to.
 struct GradientSlot {
   float* g = nullptr;
@@ -52,6 +56,13 @@ class RowGradients {
   void add_to(RowGradients& host) const;
   void clear();
   bool empty() const { return used_.empty() && !whole_written_; }
+  /// What is there now, and back to it: what was used since is unused again.
+  struct State {
+    std::size_t rows;
+    bool whole;
+  };
+  State state() const { return {used_.size(), whole_written_}; }
+  void rewind(State s);
 
  private:
   static constexpr std::size_t kRows = 64;  // rows in a chunk
@@ -103,6 +114,9 @@ class GradientLane {
   /// Adds all of a device's to `host`.
   void add_to(GradientLane& host) const;
   void clear();
+
+  /// Stands for the graph whose work on the device has written here last, see Machine::write_after.
+  std::shared_ptr<const cuda::Mark> writer;
 
  private:
   struct Dense {

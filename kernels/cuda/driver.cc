@@ -127,14 +127,14 @@ struct Stream {
     if (stream != cudaStreamLegacy) cudaStreamDestroy(stream);
   }
 };
-struct Event {
+struct Event final : Mark {
   cudaEvent_t event = nullptr;
   Event() {
     check("an event cannot be made", cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
   }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  ~Event() { cudaEventDestroy(event); }
+  ~Event() override { cudaEventDestroy(event); }
 };
 // What a device does next in the stream for updates waits for all that another one does now.
 void let_wait(int device, int other) {
@@ -185,7 +185,9 @@ cublasComputeType_t compute_type(Precision precision) {
 class CudaDriver final : public Driver {
  public:
   CudaDriver(int device, const std::shared_ptr<MemorySource>& memory, StreamKind kind)
-      : device_((use(device), device)), memory_(memory), stream_(kind) {}
+      : device_((use(device), device)), memory_(memory), stream_(kind) {
+    for (auto& e : events_) e = std::make_shared<Event>();
+  }
   ~CudaDriver() override { cudaSetDevice(device_); }
 
   const std::shared_ptr<MemorySource>& memory() override { return memory_; }
@@ -250,18 +252,23 @@ class CudaDriver final : public Driver {
 
   void mark(unsigned number) override {
     use(device_);
-    check("marking a place in a stream", cudaEventRecord(events_[number].event, stream_.stream));
+    check("marking a place in a stream", cudaEventRecord(events_[number]->event, stream_.stream));
   }
   void wait(unsigned number) override {
-    check("waiting for the device", cudaEventSynchronize(events_[number].event));
+    check("waiting for the device", cudaEventSynchronize(events_[number]->event));
   }
+  std::shared_ptr<const Mark> marked(unsigned number) override { return events_[number]; }
   void wait_for(Driver& other) override {
     auto& that = static_cast<CudaDriver&>(other);
     open_way(device_, that.device_);
     use(that.device_);
     check("marking a place in a stream", cudaEventRecord(that.reached_.event, that.stream_.stream));
+    wait_for(that.reached_);
+  }
+  void wait_for(const Mark& mark) override {
     use(device_);
-    check("waiting for another stream", cudaStreamWaitEvent(stream_.stream, that.reached_.event));
+    check("waiting for another stream",
+          cudaStreamWaitEvent(stream_.stream, static_cast<const Event&>(mark).event));
   }
 
   int device() const { return device_; }
@@ -286,7 +293,7 @@ class CudaDriver final : public Driver {
   int device_;
   std::shared_ptr<MemorySource> memory_;
   Stream stream_;
-  Event events_[kMarks];
+  std::shared_ptr<Event> events_[kMarks];
   Event reached_;  // what another stream waits for; it may be recorded anew at once
   std::optional<Blas> blas_;
 };

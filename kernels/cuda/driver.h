@@ -40,6 +40,12 @@ struct Arguments {
   std::size_t count;
 };
 
+/// A place in a stream, which may be put elsewhere later. It may outlive the stream.
+class Mark {
+ public:
+  virtual ~Mark() = default;
+};
+
 /// A stream of work on one device, which runs in order. Everything that the library asks of CUDA
 /// goes through here, so that something else can stand in for it. Errors of the device are thrown
 /// as DeviceError, by the call that meets them, which may be a later one.
@@ -66,9 +72,12 @@ class Driver {
   /// Marks this place in the stream, under a number below `kMarks`; waits until it is reached.
   virtual void mark(unsigned number) = 0;
   virtual void wait(unsigned number) = 0;
+  virtual std::shared_ptr<const Mark> marked(unsigned number) = 0;
   /// What is put in from now on is done after all that lies in `other`, of any device, now. The
   /// host does not wait.
   virtual void wait_for(Driver& other) = 0;
+  /// The same for what lay before a mark, of any stream, when that was put where it is now.
+  virtual void wait_for(const Mark& mark) = 0;
   /// Copies between places of any two devices, or of one, without the host.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 };

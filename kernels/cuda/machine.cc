@@ -35,6 +35,8 @@ class CudaMachine final : public Machine {
     fill_numbers(queue_, to, n, value, add);
   }
   void start() override { queue_.flush(); }
+  void forget() override { queue_.forget(); }
+  void write_after(std::shared_ptr<const Mark>& writer) override { queue_.write_after(writer); }
   void read(float* to, const float* from, std::size_t n) override { queue_.read(to, from, n); }
   void read(float* to, std::size_t n, std::size_t size, const float* const* from) override {
     queue_.read(to, together(n, size, from), n * size);

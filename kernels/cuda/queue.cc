@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "dynet-like/base/errors.h"
+
 namespace dynet::cuda {
 namespace {
 
@@ -210,27 +212,35 @@ Places Queue::places(float* const* p, const Write* writes, std::size_t n, std::s
 }
 
 void Queue::flush() {
-  std::vector<Chunk>& all = chunks_[half_];
+  const std::vector<Chunk>& all = chunks_[half_];
   if (commands_.empty() && chunk_ == 0 && (all.empty() || all[0].used == 0)) return;
-  for (std::size_t c = 0; c < all.size() && c <= chunk_; ++c) {
-    if (all[c].used > 0) driver_->upload(all[c].device, all[c].host, all[c].used);
-    all[c].used = 0;
-  }
-  driver_->mark(half_);
-  half_ = 1 - half_;
-  chunk_ = 0;
-  half_free_ = false;
-  // A command that fails is not tried again.
-  PodVector<Command> commands = std::exchange(commands_, {});
+  // Whatever comes of it, it is not tried again, and what was sent is not written over.
+  struct Turn {
+    Queue& q;
+    ~Turn() {
+      q.forget();
+      q.half_ = 1 - q.half_;
+      q.half_free_ = false;
+    }
+  } const turn{*this};
   try {
-    for (const Command& c : commands) c.run(*driver_, c.work);
+    start();
   } catch (...) {
-    memory_.reset();
+    try {  // a part is on its way
+      driver_->mark(half_);
+      driver_->mark(kDone);
+    } catch (const Error&) {  // the first one is told
+    }
     throw;
   }
-  commands.clear();
-  commands_ = std::move(commands);
-  memory_.reset();
+}
+
+void Queue::start() {
+  const std::vector<Chunk>& all = chunks_[half_];
+  for (std::size_t c = 0; c < all.size() && c <= chunk_; ++c)
+    if (all[c].used > 0) driver_->upload(all[c].device, all[c].host, all[c].used);
+  driver_->mark(half_);
+  for (const Command& c : commands_) c.run(*driver_, c.work);
   driver_->mark(kDone);
 }
 
@@ -239,6 +249,16 @@ void Queue::forget() {
   chunk_ = 0;
   commands_.clear();
   memory_.reset();
+}
+
+void Queue::write_after(std::shared_ptr<const Mark>& writer) {
+  std::shared_ptr<const Mark> mine = driver_->marked(kDone);
+  if (writer == mine) return;
+  if (writer) {
+    driver_->wait_for(*writer);
+    driver_->mark(kDone);  // behind what it waits for, if it never writes
+  }
+  writer = std::move(mine);
 }
 
 void Queue::read(float* to, const float* from, std::size_t n) {

@@ -103,6 +103,9 @@ class Queue {
   void flush();
   /// Forgets everything that was put in since the last `flush`.
   void forget();
+  /// What is flushed from now on comes after all that `writer`, which another queue has left there
+  /// or nobody, had flushed; then this one is the writer.
+  void write_after(std::shared_ptr<const Mark>& writer);
   /// Waits until everything is done that was flushed.
   void wait() { driver_->wait(kDone); }
   /// Flushes, and copies n numbers from the device when they are there.
@@ -147,6 +150,7 @@ class Queue {
   };
   class TargetList;
   bool repeats();
+  void start();
   void* stage_bytes(std::size_t bytes);
   const std::byte* find(const std::byte* staged) const;
 

@@ -231,12 +231,12 @@ class CudaUpdater final : public Updater {
   void update(const DeviceUpdate& u) override {
     try {
       put_in(u);
+      exchange_.start();
     } catch (...) {
       queue_.forget();
       exchange_.forget();
       throw;
     }
-    exchange_.start();
   }
 
   UpdateOutcome outcome() override {

@@ -2,6 +2,13 @@
 
 #include "kernels/cuda/queue.h"
 
+#ifndef DYNET_TEST_GPU
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#endif
+
 #include <algorithm>
 #include <cstddef>
 #include <iostream>
@@ -58,3 +65,30 @@ TEST_CASE("numbers go from device to device when they are there, and without the
   to.read(arrived.data(), there, kMany);
   CHECK(std::count(arrived.begin(), arrived.end(), 2.0f) == static_cast<std::ptrdiff_t>(kMany));
 }
+
+#ifndef DYNET_TEST_GPU
+TEST_CASE("a kernel of the emulation reaches no memory that is not there", "[cuda]") {
+  enum What { right, behind, gone, gone_and_another };
+  const auto survives = [](What what) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::signal(SIGSEGV, SIG_DFL);
+      cuda::Queue q(cuda::make_driver(0));
+      MemorySource& memory = *q.driver().memory();
+      constexpr std::size_t kSize = 64;  // numbers, the least that is handed out
+      auto* const p = static_cast<float*>(memory.allocate(kSize * sizeof(float)));
+      if (what == gone || what == gone_and_another) memory.free(p);
+      if (what == gone_and_another) memory.allocate(kSize * sizeof(float));
+      cuda::fill_numbers(q, p, what == behind ? kSize + 1 : kSize, 1, false);
+      q.flush();
+      q.wait();
+      _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  };
+  CHECK(survives(right));
+  for (const What what : {behind, gone, gone_and_another}) CHECK_FALSE(survives(what));
+}
+#endif

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -336,4 +337,51 @@ TEST_CASE("gradients are not computed again without their loss, nor for another 
   CHECK_THROWS_WITH(xs[3].gradient(), Catch::Contains("the loss was reverted"));
   g.backward(xs.back());
   CHECK(gradient(xs[3]) != of_x[0]);
+}
+
+TEST_CASE("a backward pass that fails leaves no gradient where there was none") {
+  static const auto fails = [](const auto&) { throw DeviceError("as a kernel might"); };
+  static const OpForm kFails{.name = "fails",
+                             .kind = Kind::compute,
+                             .shape = [](const Operands& x) { return x[0]; },
+                             .batch = BatchRule::each(),
+                             .reads = Reads::nothing,
+                             .aux = no_aux,
+                             .passes_gradient = true,
+                             .forward = Forward{[](const Batch<float>& b) {
+                                                  for (std::size_t i = 0; i < b.count; ++i)
+                                                    *b.out(i) = *b.in(0, i);
+                                                },
+                                                nullptr},
+                             .backward = Backward{fails, nullptr},
+                             .cuda = CudaRule::never("it fails")};
+  ParameterCollection pc, other;
+  const Parameter p = pc.add_parameters({1}), q = other.add_parameters({2});
+  const LookupParameter t = pc.add_lookup_parameters(5, {2}), u = pc.add_lookup_parameters(3, {2});
+  ComputationGraph g;
+  spoil_gradients(g, pc);
+  g.clear();
+  g.backward(sum_elems(lookup(g, t, 4u)));  // stays
+  g.clear();
+  const Expression failing = add_node(kFails, parameter(g, p), {}, SourceLocation::current());
+  failing.value();  // in a plan of its own, which goes back last
+  const Expression of_rows = sum_elems(lookup(g, t, 1u)) + sum_elems(lookup(g, u, 2u)) +
+                             sum_elems(lookup(g, t, 3u)),
+                   of_tables = sum_elems(parameter(g, t)) + sum_elems(parameter(g, u));
+  const Expression ends = of_rows + of_tables + sum_elems(parameter(g, q)) + parameter(g, p);
+  CHECK_THROWS_AS(g.backward(ends + failing), DeviceError);
+  CHECK_THROWS_AS(of_rows.gradient(), ArgumentError);
+  CHECK(as_vector(p.gradients()) == Floats{0});
+  CHECK(as_vector(q.gradients()) == Floats{0, 0});
+  CHECK(pc.gradient_l2_norm() == Approx(std::sqrt(2.0f)));
+  for (unsigned row = 0; row < t.size(); ++row)
+    CHECK(t.row_gradient(row) == (row == 4 ? Floats{1, 1} : Floats{0, 0}));
+  for (unsigned row = 0; row < u.size(); ++row) CHECK(u.row_gradient(row) == Floats{0, 0});
+  g.backward(ends);
+  CHECK(as_vector(p.gradients()) == Floats{1});
+  CHECK(as_vector(q.gradients()) == Floats{1, 1});
+  for (unsigned row = 0; row < t.size(); ++row) {
+    const float times = row % 2 || row == 4 ? 2 : 1;
+    CHECK(t.row_gradient(row) == Floats{times, times});
+  }
 }

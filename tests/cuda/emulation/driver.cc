@@ -21,6 +21,7 @@ namespace dynet::cuda {
 namespace {
 
 using emulation::counts;
+using emulation::may_fail;
 using emulation::Memory;
 
 // The arguments of a kernel, which CUDA copies when the kernel is started.
@@ -85,12 +86,18 @@ void multiply_now(const Memory& memory, const Product& p) {
 
 class Emulated final : public Driver {
  public:
-  Emulated(int device, StreamKind kind) : device_(device), stream_(device, kind) {}
+  Emulated(int device, StreamKind kind) : device_(device), stream_(device, kind) {
+    for (auto& m : marks_) m = std::make_shared<emulation::StreamMark>();
+  }
 
   const std::shared_ptr<MemorySource>& memory() override { return memory_of(device_); }
-  void* allocate_pinned(std::size_t bytes) override { return ::operator new(bytes); }
+  void* allocate_pinned(std::size_t bytes) override {
+    may_fail<OutOfMemoryError>("allocating pinned memory");
+    return ::operator new(bytes);
+  }
   void free_pinned(void* p) noexcept override { ::operator delete(p); }
   void upload(void* to, const void* from, std::size_t bytes) override {
+    may_fail<DeviceError>("copying to the device");
     ++counts().uploads;
     counts().uploaded += bytes;
     put([=](Memory& m) { std::memcpy(m.ours(to), from, bytes); });
@@ -100,12 +107,14 @@ class Emulated final : public Driver {
     stream_.reach(stream_.end());
   }
   void fetch(void* to, const void* from, std::size_t bytes) override {
+    may_fail<DeviceError>("copying from the device");
     put([=](Memory& m) {
       if (bytes > 0) std::memcpy(to, m.ours(from), bytes);
     });
   }
   void launch(const void* kernel, Call call, const Grid& grid,
               const Arguments& arguments) override {
+    may_fail<DeviceError>("starting a kernel");
     if (grid.threads == 0 || grid.threads > 1024 || grid.threads % 32 != 0)
       throw DeviceError("a block has 32 to 1024 threads, in whole warps");
     ++counts().launches;
@@ -118,14 +127,27 @@ class Emulated final : public Driver {
     });
   }
   void multiply(const Product& p) override {
+    may_fail<DeviceError>("a product of matrices");
     ++counts().products;
     if (emulation::idle()) return;
     put([=](Memory& m) { multiply_now(m, p); });
   }
-  void mark(unsigned number) override { marks_[number] = stream_.end(); }
-  void wait(unsigned number) override { stream_.reach(marks_[number]); }
-  void wait_for(Driver& other) override { stream_.wait_for(static_cast<Emulated&>(other).stream_); }
+  void mark(unsigned number) override {
+    may_fail<DeviceError>("marking a place in a stream");
+    stream_.mark(*marks_[number]);
+  }
+  void wait(unsigned number) override { stream_.reach(*marks_[number]); }
+  std::shared_ptr<const Mark> marked(unsigned number) override { return marks_[number]; }
+  void wait_for(Driver& other) override {
+    may_fail<DeviceError>("waiting for another stream");
+    stream_.wait_for(static_cast<Emulated&>(other).stream_);
+  }
+  void wait_for(const Mark& mark) override {
+    may_fail<DeviceError>("waiting for another stream");
+    stream_.wait_for(static_cast<const emulation::StreamMark&>(mark));
+  }
   void copy(void* to, const void* from, std::size_t bytes) override {
+    may_fail<DeviceError>("copying between devices");
     counts().between += bytes;
     put([=](Memory&) {
       const auto there = [](const void* p) -> Memory& {
@@ -149,7 +171,7 @@ class Emulated final : public Driver {
  private:
   int device_;
   emulation::Stream stream_;
-  std::size_t marks_[kMarks] = {};
+  std::shared_ptr<emulation::StreamMark> marks_[kMarks];
 };
 
 /// Adds in another order than anybody else, backwards.
@@ -229,6 +251,11 @@ std::atomic<bool>& dynet::emulation::communicates() {
 std::atomic<int>& dynet::emulation::hurried() {
   static std::atomic<int> device = -1;
   return device;
+}
+
+std::atomic<long>& dynet::emulation::calls_until_failure() {
+  static std::atomic<long> calls = -1;
+  return calls;
 }
 
 std::atomic<bool>& dynet::emulation::idle() {

@@ -31,6 +31,13 @@ std::atomic<bool>& communicates();
 /// The number of a device whose work is done as soon as it may; -1, as at first, if it is none.
 std::atomic<int>& hurried();
 
+/// Begins another order of chance in which streams that do not wait for each other are done.
+void set_order(unsigned seed);
+
+/// So many calls that ask a device for memory or work succeed, the next one throws what CUDA's
+/// failure would be, and all after it succeed. Negative, as at first: none fails.
+std::atomic<long>& calls_until_failure();
+
 /// While it is true nothing is run: only the host's part of the work is done.
 std::atomic<bool>& idle();
 

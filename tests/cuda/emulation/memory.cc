@@ -18,13 +18,13 @@ Memory::Memory(int device) : device_(device) {
   const int file = memfd_create("device", 0);
   if (file < 0 || ftruncate(file, static_cast<off_t>(kSize)) != 0)
     throw DeviceError("the emulated device has no memory");
-  const auto map = [&](int rights) {
-    void* const p = mmap(nullptr, kSize, rights, MAP_SHARED | MAP_NORESERVE, file, 0);
+  const auto map = [&] {
+    void* const p = mmap(nullptr, kSize, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (p == MAP_FAILED) throw DeviceError("the emulated device has no memory");
     return static_cast<std::byte*>(p);
   };
-  of_kernels_ = map(PROT_NONE);
-  ours_ = map(PROT_READ | PROT_WRITE);
+  of_kernels_ = map();
+  ours_ = map();
   close(file);
 }
 
@@ -33,27 +33,41 @@ Memory::~Memory() {
   munmap(ours_, kSize);
 }
 
+void Memory::protect(std::byte* seen, std::size_t at, std::size_t size, int rights) const {
+  if (mprotect(seen + at, size, rights) != 0)
+    throw DeviceError("the emulated device has too many blocks of memory");
+}
+
+// Behind what was taken last: what was given back stays out of reach for long.
+std::size_t Memory::find_place(std::size_t size) {
+  for (std::size_t at : {next_, std::size_t{0}})
+    for (auto b = blocks_.lower_bound(at);; ++b) {
+      const bool last = b == blocks_.end();
+      if (at + size <= (last ? kSize : b->first)) return at;
+      if (last) break;
+      at = b->first + b->second + kPage;
+    }
+  throw OutOfMemoryError("the emulated device has no place left");
+}
+
+// A block ends where a page ends, and a page behind it is nobody's.
 void* Memory::allocate(std::size_t bytes) {
+  may_fail<OutOfMemoryError>("allocating memory");
   const std::lock_guard lock(mutex_);
-  const std::size_t size = (bytes + kPage) / kPage * kPage;
-  std::size_t at = end_;
-  const auto free =
-      std::find_if(free_.begin(), free_.end(), [&](const auto& f) { return f.second == size; });
-  if (used_ + size > std::min(kSize, limit(device_)) ||
-      (free == free_.end() && end_ + size > kSize))
+  const std::size_t needed =
+      std::max<std::size_t>(bytes + kBorder - 1, kBorder) / kBorder * kBorder;
+  const std::size_t size = (needed + kPage - 1) / kPage * kPage;
+  if (used_ + size > std::min(kSize, limit(device_)))
     throw OutOfMemoryError("out of memory on device " + std::to_string(device_) + ": " +
                            std::to_string(bytes) + " bytes asked for");
-  if (free != free_.end()) {
-    at = free->first;
-    free_.erase(free);
-  } else {
-    end_ += size;
-  }
+  const std::size_t at = find_place(size + kPage);
+  protect(ours_, at, size, PROT_READ | PROT_WRITE);
+  blocks_.emplace(at, size);
+  next_ = at + size + kPage;
+  used_ += size;
   ++counts().allocations;
   if (!idle()) std::memset(ours_ + at, 0xff, size);  // NaN
-  used_ += size;
-  sizes_[of_kernels_ + at] = size;
-  return of_kernels_ + at;
+  return of_kernels_ + at + (size - needed);
 }
 
 void Memory::free(void* p) noexcept {
@@ -62,33 +76,31 @@ void Memory::free(void* p) noexcept {
   } catch (...) {  // as CUDA, which would tell it to the next call
   }
   const std::lock_guard lock(mutex_);
-  const auto block = sizes_.find(static_cast<std::byte*>(p));
-  if (block == sizes_.end()) return;
+  const auto place = static_cast<std::size_t>(static_cast<std::byte*>(p) - of_kernels_);
+  const auto block = blocks_.find(place / kPage * kPage);
+  if (block == blocks_.end()) return;
   used_ -= block->second;
-  free_.emplace(block->first - of_kernels_, block->second);
-  sizes_.erase(block);
-  // Opening takes the longer, the more pages there are.
-  std::size_t end = end_;
-  for (auto f = free_.rbegin(); f != free_.rend() && f->first + f->second == end; ++f)
-    end = f->first;
-  free_.erase(free_.lower_bound(end), free_.end());
-  if (end < end_) madvise(ours_ + end, end_ - end, MADV_REMOVE);
-  end_ = end;
+  madvise(ours_ + block->first, block->second, MADV_REMOVE);
+  mprotect(ours_ + block->first, block->second, PROT_NONE);
+  blocks_.erase(block);
 }
 
 void Memory::read(void* to, const void* from, std::size_t bytes) {
+  may_fail<DeviceError>("reading from the device");
   ++counts().copies;
   finish(device_);
   if (bytes > 0) std::memcpy(to, ours(from), bytes);
 }
 
 void Memory::write(void* to, const void* from, std::size_t bytes) {
+  may_fail<DeviceError>("writing to the device");
   ++counts().copies;
   finish(device_);
   if (bytes > 0) std::memcpy(ours(to), from, bytes);
 }
 
 void Memory::receive(void* to, MemorySource& source, const void* from, std::size_t bytes) {
+  may_fail<DeviceError>("copying between devices");
   counts().between += bytes;
   auto& that = static_cast<Memory&>(source);
   copy_between(device_, that.device_,
@@ -97,10 +109,14 @@ void Memory::receive(void* to, MemorySource& source, const void* from, std::size
 
 Memory::Open::Open(Memory& memory) : from_(memory.of_kernels_) {
   const std::lock_guard lock(memory.mutex_);
-  bytes_ = memory.end_;
-  mprotect(from_, bytes_, PROT_READ | PROT_WRITE);
+  for (const auto& [at, size] : memory.blocks_) {
+    memory.protect(from_, at, size, PROT_READ | PROT_WRITE);
+    bytes_ = at + size;
+  }
 }
-Memory::Open::~Open() { mprotect(from_, bytes_, PROT_NONE); }
+Memory::Open::~Open() {
+  if (bytes_ > 0) mprotect(from_, bytes_, PROT_NONE);
+}
 
 Memory& memory(int number) { return static_cast<Memory&>(*shared_memory(number)); }
 

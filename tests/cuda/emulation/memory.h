@@ -4,14 +4,17 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <type_traits>
 
 #include "dynet-like/base/memory_source.h"
+#include "tests/cuda/emulation/emulation.h"
 
 namespace dynet::emulation {
 
 /// Memory of a device, seen twice: by kernels, while they run, and by what stands for CUDA, always.
-/// Everybody else who touches it is caught by the processor. What is new is full of NaN.
+/// Everybody else who touches it is caught by the processor, and so is whoever touches what was
+/// given back, or what lies behind a block. What is new is full of NaN.
 class Memory final : public MemorySource {
  public:
   explicit Memory(int device);
@@ -46,18 +49,26 @@ class Memory final : public MemorySource {
 
    private:
     std::byte* from_;
-    std::size_t bytes_;
+    std::size_t bytes_ = 0;
   };
 
  private:
-  static constexpr std::size_t kSize = std::size_t{1} << 33, kPage = 4096;
+  static constexpr std::size_t kSize = std::size_t{1} << 33, kPage = 4096, kBorder = 256;
+  std::size_t find_place(std::size_t size);
+  void protect(std::byte* seen, std::size_t at, std::size_t size, int rights) const;
   const int device_;
   std::mutex mutex_;
   std::byte *of_kernels_, *ours_;
-  std::map<std::byte*, std::size_t> sizes_;
-  std::map<std::size_t, std::size_t> free_;  // by place: sizes
-  std::size_t end_ = 0, used_ = 0;
+  std::map<std::size_t, std::size_t> blocks_;  // by place, in whole pages: sizes
+  std::size_t next_ = 0, used_ = 0;
 };
+
+/// To be called by what may fail: see calls_until_failure.
+template <class Error>
+void may_fail(const char* what) {
+  if (calls_until_failure() >= 0 && calls_until_failure()-- == 0)
+    throw Error(std::string(what) + ": the emulated device fails");
+}
 
 /// That of device `number`, which must exist. Shared by all.
 Memory& memory(int number);

@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -45,14 +46,18 @@ struct All {
   std::array<std::shared_ptr<Line>, kDevices> legacy;
   std::array<std::optional<Memory::Open>, kDevices> open;
   unsigned depth = 0;
+  std::mt19937 order{1};
 };
 All& all() {
   static All streams;
   return streams;
 }
 
+void need(std::vector<Need>& needs, const std::shared_ptr<Line>& line, std::size_t number) {
+  if (line->done < number) needs.push_back({line, number});
+}
 void need(std::vector<Need>& needs, const std::shared_ptr<Line>& line) {
-  if (!line->waiting.empty()) needs.push_back({line, line->end()});
+  need(needs, line, line->end());
 }
 
 const std::shared_ptr<Line>& legacy(int device) {
@@ -84,18 +89,27 @@ void let_wait(const std::shared_ptr<Line>& line, const std::shared_ptr<Line>& ot
   if (line->updates) put_into(line, [] {});
 }
 
+void run_all(std::vector<Need> needs);
+
 // What needs what was always put in later than that.
-void run_until(Line& line, std::size_t number) {
-  while (line.done < number) {
-    const Work work = std::move(line.waiting.front());
-    line.waiting.pop_front();
-    ++line.done;
-    for (const Need& n : work.needs) run_until(*n.line, n.number);
-    work.run();
+void run_next(Line& line) {
+  const Work work = std::move(line.waiting.front());
+  line.waiting.pop_front();
+  ++line.done;
+  run_all(work.needs);
+  work.run();
+}
+
+// Lines that do not wait for each other are run piece by piece, now this one and now that one.
+void run_all(std::vector<Need> needs) {
+  for (;;) {
+    std::erase_if(needs, [](const Need& n) { return n.line->done >= n.number; });
+    if (needs.empty()) return;
+    run_next(*needs[all().order() % needs.size()].line);
   }
 }
 
-void run_until_closed(Line& line, std::size_t number) {
+void run_all_closed(std::vector<Need> needs) {
   struct Depth {
     Depth() { ++all().depth; }
     ~Depth() {
@@ -103,7 +117,7 @@ void run_until_closed(Line& line, std::size_t number) {
         for (auto& o : all().open) o.reset();
     }
   } depth;
-  run_until(line, number);
+  run_all(std::move(needs));
 }
 
 }  // namespace
@@ -133,7 +147,7 @@ void Stream::put(std::function<void()> work) {
   if (idle()) return;
   const std::lock_guard lock(all().mutex);
   put_into(line_, std::move(work));
-  if (static_cast<int>(line_->device) == hurried()) run_until_closed(*line_, line_->end());
+  if (static_cast<int>(line_->device) == hurried()) run_all_closed({{line_, line_->end()}});
 }
 
 std::size_t Stream::end() const {
@@ -143,13 +157,32 @@ std::size_t Stream::end() const {
 
 void Stream::reach(std::size_t number) {
   const std::lock_guard lock(all().mutex);
-  run_until_closed(*line_, number);
+  run_all_closed({{line_, number}});
 }
 
 void Stream::wait_for(const Stream& other) {
   if (idle()) return;
   const std::lock_guard lock(all().mutex);
   let_wait(line_, other.line_);
+}
+
+void Stream::mark(StreamMark& mark) const {
+  const std::lock_guard lock(all().mutex);
+  mark.line_ = line_;
+  mark.number_ = line_->end();
+}
+
+void Stream::reach(const StreamMark& mark) {
+  const std::lock_guard lock(all().mutex);
+  if (mark.line_) run_all_closed({{mark.line_, mark.number_}});
+}
+
+void Stream::wait_for(const StreamMark& mark) {
+  if (idle()) return;
+  const std::lock_guard lock(all().mutex);
+  if (!mark.line_ || mark.line_ == line_) return;
+  need(line_->needs, mark.line_, mark.number_);
+  if (line_->updates) put_into(line_, [] {});
 }
 
 void copy_between(int to, int from, std::function<void()> work) {
@@ -162,8 +195,15 @@ void copy_between(int to, int from, std::function<void()> work) {
 
 void finish(int device) {
   const std::lock_guard lock(all().mutex);
-  for (const auto& l : std::vector(all().lines[static_cast<std::size_t>(device)]))
-    if (const auto line = l.lock()) run_until_closed(*line, line->end());
+  std::vector<Need> needs;
+  for (const auto& l : all().lines[static_cast<std::size_t>(device)])
+    if (const auto line = l.lock()) need(needs, line);
+  run_all_closed(std::move(needs));
+}
+
+void set_order(unsigned seed) {
+  const std::lock_guard lock(all().mutex);
+  all().order.seed(seed);
 }
 
 void open_memory(int device) {

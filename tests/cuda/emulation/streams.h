@@ -8,8 +8,11 @@
 
 namespace dynet::emulation {
 
+class StreamMark;
+
 /// A stream of a device. What is put in is done as late as the rules of CUDA's streams allow: when
-/// somebody waits for it. So an order that nobody has asked for is not kept.
+/// somebody waits for it, and streams that do not wait for each other are done in an order of
+/// chance: one that nobody has asked for is not kept.
 class Stream {
  public:
   Stream(int device, cuda::StreamKind kind);
@@ -24,11 +27,24 @@ class Stream {
   void reach(std::size_t number);
   /// What is put in from now on is done after all that lies in `other` now.
   void wait_for(const Stream& other);
+  /// Puts a mark behind all that lies here now.
+  void mark(StreamMark& mark) const;
+  /// Waits until it is reached.
+  void reach(const StreamMark& mark);
+  /// What is put in from now on is done after what lay before the mark.
+  void wait_for(const StreamMark& mark);
 
   struct Line;
 
  private:
   std::shared_ptr<Line> line_;
+};
+
+class StreamMark final : public cuda::Mark {
+ private:
+  friend class Stream;
+  std::shared_ptr<Stream::Line> line_;  // null at first
+  std::size_t number_ = 0;
 };
 
 /// Work of two devices, in their streams for updates.

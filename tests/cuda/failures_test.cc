@@ -1,0 +1,323 @@
+// What an error leaves behind on a device: nothing that runs later.
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/cuda/training.h"
+
+using namespace dynet;
+using namespace dynet::test;
+
+namespace {
+
+#ifndef DYNET_TEST_GPU
+
+struct Work {
+  std::size_t launches, products;
+  Floats values;
+
+  bool operator==(const Work& w) const {
+    return launches == w.launches && products == w.products && values == w.values;
+  }
+};
+
+/// What a device does for a graph that has nothing to do with any other one.
+Work unrelated(Device* device) {
+  const std::size_t launches = emulation::counts().launches,
+                    products = emulation::counts().products;
+  ComputationGraph g;
+  g.set_device(device);
+  const Expression x = input(g, {2, 2}, {1, 2, 3, 4});
+  Floats values = as_vector(tanh(x * x).value());
+  return {emulation::counts().launches - launches, emulation::counts().products - products, values};
+}
+
+/// A small model on one device, or on two and the processor.
+struct Small {
+  ParameterCollection pc;
+  Device *here, *there, *home;
+  LookupParameter t = pc.add_lookup_parameters(7, {4}, "t", home);
+  Parameter w = pc.add_parameters({4, 4}, "w", here), v = pc.add_parameters({4, 4}, "v", there),
+            b = pc.add_parameters({4}, "b", here);
+  Expression inner;
+
+  explicit Small(bool split)
+      : here(gpu(0)), there(split ? gpu(1) : gpu(0)), home(split ? default_device : gpu(0)) {}
+
+  Expression loss(ComputationGraph& g) {
+    g.set_device(here);
+    g.set_seed(3);
+    const Expression W = parameter(g, w), V = parameter(g, v), B = parameter(g, b);
+    std::vector<Expression> ends;
+    for (unsigned i = 0; i < 3; ++i) {
+      const Expression x = to_device(lookup(g, t, std::vector<unsigned>{i, 2 * i}), here);
+      inner = V * to_device(affine_transform({B, W, dropout(x, 0.3f)}), there);
+      ends.push_back(to_device(sum_batches(squared_norm(tanh(inner))), here));  // in its place
+    }
+    return sum(ends);
+  }
+  Floats gradients() {
+    Floats all;
+    const auto add = [&](const Floats& g) { all.insert(all.end(), g.begin(), g.end()); };
+    for (const Parameter& p : pc.parameters_list()) add(as_vector(p.gradients()));
+    for (unsigned row = 0; row < t.size(); ++row) add(t.row_gradient(row));
+    return all;
+  }
+};
+
+/// What is tried, of a graph with that loss. It may be tried again after an error.
+struct Attempt {
+  const char* name;
+  bool split;
+  std::function<Floats(ComputationGraph&, Small&, const Expression& loss)> run;
+};
+
+std::vector<Attempt> attempts() {
+  const auto backward = [](ComputationGraph& g, Small& m, const Expression& loss) {
+    m.pc.reset_gradient();
+    g.backward(loss);
+    return Floats();
+  };
+  const auto values = [](ComputationGraph&, Small& m, const Expression& loss) {
+    Floats all = as_vector(loss.value());
+    for (const float v : as_vector(m.inner.value())) all.push_back(v);
+    return all;
+  };
+  const auto inner_gradient = [](ComputationGraph& g, Small& m, const Expression& loss) {
+    m.pc.reset_gradient();
+    g.backward(loss);
+    return as_vector(m.inner.gradient());
+  };
+  return {{"backward", false, backward},
+          {"backward on several devices", true, backward},
+          {"values that are computed again", false, values},
+          {"values that are computed again on several devices", true, values},
+          {"gradients that are computed again", false, inner_gradient},
+          {"gradients that are computed again on several devices", true, inner_gradient}};
+}
+
+/// True if nothing has failed; negative: nothing is to fail.
+template <class F>
+bool succeeds(long calls, F f) {
+  emulation::calls_until_failure() = calls;
+  bool failed = false;
+  try {
+    f();
+  } catch (const OutOfMemoryError& e) {
+    failed = true;
+    CHECK_THAT(e.what(), Catch::Contains("allocating"));
+  } catch (const DeviceError& e) {
+    failed = true;
+    CHECK_THAT(e.what(), Catch::Contains("the emulated device fails"));
+  }
+  const bool none_left = emulation::calls_until_failure().exchange(-1) < 0;
+  CHECK(failed == (calls >= 0 && none_left));
+  return !failed;
+}
+
+#endif
+
+bool zero(const Floats& all) {
+  for (const float x : all)
+    if (x != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+#ifndef DYNET_TEST_GPU
+
+TEST_CASE("what the tests of failures ask for is computed again", "[cuda][failures]") {
+  for (const bool split : {false, true})
+    for (const bool gradient : {false, true}) {
+      Small m(split);
+      ComputationGraph g;
+      const Expression loss = m.loss(g);
+      gradient ? g.backward(loss) : static_cast<void>(loss.value());
+      const std::size_t products = emulation::counts().products;
+      gradient ? m.inner.gradient() : m.inner.value();
+      CHECK(emulation::counts().products > products);
+    }
+}
+
+TEST_CASE("whatever fails on a device leaves nothing to run with the next graph",
+          "[cuda][failures]") {
+  const Work alone = unrelated(gpu());
+  for (const Attempt& a : attempts()) {
+    CAPTURE(a.name);
+    long calls = 0;
+    for (bool done = false; !done; ++calls) {
+      CAPTURE(calls);
+      release_graph_memory();
+      {
+        Small m(a.split);
+        ComputationGraph g;
+        const Expression loss = m.loss(g);
+        done = succeeds(calls, [&] { a.run(g, m, loss); });
+      }
+      CHECK(unrelated(gpu()) == alone);
+      CHECK(unrelated(gpu(1)) == alone);
+    }
+    CHECK(calls > 25);
+    std::printf("%s: %ld errors\n", a.name, calls - 1);
+  }
+}
+
+TEST_CASE("after an error on a device the same can be tried again", "[cuda][failures]") {
+  for (const Attempt& a : attempts()) {
+    CAPTURE(a.name);
+    Floats values, gradients;
+    long calls = -1;
+    for (bool done = false; !done; ++calls) {  // nothing fails at first
+      CAPTURE(calls);
+      release_graph_memory();
+      Small m(a.split);
+      ComputationGraph g;
+      const Expression loss = m.loss(g);
+      Floats got;
+      done = succeeds(calls, [&] { got = a.run(g, m, loss); }) && calls >= 0;
+      if (calls >= 0 && !done) got = a.run(g, m, loss);
+      if (calls < 0) {
+        values = got;
+        gradients = m.gradients();
+      }
+      CHECK(got == values);
+      CHECK(m.gradients() == gradients);
+    }
+  }
+}
+
+TEST_CASE("a backward pass that fails on a device leaves no gradient", "[cuda][failures]") {
+  for (const bool split : {false, true}) {
+    CAPTURE(split);
+    Floats once, updated;
+    for (long calls = -1; calls < 1000; ++calls) {
+      CAPTURE(calls);
+      release_graph_memory();
+      Small m(split);
+      SimpleSGDTrainer trainer(m.pc, 0.1f);
+      ComputationGraph g;
+      const Expression loss = m.loss(g);
+      loss.value();
+      const Floats before = all_values(m.pc);
+      const bool done = succeeds(calls, [&] { g.backward(loss); });
+      if (!done) {
+        CHECK(zero(m.gradients()));
+        trainer.update();
+        CHECK(all_values(m.pc) == before);
+        g.backward(loss);
+      }
+      if (calls < 0) once = m.gradients();
+      CHECK(m.gradients() == once);
+      trainer.update();
+      if (calls < 0) updated = all_values(m.pc);
+      CHECK(all_values(m.pc) == updated);
+      if (done && calls >= 0) break;
+    }
+  }
+}
+
+TEST_CASE("an update that fails on a device leaves nothing to run with the next one",
+          "[cuda][failures]") {
+  const Work alone = unrelated(gpu());
+  const auto update = [](Small& m, Trainer& trainer) {
+    const std::size_t launches = emulation::counts().launches;
+    m.pc.reset_gradient();
+    {
+      ComputationGraph g;
+      g.backward(m.loss(g));
+    }
+    trainer.update();
+    return emulation::counts().launches - launches;
+  };
+  for (long calls = 0;; ++calls) {
+    CAPTURE(calls);
+    Small m(false);
+    AdamTrainer trainer(m.pc, 0.1f);
+    {
+      ComputationGraph g;
+      g.backward(m.loss(g));
+    }
+    const bool done = succeeds(calls, [&] { trainer.update(); });
+    CHECK(unrelated(gpu()) == alone);
+    const std::size_t first = update(m, trainer), second = update(m, trainer);
+    CHECK(first == second);
+    if (done) break;
+  }
+}
+
+#endif
+
+TEST_CASE("an error of the user's leaves nothing to run on a device", "[cuda][failures]") {
+  const auto value = [] {
+    ComputationGraph g;
+    g.set_device(gpu());
+    return as_vector(tanh(input(g, {2}, {1, 2})).value());
+  };
+  const Floats expected = value();
+#ifndef DYNET_TEST_GPU
+  const Work alone = unrelated(gpu());
+#endif
+  const Floats ones(8, 1.0f);
+  const auto index = [&](ComputationGraph& g, unsigned* k) {
+    const Expression x = tanh(input(g, {8}, ones));
+    return tanh(pick(x, k)) + sum_elems(x * 2);
+  };
+  const std::vector<std::function<void()>> errors{
+      [&] {  // half of a plan is in the queue
+        ComputationGraph g;
+        g.set_device(gpu());
+        unsigned k = 7;
+        const Expression e = index(g, &k);
+        k = 70;
+        CHECK_THROWS_AS(e.value(), IndexError);
+      },
+      [&] {
+        ComputationGraph g;
+        g.set_device(gpu());
+        ParameterCollection pc;
+        const LookupParameter t = pc.add_lookup_parameters(9, {8});
+        unsigned row = 0;
+        const Expression e = tanh(lookup(g, t, &row)) + tanh(input(g, {8}, ones));
+        row = 9;
+        CHECK_THROWS_AS(e.value(), IndexError);
+      },
+      [&] {
+        ComputationGraph g;
+        g.set_device(gpu());
+        g.set_check_validity(true);
+        const Expression x = input(g, {2}, {1, -1});
+        CHECK_THROWS_AS((tanh(x) + log(x)).value(), NumericError);
+      },
+      [&] {  // the gradient of the square root is infinite
+        ComputationGraph g;
+        g.set_device(gpu());
+        g.set_check_validity(true);
+        ParameterCollection pc;
+        const Parameter p = pc.add_parameters({2}, ParameterInitConst(0.0f));
+        const Expression P = parameter(g, p);
+        CHECK_THROWS_AS(g.backward(sum_elems(tanh(sqrt(P * 2)))), NumericError);
+        CHECK(zero(as_vector(p.gradients())));
+      },
+      [&] {  // what would be computed again has changed
+        ComputationGraph g;
+        g.set_device(gpu());
+        ParameterCollection pc;
+        Parameter p = pc.add_parameters({8, 8});
+        const Expression h = parameter(g, p) * input(g, {8}, ones);
+        sum_elems(tanh(h)).value();
+        p.scale(2);
+        CHECK_THROWS_AS(h.value(), ArgumentError);
+      }};
+  for (const auto& error : errors) {
+    error();
+    CHECK(value() == expected);
+#ifndef DYNET_TEST_GPU
+    CHECK(unrelated(gpu()) == alone);
+#endif
+  }
+}
