@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/io/safetensors.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
@@ -56,10 +57,11 @@ TEST_CASE("arrays of the same bytes and another type differ") {
   t.name = "x";
   t.shape = {3};
   t.bytes = std::string(12, '\1');
-  write_safetensors(folder / "a", {t});
+  write_safetensors(folder / "a.safetensors", {t});
   t.type = NamedTensor::Type::I32;
-  write_safetensors(folder / "b", {t});
-  CHECK(differences(folder / "a", folder / "b", 1).find("x is F32 [3] and I32 [3]") == 0);
+  write_safetensors(folder / "b.safetensors", {t});
+  CHECK(differences(folder / "a.safetensors", folder / "b.safetensors", 1)
+            .find("x is F32 [3] and I32 [3]") == 0);
 }
 
 TEST_CASE("files become others and back, and differ in nothing") {

@@ -304,16 +304,15 @@ TEST_CASE("headers that lie under a right checksum are refused, each with its re
   index([](auto& i) { i.things.pop_back(); }, "tensor /W is said to begin");
   index([](auto& i) { i.groups.clear(); }, "the sections end at byte");
 
-  {  // Settings in another order, or twice.
+  {  // A setting that comes twice.
     FileIndex i = good;
     i.groups[0].numbers["/sua/"] = 0.5;
     const std::string file = file_with(i), theirs = file.substr(64, encode_index(i).size());
-    for (const std::string name : {"/suz/", "/sub/"}) {
-      std::string index_bytes = theirs;
-      const std::string rest = file.substr(64 + index_bytes.size());
-      index_bytes.replace(index_bytes.find("/sua/"), 5, name);
-      check(encode_header(file.size(), index_bytes) + index_bytes + rest, "the setting /sub/ is out of order");
-    }
+    std::string index_bytes = theirs;
+    index_bytes.replace(index_bytes.find("/sua/"), 5, "/sub/");
+    check(encode_header(file.size(), index_bytes) + index_bytes +
+              file.substr(64 + index_bytes.size()),
+          "the setting /sub/ is out of order");
   }
 
   // The index as bytes: a count or a length at a place.
