@@ -46,8 +46,8 @@ void with_rows(const T* a, bool a_moves, const T* b, bool b_moves, F&& f) {
     f(StillRow<T>{a}, MovingRow<T>{b});
 }
 
-// Writes n gradients v(at, part) to a row of an operand; or adds their sum to its one element, which
-// is then smaller than the result and was set to zero before.
+// Writes n gradients v(at, part) to a row of an operand; or adds their sum to its one element,
+// which is then smaller than the result and was set to zero before.
 template <class T, class F>
 void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
   if (moves) {
