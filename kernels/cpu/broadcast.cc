@@ -60,7 +60,7 @@ void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
     each_vector<T>(length, [&](std::size_t at, auto part) {
       Lanes<T>::store(piece + at, v(first + at, part), part);
     });
-    *to += sum_in_order(array(piece, length));
+    accumulate(false, to, length, array(piece, length));
   }
 }
 
@@ -253,7 +253,7 @@ void sum_backward(const GradientBatch<T>& b) {
       if (!d) continue;
       if (!b.add(k, i)) std::fill_n(d, size, T(0));
       loop.each([&](std::size_t at, const auto& offset) {
-        accumulate(true, loop.moves[0], d + offset[0], loop.inner,
+        accumulate(loop.moves[0], d + offset[0], loop.inner,
                    array(b.d_out(i) + at, loop.inner) * scale);
       });
     }
@@ -316,7 +316,7 @@ void Extreme<kLargest>::backward(const GradientBatch<T>& b) {
       loop.each([&](std::size_t at, const auto& offset) {
         const auto won = array(static_cast<const T*>(b.aux(i)) + at, loop.inner);
         const auto dy = array(b.d_out(i) + at, loop.inner);
-        accumulate(true, loop.moves[0], d + offset[0], loop.inner,
+        accumulate(loop.moves[0], d + offset[0], loop.inner,
                    (won == static_cast<T>(k)).select(dy, constant(T(0), loop.inner)));
       });
     }
@@ -375,7 +375,7 @@ void logsumexp_backward(const GradientBatch<T>& b) {
                 to[j] = x[moves ? from + j : 0] - shifts[at + from + j] - sums[at + from + j];
             },
             [&](std::size_t from, std::size_t size, const T* p) {
-              accumulate(true, moves, dx + (moves ? from : 0), size,
+              accumulate(moves, dx + (moves ? from : 0), size,
                          array(b.d_out(i) + at + from, size) * array(p, size));
             });
       });

@@ -77,11 +77,11 @@ struct RowLoop {
 
 /// Adds a row of gradients to an operand's row, or its sum to the one element.
 template <class T, class Row>
-void accumulate(bool add, bool moves, T* to, std::size_t n, const Row& row) {
+void accumulate(bool moves, T* to, std::size_t n, const Row& row) {
   if (moves)
-    store_or_add(add, array(to, n), row);
+    array(to, n) += row;
   else
-    *to = add ? *to + sum_in_order(row) : sum_in_order(row);
+    *to += sum_in_order(row);
 }
 
 }  // namespace dynet::cpu

@@ -160,20 +160,26 @@ TEST_CASE("broadcast: the operand list may be written out") {
 
 TEST_CASE("one element that meets a long row gets the gradient of all of it") {
   constexpr unsigned kLong = 5000;  // added up in pieces
+  std::vector<float> values(kLong);
+  double sum = 0, inverses = 0;
+  for (unsigned k = 0; k < kLong; ++k) {
+    values[k] = static_cast<float>(1u << (k * 5 / kLong));  // other numbers in every piece
+    sum += values[k];
+    inverses += 1 / values[k];
+  }
   for (const bool first : {false, true}) {
     ParameterCollection pc;
     auto one = pc.add_parameters({1}, ParameterInitConst(2.0f));
-    auto row = pc.add_parameters({kLong}, ParameterInitConst(4.0f));
-    // cmult, cdiv and the difference, by hand.
-    const double by_hand[] = {4.0 * kLong, first ? kLong / 4.0 : -1.0 * kLong,
-                              first ? kLong : -1.0 * kLong};
+    auto row = pc.add_parameters({kLong}, ParameterInitFromVector(values));
+    // Of the products, the quotients and the differences, by hand.
+    const double by_hand[] = {sum, first ? inverses : -sum / 4, first ? kLong : -1.0 * kLong};
     for (int which = 0; which < 3; ++which) {
       CAPTURE(first, which);
       ComputationGraph cg;
       const Expression a = first ? parameter(cg, one) : parameter(cg, row);
       const Expression b = first ? parameter(cg, row) : parameter(cg, one);
       cg.backward(sum_elems(which == 0 ? cmult(a, b) : which == 1 ? cdiv(a, b) : a - b));
-      CHECK(as_vector(one.gradients()) == std::vector<float>{static_cast<float>(by_hand[which])});
+      CHECK(as_vector(one.gradients())[0] == Approx(by_hand[which]).epsilon(1e-6));
       pc.reset_gradient();
     }
   }
