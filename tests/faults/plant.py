@@ -5,8 +5,8 @@
     python3 tests/faults/plant.py --build build/release
 
 Each fault of tests/faults/*.txt is applied to a copy of its file. What includes that file is compiled
-from the copy, linked with everything else of the test program of its module, and the tests run until
-the first one fails. `--check` only looks whether every fault still fits the sources.
+from the copy, linked with everything else of the test program of its module, and the tests run, the
+quick ones first and without those called "(slow)", until one fails. `--check` only looks whether every fault still fits the sources.
 """
 
 import argparse
