@@ -37,7 +37,7 @@ def put(path, text):
     path.chmod(0o755)
 
 
-def play(root, tests, bench, seconds, machine=()):
+def play(root, tests, bench, seconds, machine=(), cublas=True):
     """Runs the script; returns how long it took, its status, and the folder of results."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -47,7 +47,12 @@ def play(root, tests, bench, seconds, machine=()):
         put(folder / "benchmarks/gpu_torch.py", bench)
         put(folder / "bin/nvidia-smi", '#!/bin/sh\ncase "$1" in *compute_cap) echo 9.0 ;; *) echo "a played GPU" ;; esac\n')
         put(folder / "bin/compute-sanitizer", f"#!/usr/bin/env bash\n{tests}\n")
-        put(folder / "lib/libcublas.so.13", "")
+        if cublas:
+            put(folder / "lib/libcublas.so.13", "")
+        else:  # nor that of the machine that plays
+            script = folder / "tools/gpu"
+            script.write_text(script.read_text(encoding="utf-8").replace("/usr/local/cuda/", f"{folder}/none/"), encoding="utf-8")
+            put(folder / "bin/python3", f'#!/bin/sh\n[ "$1" != -c ] || exit 0\nexec {sys.executable} "$@"\n')
         for program, text in machine:
             put(folder / "bin" / program, text)
         environment = dict(
@@ -102,6 +107,11 @@ def broken(root):
     took, status, output, files = play(root, SLOW, BENCH % 1000, 570, [("ldd", ldd)])
     check(status == 1 and "libboost_none.so.1 => not found" in files["table.txt"], "a missing library is named", output)
     check("smoke" not in files["table.txt"] and took < 3, f"and nothing is tried: {took} s", output)
+    ldconfig = '#!/bin/sh\necho "\tlibcublas.so.13 (libc6,x86-64) => %s"\n'
+    took, status, output, files = play(root, FAST, BENCH % 0, 570, [("ldconfig", ldconfig % "/gone/libcublas.so.13")], False)
+    check(status == 1 and "libcublas.so.13 => not found" in files["table.txt"], "a library that is gone is missing", output)
+    took, status, output, files = play(root, FAST, BENCH % 0, 570, [("ldconfig", ldconfig % "/bin/sh")], False)
+    check(status == 0, "one that the loader knows is not", output)
 
 
 def limits(root):
