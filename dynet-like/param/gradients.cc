@@ -11,6 +11,9 @@
 namespace dynet {
 namespace {
 
+// A device has memory to give in pages of this size, and each chunk costs a call.
+constexpr std::size_t kDevicePage = std::size_t{1} << 21;
+
 float* allocate_floats(std::size_t n, const std::shared_ptr<MemorySource>& memory) {
   return static_cast<float*>(memory ? memory->allocate(n * sizeof(float))
                                     : allocate_zeroed(n * sizeof(float)));
@@ -48,6 +51,9 @@ RowGradients::RowGradients(std::size_t rows, std::size_t row_size,
                            std::shared_ptr<MemorySource> memory)
     : rows_(rows), row_size_(row_size), memory_(std::move(memory)), slot_(new std::uint32_t[rows]) {
   std::fill_n(slot_.get(), rows, kUnused);
+  if (memory_)
+    while (chunk_rows() < rows && chunk_rows() * row_size * sizeof(float) < kDevicePage)
+      ++chunk_bits_;
 }
 
 RowGradients::~RowGradients() {
@@ -58,7 +64,8 @@ RowGradients::~RowGradients() {
 GradientSlot RowGradients::use_row(std::uint32_t row) {
   if (slot_[row] != kUnused) return {row_gradient(slot_[row]), true};
   const std::size_t k = used_.size();
-  if (k / kRows == chunks_.size()) chunks_.push_back(allocate_floats(kRows * row_size_, memory_));
+  if (k >> chunk_bits_ == chunks_.size())
+    chunks_.push_back(allocate_floats(std::min(chunk_rows(), rows_ - k) * row_size_, memory_));
   used_.push_back(row);
   slot_[row] = static_cast<std::uint32_t>(k);
   return {row_gradient(k), false};
@@ -81,15 +88,15 @@ void RowGradients::unify() {
 }
 
 void RowGradients::add_to(RowGradients& host) const {
-  std::vector<float> here(std::max(whole_written_ ? rows_ : 0, std::min(kRows, used_.size())) *
-                          row_size_);
+  std::vector<float> here(
+      std::max(whole_written_ ? rows_ : 0, std::min(chunk_rows(), used_.size())) * row_size_);
   if (whole_written_) {
     memory_->read(here.data(), whole_, rows_ * row_size_ * sizeof(float));
     add(host.use_whole(), here.data(), rows_ * row_size_);
   }
-  for (std::size_t first = 0; first < used_.size(); first += kRows) {
-    const std::size_t n = std::min(kRows, used_.size() - first);
-    memory_->read(here.data(), chunks_[first / kRows], n * row_size_ * sizeof(float));
+  for (std::size_t first = 0; first < used_.size(); first += chunk_rows()) {
+    const std::size_t n = std::min(chunk_rows(), used_.size() - first);
+    memory_->read(here.data(), chunks_[first >> chunk_bits_], n * row_size_ * sizeof(float));
     for (std::size_t k = 0; k < n; ++k)
       add(host.use_row(used_[first + k]), here.data() + k * row_size_, row_size_);
   }

@@ -41,7 +41,9 @@ class RowGradients {
   /// Rows used since the last clear, in order of first use; row k of the list has gradient
   /// `row_gradient(k)`.
   const PodVector<std::uint32_t>& rows() const { return used_; }
-  float* row_gradient(std::size_t k) const { return chunks_[k / kRows] + (k % kRows) * row_size_; }
+  float* row_gradient(std::size_t k) const {
+    return chunks_[k >> chunk_bits_] + (k & (chunk_rows() - 1)) * row_size_;
+  }
   /// The gradient of table row `row`, or null if unused.
   float* find(std::uint32_t row) const {
     return slot_[row] == kUnused ? nullptr : row_gradient(slot_[row]);
@@ -65,10 +67,11 @@ class RowGradients {
   void rewind(State s);
 
  private:
-  static constexpr std::size_t kRows = 64;  // rows in a chunk
   static constexpr std::uint32_t kUnused = 0xffffffffu;
+  std::size_t chunk_rows() const { return std::size_t{1} << chunk_bits_; }
 
   std::size_t rows_, row_size_;
+  unsigned chunk_bits_ = 6;
   std::shared_ptr<MemorySource> memory_;
   std::unique_ptr<std::uint32_t[]> slot_;
   PodVector<std::uint32_t> used_;

@@ -84,7 +84,7 @@ TEST_CASE("gradients of devices count with those of the same thread, and come ho
       GradientLane& lane = lanes.mine(memory);
       CHECK(&lane != &lanes.mine());
       put(lane.use(p.get_storage().index, 3), 3, 10);
-      for (unsigned row = 0; row < 160; ++row)  // in several pieces of memory
+      for (unsigned row = 0; row < 160; ++row)
         put(lane.rows(0, 200, 2).use_row(row), 2, static_cast<float>(row));
       put(lane.rows(1, 3, 2).use_whole(), 6, 5);
       put(lane.rows(1, 3, 2).use_row(2), 2, 1);
@@ -110,6 +110,27 @@ TEST_CASE("gradients of devices count with those of the same thread, and come ho
   }
   CHECK(device->held == 0);
   CHECK(other->held == 0);
+}
+
+TEST_CASE("rows on a device lie in few pieces of memory, and all come home") {
+  auto device = std::make_shared<Heap>(0);
+  const auto bring_home = [&](std::size_t rows, std::size_t size, std::uint32_t used) {
+    RowGradients there(rows, size, device), home(rows, size);
+    for (std::uint32_t row = 0; row < used; ++row)
+      put(there.use_row(row), size, static_cast<float>(row + 1));
+    const int reads = device->reads;
+    there.add_to(home);
+    for (std::uint32_t row = 0; row < used; ++row)
+      for (const std::size_t i : {std::size_t{0}, size - 1})
+        CHECK(home.find(row)[i] == static_cast<float>(row + 1));
+    CHECK(device->reads - reads == device->held);
+    return device->held;
+  };
+  CHECK(bring_home(200, 10000, 150) == 3);  // 64 rows are 2.4 MiB
+  CHECK(bring_home(200, 10000, 64) == 1);
+  CHECK(bring_home(10000, 100, 8192) == 1);  // 2 MiB are 5,243 rows
+  CHECK(bring_home(10000, 100, 8193) == 2);
+  CHECK(device->held == 0);
 }
 
 TEST_CASE("values go to a device when it asks, and come home when the host does") {
