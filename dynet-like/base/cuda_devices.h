@@ -24,6 +24,8 @@ struct Devices {
   std::unique_ptr<Machine> (*make_machine)(int number);  ///< throws DeviceError
   /// For the device with this memory. Throws DeviceError.
   std::unique_ptr<Updater> (*make_updater)(const std::shared_ptr<MemorySource>& memory);
+  /// Gives back memory that nobody uses, of all devices.
+  void (*trim_memory)();
 };
 DYNET_CUDA_PART const Devices kDevices;
 

@@ -12,8 +12,11 @@ class MemorySource {
   virtual int number() const = 0;
   /// Uninitialized, aligned to 256 bytes. Throws OutOfMemoryError.
   virtual void* allocate(std::size_t bytes) = 0;
-  /// Waits for whatever may still use it.
+  /// What was started on the device may still use it: all that is started there for its next owner
+  /// comes after that.
   virtual void free(void* p) noexcept = 0;
+  /// Gives back to the device what was freed and is kept for who asks next. Waits for all work.
+  virtual void trim() noexcept {}
   /// Both wait for all work on the device.
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
   virtual void write(void* to, const void* from, std::size_t bytes) = 0;

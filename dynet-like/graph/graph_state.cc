@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
 #include "dynet-like/base/random.h"
@@ -106,6 +107,7 @@ void release_graph_memory() {
     s->evaluator->release();
     s->set_device(&kCpu);  // which is all that is left
   }
+  if (const cuda::Devices* devices = &cuda::kDevices) devices->trim_memory();
 }
 
 }  // namespace dynet

@@ -10,6 +10,7 @@
 #include "dynet-like/base/errors.h"
 #include "kernels/cuda/capability.h"
 #include "kernels/cuda/cublas.h"
+#include "kernels/cuda/memory_pool.h"
 #ifdef DYNET_NCCL
 #include "kernels/cuda/nccl.h"
 #endif
@@ -27,11 +28,28 @@ namespace {
 void check(const char* what, cudaError_t error) {
   if (error != cudaSuccess) fail(what, error);
 }
+// Whether the current device has less memory left than cuBLAS takes when it starts.
+bool short_of_memory() {
+  std::size_t left = 0, all = 0;
+  return cudaMemGetInfo(&left, &all) == cudaSuccess && left < (std::size_t{256} << 20);
+}
+
 void check(const char* what, cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
+  // Without memory for its handle cuBLAS says that it was not initialized.
+  const bool memory = status == CUBLAS_STATUS_ALLOC_FAILED ||
+                      (status == CUBLAS_STATUS_NOT_INITIALIZED && short_of_memory());
+  cudaGetLastError();  // it is reported here
   const std::string text = std::string(what) + ": " + cublas().status_string(status) + " (cuBLAS)";
-  if (status == CUBLAS_STATUS_ALLOC_FAILED) throw OutOfMemoryError("out of memory, " + text);
+  if (memory) throw OutOfMemoryError("out of memory, " + text);
   throw DeviceError(text);
+}
+
+// Whether the process ends and CUDA has ended before it: objects in static storage may be destroyed
+// then, and have nothing left to give back.
+bool cuda_has_ended() {
+  int device = 0;
+  return cudaGetDevice(&device) == cudaErrorCudartUnloading;
 }
 
 // CUDA's numbers of the devices that can be used; none if there is no driver.
@@ -71,28 +89,16 @@ void open_way(int device, int other) {
   cudaGetLastError();  // that it is open already, or cannot be
 }
 
-// Plain memory: CUDA's pools would hand it on in the order of one stream, but all streams use it.
-class Memory final : public MemorySource {
+// A pool of our own: CUDA's hand memory on in the order of one stream, but all streams use it.
+class Memory final : public MemorySource, private PlainMemory {
  public:
   Memory(int number, int device) : number_(number), device_(device) {}
 
   int number() const override { return number_; }
 
-  void* allocate(std::size_t bytes) override {
-    use(device_);
-    void* p = nullptr;
-    if (const cudaError_t error = cudaMalloc(&p, bytes); error != cudaSuccess)
-      fail(
-          (std::to_string(bytes) + " bytes asked for on device " + std::to_string(device_)).c_str(),
-          error);
-    return p;
-  }
-  void free(void* p) noexcept override {
-    cudaSetDevice(device_);
-    cudaDeviceSynchronize();
-    cudaFree(p);
-    cudaGetLastError();  // a device that has failed reports it elsewhere
-  }
+  void* allocate(std::size_t bytes) override { return pool_.allocate(bytes); }
+  void free(void* p) noexcept override { pool_.free(p); }
+  void trim() noexcept override { pool_.trim(); }
   void read(void* to, const void* from, std::size_t bytes) override {
     copy("reading from the device", to, from, bytes, cudaMemcpyDeviceToHost);
   }
@@ -102,6 +108,26 @@ class Memory final : public MemorySource {
   void receive(void* to, MemorySource& source, const void* from, std::size_t bytes) override;
 
  private:
+  void* take(std::size_t bytes) override {
+    use(device_);
+    void* p = nullptr;
+    if (const cudaError_t error = cudaMalloc(&p, bytes); error != cudaSuccess)
+      fail(
+          (std::to_string(bytes) + " bytes asked for on device " + std::to_string(device_)).c_str(),
+          error);
+    return p;
+  }
+  void give_back(void* p) noexcept override {
+    cudaSetDevice(device_);
+    cudaDeviceSynchronize();
+    cudaFree(p);
+    cudaGetLastError();  // a device that has failed reports it elsewhere
+  }
+  // Whatever is put into the legacy stream waits for all others, and they wait for it.
+  void separate(void* p) override {
+    use(device_);
+    check("clearing memory", cudaMemsetAsync(p, 0, 1, cudaStreamLegacy));
+  }
   void copy(const char* what, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
     use(device_);
     check(what, cudaDeviceSynchronize());
@@ -110,6 +136,7 @@ class Memory final : public MemorySource {
   }
 
   int number_, device_;
+  MemoryPool pool_{*this};
 };
 
 // Updates run in the stream that CUDA orders with all ordinary ones; graphs in ordinary ones. Each
@@ -123,6 +150,7 @@ struct Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() {
+    if (cuda_has_ended()) return;
     cudaStreamSynchronize(stream);
     if (stream != cudaStreamLegacy) cudaStreamDestroy(stream);
   }
@@ -134,7 +162,9 @@ struct Event final : Mark {
   }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  ~Event() override { cudaEventDestroy(event); }
+  ~Event() override {
+    if (!cuda_has_ended()) cudaEventDestroy(event);
+  }
 };
 // What a device does next in the stream for updates waits for all that another one does now.
 void let_wait(int device, int other) {
@@ -156,8 +186,13 @@ void Memory::receive(void* to, MemorySource& source, const void* from, std::size
 
 struct Blas {
   cublasHandle_t handle = nullptr;
-  explicit Blas(cudaStream_t stream) {
-    check("cuBLAS cannot be started", cublas().create(&handle));
+  Blas(cudaStream_t stream, MemorySource& memory) {
+    auto made = cublas().create(&handle);
+    if (made != CUBLAS_STATUS_SUCCESS && short_of_memory()) {
+      memory.trim();
+      made = cublas().create(&handle);
+    }
+    check("cuBLAS cannot be started", made);
     // Each product says itself how precise it is. That two runs are the same bits needs one stream
     // for each handle and the workspace that comes with it.
     auto status = cublas().set_math_mode(handle, CUBLAS_DEFAULT_MATH);
@@ -168,7 +203,9 @@ struct Blas {
   }
   Blas(const Blas&) = delete;
   Blas& operator=(const Blas&) = delete;
-  ~Blas() { cublas().destroy(handle); }
+  ~Blas() {
+    if (!cuda_has_ended()) cublas().destroy(handle);
+  }
 };
 
 cublasComputeType_t compute_type(Precision precision) {
@@ -199,7 +236,9 @@ class CudaDriver final : public Driver {
     return p;
   }
   void free_pinned(void* p) noexcept override {
+    if (cuda_has_ended()) return;
     cudaSetDevice(device_);
+    cudaStreamSynchronize(stream_.stream);
     cudaFreeHost(p);
     cudaGetLastError();
   }
@@ -226,14 +265,22 @@ class CudaDriver final : public Driver {
       check("shared memory of a kernel",
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(grid.shared)));
-    check("starting a kernel", cudaLaunchKernel(kernel, dim3(grid.blocks), dim3(grid.threads),
-                                                arguments.values, grid.shared, stream_.stream));
+    const auto start = [&] {
+      return cudaLaunchKernel(kernel, dim3(grid.blocks), dim3(grid.threads), arguments.values,
+                              grid.shared, stream_.stream);
+    };
+    cudaError_t started = start();
+    if (started == cudaErrorMemoryAllocation) {  // a kernel is loaded when it is first used
+      memory_->trim();
+      started = start();
+    }
+    check("starting a kernel", started);
   }
 
   void multiply(const Product& p) override {
     use(device_);
     if (p.k == 0) return sum_of_nothing(p);
-    if (!blas_) blas_.emplace(stream_.stream);  // it takes time and memory
+    if (!blas_) blas_.emplace(stream_.stream, *memory_);  // it takes time and memory
     const cublasHandle_t blas = blas_->handle;
     const auto turn = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const cublasComputeType_t type = compute_type(p.precision);

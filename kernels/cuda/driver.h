@@ -60,6 +60,7 @@ class Driver {
   virtual const std::shared_ptr<MemorySource>& memory() = 0;
   /// Memory of the host that the device copies from while the host goes on.
   virtual void* allocate_pinned(std::size_t bytes) = 0;
+  /// Waits for all that was put into the stream.
   virtual void free_pinned(void* p) noexcept = 0;
   virtual void upload(void* to, const void* from, std::size_t bytes) = 0;
   /// Returns when the bytes are there.

@@ -172,9 +172,11 @@ void Exchange::spread(const std::vector<ValueCopy>& copies) {
 
 void Exchange::start() {
   Driver& driver = here_.driver();
+  // What others write to may still be read here; if it is new, by whoever had it before.
+  const bool grown = std::exchange(held_, here_.temporary_bytes()) != here_.temporary_bytes();
   for (auto& p : peers_)
     if (p && p->sends) {
-      if (p->behind) p->before.driver().wait_for(driver);  // which may still read what it got
+      if (p->behind || grown) p->before.driver().wait_for(driver);
       p->before.flush();
       driver.wait_for(p->before.driver());
     }
@@ -196,6 +198,7 @@ void Exchange::forget() {
     if (p) {
       p->before.forget();
       p->after.forget();
+      p->behind = true;  // who knows what was started
     }
 }
 

@@ -33,7 +33,7 @@ class Exchange {
     explicit Peer(int number);
     Queue before, after;
     bool sends = false, gets = false;
-    bool behind = true;  // it does not wait for the update before
+    bool behind = true;  // it has not waited for what `here` did before
   };
   /// Devices that can work together, this one first; null if they cannot.
   struct Group {
@@ -53,6 +53,7 @@ class Exchange {
   void carry(Queue& from, Queue& to, Queue& by, std::vector<Parcel>& parcels);
 
   Queue& here_;
+  std::size_t held_ = 0;  // bytes of the temporaries of `here`, in the update before
   std::vector<std::unique_ptr<Peer>> peers_;  // by number of device
   std::vector<std::unique_ptr<Group>> groups_;
   Group* group_ = nullptr;  // of this update; null: each device for itself

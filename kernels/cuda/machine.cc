@@ -93,8 +93,12 @@ class CudaMachine final : public Machine {
 
 std::unique_ptr<Machine> make(int number) { return std::make_unique<CudaMachine>(number); }
 
+void trim_memory() {
+  for (int d = 0; d < device_count(); ++d) memory_of(d)->trim();
+}
+
 }  // namespace
 
-const Devices kDevices{device_count, make, make_updater};
+const Devices kDevices{device_count, make, make_updater, trim_memory};
 
 }  // namespace dynet::cuda

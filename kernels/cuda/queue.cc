@@ -33,8 +33,8 @@ Queue::Queue(std::unique_ptr<Driver> driver)
 Queue::~Queue() {
   for (const auto& half : chunks_)
     for (const Chunk& c : half) {
-      driver_->memory()->free(c.device);  // waits, so that nothing is copied any more
       driver_->free_pinned(c.host);
+      driver_->memory()->free(c.device);
     }
 }
 

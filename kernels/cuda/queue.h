@@ -50,11 +50,14 @@ class Queue {
   }
   /// Uninitialized numbers on the device, until this operation is done.
   float* temporary(std::size_t n);
+  /// Bytes that temporaries have; changes whenever more memory is taken for them.
+  std::size_t temporary_bytes() const { return temporaries_.capacity(); }
 
   /// A kernel with these arguments. A grid without blocks is left out.
   template <class... P>
   void launch(const Grid& grid, void (*kernel)(P...), const std::type_identity_t<P>&... arguments) {
     static_assert((std::is_trivially_copyable_v<P> && ...));
+    static_assert(argument_bytes<P...>() <= kMostArguments, "CUDA hands no more to a kernel");
     if (grid.blocks == 0) return;
     using Work = Launch<P...>;
     commands_.push_back(
@@ -92,6 +95,8 @@ class Queue {
   Places places(float* const* to, const Write* writes, std::size_t n, std::size_t size);
   /// So many nodes, and no more, are added up by one thread.
   static constexpr std::size_t kMostNodes = 16;
+  /// Bytes of the arguments of a kernel.
+  static constexpr std::size_t kMostArguments = 4096;
 
   /// To be called before each operation: temporaries may be used again.
   void begin_operation() { temporaries_.rewind(first_temporary_); }
@@ -114,6 +119,12 @@ class Queue {
  private:
   static constexpr std::size_t kBorder = 16;
   static constexpr unsigned kDone = 2;  // the mark behind all work; 0 and 1: behind what was sent
+  template <class... P>
+  static constexpr std::size_t argument_bytes() {
+    std::size_t bytes = 0;
+    ((bytes = (bytes + alignof(P) - 1) / alignof(P) * alignof(P) + sizeof(P)), ...);
+    return bytes;
+  }
   struct Command {
     void (*run)(Driver&, void* work);
     void* work;

@@ -222,8 +222,8 @@ class CudaUpdater final : public Updater {
     }
   }
   ~CudaUpdater() override {
-    memory()->free(norm_);  // waits
     queue_.driver().free_pinned(norm_here_);
+    memory()->free(norm_);
   }
 
   const std::shared_ptr<MemorySource>& memory() override { return queue_.driver().memory(); }

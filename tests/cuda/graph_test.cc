@@ -230,14 +230,20 @@ TEST_CASE("a check of validity finds the operation on the device", "[cuda]") {
 }
 
 TEST_CASE("without memory on the device there is an error, and the graph goes on", "[cuda]") {
-  const test::SmallDevice small(std::size_t{64} << 20);
   Model m;
+  {  // kernels are loaded, and cuBLAS is started
+    ComputationGraph g;
+    g.set_device(gpu());
+    g.backward(m.loss(g, 3));
+  }
+  release_graph_memory();
+  const test::SmallDevice small(test::kLittleMemory);
   ComputationGraph g;
   g.set_device(gpu());
   const Expression a = m.loss(g, 3);
   const float loss = as_scalar(a.value());
   g.checkpoint();
-  Expression large = constant(g, {4000, 4000}, 1);
+  Expression large = constant(g, {20000, 20000}, 1);
   large = large + large;
   CHECK_THROWS_AS(large.value(), OutOfMemoryError);
   g.revert();

@@ -186,17 +186,21 @@ TEST_CASE("places: what a GPU cannot do is told in a graph of the processor", "[
 
 TEST_CASE("places: without memory on one device there is an error, and the graph goes on",
           "[cuda]") {
-  release_graph_memory();  // what earlier graphs have left there
-  const SmallDevice small(std::size_t{64} << 20);
   SplitModel m({cpu, gpu(0), cpu});
+  {  // kernels are loaded, and cuBLAS is started
+    ComputationGraph g;
+    g.backward(m.loss(g, 3));
+  }
+  release_graph_memory();
+  const SmallDevice small(kLittleMemory);
   ComputationGraph g;
   g.set_seed(2);
   const Expression a = m.loss(g, 3);
   const float loss = as_scalar(a.value());
   g.checkpoint();
-  const Expression large = constant(g, {4000, 4000}, 1);
-  const Expression there = to_device(large, gpu(0));
-  CHECK_THROWS_AS(there.value(), OutOfMemoryError);
+  const Expression there = to_device(constant(g, {4000, 4000}, 1), gpu(0));
+  const Expression large = concatenate(std::vector<Expression>(20, there));
+  CHECK_THROWS_AS(large.value(), OutOfMemoryError);
   g.revert();
   CHECK(as_scalar(a.value()) == loss);
   g.backward(a);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "tests/cuda/emulation/checks.h"
 #include "tests/cuda/emulation/emulation.h"
 #include "tests/cuda/emulation/lanes.h"
 #include "tests/cuda/emulation/memory.h"
@@ -89,21 +90,37 @@ class Emulated final : public Driver {
   Emulated(int device, StreamKind kind) : device_(device), stream_(device, kind) {
     for (auto& m : marks_) m = std::make_shared<emulation::StreamMark>();
   }
+  ~Emulated() override {
+    if (workspace_) emulation::memory(device_).refund(emulation::kWorkspace);
+  }
 
   const std::shared_ptr<MemorySource>& memory() override { return memory_of(device_); }
   void* allocate_pinned(std::size_t bytes) override {
     may_fail<OutOfMemoryError>("allocating pinned memory");
-    return ::operator new(bytes);
+    ++counts().allocations;
+    void* const p = ::operator new(bytes);
+    // Nothing that lies there by chance looks like a pointer; zeros are what nobody writes then.
+    std::memset(p, emulation::idle() ? 0 : 0xff, bytes);
+    return p;
   }
-  void free_pinned(void* p) noexcept override { ::operator delete(p); }
+  void free_pinned(void* p) noexcept override {
+    try {
+      stream_.reach(stream_.end());
+    } catch (...) {  // as CUDA, which would tell it to the next call
+    }
+    ++counts().frees;
+    ::operator delete(p);
+  }
   void upload(void* to, const void* from, std::size_t bytes) override {
     may_fail<DeviceError>("copying to the device");
+    emulation::check_no_host_pointers("what goes to the device", from, bytes);
     ++counts().uploads;
     counts().uploaded += bytes;
     put([=](Memory& m) { std::memcpy(m.ours(to), from, bytes); });
   }
   void download(void* to, const void* from, std::size_t bytes) override {
     fetch(to, from, bytes);
+    ++counts().waits;
     stream_.reach(stream_.end());
   }
   void fetch(void* to, const void* from, std::size_t bytes) override {
@@ -115,8 +132,8 @@ class Emulated final : public Driver {
   void launch(const void* kernel, Call call, const Grid& grid,
               const Arguments& arguments) override {
     may_fail<DeviceError>("starting a kernel");
-    if (grid.threads == 0 || grid.threads > 1024 || grid.threads % 32 != 0)
-      throw DeviceError("a block has 32 to 1024 threads, in whole warps");
+    emulation::check_launch(grid, arguments);
+    emulation::memory(device_).load(kernel);
     ++counts().launches;
     if (emulation::idle()) return;
     put([=, kept = Kept(arguments), device = device_](Memory&) mutable {
@@ -128,6 +145,10 @@ class Emulated final : public Driver {
   }
   void multiply(const Product& p) override {
     may_fail<DeviceError>("a product of matrices");
+    emulation::check_product(p, device_);
+    if (!workspace_)
+      emulation::memory(device_).charge("allocating a workspace", emulation::kWorkspace);
+    workspace_ = true;
     ++counts().products;
     if (emulation::idle()) return;
     put([=](Memory& m) { multiply_now(m, p); });
@@ -136,7 +157,10 @@ class Emulated final : public Driver {
     may_fail<DeviceError>("marking a place in a stream");
     stream_.mark(*marks_[number]);
   }
-  void wait(unsigned number) override { stream_.reach(*marks_[number]); }
+  void wait(unsigned number) override {
+    ++counts().waits;
+    stream_.reach(*marks_[number]);
+  }
   std::shared_ptr<const Mark> marked(unsigned number) override { return marks_[number]; }
   void wait_for(Driver& other) override {
     may_fail<DeviceError>("waiting for another stream");
@@ -172,6 +196,7 @@ class Emulated final : public Driver {
   int device_;
   emulation::Stream stream_;
   std::shared_ptr<emulation::StreamMark> marks_[kMarks];
+  bool workspace_ = false;
 };
 
 /// Adds in another order than anybody else, backwards.
@@ -241,6 +266,11 @@ std::size_t& dynet::emulation::limit(int device) {
 dynet::emulation::Counts& dynet::emulation::counts() {
   static Counts all;
   return all;
+}
+
+std::atomic<bool>& dynet::emulation::pooled() {
+  static std::atomic<bool> yes = false;
+  return yes;
 }
 
 std::atomic<bool>& dynet::emulation::communicates() {

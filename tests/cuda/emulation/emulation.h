@@ -8,6 +8,12 @@ namespace dynet::emulation {
 /// How many devices there are.
 inline constexpr int kDevices = 3;
 
+/// What CUDA lets a block share unless it is asked for more.
+inline constexpr std::size_t kSharedBytes = std::size_t{48} << 10;
+
+/// What a device keeps for itself: for the first product of each stream, and for each kernel.
+inline constexpr std::size_t kWorkspace = std::size_t{64} << 20, kKernel = std::size_t{1} << 18;
+
 /// Bytes that a device has. A test may make it smaller.
 std::size_t& limit(int device = 0);
 
@@ -18,12 +24,19 @@ std::size_t used(int device = 0);
 struct Counts {
   std::atomic<std::size_t> launches, products;
   std::atomic<std::size_t> uploads, uploaded;  ///< from pinned memory; bytes
-  std::atomic<std::size_t> allocations;
-  std::atomic<std::size_t> together;  ///< numbers summed up or spread over devices together
-  std::atomic<std::size_t> between;   ///< bytes copied between devices
-  std::atomic<std::size_t> copies;    ///< for which the host has waited, to or from a device
+  std::atomic<std::size_t> allocations;        ///< of memory of a device, or of pinned memory
+  std::atomic<std::size_t> waits;              ///< of the host for a device
+  std::atomic<std::size_t> frees;        ///< for each of which the host has waited for the device
+  std::atomic<std::size_t> separations;  ///< of a device's work, see cuda::PlainMemory
+  std::atomic<std::size_t> together;     ///< numbers summed up or spread over devices together
+  std::atomic<std::size_t> between;      ///< bytes copied between devices
+  std::atomic<std::size_t> copies;       ///< for which the host has waited, to or from a device
 };
 Counts& counts();
+
+/// Whether memory comes from a pool, as with a real driver. False at first: each block is one of
+/// its own then, and nobody can touch what was given back.
+std::atomic<bool>& pooled();
 
 /// Whether devices work together, as with NCCL. False at first.
 std::atomic<bool>& communicates();

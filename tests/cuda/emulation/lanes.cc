@@ -4,6 +4,7 @@
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <memory>
 #include <random>
@@ -11,6 +12,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/cuda/emulation/emulation.h"
 
 namespace dynet::emulation {
 namespace {
@@ -32,6 +35,7 @@ struct Block {
   std::map<const void*, std::vector<std::uint64_t>> shared;
   std::vector<std::uint64_t> dynamic;
   Lane* now = nullptr;
+  std::exception_ptr error;  // of a lane
 };
 
 thread_local Block* block = nullptr;
@@ -85,9 +89,13 @@ void run_block(Block& b, const std::function<void()>& body, std::mt19937& random
   static thread_local boost::context::pooled_fixedsize_stack stacks(std::size_t{1} << 16);
   for (Lane& lane : b.lanes) {
     lane.state = State::ready;
-    lane.self = fiber(std::allocator_arg, stacks, [&lane, &body](fiber&& caller) {
+    lane.self = fiber(std::allocator_arg, stacks, [&b, &lane, &body](fiber&& caller) {
       lane.caller = std::move(caller);
-      body();
+      try {
+        body();
+      } catch (const std::exception&) {
+        b.error = std::current_exception();
+      }
       lane.state = State::done;
       return std::move(lane.caller);
     });
@@ -103,6 +111,7 @@ void run_block(Block& b, const std::function<void()>& body, std::mt19937& random
       b.now = &lane;
       lane.self = std::move(lane.self).resume();
       ran = true;
+      if (b.error) std::rethrow_exception(b.error);
     }
     if (ran || release_warps(b) || release_block(b)) continue;
     const auto done = std::count_if(b.lanes.begin(), b.lanes.end(),
@@ -131,7 +140,12 @@ std::uint64_t meet_warp(unsigned mask, std::uint64_t value, unsigned from) {
 
 void* shared(const void* key, std::size_t bytes) {
   std::vector<std::uint64_t>& memory = block->shared[key];
-  if (memory.empty()) memory.assign((bytes + 7) / 8, ~std::uint64_t{0});
+  if (memory.empty()) {
+    memory.assign((bytes + 7) / 8, ~std::uint64_t{0});
+    std::size_t words = block->dynamic.size();
+    for (const auto& [place, there] : block->shared) words += there.size();
+    if (8 * words > kSharedBytes) throw std::logic_error("a block has 48 KiB of shared memory");
+  }
   return memory.data();
 }
 

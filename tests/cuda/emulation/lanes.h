@@ -25,6 +25,7 @@ std::uint64_t meet_warp(unsigned mask, std::uint64_t value, unsigned from);
 /// Lets others run.
 void pause();
 /// Memory of the block for the place in the kernel that `key` stands for; full of NaN at first.
+/// Throws std::logic_error if the block has more than CUDA gives it.
 void* shared(const void* key, std::size_t bytes);
 void* dynamic_shared();
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "dynet-like/base/errors.h"
 #include "tests/cuda/emulation/emulation.h"
@@ -45,24 +46,52 @@ std::size_t Memory::find_place(std::size_t size) {
       const bool last = b == blocks_.end();
       if (at + size <= (last ? kSize : b->first)) return at;
       if (last) break;
-      at = b->first + b->second + kPage;
+      at = b->first + b->second.size + kPage;
     }
   throw OutOfMemoryError("the emulated device has no place left");
 }
 
-// A block ends where a page ends, and a page behind it is nobody's.
 void* Memory::allocate(std::size_t bytes) {
+  return pooled() ? pool_.allocate(bytes) : take(bytes, false);
+}
+
+void Memory::check_limit(std::size_t bytes) const {
+  if (used_ + bytes > std::min(kSize, limit(device_)))
+    throw OutOfMemoryError("out of memory on device " + std::to_string(device_) + ": " +
+                           std::to_string(bytes) + " bytes asked for");
+}
+
+void Memory::charge(const char* what, std::size_t bytes) {
+  may_fail<OutOfMemoryError>(what);
+  const std::lock_guard lock(mutex_);
+  check_limit(bytes);
+  used_ += bytes;
+}
+
+void Memory::refund(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  used_ -= bytes;
+}
+
+void Memory::load(const void* kernel) {
+  const std::lock_guard lock(mutex_);
+  if (loaded_.count(kernel)) return;
+  check_limit(kKernel);
+  loaded_.insert(kernel);
+  used_ += kKernel;
+}
+
+// A block ends where a page ends, and a page behind it is nobody's.
+void* Memory::take(std::size_t bytes, bool slab) {
   may_fail<OutOfMemoryError>("allocating memory");
   const std::lock_guard lock(mutex_);
   const std::size_t needed =
       std::max<std::size_t>(bytes + kBorder - 1, kBorder) / kBorder * kBorder;
   const std::size_t size = (needed + kPage - 1) / kPage * kPage;
-  if (used_ + size > std::min(kSize, limit(device_)))
-    throw OutOfMemoryError("out of memory on device " + std::to_string(device_) + ": " +
-                           std::to_string(bytes) + " bytes asked for");
+  check_limit(size);
   const std::size_t at = find_place(size + kPage);
   protect(ours_, at, size, PROT_READ | PROT_WRITE);
-  blocks_.emplace(at, size);
+  blocks_.emplace(at, Block{size, slab});
   next_ = at + size + kPage;
   used_ += size;
   ++counts().allocations;
@@ -71,23 +100,40 @@ void* Memory::allocate(std::size_t bytes) {
 }
 
 void Memory::free(void* p) noexcept {
+  const auto pools = [&] {
+    const std::lock_guard lock(mutex_);
+    const auto next = blocks_.upper_bound(place_of(p));
+    return next != blocks_.begin() && std::prev(next)->second.slab;
+  };
+  pools() ? pool_.free(p) : give_back(p);
+}
+
+void Memory::separate(void*) {
+  may_fail<DeviceError>("separating work");
+  ++counts().separations;
+  separate_work(device_);
+}
+
+void Memory::give_back(void* p) noexcept {
   try {
     finish(device_);
   } catch (...) {  // as CUDA, which would tell it to the next call
   }
   const std::lock_guard lock(mutex_);
-  const auto place = static_cast<std::size_t>(static_cast<std::byte*>(p) - of_kernels_);
-  const auto block = blocks_.find(place / kPage * kPage);
+  const auto block = blocks_.find(place_of(p) / kPage * kPage);
   if (block == blocks_.end()) return;
-  used_ -= block->second;
-  madvise(ours_ + block->first, block->second, MADV_REMOVE);
-  mprotect(ours_ + block->first, block->second, PROT_NONE);
+  const auto [at, size] = std::pair(block->first, block->second.size);
+  ++counts().frees;
+  used_ -= size;
+  madvise(ours_ + at, size, MADV_REMOVE);
+  mprotect(ours_ + at, size, PROT_NONE);
   blocks_.erase(block);
 }
 
 void Memory::read(void* to, const void* from, std::size_t bytes) {
   may_fail<DeviceError>("reading from the device");
   ++counts().copies;
+  ++counts().waits;
   finish(device_);
   if (bytes > 0) std::memcpy(to, ours(from), bytes);
 }
@@ -95,6 +141,7 @@ void Memory::read(void* to, const void* from, std::size_t bytes) {
 void Memory::write(void* to, const void* from, std::size_t bytes) {
   may_fail<DeviceError>("writing to the device");
   ++counts().copies;
+  ++counts().waits;
   finish(device_);
   if (bytes > 0) std::memcpy(ours(to), from, bytes);
 }
@@ -109,9 +156,9 @@ void Memory::receive(void* to, MemorySource& source, const void* from, std::size
 
 Memory::Open::Open(Memory& memory) : from_(memory.of_kernels_) {
   const std::lock_guard lock(memory.mutex_);
-  for (const auto& [at, size] : memory.blocks_) {
-    memory.protect(from_, at, size, PROT_READ | PROT_WRITE);
-    bytes_ = at + size;
+  for (const auto& [at, block] : memory.blocks_) {
+    memory.protect(from_, at, block.size, PROT_READ | PROT_WRITE);
+    bytes_ = at + block.size;
   }
 }
 Memory::Open::~Open() {

@@ -193,6 +193,12 @@ void copy_between(int to, int from, std::function<void()> work) {
   let_wait(legacy(from), legacy(to));
 }
 
+void separate_work(int device) {
+  if (idle()) return;
+  const std::lock_guard lock(all().mutex);
+  put_into(legacy(device), [] {});
+}
+
 void finish(int device) {
   const std::lock_guard lock(all().mutex);
   std::vector<Need> needs;

@@ -49,6 +49,8 @@ class StreamMark final : public cuda::Mark {
 
 /// Work of two devices, in their streams for updates.
 void copy_between(int to, int from, std::function<void()> work);
+/// All that is put into streams of a device from now on is done after what lies there now.
+void separate_work(int device);
 /// Waits for all that lies in the streams of a device.
 void finish(int device);
 /// To be called by work: opens the memory of the device to kernels, until what is waited for is

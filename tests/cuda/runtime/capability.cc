@@ -1,0 +1,3 @@
+#include "kernels/cuda/capability.h"
+
+int dynet::cuda::oldest_capability() { return 80; }

@@ -1,0 +1,393 @@
+// kernels/cuda/driver.cc over a runtime that is played: which calls it makes, and what becomes of
+// their errors.
+
+#include "kernels/cuda/driver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "tests/cuda/runtime/runtime.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+using namespace dynet::cuda;
+using Calls = std::vector<std::string>;
+
+namespace {
+
+fake::Runtime& rt() { return fake::runtime(); }
+
+/// The calls that f makes, with streams and events of its own by their order in the text.
+template <class F>
+Calls calls_of(F f) {
+  rt().calls.clear();
+  f();
+  return rt().calls;
+}
+
+/// What f throws, and whether CUDA still knows of the error.
+template <class Error, class F>
+std::string error_of(const char* call, int error, F f) {
+  rt().errors[call] = {error};
+  std::string text = "nothing was thrown";
+  try {
+    f();
+  } catch (const Error& e) {
+    text = e.what();
+  }
+  CHECK(rt().errors[call].empty());
+  CHECK(rt().last == cudaSuccess);
+  rt().errors.clear();
+  return text;
+}
+
+Product product(const float* a, const float* b, float* c) {
+  return {true, false, 3, 4, 5, a, 6, b, 7, c, 8, 1};
+}
+
+void launch(Driver& d, std::size_t shared = 0) {
+  int number = 17;
+  void* values[] = {&number};
+  const std::size_t sizes[] = {sizeof number};
+  d.launch(&number, nullptr, {5, 64, shared}, {values, sizes, 1});
+}
+
+}  // namespace
+
+TEST_CASE("devices that cannot be used are left out, and the others have CUDA's numbers") {
+  CHECK(device_count() == 3);
+  CHECK_THROWS_AS(make_driver(3), DeviceError);
+  CHECK_THROWS_AS(make_driver(-1), DeviceError);
+  const auto d = make_driver(1);
+  CHECK(rt().device == 2);
+  CHECK(d->memory() == memory_of(1));
+  CHECK(memory_of(1)->number() == 1);
+  rt().errors["cudaGetDeviceCount"] = {cudaErrorNoDevice};
+  CHECK(device_count() == 0);
+  CHECK(rt().last == cudaSuccess);
+}
+
+TEST_CASE("each call works on its driver's device, whatever the thread did before") {
+  const auto a = make_driver(0), b = make_driver(2);
+  float x[8] = {};
+  const auto& memory = memory_of(0);
+  auto* const there = static_cast<float*>(memory->allocate(sizeof x));
+  const std::vector<std::function<void()>> all{[&] { a->upload(there, x, 4); },
+                                               [&] { a->download(x, there, 4); },
+                                               [&] { a->fetch(x, there, 4); },
+                                               [&] { a->copy(there, there + 4, 4); },
+                                               [&] { launch(*a); },
+                                               [&] { a->multiply(product(x, x, x)); },
+                                               [&] { a->mark(0); },
+                                               [&] { a->wait_for(*b); },
+                                               [&] { a->wait_for(*b->marked(0)); },
+                                               [&] { a->free_pinned(a->allocate_pinned(4)); },
+                                               [&] { memory->write(there, x, 4); },
+                                               [&] { memory->read(x, there, 4); },
+                                               [&] { memory->trim(); }};
+  for (const auto& f : all) {
+    b->mark(0);
+    CHECK(rt().device == 3);
+    f();  // the played runtime looks whether the stream is of the current device
+  }
+  memory->free(there);
+}
+
+TEST_CASE("every error of the runtime is a typed exception, and CUDA has none left") {
+  const auto a = make_driver(0), b = make_driver(2);
+  float x[8] = {};
+  const auto& memory = memory_of(0);
+  auto* const there = static_cast<float*>(memory->allocate(sizeof x));
+  struct Case {
+    const char* call;
+    std::function<void()> run;
+  };
+  const std::vector<Case> all{
+      {"cudaSetDevice", [&] { a->mark(0); }},
+      {"cudaMemcpyAsync", [&] { a->upload(there, x, 4); }},
+      {"cudaMemcpyAsync", [&] { a->fetch(x, there, 4); }},
+      {"cudaMemcpyAsync", [&] { a->copy(there, there, 4); }},
+      {"cudaStreamSynchronize", [&] { a->download(x, there, 4); }},
+      {"cudaLaunchKernel", [&] { launch(*a); }},
+      {"cudaFuncSetAttribute", [&] { launch(*a, 50000); }},
+      {"cudaEventRecord", [&] { a->mark(0); }},
+      {"cudaEventRecord", [&] { a->wait_for(*b); }},
+      {"cudaEventSynchronize", [&] { a->wait(0); }},
+      {"cudaStreamWaitEvent", [&] { a->wait_for(*b); }},
+      {"cudaStreamWaitEvent", [&] { a->wait_for(*b->marked(1)); }},
+      {"cudaMemcpy", [&] { memory->read(x, there, 4); }},
+      {"cudaMemcpy", [&] { memory->write(there, x, 4); }},
+      {"cudaDeviceSynchronize", [&] { memory->read(x, there, 4); }},
+      {"cudaMemcpyAsync", [&] { memory->receive(there, *memory_of(1), there, 4); }},
+      {"cudaStreamCreate", [&] { make_driver(0); }},
+      {"cudaEventCreate", [&] { make_driver(0); }}};
+  const std::size_t streams = rt().streams.size(), events = rt().events.size();
+  for (const Case& c : all) {
+    CAPTURE(c.call);
+    const std::string text = error_of<DeviceError>(c.call, cudaErrorIllegalAddress, c.run);
+    CHECK_THAT(text, Catch::Contains("words of CUDA (name of CUDA)"));
+    CHECK_NOTHROW(c.run());
+  }
+  CHECK(rt().streams.size() == streams);
+  CHECK(rt().events.size() == events);
+  CHECK_THAT(error_of<OutOfMemoryError>("cudaHostAlloc", cudaErrorMemoryAllocation,
+                                        [&] { a->allocate_pinned(4); }),
+             Catch::Contains("out of memory, pinned memory"));
+  memory->free(there);
+}
+
+TEST_CASE("without memory on the device the pool gives back what it has, and asks again") {
+  const auto& memory = memory_of(1);
+  constexpr std::size_t kLarge = std::size_t{100} << 20;
+  memory->free(memory->allocate(kLarge));
+  CHECK(rt().held(2) == kLarge);
+  rt().errors["cudaMalloc"] = {cudaErrorMemoryAllocation};
+  void* const p = memory->allocate(2 * kLarge);
+  CHECK(rt().held(2) == 2 * kLarge);
+  rt().errors["cudaMalloc"] = {cudaErrorMemoryAllocation, cudaErrorMemoryAllocation};
+  try {
+    memory->allocate(kLarge);
+    FAIL("nothing was thrown");
+  } catch (const OutOfMemoryError& e) {
+    CHECK_THAT(e.what(), Catch::Contains(std::to_string(kLarge) + " bytes asked for on device 2"));
+  }
+  CHECK(rt().last == cudaSuccess);
+  const Calls calls = calls_of([&] { memory->free(p); });
+  CHECK(calls.empty());  // nobody waits
+  // The next owner comes after whoever used it.
+  CHECK(calls_of([&] { CHECK(memory->allocate(kLarge) == p); }) == Calls{"set 1 in legacy 2"});
+  memory->free(p);
+  CHECK(calls_of([&] { memory->trim(); }) ==
+        Calls{"synchronize 2", "cudaFree " + std::to_string(2 * kLarge)});
+  CHECK(rt().held(2) == 0);
+}
+
+TEST_CASE("a kernel that cannot be loaded for want of memory is started again when there is some") {
+  const auto d = make_driver(1);
+  d->memory()->free(d->memory()->allocate(1));
+  CHECK(rt().held(2) > 0);
+  rt().errors["cudaLaunchKernel"] = {cudaErrorMemoryAllocation};
+  launch(*d);
+  CHECK(rt().held(2) == 0);
+  rt().errors["cudaLaunchKernel"] = {cudaErrorMemoryAllocation, cudaErrorMemoryAllocation};
+  CHECK_THROWS_AS(launch(*d), OutOfMemoryError);
+  CHECK(rt().errors["cudaLaunchKernel"].empty());
+}
+
+TEST_CASE("a kernel gets its grid, its arguments and the shared memory that it needs") {
+  const auto d = make_driver(0);
+  const Calls plain = calls_of([&] { launch(*d, 49152); });
+  REQUIRE(plain.size() == 1);
+  CHECK_THAT(plain[0], Catch::StartsWith("launch 5 x 64 with 17, 49152 in "));
+  const Calls more = calls_of([&] { launch(*d, 49153); });
+  REQUIRE(more.size() == 2);
+  CHECK(more[0] == "allow 49153");
+}
+
+TEST_CASE("products are handed to cuBLAS as they are, in the precision that they have") {
+  const auto d = make_driver(0);
+  float a[64], b[64], c[64];
+  rt().gemms.clear();
+  Product p = product(a, b, c);
+  d->multiply(p);
+  p.precision = Precision::tf32;
+  p.turn_a = false;
+  p.turn_b = true;
+  p.beta = 0;
+  d->multiply(p);
+  p.precision = Precision::bf16;
+  p.batch = 2;
+  p.step_a = 1;
+  p.step_b = 2;
+  p.step_c = 32;
+  d->multiply(p);
+  REQUIRE(rt().gemms.size() == 3);
+  for (const fake::Gemm& g : rt().gemms) {
+    CHECK((g.a == a && g.b == b && g.c == c && g.alpha == 1));
+    CHECK((g.m == 3 && g.n == 4 && g.k == 5 && g.lda == 6 && g.ldb == 7 && g.ldc == 8));
+  }
+  const auto& [first, second, third] = std::tie(rt().gemms[0], rt().gemms[1], rt().gemms[2]);
+  CHECK((first.turn_a && !first.turn_b && first.beta == 1 && first.batch == 1));
+  CHECK((!second.turn_a && second.turn_b && second.beta == 0));
+  CHECK((third.batch == 2 && third.step_a == 1 && third.step_b == 2 && third.step_c == 32));
+  CHECK(first.type == CUBLAS_COMPUTE_32F);
+  CHECK(second.type == CUBLAS_COMPUTE_32F_FAST_TF32);
+  CHECK(third.type == CUBLAS_COMPUTE_32F_FAST_16BF);
+  CHECK(rt().handles.size() == 1);
+}
+
+TEST_CASE("a product of nothing is zero, or adds nothing") {
+  const auto d = make_driver(0);
+  std::vector<float> c(40, 1);
+  Product p = product(nullptr, nullptr, c.data());
+  p.k = 0;
+  p.batch = 2;
+  p.step_c = 20;
+  p.n = 2;
+  rt().gemms.clear();
+  d->multiply(p);
+  CHECK(std::count(c.begin(), c.end(), 1.0f) == 40);
+  p.beta = 0;
+  d->multiply(p);
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    const std::size_t column = i % 20 / 8, row = i % 20 % 8;
+    CHECK(c[i] == (column < 2 && row < 3 ? 0.0f : 1.0f));
+  }
+  CHECK(rt().gemms.empty());
+}
+
+TEST_CASE("cuBLAS without memory is out of memory, and not a fault of the device") {
+  float x[64] = {};
+  const auto multiply = [&] { make_driver(0)->multiply(product(x, x, x)); };
+  const std::size_t left = rt().left;
+  const auto fails = [&](std::vector<int> errors) { rt().errors["cublasCreate"] = errors; };
+
+  fails({CUBLAS_STATUS_NOT_INITIALIZED});
+  CHECK_THROWS_AS(multiply(), DeviceError);
+  CHECK(rt().errors["cublasCreate"].empty());
+  fails({CUBLAS_STATUS_ALLOC_FAILED});
+  CHECK_THROWS_AS(multiply(), OutOfMemoryError);
+
+  rt().left = (std::size_t{200} << 20) + rt().held(0);
+  for (const int status : {CUBLAS_STATUS_NOT_INITIALIZED, CUBLAS_STATUS_ALLOC_FAILED}) {
+    rt().last = cudaErrorMemoryAllocation;
+    fails({status, status});
+    CHECK_THROWS_AS(multiply(), OutOfMemoryError);
+    CHECK(rt().last == cudaSuccess);
+    CHECK(rt().errors["cublasCreate"].empty());
+  }
+  // What the pool keeps is given back for it.
+  memory_of(0)->free(memory_of(0)->allocate(1));
+  CHECK(rt().held(0) > 0);
+  fails({CUBLAS_STATUS_NOT_INITIALIZED});
+  CHECK_NOTHROW(multiply());
+  CHECK(rt().held(0) == 0);
+  rt().left = left;
+
+  for (const char* call : {"cublasSetMathMode", "cublasSetStream", "cublasGemm"}) {
+    rt().errors[call] = {CUBLAS_STATUS_EXECUTION_FAILED};
+    try {
+      multiply();
+      FAIL("nothing was thrown");
+    } catch (const OutOfMemoryError&) {
+      FAIL("there is memory");
+    } catch (const DeviceError& e) {
+      CHECK_THAT(e.what(), Catch::Contains("words of cuBLAS (cuBLAS)"));
+    }
+    CHECK(rt().errors[call].empty());
+    CHECK(rt().handles.empty());
+  }
+}
+
+TEST_CASE("a stream waits for another one, and nobody else does") {
+  const auto a = make_driver(0), b = make_driver(2);
+  const Calls calls = calls_of([&] { a->wait_for(*b); });
+  REQUIRE(calls.size() == 2);
+  const std::string event = calls[0].substr(7, calls[0].find(' ', 7) - 7);
+  const std::string of_b = calls[0].substr(calls[0].rfind(' ') + 1),
+                    of_a = calls[1].substr(0, calls[1].find(' '));
+  CHECK(calls[0] == "record " + event + " in " + of_b);
+  CHECK(calls[1] == of_a + " waits for " + event);
+  CHECK(of_a != of_b);
+  // Marks are told apart, by driver and by number.
+  const Calls marks = calls_of([&] {
+    for (unsigned k = 0; k < Driver::kMarks; ++k) b->mark(k);
+    a->wait_for(*b->marked(1));
+    b->wait(1);
+    a->wait(1);
+  });
+  REQUIRE(marks.size() == 6);
+  const std::string second = marks[1].substr(7, marks[1].find(' ', 7) - 7);
+  CHECK(marks[1] == "record " + second + " in " + of_b);
+  CHECK((marks[0] != marks[1] && marks[1] != marks[2] && marks[0] != marks[2]));
+  CHECK(marks[3] == of_a + " waits for " + second);
+  CHECK(marks[4] == "wait for " + second);
+  CHECK(marks[5] != marks[4]);
+}
+
+TEST_CASE("updates are in the stream that CUDA orders with all others") {
+  const auto d = make_driver(2, StreamKind::updates);
+  const Calls calls = calls_of([&] { launch(*d); });
+  REQUIRE(calls.size() == 1);
+  CHECK_THAT(calls[0], Catch::EndsWith(" in legacy 3"));
+  const std::size_t streams = rt().streams.size();
+  make_driver(2, StreamKind::updates);
+  CHECK(rt().streams.size() == streams);
+}
+
+TEST_CASE("memory goes between devices after what both did, and before what both do") {
+  const auto &from = memory_of(1), &to = memory_of(2);
+  void *const a = from->allocate(8), *const b = to->allocate(8);
+  std::memset(a, 5, 8);
+  Calls calls = calls_of([&] { to->receive(b, *from, a, 8); });
+  CHECK(std::memcmp(a, b, 8) == 0);
+  REQUIRE(calls.size() == 5);
+  CHECK_THAT(calls[0], Catch::EndsWith(" in legacy 2"));
+  CHECK_THAT(calls[1], Catch::StartsWith("legacy 3 waits for "));
+  CHECK(calls[2] == "copy 8 of kind 4 in legacy 3");
+  CHECK_THAT(calls[3], Catch::EndsWith(" in legacy 3"));
+  CHECK_THAT(calls[4], Catch::StartsWith("legacy 2 waits for "));
+  CHECK((rt().ways.count({2, 3}) == 1 && rt().ways.count({3, 2}) == 0));
+  CHECK(rt().last == cudaSuccess);
+  to->receive(b, *from, a, 8);  // the way is open already
+  CHECK(rt().last == cudaSuccess);
+  from->free(a);
+  to->free(b);
+}
+
+TEST_CASE("memory is read and written when all work is done, and pinned memory freed then") {
+  const auto& memory = memory_of(0);
+  const auto d = make_driver(0);
+  float x[2] = {1, 2}, y[2] = {};
+  auto* const p = memory->allocate(8);
+  CHECK(calls_of([&] { memory->write(p, x, 8); }) ==
+        Calls{"synchronize 0", "copy 8 of kind 1", "synchronize 0"});
+  CHECK(calls_of([&] { memory->read(y, p, 8); }) ==
+        Calls{"synchronize 0", "copy 8 of kind 2", "synchronize 0"});
+  CHECK((y[0] == 1 && y[1] == 2));
+  CHECK(calls_of([&] { memory->read(y, p, 0); }).size() == 2);
+  CHECK(calls_of([&] { d->upload(p, x, 0); }).empty());
+  memory->free(p);
+  void* const pinned = d->allocate_pinned(24);
+  const Calls calls = calls_of([&] { d->free_pinned(pinned); });
+  REQUIRE(calls.size() == 2);
+  CHECK_THAT(calls[0], Catch::StartsWith("synchronize stream "));
+  CHECK(calls[1] == "cudaFreeHost 24");
+}
+
+TEST_CASE("drivers leave nothing behind") {
+  const std::size_t streams = rt().streams.size(), events = rt().events.size();
+  float x[64] = {};
+  {
+    const auto d = make_driver(0);
+    d->multiply(product(x, x, x));
+    CHECK(rt().handles.size() == 1);
+    CHECK(rt().streams.size() == streams + 1);
+  }
+  CHECK(rt().handles.empty());
+  CHECK(rt().streams.size() == streams);
+  CHECK(rt().events.size() == events);
+}
+
+TEST_CASE("what is destroyed after CUDA has ended asks for nothing") {
+  float x[64] = {};
+  auto d = make_driver(0);
+  d->multiply(product(x, x, x));
+  void* const pinned = d->allocate_pinned(8);
+  void* const p = d->memory()->allocate(8);
+  rt().ended = true;
+  const Calls calls = calls_of([&] {
+    d->memory()->free(p);
+    d->free_pinned(pinned);
+    d.reset();  // the played cuBLAS takes no call now
+  });
+  CHECK(calls.empty());
+  rt().ended = false;
+  CHECK(rt().handles.size() == 1);
+  rt().handles.clear();
+}

@@ -1,0 +1,274 @@
+#include "tests/cuda/runtime/runtime.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include "kernels/cuda/cublas.h"
+
+struct FakeStream {
+  int device, number;
+};
+struct FakeEvent {
+  int device, number;
+};
+struct FakeHandle {
+  cudaStream_t stream;
+};
+
+namespace dynet::fake {
+
+Runtime& runtime() {
+  static Runtime r;
+  return r;
+}
+
+namespace {
+
+// The next error that was asked for, or success.
+int next_error(const char* name) {
+  std::vector<int>& errors = runtime().errors[name];
+  if (errors.empty()) return 0;
+  const int error = errors.front();
+  errors.erase(errors.begin());
+  return error;
+}
+cudaError_t call(const char* name) {
+  const auto error =
+      runtime().ended ? cudaErrorCudartUnloading : static_cast<cudaError_t>(next_error(name));
+  if (error != cudaSuccess) runtime().last = error;
+  return error;
+}
+void note(const std::string& text) { runtime().calls.push_back(text); }
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::logic_error(what);
+}
+std::string name(cudaStream_t s) {
+  if (s == cudaStreamLegacy) return "legacy " + std::to_string(runtime().device);
+  require(runtime().streams.count(s) > 0, "a stream is not there");
+  require(s->device == runtime().device, "a stream of another device than the current one");
+  return std::to_string(s->number);
+}
+std::string name(cudaEvent_t e) {
+  require(runtime().events.count(e) > 0, "an event is not there");
+  return std::to_string(e->number);
+}
+cudaError_t allocate(const char* name, int device, void** p, std::size_t bytes) {
+  if (const cudaError_t error = call(name)) return error;
+  *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  runtime().memory[static_cast<std::byte*>(*p)] = {device, bytes};
+  return cudaSuccess;
+}
+cudaError_t free(const char* name, int device, void* p) {
+  if (const cudaError_t error = call(name)) return error;
+  const auto at = runtime().memory.find(static_cast<std::byte*>(p));
+  require(at != runtime().memory.end() && at->second.first == device, "memory is not there");
+  note(std::string(name) + " " + std::to_string(at->second.second));
+  runtime().memory.erase(at);
+  std::free(p);
+  return cudaSuccess;
+}
+template <class T>
+T* make(std::set<const void*>& all, int number) {
+  auto* const made = new T{runtime().device, number};
+  all.insert(made);
+  return made;
+}
+
+cublasStatus_t blas(const char* name) { return static_cast<cublasStatus_t>(next_error(name)); }
+FakeHandle& at(cublasHandle_t h) {
+  require(runtime().handles.count(h) > 0, "a handle is not there");
+  return *h;
+}
+cublasStatus_t multiply(cublasHandle_t h, Gemm g, const void* alpha, const void* beta) {
+  name(at(h).stream);
+  g.alpha = *static_cast<const float*>(alpha);
+  g.beta = *static_cast<const float*>(beta);
+  runtime().gemms.push_back(g);
+  return blas("cublasGemm");
+}
+
+}  // namespace
+}  // namespace dynet::fake
+
+using dynet::fake::call;
+using dynet::fake::name;
+using dynet::fake::note;
+using dynet::fake::runtime;
+
+const char* cudaGetErrorString(cudaError_t) { return "words of CUDA"; }
+const char* cudaGetErrorName(cudaError_t) { return "name of CUDA"; }
+cudaError_t cudaGetLastError() { return std::exchange(runtime().last, cudaSuccess); }
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 5;
+  return call("cudaGetDeviceCount");
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device) {
+  *value = which == cudaDevAttrComputeMode              ? (device == 1 ? 2 : 0)
+           : which == cudaDevAttrComputeCapabilityMajor ? (device == 4 ? 7 : 9)
+                                                        : 0;
+  return call("cudaDeviceGetAttribute");
+}
+cudaError_t cudaSetDevice(int device) {
+  if (const cudaError_t error = call("cudaSetDevice")) return error;
+  runtime().device = device;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = runtime().device;
+  return call("cudaGetDevice");
+}
+cudaError_t cudaDeviceSynchronize() {
+  note("synchronize " + std::to_string(runtime().device));
+  return call("cudaDeviceSynchronize");
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int other) {
+  *can = device == 2 && other != 2;
+  return call("cudaDeviceCanAccessPeer");
+}
+cudaError_t cudaDeviceEnablePeerAccess(int other, unsigned) {
+  if (runtime().ways.insert({runtime().device, other}).second) return cudaSuccess;
+  return runtime().last = cudaErrorPeerAccessAlreadyEnabled;
+}
+cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* all) {
+  *left = runtime().left - runtime().held(runtime().device);
+  *all = runtime().left;
+  return call("cudaMemGetInfo");
+}
+cudaError_t cudaMalloc(void** p, std::size_t bytes) {
+  return dynet::fake::allocate("cudaMalloc", runtime().device, p, bytes);
+}
+cudaError_t cudaFree(void* p) { return dynet::fake::free("cudaFree", runtime().device, p); }
+cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
+  return dynet::fake::allocate("cudaHostAlloc", -1, p, bytes);
+}
+cudaError_t cudaFreeHost(void* p) { return dynet::fake::free("cudaFreeHost", -1, p); }
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  note("copy " + std::to_string(bytes) + " of kind " + std::to_string(kind));
+  if (const cudaError_t error = call("cudaMemcpy")) return error;
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  note("copy " + std::to_string(bytes) + " of kind " + std::to_string(kind) + " in " +
+       name(stream));
+  if (const cudaError_t error = call("cudaMemcpyAsync")) return error;
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  note("set " + std::to_string(bytes) + " in " + name(stream));
+  if (const cudaError_t error = call("cudaMemsetAsync")) return error;
+  std::memset(to, value, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream) {
+  name(stream);
+  if (const cudaError_t error = call("cudaMemset2DAsync")) return error;
+  for (std::size_t k = 0; k < height; ++k)
+    std::memset(static_cast<std::byte*>(to) + k * pitch, value, width);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  if (const cudaError_t error = call("cudaStreamCreate")) return error;
+  static int number = 0;
+  *stream = dynet::fake::make<FakeStream>(runtime().streams, ++number);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (const cudaError_t error = call("cudaStreamDestroy")) return error;
+  name(stream);
+  runtime().streams.erase(stream);
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const cudaError_t error = call("cudaStreamSynchronize")) return error;
+  note("synchronize stream " + name(stream));
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  note(name(stream) + " waits for " + name(event));
+  return call("cudaStreamWaitEvent");
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  if (const cudaError_t error = call("cudaEventCreate")) return error;
+  static int number = 0;
+  *event = dynet::fake::make<FakeEvent>(runtime().events, ++number);
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (const cudaError_t error = call("cudaEventDestroy")) return error;
+  name(event);
+  runtime().events.erase(event);
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  note("record " + name(event) + " in " + name(stream));
+  dynet::fake::require(event->device == runtime().device, "an event of another device");
+  return call("cudaEventRecord");
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  note("wait for " + name(event));
+  return call("cudaEventSynchronize");
+}
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int value) {
+  note("allow " + std::to_string(value));
+  return call("cudaFuncSetAttribute");
+}
+cudaError_t cudaLaunchKernel(const void*, dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared, cudaStream_t stream) {
+  note("launch " + std::to_string(grid.x) + " x " + std::to_string(block.x) + " with " +
+       std::to_string(*static_cast<int*>(arguments[0])) + ", " + std::to_string(shared) + " in " +
+       name(stream));
+  return call("cudaLaunchKernel");
+}
+
+const dynet::cuda::Cublas& dynet::cuda::cublas() {
+  static const Cublas functions{
+      [](cublasHandle_t* handle) {
+        if (const auto status = fake::blas("cublasCreate")) return status;
+        *handle = new FakeHandle{nullptr};
+        fake::runtime().handles.insert(*handle);
+        return CUBLAS_STATUS_SUCCESS;
+      },
+      [](cublasHandle_t handle) {
+        fake::require(!fake::runtime().ended, "cuBLAS is called after the end");
+        fake::at(handle);
+        fake::runtime().handles.erase(handle);
+        delete handle;
+        return CUBLAS_STATUS_SUCCESS;
+      },
+      [](cublasHandle_t handle, cudaStream_t stream) {
+        fake::at(handle).stream = stream;
+        return fake::blas("cublasSetStream");
+      },
+      [](cublasHandle_t handle, cublasMath_t) {
+        fake::at(handle);
+        return fake::blas("cublasSetMathMode");
+      },
+      [](cublasStatus_t) { return "words of cuBLAS"; },
+      [](cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
+         const void* alpha, const void* a, cudaDataType, int lda, const void* b, cudaDataType,
+         int ldb, const void* beta, void* c, cudaDataType, int ldc, cublasComputeType_t type,
+         cublasGemmAlgo_t) {
+        return fake::multiply(h,
+                              {ta == CUBLAS_OP_T, tb == CUBLAS_OP_T, m, n, k, lda, ldb, ldc, 1, 0,
+                               0, 0, a, b, c, 0, 0, type},
+                              alpha, beta);
+      },
+      [](cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
+         const void* alpha, const void* a, cudaDataType, int lda, long long step_a, const void* b,
+         cudaDataType, int ldb, long long step_b, const void* beta, void* c, cudaDataType, int ldc,
+         long long step_c, int batch, cublasComputeType_t type, cublasGemmAlgo_t) {
+        return fake::multiply(h,
+                              {ta == CUBLAS_OP_T, tb == CUBLAS_OP_T, m, n, k, lda, ldb, ldc, batch,
+                               step_a, step_b, step_c, a, b, c, 0, 0, type},
+                              alpha, beta);
+      }};
+  return functions;
+}
