@@ -1,5 +1,6 @@
-// What an update on a GPU asks of the host and of the device: the host's time, and how many
-// kernels, products and copies there are. Measured on an emulated device that does nothing.
+// What an update on a GPU asks of the host and of the device: the host's time, how many kernels,
+// products, waits and copies there are, and the least time that these take on a device. Measured on
+// an emulated device that does nothing.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iomanip>
@@ -18,10 +19,13 @@ namespace emulation = dynet::emulation;
 enum Phase { kBuild, kForward, kBackward, kUpdate, kPhases };
 constexpr const char* kNames[] = {"build", "forward", "backward", "update"};
 
+// What each takes on a device at least, in microseconds, however small it is.
+constexpr double kLaunch = 3, kProduct = 7, kWait = 10;
+
 /// Of the updates that are counted.
 struct Sums {
   double seconds[kPhases] = {};
-  std::size_t launches[kPhases] = {}, products[kPhases] = {};
+  std::size_t launches[kPhases] = {}, products[kPhases] = {}, waits[kPhases] = {};
   std::size_t nodes = 0, uploads = 0, uploaded = 0;
 };
 
@@ -39,12 +43,13 @@ Sums measure(const GpuTask& m, std::size_t updates) {
       sums.uploaded -= now.uploaded;
     }
     const auto phase = [&](Phase p, auto&& f) {
-      const std::size_t launches = now.launches, products = now.products;
+      const std::size_t launches = now.launches, products = now.products, waits = now.waits;
       const double begin = wall_clock();
       f();
       sums.seconds[p] += wall_clock() - begin;
       sums.launches[p] += now.launches - launches;
       sums.products[p] += now.products - products;
+      sums.waits[p] += now.waits - waits;
     };
     dynet::ComputationGraph cg;
     cg.set_device(device);
@@ -71,20 +76,35 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     emulation::idle() = true;
-    std::cout << "of an update    ms of the host   kernels   products\n" << std::fixed;
+    std::cout << "of an update    ms of the host   kernels   products     waits   ms of the "
+                 "device, at least\n"
+              << std::fixed;
     for (const GpuTask& m : gpu_tasks()) {
       if (!only.empty() && only != m.name) continue;
       const Sums s = measure(m, updates);
       const auto per = [&](auto sum) {
         return static_cast<double>(sum) / static_cast<double>(updates);
       };
-      for (int p = 0; p < kPhases; ++p)
-        std::cout << std::left << std::setw(7) << m.name << std::setw(9) << kNames[p] << std::right
-                  << std::setprecision(2) << std::setw(14) << 1e3 * per(s.seconds[p])
-                  << std::setprecision(0) << std::setw(10) << per(s.launches[p]) << std::setw(11)
-                  << per(s.products[p]) << '\n';
-      std::cout << std::left << std::setw(7) << m.name << std::right << per(s.nodes) << " nodes, "
-                << per(s.uploads) << " uploads of " << per(s.uploaded) / 1024 << " KiB in all\n";
+      double host = 0, device = 0;
+      const auto row = [&](const char* name, double seconds, double launches, double products,
+                           double waits) {
+        const double least = 1e-3 * (kLaunch * launches + kProduct * products + kWait * waits);
+        std::cout << std::left << std::setw(7) << m.name << std::setw(9) << name << std::right
+                  << std::setprecision(2) << std::setw(14) << 1e3 * seconds << std::setprecision(0)
+                  << std::setw(10) << launches << std::setw(11) << products << std::setw(10)
+                  << waits << std::setprecision(2) << std::setw(14) << least << '\n';
+        return least;
+      };
+      for (int p = 0; p < kPhases; ++p) {
+        host += per(s.seconds[p]);
+        device += row(kNames[p], per(s.seconds[p]), per(s.launches[p]), per(s.products[p]),
+                      per(s.waits[p]));
+      }
+      std::cout << std::left << std::setw(7) << m.name << std::setw(9) << "all" << std::right
+                << std::setw(14) << 1e3 * host << std::setw(45) << device << '\n';
+      std::cout << std::left << std::setw(7) << m.name << std::right << std::setprecision(0)
+                << per(s.nodes) << " nodes, " << per(s.uploads) << " uploads of "
+                << per(s.uploaded) / 1024 << " KiB in all\n";
     }
   } catch (const std::exception& e) {
     std::cerr << e.what() << '\n';
