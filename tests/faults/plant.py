@@ -27,7 +27,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NEEDED = 0.98
 LEAST = 300
-NOT_SLOW = ["~*(slow)"]
+NOT_SLOW = "~*(slow)"
+CHOSEN = {"cuda": "[cuda]" + NOT_SLOW}  # tests by module, where these are not all
 CAUGHT, MISSED, BROKEN = "caught", "not caught", "does not compile"
 
 
@@ -72,6 +73,8 @@ def module_of(path):
     """Whose tests must find a fault of this file, unless the fault says otherwise."""
     if path.startswith("kernels/cpu/"):
         return "ops"
+    if path.startswith("kernels/cuda/"):
+        return "driver" if path.endswith("/driver.cc") else "cuda"
     folder, module, *_ = path.split("/")
     if folder != "dynet-like":
         raise Misfit(f"{path} is of no module that is known")
@@ -126,7 +129,7 @@ class Build:
             raise Misfit(f"{folder} is no build by Ninja")
         self.compiles = {}  # by object
         for entry in json.loads(self.ninja("-t", "compdb")):
-            if entry["file"].endswith(".cc") and " -c " in entry["command"]:
+            if entry["file"].endswith((".cc", ".cu")) and " -c " in entry["command"]:
                 self.compiles[entry["output"]] = entry["command"]
         self.users = self.read_users()
 
@@ -184,7 +187,8 @@ class Program:
 
     def __init__(self, build, module):
         self.build, self.module = build, module
-        target = f"tests/test-{module}"
+        self.tests = [CHOSEN.get(module, NOT_SLOW)]
+        target = f"tests/cuda/test-{module}" if module in ("cuda", "driver") else f"tests/test-{module}"
         self.path = build.folder / target
         command = build.ninja("-t", "commands", "-s", target).strip()
         steps = [s for s in command.split(" && ") if f" -o {target}" in s]
@@ -204,12 +208,12 @@ class Program:
     def find_rounds(self, scratch):
         """Most faults are found by the quick tests. Whether all tests pass."""
         result = subprocess.run(
-            [self.path, "--durations", "yes", *NOT_SLOW], cwd=self.build.folder,
+            [self.path, "--durations", "yes", *self.tests], cwd=self.build.folder,
             capture_output=True, text=True, errors="replace",
         )  # fmt: skip
         times = re.findall(r"^([\d.]+) s: (.+)$", result.stdout, re.MULTILINE)
         cases = subprocess.run(
-            [self.path, "--list-test-names-only", *NOT_SLOW], capture_output=True, text=True
+            [self.path, "--list-test-names-only", *self.tests], capture_output=True, text=True
         ).stdout.splitlines()
         slow = {name for seconds, name in times if name in cases and float(seconds) >= 0.3}
         for name, chosen in (("quick", [c for c in cases if c not in slow]), ("rest", sorted(slow))):
@@ -296,7 +300,7 @@ def prepare(build, modules, options, scratch):
         program = programs[module] = Program(build, module)
         begun = time.monotonic()
         if not program.find_rounds(scratch):
-            broken = first_failure(program.path, NOT_SLOW, options.timeout, build.folder)
+            broken = first_failure(program.path, program.tests, options.timeout, build.folder)
             raise Misfit(f"test-{module} fails without any fault: {broken}")
         program.seconds = time.monotonic() - begun
         print(f"test-{module} passes in {program.seconds:.1f} s", flush=True)
