@@ -225,7 +225,9 @@ class CudaDriver final : public Driver {
       : device_((use(device), device)), memory_(memory), stream_(kind) {
     for (auto& e : events_) e = std::make_shared<Event>();
   }
-  ~CudaDriver() override { cudaSetDevice(device_); }
+  ~CudaDriver() override {
+    if (!cuda_has_ended()) cudaSetDevice(device_);
+  }
 
   const std::shared_ptr<MemorySource>& memory() override { return memory_; }
 

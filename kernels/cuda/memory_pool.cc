@@ -34,7 +34,7 @@ void* MemoryPool::allocate(std::size_t bytes) {
     ++time_;
   }
   if (const std::size_t rest = block.size - bytes; rest > 0) {
-    const auto cut = blocks_.emplace(p + bytes, Block{rest, false, block.freed, {}}).first;
+    const auto cut = blocks_.emplace(p + bytes, Block{rest, false, 0, {}}).first;
     try {
       free_.emplace(rest, p + bytes);
     } catch (...) {

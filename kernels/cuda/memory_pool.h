@@ -47,7 +47,7 @@ class MemoryPool {
   struct Block {
     std::size_t size;
     bool slab;              // begins one
-    std::uint64_t freed;    // when, by `time_`; 0: never used
+    std::uint64_t freed;    // when, by `time_`; 0: whoever had it is out of the way
     Free::node_type place;  // while it is used: that of `free_`, so that freeing needs no memory
   };
   using Blocks = std::map<std::byte*, Block>;

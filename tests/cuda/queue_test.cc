@@ -10,11 +10,15 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iostream>
+#include <memory>
 #include <vector>
 
+#include "dynet-like/dynet.h"
 #include "kernels/cuda/copy.h"
+#include "tests/cuda/device.h"
 #include "tests/support/catch.h"
 
 using namespace dynet;
@@ -64,6 +68,46 @@ TEST_CASE("numbers go from device to device when they are there, and without the
   std::vector<float> arrived(kMany);
   to.read(arrived.data(), there, kMany);
   CHECK(std::count(arrived.begin(), arrived.end(), 2.0f) == static_cast<std::ptrdiff_t>(kMany));
+}
+
+TEST_CASE("who waits for a writer that has not written waits for the one before", "[cuda]") {
+  constexpr std::size_t kMany = 300;
+  for (unsigned order = 0; order < 20; ++order) {
+    test::set_order(order);
+    cuda::Queue a(cuda::make_driver(0)), b(cuda::make_driver(0)), c(cuda::make_driver(0));
+    MemorySource& memory = *a.driver().memory();
+    auto* const p = static_cast<float*>(memory.allocate(kMany * sizeof(float)));
+    std::shared_ptr<const cuda::Mark> writer;
+    a.write_after(writer);
+    cuda::fill_numbers(a, p, kMany, 1, false);
+    a.flush();
+    b.write_after(writer);  // and then there was an error
+    c.write_after(writer);
+    cuda::fill_numbers(c, p, kMany, 2, true);
+    c.flush();
+    std::vector<float> got(kMany);
+    c.read(got.data(), p, kMany);
+    CHECK(std::count(got.begin(), got.end(), 3.0f) == static_cast<std::ptrdiff_t>(kMany));
+    memory.free(p);
+  }
+}
+
+TEST_CASE("gradients of any number of nodes meet in one place", "[cuda]") {
+  ParameterCollection pc;
+  Parameter p = pc.add_parameters({5}, ParameterInitConst(0.5f));
+  const float slope = 1 - std::tanh(0.5f) * std::tanh(0.5f);
+  for (unsigned nodes : {1, 15, 16, 17, 31, 32, 33, 48, 49, 257}) {
+    CAPTURE(nodes);
+    pc.reset_gradient();
+    ComputationGraph g;
+    g.set_device(get_device_manager()->get_global_device("GPU:0"));
+    const Expression x = parameter(g, p) * 1.0f;
+    std::vector<Expression> all;
+    for (unsigned k = 0; k < nodes; ++k) all.push_back(tanh(x));
+    g.backward(sum_elems(sum(all)));
+    for (const float d : as_vector(p.gradients()))
+      CHECK(d == Approx(static_cast<float>(nodes) * slope).epsilon(1e-5));
+  }
 }
 
 #ifndef DYNET_TEST_GPU

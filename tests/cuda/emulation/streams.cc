@@ -168,6 +168,7 @@ void Stream::wait_for(const Stream& other) {
 
 void Stream::mark(StreamMark& mark) const {
   const std::lock_guard lock(all().mutex);
+  if (!line_->needs.empty()) put_into(line_, [] {});  // what is waited for comes before it, too
   mark.line_ = line_;
   mark.number_ = line_->end();
 }

@@ -34,6 +34,8 @@ int next_error(const char* name) {
   return error;
 }
 cudaError_t call(const char* name) {
+  if (runtime().ended && std::string(name) != "cudaGetDevice")
+    runtime().calls.push_back(std::string(name) + " after the end");
   const auto error =
       runtime().ended ? cudaErrorCudartUnloading : static_cast<cudaError_t>(next_error(name));
   if (error != cudaSuccess) runtime().last = error;
