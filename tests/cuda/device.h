@@ -24,6 +24,18 @@ inline void set_order(unsigned) {}
 using emulation::set_order;
 #endif
 
+/// While one lives, the work of a device is done as soon as it may, that of others late.
+struct HurriedDevice {
+#ifdef DYNET_TEST_GPU
+  explicit HurriedDevice(int) {}
+#else
+  explicit HurriedDevice(int number) { emulation::hurried() = number; }
+  ~HurriedDevice() { emulation::hurried() = -1; }
+#endif
+  HurriedDevice(const HurriedDevice&) = delete;
+  HurriedDevice& operator=(const HurriedDevice&) = delete;
+};
+
 /// As little memory as CUDA is left with in tests that run out of it: kernels that are loaded late
 /// and cuBLAS take some themselves.
 constexpr std::size_t kLittleMemory = std::size_t{1} << 30;

@@ -249,16 +249,10 @@ TEST_CASE("a gradient that is not finite on any device changes nothing on all", 
 }
 
 #ifndef DYNET_TEST_GPU
-/// While one lives, the work of a device is done as soon as it may, that of others late.
-struct Hurry {
-  explicit Hurry(int device) { emulation::hurried() = device; }
-  ~Hurry() { emulation::hurried() = -1; }
-};
-
 TEST_CASE("what a device computes has the values of its time, and not of later updates",
           "[cuda][devices]") {
   for (const int device : {-1, 0, 1}) {
-    const Hurry hurry(device);
+    const HurriedDevice hurry(device);
     for (const unsigned n : {300u, 70000u}) {
       ParameterCollection pc;
       Parameter p = pc.add_parameters({n});
@@ -287,7 +281,7 @@ TEST_CASE("what a device computes has the values of its time, and not of later u
 TEST_CASE("a device sends nothing before what was sent there last is used", "[cuda][devices]") {
   Floats results[3];
   for (const int device : {-1, 1, 2}) {
-    const Hurry hurry(device);
+    const HurriedDevice hurry(device);
     ParameterCollection pc;
     Parameter a = pc.add_parameters({500}), b = pc.add_parameters({500});
     SimpleSGDTrainer trainer(pc);      // which moves nothing without a gradient

@@ -334,6 +334,7 @@ TEST_CASE("gradients arrive where others have been before", "[cuda][memory]") {
   constexpr std::size_t kMany = 400000;
   for (unsigned order = 0; order < 12; ++order) {
     set_order(order);
+    const HurriedDevice hurried(1);
     ParameterCollection pc;
     Parameter p = pc.add_parameters({kSize}, ParameterInitConst(0.0f));
     SimpleSGDTrainer trainer(pc, 1);
