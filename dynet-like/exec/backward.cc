@@ -14,8 +14,8 @@ namespace {
 // A sum of so many products is worth sharing out to several threads.
 constexpr std::size_t kWorthSharing = 200'000;
 
-// Columns that a product over all uses of a matrix does not wait beyond: it would be no faster, and
-// what it reads leaves the caches.
+// Columns that a product over all uses of a matrix does not wait beyond on the processor: it would
+// be no faster, and what it reads leaves the caches.
 constexpr std::size_t kEnoughColumns = 256;
 
 }  // namespace
@@ -34,7 +34,7 @@ template <class T>
 void Executor<T>::backward(NodeId loss, bool full) {
   forward(loss);
   full_ = full;
-  keeps_ = full || again_ || helpers();
+  keeps_ = full || again_ || helpers() || any_on_device();
   differentiated_ = 0;
   lost_ = false;
   for (const auto& s : sites_)
@@ -57,16 +57,15 @@ void Executor<T>::backward(NodeId loss, bool full) {
   differentiated_at_ = parameter_state();
 }
 
-// Where gradients are kept, memory in the order of the steps, so that those of a batch lie side by
-// side too; else they are made when they are first written. Parameters have theirs in a lane.
+// Parameters have theirs in a lane.
 template <class T>
 void Executor<T>::prepare_gradients(NodeId size) {
-  constexpr std::size_t kBorder = 16;
   for (const auto& s : sites_) {
     s->gradients.reset();
     s->pool.reset();
   }
   uses_.clear();
+  late_steps_ = 0;
   computed_wait_ = 0;
   gradient_.resize_uninitialized(size);
   for (NodeId id = 0; id < size; ++id) {
@@ -81,7 +80,22 @@ void Executor<T>::prepare_gradients(NodeId size) {
                      .readers = 1,
                      .columns = 0};
   }
-  if (!keeps_) return count_columns();
+  if (keeps_) try {
+      place_gradients(size);
+    } catch (const OutOfMemoryError&) {
+      if (full_ || again_ || helpers()) throw;
+      keeps_ = false;  // on a device they were to lie side by side only
+      for (NodeId id = 0; id < size; ++id) gradient_[id].memory = nullptr;
+      for (const auto& s : sites_) s->gradients.release();
+    }
+  count_columns();
+}
+
+// Where gradients are kept, memory in the order of the steps, so that those of a batch lie side by
+// side too; else they are made when they are first written.
+template <class T>
+void Executor<T>::place_gradients(NodeId size) {
+  constexpr std::size_t kBorder = 16;
   const auto place_all = [&](std::uint32_t place, T* base) {
     std::size_t extent = 0;
     for (const Ran& ran : steps_) {
@@ -102,7 +116,6 @@ void Executor<T>::prepare_gradients(NodeId size) {
   };
   for (std::uint32_t p = 0; p < places_.size(); ++p)
     place_all(p, places_[p]->gradients.template allocate_array<T>(place_all(p, nullptr)));
-  count_columns();
 }
 
 template <class T>
@@ -156,6 +169,22 @@ void Executor<T>::done_with(NodeId id, typename Pool<T>::Pieces pieces) {
   g.memory = nullptr;
 }
 
+// All nodes of a step; on a device, where a few steps may run as one kernel that reads and writes
+// in any order, of one that lies so far back.
+template <class T>
+void Executor<T>::done_with(std::uint32_t at) {
+  if (runner(order_[steps_[at].step.first]).on_device()) {
+    std::uint32_t& slot = late_[late_steps_++ % kLate];
+    std::swap(at, slot);
+    if (late_steps_ <= kLate) return;
+  }
+  const Step& step = steps_[at].step;
+  const auto pieces = pieces_for(order_[step.first]);
+  for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
+    if (order_[i] < gradient_.size() && gradient_[order_[i]].state == Gradient::written)
+      done_with(order_[i], pieces);
+}
+
 template <class T>
 void Executor<T>::backward_region(const Region& region) {
   bool shared_out = region.shared_out && region.backward && !full_ && helpers();
@@ -181,11 +210,7 @@ void Executor<T>::backward_region(const Region& region) {
     if (!shared_out) backward_step(s, kEverybody);
     if (kind == Kind::lookup) scatter_rows(step);
     note_uses(s);
-    if (keeps_ || step.goes_on) continue;
-    const auto pieces = pieces_for(order_[step.first]);
-    for (std::uint32_t i = step.first; i < step.first + step.count; ++i)
-      if (order_[i] < gradient_.size() && gradient_[order_[i]].state == Gradient::written)
-        done_with(order_[i], pieces);
+    if (!keeps_ && !step.goes_on) done_with(s);
   }
 }
 
@@ -342,7 +367,7 @@ void Executor<T>::note_uses(std::uint32_t at) {
   each_live([&](Gradient& g) { g.readers += uses; });
   for (std::uint32_t k = 0; uses > 0 && k < ran.arity; ++k)
     if (const NodeId shared = ran.args[k * ran.step.count];
-        rule.shares(k) && gradient_[shared].columns >= kEnoughColumns)
+        rule.shares(k) && gradient_[shared].columns >= kEnoughColumns && !runner(first).on_device())
       backward_shared(shared);
 }
 
@@ -517,6 +542,7 @@ void Executor<T>::backward_again() {
 #define DYNET_INSTANTIATE(T)                                                                    \
   template void Executor<T>::backward(NodeId, bool);                                            \
   template void Executor<T>::prepare_gradients(NodeId);                                         \
+  template void Executor<T>::place_gradients(NodeId);                                           \
   template void Executor<T>::count_columns();                                                   \
   template const T* Executor<T>::turned(NodeId);                                                \
   template Slot<T> Executor<T>::lane_slot(NodeId);                                              \
@@ -527,6 +553,7 @@ void Executor<T>::backward_again() {
                                                T* const*);                                      \
   template void Executor<T>::note_uses(std::uint32_t);                                          \
   template void Executor<T>::done_with(NodeId, Pool<T>::Pieces);                                \
+  template void Executor<T>::done_with(std::uint32_t);                                          \
   template void Executor<T>::backward_again();                                                  \
   template void Executor<T>::backward_shared(NodeId);                                           \
   template void Executor<T>::backward_shared(NodeId, std::size_t, std::uint32_t, std::uint32_t, \

@@ -125,7 +125,10 @@ void Executor<T>::run(const Plan& plan) {
                  batches_,
                  pointers_.mark(),
                  parameter_state()};
-  for (const auto& s : sites_) marks_.push_back(s->values.mark());
+  for (const auto& s : sites_) {
+    marks_.push_back(s->values.mark());
+    s->parameters.begin_forward();
+  }
   try {
     place(plan);
     restore_operands(plan);
@@ -242,7 +245,10 @@ void Executor<T>::restore(NodeId id) {
   PodVector<NodeId> all;
   const Arena::Mark pointers = pointers_.mark();
   std::vector<Arena::Mark> restored;
-  for (const auto& s : sites_) restored.push_back(s->restored.mark());
+  for (const auto& s : sites_) {
+    restored.push_back(s->restored.mark());
+    s->parameters.begin_forward();
+  }
   try {
     find_gone(id, all);
     const auto run = std::upper_bound(runs_.begin(), runs_.end(), all[0],

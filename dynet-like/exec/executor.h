@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -177,6 +178,7 @@ class Executor {
     std::uint32_t batch = 0;
   };
   static constexpr unsigned kEverybody = ~0u;
+  static constexpr std::size_t kLate = 4;
 
   Site<T>& site(NodeId id) { return *places_[graph_.nodes[id].place()]; }
   const Site<T>& site(NodeId id) const { return *places_[graph_.nodes[id].place()]; }
@@ -185,6 +187,10 @@ class Executor {
   }
   bool all_at_processor() const {
     return graph_.places.size() == 1 && !places_[0]->runner.on_device();
+  }
+  bool any_on_device() const {
+    return std::any_of(sites_.begin(), sites_.end(),
+                       [](const auto& s) { return s->runner.on_device(); });
   }
   /// Who helps, or null.
   Workers* helpers() const {
@@ -226,6 +232,7 @@ class Executor {
   void truncate_step(Ran& ran, NodeId size, std::uint32_t first);
 
   void prepare_gradients(NodeId size);
+  void place_gradients(NodeId size);
   void count_columns();
   const T* turned(NodeId matrix);
   void backward_region(const Region& region);
@@ -234,6 +241,7 @@ class Executor {
                          T* const* d_ins);
   void note_uses(std::uint32_t step);
   void done_with(NodeId id, typename Pool<T>::Pieces pieces);
+  void done_with(std::uint32_t step);
   void backward_again();
   GradientBatch<T> live_batch(const Ran& ran, unsigned owner, Scratch& scratch);
   void backward_shared(NodeId shared);
@@ -289,7 +297,9 @@ class Executor {
   PodVector<Gradient> gradient_;  // by node
   PodVector<InLane> in_lanes_;    // while a pass is repeated
   PodVector<Use> uses_;
-  std::uint32_t computed_wait_ = 0;  // nodes that are no parameters and have uses that wait
+  std::array<std::uint32_t, kLate> late_;  // the last steps on a device that are done
+  std::size_t late_steps_ = 0;             // how many there were
+  std::uint32_t computed_wait_ = 0;        // nodes that are no parameters and have uses that wait
   PodVector<Turned> turned_;
   std::vector<Scratch> scratch_ = std::vector<Scratch>(1);
   PodVector<T*> nothing_;  // nulls, but while a kernel has them: see backward_shared

@@ -33,9 +33,17 @@ class ParameterAccess {
     p.settle_all();
     return p.values;
   }
+  /// Before values are asked for: they may have moved on the device.
+  void begin_forward() { table_ = nullptr; }
   /// The values of one row.
   float* row(ParameterStorage& p, std::size_t row) {
-    if (memory_) return values_on(p, memory_) + row * p.row_size();
+    if (memory_) {
+      if (table_ != &p) {
+        rows_ = values_on(p, memory_);
+        table_ = &p;
+      }
+      return rows_ + row * p.row_size();
+    }
     p.settle(row);
     return p.values + row * p.row_size();
   }
@@ -88,6 +96,8 @@ class ParameterAccess {
 
   Runner<float>& runner_;
   std::shared_ptr<MemorySource> memory_;
+  const ParameterStorage* table_ = nullptr;  // the last whose rows were asked for, on the device
+  float* rows_ = nullptr;
   std::vector<std::pair<ParameterBank*, GradientLane*>> lanes_;
   // What this pass has written first, for undo_backward.
   std::vector<std::pair<GradientLane*, std::size_t>> dense_;
@@ -105,6 +115,7 @@ class ParameterAccess<double> {
     std::vector<double> values, gradient;
   };
   double* values(ParameterStorage& p) { return copy(p).values.data(); }
+  void begin_forward() {}
   double* row(ParameterStorage& p, std::size_t row) { return values(p) + row * p.row_size(); }
   void begin_backward(std::optional<unsigned>) {
     for (auto& [p, c] : copies_) c.gradient.assign(c.values.size(), 0.0);

@@ -20,7 +20,9 @@ class Machine {
  public:
   virtual ~Machine() = default;
   virtual const std::shared_ptr<MemorySource>& memory() = 0;
-  /// The kernels of a form. The arrays of the batch are needed no longer when it returns.
+  /// The kernels of a form. The arrays of the batch are needed no longer when it returns. A
+  /// gradient that a batch has read is not overwritten by those of the next four batches, so that
+  /// the kernels of several may be one.
   virtual void forward(const OpForm& form, const Batch<float>& batch) = 0;
   virtual void backward(const OpForm& form, const GradientBatch<float>& batch) = 0;
   /// How matrices are multiplied from now on.

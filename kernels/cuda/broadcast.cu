@@ -56,10 +56,31 @@ void binary_forward(Queue& q, const Batch<float>& b) {
   binary(q, b, [] __device__(float u, float v) { return F::value(u, v); });
 }
 
+// Whether every operand has the shape of the result: then they are worked on at once, node i of
+// operand k as number k * count + i.
+bool whole(const Batch<float>& b) {
+  for (std::size_t k = 0; k < b.arity; ++k)
+    if (b.dim(k).size() != b.dim().size()) return false;
+  return true;
+}
+Places all_places(Queue& q, const GradientBatch<float>& b) {
+  return q.places(b.d_ins, b.writes, b.arity * b.count, b.dim().size());
+}
+
 template <class F>
 void binary_backward(Queue& q, const GradientBatch<float>& b) {
   const auto dy = q.d_outs(b);
   const auto u = ins_if_read(q, b, 0), v = ins_if_read(q, b, 1);
+  if (whole(b)) {
+    const auto count = static_cast<std::uint32_t>(b.count);
+    each_gradient(q, all_places(q, b), b.dim().size(),
+                  [=] __device__(std::uint32_t number, std::size_t e) {
+                    const std::uint32_t i = number < count ? number : number - count;
+                    const Lazy a{u[i] + e}, c{v[i] + e};
+                    return number < count ? F::slope_a(dy[i][e], a, c) : F::slope_b(dy[i][e], a, c);
+                  });
+    return;
+  }
   const Digits own0 = Broadcast(b.dim(), b.dim(0)).own, own1 = Broadcast(b.dim(), b.dim(1)).own;
   broadcast_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e, std::size_t own) {
     return F::slope_a(dy[i][e], Lazy{u[i] + own}, Lazy{v[i] + own1(e)});
@@ -117,12 +138,10 @@ void sum_backward(Queue& q, const GradientBatch<float>& b) {
   const auto dy = q.d_outs(b);
   const std::size_t size = b.dim().size();
   const auto count = static_cast<std::uint32_t>(b.count);
-  bool whole = true;
-  for (std::size_t k = 0; k < b.arity; ++k) whole = whole && b.dim(k).size() == size;
-  if (whole) {  // all operands at once
-    each_gradient(
-        q, q.places(b.d_ins, b.writes, b.arity * b.count, size), size,
-        [=] __device__(std::uint32_t i, std::size_t e) { return dy[i % count][e] * scale; });
+  if (whole(b)) {
+    each_gradient(q, all_places(q, b), size, [=] __device__(std::uint32_t number, std::size_t e) {
+      return dy[number % count][e] * scale;
+    });
     return;
   }
   for (std::size_t k = 0; k < b.arity; ++k)
@@ -153,6 +172,15 @@ void extreme_forward(Queue& q, const Batch<float>& b) {
 void extreme_backward(Queue& q, const GradientBatch<float>& b) {
   const auto dy = q.d_outs(b);
   const auto winners = q.auxs(b, b.dim().size());
+  if (whole(b)) {
+    const auto count = static_cast<std::uint32_t>(b.count);
+    each_gradient(q, all_places(q, b), b.dim().size(),
+                  [=] __device__(std::uint32_t number, std::size_t e) {
+                    const std::uint32_t i = number % count;
+                    return winners[i][e] == static_cast<float>(number / count) ? dy[i][e] : 0;
+                  });
+    return;
+  }
   for (std::size_t k = 0; k < b.arity; ++k) {
     const auto own = static_cast<float>(k);
     broadcast_gradient(q, b, k, [=] __device__(std::uint32_t i, std::size_t e, std::size_t) {
@@ -182,6 +210,15 @@ void logsumexp_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t n = b.dim().size();
   const auto dy = q.d_outs(b);
   const auto kept = q.auxs(b, 2 * n);
+  if (whole(b)) {
+    const auto count = static_cast<std::uint32_t>(b.count);
+    const auto x = q.many(const_cast<const float* const*>(b.ins), b.arity * b.count, n);
+    each_gradient(q, all_places(q, b), n, [=] __device__(std::uint32_t number, std::size_t e) {
+      const std::uint32_t i = number % count;
+      return dy[i][e] * exponential((x[number][e] - kept[i][e]) - kept[i][n + e]);
+    });
+    return;
+  }
   for (std::size_t k = 0; k < b.arity; ++k) {
     const auto x = q.ins(b, k);
     broadcast_gradient(q, b, k, [=] __device__(std::uint32_t i, std::size_t e, std::size_t own) {

@@ -18,4 +18,10 @@ int oldest_capability() {
   return *std::min_element(std::begin(kCompiled), std::end(kCompiled)) / 10;
 }
 
+// A device runs what was compiled for the last capability that is not later than its own.
+bool kernels_wait(int capability) {
+  return std::any_of(std::begin(kCompiled), std::end(kCompiled),
+                     [=](int c) { return c >= 900 && c / 10 <= capability; });
+}
+
 }  // namespace dynet::cuda

@@ -316,39 +316,71 @@ void maxpooling2d_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// Whether x is chosen before y: the larger one, and NaN before everything.
-__device__ bool before(float x, float y) { return x > y || (x != x && y == y); }
+// Of a line, the `most` elements that are largest, NaN before everything, and of equal ones the
+// first. Bit by bit the largest key that so many reach is found, then where those of this key end.
+struct Chosen {
+  const float* line;
+  std::size_t size, step;
+  unsigned least = 0;
+  std::size_t end = 0;
+
+  __device__ Chosen(const Team& team, const float* l, std::size_t n, std::size_t s,
+                    std::size_t most)
+      : line(l), size(n), step(s) {
+    for (unsigned bit = 0x80000000u; bit > 0; bit /= 2)
+      if (count(team, [&](std::size_t k) { return key(k) >= (least | bit); }) >= most) least |= bit;
+    const std::size_t above = count(team, [&](std::size_t k) { return key(k) > least; });
+    for (std::size_t most_end = size; end < most_end;) {
+      const std::size_t middle = (end + most_end) / 2;
+      const std::size_t equal =
+          count(team, [&](std::size_t k) { return k < middle && key(k) == least; });
+      if (above + equal >= most)
+        most_end = middle;
+      else
+        end = middle + 1;
+    }
+  }
+  __device__ bool operator()(std::size_t k) const {
+    return key(k) > least || (key(k) == least && k < end);
+  }
+
+ private:
+  struct Add {
+    static __device__ unsigned zero() { return 0; }
+    __device__ unsigned operator()(unsigned a, unsigned b) const { return a + b; }
+  };
+  __device__ unsigned key(std::size_t k) const {
+    const float v = line[k * step];
+    return order_key(v == v ? v : NAN);
+  }
+  template <class F>
+  __device__ std::size_t count(const Team& team, F f) const {
+    unsigned sum = 0;
+    for (std::size_t k = team.lane; k < size; k += team.size) sum += f(k);
+    return team.over(sum, Add());
+  }
+};
 
 void kmax_forward(Queue& q, const Batch<float>& b) {
   const std::size_t d = b.attr<cpu::KmaxAttr>().dimension;
   const Lines lines(b.dim(0), d);
-  const std::size_t all = b.dim(0).size(), most = cpu::Along(b.dim(), d).size;
+  const std::size_t most = cpu::Along(b.dim(), d).size;
   const Many<const float> x = q.ins(b, 0);
-  const Many<float> chosen{q.temporary(b.count * all), all, nullptr};
-  each_element(q, chosen, b.count, all, [=] __device__(std::size_t i, std::size_t e) {
-    const Lines::Place at = lines.of(e);
-    const float* const line = x[i] + lines.first(at.line);
-    const float mine = line[at.number * lines.inner];
-    std::size_t others = 0;  // that come first
-    for (std::size_t k = 0; k < lines.size; ++k) {
-      const float v = line[k * lines.inner];
-      others += before(v, mine) || (!before(mine, v) && k < at.number);
-    }
-    return others < most ? 1.0f : 0.0f;
-  });
   const Many<float> y = q.outs(b);
   const Choices choices{q.auxs(b, b.dim().size())};
   for_lines_of(q, b, lines, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
-    const std::size_t first = lines.first(line), inner = lines.inner;
+    const std::size_t inner = lines.inner;
+    const float* const from = x[i] + lines.first(line);
     const Quotient at = divide(line, inner);
     const std::size_t to = at.by * most * inner + at.rest;
+    const Chosen chosen(team, from, lines.size, inner, most);
     running_sums(
-        team, lines.size, [&](std::size_t k) { return chosen[i][first + k * inner]; },
+        team, lines.size, [&](std::size_t k) { return chosen(k) ? 1.0f : 0.0f; },
         [&](std::size_t k, float count) {
-          if (chosen[i][first + k * inner] == 0) return;
+          if (!chosen(k)) return;
           const std::size_t place = to + (static_cast<std::size_t>(count) - 1) * inner;
           choices[i][place] = static_cast<unsigned>(k);
-          y[i][place] = x[i][first + k * inner];
+          y[i][place] = from[k * inner];
         });
   });
 }

@@ -9,6 +9,7 @@ namespace dynet::cuda {
 // The header has exactly these.
 static_assert(sizeof(static_cast<Cublas::Gemm*>(&cublasGemmEx)) != 0);
 static_assert(sizeof(static_cast<Cublas::Gemms*>(&cublasGemmStridedBatchedEx)) != 0);
+static_assert(sizeof(static_cast<Cublas::GemmsOf*>(&cublasGemmBatchedEx)) != 0);
 
 const Cublas& cublas() {
   static const Cublas functions = [] {
@@ -24,6 +25,7 @@ const Cublas& cublas() {
     library.find(f.status_string, "cublasGetStatusString");
     library.find(f.gemm, "cublasGemmEx");
     library.find(f.gemms, "cublasGemmStridedBatchedEx");
+    library.find(f.gemms_of, "cublasGemmBatchedEx");
     return f;
   }();
   return functions;

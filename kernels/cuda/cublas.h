@@ -4,7 +4,8 @@
 
 namespace dynet::cuda {
 
-/// The functions of cuBLAS that are called here. The names of the last two mean several functions.
+/// The functions of cuBLAS that are called here. The names of the last three mean several
+/// functions.
 struct Cublas {
   using Gemm = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
                               int k, const void* alpha, const void* a, cudaDataType, int lda,
@@ -15,6 +16,11 @@ struct Cublas {
                                long long step_a, const void* b, cudaDataType, int ldb,
                                long long step_b, const void* beta, void* c, cudaDataType, int ldc,
                                long long step_c, int batch, cublasComputeType_t, cublasGemmAlgo_t);
+  using GemmsOf = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
+                                 int k, const void* alpha, const void* const a[], cudaDataType,
+                                 int lda, const void* const b[], cudaDataType, int ldb,
+                                 const void* beta, void* const c[], cudaDataType, int ldc,
+                                 int batch, cublasComputeType_t, cublasGemmAlgo_t);
 
   decltype(&::cublasCreate) create;
   decltype(&::cublasDestroy) destroy;
@@ -23,6 +29,7 @@ struct Cublas {
   decltype(&::cublasGetStatusString) status_string;
   Gemm* gemm;
   Gemms* gemms;
+  GemmsOf* gemms_of;
 };
 
 /// The first call opens the library. Throws DeviceError.

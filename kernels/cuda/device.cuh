@@ -31,6 +31,14 @@ constexpr unsigned kThreads = 256;  // of a block
 constexpr unsigned kResident = 4;   // blocks that registers are left for on a multiprocessor
 constexpr unsigned kAllLanes = 0xffffffffu;
 
+/// The first thing that a kernel does: on devices of compute capability 9.0 and later it may start
+/// while the one before it runs, and waits here until all that this writes is there.
+inline __device__ void begin_kernel() {
+#if !defined(__CUDACC__) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
+  cudaGridDependencySynchronize();
+#endif
+}
+
 /// The number of this thread in the grid, and how many there are.
 inline __device__ std::size_t thread_number() {
   return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;

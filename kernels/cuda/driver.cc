@@ -52,6 +52,15 @@ bool cuda_has_ended() {
   return cudaGetDevice(&device) == cudaErrorCudartUnloading;
 }
 
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  return cudaDeviceGetAttribute(&value, which, device) == cudaSuccess ? value : -1;
+}
+int capability_of(int device) {
+  return attribute(cudaDevAttrComputeCapabilityMajor, device) * 10 +
+         attribute(cudaDevAttrComputeCapabilityMinor, device);
+}
+
 // CUDA's numbers of the devices that can be used; none if there is no driver.
 std::vector<int> usable_devices() {
   std::vector<int> all;
@@ -60,17 +69,10 @@ std::vector<int> usable_devices() {
     cudaGetLastError();
     return all;
   }
-  const auto attribute = [](cudaDeviceAttr which, int device) {
-    int value = 0;
-    return cudaDeviceGetAttribute(&value, which, device) == cudaSuccess ? value : -1;
-  };
-  for (int d = 0; d < count; ++d) {
-    const int capability = attribute(cudaDevAttrComputeCapabilityMajor, d) * 10 +
-                           attribute(cudaDevAttrComputeCapabilityMinor, d);
-    if (capability >= oldest_capability() &&
+  for (int d = 0; d < count; ++d)
+    if (capability_of(d) >= oldest_capability() &&
         attribute(cudaDevAttrComputeMode, d) != static_cast<int>(cudaComputeModeProhibited))
       all.push_back(d);
-  }
   return all;
 }
 
@@ -222,7 +224,10 @@ cublasComputeType_t compute_type(Precision precision) {
 class CudaDriver final : public Driver {
  public:
   CudaDriver(int device, const std::shared_ptr<MemorySource>& memory, StreamKind kind)
-      : device_((use(device), device)), memory_(memory), stream_(kind) {
+      : device_((use(device), device)),
+        memory_(memory),
+        stream_(kind),
+        early_(kind == StreamKind::graph && kernels_wait(capability_of(device))) {
     for (auto& e : events_) e = std::make_shared<Event>();
   }
   ~CudaDriver() override {
@@ -267,10 +272,17 @@ class CudaDriver final : public Driver {
       check("shared memory of a kernel",
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(grid.shared)));
-    const auto start = [&] {
-      return cudaLaunchKernel(kernel, dim3(grid.blocks), dim3(grid.threads), arguments.values,
-                              grid.shared, stream_.stream);
-    };
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(grid.blocks);
+    config.blockDim = dim3(grid.threads);
+    config.dynamicSmemBytes = grid.shared;
+    config.stream = stream_.stream;
+    config.attrs = &early;
+    config.numAttrs = early_ ? 1 : 0;
+    const auto start = [&] { return cudaLaunchKernelExC(&config, kernel, arguments.values); };
     cudaError_t started = start();
     if (started == cudaErrorMemoryAllocation) {  // a kernel is loaded when it is first used
       memory_->trim();
@@ -289,9 +301,17 @@ class CudaDriver final : public Driver {
     const float one = 1;
     constexpr auto kFloat = CUDA_R_32F;
     constexpr auto kAny = CUBLAS_GEMM_DEFAULT;
+    const auto in_general = [](auto* const* pointers) {
+      return reinterpret_cast<const void* const*>(pointers);
+    };
     check(
         "a product of matrices",
-        p.batch == 1
+        p.each_c
+            ? cublas().gemms_of(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one,
+                                in_general(p.each_a), kFloat, p.lda, in_general(p.each_b), kFloat,
+                                p.ldb, &p.beta, const_cast<void* const*>(in_general(p.each_c)),
+                                kFloat, p.ldc, p.batch, type, kAny)
+        : p.batch == 1
             ? cublas().gemm(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one, p.a, kFloat,
                             p.lda, p.b, kFloat, p.ldb, &p.beta, p.c, kFloat, p.ldc, type, kAny)
             : cublas().gemms(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one, p.a, kFloat,
@@ -342,6 +362,7 @@ class CudaDriver final : public Driver {
   int device_;
   std::shared_ptr<MemorySource> memory_;
   Stream stream_;
+  bool early_;  // kernels start while those before them run
   std::shared_ptr<Event> events_[kMarks];
   Event reached_;  // what another stream waits for; it may be recorded anew at once
   std::optional<Blas> blas_;

@@ -17,7 +17,8 @@ struct Grid {
 };
 
 /// C = A B or beta C + A B, of matrices in columns; A and B may be turned. `batch` products at the
-/// given distances.
+/// given distances, or where the pointers `each_a`, `each_b` and `each_c` say, which lie on the
+/// device.
 struct Product {
   bool turn_a, turn_b;
   int m, n, k;
@@ -30,6 +31,8 @@ struct Product {
   float beta;
   int batch = 1;
   long long step_a = 0, step_b = 0, step_c = 0;
+  const float *const *each_a = nullptr, *const *each_b = nullptr;
+  float* const* each_c = nullptr;
   Precision precision = Precision::float32;
 };
 

@@ -6,6 +6,7 @@ namespace {
 
 __global__ __launch_bounds__(kThreads, kResident) void keep_kernel(const Given* given,
                                                                    std::size_t n) {
+  begin_kernel();
   for (std::size_t i = blockIdx.x; i < n; i += gridDim.x)
     for (unsigned k = threadIdx.x; given[i].keep && k < given[i].count; k += blockDim.x)
       given[i].keep[k] = given[i].at[k];

@@ -1,6 +1,7 @@
 #include "kernels/cpu/linear_algebra.h"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
+#include "kernels/cuda/lines.cuh"
 #include "kernels/cuda/products.h"
 
 namespace dynet::cuda {
@@ -47,6 +48,7 @@ __global__ __launch_bounds__(kThreads, kResident) void factor_kernel(Many<const 
                                                                      float* factors,
                                                                      unsigned* order,
                                                                      unsigned* swaps) {
+  begin_kernel();
   const std::size_t which = blockIdx.x, n = s.n;
   const float* const from = x[which / s.each] + which % s.each * s.size;
   float* const a = factors + which * s.size;
@@ -86,18 +88,24 @@ __global__ __launch_bounds__(kThreads, kResident) void factor_kernel(Many<const 
   if (threadIdx.x == 0) swaps[which] = count;
 }
 
-// Column c of an inverse, whose elements are put n apart: threads of other columns write beside it.
-__device__ void solve_column(const float* a, const unsigned* rows, std::size_t n, std::size_t c,
-                             float* y) {
-  for (std::size_t i = 0; i < n; ++i) {
-    float v = rows[i] == c ? 1.0f : 0.0f;
-    for (std::size_t j = 0; j < i; ++j) v -= a[j * n + i] * y[j * n];
-    y[i * n] = v;
+// Column c of an inverse, by one thread or a warp; each thread has rows of its own.
+__device__ void solve_column(const Team& team, const float* a, const unsigned* rows, std::size_t n,
+                             std::size_t c, float* y) {
+  for (std::size_t i = team.lane; i < n; i += team.size) y[i] = rows[i] == c ? 1.0f : 0.0f;
+  const auto known = [&](std::size_t j) {  // y[j], in every thread
+    const auto owner = static_cast<unsigned>(j % team.size);
+    const float v = team.lane == owner ? y[j] : 0;
+    return team.size == 1 ? v : __shfl_sync(kAllLanes, v, static_cast<int>(owner));
+  };
+  for (std::size_t j = 0; j < n; ++j) {
+    const float v = known(j);
+    const std::size_t next = j + 1, behind = (team.lane + team.size - next % team.size) % team.size;
+    for (std::size_t i = next + behind; i < n; i += team.size) y[i] -= a[j * n + i] * v;
   }
-  for (std::size_t i = n; i-- > 0;) {
-    float v = y[i * n];
-    for (std::size_t j = i + 1; j < n; ++j) v -= a[j * n + i] * y[j * n];
-    y[i * n] = v / a[i * n + i];
+  for (std::size_t j = n; j-- > 0;) {
+    if (team.lane == j % team.size) y[j] /= a[j * n + j];
+    const float v = known(j);
+    for (std::size_t i = team.lane; i < j; i += team.size) y[i] -= a[j * n + i] * v;
   }
 }
 
@@ -113,22 +121,26 @@ Factors factor(Queue& q, Many<const float> x, const Squares& s) {
   return f;
 }
 
-// The transposed inverse of each matrix; a thread for each column.
+// The inverse of each matrix.
 const float* invert(Queue& q, Many<const float> x, const Squares& s) {
+  constexpr std::size_t kShort = 8;
   const Factors f = factor(q, x, s);
   float* const to = q.temporary(s.count * s.size);
-  for_each(q, s.count, s.n, [=] __device__(std::size_t which, std::size_t c) {
-    solve_column(f.values + which * s.size, f.order + which * s.n, s.n, c, to + which * s.size + c);
-  });
+  const auto solve = [=] __device__(const Team& team, std::size_t k) {
+    const Quotient at = divide(k, s.n);  // which matrix, which column
+    solve_column(team, f.values + at.by * s.size, f.order + at.by * s.n, s.n, at.rest,
+                 to + at.by * s.size + at.rest * s.n);
+  };
+  const unsigned size = s.n <= kShort ? 1 : kWarp;
+  q.launch_for(s.count * s.n * size, lines_kernel<decltype(solve)>, s.count * s.n, size, solve);
   return to;
 }
 
 void inverse_forward(Queue& q, const Batch<float>& b) {
   const Squares s(b);
-  const float* const turned = invert(q, q.ins(b, 0), s);
-  each_value(q, b, [=] __device__(std::size_t i, std::size_t e) {
-    const Quotient at = divide(e, s.size), place = divide(at.rest, s.n);
-    return turned[(i * s.each + at.by) * s.size + place.rest * s.n + place.by];
+  const float* const y = invert(q, q.ins(b, 0), s);
+  each_value(q, b, [=, size = b.dim().size()] __device__(std::size_t i, std::size_t e) {
+    return y[i * size + e];
   });
 }
 
@@ -168,10 +180,11 @@ void logdet_forward(Queue& q, const Batch<float>& b) {
 // d x = dy (x^-1)'
 void logdet_backward(Queue& q, const GradientBatch<float>& b) {
   const Squares s(b);
-  const float* const turned = invert(q, q.ins(b, 0), s);
+  const float* const inverse = invert(q, q.ins(b, 0), s);
   const Many<const float> dy = q.d_outs(b);
   each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
-    return dy[i][divide(e, s.size).by] * turned[i * s.each * s.size + e];
+    const Quotient at = divide(e, s.size), place = divide(at.rest, s.n);
+    return dy[i][at.by] * inverse[(i * s.each + at.by) * s.size + place.rest * s.n + place.by];
   });
 }
 

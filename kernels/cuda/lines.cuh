@@ -46,6 +46,7 @@ struct Lines {
 template <class F>
 __global__ __launch_bounds__(kThreads, kResident) void lines_kernel(std::size_t lines,
                                                                     unsigned size, F f) {
+  begin_kernel();
   const Team team{threadIdx.x % size, size};
   for (std::size_t k = thread_number() / size; k < lines; k += thread_count() / size) f(team, k);
 }
@@ -138,11 +139,15 @@ __device__ void running_sums(const Team& team, std::size_t n, V value, W write) 
   }
 }
 
+/// Keys that compare as numbers do, NaN with the sign of infinity behind that.
+inline __device__ unsigned order_key(float x) {
+  const unsigned bits = __float_as_uint(x + 0.0f);  // zeros are equal
+  return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
 /// Which of some numbers comes first, as a key to be compared: the largest, or the smallest, and
 /// of equal ones that with the smallest index.
 inline __device__ std::uint64_t rank_key(float x, std::size_t index, bool largest) {
-  const unsigned bits = __float_as_uint((largest ? x : -x) + 0.0f);  // zeros are equal
-  const unsigned order = bits >> 31 ? ~bits : bits | 0x80000000u;
+  const unsigned order = order_key(largest ? x : -x);
   return std::uint64_t{order} << 32 | (0xffffffffu - static_cast<unsigned>(index));
 }
 inline __device__ std::size_t index_of_key(std::uint64_t key) {

@@ -33,6 +33,7 @@ template <class F>
 __global__ __launch_bounds__(kThreads,
                              kResident) void each_kernel(std::size_t count, std::size_t size,
                                                          Divisor by_size, unsigned blocks, F f) {
+  begin_kernel();
   if (blocks == 0) {
     const std::size_t k = thread_number();
     if (k >= count * size) return;
@@ -87,6 +88,7 @@ template <class N, class T, class D>
 __global__ __launch_bounds__(kThreads, kResident) void sums_kernel(std::size_t results,
                                                                    unsigned lanes, Steps steps,
                                                                    N count, T term, D done) {
+  begin_kernel();
   DYNET_SHARED(double, part, kThreads);
   const unsigned lane = threadIdx.x % lanes, slice = threadIdx.x / lanes;
   const unsigned slices = blockDim.x / lanes;

@@ -17,10 +17,12 @@ class CudaMachine final : public Machine {
 
   const std::shared_ptr<MemorySource>& memory() override { return queue_.driver().memory(); }
   void forward(const OpForm& form, const Batch<float>& batch) override {
+    queue_.start_early();
     queue_.begin_operation();
     form.cuda.value.kernels->forward(queue_, batch);
   }
   void backward(const OpForm& form, const GradientBatch<float>& batch) override {
+    queue_.start_early();
     queue_.begin_operation();
     form.cuda.value.kernels->backward(queue_, batch);
   }

@@ -1,6 +1,9 @@
 // Sums of products of matrices: y = W x, y = bias + W1 x1 + W2 x2 + ...
 
 #include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
@@ -29,13 +32,91 @@ struct Shapes {
   std::size_t y_size() const { return m * n * batch; }
 };
 
+// Whether some of n tensors of `size` numbers overlap the numbers at `begin`.
+bool overlap(const float* begin, std::size_t numbers, const float* const* p, std::size_t n,
+             std::size_t size) {
+  return std::any_of(p, p + n,
+                     [=](const float* t) { return t < begin + numbers && begin < t + size; });
+}
+
+// Small products of one shape with different matrices, the directions of a recurrent network for
+// example, are made together if they come one after another: as one product with a list of
+// matrices.
+struct Alike {
+  std::size_t m, k, columns, count,
+      x_size;  // of the matrix; of all nodes; nodes; numbers of each x
+  bool add;
+
+  Alike(const Shapes& s, bool add_to)
+      : m(s.m), k(s.k), columns(s.columns()), count(s.count), x_size(s.x_size()), add(add_to) {}
+  bool operator==(const Alike&) const = default;
+  bool small() const {
+    constexpr std::size_t kEnough = 1024;  // columns that keep a device busy
+    return columns > 0 && columns <= kEnough && m > 0 && k > 0;
+  }
+};
+constexpr std::size_t kMostTogether = 8;
+
+// Products that were put in last: y = or += W x, by `commands`; y side by side.
+struct Multiplied {
+  Alike shape;
+  std::size_t commands;
+  std::span<const float*const> ws, xs;  // of each product; of each node
+  std::span<float* const> ys;           // of each product
+};
+
+void multiply_together(Queue& q, const Multiplied& all) {
+  const Alike& s = all.shape;
+  const std::size_t n = all.ws.size(), first = q.size();
+  std::vector<const float*> apart, from(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    const float* const* const xs = all.xs.data() + j * s.count;
+    from[j] = xs[0];
+    if (Batch<const float>::contiguous(xs, s.count, s.x_size)) continue;
+    from[j] = nullptr;
+    apart.insert(apart.end(), xs, xs + s.count);
+  }
+  const float* next =
+      gathered(q, q.many(apart.data(), apart.size(), s.x_size), apart.size(), s.x_size);
+  for (const float*& p : from)
+    if (!p) p = std::exchange(next, next + s.count * s.x_size);
+  if (n == 1)
+    multiply(q, s.m, s.columns, s.k, {all.ws[0]}, {from[0]}, all.ys[0], s.add);
+  else
+    multiply(q, s.m, s.columns, s.k, {all.ws.data()}, {from.data()}, all.ys.data(), n, s.add);
+  Multiplied done = all;
+  done.commands = q.size() - first;
+  q.describe_last(done);
+}
+
 // y = or += W x for all nodes, whose y lie side by side.
 void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t x, float* y,
                     bool add) {
   const Shapes s(b, w, x);
+  const Alike shape(s, add);
+  const float* const* const xs = b.ins + x * b.count;
+  if (s.w_batch == 1 && s.repeat() == 1 && shape.small()) {
+    Multiplied all{shape, 0, {}, {}, {}};
+    const std::size_t size = s.columns() * s.m;
+    const Multiplied* const before = q.last<Multiplied>();
+    const auto needs = [&](const float* other) {
+      return overlap(other, size, xs, s.count, s.x_size());
+    };
+    if (before && before->shape == shape && before->ws.size() < kMostTogether &&
+        std::none_of(before->ys.begin(), before->ys.end(), needs) &&
+        !overlap(y, size, before->xs.data(), before->xs.size(), s.x_size())) {
+      all = *before;
+      q.take_back(before->commands);
+    }
+    const float* const matrix = b.in(w, 0);
+    all.ws = q.keep(&matrix, 1, all.ws);
+    all.xs = q.keep(xs, s.count, all.xs);
+    all.ys = q.keep(&y, 1, all.ys);
+    return multiply_together(q, all);
+  }
   if (s.w_batch == 1) {
-    const float* const xs = gathered(q, q.ins(b, x), s.count, s.x_size(), s.repeat());
-    multiply(q, s.m, s.columns(), s.k, {b.in(w, 0)}, {xs}, y, add);
+    const float* const from = gathered(q, q.ins(b, x), s.count, s.x_size(), s.repeat());
+    multiply(q, s.m, s.columns(), s.k, {b.in(w, 0)}, {from}, y, add);
     return;
   }
   for (std::size_t i = 0; i < b.count; ++i)
@@ -59,18 +140,68 @@ void matrix_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
                b.d_in(w, i), b.add(w, i), s.batch, s.m * s.k);
 }
 
-// d x (+)= W' d y: there, or where several parts are to be summed or places are apart, in a
-// temporary first.
+// Gradients that were put in last: d x (+)= W' d y, by `commands`; d y side by side.
+struct Returned {
+  Alike shape;
+  std::size_t commands;
+  std::span<const float*const> ws, dys;  // of each product
+  std::span<float* const> dxs;           // of each node, null: nobody needs it
+  std::span<const Write> writes;
+};
+
+// There, or where several parts are to be summed or places are apart, in a temporary first.
+void return_together(Queue& q, const Returned& all) {
+  const Alike& s = all.shape;
+  const std::size_t n = all.ws.size(), first = q.size();
+  const Places p = q.places(all.dxs.data(), all.writes.data(), all.dxs.size(), s.x_size);
+  const bool there = side_by_side(p);
+  const std::size_t size = s.count * s.x_size;
+  float* const to = there ? p.first.to.first : q.temporary(n * size);
+  const bool add = there && p.first.all_add;
+  std::vector<float*> each(n);
+  for (std::size_t j = 0; j < n; ++j) each[j] = to + j * size;
+  if (n == 1)
+    multiply(q, s.k, s.columns, s.m, {all.ws[0], true}, {all.dys[0]}, to, add);
+  else
+    multiply(q, s.k, s.columns, s.m, {all.ws.data(), true}, {all.dys.data()}, each.data(), n, add);
+  if (!there) sum_parts(q, p, s.x_size, to);
+  Returned done = all;
+  done.commands = q.size() - first;
+  q.describe_last(done);
+}
+
+// d x (+)= W' d y
 void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std::size_t x) {
-  const Places p = q.places(b, x);
-  if (p.first.count == 0) return;
   const Shapes s(b, w, x);
+  float* const* const dx = b.d_ins + x * b.count;
+  if (std::none_of(dx, dx + b.count, [](const float* p) { return p; })) return;
+  const Many<const float> d_outs = q.d_outs(b);
+  const Alike shape(s, false);
+  if (s.w_batch == 1 && s.repeat() == 1 && shape.small() && !d_outs.each) {
+    Returned all{shape, 0, {}, {}, {}, {}};
+    const std::size_t size = s.columns() * s.m;
+    const Returned* const before = q.last<Returned>();
+    const auto needed = [&](const float* dy) { return overlap(dy, size, dx, s.count, s.x_size()); };
+    if (before && before->shape == shape && before->ws.size() < kMostTogether &&
+        std::none_of(before->dys.begin(), before->dys.end(), needed) &&
+        !overlap(d_outs.first, size, before->dxs.data(), before->dxs.size(), s.x_size())) {
+      all = *before;
+      q.take_back(before->commands);
+    }
+    const float* const matrix = b.in(w, 0);
+    all.ws = q.keep(&matrix, 1, all.ws);
+    all.dys = q.keep(&d_outs.first, 1, all.dys);
+    all.dxs = q.keep(dx, s.count, all.dxs);
+    all.writes = q.keep(b.writes + x * b.count, s.count, all.writes);
+    return return_together(q, all);
+  }
+  const Places p = q.places(b, x);
   const bool there = side_by_side(p) && s.repeat() == 1;
   const std::size_t size = s.k * s.n * s.batch;  // of a node, before parts are summed
   float* const to = there ? p.first.to.first : q.temporary(s.count * size);
   const bool add = there && p.first.all_add;
   if (s.w_batch == 1) {
-    const float* const dy = gathered(q, q.d_outs(b), s.count, s.y_size());
+    const float* const dy = gathered(q, d_outs, s.count, s.y_size());
     multiply(q, s.k, s.columns(), s.m, {b.in(w, 0), true}, {dy}, to, add);
   } else {
     for (std::size_t i = 0; i < b.count; ++i)
@@ -108,6 +239,106 @@ struct Moved {
   }
 };
 
+// Several pairs of one shape, whose matrices are parameters that all nodes share, as one product:
+// y = [W1 W2 ... b 0 ...] [x1; x2; ...; 1; 0 ...]. The matrix is made once in a plan.
+struct Stack {
+  // Of those pairs, by the place of their matrix among the operands, that `wanted` says; of none if
+  // they are not alike.
+  template <class F>
+  Stack(const Batch<float>& b, F wanted) : b_(b) {
+    constexpr std::size_t kMost = std::size_t{1} << 22;  // elements; more are not worth a copy
+    for (std::size_t k = 1; k + 1 < b.arity; k += 2)
+      if (wanted(k)) pairs_.push_back(k);
+    bool fits = pairs_.size() > 1;
+    for (const std::size_t k : pairs_)
+      fits = fits && b.graph.nodes[operand(k)].form->kind == Kind::parameter &&
+             b.dim(k) == b.dim(pairs_[0]) && b.dim(k + 1) == b.dim(pairs_[0] + 1);
+    if (fits) {
+      const Shapes s(b, pairs_[0], pairs_[0] + 1);
+      fits = s.w_batch == 1 && s.repeat() == 1 && s.m * s.x_size() > 0 &&
+             s.m * s.k * pairs_.size() <= kMost;
+    }
+    if (!fits) pairs_.clear();
+  }
+  bool empty() const { return pairs_.empty(); }
+  std::size_t inner() const { return pairs_.size() * shapes().k; }
+
+  // Whether the bias may be a column of the matrix: all nodes and columns have one, which is not
+  // rounded.
+  bool takes_bias(Queue& q) const {
+    const Dim& bias = b_.dim(0);
+    return q.precision() == Precision::float32 && bias.bd == 1 && bias.size() == shapes().m &&
+           b_.graph.nodes[operand(0)].form->kind == Kind::parameter &&
+           std::all_of(b_.ins, b_.ins + b_.count, [&](const float* p) { return p == b_.ins[0]; });
+  }
+
+  void forward(Queue& q, float* y, bool bias, bool add) const {
+    const Shapes s = shapes();
+    const std::size_t k = s.k, used = inner(), all = with_border(used + bias);
+    auto* const xs = q.stage<Many<const float>>(pairs_.size());
+    for (std::size_t j = 0; j < pairs_.size(); ++j) xs[j] = q.ins(b_, pairs_[j] + 1);
+    const Many<const float>* const from = q.on_device(xs);
+    const std::size_t columns = s.n * s.batch;  // of a node
+    float* const x = q.temporary(b_.count * columns * all);
+    each_element(q, {x, columns * all, nullptr}, b_.count, columns * all,
+                 [=] __device__(std::size_t i, std::size_t e) {
+                   const Quotient at = divide(e, all), pair = divide(at.rest, k);
+                   if (at.rest >= used) return at.rest == used && bias ? 1.0f : 0.0f;
+                   return from[pair.by][i][at.by * k + pair.rest];
+                 });
+    multiply(q, s.m, s.columns(), all, {matrix(q, bias)}, {x}, y, add);
+  }
+
+  // The gradients of all x.
+  void backward(Queue& q, const GradientBatch<float>& b) const {
+    const Shapes s = shapes();
+    const std::size_t n = pairs_.size() * b.count;
+    std::vector<float*> to;
+    std::vector<Write> writes;
+    for (const std::size_t k : pairs_) {
+      const std::size_t x = (k + 1) * b.count;
+      to.insert(to.end(), b.d_ins + x, b.d_ins + x + b.count);
+      writes.insert(writes.end(), b.writes + x, b.writes + x + b.count);
+    }
+    const Places places = q.places(to.data(), writes.data(), n, s.x_size());
+    if (places.first.count == 0) return;
+    const std::size_t used = inner(), k = s.k, columns = s.n * s.batch;
+    const auto count = static_cast<std::uint32_t>(b.count);
+    float* const parts = q.temporary(s.columns() * used);
+    const float* const dy = gathered(q, q.d_outs(b), s.count, s.y_size());
+    multiply(q, used, s.columns(), s.m, {matrix(q, false), true}, {dy}, parts, false);
+    each_gradient(q, places, s.x_size(), [=] __device__(std::uint32_t number, std::size_t e) {
+      const std::uint32_t pair = number / count, i = number % count;
+      const Quotient at = divide(e, k);
+      return parts[(i * columns + at.by) * used + pair * k + at.rest];
+    });
+  }
+
+  static std::size_t with_border(std::size_t n) { return (n + 3) / 4 * 4; }
+  NodeId operand(std::size_t k) const { return b_.graph.args[b_.node(0).first_arg + k]; }
+  Shapes shapes() const { return {b_, pairs_[0], pairs_[0] + 1}; }
+
+  const float* matrix(Queue& q, bool bias) const {
+    const Shapes s = shapes();
+    const std::size_t m = s.m, size = m * s.k, used = inner(), all = with_border(used + bias);
+    std::vector<const float*> key;
+    for (const std::size_t k : pairs_) key.push_back(b_.in(k, 0));
+    if (bias) key.push_back(b_.in(0, 0));
+    const Queue::Kept w = q.kept(key, m * all);
+    if (!w.fresh) return w.p;
+    const float* const* const from = q.send(key.data(), key.size());
+    each_element(q, {w.p, m * all, nullptr}, 1, m * all,
+                 [=] __device__(std::size_t, std::size_t e) {
+                   const Quotient at = divide(e, size);
+                   return e < m * (used + bias) ? from[at.by][at.rest] : 0.0f;
+                 });
+    return w.p;
+  }
+
+  const Batch<float>& b_;
+  std::vector<std::size_t> pairs_;
+};
+
 // Values that do not lie side by side are made elsewhere first.
 template <class Make>
 void make_side_by_side(Queue& q, const Batch<float>& b, bool goes_on, Make make) {
@@ -128,19 +359,26 @@ void matmul_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 void affine_forward(Queue& q, const Batch<float>& b) {
-  if (b.goes_on) {  // one after another, in the order in which they would be added at once
+  const auto has = [&](std::size_t k) { return b.parts.has(1 + k / 2); };
+  const Stack stack(b, has);
+  if (b.goes_on && stack.empty()) {  // in the order in which they would be added at once
     for (std::size_t k = 1; k + 1 < b.arity; k += 2)
-      if (b.parts.has(1 + k / 2))
+      if (has(k))
         make_side_by_side(q, b, true,
                           [&](float* y, bool add) { multiply_nodes(q, b, k, k + 1, y, add); });
     return;
   }
-  make_side_by_side(q, b, false, [&](float* y, bool) {
-    const std::size_t all = b.dim().size(), rows = b.dim(0).batch_size();
-    each_element(q, {y, all, nullptr}, b.count, all,
-                 Bias{q.ins(b, 0), rows, b.dim().batch_size(), b.dim(0).bd == 1 ? 0 : rows});
+  const bool stacks_bias = !stack.empty() && !b.goes_on && stack.takes_bias(q);
+  make_side_by_side(q, b, b.goes_on, [&](float* y, bool add) {
+    if (!b.goes_on && !stacks_bias) {
+      const std::size_t all = b.dim().size(), rows = b.dim(0).batch_size();
+      each_element(q, {y, all, nullptr}, b.count, all,
+                   Bias{q.ins(b, 0), rows, b.dim().batch_size(), b.dim(0).bd == 1 ? 0 : rows});
+      add = true;
+    }
+    if (!stack.empty()) return stack.forward(q, y, stacks_bias, add);
     for (std::size_t k = 1; k + 1 < b.arity; k += 2)
-      if (b.parts.has(1 + k / 2)) multiply_nodes(q, b, k, k + 1, y, true);
+      if (has(k)) multiply_nodes(q, b, k, k + 1, y, add);
   });
 }
 
@@ -160,7 +398,15 @@ void bias_gradient(Queue& q, const GradientBatch<float>& b) {
 void affine_backward(Queue& q, const GradientBatch<float>& b) {
   if (b.first == 0) bias_gradient(q, b);
   const std::size_t end = std::min(b.end, b.arity - 1);
-  for (std::size_t k = b.first | 1; k < end; k += 2) multiply_nodes_backward(q, b, k, k + 1);
+  const Stack stack(b, [&](std::size_t k) {
+    const auto* const dx = b.d_ins + (k + 1) * b.count;
+    return k >= b.first && k < end && std::any_of(dx, dx + b.count, [](float* p) { return p; });
+  });
+  if (!stack.empty()) stack.backward(q, b);
+  for (std::size_t k = b.first | 1; k < end; k += 2) {
+    matrix_gradient(q, b, k, k + 1);
+    if (stack.empty()) column_gradient(q, b, k, k + 1);
+  }
 }
 
 }  // namespace

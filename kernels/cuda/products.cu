@@ -16,14 +16,34 @@ int as_int(std::size_t n) {
   return static_cast<int>(n);
 }
 
+// Of the columns of a factor with n rows as it lies in memory.
+int leading(std::size_t n) { return as_int(std::max<std::size_t>(1, n)); }
+
 }  // namespace
+
+void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factors a,
+              Factors b, float* const* c, std::size_t n, bool add) {
+  q.multiply({.turn_a = a.turned,
+              .turn_b = b.turned,
+              .m = as_int(rows),
+              .n = as_int(columns),
+              .k = as_int(inner),
+              .a = nullptr,
+              .lda = leading(a.turned ? inner : rows),
+              .b = nullptr,
+              .ldb = leading(b.turned ? columns : inner),
+              .c = nullptr,
+              .ldc = leading(rows),
+              .beta = add ? 1.0f : 0.0f,
+              .batch = as_int(n),
+              .each_a = q.send(a.p, n),
+              .each_b = q.send(b.p, n),
+              .each_c = q.send(c, n)});
+}
 
 void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factor a,
               Factor b, float* c, bool add, std::size_t batch, std::size_t step_c,
               std::size_t leading_c) {
-  const auto leading = [](std::size_t given, std::size_t n) {
-    return as_int(std::max<std::size_t>(1, given ? given : n));
-  };
   const auto step = [](std::size_t n) { return static_cast<long long>(n); };
   q.multiply({.turn_a = a.turned,
               .turn_b = b.turned,
@@ -31,11 +51,15 @@ void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner
               .n = as_int(columns),
               .k = as_int(inner),
               .a = a.p,
-              .lda = leading(a.leading, a.turned ? inner : rows),
+              .lda = leading(a.leading  ? a.leading
+                             : a.turned ? inner
+                                        : rows),
               .b = b.p,
-              .ldb = leading(b.leading, b.turned ? columns : inner),
+              .ldb = leading(b.leading  ? b.leading
+                             : b.turned ? columns
+                                        : inner),
               .c = c,
-              .ldc = leading(leading_c, rows),
+              .ldc = leading(leading_c ? leading_c : rows),
               .beta = add ? 1.0f : 0.0f,
               .batch = as_int(batch),
               .step_a = step(a.step),

@@ -20,6 +20,14 @@ void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner
               Factor b, float* c, bool add, std::size_t batch = 1, std::size_t step_c = 0,
               std::size_t leading_c = 0);
 
+/// The same for n products, each with factors and a result of its own, which lie on the device.
+struct Factors {
+  const float* const* p;
+  bool turned = false;
+};
+void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factors a,
+              Factors b, float* const* c, std::size_t n, bool add);
+
 /// n tensors of `size` numbers, each `repeat` times, one behind the other: where they are, or in a
 /// temporary.
 const float* gathered(Queue& q, Many<const float> from, std::size_t n, std::size_t size,

@@ -28,7 +28,7 @@ void multiply_now(Driver& driver, void* work) { driver.multiply(*static_cast<Pro
 }  // namespace
 
 Queue::Queue(std::unique_ptr<Driver> driver)
-    : driver_(std::move(driver)), temporaries_(driver_->memory()) {}
+    : driver_(std::move(driver)), temporaries_(driver_->memory()), kept_(driver_->memory()) {}
 
 Queue::~Queue() {
   for (const auto& half : chunks_)
@@ -51,7 +51,7 @@ void* Queue::stage_bytes(std::size_t bytes) {
     all.reserve(all.size() + 1);
     auto* const host = static_cast<std::byte*>(driver_->allocate_pinned(size));
     try {
-      all.push_back({host, static_cast<std::byte*>(driver_->memory()->allocate(size)), size, 0});
+      all.push_back({host, static_cast<std::byte*>(driver_->memory()->allocate(size)), size, 0, 0});
     } catch (...) {
       driver_->free_pinned(host);
       throw;
@@ -76,6 +76,15 @@ float* Queue::temporary(std::size_t n) {
     first_temporary_ = temporaries_.mark();
   }
   return temporaries_.allocate_array<float>(n);
+}
+
+Queue::Kept Queue::kept(std::span<const float* const> key, std::size_t n) {
+  for (const Named& k : named_)
+    if (std::equal(k.key.begin(), k.key.end(), key.begin(), key.end())) return {k.p, false};
+  auto* const name = memory_.allocate_array<const float*>(key.size());
+  std::copy(key.begin(), key.end(), name);
+  named_.push_back({{name, key.size()}, kept_.allocate_array<float>(n)});
+  return {named_.back().p, true};
 }
 
 void Queue::multiply(const Product& p) {
@@ -213,42 +222,66 @@ Places Queue::places(float* const* p, const Write* writes, std::size_t n, std::s
 
 void Queue::flush() {
   const std::vector<Chunk>& all = chunks_[half_];
-  if (commands_.empty() && chunk_ == 0 && (all.empty() || all[0].used == 0)) return;
-  // Whatever comes of it, it is not tried again, and what was sent is not written over.
-  struct Turn {
-    Queue& q;
-    ~Turn() {
-      q.forget();
-      q.half_ = 1 - q.half_;
-      q.half_free_ = false;
-    }
-  } const turn{*this};
+  if (!started_ && commands_.empty() && chunk_ == 0 && (all.empty() || all[0].used == 0)) return;
   try {
-    start();
+    upload();
+    driver_->mark(half_);
+    run();
+    driver_->mark(kDone);
   } catch (...) {
-    try {  // a part is on its way
-      driver_->mark(half_);
-      driver_->mark(kDone);
-    } catch (const Error&) {  // the first one is told
-    }
+    forget();  // it is not tried again
     throw;
   }
+  turn();
 }
 
-void Queue::start() {
-  const std::vector<Chunk>& all = chunks_[half_];
+void Queue::start_early() {
+  constexpr std::size_t kMany = 64;
+  const bool may_grow = last_.kind && last_.commands == commands_.size();
+  if (commands_.size() < (may_grow ? 2 * kMany : kMany)) return;
+  upload();
+  run();
+  commands_.clear();
+}
+
+void Queue::upload() {
+  started_ = true;
+  std::vector<Chunk>& all = chunks_[half_];
   for (std::size_t c = 0; c < all.size() && c <= chunk_; ++c)
-    if (all[c].used > 0) driver_->upload(all[c].device, all[c].host, all[c].used);
-  driver_->mark(half_);
+    if (const std::size_t first = std::exchange(all[c].sent, all[c].used); first < all[c].used)
+      driver_->upload(all[c].device + first, all[c].host + first, all[c].used - first);
+}
+
+void Queue::run() {
   for (const Command& c : commands_) c.run(*driver_, c.work);
-  driver_->mark(kDone);
+}
+
+// What was sent is not written over before it has arrived.
+void Queue::turn() {
+  clear();
+  half_ = 1 - half_;
+  half_free_ = false;
+  started_ = false;
+}
+
+void Queue::clear() {
+  for (Chunk& c : chunks_[half_]) c.used = c.sent = 0;
+  chunk_ = 0;
+  commands_.clear();
+  last_ = {};
+  named_.clear();
+  kept_.reset();
+  memory_.reset();
 }
 
 void Queue::forget() {
-  for (Chunk& c : chunks_[half_]) c.used = 0;
-  chunk_ = 0;
-  commands_.clear();
-  memory_.reset();
+  if (!started_) return clear();
+  try {  // a part is on its way
+    driver_->mark(half_);
+    driver_->mark(kDone);
+  } catch (const Error&) {  // the first one is told
+  }
+  turn();
 }
 
 void Queue::write_after(std::shared_ptr<const Mark>& writer) {

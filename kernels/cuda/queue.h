@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -53,6 +55,14 @@ class Queue {
   /// Bytes that temporaries have; changes whenever more memory is taken for them.
   std::size_t temporary_bytes() const { return temporaries_.capacity(); }
 
+  /// n numbers on the device, until the next `flush`, for what several operations need: a key names
+  /// them, and only the first time they are uninitialized.
+  struct Kept {
+    float* p;
+    bool fresh;
+  };
+  Kept kept(std::span<const float* const> key, std::size_t n);
+
   /// A kernel with these arguments. A grid without blocks is left out.
   template <class... P>
   void launch(const Grid& grid, void (*kernel)(P...), const std::type_identity_t<P>&... arguments) {
@@ -69,7 +79,35 @@ class Queue {
                   const std::type_identity_t<P>&... arguments) {
     launch(Grid{static_cast<unsigned>((threads + 255) / 256)}, kernel, arguments...);
   }
+  /// n values, kept until `flush`; and in front of them those that were kept before.
+  template <class T>
+  std::span<const T> keep(const T* values, std::size_t n, std::span<const T> before = {}) {
+    T* const kept = memory_.allocate_array<T>(before.size() + n);
+    std::copy_n(values, n, std::copy(before.begin(), before.end(), kept));
+    return {kept, before.size() + n};
+  }
+  /// Says what the kernel that was put in last does, for an operation that can do both at once.
+  template <class S>
+  void describe_last(const S& s) {
+    static_assert(std::is_trivially_destructible_v<S>);
+    last_ = {&kKind<S>, new (memory_.allocate(sizeof s)) S(s), commands_.size()};
+  }
+  /// What was said of it; null if it was something else, or something was put in since.
+  template <class S>
+  const S* last() const {
+    return last_.kind == &kKind<S> && last_.commands == commands_.size()
+               ? static_cast<const S*>(last_.description)
+               : nullptr;
+  }
+  /// Commands that were put in since the last `flush`.
+  std::size_t size() const { return commands_.size(); }
+  /// Takes the last ones out again: what comes next does their work.
+  void take_back(std::size_t commands = 1) {
+    commands_.truncate(commands_.size() - commands);
+    last_ = {};
+  }
   /// How the products are made that come from now on.
+  Precision precision() const { return precision_; }
   void set_precision(Precision precision) { precision_ = precision; }
   /// A product of matrices, in the queue's precision; left out if C has no elements.
   void multiply(const Product& product);
@@ -106,7 +144,10 @@ class Queue {
   void fetch(void* to, const void* from, std::size_t bytes);
   /// Starts everything that was put in, and returns before it is done.
   void flush();
-  /// Forgets everything that was put in since the last `flush`.
+  /// The same of what was put in for all operations before, if that is much, so that the device
+  /// works while the host goes on.
+  void start_early();
+  /// Forgets everything that was put in and not started.
   void forget();
   /// What is flushed from now on comes after all that `writer`, which another queue has left there
   /// or nobody, had flushed; then this one is the writer.
@@ -155,13 +196,27 @@ class Queue {
       f(*static_cast<std::remove_cv_t<P>*>(a[I])...);
     }
   };
+  struct Named {
+    std::span<const float* const> key;
+    float* p;
+  };
+  struct Last {
+    const char* kind = nullptr;
+    const void* description = nullptr;
+    std::size_t commands = 0;
+  };
+  template <class S>
+  static constexpr char kKind = 0;  // its address tells which S was described
   struct Chunk {
     std::byte *host, *device;
-    std::size_t size, used;
+    std::size_t size, used, sent;
   };
   class TargetList;
   bool repeats();
-  void start();
+  void upload();
+  void run();
+  void turn();
+  void clear();
   void* stage_bytes(std::size_t bytes);
   const std::byte* find(const std::byte* staged) const;
 
@@ -169,11 +224,15 @@ class Queue {
   Arena memory_;  // of commands
   Arena temporaries_;
   Arena::Mark first_temporary_;  // behind a block that keeps the arena from giving memory back
+  Arena kept_;
+  std::vector<Named> named_;  // what is kept
   PodVector<Command> commands_;
+  Last last_;
   std::vector<Chunk> chunks_[2];  // by turns: one is filled while the other may still be copied
   std::size_t chunk_ = 0;
   unsigned half_ = 0;
   bool half_free_ = true;
+  bool started_ = false;  // a part of what was put in since the last `flush`
   Precision precision_ = Precision::float32;
   // Scratch of places.
   std::vector<std::pair<float*, std::uint32_t>> order_;

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "kernels/cpu/recurrent.h"
@@ -23,40 +25,113 @@ Gates gates_of(const Batch<float>& b) {
   return {b.dim().batch_size() / (3 + children), children};
 }
 
+// Element r of all that a node has for batch element `element`, by one thread: the gates, the cell
+// and the output. What follows another part reads only what this thread has written, so that all of
+// a step may be one kernel.
+template <class First, class Second>
+struct Then {
+  First first;
+  Second second;
+  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
+    first(i, element, r);
+    second(i, element, r);
+  }
+};
+
+template <class F>
+void each_unit(Queue& q, std::size_t count, std::size_t h, std::size_t batch, F f) {
+  for_each(q, count, h * batch, [=] __device__(std::size_t i, std::size_t e) {
+    const Quotient place = divide(e, h);
+    f(i, place.by, place.rest);
+  });
+}
+
+// What nodes of a step have in common with those of the operation before.
+struct Nodes {
+  std::size_t count, h, batch;
+  bool operator==(const Nodes&) const = default;
+};
+bool same(std::span<float* const> before, float* const* now) {
+  return std::equal(before.begin(), before.end(), now);
+}
+
+// Where tensors of `size` numbers lie, and all between them.
+struct Range {
+  const float *begin, *end;
+
+  Range(float* const* p, std::size_t n, std::size_t size)
+      : begin(*std::min_element(p, p + n)), end(*std::max_element(p, p + n) + size) {}
+  bool meets(const Range& other) const { return begin < other.end && other.begin < end; }
+};
+
+// ---------------------------------------------------------------------------------------- forward
+
+struct Activate {
+  Gates at;
+  float bias;
+  Many<const float> x;
+  Many<float> y;
+  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
+    const float* const from = x[i] + element * at.size() + r;
+    float* const to = y[i] + element * at.size() + r;
+    to[0] = logistic(from[0]);
+    for (std::size_t k = 0; k < at.children; ++k)
+      to[at.forget(k)] = logistic(from[at.forget(k)] + bias);
+    to[at.output()] = logistic(from[at.output()]);
+    to[at.candidate()] = tanhf(from[at.candidate()]);
+  }
+};
+
+struct MakeCell {
+  Gates at;
+  Elements gates;
+  const Elements* cells;  // by child
+  Many<float> y;
+  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
+    const float* const g = gates.at(i, element) + r;
+    float sum = g[0] * g[at.candidate()];
+    for (std::size_t k = 0; k < at.children; ++k)
+      sum += g[at.forget(k)] * cells[k].at(i, element)[r];
+    y[i][element * at.h + r] = sum;
+  }
+};
+
+// Keeps tanh(c).
+struct MakeOutput {
+  Gates at;
+  Elements cells, gates;
+  Many<float> y, kept;
+  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
+    const std::size_t e = element * at.h + r;
+    const float t = tanhf(cells.at(i, element)[r]);
+    kept[i][e] = t;
+    y[i][e] = gates.at(i, element)[at.output() + r] * t;
+  }
+};
+
+// The gates were made last; and then the cells.
+struct Activated {
+  Nodes nodes;
+  Activate kernel;
+  std::span<float* const> gates;
+  Range read;
+};
+struct Stepped {
+  Nodes nodes;
+  Then<Activate, MakeCell> kernel;
+  std::span<float*const> gates, cells;
+  Range read, read_too;
+};
+
 void activate_forward(Queue& q, const Batch<float>& b) {
   const auto bias = static_cast<float>(b.attr<cpu::LstmGatesAttr>().forget_bias);
   const Gates at = gates_of(b);
-  const auto x = q.ins(b, 0);
-  const auto y = q.outs(b);
-  for_each(q, b.count, b.dim().size(), [=] __device__(std::size_t i, std::size_t e) {
-    const std::size_t r = divide(e, at.size()).rest;
-    const float v = x[i][e];
-    if (r >= at.candidate())
-      y[i][e] = tanhf(v);
-    else
-      y[i][e] = logistic(r >= at.h && r < at.output() ? v + bias : v);
-  });
-}
-
-void activate_backward(Queue& q, const GradientBatch<float>& b) {
-  const Gates at = gates_of(b);
-  const auto outs = q.outs(b);
-  const auto dy = q.d_outs(b);
-  each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
-    const float y = outs[i][e];
-    return dy[i][e] *
-           (divide(e, at.size()).rest >= at.candidate() ? (1 - y) * (1 + y) : y * (1 - y));
-  });
-}
-
-// Whether each node has a place of its own for this gradient, with all batch elements of the
-// result.
-bool own_places(const GradientBatch<float>& b, std::size_t k, const Places& p) {
-  return p.first.count == b.count && !p.first.first && b.dim(k).bd == b.dim().bd;
-}
-// Of a gate that the result does not depend on.
-inline __device__ void put_nothing(const Targets& t, std::size_t i, std::size_t e) {
-  if (!t.add(i)) t.put(i, e, 0);
+  const Nodes nodes{b.count, at.h, b.dim().bd};
+  if (b.dim().size() == 0) return;
+  const Activate kernel{at, bias, q.ins(b, 0), q.outs(b)};
+  each_unit(q, b.count, at.h, nodes.batch, kernel);
+  q.describe_last(
+      Activated{nodes, kernel, q.keep(b.outs, b.count), {b.ins, b.count, b.dim().size()}});
 }
 
 // Operands 0 to K - 1 of a cell are the cells before, operand K the gates.
@@ -73,16 +148,155 @@ Cell cell_of(Queue& q, const Batch<float>& b) {
 }
 
 void cell_forward(Queue& q, const Batch<float>& b) {
+  if (b.dim().size() == 0) return;
   const Cell c = cell_of(q, b);
-  const auto y = q.outs(b);
-  for_each(q, b.count, b.dim().size(), [=] __device__(std::size_t i, std::size_t e) {
-    const Quotient place = divide(e, c.at.h);
-    const float* const g = c.gates.at(i, place.by) + place.rest;
-    float sum = g[0] * g[c.at.candidate()];
-    for (std::size_t k = 0; k < c.at.children; ++k)
-      sum += g[c.at.forget(k)] * c.cells[k].at(i, place.by)[place.rest];
-    y[i][e] = sum;
-  });
+  const std::size_t children = c.at.children;
+  const Nodes nodes{b.count, c.at.h, b.dim().bd};
+  const MakeCell kernel{c.at, c.gates, c.cells, q.outs(b)};
+  float* const* const gates = b.ins + children * b.count;
+  const Activated* const before = q.last<Activated>();
+  if (!before || before->nodes != nodes || before->kernel.at.children != children ||
+      b.dim(children).bd != nodes.batch || !same(before->gates, gates) ||
+      before->read.meets({b.outs, b.count, b.dim().size()}))
+    return each_unit(q, b.count, c.at.h, nodes.batch, kernel);
+  const Then<Activate, MakeCell> both{before->kernel, kernel};
+  const Range read = before->read;
+  q.take_back();
+  each_unit(q, b.count, c.at.h, nodes.batch, both);
+  q.describe_last(Stepped{nodes, both, q.keep(gates, b.count), q.keep(b.outs, b.count), read,
+                          children > 0 ? Range(b.ins, children * b.count, b.dim().size()) : read});
+}
+
+Gates gates_of_output(const Batch<float>& b) {
+  const std::size_t h = b.dim().batch_size();
+  return {h, h == 0 ? 0 : b.dim(1).batch_size() / h - 3};
+}
+
+void output_forward(Queue& q, const Batch<float>& b) {
+  if (b.dim().size() == 0) return;
+  const std::size_t size = b.dim().size();
+  const Gates at = gates_of_output(b);
+  const Nodes nodes{b.count, at.h, b.dim().bd};
+  const MakeOutput kernel{at, elements(q, b, 0), elements(q, b, 1), q.outs(b), q.auxs(b, size)};
+  const Range writes(b.outs, b.count, size), keeps(b.auxs, b.count, size);
+  const auto apart = [&](const Range& read) { return !read.meets(writes) && !read.meets(keeps); };
+  const Stepped* const before = q.last<Stepped>();
+  if (!before || before->nodes != nodes || b.dim(0).bd != nodes.batch ||
+      b.dim(1).bd != nodes.batch || !same(before->cells, b.ins) ||
+      !same(before->gates, b.ins + b.count) || !apart(before->read) || !apart(before->read_too))
+    return each_unit(q, b.count, at.h, nodes.batch, kernel);
+  const Then all{before->kernel, kernel};
+  q.take_back();
+  each_unit(q, b.count, at.h, nodes.batch, all);
+}
+
+// --------------------------------------------------------------------------------------- backward
+
+// Whether each node has a place of its own for this gradient, with all batch elements of the
+// result.
+bool own_places(const GradientBatch<float>& b, std::size_t k, const Places& p) {
+  return p.first.count == b.count && !p.first.first && b.dim(k).bd == b.dim().bd;
+}
+// Of a gate that the result does not depend on.
+inline __device__ void put_nothing(const Targets& t, std::size_t i, std::size_t e) {
+  if (!t.add(i)) t.put(i, e, 0);
+}
+
+struct OutputGradient {
+  Gates at;
+  Elements gates;
+  Many<const float> dy;
+  Many<float> kept;
+  Targets dc, dg;
+  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
+    const std::size_t e = element * at.h + r, first = element * at.size() + r;
+    const float d = dy[i][e], t = kept[i][e];
+    dc.put(i, e, d * gates.at(i, element)[at.output() + r] * ((1 - t) * (1 + t)));
+    DYNET_UNROLL(1)
+    for (std::size_t gate = 0; gate < at.size(); gate += at.h)
+      if (gate == at.output())
+        dg.put(i, first + gate, d * t);
+      else
+        put_nothing(dg, i, first + gate);
+  }
+};
+
+struct CellGradient {
+  Cell c;
+  Many<const float> d_outs;
+  const Targets* dc;  // by child
+  Targets dg;
+  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
+    const Gates& at = c.at;
+    const std::size_t e = element * at.h + r, first = element * at.size() + r;
+    const float* const g = c.gates.at(i, element) + r;
+    const float dy = d_outs[i][e], in = g[0];
+    dg.put(i, first, dy * g[at.candidate()]);
+    DYNET_UNROLL(1)
+    for (std::size_t k = 0; k < at.children; ++k) {
+      const float before = c.cells[k].at(i, element)[r];
+      dc[k].put(i, e, dy * g[at.forget(k)]);
+      dg.put(i, first + at.forget(k), dy * before);
+    }
+    put_nothing(dg, i, first + at.output());
+    dg.put(i, first + at.candidate(), dy * in);
+  }
+};
+
+struct ActivateGradient {
+  Gates at;
+  Many<const float> outs, dy;
+  Targets dx;
+  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
+    DYNET_UNROLL(1)
+    for (std::size_t gate = 0; gate < at.size(); gate += at.h) {
+      const std::size_t e = element * at.size() + gate + r;
+      const float y = outs[i][e];
+      dx.put(i, e, dy[i][e] * (gate == at.candidate() ? (1 - y) * (1 + y) : y * (1 - y)));
+    }
+  }
+};
+
+// The gradients of cells and gates were made last, from those of outputs; and then those of the
+// cells before and of the gates, from those of cells. What the next operation writes is not what
+// this one reads: see Machine::backward.
+struct OutputDone {
+  Nodes nodes;
+  OutputGradient kernel;
+  std::span<float*const> cells, gates;  // gradients
+};
+struct CellDone {
+  Nodes nodes;
+  Then<OutputGradient, CellGradient> kernel;
+  std::span<float* const> gates;
+};
+
+void output_backward(Queue& q, const GradientBatch<float>& b) {
+  if (b.dim().size() == 0) return;
+  const std::size_t batch = b.dim().bd;
+  const Gates at = gates_of_output(b);
+  const Elements gates = elements(q, b, 1);
+  const auto dy = q.d_outs(b);
+  const auto kept = q.auxs(b, b.dim().size());
+  const Places to_cells = q.places(b, 0), to_gates = q.places(b, 1);
+  if (own_places(b, 0, to_cells) && own_places(b, 1, to_gates)) {
+    const OutputGradient kernel{at, gates, dy, kept, to_cells.first, to_gates.first};
+    each_unit(q, b.count, at.h, batch, kernel);
+    return q.describe_last(OutputDone{{b.count, at.h, batch},
+                                      kernel,
+                                      q.keep(b.d_ins, b.count),
+                                      q.keep(b.d_ins + b.count, b.count)});
+  }
+  batch_gradient(
+      q, b, 0, to_cells, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+        const float t = kept[i][e * at.h + r];
+        return dy[i][e * at.h + r] * gates.at(i, e)[at.output() + r] * ((1 - t) * (1 + t));
+      });
+  batch_gradient(q, b, 1, to_gates, batch,
+                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
+                   const std::size_t r = k - at.output();  // huge in gates before
+                   return r < at.h ? dy[i][e * at.h + r] * kept[i][e * at.h + r] : 0.0f;
+                 });
 }
 
 // Of all operands at once. Two cells may have one place: not if nothing is added.
@@ -95,26 +309,24 @@ bool cell_backward_at_once(Queue& q, const GradientBatch<float>& b, const Cell& 
   }
   auto* const places = q.stage<Targets>(children);
   for (std::size_t k = 0; k < children; ++k) places[k] = to[k].first;
-  const Targets dg = to[children].first, *const dc = q.on_device(places);
-  const auto d_outs = q.d_outs(b);
-  for_each(q, b.count, b.dim().size(), [=] __device__(std::size_t i, std::size_t e) {
-    const Quotient place = divide(e, c.at.h);
-    const float* const g = c.gates.at(i, place.by) + place.rest;
-    const float dy = d_outs[i][e], in = g[0];
-    const std::size_t first = place.by * c.at.size() + place.rest;
-    dg.put(i, first, dy * g[c.at.candidate()]);
-    for (std::size_t k = 0; k < c.at.children; ++k) {
-      const float before = c.cells[k].at(i, place.by)[place.rest];
-      dc[k].put(i, e, dy * g[c.at.forget(k)]);
-      dg.put(i, first + c.at.forget(k), dy * before);
-    }
-    put_nothing(dg, i, first + c.at.output());
-    dg.put(i, first + c.at.candidate(), dy * in);
-  });
+  const Nodes nodes{b.count, c.at.h, b.dim().bd};
+  const CellGradient kernel{c, q.d_outs(b), q.on_device(places), to[children].first};
+  float* const* const gates = b.d_ins + children * b.count;
+  const OutputDone* const before = q.last<OutputDone>();
+  if (!before || before->nodes != nodes || before->kernel.at.children != children ||
+      !same(before->cells, b.d_outs) || !same(before->gates, gates)) {
+    each_unit(q, b.count, c.at.h, nodes.batch, kernel);
+    return true;
+  }
+  const Then<OutputGradient, CellGradient> both{before->kernel, kernel};
+  q.take_back();
+  each_unit(q, b.count, c.at.h, nodes.batch, both);
+  q.describe_last(CellDone{nodes, both, q.keep(gates, b.count)});
   return true;
 }
 
 void cell_backward(Queue& q, const GradientBatch<float>& b) {
+  if (b.dim().size() == 0) return;
   const Cell c = cell_of(q, b);
   std::vector<Places> to(b.arity);
   for (std::size_t k = 0; k < b.arity; ++k) to[k] = q.places(b, k);
@@ -137,56 +349,25 @@ void cell_backward(Queue& q, const GradientBatch<float>& b) {
                  });
 }
 
-Gates gates_of_output(const Batch<float>& b) {
-  const std::size_t h = b.dim().batch_size();
-  return {h, h == 0 ? 0 : b.dim(1).batch_size() / h - 3};
-}
-
-// Keeps tanh(c).
-void output_forward(Queue& q, const Batch<float>& b) {
-  const Gates at = gates_of_output(b);
-  const Elements cells = elements(q, b, 0), gates = elements(q, b, 1);
-  const auto y = q.outs(b), kept = q.auxs(b, b.dim().size());
-  for_each(q, b.count, b.dim().size(), [=] __device__(std::size_t i, std::size_t e) {
-    const Quotient place = divide(e, at.h);
-    const float t = tanhf(cells.at(i, place.by)[place.rest]);
-    kept[i][e] = t;
-    y[i][e] = gates.at(i, place.by)[at.output() + place.rest] * t;
-  });
-}
-
-void output_backward(Queue& q, const GradientBatch<float>& b) {
-  const std::size_t batch = b.dim().bd;
-  const Gates at = gates_of_output(b);
-  const Elements gates = elements(q, b, 1);
-  const auto dy = q.d_outs(b);
-  const auto kept = q.auxs(b, b.dim().size());
-  const Places to_cells = q.places(b, 0), to_gates = q.places(b, 1);
-  if (own_places(b, 0, to_cells) && own_places(b, 1, to_gates)) {
-    const Targets dc = to_cells.first, dg = to_gates.first;
-    for_each(q, b.count, b.dim().size(), [=] __device__(std::size_t i, std::size_t e) {
-      const Quotient place = divide(e, at.h);
-      const float d = dy[i][e], t = kept[i][e];
-      const std::size_t first = place.by * at.size() + place.rest;
-      dc.put(i, e, d * gates.at(i, place.by)[at.output() + place.rest] * ((1 - t) * (1 + t)));
-      for (std::size_t gate = 0; gate < at.size(); gate += at.h)
-        if (gate == at.output())
-          dg.put(i, first + gate, d * t);
-        else
-          put_nothing(dg, i, first + gate);
-    });
-    return;
+void activate_backward(Queue& q, const GradientBatch<float>& b) {
+  if (b.dim().size() == 0) return;
+  const Gates at = gates_of(b);
+  const Many<const float> outs =
+      q.many(const_cast<const float* const*>(b.outs), b.count, b.dim().size());
+  const Many<const float> dy = q.d_outs(b);
+  const Places to = q.places(b, 0);
+  const Nodes nodes{b.count, at.h, b.dim().bd};
+  const CellDone* const before = q.last<CellDone>();
+  if (own_places(b, 0, to) && before && before->nodes == nodes && same(before->gates, b.d_outs)) {
+    const Then all{before->kernel, ActivateGradient{at, outs, dy, to.first}};
+    q.take_back();
+    return each_unit(q, b.count, at.h, nodes.batch, all);
   }
-  batch_gradient(
-      q, b, 0, to_cells, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
-        const float t = kept[i][e * at.h + r];
-        return dy[i][e * at.h + r] * gates.at(i, e)[at.output() + r] * ((1 - t) * (1 + t));
-      });
-  batch_gradient(q, b, 1, to_gates, batch,
-                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
-                   const std::size_t r = k - at.output();  // huge in gates before
-                   return r < at.h ? dy[i][e * at.h + r] * kept[i][e * at.h + r] : 0.0f;
-                 });
+  each_gradient(q, to, b.dim(0).size(), [=] __device__(std::uint32_t i, std::size_t e) {
+    const float y = outs[i][e];
+    return dy[i][e] *
+           (divide(e, at.size()).rest >= at.candidate() ? (1 - y) * (1 + y) : y * (1 - y));
+  });
 }
 
 }  // namespace

@@ -249,6 +249,7 @@ struct Turn {
 __global__ __launch_bounds__(kThreads, kResident) void turn_kernel(Turn turn,
                                                                    Many<const float> from,
                                                                    Targets to) {
+  begin_kernel();
   constexpr unsigned kPitch = kWarp + 1;  // no two threads of a warp want the same bank
   DYNET_SHARED(float, tile, kWarp* kPitch);
   const std::size_t down = (turn.rows + kWarp - 1) / kWarp;
@@ -339,13 +340,16 @@ struct Concatenated {
   }
 };
 
+// Of operands of one shape, which follow each other: node i of the k-th has number k * count + i.
 struct PieceGradient {
   Many<const float> dy;
-  Piece piece;
+  Piece piece;  // the first
   Lines lines;
-  __device__ float operator()(std::size_t i, std::size_t e) const {
+  std::uint32_t count;
+  __device__ float operator()(std::uint32_t number, std::size_t e) const {
     const Quotient line = divide(e, piece.length);
-    const std::size_t at = piece.before + line.rest;
+    const std::uint32_t i = number % count;
+    const std::size_t at = piece.before + number / count * piece.length + line.rest;
     if (piece.step > 0 || lines.batch == 1) return dy[i][line.by * lines.all + at];
     float sum = 0;
     for (std::size_t k = 0; k < lines.batch; ++k)
@@ -373,10 +377,13 @@ void concatenate_backward(Queue& q, const GradientBatch<float>& b) {
   const Lines lines = Lines::of(b, kBatch);
   const Many<const float> dy = q.d_outs(b);
   std::size_t before = 0;
-  for (std::size_t k = 0; k < b.arity; ++k) {
+  for (std::size_t k = 0, end = 0; k < b.arity; k = end) {
     const Piece piece = Piece::next(lines, b.dim(k), kBatch, before);
-    each_gradient(q, b, k, PieceGradient{dy, piece, lines});
-    before += piece.length;
+    while (end < b.arity && b.dim(end) == b.dim(k)) ++end;
+    const std::size_t size = b.dim(k).size(), first = k * b.count, n = (end - k) * b.count;
+    each_gradient(q, q.places(b.d_ins + first, b.writes + first, n, size), size,
+                  PieceGradient{dy, piece, lines, static_cast<std::uint32_t>(b.count)});
+    before += (end - k) * piece.length;
   }
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "kernels/cpu/sparsemax.h"
-#include "kernels/cpu/sparsemax_threshold.h"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/lines.cuh"
@@ -10,10 +9,36 @@
 namespace dynet::cuda {
 namespace {
 
+struct Add {
+  static __device__ double zero() { return 0; }
+  __device__ double operator()(double a, double b) const { return a + b; }
+};
+
+// What is subtracted from n scores, beside `shift`, before those below zero become zero, so that
+// the sum of the results is one; in every thread of a block. Scores that become zero are left out,
+// round after round, until none is left to go. Michelot 1986, "A finite algorithm for finding the
+// projection of a point onto the canonical simplex of R^n".
+__device__ double threshold(const float* x, std::size_t n, float shift) {
+  double t = -1;
+  for (double before = INFINITY;;) {
+    double sum = 0, count = 0;
+    for (std::size_t j = threadIdx.x; j < n; j += blockDim.x)
+      if (const double z = static_cast<double>(x[j]) - static_cast<double>(shift); z > t) {
+        sum += z;
+        count += 1;
+      }
+    sum = over_block(sum, Add());
+    count = over_block(count, Add());
+    if (count == 0) return 0;  // there is no score
+    if (!(count < before)) return t;
+    t = (sum - 1) / count;
+    before = count;
+  }
+}
+
 // Writes the closest point to x among the probabilities; all threads of a block work on it. Returns
 // what was subtracted from x first, in every thread.
-__device__ float project(const float* x, float* p, std::size_t n, float* sorted) {
-  DYNET_SHARED(double, threshold, 1);
+__device__ float project(const float* x, float* p, std::size_t n) {
   float largest = -INFINITY, disorder = 0;
   for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) {
     largest = Largest()(largest, x[j]);
@@ -24,16 +49,9 @@ __device__ float project(const float* x, float* p, std::size_t n, float* sorted)
     for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) p[j] = NAN;
     return shift(m);
   }
+  const auto t = static_cast<float>(threshold(x, n, shift(m)));
   for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) {
-    std::size_t rank = 0;
-    for (std::size_t k = 0; k < n; ++k) rank += x[k] > x[j] || (x[k] == x[j] && k < j);
-    sorted[rank] = x[j];
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) *threshold = cpu::sparsemax_threshold(sorted, n, shift(m));
-  __syncthreads();
-  for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) {
-    const float v = (x[j] - shift(m)) - static_cast<float>(*threshold);
+    const float v = (x[j] - shift(m)) - t;
     p[j] = v < 0 ? 0 : v;
   }
   return shift(m);
@@ -42,16 +60,16 @@ __device__ float project(const float* x, float* p, std::size_t n, float* sorted)
 // A block for each column.
 __global__ __launch_bounds__(kThreads,
                              kResident) void sparsemax_kernel(Many<const float> x, Many<float> p,
-                                                              std::size_t columns, std::size_t n,
-                                                              float* sorted) {
+                                                              std::size_t columns, std::size_t n) {
+  begin_kernel();
   const Quotient at = divide(blockIdx.x, columns);
-  project(x[at.by] + at.rest * n, p[at.by] + at.rest * n, n, sorted + blockIdx.x * n);
+  project(x[at.by] + at.rest * n, p[at.by] + at.rest * n, n);
 }
 
 void sparsemax_forward(Queue& q, const Batch<float>& b) {
   const std::size_t n = b.dim().rows(), columns = n ? b.dim().size() / n : 0;
   q.launch(Grid{static_cast<unsigned>(b.count * columns)}, sparsemax_kernel, q.ins(b, 0), q.outs(b),
-           columns, n, q.temporary(b.count * columns * n));
+           columns, n);
 }
 
 // Of the elements that are not zero, what is above their mean.
@@ -83,17 +101,17 @@ struct Support {
 };
 
 // A block for each batch element of each node; the gradient goes to the scratch.
-__global__ __launch_bounds__(kThreads, kResident) void loss_kernel(Many<const float> x,
-                                                                   Many<float> y, Many<float> aux,
-                                                                   const Support* supports,
-                                                                   std::size_t batch, std::size_t n,
-                                                                   float* sorted) {
+__global__ __launch_bounds__(kThreads,
+                             kResident) void loss_kernel(Many<const float> x, Many<float> y,
+                                                         Many<float> aux, const Support* supports,
+                                                         std::size_t batch, std::size_t n) {
+  begin_kernel();
   DYNET_SHARED(double, part, kThreads);
   const Quotient at = divide(blockIdx.x, batch);
   const float* const from = x[at.by] + at.rest * n;
   float* const p = aux[at.by] + at.rest * n;
   const Support support = supports[blockIdx.x];
-  const auto m = static_cast<double>(project(from, p, n, sorted + blockIdx.x * n));
+  const auto m = static_cast<double>(project(from, p, n));
   __syncthreads();
   double sum = 0;
   for (std::size_t j = threadIdx.x; j < n; j += blockDim.x)
@@ -121,8 +139,7 @@ void sparsemax_loss_forward(Queue& q, const Batch<float>& b) {
       supports[i * batch + e] = {q.send(list.data(), list.size()), list.size()};
     }
   q.launch(Grid{static_cast<unsigned>(b.count * batch)}, loss_kernel, q.ins(b, 0), q.outs(b),
-           q.auxs(b, (batch + 1) * n), q.on_device(supports), batch, n,
-           q.temporary(b.count * batch * n));
+           q.auxs(b, (batch + 1) * n), q.on_device(supports), batch, n);
 }
 
 void sparsemax_loss_backward(Queue& q, const GradientBatch<float>& b) {

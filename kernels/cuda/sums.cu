@@ -48,6 +48,7 @@ __device__ float sum_sorted(const float* const* parts, unsigned each, std::size_
 }
 
 __global__ void add_up_kernel(Pieces<Part> all) {
+  begin_kernel();
   const Part p = all.parts[all.part_of[blockIdx.x]];
   const std::size_t begin = (blockIdx.x - p.first_piece) * kPiece, total = p.n * p.count;
   const std::size_t end = total < begin + kPiece ? total : begin + kPiece;

@@ -86,6 +86,7 @@ __device__ void each_of_piece(const Part& p, F f) {
 }
 
 __global__ void square_kernel(Pieces all, double* squares) {
+  begin_kernel();
   double sum = 0;
   each_of_piece(all.parts[all.part_of[blockIdx.x]], [&](std::size_t, const float* g) {
     if (g) sum += static_cast<double>(*g) * *g;
@@ -95,6 +96,7 @@ __global__ void square_kernel(Pieces all, double* squares) {
 }
 
 __global__ void norm_kernel(Pieces all, const double* squares, Norm* norm) {
+  begin_kernel();
   double sum = 0, bad = INFINITY;
   for (unsigned k = threadIdx.x; k < all.count; k += blockDim.x) {
     sum += squares[k];
@@ -118,6 +120,7 @@ __device__ bool find_factor(const Factor& f, float* factor) {
 
 template <class Rule>
 __global__ void step_kernel(Pieces all, Factor f, TrainerConstants constants) {
+  begin_kernel();
   float factor;
   if (!find_factor(f, &factor)) return;
   const Part p = all.parts[all.part_of[blockIdx.x]];
@@ -132,6 +135,7 @@ __global__ void step_kernel(Pieces all, Factor f, TrainerConstants constants) {
 }
 
 __global__ void decay_kernel(Pieces all, Factor f) {
+  begin_kernel();
   float factor;
   if (!find_factor(f, &factor)) return;
   const Part p = all.parts[all.part_of[blockIdx.x]];
@@ -140,6 +144,7 @@ __global__ void decay_kernel(Pieces all, Factor f) {
 }
 
 __global__ void average_kernel(Pieces all, Factor f, float part) {
+  begin_kernel();
   float factor;
   if (!find_factor(f, &factor)) return;
   const Part p = all.parts[all.part_of[blockIdx.x]];
@@ -151,6 +156,7 @@ __global__ void average_kernel(Pieces all, Factor f, float part) {
 
 // See EGTrainer. A block has a row, or a parameter.
 __global__ void exponentiated_kernel(Pieces all, Factor f, TrainerConstants constants) {
+  begin_kernel();
   float factor;
   if (!find_factor(f, &factor)) return;
   const Part p = all.parts[all.part_of[blockIdx.x]];

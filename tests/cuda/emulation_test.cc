@@ -20,7 +20,9 @@ using namespace dynet;
 namespace {
 
 template <class... A>
-void nothing(A...) {}
+void nothing(A...) {
+  emulation::wait_for_kernel_before();
+}
 
 /// What a kernel or a product of its own does.
 template <class F>
@@ -60,6 +62,12 @@ TEST_CASE("the emulation takes no address of the host for one of the device", "[
     const float* const there[] = {q.temporary(4), nullptr};
     q.launch({1}, nothing<const float* const*>, q.send(there, 2));
   }));
+}
+
+TEST_CASE("the emulation wants kernels to wait for the one before", "[cuda]") {
+  const auto hasty = +[](int) {};
+  CHECK_THROWS_AS(on_device([&](cuda::Queue& q) { q.launch({1}, hasty, 1); }), std::logic_error);
+  CHECK_NOTHROW(on_device([&](cuda::Queue& q) { q.launch({1}, nothing<int>, 1); }));
 }
 
 TEST_CASE("the emulation has the limits of CUDA", "[cuda]") {

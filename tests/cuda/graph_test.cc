@@ -116,7 +116,8 @@ TEST_CASE("sums of products are made in one order on the device, in batches or n
       ComputationGraph g(batched);
       g.set_device(gpu());
       std::vector<Expression> all, w;
-      for (const Parameter& one : p) w.push_back(parameter(g, one));
+      // Not the parameters themselves: several products with those may be one.
+      for (const Parameter& one : p) w.push_back(2.0f * parameter(g, one));
       for (unsigned s = 0; s < 5; ++s) {
         Expression h = constant(g, {1}, 0.1f * static_cast<float>(s));
         for (unsigned t = 0; t < 4 + s % 2; ++t) {

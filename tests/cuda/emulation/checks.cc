@@ -108,11 +108,16 @@ void check_product(const cuda::Product& p, int number) {
               p.ldb >= std::max(1, p.turn_b ? p.n : p.k) && p.ldc >= p.m,
           "a leading dimension is less than the rows of its matrix");
   require(p.beta == 0 || p.beta == 1, "a product is stored or added");
+  const Memory& there = memory(number);
+  if (p.each_c) {
+    require(p.k > 0 && there.holds(p.each_a) && there.holds(p.each_b) && there.holds(p.each_c),
+            "a list of matrices is not on the device");
+    return;
+  }
   require(p.step_a >= 0 && p.step_b >= 0 && p.step_c >= 0, "a distance of matrices is negative");
   const bool apart = p.step_c >= static_cast<long long>(p.ldc) * (p.n - 1) + p.m;
   const bool in_turn = p.step_c >= p.m && p.step_c * (p.batch - 1) + p.m <= p.ldc;
   require(p.batch == 1 || apart || in_turn, "results of products lie upon each other");
-  const Memory& there = memory(number);
   require(there.holds(p.c) && (p.k == 0 || (there.holds(p.a) && there.holds(p.b))),
           "a matrix of a product is not on the device");
 }

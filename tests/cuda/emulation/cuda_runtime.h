@@ -28,6 +28,7 @@
   static const char name##_place = 0; \
   T* const name = static_cast<T*>(::dynet::emulation::shared(&name##_place, sizeof(T) * (n)))
 
+inline void cudaGridDependencySynchronize() { ::dynet::emulation::wait_for_kernel_before(); }
 inline void __syncthreads() { ::dynet::emulation::meet_block(); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { ::dynet::emulation::meet_warp(mask, 0, 0); }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
@@ -70,12 +71,17 @@ Matrix factor(const float* from, bool turned, int rows, int columns, int step,
 }
 
 void multiply_now(const Memory& memory, const Product& p) {
-  const float *const from_a = memory.ours(p.a), *const from_b = memory.ours(p.b);
-  float* const to = memory.ours(p.c);
+  const auto which = [&](auto* first, auto* const* each, long long step, int i) {
+    auto* const matrix = each ? memory.ours(each)[i] : first + i * step;
+    if (!memory.holds(matrix)) throw std::logic_error("a matrix of a product is not on the device");
+    return memory.ours(matrix);
+  };
   for (int i = 0; i < p.batch; ++i) {
-    const Matrix a = factor(from_a + i * p.step_a, p.turn_a, p.m, p.k, p.lda, p.precision);
-    const Matrix b = factor(from_b + i * p.step_b, p.turn_b, p.k, p.n, p.ldb, p.precision);
-    Eigen::Map<Matrix, 0, Eigen::OuterStride<>> c(to + i * p.step_c, p.m, p.n,
+    const float* const from_a = which(p.a, p.each_a, p.step_a, i);
+    const float* const from_b = which(p.b, p.each_b, p.step_b, i);
+    const Matrix a = factor(from_a, p.turn_a, p.m, p.k, p.lda, p.precision);
+    const Matrix b = factor(from_b, p.turn_b, p.k, p.n, p.ldb, p.precision);
+    Eigen::Map<Matrix, 0, Eigen::OuterStride<>> c(which(p.c, p.each_c, p.step_c, i), p.m, p.n,
                                                   Eigen::OuterStride<>(p.ldc));
     const Matrix product = a * b;
     if (p.beta == 0)
@@ -139,8 +145,11 @@ class Emulated final : public Driver {
     put([=, kept = Kept(arguments), device = device_](Memory&) mutable {
       emulation::open_memory(device);
       const std::vector<void*> pointers = kept.pointers();
-      emulation::run(grid.blocks, grid.threads, grid.shared,
-                     [&] { call(kernel, const_cast<void**>(pointers.data())); });
+      emulation::run(grid.blocks, grid.threads, grid.shared, [&] {
+        call(kernel, const_cast<void**>(pointers.data()));
+        if (!emulation::has_waited())
+          throw std::logic_error("a kernel has not waited for the one before");
+      });
     });
   }
   void multiply(const Product& p) override {

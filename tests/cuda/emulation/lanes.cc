@@ -28,6 +28,7 @@ struct Lane {
   fiber self, caller;
   unsigned mask = 0, from = 0;
   std::uint64_t value = 0;
+  bool waited = false;  // for the kernel before
 };
 
 struct Block {
@@ -89,6 +90,7 @@ void run_block(Block& b, const std::function<void()>& body, std::mt19937& random
   static thread_local boost::context::pooled_fixedsize_stack stacks(std::size_t{1} << 16);
   for (Lane& lane : b.lanes) {
     lane.state = State::ready;
+    lane.waited = false;
     lane.self = fiber(std::allocator_arg, stacks, [&b, &lane, &body](fiber&& caller) {
       lane.caller = std::move(caller);
       try {
@@ -127,6 +129,8 @@ void run_block(Block& b, const std::function<void()>& body, std::mt19937& random
 
 Thread& here() { return block->now->place; }
 void meet_block() { leave(State::at_block); }
+void wait_for_kernel_before() { block->now->waited = true; }
+bool has_waited() { return block->now->waited; }
 void pause() { leave(State::ready); }
 
 std::uint64_t meet_warp(unsigned mask, std::uint64_t value, unsigned from) {

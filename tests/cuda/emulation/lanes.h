@@ -18,6 +18,9 @@ struct Thread {
 
 /// Of the lane that runs now.
 Thread& here();
+/// Waits for the kernel before; whether it has.
+void wait_for_kernel_before();
+bool has_waited();
 /// Waits for all threads of the block.
 void meet_block();
 /// Waits for the lanes of the warp in `mask`, gives `value` and takes that of lane `from`.

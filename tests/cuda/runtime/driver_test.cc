@@ -183,10 +183,18 @@ TEST_CASE("a kernel gets its grid, its arguments and the shared memory that it n
   const auto d = make_driver(0);
   const Calls plain = calls_of([&] { launch(*d, 49152); });
   REQUIRE(plain.size() == 1);
-  CHECK_THAT(plain[0], Catch::StartsWith("launch 5 x 64 with 17, 49152 in "));
+  CHECK_THAT(plain[0], Catch::StartsWith("early launch 5 x 64 with 17, 49152 in "));
   const Calls more = calls_of([&] { launch(*d, 49153); });
   REQUIRE(more.size() == 2);
   CHECK(more[0] == "allow 49153");
+}
+
+TEST_CASE("kernels start early where they wait for the one before by themselves") {
+  const auto new_device = make_driver(0), old_device = make_driver(1);  // 9.0 and 8.0
+  const auto updates = make_driver(0, StreamKind::updates);
+  CHECK_THAT(calls_of([&] { launch(*new_device); })[0], Catch::StartsWith("early launch "));
+  CHECK_THAT(calls_of([&] { launch(*old_device); })[0], Catch::StartsWith("launch "));
+  CHECK_THAT(calls_of([&] { launch(*updates); })[0], Catch::StartsWith("launch "));
 }
 
 TEST_CASE("products are handed to cuBLAS as they are, in the precision that they have") {
@@ -219,6 +227,18 @@ TEST_CASE("products are handed to cuBLAS as they are, in the precision that they
   CHECK(second.type == CUBLAS_COMPUTE_32F_FAST_TF32);
   CHECK(third.type == CUBLAS_COMPUTE_32F_FAST_16BF);
   CHECK(rt().handles.size() == 1);
+
+  const float *const as[] = {a, b}, *const bs[] = {b, a};
+  float* const cs[] = {c, c + 32};
+  p.each_a = as;
+  p.each_b = bs;
+  p.each_c = cs;
+  d->multiply(p);
+  const fake::Gemm& listed = rt().gemms.back();
+  CHECK((listed.a == as && listed.b == bs && listed.c == cs && listed.batch == 2));
+  CHECK((listed.m == 3 && listed.n == 4 && listed.k == 5));
+  CHECK((listed.lda == 6 && listed.ldb == 7 && listed.ldc == 8 && listed.step_a == -1));
+  CHECK((!listed.turn_a && listed.turn_b && listed.alpha == 1 && listed.beta == 0));
 }
 
 TEST_CASE("a product of nothing is zero, or adds nothing") {

@@ -108,7 +108,9 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device) {
   *value = which == cudaDevAttrComputeMode              ? (device == 1 ? 2 : 0)
-           : which == cudaDevAttrComputeCapabilityMajor ? (device == 4 ? 7 : 9)
+           : which == cudaDevAttrComputeCapabilityMajor ? (device == 4   ? 7
+                                                           : device == 2 ? 8
+                                                                         : 9)
                                                         : 0;
   return call("cudaDeviceGetAttribute");
 }
@@ -222,11 +224,13 @@ cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int value) {
   note("allow " + std::to_string(value));
   return call("cudaFuncSetAttribute");
 }
-cudaError_t cudaLaunchKernel(const void*, dim3 grid, dim3 block, void** arguments,
-                             std::size_t shared, cudaStream_t stream) {
-  note("launch " + std::to_string(grid.x) + " x " + std::to_string(block.x) + " with " +
-       std::to_string(*static_cast<int*>(arguments[0])) + ", " + std::to_string(shared) + " in " +
-       name(stream));
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void*, void** arguments) {
+  const bool early = c->numAttrs == 1 &&
+                     c->attrs->id == cudaLaunchAttributeProgrammaticStreamSerialization &&
+                     c->attrs->val.programmaticStreamSerializationAllowed == 1;
+  note(std::string(early ? "early " : "") + "launch " + std::to_string(c->gridDim.x) + " x " +
+       std::to_string(c->blockDim.x) + " with " + std::to_string(*static_cast<int*>(arguments[0])) +
+       ", " + std::to_string(c->dynamicSmemBytes) + " in " + name(c->stream));
   return call("cudaLaunchKernel");
 }
 
@@ -270,6 +274,15 @@ const dynet::cuda::Cublas& dynet::cuda::cublas() {
         return fake::multiply(h,
                               {ta == CUBLAS_OP_T, tb == CUBLAS_OP_T, m, n, k, lda, ldb, ldc, batch,
                                step_a, step_b, step_c, a, b, c, 0, 0, type},
+                              alpha, beta);
+      },
+      [](cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
+         const void* alpha, const void* const a[], cudaDataType, int lda, const void* const b[],
+         cudaDataType, int ldb, const void* beta, void* const c[], cudaDataType, int ldc, int batch,
+         cublasComputeType_t type, cublasGemmAlgo_t) {
+        return fake::multiply(h,
+                              {ta == CUBLAS_OP_T, tb == CUBLAS_OP_T, m, n, k, lda, ldb, ldc, batch,
+                               -1, -1, -1, a, b, const_cast<void**>(c), 0, 0, type},
                               alpha, beta);
       }};
   return functions;

@@ -16,7 +16,7 @@ namespace dynet::fake {
 struct Gemm {
   bool turn_a, turn_b;
   int m, n, k, lda, ldb, ldc, batch;
-  long long step_a, step_b, step_c;
+  long long step_a, step_b, step_c;  ///< -1: matrices are where lists say, which follow
   const void *a, *b;
   void* c;
   float alpha, beta;

@@ -1,0 +1,333 @@
+// Several operations as one kernel, several products as one: values and gradients are the
+// processor's, and the number of kernels is what it should be.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/cuda/device.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+Device* gpu() { return get_device_manager()->get_global_device("GPU:0"); }
+
+constexpr unsigned kHidden = 6;
+
+struct Model {
+  explicit Model(ParameterCollection& pc)
+      : words(pc.add_lookup_parameters(11, {kHidden})),
+        leaf(pc.add_parameters({3 * kHidden, kHidden})),
+        leaf_bias(pc.add_parameters({3 * kHidden})),
+        left(pc.add_parameters({5 * kHidden, kHidden})),
+        right(pc.add_parameters({5 * kHidden, kHidden})),
+        bias(pc.add_parameters({5 * kHidden})) {
+    for (auto& d : directions)
+      d = {pc.add_parameters({4 * kHidden, kHidden}), pc.add_parameters({4 * kHidden, kHidden}),
+           pc.add_parameters({4 * kHidden})};
+  }
+
+  struct Direction {
+    Parameter wx, wh, b;
+  };
+  LookupParameter words;
+  Parameter leaf, leaf_bias, left, right, bias;
+  Direction directions[2];
+};
+
+/// Sequences of LSTM cells in a graph, and trees of them.
+class Net {
+ public:
+  Net(ComputationGraph& g, const Model& m)
+      : g_(g),
+        words_(m.words),
+        leaf_(parameter(g, m.leaf)),
+        leaf_bias_(parameter(g, m.leaf_bias)),
+        left_(parameter(g, m.left)),
+        right_(parameter(g, m.right)),
+        bias_(parameter(g, m.bias)) {
+    for (unsigned d = 0; d < 2; ++d)
+      directions_[d] = {parameter(g, m.directions[d].wx), parameter(g, m.directions[d].wh),
+                        parameter(g, m.directions[d].b)};
+  }
+
+  struct State {
+    Expression h, c;
+  };
+  Expression word(unsigned t, unsigned batch = 1) const {
+    if (batch == 1) return lookup(g_, words_, t % 11);
+    std::vector<unsigned> all;
+    for (unsigned i = 0; i < batch; ++i) all.push_back((t + 3 * i) % 11);
+    return lookup(g_, words_, all);
+  }
+  /// The states of all steps.
+  std::vector<State> sequence(unsigned length, unsigned batch = 1, bool backwards = false) const {
+    const Direction& d = directions_[backwards];
+    std::vector<State> all;
+    State s{zeros(g_, Dim({kHidden}, batch)), zeros(g_, Dim({kHidden}, batch))};
+    for (unsigned t = 0; t < length; ++t) {
+      const unsigned at = backwards ? length - 1 - t : t;
+      const Expression gates = vanilla_lstm_gates(word(at, batch), s.h, d.wx, d.wh, d.b);
+      s.c = vanilla_lstm_c(s.c, gates);
+      s.h = vanilla_lstm_h(s.c, gates);
+      all.push_back(s);
+    }
+    return all;
+  }
+  Expression leaf() const { return leaf_; }
+  State word_leaf(unsigned t) const {
+    return cell({}, tree_lstm_gates(affine_transform({leaf_bias_, leaf_, word(t)}), 0));
+  }
+  State parent(const State& l, const State& r) const {
+    return cell({l.c, r.c}, tree_lstm_gates(affine_transform({bias_, left_, l.h, right_, r.h}), 2));
+  }
+  /// A tree whose right branches are shorter now and then.
+  State tree(unsigned depth, unsigned& next) const {
+    if (depth == 0) return word_leaf(next++);
+    const State l = tree(depth - 1, next);
+    return parent(l, tree(depth > 1 && next % 3 == 1 ? depth - 2 : depth - 1, next));
+  }
+  State complete_tree(unsigned depth) const {
+    if (depth == 0) return word_leaf(0);
+    return parent(complete_tree(depth - 1), complete_tree(depth - 1));
+  }
+
+ private:
+  struct Direction {
+    Expression wx, wh, b;
+  };
+  static State cell(const std::vector<Expression>& cells, const Expression& gates) {
+    const Expression c = tree_lstm_c(cells, gates);
+    return {tree_lstm_h(c, gates), c};
+  }
+
+  ComputationGraph& g_;
+  LookupParameter words_;
+
+  Expression leaf_, leaf_bias_, left_, right_, bias_;
+  Direction directions_[2];
+};
+
+using Outs = std::vector<Expression>;
+using Make = std::function<Outs(const Net&)>;
+
+struct Case {
+  std::string name;
+  Make make;
+};
+
+Outs hidden(const std::vector<Net::State>& states) {
+  Outs all;
+  for (const auto& s : states) all.push_back(s.h);
+  return all;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  all.push_back({"one sequence", [](const Net& n) { return hidden(n.sequence(5)); }});
+  all.push_back({"sequences of several lengths", [](const Net& n) {
+                   Outs outs;
+                   for (const unsigned length : {4u, 7u, 1u, 7u, 3u})
+                     for (const Expression& h : hidden(n.sequence(length))) outs.push_back(h);
+                   return outs;
+                 }});
+  all.push_back({"only the last cell is used", [](const Net& n) {
+                   Outs outs;
+                   for (const unsigned length : {4u, 6u})
+                     outs.push_back(n.sequence(length).back().c);
+                   return outs;
+                 }});
+  all.push_back({"batches of samples", [](const Net& n) {
+                   Outs outs = hidden(n.sequence(4, 3));
+                   outs.push_back(n.sequence(2, 3).back().h);
+                   return outs;
+                 }});
+  all.push_back({"two directions", [](const Net& n) {
+                   Outs outs;
+                   for (const unsigned length : {5u, 3u, 5u}) {
+                     const Outs f = hidden(n.sequence(length)),
+                                b = hidden(n.sequence(length, 1, true));
+                     for (unsigned t = 0; t < length; ++t)
+                       outs.push_back(concatenate({f[t], b[length - 1 - t]}));
+                   }
+                   return outs;
+                 }});
+  all.push_back({"trees", [](const Net& n) {
+                   Outs outs;
+                   unsigned next = 0;
+                   for (const unsigned depth : {3u, 1u, 4u}) outs.push_back(n.tree(depth, next).h);
+                   return outs;
+                 }});
+  all.push_back({"cells are used elsewhere, too", [](const Net& n) {
+                   Outs outs;
+                   for (const unsigned length : {3u, 5u})
+                     for (const auto& s : n.sequence(length)) outs.push_back(cmult(s.h, s.c));
+                   return outs;
+                 }});
+  all.push_back({"one product needs another", [](const Net& n) {
+                   const Expression w = n.leaf();
+                   const Expression u = pick_range(w, 0, kHidden),
+                                    v = pick_range(w, 6, 2 * kHidden);
+                   Expression x = n.word(1), y = n.word(2);
+                   for (int k = 0; k < 3; ++k) x = v * (u * x), y = v * (u * y);
+                   return Outs{x, y};
+                 }});
+  return all;
+}
+
+/// Values and gradients, of parameters and of what is put out.
+std::vector<Floats> run(const Make& make, Device* device, bool full, bool batched) {
+  ParameterCollection pc;
+  pc.set_seed(3);
+  const Model m(pc);
+  ComputationGraph g(batched);
+  if (device) g.set_device(device);
+  const Outs outs = make(Net(g, m));
+  Outs squares;
+  for (const Expression& e : outs) squares.push_back(squared_norm(e));
+  g.backward(sum_batches(sum(squares)), full);
+  std::vector<Floats> all;
+  for (const Expression& e : outs) all.push_back(as_vector(e.value()));
+  for (const Parameter& p : pc.parameters_list()) all.push_back(as_vector(p.gradients()));
+  for (const Expression& e : outs) all.push_back(as_vector(e.gradient()));
+  return all;
+}
+
+void check_equal(const std::vector<Floats>& host, const std::vector<Floats>& device) {
+  REQUIRE(host.size() == device.size());
+  for (std::size_t k = 0; k < host.size(); ++k) {
+    REQUIRE(host[k].size() == device[k].size());
+    for (std::size_t i = 0; i < host[k].size(); ++i) {
+      CAPTURE(k, i);
+      CHECK(device[k][i] == Approx(host[k][i]).epsilon(2e-5).margin(2e-6));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("operations that run as one kernel compute what each of them does", "[cuda]") {
+  for (const Case& c : cases())
+    for (const bool batched : {false, true})
+      for (const bool full : {false, true}) {
+        CAPTURE(c.name, batched, full);
+        check_equal(run(c.make, nullptr, full, batched), run(c.make, gpu(), full, batched));
+      }
+}
+
+TEST_CASE("the kernels of a step do not meet in memory that is used again", "[cuda]") {
+  ParameterCollection pc;
+  const Model m(pc);
+  std::vector<Floats> last[2];
+  for (const bool device : {false, true}) {
+    ComputationGraph g;
+    if (device) g.set_device(gpu());
+    g.set_inference(true);
+    const Net n(g, m);  // with so many values that memory is used again
+    for (const auto& s : {n.sequence(60, 1500).back(), n.sequence(50, 1500, true).back()})
+      for (const Expression& e : {s.h, s.c}) last[device].push_back(as_vector(e.value()));
+  }
+  check_equal(last[false], last[true]);
+}
+
+#ifndef DYNET_TEST_GPU
+namespace {
+
+/// Kernels and products, of a forward pass and of a backward pass.
+using Counts = std::vector<std::size_t>;
+
+Counts count(const Make& make) {
+  ParameterCollection pc;
+  const Model m(pc);
+  ComputationGraph g;
+  g.set_device(gpu());
+  const Expression loss = sum_elems(concatenate(make(Net(g, m))));
+  const auto& now = emulation::counts();
+  const std::size_t k0 = now.launches, p0 = now.products;
+  g.incremental_forward(loss);
+  const std::size_t k1 = now.launches, p1 = now.products;
+  g.backward(loss);
+  return {k1 - k0, p1 - p0, now.launches - k1, now.products - p1};
+}
+
+/// What the larger of two graphs takes beyond the smaller one.
+Counts more(const Make& large, const Make& small) {
+  Counts all = count(large);
+  const Counts less = count(small);
+  for (std::size_t k = 0; k < all.size(); ++k) all[k] -= less[k];
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a step takes a kernel and a product each way", "[cuda]") {
+  const auto sequences = [](unsigned count, unsigned length, bool both) {
+    return [=](const Net& n) {
+      Outs outs;
+      for (unsigned i = 0; i < count; ++i) {
+        outs.push_back(n.sequence(length).back().h);
+        if (both) outs.push_back(n.sequence(length, 1, true).back().h);
+      }
+      return outs;
+    };
+  };
+  CHECK(more(sequences(1, 9, false), sequences(1, 8, false)) == Counts{1, 1, 1, 1});
+  CHECK(more(sequences(5, 9, false), sequences(5, 8, false)) == Counts{1, 1, 1, 1});
+  // States of two directions lie by turns: they are gathered, and their gradients spread.
+  CHECK(more(sequences(5, 9, true), sequences(5, 8, true)) == Counts{2, 1, 2, 1});
+
+  const auto complete = [](unsigned depth) {
+    return [=](const Net& n) { return Outs{n.complete_tree(depth).h}; };
+  };
+  CHECK(more(complete(3), complete(2)) == Counts{2, 1, 2, 1});
+}
+
+TEST_CASE("gradients of many operands of one shape take a kernel", "[cuda]") {
+  using Combine = std::function<Expression(const Outs&)>;
+  const auto of = [](const Combine& combine, unsigned operands) {
+    return [=](const Net& n) {
+      Outs outs;
+      for (unsigned t = 0; t < operands; ++t) outs.push_back(tanh(n.word(t)));
+      return Outs{combine(outs)};
+    };
+  };
+  for (const Combine& combine : {Combine([](const Outs& e) { return concatenate(e); }),
+                                 Combine([](const Outs& e) { return max(e); }),
+                                 Combine([](const Outs& e) { return min(e[0], max(e)); }),
+                                 Combine([](const Outs& e) { return logsumexp(e); }),
+                                 Combine([](const Outs& e) { return sum(e); })})
+    CHECK(more(of(combine, 9), of(combine, 5)) == Counts{0, 0, 0, 0});
+}
+
+TEST_CASE("with little memory on the device gradients share it, and are the same", "[cuda]") {
+  ParameterCollection pc;
+  const Model m(pc);
+  std::vector<Floats> gradients[2];
+  std::size_t bytes[2] = {};
+  for (const bool little : {false, true}) {
+    release_graph_memory();
+    ComputationGraph g;
+    g.set_device(gpu());
+    const Net n(g, m);
+    const Net::State there = n.sequence(20, 400).back(), back = n.sequence(20, 400, true).back();
+    Expression y = concatenate(std::vector<Expression>(10, cmult(there.h, back.h)));
+    for (int k = 0; k < 100; ++k) y = tanh(y);
+    const Expression loss = sum_batches(sum_elems(y));
+    g.incremental_forward(loss);
+    const test::SmallDevice small(little ? emulation::used() + bytes[false] * 3 / 4
+                                         : emulation::limit());
+    g.backward(loss);
+    bytes[little] = g.statistics().gradient_bytes;
+    for (const Parameter& p : pc.parameters_list())
+      gradients[little].push_back(as_vector(p.gradients()));
+    pc.reset_gradient();
+  }
+  CHECK(bytes[true] < bytes[false] * 3 / 4);
+  check_equal(gradients[false], gradients[true]);
+}
+#endif
