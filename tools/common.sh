@@ -28,6 +28,7 @@ test_packages=("${build_packages[@]}" catch2 libboost-context-dev libcli11-dev b
 use_ccache() {
   if command -v ccache > /dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    export CCACHE_SLOPPINESS=pch_defines,time_macros  # else nothing with a precompiled header is kept
   fi
 }
 
