@@ -36,11 +36,10 @@ class PeepholeLSTMBuilder : public RNNBuilder {
   /// `diagonal`: Vi and Vo are vectors, multiplied element by element.
   PeepholeLSTMBuilder(const Settings& s, ParameterCollection& model, const char* name,
                       bool diagonal, bool deep);
-  unsigned parameters_per_layer() const override { return 11; }
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
 
  private:
-  Expression gate(unsigned layer, unsigned first, const Expression& x, const LayerState& state,
+  Expression gate(unsigned layer, unsigned gate, const Expression& x, const LayerState& state,
                   const Expression* c, SourceLocation at) const;
 
   bool diagonal_ = false;
@@ -54,7 +53,7 @@ class CoupledLSTMBuilder : public PeepholeLSTMBuilder {
                      ParameterCollection& model)
       : CoupledLSTMBuilder(model, {layers, input_dim, hidden_dim}) {}
   CoupledLSTMBuilder(ParameterCollection& model, const Settings& s)
-      : PeepholeLSTMBuilder(s, model, "coupled-lstm-builder", false, false) {}
+      : PeepholeLSTMBuilder(s, model, "lstm-builder", false, false) {}
 };
 
 /// With vectors Vi and Vo.

@@ -41,12 +41,12 @@ struct BinaryLogLoss {
   template <class V>
   static V clamped(V x) {
     using T = LaneOf<V>;
-    return x < T(kLeastChance) ? (x < T(0) ? x : all<V>(T(kLeastChance))) : x;
+    return x < T(kLeastChance) ? (x < T(0) ? x : V{} + T(kLeastChance)) : x;
   }
   template <class V>
   static V log_of_clamped_rest(V x) {
     using T = LaneOf<V>;
-    return x == T(1) ? all<V>(T(kLogOfLeastChance)) : log_of_rest(x);
+    return x == T(1) ? V{} + T(kLogOfLeastChance) : log_of_rest(x);
   }
   template <class V>
   static V term(V x, V y) {
@@ -74,7 +74,7 @@ struct BinaryLogLoss {
   template <class V>
   static V slope_x(V x, V y) {
     using T = LaneOf<V>;
-    const V least = clamped(x), rest = x == T(1) ? all<V>(T(kLeastRest)) : T(1) - x;
+    const V least = clamped(x), rest = x == T(1) ? V{} + T(kLeastRest) : T(1) - x;
     const V slope = y == T(0) ? T(1) / rest : y == T(1) ? T(-1) / least : (x - y) / least / rest;
     return x == y ? V{} : slope;
   }

@@ -70,7 +70,6 @@ V huber(V x, LaneOf<V> a) {
 }
 template <class V>
 V huber_slope(V x, LaneOf<V> a) {
-  using T = LaneOf<V>;
   return absolute(x) < a ? x : a * sign(x);
 }
 
