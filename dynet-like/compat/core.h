@@ -32,6 +32,14 @@ namespace dynet {
 void save_dynet_model(const std::string& filename, const ParameterCollection* model);
 void load_dynet_model(const std::string& filename, ParameterCollection* model);
 
+/// The name of ParameterCollection before DyNet 2.0.
+class Model : public ParameterCollection {
+ public:
+  using ParameterCollection::ParameterCollection;
+  Model() = default;
+  Model(const ParameterCollection& same) : ParameterCollection(same) {}  // NOLINT: implicit
+};
+
 /// Where Expression and the operations were before DyNet 2.0.
 namespace expr = ::dynet;
 

@@ -311,14 +311,6 @@ class ParameterCollection {
   mutable std::shared_ptr<ParameterCollectionStorage> storage_;  // null: not asked for yet
 };
 
-/// The name of ParameterCollection before DyNet 2.0.
-class Model : public ParameterCollection {
- public:
-  using ParameterCollection::ParameterCollection;
-  Model() = default;
-  Model(const ParameterCollection& same) : ParameterCollection(same) {}  // NOLINT: implicit
-};
-
 /// Drops the gradients of all parameters below `root`, frozen ones included.
 void forget_gradients(ParameterBank& bank, const CollectionNode& root);
 

@@ -1,5 +1,7 @@
 #include "dynet-like/shape/dim.h"
 
+#include <cctype>
+#include <istream>
 #include <limits>
 #include <ostream>
 
