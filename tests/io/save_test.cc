@@ -121,6 +121,22 @@ TEST_CASE("parameters are found by name, whatever their order and place") {
   CHECK(as_vector(other.values()) == std::vector<float>{1, 1});
 }
 
+TEST_CASE("a table must have as many rows as in the file") {
+  const TemporaryFolder folder;
+  ParameterCollection saved;
+  saved.add_lookup_parameters(6, {2}, "E");
+  save(folder / "m", saved);
+  for (const unsigned rows : {5u, 7u}) {
+    CAPTURE(rows);
+    ParameterCollection pc;
+    pc.add_lookup_parameters(rows, {2}, "E");
+    CHECK(message_of<FileError>([&] { load(folder / "m", pc); }) ==
+          "cannot load " + (folder / "m") +
+              ": it does not fit: /E is a table of 6 rows {2} in the file and a table of " +
+              std::to_string(rows) + " rows {2} here");
+  }
+}
+
 TEST_CASE("all that does not fit is told at once and nothing changes") {
   const TemporaryFolder folder;
   Model one(1);

@@ -1,0 +1,228 @@
+// Nodes that differ in an attribute which a kernel reads once for all of a batch do not run
+// together.
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+using Make = std::function<Expression(const Expression&)>;
+
+// Values, and gradients of the operands, of all operations on several operands in one graph.
+std::vector<Floats> run(const std::vector<Make>& operations, const Dim& d, bool batched) {
+  ParameterCollection pc;
+  pc.set_seed(4);
+  std::vector<Parameter> operands;
+  for (int k = 0; k < 3; ++k) operands.push_back(pc.add_parameters(d, ParameterInitUniform(1.0f)));
+  ComputationGraph g(batched);
+  std::vector<Expression> outs, sums;
+  for (const Parameter& p : operands) {
+    const Expression x = parameter(g, p);
+    for (const Make& make : operations) {
+      outs.push_back(make(x));
+      sums.push_back(sum_batches(squared_norm(outs.back())) * static_cast<float>(outs.size()));
+    }
+  }
+  g.backward(sum(sums));
+  std::vector<Floats> all;
+  for (const Expression& e : outs) all.push_back(as_vector(e.value()));
+  for (const Parameter& p : operands) all.push_back(as_vector(p.gradients()));
+  return all;
+}
+
+void check_apart(const std::vector<Make>& operations, const Dim& d = {4, 4}) {
+  const auto together = run(operations, d, true), alone = run(operations, d, false);
+  for (std::size_t k = 0; k < alone.size(); ++k) {
+    CAPTURE(k);
+    REQUIRE(together[k].size() == alone[k].size());
+    for (std::size_t i = 0; i < alone[k].size(); ++i)
+      CHECK(together[k][i] == Approx(alone[k][i]).epsilon(1e-5).margin(1e-6));
+  }
+}
+
+using E = const Expression&;
+
+}  // namespace
+
+TEST_CASE("selection: batches are of one kind") {
+  check_apart({[](E x) { return pick(x, 1, 0); }, [](E x) { return pick(x, 1, 1); }});
+  check_apart({[](E x) { return pick_range(x, 1, 3, 0); },
+               [](E x) { return transpose(pick_range(x, 1, 3, 1)); }});
+  check_apart({[](E x) {
+                 return select_rows(x, {1, 3});
+               },
+               [](E x) {
+                 return select_rows(x, {0, 3});
+               },
+               [](E x) {
+                 return transpose(select_cols(x, {1, 3}));
+               }});
+  check_apart({[](E x) {
+                 return strided_select(x, {2, 1});
+               },
+               [](E x) {
+                 return strided_select(x, {2, 1}, {1, 0});
+               },
+               [](E x) {
+                 return transpose(strided_select(x, {1, 2}));
+               }});
+  check_apart({[](E x) { return transpose(x, {1, 0}); }, [](E x) { return transpose(x, {0, 1}); }});
+  check_apart({[](E x) {
+                 return transpose(x, {0, 2, 1});
+               },
+               [](E x) {
+                 return transpose(x, {2, 1, 0});
+               },
+               [](E x) {
+                 return transpose(x, {1, 2, 0});
+               }},
+              {3, 3, 3});
+  check_apart({[](E x) {
+                 return concatenate({x, x}, 0);
+               },
+               [](E x) {
+                 return transpose(concatenate({x, x}, 1));
+               }});
+}
+
+TEST_CASE("reductions: batches are of one kind") {
+  check_apart({[](E x) { return sum_dim(x, {0}); }, [](E x) { return sum_dim(x, {1}); },
+               [](E x) { return mean_dim(x, {0}); }, [](E x) { return mean_dim(x, {1}); }});
+  check_apart({[](E x) { return moment_elems(x, 2); }, [](E x) { return moment_elems(x, 3); }});
+  check_apart({[](E x) { return moment_dim(x, {0}, 2); }, [](E x) { return moment_dim(x, {0}, 3); },
+               [](E x) { return moment_dim(x, {1}, 2); }});
+  check_apart({[](E x) { return std_dim(x, {0}); }, [](E x) { return std_dim(x, {1}); }});
+  check_apart({[](E x) { return max_dim(x, 0); }, [](E x) { return max_dim(x, 1); },
+               [](E x) { return min_dim(x, 0); }, [](E x) { return min_dim(x, 1); }});
+  check_apart({[](E x) { return cumsum(x, 0); }, [](E x) { return cumsum(x, 1); }});
+}
+
+TEST_CASE("elementwise: batches are of one kind") {
+  check_apart({[](E x) { return x * 2.0f; }, [](E x) { return x * 3.0f; }});
+  check_apart({[](E x) { return x + 2.0f; }, [](E x) { return x + 3.0f; }});
+  check_apart({[](E x) { return 2.0f - x; }, [](E x) { return 3.0f - x; }});
+  check_apart({[](E x) { return elu(x, 0.5f); }, [](E x) { return elu(x, 2.0f); }});
+  check_apart({[](E x) { return silu(x, 0.5f); }, [](E x) { return silu(x, 2.0f); }});
+  check_apart({[](E x) { return round(x, zero_gradient); },
+               [](E x) { return round(x, straight_through_gradient); }});
+}
+
+TEST_CASE("broadcast: batches are of one kind") {
+  check_apart({[](E x) { return sum({x, x}); }, [](E x) { return average({x, x}); }});
+}
+
+TEST_CASE("flow: batches are of one kind") {
+  check_apart(
+      {[](E x) { return scale_gradient(x, 2.0f); }, [](E x) { return scale_gradient(x, 3.0f); }});
+  check_apart({[](E x) { return argmax(x, zero_gradient, 0); },
+               [](E x) { return argmax(x, straight_through_gradient, 0); },
+               [](E x) { return argmax(x, straight_through_gradient, 1); }});
+}
+
+TEST_CASE("softmax: batches are of one kind") {
+  check_apart({[](E x) { return softmax(x, 0); }, [](E x) { return softmax(x, 1); }});
+  check_apart({[](E x) { return logsumexp_dim(x, 0); }, [](E x) { return logsumexp_dim(x, 1); }});
+}
+
+TEST_CASE("losses: batches are of one kind") {
+  check_apart({[](E x) { return huber_distance(x, 3.0f * x, 0.2f); },
+               [](E x) { return huber_distance(x, 3.0f * x, 2.0f); }});
+  check_apart({[](E x) { return hinge(x, 1, 0.3f); }, [](E x) { return hinge(x, 1, 3.0f); }}, {4});
+  check_apart({[](E x) {
+                 return hinge_dim(x, {1, 2, 0, 1}, 0);
+               },
+               [](E x) {
+                 return hinge_dim(x, {1, 2, 0, 1}, 1);
+               },
+               [](E x) {
+                 return hinge_dim(x, {1, 2, 0, 1}, 1, 5.0f);
+               }});
+}
+
+TEST_CASE("convolution: batches are of one kind") {
+  const auto filter = [](E x) { return reshape(pick_range(reshape(x, {36}), 0, 4), {2, 2, 1, 1}); };
+  const auto image = [](E x) { return reshape(x, {6, 6, 1}); };
+  check_apart({[=](E x) {
+                 return conv2d(image(x), filter(x), {2, 1});
+               },
+               [=](E x) {
+                 return transpose(conv2d(image(x), filter(x), {1, 2}), {1, 0, 2});
+               },
+               [=](E x) {
+                 return conv2d(image(x), filter(x), {2, 1}, true);
+               }},
+              {6, 6});
+  check_apart({[=](E x) {
+                 return maxpooling2d(image(x), {2, 2}, {2, 2});
+               },
+               [=](E x) {
+                 return maxpooling2d(image(x), {1, 1}, {2, 2});
+               },
+               [=](E x) {
+                 return maxpooling2d(image(x), {1, 2}, {2, 2});
+               }},
+              {6, 6});
+  check_apart({[](E x) { return kmax_pooling(x, 2, 0); }, [](E x) { return kmax_pooling(x, 2, 1); },
+               [](E x) { return kmax_pooling(x, 3, 1); }});
+}
+
+TEST_CASE("recurrent: batches are of one kind") {
+  const auto gates = [](E x, float bias) { return tree_lstm_gates(reshape(x, {16}), 1, bias); };
+  check_apart({[=](E x) { return gates(x, 0.0f); }, [=](E x) { return gates(x, 1.0f); }});
+  check_apart(
+      {[](E x) { return tree_lstm_gates(x, 1); }, [](E x) { return tree_lstm_gates(x, 2); }}, {20});
+}
+
+TEST_CASE("inputs: batches are of one kind") {
+  std::vector<Floats> updated[2];
+  for (const bool batched : {false, true}) {
+    ParameterCollection pc;
+    pc.set_seed(5);
+    std::vector<LookupParameter> tables;
+    for (int k = 0; k < 3; ++k) tables.push_back(pc.add_lookup_parameters(4, {3}));
+    ComputationGraph g(batched);
+    std::vector<Expression> sums;
+    for (unsigned row = 0; row < 3; ++row)
+      for (const LookupParameter& t : tables)
+        sums.push_back(squared_norm(lookup(g, t, row)) * static_cast<float>(sums.size() + 1));
+    g.backward(sum(sums));
+    SimpleSGDTrainer(pc, 0.1f).update();
+    for (const LookupParameter& t : tables)
+      for (const Tensor& row : t.values()) updated[batched].push_back(as_vector(row));
+  }
+  CHECK(updated[0] == updated[1]);
+}
+
+TEST_CASE("noise: batches are of one kind") {
+  ComputationGraph g;
+  const Expression ones = input(g, {1000}, Floats(1000, 1.0f));
+  std::vector<Expression> few, many, all;
+  for (int k = 0; k < 3; ++k) {
+    few.push_back(dropout(ones, 0.2f));
+    many.push_back(dropout(ones, 0.8f));
+  }
+  const auto small = noise(ones, 0.01f), large = noise(ones, 10.0f);
+  const auto near = random_uniform(g, {1000}, 0, 1), far = random_uniform(g, {1000}, 10, 11);
+  const auto whole = dropout_batch(ones, 0.5f), scaled = dropout_batch(ones, 0.75f);
+  g.forward(sum(
+      {few[0], few[1], few[2], many[0], many[1], many[2], small, large, near, far, whole, scaled}));
+  const auto within = [](E e, float low, float high) {
+    for (const float v : as_vector(e.value())) CHECK((v == 0 || (v >= low && v <= high)));
+  };
+  for (E e : few) within(e, 1.249f, 1.251f);
+  for (E e : many) within(e, 4.999f, 5.001f);
+  within(small, 0.9f, 1.1f);
+  const Floats wide = as_vector(large.value());
+  CHECK(*std::max_element(wide.begin(), wide.end()) > 10);
+  within(near, 0, 1);
+  within(far, 10, 11);
+  within(whole, 1.999f, 2.001f);
+  within(scaled, 3.999f, 4.001f);
+}
