@@ -17,17 +17,17 @@ unsigned bias_of(unsigned gate) { return gate + (gate == kContent ? kV : kBias);
 }  // namespace
 
 PeepholeLSTMBuilder::PeepholeLSTMBuilder(const Settings& s, ParameterCollection& model,
-                                         const char* name, bool diagonal, bool deep)
+                                         const char* name, bool blind, bool deep)
     : RNNBuilder(2, s.layers, s.input_dim, s.hidden_dim,
                  nn_detail::add_collection(model, name, s.layers, s.input_dim, s.hidden_dim), deep),
-      diagonal_(diagonal) {
+      blind_(blind) {
   const unsigned h = s.hidden_dim;
   for (unsigned l = 0; l < s.layers; ++l) {
     params.emplace_back();
     for (const unsigned gate : {kInput, kOutput, kContent}) {
       add({h, layer_input_dim(l)});
       add({h, h});
-      if (gate != kContent) add({h, diagonal ? 1 : h});
+      if (gate != kContent) add({h, blind ? 1 : h});
       add({h}, 0.0f);
     }
   }
@@ -42,9 +42,8 @@ Expression PeepholeLSTMBuilder::gate(unsigned layer, unsigned gate, const Expres
     terms.insert(terms.end(), {node(layer, gate + k), v});
   };
   if (!state.zero) add(kU, state.h);
-  if (c && !diagonal_) add(kV, *c);
-  const Expression y = affine_transform(terms, at);
-  return c && diagonal_ ? sum({y, cmult(node(layer, gate + kV), *c, at)}, at) : y;
+  if (c && !blind_) add(kV, *c);
+  return affine_transform(terms, at);
 }
 
 void PeepholeLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& state,

@@ -29,7 +29,7 @@ unsigned layers_with(float forget_bias, unsigned layers) {
 
 Expression normalize(const Expression& v, const Expression& gain, const Expression& bias,
                      SourceLocation at) {
-  return layer_norm(v, gain, bias, 1e-5f, at);
+  return layer_norm(v, gain, bias, 0.0f, at);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace dynet {
 ///   g = tanh(Wx x_t + Wh h_{t-1} + b)
 ///   c_t = i g + f c_{t-1},  h_t = o tanh(c_t)
 /// With `ln_lstm` (Ba, Kiros, Hinton 2016) the two products and, for h_t, the cell are normalized
-/// first, each with a gain and a bias of its own: LN(v) = gain (v - mean(v)) / sqrt(var(v) + 1e-5)
+/// first, each with a gain and a bias of its own: LN(v) = gain (v - mean(v)) / sqrt(var(v))
 /// + bias. x {input_dim} or a batch of them; outputs {hidden_dim} with the batch of x.
 class VanillaLSTMBuilder : public RNNBuilder {
  public:

@@ -108,12 +108,13 @@ ParameterStorage& ParameterStorage::show_values() {
 }
 
 ParameterStorage& ParameterStorage::show_gradient() {
-  nonzero_grad = has_grad();
-  g = {dim, bank->gradients.show(index, size()), &kCpu, DeviceMempool::PS};
+  float* const now = bank->gradients.show(index, size());
+  if (g.v != now) g = {dim, now, &kCpu, DeviceMempool::PS};  // most often it is where it was
   return *this;
 }
 
 ParameterStorage& ParameterStorage::show() {
+  nonzero_grad = has_grad();
   show_gradient();
   return show_values();
 }
