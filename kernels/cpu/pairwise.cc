@@ -74,8 +74,10 @@ struct BinaryLogLoss {
   template <class V>
   static V slope_x(V x, V y) {
     using T = LaneOf<V>;
-    const V least = clamped(x), rest = x == T(1) ? V{} + T(kLeastRest) : T(1) - x;
-    const V slope = y == T(0) ? T(1) / rest : y == T(1) ? T(-1) / least : (x - y) / least / rest;
+    const V inside = x == T(1) ? V{} + T(1 - kLeastRest) : clamped(x), rest = T(1) - inside;
+    const V slope = y == T(0)   ? T(1) / rest
+                    : y == T(1) ? T(-1) / inside
+                                : (inside - y) / inside / rest;
     return x == y ? V{} : slope;
   }
   // log(1 - x) - log(x); beside a half, where the two cancel, the logarithm of their ratio.

@@ -25,8 +25,8 @@ struct BinaryLogLoss {
   }
   static __device__ float slope_x(float x, float y) {
     if (x == y) return 0;
-    const float least = clamped(x), rest = x == 1 ? float(cpu::kLeastRest) : 1 - x;
-    return y == 0 ? 1 / rest : y == 1 ? -1 / least : (x - y) / least / rest;
+    const float inside = x == 1 ? float(1 - cpu::kLeastRest) : clamped(x), rest = 1 - inside;
+    return y == 0 ? 1 / rest : y == 1 ? -1 / inside : (inside - y) / inside / rest;
   }
   // Beside a half, where the two logarithms cancel, that of their ratio.
   static __device__ float slope_y(float x, float) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/inputs.h"
 #include "dynet-like/ops/reductions.h"
 #include "dynet-like/ops/selection.h"

@@ -44,19 +44,19 @@ C* to_c(const Cpp& value) {
   return reinterpret_cast<C*>(new Cpp(value));
 }
 
-DN_STATUS failed(const std::exception& e) {
-  last_error = e.what();
+DN_STATUS failed(const std::exception& error) {
+  last_error = error.what();
   return DN_ERROR;
 }
 
 }  // namespace
 
-#define TRY(...)                 \
-  try {                          \
-    __VA_ARGS__;                 \
-  } catch (std::exception & e) { \
-    return failed(e);            \
-  }                              \
+#define TRY(...)                     \
+  try {                              \
+    __VA_ARGS__;                     \
+  } catch (std::exception & error) { \
+    return failed(error);            \
+  }                                  \
   return DN_OK
 
 EXPORT DN_STATUS dnCreateShape(const unsigned* sizes, unsigned n, unsigned batch, dnShape_t** out) {
