@@ -74,8 +74,8 @@ Device* DeviceList::get_global_device(std::string_view name, SourceLocation at) 
   for (Device* d : get_devices())
     if (name == d->name) return d;
   throw DeviceError("get_global_device: there is no device \"" + std::string(name) +
-                          "\", there is: " + names() + place(at),
-                      at);
+                        "\", there is: " + names() + place(at),
+                    at);
 }
 
 DeviceManager* get_device_manager() { return &kDevices; }

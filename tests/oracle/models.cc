@@ -113,7 +113,10 @@ const Builders kFurther = {
     UNARY(average_cols),
     {"pick_batch_elems", [](Case& c) { return pick_batch_elems(c.x[0], c.settings()); }},
     {"concatenate_to_batch", [](Case& c) { return concatenate_to_batch(c.x); }},
-    {"reshape", [](Case& c) { return reshape(c.x[0], {c.setting(0), c.setting(1)}); }},
+    {"reshape",
+     [](Case& c) {
+       return reshape(c.x[0], {c.setting(0), c.setting(1)});
+     }},
     {"vanilla_lstm_gates",
      [](Case& c) { return vanilla_lstm_gates(c.x[0], c.x[1], c.x[2], c.x[3], c.x[4]); }},
     BINARY(vanilla_lstm_c),
