@@ -73,9 +73,9 @@ Device* DeviceList::get_global_device(std::string_view name, SourceLocation at) 
   if (name.empty()) return default_device;
   for (Device* d : get_devices())
     if (name == d->name) return d;
-  throw ArgumentError("get_global_device: there is no device \"" + std::string(name) +
-                          "\", there is: " + names() + place(at),
-                      at);
+  throw DeviceError("get_global_device: there is no device \"" + std::string(name) +
+                        "\", there is: " + names() + place(at),
+                    at);
 }
 
 DeviceManager* get_device_manager() { return &kDevices; }

@@ -73,7 +73,7 @@ class DeviceList {
   /// Their names: "CPU, GPU:0".
   std::string names() const;
   /// The device of this name, such as "CPU" or "GPU:0"; without a name, the default device. Throws
-  /// ArgumentError, naming those that there are.
+  /// DeviceError, naming those that there are.
   Device* get_global_device(std::string_view name,
                             SourceLocation at = SourceLocation::current()) const;
 };

@@ -7,50 +7,65 @@
 
 namespace dynet {
 
-/// Base of everything this library throws. After any of them the object that was used still works.
-class Error : public std::runtime_error {
+/// What everything that this library throws has in common. After any of it the object that was used
+/// still works. It is no std::exception itself, so that each type below is one exactly once:
+/// std::invalid_argument for wrong arguments, shapes and indices, std::runtime_error else.
+class Error {
  public:
-  explicit Error(const std::string& what, SourceLocation at = {})
-      : std::runtime_error(what), at_(at) {}
-
+  virtual ~Error() = default;
+  virtual const char* what() const noexcept = 0;
   /// Where in the user's program the mistake was made; an empty file name if unknown.
   const SourceLocation& where() const noexcept { return at_; }
+
+ protected:
+  explicit Error(SourceLocation at) : at_(at) {}
+  Error(const Error&) = default;
+  Error& operator=(const Error&) = default;
 
  private:
   SourceLocation at_;
 };
 
+/// An Error that is a standard exception too.
+template <class Standard>
+class StandardError : public Standard, public Error {
+ public:
+  explicit StandardError(const std::string& what, SourceLocation at = {})
+      : Standard(what), Error(at) {}
+  const char* what() const noexcept override { return Standard::what(); }
+};
+
 /// Operands whose shapes or batch sizes do not fit the operation.
-struct ShapeError : Error {
-  using Error::Error;
+struct ShapeError : StandardError<std::invalid_argument> {
+  using StandardError::StandardError;
 };
 /// An index, slice or dimension outside its range.
-struct IndexError : Error {
-  using Error::Error;
+struct IndexError : StandardError<std::invalid_argument> {
+  using StandardError::StandardError;
 };
 /// Any other argument that breaks a rule.
-struct ArgumentError : Error {
-  using Error::Error;
+struct ArgumentError : StandardError<std::invalid_argument> {
+  using StandardError::StandardError;
 };
 /// An Expression that is empty, of a cleared, reverted or destroyed graph, or of another graph.
-struct StaleExpressionError : Error {
-  using Error::Error;
+struct StaleExpressionError : StandardError<std::runtime_error> {
+  using StandardError::StandardError;
 };
 /// A NaN or an infinity found by the validity check or by a trainer.
-struct NumericError : Error {
-  using Error::Error;
+struct NumericError : StandardError<std::runtime_error> {
+  using StandardError::StandardError;
 };
 /// A file that cannot be opened, read, written, or does not hold what was asked for.
-struct FileError : Error {
-  using Error::Error;
+struct FileError : StandardError<std::runtime_error> {
+  using StandardError::StandardError;
 };
 /// Memory that could not be had, of the machine or of a device.
-struct OutOfMemoryError : Error {
-  using Error::Error;
+struct OutOfMemoryError : StandardError<std::runtime_error> {
+  using StandardError::StandardError;
 };
 /// A device that is not there, cannot do what is asked, or has failed.
-struct DeviceError : Error {
-  using Error::Error;
+struct DeviceError : StandardError<std::runtime_error> {
+  using StandardError::StandardError;
 };
 
 }  // namespace dynet

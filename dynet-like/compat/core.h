@@ -6,6 +6,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/compat/initialize.h"
 #include "dynet-like/compat/macros.h"
+#include "dynet-like/compat/standard.h"
 #include "dynet-like/compat/tensor_tools.h"
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/ops/broadcast.h"
@@ -27,8 +28,18 @@
 
 namespace dynet {
 
+/// As in compat/text_file.h.
+void save_dynet_model(const std::string& filename, const ParameterCollection* model);
+void load_dynet_model(const std::string& filename, ParameterCollection* model);
+
 /// The name of ParameterCollection before DyNet 2.0.
-using Model = ParameterCollection;
+class Model : public ParameterCollection {
+ public:
+  using ParameterCollection::ParameterCollection;
+  Model() = default;
+  Model(const ParameterCollection& same) : ParameterCollection(same) {}  // NOLINT: implicit
+};
+
 /// Where Expression and the operations were before DyNet 2.0.
 namespace expr = ::dynet;
 

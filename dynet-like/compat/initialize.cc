@@ -21,7 +21,6 @@ struct Process {
   std::atomic<bool> initialized = false;
 };
 Process process;
-std::mt19937 engine;
 
 std::uint64_t draw(std::uint64_t kind, std::atomic<std::uint64_t>& count) {
   return mix_bits(mix_bits(process.seed + kind) + ++count);
@@ -68,9 +67,14 @@ void read_devices(std::string_view flag, std::string_view value, DynetParams& pa
   for_each_part(value, [&](std::string_view name) {
     if (name == "CPU") {
       params.cpu_requested = true;
-      params.cpu_first = params.cpu_first || params.gpu_mask.empty();
+      params.cpu_first = params.cpu_first || params.first_gpu < 0;
     } else if (name.substr(0, 4) == "GPU:") {
-      params.gpu_mask.push_back(number<int>(flag, name.substr(4), 0, "the number of a GPU"));
+      const int id = number<int>(flag, name.substr(4), 0, "the number of a GPU");
+      if (static_cast<std::size_t>(id) >= params.gpu_mask.size())
+        throw ArgumentError(std::string(flag) + ": GPUs have numbers below 256, got " +
+                            std::to_string(id));
+      params.gpu_mask[static_cast<std::size_t>(id)] = 1;
+      if (params.first_gpu < 0) params.first_gpu = id;
     } else {
       throw ArgumentError(std::string(flag) + ": needs names such as CPU or GPU:0, got \"" +
                           std::string(name) + '"');
@@ -118,14 +122,16 @@ Device* gpu(const std::string& number) {
 Device* first_device(const DynetParams& params) {
   Device* first = &kCpu;
   for (int n = params.requested_gpus; n > 0; --n) first = gpu(std::to_string(n - 1));
-  for (std::size_t k = params.gpu_mask.size(); k > 0; --k)
-    first = gpu(std::to_string(params.gpu_mask[k - 1]));
+  if (params.ids_requested)
+    for (std::size_t k = params.gpu_mask.size(); k > 0; --k)
+      if (params.gpu_mask[k - 1] != 0) first = gpu(std::to_string(k - 1));
+  if (params.ids_requested && params.first_gpu >= 0) first = gpu(std::to_string(params.first_gpu));
   return params.cpu_first ? &kCpu : first;
 }
 
 }  // namespace
 
-std::mt19937* rndeng = &engine;
+std::mt19937* rndeng = new std::mt19937;  // a program may delete it and put another one here
 int autobatch_flag = 0;
 int profiling_flag = 0;
 

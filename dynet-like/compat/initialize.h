@@ -33,8 +33,10 @@ struct DynetParams {
   bool ids_requested = false;
   bool cpu_requested = false;
   int requested_gpus = -1;
-  std::vector<int> gpu_mask;  ///< the GPUs that --dynet-devices names
-  bool cpu_first = false;     ///< --dynet-devices names CPU before any GPU
+  /// With `ids_requested`: GPU i is asked for if number i is not zero. --dynet-devices sets both.
+  std::vector<int> gpu_mask = std::vector<int>(256, 0);
+  int first_gpu = -1;      ///< the one that --dynet-devices names first; else that of lowest number
+  bool cpu_first = false;  ///< --dynet-devices names CPU before any GPU
 };
 
 /// Takes the flags out of the command line. Throws ArgumentError for an unknown flag or a wrong

@@ -69,10 +69,11 @@ IndexTensor choose(const char* who, const Tensor& t, unsigned dim, unsigned num,
 
 }  // namespace
 
-OwnedTensor::OwnedTensor(const Dim& dim)
-    : memory_(std::make_shared<std::vector<float>>(dim.size())) {
-  d = dim;
-  v = memory_->data();
+Tensor make_tensor(const Dim& dim) {
+  const auto values = std::make_shared<std::vector<float>>(dim.size());
+  Tensor t(dim, values->data());
+  t.memory = values;
+  return t;
 }
 
 std::vector<std::ptrdiff_t> as_vector(const IndexTensor& t) { return t.v; }
@@ -202,9 +203,9 @@ IndexTensor TensorTools::argmax(const Tensor& t, unsigned dim, unsigned num) {
                 });
 }
 
-std::pair<OwnedTensor, IndexTensor> TensorTools::topk(const Tensor& t, unsigned dim, unsigned num) {
+std::pair<Tensor, IndexTensor> TensorTools::topk(const Tensor& t, unsigned dim, unsigned num) {
   IndexTensor places = argmax(t, dim, num);
-  OwnedTensor values(places.d);
+  Tensor values = make_tensor(places.d);
   const Lines lines("topk", t.d, dim);
   for (std::size_t l = 0; l < lines.count; ++l)
     for (unsigned i = 0; i < num; ++i) {

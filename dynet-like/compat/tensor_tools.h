@@ -9,13 +9,8 @@
 
 namespace dynet {
 
-/// A Tensor that keeps its own values.
-struct OwnedTensor : Tensor {
-  explicit OwnedTensor(const Dim& dim);
-
- private:
-  std::shared_ptr<std::vector<float>> memory_;
-};
+/// Zeros of this shape, which live as long as the tensor or a copy of it.
+Tensor make_tensor(const Dim& dim);
 
 /// Indices in the shape of a tensor, column-major.
 struct IndexTensor {
@@ -65,8 +60,7 @@ struct TensorTools {
   /// the shape of t with `num` along `dim`.
   static IndexTensor argmax(const Tensor& t, unsigned dim = 0, unsigned num = 1);
   /// The same with the elements.
-  static std::pair<OwnedTensor, IndexTensor> topk(const Tensor& t, unsigned dim = 0,
-                                                  unsigned num = 1);
+  static std::pair<Tensor, IndexTensor> topk(const Tensor& t, unsigned dim = 0, unsigned num = 1);
   /// `num` places along `dim`, each drawn with the probability of which t holds the logarithm.
   static IndexTensor categorical_sample_log_prob(const Tensor& t, unsigned dim = 0,
                                                  unsigned num = 1);

@@ -64,7 +64,7 @@ std::string text_of(bool is_table, const std::string& name, const Dim& dim, cons
 }
 
 // The gradient of a parameter or table if any of it is not zero.
-std::vector<float> gradient_of(const ParameterStorage& p, GradientReader& reader) {
+std::vector<float> gradient_of(const ParameterStorageBase& p, GradientReader& reader) {
   std::vector<float> g;
   if (!p.is_lookup) {
     if (const float* from = reader.find(p.index, p.size())) g.assign(from, from + p.size());
@@ -77,7 +77,7 @@ std::vector<float> gradient_of(const ParameterStorage& p, GradientReader& reader
   return g;
 }
 
-void set_gradient(ParameterStorage& p, const std::vector<float>& g) {
+void set_gradient(ParameterStorageBase& p, const std::vector<float>& g) {
   p.bank->gradients.for_each([&](GradientLane& lane) {
     if (p.is_lookup) {
       if (RowGradients* rows = lane.find_rows(p.index)) rows->clear();
@@ -205,15 +205,15 @@ class Reader {
   bool more_ = false;
 };
 
-void check_fits(const Reader& in, const SavedText& t, ParameterStorage& p) {
+void check_fits(const Reader& in, const SavedText& t, ParameterStorageBase& p) {
   if (t.dim != p.full_dim())
     in.fail(t.line, t.name + " is " + to_string(t.dim) + " in the file and " + p.name + " " +
                         to_string(p.full_dim()) + " here");
 }
 
-void store(SavedText& t, ParameterStorage& p) {
+void store(SavedText& t, ParameterStorageBase& p) {
   p.settle_all();
-  std::copy(t.values.begin(), t.values.end(), p.values);
+  std::copy(t.values.begin(), t.values.end(), p.data);
   p.changed();
   set_gradient(p, t.gradient);
 }
@@ -226,7 +226,7 @@ SavedText find(Reader& in, const std::string& name, bool is_table) {
   return std::move(found.front());
 }
 
-void populate_one(const std::string& filename, ParameterStorage& p, const std::string& key) {
+void populate_one(const std::string& filename, ParameterStorageBase& p, const std::string& key) {
   io_detail::with_memory("load", filename, [&] {
     Reader in(filename);
     SavedText t = find(in, key.empty() ? p.name : key, p.is_lookup);
@@ -260,9 +260,9 @@ class TextFileSaver::Output {
     static_cast<void>(::truncate(filename_.c_str(), size_) == 0);
   }
 
-  void write(const ParameterStorage& p, const std::string& name, GradientReader& gradients) {
+  void write(const ParameterStorageBase& p, const std::string& name, GradientReader& gradients) {
     const std::string text =
-        text_of(p.is_lookup, name, p.full_dim(), p.values, gradient_of(p, gradients));
+        text_of(p.is_lookup, name, p.full_dim(), p.data, gradient_of(p, gradients));
     file_ ? file_->write(text) : void(stream_ << text);
   }
   void commit() {
@@ -306,11 +306,11 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
   const std::size_t strip = key.empty() ? 0 : model.get_fullname().size();
   const std::string prefix = key.empty() ? "" : with_slash(key);
   save_all([&](Output& out) {
-    for (const LookupParameter& p : model.lookup_parameters_list()) p.get_storage().settle_all();
-    for (const Parameter& p : model.parameters_list()) p.get_storage().settle_all();
+    for (const LookupParameter& p : model.lookup_parameters_list()) p.stored().settle_all();
+    for (const Parameter& p : model.parameters_list()) p.stored().settle_all();
     GradientReader gradients(model.bank().gradients);
     const auto write = [&](const ParameterHandle& p) {
-      out.write(p.get_storage(), prefix + p.get_fullname().substr(strip), gradients);
+      out.write(p.stored(), prefix + p.get_fullname().substr(strip), gradients);
     };
     for (const Parameter& p : model.parameters_list()) write(p);
     for (const LookupParameter& p : model.lookup_parameters_list()) write(p);
@@ -318,7 +318,7 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
 }
 
 void TextFileSaver::save_one(const ParameterHandle& p, const std::string& key) {
-  ParameterStorage& s = p.get_storage();
+  ParameterStorageBase& s = p.stored();
   save_all([&](Output& out) {
     s.settle_all();
     GradientReader gradients(s.bank->gradients);
@@ -336,10 +336,9 @@ void TextFileLoader::populate(ParameterCollection& model, const std::string& key
     const std::string prefix = key.empty() ? "" : with_slash(key);
     auto saved = in.read(
         [&](const std::string& name, bool) { return name.compare(0, prefix.size(), prefix) == 0; });
-    std::vector<ParameterStorage*> parameters, tables;
-    for (const Parameter& p : model.parameters_list()) parameters.push_back(&p.get_storage());
-    for (const LookupParameter& p : model.lookup_parameters_list())
-      tables.push_back(&p.get_storage());
+    std::vector<ParameterStorageBase*> parameters, tables;
+    for (const Parameter& p : model.parameters_list()) parameters.push_back(&p.stored());
+    for (const LookupParameter& p : model.lookup_parameters_list()) tables.push_back(&p.stored());
     const auto count = [&](bool table) {
       return static_cast<std::size_t>(std::count_if(
           saved.begin(), saved.end(), [=](const SavedText& t) { return t.is_table == table; }));
@@ -352,7 +351,7 @@ void TextFileLoader::populate(ParameterCollection& model, const std::string& key
     for (const bool storing : {false, true}) {
       std::size_t next[2] = {0, 0};
       for (SavedText& t : saved) {
-        ParameterStorage& p = *(t.is_table ? tables : parameters)[next[t.is_table]++];
+        ParameterStorageBase& p = *(t.is_table ? tables : parameters)[next[t.is_table]++];
         storing ? store(t, p) : check_fits(in, t, p);
       }
     }
@@ -360,11 +359,11 @@ void TextFileLoader::populate(ParameterCollection& model, const std::string& key
 }
 
 void TextFileLoader::populate(Parameter& p, const std::string& key) {
-  populate_one(filename_, p.get_storage(), key);
+  populate_one(filename_, p.stored(), key);
 }
 
 void TextFileLoader::populate(LookupParameter& p, const std::string& key) {
-  populate_one(filename_, p.get_storage(), key);
+  populate_one(filename_, p.stored(), key);
 }
 
 Parameter TextFileLoader::load_param(ParameterCollection& model, const std::string& key) {
@@ -372,7 +371,7 @@ Parameter TextFileLoader::load_param(ParameterCollection& model, const std::stri
     Reader in(filename_);
     SavedText t = find(in, key, false);
     const Parameter p = model.add_parameters(t.dim, ParameterInitConst(0));
-    store(t, p.get_storage());
+    store(t, p.stored());
     return p;
   });
 }
@@ -386,7 +385,7 @@ LookupParameter TextFileLoader::load_lookup_param(ParameterCollection& model,
     const unsigned rows = row.d[row.nd - 1];
     row.resize(row.nd - 1);
     const LookupParameter p = model.add_lookup_parameters(rows, row, ParameterInitConst(0));
-    store(t, p.get_storage());
+    store(t, p.stored());
     return p;
   });
 }

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <iomanip>
 #include <map>
 #include <sstream>
 #include <string>
 
 #include "dynet-like/compat/print.h"
+#include "dynet-like/compat/standard.h"
 
 namespace dynet {
 

@@ -19,7 +19,7 @@ namespace {
 
 /// What is checked of one parameter: all of it, or some rows of a table.
 struct Target {
-  ParameterStorage* parameter;
+  ParameterStorageBase* parameter;
   bool whole = false;
   std::set<unsigned> rows;
 
@@ -32,7 +32,7 @@ struct Target {
 std::vector<Target> find_targets(const GraphStore& graph, NodeId last,
                                  const ParameterCollection* only) {
   std::vector<Target> targets;
-  const auto target = [&](ParameterStorage* p) -> Target* {
+  const auto target = [&](ParameterStorageBase* p) -> Target* {
     if (only && !only->node().contains(p->collection)) return nullptr;
     for (Target& t : targets)
       if (t.parameter == p) return &t;
@@ -83,7 +83,7 @@ class Checker {
     return *run_.value(loss_);
   }
   void backward() { run_.backward(loss_); }
-  ParameterAccess<double>::Copy& copy(ParameterStorage* p) {
+  ParameterAccess<double>::Copy& copy(ParameterStorageBase* p) {
     return run_.parameters().copies().at(p);
   }
   double slope(double& value, double step) {

@@ -482,7 +482,7 @@ template <class T>
 void Executor<T>::scatter_rows(const Step& step) {
   if (again_) return;
   Site<T>& here = site(order_[step.first]);
-  ParameterStorage& table = *graph_.attr<LookupAttr>(graph_.nodes[order_[step.first]]).table;
+  ParameterStorageBase& table = *graph_.attr<LookupAttr>(graph_.nodes[order_[step.first]]).table;
   const std::size_t size = table.row_size();
   forget_noted();
   for (std::uint32_t i = step.first; i < step.first + step.count; ++i) {
@@ -510,7 +510,8 @@ T* Executor<T>::gradient(NodeId id) {
   if (g.state != Gradient::written) {
     const std::size_t n = graph_.nodes[id].dim.size();
     g.memory = site(id).gradients.template allocate_array<T>(n);
-    runner(id).fill(g.memory, n, T(0), false);
+    const bool constant_loss = id + 1 == differentiated_ && !lost_;  // any other was written
+    runner(id).fill(g.memory, n, T(constant_loss ? 1 : 0), false);
     runner(id).start();
     g.state = Gradient::written;
   }

@@ -333,7 +333,7 @@ template <class T>
 void Executor<T>::run_lookup(NodeId id) {
   const Node& n = graph_.nodes[id];
   const auto& attr = graph_.attr<LookupAttr>(n);
-  ParameterStorage& table = *attr.table;
+  ParameterStorageBase& table = *attr.table;
   const unsigned* rows =
       read_indices(attr.indices, graph_.payload<LookupAttr, unsigned>(n), "lookup");
   Site<T>& here = site(id);

@@ -28,15 +28,15 @@ class ParameterAccess {
   explicit ParameterAccess(Runner<float>& runner) : runner_(runner), memory_(runner.memory()) {}
 
   /// All values.
-  float* values(ParameterStorage& p) {
+  float* values(ParameterStorageBase& p) {
     if (memory_) return values_on(p, memory_);
     p.settle_all();
-    return p.values;
+    return p.data;
   }
   /// Before values are asked for: they may have moved on the device.
   void begin_forward() { table_ = nullptr; }
   /// The values of one row.
-  float* row(ParameterStorage& p, std::size_t row) {
+  float* row(ParameterStorageBase& p, std::size_t row) {
     if (memory_) {
       if (table_ != &p) {
         rows_ = values_on(p, memory_);
@@ -45,7 +45,7 @@ class ParameterAccess {
       return rows_ + row * p.row_size();
     }
     p.settle(row);
-    return p.values + row * p.row_size();
+    return p.data + row * p.row_size();
   }
   /// Gradients go to the lane of this number, or to the calling thread's.
   void begin_backward(std::optional<unsigned> lane) {
@@ -63,7 +63,7 @@ class ParameterAccess {
       tables_.pop_back();
     }
   }
-  Slot<float> use(ParameterStorage& p) {
+  Slot<float> use(ParameterStorageBase& p) {
     if (p.is_lookup) {
       const GradientSlot s = rows(p).use_whole();
       return {s.g, s.written};
@@ -73,13 +73,13 @@ class ParameterAccess {
     if (!s.written) dense_.emplace_back(&l, p.index);
     return {s.g, s.written};
   }
-  Slot<float> use_row(ParameterStorage& p, std::uint32_t row) {
+  Slot<float> use_row(ParameterStorageBase& p, std::uint32_t row) {
     const GradientSlot s = rows(p).use_row(row);
     return {s.g, s.written};
   }
 
  private:
-  GradientLane& lane(ParameterStorage& p) {
+  GradientLane& lane(ParameterStorageBase& p) {
     for (const auto& [bank, lane] : lanes_)
       if (bank == p.bank) return *lane;
     GradientLanes& all = p.bank->gradients;
@@ -88,7 +88,7 @@ class ParameterAccess {
     runner_.write_after(lane.writer);
     return lane;
   }
-  RowGradients& rows(ParameterStorage& p) {
+  RowGradients& rows(ParameterStorageBase& p) {
     RowGradients& r = lane(p).rows(p.index, p.rows, p.row_size());
     if (tables_.empty() || tables_.back().first != &r) tables_.emplace_back(&r, r.state());
     return r;
@@ -96,7 +96,8 @@ class ParameterAccess {
 
   Runner<float>& runner_;
   std::shared_ptr<MemorySource> memory_;
-  const ParameterStorage* table_ = nullptr;  // the last whose rows were asked for, on the device
+  const ParameterStorageBase* table_ =
+      nullptr;  // the last whose rows were asked for, on the device
   float* rows_ = nullptr;
   std::vector<std::pair<ParameterBank*, GradientLane*>> lanes_;
   // What this pass has written first, for undo_backward.
@@ -114,31 +115,31 @@ class ParameterAccess<double> {
   struct Copy {
     std::vector<double> values, gradient;
   };
-  double* values(ParameterStorage& p) { return copy(p).values.data(); }
+  double* values(ParameterStorageBase& p) { return copy(p).values.data(); }
   void begin_forward() {}
-  double* row(ParameterStorage& p, std::size_t row) { return values(p) + row * p.row_size(); }
+  double* row(ParameterStorageBase& p, std::size_t row) { return values(p) + row * p.row_size(); }
   void begin_backward(std::optional<unsigned>) {
     for (auto& [p, c] : copies_) c.gradient.assign(c.values.size(), 0.0);
   }
   void undo_backward() {}
-  Slot<double> use(ParameterStorage& p) { return {copy(p).gradient.data(), true}; }
-  Slot<double> use_row(ParameterStorage& p, std::uint32_t row) {
+  Slot<double> use(ParameterStorageBase& p) { return {copy(p).gradient.data(), true}; }
+  Slot<double> use_row(ParameterStorageBase& p, std::uint32_t row) {
     return {copy(p).gradient.data() + row * p.row_size(), true};
   }
-  std::unordered_map<ParameterStorage*, Copy>& copies() { return copies_; }
+  std::unordered_map<ParameterStorageBase*, Copy>& copies() { return copies_; }
 
  private:
-  Copy& copy(ParameterStorage& p) {
+  Copy& copy(ParameterStorageBase& p) {
     auto [at, fresh] = copies_.try_emplace(&p);
     if (fresh) {
       p.settle_all();
-      at->second.values.assign(p.values, p.values + p.size());
+      at->second.values.assign(p.data, p.data + p.size());
       at->second.gradient.assign(p.size(), 0.0);
     }
     return at->second;
   }
 
-  std::unordered_map<ParameterStorage*, Copy> copies_;
+  std::unordered_map<ParameterStorageBase*, Copy> copies_;
 };
 
 }  // namespace dynet

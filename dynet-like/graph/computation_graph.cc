@@ -258,7 +258,7 @@ Expression add_node(const OpForm& form, std::span<const Expression> operands,
 
 Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,
                     SourceLocation at, Device* device) {
-  const ParameterStorage* const parameter =
+  const ParameterStorageBase* const parameter =
       form.kind == Kind::parameter ? static_cast<const ParameterAttr*>(attributes.bytes)->parameter
       : form.kind == Kind::lookup  ? static_cast<const LookupAttr*>(attributes.bytes)->table
                                    : nullptr;
@@ -420,6 +420,8 @@ void ComputationGraph::set_device(Device* device, SourceLocation at) {
 
 void ComputationGraph::set_workers(Workers* workers) { state_->evaluator->set_workers(workers); }
 
+unsigned ComputationGraph::get_id() const { return static_cast<unsigned>(state_->number); }
+
 GraphStatistics ComputationGraph::statistics() const { return state_->evaluator->statistics(); }
 
 std::size_t ComputationGraph::size() const { return state_->store.nodes.size(); }
@@ -454,7 +456,7 @@ Tensor Expression::gradient(SourceLocation at) const {
   }
 }
 
-const Dim& Expression::dim(SourceLocation at) const {
+Dim Expression::dim(SourceLocation at) const {
   return live_state(*this, "dim", at).store.nodes[i].dim;
 }
 
@@ -490,7 +492,7 @@ void give_back_random_key(const Expression& e) {
   if (!e.is_stale()) --e.state->random_count;
 }
 
-void keep_bank(ComputationGraph& graph, const std::shared_ptr<ParameterStorage>& parameter) {
+void keep_bank(ComputationGraph& graph, const std::shared_ptr<ParameterStorageBase>& parameter) {
   std::vector<std::shared_ptr<ParameterBank>>& banks = state_of(graph).store.banks;
   for (const auto& b : banks)
     if (b.get() == parameter->bank) return;

@@ -1,17 +1,22 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "dynet-like/graph/expression.h"
 #include "dynet-like/graph/statistics.h"
 
 namespace dynet {
 
+class LookupParameter;
+class Parameter;
 class Workers;
-struct ParameterStorage;
+struct ParameterStorageBase;
 
 /// The nodes of a graph as DyNet's programs see them: `cg.nodes.size()`, `cg.nodes[i]->dim`.
 /// Pointers are good until the next node is made.
@@ -73,7 +78,7 @@ class ComputationGraph {
   void backward(VariableIndex i, bool full = false, SourceLocation at = SourceLocation::current()) {
     backward(Expression(this, i, at), full, at);
   }
-  const Dim& get_dimension(VariableIndex i, SourceLocation at = SourceLocation::current()) {
+  Dim get_dimension(VariableIndex i, SourceLocation at = SourceLocation::current()) {
     return Expression(this, i, at).dim(at);
   }
   /// Adds the gradient of the scalar `e` to that of every parameter below it, running forward first
@@ -130,6 +135,48 @@ class ComputationGraph {
   /// says. Call it before there are nodes, before or after `set_device`: throws ArgumentError else.
   void set_precision(Precision precision, SourceLocation at = SourceLocation::current());
 
+  /// Its number among the graphs that the process has made, from 1.
+  unsigned get_id() const;
+  /// What programs written to DyNet make nodes with: the functions `input`, `parameter`,
+  /// `const_parameter`, `lookup` and `const_lookup`. Defined in dynet-like::compat.
+  VariableIndex add_input(real s, Device* device = default_device);
+  VariableIndex add_input(const real* s, Device* device = default_device);
+  VariableIndex add_input(const Dim& d, const std::vector<float>& data,
+                          Device* device = default_device);
+  VariableIndex add_input(const Dim& d, const std::vector<float>* data,
+                          Device* device = default_device);
+  VariableIndex add_input(const Dim& d, const std::vector<unsigned>& ids,
+                          const std::vector<float>& data, Device* device = default_device,
+                          float others = 0);
+  VariableIndex add_parameters(const Parameter& p);
+  VariableIndex add_parameters(const LookupParameter& p);
+  VariableIndex add_const_parameters(const Parameter& p);
+  VariableIndex add_const_parameters(const LookupParameter& p);
+  VariableIndex add_lookup(const LookupParameter& p, unsigned index);
+  VariableIndex add_lookup(const LookupParameter& p, const unsigned* index);
+  VariableIndex add_lookup(const LookupParameter& p, const std::vector<unsigned>& indices);
+  VariableIndex add_lookup(const LookupParameter& p, const std::vector<unsigned>* indices);
+  VariableIndex add_const_lookup(const LookupParameter& p, unsigned index);
+  VariableIndex add_const_lookup(const LookupParameter& p, const unsigned* index);
+  VariableIndex add_const_lookup(const LookupParameter& p, const std::vector<unsigned>& indices);
+  VariableIndex add_const_lookup(const LookupParameter& p, const std::vector<unsigned>* indices);
+  /// The operation that DyNet's class `F`, of dynet/nodes.h, stands for, with what its constructor
+  /// takes.
+  template <class F, class... Side>
+  VariableIndex add_function(std::initializer_list<VariableIndex> operands, Side&&... side) {
+    return add_function<F>(std::vector<VariableIndex>(operands), std::forward<Side>(side)...);
+  }
+  template <class F, class List, class... Side>
+  VariableIndex add_function(const List& operands, Side&&... side) {
+    static_assert(
+        requires { typename F::StandsForOperation; },
+        "no operation has this name; one of your own is an OpForm, see 'Operations of "
+        "your own' in docs/from-dynet.md");
+    std::vector<Expression> x;
+    for (const VariableIndex i : operands) x.emplace_back(this, i);
+    return F::apply(*this, x, std::forward<Side>(side)...).i;
+  }
+
   /// How large it is and what ran.
   GraphStatistics statistics() const;
   /// Number of nodes.
@@ -170,7 +217,11 @@ std::uint64_t next_random_key(const Expression& e);
 void give_back_random_key(ComputationGraph& graph);
 void give_back_random_key(const Expression& e);
 /// Keeps the bank of a parameter alive as long as the graph may name it.
-void keep_bank(ComputationGraph& graph, const std::shared_ptr<ParameterStorage>& parameter);
+void keep_bank(ComputationGraph& graph, const std::shared_ptr<ParameterStorageBase>& parameter);
+
+/// How many graphs live, and the number of the one that was made last. Nothing depends on them.
+int get_number_of_active_graphs();
+unsigned get_current_graph_id();
 
 /// Gives memory of graphs that are gone back to the system.
 void release_graph_memory();

@@ -33,7 +33,7 @@ struct Expression {
   /// ArgumentError if there was none, or it was made later.
   Tensor gradient(SourceLocation at = SourceLocation::current()) const;
   /// Its shape.
-  const Dim& dim(SourceLocation at = SourceLocation::current()) const;
+  Dim dim(SourceLocation at = SourceLocation::current()) const;
   bool is_stale() const;
   /// Where its value lies, such as "CPU" or "GPU:0". Throws StaleExpressionError.
   std::string get_device_name(SourceLocation at = SourceLocation::current()) const;

@@ -73,6 +73,7 @@ GraphState* borrow_graph_state() {
     fresh->evaluator = make_evaluator(fresh->store);
     state = fresh.release();
   }
+  state->number = number;
   const ProcessHooks* process = find_process_hooks();
   Device* const device = process ? process->device() : &kCpu;
   state->random_key = process ? process->graph_seed() : mix_bits(number);
@@ -95,6 +96,18 @@ void give_back_graph_state(GraphState* state) noexcept {
   StatePool& p = pool();
   const std::lock_guard lock(p.mutex);
   p.idle.push_back(state);
+}
+
+int get_number_of_active_graphs() {
+  StatePool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  return static_cast<int>(p.states - p.idle.size());
+}
+
+unsigned get_current_graph_id() {
+  StatePool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  return static_cast<unsigned>(p.graphs);
 }
 
 void release_graph_memory() {

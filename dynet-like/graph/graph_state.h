@@ -18,6 +18,7 @@ struct GraphState {
   GraphStore store;
   std::unique_ptr<Evaluator> evaluator;
   ComputationGraph* owner = nullptr;
+  std::uint64_t number = 0;       // of the graph that has it, see ComputationGraph::get_id
   std::uint64_t next_serial = 1;  // never goes back
   // Serials below this are of nodes cleared away. Looked at before the nodes, which another
   // thread's graph may own by now.

@@ -19,7 +19,7 @@ std::string escaped(const std::string& text) {
   return s;
 }
 
-const ParameterStorage* parameter_of(const GraphStore& graph, const Node& n) {
+const ParameterStorageBase* parameter_of(const GraphStore& graph, const Node& n) {
   switch (n.form->kind) {
     case Kind::parameter:
       return graph.attr<ParameterAttr>(n).parameter;
@@ -38,7 +38,7 @@ void ComputationGraph::print_graphviz(std::ostream& out) const {
   std::string text = "digraph G {\n  rankdir=LR;\n  nodesep=.05;\n";
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node& n = graph.nodes[id];
-    const ParameterStorage* parameter = parameter_of(graph, n);
+    const ParameterStorageBase* parameter = parameter_of(graph, n);
     std::string label = std::to_string(id) + ": " + n.form->name.value;
     if (parameter) label += " " + parameter->name;
     text += "  N" + std::to_string(id) + " [label=\"" + escaped(label) + "\\n" + to_string(n.dim) +

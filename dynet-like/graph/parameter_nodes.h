@@ -8,12 +8,12 @@ namespace dynet {
 
 /// Attributes of a node whose value is a parameter's own memory.
 struct ParameterAttr {
-  ParameterStorage* parameter;
+  ParameterStorageBase* parameter;
 };
 
 /// Attributes of a lookup; the payload holds the indices if they were given by value.
 struct LookupAttr {
-  ParameterStorage* table;
+  ParameterStorageBase* table;
   Indices indices;
   std::int64_t extreme;  // for the shape rule: the largest index, or a negative one
 };

@@ -30,8 +30,8 @@ Dict::Dict(const std::vector<std::string>& words) {
 }
 
 int Dict::find(std::string_view word) const {
-  const auto i = ids_.find(word);
-  return i == ids_.end() ? -1 : i->second;
+  const auto i = d_.find(word);
+  return i == d_.end() ? -1 : i->second;
 }
 
 int Dict::add(std::string_view word) {
@@ -40,7 +40,7 @@ int Dict::add(std::string_view word) {
   const int id = static_cast<int>(words_.size());
   words_.emplace_back(word);
   try {
-    ids_.emplace(word, id);
+    d_.emplace(word, id);
   } catch (...) {
     words_.pop_back();
     throw;
@@ -51,7 +51,7 @@ int Dict::add(std::string_view word) {
 int Dict::convert(std::string_view word) {
   const int id = find(word);
   if (id >= 0) return id;
-  return frozen_ ? unknown(word) : add(word);
+  return frozen ? unknown(word) : add(word);
 }
 
 int Dict::convert(std::string_view word) const {
@@ -60,9 +60,9 @@ int Dict::convert(std::string_view word) const {
 }
 
 int Dict::unknown(std::string_view word) const {
-  if (unk_id_ >= 0) return unk_id_;
+  if (map_unk) return unk_id;
   throw ArgumentError("Dict: the word " + quoted_printable(word) + " is unknown" +
-                      (frozen_ ? " and the dictionary is frozen" : ""));
+                      (frozen ? " and the dictionary is frozen" : ""));
 }
 
 const std::string& Dict::convert(int id) const {
@@ -73,10 +73,11 @@ const std::string& Dict::convert(int id) const {
 }
 
 void Dict::set_unk(std::string_view word) {
-  if (!frozen_) throw ArgumentError("Dict: set_unk comes after freeze");
-  if (unk_id_ >= 0) throw ArgumentError("Dict: the unknown word is set already");
+  if (!frozen) throw ArgumentError("Dict: set_unk comes after freeze");
+  if (map_unk) throw ArgumentError("Dict: the unknown word is set already");
   const int id = find(word);
-  unk_id_ = id >= 0 ? id : add(word);
+  unk_id = id >= 0 ? id : add(word);
+  map_unk = true;
 }
 
 void Dict::clear() { *this = Dict(); }

@@ -17,12 +17,12 @@ class Dict {
   explicit Dict(const std::vector<std::string>& words);
 
   /// The number of words, and whether there is this one.
-  std::size_t size() const { return words_.size(); }
+  unsigned size() const { return static_cast<unsigned>(words_.size()); }
   bool contains(std::string_view word) const { return find(word) >= 0; }
 
   /// From now on no word is added.
-  void freeze() { frozen_ = true; }
-  bool is_frozen() const { return frozen_; }
+  void freeze() { frozen = true; }
+  bool is_frozen() const { return frozen; }
 
   /// The number of a word. An unknown word is added; if the dictionary is frozen it gets the number
   /// of the unknown word, and without one this throws ArgumentError.
@@ -37,27 +37,30 @@ class Dict {
   /// dictionary is frozen and has no such word yet.
   void set_unk(std::string_view word);
   /// The number of that word, or -1.
-  int get_unk_id() const { return unk_id_; }
+  int get_unk_id() const { return unk_id; }
 
   /// All words by their numbers.
   const std::vector<std::string>& get_words() const { return words_; }
   /// As new: no words, not frozen, no unknown word.
   void clear();
 
- private:
+ protected:
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
   };
 
+  // Named as in DyNet, for classes derived from this one.
+  bool frozen = false;
+  bool map_unk = false;  ///< whether a word stands for unknown ones
+  int unk_id = -1;
+  std::vector<std::string> words_;
+  std::unordered_map<std::string, int, Hash, std::equal_to<>> d_;  ///< numbers by word
+
+ private:
   int find(std::string_view word) const;
   int add(std::string_view word);
   int unknown(std::string_view word) const;
-
-  std::vector<std::string> words_;
-  std::unordered_map<std::string, int, Hash, std::equal_to<>> ids_;
-  bool frozen_ = false;
-  int unk_id_ = -1;
 };
 
 /// The numbers of the words of a line, which are separated by white space.

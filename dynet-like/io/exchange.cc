@@ -218,7 +218,7 @@ LoadReport store_tensors(const std::string& origin, const std::vector<NamedTenso
     LoadOptions values_only = options;
     values_only.settings = false;  // other files have none
     Loading loading(values_only);
-    std::map<std::string, const ParameterStorage*> here;
+    std::map<std::string, const ParameterStorageBase*> here;
     for (const auto& [name, p] : named_parameters(pc)) here.emplace(name, p);
     IncomingGroup in;
     in.group.kind = "ParameterCollection";

@@ -11,13 +11,13 @@
 namespace dynet {
 namespace {
 
-std::string describe(const ParameterStorage& p) {
+std::string describe(const ParameterStorageBase& p) {
   return describe_shape(p.is_lookup, p.dim, p.rows);
 }
 
 std::string describe(const SavedTensor& t) { return describe_shape(t.is_lookup, t.dim(), t.rows); }
 
-SavedTensor tensor_of(const ParameterStorage& p, const std::string& name) {
+SavedTensor tensor_of(const ParameterStorageBase& p, const std::string& name) {
   SavedTensor t;
   t.name = name;
   t.is_lookup = p.is_lookup;
@@ -56,9 +56,9 @@ std::string describe_shape(bool is_lookup, const Dim& dim, std::size_t rows) {
   return s;
 }
 
-std::vector<std::pair<std::string, ParameterStorage*>> named_parameters(
+std::vector<std::pair<std::string, ParameterStorageBase*>> named_parameters(
     const ParameterCollection& pc) {
-  std::vector<std::pair<std::string, ParameterStorage*>> list;
+  std::vector<std::pair<std::string, ParameterStorageBase*>> list;
   const std::size_t skip = pc.get_fullname().size() - 1;
   for (auto* all : {&pc.bank().parameters, &pc.bank().tables})
     for (auto& p : *all)
@@ -75,7 +75,7 @@ GroupView view_of(const ParameterCollection& pc) {
   GroupView view;
   view.group.kind = "ParameterCollection";
   view.owner = std::make_shared<ParameterCollection>(pc);
-  for (const auto& [name, p] : named_parameters(pc)) append(view, tensor_of(*p, name), p->values);
+  for (const auto& [name, p] : named_parameters(pc)) append(view, tensor_of(*p, name), p->data);
   for_each_collection(find_node(pc), "/", [&](const std::string& path, CollectionNode& node) {
     view.group.numbers[path] = node.weight_decay;
   });
@@ -84,12 +84,12 @@ GroupView view_of(const ParameterCollection& pc) {
 }
 
 GroupView view_of(const ParameterHandle& p, const char* kind) {
-  ParameterStorage& s = p.get_storage();
+  ParameterStorageBase& s = p.stored();
   s.settle_all();
   GroupView view;
   view.group.kind = kind;
   view.owner = p.shared();
-  append(view, tensor_of(s, s.name), s.values);
+  append(view, tensor_of(s, s.name), s.data);
   return view;
 }
 
@@ -164,7 +164,8 @@ void Loading::differ(bool allowed, const std::string& why) {
   (allowed ? left_out_ : differences_).push_back(printable(why));
 }
 
-void Loading::take(ParameterStorage& p, const SavedTensor& t, const std::vector<float>* values) {
+void Loading::take(ParameterStorageBase& p, const SavedTensor& t,
+                   const std::vector<float>* values) {
   const std::size_t k = values_.size();
   values_.push_back({&p, t.updated, nullptr});
   const auto place = [this, k] {
@@ -198,7 +199,7 @@ void Loading::match(const Here& here, IncomingGroup& in) {
       differ(options_.allow_extra, name + " " + describe(t) + " is in the file only");
       continue;
     }
-    ParameterStorage& p = *found->second;
+    ParameterStorageBase& p = *found->second;
     const bool whole = in.values.empty() || in.values[i].size() == p.size();
     if (p.is_lookup != t.is_lookup || p.dim != t.dim() || p.rows != t.rows || !whole)
       differ(options_.allow_reshaped,
@@ -207,7 +208,7 @@ void Loading::match(const Here& here, IncomingGroup& in) {
       take(p, t, in.values.empty() ? nullptr : &in.values[i]);
   }
   // In the order of creation, parameters first.
-  std::vector<std::pair<const ParameterStorage*, std::string>> missing;
+  std::vector<std::pair<const ParameterStorageBase*, std::string>> missing;
   for (const auto& [name, p] : here)
     if (!seen.contains(name)) missing.emplace_back(p, name);
   std::sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) {
@@ -237,7 +238,7 @@ void Loading::add(const ParameterCollection& pc, IncomingGroup in) {
 }
 
 void Loading::add(const ParameterHandle& p, IncomingGroup in) {
-  ParameterStorage& s = p.get_storage();
+  ParameterStorageBase& s = p.stored();
   const char* kind = s.is_lookup ? "LookupParameter" : "Parameter";
   if (in.group.kind != kind) {
     differ(false, "a " + in.group.kind + " was saved, not a " + kind);
@@ -321,7 +322,7 @@ LoadReport Loading::commit() {
   LoadReport report{values_.size(), std::move(left_out_)};
   for (auto& [trainer, snapshot] : trainers_) trainer->restore(std::move(snapshot));
   for (const Values& v : values_) {
-    if (v.to->size() > 0) std::memcpy(v.to->values, v.values, v.to->size() * sizeof(float));
+    if (v.to->size() > 0) std::memcpy(v.to->data, v.values, v.to->size() * sizeof(float));
     if (options_.settings) v.to->updated = v.updated;
     v.to->changed();
   }

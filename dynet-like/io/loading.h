@@ -40,7 +40,7 @@ struct LoadReport {
 
 /// The parameters of a collection and below it, parameters first, and their names relative to it.
 /// Whole names for the root, `/sub/W`.
-std::vector<std::pair<std::string, ParameterStorage*>> named_parameters(
+std::vector<std::pair<std::string, ParameterStorageBase*>> named_parameters(
     const ParameterCollection& pc);
 
 /// `{3,4}`, or `a table of 6 rows {2}`.
@@ -107,7 +107,7 @@ class Loading {
 
  private:
   struct Values {
-    ParameterStorage* to;
+    ParameterStorageBase* to;
     bool updated;
     const float* values;  // in memory_ or in a mapped file
   };
@@ -115,11 +115,11 @@ class Loading {
     Section from;
     std::function<void(const ModelFile& file, const Section& from)> read;
   };
-  using Here = std::map<std::string, ParameterStorage*>;
+  using Here = std::map<std::string, ParameterStorageBase*>;
 
   void differ(bool allowed, const std::string& why);
   void match(const Here& here, IncomingGroup& in);
-  void take(ParameterStorage& p, const SavedTensor& t, const std::vector<float>* values);
+  void take(ParameterStorageBase& p, const SavedTensor& t, const std::vector<float>* values);
 
   LoadOptions options_;
   std::map<std::string, bool> rename_used_;

@@ -50,8 +50,8 @@ static_assert(std::endian::native == std::endian::little, "the format holds litt
 // Their values are stored at the end, by Loading.
 template <class T>
 inline constexpr bool kDeferred =
-    std::is_same_v<T, ParameterCollection> || std::derived_from<T, ParameterHandle> ||
-    std::derived_from<T, Trainer>;
+    std::is_same_v<T, ParameterCollection> ||
+    std::convertible_to<const T&, const ParameterHandle&> || std::derived_from<T, Trainer>;
 
 // Containers are read anew as a whole.
 template <class T>

@@ -147,7 +147,7 @@ void check_rows(const char* who, const Dict& words, const LookupParameter& table
 class Filling {
  public:
   Filling(const Dict& words, const LookupParameter& table, const VectorOptions& options)
-      : options_(options), size_(table.get_storage().row_size()), rank_(words.size(), 0) {
+      : options_(options), size_(table.stored().row_size()), rank_(words.size(), 0) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const std::string& word = words.get_words()[i];
       const bool folded = options.letters == VectorOptions::Case::lower;
@@ -181,7 +181,7 @@ class Filling {
     duplicates_ += again;
   }
 
-  VectorReport finish(const Dict& words, ParameterStorage& p) {
+  VectorReport finish(const Dict& words, ParameterStorageBase& p) {
     VectorReport report;
     std::vector<double> sum(size_, 0.0);
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -194,7 +194,7 @@ class Filling {
     report.duplicates = duplicates_;
     p.settle_all();
     for (std::size_t i = 0; i < words.size(); ++i) {
-      float* row = p.values + i * size_;
+      float* row = p.data + i * size_;
       if (rank_[i] != 0)
         std::copy(values_[i].begin(), values_[i].end(), row);
       else if (options_.unknown == VectorOptions::Unknown::zero)
@@ -242,7 +242,7 @@ VectorReport load_word_vectors(const std::string& path, const Dict& words, Looku
     const std::size_t count = read_vectors(
         file, options.format, dimension,
         [&](std::string_view word, const auto& values) { filling.add(file, word, values); });
-    VectorReport report = filling.finish(words, table.get_storage());
+    VectorReport report = filling.finish(words, table.stored());
     report.in_file = count;
     report.dimension = dimension;
     return report;
@@ -292,9 +292,9 @@ void write_word_vectors(const std::string& path, const std::vector<std::string>&
 void save_word_vectors(const std::string& path, const Dict& words, const LookupParameter& table,
                        VectorFormat format, const SaveOptions& options) {
   check_rows("save_word_vectors", words, table);
-  ParameterStorage& p = table.get_storage();
+  ParameterStorageBase& p = table.stored();
   p.settle_all();
-  write_word_vectors(path, words.get_words(), p.values, p.row_size(), format, options);
+  write_word_vectors(path, words.get_words(), p.data, p.row_size(), format, options);
 }
 
 }  // namespace dynet

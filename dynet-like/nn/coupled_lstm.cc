@@ -8,40 +8,42 @@
 namespace dynet {
 namespace {
 
-// The parameters of a layer: of each gate bias, W, U and, but for the content, V.
-enum : unsigned { kBias, kW, kU, kV };
+// The parameters of a layer: of each gate W, U, but for the content V, and the bias.
+enum : unsigned { kW, kU, kV, kBias };
 enum : unsigned { kInput = 0, kOutput = 4, kContent = 8 };
+
+unsigned bias_of(unsigned gate) { return gate + (gate == kContent ? kV : kBias); }
 
 }  // namespace
 
 PeepholeLSTMBuilder::PeepholeLSTMBuilder(const Settings& s, ParameterCollection& model,
-                                         const char* name, bool diagonal, bool deep)
+                                         const char* name, bool blind, bool deep)
     : RNNBuilder(2, s.layers, s.input_dim, s.hidden_dim,
                  nn_detail::add_collection(model, name, s.layers, s.input_dim, s.hidden_dim), deep),
-      diagonal_(diagonal) {
+      blind_(blind) {
   const unsigned h = s.hidden_dim;
-  for (unsigned l = 0; l < s.layers; ++l)
-    for (const unsigned first : {kInput, kOutput, kContent}) {
-      const auto add = [&](const Dim& d) { parameters_.push_back(collection_.add_parameters(d)); };
-      parameters_.push_back(collection_.add_parameters({h}, ParameterInitConst(0.0f)));
+  for (unsigned l = 0; l < s.layers; ++l) {
+    params.emplace_back();
+    for (const unsigned gate : {kInput, kOutput, kContent}) {
       add({h, layer_input_dim(l)});
       add({h, h});
-      if (first != kContent) add(diagonal ? Dim({h}) : Dim({h, h}));
+      if (gate != kContent) add({h, blind ? 1 : h});
+      add({h}, 0.0f);
     }
+  }
 }
 
 // The sum in front of a gate; `c` is the cell that it sees, or null.
-Expression PeepholeLSTMBuilder::gate(unsigned layer, unsigned first, const Expression& x,
+Expression PeepholeLSTMBuilder::gate(unsigned layer, unsigned gate, const Expression& x,
                                      const LayerState& state, const Expression* c,
                                      SourceLocation at) const {
-  std::vector<Expression> terms{node(layer, first + kBias), node(layer, first + kW), x};
+  std::vector<Expression> terms{node(layer, bias_of(gate)), node(layer, gate + kW), x};
   const auto add = [&](unsigned k, const Expression& v) {
-    terms.insert(terms.end(), {node(layer, first + k), v});
+    terms.insert(terms.end(), {node(layer, gate + k), v});
   };
   if (!state.zero) add(kU, state.h);
-  if (c && !diagonal_) add(kV, *c);
-  const Expression y = affine_transform(terms, at);
-  return c && diagonal_ ? sum({y, cmult(node(layer, first + kV), *c, at)}, at) : y;
+  if (c && !blind_) add(kV, *c);
+  return affine_transform(terms, at);
 }
 
 void PeepholeLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& state,

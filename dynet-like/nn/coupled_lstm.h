@@ -33,17 +33,16 @@ class PeepholeLSTMBuilder : public RNNBuilder {
 
  protected:
   PeepholeLSTMBuilder() = default;
-  /// `diagonal`: Vi and Vo are vectors, multiplied element by element.
-  PeepholeLSTMBuilder(const Settings& s, ParameterCollection& model, const char* name,
-                      bool diagonal, bool deep);
-  unsigned parameters_per_layer() const override { return 11; }
+  /// `blind`: Vi and Vo are vectors that files have and that no gate looks through.
+  PeepholeLSTMBuilder(const Settings& s, ParameterCollection& model, const char* name, bool blind,
+                      bool deep);
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
 
  private:
-  Expression gate(unsigned layer, unsigned first, const Expression& x, const LayerState& state,
+  Expression gate(unsigned layer, unsigned gate, const Expression& x, const LayerState& state,
                   const Expression* c, SourceLocation at) const;
 
-  bool diagonal_ = false;
+  bool blind_ = false;
 };
 
 /// With matrices Vi and Vo.
@@ -54,10 +53,11 @@ class CoupledLSTMBuilder : public PeepholeLSTMBuilder {
                      ParameterCollection& model)
       : CoupledLSTMBuilder(model, {layers, input_dim, hidden_dim}) {}
   CoupledLSTMBuilder(ParameterCollection& model, const Settings& s)
-      : PeepholeLSTMBuilder(s, model, "coupled-lstm-builder", false, false) {}
+      : PeepholeLSTMBuilder(s, model, "lstm-builder", false, false) {}
 };
 
-/// With vectors Vi and Vo.
+/// Without Vi and Vo. There are vectors of these names among the parameters, as in DyNet, which
+/// neither uses nor trains them.
 class FastLSTMBuilder : public PeepholeLSTMBuilder {
  public:
   FastLSTMBuilder() = default;

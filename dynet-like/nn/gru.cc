@@ -16,12 +16,14 @@ GRUBuilder::GRUBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                        ParameterCollection& model)
     : RNNBuilder(1, layers, input_dim, hidden_dim,
                  nn_detail::add_collection(model, "gru-builder", layers, input_dim, hidden_dim)) {
-  for (unsigned l = 0; l < layers; ++l)
+  for (unsigned l = 0; l < layers; ++l) {
+    params.emplace_back();
     for (int gate = 0; gate < 3; ++gate) {
-      parameters_.push_back(collection_.add_parameters({hidden_dim, layer_input_dim(l)}));
-      parameters_.push_back(collection_.add_parameters({hidden_dim, hidden_dim}));
-      parameters_.push_back(collection_.add_parameters({hidden_dim}, ParameterInitConst(0.0f)));
+      add({hidden_dim, layer_input_dim(l)});
+      add({hidden_dim, hidden_dim});
+      add({hidden_dim}, 0.0f);
     }
+  }
 }
 
 void GRUBuilder::step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) {

@@ -30,7 +30,6 @@ class GRUBuilder : public RNNBuilder {
   Settings settings() const { return {layers_, input_dim_, hidden_dim_}; }
 
  protected:
-  unsigned parameters_per_layer() const override { return 9; }
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
 };
 

@@ -15,8 +15,9 @@
 namespace dynet {
 namespace {
 
-// The parameters of a layer, in the order of their creation; masks come last.
-enum : unsigned { kWx, kWh, kB, kGainX, kBiasX, kGainH, kBiasH, kGainC, kBiasC };
+// The parameters of a layer, and those of its normalization.
+enum : unsigned { kWx, kWh, kB };
+enum : unsigned { kGainH, kBiasH, kGainX, kBiasX, kGainC, kBiasC };
 
 // The number of layers, once the bias has been found to be one.
 unsigned layers_with(float forget_bias, unsigned layers) {
@@ -28,7 +29,7 @@ unsigned layers_with(float forget_bias, unsigned layers) {
 
 Expression normalize(const Expression& v, const Expression& gain, const Expression& bias,
                      SourceLocation at) {
-  return layer_norm(v, gain, bias, 1e-5f, at);
+  return layer_norm(v, gain, bias, 0.0f, at);
 }
 
 }  // namespace
@@ -45,26 +46,26 @@ VanillaLSTMBuilder::VanillaLSTMBuilder(unsigned layers, unsigned input_dim, unsi
                  nn_detail::add_collection(model, name, layers_with(forget_bias, layers), input_dim,
                                            hidden_dim)),
       ln_(ln_lstm),
-      forget_bias_(forget_bias),
-      masked_(masked) {
+      forget_bias_(forget_bias) {
   for (unsigned l = 0; l < layers; ++l) {
-    const unsigned in = l == 0 ? input_dim : hidden_dim;
-    parameters_.push_back(collection_.add_parameters({4 * hidden_dim, in}));
-    parameters_.push_back(collection_.add_parameters({4 * hidden_dim, hidden_dim}));
-    const auto add = [&](const Dim& d, float value) {
-      parameters_.push_back(collection_.add_parameters(d, ParameterInitConst(value)));
-    };
-    add({4 * hidden_dim}, 0.0f);
-    if (ln_lstm)
-      for (const unsigned n : {4 * hidden_dim, 4 * hidden_dim, hidden_dim}) {
-        add({n}, 1.0f);
-        add({n}, 0.0f);
-      }
-    if (masked)
+    const unsigned in = layer_input_dim(l);
+    params.emplace_back();
+    add({4 * hidden_dim, in});
+    add({4 * hidden_dim, hidden_dim});
+    if (masked) {
+      mask_params_.emplace_back();
       for (const unsigned n : {in, hidden_dim}) {
-        add({4 * hidden_dim, n}, 1.0f);
-        parameters_.back().set_updated(false);
+        mask_params_.back().push_back(
+            collection_.add_parameters({4 * hidden_dim, n}, ParameterInitConst(1.0f)));
+        mask_params_.back().back().set_updated(false);
       }
+    }
+    add({4 * hidden_dim}, 0.0f);
+    if (!ln_lstm) continue;
+    ln_params.emplace_back();
+    for (const unsigned n : {4 * hidden_dim, 4 * hidden_dim, hidden_dim})
+      for (const float value : {1.0f, 0.0f})
+        ln_params.back().push_back(collection_.add_parameters({n}, ParameterInitConst(value)));
   }
 }
 
@@ -76,50 +77,42 @@ void VanillaLSTMBuilder::set_weightnoise(float std) {
   noise_ = std;
 }
 
-void VanillaLSTMBuilder::change_nodes(std::vector<Expression>& nodes, SourceLocation at) {
-  const unsigned each = parameters_per_layer();
-  for (unsigned first = 0; first < nodes.size(); first += each) {
-    for (unsigned k = 0; noise_ > 0 && k <= kB; ++k)
-      nodes[first + k] = noise(nodes[first + k], noise_, at);
-    if (!masked_) continue;
-    nodes[first + kWx] = cmult(nodes[first + kWx], nodes[first + each - 2], at);
-    nodes[first + kWh] = cmult(nodes[first + kWh], nodes[first + each - 1], at);
+void VanillaLSTMBuilder::prepare_graph(ComputationGraph& cg, bool update, Nodes& vars,
+                                       SourceLocation at) {
+  add_nodes(cg, ln_params, update, spare_ln_vars_, at);
+  add_nodes(cg, mask_params_, update, masks_, at);
+  for (std::size_t l = 0; l < vars.size(); ++l) {
+    for (unsigned k = 0; noise_ > 0 && k <= kB; ++k) vars[l][k] = noise(vars[l][k], noise_, at);
+    for (unsigned k = 0; !masks_.empty() && k <= kWh; ++k)
+      vars[l][k] = cmult(vars[l][k], masks_[l][k], at);
   }
-}
-
-std::vector<VanillaLSTMBuilder::MaskedMatrix> VanillaLSTMBuilder::masked_matrices() const {
-  std::vector<MaskedMatrix> all;
-  const unsigned each = parameters_per_layer();
-  for (unsigned first = 0; masked_ && first < parameters_.size(); first += each) {
-    all.push_back({parameters_[first + kWx], parameters_[first + each - 2]});
-    all.push_back({parameters_[first + kWh], parameters_[first + each - 1]});
-  }
-  return all;
+  ln_param_vars.swap(spare_ln_vars_);
 }
 
 void SparseLSTMBuilder::set_sparsity(float percent) {
   if (!(percent >= 0 && percent <= 100))
     throw ArgumentError("set_sparsity: needs 0 <= percent <= 100, got " + std::to_string(percent));
-  for (MaskedMatrix& m : masked_matrices()) {
-    const Tensor w = m.weights.values();
-    const std::size_t n = w.d.size();
-    std::vector<std::size_t> order(n);
-    for (std::size_t i = 0; i < n; ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return std::abs(w.v[a]) < std::abs(w.v[b]);
-    });
-    const auto off = static_cast<std::size_t>(static_cast<double>(n) * percent / 100);
-    std::vector<float> mask(n, 1.0f);
-    for (std::size_t i = 0; i < off; ++i) mask[order[i]] = 0.0f;
-    m.mask.set_value(mask);
-  }
+  for (std::size_t l = 0; l < mask_params_.size(); ++l)
+    for (const unsigned k : {kWx, kWh}) {
+      const Tensor w = params[l][k].values();
+      const std::size_t n = w.d.size();
+      std::vector<std::size_t> order(n);
+      for (std::size_t i = 0; i < n; ++i) order[i] = i;
+      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return std::abs(w.v[a]) < std::abs(w.v[b]);
+      });
+      const auto off = static_cast<std::size_t>(static_cast<double>(n) * percent / 100);
+      std::vector<float> mask(n, 1.0f);
+      for (std::size_t i = 0; i < off; ++i) mask[order[i]] = 0.0f;
+      mask_params_[l][k].set_value(mask);
+    }
 }
 
 Expression VanillaLSTMBuilder::normalized_gates(unsigned layer, const Expression& x,
                                                 const LayerState& state, SourceLocation at) const {
   const auto part = [&](unsigned w, const Expression& v, unsigned gain, unsigned bias) {
-    return normalize(LocatedExpression(node(layer, w), at) * v, node(layer, gain),
-                     node(layer, bias), at);
+    const std::vector<Expression>& ln = ln_param_vars[layer];
+    return normalize(LocatedExpression(node(layer, w), at) * v, ln[gain], ln[bias], at);
   };
   Expression sums = sum({node(layer, kB), part(kWx, x, kGainX, kBiasX)}, at);
   if (!state.zero) sums = sum({sums, part(kWh, state.h, kGainH, kBiasH)}, at);
@@ -136,7 +129,9 @@ void VanillaLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& s
   if (state.zero) state.c = zeros(graph(at), {hidden_dim_}, device(), at);
   state.c = vanilla_lstm_c(state.c, gates, at);
   state.h = vanilla_lstm_h(
-      ln_ ? normalize(state.c, node(layer, kGainC), node(layer, kBiasC), at) : state.c, gates, at);
+      ln_ ? normalize(state.c, ln_param_vars[layer][kGainC], ln_param_vars[layer][kBiasC], at)
+          : state.c,
+      gates, at);
 }
 
 }  // namespace dynet

@@ -9,7 +9,7 @@ namespace dynet {
 ///   g = tanh(Wx x_t + Wh h_{t-1} + b)
 ///   c_t = i g + f c_{t-1},  h_t = o tanh(c_t)
 /// With `ln_lstm` (Ba, Kiros, Hinton 2016) the two products and, for h_t, the cell are normalized
-/// first, each with a gain and a bias of its own: LN(v) = gain (v - mean(v)) / sqrt(var(v) + 1e-5)
+/// first, each with a gain and a bias of its own: LN(v) = gain (v - mean(v)) / sqrt(var(v))
 /// + bias. x {input_dim} or a batch of them; outputs {hidden_dim} with the batch of x.
 class VanillaLSTMBuilder : public RNNBuilder {
  public:
@@ -40,21 +40,20 @@ class VanillaLSTMBuilder : public RNNBuilder {
   /// infinite one.
   void set_weightnoise(float std);
 
+  /// Likewise those of layer normalization: gain and bias of Wh h, of Wx x, and of the cell. Empty
+  /// without it.
+  std::vector<std::vector<Parameter>> ln_params;
+  std::vector<std::vector<Expression>> ln_param_vars;
+
  protected:
-  /// `masked`: each of the matrices Wx and Wh is followed by a mask that is not trained.
+  /// `masked`: the matrices Wx and Wh are followed by masks that are not trained.
   VanillaLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                      ParameterCollection& model, const char* name, bool ln_lstm, float forget_bias,
                      bool masked);
-  unsigned parameters_per_layer() const override {
-    return 3u + (ln_ ? 6u : 0u) + (masked_ ? 2u : 0u);
-  }
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
-  void change_nodes(std::vector<Expression>& nodes, SourceLocation at) override;
-  /// Of a matrix and its mask, in every layer.
-  struct MaskedMatrix {
-    Parameter weights, mask;
-  };
-  std::vector<MaskedMatrix> masked_matrices() const;
+  void prepare_graph(ComputationGraph& cg, bool update, Nodes& vars, SourceLocation at) override;
+  /// Of Wx and Wh, by layer; empty unless they are masked.
+  std::vector<std::vector<Parameter>> mask_params_;
 
  private:
   Expression normalized_gates(unsigned layer, const Expression& x, const LayerState& state,
@@ -62,8 +61,8 @@ class VanillaLSTMBuilder : public RNNBuilder {
 
   bool ln_ = false;
   float forget_bias_ = 1;
-  bool masked_ = false;
   float noise_ = 0;
+  Nodes masks_, spare_ln_vars_;
 };
 
 using LSTMBuilder = VanillaLSTMBuilder;
@@ -88,7 +87,7 @@ class SparseLSTMBuilder : public VanillaLSTMBuilder {
   SparseLSTMBuilder() = default;
   SparseLSTMBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
                     ParameterCollection& model, bool ln_lstm = false, float forget_bias = 1.0f)
-      : VanillaLSTMBuilder(layers, input_dim, hidden_dim, model, "sparse-lstm-builder", ln_lstm,
+      : VanillaLSTMBuilder(layers, input_dim, hidden_dim, model, "vanilla-lstm-builder", ln_lstm,
                            forget_bias, true) {}
   SparseLSTMBuilder(ParameterCollection& model, const Settings& s)
       : SparseLSTMBuilder(s.layers, s.input_dim, s.hidden_dim, model, s.ln_lstm, s.forget_bias) {}

@@ -50,14 +50,32 @@ RNNBuilder::RNNBuilder(unsigned components, unsigned layers, unsigned input_dim,
 
 void RNNBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
   if (layers_ == 0) fail("new_graph", "the builder was made without arguments and is empty", at);
-  spare_.clear();
-  for (const Parameter& p : parameters_)
-    spare_.push_back(update && p.is_updated() ? parameter(cg, p, at) : const_parameter(cg, p, at));
-  change_nodes(spare_, at);
-  nodes_.swap(spare_);
+  add_nodes(cg, params, update, spare_vars_, at);
+  prepare_graph(cg, update, spare_vars_, at);
+  param_vars.swap(spare_vars_);
   graph_ = &cg;
   reading_ = false;
   has_masks_ = false;
+}
+
+void RNNBuilder::add_nodes(ComputationGraph& cg,
+                           const std::vector<std::vector<Parameter>>& parameters, bool update,
+                           Nodes& nodes, SourceLocation at) {
+  nodes.resize(parameters.size());
+  for (std::size_t l = 0; l < parameters.size(); ++l) {
+    nodes[l].clear();
+    for (const Parameter& p : parameters[l])
+      nodes[l].push_back(update && p.is_updated() ? parameter(cg, p, at)
+                                                  : const_parameter(cg, p, at));
+  }
+}
+
+Parameter RNNBuilder::add(const Dim& d) {
+  return params.back().emplace_back(collection_.add_parameters(d));
+}
+
+Parameter RNNBuilder::add(const Dim& d, float value) {
+  return params.back().emplace_back(collection_.add_parameters(d, ParameterInitConst(value)));
 }
 
 void RNNBuilder::start_new_sequence(const std::vector<Expression>& h_0, SourceLocation at) {
@@ -284,7 +302,7 @@ void RNNBuilder::draw_masks(unsigned batch_size, SourceLocation at) {
 }
 
 void RNNBuilder::copy(const RNNBuilder& other) {
-  nn_detail::copy_values(other.parameters_, parameters_);
+  nn_detail::copy_values(other.collection_.parameters_list(), collection_.parameters_list());
 }
 
 SimpleRNNBuilder::SimpleRNNBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim,
@@ -294,11 +312,11 @@ SimpleRNNBuilder::SimpleRNNBuilder(unsigned layers, unsigned input_dim, unsigned
           nn_detail::add_collection(model, "simple-rnn-builder", layers, input_dim, hidden_dim)),
       lags_(support_lags) {
   for (unsigned l = 0; l < layers; ++l) {
-    parameters_.push_back(
-        collection_.add_parameters({hidden_dim, l == 0 ? input_dim : hidden_dim}));
-    parameters_.push_back(collection_.add_parameters({hidden_dim, hidden_dim}));
-    parameters_.push_back(collection_.add_parameters({hidden_dim}, ParameterInitConst(0.0f)));
-    if (lags_) parameters_.push_back(collection_.add_parameters({hidden_dim, hidden_dim}));
+    params.emplace_back();
+    add({hidden_dim, layer_input_dim(l)});
+    add({hidden_dim, hidden_dim});
+    add({hidden_dim}, 0.0f);
+    if (lags_) add({hidden_dim, hidden_dim});
   }
 }
 

@@ -49,9 +49,9 @@ class RNNBuilder {
                               SourceLocation at = SourceLocation::current());
   /// A step after `prev` with the outputs, or the whole state, given. Returns the output of the top
   /// layer.
-  Expression set_h(const RNNPointer& prev, const std::vector<Expression>& h_new,
+  Expression set_h(const RNNPointer& prev, const std::vector<Expression>& h_new = {},
                    SourceLocation at = SourceLocation::current());
-  Expression set_s(const RNNPointer& prev, const std::vector<Expression>& s_new,
+  Expression set_s(const RNNPointer& prev, const std::vector<Expression>& s_new = {},
                    SourceLocation at = SourceLocation::current());
 
   /// The current step.
@@ -90,6 +90,12 @@ class RNNBuilder {
   void copy(const RNNBuilder& other);
   ParameterCollection get_parameter_collection() const { return collection_; }
 
+  /// The parameters of each layer, in DyNet's order, and what stands for them in the graph of the
+  /// last `new_graph`: the very ones that a step uses, so that a program may use them too, or put
+  /// others in their place.
+  std::vector<std::vector<Parameter>> params;
+  std::vector<std::vector<Expression>> param_vars;
+
  protected:
   RNNBuilder() = default;
   /// `components`: 1 for networks whose state is their output, 2 if there are cells too. In a
@@ -98,8 +104,9 @@ class RNNBuilder {
   RNNBuilder(unsigned components, unsigned layers, unsigned input_dim, unsigned hidden_dim,
              ParameterCollection collection, bool deep = false);
 
-  /// The parameters of every layer, `parameters_per_layer` each.
-  virtual unsigned parameters_per_layer() const = 0;
+  /// Adds the next parameter of the last of `params`, which are in the order of their creation.
+  Parameter add(const Dim& d);
+  Parameter add(const Dim& d, float value);
   /// Computes one layer of a step. `h` and `c` are its previous output and cell (`c` unused without
   /// cells), or null at an initial state of zeros; both are replaced by the new ones.
   struct LayerState {
@@ -108,9 +115,15 @@ class RNNBuilder {
   };
   virtual void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) = 0;
 
-  /// May put other expressions in the place of the parameters' nodes, once a graph.
-  virtual void change_nodes(std::vector<Expression>& nodes, SourceLocation at) {
-    static_cast<void>(nodes), static_cast<void>(at);
+  /// Nodes of parameters in the graph, by layer.
+  using Nodes = std::vector<std::vector<Expression>>;
+  static void add_nodes(ComputationGraph& cg, const std::vector<std::vector<Parameter>>& parameters,
+                        bool update, Nodes& nodes, SourceLocation at);
+  /// Adds nodes of further parameters, or puts other expressions in the place of `vars`, which will
+  /// be `param_vars` if nothing throws.
+  virtual void prepare_graph(ComputationGraph& cg, bool update, Nodes& vars, SourceLocation at) {
+    static_cast<void>(cg), static_cast<void>(update), static_cast<void>(vars),
+        static_cast<void>(at);
   }
   /// The size of what a layer reads.
   unsigned layer_input_dim(unsigned layer) const;
@@ -119,22 +132,19 @@ class RNNBuilder {
 
   void need_sequence(const char* who, SourceLocation at) const;
   /// The graph node of parameter k of a layer.
-  const Expression& node(unsigned layer, unsigned k) const {
-    return nodes_[layer * parameters_per_layer() + k];
-  }
+  const Expression& node(unsigned layer, unsigned k) const { return param_vars[layer][k]; }
   /// Throws StaleExpressionError if the graph given to new_graph is gone.
   ComputationGraph& graph(SourceLocation at) const {
-    nodes_.front().dim(at);
+    param_vars.front().front().dim(at);
     return *graph_;
   }
   /// Where its parameters are in the graph.
-  Device* device() const { return device_of(nodes_.front()); }
+  Device* device() const { return device_of(param_vars.front().front()); }
   /// Runs a step whose layers are computed by `step`; a null mask is one of ones.
   Expression run_step(const RNNPointer& prev, const Expression& x, const Expression* mask,
                       const char* who, SourceLocation at);
 
   ParameterCollection collection_;
-  std::vector<Parameter> parameters_;  // by layer
   unsigned layers_ = 0, input_dim_ = 0, hidden_dim_ = 0;
   float dropout_ = 0.0f, dropout_h_ = 0.0f, dropout_c_ = 0.0f;
 
@@ -155,7 +165,7 @@ class RNNBuilder {
   bool reading_ = false;
   bool has_h0_ = false;
   bool has_masks_ = false;
-  std::vector<Expression> nodes_;  // of parameters_
+  Nodes spare_vars_;               // what takes the place of param_vars once it is complete
   std::vector<Expression> masks_;  // of each layer: input, previous output, previous cell
   std::vector<Expression>
       states_;  // step t, component k, layer l at (t * components + k) * layers + l
@@ -194,7 +204,6 @@ class SimpleRNNBuilder : public RNNBuilder {
                                  SourceLocation at = SourceLocation::current());
 
  protected:
-  unsigned parameters_per_layer() const override { return lags_ ? 4 : 3; }
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
 
  private:

@@ -55,13 +55,21 @@ TreeLSTMBuilder::TreeLSTMBuilder(const Settings& s, ParameterCollection& model, 
 void TreeLSTMBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
   if (settings_.layers == 0)
     fail("new_graph", "the builder was made without arguments and is empty", at);
-  std::vector<Expression> nodes;
-  nodes.reserve(parameters_.size());
-  for (const Parameter& p : parameters_)
-    nodes.push_back(update ? parameter(cg, p, at) : const_parameter(cg, p, at));
-  nodes_.swap(nodes);
+  std::vector<std::vector<Expression>> nodes;
+  for (const std::vector<Parameter>& layer : params) {
+    nodes.emplace_back();
+    for (const Parameter& p : layer)
+      nodes.back().push_back(update ? parameter(cg, p, at) : const_parameter(cg, p, at));
+  }
+  param_vars.swap(nodes);
   ready_ = true;
   reading_ = false;
+}
+
+void TreeLSTMBuilder::add(const Dim& d) { params.back().push_back(collection_.add_parameters(d)); }
+
+void TreeLSTMBuilder::add(const Dim& d, float value) {
+  params.back().push_back(collection_.add_parameters(d, ParameterInitConst(value)));
 }
 
 void TreeLSTMBuilder::start_new_sequence(SourceLocation at) {
@@ -156,12 +164,12 @@ NaryTreeLSTMBuilder::NaryTreeLSTMBuilder(ParameterCollection& model, const Setti
     : TreeLSTMBuilder(s, model, "nary-tree-lstm-builder") {
   const unsigned h = s.hidden_dim, n = s.children;
   for (unsigned l = 0; l < s.layers; ++l) {
+    params.emplace_back();
     for (unsigned gate = 0; gate < kGates; ++gate) {
-      parameters_.push_back(collection_.add_parameters({h, l == 0 ? s.input_dim : h}));
-      parameters_.push_back(collection_.add_parameters({h}, ParameterInitConst(0.0f)));
+      add({h, l == 0 ? s.input_dim : h});
+      add({h}, 0.0f);
     }
-    for (unsigned k = 0; k < 5 * n + 2 * n * n; ++k)
-      parameters_.push_back(collection_.add_parameters({h, h}));
+    for (unsigned k = 0; k < 5 * n + 2 * n * n; ++k) add({h, h});
   }
 }
 
@@ -173,11 +181,10 @@ std::vector<Expression> NaryTreeLSTMBuilder::compute(const std::vector<int>& chi
          "a node has at most " + std::to_string(n) + " children, got " +
              std::to_string(children.size()),
          at);
-  const auto each = static_cast<unsigned>(nodes_.size()) / layers;
   std::vector<Expression> state(2 * layers);
   Expression below;
   for (unsigned l = 0; l < layers; ++l) {
-    const Expression* p = &nodes_[l * each];
+    const Expression* p = param_vars[l].data();
     const Expression* in = l == 0 ? x : &below;
     const auto start = [&](unsigned gate) {
       std::vector<Expression> terms{p[2 * gate + 1]};
@@ -215,12 +222,14 @@ std::vector<Expression> NaryTreeLSTMBuilder::compute(const std::vector<int>& chi
 ChildSumTreeLSTMBuilder::ChildSumTreeLSTMBuilder(ParameterCollection& model, const Settings& s)
     : TreeLSTMBuilder(s, model, "child-sum-tree-lstm-builder") {
   const unsigned h = s.hidden_dim;
-  for (unsigned l = 0; l < s.layers; ++l)
+  for (unsigned l = 0; l < s.layers; ++l) {
+    params.emplace_back();
     for (unsigned gate = 0; gate < kGates; ++gate) {
-      parameters_.push_back(collection_.add_parameters({h, l == 0 ? s.input_dim : h}));
-      parameters_.push_back(collection_.add_parameters({h, h}));
-      parameters_.push_back(collection_.add_parameters({h}, ParameterInitConst(0.0f)));
+      add({h, l == 0 ? s.input_dim : h});
+      add({h, h});
+      add({h}, 0.0f);
     }
+  }
 }
 
 std::vector<Expression> ChildSumTreeLSTMBuilder::compute(const std::vector<int>& children,
@@ -229,7 +238,7 @@ std::vector<Expression> ChildSumTreeLSTMBuilder::compute(const std::vector<int>&
   std::vector<Expression> state(2 * layers);
   Expression below;
   for (unsigned l = 0; l < layers; ++l) {
-    const Expression* p = &nodes_[3 * kGates * l];
+    const Expression* p = param_vars[l].data();
     const Expression* in = l == 0 ? x : &below;
     std::vector<Expression> h, c;
     for (const int child : children) {

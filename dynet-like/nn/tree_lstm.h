@@ -53,6 +53,10 @@ class TreeLSTMBuilder {
   ParameterCollection get_parameter_collection() const { return collection_; }
   Settings settings() const { return settings_; }
 
+  /// As those of RNNBuilder, by layer. Empty for builders made of others, which have their own.
+  std::vector<std::vector<Parameter>> params;
+  std::vector<std::vector<Expression>> param_vars;
+
  protected:
   TreeLSTMBuilder() { settings_.layers = 0; }
   TreeLSTMBuilder(const Settings& s, ParameterCollection& model, const char* name);
@@ -65,9 +69,11 @@ class TreeLSTMBuilder {
   void lose_graph() { ready_ = reading_ = false; }
 
   ParameterCollection collection_;
+  /// Adds a parameter to the last of `params`.
+  void add(const Dim& d);
+  void add(const Dim& d, float value);
+
   Settings settings_;
-  std::vector<Parameter> parameters_;
-  std::vector<Expression> nodes_;  // of parameters_
 
  private:
   const std::vector<Expression>& find(const char* who, int id, SourceLocation at) const;

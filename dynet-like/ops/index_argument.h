@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -29,6 +30,12 @@ class IndexArgument {
   }
   IndexArgument(std::initializer_list<unsigned> indices)
       : list_(IndexList::copy(indices.begin(), indices.size())), extreme_(list_.largest()) {}
+  /// Of whole numbers from `first` to `last`, copied.
+  template <std::input_iterator I>
+  requires std::integral<std::iter_value_t<I>> IndexArgument(I first, I last) : own_(first, last) {
+    list_ = IndexList::copy(own_);
+    extreme_ = list_.largest();
+  }
   IndexArgument(const std::vector<unsigned>& indices)  // NOLINT: implicit
       : list_(IndexList::copy(indices)), extreme_(list_.largest()) {}
   IndexArgument(const unsigned* index)  // NOLINT: implicit
@@ -48,6 +55,7 @@ class IndexArgument {
 
  private:
   unsigned one_ = 0;
+  std::vector<unsigned> own_;
   IndexList list_;
   std::int64_t extreme_ = 0;
 };

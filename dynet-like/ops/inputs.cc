@@ -108,7 +108,7 @@ constexpr OpForm lookup_form(const char* name, bool gradient) {
   return {.name = name,
           .kind = Kind::lookup,
           .shape = lookup_shape,
-          .batch = BatchRule::each(sizeof(ParameterStorage*)),
+          .batch = BatchRule::each(sizeof(ParameterStorageBase*)),
           .reads = Reads::nothing,
           .aux = lookup_aux,
           .passes_gradient = gradient,

@@ -13,8 +13,8 @@ namespace dynet {
 /// sum_i |x_i - y_i|; gradient 0 where they are equal.
 Expression l1_distance(const Expression& x, const Expression& y,
                        SourceLocation at = SourceLocation::current());
-/// sum_i h(x_i - y_i), where h(d) is d^2 up to |d| = c and c (2 |d| - c) beyond: twice the loss of
-/// Huber 1964. Throws ArgumentError unless c is positive.
+/// sum_i h(x_i - y_i), where h(d) is d^2 / 2 up to |d| = c and c (|d| - c / 2) beyond (Huber 1964).
+/// Throws ArgumentError unless c is positive.
 Expression huber_distance(const Expression& x, const Expression& y, float c = 1.345f,
                           SourceLocation at = SourceLocation::current());
 /// max(0, m - x + y), elementwise: the shape that the operands broadcast to.

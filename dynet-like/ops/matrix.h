@@ -34,8 +34,8 @@ Expression trace_of_product(const Expression& x, const Expression& y,
 /// sum_i (x_i - y_i)^2: {1} for each batch element.
 Expression squared_distance(const Expression& x, const Expression& y,
                             SourceLocation at = SourceLocation::current());
-/// -sum_i (y_i log x_i + (1 - y_i) log(1 - x_i)): {1} for each batch element; x in (0, 1), targets
-/// y in [0, 1].
+/// -sum_i (y_i log x_i + (1 - y_i) log(1 - x_i)): {1} for each batch element; x and targets y in
+/// [0, 1]. Logarithms and divisors of numbers below the smallest normal float are of that one.
 Expression binary_log_loss(const Expression& x, const Expression& y,
                            SourceLocation at = SourceLocation::current());
 

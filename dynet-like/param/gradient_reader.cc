@@ -132,6 +132,28 @@ const float* GradientReader::find(std::size_t index, std::size_t size) {
 }
 
 std::vector<std::uint32_t> GradientReader::rows(std::size_t table) const {
+  std::vector<std::uint32_t> all = rows_of_lanes(table);
+  const auto at = lanes_.shown_rows_.find(table);
+  if (at == lanes_.shown_rows_.end()) return all;
+  const std::vector<std::uint32_t> written = at->second.changed_rows();
+  const auto middle = all.insert(all.end(), written.begin(), written.end());
+  std::inplace_merge(all.begin(), middle, all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+const float* GradientReader::find_row(std::size_t table, std::uint32_t row) {
+  const float* const g = find_row_sum(table, row);
+  const auto at = lanes_.shown_rows_.find(table);
+  if (at == lanes_.shown_rows_.end() || !at->second.live || !at->second.changed(row)) return g;
+  std::vector<float> corrected(at->second.row_size, 0.0f);
+  if (g) std::copy_n(g, corrected.size(), corrected.begin());
+  at->second.correct(row, corrected.data());
+  sum_ = std::move(corrected);
+  return sum_.data();
+}
+
+std::vector<std::uint32_t> GradientReader::rows_of_lanes(std::size_t table) const {
   std::vector<std::uint32_t> all;
   for (const Group& group : groups_)
     for (const GradientLane* lane : group.lanes) {
@@ -151,7 +173,7 @@ std::vector<std::uint32_t> GradientReader::rows(std::size_t table) const {
 
 // As a merge does: in a lane that has used the table as a whole, rows are added to that; then all
 // of these, and all rows of other lanes, are added up for themselves.
-const float* GradientReader::find_row(std::size_t table, std::uint32_t row) {
+const float* GradientReader::find_row_sum(std::size_t table, std::uint32_t row) {
   parts_.resize(3 * groups_.size());
   used_ = 0;
   std::size_t n = 0;

@@ -47,6 +47,8 @@ class GradientReader {
 
   /// What was written through `show` left out.
   const float* find_sum(std::size_t index, std::size_t size);
+  const float* find_row_sum(std::size_t table, std::uint32_t row);
+  std::vector<std::uint32_t> rows_of_lanes(std::size_t table) const;
   bool empty() const { return groups_.empty(); }
   /// If all gradients lie in one lane of the processor's memory.
   GradientLane* only_lane() const;

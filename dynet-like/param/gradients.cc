@@ -327,13 +327,19 @@ GradientLane* GradientLanes::correct_shown(GradientLane* sum) {
     std::copy_n(slot.g, n, shown.now.begin());
     shown.then = shown.now;
   }
+  for (auto& [table, shown] : shown_rows_) {
+    if (!shown.live || !shown.changed()) continue;
+    if (!sum) sum = &claim(0, nullptr);
+    correct_rows(table, shown, *sum);
+  }
   return sum;
 }
 
 bool GradientLanes::written_through_show() {
   const std::lock_guard lock(mutex_);
-  return std::any_of(shown_.begin(), shown_.end(),
-                     [](const auto& s) { return s.second.live && s.second.changed(); });
+  const auto written = [](const auto& s) { return s.second.live && s.second.changed(); };
+  return std::any_of(shown_.begin(), shown_.end(), written) ||
+         std::any_of(shown_rows_.begin(), shown_rows_.end(), written);
 }
 
 float* GradientLanes::show(std::size_t index, std::size_t size) {
@@ -369,6 +375,14 @@ void GradientLanes::forget(std::size_t index) {
   for (Entry& e : entries_)
     if (e.active) e.lane->forget(index);
   if (const auto at = shown_.find(index); at != shown_.end()) at->second.live = false;
+}
+
+void GradientLanes::forget_rows(std::size_t table) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& e : entries_)
+    if (e.active)
+      if (RowGradients* r = e.lane->find_rows(table)) r->clear();
+  if (const auto at = shown_rows_.find(table); at != shown_rows_.end()) at->second.live = false;
 }
 
 bool GradientLanes::Shown::changed() const {
@@ -414,6 +428,7 @@ void GradientLanes::drop(GradientLane& lane) {
 void GradientLanes::clear() {
   const std::lock_guard lock(mutex_);
   for (auto& [index, shown] : shown_) shown.live = false;
+  for (auto& [table, shown] : shown_rows_) shown.live = false;
   for (Entry& e : entries_)
     if (e.active) {
       e.lane->clear();

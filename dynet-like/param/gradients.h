@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -158,6 +159,9 @@ class GradientLanes {
   /// there is none. What is written through it counts from then on. Lives until the next merge or
   /// clear. Not while a backward pass runs.
   float* show(std::size_t index, std::size_t size);
+  /// The same of a table, row after row; a row that was written to counts as used. The address
+  /// stays the same.
+  float* show_rows(std::size_t table, std::size_t rows, std::size_t row_size);
   /// The lanes that have gradients, by threads or numbers, which come last, and then by devices,
   /// the processor first. Not while a backward pass runs.
   std::vector<std::pair<std::uint64_t, GradientLane*>> in_order();
@@ -178,6 +182,8 @@ class GradientLanes {
   }
   /// Drops the gradient of a dense parameter. Not while a backward pass runs.
   void forget(std::size_t index);
+  /// The same of a table.
+  void forget_rows(std::size_t table);
   /// Drops all gradients, keeping the memory. Not while a backward pass runs.
   void clear();
 
@@ -203,12 +209,33 @@ class GradientLanes {
     /// What was written replaces what had been there; what came to `sum` since stays.
     void correct(float* sum) const;
   };
+  /// The gradient of a table that was handed out. Memory of rows that nobody has used is only
+  /// read, and so never the system's.
+  struct ShownRows {
+    struct Free {
+      void operator()(float* p) const { std::free(p); }
+    };
+    bool live = false;
+    std::unique_ptr<float[], Free> now;
+    std::size_t rows = 0, row_size = 0;
+    std::map<std::uint32_t, std::vector<float>> then;  // rows that were not zero
+
+    void make(std::size_t rows, std::size_t row_size);
+    float* row(std::uint32_t r) const { return now.get() + r * row_size; }
+    bool changed(std::uint32_t r) const;
+    bool changed() const;
+    std::vector<std::uint32_t> changed_rows() const;
+    /// As Shown::correct, of one row.
+    void correct(std::uint32_t r, float* sum) const;
+  };
   void settle_shown();
   GradientLane* correct_shown(GradientLane* sum);
+  void correct_rows(std::size_t table, ShownRows& shown, GradientLane& sum);
 
   std::mutex mutex_;
   std::vector<Entry> entries_;
   std::map<std::size_t, Shown> shown_;  // by index
+  std::map<std::size_t, ShownRows> shown_rows_;
 };
 
 }  // namespace dynet

@@ -70,13 +70,13 @@ bool LanesOnDevice::collect(Find find) {
   return any;
 }
 
-void LanesOnDevice::meet(const ParameterStorage& p) {
+void LanesOnDevice::meet(const ParameterStorageBase& p) {
   if (!collect([&](GradientLane& l) { return l.find(p.index); })) return;
   meeting.sums.push_back(sums(p.size()));
   add_sum(meeting.sums.back(), lane->use(p.index, p.size()).g, parts_);
 }
 
-void LanesOnDevice::meet_in_table(const ParameterStorage& p) {
+void LanesOnDevice::meet_in_table(const ParameterStorageBase& p) {
   std::vector<std::uint32_t> rows;
   for (std::size_t k = 0; k < lanes_.size(); ++k) {
     const RowGradients* const r = lanes_[k]->find_rows(p.index);

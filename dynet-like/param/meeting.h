@@ -34,8 +34,8 @@ class LanesOnDevice {
   DeviceSums sums(std::size_t n) const;
   template <class Find>
   bool collect(Find find);
-  void meet(const ParameterStorage& p);
-  void meet_in_table(const ParameterStorage& p);
+  void meet(const ParameterStorageBase& p);
+  void meet_in_table(const ParameterStorageBase& p);
 
   GradientLanes& all_;
   std::vector<GradientLane*> lanes_;

@@ -23,7 +23,7 @@ ValuesOnDevices::Copy* ValuesOnDevices::find_newest() {
 void ValuesOnDevices::bring_home() {
   if (!host_is_old_.load(std::memory_order_relaxed)) return;
   const Copy& from = *find_newest();
-  from.memory->read(parameter_.values, from.values, parameter_.size() * sizeof(float));
+  from.memory->read(parameter_.data, from.values, parameter_.size() * sizeof(float));
   host_is_old_.store(false, std::memory_order_release);
 }
 
@@ -32,7 +32,7 @@ void ValuesOnDevices::changed_on_host() {
   host_is_old_.store(false, std::memory_order_release);
 }
 
-float* values_on(ParameterStorage& p, const std::shared_ptr<MemorySource>& memory) {
+float* values_on(ParameterStorageBase& p, const std::shared_ptr<MemorySource>& memory) {
   const std::lock_guard lock(p.bank->on_device);
   if (!p.on_device) p.on_device = std::make_unique<ValuesOnDevices>(p);
   ValuesOnDevices& all = *p.on_device;
@@ -51,13 +51,13 @@ float* values_on(ParameterStorage& p, const std::shared_ptr<MemorySource>& memor
     memory->receive(at->values, *from->memory, from->values, bytes);
   } else {
     if (p.lagging && p.lagging != &all) p.lagging->finish_all();
-    memory->write(at->values, p.values, bytes);
+    memory->write(at->values, p.data, bytes);
   }
   at->newest = true;
   return at->values;
 }
 
-std::vector<DeviceValues> in_use_beside(ParameterStorage& p, const MemorySource& changed) {
+std::vector<DeviceValues> in_use_beside(ParameterStorageBase& p, const MemorySource& changed) {
   const std::lock_guard lock(p.bank->on_device);
   std::vector<DeviceValues> all;
   for (const auto& c : p.on_device->copies_)
@@ -65,7 +65,7 @@ std::vector<DeviceValues> in_use_beside(ParameterStorage& p, const MemorySource&
   return all;
 }
 
-void changed_on(ParameterStorage& p, const MemorySource& changed) {
+void changed_on(ParameterStorageBase& p, const MemorySource& changed) {
   p.bank->changes.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(p.bank->on_device);
   for (auto& c : p.on_device->copies_) {

@@ -20,7 +20,7 @@ struct DeviceValues {
 /// of devices; the others get them when they are asked for, from a device if one has them.
 class ValuesOnDevices final : public LaggingRows {
  public:
-  explicit ValuesOnDevices(ParameterStorage& parameter) : parameter_(parameter) {}
+  explicit ValuesOnDevices(ParameterStorageBase& parameter) : parameter_(parameter) {}
   ~ValuesOnDevices() override;
   ValuesOnDevices(const ValuesOnDevices&) = delete;
   ValuesOnDevices& operator=(const ValuesOnDevices&) = delete;
@@ -32,9 +32,9 @@ class ValuesOnDevices final : public LaggingRows {
   void changed_on_host();
 
  private:
-  friend float* values_on(ParameterStorage&, const std::shared_ptr<MemorySource>&);
-  friend std::vector<DeviceValues> in_use_beside(ParameterStorage&, const MemorySource&);
-  friend void changed_on(ParameterStorage&, const MemorySource&);
+  friend float* values_on(ParameterStorageBase&, const std::shared_ptr<MemorySource>&);
+  friend std::vector<DeviceValues> in_use_beside(ParameterStorageBase&, const MemorySource&);
+  friend void changed_on(ParameterStorageBase&, const MemorySource&);
   struct Copy {
     std::shared_ptr<MemorySource> memory;
     float* values;
@@ -48,7 +48,7 @@ class ValuesOnDevices final : public LaggingRows {
   Copy* find_newest();
   void bring_home();
 
-  ParameterStorage& parameter_;
+  ParameterStorageBase& parameter_;
   std::vector<Copy> copies_;
   std::atomic<bool> host_is_old_ = false;
 };
@@ -56,14 +56,15 @@ class ValuesOnDevices final : public LaggingRows {
 /// The values of a parameter in the memory of a device, the newest that there are, for work that
 /// is started there from now on. The address stays the same. Safe to call from several threads at
 /// once, as long as nobody changes the values. Throws OutOfMemoryError.
-float* values_on(ParameterStorage& parameter, const std::shared_ptr<MemorySource>& memory);
+float* values_on(ParameterStorageBase& parameter, const std::shared_ptr<MemorySource>& memory);
 
 /// The copies on other devices that are to follow a change on this one: those that were asked for
 /// since the last change.
-std::vector<DeviceValues> in_use_beside(ParameterStorage& parameter, const MemorySource& changed);
+std::vector<DeviceValues> in_use_beside(ParameterStorageBase& parameter,
+                                        const MemorySource& changed);
 
 /// To be called when work has been started that changes what `values_on` has returned, and brings
 /// the new values to those of `in_use_beside`.
-void changed_on(ParameterStorage& parameter, const MemorySource& changed);
+void changed_on(ParameterStorageBase& parameter, const MemorySource& changed);
 
 }  // namespace dynet

@@ -18,22 +18,9 @@ std::uint64_t hash_name(const std::string& name) {  // FNV-1a
   return h;
 }
 
-// Negative: that of the collection around it, if there is one.
-void check_weight_decay(float lambda, bool inherits) {
-  if (lambda < 1.0f && lambda >= (inherits ? std::numeric_limits<float>::lowest() : 0.0f)) return;
-  throw ArgumentError(std::string("weight_decay_lambda must be ") +
-                      (inherits ? "finite and below 1" : "at least 0 and below 1") + ", got " +
-                      std::to_string(lambda));
-}
-
-void check_factor(const char* who, const ParameterStorage& p, float s) {
-  if (!std::isfinite(s))
-    throw ArgumentError(std::string(who) + ": the factor must be finite, got " + std::to_string(s) +
-                        " for the parameter " + p.name);
-}
-
-void scale_floats(float* v, std::size_t n, float s) {
-  for (std::size_t i = 0; i < n; ++i) v[i] *= s;
+template <class S>
+std::shared_ptr<S> handle(const std::shared_ptr<ParameterBank>& bank, ParameterStorageBase& p) {
+  return {bank, &static_cast<S&>(p)};
 }
 
 // Written as a vector because a loop over an array of sums does not become one.
@@ -69,108 +56,27 @@ double squared_norm(const float* v, std::size_t n) {
   return total;
 }
 
-void check_row(const ParameterStorage& p, std::size_t index) {
-  if (index >= p.rows)
-    throw IndexError("lookup parameter " + p.name + ": row " + std::to_string(index) +
-                     " is outside the " + std::to_string(p.rows) + " rows");
-}
-
 }  // namespace
 
-ParameterStorage& ParameterHandle::get() const {
+ParameterStorageBase& ParameterHandle::stored() const {
   if (!p_) throw ArgumentError("a Parameter was used that belongs to no ParameterCollection");
   return *p_;
 }
 
-void ParameterHandle::zero() {
-  get().settle_all();
-  std::fill_n(get().values, get().size(), 0.0f);
-  get().changed();
-}
-
-void ParameterHandle::scale(float s) {
-  check_factor("scale", get(), s);
-  get().settle_all();
-  scale_floats(get().values, get().size(), s);
-  get().changed();
-}
-
-void ParameterHandle::scale_gradient(float s) {
-  ParameterStorage& p = get();
-  check_factor("scale_gradient", p, s);
-  GradientLane* lane = p.bank->gradients.merge();
-  if (!lane) return;
-  if (!p.is_lookup) {
-    if (float* g = lane->find(p.index)) scale_floats(g, p.size(), s);
-  } else if (RowGradients* r = lane->find_rows(p.index)) {
-    if (r->whole_written()) scale_floats(r->whole(), p.size(), s);
-    for (std::size_t k = 0; k < r->rows().size(); ++k)
-      scale_floats(r->row_gradient(k), p.row_size(), s);
-  }
-}
-
-ParameterView Parameter::values() const {
-  get().settle_all();
-  get().may_change();
-  return {get().dim, get().values};
-}
-
-ParameterView Parameter::gradients() const {
-  ParameterStorage& p = get();
-  return {p.dim, p.bank->gradients.show(p.index, p.size())};
-}
-
-void Parameter::set_value(const std::vector<float>& values) {
-  ParameterStorage& p = get();
-  if (values.size() != p.size())
-    throw ArgumentError("parameter " + p.name + " " + to_string(p.dim) + " needs " +
-                        std::to_string(p.size()) + " values, got " + std::to_string(values.size()));
-  p.settle_all();
-  std::copy(values.begin(), values.end(), p.values);
-  p.changed();
-}
-
-void Parameter::clip_inplace(float left, float right) {
-  if (!(left <= right))
-    throw ArgumentError("clip_inplace: needs left <= right, got " + std::to_string(left) + " and " +
-                        std::to_string(right) + " for the parameter " + get().name);
-  get().settle_all();
-  float* v = get().values;
-  for (std::size_t i = 0; i < get().size(); ++i) v[i] = std::clamp(v[i], left, right);
-  get().changed();
-}
-
-void LookupParameter::initialize(unsigned index, const std::vector<float>& values) {
-  ParameterStorage& p = get();
-  check_row(p, index);
-  if (values.size() != p.row_size())
-    throw ArgumentError("lookup parameter " + p.name + " has rows of " +
-                        std::to_string(p.row_size()) + " values, got " +
-                        std::to_string(values.size()));
-  p.settle(index);
-  std::copy(values.begin(), values.end(), p.values + index * p.row_size());
-  p.changed();
-}
-
 Tensor LookupParameter::row(unsigned index) const {
-  check_row(get(), index);
-  get().settle(index);
-  get().may_change();
-  return {get().dim, get().values + index * get().row_size()};
-}
-
-std::vector<Tensor> LookupParameter::values() const {
-  std::vector<Tensor> rows;
-  for (unsigned i = 0; i < get().rows; ++i) rows.push_back(row(i));
-  return rows;
+  ParameterStorageBase& s = stored();
+  s.check_row(index);
+  s.settle(index);
+  s.may_change();
+  return {s.dim, s.data + index * s.row_size()};
 }
 
 std::vector<float> LookupParameter::row_gradient(unsigned index) const {
-  ParameterStorage& p = get();
-  check_row(p, index);
-  std::vector<float> g(p.row_size(), 0.0f);
-  GradientReader reader(p.bank->gradients);
-  if (const float* from = reader.find_row(p.index, index)) std::copy_n(from, g.size(), g.begin());
+  ParameterStorageBase& s = stored();
+  s.check_row(index);
+  std::vector<float> g(s.row_size(), 0.0f);
+  GradientReader reader(s.bank->gradients);
+  if (const float* from = reader.find_row(s.index, index)) std::copy_n(from, g.size(), g.begin());
   return g;
 }
 
@@ -183,13 +89,12 @@ ParameterCollection::ParameterCollection(float weight_decay_lambda)
   set_weight_decay_lambda(weight_decay_lambda);
 }
 
-std::shared_ptr<ParameterStorage> ParameterCollection::add(const std::string& name, const Dim& d,
-                                                           std::size_t rows, bool is_lookup,
-                                                           const ParameterInit& init,
-                                                           Device* device) {
-  ParameterStorage& p = bank_->add(*node_, name, d, rows, is_lookup);
+ParameterStorageBase& ParameterCollection::add(const std::string& name, const Dim& d,
+                                               std::size_t rows, bool is_lookup,
+                                               const ParameterInit& init, Device* device) {
+  ParameterStorageBase& p = bank_->add(*node_, name, d, rows, is_lookup);
   p.device = device ? device : node_->effective_device();
-  Tensor values{p.full_dim(), p.values};
+  Tensor values{p.full_dim(), p.data};
   try {
     init.initialize(values, RandomStream(mix_bits(bank_->seed) ^ hash_name(p.name)));
   } catch (...) {
@@ -197,7 +102,7 @@ std::shared_ptr<ParameterStorage> ParameterCollection::add(const std::string& na
     --node_->used_names[name];
     throw;
   }
-  return {bank_, &p};
+  return p;
 }
 
 Parameter ParameterCollection::add_parameters(const Dim& d, const std::string& name) {
@@ -211,7 +116,7 @@ Parameter ParameterCollection::add_parameters(const Dim& d, float scale, const s
 
 Parameter ParameterCollection::add_parameters(const Dim& d, const ParameterInit& init,
                                               const std::string& name) {
-  return Parameter(add(name, d, 1, false, init));
+  return handle<ParameterStorage>(bank_, add(name, d, 1, false, init));
 }
 
 LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
@@ -222,7 +127,7 @@ LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim
 LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
                                                            const ParameterInit& init,
                                                            const std::string& name) {
-  return LookupParameter(add(name, d, n, true, init));
+  return handle<LookupParameterStorage>(bank_, add(name, d, n, true, init));
 }
 
 Parameter ParameterCollection::add_parameters(const Dim& d, DeviceArgument device,
@@ -245,7 +150,7 @@ Parameter ParameterCollection::add_parameters(const Dim& d, const ParameterInit&
                                               const std::string& name, DeviceArgument device,
                                               SourceLocation at) {
   check_device("add_parameters", device, at);
-  return Parameter(add(name, d, 1, false, init, device));
+  return handle<ParameterStorage>(bank_, add(name, d, 1, false, init, device));
 }
 
 LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
@@ -261,7 +166,7 @@ LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim
                                                            DeviceArgument device,
                                                            SourceLocation at) {
   check_device("add_lookup_parameters", device, at);
-  return LookupParameter(add(name, d, n, true, init, device));
+  return handle<LookupParameterStorage>(bank_, add(name, d, n, true, init, device));
 }
 
 ParameterCollection ParameterCollection::add_subcollection(const std::string& name,
@@ -287,19 +192,18 @@ void ParameterCollection::set_device(Device* device) {
       if (node_->contains(p->collection)) p->device = node_->effective_device();
 }
 
-std::vector<Parameter> ParameterCollection::parameters_list() const {
-  std::vector<Parameter> list;
+HandleList<Parameter, ParameterStorage> ParameterCollection::parameters_list() const {
+  HandleList<Parameter, ParameterStorage> list;
   for (auto& p : bank_->parameters)
-    if (node_->contains(p->collection))
-      list.emplace_back(std::shared_ptr<ParameterStorage>(bank_, p.get()));
+    if (node_->contains(p->collection)) list.push_back(handle<ParameterStorage>(bank_, *p));
   return list;
 }
 
-std::vector<LookupParameter> ParameterCollection::lookup_parameters_list() const {
-  std::vector<LookupParameter> list;
+HandleList<LookupParameter, LookupParameterStorage> ParameterCollection::lookup_parameters_list()
+    const {
+  HandleList<LookupParameter, LookupParameterStorage> list;
   for (auto& p : bank_->tables)
-    if (node_->contains(p->collection))
-      list.emplace_back(std::shared_ptr<ParameterStorage>(bank_, p.get()));
+    if (node_->contains(p->collection)) list.push_back(handle<LookupParameterStorage>(bank_, *p));
   return list;
 }
 
@@ -309,21 +213,21 @@ std::size_t ParameterCollection::size() const {
 
 std::size_t ParameterCollection::parameter_count() const {
   std::size_t n = 0;
-  for (const Parameter& p : parameters_list()) n += p.get_storage().size();
-  for (const LookupParameter& p : lookup_parameters_list()) n += p.get_storage().size();
+  for (const Parameter& p : parameters_list()) n += p.stored().size();
+  for (const LookupParameter& p : lookup_parameters_list()) n += p.stored().size();
   return n;
 }
 
 std::size_t ParameterCollection::updated_parameter_count() const {
   std::size_t n = 0;
-  for (const Parameter& p : parameters_list()) n += p.is_updated() ? p.get_storage().size() : 0;
+  for (const Parameter& p : parameters_list()) n += p.is_updated() ? p.stored().size() : 0;
   for (const LookupParameter& p : lookup_parameters_list())
-    n += p.is_updated() ? p.get_storage().size() : 0;
+    n += p.is_updated() ? p.stored().size() : 0;
   return n;
 }
 
 float ParameterCollection::gradient_l2_norm() const {
-  const auto trained = [this](const ParameterStorage& p) {
+  const auto trained = [this](const ParameterStorageBase& p) {
     return p.updated && node_->contains(p.collection);
   };
   return static_cast<float>(std::sqrt(gradient_squared_norm(*bank_, trained)));
@@ -370,16 +274,15 @@ void forget_gradients(ParameterBank& bank, const CollectionNode& root) {
     bank.gradients.clear();
     return;
   }
-  forget_gradients(bank, [&](const ParameterStorage& p) { return root.contains(p.collection); });
+  forget_gradients(bank,
+                   [&](const ParameterStorageBase& p) { return root.contains(p.collection); });
 }
 
 void forget_gradients(ParameterBank& bank, const ParameterFilter& which) {
   for (auto& p : bank.parameters)
     if (which(*p)) bank.gradients.forget(p->index);
-  bank.gradients.for_each([&](GradientLane& lane) {
-    for (auto& p : bank.tables)
-      if (RowGradients* r = lane.find_rows(p->index); r && which(*p)) r->clear();
-  });
+  for (auto& p : bank.tables)
+    if (which(*p)) bank.gradients.forget_rows(p->index);
 }
 
 }  // namespace dynet

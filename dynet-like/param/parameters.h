@@ -13,88 +13,192 @@
 
 namespace dynet {
 
-/// What Parameter and LookupParameter have in common: a shared handle to one trained tensor or
-/// table. Every member throws ArgumentError on an empty handle.
+/// A shared handle to one trained tensor or table, whichever. Every member throws ArgumentError on
+/// an empty handle.
 class ParameterHandle {
  public:
   /// Whether it names a parameter.
   explicit operator bool() const { return p_ != nullptr; }
-  /// Frozen parameters (`false`) keep their values: no gradient, no update.
-  void set_updated(bool b) { get().updated = b; }
-  bool is_updated() const { return get().updated; }
-  /// `/collection/name`
-  const std::string& get_fullname() const { return get().name; }
-  /// The shape; of one row for a lookup parameter.
-  const Dim& dim() const { return get().dim; }
-  /// All values zero.
-  void zero();
-  /// All values times `s`. Throws ArgumentError unless it is finite.
-  void scale(float s);
-  /// The gradient times `s`. Throws ArgumentError unless it is finite.
-  void scale_gradient(float s);
-  /// The weight decay factor of its collection.
-  float current_weight_decay() const { return get().collection->effective_weight_decay(); }
-  ParameterStorage& get_storage() const { return get(); }
-  const std::shared_ptr<ParameterStorage>& shared() const { return p_; }
-
-  /// Whether both name the same one.
-  friend bool operator==(const ParameterHandle& a, const ParameterHandle& b) {
-    return a.p_ == b.p_;
-  }
+  /// What the library works with; nothing is brought up to date.
+  ParameterStorageBase& stored() const;
+  const std::shared_ptr<ParameterStorageBase>& shared() const { return p_; }
+  const std::string& get_fullname() const { return stored().name; }
+  float current_weight_decay() const { return 1.0f; }
+  float weight_decay_lambda() const { return stored().collection->effective_weight_decay(); }
 
  protected:
   ParameterHandle() = default;
-  explicit ParameterHandle(std::shared_ptr<ParameterStorage> p) : p_(std::move(p)) {}
-  ParameterStorage& get() const;
+  explicit ParameterHandle(std::shared_ptr<ParameterStorageBase> p) : p_(std::move(p)) {}
 
-  std::shared_ptr<ParameterStorage> p_;
+  std::shared_ptr<ParameterStorageBase> p_;
 };
 
-/// A view that may be used like a pointer to it as well, which it is in DyNet: `*p.values()`.
+/// The pointer to the storage that a program written to DyNet finds in a handle. What it points to
+/// is brought up to date whenever it is followed.
+template <class S>
+class StoragePointer : public ParameterHandle {
+ public:
+  StoragePointer(std::nullptr_t = nullptr) {}                              // NOLINT: implicit
+  StoragePointer(std::shared_ptr<S> p) : ParameterHandle(std::move(p)) {}  // NOLINT: implicit
+  S* operator->() const { return &**this; }
+  S& operator*() const { return static_cast<S&>(stored()).show(); }
+  S* get() const { return p_ ? &**this : nullptr; }
+  void reset() { p_.reset(); }
+  operator std::shared_ptr<S>() const {  // NOLINT: implicit
+    if (p_) **this;
+    return std::static_pointer_cast<S>(p_);
+  }
+  /// Whether both point to the same, or to nothing.
+  friend bool operator==(const StoragePointer& a, const StoragePointer& b) { return a.p_ == b.p_; }
+};
+
+/// What Parameter and LookupParameter have in common. Every member throws ArgumentError on an empty
+/// handle.
+template <class S>
+class TrainedHandle {
+ public:
+  TrainedHandle() = default;
+  TrainedHandle(std::shared_ptr<S> storage) : p(std::move(storage)) {}  // NOLINT: implicit
+
+  StoragePointer<S> p;  ///< what it stands for; null: nothing
+
+  /// Whether it names a parameter.
+  explicit operator bool() const { return static_cast<bool>(p); }
+  operator const ParameterHandle&() const { return p; }  // NOLINT: implicit
+  operator std::shared_ptr<S>() const { return p; }      // NOLINT: implicit
+  /// The storage, brought up to date; also as if the handle were a pointer to it, which it is in
+  /// DyNet's lists of parameters.
+  S& get_storage() const { return *p; }
+  S* operator->() const { return p.operator->(); }
+  S& operator*() const { return *p; }
+  ParameterStorageBase& stored() const { return p.stored(); }
+  const std::shared_ptr<ParameterStorageBase>& shared() const { return p.shared(); }
+
+  /// Frozen parameters (`false`) keep their values: no gradient, no update.
+  void set_updated(bool b) { stored().updated = b; }
+  bool is_updated() const { return stored().updated; }
+  /// `/collection/name`
+  const std::string& get_fullname() const { return stored().name; }
+  /// The shape; of one row for a lookup parameter.
+  const Dim& dim() const { return stored().dim; }
+  /// All values zero.
+  void zero() { stored().zero(); }
+  /// All values times `s`. Throws ArgumentError unless it is finite.
+  void scale(float s) { stored().scale_parameters(s); }
+  /// The gradient times `s`. Throws ArgumentError unless it is finite.
+  void scale_gradient(float s) { stored().scale_gradient(s); }
+  /// What the values are to be multiplied with on account of weight decay: 1, for nothing is
+  /// delayed here.
+  float current_weight_decay() const { return static_cast<void>(stored()), 1.0f; }
+  /// The weight decay of its collection.
+  float weight_decay_lambda() const { return p.weight_decay_lambda(); }
+
+  /// Whether both name the same one.
+  friend bool operator==(const TrainedHandle& a, const TrainedHandle& b) { return a.p == b.p; }
+
+ protected:
+  S& stored_here() const { return static_cast<S&>(stored()); }
+};
+
+/// A view that may be used like a pointer to it as well, which it is in DyNet: `*p.values()`,
+/// `Tensor* t = p.values()`.
 struct ParameterView : Tensor {
-  ParameterView(const Dim& dim, float* values) : Tensor{dim, values} {}
-  /// As if it were a pointer.
-  Tensor& operator*() { return *this; }
-  Tensor* operator->() { return this; }
+  explicit ParameterView(Tensor& of) : Tensor(of), of_(&of) {}
+  /// As if it were a pointer, to what lives as long as the parameter.
+  Tensor& operator*() const { return *of_; }
+  Tensor* operator->() const { return of_; }
+  operator Tensor*() const { return of_; }  // NOLINT: implicit
+
+ private:
+  Tensor* of_;
+};
+
+/// Views of rows, likewise.
+struct RowViews : std::vector<Tensor> {
+  explicit RowViews(std::vector<Tensor>& of) : std::vector<Tensor>(of), of_(&of) {}
+  std::vector<Tensor>& operator*() const { return *of_; }
+  std::vector<Tensor>* operator->() const { return of_; }
+  operator std::vector<Tensor>*() const { return of_; }  // NOLINT: implicit
+
+ private:
+  std::vector<Tensor>* of_;
 };
 
 /// A trained tensor.
-class Parameter : public ParameterHandle {
+class Parameter : public TrainedHandle<ParameterStorage> {
  public:
-  Parameter() = default;
-  explicit Parameter(std::shared_ptr<ParameterStorage> p) : ParameterHandle(std::move(p)) {}
+  using TrainedHandle::TrainedHandle;
 
   /// A view of the values; right until the next update if graphs run on a device. There, what is
   /// written through it after another graph has begun is not seen: `set_value` always is.
-  ParameterView values() const;
+  ParameterView values() const { return ParameterView(stored_here().show_values().values); }
   /// A view of the gradient summed so far; zero if there is none. Looking changes nothing: what had
   /// no gradient has none afterwards. What is written through the view counts, unless it is the
   /// zero that was there; it lives until the next backward pass or update, and for that time only.
   /// Not while a backward pass runs.
-  ParameterView gradients() const;
+  ParameterView gradients() const { return ParameterView(stored_here().show_gradient().g); }
   /// Throws ArgumentError unless there are as many values as elements.
-  void set_value(const std::vector<float>& values);
+  void set_value(const std::vector<float>& values) { stored_here().set_value(values); }
   /// Values limited to [left, right].
-  void clip_inplace(float left, float right);
+  void clip_inplace(float left, float right) { stored_here().clip(left, right); }
 };
 
 /// A table of trained tensors, one for each index; only the rows used get gradients.
-class LookupParameter : public ParameterHandle {
+class LookupParameter : public TrainedHandle<LookupParameterStorage> {
  public:
-  LookupParameter() = default;
-  explicit LookupParameter(std::shared_ptr<ParameterStorage> p) : ParameterHandle(std::move(p)) {}
+  using TrainedHandle::TrainedHandle;
 
   /// Sets one row. Throws IndexError, or ArgumentError for a wrong number of values.
-  void initialize(unsigned index, const std::vector<float>& values);
+  void initialize(unsigned index, const std::vector<float>& values) const {
+    stored_here().initialize(index, values);
+  }
   /// A view of each row. Where rows are updated late (Trainer::sparse_updates_exact), or graphs run
   /// on a device, a view is right until the next update; see also Parameter::values.
-  std::vector<Tensor> values() const;
+  RowViews values() const { return RowViews(stored_here().show_values().values); }
   /// A view of one row. Throws IndexError.
   Tensor row(unsigned index) const;
   /// The gradient of one row, copied; zero if it was not used. Not while a backward pass runs.
   std::vector<float> row_gradient(unsigned index) const;
   /// The number of rows.
-  std::size_t size() const { return get().rows; }
+  std::size_t size() const { return stored().rows; }
+};
+
+/// The weight decay of a collection as programs written to DyNet touch it. Nothing is delayed, so
+/// that values need no factor.
+class L2WeightDecay {
+ public:
+  explicit L2WeightDecay(CollectionNode& of) : of_(&of) {}
+  /// As ParameterCollection::set_weight_decay_lambda.
+  void set_lambda(float lambda);
+  float get_lambda() const { return of_->effective_weight_decay(); }
+  void update_weight_decay(unsigned = 1) {}
+  float current_weight_decay() const { return 1.0f; }
+  bool parameters_need_rescaled() const { return false; }
+  void reset_weight_decay() {}
+
+ private:
+  CollectionNode* of_;
+};
+
+/// All parameters below a collection as programs written to DyNet touch them.
+struct ParameterCollectionStorage {
+  std::vector<std::shared_ptr<ParameterStorageBase>> all_params;
+  std::vector<std::shared_ptr<ParameterStorage>> params;
+  std::vector<std::shared_ptr<LookupParameterStorage>> lookup_params;
+  L2WeightDecay weight_decay;
+
+  /// Euclidean norm of the gradients of all that are not frozen.
+  float gradient_l2_norm() const;
+  /// As ParameterCollection::project_weights.
+  void project_weights(float radius = 1.0f) const;
+};
+
+/// Handles in a list, which may be taken for DyNet's list of pointers to storages.
+template <class P, class S>
+struct HandleList : std::vector<P> {
+  operator std::vector<std::shared_ptr<S>>() const {  // NOLINT: implicit
+    return {this->begin(), this->end()};
+  }
 };
 
 /// A tree of named parameters: the part of a model that stays. A handle; copies share everything.
@@ -151,8 +255,24 @@ class ParameterCollection {
   const std::string& get_fullname() const { return node_->fullname; }
 
   /// Everything in this collection and below it, in the order of creation.
-  std::vector<Parameter> parameters_list() const;
-  std::vector<LookupParameter> lookup_parameters_list() const;
+  HandleList<Parameter, ParameterStorage> parameters_list() const;
+  HandleList<LookupParameter, LookupParameterStorage> lookup_parameters_list() const;
+  /// The same as storages, brought up to date by the call; the reference is good until the next one
+  /// of this handle.
+  ParameterCollectionStorage& get_storage() const;
+  std::vector<std::shared_ptr<ParameterStorage>> get_parameter_storages() const {
+    return get_storage().params;
+  }
+  std::vector<std::shared_ptr<LookupParameterStorage>> get_lookup_parameter_storages() const {
+    return get_storage().lookup_params;
+  }
+  std::vector<std::shared_ptr<ParameterStorageBase>> get_parameter_storages_base() const {
+    return get_storage().all_params;
+  }
+  /// That of a full name. Throws ArgumentError unless there is one below this collection.
+  std::shared_ptr<ParameterStorage> get_parameter_storage(const std::string& name) const;
+  std::shared_ptr<LookupParameterStorage> get_lookup_parameter_storage(
+      const std::string& name) const;
   /// Number of parameters and tables.
   std::size_t size() const;
   /// Number of trained values.
@@ -165,9 +285,14 @@ class ParameterCollection {
   /// Drops the gradients of this collection and everything below it.
   void reset_gradient();
 
+  /// Shows the Euclidean norm of all values, which is all that it does in DyNet: see
+  /// ProcessHooks::print.
+  void project_weights(float radius = 1.0f) const { get_storage().project_weights(radius); }
+
   /// The weight decay of this collection, see the constructor.
   void set_weight_decay_lambda(float lambda);
   float get_weight_decay_lambda() const { return node_->effective_weight_decay(); }
+  L2WeightDecay& get_weight_decay() const { return storage().weight_decay; }
 
   /// Where the parameters lie, for the library's own use.
   ParameterBank& bank() const { return *bank_; }
@@ -176,18 +301,20 @@ class ParameterCollection {
  private:
   ParameterCollection(std::shared_ptr<ParameterBank> bank, CollectionNode* node)
       : bank_(std::move(bank)), node_(node) {}
-  std::shared_ptr<ParameterStorage> add(const std::string& name, const Dim& d, std::size_t rows,
-                                        bool is_lookup, const ParameterInit& init,
-                                        Device* device = nullptr);
+  ParameterStorageBase& add(const std::string& name, const Dim& d, std::size_t rows, bool is_lookup,
+                            const ParameterInit& init, Device* device = nullptr);
+
+  ParameterCollectionStorage& storage() const;
 
   std::shared_ptr<ParameterBank> bank_;
   CollectionNode* node_;
+  mutable std::shared_ptr<ParameterCollectionStorage> storage_;  // null: not asked for yet
 };
 
 /// Drops the gradients of all parameters below `root`, frozen ones included.
 void forget_gradients(ParameterBank& bank, const CollectionNode& root);
 
-using ParameterFilter = std::function<bool(const ParameterStorage&)>;
+using ParameterFilter = std::function<bool(const ParameterStorageBase&)>;
 
 /// Drops the gradients of the parameters that `which` names.
 void forget_gradients(ParameterBank& bank, const ParameterFilter& which);

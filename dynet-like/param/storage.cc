@@ -1,5 +1,7 @@
 #include "dynet-like/param/storage.h"
 
+#include <limits>
+
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/errors.h"
 #include "dynet-like/param/on_device.h"
@@ -7,24 +9,31 @@
 
 namespace dynet {
 
-ParameterStorage::ParameterStorage() = default;
+ParameterStorageBase::ParameterStorageBase() = default;
 
-ParameterStorage::~ParameterStorage() { free_aligned(values); }
+ParameterStorageBase::~ParameterStorageBase() { free_aligned(data); }
 
-void ParameterStorage::changed() {
+void ParameterStorageBase::changed() {
   bank->changes.fetch_add(1, std::memory_order_relaxed);
   may_change();
 }
 
-void ParameterStorage::may_change() {
+void ParameterStorageBase::may_change() {
   const std::lock_guard lock(bank->on_device);
   if (on_device) on_device->changed_on_host();
 }
 
-Dim ParameterStorage::full_dim() const {
+Dim ParameterStorageBase::full_dim() const {
   Dim d = dim;
   if (is_lookup) d.add_dim(static_cast<unsigned>(rows));
   return d;
+}
+
+void check_weight_decay(float lambda, bool inherits) {
+  if (lambda < 1.0f && lambda >= (inherits ? std::numeric_limits<float>::lowest() : 0.0f)) return;
+  throw ArgumentError(std::string("weight_decay_lambda must be ") +
+                      (inherits ? "finite and below 1" : "at least 0 and below 1") + ", got " +
+                      std::to_string(lambda));
 }
 
 std::string unique_name(CollectionNode& collection, const std::string& name) {
@@ -36,14 +45,18 @@ std::string unique_name(CollectionNode& collection, const std::string& name) {
   return full;
 }
 
-ParameterStorage& ParameterBank::add(CollectionNode& collection, const std::string& name,
-                                     const Dim& dim, std::size_t rows, bool is_lookup) {
+ParameterStorageBase& ParameterBank::add(CollectionNode& collection, const std::string& name,
+                                         const Dim& dim, std::size_t rows, bool is_lookup) {
   const char* who = is_lookup ? "add_lookup_parameters: " : "add_parameters: ";
   if (dim.bd != 1)
     throw ShapeError(who + std::string("a parameter has no batch, got ") + to_string(dim));
   if (is_lookup && dim.nd >= kMaxTensorDim)
     throw ShapeError(who + std::string("a row has at most 6 sizes, got ") + to_string(dim));
-  auto p = std::make_unique<ParameterStorage>();
+  std::unique_ptr<ParameterStorageBase> p;
+  if (is_lookup)
+    p = std::make_unique<LookupParameterStorage>();
+  else
+    p = std::make_unique<ParameterStorage>();
   p->dim = dim;
   p->rows = rows;
   p->is_lookup = is_lookup;
@@ -54,7 +67,15 @@ ParameterStorage& ParameterBank::add(CollectionNode& collection, const std::stri
   } catch (const RuleBroken& e) {
     throw ArgumentError(who + e.rule);
   }
-  p->values = static_cast<float*>(allocate_zeroed(p->size() * sizeof(float)));
+  p->data = static_cast<float*>(allocate_zeroed(p->size() * sizeof(float)));
+  const Tensor all{p->full_dim(), p->data, &kCpu, DeviceMempool::PS};
+  if (is_lookup) {
+    auto& table = static_cast<LookupParameterStorage&>(*p);
+    table.all_dim = all.d;
+    table.all_values = all;
+  } else {
+    static_cast<ParameterStorage&>(*p).values = all;
+  }
   p->name = unique_name(collection, name);
   auto& list = is_lookup ? tables : parameters;
   p->index = list.size();

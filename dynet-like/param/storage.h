@@ -5,11 +5,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "dynet-like/base/device.h"
 #include "dynet-like/param/gradients.h"
-#include "dynet-like/shape/dim.h"
+#include "dynet-like/tensor/tensor.h"
 
 namespace dynet {
 
@@ -29,14 +30,15 @@ class LaggingRows {
   virtual void finish_all() { settle_all(); }
 };
 
-/// One trained tensor, or one table of them: what a Parameter or LookupParameter stands for.
-struct ParameterStorage {
-  std::string name;        ///< full name, `/sub/name`
-  Dim dim;                 ///< of the parameter, or of one row of a table
-  std::size_t rows = 1;    ///< rows of a table
-  bool is_lookup = false;  ///< a table
-  std::size_t index = 0;   ///< place among the parameters or the tables of its bank
-  float* values = nullptr;
+/// One trained tensor, or one table of them: what a Parameter or LookupParameter stands for, and
+/// what the library works with.
+struct ParameterStorageBase {
+  std::string name;          ///< full name, `/sub/name`
+  Dim dim;                   ///< of the parameter, or of one row of a table
+  std::size_t rows = 1;      ///< rows of a table
+  bool is_lookup = false;    ///< a table
+  std::size_t index = 0;     ///< place among the parameters or the tables of its bank
+  float* data = nullptr;     ///< all values, row after row
   bool updated = true;       ///< false: frozen, gets no gradient and no update
   Device* device = nullptr;  ///< where graphs use it; null: where the graph is
   ParameterBank* bank = nullptr;
@@ -44,7 +46,7 @@ struct ParameterStorage {
   std::unique_ptr<ValuesOnDevices> on_device;  ///< null: no device has a copy
   LaggingRows* lagging = nullptr;  ///< if not null, rows are settled before their values are used
 
-  /// To be called before `values` of one row, or of all, are read or written.
+  /// To be called before `data` of one row, or of all, are read or written.
   void settle(std::size_t row) {
     if (lagging) lagging->settle(row);
   }
@@ -57,6 +59,7 @@ struct ParameterStorage {
   }
   std::size_t row_size() const { return dim.size(); }
   std::size_t size() const { return rows * row_size(); }
+  bool is_updated() const { return updated; }
   /// To be called after every change of the values, which are the newest then.
   void changed();
   /// To be called when settled values are handed out to somebody who may change them.
@@ -64,10 +67,65 @@ struct ParameterStorage {
   /// The shape of all values: a table has its number of rows as last size.
   Dim full_dim() const;
 
-  ParameterStorage();
-  ParameterStorage(const ParameterStorage&) = delete;
-  ParameterStorage& operator=(const ParameterStorage&) = delete;
-  ~ParameterStorage();
+  /// As those of Parameter and LookupParameter.
+  void zero();
+  void scale_parameters(float s);
+  void scale_gradient(float s);
+  /// Throws IndexError for a row that is not there.
+  void check_row(std::size_t row) const;
+  /// Drops the gradient.
+  void clear();
+  /// Whether there is a gradient.
+  bool has_grad() const;
+  /// The sum of squares of the values, and of the gradient.
+  void squared_l2norm(float* sum) const;
+  void g_squared_l2norm(float* sum) const;
+
+  ParameterStorageBase();
+  ParameterStorageBase(const ParameterStorageBase&) = delete;
+  ParameterStorageBase& operator=(const ParameterStorageBase&) = delete;
+  virtual ~ParameterStorageBase();
+};
+
+/// A trained tensor as programs written to DyNet touch it. `Parameter::p` and `get_storage` bring
+/// the views up to date (`show`); kept longer they are right as long as those of Parameter::values
+/// and Parameter::gradients. `show_values` is safe to call from several threads at once.
+struct ParameterStorage : ParameterStorageBase {
+  Tensor values;              ///< see Parameter::values
+  Tensor g;                   ///< see Parameter::gradients
+  bool nonzero_grad = false;  ///< whether there was a gradient
+
+  ParameterStorage& show();
+  ParameterStorage& show_values();
+  ParameterStorage& show_gradient();
+  /// As those of Parameter.
+  void set_value(const std::vector<float>& numbers);
+  void clip(float left, float right);
+  /// The values of another one. Throws ShapeError for another shape.
+  void copy(const ParameterStorage& other);
+  /// Adds to the gradient. Throws ShapeError for another number of values.
+  void accumulate_grad(const Tensor& gradient);
+};
+
+/// A table likewise: views of all of it, and of each row. What is written to a row's gradient
+/// counts as if the row had been used.
+struct LookupParameterStorage : ParameterStorageBase {
+  Dim all_dim;  ///< the shape of the table: its last size is the number of rows
+  Tensor all_values, all_grads;
+  std::vector<Tensor> values, grads;  ///< by row
+  std::unordered_set<unsigned> non_zero_grads;
+  bool all_updated = false;  ///< whether the table was used as a whole
+  bool nonzero_grad = false;
+
+  LookupParameterStorage& show();
+  LookupParameterStorage& show_values();
+  /// As that of LookupParameter.
+  void initialize(unsigned index, const std::vector<float>& numbers);
+  /// The values of another one. Throws ShapeError for another shape.
+  void copy(const LookupParameterStorage& other);
+  /// Adds to the gradient of one row, or of all. Throws IndexError, ShapeError.
+  void accumulate_grad(unsigned index, const Tensor& gradient);
+  void accumulate_grad(const Tensor& gradient);
 };
 
 /// A collection's place in the tree of collections.
@@ -104,18 +162,22 @@ class ParameterBank {
   ParameterBank(const ParameterBank&) = delete;
   ParameterBank& operator=(const ParameterBank&) = delete;
 
-  ParameterStorage& add(CollectionNode& collection, const std::string& name, const Dim& dim,
-                        std::size_t rows, bool is_lookup);
+  ParameterStorageBase& add(CollectionNode& collection, const std::string& name, const Dim& dim,
+                            std::size_t rows, bool is_lookup);
 
   CollectionNode root;
-  std::vector<std::unique_ptr<ParameterStorage>> parameters;
-  std::vector<std::unique_ptr<ParameterStorage>> tables;
+  std::vector<std::unique_ptr<ParameterStorageBase>> parameters;
+  std::vector<std::unique_ptr<ParameterStorageBase>> tables;
   GradientLanes gradients;
   std::uint64_t seed = 1;
   /// How often values were changed by the library.
   std::atomic<std::uint64_t> changes = 0;
   std::mutex on_device;  ///< held to look at what devices keep of its parameters
 };
+
+/// Throws ArgumentError for what can be no weight decay; a negative one is that of the collection
+/// around it, if there is one.
+void check_weight_decay(float lambda, bool inherits);
 
 /// `name` made unique in `collection` and put behind its full name, as DyNet does: `W`, `W_1`, ...,
 /// and `_0`, `_1`, ... for parameters without a name. Throws ArgumentError for `/` and `_` in a

@@ -1,5 +1,7 @@
 #include "dynet-like/shape/dim.h"
 
+#include <cctype>
+#include <istream>
 #include <limits>
 #include <ostream>
 
@@ -110,5 +112,34 @@ std::string to_string(const Dim& dim) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Dim& dim) { return out << to_string(dim); }
+
+void Dim::print_profile(std::ostream& out) const { out << *this; }
+
+std::ostream& operator<<(std::ostream& out, const std::vector<Dim>& dims) {
+  out << '[';
+  for (std::size_t i = 0; i < dims.size(); ++i) out << (i ? " " : "") << dims[i];
+  return out << ']';
+}
+
+std::istream& operator>>(std::istream& in, Dim& dim) {
+  const auto fail = [&]() -> std::istream& {
+    in.setstate(std::ios::failbit);
+    return in;
+  };
+  std::vector<long> sizes;
+  unsigned batch = 1;
+  char c = 0;
+  if (!(in >> c) || c != '{') return fail();
+  if (in.peek() == '}') return in.get(), dim = Dim(), in;
+  do {
+    unsigned n = 0;
+    if (!std::isdigit(in.peek()) || !(in >> n >> c)) return fail();
+    sizes.push_back(n);
+  } while (c == ',');
+  if (c == 'X' && (!std::isdigit(in.peek()) || !(in >> batch >> c))) return fail();
+  if (c != '}' || batch == 0 || sizes.size() > kMaxTensorDim) return fail();
+  dim = Dim(sizes, batch);
+  return in;
+}
 
 }  // namespace dynet

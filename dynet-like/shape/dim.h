@@ -23,7 +23,7 @@ struct Dim {
   Dim() = default;
   /// Throws ArgumentError for more than seven sizes or a batch size of zero.
   Dim(std::initializer_list<unsigned> sizes, unsigned batch = 1);
-  explicit Dim(const std::vector<long>& sizes, unsigned batch = 1);
+  Dim(const std::vector<long>& sizes, unsigned batch = 1);  // NOLINT: implicit, as in DyNet
 
   /// Number of elements, the whole batch.
   std::size_t size() const { return batch_size() * bd; }
@@ -61,6 +61,8 @@ struct Dim {
   void add_dim(unsigned n) { insert_dim(nd, n); }
   void insert_dim(unsigned i, unsigned n);
   Dim transpose() const;
+  /// As `<<`.
+  void print_profile(std::ostream& out) const;
 
   /// The rank without trailing ones.
   unsigned rank() const {
@@ -82,5 +84,9 @@ inline bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
 
 std::string to_string(const Dim& dim);
 std::ostream& operator<<(std::ostream& out, const Dim& dim);
+/// `[{2,3} {4}]`
+std::ostream& operator<<(std::ostream& out, const std::vector<Dim>& dims);
+/// Reads what `<<` has written; the stream fails, and the shape stays, at anything else.
+std::istream& operator>>(std::istream& in, Dim& dim);
 
 }  // namespace dynet

@@ -26,7 +26,9 @@ std::size_t Tensor::batch_offset(unsigned b) const {
 
 Tensor Tensor::batch_elem(unsigned b) const {
   if (b >= d.bd) outside("batch_elem", b, d.bd);
-  return {d.single_batch(), const_cast<float*>(batch_ptr(b))};
+  Tensor part(d.single_batch(), const_cast<float*>(batch_ptr(b)), device, mem_pool);
+  part.memory = memory;
+  return part;
 }
 
 std::vector<Tensor> Tensor::batch_elems() const {

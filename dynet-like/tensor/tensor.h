@@ -2,19 +2,33 @@
 
 #include <cstddef>
 #include <iosfwd>
+#include <memory>
 #include <vector>
 
+#include "dynet-like/base/device.h"
 #include "dynet-like/shape/dim.h"
 
 namespace dynet {
 
 using real = float;
 
-/// A view of values in column-major order, batch elements one after another. It owns nothing: a
-/// view of a node lives until its graph is cleared, a view of a parameter as long as the parameter.
+/// What values belong to, as DyNet's memory pools have it: values of nodes, gradients, parameters,
+/// scratch. Without meaning here.
+enum class DeviceMempool { FXS = 0, DEDFS = 1, PS = 2, SCS = 3, NONE = 4 };
+
+/// A view of values in column-major order, batch elements one after another. A view of a node lives
+/// until its graph is cleared, a view of a parameter as long as the parameter.
 struct Tensor {
-  Dim d;               ///< the shape
-  float* v = nullptr;  ///< the first value
+  Dim d;                   ///< the shape
+  float* v = nullptr;      ///< the first value
+  Device* device = &kCpu;  ///< where they lie: views handed out are the processor's
+  DeviceMempool mem_pool = DeviceMempool::NONE;
+  std::shared_ptr<void> memory;  ///< of values that nothing else owns; null for views
+
+  Tensor() = default;
+  Tensor(const Dim& dim, float* values, Device* where = &kCpu,
+         DeviceMempool pool = DeviceMempool::NONE)
+      : d(dim), v(values), device(where), mem_pool(pool) {}
 
   /// Where batch element b begins; in a batch of one it is every b. Throws IndexError.
   float* batch_ptr(unsigned b) { return v + batch_offset(b); }

@@ -52,10 +52,10 @@ void EGTrainer::enableCyclicalLR(real learning_rate_min, real learning_rate_max,
       LearningRateSchedule::cyclical(learning_rate_min, learning_rate_max, step_size, gamma));
 }
 
-void EGTrainer::begin_parameter(const ParameterStorage& p) const {
+void EGTrainer::begin_parameter(const ParameterStorageBase& p) const {
   const std::size_t n = p.row_size();
   for (std::size_t row = 0; row < p.rows; ++row) {
-    const float* w = p.values + row * n;
+    const float* w = p.data + row * n;
     if (n == 0 || (*std::min_element(w, w + n) >= 0 && *std::max_element(w, w + n) > 0)) continue;
     throw ArgumentError("EGTrainer: parameter " + p.name + " " + to_string(p.full_dim()) +
                         " is no distribution: its values must not be negative, and not all zero");

@@ -22,7 +22,7 @@ class EGTrainer : public Trainer {
 
  protected:
   void begin_update(std::uint64_t step, TrainerConstants& c) override;
-  void begin_parameter(const ParameterStorage& p) const override;
+  void begin_parameter(const ParameterStorageBase& p) const override;
   std::vector<Field> fields() override;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace dynet {
 
-MissedUpdates::MissedUpdates(ParameterStorage& table, const TrainerRule& rule,
+MissedUpdates::MissedUpdates(ParameterStorageBase& table, const TrainerRule& rule,
                              std::vector<StateArray>* state)
     : table_(table), rule_(rule), rows_(std::make_unique<Row[]>(table.rows)) {
   for (std::size_t k = 0; k < rule.arrays; ++k) state_[k] = (*state)[k].data();
@@ -57,7 +57,7 @@ void MissedUpdates::reserve() {
 
 TrainerSlice MissedUpdates::slice(std::size_t row) const {
   const std::size_t n = table_.row_size();
-  TrainerSlice s{n, table_.values + row * n, nullptr, {}, nullptr, 1.0f, 1.0f};
+  TrainerSlice s{n, table_.data + row * n, nullptr, {}, nullptr, 1.0f, 1.0f};
   for (std::size_t k = 0; k < rule_.arrays; ++k) s.state[k] = state_[k] + row * n;
   return s;
 }

@@ -20,7 +20,8 @@ namespace dynet {
 class MissedUpdates : public LaggingRows {
  public:
   /// The arrays of `state`, null for a rule without, the rule and the table must outlive this.
-  MissedUpdates(ParameterStorage& table, const TrainerRule& rule, std::vector<StateArray>* state);
+  MissedUpdates(ParameterStorageBase& table, const TrainerRule& rule,
+                std::vector<StateArray>* state);
   /// Brings all rows up to date.
   ~MissedUpdates() override;
 
@@ -65,7 +66,7 @@ class MissedUpdates : public LaggingRows {
   void finish_state(std::size_t row, std::size_t end);
   TrainerSlice slice(std::size_t row) const;
 
-  ParameterStorage& table_;
+  ParameterStorageBase& table_;
   const TrainerRule& rule_;
   float* state_[TrainerSlice::kMaxArrays] = {};
   std::vector<MissedUpdate> missed_;

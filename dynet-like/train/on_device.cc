@@ -43,7 +43,7 @@ void TrainerOnDevice::begin(const std::shared_ptr<MemorySource>& memory) {
   addresses_.clear();
 }
 
-void TrainerOnDevice::add(ParameterStorage& p, const UpdatePart& part) {
+void TrainerOnDevice::add(ParameterStorageBase& p, const UpdatePart& part) {
   if (part.n == 0 || part.count == 0) return;
   if (part.g || part.row_g || part.state[0]) {
     next.steps.push_back(part);
@@ -63,7 +63,7 @@ void TrainerOnDevice::add(ParameterStorage& p, const UpdatePart& part) {
   change.count += part.count;
 }
 
-void TrainerOnDevice::add_rows(ParameterStorage& p, UpdatePart part,
+void TrainerOnDevice::add_rows(ParameterStorageBase& p, UpdatePart part,
                                std::vector<std::uint32_t> rows, const RowGradients* r) {
   part.n = p.row_size();
   part.count = rows.size();
@@ -78,7 +78,7 @@ void TrainerOnDevice::add_rows(ParameterStorage& p, UpdatePart part,
 }
 
 void TrainerOnDevice::copy_to_others(const Change& change) {
-  ParameterStorage& p = *change.p;
+  ParameterStorageBase& p = *change.p;
   for (const DeviceValues& to : in_use_beside(p, *updater_->memory())) {
     if (change.whole || change.count == p.rows) {
       next.copies.push_back({to.memory, to.values, change.w, p.size()});
@@ -107,11 +107,11 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
   d.begin(lane.memory());
   d.next.meeting = std::move(lanes.meeting);
   // Nothing is asked of the device for a parameter that stays as it is.
-  const auto stays = [&](ParameterStorage& p, bool has_gradient) {
+  const auto stays = [&](ParameterStorageBase& p, bool has_gradient) {
     return p.size() == 0 ||
            (!has_gradient && keep_factor(p) == 1 && !average_kind_ && !find_state(p));
   };
-  const auto all_of = [&](ParameterStorage& p, bool has_gradient) {
+  const auto all_of = [&](ParameterStorageBase& p, bool has_gradient) {
     if ((has_gradient || average_kind_) && prepare_state(p)) d.fresh.push_back(&p);
     UpdatePart part{.n = p.size(), .keep = keep_factor(p), .w = values_on(p, lane.memory())};
     if (rule_.whole && p.is_lookup) {
@@ -167,7 +167,7 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
   const bool averages = average_kind_ && average_waited_ + 1 >= average_every_;
   if (averages) {
     d.next.average = average_part(averages_ + 1);
-    for (ParameterStorage* p : averaged())
+    for (ParameterStorageBase* p : averaged())
       d.next.averages.push_back({.n = p->size(),
                                  .keep = 1,
                                  .w = values_on(*p, lane.memory()),
@@ -203,14 +203,14 @@ void Trainer::look_back() {
   if (schedule_) learning_rate = schedule_.rate(--scheduled_);
   average_waited_ = d.average_waited;
   averages_ = d.averages;
-  for (ParameterStorage* p : d.fresh)
+  for (ParameterStorageBase* p : d.fresh)
     if (State* state = find_state(*p)) state->clear();
   if (d.skips) {
     ++skipped;
     ++skipped_since_status;
     return;
   }
-  const ParameterStorage& p = *d.steps[outcome.bad_step];
+  const ParameterStorageBase& p = *d.steps[outcome.bad_step];
   late_error_ = "Trainer: in the update before, the gradient of " +
                 std::string(p.is_lookup ? "lookup parameter " : "parameter ") + p.name + " " +
                 to_string(p.dim) + " was not finite; that update changed nothing";

@@ -18,26 +18,26 @@ class TrainerOnDevice {
   void begin(const std::shared_ptr<MemorySource>& memory);
   /// Adds values of a parameter to it: a step if they have a gradient or state, else what is left
   /// of one, the weight decay.
-  void add(ParameterStorage& p, const UpdatePart& part);
+  void add(ParameterStorageBase& p, const UpdatePart& part);
   /// The same for rows of a table; their gradients are those of `r`, or zero if that is null.
-  void add_rows(ParameterStorage& p, UpdatePart part, std::vector<std::uint32_t> rows,
+  void add_rows(ParameterStorageBase& p, UpdatePart part, std::vector<std::uint32_t> rows,
                 const RowGradients* r);
   /// Starts it. Throws DeviceError, OutOfMemoryError.
   void start();
   UpdateOutcome outcome() { return updater_->outcome(); }
 
   DeviceUpdate next;
-  std::vector<ParameterStorage*> steps;  ///< by step: whose it is
-  std::vector<ParameterStorage*> fresh;  ///< those that got their state for this update
-  bool waits = false;                    ///< the outcome of the last one is not known yet
-  bool clips = false, skips = false;     ///< what is to be counted then
+  std::vector<ParameterStorageBase*> steps;  ///< by step: whose it is
+  std::vector<ParameterStorageBase*> fresh;  ///< those that got their state for this update
+  bool waits = false;                        ///< the outcome of the last one is not known yet
+  bool clips = false, skips = false;         ///< what is to be counted then
   /// What counts averages, as it was before.
   std::uint64_t average_waited = 0, averages = 0;
 
  private:
   /// What the update changes of a parameter: some rows or all values.
   struct Change {
-    ParameterStorage* p;
+    ParameterStorageBase* p;
     const float* w;
     bool whole = false;
     std::size_t count = 0;  // of rows

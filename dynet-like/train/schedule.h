@@ -23,7 +23,8 @@ class LearningRateSchedule {
   static LearningRateSchedule cosine(real rate, std::uint64_t updates, real lowest = 0,
                                      std::uint64_t warm_up = 0);
   /// Up and down again linearly, `step_size` updates each way, between `lowest` and `highest`, the
-  /// height of the peaks times gamma^t after t updates (Smith 2017). `step_size` above 0.
+  /// height of the peaks times gamma^t after t updates (Smith 2017). The first two updates have the
+  /// lowest rate, as in DyNet. `step_size` above 0.
   static LearningRateSchedule cyclical(real lowest, real highest, real step_size, real gamma = 1);
 
   /// The rate of the next update after `done` of them. Zero without a schedule.

@@ -91,7 +91,7 @@ std::vector<Trainer::StateView> Trainer::state_views() const {
   need_weights("saving");
   look_back();
   std::vector<StateView> views;
-  const auto add = [&](ParameterStorage& p) {
+  const auto add = [&](ParameterStorageBase& p) {
     if (!contains(p)) return;
     p.finish_rows();
     const State* state = const_cast<Trainer*>(this)->find_state(p);
@@ -103,6 +103,48 @@ std::vector<Trainer::StateView> Trainer::state_views() const {
   for (auto& p : collection_.bank().parameters) add(*p);
   for (auto& p : collection_.bank().tables) add(*p);
   return views;
+}
+
+Trainer::Trainer(const Trainer& other)
+    : learning_rate(other.learning_rate),
+      clipping_enabled(other.clipping_enabled),
+      clip_threshold(other.clip_threshold),
+      sparse_updates_enabled(other.sparse_updates_enabled),
+      sparse_updates_exact(other.sparse_updates_exact),
+      skip_non_finite(other.skip_non_finite),
+      collection_(other.collection_),
+      rule_(other.rule_) {
+  other.need_weights("a copy of a trainer");
+  other.look_back();
+  clips = other.clips;
+  updates = other.updates;
+  skipped = other.skipped;
+  clips_since_status = other.clips_since_status;
+  updates_since_status = other.updates_since_status;
+  skipped_since_status = other.skipped_since_status;
+  step_ = other.step_;
+  schedule_ = other.schedule_;
+  scheduled_ = other.scheduled_;
+  average_kind_ = other.average_kind_;
+  average_beta_ = other.average_beta_;
+  average_every_ = other.average_every_;
+  average_waited_ = other.average_waited_;
+  averages_ = other.averages_;
+  workers_ = other.workers_;
+  const auto copy = [&](ParameterStorageBase& p) {
+    if (!contains(p)) return;
+    p.finish_rows();
+    State* const state = const_cast<Trainer&>(other).find_state(p);
+    if (!state) return;
+    auto& all = p.is_lookup ? tables_ : dense_;
+    if (p.index >= all.size()) all.resize(p.index + 1);
+    for (const StateArray& a : *state) {
+      StateArray& own = all[p.index].emplace_back(a.size());
+      std::copy_n(a.data(), a.size(), own.data());
+    }
+  };
+  for (auto& p : collection_.bank().parameters) copy(*p);
+  for (auto& p : collection_.bank().tables) copy(*p);
 }
 
 std::vector<std::string> Trainer::differences(const TrainerSnapshot& s) const {
@@ -123,8 +165,8 @@ std::vector<std::string> Trainer::differences(const TrainerSnapshot& s) const {
     if (!known.contains(name)) found.push_back(s.kind + " has an unknown setting " + name);
   const auto average = s.numbers.find("average_kind");
   const bool averages = average != s.numbers.end() && average->second != 0;
-  std::map<std::string, const ParameterStorage*> here;
-  const auto add = [&](const ParameterStorage& p) {
+  std::map<std::string, const ParameterStorageBase*> here;
+  const auto add = [&](const ParameterStorageBase& p) {
     if (contains(p)) here[relative_name(p)] = &p;
   };
   for (auto& p : collection_.bank().parameters) add(*p);
@@ -149,13 +191,13 @@ std::vector<std::string> Trainer::differences(const TrainerSnapshot& s) const {
 
 void Trainer::restore(TrainerSnapshot&& s) {
   const ParameterBank& bank = collection_.bank();
-  std::map<std::string, const ParameterStorage*> here;
+  std::map<std::string, const ParameterStorageBase*> here;
   for (auto& p : bank.parameters) here[p->name] = p.get();
   for (auto& p : bank.tables) here[p->name] = p.get();
   const std::string& full = collection_.get_fullname();
   std::vector<State> dense(bank.parameters.size()), tables(bank.tables.size());
   for (TrainerSnapshot::Entry& e : s.entries) {
-    const ParameterStorage& p = *here.at(full + e.name.substr(1));
+    const ParameterStorageBase& p = *here.at(full + e.name.substr(1));
     (p.is_lookup ? tables : dense)[p.index] = std::move(e.arrays);
   }
   const std::vector<Field> mine = fields();

@@ -48,37 +48,39 @@ void Trainer::need_finite(const char* who, const char* name, real value) {
                         std::to_string(value));
 }
 
-bool Trainer::contains(const ParameterStorage& p) const {
+bool Trainer::contains(const ParameterStorageBase& p) const {
   return collection_.node().contains(p.collection);
 }
 
-std::string Trainer::relative_name(const ParameterStorage& p) const {
+std::string Trainer::relative_name(const ParameterStorageBase& p) const {
   return p.name.substr(collection_.get_fullname().size() - 1);
 }
 
-Trainer::State* Trainer::find_state(const ParameterStorage& p) {
+Trainer::State* Trainer::find_state(const ParameterStorageBase& p) {
   auto& all = p.is_lookup ? tables_ : dense_;
   return p.index < all.size() && !all[p.index].empty() ? &all[p.index] : nullptr;
 }
 
 bool Trainer::update(real scale) {
-  return update_chosen([this](const ParameterStorage& p) { return trains(p); }, nullptr, scale);
+  return update_chosen([this](const ParameterStorageBase& p) { return trains(p); }, nullptr, scale);
 }
 
 bool Trainer::update(const ParameterCollection& part) {
   if (!collection_.node().contains(&part.node()))
     throw ArgumentError("Trainer: the collection " + part.get_fullname() +
                         " is not part of the trainer's, " + collection_.get_fullname());
-  const auto chosen = [&](const ParameterStorage& p) { return part.node().contains(p.collection); };
-  return update_chosen([&](const ParameterStorage& p) { return p.updated && chosen(p); }, chosen,
-                       1);
+  const auto chosen = [&](const ParameterStorageBase& p) {
+    return part.node().contains(p.collection);
+  };
+  return update_chosen([&](const ParameterStorageBase& p) { return p.updated && chosen(p); },
+                       chosen, 1);
 }
 
 bool Trainer::update(const std::vector<Parameter>& parameters,
                      const std::vector<LookupParameter>& tables) {
-  std::vector<const ParameterStorage*> all;
+  std::vector<const ParameterStorageBase*> all;
   const auto add = [&](const ParameterHandle& handle) {
-    const ParameterStorage& p = handle.get_storage();
+    const ParameterStorageBase& p = handle.stored();
     if (p.bank != &collection_.bank() || !contains(p))
       throw ArgumentError("Trainer: the parameter " + p.name +
                           " is not in the trainer's collection, " + collection_.get_fullname());
@@ -87,11 +89,11 @@ bool Trainer::update(const std::vector<Parameter>& parameters,
   for (const Parameter& p : parameters) add(p);
   for (const LookupParameter& p : tables) add(p);
   std::sort(all.begin(), all.end());
-  const auto chosen = [&](const ParameterStorage& p) {
+  const auto chosen = [&](const ParameterStorageBase& p) {
     return std::binary_search(all.begin(), all.end(), &p);
   };
-  return update_chosen([&](const ParameterStorage& p) { return p.updated && chosen(p); }, chosen,
-                       1);
+  return update_chosen([&](const ParameterStorageBase& p) { return p.updated && chosen(p); },
+                       chosen, 1);
 }
 
 bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped,
@@ -178,7 +180,7 @@ void Trainer::prepare(const ParameterFilter& chosen, const GradientLane* lane) {
 }
 
 // True if there was none yet.
-bool Trainer::prepare_state(ParameterStorage& p) {
+bool Trainer::prepare_state(ParameterStorageBase& p) {
   if (arrays() == 0) return false;
   auto& all = p.is_lookup ? tables_ : dense_;
   if (p.index < all.size() && all[p.index].size() == arrays()) return false;
@@ -193,13 +195,13 @@ bool Trainer::prepare_state(ParameterStorage& p) {
     const double b = average_beta_, n = static_cast<double>(averages_);
     const auto part = static_cast<float>(
         moving_average() == MovingAverage::Exponential ? 1 - std::pow(b, n) : 1.0);
-    for (std::size_t i = 0; i < p.size(); ++i) fresh.back().data()[i] = part * p.values[i];
+    for (std::size_t i = 0; i < p.size(); ++i) fresh.back().data()[i] = part * p.data[i];
   }
   state.swap(fresh);
   return true;
 }
 
-void Trainer::prepare_lazy_rows(ParameterStorage& p, bool has_gradient) {
+void Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
   MissedUpdates* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (!sparse_updates_enabled || !sparse_updates_exact) {
     if (lazy) lazy_[p.index].reset();
@@ -219,10 +221,10 @@ void Trainer::prepare_lazy_rows(ParameterStorage& p, bool has_gradient) {
   }
 }
 
-void Trainer::update_slice(ParameterStorage& p, std::size_t at, std::size_t n, const float* g,
+void Trainer::update_slice(ParameterStorageBase& p, std::size_t at, std::size_t n, const float* g,
                            float scale, float keep) {
   if (n == 0) return;
-  TrainerSlice s{n, p.values + at, g, {}, constants_.data(), scale, keep};
+  TrainerSlice s{n, p.data + at, g, {}, constants_.data(), scale, keep};
   State* state = rule_.arrays ? find_state(p) : nullptr;
   if (!g && !state) {  // nothing to go by: only the weight decay is left
     scale_values(s.w, n, static_cast<double>(keep));
@@ -233,14 +235,14 @@ void Trainer::update_slice(ParameterStorage& p, std::size_t at, std::size_t n, c
 }
 
 // Rows of a table that lie behind each other; `g` likewise, or null.
-void Trainer::update_rows(ParameterStorage& p, std::size_t first, std::size_t rows, const float* g,
-                          float scale, float keep) {
+void Trainer::update_rows(ParameterStorageBase& p, std::size_t first, std::size_t rows,
+                          const float* g, float scale, float keep) {
   const std::size_t n = p.row_size(), each = rule_.whole ? 1 : rows;
   for (std::size_t row = 0; row < rows; row += each)
     update_slice(p, (first + row) * n, each * n, g ? g + row * n : nullptr, scale, keep);
 }
 
-void Trainer::update_table(ParameterStorage& p, const RowGradients* r, float scale) {
+void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float scale) {
   const float keep = keep_factor(p);
   MissedUpdates* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (r && r->whole_written()) {
@@ -261,7 +263,7 @@ void Trainer::update_table(ParameterStorage& p, const RowGradients* r, float sca
   if (sparse_updates_enabled) {
     for (std::size_t k = 0; k < used; ++k)
       update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, 1.0f);
-    scale_values(p.values, p.size(), static_cast<double>(keep));
+    scale_values(p.data, p.size(), static_cast<double>(keep));
     return;
   }
   std::size_t unused = 0;  // first row of a run of rows without gradient
@@ -275,11 +277,11 @@ void Trainer::update_table(ParameterStorage& p, const RowGradients* r, float sca
 }
 
 // Pieces for several threads to share out; the numbers do not depend on how they are cut.
-void Trainer::cut(const std::vector<ParameterStorage*>& parameters, bool whole) {
+void Trainer::cut(const std::vector<ParameterStorageBase*>& parameters, bool whole) {
   // Smaller ones lose more on the way between processors than they gain.
   constexpr std::size_t kPiece = 1 << 18;
   pieces_.clear();
-  for (ParameterStorage* p : parameters) {
+  for (ParameterStorageBase* p : parameters) {
     const std::size_t size = workers_ && !whole ? kPiece : std::max<std::size_t>(p->size(), 1);
     for (std::size_t at = 0; at < p->size(); at += size)
       pieces_.push_back({p, at, std::min(size, p->size() - at)});
@@ -296,8 +298,8 @@ void Trainer::for_each_piece(F f) {
 }
 
 // Those that an average is kept of, in the whole collection.
-std::vector<ParameterStorage*> Trainer::averaged() {
-  std::vector<ParameterStorage*> all;
+std::vector<ParameterStorageBase*> Trainer::averaged() {
+  std::vector<ParameterStorageBase*> all;
   for (auto* list : {&collection_.bank().parameters, &collection_.bank().tables})
     for (auto& p : *list)
       if (const State* s = contains(*p) ? find_state(*p) : nullptr; s && s->size() == arrays())
@@ -313,14 +315,14 @@ float Trainer::average_part(std::uint64_t n) const {
 }
 
 void Trainer::update_averages() {
-  const std::vector<ParameterStorage*> all = averaged();
-  for (ParameterStorage* p : all) p->finish_rows();
+  const std::vector<ParameterStorageBase*> all = averaged();
+  for (ParameterStorageBase* p : all) p->finish_rows();
   cut(all, false);
   average_waited_ = 0;
   const float part = average_part(++averages_);
-  for (ParameterStorage* p : all) find_state(*p)->back().data();  // here, before threads ask
+  for (ParameterStorageBase* p : all) find_state(*p)->back().data();  // here, before threads ask
   for_each_piece([&](const Piece& piece) {
-    const float* __restrict w = piece.p->values + piece.at;
+    const float* __restrict w = piece.p->data + piece.at;
     float* __restrict a = find_state(*piece.p)->back().data() + piece.at;
     for (std::size_t i = 0; i < piece.n; ++i) a[i] += part * (w[i] - a[i]);
   });
@@ -330,7 +332,7 @@ float Trainer::clip_gradients() {
   look_back();
   if (!looks()) return 1;
   check_threshold();
-  const auto chosen = [this](const ParameterStorage& p) { return trains(p); };
+  const auto chosen = [this](const ParameterStorageBase& p) { return trains(p); };
   return clip(gradient_squared_norm(collection_.bank(), chosen), chosen, 1);
 }
 
@@ -352,7 +354,8 @@ void Trainer::check_threshold() const {
 }
 
 void Trainer::throw_bad_gradient(const ParameterFilter& chosen) const {
-  const auto fail = [](const ParameterStorage& p, const float* g, std::size_t i, std::string row) {
+  const auto fail = [](const ParameterStorageBase& p, const float* g, std::size_t i,
+                       std::string row) {
     std::ostringstream message;
     message << "Trainer: the gradient of " << (p.is_lookup ? "lookup parameter " : "parameter ")
             << p.name << " " << to_string(p.dim) << row << " is " << g[i] << " at value " << i
@@ -451,18 +454,18 @@ void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correct
   look_back();
   if (averages_ == 0)
     throw ArgumentError("Trainer: there is no moving average yet to swap the parameters to");
-  const std::vector<ParameterStorage*> all = averaged();
-  for (ParameterStorage* p : all) {
+  const std::vector<ParameterStorageBase*> all = averaged();
+  for (ParameterStorageBase* p : all) {
     p->finish_rows();
     if (save_weights) weights_.emplace_back(p, StateArray(p->size()));
   }
-  for (auto& [p, saved] : weights_) std::copy_n(p->values, p->size(), saved.data());
+  for (auto& [p, saved] : weights_) std::copy_n(p->data, p->size(), saved.data());
   const double b = average_beta_, n = static_cast<double>(averages_);
   const bool corrects = bias_correction && moving_average() == MovingAverage::Exponential;
   const auto factor = static_cast<float>(corrects ? 1 / (1 - std::pow(b, n)) : 1.0);
-  for (ParameterStorage* p : all) {
+  for (ParameterStorageBase* p : all) {
     const float* a = find_state(*p)->back().data();
-    for (std::size_t i = 0; i < p->size(); ++i) p->values[i] = factor * a[i];
+    for (std::size_t i = 0; i < p->size(); ++i) p->data[i] = factor * a[i];
     p->changed();
   }
   swapped_ = save_weights;
@@ -472,7 +475,7 @@ void Trainer::swap_params_to_weights() {
   if (!swapped_) throw ArgumentError("Trainer: the weights are where they belong");
   for (auto& [p, saved] : weights_) {
     p->finish_rows();
-    std::copy_n(saved.data(), p->size(), p->values);
+    std::copy_n(saved.data(), p->size(), p->data);
     p->changed();
   }
   weights_.clear();

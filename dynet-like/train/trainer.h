@@ -74,7 +74,9 @@ enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 class Trainer {
  public:
   virtual ~Trainer();
-  Trainer(const Trainer&) = delete;
+  /// Another one of the same parameters, with the settings and the state that this one has now.
+  /// Throws ArgumentError while values are swapped.
+  Trainer(const Trainer& other);
   Trainer& operator=(const Trainer&) = delete;
 
   /// One step with the gradients summed up so far, times `scale`, which are dropped: with
@@ -94,6 +96,8 @@ class Trainer {
   bool update(const ParameterCollection& part);
   /// Does nothing: an old way to lower the rate, which DyNet gave up as well.
   void update_epoch(real = 1) {}
+  /// Does nothing: weight decay is not delayed.
+  void rescale_and_reset_weight_decay() {}
   /// Lets `workers` share in every update; the results are the same. They must outlive the last
   /// one. Null: no help.
   void set_workers(Workers* workers) { workers_ = workers; }
@@ -194,7 +198,7 @@ class Trainer {
     c = {learning_rate};
   }
   /// Called before a parameter's first step; may throw.
-  virtual void begin_parameter(const ParameterStorage& p) const { static_cast<void>(p); }
+  virtual void begin_parameter(const ParameterStorageBase& p) const { static_cast<void>(p); }
   /// Settings and counters to be saved; a trainer with settings of its own adds them.
   virtual std::vector<Field> fields();
   static std::vector<Field> with(std::vector<Field> fields, std::initializer_list<Field> more);
@@ -207,11 +211,11 @@ class Trainer {
  private:
   using State = std::vector<StateArray>;  // those of the rule, then the average
 
-  bool contains(const ParameterStorage& p) const;
-  bool trains(const ParameterStorage& p) const { return p.updated && contains(p); }
-  State* find_state(const ParameterStorage& p);
+  bool contains(const ParameterStorageBase& p) const;
+  bool trains(const ParameterStorageBase& p) const { return p.updated && contains(p); }
+  State* find_state(const ParameterStorageBase& p);
   std::size_t arrays() const { return rule_.arrays + (average_kind_ != 0); }
-  std::string relative_name(const ParameterStorage& p) const;
+  std::string relative_name(const ParameterStorageBase& p) const;
 
   /// Gradients of `dropped` parameters go; null: of all in the collection.
   bool update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
@@ -224,28 +228,28 @@ class Trainer {
   void look_back() const { const_cast<Trainer*>(this)->look_back(); }
   void tell_error();
   void count_update();
-  static float keep_factor(const ParameterStorage& p) {
+  static float keep_factor(const ParameterStorageBase& p) {
     return 1.0f - p.collection->effective_weight_decay();
   }
   float clip(double squared_norm, const ParameterFilter& chosen, real scale);
   [[noreturn]] void throw_bad_gradient(const ParameterFilter& chosen) const;
   void prepare(const ParameterFilter& chosen, const GradientLane* lane);
-  bool prepare_state(ParameterStorage& p);
-  void prepare_lazy_rows(ParameterStorage& p, bool has_gradient);
-  void update_slice(ParameterStorage& p, std::size_t at, std::size_t n, const float* g, float scale,
-                    float keep);
-  void update_rows(ParameterStorage& p, std::size_t first, std::size_t rows, const float* g,
+  bool prepare_state(ParameterStorageBase& p);
+  void prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient);
+  void update_slice(ParameterStorageBase& p, std::size_t at, std::size_t n, const float* g,
+                    float scale, float keep);
+  void update_rows(ParameterStorageBase& p, std::size_t first, std::size_t rows, const float* g,
                    float scale, float keep);
-  void update_table(ParameterStorage& p, const RowGradients* r, float scale);
+  void update_table(ParameterStorageBase& p, const RowGradients* r, float scale);
   struct Piece {
-    ParameterStorage* p;
+    ParameterStorageBase* p;
     std::size_t at, n;
   };
-  void cut(const std::vector<ParameterStorage*>& parameters, bool whole);
+  void cut(const std::vector<ParameterStorageBase*>& parameters, bool whole);
   template <class F>
   void for_each_piece(F f);
   void start_average(MovingAverage kind, real beta, std::uint64_t every);
-  std::vector<ParameterStorage*> averaged();
+  std::vector<ParameterStorageBase*> averaged();
   float average_part(std::uint64_t n) const;
   void update_averages();
   void need_weights(const char* who) const;
@@ -261,10 +265,11 @@ class Trainer {
   real average_beta_ = 0;
   std::uint64_t average_every_ = 1, average_waited_ = 0, averages_ = 0;
   Workers* workers_ = nullptr;
-  std::vector<ParameterStorage*> chosen_;  // parameters of an update
-  std::vector<Piece> pieces_;              // of it
-  std::vector<State> dense_, tables_;      // by index in the bank; empty until there is a gradient
-  std::vector<std::pair<ParameterStorage*, StateArray>> weights_;  // while averages are swapped in
+  std::vector<ParameterStorageBase*> chosen_;  // parameters of an update
+  std::vector<Piece> pieces_;                  // of it
+  std::vector<State> dense_, tables_;  // by index in the bank; empty until there is a gradient
+  std::vector<std::pair<ParameterStorageBase*, StateArray>>
+      weights_;  // while averages are swapped in
   bool swapped_ = false;
   std::vector<std::unique_ptr<MissedUpdates>> lazy_;  // of tables, by index in the bank
   std::unique_ptr<TrainerOnDevice> on_device_;

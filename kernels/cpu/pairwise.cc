@@ -35,12 +35,24 @@ struct SquaredDistance {
     return (y - x) * LaneOf<V>(2);
   }
 };
-// A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0.
+// A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0. Logarithms are of
+// kLeastChance at least, so that a saturated sigmoid has a finite loss.
 struct BinaryLogLoss {
+  template <class V>
+  static V clamped(V x) {
+    using T = LaneOf<V>;
+    return x < T(kLeastChance) ? (x < T(0) ? x : V{} + T(kLeastChance)) : x;
+  }
+  template <class V>
+  static V log_of_clamped_rest(V x) {
+    using T = LaneOf<V>;
+    return x == T(1) ? V{} + T(kLogOfLeastChance) : log_of_rest(x);
+  }
   template <class V>
   static V term(V x, V y) {
     using T = LaneOf<V>;
-    return (y == T(0) ? V{} : -y * log(x)) - (y == T(1) ? V{} : (T(1) - y) * log_of_rest(x));
+    return (y == T(0) ? V{} : -y * log(clamped(x))) -
+           (y == T(1) ? V{} : (T(1) - y) * log_of_clamped_rest(x));
   }
   template <class T>
   static T value(const T* x, const T* y, std::size_t n) {
@@ -62,15 +74,18 @@ struct BinaryLogLoss {
   template <class V>
   static V slope_x(V x, V y) {
     using T = LaneOf<V>;
-    const V rest = T(1) - x;
-    return y == T(0) ? T(1) / rest : y == T(1) ? T(-1) / x : (x - y) / x / rest;
+    const V inside = x == T(1) ? V{} + T(1 - kLeastRest) : clamped(x), rest = T(1) - inside;
+    const V slope = y == T(0)   ? T(1) / rest
+                    : y == T(1) ? T(-1) / inside
+                                : (inside - y) / inside / rest;
+    return x == y ? V{} : slope;
   }
   // log(1 - x) - log(x); beside a half, where the two cancel, the logarithm of their ratio.
   template <class V>
   static V slope_y(V x, V) {
     using T = LaneOf<V>;
     const V ratio = log1p_small((T(1) - T(2) * x) / x);
-    return absolute(x - T(0.5)) < T(0.08) ? ratio : log_of_rest(x) - log(x);
+    return absolute(x - T(0.5)) < T(0.08) ? ratio : log_of_clamped_rest(x) - log(clamped(x));
   }
 };
 

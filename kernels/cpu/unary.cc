@@ -66,12 +66,11 @@ V asinh_slope(V x) {
 template <class V>
 V huber(V x, LaneOf<V> a) {
   const V size = absolute(x);
-  return size < a ? x * x : a * (LaneOf<V>(2) * size - a);
+  return size < a ? LaneOf<V>(0.5) * x * x : a * (size - LaneOf<V>(0.5) * a);
 }
 template <class V>
 V huber_slope(V x, LaneOf<V> a) {
-  using T = LaneOf<V>;
-  return absolute(x) < a ? T(2) * x : T(2) * a * sign(x);
+  return absolute(x) < a ? x : a * sign(x);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct Atanh;
 struct Round;  // with a as the gradient, as the next two
 struct Ceil;
 struct Floor;
-struct Huber;  // x^2 up to a, a (2 |x| - a) beyond
+struct Huber;  // x^2 / 2 up to a, a (|x| - a / 2) beyond
 
 /// The number of a batch of them, zero for those that take none.
 template <class T>

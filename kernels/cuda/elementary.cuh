@@ -52,9 +52,4 @@ inline __device__ float scaled_power_less_one(float c, float a, float b) {
   return static_cast<float>(c * pow(static_cast<double>(a), b - 1.0));
 }
 
-/// log(1 - x) - log(x); beside a half, where the two cancel, the logarithm of their ratio.
-inline __device__ float log_odds_against(float x) {
-  return fabsf(x - 0.5f) < 0.08f ? log1pf((1 - 2 * x) / x) : log1pf(-x) - logf(x);
-}
-
 }  // namespace dynet::cuda

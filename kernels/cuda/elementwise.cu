@@ -95,8 +95,8 @@ DYNET_UNARY(Atanh, atanhf(x), 1 / ((1 - x) * (1 + x)))
 DYNET_UNARY(Round, roundf(x), a)
 DYNET_UNARY(Ceil, ceilf(x), a)
 DYNET_UNARY(Floor, floorf(x), a)
-DYNET_UNARY(Huber, fabsf(x) < a ? x * x : a * (2 * fabsf(x) - a),
-            fabsf(x) < a ? 2 * x : 2 * a * sign(x))
+DYNET_UNARY(Huber, fabsf(x) < a ? 0.5f * x * x : a * (fabsf(x) - 0.5f * a),
+            fabsf(x) < a ? x : a * sign(x))
 #undef DYNET_UNARY
 
 }  // namespace dynet::cuda

@@ -1,3 +1,4 @@
+#include "kernels/cpu/pairwise.h"
 #include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
@@ -17,15 +18,28 @@ struct SquaredDistance {
   static __device__ float slope_x(float x, float y) { return 2 * (x - y); }
   static __device__ float slope_y(float x, float y) { return 2 * (y - x); }
 };
-// A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0.
+// A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0. Both are clamped.
 struct BinaryLogLoss {
   static __device__ float term(float x, float y) {
-    return (y == 0 ? 0 : -y * logf(x)) - (y == 1 ? 0 : (1 - y) * log1pf(-x));
+    return (y == 0 ? 0 : -y * logf(clamped(x))) - (y == 1 ? 0 : (1 - y) * log_of_rest(x));
   }
   static __device__ float slope_x(float x, float y) {
-    return y == 0 ? 1 / (1 - x) : y == 1 ? -1 / x : (x - y) / x / (1 - x);
+    if (x == y) return 0;
+    const float inside = x == 1 ? float(1 - cpu::kLeastRest) : clamped(x), rest = 1 - inside;
+    return y == 0 ? 1 / rest : y == 1 ? -1 / inside : (inside - y) / inside / rest;
   }
-  static __device__ float slope_y(float x, float) { return log_odds_against(x); }
+  // Beside a half, where the two logarithms cancel, that of their ratio.
+  static __device__ float slope_y(float x, float) {
+    return fabsf(x - 0.5f) < 0.08f ? log1pf((1 - 2 * x) / x) : log_of_rest(x) - logf(clamped(x));
+  }
+
+ private:
+  static __device__ float clamped(float x) {
+    return x >= 0 && x < float(cpu::kLeastChance) ? float(cpu::kLeastChance) : x;
+  }
+  static __device__ float log_of_rest(float x) {
+    return x == 1 ? float(cpu::kLogOfLeastChance) : log1pf(-x);
+  }
 };
 
 template <class F>

@@ -1,7 +1,9 @@
 #include "dynet-like/base/errors.h"
 
 #include <cctype>
+#include <exception>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -18,29 +20,48 @@ namespace {
 
 SourceLocation here(SourceLocation at = SourceLocation::current()) { return at; }
 
-template <class E>
-void check_error() {
-  static_assert(std::is_base_of_v<Error, E>);
+// Whether a handler of `H` catches an E, which must say what it is there.
+template <class E, class H>
+bool reaches() {
   try {
     throw E("what", {"file.cc", 12});
-  } catch (const std::runtime_error& e) {
+  } catch (const H& e) {
     CHECK(std::string(e.what()) == "what");
     CHECK(dynamic_cast<const E&>(e).where().line == 12);
     CHECK(std::string(dynamic_cast<const Error&>(e).where().file) == "file.cc");
+    return true;
+  } catch (...) {
+    return false;
   }
+}
+
+// Every handler there is, for an error that is one of `Standard`.
+template <class E, class Standard>
+void check_error() {
+  CHECK(reaches<E, E>());
+  CHECK(reaches<E, Error>());
+  CHECK(reaches<E, std::exception>());
+  constexpr bool argument = std::is_same_v<Standard, std::invalid_argument>;
+  CHECK(reaches<E, std::invalid_argument>() == argument);
+  CHECK(reaches<E, std::logic_error>() == argument);
+  CHECK(reaches<E, std::runtime_error>() == !argument);
+  CHECK(reaches<E, ShapeError>() == std::is_same_v<E, ShapeError>);
+  CHECK(reaches<E, FileError>() == std::is_same_v<E, FileError>);
+  CHECK_FALSE(reaches<E, std::out_of_range>());
+  CHECK(std::string(E("x").where().file).empty());
 }
 
 }  // namespace
 
-TEST_CASE("all errors derive from Error and carry their place") {
-  check_error<ShapeError>();
-  check_error<IndexError>();
-  check_error<ArgumentError>();
-  check_error<StaleExpressionError>();
-  check_error<NumericError>();
-  check_error<FileError>();
-  check_error<OutOfMemoryError>();
-  CHECK(std::string(Error("x").where().file).empty());
+TEST_CASE("all errors are an Error, one standard exception, and carry their place") {
+  check_error<ShapeError, std::invalid_argument>();
+  check_error<IndexError, std::invalid_argument>();
+  check_error<ArgumentError, std::invalid_argument>();
+  check_error<StaleExpressionError, std::runtime_error>();
+  check_error<NumericError, std::runtime_error>();
+  check_error<FileError, std::runtime_error>();
+  check_error<OutOfMemoryError, std::runtime_error>();
+  check_error<DeviceError, std::runtime_error>();
 }
 
 TEST_CASE("a defaulted source location is the caller's") {

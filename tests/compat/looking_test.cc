@@ -60,7 +60,7 @@ TEST_CASE("looking in DyNet's ways changes no bit of training") {
           TensorTools::topk(g, 0, 2);
           TensorTools::access_element(g, 1);
           as_scale_vector(g, 2);
-          OwnedTensor copy(g.d);
+          Tensor copy = make_tensor(g.d);
           TensorTools::copy_elements(copy, g);
           TensorTools::accumulate(copy, g);
           CHECK(g.is_valid());

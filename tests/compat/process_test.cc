@@ -57,6 +57,14 @@ std::vector<float> random_node() {
   return as_vector(random_normal(cg, {5}).value());
 }
 
+/// The GPUs that the mask asks for.
+std::vector<int> asked(const DynetParams& p) {
+  std::vector<int> all;
+  for (std::size_t k = 0; k < p.gpu_mask.size(); ++k)
+    if (p.gpu_mask[k] != 0) all.push_back(static_cast<int>(k));
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("flags are read in all spellings and taken out of the command line") {
@@ -76,7 +84,7 @@ TEST_CASE("flags are read in all spellings and taken out of the command line") {
   CHECK(p.ngpus_requested);
   CHECK(p.ids_requested);
   CHECK(p.cpu_requested);
-  CHECK(p.gpu_mask == std::vector<int>{1});
+  CHECK(asked(p) == std::vector<int>{1});
   CHECK(p.shared_parameters);
 }
 
@@ -95,7 +103,33 @@ TEST_CASE("the first device of the list is the first one") {
   CHECK(extract({"--dynet-devices", "CPU"}).cpu_first);
   const DynetParams p = extract({"--dynet-devices=GPU:2,CPU,GPU:0"});
   CHECK_FALSE(p.cpu_first);
-  CHECK(p.gpu_mask == std::vector<int>{2, 0});
+  CHECK(asked(p) == std::vector<int>{0, 2});
+  CHECK(p.first_gpu == 2);
+}
+
+TEST_CASE("the mask of GPUs counts if devices are asked for by number, and only then") {
+  const CleanUp clean;
+  DynetParams p;
+  CHECK(asked(p).empty());
+  p.random_seed = 3;
+  p.gpu_mask.assign(256, 0);
+  initialize(p);  // asks for none
+  p.gpu_mask[99] = 1;
+  initialize(p);
+  CHECK(default_device == get_device_manager()->get_global_device("CPU"));
+  p.ids_requested = true;
+  CHECK_THROWS_AS(initialize(p), ArgumentError);
+  p.gpu_mask[99] = 0;
+  initialize(p);
+}
+
+TEST_CASE("a program may delete the generator and put another one there") {
+  delete rndeng;
+  rndeng = new std::mt19937(17);
+  CHECK((*rndeng)() == std::mt19937(17)());
+  CHECK(rand01() < 1);
+  reset_rng(5);
+  CHECK((*rndeng)() == std::mt19937(5)());
 }
 
 TEST_CASE("a wrong flag is refused and the command line stays") {

@@ -174,3 +174,36 @@ TEST_CASE("a classifier of sentences by convolution") {
   CHECK(contains(result.out, "gradients right"));
   CHECK(number_behind(result, "right = ") > 180);
 }
+
+TEST_CASE("a parser that computes with the parameters of its stack LSTM") {
+  const TemporaryFolder folder;
+  const Result result = run(folder, "stack_lstm");
+  const double right = number_behind(result, "right = ");
+  CHECK(right >= 0.9 * number_behind(result, " of "));
+}
+
+TEST_CASE("a C interface with copies of everything") {
+  const TemporaryFolder folder;
+  const Result result = run(folder, "c_wrapper");
+  CHECK(contains(result.out, "W = 2 -1 0.5 3\n"));
+  CHECK(number_behind(result, "loss = ") < 1e-4);
+}
+
+TEST_CASE("a toolkit with its own declarations, dictionary and gradients") {
+  const TemporaryFolder folder;
+  const Result result = run(folder, "toolkit", {folder.path("model.txt")});
+  CHECK(number_behind(result, "loss = ") < 0.1);
+}
+
+TEST_CASE("a reinforcement learner that copies weights from net to net") {
+  const TemporaryFolder folder;
+  const Result result = run(folder, "reinforce");
+  CHECK(contains(result.out, "right right right right right"));
+  CHECK(number_behind(result, "value = ") == Approx(1).margin(0.1));
+}
+
+TEST_CASE("fixtures that write storages, and what they expect to be thrown") {
+  const TemporaryFolder folder;
+  const Result result = run(folder, "fixture");
+  CHECK(contains(result.out, "0 failures"));
+}

@@ -25,8 +25,8 @@ using Places = std::vector<std::ptrdiff_t>;
 
 namespace {
 
-OwnedTensor tensor(const Dim& d, const Floats& values) {
-  OwnedTensor t(d);
+Tensor tensor(const Dim& d, const Floats& values) {
+  Tensor t = make_tensor(d);
   TensorTools::set_elements(t, values);
   return t;
 }
@@ -46,7 +46,7 @@ double mean_square(const Tensor& t) {
 }  // namespace
 
 TEST_CASE("TensorTools changes tensors where they lie") {
-  OwnedTensor t = tensor({2, 2}, {-2, 0.25, 0.5, 3});
+  Tensor t = tensor({2, 2}, {-2, 0.25, 0.5, 3});
   TensorTools::clip(t, 0, 1);
   CHECK(as_vector(t) == Floats{0, 0.25, 0.5, 1});
   TensorTools::scale(t, 2, 4);
@@ -57,7 +57,7 @@ TEST_CASE("TensorTools changes tensors where they lie") {
   CHECK(as_vector(t) == Floats{5, 5, 5, 5});
   TensorTools::zero(t);
   CHECK(as_vector(t) == Floats{0, 0, 0, 0});
-  OwnedTensor batch(Dim({2, 2}, 2));
+  Tensor batch = make_tensor(Dim({2, 2}, 2));
   TensorTools::identity(batch);
   CHECK(as_vector(batch) == Floats{1, 0, 0, 1, 1, 0, 0, 1});
   TensorTools::accumulate(t, batch.batch_elem(0));
@@ -79,14 +79,14 @@ TEST_CASE("TensorTools changes tensors where they lie") {
   CHECK_THROWS_AS(TensorTools::set_elements(t, {1}), ShapeError);
   CHECK_THROWS_AS(TensorTools::copy_elements(t, batch), ShapeError);
   CHECK_THROWS_AS(TensorTools::accumulate(t, batch), ShapeError);
-  OwnedTensor wide(Dim({2, 3}));
+  Tensor wide = make_tensor(Dim({2, 3}));
   CHECK_THROWS_AS(TensorTools::identity(wide), ShapeError);
   CHECK(as_vector(t) == Floats{4, 9, 3, 4});
 }
 
 TEST_CASE("TensorTools draws from rndeng") {
   reset_rng(3);
-  OwnedTensor t(Dim({100, 100}));
+  Tensor t = make_tensor(Dim({100, 100}));
   TensorTools::randomize_bernoulli(t, 0.3, 2);
   CHECK(mean(t) == Approx(0.6).margin(0.03));
   CHECK(mean_square(t) == Approx(1.2).margin(0.06));
@@ -96,7 +96,7 @@ TEST_CASE("TensorTools draws from rndeng") {
   TensorTools::randomize_uniform(t, -1, 3);
   CHECK(mean(t) == Approx(1).margin(0.06));
   CHECK(mean_square(t) == Approx(7.0 / 3).margin(0.1));
-  OwnedTensor q(Dim({5, 5}));
+  Tensor q = make_tensor(Dim({5, 5}));
   TensorTools::randomize_orthonormal(q, 2);
   for (unsigned i = 0; i < 5; ++i)
     for (unsigned j = 0; j < 5; ++j) {
@@ -105,7 +105,7 @@ TEST_CASE("TensorTools draws from rndeng") {
       CHECK(dot == Approx(i == j ? 4 : 0).margin(1e-4));
     }
   reset_rng(3);
-  OwnedTensor again(Dim({100, 100}));
+  Tensor again = make_tensor(Dim({100, 100}));
   TensorTools::randomize_bernoulli(again, 0.3, 2);
   reset_rng(3);
   TensorTools::randomize_bernoulli(t, 0.3, 2);
@@ -115,7 +115,7 @@ TEST_CASE("TensorTools draws from rndeng") {
 
 TEST_CASE("argmax, topk, logsumexp and sampling along any dimension") {
   // Two matrices {2,3}.
-  const OwnedTensor t = tensor(Dim({2, 3}, 2), {1, 6, 5, 2, 3, 4, 0, 0, 7, -1, 0, 8});
+  const Tensor t = tensor(Dim({2, 3}, 2), {1, 6, 5, 2, 3, 4, 0, 0, 7, -1, 0, 8});
   const IndexTensor rows = TensorTools::argmax(t, 0);
   CHECK(rows.d == Dim({1, 3}, 2));
   CHECK(as_vector(rows) == Places{1, 0, 1, 0, 0, 1});
@@ -127,7 +127,7 @@ TEST_CASE("argmax, topk, logsumexp and sampling along any dimension") {
   CHECK(as_vector(places) == as_vector(two));
   CHECK(as_scalar(TensorTools::argmax(tensor({3}, {1, 3, 3}))) == 1);
 
-  OwnedTensor m(Dim({2}, 2)), z(Dim({2}, 2));
+  Tensor m = make_tensor(Dim({2}, 2)), z = make_tensor(Dim({2}, 2));
   TensorTools::logsumexp(t, m, z, 1);
   CHECK(as_vector(m) == Floats{5, 6, 7, 8});
   CHECK(z.v[0] == Approx(std::log(std::exp(1.0) + std::exp(5.0) + std::exp(3.0))));
@@ -135,7 +135,7 @@ TEST_CASE("argmax, topk, logsumexp and sampling along any dimension") {
 
   reset_rng(8);
   const Floats p = {0.1f, 0.6f, 0, 0.3f};
-  OwnedTensor log_p(Dim({4}));
+  Tensor log_p = make_tensor(Dim({4}));
   for (unsigned i = 0; i < 4; ++i) log_p.v[i] = std::log(p[i]);
   std::vector<int> counts(4);
   const IndexTensor drawn = TensorTools::categorical_sample_log_prob(log_p, 0, 10000);
@@ -145,7 +145,7 @@ TEST_CASE("argmax, topk, logsumexp and sampling along any dimension") {
 
   CHECK_THROWS_AS(TensorTools::argmax(t, 2), IndexError);
   CHECK_THROWS_AS(TensorTools::argmax(t, 0, 3), ArgumentError);
-  CHECK_THROWS_AS(TensorTools::categorical_sample_log_prob(OwnedTensor(Dim({0}))), ArgumentError);
+  CHECK_THROWS_AS(TensorTools::categorical_sample_log_prob(make_tensor(Dim({0}))), ArgumentError);
   CHECK_THROWS_AS(TensorTools::logsumexp(t, m, z, 0), ShapeError);
   CHECK_THROWS_AS(as_scalar(two), ArgumentError);
 }

@@ -55,22 +55,22 @@ void give(Given& m, unsigned k, const Lanes& lanes, bool on_device, float size) 
 /// The values of all parameters as a device has them.
 Floats values_there(const ParameterCollection& pc, const Memory& memory) {
   Floats all;
-  const auto add = [&](ParameterStorage& p) {
+  const auto add = [&](ParameterStorageBase& p) {
     const float* const from = values_on(p, memory);
     all.resize(all.size() + p.size());
     if (p.size() > 0) memory->read(&*all.end() - p.size(), from, p.size() * sizeof(float));
   };
-  for (const Parameter& p : pc.parameters_list()) add(p.get_storage());
-  for (const LookupParameter& p : pc.lookup_parameters_list()) add(p.get_storage());
+  for (const Parameter& p : pc.parameters_list()) add(p.stored());
+  for (const LookupParameter& p : pc.lookup_parameters_list()) add(p.stored());
   return all;
 }
 
 /// As graphs there do, all ask for the values.
 void use_values(Given& m, const Lanes& lanes) {
   for (const int d : lanes.devices) {
-    for (const Parameter& p : m.pc.parameters_list()) values_on(p.get_storage(), device_memory(d));
+    for (const Parameter& p : m.pc.parameters_list()) values_on(p.stored(), device_memory(d));
     for (const LookupParameter& p : m.pc.lookup_parameters_list())
-      values_on(p.get_storage(), device_memory(d));
+      values_on(p.stored(), device_memory(d));
   }
 }
 
@@ -264,7 +264,7 @@ TEST_CASE("what a device computes has the values of its time, and not of later u
       for (Floats& there : seen) {
         there.resize(n);
         queues.push_back(std::make_unique<cuda::Queue>(cuda::make_driver(1)));
-        queues.back()->fetch(there.data(), values_on(p.get_storage(), device_memory(1)),
+        queues.back()->fetch(there.data(), values_on(p.stored(), device_memory(1)),
                              n * sizeof(float));
         queues.back()->flush();
         g.clear();
@@ -287,7 +287,7 @@ TEST_CASE("a device sends nothing before what was sent there last is used", "[cu
     SimpleSGDTrainer trainer(pc);      // which moves nothing without a gradient
     trainer.clipping_enabled = false;  // so that no update waits for the last one
     const auto use = [&](int d, const Parameter& p) {
-      const ParameterStorage& s = p.get_storage();
+      const ParameterStorageBase& s = p.stored();
       return pc.bank()
           .gradients.numbered(static_cast<unsigned>(d), device_memory(d))
           .use(s.index, s.size());
@@ -300,7 +300,7 @@ TEST_CASE("a device sends nothing before what was sent there last is used", "[cu
       for (const int other : {1, 2}) {  // of a parameter of its own, whose values it has
         for (const int d : {0, other}) {
           use(d, other == 1 ? a : b);  // the same gradient again
-          values_on((other == 1 ? a : b).get_storage(), device_memory(d));
+          values_on((other == 1 ? a : b).stored(), device_memory(d));
         }
         trainer.update();
       }

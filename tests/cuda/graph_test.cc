@@ -61,7 +61,7 @@ TEST_CASE("a device is found by its name", "[cuda]") {
   CHECK(all[0] == default_device);
   CHECK(gpu()->type == DeviceType::GPU);
   CHECK(get_device_manager()->get(1) == gpu());
-  CHECK_THROWS_AS(get_device_manager()->get_global_device("GPU:99"), ArgumentError);
+  CHECK_THROWS_AS(get_device_manager()->get_global_device("GPU:99"), DeviceError);
 }
 
 TEST_CASE("training on the device gives the losses and parameters of the processor", "[cuda]") {

@@ -65,11 +65,11 @@ struct Given {
     };
     const auto dense = [&](const Parameter& p, unsigned what) {
       if (!p.is_updated()) return;
-      const ParameterStorage& s = p.get_storage();
+      const ParameterStorageBase& s = p.stored();
       give(memory, lane.use(s.index, s.size()), values(s.size(), what));
     };
     const auto rows = [&](const LookupParameter& p) -> RowGradients& {
-      const ParameterStorage& s = p.get_storage();
+      const ParameterStorageBase& s = p.stored();
       return lane.rows(s.index, s.rows, s.row_size());
     };
     dense(a, 1);

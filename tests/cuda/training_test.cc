@@ -151,7 +151,7 @@ TEST_CASE("a gradient that is not finite changes nothing on the device", "[cuda]
         t->clipping_enabled = mode != kSkipsUnclipped;
       }
       const auto spoil = [&](Given& m, const Memory& where) {
-        const ParameterStorage& t = m.t.get_storage();
+        const ParameterStorageBase& t = m.t.stored();
         RowGradients& rows = m.pc.bank().gradients.mine(where).rows(t.index, t.rows, 7);
         float* const g = rows.row_gradient(1) + 3;
         where ? where->write(g, &bad, sizeof bad) : void(*g = bad);

@@ -85,7 +85,7 @@ TEST_CASE("places: a collection has a device, those below inherit it") {
   ParameterCollection a = pc.add_subcollection("a"), b = a.add_subcollection("b");
   const Parameter first = pc.add_parameters({1}), below = b.add_parameters({1});
   const LookupParameter named = b.add_lookup_parameters(2, {1}, "named", kThird);
-  const auto device = [](const ParameterHandle& p) { return p.get_storage().device; };
+  const auto device = [](const ParameterHandle& p) { return p.stored().device; };
   CHECK(device(first) == nullptr);
   CHECK(device(named) == kThird);
   a.set_device(kSecond);

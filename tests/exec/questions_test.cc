@@ -146,7 +146,7 @@ TEST_CASE("gradients go to the lane that the graph names, pass by pass") {
   auto table = pc.add_lookup_parameters(3, {2}, ParameterInitConst(1.0f));
   const auto lanes = [&] {
     unsigned numbered = 0, of_threads = 0;
-    for (const auto& [key, lane] : p.get_storage().bank->gradients.in_order())
+    for (const auto& [key, lane] : p.stored().bank->gradients.in_order())
       ++(GradientLanes::is_number(key) ? numbered : of_threads);
     return std::pair(numbered, of_threads);
   };
@@ -192,8 +192,8 @@ TEST_CASE("in double every pass starts over, and nothing outside changes") {
   for (int pass = 0; pass < 3; ++pass) {
     run.backward(loss.i);
     const auto& copies = run.parameters().copies();
-    CHECK(copies.at(&p.get_storage()).gradient == std::vector<double>{5, 5});
-    CHECK(copies.at(&table.get_storage()).gradient == std::vector<double>{0, 0, 3, 3});
+    CHECK(copies.at(&p.stored()).gradient == std::vector<double>{5, 5});
+    CHECK(copies.at(&table.stored()).gradient == std::vector<double>{0, 0, 3, 3});
   }
   CHECK(pc.gradient_l2_norm() == 0);
 }

@@ -69,7 +69,7 @@ TEST_CASE("a parameter lives as long as a graph may name it") {
 }
 
 TEST_CASE("clear lets go of parameters that nobody else holds") {
-  std::weak_ptr<ParameterStorage> watched;
+  std::weak_ptr<ParameterStorageBase> watched;
   ComputationGraph g;
   {
     ParameterCollection pc;

@@ -51,7 +51,7 @@ TEST_CASE("the graph after one with a gradient lane writes to that of its thread
   const auto lane = [&](ComputationGraph& g) {
     pc.reset_gradient();
     g.backward(squared_norm(parameter(g, p)));
-    const auto lanes = p.get_storage().bank->gradients.in_order();
+    const auto lanes = p.stored().bank->gradients.in_order();
     REQUIRE(lanes.size() == 1);
     return lanes[0].first;
   };

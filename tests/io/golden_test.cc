@@ -81,8 +81,8 @@ TEST_CASE("a file of version 1 loads") {
   CHECK(same_bits(as_vector(read.b.values()), as_vector(made.b.values())));
   CHECK(same_bits(table_values(read.e), table_values(made.e)));
   CHECK_FALSE(read.b.is_updated());
-  CHECK(read.w.current_weight_decay() == 0.25f);
-  CHECK(read.b.current_weight_decay() == 0.5f);
+  CHECK(read.w.weight_decay_lambda() == 0.25f);
+  CHECK(read.b.weight_decay_lambda() == 0.5f);
   CHECK(read.trainer.learning_rate == 0.125f);
   CHECK(read.trainer.clip_threshold == 2);
   CHECK(read.trainer.updates == 1);

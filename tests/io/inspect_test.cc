@@ -89,7 +89,7 @@ TEST_CASE("files become others and back, and differ in nothing") {
   CHECK_THROWS_AS(write_tensors(folder / "m.npy", read_tensors(npz)), FileError);
   CHECK_THROWS_AS(write_tensors(folder / "m.txt", read_tensors(npz)), FileError);
 
-  pc.parameters_list()[0].get_storage().values[0] += 1;
+  pc.parameters_list()[0].stored().data[0] += 1;
   pc.add_parameters({1}, "more");
   save(folder / "n.dynet", pc);
   const std::string text = differences(model, folder / "n.dynet", 2);

@@ -145,7 +145,7 @@ TEST_CASE("a table of 5 GiB is saved and loaded (slow)") {
     const LookupParameter e =
         one.add_lookup_parameters(kRows, {kSize}, ParameterInitConst(0.5f), "E");
     for (std::uint64_t row = 0; row < kRows; ++row)
-      e.get_storage().values[row * kSize + row % kSize] = value(row);
+      e.stored().data[row * kSize + row % kSize] = value(row);
     save(path, one);
   }
   ParameterCollection two;
@@ -153,7 +153,7 @@ TEST_CASE("a table of 5 GiB is saved and loaded (slow)") {
   load(path, two);
   std::uint64_t wrong = 0;
   for (std::uint64_t row = 0; row < kRows; ++row) {
-    const float* values = e.get_storage().values + row * kSize;
+    const float* values = e.stored().data + row * kSize;
     wrong += values[row % kSize] != value(row) || values[(row + 1) % kSize] != 0.5f;
   }
   CHECK(wrong == 0);

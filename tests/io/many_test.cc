@@ -81,12 +81,12 @@ TEST_CASE("40,000 parameters go through every format") {
   const auto check = [&](const char* what, auto save_to, auto load_from) {
     check_growth(what, [&, save_to, load_from](std::size_t n) -> std::function<void()> {
       const auto one = std::make_shared<Many>(n), two = std::make_shared<Many>(n);
-      one->pc.parameters_list()[n - 1].get_storage().values[0] = 7;
+      one->pc.parameters_list()[n - 1].stored().data[0] = 7;
       return [=, &folder] {
         const std::string path = folder / std::to_string(n);
         save_to(path, one->pc);
         load_from(path, two->pc);
-        REQUIRE(two->pc.parameters_list()[n - 1].get_storage().values[0] == 7);
+        REQUIRE(two->pc.parameters_list()[n - 1].stored().data[0] == 7);
       };
     });
   };

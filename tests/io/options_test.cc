@@ -140,7 +140,7 @@ TEST_CASE("names are changed on the way, the longest rule first") {
 
 TEST_CASE("what is frozen and weight decay come back, unless they are not wanted") {
   const TemporaryFolder folder;
-  const auto decay_of = [](const ParameterHandle& p) { return p.current_weight_decay(); };
+  const auto decay_of = [](const ParameterHandle& p) { return p.weight_decay_lambda(); };
   ParameterCollection pc(0.1f);
   auto a = pc.add_parameters({2}, "a");
   auto sub = pc.add_subcollection("sub", 0.2f);
@@ -237,7 +237,7 @@ TEST_CASE("saving what was loaded gives the same bytes") {
     pc->add_parameters({0, 3}, "nothing");
     pc->add_parameters({}, "scalar");
   }
-  float* v = one.parameters_list()[0].get_storage().values;
+  float* v = one.parameters_list()[0].stored().data;
   const float special[] = {Limits::infinity(), -Limits::infinity(), -0.0f, Limits::denorm_min()};
   std::copy(std::begin(special), std::end(special), v);
   for (std::uint32_t i = 4; i < 4096; ++i) {  // NaNs with payloads among them
@@ -253,7 +253,7 @@ TEST_CASE("saving what was loaded gives the same bytes") {
     CHECK(read_file(folder / std::to_string(i + 1)) == read_file(folder / "1"));
     ++files;
   }
-  CHECK(std::memcmp(v, two.parameters_list()[0].get_storage().values, 4096 * 4) == 0);
+  CHECK(std::memcmp(v, two.parameters_list()[0].stored().data, 4096 * 4) == 0);
   std::printf("%zu rounds, each file the same\n", files);
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("a collection comes back bit by bit") {
   one.b.set_value(
       {Limits::quiet_NaN(), -Limits::infinity(), Limits::denorm_min(), -0.0f, Limits::max()});
   const std::uint32_t signaling = 0xffa00123;  // a NaN with a payload
-  std::memcpy(one.e.get_storage().values, &signaling, 4);
+  std::memcpy(one.e.stored().data, &signaling, 4);
   REQUIRE_FALSE(same_bits(one.values(), two.values()));
   save(folder / "m", one.pc);
   load(folder / "m", two.pc);

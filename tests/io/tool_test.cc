@@ -40,7 +40,7 @@ TEST_CASE("a model goes through all formats and comes back") {
     pc->add_parameters({3, 4}, "W");
     pc->add_subcollection("sub").add_lookup_parameters(3, {2}, "E");
   }
-  one.parameters_list()[0].get_storage().values[5] = 0.1f;
+  one.parameters_list()[0].stored().data[5] = 0.1f;
   save(tool.folder / "a.dynet", one);
   CHECK(tool("convert a.dynet a.model") == 0);
   CHECK(tool("convert a.model b.dynet") == 0);
@@ -58,7 +58,7 @@ TEST_CASE("a model goes through all formats and comes back") {
   CHECK(tool.says("a.model: DyNet's text\n  W  F32 [3,4]  48 bytes"));
   CHECK(tool("inspect b.dynet") == 0);
   CHECK(tool.says("all checksums right"));
-  one.parameters_list()[0].get_storage().values[5] = 0.2f;
+  one.parameters_list()[0].stored().data[5] = 0.2f;
   TextFileSaver(tool.folder / "c.model").save(one);
   CHECK(tool("diff a.dynet c.model") == 1);
   CHECK(tool.says("W differs in 1 of 12 values, by 0.1"));

@@ -35,9 +35,9 @@ inline State start(const State& before, unsigned layers, unsigned hidden) {
   return s;
 }
 
-/// A step of CoupledLSTMBuilder, FastLSTMBuilder (`diagonal`) or DeepLSTMBuilder (`deep`).
+/// A step of CoupledLSTMBuilder, FastLSTMBuilder (`blind`) or DeepLSTMBuilder (`deep`).
 inline State peephole_step(const dynet::RNNBuilder& builder, unsigned layers, unsigned hidden,
-                           bool diagonal, bool deep, const State& given, const Vector& x,
+                           bool blind, bool deep, const State& given, const Vector& x,
                            const CellMasks& masks = {}) {
   const auto p = builder.get_parameter_collection().parameters_list();
   const State before = start(given, layers, hidden);
@@ -51,12 +51,9 @@ inline State peephole_step(const dynet::RNNBuilder& builder, unsigned layers, un
     if (!masks.output.empty()) h = masked(h, masks.output[l]);
     if (!masks.cell.empty()) c = masked(c, masks.cell[l]);
     const auto sums = [&](unsigned first, const Vector* cell) {
-      Vector a = plus(plus(values(q[first]), times(q[first + 1], in)), times(q[first + 2], h));
-      if (!cell) return a;
-      if (!diagonal) return plus(a, times(q[first + 3], *cell));
-      const Vector v = values(q[first + 3]);
-      for (unsigned k = 0; k < hidden; ++k) a[k] += v[k] * (*cell)[k];
-      return a;
+      const Vector bias = values(q[first + (cell ? 3 : 2)]);
+      Vector a = plus(plus(bias, times(q[first], in)), times(q[first + 1], h));
+      return cell && !blind ? plus(a, times(q[first + 2], *cell)) : a;
     };
     const Vector i = sums(0, &c), u = sums(8, nullptr);
     const Vector cell = each(hidden, [&](std::size_t k) {

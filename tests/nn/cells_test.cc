@@ -40,10 +40,10 @@ std::unique_ptr<RNNBuilder> make(unsigned layers, ParameterCollection& pc) {
   return std::make_unique<Builder>(layers, kIn, kHidden, pc);
 }
 
-Step peephole(bool diagonal, bool deep) {
+Step peephole(bool blind, bool deep) {
   return [=](const RNNBuilder& b, unsigned layers, const State& s, const Vector& x,
              const naive::CellMasks& m) {
-    return naive::peephole_step(b, layers, kHidden, diagonal, deep, s, x, m);
+    return naive::peephole_step(b, layers, kHidden, blind, deep, s, x, m);
   };
 }
 

@@ -17,7 +17,7 @@ Numbers normalized(Numbers v, const Numbers& gain, const Numbers& bias) {
   for (double x : v) mean += x / static_cast<double>(v.size());
   for (double x : v) variance += (x - mean) * (x - mean) / static_cast<double>(v.size());
   for (std::size_t i = 0; i < v.size(); ++i)
-    v[i] = gain[i] * (v[i] - mean) / std::sqrt(variance + 1e-5) + bias[i];
+    v[i] = gain[i] * (v[i] - mean) / std::sqrt(variance) + bias[i];
   return v;
 }
 
@@ -46,9 +46,9 @@ TEST_CASE("an LSTM with layer normalization computes what the paper says") {
   for (unsigned t = 0; t < 4; ++t) {
     const std::vector<float> x = naive::numbers(in, 50 + t);
     const std::vector<float> y = as_vector(lstm.add_input(input(g, {in}, x)).value());
-    Numbers sums = normalized(naive::times(p[0], naive::to_double(x)), w(3), w(4));
+    Numbers sums = normalized(naive::times(p[0], naive::to_double(x)), w(5), w(6));
     if (t > 0) {
-      const Numbers more = normalized(naive::times(p[1], h), w(5), w(6));
+      const Numbers more = normalized(naive::times(p[1], h), w(3), w(4));
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
     }
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += bias[i];

@@ -326,20 +326,28 @@ std::vector<BinaryAccuracyCase> binary_accuracy_cases() {
                  [](Exact x, Exact y) { return y == 0 ? 0 : y * std::pow(x, y - 1); },
                  [](Exact x, Exact y) { return x == 0 ? 0 : std::pow(x, y) * std::log(x); }, bases,
                  exponents});
-  std::vector<float> chances = {1e-45f,          1e-38f, 1e-30f,         1e-10f,
-                                1e-7f,           1e-3f,  0.9999f,        1 - 0x1p-24f,
-                                0.5f - 0x1p-25f, 0.5f,   0.5f + 0x1p-24f};
+  const auto least = [](Exact p) { return std::max(p, Exact(0x1p-126)); };
+  const auto log_of_rest = [](Exact x) {
+    return x == 1 ? std::log(Exact(0x1p-126)) : std::log1p(-x);
+  };
+  std::vector<float> chances = {
+      0.0f,  1.0f,    1e-45f,       1e-38f,          1e-30f, 1e-10f,         1e-7f,
+      1e-3f, 0.9999f, 1 - 0x1p-24f, 0.5f - 0x1p-25f, 0.5f,   0.5f + 0x1p-24f};
   for (double x = 0.005; x < 1; x += 0.01) chances.push_back(static_cast<float>(x));
-  all.push_back(
-      {"binary_log_loss",
-       [](E x, E y) { return binary_log_loss(x, y); },
-       [](Exact x, Exact y) {
-         return (y == 0 ? 0 : -y * std::log(x)) - (y == 1 ? 0 : (1 - y) * std::log1p(-x));
-       },
-       [](Exact x, Exact y) { return (y == 1 ? 0 : (1 - y) / (1 - x)) - (y == 0 ? 0 : y / x); },
-       [](Exact x, Exact) { return std::log1p(-x) - std::log(x); },
-       chances,
-       {0.0f, 1.0f, 0.25f, 0.5f, 0.999f, 1e-6f}});
+  all.push_back({"binary_log_loss",
+                 [](E x, E y) { return binary_log_loss(x, y); },
+                 [=](Exact x, Exact y) {
+                   return (y == 0 ? 0 : -y * std::log(least(x))) -
+                          (y == 1 ? 0 : (1 - y) * log_of_rest(x));
+                 },
+                 [=](Exact x, Exact y) {
+                   if (x == y) return Exact(0);
+                   const Exact inside = x == 1 ? 1 - Exact(0x1p-23) : least(x);
+                   return (y == 1 ? 0 : (1 - y) / (1 - inside)) - (y == 0 ? 0 : y / inside);
+                 },
+                 [=](Exact x, Exact) { return log_of_rest(x) - std::log(least(x)); },
+                 chances,
+                 {0.0f, 1.0f, 0.25f, 0.5f, 0.999f, 1e-6f}});
   return all;
 }
 

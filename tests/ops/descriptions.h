@@ -115,7 +115,7 @@ inline constexpr Description kDescriptions[] = {
     {"hinge_dim", "hinge of each column, or row", "{m,n} gives {n}, or {m}"},
     {"squared_distance", "sum_i (x_i - y_i)^2", kOne},
     {"l1_distance", "sum_i |x_i - y_i|", kOne},
-    {"huber_distance", "sum_i of d_i^2, or c (2 |d_i| - c) where |d_i| > c, d = x - y", kOne},
+    {"huber_distance", "sum_i of d_i^2 / 2, or c (|d_i| - c / 2) where |d_i| > c, d = x - y", kOne},
     {"binary_log_loss", "-sum_i (y_i log x_i + (1 - y_i) log(1 - x_i))", kOne},
     {"pairwise_rank_loss", "max(0, m - x + y)", kBroadcast},
     {"poisson_loss", "e^x - n x + log(n!)", "{1} gives {1}"},

@@ -117,7 +117,7 @@ TEST_CASE("flow: the devices there are") {
   try {
     devices->get_global_device("GPU:0");
     FAIL("there is no such device");
-  } catch (const ArgumentError& e) {
+  } catch (const DeviceError& e) {
     CHECK(std::string(e.what()).find("no device \"GPU:0\", there is: CPU") != std::string::npos);
     CHECK(e.where().line > 0);
   }

@@ -61,7 +61,7 @@ OpCase distance(const std::string& name,
   return c;
 }
 
-double huber(double d, double c) { return std::abs(d) < c ? d * d : c * (2 * std::abs(d) - c); }
+double huber(double d, double c) { return std::abs(d) < c ? d * d / 2 : c * (std::abs(d) - c / 2); }
 
 /// The hinge of a class along dimension d at a place of the others.
 double hinge_at(const Array& x, Place p, unsigned d, unsigned right, double m) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/inputs.h"
 #include "dynet-like/ops/reductions.h"
 #include "dynet-like/ops/selection.h"
@@ -161,6 +162,51 @@ TEST_CASE("binary_log_loss: a target of exactly 0 or 1 leaves out what is infini
   g.backward(loss);
   CHECK(as_vector(p.gradients())[2] == Approx(-2.0));
   CHECK(as_vector(p.gradients())[3] == Approx(1 / 0.75));
+}
+
+// What DyNet 2.1 gives; a target strictly between counts both logarithms there are.
+TEST_CASE("binary_log_loss: saturated probabilities have a finite loss and gradient") {
+  struct {
+    float x, y, loss, slope;
+  } const known[] = {
+      {1.0f, 0.0f, 87.33655f, 8388608.0f},
+      {0.0f, 1.0f, 87.33655f, -8.507059e37f},
+      {1.0f, 1.0f, 0.0f, 0.0f},
+      {0.0f, 0.0f, 0.0f, 0.0f},
+      {1e-40f, 1.0f, 87.33655f, -8.507059e37f},
+      {0x1.fffffep-1f, 0.0f, 16.63553f, 16777216.0f},
+      {1.0f, 0.5f, 87.33655f / 2, 4194303.5f},
+      {0.0f, 0.5f, 87.33655f / 2, -4.25353e37f},
+      {0.25f, 1.0f, 1.386294f, -4.0f},
+  };
+  for (const auto& k : known) {
+    INFO(k.x << " for " << k.y);
+    ComputationGraph g;
+    ParameterCollection model;
+    Parameter p = model.add_parameters({1});
+    p.set_value({k.x});
+    const Expression loss = binary_log_loss(parameter(g, p), input(g, k.y));
+    CHECK(as_scalar(loss.value()) == Approx(k.loss).epsilon(1e-6));
+    g.backward(loss);
+    CHECK(as_scalar(p.gradients()) == Approx(k.slope).epsilon(1e-6));
+  }
+  for (const float outside : {-0.1f, 1.2f}) {
+    ComputationGraph g;
+    CHECK(std::isnan(as_scalar(binary_log_loss(input(g, outside), input(g, 0.5f)).value())));
+  }
+}
+
+TEST_CASE("binary_log_loss: a saturated sigmoid does not end the training") {
+  for (const float score : {40.0f, -200.0f}) {
+    ComputationGraph g;
+    ParameterCollection model;
+    Parameter p = model.add_parameters({1});
+    p.set_value({score});
+    const Expression loss = binary_log_loss(logistic(parameter(g, p)), input(g, score < 0));
+    CHECK(as_scalar(loss.value()) == Approx(87.33655f));
+    g.backward(loss);
+    CHECK(as_scalar(p.gradients()) == 0);
+  }
 }
 
 TEST_CASE("products of sizes around the borders of vector kernels") {

@@ -117,7 +117,7 @@ def losses(torch, F, add):
     add("l1_distance", two, summed(lambda x, y: (x - y).abs()))
     add("squared_distance", two, summed(lambda x, y: F.mse_loss(x, y, reduction="none")))
     add("dot_product", two, summed(torch.multiply))
-    add("huber_distance", two, summed(lambda x, y: 2 * F.huber_loss(x, y, reduction="none", delta=0.75)), [0.75])
+    add("huber_distance", two, summed(lambda x, y: F.huber_loss(x, y, reduction="none", delta=0.75)), [0.75])
     add("binary_log_loss", two,
         summed(lambda x, y: F.binary_cross_entropy(x, y, reduction="none")), low=0.1, high=0.9)  # fmt: skip
     add("pairwise_rank_loss", two, lambda x, y: torch.clamp(0.75 - x + y, min=0), [0.75])

@@ -60,7 +60,7 @@ NodeId node_of(const GraphStore& graph, const Parameter& p) {
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
     const Node& n = graph.nodes[id];
     if (n.form->kind.value == Kind::parameter &&
-        graph.attr<ParameterAttr>(n).parameter == &p.get_storage())
+        graph.attr<ParameterAttr>(n).parameter == &p.stored())
       return id;
   }
   throw std::runtime_error(p.get_fullname() + " is not in the graph");

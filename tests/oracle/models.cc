@@ -86,6 +86,43 @@ const Builders kReductions = {
     {"poisson_loss", [](Case& c) { return poisson_loss(c.x[0], c.settings()); }},
 };
 
+const Builders kFurther = {
+    {"negate", [](Case& c) { return -c.x[0]; }},
+    {"constant_minus", [](Case& c) { return c.a[0] - c.x[0]; }},
+    {"constant_plus", [](Case& c) { return c.a[0] + c.x[0]; }},
+    {"scale", [](Case& c) { return c.x[0] * c.a[0]; }},
+    {"divide", [](Case& c) { return c.x[0] / c.a[0]; }},
+    {"round", [](Case& c) { return round(c.x[0], GradientMode::straight_through_gradient); }},
+    {"ceil", [](Case& c) { return ceil(c.x[0], GradientMode::straight_through_gradient); }},
+    {"floor", [](Case& c) { return floor(c.x[0], GradientMode::straight_through_gradient); }},
+    {"argmax", [](Case& c) { return argmax(c.x[0], GradientMode::straight_through_gradient); }},
+    UNARY(nobackprop),
+    UNARY(flip_gradient),
+    {"scale_gradient", [](Case& c) { return scale_gradient(c.x[0], c.a[0]); }},
+    BINARY(colwise_add),
+    BINARY(trace_of_product),
+    UNARY(sparsemax),
+    {"sparsemax_loss", [](Case& c) { return sparsemax_loss(c.x[0], c.settings()); }},
+    BINARY(constrained_softmax),
+    {"restricted_log_softmax", [](Case& c) { return log_softmax(c.x[0], c.settings()); }},
+    {"hinge_dim", [](Case& c) { return hinge_dim(c.x[0], c.settings(1), c.setting(0)); }},
+    {"moment_dim", [](Case& c) { return moment_dim(c.x[0], c.settings(1), c.setting(0)); }},
+    {"moment_batches", [](Case& c) { return moment_batches(c.x[0], c.setting(0)); }},
+    UNARY(sum_rows),
+    UNARY(sum_cols),
+    UNARY(average_cols),
+    {"pick_batch_elems", [](Case& c) { return pick_batch_elems(c.x[0], c.settings()); }},
+    {"concatenate_to_batch", [](Case& c) { return concatenate_to_batch(c.x); }},
+    {"reshape",
+     [](Case& c) {
+       return reshape(c.x[0], {c.setting(0), c.setting(1)});
+     }},
+    {"vanilla_lstm_gates",
+     [](Case& c) { return vanilla_lstm_gates(c.x[0], c.x[1], c.x[2], c.x[3], c.x[4]); }},
+    BINARY(vanilla_lstm_c),
+    BINARY(vanilla_lstm_h),
+};
+
 const Builders kStructure = {
     {"matmul", [](Case& c) { return c.x[0] * c.x[1]; }},
     {"affine_transform", [](Case& c) { return affine_transform(c.x); }},
@@ -175,7 +212,7 @@ const Builders kModels = {
 
 std::map<std::string, std::function<Expression(Case&)>> all_builders() {
   Builders all;
-  for (const Builders* some : {&kElementwise, &kReductions, &kStructure, &kModels})
+  for (const Builders* some : {&kElementwise, &kReductions, &kFurther, &kStructure, &kModels})
     all.insert(some->begin(), some->end());
   return all;
 }

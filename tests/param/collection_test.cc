@@ -88,7 +88,7 @@ TEST_CASE("weight decay is inherited unless a collection has its own") {
   auto own = pc.add_subcollection("own", 0.25f);
   auto none = own.add_subcollection("none", 0.0f);
   CHECK(sub.get_weight_decay_lambda() == 0.1f);
-  CHECK(own.add_parameters({1}).current_weight_decay() == 0.25f);
+  CHECK(own.add_parameters({1}).weight_decay_lambda() == 0.25f);
   CHECK(none.get_weight_decay_lambda() == 0.0f);
   pc.set_weight_decay_lambda(0.5f);
   CHECK(sub.get_weight_decay_lambda() == 0.5f);

@@ -51,7 +51,7 @@ void put(const GradientSlot& slot, std::size_t n, float value) {
   for (std::size_t i = 0; i < n; ++i) slot.g[i] = slot.written ? slot.g[i] + value : value;
 }
 
-bool everything(const ParameterStorage&) { return true; }
+bool everything(const ParameterStorageBase&) { return true; }
 
 /// What an update does with a meeting, on the processor.
 void meet(const Meeting& meeting) {
@@ -77,13 +77,13 @@ TEST_CASE("gradients of devices count with those of the same thread, and come ho
     ParameterCollection pc;
     auto p = pc.add_parameters({3}), idle = pc.add_parameters({2});
     auto rows = pc.add_lookup_parameters(200, {2}), whole = pc.add_lookup_parameters(3, {2});
-    GradientLanes& lanes = p.get_storage().bank->gradients;
+    GradientLanes& lanes = p.stored().bank->gradients;
     plant(p, {1, 2, 3});
     plant_row(rows, 150, {1, 1});
     for (const auto& memory : {device, other}) {
       GradientLane& lane = lanes.mine(memory);
       CHECK(&lane != &lanes.mine());
-      put(lane.use(p.get_storage().index, 3), 3, 10);
+      put(lane.use(p.stored().index, 3), 3, 10);
       for (unsigned row = 0; row < 160; ++row)
         put(lane.rows(0, 200, 2).use_row(row), 2, static_cast<float>(row));
       put(lane.rows(1, 3, 2).use_whole(), 6, 5);
@@ -105,7 +105,7 @@ TEST_CASE("gradients of devices count with those of the same thread, and come ho
     CHECK(whole.row_gradient(2) == Floats{12, 12});
     CHECK(device->held > 0);
     // The next pass there starts anew.
-    CHECK_FALSE(lanes.mine(device).use(p.get_storage().index, 3).written);
+    CHECK_FALSE(lanes.mine(device).use(p.stored().index, 3).written);
     CHECK_FALSE(lanes.mine(device).rows(0, 200, 2).use_row(7).written);
   }
   CHECK(device->held == 0);
@@ -138,7 +138,7 @@ TEST_CASE("values go to a device when it asks, and come home when the host does"
   {
     ParameterCollection pc;
     auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
-    ParameterStorage& s = p.get_storage();
+    ParameterStorageBase& s = p.stored();
     float* const there = values_on(s, device);
     CHECK(there[1] == 3);
     CHECK(values_on(s, device) == there);
@@ -168,7 +168,7 @@ TEST_CASE("a device gets values from another that has newer ones than the host")
   auto first = std::make_shared<Heap>(0), second = std::make_shared<Heap>(1);
   ParameterCollection pc;
   auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
-  ParameterStorage& s = p.get_storage();
+  ParameterStorageBase& s = p.stored();
   float* const a = values_on(s, first);
   CHECK(in_use_beside(s, *first).empty());
   float* const b = values_on(s, second);
@@ -190,24 +190,24 @@ TEST_CASE("a device gets values from another that has newer ones than the host")
   CHECK(*values_on(s, second) == 6);
   CHECK(second->received == 2);  // it was brought
   s.settle_all();
-  CHECK(*s.values == 6);
+  CHECK(*s.data == 6);
   CHECK(first->reads + second->reads == 1);
 }
 
 TEST_CASE("a device gets the rows that another trainer has left behind") {
   struct Late final : LaggingRows {
-    ParameterStorage* table = nullptr;
+    ParameterStorageBase* table = nullptr;
     int settled = 0;
     void settle(std::size_t) override {}
     void settle_all() override {
       ++settled;
-      table->values[0] = 9;
+      table->data[0] = 9;
     }
   } late;
   auto device = std::make_shared<Heap>(0);
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(2, {1}, ParameterInitConst(1.0f));
-  ParameterStorage& s = table.get_storage();
+  ParameterStorageBase& s = table.stored();
   late.table = &s;
   s.lagging = &late;
   CHECK(values_on(s, device)[0] == 9);
@@ -222,7 +222,7 @@ TEST_CASE(
   ParameterCollection pc;
   auto p = pc.add_parameters({2}), q = pc.add_parameters({2});
   auto table = pc.add_lookup_parameters(4, {1}), whole = pc.add_lookup_parameters(2, {1});
-  ParameterBank& bank = *p.get_storage().bank;
+  ParameterBank& bank = *p.stored().bank;
   CHECK(LanesOnDevice(bank, everything).lane == nullptr);
 
   GradientLane& b = bank.gradients.numbered(1, second);
@@ -265,7 +265,7 @@ TEST_CASE(
     CHECK(*all.find(1) == 7);  // the rows of the other lane are in its whole table
   }
   CHECK(bank.gradients.in_order().size() == 2);  // the lane was no thread's
-  const auto only_q = [&](const ParameterStorage& s) { return &s == &q.get_storage(); };
+  const auto only_q = [&](const ParameterStorageBase& s) { return &s == &q.stored(); };
   {
     const LanesOnDevice some(bank, only_q);
     CHECK(some.meeting.sums.size() == 1);
@@ -278,7 +278,7 @@ TEST_CASE("lanes of threads on devices are added up by their bits") {
   auto first = std::make_shared<Heap>(0), second = std::make_shared<Heap>(1);
   ParameterCollection pc;
   auto p = pc.add_parameters({2});
-  ParameterBank& bank = *p.get_storage().bank;
+  ParameterBank& bank = *p.stored().bank;
   put(bank.gradients.mine(second).use(0, 2), 2, 1);
   put(bank.gradients.mine(first).use(0, 2), 2, 2);
   const LanesOnDevice two(bank, everything);

@@ -73,7 +73,7 @@ TEST_CASE("Glorot scales by the sizes") {
 
   ParameterCollection pc;  // of a table the number of rows does not count
   auto table = pc.add_lookup_parameters(1000, Dim({50}));
-  const Moments m = moments({table.get_storage().full_dim(), table.get_storage().values});
+  const Moments m = moments({table.stored().full_dim(), table.stored().data});
   CHECK(std::max(-m.low, m.high) == Approx(std::sqrt(3.0 / 50)).epsilon(0.01));
 }
 

@@ -12,24 +12,24 @@ inline void add_to(GradientSlot slot, const std::vector<float>& g) {
 
 /// Adds to a gradient as a backward pass of this thread does.
 inline void plant(const Parameter& p, const std::vector<float>& g) {
-  ParameterStorage& s = p.get_storage();
+  ParameterStorageBase& s = p.stored();
   add_to(s.bank->gradients.mine().use(s.index, s.size()), g);
 }
 
 inline void plant_row(const LookupParameter& p, unsigned row, const std::vector<float>& g) {
-  ParameterStorage& s = p.get_storage();
+  ParameterStorageBase& s = p.stored();
   add_to(s.bank->gradients.mine().rows(s.index, s.rows, s.row_size()).use_row(row), g);
 }
 
 inline void plant_whole(const LookupParameter& p, const std::vector<float>& g) {
-  ParameterStorage& s = p.get_storage();
+  ParameterStorageBase& s = p.stored();
   add_to(s.bank->gradients.mine().rows(s.index, s.rows, s.row_size()).use_whole(), g);
 }
 
 /// All values of a table, row after row.
 inline std::vector<float> table_values(const LookupParameter& p) {
-  const ParameterStorage& s = p.get_storage();
-  return {s.values, s.values + s.size()};
+  const ParameterStorageBase& s = p.stored();
+  return {s.data, s.data + s.size()};
 }
 
 }  // namespace dynet

@@ -17,7 +17,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-std::uint64_t changes(const ParameterHandle& p) { return p.get_storage().bank->changes.load(); }
+std::uint64_t changes(const ParameterHandle& p) { return p.stored().bank->changes.load(); }
 
 }  // namespace
 

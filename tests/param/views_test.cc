@@ -38,8 +38,8 @@ struct Lanes {
 
   void add(unsigned lane, std::uint64_t key) {
     GradientLane& to = all.numbered(lane);
-    add_to(to.use(p.get_storage().index, 50), random(50, key));
-    RowGradients& rows = to.rows(e.get_storage().index, 4, 5);
+    add_to(to.use(p.stored().index, 50), random(50, key));
+    RowGradients& rows = to.rows(e.stored().index, 4, 5);
     add_to(rows.use_row(lane % 3), random(5, key + 1));
     add_to(rows.use_row(2), random(5, key + 2));
     if (lane % 2) add_to(rows.use_whole(), random(20, key + 3));
@@ -47,9 +47,9 @@ struct Lanes {
   Floats merged() {
     GradientLane* lane = all.merge();
     REQUIRE(lane);
-    Floats out(lane->find(p.get_storage().index), lane->find(p.get_storage().index) + 50);
+    Floats out(lane->find(p.stored().index), lane->find(p.stored().index) + 50);
     for (std::uint32_t row = 0; row < 4; ++row) {
-      const RowGradients* r = lane->find_rows(e.get_storage().index);
+      const RowGradients* r = lane->find_rows(e.stored().index);
       const float* g = r->whole_written() ? r->whole() + 5 * row : r->find(row);
       for (int i = 0; i < 5; ++i) out.push_back(g ? g[i] : 0.0f);
     }
@@ -89,7 +89,7 @@ TEST_CASE(
       const Floats sum = a.merged();
       CHECK(same_bits(seen, sum));
       CHECK(same_bits(b.merged(), sum));
-      CHECK(b.all.merge()->find(b.q.get_storage().index) == nullptr);
+      CHECK(b.all.merge()->find(b.q.stored().index) == nullptr);
       double expected = 0;
       for (float x : sum) expected += static_cast<double>(x) * x;
       CHECK(norm == Approx(std::sqrt(expected)).epsilon(1e-6));
@@ -114,7 +114,7 @@ TEST_CASE("what had no gradient has none after a look, unless something is writt
   CHECK(all.merge() == nullptr);
   plant(q, {1, 2, 3});
   CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
-  CHECK(all.merge()->find(p.get_storage().index) == nullptr);
+  CHECK(all.merge()->find(p.stored().index) == nullptr);
   const ParameterView view = p.gradients();
   view.v[1] = 5;
   CHECK(pc.gradient_l2_norm() == Approx(std::sqrt(14.0 + 25)));
@@ -126,13 +126,13 @@ TEST_CASE("what had no gradient has none after a look, unless something is writt
   p.gradients()->v[2] = kNaN;
   CHECK(std::isnan(pc.gradient_l2_norm()));
   REQUIRE(all.merge());
-  CHECK(std::isnan(all.merge()->find(p.get_storage().index)[2]));
+  CHECK(std::isnan(all.merge()->find(p.stored().index)[2]));
   // What was written before is gone with the rest.
   pc.reset_gradient();
   CHECK(all.merge() == nullptr);
   CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
   p.gradients()->v[0] = 1;
-  forget_gradients(pc.bank(), [&](const ParameterStorage& s) { return &s == &p.get_storage(); });
+  forget_gradients(pc.bank(), [&](const ParameterStorageBase& s) { return &s == &p.stored(); });
   CHECK(all.merge() == nullptr);
   CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
 }
@@ -157,7 +157,7 @@ TEST_CASE("what is written through a view counts, in one lane or many, whatever 
       b.q.gradients()->v[0] = 2;  // which no lane has
       if (later) {
         const Floats more = random(50, 77);
-        add_to(b.all.numbered(0).use(b.p.get_storage().index, 50), more);
+        add_to(b.all.numbered(0).use(b.p.stored().index, 50), more);
         for (std::size_t i = 0; i < 50; ++i) expected[i] += more[i];
       }
       const auto check = [&](const Floats& got) {
@@ -168,8 +168,8 @@ TEST_CASE("what is written through a view counts, in one lane or many, whatever 
       check(as_vector(b.p.gradients()));
       CHECK(as_vector(b.q.gradients()) == Floats{2, 0});
       GradientLane* sum = b.all.merge();
-      check({sum->find(b.p.get_storage().index), sum->find(b.p.get_storage().index) + 50});
-      CHECK(sum->find(b.q.get_storage().index)[0] == 2);
+      check({sum->find(b.p.stored().index), sum->find(b.p.stored().index) + 50});
+      CHECK(sum->find(b.q.stored().index)[0] == 2);
       CHECK(b.all.merge() == sum);
       check(as_vector(b.p.gradients()));
       b.p.scale_gradient(2);
@@ -254,7 +254,7 @@ TEST_CASE("what is written is added to, or dropped, though nobody has looked aga
     if (all)
       m.pc.reset_gradient();
     else
-      forget_gradients(m.pc.bank(), [](const ParameterStorage&) { return true; });
+      forget_gradients(m.pc.bank(), [](const ParameterStorageBase&) { return true; });
     CHECK(m.all.merge() == nullptr);
     CHECK(as_vector(m.p.gradients()) == Floats(50, 0.0f));
   }

@@ -112,3 +112,31 @@ TEST_CASE("Dim: what cannot be") {
   CHECK_THROWS_AS(Dim({2, 3, 4}).transpose(), ArgumentError);
   CHECK(d == Dim({2, 3}));
 }
+
+TEST_CASE("shapes are read as they are written") {
+  for (const Dim& d : {Dim(), Dim({3}), Dim({2, 3}), Dim({2, 1, 4}, 8)}) {
+    std::ostringstream out;
+    out << d;
+    std::ostringstream profile;
+    d.print_profile(profile);
+    CHECK(profile.str() == out.str());
+    std::istringstream in(out.str() + " 5");
+    Dim read({9});
+    int behind = 0;
+    CHECK((in >> read >> behind));
+    CHECK(read.nd == d.nd);
+    CHECK(read == d);
+    CHECK(behind == 5);
+  }
+  for (const char* wrong :
+       {"", "2,3", "{2", "{2,}", "{2,3X}", "{2,3X0}", "{-2}", "{1,1,1,1,1,1,1,1}"}) {
+    INFO(wrong);
+    std::istringstream in(wrong);
+    Dim read({9});
+    CHECK_FALSE((in >> read));
+    CHECK(read == Dim({9}));
+  }
+  std::ostringstream out;
+  out << std::vector<Dim>{Dim({2}), Dim({3, 4})};
+  CHECK(out.str() == "[{2} {3,4}]");
+}

@@ -78,10 +78,10 @@ struct Model {
     GradientLane& to =
         mode.numbered ? pc.bank().gradients.numbered(lane) : pc.bank().gradients.mine();
     const auto add = [&](const Parameter& p, std::uint64_t k) {
-      add_to(to.use(p.get_storage().index, 5), random_values(5, key + k, 0.3f));
+      add_to(to.use(p.stored().index, 5), random_values(5, key + k, 0.3f));
     };
     const auto of = [&](const LookupParameter& p) -> RowGradients& {
-      return to.rows(p.get_storage().index, 6, 3);
+      return to.rows(p.stored().index, 6, 3);
     };
     add(often, 1);
     if (t % 3 == 0 && lane != 1) add(seldom, 2);

@@ -165,9 +165,9 @@ TEST_CASE("schedules give the rates of their formulas") {
         {0.5, 1, 1, half, 0.55, 1.1 - half, 0.1, 0.1, 0.1});
   check(LearningRateSchedule::cosine(1.0f, 2), {1, 0.5, 0, 0});
   check(LearningRateSchedule::cyclical(0.1f, 0.5f, 2),
-        {0.1, 0.3, 0.5, 0.3, 0.1, 0.3, 0.5, 0.3, 0.1});
+        {0.1, 0.1, 0.3, 0.5, 0.3, 0.1, 0.3, 0.5, 0.3, 0.1});
   check(LearningRateSchedule::cyclical(0, 1, 2, 0.5f),
-        {0, 0.25, 0.25, 0.0625, 0, 0.015625, 0.015625});
+        {0, 0, 0.25, 0.25, 0.0625, 0, 0.015625, 0.015625});
   CHECK_FALSE(LearningRateSchedule());
   using S = LearningRateSchedule;
   CHECK_THROWS_AS(S::warm_up(-1, 3), ArgumentError);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -61,10 +62,10 @@ inline std::vector<TrainerCase> trainer_cases() {
        each([=](double& w, double g, double&, double&, double&, int) { w -= lr * g; })},
       {"CyclicalSGDTrainer", make.operator()<CyclicalSGDTrainer>(0.01f, 0.05f, 10.0f, 0.99f),
        each([=](double& w, double g, double&, double&, double&, int t) {
-         const int place = (t - 1) % 20;
+         const int steps = std::max(t - 2, 0), place = steps % 20;  // the first rate serves twice
          const double height = place <= 10 ? place / 10.0 : 2 - place / 10.0;
          const double low = 0.01f, high = 0.05f, gamma = 0.99f;
-         w -= (low + (high - low) * height * std::pow(gamma, t - 1)) * g;
+         w -= (low + (high - low) * height * std::pow(gamma, steps)) * g;
        })},
       {"MomentumSGDTrainer", make.operator()<MomentumSGDTrainer>(0.05f, 0.9f),
        each([=](double& w, double g, double& v, double&, double&, int) {

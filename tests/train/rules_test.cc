@@ -170,7 +170,23 @@ TEST_CASE("exponentiated gradient refuses what is no distribution and changes no
   CHECK(trainer.learning_rate == 0.1f);
   plant(good, {1, 0});
   trainer.update();
+  CHECK(trainer.learning_rate == 0.1f);
+  plant(good, {1, 0});
+  trainer.update();
   CHECK(trainer.learning_rate == Approx(0.14));
+}
+
+TEST_CASE("a cyclical trainer makes DyNet's steps") {
+  ParameterCollection pc;
+  auto p = pc.add_parameters({1}, ParameterInitConst(0));
+  CyclicalSGDTrainer trainer(pc, 0.1f, 0.5f, 4);
+  float before = 0;
+  for (const float step : {0.1f, 0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.4f, 0.3f, 0.2f, 0.1f, 0.2f}) {
+    plant(p, {1});
+    trainer.update();
+    CHECK(before - p.values().v[0] == Approx(step));
+    before = p.values().v[0];
+  }
 }
 
 TEST_CASE("any trainer goes on from a file, and from text, as if nothing had been") {

@@ -432,10 +432,10 @@ TEST_CASE("a trainer of a subcollection leaves the rest alone") {
     // What another trainer is to use is still there, what was used is gone.
     GradientLane* lane = pc.bank().gradients.merge();
     REQUIRE(lane);
-    CHECK(lane->find(p.get_storage().index) != nullptr);
-    CHECK(lane->find(q.get_storage().index) == nullptr);
-    CHECK(lane->find_rows(e.get_storage().index) != nullptr);
-    CHECK(lane->find_rows(f.get_storage().index) == nullptr);
+    CHECK(lane->find(p.stored().index) != nullptr);
+    CHECK(lane->find(q.stored().index) == nullptr);
+    CHECK(lane->find_rows(e.stored().index) != nullptr);
+    CHECK(lane->find_rows(f.stored().index) == nullptr);
     auto second = c.make(other);
     second->update();
     CHECK(e.row(0).v[0] < 4.0f);

@@ -3,3 +3,14 @@
 #include "dynet-like/compat/assert_cxx20.h"
 #include "dynet-like/compat/core.h"
 #include "dynet-like/compat/mp.h"
+
+// What DyNet's header brings beside, where it is installed.
+#include <deque>
+#include <list>
+#if __has_include(<boost/algorithm/string.hpp>)
+#include <boost/algorithm/string.hpp>
+#endif
+#if __has_include(<boost/interprocess/ipc/message_queue.hpp>)
+#include <boost/interprocess/anonymous_shared_memory.hpp>
+#include <boost/interprocess/ipc/message_queue.hpp>
+#endif
