@@ -118,8 +118,24 @@ void sum_forward(Queue& q, const Batch<float>& b) {
     return;
   }
   const std::size_t n = b.arity;
-  const Part* const parts = parts_of(q, b);
   const auto y = q.outs(b);
+  if (n > Queue::kMostNodes && whole(b)) {  // a thread for each element would be too few
+    const float* const* const xs =
+        q.send(const_cast<const float* const*>(b.ins), b.arity * b.count);
+    const std::size_t count = b.count, size = b.dim().size();
+    sums(
+        q, count * size, n, size >= kWarp,
+        [=] __device__(std::size_t r, std::size_t k) {
+          const Quotient at = divide(r, size);
+          return xs[k * count + at.by][at.rest];
+        },
+        [=] __device__(std::size_t r, double sum) {
+          const Quotient at = divide(r, size);
+          y[at.by][at.rest] = static_cast<float>(sum * scale);
+        });
+    return;
+  }
+  const Part* const parts = parts_of(q, b);
   for_each(q, b.count, b.dim().size(), [=] __device__(std::size_t i, std::size_t e) {
     float sum = 0;
     for (std::size_t k = 0; k < n; ++k) sum += parts[k](i, e);

@@ -169,6 +169,16 @@ std::vector<Case> cases() {
                      for (const auto& s : n.sequence(length)) outs.push_back(cmult(s.h, s.c));
                    return outs;
                  }});
+  all.push_back({"sums of many", [](const Net& n) {
+                   Outs outs;
+                   for (const unsigned operands : {17u, 40u, 600u, 40u}) {
+                     Outs words;
+                     for (unsigned t = 0; t < operands; ++t) words.push_back(tanh(n.word(t)));
+                     outs.push_back(sum(words));
+                     outs.push_back(average(words));
+                   }
+                   return outs;
+                 }});
   all.push_back({"one product needs another", [](const Net& n) {
                    const Expression w = n.leaf();
                    const Expression u = pick_range(w, 0, kHidden),
