@@ -69,7 +69,8 @@ class Net {
   std::vector<State> sequence(unsigned length, unsigned batch = 1, bool backwards = false) const {
     const Direction& d = directions_[backwards];
     std::vector<State> all;
-    State s{zeros(g_, Dim({kHidden}, batch)), zeros(g_, Dim({kHidden}, batch))};
+    const Expression nothing = zeros(g_, Dim({kHidden}, batch));
+    State s{nothing, nothing};  // of both, so that it goes later than the first sums
     for (unsigned t = 0; t < length; ++t) {
       const unsigned at = backwards ? length - 1 - t : t;
       const Expression gates = vanilla_lstm_gates(word(at, batch), s.h, d.wx, d.wh, d.b);
@@ -80,6 +81,10 @@ class Net {
     return all;
   }
   Expression leaf() const { return leaf_; }
+  Expression sums(unsigned t) const {
+    return affine_transform({bias_, left_, word(t), right_, word(t + 1)});
+  }
+  Expression gates(unsigned t) const { return tree_lstm_gates(sums(t), 2); }
   State word_leaf(unsigned t) const {
     return cell({}, tree_lstm_gates(affine_transform({leaf_bias_, leaf_, word(t)}), 0));
   }
@@ -167,6 +172,25 @@ std::vector<Case> cases() {
                    Outs outs;
                    for (const unsigned length : {3u, 5u})
                      for (const auto& s : n.sequence(length)) outs.push_back(cmult(s.h, s.c));
+                   return outs;
+                 }});
+  all.push_back({"gates and cells in other orders", [](const Net& n) {
+                   std::vector<Expression> gates, cells, outs;
+                   for (unsigned t = 0; t < 3; ++t) gates.push_back(n.gates(t));
+                   const Expression before = n.word(5);
+                   for (const unsigned t : {2u, 0u, 1u})
+                     cells.push_back(tree_lstm_c({before, n.word(t)}, gates[t]));
+                   for (const unsigned k : {1u, 2u, 0u})
+                     outs.push_back(tree_lstm_h(cells[k], gates[k]));
+                   return outs;
+                 }});
+  all.push_back({"gates of the same sums", [](const Net& n) {
+                   Outs outs;
+                   const Expression sums = n.sums(3), c = n.word(1);
+                   for (int k = 0; k < 3; ++k) {
+                     const Expression gates = tree_lstm_gates(sums, 2);
+                     outs.push_back(tree_lstm_h(tree_lstm_c({c, c}, gates), gates));
+                   }
                    return outs;
                  }});
   all.push_back({"sums of many", [](const Net& n) {
