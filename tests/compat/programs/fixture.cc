@@ -16,8 +16,9 @@ struct NodeTest {
     // Without a seed of its own a test is another one every time.
     vector<const char*> words = {"NodeTest", "--dynet-seed", "10", "--dynet-mem", "10"};
     for (const char* word : words) av.push_back(strdup(word));
-    char** argv = &av[0];
-    int argc = (int)av.size();
+    vector<char*> left = av;  // without the options that are taken out
+    char** argv = &left[0];
+    int argc = (int)left.size();
     dynet::initialize(argc, argv);
     param1 = mod.add_parameters({3});
     param2 = mod.add_parameters({3});
