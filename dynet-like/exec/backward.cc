@@ -57,7 +57,6 @@ void Executor<T>::backward(NodeId loss, bool full) {
   differentiated_at_ = parameter_state();
 }
 
-// Parameters have theirs in a lane.
 template <class T>
 void Executor<T>::prepare_gradients(NodeId size) {
   for (const auto& s : sites_) {
@@ -91,8 +90,8 @@ void Executor<T>::prepare_gradients(NodeId size) {
   count_columns();
 }
 
-// Where gradients are kept, memory in the order of the steps, so that those of a batch lie side by
-// side too; else they are made when they are first written.
+// For gradients that are kept, memory in the order of the steps, so that those of a batch lie side
+// by side too; others get it when they are first written. Parameters have theirs in a lane.
 template <class T>
 void Executor<T>::place_gradients(NodeId size) {
   constexpr std::size_t kBorder = 16;

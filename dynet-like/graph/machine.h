@@ -20,10 +20,10 @@ class Machine {
  public:
   virtual ~Machine() = default;
   virtual const std::shared_ptr<MemorySource>& memory() = 0;
-  /// The kernels of a form. The arrays of the batch are needed no longer when it returns. A
-  /// gradient that a batch has read is not overwritten by those of the next four batches, so that
-  /// the kernels of several may be one.
+  /// The kernels of a form. The arrays of the batch are needed no longer when it returns.
   virtual void forward(const OpForm& form, const Batch<float>& batch) = 0;
+  /// The same. A gradient that a batch has read is not overwritten by the next few batches, so that
+  /// the kernels of several may be one.
   virtual void backward(const OpForm& form, const GradientBatch<float>& batch) = 0;
   /// How matrices are multiplied from now on.
   virtual void set_precision(Precision precision) = 0;

@@ -99,16 +99,18 @@ void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t 
     Multiplied all{shape, 0, {}, {}, {}};
     const std::size_t size = s.columns() * s.m;
     const Multiplied* const before = q.last<Multiplied>();
+    const float* const matrix = b.in(w, 0);
     const auto needs = [&](const float* other) {
-      return overlap(other, size, xs, s.count, s.x_size());
+      return overlap(other, size, xs, s.count, s.x_size()) ||
+             overlap(other, size, &matrix, 1, s.m * s.k);
     };
     if (before && before->shape == shape && before->ws.size() < kMostTogether &&
         std::none_of(before->ys.begin(), before->ys.end(), needs) &&
-        !overlap(y, size, before->xs.data(), before->xs.size(), s.x_size())) {
+        !overlap(y, size, before->xs.data(), before->xs.size(), s.x_size()) &&
+        !overlap(y, size, before->ws.data(), before->ws.size(), s.m * s.k)) {
       all = *before;
       q.take_back(before->commands);
     }
-    const float* const matrix = b.in(w, 0);
     all.ws = q.keep(&matrix, 1, all.ws);
     all.xs = q.keep(xs, s.count, all.xs);
     all.ys = q.keep(&y, 1, all.ys);

@@ -155,9 +155,8 @@ void cell_forward(Queue& q, const Batch<float>& b) {
   const MakeCell kernel{c.at, c.gates, c.cells, q.outs(b)};
   float* const* const gates = b.ins + children * b.count;
   const Activated* const before = q.last<Activated>();
-  if (!before || before->nodes != nodes || before->kernel.at.children != children ||
-      b.dim(children).bd != nodes.batch || !same(before->gates, gates) ||
-      before->read.meets({b.outs, b.count, b.dim().size()}))
+  if (!before || before->nodes != nodes || b.dim(children).bd != nodes.batch ||
+      !same(before->gates, gates) || before->read.meets({b.outs, b.count, b.dim().size()}))
     return each_unit(q, b.count, c.at.h, nodes.batch, kernel);
   const Then<Activate, MakeCell> both{before->kernel, kernel};
   const Range read = before->read;
@@ -313,8 +312,8 @@ bool cell_backward_at_once(Queue& q, const GradientBatch<float>& b, const Cell& 
   const CellGradient kernel{c, q.d_outs(b), q.on_device(places), to[children].first};
   float* const* const gates = b.d_ins + children * b.count;
   const OutputDone* const before = q.last<OutputDone>();
-  if (!before || before->nodes != nodes || before->kernel.at.children != children ||
-      !same(before->cells, b.d_outs) || !same(before->gates, gates)) {
+  if (!before || before->nodes != nodes || !same(before->cells, b.d_outs) ||
+      !same(before->gates, gates)) {
     each_unit(q, b.count, c.at.h, nodes.batch, kernel);
     return true;
   }

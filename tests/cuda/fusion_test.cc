@@ -65,15 +65,17 @@ class Net {
     for (unsigned i = 0; i < batch; ++i) all.push_back((t + 3 * i) % 11);
     return lookup(g_, words_, all);
   }
-  /// The states of all steps.
-  std::vector<State> sequence(unsigned length, unsigned batch = 1, bool backwards = false) const {
+  /// The states of all steps, of the same operand if there is one.
+  std::vector<State> sequence(unsigned length, unsigned batch = 1, bool backwards = false,
+                              const Expression& same = {}) const {
     const Direction& d = directions_[backwards];
     std::vector<State> all;
     const Expression nothing = zeros(g_, Dim({kHidden}, batch));
     State s{nothing, nothing};  // of both, so that it goes later than the first sums
     for (unsigned t = 0; t < length; ++t) {
       const unsigned at = backwards ? length - 1 - t : t;
-      const Expression gates = vanilla_lstm_gates(word(at, batch), s.h, d.wx, d.wh, d.b);
+      const Expression x = same.pg ? same : word(at, batch);
+      const Expression gates = vanilla_lstm_gates(x, s.h, d.wx, d.wh, d.b);
       s.c = vanilla_lstm_c(s.c, gates);
       s.h = vanilla_lstm_h(s.c, gates);
       all.push_back(s);
@@ -174,22 +176,36 @@ std::vector<Case> cases() {
                      for (const auto& s : n.sequence(length)) outs.push_back(cmult(s.h, s.c));
                    return outs;
                  }});
-  all.push_back({"gates and cells in other orders", [](const Net& n) {
-                   std::vector<Expression> gates, cells, outs;
-                   for (unsigned t = 0; t < 3; ++t) gates.push_back(n.gates(t));
-                   const Expression before = n.word(5);
-                   for (const unsigned t : {2u, 0u, 1u})
-                     cells.push_back(tree_lstm_c({before, n.word(t)}, gates[t]));
-                   for (const unsigned k : {1u, 2u, 0u})
-                     outs.push_back(tree_lstm_h(cells[k], gates[k]));
-                   return outs;
-                 }});
-  all.push_back({"gates of the same sums", [](const Net& n) {
+  // Of a step's three operations any two may have their nodes in different orders, or outputs the
+  // gates of others.
+  for (unsigned which = 0; which < 8; ++which)
+    all.push_back({"orders " + std::to_string(which), [which](const Net& n) {
+                     const unsigned straight[] = {0, 1, 2}, turned[] = {2, 0, 1};
+                     std::vector<Expression> gates, cells(3), outs;
+                     for (unsigned t = 0; t < 3; ++t) gates.push_back(n.gates(t));
+                     for (const unsigned t : which & 1 ? turned : straight)
+                       cells[t] = tree_lstm_c({n.word(5 + t), n.word(t)}, gates[t]);
+                     for (const unsigned t : which & 2 ? turned : straight)
+                       outs.push_back(tree_lstm_h(cells[t], gates[which & 4 ? (t + 1) % 3 : t]));
+                     return outs;
+                   }});
+  all.push_back(
+      {"gates of the same sums", [](const Net& n) {
+         Outs outs;
+         const Expression sums = n.sums(3);
+         for (unsigned k = 0; k < 3; ++k) {
+           const Expression gates = tree_lstm_gates(sums, 2);
+           outs.push_back(tree_lstm_h(tree_lstm_c({n.word(k), n.word(k + 4)}, gates), gates));
+         }
+         return outs;
+       }});
+  all.push_back({"a cell is the first child of one and the second of another", [](const Net& n) {
+                   const Expression a = tanh(n.word(1)), b = tanh(n.word(2));
                    Outs outs;
-                   const Expression sums = n.sums(3), c = n.word(1);
-                   for (int k = 0; k < 3; ++k) {
-                     const Expression gates = tree_lstm_gates(sums, 2);
-                     outs.push_back(tree_lstm_h(tree_lstm_c({c, c}, gates), gates));
+                   for (unsigned k = 0; k < 4; ++k) {
+                     const Expression gates = n.gates(k);
+                     const std::vector<Expression> cells = {k % 2 ? a : b, k % 2 ? b : a};
+                     outs.push_back(tree_lstm_h(tree_lstm_c(cells, gates), gates));
                    }
                    return outs;
                  }});
@@ -210,6 +226,12 @@ std::vector<Case> cases() {
                    Expression x = n.word(1), y = n.word(2);
                    for (int k = 0; k < 3; ++k) x = v * (u * x), y = v * (u * y);
                    return Outs{x, y};
+                 }});
+  all.push_back({"the matrix of a product is another product", [](const Net& n) {
+                   const Expression w = n.leaf(), v = pick_range(w, 0, kHidden);
+                   Expression product = pick_range(w, 6, 2 * kHidden);
+                   for (int k = 0; k < 3; ++k) product = product * v;
+                   return Outs{product * n.word(1)};
                  }});
   return all;
 }
@@ -257,16 +279,23 @@ TEST_CASE("operations that run as one kernel compute what each of them does", "[
 TEST_CASE("the kernels of a step do not meet in memory that is used again", "[cuda]") {
   ParameterCollection pc;
   const Model m(pc);
-  std::vector<Floats> last[2];
-  for (const bool device : {false, true}) {
-    ComputationGraph g;
-    if (device) g.set_device(gpu());
-    g.set_inference(true);
-    const Net n(g, m);  // with so many values that memory is used again
-    for (const auto& s : {n.sequence(60, 1500).back(), n.sequence(50, 1500, true).back()})
-      for (const Expression& e : {s.h, s.c}) last[device].push_back(as_vector(e.value()));
+  for (const bool words : {false, true}) {
+    CAPTURE(words);
+    std::vector<Floats> last[2];
+    for (const bool device : {false, true}) {
+      ComputationGraph g;
+      if (device) g.set_device(gpu());
+      g.set_inference(true);
+      const Net n(g, m);  // with so many values that memory is used again
+      // Either memory of words is free for cells and outputs, or that of the sums alone.
+      const Expression x = words ? Expression() : n.word(3, 1500);
+      for (const Net::State& s :
+           {n.sequence(60, 1500, false, x).back(), n.sequence(50, 1500, true, x).back()})
+        for (const Expression& e : {s.h, s.c})
+          last[device].push_back(as_vector((words ? e : e + x).value()));
+    }
+    check_equal(last[false], last[true]);
   }
-  check_equal(last[false], last[true]);
 }
 
 #ifndef DYNET_TEST_GPU

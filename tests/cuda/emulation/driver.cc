@@ -76,14 +76,18 @@ void multiply_now(const Memory& memory, const Product& p) {
     if (!memory.holds(matrix)) throw std::logic_error("a matrix of a product is not on the device");
     return memory.ours(matrix);
   };
+  std::vector<Matrix> products;  // of all, before any is written: they are made at the same time
   for (int i = 0; i < p.batch; ++i) {
     const float* const from_a = which(p.a, p.each_a, p.step_a, i);
     const float* const from_b = which(p.b, p.each_b, p.step_b, i);
     const Matrix a = factor(from_a, p.turn_a, p.m, p.k, p.lda, p.precision);
     const Matrix b = factor(from_b, p.turn_b, p.k, p.n, p.ldb, p.precision);
+    products.push_back(a * b);
+  }
+  for (int i = 0; i < p.batch; ++i) {
+    const Matrix& product = products[static_cast<std::size_t>(i)];
     Eigen::Map<Matrix, 0, Eigen::OuterStride<>> c(which(p.c, p.each_c, p.step_c, i), p.m, p.n,
                                                   Eigen::OuterStride<>(p.ldc));
-    const Matrix product = a * b;
     if (p.beta == 0)
       c = product;
     else
