@@ -11,12 +11,12 @@ namespace dynet {
 namespace {
 
 constexpr std::string_view kStart = "checkpoint-", kEnd = ".dynet";
-constexpr std::size_t kDigits = 20;
+constexpr std::size_t kStepDigits = 20;
 
 bool is_checkpoint(std::string_view name) {
-  return name.size() == kStart.size() + kDigits + kEnd.size() && name.starts_with(kStart) &&
+  return name.size() == kStart.size() + kStepDigits + kEnd.size() && name.starts_with(kStart) &&
          name.ends_with(kEnd) &&
-         name.substr(kStart.size(), kDigits).find_first_not_of("0123456789") == name.npos;
+         name.substr(kStart.size(), kStepDigits).find_first_not_of("0123456789") == name.npos;
 }
 
 }  // namespace
@@ -47,12 +47,12 @@ std::string Checkpoints::next_path() const {
   unsigned long long number = 1;
   if (!all.empty()) {
     const std::string& last = all.back();
-    const std::string digits = last.substr(last.size() - kEnd.size() - kDigits, kDigits);
+    const std::string digits = last.substr(last.size() - kEnd.size() - kStepDigits, kStepDigits);
     if (digits >= "18446744073709551615") throw FileError("no number follows " + printable(last));
     number = std::stoull(digits) + 1;
   }
   std::string digits = std::to_string(number);
-  digits.insert(0, kDigits - digits.size(), '0');
+  digits.insert(0, kStepDigits - digits.size(), '0');
   return (std::filesystem::path(folder_) / (std::string(kStart) + digits + std::string(kEnd)))
       .string();
 }

@@ -15,9 +15,9 @@ namespace {
 
 using Type = NamedTensor::Type;
 
-constexpr std::string_view kMagic("\x93NUMPY", 6);
-constexpr std::size_t kMostDims = 32, kAlignment = 64;
-constexpr std::size_t kMostBeforeHeader = 12, kMostHeader = std::size_t{1} << 20;
+constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
+constexpr std::size_t kMostDims = 32, kNpyAlignment = 64;
+constexpr std::size_t kMostBeforeHeader = 12, kMostNpyHeader = std::size_t{1} << 20;
 
 struct Code {
   Type type;
@@ -153,7 +153,7 @@ struct Layout {
 
 // Where the values begin in a file that begins so and has `size` bytes.
 std::uint64_t values_begin(std::string_view file, std::uint64_t size) {
-  if (file.size() < 10 || file.substr(0, 6) != kMagic) throw FileError("it is no .npy file");
+  if (file.size() < 10 || file.substr(0, 6) != kNpyMagic) throw FileError("it is no .npy file");
   const int version = file[6];
   if (version < 1 || version > 3 || file[7] != 0)
     throw FileError("it has .npy version " + std::to_string(version));
@@ -162,7 +162,7 @@ std::uint64_t values_begin(std::string_view file, std::uint64_t size) {
   const std::size_t length = version == 1 ? io_detail::get_number<std::uint16_t>(&file[8])
                                           : io_detail::get_number<std::uint32_t>(&file[8]);
   if (length > size - begin) throw FileError("it is cut short within its header");
-  if (length > kMostHeader)
+  if (length > kMostNpyHeader)
     throw FileError("it has a header of " + std::to_string(length) + " bytes");
   return begin + length;
 }
@@ -216,10 +216,11 @@ std::string encode_npy(const NamedTensor& t) {
   for (std::size_t i = 0; i < t.shape.size(); ++i)
     header += (i ? ", " : "") + std::to_string(t.shape[i]);
   header += t.shape.size() == 1 ? ",), }" : "), }";
-  const std::size_t length = (10 + header.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t length =
+      (10 + header.size() + 1 + kNpyAlignment - 1) / kNpyAlignment * kNpyAlignment;
   header.resize(length - 11, ' ');
   header += '\n';
-  std::string file(kMagic);
+  std::string file(kNpyMagic);
   file += '\1';
   file += '\0';
   io_detail::append_number(file, static_cast<std::uint16_t>(header.size()));

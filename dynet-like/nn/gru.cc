@@ -8,7 +8,7 @@
 namespace dynet {
 namespace {
 
-enum : unsigned { kUpdate = 0, kReset = 3, kContent = 6 };  // of each: W, U, bias
+enum : unsigned { kUpdate = 0, kReset = 3, kCandidate = 6 };  // of each: W, U, bias
 
 }  // namespace
 
@@ -33,10 +33,10 @@ void GRUBuilder::step(unsigned layer, const Expression& x, LayerState& state, So
   };
   const Expression z = logistic(sums(kUpdate, state.h), at);
   if (state.zero) {
-    state.h = cmult(z, tanh(sums(kContent, state.h), at), at);
+    state.h = cmult(z, tanh(sums(kCandidate, state.h), at), at);
   } else {
     const Expression r = logistic(sums(kReset, state.h), at);
-    const Expression content = tanh(sums(kContent, cmult(r, state.h, at)), at);
+    const Expression content = tanh(sums(kCandidate, cmult(r, state.h, at)), at);
     // What is carried over is not dropped out: there c is the previous output too.
     state.h = sum({cmult(z, content, at), cmult(1.0f - LocatedExpression(z, at), state.c, at)}, at);
   }

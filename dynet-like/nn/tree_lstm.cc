@@ -140,7 +140,7 @@ void TreeLSTMBuilder::copy(const TreeLSTMBuilder& other) {
 
 namespace {
 
-enum : unsigned { kInput, kOutput, kContent, kForget, kGates };  // of a node
+enum : unsigned { kInputGate, kOutputGate, kCandidateGate, kForget, kGates };  // of a node
 
 // Of one layer: the cell and the output, from the sums of the gates and the children's cells.
 std::pair<Expression, Expression> cell_and_output(Expression i, std::vector<Expression> f,
@@ -201,7 +201,7 @@ std::vector<Expression> NaryTreeLSTMBuilder::compute(const std::vector<int>& chi
     };
     const auto sums = [&](unsigned gate, unsigned first, unsigned stride) {
       std::vector<Expression> terms = start(gate);
-      add_children(terms, first, stride, gate != kContent);
+      add_children(terms, first, stride, gate != kCandidateGate);
       return affine_transform(terms, at);
     };
     const unsigned child = 2 * kGates;
@@ -211,8 +211,8 @@ std::vector<Expression> NaryTreeLSTMBuilder::compute(const std::vector<int>& chi
       c.push_back(state_of(children[j])[l]);
     }
     std::tie(state[l], below) =
-        cell_and_output(sums(kInput, child, 5), f, sums(kOutput, child + 2, 5),
-                        sums(kContent, child + 4, 5), c, at);
+        cell_and_output(sums(kInputGate, child, 5), f, sums(kOutputGate, child + 2, 5),
+                        sums(kCandidateGate, child + 4, 5), c, at);
     state[layers + l] = below;
   }
   return state;
@@ -256,8 +256,8 @@ std::vector<Expression> ChildSumTreeLSTMBuilder::compute(const std::vector<int>&
     const Expression* all = h.empty() ? nullptr : &total;
     std::vector<Expression> f;
     for (const Expression& each : h) f.push_back(sums(kForget, &each));
-    std::tie(state[l], below) =
-        cell_and_output(sums(kInput, all), f, sums(kOutput, all), sums(kContent, all), c, at);
+    std::tie(state[l], below) = cell_and_output(sums(kInputGate, all), f, sums(kOutputGate, all),
+                                                sums(kCandidateGate, all), c, at);
     state[layers + l] = below;
   }
   return state;

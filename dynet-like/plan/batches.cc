@@ -5,8 +5,6 @@
 namespace dynet {
 namespace {
 
-constexpr std::uint32_t kNone = Signature::kNone;
-
 // With every part behind the first of them.
 Parts and_all_behind(Parts parts) { return {parts.bits | (~parts.bits + 1)}; }
 

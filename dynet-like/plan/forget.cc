@@ -9,7 +9,6 @@ namespace {
 using Component = PlanScratch::Component;
 using Free = PlanScratch::Free;
 
-constexpr std::uint32_t kNone = Signature::kNone;
 constexpr std::uint64_t kWindow = std::uint64_t{1} << 18;  // elements: 1 MiB of floats
 
 // Of the last nodes, so many keep their values in any case, and more while they are small.

@@ -6,8 +6,6 @@
 namespace dynet {
 namespace {
 
-constexpr std::uint32_t kNone = Signature::kNone;
-
 // All but the operands.
 bool same_head(const GraphStore& graph, const Node& n, const Signature& s) {
   if (n.form != s.form || n.arity != s.arity || !same_planning(n.flags, s.flags)) return false;

@@ -9,6 +9,9 @@
 
 namespace dynet {
 
+/// No signature, edge, node or pair.
+inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
 /// What nodes that may run together have in common, their levels aside.
 struct Signature {
   const OpForm* form;
@@ -24,8 +27,6 @@ struct Signature {
   std::array<std::uint32_t, 2> next;  // signatures that have followed
   std::uint32_t slot;                 // in Signatures::table_
   std::uint32_t flags;                // of which those of same_planning count
-
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   bool has_products() const { return first_pair != kNone; }
 };

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Plants faults in the library, one at a time, and counts those that the tests of their module find.
 
-    cmake --build build/release --target test-ops test-plan test-exec ...
-    python3 tests/faults/plant.py --build build/release
+    cmake --preset dev && cmake --build --preset dev --target test-ops test-plan test-exec ...
+    python3 tests/faults/plant.py --build build/dev
 
 Each fault of tests/faults/*.txt is applied to a copy of its file. What includes that file is compiled
 from the copy, linked with everything else of the test program of its module, and the tests run, the
@@ -131,6 +131,8 @@ class Build:
         for entry in json.loads(self.ninja("-t", "compdb")):
             if entry["file"].endswith((".cc", ".cu")) and " -c " in entry["command"]:
                 self.compiles[entry["output"]] = entry["command"]
+        if "Unity" in self.ninja("-t", "targets", "all"):
+            raise Misfit(f"{folder} compiles files in groups; set DYNET_UNITY=OFF there")
         self.users = self.read_users()
 
     def ninja(self, *arguments):

@@ -30,7 +30,7 @@ TEST_CASE("nodes have one number if and only if they are alike, with edges from 
       for (const NodeId operand : g.args_of(node)) {
         if (operand < begin) continue;
         bool found = false;
-        for (std::uint32_t e = s.all[sig].edge; e != Signature::kNone; e = s.edges[e].next)
+        for (std::uint32_t e = s.all[sig].edge; e != kNone; e = s.edges[e].next)
           found |= s.edges[e].from == s.of[operand - begin];
         REQUIRE(found);
       }
@@ -38,7 +38,7 @@ TEST_CASE("nodes have one number if and only if they are alike, with edges from 
     for (std::size_t k = 0; k < count.size(); ++k) REQUIRE(count[k] == s.all[k].count);
     // No edge that no node has.
     for (const Signature& user : s.all)
-      for (std::uint32_t e = user.edge; e != Signature::kNone; e = s.edges[e].next) {
+      for (std::uint32_t e = user.edge; e != kNone; e = s.edges[e].next) {
         bool found = false;
         for (NodeId a = begin; a < n; ++a)
           if (&s.all[s.of[a - begin]] == &user)
