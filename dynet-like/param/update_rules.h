@@ -8,7 +8,7 @@
 
 #include "dynet-like/base/device_code.h"
 
-// What trainers do to one value, for the processor and for devices. A rule is made of the numbers
+// What trainers do to one value, for the CPU and for devices. A rule is made of the numbers
 // of an update; called with a value, its gradient and its kState numbers of state, it changes
 // these and returns the new value.
 
@@ -17,7 +17,7 @@ namespace dynet {
 /// The numbers of one update that a rule needs: rates, decays, corrections.
 using TrainerConstants = std::array<float, 6>;
 
-/// State decays into subnormal numbers and stays there, where some processors are a hundred times
+/// State decays into subnormal numbers and stays there, where some CPUs are a hundred times
 /// slower: these become zero.
 DYNET_DEVICE inline float flush_subnormal(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() ? 0.0f : x;
@@ -88,7 +88,7 @@ struct RMSProp {
 template <bool kMaximum>
 struct Adam {
   static constexpr std::size_t kState = kMaximum ? 3 : 2;
-  enum : unsigned { kBeta1, kBeta2, kStep, kEpsilon, kKeep };  ///< places of the numbers
+  enum : unsigned { kBeta1, kBeta2, kStep, kEpsilon, kKeep };  ///< indices of the numbers
   float b1, b2, step, eps, keep, a1, a2;
 
   DYNET_DEVICE explicit Adam(const float* c)

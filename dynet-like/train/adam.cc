@@ -12,7 +12,7 @@ using AdamRule = rules::Adam<false>;
 using AmsgradRule = rules::Adam<true>;
 
 // Without a first moment values only decay.
-std::size_t rest(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
+std::size_t skip(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
   if (!all_zero(s.state[0], s.n)) return 0;
   double keep = 1;
   for (std::size_t k = 0; k < n; ++k)
@@ -26,11 +26,11 @@ std::size_t rest(const TrainerSlice& s, const MissedUpdate* missed, std::size_t 
 constexpr TrainerRule kAdam{.arrays = AdamRule::kState,
                             .apply = apply_rule<AdamRule>,
                             .device = DeviceRule::by(&cuda::kUpdateAdam),
-                            .rest = rest};
+                            .skip = skip};
 constexpr TrainerRule kAmsgrad{.arrays = AmsgradRule::kState,
                                .apply = apply_rule<AmsgradRule>,
                                .device = DeviceRule::by(&cuda::kUpdateAmsgrad),
-                               .rest = rest};
+                               .skip = skip};
 
 }  // namespace
 

@@ -34,7 +34,7 @@ constexpr TrainerRule kExponentiated{
     .arrays = 1,
     .apply = apply,
     .device = DeviceRule::by(&cuda::kUpdateExponentiated),
-    .rest = [](const TrainerSlice& s, const MissedUpdate*,
+    .skip = [](const TrainerSlice& s, const MissedUpdate*,
                std::size_t n) { return all_zero(s.state[0], s.n) ? n : 0; },
     .whole = true};
 

@@ -20,7 +20,7 @@ struct TrainerSlice {
   const float* g;  ///< null: zero; never null for a trainer without state
   float* state[kMaxArrays];
   const float* c;  ///< the TrainerConstants of this update
-  float scale;     ///< the gradient counts times this
+  float scale;     ///< the gradient is multiplied by this
   float keep;      ///< 1 - weight decay, multiplied into the new value
 };
 
@@ -51,7 +51,7 @@ struct TrainerRule {
   /// A short cut for rows that miss updates, or null: takes as many of these updates with gradient
   /// zero as it can take at once, and returns their number; zero if the values still move. `keep`
   /// is the caller's.
-  std::size_t (*rest)(const TrainerSlice& s, const MissedUpdate* missed,
+  std::size_t (*skip)(const TrainerSlice& s, const MissedUpdate* missed,
                       std::size_t updates) = nullptr;
   /// The values of a parameter, or of a row of a table, depend on each other: a slice is never
   /// less.

@@ -12,7 +12,7 @@ StateArray::~StateArray() {
   if (there_) memory_->free(there_);
 }
 
-float* StateArray::on(const std::shared_ptr<MemorySource>& memory) {
+float* StateArray::on(const std::shared_ptr<DeviceAllocator>& memory) {
   if (memory_ != memory) {
     auto* const fresh = static_cast<float*>(memory->allocate(size_ * sizeof(float)));
     if (there_) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "dynet-like/base/memory_source.h"
+#include "dynet-like/base/device_allocator.h"
 
 namespace dynet {
 
@@ -37,7 +37,7 @@ class StateArray {
   }
   /// In the memory of a device, to be changed there; the same address as long as it is asked for
   /// with the same memory. Throws OutOfMemoryError.
-  float* on(const std::shared_ptr<MemorySource>& memory);
+  float* on(const std::shared_ptr<DeviceAllocator>& memory);
   std::size_t size() const { return size_; }
 
  private:
@@ -53,7 +53,7 @@ class StateArray {
 
   float* data_ = nullptr;
   std::size_t size_ = 0;
-  std::shared_ptr<MemorySource> memory_;
+  std::shared_ptr<DeviceAllocator> memory_;
   float* there_ = nullptr;  // null: on the host only
   mutable bool host_is_old_ = false;
   bool device_is_old_ = true;  // or there is none

@@ -14,7 +14,7 @@
 namespace dynet {
 namespace {
 
-// The place of the first value that is not finite, or n.
+// The index of the first value that is not finite, or n.
 std::size_t find_bad(const float* g, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     if (!std::isfinite(g[i])) return i;
@@ -103,10 +103,10 @@ bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter
     throw ArgumentError("Trainer: gradients cannot count " + std::to_string(scale) + " times");
   need_finite("Trainer", "learning_rate", learning_rate);
   if (looks()) check_threshold();
-  look_back();
+  collect_outcome();
   bool made = true;
   if (!update_on_device(chosen, dropped, scale)) made = update_on_host(chosen, dropped, scale);
-  tell_error();
+  throw_pending_error();
   return made;
 }
 
@@ -120,10 +120,10 @@ void Trainer::drop_gradients(const ParameterFilter& dropped) {
 bool Trainer::update_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped,
                              real scale) {
   ParameterBank& bank = collection_.bank();
-  const GradientLane* lane = bank.gradients.merge();
+  const GradientBuffer* buffer = bank.gradients.merge();
   float factor = scale;
   try {
-    if (looks()) factor = clip(gradient_squared_norm(bank, lane, chosen), chosen, scale);
+    if (looks()) factor = clip(gradient_squared_norm(bank, buffer, chosen), chosen, scale);
   } catch (const NumericError&) {
     drop_gradients(dropped);
     if (!skip_non_finite) throw;
@@ -131,16 +131,16 @@ bool Trainer::update_on_host(const ParameterFilter& chosen, const ParameterFilte
     ++skipped_since_status;
     return false;
   }
-  prepare(chosen, lane);
+  prepare(chosen, buffer);
   begin_update(step_ + 1, constants_);
   count_update();
   for_each_piece([&](const Piece& piece) {
-    const float* g = lane ? lane->find(piece.p->index) : nullptr;
+    const float* g = buffer ? buffer->find(piece.p->index) : nullptr;
     update_slice(*piece.p, piece.at, piece.n, g ? g + piece.at : nullptr, factor,
                  keep_factor(*piece.p));
   });
   for (auto& p : bank.tables)
-    if (chosen(*p)) update_table(*p, lane ? lane->find_rows(p->index) : nullptr, factor);
+    if (chosen(*p)) update_table(*p, buffer ? buffer->find_rows(p->index) : nullptr, factor);
   for (auto* all : {&bank.parameters, &bank.tables})
     for (auto& p : *all)
       if (chosen(*p)) p->changed();
@@ -157,25 +157,25 @@ void Trainer::count_update() {
 }
 
 // All memory that the update needs, on the host, so that nothing can fail once it has begun.
-void Trainer::prepare(const ParameterFilter& chosen, const GradientLane* lane) {
+void Trainer::prepare(const ParameterFilter& chosen, const GradientBuffer* buffer) {
   ParameterBank& bank = collection_.bank();
   chosen_.clear();
   for (auto& p : bank.parameters) {
     if (!chosen(*p)) continue;
     chosen_.push_back(p.get());
     p->finish_rows();
-    if (average_kind_ || (lane && lane->find(p->index))) prepare_state(*p);
+    if (average_kind_ || (buffer && buffer->find(p->index))) prepare_state(*p);
   }
   for (auto& p : bank.tables) {
     if (!chosen(*p)) continue;
-    const bool has_gradient = lane && lane->find_rows(p->index);
+    const bool has_gradient = buffer && buffer->find_rows(p->index);
     if (average_kind_ || has_gradient) prepare_state(*p);
     prepare_lazy_rows(*p, has_gradient);
   }
   for (auto* all : {&bank.parameters, &bank.tables})
     for (auto& p : *all)
       if (State* state = chosen(*p) ? find_state(*p) : nullptr)
-        for (StateArray& a : *state) a.data();  // which brings it home
+        for (StateArray& a : *state) a.data();  // which copies it to the host
   cut(chosen_, rule_.whole);
 }
 
@@ -202,7 +202,7 @@ bool Trainer::prepare_state(ParameterStorageBase& p) {
 }
 
 void Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
-  MissedUpdates* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
+  LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (!sparse_updates_enabled || !sparse_updates_exact) {
     if (lazy) lazy_[p.index].reset();
     p.finish_rows();  // another trainer's rows
@@ -210,7 +210,7 @@ void Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
   }
   if (!lazy && (has_gradient || find_state(p))) {
     if (p.index >= lazy_.size()) lazy_.resize(p.index + 1);
-    lazy_[p.index] = std::make_unique<MissedUpdates>(p, rule_, find_state(p));
+    lazy_[p.index] = std::make_unique<LazyRows>(p, rule_, find_state(p));
     lazy = lazy_[p.index].get();
   }
   if (lazy) {
@@ -234,7 +234,7 @@ void Trainer::update_slice(ParameterStorageBase& p, std::size_t at, std::size_t 
   rule_.apply(s);
 }
 
-// Rows of a table that lie behind each other; `g` likewise, or null.
+// Rows of a table that are contiguous; `g` likewise, or null.
 void Trainer::update_rows(ParameterStorageBase& p, std::size_t first, std::size_t rows,
                           const float* g, float scale, float keep) {
   const std::size_t n = p.row_size(), each = rule_.whole ? 1 : rows;
@@ -244,7 +244,7 @@ void Trainer::update_rows(ParameterStorageBase& p, std::size_t first, std::size_
 
 void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float scale) {
   const float keep = keep_factor(p);
-  MissedUpdates* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
+  LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (r && r->whole_written()) {
     p.finish_rows();
     update_rows(p, 0, p.rows, r->whole(), scale, keep);
@@ -278,7 +278,7 @@ void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float
 
 // Pieces for several threads to share out; the numbers do not depend on how they are cut.
 void Trainer::cut(const std::vector<ParameterStorageBase*>& parameters, bool whole) {
-  // Smaller ones lose more on the way between processors than they gain.
+  // Smaller ones lose more on the way between CPUs than they gain.
   constexpr std::size_t kPiece = 1 << 18;
   pieces_.clear();
   for (ParameterStorageBase* p : parameters) {
@@ -329,7 +329,7 @@ void Trainer::update_averages() {
 }
 
 float Trainer::clip_gradients() {
-  look_back();
+  collect_outcome();
   if (!looks()) return 1;
   check_threshold();
   const auto chosen = [this](const ParameterStorageBase& p) { return trains(p); };
@@ -389,7 +389,7 @@ void Trainer::forget_state() {
 
 void Trainer::restart() {
   need_weights("restart");
-  look_back();
+  collect_outcome();
   forget_state();
   step_ = 0;
 }
@@ -401,8 +401,8 @@ void Trainer::restart(real new_learning_rate) {
 }
 
 std::string Trainer::status() {
-  look_back();
-  tell_error();
+  collect_outcome();
+  throw_pending_error();
   std::ostringstream out;
   out << "[lr=" << learning_rate << " clips=" << clips_since_status
       << " updates=" << updates_since_status;
@@ -414,7 +414,7 @@ std::string Trainer::status() {
 }
 
 void Trainer::set_schedule(const LearningRateSchedule& schedule) {
-  look_back();
+  collect_outcome();
   schedule_ = schedule;
   scheduled_ = 0;
   if (schedule_) learning_rate = schedule_.rate(0);
@@ -423,7 +423,7 @@ void Trainer::set_schedule(const LearningRateSchedule& schedule) {
 void Trainer::need_weights(const char* who) const {
   if (swapped_)
     throw ArgumentError(std::string("Trainer: ") + who +
-                        " while the averages are in the place of the values; call "
+                        " while the averages replace the values; call "
                         "swap_params_to_weights first");
 }
 
@@ -431,7 +431,7 @@ void Trainer::start_average(MovingAverage kind, real beta, std::uint64_t every) 
   need_weights("another moving average");
   need_fraction("exponential_moving_average", "beta", beta);
   if (every == 0) throw ArgumentError("Trainer: a moving average needs every > 0, got 0");
-  look_back();
+  collect_outcome();
   for (auto* all : {&dense_, &tables_})
     for (State& s : *all)
       if (!s.empty()) s.resize(rule_.arrays);
@@ -451,7 +451,7 @@ void Trainer::cumulative_moving_average(std::uint64_t every) {
 
 void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correction) {
   need_weights("a second swap");
-  look_back();
+  collect_outcome();
   if (averages_ == 0)
     throw ArgumentError("Trainer: there is no moving average yet to swap the parameters to");
   const std::vector<ParameterStorageBase*> all = averaged();

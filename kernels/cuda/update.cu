@@ -232,7 +232,7 @@ class CudaUpdater final : public Updater {
     memory()->free(norm_);
   }
 
-  const std::shared_ptr<MemorySource>& memory() override { return queue_.driver().memory(); }
+  const std::shared_ptr<DeviceAllocator>& memory() override { return queue_.driver().memory(); }
 
   void update(const DeviceUpdate& u) override {
     try {
@@ -255,7 +255,7 @@ class CudaUpdater final : public Updater {
   void put_in(const DeviceUpdate& u) {
     queue_.begin_operation();
     exchange_.begin();
-    exchange_.gather(u.meeting);
+    exchange_.gather(u.reduction);
     add_up(queue_, u.sums);
     const Pieces steps = cut(queue_, u.steps, u.rule->whole), decays = cut(queue_, u.decays);
     if (u.looks) {
@@ -287,7 +287,7 @@ const UpdateRule kUpdateSGD{step<rules::SGD>}, kUpdateMomentum{step<rules::Momen
     kUpdateRMSProp{step<rules::RMSProp>}, kUpdateAdam{step<rules::Adam<false>>},
     kUpdateAmsgrad{step<rules::Adam<true>>}, kUpdateExponentiated{step_exponentiated, true};
 
-std::unique_ptr<Updater> make_updater(const std::shared_ptr<MemorySource>& memory) {
+std::unique_ptr<Updater> make_updater(const std::shared_ptr<DeviceAllocator>& memory) {
   return std::make_unique<CudaUpdater>(memory->number());
 }
 

@@ -409,15 +409,15 @@ using namespace dynet::test;
 
 TEST_CASE("every elementwise operation is right to 1e-6 of its value") {
   for (const AccuracyCase& c : accuracy_cases()) {
-    check_accuracy<float>(c, [] { return Runner<float>(); });
-    check_accuracy<double>(c, [] { return Runner<double>(); });
+    check_accuracy<float>(c, [] { return Backend<float>(); });
+    check_accuracy<double>(c, [] { return Backend<double>(); });
   }
 }
 
 TEST_CASE("operations of two elements are right to 1e-6 of their values") {
   for (const BinaryAccuracyCase& c : binary_accuracy_cases()) {
-    check_accuracy<float>(c, [] { return Runner<float>(); });
-    check_accuracy<double>(c, [] { return Runner<double>(); });
+    check_accuracy<float>(c, [] { return Backend<float>(); });
+    check_accuracy<double>(c, [] { return Backend<double>(); });
   }
 }
 
