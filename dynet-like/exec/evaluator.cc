@@ -20,10 +20,10 @@ class FloatEvaluator final : public Evaluator {
     copies_.reset();
   }
   void backward(NodeId loss, bool full) override { executor_.backward(loss, full); }
-  Tensor value(NodeId id) override { return at_home(id, executor_.value(id)); }
+  Tensor value(NodeId id) override { return on_host(id, executor_.value(id)); }
   Tensor gradient(NodeId id) override {
     const bool shared = graph_.nodes[id].form->kind == Kind::parameter;
-    return at_home(id, executor_.gradient(id), shared);
+    return on_host(id, executor_.gradient(id), shared);
   }
   void truncate(NodeId size) override { executor_.truncate(size); }
   void clear() override {
@@ -77,7 +77,7 @@ class FloatEvaluator final : public Evaluator {
                                       : plan_in_order);
   }
   // The numbers of a node where the host can read them.
-  Tensor at_home(NodeId id, float* numbers, bool shared = false) {
+  Tensor on_host(NodeId id, float* numbers, bool shared = false) {
     const Dim& dim = graph_.nodes[id].dim;
     Backend<float>& backend = executor_.backend(id);
     if (backend.on_device()) {

@@ -70,7 +70,7 @@ const char* why_not_on_device(const OpForm& form) {
 }
 
 // A new node of a graph that computes at once or runs on a device.
-[[gnu::noinline]] void look_at(GraphState& s, NodeId id) {
+[[gnu::noinline]] void finish_node(GraphState& s, NodeId id) {
   const Node& n = s.store.nodes[id];
   try {
     const bool on_device = s.store.devices[n.device_index()]->type != DeviceType::CPU;
@@ -193,7 +193,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   g.nodes.append(1);
   const Expression made = make_handle(s, static_cast<NodeId>(id), node->serial);
   if (s.immediate | s.on_device) [[unlikely]]
-    look_at(s, made.i);
+    finish_node(s, made.i);
   return made;
 }
 

@@ -233,7 +233,7 @@ GradientBuffer& GradientBuffers::find_or_claim(std::uint64_t key,
 
 // What lies on devices is added to the buffers of the same threads and numbers in the CPU's
 // memory.
-void GradientBuffers::bring_home() {
+void GradientBuffers::copy_to_host() {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].active || !entries_[i].buffer->memory()) continue;
     GradientBuffer& buffer = *entries_[i].buffer;
@@ -246,7 +246,7 @@ void GradientBuffers::bring_home() {
 GradientBuffer* GradientBuffers::merge() {
   const std::lock_guard lock(mutex_);
   adopt_writes();
-  bring_home();
+  copy_to_host();
   std::size_t count = 0, dense = 0, tables = 0;
   GradientBuffer* last = nullptr;
   for (Entry& e : entries_)

@@ -199,7 +199,7 @@ class GradientBuffers {
   GradientBuffer& of(std::uint64_t key, const std::shared_ptr<DeviceAllocator>& memory);
   GradientBuffer& find_or_claim(std::uint64_t key, const std::shared_ptr<DeviceAllocator>& memory);
   GradientBuffer& claim(std::uint64_t thread, const std::shared_ptr<DeviceAllocator>& memory);
-  void bring_home();
+  void copy_to_host();
 
   friend class GradientReader;
   /// A sum of several buffers that was handed out, and what it was then.

@@ -11,7 +11,7 @@ ValuesOnDevices::~ValuesOnDevices() {
 void ValuesOnDevices::catch_up_all() {
   if (!host_is_old_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(parameter_.bank->on_device);
-  bring_home();
+  copy_to_host();
 }
 
 ValuesOnDevices::Copy* ValuesOnDevices::find_newest() {
@@ -20,7 +20,7 @@ ValuesOnDevices::Copy* ValuesOnDevices::find_newest() {
   return at == copies_.end() ? nullptr : &*at;
 }
 
-void ValuesOnDevices::bring_home() {
+void ValuesOnDevices::copy_to_host() {
   if (!host_is_old_.load(std::memory_order_relaxed)) return;
   const Copy& from = *find_newest();
   from.memory->read(parameter_.data, from.values, parameter_.size() * sizeof(float));

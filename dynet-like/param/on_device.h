@@ -46,7 +46,7 @@ class ValuesOnDevices final : public LazyValues {
     }
   };
   Copy* find_newest();
-  void bring_home();
+  void copy_to_host();
 
   ParameterStorageBase& parameter_;
   std::vector<Copy> copies_;

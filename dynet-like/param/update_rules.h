@@ -84,19 +84,19 @@ struct RMSProp {
   }
 };
 
-/// See AdamTrainer, AmsgradTrainer (kMaximum) and AdamWTrainer (keep).
+/// See AdamTrainer, AmsgradTrainer (kMaximum) and AdamWTrainer (decay_factor).
 template <bool kMaximum>
 struct Adam {
   static constexpr std::size_t kState = kMaximum ? 3 : 2;
-  enum : unsigned { kBeta1, kBeta2, kStep, kEpsilon, kKeep };  ///< indices of the numbers
-  float b1, b2, step, eps, keep, a1, a2;
+  enum : unsigned { kBeta1, kBeta2, kStep, kEpsilon, kDecayFactor };  ///< indices of the numbers
+  float b1, b2, step, eps, decay_factor, a1, a2;
 
   DYNET_DEVICE explicit Adam(const float* c)
       : b1(c[kBeta1]),
         b2(c[kBeta2]),
         step(c[kStep]),
         eps(c[kEpsilon]),
-        keep(c[kKeep]),
+        decay_factor(c[kDecayFactor]),
         a1(1.0f - b1),
         a2(1.0f - b2) {}
   DYNET_DEVICE float operator()(float w, float g, float* a) const {
@@ -104,7 +104,7 @@ struct Adam {
     a[1] = b2 * a[1] + a2 * (g * g);
     float v = a[1];
     if constexpr (kMaximum) v = a[2] = std::max(a[2], v);
-    return keep * w - step * a[0] / (std::sqrt(v) + eps);
+    return decay_factor * w - step * a[0] / (std::sqrt(v) + eps);
   }
 };
 

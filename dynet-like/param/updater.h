@@ -20,7 +20,7 @@ struct UpdatePart {
   static constexpr std::size_t kMaxState = 3;
 
   std::size_t n;             ///< how many values; of a row, if there are rows
-  float keep;                ///< multiplied into the new value: 1 - weight decay
+  float decay_factor;        ///< multiplied into the new value: 1 - weight decay
   float* w;                  ///< the first value of the parameter
   const float* g = nullptr;  ///< null: zero, or row_g
   float* state[kMaxState] = {};
@@ -60,10 +60,10 @@ struct ValueCopy {
 struct DeviceUpdate {
   GradientReduction reduction;       ///< of buffers, if there are several
   std::vector<DeviceSums> sums;      ///< of gradients
-  bool looks = false;                ///< at the norm of the gradients of `steps`, all in all
-  double threshold = 0;              ///< if it looks: gradients are scaled down to this norm
+  bool checks_norm = false;          ///< of the gradients of `steps`, all together
+  double threshold = 0;              ///< if it does: gradients are scaled down to this norm
   std::vector<UpdatePart> steps;     ///< by the rule
-  std::vector<UpdatePart> decays;    ///< w <- keep w, nothing else
+  std::vector<UpdatePart> decays;    ///< w <- decay_factor w, nothing else
   std::vector<UpdatePart> averages;  ///< state[0] <- state[0] + average (w - state[0])
   float average = 0;
   std::vector<ValueCopy> copies;  ///< to other devices
@@ -73,7 +73,8 @@ struct DeviceUpdate {
   float scale = 1;  ///< gradients are multiplied by this
 };
 
-/// What came of an update that looked. If the norm was not finite it has changed nothing.
+/// The outcome of an update that checked the norm. If the norm was not finite it has changed
+/// nothing.
 struct UpdateOutcome {
   double norm;           ///< `scale` included
   std::size_t bad_step;  ///< if it is not finite: the first of the steps to blame
@@ -87,7 +88,7 @@ class Updater {
   virtual const std::shared_ptr<DeviceAllocator>& memory() = 0;
   /// Starts an update. Throws OutOfMemoryError, having started nothing; DeviceError.
   virtual void update(const DeviceUpdate& update) = 0;
-  /// Of the last update that looked, when it is done.
+  /// Of the last update that checked the norm, when it is done.
   virtual UpdateOutcome outcome() = 0;
 };
 

@@ -66,9 +66,9 @@ TrainerSlice LazyRows::slice(std::size_t row) const {
 std::size_t LazyRows::skip(const TrainerSlice& s, std::size_t at, std::size_t end) const {
   const MissedUpdate* next = &missed_[at];
   const std::size_t taken = rule_.skip ? rule_.skip(s, next, end - at) : 0;
-  double keep = 1;
-  for (std::size_t k = 0; k < taken; ++k) keep *= static_cast<double>(next[k].keep);
-  scale_values(s.w, s.n, keep);
+  double decay_factor = 1;
+  for (std::size_t k = 0; k < taken; ++k) decay_factor *= static_cast<double>(next[k].decay_factor);
+  scale_values(s.w, s.n, decay_factor);
   return taken;
 }
 
@@ -100,7 +100,7 @@ void LazyRows::bring(std::size_t row, bool finish) {
     const std::size_t end = std::min(missed_.size(), at + kBetweenTrials - at % kBetweenTrials);
     for (; at < end; ++at) {
       s.c = missed_[at].constants.data();
-      s.keep = missed_[at].keep;
+      s.decay_factor = missed_[at].decay_factor;
       rule_.apply(s);
     }
   }

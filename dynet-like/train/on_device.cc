@@ -48,7 +48,7 @@ void TrainerOnDevice::add(ParameterStorageBase& p, const UpdatePart& part) {
   if (part.g || part.row_g || part.state[0]) {
     next.steps.push_back(part);
     steps.push_back(&p);
-  } else if (part.keep != 1) {
+  } else if (part.decay_factor != 1) {
     next.decays.push_back(part);
   } else {
     return;
@@ -109,11 +109,12 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
   // Nothing is asked of the device for a parameter that stays as it is.
   const auto stays = [&](ParameterStorageBase& p, bool has_gradient) {
     return p.size() == 0 ||
-           (!has_gradient && keep_factor(p) == 1 && !average_kind_ && !find_state(p));
+           (!has_gradient && decay_factor(p) == 1 && !average_kind_ && !find_state(p));
   };
   const auto all_of = [&](ParameterStorageBase& p, bool has_gradient) {
     if ((has_gradient || average_kind_) && prepare_state(p)) d.fresh.push_back(&p);
-    UpdatePart part{.n = p.size(), .keep = keep_factor(p), .w = values_on(p, buffer.memory())};
+    UpdatePart part{
+        .n = p.size(), .decay_factor = decay_factor(p), .w = values_on(p, buffer.memory())};
     if (rule_.whole && p.is_lookup) {
       part.n = p.row_size();
       part.count = p.rows;
@@ -145,8 +146,8 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
     std::vector<std::uint32_t> used;
     if (r) used.assign(r->rows().begin(), r->rows().end());
     if (sparse_updates_enabled && !sparse_updates_exact) {
-      const UpdatePart decay{.n = p->size(), .keep = part.keep, .w = part.w};
-      part.keep = 1;
+      const UpdatePart decay{.n = p->size(), .decay_factor = part.decay_factor, .w = part.w};
+      part.decay_factor = 1;
       if (r) d.add_rows(*p, part, std::move(used), r);
       d.add(*p, decay);
     } else if (r) {
@@ -157,7 +158,7 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
     }
   }
   begin_update(step_ + 1, constants_);
-  d.next.looks = looks();
+  d.next.checks_norm = checks_norm();
   d.next.threshold = clipping_enabled ? static_cast<double>(clip_threshold)
                                       : std::numeric_limits<double>::infinity();
   d.next.rule = rule_.device.value.kernel;
@@ -170,14 +171,14 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
     d.next.average = average_part(averages_ + 1);
     for (ParameterStorageBase* p : averaged())
       d.next.averages.push_back({.n = p->size(),
-                                 .keep = 1,
+                                 .decay_factor = 1,
                                  .w = values_on(*p, buffer.memory()),
                                  .state = {find_state(*p)->back().on(buffer.memory())}});
   }
   d.start();
   if (average_kind_) average_waited_ = averages ? 0 : average_waited_ + 1;
   averages_ += averages;
-  d.waits = d.next.looks;
+  d.waits = d.next.checks_norm;
   d.clips = clipping_enabled;
   d.skips = skip_non_finite;
   count_update();

@@ -25,14 +25,14 @@ class StateArray {
   /// On the host, to be changed there. Waits for the device if that has the newest.
   float* data() {
     if (!device_is_old_) {  // several threads may ask, once this is done
-      bring_home();
+      copy_to_host();
       device_is_old_ = true;
     }
     return data_;
   }
   /// On the host. Waits likewise.
   const float* data() const {
-    bring_home();
+    copy_to_host();
     return data_;
   }
   /// In the memory of a device, to be changed there; the same address as long as it is asked for
@@ -41,12 +41,12 @@ class StateArray {
   std::size_t size() const { return size_; }
 
  private:
-  void bring_home() const;
+  void copy_to_host() const;
   void swap(StateArray& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(memory_, other.memory_);
-    std::swap(there_, other.there_);
+    std::swap(device_data_, other.device_data_);
     std::swap(host_is_old_, other.host_is_old_);
     std::swap(device_is_old_, other.device_is_old_);
   }
@@ -54,7 +54,7 @@ class StateArray {
   float* data_ = nullptr;
   std::size_t size_ = 0;
   std::shared_ptr<DeviceAllocator> memory_;
-  float* there_ = nullptr;  // null: on the host only
+  float* device_data_ = nullptr;  // null: on the host only
   mutable bool host_is_old_ = false;
   bool device_is_old_ = true;  // or there is none
 };

@@ -102,7 +102,7 @@ bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter
   if (!std::isfinite(scale))
     throw ArgumentError("Trainer: gradients cannot count " + std::to_string(scale) + " times");
   need_finite("Trainer", "learning_rate", learning_rate);
-  if (looks()) check_threshold();
+  if (checks_norm()) check_threshold();
   collect_outcome();
   bool made = true;
   if (!update_on_device(chosen, dropped, scale)) made = update_on_host(chosen, dropped, scale);
@@ -123,7 +123,7 @@ bool Trainer::update_on_host(const ParameterFilter& chosen, const ParameterFilte
   const GradientBuffer* buffer = bank.gradients.merge();
   float factor = scale;
   try {
-    if (looks()) factor = clip(gradient_squared_norm(bank, buffer, chosen), chosen, scale);
+    if (checks_norm()) factor = clip(gradient_squared_norm(bank, buffer, chosen), chosen, scale);
   } catch (const NumericError&) {
     drop_gradients(dropped);
     if (!skip_non_finite) throw;
@@ -137,7 +137,7 @@ bool Trainer::update_on_host(const ParameterFilter& chosen, const ParameterFilte
   for_each_piece([&](const Piece& piece) {
     const float* g = buffer ? buffer->find(piece.p->index) : nullptr;
     update_slice(*piece.p, piece.at, piece.n, g ? g + piece.at : nullptr, factor,
-                 keep_factor(*piece.p));
+                 decay_factor(*piece.p));
   });
   for (auto& p : bank.tables)
     if (chosen(*p)) update_table(*p, buffer ? buffer->find_rows(p->index) : nullptr, factor);
@@ -222,12 +222,12 @@ void Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
 }
 
 void Trainer::update_slice(ParameterStorageBase& p, std::size_t at, std::size_t n, const float* g,
-                           float scale, float keep) {
+                           float scale, float decay_factor) {
   if (n == 0) return;
   TrainerSlice s{n, p.data + at, g, {}, constants_.data(), scale, keep};
   State* state = rule_.arrays ? find_state(p) : nullptr;
   if (!g && !state) {  // nothing to go by: only the weight decay is left
-    scale_values(s.w, n, static_cast<double>(keep));
+    scale_values(s.w, n, static_cast<double>(decay_factor));
     return;
   }
   for (std::size_t k = 0; k < rule_.arrays; ++k) s.state[k] = (*state)[k].data() + at;
@@ -236,26 +236,26 @@ void Trainer::update_slice(ParameterStorageBase& p, std::size_t at, std::size_t 
 
 // Rows of a table that are contiguous; `g` likewise, or null.
 void Trainer::update_rows(ParameterStorageBase& p, std::size_t first, std::size_t rows,
-                          const float* g, float scale, float keep) {
+                          const float* g, float scale, float decay_factor) {
   const std::size_t n = p.row_size(), each = rule_.whole ? 1 : rows;
   for (std::size_t row = 0; row < rows; row += each)
-    update_slice(p, (first + row) * n, each * n, g ? g + row * n : nullptr, scale, keep);
+    update_slice(p, (first + row) * n, each * n, g ? g + row * n : nullptr, scale, decay_factor);
 }
 
 void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float scale) {
-  const float keep = keep_factor(p);
+  const float factor = decay_factor(p);
   LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (r && r->whole_written()) {
     p.finish_rows();
-    update_rows(p, 0, p.rows, r->whole(), scale, keep);
+    update_rows(p, 0, p.rows, r->whole(), scale, factor);
     return;
   }
   const std::size_t used = r ? r->rows().size() : 0;
   if (lazy) {
     for (std::size_t k = 0; k < used; ++k) lazy->finish(r->rows()[k]);
-    lazy->miss({constants_, keep});
+    lazy->miss({constants_, factor});
     for (std::size_t k = 0; k < used; ++k) {
-      update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, keep);
+      update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, factor);
       lazy->took_last(r->rows()[k]);
     }
     return;
@@ -263,17 +263,17 @@ void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float
   if (sparse_updates_enabled) {
     for (std::size_t k = 0; k < used; ++k)
       update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, 1.0f);
-    scale_values(p.data, p.size(), static_cast<double>(keep));
+    scale_values(p.data, p.size(), static_cast<double>(factor));
     return;
   }
   std::size_t unused = 0;  // first row of a run of rows without gradient
   for (std::size_t row = 0; r && row < p.rows; ++row)
     if (const float* g = r->find(static_cast<std::uint32_t>(row))) {
-      update_rows(p, unused, row - unused, nullptr, scale, keep);
-      update_rows(p, row, 1, g, scale, keep);
+      update_rows(p, unused, row - unused, nullptr, scale, factor);
+      update_rows(p, row, 1, g, scale, factor);
       unused = row + 1;
     }
-  update_rows(p, unused, p.rows - unused, nullptr, scale, keep);
+  update_rows(p, unused, p.rows - unused, nullptr, scale, factor);
 }
 
 // Pieces for several threads to share out; the numbers do not depend on how they are cut.
@@ -330,7 +330,7 @@ void Trainer::update_averages() {
 
 float Trainer::clip_gradients() {
   collect_outcome();
-  if (!looks()) return 1;
+  if (!checks_norm()) return 1;
   check_threshold();
   const auto chosen = [this](const ParameterStorageBase& p) { return trains(p); };
   return clip(gradient_squared_norm(collection_.bank(), chosen), chosen, 1);

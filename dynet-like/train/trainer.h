@@ -221,7 +221,7 @@ class Trainer {
   /// Gradients of `dropped` parameters go; null: of all in the collection.
   bool update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
   void drop_gradients(const ParameterFilter& dropped);
-  bool looks() const { return clipping_enabled || skip_non_finite; }
+  bool checks_norm() const { return clipping_enabled || skip_non_finite; }
   void check_threshold() const;
   bool update_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
   bool update_on_device(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
@@ -229,7 +229,7 @@ class Trainer {
   void collect_outcome() const { const_cast<Trainer*>(this)->collect_outcome(); }
   void throw_pending_error();
   void count_update();
-  static float keep_factor(const ParameterStorageBase& p) {
+  static float decay_factor(const ParameterStorageBase& p) {
     return 1.0f - p.collection->effective_weight_decay();
   }
   float clip(double squared_norm, const ParameterFilter& chosen, real scale);
@@ -238,9 +238,9 @@ class Trainer {
   bool prepare_state(ParameterStorageBase& p);
   void prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient);
   void update_slice(ParameterStorageBase& p, std::size_t at, std::size_t n, const float* g,
-                    float scale, float keep);
+                    float scale, float decay_factor);
   void update_rows(ParameterStorageBase& p, std::size_t first, std::size_t rows, const float* g,
-                   float scale, float keep);
+                   float scale, float decay_factor);
   void update_table(ParameterStorageBase& p, const RowGradients* r, float scale);
   struct Piece {
     ParameterStorageBase* p;

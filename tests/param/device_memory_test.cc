@@ -114,7 +114,7 @@ TEST_CASE("gradients of devices count with those of the same thread, and come ho
 
 TEST_CASE("rows on a device lie in few pieces of memory, and all come home") {
   auto device = std::make_shared<Heap>(0);
-  const auto bring_home = [&](std::size_t rows, std::size_t size, std::uint32_t used) {
+  const auto copy_to_host = [&](std::size_t rows, std::size_t size, std::uint32_t used) {
     RowGradients there(rows, size, device), home(rows, size);
     for (std::uint32_t row = 0; row < used; ++row)
       put(there.use_row(row), size, static_cast<float>(row + 1));
@@ -126,10 +126,10 @@ TEST_CASE("rows on a device lie in few pieces of memory, and all come home") {
     CHECK(device->reads - reads == device->held);
     return device->held;
   };
-  CHECK(bring_home(200, 10000, 150) == 3);  // 64 rows are 2.4 MiB
-  CHECK(bring_home(200, 10000, 64) == 1);
-  CHECK(bring_home(10000, 100, 8192) == 1);  // 2 MiB are 5,243 rows
-  CHECK(bring_home(10000, 100, 8193) == 2);
+  CHECK(copy_to_host(200, 10000, 150) == 3);  // 64 rows are 2.4 MiB
+  CHECK(copy_to_host(200, 10000, 64) == 1);
+  CHECK(copy_to_host(10000, 100, 8192) == 1);  // 2 MiB are 5,243 rows
+  CHECK(copy_to_host(10000, 100, 8193) == 2);
   CHECK(device->held == 0);
 }
 
