@@ -74,7 +74,7 @@ def decisions(branches):
 
 
 def folded(ways, copies):
-    """Of a template the ways of all its copies come behind each other: they are added up."""
+    """Of a template the ways of all its copies follow one another: they are added up."""
     each = len(ways) // copies
     return ways if len(ways) % copies else [sum(ways[k::each]) for k in range(each)]
 

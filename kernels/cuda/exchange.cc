@@ -172,7 +172,7 @@ void Exchange::spread(const std::vector<ValueCopy>& copies) {
 
 void Exchange::start() {
   Driver& driver = here_.driver();
-  // What others write to may still be read here; if it is new, by whoever had it before.
+  // What others write to may still be read here; if it is new, by its previous owner.
   const bool grown = std::exchange(held_, here_.temporary_bytes()) != here_.temporary_bytes();
   for (auto& p : peers_)
     if (p && p->sends) {

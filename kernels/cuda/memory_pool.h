@@ -23,7 +23,7 @@ class PlainMemory {
   virtual void separate(void* p) = 0;
 };
 
-/// Keeps memory that was freed for whoever asks next. Nothing waits for the device: a block may be
+/// Keeps freed memory for the next allocation. Nothing waits for the device: a block may be
 /// freed while kernels use it, and what is started when it is somebody else's comes after these.
 /// That holds for streams of its device; one of another device that writes there must wait for a
 /// stream of this one first. It lives as long as the process: what it holds is given back with all
@@ -47,7 +47,7 @@ class MemoryPool {
   struct Block {
     std::size_t size;
     bool slab;              // begins one
-    std::uint64_t freed;    // when, by `time_`; 0: whoever had it is out of the way
+    std::uint64_t freed;    // when, by `time_`; 0: its previous owner is done with it
     Free::node_type place;  // while it is used: that of `free_`, so that freeing needs no memory
   };
   using Blocks = std::map<std::byte*, Block>;

@@ -2,7 +2,7 @@
 """Compiles a line of a program for every public name of DyNet 2.1, with the header alone that the name is in.
 
     tests/compat/check_interface.py --root . --compiler g++ --system /usr/include/eigen3
-    tests/compat/check_interface.py --root . --write     # docs/dynet-interface.md anew
+    tests/compat/check_interface.py --root . --write     # docs/dynet-interface.md again
 
 `interface.txt` says what there is; what it calls missing must have its reason. The page docs/dynet-interface.md is
 generated from it.

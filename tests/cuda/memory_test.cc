@@ -267,7 +267,7 @@ TEST_CASE("temporaries of a forward pass are there for the next one", "[cuda][me
   CHECK(slow_calls() == before);
 }
 
-TEST_CASE("what nobody waits for is not disturbed by who gets its memory next", "[cuda][memory]") {
+TEST_CASE("asynchronous work is not disturbed by the next owner of its memory", "[cuda][memory]") {
   const Pooled pooled;
   constexpr std::size_t kMany = 5000;
   for (unsigned order = 0; order < 20; ++order) {

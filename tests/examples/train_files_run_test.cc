@@ -86,7 +86,7 @@ TEST_CASE("Train: a file that is no model of the program stays") {
   }
 }
 
-TEST_CASE("Train: a model that is there asks whether to go on or to begin anew") {
+TEST_CASE("Train: a model that is there asks whether to go on or to begin again") {
   for (const AnyProgram& each : all_programs()) {
     const Desk desk(each);
     desk.must("train --model model; cp model alone; cp model.checkpoint half.checkpoint");

@@ -86,7 +86,7 @@ TEST_CASE("a sequence of 2,000 steps takes a twentieth of the memory of training
   CHECK(20 * some.value_bytes <= all.value_bytes + all.gradient_bytes);
 }
 
-TEST_CASE("inference goes on after values were read, after revert and when run anew") {
+TEST_CASE("inference goes on after values were read, after revert and when run again") {
   Language language;
   ComputationGraph g;
   g.set_inference(true);

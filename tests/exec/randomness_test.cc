@@ -11,7 +11,7 @@ std::vector<float> values(const Expression& e) { return as_vector(e.value()); }
 
 }  // namespace
 
-TEST_CASE("random nodes draw anew with every forward and never in between") {
+TEST_CASE("random nodes draw again with every forward and never in between") {
   for (const bool batched : {false, true}) {
     ComputationGraph g(batched);
     const Expression x = input(g, {200}, std::vector<float>(200, 1.0f));

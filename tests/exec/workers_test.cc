@@ -116,7 +116,7 @@ TEST_CASE("workers give matrices that are computed the gradients of all their pr
   }
 }
 
-TEST_CASE("workers see to every node, whoever they belong to") {
+TEST_CASE("workers run every node, whichever graph made them") {
   const auto run = [](Workers* workers) {
     ParameterCollection pc;
     auto table = pc.add_lookup_parameters(300, {64});

@@ -64,7 +64,7 @@ TEST_CASE("a loss is one number, not one of a batch") {
   CHECK(as_vector(batch.gradient()) == std::vector<float>{1, 1, 1});
 }
 
-TEST_CASE("forward runs anew, incremental_forward does not; neither runs another's expression") {
+TEST_CASE("forward runs again, incremental_forward does not; neither runs another's expression") {
   ComputationGraph g, other;
   float number = 1;
   const Expression x = input(g, &number), y = x * 2.0f, foreign = input(other, 1.0f);

@@ -136,7 +136,7 @@ TEST_CASE("each graph draws numbers of its own, and a cleared one goes on where 
   }
 }
 
-TEST_CASE("a seed starts the draws anew") {
+TEST_CASE("a seed starts the draws again") {
   ComputationGraph g;
   g.set_seed(5);
   const auto a = as_vector(random_uniform(g, {8}, 0.0f, 1.0f).value());

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that read the sources: ranks of includes, Eigen, manners, length of files, globals, README."""
+"""Checks that read the sources: ranks of includes, Eigen, manners, length of files, globals, words, README."""
 
 import argparse
+import pathlib
 import re
 import sys
 
@@ -153,6 +154,32 @@ def globals_(root):
     return problems, len(paths)
 
 
+WORDS = sources.HERE / "retired_words.txt"
+# The lists themselves, and what was true of releases when they were made.
+MAY_USE_RETIRED = ("tests/house/retired_words.txt", "tests/house/planted_test.py", "docs/glossary.md", "CHANGELOG.md")
+
+
+def words(root):
+    """Words that were given up stay out: of names, comments, messages and documents."""
+    retired = []
+    for line in WORDS.read_text(encoding="utf-8").split("\n"):
+        if line and not line.startswith("#"):
+            pattern, _, instead = line.rpartition(" -> ")
+            retired.append((re.compile(pattern), instead))
+    paths = sources.files(root, sources.EVERYTHING, sources.SUFFIXES + (".py", ".txt", ".md", ".cmake"))
+    paths += sources.files(root, ("docs",), (".md",))
+    paths += [path.relative_to(root) for path in pathlib.Path(root).glob("*.md")]
+    paths = [path for path in paths if str(path) not in MAY_USE_RETIRED and "corpus" not in path.parts]
+    problems = []
+    for path in paths:
+        for number, line in enumerate(sources.read(root, path).split("\n"), start=1):
+            for pattern, instead in retired:
+                match = pattern.search(line)
+                if match:
+                    problems.append(f"{path}:{number}: '{match.group(0)}': we say {instead}")
+    return problems, len(paths)
+
+
 README_PROGRAM = "tests/consume/xor.cc"
 
 
@@ -167,7 +194,8 @@ def readme(root):
 
 
 CHECKS = {
-    "ranks": ranks, "eigen": eigen, "manners": manners, "length": length, "globals": globals_, "readme": readme,
+    "ranks": ranks, "eigen": eigen, "manners": manners, "length": length, "globals": globals_, "words": words,
+    "readme": readme,
 }  # fmt: skip
 
 

@@ -95,7 +95,7 @@ TEST_CASE("big-endian floats have their values") {
   CHECK(to_floats(read(npy(">f2", "()", std::string("\x3c\0", 2)))) == std::vector<float>{1});
 }
 
-TEST_CASE("Fortran's order of elements is turned, in either order of bytes") {
+TEST_CASE("Fortran's order of elements is transposed, in either order of bytes") {
   // 24 numbers i + 10 j + 100 k of a 2 x 3 x 4 array.
   std::string last, first;
   for (int i = 0; i < 2; ++i)

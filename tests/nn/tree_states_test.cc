@@ -1,4 +1,4 @@
-// A tree is begun anew in every graph.
+// A tree is begun again in every graph.
 
 #include <vector>
 

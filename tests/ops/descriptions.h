@@ -138,7 +138,7 @@ inline constexpr Description kDescriptions[] = {
     {"pick_batch_elems", "batch elements v1, v2, ...", "x with b = number of indices"},
     {"strided_select", "every k-th slice of [from, to), in every dimension and the batch",
      "ceil((to - from) / k) in each"},
-    {"concatenate", "operands behind each other along d", "the sum of the sizes along d"},
+    {"concatenate", "operands concatenated along d", "the sum of the sizes along d"},
     {"concatenate_cols", "operands side by side", "the sum of the columns"},
     {"concatenate_to_batch", "all batch elements of all operands", "x with the sum of all b"},
 
@@ -165,7 +165,7 @@ inline constexpr Description kDescriptions[] = {
     {"weight_norm", "g w / |w|", "that of w"},
 
     {"vanilla_lstm_gates", "i, f, o = logistic(.), g = tanh(.) of Wx x + Wh h + b", "{4H}"},
-    {"vanilla_lstm_gates_concat", "the same with several x behind each other", "{4H}"},
+    {"vanilla_lstm_gates_concat", "the same with several x, concatenated", "{4H}"},
     {"vanilla_lstm_gates_dropout", "the same with masks on x and h", "{4H}"},
     {"vanilla_lstm_gates_dropout_concat", "both", "{4H}"},
     {"vanilla_lstm_c", "i g + f c", "{H}, {4H} give {H}"},

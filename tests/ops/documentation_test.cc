@@ -203,7 +203,7 @@ TEST_CASE("operations: the table in docs is up to date") {
   const std::string path = top_folder() + "docs/operations.md", text = table();
   if (std::getenv("DYNET_WRITE_DOCS")) std::ofstream(path) << text;
   INFO(
-      "to write it anew: DYNET_WRITE_DOCS=1 test-ops \"operations: the table in docs is up to "
+      "to write it again: DYNET_WRITE_DOCS=1 test-ops \"operations: the table in docs is up to "
       "date\"");
   CHECK((read(path) == text));
 }

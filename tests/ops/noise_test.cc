@@ -124,7 +124,7 @@ std::vector<OpCase> noise_cases() {
 
 DYNET_OP_TESTS("noise", noise_cases())
 
-TEST_CASE("noise: every forward draws anew, backward sees the draw of forward") {
+TEST_CASE("noise: every forward draws again, backward sees the draw of forward") {
   ComputationGraph g;
   ParameterCollection model;
   Parameter p = model.add_parameters({100}, ParameterInitConst(1));

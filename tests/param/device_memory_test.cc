@@ -104,7 +104,7 @@ TEST_CASE("gradients of devices count with those of the same thread, and come ho
     CHECK(rows.row_gradient(150) == Floats{301, 301});
     CHECK(whole.row_gradient(2) == Floats{12, 12});
     CHECK(device->held > 0);
-    // The next pass there starts anew.
+    // The next pass there starts again.
     CHECK_FALSE(buffers.mine(device).use(p.stored().index, 3).written);
     CHECK_FALSE(buffers.mine(device).rows(0, 200, 2).use_row(7).written);
   }

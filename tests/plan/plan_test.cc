@@ -129,7 +129,7 @@ TEST_CASE("sums of products share every matrix and the operand before the pairs"
   CHECK(batches(plan).back() == Nodes{x, y});
 }
 
-TEST_CASE("what waits for nobody is one batch, however deep it lies") {
+TEST_CASE("ops outside recurrences are one batch, however deep they lie") {
   const OpForm sum = form("sum", Kind::compute, BatchRule::products(1));
   const OpForm step = form("step"), loss = form("loss");
   Graph g;

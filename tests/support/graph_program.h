@@ -40,7 +40,7 @@ struct GraphAnswer {
 using GraphLog = std::vector<GraphAnswer>;
 
 /// Builds and runs a graph as `choices` say: nodes are added, values and gradients asked for, the
-/// graph run anew, checkpoints made and reverted, mistakes made, parameters changed. The mode has
+/// graph run again, checkpoints made and reverted, mistakes made, parameters changed. The mode has
 /// no part in the choices.
 GraphLog run_program(const GraphProgram& program, Choices choices, const GraphMode& mode,
                      RandomGraph::Model& model);

@@ -102,7 +102,7 @@ struct OpCase {
   std::vector<double> extremes = {};  ///< operand values from which no NaN may come
   std::vector<BadShapes> bad = {};
   std::vector<unsigned> shared = {};  ///< operands that must be one node to run as one batch
-  bool random = false;                ///< draws anew whenever built
+  bool random = false;                ///< draws again whenever built
   unsigned draws = ~0u;  ///< at most this many of each kind of shapes, where they are slow
 };
 

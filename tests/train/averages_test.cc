@@ -1,4 +1,4 @@
-// Averages together with late rows, parameters that join, loading, and starting anew.
+// Averages together with late rows, parameters that join, loading, and starting again.
 
 #include <cmath>
 #include <sstream>
@@ -135,7 +135,7 @@ TEST_CASE("a parameter that joins has the average of having been there") {
     }
 }
 
-TEST_CASE("another moving average starts anew, and so does one after a restart") {
+TEST_CASE("another moving average starts again, and so does one after a restart") {
   for (const TrainerCase& c : trainer_cases())
     for (const MovingAverage kind : kKinds)
       for (const bool restart : {false, true}) {

@@ -281,7 +281,7 @@ TEST_CASE("clipping scales all gradients by one factor") {
   CHECK(trainer.updates == 4);
 }
 
-TEST_CASE("the gradient is dropped by an update and stored anew") {
+TEST_CASE("the gradient is dropped by an update and stored again") {
   for (const TrainerCase& c : trainer_cases()) {
     ParameterCollection pc;
     auto p = pc.add_parameters({2}, ParameterInitConst(0.5f), "p");

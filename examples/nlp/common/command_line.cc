@@ -58,7 +58,7 @@ void add_run(CLI::App& command, RunOptions& run, const std::string& training,
       command.add_flag("--resume", run.resume, "Go on with the run that MODEL.checkpoint holds");
   command
       .add_flag("--force", run.force,
-                "Begin anew where there is a model or a checkpoint already, and replace them")
+                "Start over where there is a model or a checkpoint already, and replace them")
       ->excludes(resume);
   add_device(command, run.device);
   command.parse_complete_callback([&command, &run] {

@@ -55,7 +55,8 @@ class Model : public nlp::OnDevice {
   const Description& description() const { return description_; }
   dynet::ParameterCollection& parameters() { return parameters_; }
   const dynet::ParameterCollection& parameters() const { return parameters_; }
-  /// After every update the weights of the network count times 1 - `decay`; word vectors do not.
+  /// After every update the weights of the network, not the word vectors, are multiplied by 1 -
+  /// `decay`.
   void set_weight_decay(float decay) { network_.set_weight_decay_lambda(decay); }
 
   /// The numbers of the leaves' words, in the order of the sentence.

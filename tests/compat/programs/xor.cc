@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   Expression V = parameter(cg, p_V);
   Expression a = parameter(cg, p_a);
 
-  // The graph is built once; what the pointers point to is read anew by every forward.
+  // The graph is built once; what the pointers point to is read again by every forward.
   vector<dynet::real> x_values(2);
   Expression x = input(cg, {2}, &x_values);
   dynet::real y_value;

@@ -85,8 +85,7 @@ void Memory::load(const void* kernel) {
 void* Memory::take(std::size_t bytes, bool slab) {
   may_fail<OutOfMemoryError>("allocating memory");
   const std::lock_guard lock(mutex_);
-  const std::size_t needed =
-      std::max<std::size_t>(bytes + kBorder - 1, kBorder) / kBorder * kBorder;
+  const std::size_t needed = std::max<std::size_t>(bytes + kGuard - 1, kGuard) / kGuard * kGuard;
   const std::size_t size = (needed + kPage - 1) / kPage * kPage;
   check_limit(size);
   const std::size_t at = find_place(size + kPage);

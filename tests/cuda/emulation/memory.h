@@ -15,7 +15,7 @@
 namespace dynet::emulation {
 
 /// Memory of a device, seen twice: by kernels, while they run, and by what stands for CUDA, always.
-/// Everybody else who touches it is caught by the CPU, and so is whoever touches what was
+/// Any other access is caught by the CPU, and so is any access to what was
 /// given back, or what lies behind a block. What is new is full of NaN. With `pooled()` blocks come
 /// from a pool, whose slabs are blocks to all this.
 class Memory final : public DeviceAllocator, private cuda::PlainMemory {
@@ -63,7 +63,7 @@ class Memory final : public DeviceAllocator, private cuda::PlainMemory {
   };
 
  private:
-  static constexpr std::size_t kSize = std::size_t{1} << 33, kPage = 4096, kBorder = 256;
+  static constexpr std::size_t kSize = std::size_t{1} << 33, kPage = 4096, kGuard = 256;
   struct Block {
     std::size_t size;
     bool slab;  // the pool's

@@ -159,8 +159,8 @@ TEST_CASE("without memory on the device the pool gives back what it has, and ask
   }
   CHECK(rt().last == cudaSuccess);
   const Calls calls = calls_of([&] { memory->free(p); });
-  CHECK(calls.empty());  // nobody waits
-  // The next owner comes after whoever used it.
+  CHECK(calls.empty());  // asynchronous
+  // The next owner comes after the one that used it.
   CHECK(calls_of([&] { CHECK(memory->allocate(kLarge) == p); }) == Calls{"set 1 in legacy 2"});
   memory->free(p);
   CHECK(calls_of([&] { memory->trim(); }) ==

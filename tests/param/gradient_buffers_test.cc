@@ -50,7 +50,7 @@ bool same_bits(const Floats& a, const Floats& b) {
 
 }  // namespace
 
-TEST_CASE("two to five threads give one sum, whoever was first") {
+TEST_CASE("two to five threads give one sum, whichever was first") {
   for (unsigned n = 2; n <= 5; ++n) {
     std::vector<unsigned> order(n);
     std::iota(order.begin(), order.end(), 0u);
@@ -90,7 +90,7 @@ TEST_CASE("a buffer with a number is no thread's, whatever the number") {
   CHECK(&buffers.mine() == &mine);
 }
 
-TEST_CASE("a buffer that is free again belongs to whoever asks next, and to nobody else") {
+TEST_CASE("a buffer that is free again belongs to the next thread that asks, and to no other") {
   GradientBuffers buffers;
   GradientBuffer& first = buffers.numbered(1);
   fill(first, part(0));
