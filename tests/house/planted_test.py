@@ -55,7 +55,7 @@ PLANTED = [
     ("words", "dynet-like/graph/node.cc", "// Runs on the processor.", "node.cc:%d: 'processor': we say CPU"),
     ("words", "README.md", "Sums are made anew.", "README.md:%d: 'anew'"),
     ("readme", "tests/consume/xor.cc", "// new", "README.md:3: the first program differs"),
-    ("headers", "dynet-like/graph/node.h", "inline std::vector<int> v;", "node.h:1: does not compile alone"),
+    ("headers", "dynet-like/ops/unary.h", "inline std::vector<int> v;", "unary.h:1: does not compile alone"),
     ("headers", "tests/support/twice.h", "struct Twice {};", "twice.h:1: does not compile alone"),
 ]  # fmt: skip
 
