@@ -224,7 +224,7 @@ void Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
 void Trainer::update_slice(ParameterStorageBase& p, std::size_t at, std::size_t n, const float* g,
                            float scale, float decay_factor) {
   if (n == 0) return;
-  TrainerSlice s{n, p.data + at, g, {}, constants_.data(), scale, keep};
+  TrainerSlice s{n, p.data + at, g, {}, constants_.data(), scale, decay_factor};
   State* state = rule_.arrays ? find_state(p) : nullptr;
   if (!g && !state) {  // nothing to go by: only the weight decay is left
     scale_values(s.w, n, static_cast<double>(decay_factor));

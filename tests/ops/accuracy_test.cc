@@ -160,7 +160,7 @@ Made<T> run(const std::vector<std::vector<float>>& xs, std::size_t piece,
   Made<T> made;
   for (std::size_t k = 0; k < results.size(); ++k) {
     const auto append = [&](std::vector<T>& to, const T* from, const Expression& of) {
-      from = executor.runner(of.i).read(from, of.dim().size());
+      from = executor.backend(of.i).read(from, of.dim().size());
       to.insert(to.end(), from, from + of.dim().size());
     };
     append(made.value, executor.value(results[k].i), results[k]);
