@@ -9,8 +9,8 @@
 // scalar that backward() wants. The gradient of a parameter is the sum over the minibatch, and
 // W * x is one product of matrices in place of 32 products of a matrix and a vector.
 //
-// In PyTorch the batch is the first dimension of every tensor and every model has to carry it
-// along; here a model that is written for one sample needs no change.
+// In PyTorch the batch is a dimension like the others, by convention the first, and a model that is
+// written for one sample may need changes. Here it needs none.
 #include <iostream>
 #include <random>
 #include <vector>
@@ -54,7 +54,9 @@ int main() {
     mean += as_scalar(cg.forward(loss)) / 100;
     cg.backward(loss);
     trainer.update();
-    if (step % 250 == 249) std::cout << "update " << step + 1 << ": " << loss.value() << '\n';
+    if (step % 250 == 249)
+      std::cout << "update " << step + 1 << ": loss of a minibatch " << as_scalar(loss.value())
+                << '\n';
   }
 
   std::cout << "mean loss of the last 100 updates: " << mean << '\n';

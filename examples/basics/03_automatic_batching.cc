@@ -39,7 +39,7 @@ Sample draw(std::mt19937& random) {
 
 int main() {
   constexpr unsigned kHidden = 16, kSamples = 32;
-  constexpr float kBound = 0.2f;  // of the mean loss in the last 50 updates
+  constexpr float kBound = 0.05f;  // of the mean loss in the last 50 updates
 
   ParameterCollection model;
   LookupParameter embeddings = model.add_lookup_parameters(2, {4});

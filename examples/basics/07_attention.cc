@@ -64,7 +64,7 @@ int main() {
   AdamTrainer trainer(translator.model, 0.005f);
   std::mt19937 random(1);
   float per_word = 0;
-  for (int step = 1; step <= 300; ++step) {
+  for (int step = 1; step <= 500; ++step) {
     ComputationGraph cg;
     translator.new_graph(cg);
     std::vector<Expression> losses;

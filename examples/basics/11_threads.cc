@@ -23,7 +23,7 @@ using namespace dynet;
 
 namespace {
 
-constexpr unsigned kShards = 4, kHidden = 32;
+constexpr unsigned kShards = 4, kHidden = 64;
 
 // Learns whether a sequence of bits has more ones than zeros. Returns the loss of the last update.
 float train(unsigned threads) {
@@ -44,16 +44,16 @@ float train(unsigned threads) {
       cg.set_gradient_lane(shard);
       builders[shard].new_graph(cg);
       std::vector<Expression> each;
-      for (int k = 0; k < 8; ++k) {
+      for (int k = 0; k < 16; ++k) {
         builders[shard].start_new_sequence();
         unsigned ones = 0;
-        for (int t = 0; t < 11; ++t) {
+        for (int t = 0; t < 15; ++t) {
           const unsigned bit = random() % 2;
           ones += bit;
           builders[shard].add_input(lookup(cg, embeddings, bit));
         }
         Expression scores = parameter(cg, W) * builders[shard].back();
-        each.push_back(pickneglogsoftmax(scores, unsigned{ones > 5}));
+        each.push_back(pickneglogsoftmax(scores, unsigned{ones > 7}));
       }
       Expression mean = average(each);
       losses[shard] = as_scalar(cg.forward(mean));
@@ -69,7 +69,7 @@ float train(unsigned threads) {
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.2f;  // of the loss of the last update
+  constexpr float kBound = 0.05f;  // of the loss of the last update
   float first = 0;
   for (const unsigned threads : {1u, 2u}) {
     const auto begin = std::chrono::steady_clock::now();
