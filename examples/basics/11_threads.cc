@@ -36,7 +36,7 @@ float train(unsigned threads) {
   Workers workers(threads);
 
   float loss = 0;
-  for (unsigned step = 0; step < 200; ++step) {
+  for (unsigned step = 0; step < 300; ++step) {
     std::array<float, kShards> losses;
     workers.run(kShards, [&](unsigned shard) {
       std::mt19937 random(kShards * step + shard);

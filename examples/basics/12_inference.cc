@@ -64,7 +64,7 @@ int main() {
   Network network;
   AdamTrainer trainer(network.model, 0.005f);
   std::mt19937 random(1);
-  for (int step = 0; step < 500; ++step) {
+  for (int step = 0; step < 1000; ++step) {
     const Sequence s = draw(random, 20);
     ComputationGraph cg;
     cg.set_seed(random());  // of the dropout
