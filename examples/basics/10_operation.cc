@@ -7,6 +7,7 @@
 // A kernel gets `count` nodes of equal shapes and settings, because they are batched automatically.
 // Kernels are templates over the scalar: models run in float, and check_gradients(), the test that
 // every operation needs, runs the same graph in double.
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 
