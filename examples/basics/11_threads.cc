@@ -2,7 +2,7 @@
 //
 // Graphs are independent of each other; any number of them may run at the same time over the same
 // parameters. Workers hands out jobs to threads. Here a minibatch is cut into four shards, each
-// with a graph of its own. set_gradient_lane(shard) says where the shard's gradients are summed;
+// with a graph of its own. set_gradient_buffer(shard) says where the shard's gradients are summed;
 // the trainer then adds up the four sums in the order of their numbers. So the result depends on
 // how the minibatch is cut, and neither on the number of threads nor on which one is faster: the
 // two runs below end with the same bits.
@@ -41,7 +41,7 @@ float train(unsigned threads) {
     workers.run(kShards, [&](unsigned shard) {
       std::mt19937 random(kShards * step + shard);
       ComputationGraph cg;
-      cg.set_gradient_lane(shard);
+      cg.set_gradient_buffer(shard);
       builders[shard].new_graph(cg);
       std::vector<Expression> each;
       for (int k = 0; k < 16; ++k) {

@@ -7,7 +7,7 @@ import sys
 
 import sources
 
-# A room may include rooms of its own rank or below. The umbrella header stands above all of them.
+# A module may include modules of its own rank or below. The umbrella header stands above all of them.
 RANKS = {
     "base": 0, "shape": 1, "tensor": 2, "param": 3, "graph": 4, "ops": 5, "plan": 6, "exec": 7,
     "train": 8, "nn": 8, "io": 8, "debug": 8, "compat": 9,
@@ -17,47 +17,47 @@ UMBRELLA = "dynet-like/dynet.h"
 
 
 def place_of(name):
-    """(kind, room) of a path in the checkout: ("room", "ops"), ("kernels", "cpu"), ("umbrella", None)."""
+    """(kind, module) of a path in the checkout: ("module", "ops"), ("kernels", "cpu"), ("umbrella", None)."""
     parts = name.split("/")
     if name == UMBRELLA:
         return "umbrella", None
     if parts[0] == "dynet-like" and len(parts) > 2:
-        return "room", parts[1]
+        return "module", parts[1]
     if parts[0] == "kernels" and len(parts) > 2:
         return "kernels", parts[1]
     return "other", None
 
 
-def rank_of(kind, room):
-    if kind == "room":
-        return RANKS.get(room)
+def rank_of(kind, module):
+    if kind == "module":
+        return RANKS.get(module)
     return KERNEL_RANK if kind == "kernels" else None
 
 
 def wrong_include(path, name, quoted):
     """Why this file may not have this include, or None."""
-    kind, room = place_of(str(path))
-    target_kind, target_room = place_of(name)
+    kind, module = place_of(str(path))
+    target_kind, target_module = place_of(name)
     if not quoted:
         own = name.split("/")[0] in sources.EVERYTHING
         return "own headers are included with quotes" if own else None
     if target_kind == "other":
         return "a quoted include names a file of the library, from the root of the checkout"
     if kind == "umbrella":
-        return None if target_kind == "room" else "the umbrella includes rooms only"
+        return None if target_kind == "module" else "the umbrella includes modules only"
     if target_kind == "umbrella":
         return "the library does not include its own umbrella"
-    rank, target_rank = rank_of(kind, room), rank_of(target_kind, target_room)
+    rank, target_rank = rank_of(kind, module), rank_of(target_kind, target_module)
     if rank is None:
-        return f"'{path.parent}' is not a room; rooms and ranks are listed in tests/house/check_text.py"
+        return f"'{path.parent}' is not a module; modules and ranks are listed in tests/house/check_text.py"
     if target_rank is None:
-        return f"'{name}' is in no room"
-    if target_kind == "kernels" and kind == "room" and path.suffix == ".h":
+        return f"'{name}' is in no module"
+    if target_kind == "kernels" and kind == "module" and path.suffix == ".h":
         return "headers are installed, kernels are not"
-    if target_kind == "kernels" and kind == "kernels" and target_room == "cuda" != room:
-        return "the kernels of the processor know nothing of a device"
+    if target_kind == "kernels" and kind == "kernels" and target_module == "cuda" != module:
+        return "the kernels of the CPU know nothing of a device"
     if target_rank > rank:
-        return f"rank {rank} ({room}) may not include rank {target_rank} ({target_room})"
+        return f"rank {rank} ({module}) may not include rank {target_rank} ({target_module})"
     return None
 
 
@@ -77,7 +77,7 @@ EIGEN_VIEWS = "dynet-like/compat/include/dynet/tensor-eigen.h"
 
 
 def eigen(root):
-    """Eigen stays in kernels/cpu: no header that a program sees, and no other room, mentions it."""
+    """Eigen stays in kernels/cpu: no header that a program sees, and no other module, mentions it."""
     problems = []
     paths = [path for path in sources.files(root, ("dynet-like",)) if str(path) != EIGEN_VIEWS]
     for path in paths:
