@@ -52,7 +52,7 @@ PLANTED = [
     ("globals", "dynet-like/graph/node.cc", "static int counter = 0;", "node.cc:%d: 'counter'"),
     ("globals", "dynet-like/graph/node.cc", "thread_local std::vector<int> scratch;", "node.cc:%d: 'scratch'"),
     ("globals", "kernels/cpu/elementwise.cc", "int f() {\n  static unsigned seed{1};\n return seed++;\n}", "'seed'"),
-    ("words", "dynet-like/graph/node.cc", "// Runs on the CPU.", "node.cc:%d: 'processor': we say CPU"),
+    ("words", "dynet-like/graph/node.cc", "// Runs on the processor.", "node.cc:%d: 'processor': we say CPU"),
     ("words", "README.md", "Sums are made anew.", "README.md:%d: 'anew'"),
     ("readme", "tests/consume/xor.cc", "// new", "README.md:3: the first program differs"),
     ("headers", "dynet-like/ops/unary.h", "inline std::vector<int> v;", "unary.h:1: does not compile alone"),
