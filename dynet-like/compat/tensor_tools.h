@@ -61,11 +61,7 @@ struct TensorTools {
   static IndexTensor argmax(const Tensor& t, unsigned dim = 0, unsigned num = 1);
   /// The same with the elements.
   static std::pair<Tensor, IndexTensor> topk(const Tensor& t, unsigned dim = 0, unsigned num = 1);
-<<<<<<< HEAD
   /// `num` indices along `dim`, each sampled with the probability of which t holds the logarithm.
-=======
-  /// `num` indices along `dim`, each drawn with the probability of which t holds the logarithm.
->>>>>>> wt-basics
   static IndexTensor categorical_sample_log_prob(const Tensor& t, unsigned dim = 0,
                                                  unsigned num = 1);
 };

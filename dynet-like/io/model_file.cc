@@ -110,11 +110,7 @@ SavedTensor read_tensor(IndexReader& in) {
     in.need(empty || n <= kMostElements / count, whose + " has more values than can be counted");
     count = empty ? 0 : count * n;
   }
-<<<<<<< HEAD
   const std::uint64_t offset = in.number("the offset of a tensor");
-=======
-  const std::uint64_t offset = in.number("the destination of a tensor");
->>>>>>> wt-basics
   t.data = in.section(whose, offset, count * sizeof(float));
   return t;
 }
@@ -206,11 +202,7 @@ FileIndex decode_index(std::string_view bytes, std::uint64_t begin, std::uint64_
   for (std::uint64_t i = 0; i < things; ++i) {
     SavedThing t;
     t.kind = in.text("the kind of a thing");
-<<<<<<< HEAD
     const std::uint64_t offset = in.number("the offset of a thing");
-=======
-    const std::uint64_t offset = in.number("the destination of a thing");
->>>>>>> wt-basics
     const std::uint64_t size = in.number("the size of a thing");
     t.data = in.section("thing " + std::to_string(i + 1) + " (" + t.kind + ")", offset, size);
     index.things.push_back(std::move(t));

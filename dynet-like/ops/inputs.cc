@@ -38,11 +38,7 @@ Dim sparse_input_shape(const Operands& x) {
   const auto* indices = static_cast<const unsigned*>(x.payload);
   for (std::uint64_t k = 0; k < a.indices; ++k)
     if (indices[k] >= d.size())
-<<<<<<< HEAD
       shape::broken("index " + std::to_string(indices[k]) + " is outside the " +
-=======
-      shape::broken("place " + std::to_string(indices[k]) + " is outside the " +
->>>>>>> wt-basics
                         std::to_string(d.size()) + " values of " + to_string(d),
                     shape::Kind::index);
   return d;

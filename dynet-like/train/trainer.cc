@@ -243,19 +243,11 @@ void Trainer::update_rows(ParameterStorageBase& p, std::size_t first, std::size_
 }
 
 void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float scale) {
-<<<<<<< HEAD
   const float factor = decay_factor(p);
   LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (r && r->whole_written()) {
     p.finish_rows();
     update_rows(p, 0, p.rows, r->whole(), scale, factor);
-=======
-  const float decay_factor = decay_factor(p);
-  LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
-  if (r && r->whole_written()) {
-    p.finish_rows();
-    update_rows(p, 0, p.rows, r->whole(), scale, decay_factor);
->>>>>>> wt-basics
     return;
   }
   const std::size_t used = r ? r->rows().size() : 0;
@@ -263,11 +255,7 @@ void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float
     for (std::size_t k = 0; k < used; ++k) lazy->finish(r->rows()[k]);
     lazy->miss({constants_, factor});
     for (std::size_t k = 0; k < used; ++k) {
-<<<<<<< HEAD
       update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, factor);
-=======
-      update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, decay_factor);
->>>>>>> wt-basics
       lazy->took_last(r->rows()[k]);
     }
     return;
@@ -275,29 +263,17 @@ void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float
   if (sparse_updates_enabled) {
     for (std::size_t k = 0; k < used; ++k)
       update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, 1.0f);
-<<<<<<< HEAD
     scale_values(p.data, p.size(), static_cast<double>(factor));
-=======
-    scale_values(p.data, p.size(), static_cast<double>(decay_factor));
->>>>>>> wt-basics
     return;
   }
   std::size_t unused = 0;  // first row of a run of rows without gradient
   for (std::size_t row = 0; r && row < p.rows; ++row)
     if (const float* g = r->find(static_cast<std::uint32_t>(row))) {
-<<<<<<< HEAD
       update_rows(p, unused, row - unused, nullptr, scale, factor);
       update_rows(p, row, 1, g, scale, factor);
       unused = row + 1;
     }
   update_rows(p, unused, p.rows - unused, nullptr, scale, factor);
-=======
-      update_rows(p, unused, row - unused, nullptr, scale, decay_factor);
-      update_rows(p, row, 1, g, scale, decay_factor);
-      unused = row + 1;
-    }
-  update_rows(p, unused, p.rows - unused, nullptr, scale, decay_factor);
->>>>>>> wt-basics
 }
 
 // Pieces for several threads to share out; the numbers do not depend on how they are cut.

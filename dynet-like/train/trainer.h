@@ -61,11 +61,7 @@ enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 /// If all gradients come from graphs on devices, the update runs on one of these, that with the
 /// lowest number: gradients of other buffers and devices are added up there, see DeviceGradients,
 /// and the devices that have used a parameter since the update before get its new values. Values
-<<<<<<< HEAD
 /// and state stay on devices until they are read; calls are asynchronous. What came of such an
-=======
-/// and state stay on devices until somebody asks for them, and nobody waits. What came of such an
->>>>>>> wt-basics
 /// update is known in the next one, or when it is asked for by `status`, saving, `restart` or
 /// another member: only then are `clips`, `updates` and `skipped` what the rest of this text says,
 /// and an update that was left out is not told by `false` but counted then. Exact rows of tables

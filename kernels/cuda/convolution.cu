@@ -16,11 +16,7 @@ using shape::Sliding;
 
 // The positions of a window that cover element x of the padded line are those with
 // x = position stride + tap; the one for this tap, or `out` if there is none.
-<<<<<<< HEAD
 __device__ std::size_t device_index(const Sliding& s, std::size_t x, std::size_t tap) {
-=======
-__device__ std::size_t place_of(const Sliding& s, std::size_t x, std::size_t tap) {
->>>>>>> wt-basics
   const std::size_t padded = x + s.before;
   if (padded < tap) return s.out;
   const Quotient at = divide(padded - tap, s.stride);

@@ -15,11 +15,7 @@
 namespace dynet::emulation {
 
 /// Memory of a device, seen twice: by kernels, while they run, and by what stands for CUDA, always.
-<<<<<<< HEAD
 /// Any other access is caught by the CPU, and so is any access to what was
-=======
-/// Everybody else who touches it is caught by the CPU, and so is whoever touches what was
->>>>>>> wt-basics
 /// given back, or what lies behind a block. What is new is full of NaN. With `pooled()` blocks come
 /// from a pool, whose slabs are blocks to all this.
 class Memory final : public DeviceAllocator, private cuda::PlainMemory {
