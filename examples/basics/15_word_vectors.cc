@@ -5,9 +5,9 @@
 // parameter like any other: frozen by set_updated(false), or trained along with the rest.
 //
 // save_safetensors() writes the parameters of a collection by their names, for PyTorch, JAX or
-// anyone who reads that format: element (i, j) is element (i, j) there, a table of n rows of d values
-// is an array of shape (n, d). load_safetensors() is the way back. For a run that is to be resumed,
-// use save() instead (see 08): it keeps trainer and dictionary too.
+// anyone who reads that format: element (i, j) is element (i, j) there, a table of n rows of d
+// values is an array of shape (n, d). load_safetensors() is the way back. For a run that is to be
+// resumed, use save() instead (see 08): it keeps trainer and dictionary too.
 //
 // The vectors here are made up: nearby ones mean similar things, as in vectors of real text. So the
 // classifier, which is trained on a few words, is right about words that it never saw.

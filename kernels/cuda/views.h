@@ -11,7 +11,7 @@ namespace dynet::cuda {
 
 /// Tensors of one shape: side by side, or each where its pointer says.
 template <class T>
-struct Many {
+struct TensorArray {
   T* first;
   std::size_t step;
   T* const* each;  // null: side by side

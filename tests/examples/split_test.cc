@@ -16,7 +16,7 @@ TEST_CASE("A split depends on the place in the file alone") {
   std::vector<std::size_t> corpus(31102);
   for (std::size_t i = 0; i < corpus.size(); ++i) {
     corpus[i] = i;
-    const Part part = term_of(i, split);
+    const Part part = part_of(i, split);
     counts[part == Part::kTrain ? 0 : part == Part::kDev ? 1 : 2]++;
   }
   CHECK(counts[0] > 27800);
@@ -24,7 +24,7 @@ TEST_CASE("A split depends on the place in the file alone") {
   CHECK(counts[2] > 1450);
   CHECK(take_part(corpus, split, Part::kDev).size() == counts[1]);
   CHECK(take_part(corpus, split, Part::kAll).size() == corpus.size());
-  CHECK(term_of(7, parse_split("1/0/0")) == Part::kTrain);
+  CHECK(part_of(7, parse_split("1/0/0")) == Part::kTrain);
 
   CHECK(contains(error_from([&] { parse_split("90/10"); }), "found '90/10'"));
   CHECK(contains(error_from([&] { parse_split("a/b/c"); }), "not 'a'"));
