@@ -1,6 +1,6 @@
 // An operation of a program's own: the cosine of the angle between two vectors, with a value, a
 // gradient, a rule for shapes and minibatches, and one for batches of nodes. The library is used as
-// it is installed. Step by step in docs/architecture.md, "Adding an operation".
+// it is installed. Step by step in docs/extending/op.md.
 #include <algorithm>
 #include <cmath>
 #include <iostream>

@@ -52,6 +52,8 @@ def blocks_of(guide):
             if line == "```":
                 blocks.append(Block(guide.name, begun[0], begun[1], begun[2], "".join(text)))
                 begun = None
+            elif line.startswith("```"):
+                raise Broken(f"{guide.name}:{begun[0]}: the block does not end")
             else:
                 text.append(line + "\n")
         elif line.startswith("```"):
@@ -123,21 +125,26 @@ class Build:
             target = self.out / (source.replace("/", "-") + ".o")
             command = [*self.settings["compiler"], *self.flags_for(source), *(f"-D{d}" for d in define)]
             command += [f"-I{f}" for f in folders]
-            command += [part for f in self.settings["system"] if f for part in ("-isystem", f)]
+            system = [f for f in self.settings["system"] if f not in ("", "/usr/include")]
+            command += [part for f in dict.fromkeys(system) for part in ("-isystem", f)]
             self.run([*command, "-c", source, "-o", str(target)], f"compiling {source}")
             self.compiled[source] = str(target)
 
     def objects(self, target, without=()):
-        """The objects of a target of the build, but for those of sources that were compiled here."""
+        """The objects of a target of the build, `name` or `name:source`, but for sources that were compiled here."""
+        target, _, source = target.partition(":")
+        all_objects = [o for o in self.settings["objects"][target] if o.endswith(f"/{source}.o") or not source]
+        if not all_objects:
+            raise Broken(f"the build has no objects of {target} {source}")
         gone = [re.escape(s.split("/", 1)[1] if s.startswith("tests/") else s) for s in [*self.compiled, *without]]
         pattern = re.compile(rf"(^|/|__)({'|'.join(gone)})\.o(bj)?$") if gone else re.compile(r"$^")
-        return [o for o in self.settings["objects"][target] if not pattern.search(o)]
+        return [o for o in all_objects if not pattern.search(o)]
 
     def link(self, name, only=None, targets=(), libraries=(), without=()):
         """A program of what was compiled here, of objects of targets, and of the library."""
         mine = [o for s, o in self.compiled.items() if only is None or s in only]
         others = [o for t in targets for o in self.objects(t, without)]
-        libs = [self.settings["libraries"][x] for x in (*libraries, "test-support", "compat", "library")]
+        libs = [path for x in (*libraries, "test-support", "library") for path in self.settings["libraries"][x]]
         program = self.out / name
         # The library has older versions of what was compiled here: the first one counts.
         command = [*self.settings["compiler"], "-Wl,-z,muldefs", "-o", str(program), *mine, *others]
@@ -163,7 +170,8 @@ def follow_op(build):
     build.test(program, ["elementwise: *", "every operation has a test case", "operations: *", "every elementwise operation *"])
     if build.settings["objects"]["cuda-emulation"]:
         build.compile(["kernels/cuda/elementwise.cu"])
-        program = build.link("test-cuda", targets=("test-main", "test-ops", "cuda-emulation", "test-cuda"), libraries=("examples",))
+        tests = ("test-cuda:ops_test.cc", "test-cuda:accuracy_test.cc")
+        program = build.link("test-cuda", targets=("test-main", "test-ops", "cuda-emulation", *tests))
         build.test(program, ["every operation has CUDA kernels, or says why not", "operations of elements are right to 1e-6*"])
 
 
@@ -198,7 +206,7 @@ def follow_backend(build):
     stand_in = "tests/extending/hip"
     build.compile(["kernels/cuda/elementwise.cu", "kernels/cuda/softmax.cu"], include=["kernels/rocm", stand_in])
     build.compile(["tests/rocm/driver.cc", "tests/rocm/port_test.cc"])
-    without = ["cuda/emulation/driver.cc", "cuda/emulation/memory.cc", "cuda/emulation/streams.cc", "cuda/emulation/checks.cc"]
+    without = [f"emulation/{name}.cc" for name in ("driver", "memory", "streams", "checks")]
     build.test(build.link("test-rocm", targets=("test-main", "cuda-emulation"), without=without), ["*"])
 
 

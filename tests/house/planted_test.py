@@ -25,6 +25,8 @@ CLEAN = {
     "tests/support/catch.h": "#pragma once\n",
     "tests/consume/xor.cc": "int main() {}\n",
     "README.md": "# Name\n\n```cpp\nint main() {}\n```\n",
+    "docs/map.md": "# Map: a `b`\n\n[up](../README.md#name), [here](#map-a-b), [far](https://host/x#y), [code](../tests)\n"
+    "`[no](link)`\n\n```sh\n[no](link)\n# Map\n```\n",
 }
 
 # check, file, text added at its end, part of the message (%d: the first added line)
@@ -53,6 +55,11 @@ PLANTED = [
     ("globals", "dynet-like/graph/node.cc", "thread_local std::vector<int> scratch;", "node.cc:%d: 'scratch'"),
     ("globals", "kernels/cpu/unary.cc", "int f() {\n  static unsigned seed{1};\n return seed++;\n}", "'seed'"),
     ("readme", "tests/consume/xor.cc", "// new", "README.md:3: the first program differs"),
+    ("links", "docs/map.md", "[gone](gone.md)", "docs/map.md:%d: the link to gone.md leads nowhere"),
+    ("links", "README.md", "[gone](docs/gone)", "README.md:%d: the link to docs/gone leads nowhere"),
+    ("links", "docs/map.md", "[out](../../elsewhere.md)", "leads nowhere"),
+    ("links", "docs/map.md", "[up](../README.md#other)", "docs/map.md:%d: README.md has no heading for the link to #other"),
+    ("links", "docs/map.md", "[here](#map)", "has no heading for the link to #map"),
     ("headers", "dynet-like/graph/node.h", "inline std::vector<int> v;", "node.h:1: does not compile alone"),
     ("headers", "tests/support/twice.h", "struct Twice {};", "twice.h:1: does not compile alone"),
 ]  # fmt: skip

@@ -1,5 +1,5 @@
-// The operation of a program's own in docs/extending/op.md, to the letter; the last test compares the
-// two.
+// The operation of a program's own in docs/extending/op.md, to the letter; the last test compares
+// the two.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
