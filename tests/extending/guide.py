@@ -161,7 +161,9 @@ class Build:
 
 
 def follow_op(build):
-    build.compile(["kernels/cpu/unary.cc", "dynet-like/ops/elementwise.cc", "tests/ops/elementwise_test.cc"])
+    # The library may be compiled in groups of files: what calls a function of the family is compiled again, too.
+    build.compile(["kernels/cpu/unary.cc", "dynet-like/ops/elementwise.cc", "dynet-like/ops/families.cc"])
+    build.compile(["tests/ops/elementwise_test.cc"])
     build.compile(["tests/ops/accuracy_test.cc", "tests/ops/documentation_test.cc"])
     program = build.link("test-ops", targets=("test-main", "test-ops"))
     build.test(program, ["operations: the table in docs is up to date"], {"DYNET_WRITE_DOCS": "1"})
@@ -172,7 +174,7 @@ def follow_op(build):
         build.compile(["kernels/cuda/elementwise.cu"])
         tests = ("test-cuda:ops_test.cc", "test-cuda:accuracy_test.cc")
         program = build.link("test-cuda", targets=("test-main", "test-ops", "cuda-emulation", *tests))
-        build.test(program, ["every operation has CUDA kernels, or says why not", "operations of elements are right to 1e-6*"])
+        build.test(program, ["every operation has CUDA kernels*", "operations of elements are right to 1e-6*"])
 
 
 def follow_trainer(build):
