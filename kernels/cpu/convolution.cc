@@ -266,5 +266,6 @@ void conv2d_backward(const GradientBatch<T>& b) {
   template void conv2d_backward(const GradientBatch<T>&);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
+#undef DYNET_INSTANTIATE
 
 }  // namespace dynet::cpu

@@ -79,5 +79,6 @@ void one_hot_forward(const Batch<T>& b) {
   template void one_hot_forward(const Batch<T>&);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
+#undef DYNET_INSTANTIATE
 
 }  // namespace dynet::cpu

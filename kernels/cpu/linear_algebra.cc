@@ -160,5 +160,6 @@ DYNET_INSTANTIATE(inverse)
 DYNET_INSTANTIATE(logdet)
 DYNET_INSTANTIATE(circ_conv)
 DYNET_INSTANTIATE(circ_corr)
+#undef DYNET_INSTANTIATE
 
 }  // namespace dynet::cpu

@@ -212,5 +212,6 @@ void affine_backward(const GradientBatch<T>& b) {
   template void affine_backward(const GradientBatch<T>&);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
+#undef DYNET_INSTANTIATE
 
 }  // namespace dynet::cpu

@@ -133,5 +133,6 @@ void Pairwise<F>::backward(const GradientBatch<T>& b) {
 DYNET_INSTANTIATE(DotProduct)
 DYNET_INSTANTIATE(SquaredDistance)
 DYNET_INSTANTIATE(BinaryLogLoss)
+#undef DYNET_INSTANTIATE
 
 }  // namespace dynet::cpu

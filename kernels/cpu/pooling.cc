@@ -131,5 +131,6 @@ void kmax_backward(const GradientBatch<T>& b) {
   template void kmax_backward(const GradientBatch<T>&);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
+#undef DYNET_INSTANTIATE
 
 }  // namespace dynet::cpu

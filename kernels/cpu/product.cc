@@ -327,5 +327,6 @@ void turn(std::size_t m, std::size_t k, const T* w, T* to) {
   template void turn(std::size_t, std::size_t, const T*, T*);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
+#undef DYNET_INSTANTIATE
 
 }  // namespace dynet::cpu

@@ -177,5 +177,6 @@ void lstm_output_backward(const GradientBatch<T>& b) {
   template void lstm_output_backward(const GradientBatch<T>&);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
+#undef DYNET_INSTANTIATE
 
 }  // namespace dynet::cpu

@@ -356,5 +356,8 @@ DYNET_BACKWARD_INSTANCES(alias_backward)
 DYNET_INSTANTIATE(transpose)
 DYNET_INSTANTIATE(concatenate)
 DYNET_INSTANTIATE(concatenate_batch)
+#undef DYNET_INSTANTIATE
+#undef DYNET_BACKWARD_INSTANCES
+#undef DYNET_FORWARD_INSTANCES
 
 }  // namespace dynet::cpu

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Every header compiles alone, and twice in one file."""
+"""Every header compiles alone, and twice in one file.
+
+A header that a source includes first compiles alone wherever DYNET_UNITY is off, as in .ci/run's build with Clang."""
 
 import argparse
 import concurrent.futures
 import os
+import re
 import subprocess
 import sys
 
@@ -21,6 +24,16 @@ def compile_header(compiler, root, path, system):
     return None if done.returncode == 0 else f"{path}:1: does not compile alone\n{done.stderr}"
 
 
+def included_first(root):
+    """The headers that sources of the library begin with."""
+    names = set()
+    for path in sources.files(root, ("dynet-like", "kernels/cpu"), (".cc",)):
+        first = re.search(r'^#include "(.*)"', sources.read(root, path), re.MULTILINE)
+        if first:
+            names.add(first.group(1))
+    return names
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", required=True, help="the checkout")
@@ -35,7 +48,9 @@ def main():
             system += arguments.kernel_system
         return compile_header(arguments.compiler, arguments.root, path, system)
 
+    checked = included_first(arguments.root)
     paths = sources.files(arguments.root, ("dynet-like", "kernels/cpu", "tests/support"), (".h",))
+    paths = [path for path in paths if str(path) not in checked]
     with concurrent.futures.ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
         problems = [problem for problem in pool.map(check, paths) if problem]
     return sources.report("headers", problems, len(paths))
