@@ -4,8 +4,8 @@
     cmake --build build/release --target bench-convolution
     python3 benchmarks/convolution.py --build build/release
 
-bench-convolution and PyTorch take turns; the fastest of all rounds counts, in processor time of the thread. A
-ratio above 1 says that ours is faster. PyTorch (any version, the processor suffices) is needed for nothing
+bench-convolution and PyTorch take turns; the fastest of all rounds counts, in CPU time of the thread. A
+ratio above 1 says that ours is faster. PyTorch (any version, the CPU suffices) is needed for nothing
 else.
 """
 

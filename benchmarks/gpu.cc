@@ -1,4 +1,4 @@
-// Three training tasks on the GPUs and on one thread of the processor, by the wall clock. Writes
+// Three training tasks on the GPUs and on one thread of the CPU, by the wall clock. Writes
 // the data too, so that another program can be trained on the same in the same order.
 #include <CLI/CLI.hpp>
 #include <fstream>
@@ -32,7 +32,7 @@ json data() {
           {"text_words", gpu_text().words}};
 }
 
-/// What the processor's part was compiled for; that of a program from elsewhere may be slow.
+/// What the CPU's part was compiled for; that of a program from elsewhere may be slow.
 constexpr const char* kCompiledFor =
 #if defined(__AVX512F__)
     "AVX-512";

@@ -180,7 +180,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=10, help="for each task")
     parser.add_argument("--tf32", action="store_true", help="products of ten bits, as the comparison allows PyTorch")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--threads", type=int, default=1, help="of the processor; ours has one")
+    parser.add_argument("--threads", type=int, default=1, help="of the CPU; ours has one")
     parser.add_argument("--task", choices=["tree", "bilstm", "lm"], help="only this one")
     parser.add_argument("--json", help="write what is known to this file, after each figure")
     arguments = parser.parse_args()

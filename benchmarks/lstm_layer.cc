@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "benchmarks/measure.h"
-#include "benchmarks/others.h"
+#include "benchmarks/reference_libraries.h"
 #include "dynet-like/dynet.h"
 
 namespace {

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// Seconds of processor time of this thread: what other programs use does not count.
+/// Seconds of CPU time of this thread: what other programs use does not count.
 inline double now() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

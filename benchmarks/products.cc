@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "benchmarks/measure.h"
-#include "benchmarks/others.h"
+#include "benchmarks/reference_libraries.h"
 #include "kernels/cpu/product.h"
 
 namespace {

@@ -21,7 +21,7 @@ struct Shard {
   std::unique_ptr<Task> task;
   double (*clock)() = now;
   Workers* workers = nullptr;  // help with this graph
-  int lane = -1;               // of the gradients; -1: the thread's
+  int buffer = -1;             // of the gradients; -1: the thread's
   double build = 0, forward = 0, backward = 0, loss = 0;
   double plan = 0;
   GraphStatistics statistics;
@@ -34,7 +34,7 @@ struct Shard {
       time = t;
     };
     ComputationGraph cg(batching);
-    if (lane >= 0) cg.set_gradient_lane(static_cast<unsigned>(lane));
+    if (buffer >= 0) cg.set_gradient_buffer(static_cast<unsigned>(buffer));
     cg.set_workers(workers);
     const Expression e = task->build(cg, first, count);
     lap(build);
@@ -93,7 +93,7 @@ Result train(Task& task, std::size_t samples, const Options& options) {
   for (std::size_t k = 0; k < shards.size(); ++k) {
     shards[k].task = task.share();
     if (shards.size() > 1) {
-      shards[k].lane = static_cast<int>(k);
+      shards[k].buffer = static_cast<int>(k);
     } else if (options.threads > 1) {
       shards[k].workers = &workers;
       shards[k].clock = clock;

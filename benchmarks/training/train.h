@@ -19,8 +19,8 @@ struct Options {
   }
 };
 
-/// What a round of training took. Seconds are processor time of the thread, or with several threads
-/// of the wall clock; the phases of several shards are processor time of all threads. The second
+/// What a round of training took. Seconds are CPU time of the thread, or with several threads
+/// of the wall clock; the phases of several shards are CPU time of all threads. The second
 /// half was looked at in a few updates that are not timed.
 struct Result {
   double units = 0, updates = 0, loss = 0, seconds = 0;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "dynet-like/base/memory_source.h"
+#include "dynet-like/base/device_allocator.h"
 
 namespace dynet {
 
@@ -24,8 +24,8 @@ class Arena {
   };
 
   Arena() = default;
-  /// Of a device's memory, which only its kernels may read; null: the processor's.
-  explicit Arena(std::shared_ptr<MemorySource> source) : source_(std::move(source)) {}
+  /// Of a device's memory, which only its kernels may read; null: the CPU's.
+  explicit Arena(std::shared_ptr<DeviceAllocator> source) : source_(std::move(source)) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
@@ -58,7 +58,7 @@ class Arena {
   };
   void* allocate_slow(std::size_t bytes);
 
-  std::shared_ptr<MemorySource> source_;
+  std::shared_ptr<DeviceAllocator> source_;
   std::vector<Chunk> chunks_;
   std::size_t chunk_ = 0;  // index of the chunk in use
   std::size_t used_ = 0;   // bytes used in it

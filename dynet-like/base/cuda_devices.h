@@ -12,19 +12,19 @@
 
 namespace dynet {
 
-class Machine;
-class MemorySource;
+class DeviceBackend;
+class DeviceAllocator;
 class Updater;
 
 namespace cuda {
 
 /// CUDA's part of the library, or what stands in for it. Null in a library without.
 struct Devices {
-  int (*count)();                                        ///< of devices that can be used
-  std::unique_ptr<Machine> (*make_machine)(int number);  ///< throws DeviceError
+  int (*count)();                                              ///< of devices that can be used
+  std::unique_ptr<DeviceBackend> (*make_backend)(int number);  ///< throws DeviceError
   /// For the device with this memory. Throws DeviceError.
-  std::unique_ptr<Updater> (*make_updater)(const std::shared_ptr<MemorySource>& memory);
-  /// Gives back memory that nobody uses, of all devices.
+  std::unique_ptr<Updater> (*make_updater)(const std::shared_ptr<DeviceAllocator>& memory);
+  /// Gives back memory that is unused, of all devices.
   void (*trim_memory)();
 };
 DYNET_CUDA_PART const Devices kDevices;

@@ -32,7 +32,7 @@ const Found& found() {
   return devices;
 }
 
-std::string place(SourceLocation at) {
+std::string location(SourceLocation at) {
   return std::string("\n  at ") + at.file + ":" + std::to_string(at.line);
 }
 
@@ -44,7 +44,7 @@ DefaultDevice::operator Device*() const {
 }
 
 void check_device(const char* who, Device* device, SourceLocation at) {
-  if (!device) throw ArgumentError(std::string(who) + ": the device is null" + place(at), at);
+  if (!device) throw ArgumentError(std::string(who) + ": the device is null" + location(at), at);
 }
 
 std::size_t DeviceList::num_devices() const { return found().all.size(); }
@@ -58,7 +58,7 @@ std::vector<Device*> DeviceList::get_devices() const {
 Device* DeviceList::get(std::size_t i, SourceLocation at) const {
   if (i >= num_devices())
     throw IndexError("get: device " + std::to_string(i) + " is outside the " +
-                         std::to_string(num_devices()) + " that there are" + place(at),
+                         std::to_string(num_devices()) + " that there are" + location(at),
                      at);
   return get_devices()[i];
 }
@@ -74,7 +74,7 @@ Device* DeviceList::get_global_device(std::string_view name, SourceLocation at) 
   for (Device* d : get_devices())
     if (name == d->name) return d;
   throw DeviceError("get_global_device: there is no device \"" + std::string(name) +
-                        "\", there is: " + names() + place(at),
+                        "\", there is: " + names() + location(at),
                     at);
 }
 

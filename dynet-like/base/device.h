@@ -17,7 +17,7 @@ struct DeviceName : std::string_view {
   operator std::string() const { return std::string(*this); }  // NOLINT: as in DyNet
 };
 
-/// Where values lie and operations run: the processor, or a GPU that CUDA can use.
+/// Where values lie and operations run: the CPU, or a GPU that CUDA can use.
 struct DeviceDescription {
   int device_id;
   DeviceType type;
@@ -31,7 +31,7 @@ struct DeviceDescription {
 using Device = const DeviceDescription;
 
 inline constexpr DeviceDescription kCpu = {0, DeviceType::CPU, "CPU"};
-/// A pointer to the device of graphs that are told none: the processor, or what a program that
+/// A pointer to the device of graphs that are told none: the CPU, or what a program that
 /// calls DyNet's `initialize` has asked for.
 struct DefaultDevice {
   operator Device*() const;  // NOLINT: implicit
@@ -68,7 +68,7 @@ class DeviceList {
  public:
   std::size_t num_devices() const;
   std::vector<Device*> get_devices() const;
-  /// Device i, the processor first. Throws IndexError.
+  /// Device i, the CPU first. Throws IndexError.
   Device* get(std::size_t i, SourceLocation at = SourceLocation::current()) const;
   /// Their names: "CPU, GPU:0".
   std::string names() const;

@@ -1,6 +1,6 @@
 #pragma once
 
-// For functions that run on the processor and on a device.
+// For functions that run on the CPU and on a device.
 #ifdef __CUDACC__
 #define DYNET_DEVICE __host__ __device__
 #else

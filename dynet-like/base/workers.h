@@ -18,7 +18,7 @@ namespace dynet {
 ///     Workers workers(threads);
 ///     workers.run(4, [&](unsigned shard) {
 ///       ComputationGraph cg;
-///       cg.set_gradient_lane(shard);   // gradients are added up shard by shard
+///       cg.set_gradient_buffer(shard);   // gradients are added up shard by shard
 ///       cg.set_seed(...);              // if the graph draws at random
 ///       cg.backward(loss of the samples of this shard);
 ///     });

@@ -21,7 +21,7 @@ namespace dynet {
 ///   --dynet-gpus n          so many GPUs; if there is one, graphs are made on GPU:0
 ///   --dynet-devices list    such as `GPU:0` or `CPU,GPU:0`: graphs are made on the first one
 ///
-/// Without the last two, and with `--dynet-gpus 0`, graphs are made on the processor.
+/// Without the last two, and with `--dynet-gpus 0`, graphs are made on the CPU.
 struct DynetParams {
   unsigned random_seed = 0;
   std::string mem_descriptor = "512";
@@ -50,7 +50,7 @@ void initialize(int& argc, char**& argv, bool shared_parameters = false);
 /// As before `initialize`.
 void cleanup();
 
-/// Starts all random sequences anew: of `rndeng`, of collections and graphs made from now on.
+/// Restarts all random sequences: of `rndeng`, of collections and graphs made from now on.
 void reset_rng(unsigned seed);
 /// DyNet's generator, for the program's own draws; never null.
 extern std::mt19937* rndeng;

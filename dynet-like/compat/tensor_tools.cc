@@ -48,7 +48,7 @@ struct Lines {
   }
 };
 
-// For each line along `dim` calls f(value of element k, place of number i), which fills the
+// For each line along `dim` calls f(value of element k, offset of number i), which fills the
 // `num` results.
 template <class Choose>
 IndexTensor choose(const char* who, const Tensor& t, unsigned dim, unsigned num, Choose f) {
@@ -57,12 +57,12 @@ IndexTensor choose(const char* who, const Tensor& t, unsigned dim, unsigned num,
   chosen.d = t.d;
   chosen.d.set(dim, num);
   chosen.v.resize(chosen.d.size());
-  std::vector<std::ptrdiff_t> places(num);
+  std::vector<std::ptrdiff_t> indices(num);
   std::vector<float> values(lines.length);
   for (std::size_t l = 0; l < lines.count; ++l) {
     for (std::size_t k = 0; k < lines.length; ++k) values[k] = t.v[lines.first(l) + k * lines.step];
-    f(values, places);
-    for (unsigned i = 0; i < num; ++i) chosen.v[lines.first(l, num) + i * lines.step] = places[i];
+    f(values, indices);
+    for (unsigned i = 0; i < num; ++i) chosen.v[lines.first(l, num) + i * lines.step] = indices[i];
   }
   return chosen;
 }
@@ -136,15 +136,15 @@ float TensorTools::access_element(const Tensor& t, int index) {
 }
 
 float TensorTools::access_element(const Tensor& t, const Dim& index) {
-  std::size_t place = 0, step = 1;
+  std::size_t offset = 0, step = 1;
   for (unsigned k = 0; k < index.nd; ++k) {
     if (index.d[k] >= t.d[k])
       throw IndexError("TensorTools::access_element: " + to_string(index) +
                        " is outside a tensor " + to_string(t.d));
-    place += step * index.d[k];
+    offset += step * index.d[k];
     step *= t.d[k];
   }
-  return t.v[place];
+  return t.v[offset];
 }
 
 void TensorTools::set_element(const Tensor& t, int index, float value) {
@@ -193,44 +193,45 @@ IndexTensor TensorTools::argmax(const Tensor& t, unsigned dim, unsigned num) {
                         to_string(t.d));
   std::vector<std::ptrdiff_t> order(t.d[dim]);
   return choose("argmax", t, dim, num,
-                [&](const std::vector<float>& values, std::vector<std::ptrdiff_t>& places) {
+                [&](const std::vector<float>& values, std::vector<std::ptrdiff_t>& indices) {
                   std::iota(order.begin(), order.end(), 0);
                   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
                     return values[static_cast<std::size_t>(a)] >
                            values[static_cast<std::size_t>(b)];
                   });
-                  std::copy_n(order.begin(), places.size(), places.begin());
+                  std::copy_n(order.begin(), indices.size(), indices.begin());
                 });
 }
 
 std::pair<Tensor, IndexTensor> TensorTools::topk(const Tensor& t, unsigned dim, unsigned num) {
-  IndexTensor places = argmax(t, dim, num);
-  Tensor values = make_tensor(places.d);
+  IndexTensor indices = argmax(t, dim, num);
+  Tensor values = make_tensor(indices.d);
   const Lines lines("topk", t.d, dim);
   for (std::size_t l = 0; l < lines.count; ++l)
     for (unsigned i = 0; i < num; ++i) {
       const std::size_t to = lines.first(l, num) + i * lines.step;
-      values.v[to] = t.v[lines.first(l) + static_cast<std::size_t>(places.v[to]) * lines.step];
+      values.v[to] = t.v[lines.first(l) + static_cast<std::size_t>(indices.v[to]) * lines.step];
     }
-  return {std::move(values), std::move(places)};
+  return {std::move(values), std::move(indices)};
 }
 
 IndexTensor TensorTools::categorical_sample_log_prob(const Tensor& t, unsigned dim, unsigned num) {
   if (t.d[dim] == 0)
     throw ArgumentError("TensorTools::categorical_sample_log_prob: nothing to draw from in " +
                         to_string(t.d));
-  return choose("categorical_sample_log_prob", t, dim, num,
-                [&](const std::vector<float>& values, std::vector<std::ptrdiff_t>& places) {
-                  for (std::ptrdiff_t& place : places) {  // the largest of scores with Gumbel noise
-                    float best = -std::numeric_limits<float>::infinity();
-                    place = 0;
-                    for (std::size_t k = 0; k < values.size(); ++k) {
-                      const float u = std::max(rand01(), 1e-20f);
-                      const float score = values[k] - std::log(-std::log(u));
-                      if (score > best) best = score, place = static_cast<std::ptrdiff_t>(k);
-                    }
-                  }
-                });
+  return choose(
+      "categorical_sample_log_prob", t, dim, num,
+      [&](const std::vector<float>& values, std::vector<std::ptrdiff_t>& indices) {
+        for (std::ptrdiff_t& offset : indices) {  // the largest of scores with Gumbel noise
+          float best = -std::numeric_limits<float>::infinity();
+          offset = 0;
+          for (std::size_t k = 0; k < values.size(); ++k) {
+            const float u = std::max(rand01(), 1e-20f);
+            const float score = values[k] - std::log(-std::log(u));
+            if (score > best) best = score, offset = static_cast<std::ptrdiff_t>(k);
+          }
+        }
+      });
 }
 
 }  // namespace dynet

@@ -42,7 +42,7 @@ struct TensorTools {
   /// See ParameterInitSaxe.
   static void randomize_orthonormal(Tensor& t, real scale = 1.0f);
 
-  /// By place in memory, or by one index for each size.
+  /// By offset in memory, or by one index for each size.
   static float access_element(const Tensor& t, int index);
   static float access_element(const Tensor& t, const Dim& index);
   static void set_element(const Tensor& t, int index, float value);
@@ -56,12 +56,12 @@ struct TensorTools {
   /// without dimension d, or with size one there.
   static void logsumexp(const Tensor& x, Tensor& m, Tensor& z, unsigned d = 0);
 
-  /// The places along `dim` of the `num` largest elements, largest first, of equal ones the first:
+  /// The indices along `dim` of the `num` largest elements, largest first, of equal ones the first:
   /// the shape of t with `num` along `dim`.
   static IndexTensor argmax(const Tensor& t, unsigned dim = 0, unsigned num = 1);
   /// The same with the elements.
   static std::pair<Tensor, IndexTensor> topk(const Tensor& t, unsigned dim = 0, unsigned num = 1);
-  /// `num` places along `dim`, each drawn with the probability of which t holds the logarithm.
+  /// `num` indices along `dim`, each drawn with the probability of which t holds the logarithm.
   static IndexTensor categorical_sample_log_prob(const Tensor& t, unsigned dim = 0,
                                                  unsigned num = 1);
 };

@@ -78,17 +78,17 @@ std::vector<float> gradient_of(const ParameterStorageBase& p, GradientReader& re
 }
 
 void set_gradient(ParameterStorageBase& p, const std::vector<float>& g) {
-  p.bank->gradients.for_each([&](GradientLane& lane) {
+  p.bank->gradients.for_each([&](GradientBuffer& buffer) {
     if (p.is_lookup) {
-      if (RowGradients* rows = lane.find_rows(p.index)) rows->clear();
-    } else if (lane.find(p.index)) {
-      lane.forget(p.index);
+      if (RowGradients* rows = buffer.find_rows(p.index)) rows->clear();
+    } else if (buffer.find(p.index)) {
+      buffer.forget(p.index);
     }
   });
   if (g.empty()) return;
-  GradientLane& lane = p.bank->gradients.mine();
-  float* to = p.is_lookup ? lane.rows(p.index, p.rows, p.row_size()).use_whole().g
-                          : lane.use(p.index, p.size()).g;
+  GradientBuffer& buffer = p.bank->gradients.mine();
+  float* to = p.is_lookup ? buffer.rows(p.index, p.rows, p.row_size()).use_whole().g
+                          : buffer.use(p.index, p.size()).g;
   std::copy(g.begin(), g.end(), to);
 }
 
@@ -212,7 +212,7 @@ void check_fits(const Reader& in, const SavedText& t, ParameterStorageBase& p) {
 }
 
 void store(SavedText& t, ParameterStorageBase& p) {
-  p.settle_all();
+  p.catch_up_all();
   std::copy(t.values.begin(), t.values.end(), p.data);
   p.changed();
   set_gradient(p, t.gradient);
@@ -306,8 +306,8 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
   const std::size_t strip = key.empty() ? 0 : model.get_fullname().size();
   const std::string prefix = key.empty() ? "" : with_slash(key);
   save_all([&](Output& out) {
-    for (const LookupParameter& p : model.lookup_parameters_list()) p.stored().settle_all();
-    for (const Parameter& p : model.parameters_list()) p.stored().settle_all();
+    for (const LookupParameter& p : model.lookup_parameters_list()) p.stored().catch_up_all();
+    for (const Parameter& p : model.parameters_list()) p.stored().catch_up_all();
     GradientReader gradients(model.bank().gradients);
     const auto write = [&](const ParameterHandle& p) {
       out.write(p.stored(), prefix + p.get_fullname().substr(strip), gradients);
@@ -320,7 +320,7 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
 void TextFileSaver::save_one(const ParameterHandle& p, const std::string& key) {
   ParameterStorageBase& s = p.stored();
   save_all([&](Output& out) {
-    s.settle_all();
+    s.catch_up_all();
     GradientReader gradients(s.bank->gradients);
     out.write(s, key.empty() ? s.name : key, gradients);
   });

@@ -14,7 +14,7 @@ namespace {
 // A sum of so many products is worth sharing out to several threads.
 constexpr std::size_t kWorthSharing = 200'000;
 
-// Columns that a product over all uses of a matrix does not wait beyond on the processor: it would
+// Columns that a product over all uses of a matrix does not wait beyond on the CPU: it would
 // be no faster, and what it reads leaves the caches.
 constexpr std::size_t kEnoughColumns = 256;
 
@@ -22,10 +22,10 @@ constexpr std::size_t kEnoughColumns = 256;
 
 // The first time in a pass.
 template <class T>
-Slot<T> Executor<T>::lane_slot(NodeId id) {
+Slot<T> Executor<T>::buffer_slot(NodeId id) {
   Gradient& g = gradient_[id];
   const Slot<T> slot =
-      site(id).parameters.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
+      context(id).parameters.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
   g.memory = slot.g;
   return slot;
 }
@@ -34,22 +34,22 @@ template <class T>
 void Executor<T>::backward(NodeId loss, bool full) {
   forward(loss);
   full_ = full;
-  keeps_ = full || again_ || helpers() || any_on_device();
+  retains_gradients_ = full || again_ || helpers() || any_on_device();
   differentiated_ = 0;
   lost_ = false;
-  for (const auto& s : sites_)
-    if (!again_) s->parameters.begin_backward(lane_);
+  for (const auto& s : contexts_)
+    if (!again_) s->parameters.begin_backward(buffer_);
   try {
     prepare_gradients(loss + 1);
     if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
       const Slot<T> seed = gradient_slot(loss, pieces_for(loss));
-      runner(loss).fill(seed.g, 1, T(1), seed.adds);
+      backend(loss).fill(seed.g, 1, T(1), seed.adds);
       for (std::size_t r = regions_.size(); r-- > 0;) backward_region(regions_[r]);
     }
     start_all();
   } catch (...) {
     forget_all();
-    for (const auto& s : sites_)
+    for (const auto& s : contexts_)
       if (!again_) s->parameters.undo_backward();
     throw;
   }
@@ -59,7 +59,7 @@ void Executor<T>::backward(NodeId loss, bool full) {
 
 template <class T>
 void Executor<T>::prepare_gradients(NodeId size) {
-  for (const auto& s : sites_) {
+  for (const auto& s : contexts_) {
     s->gradients.reset();
     s->pool.reset();
   }
@@ -72,40 +72,40 @@ void Executor<T>::prepare_gradients(NodeId size) {
     const bool needs = n.needs_gradient();
     gradient_[id] = {.memory = nullptr,
                      .state = full_ || needs ? Gradient::unwritten : Gradient::none,
-                     .in_lane = needs && !again_ && n.form->kind == Kind::parameter,
+                     .in_buffer = needs && !again_ && n.form->kind == Kind::parameter,
                      .last_use = kNoUse,
                      .batch = 0,
-                     .turned = 0,
+                     .transposed = 0,
                      .readers = 1,
                      .columns = 0};
   }
-  if (keeps_) try {
-      place_gradients(size);
+  if (retains_gradients_) try {
+      lay_out_gradients(size);
     } catch (const OutOfMemoryError&) {
       if (full_ || again_ || helpers()) throw;
-      keeps_ = false;  // on a device they were to lie side by side only
+      retains_gradients_ = false;  // on a device they were to lie side by side only
       for (NodeId id = 0; id < size; ++id) gradient_[id].memory = nullptr;
-      for (const auto& s : sites_) s->gradients.release();
+      for (const auto& s : contexts_) s->gradients.release();
     }
   count_columns();
 }
 
 // For gradients that are kept, memory in the order of the steps, so that those of a batch lie side
-// by side too; others get it when they are first written. Parameters have theirs in a lane.
+// by side too; others get it when they are first written. Parameters have theirs in a buffer.
 template <class T>
-void Executor<T>::place_gradients(NodeId size) {
-  constexpr std::size_t kBorder = 16;
-  const auto place_all = [&](std::uint32_t place, T* base) {
+void Executor<T>::lay_out_gradients(NodeId size) {
+  constexpr std::size_t kAlignment = 16;
+  const auto lay_out_device = [&](std::uint32_t device, T* base) {
     std::size_t extent = 0;
     for (const Ran& ran : steps_) {
       const NodeId* ids = order_.data() + ran.step.first;
       const Node& node = graph_.nodes[ids[0]];
-      if (ran.step.goes_on || node.place() != place) continue;
-      const std::size_t stride = node.dim.size(), border = stride >= kBorder ? kBorder : 4;
-      extent = (extent + border - 1) / border * border;
+      if (ran.step.accumulates || node.device_index() != device) continue;
+      const std::size_t stride = node.dim.size(), alignment = stride >= kAlignment ? kAlignment : 4;
+      extent = (extent + alignment - 1) / alignment * alignment;
       for (std::uint32_t i = 0; i < ran.step.count; ++i) {
         if (ids[i] >= size || gradient_[ids[i]].state == Gradient::none ||
-            gradient_[ids[i]].in_lane)
+            gradient_[ids[i]].in_buffer)
           continue;
         if (base) gradient_[ids[i]].memory = base + extent;
         extent += stride;
@@ -113,13 +113,14 @@ void Executor<T>::place_gradients(NodeId size) {
     }
     return extent;
   };
-  for (std::uint32_t p = 0; p < places_.size(); ++p)
-    place_all(p, places_[p]->gradients.template allocate_array<T>(place_all(p, nullptr)));
+  for (std::uint32_t p = 0; p < by_device_.size(); ++p)
+    lay_out_device(p,
+                   by_device_[p]->gradients.template allocate_array<T>(lay_out_device(p, nullptr)));
 }
 
 template <class T>
 void Executor<T>::count_columns() {
-  turned_.clear();
+  transposed_.clear();
   for (Scratch& s : scratch_) s.batch = 0;
   for (const Ran& ran : steps_) {
     const NodeId id = order_[ran.step.first];
@@ -130,31 +131,32 @@ void Executor<T>::count_columns() {
       const NodeId matrix = ran.args[k * ran.step.count];
       const Dim& w = graph_.nodes[matrix].dim;
       if (w.bd != 1 || w.rows() < 2 || w.cols() < 2 ||
-          (!ran.step.parts.all() && !ran.step.parts.has(rule.part_of(k))))
+          (!ran.step.terms.all() && !ran.step.terms.has(rule.term_of(k))))
         continue;
       Gradient& g = gradient_[matrix];
-      if (g.turned == 0) {
-        turned_.push_back({matrix, 0, nullptr});
-        g.turned = static_cast<std::uint32_t>(turned_.size());
+      if (g.transposed == 0) {
+        transposed_.push_back({matrix, 0, nullptr});
+        g.transposed = static_cast<std::uint32_t>(transposed_.size());
       }
-      turned_[g.turned - 1].columns += std::size_t{ran.step.count} * node.dim.cols() * node.dim.bd;
+      transposed_[g.transposed - 1].columns +=
+          std::size_t{ran.step.count} * node.dim.cols() * node.dim.bd;
     }
   }
   if (helpers())  // threads find them ready
-    for (const Turned& t : turned_) turned(t.matrix);
+    for (const TransposedMatrix& t : transposed_) transposed(t.matrix);
 }
 
 // The transpose of a matrix, if it is multiplied with enough columns to be worth it.
 template <class T>
-const T* Executor<T>::turned(NodeId matrix) {
+const T* Executor<T>::transposed(NodeId matrix) {
   constexpr std::size_t kEnough = 32;
-  if (gradient_[matrix].turned == 0 || runner(matrix).on_device()) return nullptr;
-  Turned& t = turned_[gradient_[matrix].turned - 1];
+  if (gradient_[matrix].transposed == 0 || backend(matrix).on_device()) return nullptr;
+  TransposedMatrix& t = transposed_[gradient_[matrix].transposed - 1];
   if (t.columns < kEnough) return nullptr;
   if (!t.memory) {
     const Dim& dim = graph_.nodes[matrix].dim;
-    t.memory = site(matrix).gradients.template allocate_array<T>(dim.size());
-    cpu::turn(dim.rows(), dim.cols(), value_[matrix], t.memory);
+    t.memory = context(matrix).gradients.template allocate_array<T>(dim.size());
+    cpu::transpose(dim.rows(), dim.cols(), value_[matrix], t.memory);
   }
   return t.memory;
 }
@@ -163,7 +165,7 @@ const T* Executor<T>::turned(NodeId matrix) {
 template <class T>
 void Executor<T>::done_with(NodeId id, typename Pool<T>::Pieces pieces) {
   Gradient& g = gradient_[id];
-  if (--g.readers > 0 || g.in_lane) return;
+  if (--g.readers > 0 || g.in_buffer) return;
   pieces.give_back(g.memory);
   g.memory = nullptr;
 }
@@ -172,7 +174,7 @@ void Executor<T>::done_with(NodeId id, typename Pool<T>::Pieces pieces) {
 // in any order, of one that lies so far back.
 template <class T>
 void Executor<T>::done_with(std::uint32_t at) {
-  if (runner(order_[steps_[at].step.first]).on_device()) {
+  if (backend(order_[steps_[at].step.first]).on_device()) {
     std::uint32_t& slot = late_[late_steps_++ % kLate];
     std::swap(at, slot);
     if (late_steps_ <= kLate) return;
@@ -209,7 +211,7 @@ void Executor<T>::backward_region(const Region& region) {
     if (!shared_out) backward_step(s, kEverybody);
     if (kind == Kind::lookup) scatter_rows(step);
     note_uses(s);
-    if (!keeps_ && !step.goes_on) done_with(s);
+    if (!retains_gradients_ && !step.accumulates) done_with(s);
   }
 }
 
@@ -228,7 +230,7 @@ GradientBatch<T> Executor<T>::live_batch(const Ran& ran, unsigned owner, Scratch
   std::size_t count = 0;
   for (std::size_t i = 0; i < all; ++i)
     if (live(i)) d_outs[count++] = gradient_[ids[i]].memory;
-  GradientBatch<T> b{{graph_, ids, count, arity, ran.outs, ran.ins, ran.auxs, epoch_},
+  GradientBatch<T> b{{graph_, ids, count, arity, ran.outs, ran.ins, ran.auxs, run_number_},
                      d_outs,
                      d_outs + count,
                      nullptr,
@@ -268,7 +270,7 @@ void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
   const OpForm& form = *graph_.nodes[order_[ran.step.first]].form;
   const bool transfer = form.kind == Kind::transfer;
   if (form.kind == Kind::parameter || form.kind == Kind::lookup || ran.arity == 0 ||
-      (!transfer && !Runner<T>::has_backward(form)))
+      (!transfer && !Backend<T>::has_backward(form)))
     return;
   Scratch& scratch = scratch_[owner == kEverybody ? 0 : owner];
   GradientBatch<T> b = live_batch(ran, owner, scratch);
@@ -280,7 +282,7 @@ void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
   const BatchRule& rule = form.batch.value;
   bool any = false;
   for (std::size_t k = 0; k < b.arity; ++k) {
-    if (rule.shares(k) || !(ran.step.parts.all() || ran.step.parts.has(rule.part_of(k)))) {
+    if (rule.shares(k) || !(ran.step.terms.all() || ran.step.terms.has(rule.term_of(k)))) {
       std::fill_n(d_ins + k * b.count, b.count, nullptr);
       continue;
     }
@@ -312,10 +314,10 @@ void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
     scratch.transposed.clear();
     scratch.transposed.resize(b.arity, nullptr);
     for (std::size_t k = rule.first_pair; k + 1 < b.arity; k += 2)
-      scratch.transposed[k] = d_ins[(k + 1) * b.count] ? turned(args[k * b.count]) : nullptr;
+      scratch.transposed[k] = d_ins[(k + 1) * b.count] ? transposed(args[k * b.count]) : nullptr;
     b.transposed = scratch.transposed.data();
   }
-  Runner<T>& here = runner(b.ids[0]);
+  Backend<T>& here = backend(b.ids[0]);
   if (transfer)
     receive_gradients(here, b, args[0], d_ins);
   else
@@ -327,13 +329,13 @@ void Executor<T>::backward_step(std::uint32_t at, unsigned owner) {
 
 // The gradients of what was transferred go back.
 template <class T>
-void Executor<T>::receive_gradients(Runner<T>& from, const GradientBatch<T>& b, NodeId operand,
+void Executor<T>::receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
                                     T* const* d_ins) {
   forget_noted();
   for (std::size_t i = 0; i < b.count; ++i)
     if (d_ins[i]) note_copy(b.d_out(i), d_ins[i], b.write(0, i));
-  runner(operand).receive(from, from_.size(), b.dim().size(), from_.data(), to_.data(),
-                          how_.data());
+  backend(operand).receive(from, from_.size(), b.dim().size(), from_.data(), to_.data(),
+                           how_.data());
 }
 
 template <class T>
@@ -354,10 +356,10 @@ void Executor<T>::note_uses(std::uint32_t at) {
   if (live == 0) return;
   const std::size_t columns = std::min(std::size_t{live} * dim.cols() * dim.bd, kEnoughColumns);
   for (std::uint32_t k = 0; k < ran.arity; ++k) {
-    if (!rule.shares(k) || !(ran.step.parts.all() || ran.step.parts.has(rule.part_of(k)))) continue;
+    if (!rule.shares(k) || !(ran.step.terms.all() || ran.step.terms.has(rule.term_of(k)))) continue;
     Gradient& shared = gradient_[ran.args[k * ran.step.count]];
     if (shared.state == Gradient::none) continue;
-    computed_wait_ += shared.last_use == kNoUse && !shared.in_lane;
+    computed_wait_ += shared.last_use == kNoUse && !shared.in_buffer;
     uses_.push_back({at, k, shared.last_use});
     shared.last_use = static_cast<std::uint32_t>(uses_.size() - 1);
     shared.columns += static_cast<std::uint32_t>(columns);
@@ -366,7 +368,8 @@ void Executor<T>::note_uses(std::uint32_t at) {
   each_live([&](Gradient& g) { g.readers += uses; });
   for (std::uint32_t k = 0; uses > 0 && k < ran.arity; ++k)
     if (const NodeId shared = ran.args[k * ran.step.count];
-        rule.shares(k) && gradient_[shared].columns >= kEnoughColumns && !runner(first).on_device())
+        rule.shares(k) && gradient_[shared].columns >= kEnoughColumns &&
+        !backend(first).on_device())
       backward_shared(shared);
 }
 
@@ -394,7 +397,7 @@ void Executor<T>::backward_shared(NodeId shared) {
     backward_shared(shared, uses_[first].operand, first, use, count);
   }
   Gradient& g = gradient_[shared];
-  computed_wait_ -= g.last_use != kNoUse && !g.in_lane;
+  computed_wait_ -= g.last_use != kNoUse && !g.in_buffer;
   g.last_use = kNoUse;
   g.columns = 0;
 }
@@ -451,7 +454,7 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
   std::fill_n(handed.d_ins, count, slot.g);
   std::fill_n(scratch.writes.data() + operand * count, count, Write::again);
   scratch.writes[operand * count] = slot.adds ? Write::add : Write::store;
-  GradientBatch<T> b{{graph_, live.data(), count, arity, outs, ins, auxs, epoch_},
+  GradientBatch<T> b{{graph_, live.data(), count, arity, outs, ins, auxs, run_number_},
                      d_outs,
                      d_ins,
                      scratch.writes.data(),
@@ -459,7 +462,7 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
   b.first = operand;
   b.end = operand + 1;
   const OpForm& form = *graph_.nodes[live[0]].form;
-  Runner<T>& here = runner(shared);
+  Backend<T>& here = backend(shared);
   if (Workers* const workers = elements * count > kWorthSharing ? helpers() : nullptr) {
     b.shares = workers->threads() * 2;
     workers->run(b.shares, [&](unsigned share) {
@@ -472,7 +475,7 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
   }
   if (check_) [[unlikely]]
     check_backward(live[0], slot.g, shared);
-  if (keeps_) return;
+  if (retains_gradients_) return;
   const auto pieces = pieces_for(live[0]);
   for (const NodeId id : live) done_with(id, pieces);
 }
@@ -480,7 +483,7 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
 template <class T>
 void Executor<T>::scatter_rows(const Step& step) {
   if (again_) return;
-  Site<T>& here = site(order_[step.first]);
+  DeviceContext<T>& here = context(order_[step.first]);
   ParameterStorageBase& table = *graph_.attr<LookupAttr>(graph_.nodes[order_[step.first]]).table;
   const std::size_t size = table.row_size();
   forget_noted();
@@ -508,10 +511,10 @@ T* Executor<T>::gradient(NodeId id) {
   Gradient& g = gradient_[id];
   if (g.state != Gradient::written) {
     const std::size_t n = graph_.nodes[id].dim.size();
-    g.memory = site(id).gradients.template allocate_array<T>(n);
+    g.memory = context(id).gradients.template allocate_array<T>(n);
     const bool constant_loss = id + 1 == differentiated_ && !lost_;  // any other was written
-    runner(id).fill(g.memory, n, T(constant_loss ? 1 : 0), false);
-    runner(id).start();
+    backend(id).fill(g.memory, n, T(constant_loss ? 1 : 0), false);
+    backend(id).start();
     g.state = Gradient::written;
   }
   return g.memory;
@@ -524,10 +527,10 @@ void Executor<T>::backward_again() {
     throw ArgumentError(
         "gradient: the parameters have changed since the backward pass, which kept only their own "
         "gradients; ask before the update, or call backward(loss, true), which keeps all");
-  in_lanes_.clear();
+  in_buffers_.clear();
   for (NodeId id = 0; id < gradient_.size(); ++id)
     if (gradient_[id].memory && graph_.nodes[id].form->kind == Kind::parameter)
-      in_lanes_.push_back({id, gradient_[id].memory});
+      in_buffers_.push_back({id, gradient_[id].memory});
   again_ = true;
   try {
     backward(differentiated_ - 1);
@@ -536,20 +539,20 @@ void Executor<T>::backward_again() {
     throw;
   }
   again_ = false;
-  for (const InLane& p : in_lanes_) gradient_[p.id].memory = p.memory;
+  for (const InBuffer& p : in_buffers_) gradient_[p.id].memory = p.memory;
 }
 
 #define DYNET_INSTANTIATE(T)                                                                    \
   template void Executor<T>::backward(NodeId, bool);                                            \
   template void Executor<T>::prepare_gradients(NodeId);                                         \
-  template void Executor<T>::place_gradients(NodeId);                                           \
+  template void Executor<T>::lay_out_gradients(NodeId);                                         \
   template void Executor<T>::count_columns();                                                   \
-  template const T* Executor<T>::turned(NodeId);                                                \
-  template Slot<T> Executor<T>::lane_slot(NodeId);                                              \
+  template const T* Executor<T>::transposed(NodeId);                                            \
+  template Slot<T> Executor<T>::buffer_slot(NodeId);                                            \
   template void Executor<T>::backward_region(const Region&);                                    \
   template GradientBatch<T> Executor<T>::live_batch(const Ran&, unsigned, Scratch&);            \
   template void Executor<T>::backward_step(std::uint32_t, unsigned);                            \
-  template void Executor<T>::receive_gradients(Runner<T>&, const GradientBatch<T>&, NodeId,     \
+  template void Executor<T>::receive_gradients(Backend<T>&, const GradientBatch<T>&, NodeId,    \
                                                T* const*);                                      \
   template void Executor<T>::note_uses(std::uint32_t);                                          \
   template void Executor<T>::done_with(NodeId, Pool<T>::Pieces);                                \

@@ -5,7 +5,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/exec/executor.h"
-#include "dynet-like/plan/bound.h"
+#include "dynet-like/plan/least_batches.h"
 
 namespace dynet {
 namespace {
@@ -20,10 +20,10 @@ class FloatEvaluator final : public Evaluator {
     copies_.reset();
   }
   void backward(NodeId loss, bool full) override { executor_.backward(loss, full); }
-  Tensor value(NodeId id) override { return at_home(id, executor_.value(id)); }
+  Tensor value(NodeId id) override { return on_host(id, executor_.value(id)); }
   Tensor gradient(NodeId id) override {
     const bool shared = graph_.nodes[id].form->kind == Kind::parameter;
-    return at_home(id, executor_.gradient(id), shared);
+    return on_host(id, executor_.gradient(id), shared);
   }
   void truncate(NodeId size) override { executor_.truncate(size); }
   void clear() override {
@@ -36,8 +36,8 @@ class FloatEvaluator final : public Evaluator {
     copies_.release();
   }
   void set_check_validity(bool check) override { executor_.set_check_validity(check); }
-  void set_gradient_lane(std::optional<unsigned> number) override {
-    executor_.set_gradient_lane(number);
+  void set_gradient_buffer(std::optional<unsigned> number) override {
+    executor_.set_gradient_buffer(number);
   }
   void set_inference(bool inference) override {
     inference_ = inference;
@@ -49,16 +49,16 @@ class FloatEvaluator final : public Evaluator {
     precision_ = precision;
     executor_.set_precision(precision);
   }
-  void use(std::size_t place, Device* device) override {
-    std::size_t site = 0;
-    while (site < devices_.size() && !devices_[site].is(*device)) ++site;
-    if (site == devices_.size()) {
-      devices_.reserve(site + 1);
-      executor_.add_site(runner_of(*device));
+  void use(std::size_t index, Device* device) override {
+    std::size_t context = 0;
+    while (context < devices_.size() && !devices_[context].is(*device)) ++context;
+    if (context == devices_.size()) {
+      devices_.reserve(context + 1);
+      executor_.add_context(backend_of(*device));
       devices_.push_back(*device);
       executor_.set_precision(precision_);
     }
-    executor_.use(place, site);
+    executor_.use(index, context);
   }
   GraphStatistics statistics() const override {
     return {graph_.nodes.size(), executor_.batches(),
@@ -77,31 +77,31 @@ class FloatEvaluator final : public Evaluator {
                                       : plan_in_order);
   }
   // The numbers of a node where the host can read them.
-  Tensor at_home(NodeId id, float* numbers, bool shared = false) {
+  Tensor on_host(NodeId id, float* numbers, bool shared = false) {
     const Dim& dim = graph_.nodes[id].dim;
-    Runner<float>& runner = executor_.runner(id);
-    if (runner.on_device()) {
+    Backend<float>& backend = executor_.backend(id);
+    if (backend.on_device()) {
       const float* const read =
-          shared ? runner.read_shared(numbers, dim.size()) : runner.read(numbers, dim.size());
+          shared ? backend.read_shared(numbers, dim.size()) : backend.read(numbers, dim.size());
       numbers = copies_.allocate_array<float>(dim.size());
       std::copy_n(read, dim.size(), numbers);
     }
     return {dim, numbers};
   }
 
-  static Runner<float> runner_of(const DeviceDescription& device) {
+  static Backend<float> backend_of(const DeviceDescription& device) {
     if (device.type == DeviceType::CPU) return {};
     const auto there = get_device_manager()->get_devices();
     if (std::none_of(there.begin(), there.end(), [&](Device* d) { return d->is(device); }))
       throw DeviceError("there is no such device");
-    return Runner<float>(cuda::kDevices.make_machine(device.device_id));
+    return Backend<float>(cuda::kDevices.make_backend(device.device_id));
   }
 
   bool batching_ = true, inference_ = false;
   Precision precision_ = Precision::float32;
   const GraphStore& graph_;
   Executor<float> executor_;
-  std::vector<DeviceDescription> devices_{kCpu};  // by number of the executor's site
+  std::vector<DeviceDescription> devices_{kCpu};  // by number of the executor's context
   Arena copies_;                                  // of numbers on a device
 };
 

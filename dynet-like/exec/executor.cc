@@ -42,7 +42,7 @@ template <class T>
 void Executor<T>::forward(NodeId last) {
   if (last < evaluated_) return;
   // A device has no cache that holds a window, and every batch costs it a launch.
-  if (planner_ != plan_in_batches || !all_at_processor())
+  if (planner_ != plan_in_batches || !all_on_cpu())
     return run(plans_.plan(graph_, evaluated_, last + 1, planner_));
   for (Windows windows(graph_, evaluated_, last + 1); evaluated_ <= last;)
     if (const Plan& plan = plans_.plan(graph_, evaluated_, windows.end_of(evaluated_), planner_);
@@ -50,23 +50,24 @@ void Executor<T>::forward(NodeId last) {
       run(plan);
 }
 
-// Where the values of a plan lie: for each place a block of its own.
+// Allocates the values of a plan: a block for each device.
 template <class T>
-void Executor<T>::place(const Plan& plan) {
+void Executor<T>::lay_out(const Plan& plan) {
   const NodeId n = plan.end;
   value_.resize_uninitialized(n);
   aux_.resize_uninitialized(n);
   first_arg_.resize_uninitialized(n);
-  if (places_.size() < graph_.places.size()) places_.resize(graph_.places.size(), sites_[0].get());
-  const bool several = !plan.borders.empty();
-  const std::size_t places = several ? std::min(plan.borders.size(), places_.size()) : 1;
-  for (std::uint32_t p = 0; p < places; ++p) {
-    T* const base = places_[p]->values.template allocate_array<T>(plan.extent_of(p));
-    const auto at = [base, border = plan.border(p)](std::uint64_t where) {
-      return where == Plan::kNoMemory ? nullptr : base + (where - border);
+  if (by_device_.size() < graph_.devices.size())
+    by_device_.resize(graph_.devices.size(), contexts_[0].get());
+  const bool several = !plan.block_offsets.empty();
+  const std::size_t devices = several ? std::min(plan.block_offsets.size(), by_device_.size()) : 1;
+  for (std::uint32_t p = 0; p < devices; ++p) {
+    T* const base = by_device_[p]->values.template allocate_array<T>(plan.extent_of(p));
+    const auto at = [base, alignment = plan.block_offset(p)](std::uint64_t where) {
+      return where == Plan::kNoMemory ? nullptr : base + (where - alignment);
     };
     for (NodeId id = plan.begin; id < n; ++id) {
-      if (several && graph_.nodes[id].place() != p) continue;
+      if (several && graph_.nodes[id].device_index() != p) continue;
       const std::size_t i = id - plan.begin;
       value_[id] = at(plan.value[i]);
       aux_[id] = at(plan.aux[i]);
@@ -77,8 +78,9 @@ void Executor<T>::place(const Plan& plan) {
 
 template <class T>
 void Executor<T>::rewind(const Run& run) {
-  for (std::size_t s = 0; s < sites_.size(); ++s)
-    sites_[s]->values.rewind(run.marks + s < marks_.size() ? marks_[run.marks + s] : Arena::Mark{});
+  for (std::size_t s = 0; s < contexts_.size(); ++s)
+    contexts_[s]->values.rewind(run.marks + s < marks_.size() ? marks_[run.marks + s]
+                                                              : Arena::Mark{});
   marks_.truncate(run.marks);
   steps_.truncate(run.steps);
   order_.truncate(run.order);
@@ -105,13 +107,13 @@ bool Executor<T>::parameters_changed(const ParameterState& since) const {
 
 template <class T>
 void Executor<T>::start_all() {
-  for (Site<T>* s : places_) s->runner.start();
+  for (DeviceContext<T>* s : by_device_) s->backend.start();
 }
 
 // After an error: what is in a queue would run with the next graph, over memory that may be gone.
 template <class T>
 void Executor<T>::forget_all() {
-  for (const auto& s : sites_) s->runner.forget();
+  for (const auto& s : contexts_) s->backend.forget();
 }
 
 template <class T>
@@ -125,15 +127,15 @@ void Executor<T>::run(const Plan& plan) {
                  batches_,
                  pointers_.mark(),
                  parameter_state()};
-  for (const auto& s : sites_) {
+  for (const auto& s : contexts_) {
     marks_.push_back(s->values.mark());
     s->parameters.begin_forward();
   }
   try {
-    place(plan);
-    restore_operands(plan);
+    lay_out(plan);
+    rematerialize_operands(plan);
     if (inference_) {
-      run_and_forget(plan);
+      run_and_free(plan);
       runs_.push_back(part);
       unrecorded_ = true;
       evaluated_ = n;
@@ -154,7 +156,7 @@ void Executor<T>::run(const Plan& plan) {
       run_regions(part.regions);
     }
     start_all();
-    note_gone(plan);
+    note_freed(plan);
     runs_.push_back(part);
   } catch (...) {
     forget_all();
@@ -183,7 +185,7 @@ typename Executor<T>::Ran Executor<T>::record(const Step& step, const NodeId* id
     const NodeId id = ids[i];
     if (node.form->kind == Kind::parameter)
       value_[id] =
-          site(id).parameters.values(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
+          context(id).parameters.values(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
     else if (node.form->kind == Kind::lookup)
       run_lookup(id);
     else if (node.form->kind == Kind::alias)
@@ -196,13 +198,13 @@ typename Executor<T>::Ran Executor<T>::record(const Step& step, const NodeId* id
 
 template <class T>
 void Executor<T>::count_batch(const Ran& ran, const NodeId* ids) {
-  const bool completes = ran.step.goes_on || ran.step.parts.all();
+  const bool completes = ran.step.accumulates || ran.step.terms.all();
   batches_ += completes && graph_.nodes[ids[0]].form->kind == Kind::compute;
 }
 
 // Nothing is kept but the values that the plan keeps.
 template <class T>
-void Executor<T>::run_and_forget(const Plan& plan) {
+void Executor<T>::run_and_free(const Plan& plan) {
   for (const Step& s : plan.steps) {
     const Arena::Mark mark = pointers_.mark();
     const NodeId* ids = plan.order.data() + s.first;
@@ -212,19 +214,19 @@ void Executor<T>::run_and_forget(const Plan& plan) {
     pointers_.rewind(mark);
   }
   start_all();
-  note_gone(plan);
+  note_freed(plan);
 }
 
 // Before a plan runs: what its nodes need of earlier ones.
 template <class T>
-void Executor<T>::restore_operands(const Plan& plan) {
-  gone_.truncate(std::min<std::size_t>(gone_.size(), plan.begin));
-  if (gone_.empty()) return;
+void Executor<T>::rematerialize_operands(const Plan& plan) {
+  freed_.truncate(std::min<std::size_t>(freed_.size(), plan.begin));
+  if (freed_.empty()) return;
   for (NodeId id = plan.begin; id < plan.end; ++id)
     for (const NodeId a : graph_.args_of(graph_.nodes[id])) {
-      if (a >= gone_.size() || !gone_[a]) continue;
+      if (a >= freed_.size() || !freed_[a]) continue;
       try {
-        restore(a);
+        rematerialize(a);
       } catch (const ArgumentError& e) {
         throw_not_restored(e, graph_, a, graph_.nodes[id].at());
       }
@@ -232,25 +234,25 @@ void Executor<T>::restore_operands(const Plan& plan) {
 }
 
 template <class T>
-void Executor<T>::note_gone(const Plan& plan) {
-  if (plan.gone.empty()) return;
-  gone_.resize(plan.begin, false);
-  std::copy_n(plan.gone.data(), plan.gone.size(), gone_.append(plan.gone.size()));
+void Executor<T>::note_freed(const Plan& plan) {
+  if (plan.freed.empty()) return;
+  freed_.resize(plan.begin, false);
+  std::copy_n(plan.freed.data(), plan.freed.size(), freed_.append(plan.freed.size()));
 }
 
 // Computes the value of a node again, and before it what it needs and is gone too. Afterwards, or
 // after an error, what is not gone has the value of the forward pass.
 template <class T>
-void Executor<T>::restore(NodeId id) {
+void Executor<T>::rematerialize(NodeId id) {
   PodVector<NodeId> all;
   const Arena::Mark pointers = pointers_.mark();
-  std::vector<Arena::Mark> restored;
-  for (const auto& s : sites_) {
-    restored.push_back(s->restored.mark());
+  std::vector<Arena::Mark> rematerialized;
+  for (const auto& s : contexts_) {
+    rematerialized.push_back(s->rematerialized.mark());
     s->parameters.begin_forward();
   }
   try {
-    find_gone(id, all);
+    find_freed(id, all);
     const auto run = std::upper_bound(runs_.begin(), runs_.end(), all[0],
                                       [](NodeId node, const Run& r) { return node < r.begin; });
     if (parameters_changed(run[-1].parameters) &&
@@ -258,12 +260,13 @@ void Executor<T>::restore(NodeId id) {
       throw ArgumentError(
           "value: the parameters have changed since the forward pass, which has used the memory of "
           "this value again; ask before the update, or call forward, which computes all values");
-    for (const NodeId node : all) compute_again(node);
+    for (const NodeId node : all) recompute(node);
     start_all();  // so that a later error does not take it along
   } catch (...) {
     forget_all();
-    for (const NodeId node : all) gone_[node] = true;
-    for (std::size_t s = 0; s < sites_.size(); ++s) sites_[s]->restored.rewind(restored[s]);
+    for (const NodeId node : all) freed_[node] = true;
+    for (std::size_t s = 0; s < contexts_.size(); ++s)
+      contexts_[s]->rematerialized.rewind(rematerialized[s]);
     pointers_.rewind(pointers);
     throw;
   }
@@ -271,15 +274,15 @@ void Executor<T>::restore(NodeId id) {
 
 // The nodes to compute, in order. They are no longer marked as gone.
 template <class T>
-void Executor<T>::find_gone(NodeId id, PodVector<NodeId>& all) {
+void Executor<T>::find_freed(NodeId id, PodVector<NodeId>& all) {
   const auto add = [&](NodeId node) {
     all.push_back(node);
-    gone_[node] = false;
+    freed_[node] = false;
   };
   add(id);
   for (std::size_t i = 0; i < all.size(); ++i)
     for (const NodeId a : graph_.args_of(graph_.nodes[all[i]]))
-      if (a < gone_.size() && gone_[a]) add(a);
+      if (a < freed_.size() && freed_[a]) add(a);
   std::sort(all.begin(), all.end());
 }
 
@@ -297,15 +300,15 @@ bool Executor<T>::reads_parameter(NodeId id) const {
 }
 
 template <class T>
-void Executor<T>::compute_again(NodeId id) {
+void Executor<T>::recompute(NodeId id) {
   const Node& n = graph_.nodes[id];
   const std::size_t aux = n.form->aux.value(graph_, n);
-  Site<T>& here = site(id);
-  value_[id] = here.restored.template allocate_array<T>(n.dim.size());
-  aux_[id] = aux ? here.restored.template allocate_array<T>(aux) : nullptr;
+  DeviceContext<T>& here = context(id);
+  value_[id] = here.rematerialized.template allocate_array<T>(n.dim.size());
+  aux_[id] = aux ? here.rematerialized.template allocate_array<T>(aux) : nullptr;
   const Arena::Mark mark = pointers_.mark();
   run_step(record({0, 1}, &id), &id);
-  if (!here.runner.on_device()) pointers_.rewind(mark);  // which keeps the rows of lookups there
+  if (!here.backend.on_device()) pointers_.rewind(mark);  // which keeps the rows of lookups there
 }
 
 template <class T>
@@ -313,8 +316,9 @@ void Executor<T>::run_step(const Ran& ran, const NodeId* ids) {
   const std::size_t count = ran.step.count;
   const OpForm& form = *graph_.nodes[ids[0]].form;
   if (form.kind == Kind::compute)
-    site(ids[0]).runner.forward(form, Batch<T>{graph_, ids, count, ran.arity, ran.outs, ran.ins,
-                                               ran.auxs, epoch_, ran.step.parts, ran.step.goes_on});
+    context(ids[0]).backend.forward(
+        form, Batch<T>{graph_, ids, count, ran.arity, ran.outs, ran.ins, ran.auxs, run_number_,
+                       ran.step.terms, ran.step.accumulates});
   else if (form.kind == Kind::transfer)
     run_transfer(ran, ids);
   if (check_) [[unlikely]]
@@ -325,8 +329,8 @@ template <class T>
 void Executor<T>::run_transfer(const Ran& ran, const NodeId* ids) {
   how_.clear();
   how_.resize(ran.step.count, Write::store);
-  site(ids[0]).runner.receive(site(ran.args[0]).runner, ran.step.count,
-                              graph_.nodes[ids[0]].dim.size(), ran.ins, ran.outs, how_.data());
+  context(ids[0]).backend.receive(context(ran.args[0]).backend, ran.step.count,
+                                  graph_.nodes[ids[0]].dim.size(), ran.ins, ran.outs, how_.data());
 }
 
 template <class T>
@@ -336,8 +340,8 @@ void Executor<T>::run_lookup(NodeId id) {
   ParameterStorageBase& table = *attr.table;
   const unsigned* rows =
       read_indices(attr.indices, graph_.payload<LookupAttr, unsigned>(n), "lookup");
-  Site<T>& here = site(id);
-  if (here.runner.on_device()) aux_[id] = pointers_.allocate_array<T>(attr.indices.count);
+  DeviceContext<T>& here = context(id);
+  if (here.backend.on_device()) aux_[id] = pointers_.allocate_array<T>(attr.indices.count);
   auto* used = reinterpret_cast<std::uint32_t*>(aux_[id]);
   for (std::uint32_t b = 0; b < attr.indices.count; ++b) {
     if (rows[b] >= table.rows)
@@ -359,14 +363,14 @@ void Executor<T>::run_lookup(NodeId id) {
 }
 
 template <class T>
-void Executor<T>::copy_noted(Site<T>& at, std::size_t size) {
-  at.runner.copy(from_.size(), size, from_.data(), to_.data(), how_.data());
+void Executor<T>::copy_noted(DeviceContext<T>& at, std::size_t size) {
+  at.backend.copy(from_.size(), size, from_.data(), to_.data(), how_.data());
 }
 
 template <class T>
 void Executor<T>::invalidate() {
   rewind();
-  ++epoch_;
+  ++run_number_;
 }
 
 template <class T>
@@ -379,12 +383,12 @@ void Executor<T>::rewind() {
   order_.clear();
   runs_.clear();
   regions_.clear();
-  gone_.clear();
+  freed_.clear();
   batches_ = 0;
   marks_.clear();
-  for (const auto& s : sites_) {
+  for (const auto& s : contexts_) {
     s->values.reset();
-    s->restored.reset();
+    s->rematerialized.reset();
   }
   pointers_.reset();
 }
@@ -415,11 +419,11 @@ void Executor<T>::truncate(NodeId size) {
           {runs_.back().steps, static_cast<std::uint32_t>(kept_steps), false, false, 1});
     }
   }
-  if (gone_.size() > size) gone_.truncate(size);
+  if (freed_.size() > size) freed_.truncate(size);
   evaluated_ = size;
   if (size < differentiated_) {  // what was not kept cannot be computed again without the loss
-    lost_ = !keeps_;
-    differentiated_ = keeps_ ? size : 0;
+    lost_ = !retains_gradients_;
+    differentiated_ = retains_gradients_ ? size : 0;
   }
 }
 
@@ -456,14 +460,14 @@ void Executor<T>::truncate_step(Ran& ran, NodeId size, std::uint32_t first) {
 template <class T>
 std::size_t Executor<T>::value_bytes() const {
   std::size_t sum = 0;
-  for (const auto& s : sites_) sum += s->values.used() + s->restored.used();
+  for (const auto& s : contexts_) sum += s->values.used() + s->rematerialized.used();
   return sum;
 }
 
 template <class T>
 std::size_t Executor<T>::gradient_bytes() const {
   std::size_t sum = 0;
-  for (const auto& s : sites_) sum += s->gradients.used();
+  for (const auto& s : contexts_) sum += s->gradients.used();
   return sum;
 }
 
@@ -471,17 +475,18 @@ template <class T>
 void Executor<T>::clear() {
   rewind();
   forget_all();
-  epoch_ = 0;  // what a seeded graph draws depends on nothing that was in it before
-  for (const auto& s : sites_) s->gradients.reset();
-  places_.truncate(1);
+  run_number_ = 0;  // what a seeded graph draws depends on nothing that was in it before
+  for (const auto& s : contexts_) s->gradients.reset();
+  by_device_.truncate(1);
 }
 
 template <class T>
 void Executor<T>::release() {
   clear();
-  sites_.resize(1);
-  places_[0] = sites_[0].get();
-  for (Arena* a : {&sites_[0]->values, &sites_[0]->gradients, &sites_[0]->restored}) a->release();
+  contexts_.resize(1);
+  by_device_[0] = contexts_[0].get();
+  for (Arena* a : {&contexts_[0]->values, &contexts_[0]->gradients, &contexts_[0]->rematerialized})
+    a->release();
   pointers_.release();
   value_ = {};
   aux_ = {};
@@ -491,13 +496,13 @@ void Executor<T>::release() {
   order_ = {};
   plans_.release();
   first_arg_ = {};
-  gone_ = {};
+  freed_ = {};
 }
 
 template <class T>
 void Executor<T>::check_forward(NodeId id) {
   const Node& n = graph_.nodes[id];
-  const T* const value = runner(id).read(value_[id], n.dim.size());
+  const T* const value = backend(id).read(value_[id], n.dim.size());
   if (finite(value, n.dim.size()) || masked(id, value)) return;
   throw NumericError(std::string(n.form->name) + ": the value has a " +
                          bad_value(value, n.dim.size()) + "\n  value: " + describe(graph_, id) +
@@ -520,7 +525,7 @@ bool Executor<T>::masked(NodeId id, const T* value) {
   if (args.empty()) return n.form->kind == Kind::compute;
   return std::any_of(args.begin(), args.end(), [&](NodeId a) {
     const std::size_t size = graph_.nodes[a].dim.size();
-    const T* const x = runner(a).read(value_[a], size);
+    const T* const x = backend(a).read(value_[a], size);
     return size == 0 || std::any_of(x, x + size, is_masked);
   });
 }
@@ -529,7 +534,7 @@ template <class T>
 void Executor<T>::check_backward(NodeId id, const T* gradient, NodeId operand) {
   const Node& n = graph_.nodes[id];
   const std::size_t size = graph_.nodes[operand].dim.size();
-  gradient = runner(operand).read(gradient, size);
+  gradient = backend(operand).read(gradient, size);
   if (finite(gradient, size)) return;
   throw NumericError(std::string(n.form->name) + ": backward gave the gradient of an operand a " +
                          bad_value(gradient, size) + "\n  operand: " + describe(graph_, operand) +

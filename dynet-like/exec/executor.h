@@ -11,28 +11,28 @@
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/base/workers.h"
+#include "dynet-like/exec/backend.h"
 #include "dynet-like/exec/parameter_access.h"
 #include "dynet-like/exec/pool.h"
-#include "dynet-like/exec/runner.h"
 #include "dynet-like/graph/op.h"
 #include "dynet-like/plan/cache.h"
 #include "dynet-like/plan/plan.h"
 
 namespace dynet {
 
-/// What an executor has of one device.
+/// What an executor keeps for one device.
 template <class T>
-struct Site {
-  explicit Site(Runner<T> r)
-      : runner(std::move(r)),
-        parameters(runner),
-        values(runner.memory()),
-        gradients(runner.memory()),
-        restored(runner.memory()) {}
+struct DeviceContext {
+  explicit DeviceContext(Backend<T> r)
+      : backend(std::move(r)),
+        parameters(backend),
+        values(backend.memory()),
+        gradients(backend.memory()),
+        rematerialized(backend.memory()) {}
 
-  Runner<T> runner;
+  Backend<T> backend;
   ParameterAccess<T> parameters;
-  Arena values, gradients, restored;
+  Arena values, gradients, rematerialized;
   Pool<T> pool{gradients};
 };
 
@@ -42,21 +42,22 @@ struct Site {
 template <class T>
 class Executor {
  public:
-  /// All of it runs on one device, but for places that are given sites of their own.
-  explicit Executor(const GraphStore& graph, Planner planner = plan_in_order, Runner<T> runner = {})
+  /// Everything runs on one device, except device indices that are given a context of their own.
+  explicit Executor(const GraphStore& graph, Planner planner = plan_in_order,
+                    Backend<T> backend = {})
       : graph_(graph), planner_(planner) {
-    use(0, add_site(std::move(runner)));
+    use(0, add_context(std::move(backend)));
   }
 
-  /// A device, and what number its site has; the first is that of the constructor.
-  std::size_t add_site(Runner<T> runner) {
-    sites_.push_back(std::make_unique<Site<T>>(std::move(runner)));
-    return sites_.size() - 1;
+  /// Adds a device; returns the number of its context. The constructor's is the first.
+  std::size_t add_context(Backend<T> backend) {
+    contexts_.push_back(std::make_unique<DeviceContext<T>>(std::move(backend)));
+    return contexts_.size() - 1;
   }
-  /// Nodes of this place are at that site from now on; there are none yet.
-  void use(std::size_t place, std::size_t site) {
-    places_.resize(std::max(places_.size(), place + 1), sites_[0].get());
-    places_[place] = sites_[site].get();
+  /// Nodes with this device index use that context from now on; there are none yet.
+  void use(std::size_t device, std::size_t context) {
+    by_device_.resize(std::max(by_device_.size(), device + 1), contexts_[0].get());
+    by_device_[device] = contexts_[context].get();
   }
 
   /// Computes every node up to `last` that has no value yet. If a kernel throws, the nodes of its
@@ -79,11 +80,11 @@ class Executor {
   std::size_t value_bytes() const;
   std::size_t gradient_bytes() const;
   /// Where the numbers are that `value` and `gradient` of a node point to.
-  Runner<T>& runner(NodeId id) { return site(id).runner; }
+  Backend<T>& backend(NodeId id) { return context(id).backend; }
   /// Valid for evaluated nodes. Computes again what a plan has not kept.
   T* value(NodeId id) {
-    if (id < gone_.size() && gone_[id]) [[unlikely]]
-      restore(id);
+    if (id < freed_.size() && freed_[id]) [[unlikely]]
+      rematerialize(id);
     return value_[id];
   }
   /// Zeros for a node that the loss does not depend on. Throws ArgumentError before any backward
@@ -101,13 +102,13 @@ class Executor {
   }
   /// How devices multiply.
   void set_precision(Precision precision) {
-    for (const auto& s : sites_) s->runner.set_precision(precision);
+    for (const auto& s : contexts_) s->backend.set_precision(precision);
   }
-  /// They help where all of a graph is at the processor.
+  /// They help where all of a graph is on the CPU.
   void set_workers(Workers* workers) { workers_ = workers; }
-  /// Of the lane for gradients of parameters; without it they go to the calling thread's.
-  void set_gradient_lane(std::optional<unsigned> number) { lane_ = number; }
-  ParameterAccess<T>& parameters() { return sites_[0]->parameters; }
+  /// Of the buffer for gradients of parameters; without it they go to the calling thread's.
+  void set_gradient_buffer(std::optional<unsigned> number) { buffer_ = number; }
+  ParameterAccess<T>& parameters() { return contexts_[0]->parameters; }
 
  private:
   /// What tells whether a parameter has changed: a number that grows with every change in the
@@ -137,16 +138,16 @@ class Executor {
     enum State : std::uint8_t { none, unwritten, written };
     T* memory;  // of its own, or the parameter's once that is known
     State state;
-    bool in_lane;            // a parameter's
-    std::uint32_t last_use;  // the last of its uses that wait, see Use
-    std::uint32_t batch;     // the last batch of products that wrote it
-    std::uint32_t turned;    // one more than its place there, or 0
-    std::uint32_t readers;   // steps and uses that will read it
-    std::uint32_t columns;   // of the uses that wait
+    bool in_buffer;            // a parameter's
+    std::uint32_t last_use;    // the last of its uses that wait, see Use
+    std::uint32_t batch;       // the last batch of products that wrote it
+    std::uint32_t transposed;  // one more than its index there, or 0
+    std::uint32_t readers;     // steps and uses that will read it
+    std::uint32_t columns;     // of the uses that wait
   };
-  /// A matrix that the products of many nodes share: turned once, they all run over it in the
+  /// A matrix that the products of many nodes share: transposed once, they all run over it in the
   /// faster direction.
-  struct Turned {
+  struct TransposedMatrix {
     NodeId matrix;
     std::size_t columns;  // that it is multiplied with
     T* memory;            // null until needed
@@ -157,7 +158,7 @@ class Executor {
     std::uint32_t step, operand, next;
   };
   static constexpr std::uint32_t kNoUse = ~std::uint32_t{0};
-  struct InLane {  // a parameter node
+  struct InBuffer {  // a parameter node
     NodeId id;
     T* memory;
   };
@@ -169,7 +170,7 @@ class Executor {
     bool backward;    // unless all nodes get gradients, also those that need none
     unsigned owners;
   };
-  /// What kernels get besides what is recorded, made anew for each call; one for each thread.
+  /// What kernels get besides what is recorded, made again for each call; one for each thread.
   struct Scratch {
     PodVector<T*> handed;
     PodVector<Write> writes;
@@ -180,36 +181,38 @@ class Executor {
   static constexpr unsigned kEverybody = ~0u;
   static constexpr std::size_t kLate = 4;
 
-  Site<T>& site(NodeId id) { return *places_[graph_.nodes[id].place()]; }
-  const Site<T>& site(NodeId id) const { return *places_[graph_.nodes[id].place()]; }
-  typename Pool<T>::Pieces pieces_for(NodeId id) {
-    return site(id).pool.of(graph_.nodes[id].dim.size());
+  DeviceContext<T>& context(NodeId id) { return *by_device_[graph_.nodes[id].device_index()]; }
+  const DeviceContext<T>& context(NodeId id) const {
+    return *by_device_[graph_.nodes[id].device_index()];
   }
-  bool all_at_processor() const {
-    return graph_.places.size() == 1 && !places_[0]->runner.on_device();
+  typename Pool<T>::Pieces pieces_for(NodeId id) {
+    return context(id).pool.of(graph_.nodes[id].dim.size());
+  }
+  bool all_on_cpu() const {
+    return graph_.devices.size() == 1 && !by_device_[0]->backend.on_device();
   }
   bool any_on_device() const {
-    return std::any_of(sites_.begin(), sites_.end(),
-                       [](const auto& s) { return s->runner.on_device(); });
+    return std::any_of(contexts_.begin(), contexts_.end(),
+                       [](const auto& s) { return s->backend.on_device(); });
   }
   /// Who helps, or null.
   Workers* helpers() const {
-    return workers_ && workers_->threads() > 1 && all_at_processor() ? workers_ : nullptr;
+    return workers_ && workers_->threads() > 1 && all_on_cpu() ? workers_ : nullptr;
   }
   void start_all();
   void forget_all();
-  void place(const Plan& plan);
+  void lay_out(const Plan& plan);
   void rewind(const Run& run);
   ParameterState parameter_state() const;
   bool parameters_changed(const ParameterState& since) const;
   bool reads_parameter(NodeId id) const;
   Ran record(const Step& step, const NodeId* ids);
-  void run_and_forget(const Plan& plan);
-  void restore_operands(const Plan& plan);
-  void restore(NodeId id);
-  void find_gone(NodeId id, PodVector<NodeId>& all);
-  void compute_again(NodeId id);
-  void note_gone(const Plan& plan);
+  void run_and_free(const Plan& plan);
+  void rematerialize_operands(const Plan& plan);
+  void rematerialize(NodeId id);
+  void find_freed(NodeId id, PodVector<NodeId>& all);
+  void recompute(NodeId id);
+  void note_freed(const Plan& plan);
   void run_step(const Ran& ran, const NodeId* ids);
   void count_batch(const Ran& ran, const NodeId* ids);
   void run_share(const Ran& ran, unsigned owner);
@@ -228,16 +231,16 @@ class Executor {
     to_.push_back(to);
     how_.push_back(how);
   }
-  void copy_noted(Site<T>& at, std::size_t size);
+  void copy_noted(DeviceContext<T>& at, std::size_t size);
   void truncate_step(Ran& ran, NodeId size, std::uint32_t first);
 
   void prepare_gradients(NodeId size);
-  void place_gradients(NodeId size);
+  void lay_out_gradients(NodeId size);
   void count_columns();
-  const T* turned(NodeId matrix);
+  const T* transposed(NodeId matrix);
   void backward_region(const Region& region);
   void backward_step(std::uint32_t step, unsigned owner);
-  void receive_gradients(Runner<T>& from, const GradientBatch<T>& b, NodeId operand,
+  void receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
                          T* const* d_ins);
   void note_uses(std::uint32_t step);
   void done_with(NodeId id, typename Pool<T>::Pieces pieces);
@@ -248,13 +251,13 @@ class Executor {
   void backward_shared(NodeId shared, std::size_t operand, std::uint32_t first_use,
                        std::uint32_t end_use, std::size_t count);
   void scatter_rows(const Step& step);
-  Slot<T> lane_slot(NodeId id);
+  Slot<T> buffer_slot(NodeId id);
   Slot<T> gradient_slot(NodeId id, typename Pool<T>::Pieces pieces) {
     Gradient& g = gradient_[id];
     if (g.state == Gradient::written) return {g.memory, true};
     g.state = Gradient::written;
-    if (g.in_lane) [[unlikely]]
-      return lane_slot(id);
+    if (g.in_buffer) [[unlikely]]
+      return buffer_slot(id);
     if (!g.memory) g.memory = pieces.take();
     return {g.memory, false};
   }
@@ -265,48 +268,48 @@ class Executor {
   const GraphStore& graph_;
   Planner planner_;
   PlanCache plans_;
-  std::vector<std::unique_ptr<Site<T>>> sites_;
-  PodVector<Site<T>*> places_;  // by place of the graph
+  std::vector<std::unique_ptr<DeviceContext<T>>> contexts_;
+  PodVector<DeviceContext<T>*> by_device_;  // by device index
   Arena pointers_;
   PodVector<const T*> from_;  // of copies
   PodVector<T*> to_;
   PodVector<Write> how_;
 
   NodeId evaluated_ = 0;
-  std::uint64_t epoch_ = 0;
+  std::uint64_t run_number_ = 0;
   PodVector<Run> runs_;
   PodVector<Arena::Mark> marks_;  // of the values of each site, before each run
   PodVector<Ran> steps_;          // of all runs
   PodVector<NodeId> order_;
   PodVector<T*> value_, aux_;           // by node
   PodVector<std::uint32_t> first_arg_;  // by node, as in plans
-  PodVector<bool> gone_;                // by node: other values lie where its value was
+  PodVector<bool> freed_;               // by node: other values lie where its value was
   std::size_t batches_ = 0;
 
   NodeId differentiated_ = 0;  // nodes below it were covered by the last backward pass
   bool full_ = false;
-  bool keeps_ = true;   // the gradients of all nodes
-  bool lost_ = false;   // those of the last pass, with its loss
-  bool again_ = false;  // only for those: what parameters get is known already
+  bool retains_gradients_ = true;  // the gradients of all nodes
+  bool lost_ = false;              // those of the last pass, with its loss
+  bool again_ = false;             // only for those: what parameters get is known already
   ParameterState differentiated_at_{};
   bool check_ = false;
   bool inference_ = false;
   bool unrecorded_ = false;  // some values were computed in inference
   Workers* workers_ = nullptr;
-  std::optional<unsigned> lane_;
-  PodVector<Gradient> gradient_;  // by node
-  PodVector<InLane> in_lanes_;    // while a pass is repeated
+  std::optional<unsigned> buffer_;
+  PodVector<Gradient> gradient_;    // by node
+  PodVector<InBuffer> in_buffers_;  // while a pass is repeated
   PodVector<Use> uses_;
   std::array<std::uint32_t, kLate> late_;  // the last steps on a device that are done
   std::size_t late_steps_ = 0;             // how many there were
   std::uint32_t computed_wait_ = 0;        // nodes that are no parameters and have uses that wait
-  PodVector<Turned> turned_;
+  PodVector<TransposedMatrix> transposed_;
   std::vector<Scratch> scratch_ = std::vector<Scratch>(1);
   PodVector<T*> nothing_;  // nulls, but while a kernel has them: see backward_shared
 
   // Of several threads.
   PodVector<Region> regions_;           // of all runs
-  PodVector<std::uint8_t> owner_;       // by place in order_
+  PodVector<std::uint8_t> owner_;       // by index in order_
   PodVector<std::uint8_t> node_owner_;  // by node, in the region that is being made
   PodVector<std::uint32_t> mark_;       // by node: the last region that it took part in
   std::uint32_t region_ = 0;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "dynet-like/exec/runner.h"
+#include "dynet-like/exec/backend.h"
 #include "dynet-like/param/on_device.h"
 #include "dynet-like/param/storage.h"
 
@@ -20,17 +20,18 @@ struct Slot {
 };
 
 /// How an executor reaches parameters. In float it works on the parameters themselves: values in
-/// place, gradients in the calling thread's lane.
+/// place, gradients in the calling thread's buffer.
 template <class T>
 class ParameterAccess {
  public:
-  /// Of parameters in the processor's memory, or of what the runner's device keeps of them.
-  explicit ParameterAccess(Runner<float>& runner) : runner_(runner), memory_(runner.memory()) {}
+  /// Of parameters in the CPU's memory, or of what the backend's device keeps of them.
+  explicit ParameterAccess(Backend<float>& backend)
+      : backend_(backend), memory_(backend.memory()) {}
 
   /// All values.
   float* values(ParameterStorageBase& p) {
     if (memory_) return values_on(p, memory_);
-    p.settle_all();
+    p.catch_up_all();
     return p.data;
   }
   /// Before values are asked for: they may have moved on the device.
@@ -44,20 +45,20 @@ class ParameterAccess {
       }
       return rows_ + row * p.row_size();
     }
-    p.settle(row);
+    p.catch_up(row);
     return p.data + row * p.row_size();
   }
-  /// Gradients go to the lane of this number, or to the calling thread's.
-  void begin_backward(std::optional<unsigned> lane) {
-    lanes_.clear();
+  /// Gradients go to the buffer of this number, or to the calling thread's.
+  void begin_backward(std::optional<unsigned> buffer) {
+    buffers_.clear();
     dense_.clear();
     tables_.clear();
-    number_ = lane;
+    number_ = buffer;
   }
   /// After a pass that has failed: what had no gradient before it has none. Others have what was
   /// done of the pass.
   void undo_backward() {
-    for (const auto& [lane, index] : dense_) lane->forget(index);
+    for (const auto& [buffer, index] : dense_) buffer->forget(index);
     while (!tables_.empty()) {
       tables_.back().first->rewind(tables_.back().second);
       tables_.pop_back();
@@ -68,7 +69,7 @@ class ParameterAccess {
       const GradientSlot s = rows(p).use_whole();
       return {s.g, s.written};
     }
-    GradientLane& l = lane(p);
+    GradientBuffer& l = buffer(p);
     const GradientSlot s = l.use(p.index, p.size());
     if (!s.written) dense_.emplace_back(&l, p.index);
     return {s.g, s.written};
@@ -79,29 +80,29 @@ class ParameterAccess {
   }
 
  private:
-  GradientLane& lane(ParameterStorageBase& p) {
-    for (const auto& [bank, lane] : lanes_)
-      if (bank == p.bank) return *lane;
-    GradientLanes& all = p.bank->gradients;
-    lanes_.emplace_back(p.bank, number_ ? &all.numbered(*number_, memory_) : &all.mine(memory_));
-    GradientLane& lane = *lanes_.back().second;
-    runner_.write_after(lane.writer);
-    return lane;
+  GradientBuffer& buffer(ParameterStorageBase& p) {
+    for (const auto& [bank, buffer] : buffers_)
+      if (bank == p.bank) return *buffer;
+    GradientBuffers& all = p.bank->gradients;
+    buffers_.emplace_back(p.bank, number_ ? &all.numbered(*number_, memory_) : &all.mine(memory_));
+    GradientBuffer& buffer = *buffers_.back().second;
+    backend_.write_after(buffer.writer);
+    return buffer;
   }
   RowGradients& rows(ParameterStorageBase& p) {
-    RowGradients& r = lane(p).rows(p.index, p.rows, p.row_size());
+    RowGradients& r = buffer(p).rows(p.index, p.rows, p.row_size());
     if (tables_.empty() || tables_.back().first != &r) tables_.emplace_back(&r, r.state());
     return r;
   }
 
-  Runner<float>& runner_;
-  std::shared_ptr<MemorySource> memory_;
+  Backend<float>& backend_;
+  std::shared_ptr<DeviceAllocator> memory_;
   const ParameterStorageBase* table_ =
       nullptr;  // the last whose rows were asked for, on the device
   float* rows_ = nullptr;
-  std::vector<std::pair<ParameterBank*, GradientLane*>> lanes_;
+  std::vector<std::pair<ParameterBank*, GradientBuffer*>> buffers_;
   // What this pass has written first, for undo_backward.
-  std::vector<std::pair<GradientLane*, std::size_t>> dense_;
+  std::vector<std::pair<GradientBuffer*, std::size_t>> dense_;
   std::vector<std::pair<RowGradients*, RowGradients::State>> tables_;
   std::optional<unsigned> number_;
 };
@@ -110,7 +111,7 @@ class ParameterAccess {
 template <>
 class ParameterAccess<double> {
  public:
-  explicit ParameterAccess(Runner<double>&) {}
+  explicit ParameterAccess(Backend<double>&) {}
 
   struct Copy {
     std::vector<double> values, gradient;
@@ -132,7 +133,7 @@ class ParameterAccess<double> {
   Copy& copy(ParameterStorageBase& p) {
     auto [at, fresh] = copies_.try_emplace(&p);
     if (fresh) {
-      p.settle_all();
+      p.catch_up_all();
       at->second.values.assign(p.data, p.data + p.size());
       at->second.gradient.assign(p.size(), 0.0);
     }

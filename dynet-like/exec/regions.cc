@@ -16,7 +16,7 @@ double cost_of(const GraphStore& graph, const Node& node, const NodeId* args, st
   double cost = kCall + kElement * static_cast<double>(node.dim.size());
   if (rule.has_products())
     for (std::size_t k = rule.first_pair; k + 1 < node.arity; k += 2)
-      if (step.parts.has(rule.part_of(k)))
+      if (step.terms.has(rule.term_of(k)))
         cost += 2 * kFlop * static_cast<double>(graph.nodes[args[k * count]].dim.cols()) *
                 static_cast<double>(node.dim.size());
   return cost;
@@ -27,7 +27,7 @@ constexpr double kWorthSharing = 4000, kWorthCutting = 4000, kUneven = 0.8;
 }  // namespace
 
 // Steps are added to a region as long as no node has operands of two owners. Nodes that depend on
-// nothing in the region are given to whoever has the least to do. Operands from before the region
+// nothing in the region are given to the least-loaded thread. Operands from before the region
 // are bound to the first thread that would write their gradient.
 template <class T>
 void Executor<T>::find_regions(std::uint32_t first_step) {
@@ -78,9 +78,9 @@ void Executor<T>::find_regions(std::uint32_t first_step) {
         if (node_owner_[a] == kProducts) return;  // add() sees it
         owner = owner == kFree || owner == node_owner_[a] ? node_owner_[a] : kConflict;
       };
-      if (step.goes_on) meet(ids[i]);
+      if (step.accumulates) meet(ids[i]);
       for (std::uint32_t k = 0; k < ran.arity && owner != kConflict; ++k) {
-        if (!step.parts.all() && !step.parts.has(rule.part_of(k))) continue;
+        if (!step.terms.all() && !step.terms.has(rule.term_of(k))) continue;
         const NodeId a = ran.args[k * step.count + i];
         if (!rule.shares(k))
           meet(a);
@@ -110,7 +110,7 @@ void Executor<T>::find_regions(std::uint32_t first_step) {
       const NodeId a = ran.args[k * step.count];
       if (!rule.shares(k) || !graph_.nodes[a].needs_gradient() ||
           graph_.nodes[a].form->kind == Kind::parameter ||
-          (!step.parts.all() && !step.parts.has(rule.part_of(k))))
+          (!step.terms.all() && !step.terms.has(rule.term_of(k))))
         continue;
       if (mark_[a] == touched && node_owner_[a] != kProducts) region.backward = false;
       node_owner_[a] = kProducts;
@@ -129,7 +129,7 @@ void Executor<T>::find_regions(std::uint32_t first_step) {
       for (std::uint32_t k = 0; k < ran.arity; ++k) {
         const NodeId a = ran.args[k * step.count + i];
         if (rule.shares(k) || mark_[a] == inside || !graph_.nodes[a].needs_gradient() ||
-            (!step.parts.all() && !step.parts.has(rule.part_of(k))))
+            (!step.terms.all() && !step.terms.has(rule.term_of(k))))
           continue;
         // Gradients of parameters are the business of the thread that runs the graph.
         if ((mark_[a] == touched && node_owner_[a] != owner) ||
@@ -200,8 +200,8 @@ void Executor<T>::run_share(const Ran& ran, unsigned owner) {
   }
   T** outs = scratch.handed.data();
   kernel<T>(form.forward.value)(Batch<T>{graph_, scratch.live.data(), count, ran.arity, outs,
-                                         outs + 2 * count, outs + count, epoch_, ran.step.parts,
-                                         ran.step.goes_on});
+                                         outs + 2 * count, outs + count, run_number_,
+                                         ran.step.terms, ran.step.accumulates});
   if (check_) [[unlikely]]
     for (const NodeId id : scratch.live) check_forward(id);
 }

@@ -70,10 +70,10 @@ const char* why_not_on_device(const OpForm& form) {
 }
 
 // A new node of a graph that computes at once or runs on a device.
-[[gnu::noinline]] void look_at(GraphState& s, NodeId id) {
+[[gnu::noinline]] void finish_node(GraphState& s, NodeId id) {
   const Node& n = s.store.nodes[id];
   try {
-    const bool on_device = s.store.places[n.place()]->type != DeviceType::CPU;
+    const bool on_device = s.store.devices[n.device_index()]->type != DeviceType::CPU;
     if (const char* why_not = on_device ? why_not_on_device(*n.form) : nullptr)
       throw DeviceError(std::string(n.form->name) + ": cannot run on a GPU: " + why_not +
                             "\n  at " + to_string(n.at()),
@@ -155,13 +155,13 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
     dims[k] = &n.dim;
     args[k] = i;
     if constexpr (transfer) {
-      flags |= n.flags & ~Node::kPlaceBits;
+      flags |= n.flags & ~Node::kDeviceBits;
     } else {
       flags |= n.flags;
       common &= n.flags;
     }
   }
-  if (!transfer && arity > 0 && !same_place(flags, common)) [[unlikely]]
+  if (!transfer && arity > 0 && !same_device(flags, common)) [[unlikely]]
     throw_devices_differ(form.name, g, {args, arity}, at);
   Node* node = g.nodes.data() + id;
   try {
@@ -177,7 +177,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   node->first_arg = static_cast<std::uint32_t>(first_arg);
   node->arity = static_cast<std::uint32_t>(arity);
   node->attr = static_cast<std::uint32_t>(g.attrs.size());
-  node->flags = (flags & (Node::kPlaceBits | (form.passes_gradient ? Node::kNeedsGradient : 0))) |
+  node->flags = (flags & (Node::kDeviceBits | (form.passes_gradient ? Node::kNeedsGradient : 0))) |
                 attributes.flags;
   if (attributes.size) {
     const std::size_t bytes = attributes.size + attributes.payload_size;
@@ -193,14 +193,14 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   g.nodes.append(1);
   const Expression made = make_handle(s, static_cast<NodeId>(id), node->serial);
   if (s.immediate | s.on_device) [[unlikely]]
-    look_at(s, made.i);
+    finish_node(s, made.i);
   return made;
 }
 
 // For a node at this device.
-std::uint32_t place_flags(GraphState& s, Device* device, const char* name, SourceLocation at) {
+std::uint32_t device_flags(GraphState& s, Device* device, const char* name, SourceLocation at) {
   try {
-    return s.place_of(device) << Node::kFirstPlaceBit;
+    return s.device_index(device) << Node::kFirstDeviceBit;
   } catch (const DeviceError& e) {
     throw DeviceError(std::string(name) + ": " + std::string(device->name) + ": " + e.what() +
                           "\n  at " + to_string(at),
@@ -270,7 +270,7 @@ Expression add_node(ComputationGraph& graph, const OpForm& form, const Attribute
   }
   GraphState& s = state_of(graph);
   if (device) [[unlikely]]
-    flags |= place_flags(s, device, form.name, at);
+    flags |= device_flags(s, device, form.name, at);
   return add_checked(
       s, form, 0,
       [](std::size_t) -> const Expression& {
@@ -282,8 +282,8 @@ Expression add_node(ComputationGraph& graph, const OpForm& form, const Attribute
 
 Expression add_transfer(const OpForm& form, const Expression& x, Device* to, SourceLocation at) {
   GraphState& s = state_of_first(form.name, x, at);
-  const std::uint32_t flags = place_flags(s, to, form.name, at);
-  const TransferAttr way{s.store.places[flags >> Node::kFirstPlaceBit], device_of(x)};
+  const std::uint32_t flags = device_flags(s, to, form.name, at);
+  const TransferAttr way{s.store.devices[flags >> Node::kFirstDeviceBit], device_of(x)};
   const Dim* dims[1];
   return add_checked<true>(
       s, form, 1, [&](std::size_t) -> const Expression& { return x; }, dims, flags, way, at);
@@ -292,7 +292,7 @@ Expression add_transfer(const OpForm& form, const Expression& x, Device* to, Sou
 Device* device_of(const Expression& e) {
   if (e.is_stale()) return nullptr;
   const GraphStore& g = e.state->store;
-  return g.places[g.nodes[e.i].place()];
+  return g.devices[g.nodes[e.i].device_index()];
 }
 
 Dim detail::check_operands(const char* name, std::span<const Expression> xs,
@@ -307,14 +307,14 @@ Dim detail::check_operands(const char* name, std::span<const Expression> xs,
     for (const Expression& e : xs) all.push_back(e.i);
     return all;
   };
-  bool one_place = true;
+  bool one_device = true;
   for (std::size_t k = 0; k < xs.size(); ++k) {
     if (xs[k].state != &s || !s.holds(xs[k].i, xs[k].serial))
       throw_bad_operand(name, k, xs[k], &s, at);
     s.dims[k] = &node(xs[k]).dim;
-    one_place &= node(xs[k]).place() == node(xs[0]).place();
+    one_device &= node(xs[k]).device_index() == node(xs[0]).device_index();
   }
-  if (!one_place) throw_devices_differ(name, s.store, ids(), at);
+  if (!one_device) throw_devices_differ(name, s.store, ids(), at);
   try {
     return rule(context, {s.dims.data(), s.dims.size()});
   } catch (const RuleBroken& broken) {
@@ -372,7 +372,7 @@ void ComputationGraph::clear() { state_->clear(); }
 
 void ComputationGraph::checkpoint() {
   const GraphStore& g = state_->store;
-  state_->marks.push_back({g.nodes.size(), g.args.size(), g.attrs.size(), g.places.size()});
+  state_->marks.push_back({g.nodes.size(), g.args.size(), g.attrs.size(), g.devices.size()});
 }
 
 void ComputationGraph::revert(SourceLocation at) {
@@ -384,7 +384,7 @@ void ComputationGraph::revert(SourceLocation at) {
   state_->store.nodes.truncate(m.nodes);
   state_->store.args.truncate(m.args);
   state_->store.attrs.truncate(m.attrs);
-  state_->forget_places(m.places);
+  state_->drop_devices(m.devices);
 }
 
 void ComputationGraph::set_immediate_compute(bool immediate) { state_->immediate = immediate; }
@@ -398,8 +398,8 @@ void ComputationGraph::set_seed(std::uint64_t seed) {
   state_->random_count = 0;
 }
 
-void ComputationGraph::set_gradient_lane(unsigned number) {
-  state_->evaluator->set_gradient_lane(number);
+void ComputationGraph::set_gradient_buffer(unsigned number) {
+  state_->evaluator->set_gradient_buffer(number);
 }
 
 void ComputationGraph::set_inference(bool inference) {

@@ -38,8 +38,8 @@ class NodeList {
 /// Making one, clearing one and throwing one away is cheap: its memory is kept and used again, also
 /// by the next graph. Any number may live at once; a graph belongs to one thread at a time,
 /// different graphs run on different threads, over shared parameters. What a backward pass adds to
-/// the parameters goes into a lane of its thread (see GradientLanes), so the sum does not depend on
-/// timing.
+/// the parameters goes into a buffer of its thread (see GradientBuffers), so the sum does not
+/// depend on timing.
 ///
 /// A value has the same bits however it is computed: batched or not, at once or node by node, in
 /// one forward pass or several, in training or inference, on any number of threads; on a CPU, by
@@ -56,13 +56,13 @@ class ComputationGraph {
   ComputationGraph(const ComputationGraph&) = delete;
   ComputationGraph& operator=(const ComputationGraph&) = delete;
 
-  /// Runs every node up to `e` anew: values behind pointers are read again, random draws are new.
+  /// Runs every node up to `e` again: values behind pointers are read again, random draws are new.
   Tensor forward(const Expression& e, SourceLocation at = SourceLocation::current());
   /// Runs only what has no value yet.
   Tensor incremental_forward(const Expression& e, SourceLocation at = SourceLocation::current());
   Tensor get_value(const Expression& e, SourceLocation at = SourceLocation::current());
   Tensor get_gradient(const Expression& e, SourceLocation at = SourceLocation::current());
-  /// The same of a node by its place in the graph.
+  /// The same of a node by its index in the graph.
   Tensor forward(VariableIndex i, SourceLocation at = SourceLocation::current()) {
     return forward(Expression(this, i, at), at);
   }
@@ -108,14 +108,14 @@ class ComputationGraph {
   /// every graph of the process draws differently, in the order in which graphs are made.
   void set_seed(std::uint64_t seed);
 
-  /// The gradients of parameters are added in lane `number` of their collections, and not in that
-  /// of the thread that runs `backward`: what is added up lane by lane does not depend on which
+  /// The gradients of parameters are added in buffer `number` of their collections, and not in that
+  /// of the thread that runs `backward`: what is added up buffer by buffer does not depend on which
   /// thread did what. Two graphs with one number must not run at once. See Workers.
-  void set_gradient_lane(unsigned number);
-  /// For graphs that are only run forward: the memory of a value is used again as soon as nobody in
-  /// the graph waits for it. Values that were forgotten are computed anew when they are asked for;
+  void set_gradient_buffer(unsigned number);
+  /// For graphs that are only run forward: the memory of a value is used again as soon as no node
+  /// in the graph needs it. Values that were freed are rematerialized when they are asked for;
   /// `backward` throws ArgumentError. Switched off again, all values are forgotten if some were
-  /// computed in inference: the next forward computes them anew, with the same random draws.
+  /// computed in inference: the next forward computes them again, with the same random draws.
   void set_inference(bool inference);
   /// Lets `workers` help to run this graph; the results are the same for any number of threads.
   /// They must outlive the graph's last use of them; null: no help.
@@ -131,7 +131,7 @@ class ComputationGraph {
 
   /// What a GPU makes of the factors of products: of matmul, affine_transform and conv2d, of the
   /// builders made of them, and of all their gradients. Parameters, sums and everything else stay
-  /// floats; `float32` is the default. A graph on the processor computes in float32, whatever it
+  /// floats; `float32` is the default. A graph on the CPU computes in float32, whatever it
   /// says. Call it before there are nodes, before or after `set_device`: throws ArgumentError else.
   void set_precision(Precision precision, SourceLocation at = SourceLocation::current());
 

@@ -19,7 +19,7 @@ std::string describe(const GraphStore& graph, NodeId id) {
   else
     s += n.form->name;
   s += ", node " + std::to_string(id);
-  if (graph.places.size() > 1) s += ", on " + std::string(graph.places[n.place()]->name);
+  if (graph.devices.size() > 1) s += ", on " + std::string(graph.devices[n.device_index()]->name);
   return s + ", made at " + to_string(n.at());
 }
 

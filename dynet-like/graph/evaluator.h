@@ -28,20 +28,20 @@ class Evaluator {
   virtual void truncate(NodeId size) = 0;
   /// All nodes are gone. Constant time.
   virtual void clear() = 0;
-  /// Gives the memory and the devices back; place 0 is at the processor then.
+  /// Releases the memory and the devices; device index 0 is the CPU then.
   virtual void release() = 0;
   virtual void set_check_validity(bool check) = 0;
   /// Nodes of one kind run together (true), or each alone in the order of creation.
   virtual void set_batching(bool batch) = 0;
-  /// Which lane the gradients of parameters go to; without a number, the calling thread's.
-  virtual void set_gradient_lane(std::optional<unsigned> number) = 0;
-  /// Forward only: values are forgotten when nobody waits for them any more.
+  /// Which buffer the gradients of parameters go to; without a number, the calling thread's.
+  virtual void set_gradient_buffer(std::optional<unsigned> number) = 0;
+  /// Forward only: values are freed after their last use.
   virtual void set_inference(bool inference) = 0;
   /// Who helps to run the graph, or null.
   virtual void set_workers(Workers* workers) = 0;
-  /// Makes ready a device that nodes of this place are to be at; there are none there yet. Throws
+  /// Prepares the device for nodes with this device index; there are none yet. Throws
   /// DeviceError.
-  virtual void use(std::size_t place, Device* device) = 0;
+  virtual void use(std::size_t index, Device* device) = 0;
   /// How devices multiply from now on.
   virtual void set_precision(Precision precision) = 0;
   virtual GraphStatistics statistics() const = 0;

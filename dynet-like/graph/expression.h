@@ -16,7 +16,7 @@ struct GraphState;
 /// destroyed throws StaleExpressionError.
 struct Expression {
   ComputationGraph* pg = nullptr;  ///< its graph
-  VariableIndex i = 0;             ///< its place in the graph
+  VariableIndex i = 0;             ///< its index in the graph
   std::uint64_t serial = 0;        ///< its node's, never used twice
   GraphState* state = nullptr;     ///< outlives the graph, so that a stale handle can be told
 

@@ -36,21 +36,21 @@ void set_device_or_give_back(GraphState* state, Device* device) {
 
 }  // namespace
 
-std::uint32_t GraphState::place_of(Device* device) {
-  std::vector<Device*>& places = store.places;
-  for (std::uint32_t p = 0; p < places.size(); ++p)
-    if (places[p]->is(*device)) return p;
-  if (places.size() == Node::kMostPlaces) throw DeviceError("a graph has at most 256 devices");
-  places.reserve(places.size() + 1);
-  evaluator->use(places.size(), device);
-  places.push_back(device);
+std::uint32_t GraphState::device_index(Device* device) {
+  std::vector<Device*>& devices = store.devices;
+  for (std::uint32_t p = 0; p < devices.size(); ++p)
+    if (devices[p]->is(*device)) return p;
+  if (devices.size() == Node::kMostDevices) throw DeviceError("a graph has at most 256 devices");
+  devices.reserve(devices.size() + 1);
+  evaluator->use(devices.size(), device);
+  devices.push_back(device);
   on_device |= device->type != DeviceType::CPU;
-  return static_cast<std::uint32_t>(places.size() - 1);
+  return static_cast<std::uint32_t>(devices.size() - 1);
 }
 
-void GraphState::forget_places(std::size_t count) {
-  store.places.resize(count);
-  on_device = std::any_of(store.places.begin(), store.places.end(),
+void GraphState::drop_devices(std::size_t count) {
+  store.devices.resize(count);
+  on_device = std::any_of(store.devices.begin(), store.devices.end(),
                           [](Device* d) { return d->type != DeviceType::CPU; });
 }
 
@@ -79,12 +79,12 @@ GraphState* borrow_graph_state() {
   state->random_key = process ? process->graph_seed() : mix_bits(number);
   state->random_count = 0;
   state->immediate = false;
-  if (!state->store.places[0]->is(*device)) set_device_or_give_back(state, device);
+  if (!state->store.devices[0]->is(*device)) set_device_or_give_back(state, device);
   state->inference = false;
   state->evaluator->set_precision(Precision::float32);
   state->evaluator->set_check_validity(false);
   state->evaluator->set_batching(true);
-  state->evaluator->set_gradient_lane({});
+  state->evaluator->set_gradient_buffer({});
   state->evaluator->set_inference(false);
   state->evaluator->set_workers(nullptr);
   return state;

@@ -26,11 +26,11 @@ struct GraphState {
   std::uint64_t random_key = 0;
   std::uint64_t random_count = 0;
   bool immediate = false;
-  bool on_device = false;  // some of its places are not the processor
+  bool on_device = false;  // some of its devices are not the CPU
   bool inference = false;
   std::vector<const Dim*> dims;  // scratch for nodes of many operands
   struct Mark {
-    std::size_t nodes, args, attrs, places;
+    std::size_t nodes, args, attrs, devices;
   };
   std::vector<Mark> marks;
 
@@ -42,14 +42,14 @@ struct GraphState {
   /// The graph's own device; there are no nodes. Throws DeviceError.
   void set_device(Device* device) {
     evaluator->use(0, device);
-    store.places[0] = device;
-    forget_places(1);
+    store.devices[0] = device;
+    drop_devices(1);
   }
-  /// The number of a device among the places, where it gets one if it has none yet. Throws
+  /// The index of a device in this graph; it gets one if it has none yet. Throws
   /// DeviceError.
-  std::uint32_t place_of(Device* device);
+  std::uint32_t device_index(Device* device);
   /// Those from `count` on have no nodes any more.
-  void forget_places(std::size_t count);
+  void drop_devices(std::size_t count);
   void clear() {
     first_serial.store(next_serial, std::memory_order_relaxed);
     store.nodes.clear();
@@ -57,7 +57,7 @@ struct GraphState {
     store.attrs.clear();
     store.banks.clear();
     marks.clear();
-    if (store.places.size() > 1) forget_places(1);
+    if (store.devices.size() > 1) drop_devices(1);
     evaluator->clear();
   }
 };

@@ -27,8 +27,8 @@ struct Node {
       1;  // a parameter that is not frozen lies below it
   // Its value is made of what the user's pointers point to, so it must not be computed again.
   static constexpr std::uint32_t kReadsPointer = 2;
-  // Eight bits of the flags: which of the graph's devices it is at.
-  static constexpr std::uint32_t kFirstPlaceBit = 8, kPlaceBits = 0xff00, kMostPlaces = 256;
+  // Eight bits of the flags: the device index.
+  static constexpr std::uint32_t kFirstDeviceBit = 8, kDeviceBits = 0xff00, kMostDevices = 256;
 
   const OpForm* form;
   const char* file;      // where the user made it
@@ -42,20 +42,20 @@ struct Node {
 
   bool needs_gradient() const { return flags & kNeedsGradient; }
   bool reads_pointer() const { return flags & kReadsPointer; }
-  /// Its device, as a number in GraphStore::places.
-  std::uint32_t place() const { return (flags & kPlaceBits) >> kFirstPlaceBit; }
+  /// Its device, as an index into GraphStore::devices.
+  std::uint32_t device_index() const { return (flags & kDeviceBits) >> kFirstDeviceBit; }
   SourceLocation at() const { return {file, line}; }
 };
 
-/// Whether two nodes are at one place, by their flags.
-constexpr bool same_place(std::uint32_t flags, std::uint32_t others) {
-  return ((flags ^ others) & Node::kPlaceBits) == 0;
+/// Whether two nodes are on the same device, by their flags.
+constexpr bool same_device(std::uint32_t flags, std::uint32_t others) {
+  return ((flags ^ others) & Node::kDeviceBits) == 0;
 }
 
-/// Whether the plans of two nodes may be the same, by their flags: they are at one place, and both
-/// or neither read a pointer.
+/// Whether the plans of two nodes may be the same, by their flags: they are on the same device, and
+/// both or neither read a pointer.
 constexpr bool same_planning(std::uint32_t flags, std::uint32_t others) {
-  return ((flags ^ others) & (Node::kPlaceBits | Node::kReadsPointer)) == 0;
+  return ((flags ^ others) & (Node::kDeviceBits | Node::kReadsPointer)) == 0;
 }
 
 /// Whether attributes name memory of the user's that forward reads: a `source` that is not
@@ -99,8 +99,8 @@ struct GraphStore {
   PodVector<NodeId> args;
   PodVector<std::uint64_t> attrs;
   std::vector<std::shared_ptr<ParameterBank>>
-      banks;                           // kept alive while nodes name their parameters
-  std::vector<Device*> places{&kCpu};  // where nodes are; first the graph's own device
+      banks;                            // kept alive while nodes name their parameters
+  std::vector<Device*> devices{&kCpu};  // by device index; first the graph's own device
 
   std::span<const NodeId> args_of(const Node& n) const {
     return {args.data() + n.first_arg, n.arity};

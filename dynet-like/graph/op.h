@@ -25,8 +25,8 @@ struct Operands {
   }
 };
 
-/// Parts of a sum of products, as bits; parts from 31 on go with the last bit.
-struct Parts {
+/// Terms of a sum of products, as bits; parts from 31 on go with the last bit.
+struct Terms {
   std::uint32_t bits = ~std::uint32_t{0};  ///< all of them
 
   /// The bit of a part.
@@ -43,16 +43,16 @@ struct Parts {
 /// batch of one.
 template <class T>
 struct Batch {
-  const GraphStore& graph;  ///< where the nodes are
-  const NodeId* ids;        ///< their numbers
-  std::size_t count;        ///< nodes
-  std::size_t arity;        ///< operands of each
-  T* const* outs;           ///< value of node i
-  T* const* ins;            ///< value of operand k of node i at k * count + i
-  T* const* auxs;           ///< scratch kept from forward to backward, as the form asks
-  std::uint64_t epoch;      ///< grows when the graph is run anew: part of every random draw
-  Parts parts = {};         ///< of a sum of products: what is to be computed now
-  bool goes_on = false;     ///< and whether `outs` hold all parts before these already
+  const GraphStore& graph;   ///< where the nodes are
+  const NodeId* ids;         ///< their numbers
+  std::size_t count;         ///< nodes
+  std::size_t arity;         ///< operands of each
+  T* const* outs;            ///< value of node i
+  T* const* ins;             ///< value of operand k of node i at k * count + i
+  T* const* auxs;            ///< scratch kept from forward to backward, as the form asks
+  std::uint64_t run;         ///< grows when the graph is run again: part of every random draw
+  Terms terms = {};          ///< of a sum of products: what is to be computed now
+  bool accumulates = false;  ///< and whether `outs` hold all parts before these already
 
   /// Node i; the shape of each node, and of operand k of each.
   const Node& node(std::size_t i) const { return graph.nodes[ids[i]]; }
@@ -92,7 +92,7 @@ enum class Write : std::uint8_t {
 template <class T>
 struct GradientBatch : Batch<T> {
   T* const* d_outs;  ///< gradient of node i
-  T* const* d_ins;   ///< gradient of operand k of node i at k * count + i; null if nobody needs it
+  T* const* d_ins;   ///< gradient of operand k of node i at k * count + i; null if it is not needed
   const Write* writes;  ///< at the same place
   /// Of a sum of products: by operand the transpose of a matrix that all nodes share, or null.
   const T* const* transposed;
@@ -103,7 +103,7 @@ struct GradientBatch : Batch<T> {
   /// null, so that a kernel need not look here, but then takes time for all of them.
   std::size_t first = 0, end = ~std::size_t{0};
 
-  /// Of node i: its gradient, and where that of operand k goes, or null if nobody needs it.
+  /// Of node i: its gradient, and where that of operand k goes, or null if it is not needed.
   const T* d_out(std::size_t i) const { return d_outs[i]; }
   T* d_in(std::size_t k, std::size_t i) const { return d_ins[k * this->count + i]; }
   /// How that is written, and whether it is added.
@@ -159,7 +159,7 @@ struct BatchRule {
     return has_products() && (k < first_pair || (k - first_pair) % 2 == 0);
   }
   /// The part of the sum that operand k belongs to.
-  constexpr std::size_t part_of(std::size_t k) const {
+  constexpr std::size_t term_of(std::size_t k) const {
     return k < first_pair ? 0 : first_pair + (k - first_pair) / 2;
   }
 };
@@ -182,7 +182,7 @@ enum class Kind : std::uint8_t {
   parameter,  ///< the parameter's own memory
   lookup,     ///< a row of a table in place, or several gathered
   alias,      ///< the memory of operand 0
-  transfer,   ///< copied from operand 0, which is at another device; see TransferAttr
+  transfer,   ///< copied from operand 0, which is on another device; see TransferAttr
 };
 
 /// Attributes of a transfer, in full its signature: those of one batch have one way.
@@ -207,11 +207,12 @@ struct CudaRule {
   static constexpr CudaRule by(const cuda::Kernels* kernels) { return {kernels, nullptr}; }
   /// Its value and gradient are memory that is there already.
   static constexpr CudaRule by_executor() { return {nullptr, nullptr}; }
-  /// On the processor only.
+  /// On the CPU only.
   static constexpr CudaRule never(const char* reason) { return {nullptr, reason}; }
 };
 
-/// An operation: one filled-in form, one place for everything that it is.
+/// The definition of an operation (an op definition): one filled-in form, one source for everything
+/// that it is.
 struct OpForm {
   Required<const char*> name;                ///< as the user writes it
   Required<Kind> kind;                       ///< how it gets its value

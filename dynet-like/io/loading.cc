@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, ParameterStorageBase*>> named_parameters(
   for (auto* all : {&pc.bank().parameters, &pc.bank().tables})
     for (auto& p : *all)
       if (pc.node().contains(p->collection)) {
-        p->settle_all();
+        p->catch_up_all();
         list.emplace_back(p->name.substr(skip), p.get());
       }
   return list;
@@ -85,7 +85,7 @@ GroupView view_of(const ParameterCollection& pc) {
 
 GroupView view_of(const ParameterHandle& p, const char* kind) {
   ParameterStorageBase& s = p.stored();
-  s.settle_all();
+  s.catch_up_all();
   GroupView view;
   view.group.kind = kind;
   view.owner = p.shared();
@@ -168,20 +168,20 @@ void Loading::take(ParameterStorageBase& p, const SavedTensor& t,
                    const std::vector<float>* values) {
   const std::size_t k = values_.size();
   values_.push_back({&p, t.updated, nullptr});
-  const auto place = [this, k] {
+  const auto destination = [this, k] {
     float* to = memory_.allocate_array<float>(values_[k].to->size());
     values_[k].values = to;
     return to;
   };
   if (values) {
-    std::copy(values->begin(), values->end(), place());
+    std::copy(values->begin(), values->end(), destination());
     return;
   }
-  reads_.push_back({t.data, [this, k, place](const ModelFile& file, const Section& from) {
+  reads_.push_back({t.data, [this, k, destination](const ModelFile& file, const Section& from) {
                       if (file.is_mapped())
                         values_[k].values = reinterpret_cast<const float*>(file.mapped(from));
                       else
-                        file.read(from, reinterpret_cast<char*>(place()));
+                        file.read(from, reinterpret_cast<char*>(destination()));
                     }});
 }
 
@@ -244,7 +244,7 @@ void Loading::add(const ParameterHandle& p, IncomingGroup in) {
     differ(false, "a " + in.group.kind + " was saved, not a " + kind);
     return;
   }
-  s.settle_all();
+  s.catch_up_all();
   match({{s.name, &s}}, in);
   owners_.push_back(p.shared());
 }

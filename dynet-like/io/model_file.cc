@@ -110,7 +110,7 @@ SavedTensor read_tensor(IndexReader& in) {
     in.need(empty || n <= kMostElements / count, whose + " has more values than can be counted");
     count = empty ? 0 : count * n;
   }
-  const std::uint64_t offset = in.number("the place of a tensor");
+  const std::uint64_t offset = in.number("the destination of a tensor");
   t.data = in.section(whose, offset, count * sizeof(float));
   return t;
 }
@@ -202,7 +202,7 @@ FileIndex decode_index(std::string_view bytes, std::uint64_t begin, std::uint64_
   for (std::uint64_t i = 0; i < things; ++i) {
     SavedThing t;
     t.kind = in.text("the kind of a thing");
-    const std::uint64_t offset = in.number("the place of a thing");
+    const std::uint64_t offset = in.number("the destination of a thing");
     const std::uint64_t size = in.number("the size of a thing");
     t.data = in.section("thing " + std::to_string(i + 1) + " (" + t.kind + ")", offset, size);
     index.things.push_back(std::move(t));
@@ -287,13 +287,13 @@ ModelFile::ModelFile(const std::string& path, const FileSystem* files, bool map)
   });
 }
 
-// `place(n)` says where the next n bytes go.
-template <class Place>
-void ModelFile::check(const Section& section, Place place) const {
+// `destination(n)` says where the next n bytes go.
+template <class Destination>
+void ModelFile::check(const Section& section, Destination destination) const {
   Checksum sum;
   for (std::uint64_t done = 0; done < section.size;) {
     const std::size_t n = std::min<std::uint64_t>(kPiece, section.size - done);
-    char* to = place(n);
+    char* to = destination(n);
     file_.read(section.offset + done, to, n);
     sum.add({to, n});
     done += n;

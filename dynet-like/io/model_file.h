@@ -63,7 +63,7 @@ struct FileIndex {
 
 /// The bytes of an index as they are in a file.
 std::string encode_index(const FileIndex& index);
-/// Everything that a reader relies on is checked: counts, sizes and places before memory is taken
+/// Everything that a reader relies on is checked: counts, sizes and offsets before memory is taken
 /// for them, names, shapes, flags. The sections must fill [`begin`, `end`) in the order of the
 /// index, each at the next multiple of 64. Throws FileError with the reason.
 FileIndex decode_index(std::string_view bytes, std::uint64_t begin, std::uint64_t end);
@@ -71,7 +71,7 @@ FileIndex decode_index(std::string_view bytes, std::uint64_t begin, std::uint64_
 std::string encode_header(std::uint64_t file_size, std::string_view index);
 
 /// Writes a model file as NewFile does. `data` are the bytes of all sections in the order of the
-/// index; places, sizes and checksums are filled in.
+/// index; offsets, sizes and checksums are filled in.
 void write_model_file(const std::string& path, FileIndex index,
                       const std::vector<std::string_view>& data, const SaveOptions& options = {});
 
@@ -97,8 +97,8 @@ class ModelFile {
   [[noreturn]] void fail(const std::string& why) const { file_.fail(why); }
 
  private:
-  template <class Place>
-  void check(const Section& section, Place place) const;
+  template <class Destination>
+  void check(const Section& section, Destination destination) const;
   void confirm(const Section& section, std::uint64_t sum) const;
 
   InputFile file_;

@@ -53,7 +53,7 @@ inline constexpr bool kDeferred =
     std::is_same_v<T, ParameterCollection> ||
     std::convertible_to<const T&, const ParameterHandle&> || std::derived_from<T, Trainer>;
 
-// Containers are read anew as a whole.
+// Containers are replaced as a whole.
 template <class T>
 inline constexpr bool kFresh = false;
 template <class T, class A>

@@ -11,8 +11,8 @@
 namespace dynet {
 
 /// Two recurrent networks of any kind over a whole sequence, one in each direction (Schuster and
-/// Paliwal 1997), in layers: every layer reads, at each place, the outputs of both directions of
-/// the layer below behind each other. `hidden_dim`, the size of an output, is half forward and half
+/// Paliwal 1997), in layers: every layer reads, at each position, the outputs of both directions of
+/// the layer below, concatenated. `hidden_dim`, the size of an output, is half forward and half
 /// backward.
 template <class Builder>
 class BiRNNBuilder {
@@ -56,9 +56,9 @@ class BiRNNBuilder {
     for (Builder& b : builders_) b.new_graph(cg, update, at);
     ready_ = true;
   }
-  /// The output {hidden_dim} at each place of a sequence. For padded minibatches `masks` has for
-  /// each place {1} with the batch of x: 1 for a word, 0 for padding, which may be at either end;
-  /// outputs there are those of the nearest word read before, or zero. Throws ArgumentError.
+  /// The output {hidden_dim} at each position of a sequence. For padded minibatches `masks` has for
+  /// each position {1} with the batch of x: 1 for a word, 0 for padding, which may be at either
+  /// end; outputs there are those of the nearest word read before, or zero. Throws ArgumentError.
   std::vector<Expression> transduce(const std::vector<Expression>& xs,
                                     const std::vector<Expression>& masks = {},
                                     SourceLocation at = SourceLocation::current()) {

@@ -7,7 +7,7 @@
 namespace dynet {
 
 /// A word from its characters (Ling et al. 2015): two LSTMs read their embeddings, one from the
-/// first to the last and one backwards; their last outputs behind each other are the word.
+/// first to the last and one backwards; their last outputs, concatenated, stand for the word.
 class C2WBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.

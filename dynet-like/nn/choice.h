@@ -11,7 +11,7 @@ namespace dynet::nn_detail {
 Expression choice_loss(const Expression& scores, const std::vector<unsigned>& choices,
                        SourceLocation at);
 
-/// A place of a vector of scores drawn with its probability, softmax(scores), by the seed of the
+/// An index sampled from softmax(scores), by the seed of the
 /// graph. Throws ArgumentError for a batch, and if there is no probability to go by.
 unsigned draw(const char* who, const Expression& scores, SourceLocation at);
 

@@ -7,7 +7,7 @@
 
 namespace dynet {
 
-/// A step of a recurrent network: a place in the tree of states. -1 is the initial state.
+/// A step of a recurrent network: an index into the tree of states. -1 is the initial state.
 struct RNNPointer {
   int t = -1;  ///< the number of the step
   RNNPointer() = default;
@@ -100,7 +100,7 @@ class RNNBuilder {
   RNNBuilder() = default;
   /// `components`: 1 for networks whose state is their output, 2 if there are cells too. In a
   /// `deep` one every layer above the first reads its layer below and x, and the output is that of
-  /// all layers behind each other.
+  /// all layers, concatenated.
   RNNBuilder(unsigned components, unsigned layers, unsigned input_dim, unsigned hidden_dim,
              ParameterCollection collection, bool deep = false);
 

@@ -127,7 +127,7 @@ class TreeSoftmaxBuilder : public SoftmaxBuilder {
     unsigned node, choice;
   };
   /// The decisions that lead to a word; nodes with one child are left out. Throws ArgumentError for
-  /// a word that is in no place of the tree.
+  /// a word that is nowhere in the tree.
   const std::vector<Decision>& path(const char* who, unsigned word, SourceLocation at) const;
   /// Scores of a node's children.
   Expression logits(const char* who, unsigned node, const Expression& rep, SourceLocation at) const;
@@ -140,7 +140,7 @@ class TreeSoftmaxBuilder : public SoftmaxBuilder {
   Settings settings_;
   std::vector<Parameter> w_, b_;              // by node; empty for those with one child
   std::vector<std::vector<Decision>> paths_;  // by word
-  std::vector<bool> known_;                   // words that have a place
+  std::vector<bool> known_;                   // words that the tree has
   std::vector<Expression> w_nodes_, b_nodes_;
   bool ready_ = false;
 };

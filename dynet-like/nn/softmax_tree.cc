@@ -183,17 +183,17 @@ Expression TreeSoftmaxBuilder::neg_log_softmax(const Expression& rep,
          at);
   struct Group {
     std::vector<unsigned> elements, choices;
-    unsigned first = 0;  // place of its first loss among all
+    unsigned first = 0;  // index of its first loss among all
   };
   std::map<unsigned, Group> groups;
-  std::vector<std::vector<unsigned>> places(words.size());  // in the group, by level
+  std::vector<std::vector<unsigned>> indices(words.size());  // in the group, by level
   std::size_t levels = 0;
   for (unsigned b = 0; b < words.size(); ++b) {
     const std::vector<Decision>& decisions = path(who, words[b], at);
     levels = std::max(levels, decisions.size());
     for (const Decision& d : decisions) {
       Group& g = groups[d.node];
-      places[b].push_back(static_cast<unsigned>(g.elements.size()));
+      indices[b].push_back(static_cast<unsigned>(g.elements.size()));
       g.elements.push_back(b);
       g.choices.push_back(d.choice);
     }
@@ -215,7 +215,7 @@ Expression TreeSoftmaxBuilder::neg_log_softmax(const Expression& rep,
     for (unsigned b = 0; b < words.size(); ++b) {
       const std::vector<Decision>& decisions = path(who, words[b], at);
       from.push_back(level < decisions.size()
-                         ? groups[decisions[level].node].first + places[b][level]
+                         ? groups[decisions[level].node].first + indices[b][level]
                          : count);
     }
     terms.push_back(pick_batch_elems(flat, from, at));
@@ -235,13 +235,13 @@ unsigned TreeSoftmaxBuilder::sample(const Expression& rep, SourceLocation at) {
   }
 }
 
-// Log probabilities of the children of all nodes, behind each other; of those each word has one.
+// Log probabilities of the children of all nodes, concatenated; of those each word has one.
 Expression TreeSoftmaxBuilder::all(const char* who, const Expression& rep, bool normalized,
                                    SourceLocation at) const {
   need_graph(who, at);
   const std::size_t nodes = settings_.choices.size();
   std::vector<Expression> pieces, of_node(nodes);  // log probability of a node; none for the root
-  std::vector<unsigned> place(settings_.words);
+  std::vector<unsigned> index(settings_.words);
   unsigned count = 0;
   for (unsigned node = 0; node < nodes; ++node) {
     const std::vector<int>& choices = settings_.choices[node];
@@ -252,15 +252,15 @@ Expression TreeSoftmaxBuilder::all(const char* who, const Expression& rep, bool 
       if (choices[k] < 0)
         of_node[-choices[k]] = pick(scores, k, 0, at);
       else
-        place[choices[k]] = count + k;
+        index[choices[k]] = count + k;
     count += static_cast<unsigned>(choices.size());
     pieces.push_back(scores);
   }
   constexpr float kNever = -std::numeric_limits<float>::infinity();
   pieces.push_back(constant(*rep.pg, {1}, kNever, device_of(rep), at));
-  for (std::size_t word = 0; word < place.size(); ++word)
-    if (!known_[word]) place[word] = count;
-  return select_rows(concatenate(pieces, 0, at), place, at);
+  for (std::size_t word = 0; word < index.size(); ++word)
+    if (!known_[word]) index[word] = count;
+  return select_rows(concatenate(pieces, 0, at), index, at);
 }
 
 Expression TreeSoftmaxBuilder::full_log_distribution(const Expression& rep, SourceLocation at) {

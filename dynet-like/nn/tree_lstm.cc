@@ -95,16 +95,16 @@ Expression TreeLSTMBuilder::add_input(int id, const std::vector<int>& children, 
              (limit_ < 0 ? ": numbers must not be negative"
                          : " in a tree of " + std::to_string(limit_)),
          at);
-  const auto place = static_cast<std::size_t>(id);
-  if (place < states_.size() && !states_[place].empty())
+  const auto index = static_cast<std::size_t>(id);
+  if (index < states_.size() && !states_[index].empty())
     fail("add_input", "there is a node " + number + " already", at);
   for (const int child : children) find("add_input", child, at);
   if (!x.pg && children.empty()) fail("add_input", "a node without children needs an input", at);
   std::vector<Expression> state = compute(children, x.pg ? &x : nullptr, at);
-  if (place >= states_.size()) states_.resize(place + 1);
-  states_[place] = std::move(state);
+  if (index >= states_.size()) states_.resize(index + 1);
+  states_[index] = std::move(state);
   last_ = id;
-  return states_[place].back();
+  return states_[index].back();
 }
 
 const std::vector<Expression>& TreeLSTMBuilder::find(const char* who, int id,

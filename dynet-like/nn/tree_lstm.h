@@ -145,7 +145,7 @@ class UnidirectionalTreeLSTMBuilder : public TreeLSTMBuilder {
 };
 
 /// Two of them, of half the size each, one over the children from the last to the first; the output
-/// is that of both behind each other, which is all that `get_h` and `get_s` have.
+/// is that of both, concatenated, which is all that `get_h` and `get_s` have.
 class BidirectionalTreeLSTMBuilder : public TreeLSTMBuilder {
  public:
   BidirectionalTreeLSTMBuilder() = default;

@@ -3,7 +3,7 @@
 #include "dynet-like/graph/check.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
-#include "kernels/cpu/unary.h"
+#include "kernels/cpu/elementwise.h"
 #include "kernels/cuda/kernels.h"
 
 namespace dynet {

@@ -32,13 +32,13 @@ Dim input_shape(const Operands& x) {
 Dim sparse_input_shape(const Operands& x) {
   const auto& a = x.as<SparseInputAttr>();
   const Dim d = shape::checked(a.dim);
-  if (a.places != a.values)
-    shape::broken("needs a place for each value" + shape::two(a.places, a.values),
+  if (a.indices != a.values)
+    shape::broken("needs an index for each value" + shape::two(a.indices, a.values),
                   shape::Kind::argument);
-  const auto* places = static_cast<const unsigned*>(x.payload);
-  for (std::uint64_t k = 0; k < a.places; ++k)
-    if (places[k] >= d.size())
-      shape::broken("place " + std::to_string(places[k]) + " is outside the " +
+  const auto* indices = static_cast<const unsigned*>(x.payload);
+  for (std::uint64_t k = 0; k < a.indices; ++k)
+    if (indices[k] >= d.size())
+      shape::broken("place " + std::to_string(indices[k]) + " is outside the " +
                         std::to_string(d.size()) + " values of " + to_string(d),
                     shape::Kind::index);
   return d;

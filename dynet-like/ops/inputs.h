@@ -29,8 +29,8 @@ Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float>
                  SourceLocation at = SourceLocation::current());  // {0} is no null pointer
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  SourceLocation at = SourceLocation::current());
-/// The same from a few of its elements, by their places in that order, the batch included; the
-/// others are `defdata`. The last one counts where a place is named twice.
+/// The same from a few of its elements, by their indices in that order, the batch included; the
+/// others are `defdata`. Where an index is named twice, the last one counts.
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
                  const std::vector<float>& data, float defdata = 0.0f,
                  SourceLocation at = SourceLocation::current());

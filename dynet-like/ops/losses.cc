@@ -10,9 +10,9 @@
 #include "dynet-like/ops/reductions.h"
 #include "dynet-like/shape/broken.h"
 #include "dynet-like/shape/reduction_rules.h"
+#include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/losses.h"
 #include "kernels/cpu/sparsemax.h"
-#include "kernels/cpu/unary.h"
 #include "kernels/cuda/kernels.h"
 
 namespace dynet {

@@ -4,7 +4,7 @@
 #include "dynet-like/graph/computation_graph.h"
 
 // Randomness. Every node has a stream of its own that depends on the graph's seed and its place
-// among the random nodes of the graph; a new forward draws anew, backward sees what forward drew.
+// among the random nodes of the graph; a new forward draws again, backward sees what forward drew.
 
 namespace dynet {
 

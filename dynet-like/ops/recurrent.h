@@ -17,7 +17,7 @@ Expression vanilla_lstm_gates(const Expression& x_t, const Expression& h_tm1, co
                               const Expression& Wh, const Expression& b,
                               float weightnoise_std = 0.0f, float forget_bias = 1.0f,
                               SourceLocation at = SourceLocation::current());
-/// The same, x_t being the vectors of a list behind each other.
+/// The same, x_t being the vectors of a list, concatenated.
 Expression vanilla_lstm_gates_concat(const std::vector<Expression>& x_t, const Expression& h_tm1,
                                      const Expression& Wx, const Expression& Wh,
                                      const Expression& b, float weightnoise_std = 0.0f,

@@ -54,7 +54,7 @@ Expression transpose(const Expression& x, std::initializer_list<unsigned> dims,
 Expression transpose(const Expression& x, const std::vector<unsigned>& dims,
                      SourceLocation at = SourceLocation::current());
 
-/// Operands behind each other along dimension d; all other sizes equal, batch sizes equal or one.
+/// The operands, concatenated along dimension d; all other sizes equal, batch sizes equal or one.
 Expression concatenate(std::initializer_list<Expression> xs, unsigned d = 0,
                        SourceLocation at = SourceLocation::current());
 Expression concatenate(const std::vector<Expression>& xs, unsigned d = 0,

@@ -10,14 +10,14 @@ namespace {
 // exchanging integers keeps every bit pattern, NaN included, and the inner loops vectorize.
 void add_sorted(float* out, const std::vector<const float*>& parts, std::size_t n) {
   constexpr std::size_t kBlock = 256;
-  const std::size_t lanes = parts.size();
-  std::vector<std::int32_t> block(lanes * kBlock);
+  const std::size_t buffers = parts.size();
+  std::vector<std::int32_t> block(buffers * kBlock);
   for (std::size_t at = 0; at < n; at += kBlock) {
     const std::size_t m = std::min(kBlock, n - at);
-    for (std::size_t l = 0; l < lanes; ++l)
+    for (std::size_t l = 0; l < buffers; ++l)
       std::memcpy(&block[l * kBlock], parts[l] + at, m * sizeof(float));
-    for (std::size_t round = 0; round < lanes; ++round)
-      for (std::size_t l = round % 2; l + 1 < lanes; l += 2) {
+    for (std::size_t round = 0; round < buffers; ++round)
+      for (std::size_t l = round % 2; l + 1 < buffers; l += 2) {
         std::int32_t* a = &block[l * kBlock];
         std::int32_t* b = a + kBlock;
         for (std::size_t i = 0; i < m; ++i) {
@@ -26,11 +26,11 @@ void add_sorted(float* out, const std::vector<const float*>& parts, std::size_t 
           b[i] = high;
         }
       }
-    std::vector<float> lane(kBlock);
+    std::vector<float> buffer(kBlock);
     std::memcpy(out + at, block.data(), m * sizeof(float));
-    for (std::size_t l = 1; l < lanes; ++l) {
-      std::memcpy(lane.data(), &block[l * kBlock], m * sizeof(float));
-      for (std::size_t i = 0; i < m; ++i) out[at + i] += lane[i];
+    for (std::size_t l = 1; l < buffers; ++l) {
+      std::memcpy(buffer.data(), &block[l * kBlock], m * sizeof(float));
+      for (std::size_t i = 0; i < m; ++i) out[at + i] += buffer[i];
     }
   }
 }
@@ -54,36 +54,38 @@ void add_up(float* out, const std::vector<const float*>& parts, std::size_t n, b
     add_sorted(out, parts, n);
 }
 
-GradientReader::GradientReader(GradientLanes& lanes) : lanes_(lanes), lock_(lanes.mutex_) {
-  lanes.settle_shown();
-  for (const auto& e : lanes.entries_) {
-    if (!e.active || e.lane->empty()) continue;
+GradientReader::GradientReader(GradientBuffers& buffers)
+    : buffers_(buffers), lock_(buffers.mutex_) {
+  buffers.adopt_writes();
+  for (const auto& e : buffers.entries_) {
+    if (!e.active || e.buffer->empty()) continue;
     const auto at = std::find_if(groups_.begin(), groups_.end(),
                                  [&](const Group& g) { return g.key == e.thread; });
     if (at == groups_.end())
-      groups_.push_back({e.thread, {e.lane.get()}});
+      groups_.push_back({e.thread, {e.buffer.get()}});
     else  // the host's comes first
-      at->lanes.insert(e.lane->memory() ? at->lanes.end() : at->lanes.begin(), e.lane.get());
+      at->buffers.insert(e.buffer->memory() ? at->buffers.end() : at->buffers.begin(),
+                         e.buffer.get());
   }
   std::sort(groups_.begin(), groups_.end(),
             [](const Group& a, const Group& b) { return a.key < b.key; });
-  in_order_ = !groups_.empty() && GradientLanes::is_number(groups_[0].key);
+  in_order_ = !groups_.empty() && GradientBuffers::is_number(groups_[0].key);
 }
 
-GradientLane* GradientReader::only_lane() const {
-  const bool one = groups_.size() == 1 && groups_[0].lanes.size() == 1;
-  return one && !groups_[0].lanes[0]->memory() ? groups_[0].lanes[0] : nullptr;
+GradientBuffer* GradientReader::only_buffer() const {
+  const bool one = groups_.size() == 1 && groups_[0].buffers.size() == 1;
+  return one && !groups_[0].buffers[0]->memory() ? groups_[0].buffers[0] : nullptr;
 }
 
-void GradientReader::Part::add(const float* from, std::size_t n, const GradientLane& lane) {
+void GradientReader::Part::add(const float* from, std::size_t n, const GradientBuffer& buffer) {
   if (!from) return;
-  if (!g && !lane.memory()) {
+  if (!g && !buffer.memory()) {
     g = from;
     return;
   }
   std::vector<float> here(n);
-  if (lane.memory())
-    lane.memory()->read(here.data(), from, n * sizeof(float));
+  if (buffer.memory())
+    buffer.memory()->read(here.data(), from, n * sizeof(float));
   else
     std::copy_n(from, n, here.begin());
   if (g)
@@ -114,7 +116,7 @@ const float* GradientReader::find_sum(std::size_t index, std::size_t size) {
   std::vector<const float*> parts;
   for (const Group& group : groups_) {
     Part& part = next_part();
-    for (const GradientLane* lane : group.lanes) part.add(lane->find(index), size, *lane);
+    for (const GradientBuffer* buffer : group.buffers) part.add(buffer->find(index), size, *buffer);
     parts.push_back(part.g);
   }
   return total(parts, size, sum_);
@@ -122,8 +124,8 @@ const float* GradientReader::find_sum(std::size_t index, std::size_t size) {
 
 const float* GradientReader::find(std::size_t index, std::size_t size) {
   const float* const g = find_sum(index, size);
-  const auto at = lanes_.shown_.find(index);
-  if (at == lanes_.shown_.end() || !at->second.live || !at->second.changed()) return g;
+  const auto at = buffers_.shown_.find(index);
+  if (at == buffers_.shown_.end() || !at->second.live || !at->second.changed()) return g;
   std::vector<float> corrected(size, 0.0f);
   if (g) std::copy_n(g, size, corrected.begin());
   at->second.correct(corrected.data());
@@ -132,9 +134,9 @@ const float* GradientReader::find(std::size_t index, std::size_t size) {
 }
 
 std::vector<std::uint32_t> GradientReader::rows(std::size_t table) const {
-  std::vector<std::uint32_t> all = rows_of_lanes(table);
-  const auto at = lanes_.shown_rows_.find(table);
-  if (at == lanes_.shown_rows_.end()) return all;
+  std::vector<std::uint32_t> all = rows_of_buffers(table);
+  const auto at = buffers_.shown_rows_.find(table);
+  if (at == buffers_.shown_rows_.end()) return all;
   const std::vector<std::uint32_t> written = at->second.changed_rows();
   const auto middle = all.insert(all.end(), written.begin(), written.end());
   std::inplace_merge(all.begin(), middle, all.end());
@@ -144,8 +146,8 @@ std::vector<std::uint32_t> GradientReader::rows(std::size_t table) const {
 
 const float* GradientReader::find_row(std::size_t table, std::uint32_t row) {
   const float* const g = find_row_sum(table, row);
-  const auto at = lanes_.shown_rows_.find(table);
-  if (at == lanes_.shown_rows_.end() || !at->second.live || !at->second.changed(row)) return g;
+  const auto at = buffers_.shown_rows_.find(table);
+  if (at == buffers_.shown_rows_.end() || !at->second.live || !at->second.changed(row)) return g;
   std::vector<float> corrected(at->second.row_size, 0.0f);
   if (g) std::copy_n(g, corrected.size(), corrected.begin());
   at->second.correct(row, corrected.data());
@@ -153,11 +155,11 @@ const float* GradientReader::find_row(std::size_t table, std::uint32_t row) {
   return sum_.data();
 }
 
-std::vector<std::uint32_t> GradientReader::rows_of_lanes(std::size_t table) const {
+std::vector<std::uint32_t> GradientReader::rows_of_buffers(std::size_t table) const {
   std::vector<std::uint32_t> all;
   for (const Group& group : groups_)
-    for (const GradientLane* lane : group.lanes) {
-      const RowGradients* const r = lane->find_rows(table);
+    for (const GradientBuffer* buffer : group.buffers) {
+      const RowGradients* const r = buffer->find_rows(table);
       if (!r) continue;
       if (r->whole_written()) {
         all.resize(r->row_count());
@@ -171,8 +173,8 @@ std::vector<std::uint32_t> GradientReader::rows_of_lanes(std::size_t table) cons
   return all;
 }
 
-// As a merge does: in a lane that has used the table as a whole, rows are added to that; then all
-// of these, and all rows of other lanes, are added up for themselves.
+// As a merge does: in a buffer that has used the table as a whole, rows are added to that; then all
+// of these, and all rows of other buffers, are added up for themselves.
 const float* GradientReader::find_row_sum(std::size_t table, std::uint32_t row) {
   parts_.resize(3 * groups_.size());
   used_ = 0;
@@ -180,12 +182,12 @@ const float* GradientReader::find_row_sum(std::size_t table, std::uint32_t row) 
   std::vector<const float*> wholes, rows;
   for (const Group& group : groups_) {
     Part &whole = next_part(), &own = next_part();
-    for (const GradientLane* lane : group.lanes) {
-      const RowGradients* const r = lane->find_rows(table);
+    for (const GradientBuffer* buffer : group.buffers) {
+      const RowGradients* const r = buffer->find_rows(table);
       if (!r) continue;
       n = r->row_size();
-      if (r->whole_written()) whole.add(r->whole() + row * n, n, *lane);
-      own.add(r->find(row), n, *lane);
+      if (r->whole_written()) whole.add(r->whole() + row * n, n, *buffer);
+      own.add(r->find(row), n, *buffer);
     }
     if (whole.g && own.g) {
       Part& both = next_part();

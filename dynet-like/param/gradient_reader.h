@@ -10,18 +10,18 @@
 
 namespace dynet {
 
-/// Adds up gradients of lanes, of the same parts in the same way. Several parts are added element
-/// by element, by number of their lanes (`in_order`) or by their bits; `out` may not be one of
+/// Adds up gradients of buffers, of the same parts in the same way. Several parts are added element
+/// by element, by number of their buffers (`in_order`) or by their bits; `out` may not be one of
 /// them.
 void add_up(float* out, const std::vector<const float*>& parts, std::size_t n, bool in_order);
 
-/// Reads what `GradientLanes::merge` would make of the lanes, and changes nothing: no bit of a
-/// later sum depends on whether, or how often, somebody has looked. Lanes on devices are copied.
+/// Reads what `GradientBuffers::merge` would make of the buffers, and changes nothing: no bit of a
+/// later sum depends on whether, or how often, somebody has looked. Buffers on devices are copied.
 ///
-/// Holds the mutex of the lanes. What it returns lives until its next call.
+/// Holds the mutex of the buffers. What it returns lives until its next call.
 class GradientReader {
  public:
-  explicit GradientReader(GradientLanes& lanes);
+  explicit GradientReader(GradientBuffers& buffers);
 
   /// The gradient of a dense parameter, or null.
   const float* find(std::size_t index, std::size_t size);
@@ -31,31 +31,31 @@ class GradientReader {
   std::vector<std::uint32_t> rows(std::size_t table) const;
 
  private:
-  friend class GradientLanes;
-  /// The lanes of one thread or number: in the processor's memory, then on devices.
+  friend class GradientBuffers;
+  /// The buffers of one thread or number: in the CPU's memory, then on devices.
   struct Group {
     std::uint64_t key;
-    std::vector<GradientLane*> lanes;
+    std::vector<GradientBuffer*> buffers;
   };
   /// Numbers that may have to be added up first.
   struct Part {
     const float* g = nullptr;
     std::vector<float> sum;
 
-    void add(const float* from, std::size_t n, const GradientLane& lane);
+    void add(const float* from, std::size_t n, const GradientBuffer& buffer);
   };
 
   /// What was written through `show` left out.
   const float* find_sum(std::size_t index, std::size_t size);
   const float* find_row_sum(std::size_t table, std::uint32_t row);
-  std::vector<std::uint32_t> rows_of_lanes(std::size_t table) const;
+  std::vector<std::uint32_t> rows_of_buffers(std::size_t table) const;
   bool empty() const { return groups_.empty(); }
-  /// If all gradients lie in one lane of the processor's memory.
-  GradientLane* only_lane() const;
+  /// If all gradients lie in one buffer of the CPU's memory.
+  GradientBuffer* only_buffer() const;
   Part& next_part();
   const float* total(std::vector<const float*>& parts, std::size_t n, std::vector<float>& sum);
 
-  GradientLanes& lanes_;
+  GradientBuffers& buffers_;
   std::unique_lock<std::mutex> lock_;
   bool in_order_ = false;
   std::vector<Group> groups_;  // by key

@@ -14,12 +14,12 @@ namespace {
 // A device has memory to give in pages of this size, and each chunk costs a call.
 constexpr std::size_t kDevicePage = std::size_t{1} << 21;
 
-float* allocate_floats(std::size_t n, const std::shared_ptr<MemorySource>& memory) {
+float* allocate_floats(std::size_t n, const std::shared_ptr<DeviceAllocator>& memory) {
   return static_cast<float*>(memory ? memory->allocate(n * sizeof(float))
                                     : allocate_zeroed(n * sizeof(float)));
 }
 
-void free_floats(float* p, const std::shared_ptr<MemorySource>& memory) noexcept {
+void free_floats(float* p, const std::shared_ptr<DeviceAllocator>& memory) noexcept {
   if (!p) return;
   memory ? memory->free(p) : free_aligned(p);
 }
@@ -28,9 +28,9 @@ void add(const GradientSlot& to, const float* from, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) to.g[i] = to.written ? to.g[i] + from[i] : from[i];
 }
 
-// The lanes that are added up.
+// The buffers that are added up.
 struct Merge {
-  std::vector<GradientLane*> lanes;
+  std::vector<GradientBuffer*> buffers;
   bool in_order;  // they have numbers, and come in their order
   std::vector<const float*> parts;
 
@@ -38,8 +38,8 @@ struct Merge {
   template <class Find, class Target>
   void operator()(std::size_t n, Find find, Target target) {
     parts.clear();
-    for (GradientLane* lane : lanes)
-      if (const float* g = find(*lane)) parts.push_back(g);
+    for (GradientBuffer* buffer : buffers)
+      if (const float* g = find(*buffer)) parts.push_back(g);
     if (parts.empty()) return;
     add_up(target(), parts, n, in_order);
   }
@@ -48,7 +48,7 @@ struct Merge {
 }  // namespace
 
 RowGradients::RowGradients(std::size_t rows, std::size_t row_size,
-                           std::shared_ptr<MemorySource> memory)
+                           std::shared_ptr<DeviceAllocator> memory)
     : rows_(rows), row_size_(row_size), memory_(std::move(memory)), slot_(new std::uint32_t[rows]) {
   std::fill_n(slot_.get(), rows, kUnused);
   if (memory_)
@@ -114,11 +114,11 @@ void RowGradients::rewind(State s) {
   whole_written_ = s.whole;
 }
 
-GradientLane::~GradientLane() {
+GradientBuffer::~GradientBuffer() {
   for (Dense& s : dense_) free_floats(s.g, memory_);
 }
 
-GradientLane::Dense& GradientLane::at(std::size_t index, std::size_t size) {
+GradientBuffer::Dense& GradientBuffer::at(std::size_t index, std::size_t size) {
   if (index >= dense_.size()) dense_.resize(index + 1);
   Dense& s = dense_[index];
   if (!s.g) {
@@ -128,16 +128,16 @@ GradientLane::Dense& GradientLane::at(std::size_t index, std::size_t size) {
   return s;
 }
 
-GradientSlot GradientLane::use(std::size_t index, std::size_t size) {
+GradientSlot GradientBuffer::use(std::size_t index, std::size_t size) {
   Dense& s = at(index, size);
-  s.settle_shown();
+  s.adopt_writes();
   s.shown = false;
   return {s.g, std::exchange(s.written, true)};
 }
 
-float* GradientLane::show(std::size_t index, std::size_t size) {
+float* GradientBuffer::show(std::size_t index, std::size_t size) {
   Dense& s = at(index, size);
-  s.settle_shown();
+  s.adopt_writes();
   if (!s.written && !s.shown) {
     shown_.push_back(index);
     std::fill_n(s.g, size, 0.0f);
@@ -146,37 +146,37 @@ float* GradientLane::show(std::size_t index, std::size_t size) {
   return s.g;
 }
 
-void GradientLane::Dense::settle_shown() {
+void GradientBuffer::Dense::adopt_writes() {
   if (!shown || written) return;
   written = std::any_of(g, g + size, [](float x) { return x != 0; });
 }
 
-void GradientLane::settle_shown() {
+void GradientBuffer::adopt_writes() {
   std::erase_if(shown_, [this](std::size_t index) {
     Dense& s = dense_[index];
-    s.settle_shown();
+    s.adopt_writes();
     return s.written || !s.shown;
   });
 }
 
-void GradientLane::forget(std::size_t index) {
+void GradientBuffer::forget(std::size_t index) {
   if (index < dense_.size()) dense_[index].written = dense_[index].shown = false;
 }
 
-RowGradients& GradientLane::rows(std::size_t index, std::size_t rows, std::size_t row_size) {
+RowGradients& GradientBuffer::rows(std::size_t index, std::size_t rows, std::size_t row_size) {
   if (index >= rows_.size()) rows_.resize(index + 1);
   if (!rows_[index]) rows_[index] = std::make_unique<RowGradients>(rows, row_size, memory_);
   return *rows_[index];
 }
 
-bool GradientLane::empty() const {
+bool GradientBuffer::empty() const {
   const auto written = [](const Dense& s) { return s.written; };
   const auto used = [](const auto& r) { return r && !r->empty(); };
   return std::none_of(dense_.begin(), dense_.end(), written) &&
          std::none_of(rows_.begin(), rows_.end(), used);
 }
 
-void GradientLane::add_to(GradientLane& host) const {
+void GradientBuffer::add_to(GradientBuffer& host) const {
   std::vector<float> here;
   for (std::size_t i = 0; i < dense_.size(); ++i) {
     const Dense& s = dense_[i];
@@ -190,117 +190,118 @@ void GradientLane::add_to(GradientLane& host) const {
       r->add_to(host.rows(i, r->row_count(), r->row_size()));
 }
 
-void GradientLane::clear() {
+void GradientBuffer::clear() {
   for (Dense& s : dense_) s.written = s.shown = false;
   shown_.clear();
   for (auto& r : rows_)
     if (r) r->clear();
 }
 
-GradientLane& GradientLanes::claim(std::uint64_t thread,
-                                   const std::shared_ptr<MemorySource>& memory) {
+GradientBuffer& GradientBuffers::claim(std::uint64_t thread,
+                                       const std::shared_ptr<DeviceAllocator>& memory) {
   for (Entry& e : entries_)
-    if (!e.active && e.lane->memory() == memory) {
+    if (!e.active && e.buffer->memory() == memory) {
       e.active = true;
       e.thread = thread;
-      return *e.lane;
+      return *e.buffer;
     }
-  entries_.push_back({thread, true, std::make_unique<GradientLane>(memory)});
-  return *entries_.back().lane;
+  entries_.push_back({thread, true, std::make_unique<GradientBuffer>(memory)});
+  return *entries_.back().buffer;
 }
 
-GradientLane& GradientLanes::mine(const std::shared_ptr<MemorySource>& memory) {
+GradientBuffer& GradientBuffers::mine(const std::shared_ptr<DeviceAllocator>& memory) {
   return of(this_thread_number(), memory);
 }
 
-GradientLane& GradientLanes::numbered(unsigned number,
-                                      const std::shared_ptr<MemorySource>& memory) {
+GradientBuffer& GradientBuffers::numbered(unsigned number,
+                                          const std::shared_ptr<DeviceAllocator>& memory) {
   return of(kNumbered | number, memory);
 }
 
-GradientLane& GradientLanes::of(std::uint64_t key, const std::shared_ptr<MemorySource>& memory) {
+GradientBuffer& GradientBuffers::of(std::uint64_t key,
+                                    const std::shared_ptr<DeviceAllocator>& memory) {
   const std::lock_guard lock(mutex_);
   return find_or_claim(key, memory);
 }
 
-GradientLane& GradientLanes::find_or_claim(std::uint64_t key,
-                                           const std::shared_ptr<MemorySource>& memory) {
+GradientBuffer& GradientBuffers::find_or_claim(std::uint64_t key,
+                                               const std::shared_ptr<DeviceAllocator>& memory) {
   for (Entry& e : entries_)
-    if (e.active && e.thread == key && e.lane->memory() == memory) return *e.lane;
+    if (e.active && e.thread == key && e.buffer->memory() == memory) return *e.buffer;
   return claim(key, memory);
 }
 
-// What lies on devices is added to the lanes of the same threads and numbers in the processor's
+// What lies on devices is added to the buffers of the same threads and numbers in the CPU's
 // memory.
-void GradientLanes::bring_home() {
+void GradientBuffers::copy_to_host() {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (!entries_[i].active || !entries_[i].lane->memory()) continue;
-    GradientLane& lane = *entries_[i].lane;
-    lane.add_to(find_or_claim(entries_[i].thread, nullptr));
-    lane.clear();
+    if (!entries_[i].active || !entries_[i].buffer->memory()) continue;
+    GradientBuffer& buffer = *entries_[i].buffer;
+    buffer.add_to(find_or_claim(entries_[i].thread, nullptr));
+    buffer.clear();
     entries_[i].active = false;
   }
 }
 
-GradientLane* GradientLanes::merge() {
+GradientBuffer* GradientBuffers::merge() {
   const std::lock_guard lock(mutex_);
-  settle_shown();
-  bring_home();
+  adopt_writes();
+  copy_to_host();
   std::size_t count = 0, dense = 0, tables = 0;
-  GradientLane* last = nullptr;
+  GradientBuffer* last = nullptr;
   for (Entry& e : entries_)
-    if (e.active && !e.lane->empty()) {
+    if (e.active && !e.buffer->empty()) {
       ++count;
-      last = e.lane.get();
+      last = e.buffer.get();
       dense = std::max(dense, last->dense_count());
       tables = std::max(tables, last->table_count());
       for (std::size_t t = 0; t < last->table_count(); ++t)
         if (RowGradients* r = last->find_rows(t)) r->unify();
     }
   if (count < 2) return correct_shown(last);
-  std::vector<std::pair<std::uint64_t, GradientLane*>> keyed;
+  std::vector<std::pair<std::uint64_t, GradientBuffer*>> keyed;
   for (Entry& e : entries_)
-    if (e.active && !e.lane->empty()) keyed.emplace_back(e.thread, e.lane.get());
+    if (e.active && !e.buffer->empty()) keyed.emplace_back(e.thread, e.buffer.get());
   std::sort(keyed.begin(), keyed.end());
   Merge merge_parts{{}, keyed[0].first >= kNumbered, {}};
-  std::vector<GradientLane*>& lanes = merge_parts.lanes;
-  for (const auto& [key, lane] : keyed) lanes.push_back(lane);
+  std::vector<GradientBuffer*>& buffers = merge_parts.buffers;
+  for (const auto& [key, buffer] : keyed) buffers.push_back(buffer);
 
-  // The sum belongs to no thread: a thread that goes on starts a lane of its own again.
-  GradientLane& out = claim(0, nullptr);
+  // The sum belongs to no thread: a thread that goes on starts a buffer of its own again.
+  GradientBuffer& out = claim(0, nullptr);
   const auto sizes = [&](auto&& find) {
-    for (GradientLane* lane : lanes)
-      if (auto n = find(*lane)) return n;
-    return decltype(find(*lanes[0])){};
+    for (GradientBuffer* buffer : buffers)
+      if (auto n = find(*buffer)) return n;
+    return decltype(find(*buffers[0])){};
   };
   for (std::size_t p = 0; p < dense; ++p) {
-    const std::size_t n = sizes([&](GradientLane& l) { return l.dense_size(p); });
+    const std::size_t n = sizes([&](GradientBuffer& l) { return l.dense_size(p); });
     merge_parts(
-        n, [&](GradientLane& l) { return l.find(p); }, [&] { return out.use(p, n).g; });
+        n, [&](GradientBuffer& l) { return l.find(p); }, [&] { return out.use(p, n).g; });
   }
   for (std::size_t t = 0; t < tables; ++t) {
     const RowGradients* any =
-        sizes([&](GradientLane& l) -> const RowGradients* { return l.find_rows(t); });
+        sizes([&](GradientBuffer& l) -> const RowGradients* { return l.find_rows(t); });
     if (!any) continue;
     RowGradients& to = out.rows(t, any->row_count(), any->row_size());
     const std::size_t row_size = any->row_size();
     merge_parts(
         any->row_count() * row_size,
-        [&](GradientLane& l) {
+        [&](GradientBuffer& l) {
           const RowGradients* r = l.find_rows(t);
           return r && r->whole_written() ? r->whole() : nullptr;
         },
         [&] { return to.use_whole().g; });
     std::vector<std::uint32_t> rows;
-    for (GradientLane* lane : lanes)
-      if (const RowGradients* r = lane->find_rows(t))
+    for (GradientBuffer* buffer : buffers)
+      if (const RowGradients* r = buffer->find_rows(t))
         rows.insert(rows.end(), r->rows().begin(), r->rows().end());
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     for (std::uint32_t row : rows)
       merge_parts(
           row_size,
-          [&](GradientLane& l) {
+          [&](GradientBuffer& l) {
             const RowGradients* r = l.find_rows(t);
             return r ? r->find(row) : nullptr;
           },
@@ -308,15 +309,15 @@ GradientLane* GradientLanes::merge() {
     to.unify();
   }
   for (Entry& e : entries_)
-    if (e.active && e.lane.get() != &out) {
-      e.lane->clear();
+    if (e.active && e.buffer.get() != &out) {
+      e.buffer->clear();
       e.active = false;
     }
   return correct_shown(&out);
 }
 
 // Puts what was written through `show` into the sum of all, which may be null.
-GradientLane* GradientLanes::correct_shown(GradientLane* sum) {
+GradientBuffer* GradientBuffers::correct_shown(GradientBuffer* sum) {
   for (auto& [index, shown] : shown_) {
     if (!shown.live || !shown.changed()) continue;
     if (!sum) sum = &claim(0, nullptr);
@@ -335,19 +336,19 @@ GradientLane* GradientLanes::correct_shown(GradientLane* sum) {
   return sum;
 }
 
-bool GradientLanes::written_through_show() {
+bool GradientBuffers::written_through_show() {
   const std::lock_guard lock(mutex_);
   const auto written = [](const auto& s) { return s.second.live && s.second.changed(); };
   return std::any_of(shown_.begin(), shown_.end(), written) ||
          std::any_of(shown_rows_.begin(), shown_rows_.end(), written);
 }
 
-float* GradientLanes::show(std::size_t index, std::size_t size) {
+float* GradientBuffers::show(std::size_t index, std::size_t size) {
   GradientReader reader(*this);
   Shown& shown = shown_[index];
   if (!shown.live) {
-    GradientLane* const lane = reader.only_lane();
-    if (lane) return lane->show(index, size);
+    GradientBuffer* const buffer = reader.only_buffer();
+    if (buffer) return buffer->show(index, size);
     if (reader.empty()) return find_or_claim(this_thread_number(), nullptr).show(index, size);
   }
   std::vector<float> sum(size, 0.0f);
@@ -365,73 +366,73 @@ float* GradientLanes::show(std::size_t index, std::size_t size) {
   return shown.now.data();
 }
 
-void GradientLanes::settle_shown() {
+void GradientBuffers::adopt_writes() {
   for (Entry& e : entries_)
-    if (e.active && !e.lane->memory()) e.lane->settle_shown();
+    if (e.active && !e.buffer->memory()) e.buffer->adopt_writes();
 }
 
-void GradientLanes::forget(std::size_t index) {
+void GradientBuffers::forget(std::size_t index) {
   const std::lock_guard lock(mutex_);
   for (Entry& e : entries_)
-    if (e.active) e.lane->forget(index);
+    if (e.active) e.buffer->forget(index);
   if (const auto at = shown_.find(index); at != shown_.end()) at->second.live = false;
 }
 
-void GradientLanes::forget_rows(std::size_t table) {
+void GradientBuffers::forget_rows(std::size_t table) {
   const std::lock_guard lock(mutex_);
   for (Entry& e : entries_)
     if (e.active)
-      if (RowGradients* r = e.lane->find_rows(table)) r->clear();
+      if (RowGradients* r = e.buffer->find_rows(table)) r->clear();
   if (const auto at = shown_rows_.find(table); at != shown_rows_.end()) at->second.live = false;
 }
 
-bool GradientLanes::Shown::changed() const {
+bool GradientBuffers::Shown::changed() const {
   return std::memcmp(now.data(), then.data(), now.size() * sizeof(float)) != 0;
 }
 
-void GradientLanes::Shown::correct(float* sum) const {
+void GradientBuffers::Shown::correct(float* sum) const {
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (std::memcmp(&now[i], &then[i], sizeof(float)) == 0) continue;
     sum[i] = sum[i] == then[i] ? now[i] : now[i] + (sum[i] - then[i]);
   }
 }
 
-std::vector<std::pair<std::uint64_t, GradientLane*>> GradientLanes::in_order() {
+std::vector<std::pair<std::uint64_t, GradientBuffer*>> GradientBuffers::in_order() {
   const std::lock_guard lock(mutex_);
-  settle_shown();
-  std::vector<std::pair<std::uint64_t, GradientLane*>> lanes;
+  adopt_writes();
+  std::vector<std::pair<std::uint64_t, GradientBuffer*>> buffers;
   for (Entry& e : entries_)
-    if (e.active && !e.lane->empty()) lanes.emplace_back(e.thread, e.lane.get());
+    if (e.active && !e.buffer->empty()) buffers.emplace_back(e.thread, e.buffer.get());
   const auto order = [](const auto& entry) {
     const auto& memory = entry.second->memory();
     return std::pair(entry.first, memory ? memory->number() : -1);
   };
-  std::sort(lanes.begin(), lanes.end(),
+  std::sort(buffers.begin(), buffers.end(),
             [&](const auto& a, const auto& b) { return order(a) < order(b); });
-  return lanes;
+  return buffers;
 }
 
-GradientLane& GradientLanes::make(const std::shared_ptr<MemorySource>& memory) {
+GradientBuffer& GradientBuffers::make(const std::shared_ptr<DeviceAllocator>& memory) {
   const std::lock_guard lock(mutex_);
   return claim(0, memory);
 }
 
-void GradientLanes::drop(GradientLane& lane) {
+void GradientBuffers::drop(GradientBuffer& buffer) {
   const std::lock_guard lock(mutex_);
   for (Entry& e : entries_)
-    if (e.lane.get() == &lane) {
-      lane.clear();
+    if (e.buffer.get() == &buffer) {
+      buffer.clear();
       e.active = false;
     }
 }
 
-void GradientLanes::clear() {
+void GradientBuffers::clear() {
   const std::lock_guard lock(mutex_);
   for (auto& [index, shown] : shown_) shown.live = false;
   for (auto& [table, shown] : shown_rows_) shown.live = false;
   for (Entry& e : entries_)
     if (e.active) {
-      e.lane->clear();
+      e.buffer->clear();
       e.active = false;
     }
 }

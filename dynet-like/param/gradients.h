@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "dynet-like/base/memory_source.h"
+#include "dynet-like/base/device_allocator.h"
 #include "dynet-like/base/pod_vector.h"
 
 namespace dynet {
@@ -27,9 +27,9 @@ struct GradientSlot {
 /// The gradient of a lookup table: only the rows that were used have memory.
 class RowGradients {
  public:
-  /// In the memory of a device, or, if that is null, of the processor.
+  /// In the memory of a device, or, if that is null, of the CPU.
   RowGradients(std::size_t rows, std::size_t row_size,
-               std::shared_ptr<MemorySource> memory = nullptr);
+               std::shared_ptr<DeviceAllocator> memory = nullptr);
   ~RowGradients();
   RowGradients(const RowGradients&) = delete;
   RowGradients& operator=(const RowGradients&) = delete;
@@ -73,7 +73,7 @@ class RowGradients {
 
   std::size_t rows_, row_size_;
   unsigned chunk_bits_ = 6;
-  std::shared_ptr<MemorySource> memory_;
+  std::shared_ptr<DeviceAllocator> memory_;
   std::unique_ptr<std::uint32_t[]> slot_;
   PodVector<std::uint32_t> used_;
   std::vector<float*> chunks_;  // never moved: backward holds pointers into them
@@ -82,14 +82,14 @@ class RowGradients {
 };
 
 /// The gradients that one thread's backward passes have added up, by parameter index.
-class GradientLane {
+class GradientBuffer {
  public:
-  /// In the memory of a device, or of the processor.
-  explicit GradientLane(std::shared_ptr<MemorySource> memory = nullptr)
+  /// In the memory of a device, or of the CPU.
+  explicit GradientBuffer(std::shared_ptr<DeviceAllocator> memory = nullptr)
       : memory_(std::move(memory)) {}
-  ~GradientLane();
-  GradientLane(const GradientLane&) = delete;
-  GradientLane& operator=(const GradientLane&) = delete;
+  ~GradientBuffer();
+  GradientBuffer(const GradientBuffer&) = delete;
+  GradientBuffer& operator=(const GradientBuffer&) = delete;
 
   /// The gradient of dense parameter `index` with `size` elements. Sets `written`.
   GradientSlot use(std::size_t index, std::size_t size);
@@ -97,8 +97,8 @@ class GradientLane {
   /// The memory of its gradient to be looked at, zero if nothing was written, which stays so unless
   /// somebody writes other numbers there.
   float* show(std::size_t index, std::size_t size);
-  /// To be called before what was written is looked for: some may have been where it was shown.
-  void settle_shown();
+  /// To be called before looking for what was written: the caller of `show` may have written, too.
+  void adopt_writes();
   /// What was written, or null.
   float* find(std::size_t index) const {
     return index < dense_.size() && dense_[index].written ? dense_[index].g : nullptr;
@@ -113,13 +113,14 @@ class GradientLane {
   std::size_t table_count() const { return rows_.size(); }
   void forget(std::size_t index);
   /// Whose memory it is, or null.
-  const std::shared_ptr<MemorySource>& memory() const { return memory_; }
+  const std::shared_ptr<DeviceAllocator>& memory() const { return memory_; }
   bool empty() const;
   /// Adds all of a device's to `host`.
-  void add_to(GradientLane& host) const;
+  void add_to(GradientBuffer& host) const;
   void clear();
 
-  /// Stands for the graph whose work on the device has written here last, see Machine::write_after.
+  /// Stands for the graph whose work on the device has written here last, see
+  /// DeviceBackend::write_after.
   std::shared_ptr<const cuda::Mark> writer;
 
  private:
@@ -129,32 +130,33 @@ class GradientLane {
     bool written = false;
     bool shown = false;  // as zero, while nothing is written
 
-    void settle_shown();
+    void adopt_writes();
   };
   Dense& at(std::size_t index, std::size_t size);
 
-  std::shared_ptr<MemorySource> memory_;
+  std::shared_ptr<DeviceAllocator> memory_;
   std::vector<Dense> dense_;
   std::vector<std::size_t> shown_;  // indices
   std::vector<std::unique_ptr<RowGradients>> rows_;
 };
 
-/// How the gradients of graphs on several threads meet.
+/// How the gradients of graphs on several threads are added up.
 ///
-/// Every thread adds into a lane of its own, in the order of its backward passes, or into the lane
-/// that a graph names; graphs on a device have lanes in its memory. `merge` adds the
-/// lanes up element by element, sorted by their bits, so the sum depends on what each thread
-/// computed and never on which came first. With one thread there is one lane and nothing to add up:
-/// the trainer reads the very memory that backward wrote.
-class GradientLanes {
+/// Every thread adds into a buffer of its own, in the order of its backward passes, or into the
+/// buffer that a graph names; graphs on a device have buffers in its memory. `merge` adds the
+/// buffers up element by element, sorted by their bits, so the sum depends on what each thread
+/// computed and never on which came first. With one thread there is one buffer and nothing to add
+/// up: the trainer reads the very memory that backward wrote.
+class GradientBuffers {
  public:
-  /// The lane of the calling thread. Safe to call from any thread at any time.
-  GradientLane& mine(const std::shared_ptr<MemorySource>& memory = nullptr);
-  /// A lane by its number, apart from those of threads; one thread at a time may use it. Safe to
+  /// The buffer of the calling thread. Safe to call from any thread at any time.
+  GradientBuffer& mine(const std::shared_ptr<DeviceAllocator>& memory = nullptr);
+  /// A buffer by its number, apart from those of threads; one thread at a time may use it. Safe to
   /// call likewise.
-  GradientLane& numbered(unsigned number, const std::shared_ptr<MemorySource>& memory = nullptr);
-  /// One lane holding all gradients, or null if there are none. Not while a backward pass runs.
-  GradientLane* merge();
+  GradientBuffer& numbered(unsigned number,
+                           const std::shared_ptr<DeviceAllocator>& memory = nullptr);
+  /// One buffer holding all gradients, or null if there are none. Not while a backward pass runs.
+  GradientBuffer* merge();
   /// The gradient of a dense parameter, to be looked at: what `merge` would make of it, zero if
   /// there is none. What is written through it counts from then on. Lives until the next merge or
   /// clear. Not while a backward pass runs.
@@ -162,23 +164,23 @@ class GradientLanes {
   /// The same of a table, row after row; a row that was written to counts as used. The address
   /// stays the same.
   float* show_rows(std::size_t table, std::size_t rows, std::size_t row_size);
-  /// The lanes that have gradients, by threads or numbers, which come last, and then by devices,
-  /// the processor first. Not while a backward pass runs.
-  std::vector<std::pair<std::uint64_t, GradientLane*>> in_order();
-  /// Whether a lane in this list has a number.
+  /// The buffers that have gradients, by threads or numbers, which come last, and then by devices,
+  /// the CPU first. Not while a backward pass runs.
+  std::vector<std::pair<std::uint64_t, GradientBuffer*>> in_order();
+  /// Whether a buffer in this list has a number.
   static bool is_number(std::uint64_t key) { return key >= kNumbered; }
-  /// An empty lane that is no thread's, until it is dropped.
-  GradientLane& make(const std::shared_ptr<MemorySource>& memory);
-  void drop(GradientLane& lane);
+  /// An empty buffer that is no thread's, until it is dropped.
+  GradientBuffer& make(const std::shared_ptr<DeviceAllocator>& memory);
+  void drop(GradientBuffer& buffer);
   /// Whether something was written through `show` that a merge has not seen yet.
   bool written_through_show();
-  /// f(lane) for each lane that may have gradients. Not while a backward pass runs.
+  /// f(buffer) for each buffer that may have gradients. Not while a backward pass runs.
   template <class F>
   void for_each(F f) {
     const std::lock_guard lock(mutex_);
-    settle_shown();
+    adopt_writes();
     for (Entry& e : entries_)
-      if (e.active) f(*e.lane);
+      if (e.active) f(*e.buffer);
   }
   /// Drops the gradient of a dense parameter. Not while a backward pass runs.
   void forget(std::size_t index);
@@ -191,16 +193,16 @@ class GradientLanes {
   struct Entry {
     std::uint64_t thread;  // 0: no thread's; or kNumbered and a number
     bool active;
-    std::unique_ptr<GradientLane> lane;
+    std::unique_ptr<GradientBuffer> buffer;
   };
   static constexpr std::uint64_t kNumbered = std::uint64_t{1} << 63;
-  GradientLane& of(std::uint64_t key, const std::shared_ptr<MemorySource>& memory);
-  GradientLane& find_or_claim(std::uint64_t key, const std::shared_ptr<MemorySource>& memory);
-  GradientLane& claim(std::uint64_t thread, const std::shared_ptr<MemorySource>& memory);
-  void bring_home();
+  GradientBuffer& of(std::uint64_t key, const std::shared_ptr<DeviceAllocator>& memory);
+  GradientBuffer& find_or_claim(std::uint64_t key, const std::shared_ptr<DeviceAllocator>& memory);
+  GradientBuffer& claim(std::uint64_t thread, const std::shared_ptr<DeviceAllocator>& memory);
+  void copy_to_host();
 
   friend class GradientReader;
-  /// A sum of several lanes that was handed out, and what it was then.
+  /// A sum of several buffers that was handed out, and what it was then.
   struct Shown {
     bool live = false;
     std::vector<float> now, then;
@@ -228,9 +230,9 @@ class GradientLanes {
     /// As Shown::correct, of one row.
     void correct(std::uint32_t r, float* sum) const;
   };
-  void settle_shown();
-  GradientLane* correct_shown(GradientLane* sum);
-  void correct_rows(std::size_t table, ShownRows& shown, GradientLane& sum);
+  void adopt_writes();
+  GradientBuffer* correct_shown(GradientBuffer* sum);
+  void correct_rows(std::size_t table, ShownRows& shown, GradientBuffer& sum);
 
   std::mutex mutex_;
   std::vector<Entry> entries_;

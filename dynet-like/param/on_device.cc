@@ -8,10 +8,10 @@ ValuesOnDevices::~ValuesOnDevices() {
   for (const Copy& c : copies_) c.memory->free(c.values);
 }
 
-void ValuesOnDevices::settle_all() {
+void ValuesOnDevices::catch_up_all() {
   if (!host_is_old_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(parameter_.bank->on_device);
-  bring_home();
+  copy_to_host();
 }
 
 ValuesOnDevices::Copy* ValuesOnDevices::find_newest() {
@@ -20,7 +20,7 @@ ValuesOnDevices::Copy* ValuesOnDevices::find_newest() {
   return at == copies_.end() ? nullptr : &*at;
 }
 
-void ValuesOnDevices::bring_home() {
+void ValuesOnDevices::copy_to_host() {
   if (!host_is_old_.load(std::memory_order_relaxed)) return;
   const Copy& from = *find_newest();
   from.memory->read(parameter_.data, from.values, parameter_.size() * sizeof(float));
@@ -32,7 +32,7 @@ void ValuesOnDevices::changed_on_host() {
   host_is_old_.store(false, std::memory_order_release);
 }
 
-float* values_on(ParameterStorageBase& p, const std::shared_ptr<MemorySource>& memory) {
+float* values_on(ParameterStorageBase& p, const std::shared_ptr<DeviceAllocator>& memory) {
   const std::lock_guard lock(p.bank->on_device);
   if (!p.on_device) p.on_device = std::make_unique<ValuesOnDevices>(p);
   ValuesOnDevices& all = *p.on_device;
@@ -50,14 +50,14 @@ float* values_on(ParameterStorageBase& p, const std::shared_ptr<MemorySource>& m
   if (const auto* from = all.find_newest()) {
     memory->receive(at->values, *from->memory, from->values, bytes);
   } else {
-    if (p.lagging && p.lagging != &all) p.lagging->finish_all();
+    if (p.lazy && p.lazy != &all) p.lazy->finish_all();
     memory->write(at->values, p.data, bytes);
   }
   at->newest = true;
   return at->values;
 }
 
-std::vector<DeviceValues> in_use_beside(ParameterStorageBase& p, const MemorySource& changed) {
+std::vector<DeviceValues> in_use_beside(ParameterStorageBase& p, const DeviceAllocator& changed) {
   const std::lock_guard lock(p.bank->on_device);
   std::vector<DeviceValues> all;
   for (const auto& c : p.on_device->copies_)
@@ -65,7 +65,7 @@ std::vector<DeviceValues> in_use_beside(ParameterStorageBase& p, const MemorySou
   return all;
 }
 
-void changed_on(ParameterStorageBase& p, const MemorySource& changed) {
+void changed_on(ParameterStorageBase& p, const DeviceAllocator& changed) {
   p.bank->changes.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(p.bank->on_device);
   for (auto& c : p.on_device->copies_) {
@@ -73,7 +73,7 @@ void changed_on(ParameterStorageBase& p, const MemorySource& changed) {
     c.used = false;
   }
   p.on_device->host_is_old_.store(true, std::memory_order_release);
-  p.lagging = p.on_device.get();  // another's rows were settled when the values were copied
+  p.lazy = p.on_device.get();  // another's rows were settled when the values were copied
 }
 
 }  // namespace dynet

@@ -66,7 +66,7 @@ ParameterStorageBase& ParameterHandle::stored() const {
 Tensor LookupParameter::row(unsigned index) const {
   ParameterStorageBase& s = stored();
   s.check_row(index);
-  s.settle(index);
+  s.catch_up(index);
   s.may_change();
   return {s.dim, s.data + index * s.row_size()};
 }
@@ -253,14 +253,14 @@ double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which) 
   return sum;
 }
 
-double gradient_squared_norm(const ParameterBank& bank, const GradientLane* lane,
+double gradient_squared_norm(const ParameterBank& bank, const GradientBuffer* buffer,
                              const ParameterFilter& which) {
-  if (!lane) return 0;
+  if (!buffer) return 0;
   double sum = 0;
   for (auto& p : bank.parameters)
-    if (const float* g = lane->find(p->index); g && which(*p)) sum += squared_norm(g, p->size());
+    if (const float* g = buffer->find(p->index); g && which(*p)) sum += squared_norm(g, p->size());
   for (auto& p : bank.tables) {
-    const RowGradients* r = lane->find_rows(p->index);
+    const RowGradients* r = buffer->find_rows(p->index);
     if (!r || !which(*p)) continue;
     if (r->whole_written()) sum += squared_norm(r->whole(), p->size());
     for (std::size_t k = 0; k < r->rows().size(); ++k)

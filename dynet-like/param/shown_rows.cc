@@ -15,7 +15,7 @@ bool is_zero(const float* v, std::size_t n) {
 
 }  // namespace
 
-void GradientLanes::ShownRows::make(std::size_t r, std::size_t size) {
+void GradientBuffers::ShownRows::make(std::size_t r, std::size_t size) {
   if (now) return;
   now.reset(static_cast<float*>(std::calloc(std::max<std::size_t>(1, r * size), sizeof(float))));
   if (!now) throw std::bad_alloc();
@@ -23,26 +23,26 @@ void GradientLanes::ShownRows::make(std::size_t r, std::size_t size) {
   row_size = size;
 }
 
-bool GradientLanes::ShownRows::changed(std::uint32_t r) const {
+bool GradientBuffers::ShownRows::changed(std::uint32_t r) const {
   const auto at = then.find(r);
   return at == then.end() ? !is_zero(row(r), row_size)
                           : std::memcmp(row(r), at->second.data(), row_size * sizeof(float)) != 0;
 }
 
-bool GradientLanes::ShownRows::changed() const {
+bool GradientBuffers::ShownRows::changed() const {
   for (std::uint32_t r = 0; r < rows; ++r)
     if (changed(r)) return true;
   return false;
 }
 
-std::vector<std::uint32_t> GradientLanes::ShownRows::changed_rows() const {
+std::vector<std::uint32_t> GradientBuffers::ShownRows::changed_rows() const {
   std::vector<std::uint32_t> all;
   for (std::uint32_t r = 0; live && r < rows; ++r)
     if (changed(r)) all.push_back(r);
   return all;
 }
 
-void GradientLanes::ShownRows::correct(std::uint32_t r, float* sum) const {
+void GradientBuffers::ShownRows::correct(std::uint32_t r, float* sum) const {
   const auto at = then.find(r);
   for (std::size_t i = 0; i < row_size; ++i) {
     const float written = row(r)[i], before = at == then.end() ? 0.0f : at->second[i];
@@ -52,7 +52,7 @@ void GradientLanes::ShownRows::correct(std::uint32_t r, float* sum) const {
 }
 
 // Puts what was written into the sum of all.
-void GradientLanes::correct_rows(std::size_t table, ShownRows& shown, GradientLane& sum) {
+void GradientBuffers::correct_rows(std::size_t table, ShownRows& shown, GradientBuffer& sum) {
   RowGradients& to = sum.rows(table, shown.rows, shown.row_size);
   for (const std::uint32_t r : shown.changed_rows()) {
     float* g = to.whole_written() ? to.whole() + r * shown.row_size : nullptr;
@@ -67,12 +67,12 @@ void GradientLanes::correct_rows(std::size_t table, ShownRows& shown, GradientLa
   }
 }
 
-float* GradientLanes::show_rows(std::size_t table, std::size_t rows, std::size_t row_size) {
+float* GradientBuffers::show_rows(std::size_t table, std::size_t rows, std::size_t row_size) {
   GradientReader reader(*this);
   ShownRows& shown = shown_rows_[table];
   shown.make(rows, row_size);
   std::map<std::uint32_t, std::vector<float>> sums, written;
-  for (const std::uint32_t r : reader.rows_of_lanes(table))
+  for (const std::uint32_t r : reader.rows_of_buffers(table))
     if (const float* g = reader.find_row_sum(table, r)) sums[r].assign(g, g + row_size);
   for (const std::uint32_t r : shown.changed_rows()) {
     const auto at = sums.find(r);

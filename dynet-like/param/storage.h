@@ -18,16 +18,16 @@ class ParameterBank;
 class ValuesOnDevices;
 struct CollectionNode;
 
-/// Values, or rows of a table, that are behind on purpose: whoever knows the newest brings them up
-/// to date when they are asked for. Safe to call from several threads at once.
-class LaggingRows {
+/// Values, or rows of a table, that are updated lazily: they catch up when they are read. Safe to
+/// call from several threads at once.
+class LazyValues {
  public:
-  virtual ~LaggingRows() = default;
-  virtual void settle(std::size_t row) = 0;
-  virtual void settle_all() = 0;
+  virtual ~LazyValues() = default;
+  virtual void catch_up(std::size_t row) = 0;
+  virtual void catch_up_all() = 0;
   /// For good: nothing is held back that a look at the values does not need. Not from several
   /// threads at once.
-  virtual void finish_all() { settle_all(); }
+  virtual void finish_all() { catch_up_all(); }
 };
 
 /// One trained tensor, or one table of them: what a Parameter or LookupParameter stands for, and
@@ -37,32 +37,32 @@ struct ParameterStorageBase {
   Dim dim;                   ///< of the parameter, or of one row of a table
   std::size_t rows = 1;      ///< rows of a table
   bool is_lookup = false;    ///< a table
-  std::size_t index = 0;     ///< place among the parameters or the tables of its bank
+  std::size_t index = 0;     ///< among the parameters or the tables of its bank
   float* data = nullptr;     ///< all values, row after row
   bool updated = true;       ///< false: frozen, gets no gradient and no update
   Device* device = nullptr;  ///< where graphs use it; null: where the graph is
   ParameterBank* bank = nullptr;
   const CollectionNode* collection = nullptr;
   std::unique_ptr<ValuesOnDevices> on_device;  ///< null: no device has a copy
-  LaggingRows* lagging = nullptr;  ///< if not null, rows are settled before their values are used
+  LazyValues* lazy = nullptr;  ///< if not null, rows catch up before their values are used
 
   /// To be called before `data` of one row, or of all, are read or written.
-  void settle(std::size_t row) {
-    if (lagging) lagging->settle(row);
+  void catch_up(std::size_t row) {
+    if (lazy) lazy->catch_up(row);
   }
-  void settle_all() {
-    if (lagging) lagging->settle_all();
+  void catch_up_all() {
+    if (lazy) lazy->catch_up_all();
   }
   /// To be called instead by what is part of training, as opposed to a look.
   void finish_rows() {
-    if (lagging) lagging->finish_all();
+    if (lazy) lazy->finish_all();
   }
   std::size_t row_size() const { return dim.size(); }
   std::size_t size() const { return rows * row_size(); }
   bool is_updated() const { return updated; }
   /// To be called after every change of the values, which are the newest then.
   void changed();
-  /// To be called when settled values are handed out to somebody who may change them.
+  /// To be called when up-to-date values are handed out to a caller who may change them.
   void may_change();
   /// The shape of all values: a table has its number of rows as last size.
   Dim full_dim() const;
@@ -168,7 +168,7 @@ class ParameterBank {
   CollectionNode root;
   std::vector<std::unique_ptr<ParameterStorageBase>> parameters;
   std::vector<std::unique_ptr<ParameterStorageBase>> tables;
-  GradientLanes gradients;
+  GradientBuffers gradients;
   std::uint64_t seed = 1;
   /// How often values were changed by the library.
   std::atomic<std::uint64_t> changes = 0;

@@ -36,8 +36,8 @@ void copy_values(ParameterStorageBase& to, ParameterStorageBase& from) {
   if (to.full_dim() != from.full_dim())
     throw ShapeError("the parameters " + to.name + " and " + from.name + " have the shapes " +
                      to_string(to.full_dim()) + " and " + to_string(from.full_dim()));
-  from.settle_all();
-  to.settle_all();
+  from.catch_up_all();
+  to.catch_up_all();
   std::copy_n(from.data, to.size(), to.data);
   to.changed();
 }
@@ -57,25 +57,25 @@ void ParameterStorageBase::check_row(std::size_t row) const {
 }
 
 void ParameterStorageBase::zero() {
-  settle_all();
+  catch_up_all();
   std::fill_n(data, size(), 0.0f);
   changed();
 }
 
 void ParameterStorageBase::scale_parameters(float s) {
   check_factor("scale", *this, s);
-  settle_all();
+  catch_up_all();
   scale_floats(data, size(), s);
   changed();
 }
 
 void ParameterStorageBase::scale_gradient(float s) {
   check_factor("scale_gradient", *this, s);
-  GradientLane* lane = bank->gradients.merge();
-  if (!lane) return;
+  GradientBuffer* buffer = bank->gradients.merge();
+  if (!buffer) return;
   if (!is_lookup) {
-    if (float* g = lane->find(index)) scale_floats(g, size(), s);
-  } else if (RowGradients* r = lane->find_rows(index)) {
+    if (float* g = buffer->find(index)) scale_floats(g, size(), s);
+  } else if (RowGradients* r = buffer->find_rows(index)) {
     if (r->whole_written()) scale_floats(r->whole(), size(), s);
     for (std::size_t k = 0; k < r->rows().size(); ++k)
       scale_floats(r->row_gradient(k), row_size(), s);
@@ -92,7 +92,7 @@ bool ParameterStorageBase::has_grad() const {
 }
 
 void ParameterStorageBase::squared_l2norm(float* sum) const {
-  if (lagging) lagging->settle_all();
+  if (lazy) lazy->catch_up_all();
   *sum = squared_sum(data, size());
 }
 
@@ -102,7 +102,7 @@ void ParameterStorageBase::g_squared_l2norm(float* sum) const {
 }
 
 ParameterStorage& ParameterStorage::show_values() {
-  settle_all();
+  catch_up_all();
   may_change();
   return *this;
 }
@@ -123,7 +123,7 @@ void ParameterStorage::set_value(const std::vector<float>& numbers) {
   if (numbers.size() != size())
     throw ArgumentError("parameter " + name + " " + to_string(dim) + " needs " +
                         std::to_string(size()) + " values, got " + std::to_string(numbers.size()));
-  settle_all();
+  catch_up_all();
   std::copy(numbers.begin(), numbers.end(), data);
   changed();
 }
@@ -132,7 +132,7 @@ void ParameterStorage::clip(float left, float right) {
   if (!(left <= right))
     throw ArgumentError("clip_inplace: needs left <= right, got " + std::to_string(left) + " and " +
                         std::to_string(right) + " for the parameter " + name);
-  settle_all();
+  catch_up_all();
   for (std::size_t i = 0; i < size(); ++i) data[i] = std::clamp(data[i], left, right);
   changed();
 }
@@ -147,7 +147,7 @@ void ParameterStorage::accumulate_grad(const Tensor& gradient) {
 }
 
 LookupParameterStorage& LookupParameterStorage::show_values() {
-  settle_all();
+  catch_up_all();
   may_change();
   const std::lock_guard lock(bank->on_device);
   if (values.size() != rows)
@@ -177,7 +177,7 @@ void LookupParameterStorage::initialize(unsigned row, const std::vector<float>& 
   if (numbers.size() != row_size())
     throw ArgumentError("lookup parameter " + name + " has rows of " + std::to_string(row_size()) +
                         " values, got " + std::to_string(numbers.size()));
-  settle(row);
+  catch_up(row);
   std::copy(numbers.begin(), numbers.end(), data + row * row_size());
   changed();
 }

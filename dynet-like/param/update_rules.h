@@ -8,7 +8,7 @@
 
 #include "dynet-like/base/device_code.h"
 
-// What trainers do to one value, for the processor and for devices. A rule is made of the numbers
+// What trainers do to one value, for the CPU and for devices. A rule is made of the numbers
 // of an update; called with a value, its gradient and its kState numbers of state, it changes
 // these and returns the new value.
 
@@ -17,7 +17,7 @@ namespace dynet {
 /// The numbers of one update that a rule needs: rates, decays, corrections.
 using TrainerConstants = std::array<float, 6>;
 
-/// State decays into subnormal numbers and stays there, where some processors are a hundred times
+/// State decays into subnormal numbers and stays there, where some CPUs are a hundred times
 /// slower: these become zero.
 DYNET_DEVICE inline float flush_subnormal(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() ? 0.0f : x;
@@ -84,19 +84,19 @@ struct RMSProp {
   }
 };
 
-/// See AdamTrainer, AmsgradTrainer (kMaximum) and AdamWTrainer (keep).
+/// See AdamTrainer, AmsgradTrainer (kMaximum) and AdamWTrainer (decay_factor).
 template <bool kMaximum>
 struct Adam {
   static constexpr std::size_t kState = kMaximum ? 3 : 2;
-  enum : unsigned { kBeta1, kBeta2, kStep, kEpsilon, kKeep };  ///< places of the numbers
-  float b1, b2, step, eps, keep, a1, a2;
+  enum : unsigned { kBeta1, kBeta2, kStep, kEpsilon, kDecayFactor };  ///< indices of the numbers
+  float b1, b2, step, eps, decay_factor, a1, a2;
 
   DYNET_DEVICE explicit Adam(const float* c)
       : b1(c[kBeta1]),
         b2(c[kBeta2]),
         step(c[kStep]),
         eps(c[kEpsilon]),
-        keep(c[kKeep]),
+        decay_factor(c[kDecayFactor]),
         a1(1.0f - b1),
         a2(1.0f - b2) {}
   DYNET_DEVICE float operator()(float w, float g, float* a) const {
@@ -104,7 +104,7 @@ struct Adam {
     a[1] = b2 * a[1] + a2 * (g * g);
     float v = a[1];
     if constexpr (kMaximum) v = a[2] = std::max(a[2], v);
-    return keep * w - step * a[0] / (std::sqrt(v) + eps);
+    return decay_factor * w - step * a[0] / (std::sqrt(v) + eps);
   }
 };
 

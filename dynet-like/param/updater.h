@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "dynet-like/base/memory_source.h"
+#include "dynet-like/base/device_allocator.h"
 #include "dynet-like/param/update_rules.h"
 
 namespace dynet {
@@ -20,7 +20,7 @@ struct UpdatePart {
   static constexpr std::size_t kMaxState = 3;
 
   std::size_t n;             ///< how many values; of a row, if there are rows
-  float keep;                ///< multiplied into the new value: 1 - weight decay
+  float decay_factor;        ///< multiplied into the new value: 1 - weight decay
   float* w;                  ///< the first value of the parameter
   const float* g = nullptr;  ///< null: zero, or row_g
   float* state[kMaxState] = {};
@@ -38,17 +38,17 @@ struct DeviceSums {
   std::vector<const float*> parts = {};
 };
 
-/// Gradients of several lanes, on any devices, that are added up on one.
-struct Meeting {
-  std::vector<MemorySource*> lanes;            ///< whose memory each lies in
-  std::vector<std::vector<DeviceSums>> unify;  ///< by lane: what is done in it before
-  std::vector<DeviceSums> sums;                ///< part k is of lane k
+/// Gradients of several buffers, on any devices, that are reduced on one.
+struct GradientReduction {
+  std::vector<DeviceAllocator*> buffers;       ///< whose memory each lies in
+  std::vector<std::vector<DeviceSums>> unify;  ///< by buffer: what is done in it before
+  std::vector<DeviceSums> sums;                ///< part k is of buffer k
   bool sorted = false;                         ///< so are they
 };
 
 /// Values that another device gets when they are new.
 struct ValueCopy {
-  MemorySource* memory;
+  DeviceAllocator* memory;
   float* to;
   const float* from;
   std::size_t n;                        ///< how many; of a row, if there are rows
@@ -58,36 +58,37 @@ struct ValueCopy {
 
 /// One update on a device, in this order.
 struct DeviceUpdate {
-  Meeting meeting;                   ///< of lanes, if there are several
+  GradientReduction reduction;       ///< of buffers, if there are several
   std::vector<DeviceSums> sums;      ///< of gradients
-  bool looks = false;                ///< at the norm of the gradients of `steps`, all in all
-  double threshold = 0;              ///< if it looks: gradients are scaled down to this norm
+  bool checks_norm = false;          ///< of the gradients of `steps`, all together
+  double threshold = 0;              ///< if it does: gradients are scaled down to this norm
   std::vector<UpdatePart> steps;     ///< by the rule
-  std::vector<UpdatePart> decays;    ///< w <- keep w, nothing else
+  std::vector<UpdatePart> decays;    ///< w <- decay_factor w, nothing else
   std::vector<UpdatePart> averages;  ///< state[0] <- state[0] + average (w - state[0])
   float average = 0;
   std::vector<ValueCopy> copies;  ///< to other devices
 
   const cuda::UpdateRule* rule = nullptr;
   TrainerConstants constants{};
-  float scale = 1;  ///< gradients count times this
+  float scale = 1;  ///< gradients are multiplied by this
 };
 
-/// What came of an update that looked. If the norm was not finite it has changed nothing.
+/// The outcome of an update that checked the norm. If the norm was not finite it has changed
+/// nothing.
 struct UpdateOutcome {
   double norm;           ///< `scale` included
   std::size_t bad_step;  ///< if it is not finite: the first of the steps to blame
 };
 
 /// What a trainer asks of a device. Updates come after all work that was started before on this and
-/// on all others that take part, and before all that is started later; nobody waits.
+/// on all others that take part, and before all that is started later; calls are asynchronous.
 class Updater {
  public:
   virtual ~Updater() = default;
-  virtual const std::shared_ptr<MemorySource>& memory() = 0;
+  virtual const std::shared_ptr<DeviceAllocator>& memory() = 0;
   /// Starts an update. Throws OutOfMemoryError, having started nothing; DeviceError.
   virtual void update(const DeviceUpdate& update) = 0;
-  /// Of the last update that looked, when it is done.
+  /// Of the last update that checked the norm, when it is done.
   virtual UpdateOutcome outcome() = 0;
 };
 

@@ -34,7 +34,7 @@ class Batcher {
   void find_components();
   void close(std::uint32_t sig);
   void find_splits();
-  std::span<const bool> find_yielding();
+  std::span<const bool> find_donated();
   std::uint32_t block_end(std::uint32_t first, const Component& component) const;
   std::uint32_t rank_end(std::uint32_t k, std::uint32_t end) const;
   void emit_earlier_parts(const Component& component, std::uint32_t first, std::uint32_t end);

@@ -19,7 +19,7 @@ Args args_of(const GraphStore& graph, NodeId begin, NodeId end) {
   return {graph.args.data() + first.first_arg, last.first_arg + last.arity - first.first_arg};
 }
 
-// Four sums side by side: a processor multiplies faster than it waits for one product.
+// Four sums side by side: a CPU multiplies faster than it waits for one product.
 std::uint64_t hash(std::uint64_t start, std::span<const std::uint32_t> numbers) {
   std::array<std::uint64_t, 4> h = {start, 1, 2, 3};
   const auto add = [&](std::uint64_t& sum, std::uint64_t x) {
@@ -158,17 +158,17 @@ PlanCache::PlanCache(std::size_t bytes, std::uint64_t hash_mask)
 PlanCache::~PlanCache() = default;
 
 const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, Planner planner) {
-  const bool forgets = planner == plan_to_forget || planner == plan_for_inference;
-  const bool sees_more = forgets && end < graph.nodes.size();  // than these nodes
+  const bool reuses = planner == plan_with_reuse || planner == plan_for_inference;
+  const bool sees_more = reuses && end < graph.nodes.size();  // than these nodes
   if (end < begin + kFewest || end - begin > kMost || sees_more) {
     planner(graph, begin, end, made_);
     return made_;
   }
   const Args args = args_of(graph, begin, end);
-  const std::uint64_t place = (hash(begin, args) + end) & hash_mask_;
-  if (!places_.empty())
-    for (Place& p : ways(place))
-      if (p.kept && p.hash == place && p.kept->fits(graph, begin, end, planner, args)) {
+  const std::uint64_t slot = (hash(begin, args) + end) & hash_mask_;
+  if (!slots_.empty())
+    for (Slot& p : ways(slot))
+      if (p.kept && p.hash == slot && p.kept->fits(graph, begin, end, planner, args)) {
         p.used = ++time_;
         ++hits_;
         return p.kept->plan;
@@ -176,20 +176,20 @@ const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, P
   planner(graph, begin, end, made_);
   const Signatures& signatures = made_.scratch.signatures;
   if (signatures.of.size() != end - begin) return made_;
-  std::uint64_t structure = hash(place, {signatures.of.data(), signatures.of.size()});
+  std::uint64_t structure = hash(slot, {signatures.of.data(), signatures.of.size()});
   for (const Signature& s : signatures.all)
     structure = (structure ^ signature_hash(graph, graph.nodes[s.first])) * kFactor;
   if (seen_.empty()) seen_.resize(kSeen);
   std::uint64_t& seen = seen_[structure >> 32 & (kSeen - 1)];
   if (seen == structure)
-    keep(graph, planner, args, place);
+    keep(graph, planner, args, slot);
   else
     seen = structure;
   return made_;
 }
 
-std::span<PlanCache::Place> PlanCache::ways(std::uint64_t hash) {
-  return {places_.data() + (hash >> 32 & (kSets - 1)) * kWays, kWays};
+std::span<PlanCache::Slot> PlanCache::ways(std::uint64_t hash) {
+  return {slots_.data() + (hash >> 32 & (kSets - 1)) * kWays, kWays};
 }
 
 void PlanCache::keep(const GraphStore& graph, Planner planner, Args args, std::uint64_t hash) {
@@ -201,31 +201,31 @@ void PlanCache::keep(const GraphStore& graph, Planner planner, Args args, std::u
   auto kept = std::make_unique<Kept>(graph, planner, made_);
   const std::size_t bytes = kept->bytes();
   if (bytes > limit_) return;
-  if (places_.empty()) places_.resize(kWays * kSets);
-  const auto by_age = [](const Place& a, const Place& b) { return a.used < b.used; };
+  if (slots_.empty()) slots_.resize(kWays * kSets);
+  const auto by_age = [](const Slot& a, const Slot& b) { return a.used < b.used; };
   const auto set = ways(hash);
-  Place& place = *std::min_element(set.begin(), set.end(), by_age);
-  drop(place);
+  Slot& slot = *std::min_element(set.begin(), set.end(), by_age);
+  drop(slot);
   while (plans_ > 0 && bytes_ + bytes > limit_) {
-    const auto older = [](const Place& a, const Place& b) {
+    const auto older = [](const Slot& a, const Slot& b) {
       return a.kept && (!b.kept || a.used < b.used);
     };
-    drop(*std::min_element(places_.begin(), places_.end(), older));
+    drop(*std::min_element(slots_.begin(), slots_.end(), older));
   }
-  place = {hash, ++time_, std::move(kept)};
+  slot = {hash, ++time_, std::move(kept)};
   bytes_ += bytes;
   ++plans_;
 }
 
-void PlanCache::drop(Place& place) {
-  if (!place.kept) return;
-  bytes_ -= place.kept->bytes();
+void PlanCache::drop(Slot& slot) {
+  if (!slot.kept) return;
+  bytes_ -= slot.kept->bytes();
   --plans_;
-  place = {};
+  slot = {};
 }
 
 void PlanCache::release() {
-  places_ = std::vector<Place>();
+  slots_ = std::vector<Slot>();
   seen_ = {};
   made_ = {};
   bytes_ = plans_ = 0;

@@ -35,7 +35,7 @@ class PlanCache {
 
  private:
   struct Kept;
-  struct Place {
+  struct Slot {
     std::uint64_t hash = 0;
     std::uint64_t used = 0;  // when
     std::unique_ptr<Kept> kept;
@@ -44,16 +44,16 @@ class PlanCache {
   static constexpr std::size_t kWays = 4, kSets = 256, kSeen = 4096;
   static constexpr std::uint64_t kReluctance = 8;
 
-  std::span<Place> ways(std::uint64_t hash);
+  std::span<Slot> ways(std::uint64_t hash);
   void keep(const GraphStore& graph, Planner planner, std::span<const NodeId> args,
             std::uint64_t hash);
-  void drop(Place& place);
+  void drop(Slot& slot);
 
   std::uint64_t hash_mask_;
   std::size_t limit_, bytes_ = 0, plans_ = 0, hits_ = 0;
   std::uint64_t time_ = 0, not_kept_ = 0;
   Plan made_;
-  std::vector<Place> places_;        // kWays for each of kSets hashes
+  std::vector<Slot> slots_;          // kWays for each of kSets hashes
   std::vector<std::uint64_t> seen_;  // hashes of structures
 };
 

@@ -6,11 +6,11 @@
 
 namespace dynet {
 
-// Elements are float or double; borders of 16 elements keep cache lines and vector loads whole.
-// Small values are packed closer.
-constexpr std::uint64_t border(std::uint64_t size) { return size >= 16 ? 16 : 4; }
-constexpr std::uint64_t aligned(std::uint64_t at, std::uint64_t border) {
-  return (at + border - 1) / border * border;
+// Elements are float or double; block_offsets of 16 elements keep cache lines and vector loads
+// whole. Small values are packed closer.
+constexpr std::uint64_t alignment(std::uint64_t size) { return size >= 16 ? 16 : 4; }
+constexpr std::uint64_t aligned(std::uint64_t at, std::uint64_t alignment) {
+  return (at + alignment - 1) / alignment * alignment;
 }
 
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 58;

@@ -9,12 +9,12 @@ namespace dynet {
 namespace {
 
 void extend(Plan& plan, std::uint64_t size) {
-  plan.extent += aligned(size, border(size));
+  plan.extent += aligned(size, alignment(size));
   if (plan.extent > kMostElements) throw_too_large();
 }
 
-// The values of a batch: the first on a border, the others right behind it.
-void place_values(const Node& first, const NodeId* ids, std::uint32_t count, Plan& plan) {
+// The values of a batch: the first on a alignment, the others right behind it.
+void lay_out_values(const Node& first, const NodeId* ids, std::uint32_t count, Plan& plan) {
   std::uint64_t* const value = plan.value.data();
   if (!has_memory(first)) {
     for (std::uint32_t k = 0; k < count; ++k) value[ids[k] - plan.begin] = Plan::kNoMemory;
@@ -28,8 +28,8 @@ void place_values(const Node& first, const NodeId* ids, std::uint32_t count, Pla
   extend(plan, size * count);
 }
 
-void place_aux(const GraphStore& graph, const Node& first, const NodeId* ids, std::uint32_t count,
-               Plan& plan) {
+void lay_out_aux(const GraphStore& graph, const Node& first, const NodeId* ids, std::uint32_t count,
+                 Plan& plan) {
   std::uint64_t* const aux = plan.aux.data();
   const AuxRule rule = first.form->aux;
   if (rule == no_aux) {
@@ -60,8 +60,8 @@ void Plan::reset(NodeId from, NodeId to) {
   extent = 0;
   steps.clear();
   order.clear();
-  gone.clear();
-  borders.clear();
+  freed.clear();
+  block_offsets.clear();
   scratch.signatures.of.clear();
   value.resize_uninitialized(to - from);
   aux.resize_uninitialized(to - from);
@@ -77,52 +77,54 @@ Plan Plan::copy() const {
   append(p.value, value);
   append(p.aux, aux);
   append(p.first_arg, first_arg);
-  append(p.gone, gone);
-  append(p.borders, borders);
+  append(p.freed, freed);
+  append(p.block_offsets, block_offsets);
   p.extent = extent;
   return p;
 }
 
 std::size_t Plan::bytes() const {
   return steps.capacity() * sizeof(Step) + (order.capacity() + first_arg.capacity()) * 4 +
-         (value.capacity() + aux.capacity() + borders.capacity()) * 8 + gone.capacity();
+         (value.capacity() + aux.capacity() + block_offsets.capacity()) * 8 + freed.capacity();
 }
 
-void Plan::place(const GraphStore& graph, std::span<const bool> yields) {
-  if (graph.places.size() == 1) return place_all(graph, yields, 0);
-  for (std::uint32_t p = 0; p < graph.places.size(); ++p) {
+void Plan::lay_out(const GraphStore& graph, std::span<const bool> donates) {
+  if (graph.devices.size() == 1) return lay_out_device(graph, donates, 0);
+  for (std::uint32_t p = 0; p < graph.devices.size(); ++p) {
     extent = aligned(extent, 16);
-    borders.push_back(extent);
-    place_all(graph, yields, p);
+    block_offsets.push_back(extent);
+    lay_out_device(graph, donates, p);
   }
 }
 
-void Plan::place_all(const GraphStore& graph, std::span<const bool> yields, std::uint32_t place) {
+void Plan::lay_out_device(const GraphStore& graph, std::span<const bool> donates,
+                          std::uint32_t device) {
   for (const Step& s : steps) {
-    if (s.goes_on) continue;
+    if (s.accumulates) continue;
     const NodeId* ids = order.data() + s.first;
     const Node& node = graph.nodes[ids[0]];
-    if (node.place() != place) continue;
-    if (yields.empty() || node.form->reads != Reads::output_in_place ||
-        !place_over(graph, s, yields))
-      place_values(node, ids, s.count, *this);
-    place_aux(graph, node, ids, s.count, *this);
+    if (node.device_index() != device) continue;
+    if (donates.empty() || node.form->reads != Reads::output_in_place ||
+        !lay_out_in_place(graph, s, donates))
+      lay_out_values(node, ids, s.count, *this);
+    lay_out_aux(graph, node, ids, s.count, *this);
   }
 }
 
-// The values of a batch over those of its operands, if each operand yields, and to one node only.
-bool Plan::place_over(const GraphStore& graph, const Step& step, std::span<const bool> yields) {
-  if (gone.empty()) gone.resize(end - begin, false);
+// The values of a batch over those of its operands, if each operand donates, and to one node only.
+bool Plan::lay_out_in_place(const GraphStore& graph, const Step& step,
+                            std::span<const bool> donates) {
+  if (freed.empty()) freed.resize(end - begin, false);
   const NodeId* ids = order.data() + step.first;
   std::uint32_t taken = 0;
   const auto operand = [&](std::uint32_t k) { return graph.args[first_arg[ids[k] - begin]]; };
   for (; taken < step.count; ++taken) {
     const NodeId a = operand(taken);
-    if (a < begin || !yields[scratch.signatures.of[a - begin]] || gone[a - begin]) break;
-    gone[a - begin] = true;
+    if (a < begin || !donates[scratch.signatures.of[a - begin]] || freed[a - begin]) break;
+    freed[a - begin] = true;
   }
   if (taken < step.count) {
-    while (taken-- > 0) gone[operand(taken) - begin] = false;
+    while (taken-- > 0) freed[operand(taken) - begin] = false;
     return false;
   }
   for (std::uint32_t k = 0; k < step.count; ++k) value[ids[k] - begin] = value[operand(k) - begin];
@@ -139,7 +141,7 @@ void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan
     order[i] = begin + i;
     plan.first_arg[i] = graph.nodes[begin + i].first_arg;
   }
-  plan.place(graph);
+  plan.lay_out(graph);
 }
 
 }  // namespace dynet

@@ -14,8 +14,8 @@ namespace dynet {
 struct Step {
   std::uint32_t first;
   std::uint32_t count;
-  Parts parts = {};      ///< of a sum of products: what this step computes
-  bool goes_on = false;  ///< it adds to the parts before, which an earlier step has left
+  Terms terms = {};          ///< of a sum of products: what this step computes
+  bool accumulates = false;  ///< it adds to the parts before, which an earlier step has left
 };
 
 /// Memory of the planner, kept from plan to plan so that planning does not allocate.
@@ -25,7 +25,7 @@ struct PlanScratch {
     std::uint32_t mark;  // of the search for components
     std::uint32_t low;
     std::uint32_t cursor;  // in the order
-    Parts later;           // of a sum of products: the parts that wait for their own component
+    Terms later;           // of a sum of products: the parts that wait for their own component
     bool split;            // the other parts are steps of their own
   };
   struct Component {
@@ -43,12 +43,12 @@ struct PlanScratch {
   PodVector<Component> components;        // in an order in which they can run
   PodVector<std::uint32_t> by_component;  // signatures
   PodVector<std::uint32_t> user;          // by signature: the only one that uses it
-  PodVector<bool> yields;                 // by signature
+  PodVector<bool> donates;                // by signature
   PodVector<std::uint32_t> stack, rank, cursor, count;
   PodVector<Signatures::Edge> path;
   PodVector<NodeId> sorted;
   // Of plans that forget.
-  PodVector<std::uint32_t> window, time, root, last, next, first_gone;
+  PodVector<std::uint32_t> window, time, root, last, next, first_freed;
   PodVector<std::uint64_t> amount;
   PodVector<Free> free;
 };
@@ -67,32 +67,34 @@ struct Plan {
   /// Where the operands of node begin + i are listed in the graph: a copy, close together.
   PodVector<std::uint32_t> first_arg;
   /// Whether, at the end, other values lie where that of node begin + i was. Empty: none.
-  PodVector<bool> gone;
+  PodVector<bool> freed;
   std::uint64_t extent = 0;  ///< elements in all
-  /// Where the memory of each place begins: it is one block for each. Empty: all nodes are at the
+  /// Where the memory of each device begins: one block for each. Empty: all nodes are on the
   /// graph's own device.
-  PodVector<std::uint64_t> borders;
+  PodVector<std::uint64_t> block_offsets;
   PlanScratch scratch;
 
   static constexpr std::uint64_t kNoMemory = ~std::uint64_t{0};
 
   void reset(NodeId from, NodeId to);
-  /// The elements of place p, which are counted from `border(p)`.
-  std::uint64_t border(std::size_t p) const { return p < borders.size() ? borders[p] : 0; }
+  /// The elements on device p, which are counted from `block_offset(p)`.
+  std::uint64_t block_offset(std::size_t p) const {
+    return p < block_offsets.size() ? block_offsets[p] : 0;
+  }
   std::uint64_t extent_of(std::size_t p) const {
-    return (p + 1 < borders.size() ? borders[p + 1] : extent) - border(p);
+    return (p + 1 < block_offsets.size() ? block_offsets[p + 1] : extent) - block_offset(p);
   }
   /// The same plan, without the planner's memory.
   Plan copy() const;
   /// Held by such a copy, itself aside.
   std::size_t bytes() const;
   /// Gives memory to the nodes, batch by batch, the values of a batch side by side; or that of
-  /// their operands, where those are of a signature that yields.
-  void place(const GraphStore& graph, std::span<const bool> yields = {});
+  /// their operands, where those are of a signature that donates.
+  void lay_out(const GraphStore& graph, std::span<const bool> donates = {});
 
  private:
-  void place_all(const GraphStore& graph, std::span<const bool> yields, std::uint32_t place);
-  bool place_over(const GraphStore& graph, const Step& step, std::span<const bool> yields);
+  void lay_out_device(const GraphStore& graph, std::span<const bool> donates, std::uint32_t device);
+  bool lay_out_in_place(const GraphStore& graph, const Step& step, std::span<const bool> donates);
 };
 
 using Planner = void (*)(const GraphStore&, NodeId begin, NodeId end, Plan&);
@@ -104,21 +106,21 @@ void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan
 ///
 /// Nodes are sorted by signature (form, shapes, shared operands, attributes). Signatures that need
 /// each other's values, as the operations of a recurrent step do, form a component; inside it
-/// nodes run level by level. All other signatures run as one batch each: what waits for nobody,
-/// such as input projections and losses, is not done piece by piece. A sum of products in a
+/// nodes run level by level. All other signatures run as one batch each: ops outside recurrences,
+/// such as input projections and losses, batch across all time steps. A sum of products in a
 /// component is cut: the products before the first that waits for the component are one batch
 /// before it. Sums are so made from left to right in every plan.
 void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
 
-/// As in batches, for graphs that are run forward only: the memory of a value is used again after
-/// its last use. Not forgotten are values that nobody uses or that later nodes of the graph use,
+/// As in batches, for graphs that are run forward only: the memory of a value is reused after
+/// its last use. Not freed are values that are unused or that later nodes of the graph use,
 /// and those of the last nodes, which new nodes are likely to use.
 ///
 /// A graph on several devices gets a plan in batches.
 ///
-/// What waits for nobody is then not one batch, but one for each window of time: the levels of all
-/// components together, cut where the values of a window take 1 MiB.
-void plan_to_forget(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
+/// Ops outside recurrences are then not one batch, but one for each window of time: the levels of
+/// all components together, cut where the values of a window take 1 MiB.
+void plan_with_reuse(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
 
 /// The same above 8 MiB of values, in batches below: there is little to forget then, and making
 /// such a plan takes two or three times as long.

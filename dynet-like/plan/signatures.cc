@@ -27,7 +27,7 @@ bool same_operands(const GraphStore& graph, const Node& a, const Node& b) {
 }  // namespace
 
 std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
-  std::uint64_t h = reinterpret_cast<std::uintptr_t>(n.form) + n.place();
+  std::uint64_t h = reinterpret_cast<std::uintptr_t>(n.form) + n.device_index();
   constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15u;
   const auto add = [&](std::uint64_t x) { h = (h ^ x) * kFactor; };
   const auto add_shape = [&](const Dim& dim) {

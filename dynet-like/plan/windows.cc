@@ -29,7 +29,7 @@ bool Windows::accept(const Plan& plan) {
   std::size_t columns = 0, batches = 0;
   for (const Step& s : plan.steps) {
     const Node& n = graph_.nodes[plan.order[s.first]];
-    if (n.form->kind != Kind::compute || s.goes_on) continue;
+    if (n.form->kind != Kind::compute || s.accumulates) continue;
     ++batches;
     columns += std::size_t{s.count} * n.dim.bd;
   }

@@ -6,14 +6,14 @@
 
 namespace dynet::shape {
 
-/// A window that slides along one dimension: at place i it covers [i stride - before,
+/// A window that slides along one dimension: at position i it covers [i stride - before,
 /// i stride - before + size), of which what lies outside [0, in) is padding.
 struct Sliding {
   unsigned in, size, stride, out, before;
 };
-/// VALID: no padding, and as many places as fit. SAME: ceil(in / stride) places, the padding shared
-/// out evenly, an odd one behind. Throws RuleBroken for a size or stride of zero, or a window that
-/// does not fit.
+/// VALID: no padding, and as many positions as fit. SAME: ceil(in / stride) positions, the padding
+/// shared out evenly, an odd one behind. Throws RuleBroken for a size or stride of zero, or a
+/// window that does not fit.
 Sliding slide(unsigned in, unsigned size, unsigned stride, bool valid);
 
 /// {H,W,Ci}, filters {h,w,Ci,Co} and perhaps a bias {Co} give {H',W',Co}.

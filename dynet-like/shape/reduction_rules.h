@@ -23,7 +23,7 @@ void need_elements(const Dim& x, DimensionBits bits, const char* what);
 
 /// A choice of elements of {n} for each of `lists` lists; one list stands for every batch element.
 Dim chosen_elements(const Dim& x, std::size_t lists, unsigned largest);
-/// `lists` lists of as many classes as there are places left of the matrix x when dimension d is
+/// `lists` lists of as many classes as there are positions left in the matrix x when dimension d is
 /// removed; one list stands for every batch element.
 Dim classes_along(const Dim& x, unsigned d, std::size_t lists, std::size_t classes,
                   unsigned largest);

@@ -47,7 +47,7 @@ Dim pairwise_scalar(const Dim& a, const Dim& b);
 Dim elements(const Dim& x);
 /// All batch elements to one.
 Dim batches(const Dim& x);
-/// One distribution along dimension `d` for each place in the others.
+/// One distribution along dimension `d` for each index of the others.
 Dim softmax(const Dim& x, unsigned d);
 /// A vector of scores and one class for each batch element.
 Dim class_loss(const Dim& x, std::size_t classes, unsigned largest);

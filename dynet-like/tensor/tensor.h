@@ -21,7 +21,7 @@ enum class DeviceMempool { FXS = 0, DEDFS = 1, PS = 2, SCS = 3, NONE = 4 };
 struct Tensor {
   Dim d;                   ///< the shape
   float* v = nullptr;      ///< the first value
-  Device* device = &kCpu;  ///< where they lie: views handed out are the processor's
+  Device* device = &kCpu;  ///< where they lie: views handed out are the CPU's
   DeviceMempool mem_pool = DeviceMempool::NONE;
   std::shared_ptr<void> memory;  ///< of values that nothing else owns; null for views
 

@@ -12,12 +12,12 @@ using AdamRule = rules::Adam<false>;
 using AmsgradRule = rules::Adam<true>;
 
 // Without a first moment values only decay.
-std::size_t rest(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
+std::size_t skip(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
   if (!all_zero(s.state[0], s.n)) return 0;
-  double keep = 1;
+  double decay_factor = 1;
   for (std::size_t k = 0; k < n; ++k)
-    keep *= static_cast<double>(missed[k].constants[AdamRule::kKeep]);
-  scale_values(s.w, s.n, keep);
+    decay_factor *= static_cast<double>(missed[k].constants[AdamRule::kDecayFactor]);
+  scale_values(s.w, s.n, decay_factor);
   const double b2 = missed[0].constants[AdamRule::kBeta2];
   scale_values(s.state[1], s.n, std::pow(b2, static_cast<double>(n)));
   return n;
@@ -26,11 +26,11 @@ std::size_t rest(const TrainerSlice& s, const MissedUpdate* missed, std::size_t 
 constexpr TrainerRule kAdam{.arrays = AdamRule::kState,
                             .apply = apply_rule<AdamRule>,
                             .device = DeviceRule::by(&cuda::kUpdateAdam),
-                            .rest = rest};
+                            .skip = skip};
 constexpr TrainerRule kAmsgrad{.arrays = AmsgradRule::kState,
                                .apply = apply_rule<AmsgradRule>,
                                .device = DeviceRule::by(&cuda::kUpdateAmsgrad),
-                               .rest = rest};
+                               .skip = skip};
 
 }  // namespace
 
@@ -72,7 +72,7 @@ AdamWTrainer::AdamWTrainer(const ParameterCollection& pc, real lr, real beta_1, 
 
 void AdamWTrainer::begin_update(std::uint64_t step, TrainerConstants& c) {
   AdamTrainer::begin_update(step, c);
-  c[AdamRule::kKeep] = 1.0f - learning_rate * weight_decay_;
+  c[AdamRule::kDecayFactor] = 1.0f - learning_rate * weight_decay_;
 }
 
 std::vector<Trainer::Field> AdamWTrainer::fields() {

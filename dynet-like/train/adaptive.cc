@@ -9,7 +9,7 @@ namespace {
 
 // Without a gradient nothing moves; each of kArrays numbers of state decays by rho.
 template <std::size_t kArrays>
-std::size_t rest(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
+std::size_t skip(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
   const double rho = missed[0].constants[2];
   for (std::size_t k = 0; k < kArrays; ++k)
     scale_values(s.state[k], s.n, std::pow(rho, static_cast<double>(n)));
@@ -20,17 +20,17 @@ constexpr TrainerRule kAdagrad{
     .arrays = rules::Adagrad::kState,
     .apply = apply_rule<rules::Adagrad>,
     .device = DeviceRule::by(&cuda::kUpdateAdagrad),
-    .rest = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
+    .skip = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
 
 constexpr TrainerRule kAdadelta{.arrays = rules::Adadelta::kState,
                                 .apply = apply_rule<rules::Adadelta>,
                                 .device = DeviceRule::by(&cuda::kUpdateAdadelta),
-                                .rest = rest<2>};
+                                .skip = skip<2>};
 
 constexpr TrainerRule kRMSProp{.arrays = rules::RMSProp::kState,
                                .apply = apply_rule<rules::RMSProp>,
                                .device = DeviceRule::by(&cuda::kUpdateRMSProp),
-                               .rest = rest<1>};
+                               .skip = skip<1>};
 
 }  // namespace
 

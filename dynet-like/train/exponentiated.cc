@@ -13,7 +13,7 @@ void apply(const TrainerSlice& s) {
   float *h = s.state[0], *w = s.w;
   const float rate = s.c[0], momentum = s.c[1];
   if (!s.g && all_zero(h, s.n)) {
-    scale_values(w, s.n, s.keep);
+    scale_values(w, s.n, s.decay_factor);
     return;
   }
   float largest = -std::numeric_limits<float>::infinity();
@@ -26,7 +26,7 @@ void apply(const TrainerSlice& s) {
     if (w[i] > 0) w[i] *= std::exp(h[i] - largest);
     sum += static_cast<double>(w[i]);
   }
-  const auto factor = static_cast<float>(static_cast<double>(s.keep) / sum);
+  const auto factor = static_cast<float>(static_cast<double>(s.decay_factor) / sum);
   for (std::size_t i = 0; i < s.n; ++i) w[i] *= factor;
 }
 
@@ -34,7 +34,7 @@ constexpr TrainerRule kExponentiated{
     .arrays = 1,
     .apply = apply,
     .device = DeviceRule::by(&cuda::kUpdateExponentiated),
-    .rest = [](const TrainerSlice& s, const MissedUpdate*,
+    .skip = [](const TrainerSlice& s, const MissedUpdate*,
                std::size_t n) { return all_zero(s.state[0], s.n) ? n : 0; },
     .whole = true};
 

@@ -15,18 +15,17 @@ namespace dynet {
 /// The updates that rows of a table have missed, and how a row makes up for them: in order, as if
 /// it had taken each of them with the gradient zero.
 ///
-/// `settle` only shows the values: how often it is called, and when, changes no bit of what a row
+/// `catch_up` only shows the values: how often it is called, and when, changes no bit of what a row
 /// becomes. It may be called by several threads at once, not while an update runs.
-class MissedUpdates : public LaggingRows {
+class LazyRows : public LazyValues {
  public:
   /// The arrays of `state`, null for a rule without, the rule and the table must outlive this.
-  MissedUpdates(ParameterStorageBase& table, const TrainerRule& rule,
-                std::vector<StateArray>* state);
+  LazyRows(ParameterStorageBase& table, const TrainerRule& rule, std::vector<StateArray>* state);
   /// Brings all rows up to date.
-  ~MissedUpdates() override;
+  ~LazyRows() override;
 
-  void settle(std::size_t row) override;
-  void settle_all() override;
+  void catch_up(std::size_t row) override;
+  void catch_up_all() override;
   void finish_all() override;
   /// Brings values and state of a row up to date, before it takes a step or they are read.
   void finish(std::size_t row);
@@ -42,7 +41,7 @@ class MissedUpdates : public LaggingRows {
 
  private:
   /// How many of the updates a row has taken or made up for. A row that rests, see
-  /// TrainerRule::rest, makes up for all at once when it is next used; until then its values are
+  /// TrainerRule::skip, makes up for all at once when it is next used; until then its values are
   /// shown as they will be, and `done` stays.
   struct Row {
     std::atomic<std::uint32_t> shown = 0;  ///< in its values
@@ -61,8 +60,8 @@ class MissedUpdates : public LaggingRows {
 
   void bring(std::size_t row, bool finish);
   void undo_show(std::size_t row);
-  std::size_t rest(const TrainerSlice& s, std::size_t at, std::size_t end) const;
-  bool show_rest(std::size_t row, std::size_t at);
+  std::size_t skip(const TrainerSlice& s, std::size_t at, std::size_t end) const;
+  bool show_skipped(std::size_t row, std::size_t at);
   void finish_state(std::size_t row, std::size_t end);
   TrainerSlice slice(std::size_t row) const;
 

@@ -10,7 +10,7 @@
 
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/base/errors.h"
-#include "dynet-like/param/meeting.h"
+#include "dynet-like/param/device_gradients.h"
 #include "dynet-like/param/on_device.h"
 #include "dynet-like/train/lazy_rows.h"
 #include "dynet-like/train/trainer.h"
@@ -30,7 +30,7 @@ std::vector<std::uint32_t> unused_rows(const RowGradients& r) {
 
 }  // namespace
 
-void TrainerOnDevice::begin(const std::shared_ptr<MemorySource>& memory) {
+void TrainerOnDevice::begin(const std::shared_ptr<DeviceAllocator>& memory) {
   if (!updater_ || updater_->memory() != memory) {
     updater_.reset();
     updater_ = cuda::kDevices.make_updater(memory);
@@ -48,7 +48,7 @@ void TrainerOnDevice::add(ParameterStorageBase& p, const UpdatePart& part) {
   if (part.g || part.row_g || part.state[0]) {
     next.steps.push_back(part);
     steps.push_back(&p);
-  } else if (part.keep != 1) {
+  } else if (part.decay_factor != 1) {
     next.decays.push_back(part);
   } else {
     return;
@@ -99,31 +99,33 @@ void TrainerOnDevice::start() {
 bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFilter& dropped,
                                real scale) {
   if (!rule_.device.value.kernel) return false;
-  LanesOnDevice lanes(collection_.bank(), chosen);
-  if (!lanes.lane) return false;
-  GradientLane& lane = *lanes.lane;
+  DeviceGradients buffers(collection_.bank(), chosen);
+  if (!buffers.buffer) return false;
+  GradientBuffer& buffer = *buffers.buffer;
   if (!on_device_) on_device_ = std::make_unique<TrainerOnDevice>();
   TrainerOnDevice& d = *on_device_;
-  d.begin(lane.memory());
-  d.next.meeting = std::move(lanes.meeting);
+  d.begin(buffer.memory());
+  d.next.reduction = std::move(buffers.reduction);
   // Nothing is asked of the device for a parameter that stays as it is.
   const auto stays = [&](ParameterStorageBase& p, bool has_gradient) {
     return p.size() == 0 ||
-           (!has_gradient && keep_factor(p) == 1 && !average_kind_ && !find_state(p));
+           (!has_gradient && decay_factor(p) == 1 && !average_kind_ && !find_state(p));
   };
   const auto all_of = [&](ParameterStorageBase& p, bool has_gradient) {
     if ((has_gradient || average_kind_) && prepare_state(p)) d.fresh.push_back(&p);
-    UpdatePart part{.n = p.size(), .keep = keep_factor(p), .w = values_on(p, lane.memory())};
+    UpdatePart part{
+        .n = p.size(), .decay_factor = decay_factor(p), .w = values_on(p, buffer.memory())};
     if (rule_.whole && p.is_lookup) {
       part.n = p.row_size();
       part.count = p.rows;
     }
     if (State* state = rule_.arrays ? find_state(p) : nullptr)
-      for (std::size_t k = 0; k < rule_.arrays; ++k) part.state[k] = (*state)[k].on(lane.memory());
+      for (std::size_t k = 0; k < rule_.arrays; ++k)
+        part.state[k] = (*state)[k].on(buffer.memory());
     return part;
   };
   for (auto& p : collection_.bank().parameters) {
-    float* const g = lane.find(p->index);
+    float* const g = buffer.find(p->index);
     if (!chosen(*p) || stays(*p, g)) continue;
     UpdatePart part = all_of(*p, g);
     part.g = g;
@@ -132,7 +134,7 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
   for (auto& p : collection_.bank().tables) {
     if (!chosen(*p)) continue;
     if (p->index < lazy_.size()) lazy_[p->index].reset();
-    const RowGradients* const r = lane.find_rows(p->index);
+    const RowGradients* const r = buffer.find_rows(p->index);
     if (stays(*p, r)) continue;
     UpdatePart part = all_of(*p, r);
     if (r && r->whole_written()) {
@@ -144,8 +146,8 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
     std::vector<std::uint32_t> used;
     if (r) used.assign(r->rows().begin(), r->rows().end());
     if (sparse_updates_enabled && !sparse_updates_exact) {
-      const UpdatePart decay{.n = p->size(), .keep = part.keep, .w = part.w};
-      part.keep = 1;
+      const UpdatePart decay{.n = p->size(), .decay_factor = part.decay_factor, .w = part.w};
+      part.decay_factor = 1;
       if (r) d.add_rows(*p, part, std::move(used), r);
       d.add(*p, decay);
     } else if (r) {
@@ -156,7 +158,7 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
     }
   }
   begin_update(step_ + 1, constants_);
-  d.next.looks = looks();
+  d.next.checks_norm = checks_norm();
   d.next.threshold = clipping_enabled ? static_cast<double>(clip_threshold)
                                       : std::numeric_limits<double>::infinity();
   d.next.rule = rule_.device.value.kernel;
@@ -169,14 +171,14 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
     d.next.average = average_part(averages_ + 1);
     for (ParameterStorageBase* p : averaged())
       d.next.averages.push_back({.n = p->size(),
-                                 .keep = 1,
-                                 .w = values_on(*p, lane.memory()),
-                                 .state = {find_state(*p)->back().on(lane.memory())}});
+                                 .decay_factor = 1,
+                                 .w = values_on(*p, buffer.memory()),
+                                 .state = {find_state(*p)->back().on(buffer.memory())}});
   }
   d.start();
   if (average_kind_) average_waited_ = averages ? 0 : average_waited_ + 1;
   averages_ += averages;
-  d.waits = d.next.looks;
+  d.waits = d.next.checks_norm;
   d.clips = clipping_enabled;
   d.skips = skip_non_finite;
   count_update();
@@ -186,7 +188,7 @@ bool Trainer::update_on_device(const ParameterFilter& chosen, const ParameterFil
 }
 
 // Makes the counters what they are when the last update has turned out to be what it is.
-void Trainer::look_back() {
+void Trainer::collect_outcome() {
   if (!on_device_ || !on_device_->waits) return;
   TrainerOnDevice& d = *on_device_;
   d.waits = false;
@@ -211,13 +213,13 @@ void Trainer::look_back() {
     return;
   }
   const ParameterStorageBase& p = *d.steps[outcome.bad_step];
-  late_error_ = "Trainer: in the update before, the gradient of " +
-                std::string(p.is_lookup ? "lookup parameter " : "parameter ") + p.name + " " +
-                to_string(p.dim) + " was not finite; that update changed nothing";
+  pending_error_ = "Trainer: in the update before, the gradient of " +
+                   std::string(p.is_lookup ? "lookup parameter " : "parameter ") + p.name + " " +
+                   to_string(p.dim) + " was not finite; that update changed nothing";
 }
 
-void Trainer::tell_error() {
-  if (!late_error_.empty()) throw NumericError(std::exchange(late_error_, {}));
+void Trainer::throw_pending_error() {
+  if (!pending_error_.empty()) throw NumericError(std::exchange(pending_error_, {}));
 }
 
 }  // namespace dynet

@@ -15,7 +15,7 @@ namespace dynet {
 class TrainerOnDevice {
  public:
   /// An update on the device with this memory. Throws DeviceError.
-  void begin(const std::shared_ptr<MemorySource>& memory);
+  void begin(const std::shared_ptr<DeviceAllocator>& memory);
   /// Adds values of a parameter to it: a step if they have a gradient or state, else what is left
   /// of one, the weight decay.
   void add(ParameterStorageBase& p, const UpdatePart& part);

@@ -19,15 +19,15 @@ struct TrainerSlice {
   float* w;
   const float* g;  ///< null: zero; never null for a trainer without state
   float* state[kMaxArrays];
-  const float* c;  ///< the TrainerConstants of this update
-  float scale;     ///< the gradient counts times this
-  float keep;      ///< 1 - weight decay, multiplied into the new value
+  const float* c;      ///< the TrainerConstants of this update
+  float scale;         ///< the gradient is multiplied by this
+  float decay_factor;  ///< 1 - weight decay, multiplied into the new value
 };
 
 /// An update that a row of a table has not taken yet: it was not used in it.
 struct MissedUpdate {
   TrainerConstants constants;
-  float keep;
+  float decay_factor;
 };
 
 /// How a trainer works on a device.
@@ -51,7 +51,7 @@ struct TrainerRule {
   /// A short cut for rows that miss updates, or null: takes as many of these updates with gradient
   /// zero as it can take at once, and returns their number; zero if the values still move. `keep`
   /// is the caller's.
-  std::size_t (*rest)(const TrainerSlice& s, const MissedUpdate* missed,
+  std::size_t (*skip)(const TrainerSlice& s, const MissedUpdate* missed,
                       std::size_t updates) = nullptr;
   /// The values of a parameter, or of a row of a table, depend on each other: a slice is never
   /// less.
@@ -68,14 +68,14 @@ template <std::size_t kArrays, bool kGradient, class Rule>
   float* __restrict p = s.state[0];
   float* __restrict q = s.state[1];
   float* __restrict r = s.state[2];
-  const float scale = s.scale, keep = s.keep;
+  const float scale = s.scale, decay_factor = s.decay_factor;
   // All loads come before the stores: a store in between costs half of the speed.
   for (std::size_t i = 0; i < s.n; ++i) {
     float a[kArrays + 1];
     if constexpr (kArrays > 0) a[0] = p[i];
     if constexpr (kArrays > 1) a[1] = q[i];
     if constexpr (kArrays > 2) a[2] = r[i];
-    const float wi = rule(w[i], kGradient ? g[i] * scale : 0.0f, a) * keep;
+    const float wi = rule(w[i], kGradient ? g[i] * scale : 0.0f, a) * decay_factor;
     if constexpr (kArrays > 0) p[i] = flush_subnormal(a[0]);
     if constexpr (kArrays > 1) q[i] = flush_subnormal(a[1]);
     if constexpr (kArrays > 2) r[i] = flush_subnormal(a[2]);

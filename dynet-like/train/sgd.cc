@@ -9,13 +9,13 @@ constexpr TrainerRule kSGD{
     .arrays = rules::SGD::kState,
     .apply = apply_rule<rules::SGD>,
     .device = DeviceRule::by(&cuda::kUpdateSGD),
-    .rest = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
+    .skip = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
 
 constexpr TrainerRule kMomentum{
     .arrays = rules::Momentum::kState,
     .apply = apply_rule<rules::Momentum>,
     .device = DeviceRule::by(&cuda::kUpdateMomentum),
-    .rest = [](const TrainerSlice& s, const MissedUpdate*, std::size_t n) {
+    .skip = [](const TrainerSlice& s, const MissedUpdate*, std::size_t n) {
       return all_zero(s.state[0], s.n) ? n : 0;
     }};
 

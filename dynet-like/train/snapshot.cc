@@ -80,7 +80,7 @@ std::vector<Trainer::Field> Trainer::with(std::vector<Field> fields,
 }
 
 std::map<std::string, double> Trainer::numbers() const {
-  look_back();
+  collect_outcome();
   std::map<std::string, double> all;
   for (const Field& f : const_cast<Trainer*>(this)->fields())
     all[f.name] = std::visit([](auto* x) { return static_cast<double>(*x); }, f.value);
@@ -89,7 +89,7 @@ std::map<std::string, double> Trainer::numbers() const {
 
 std::vector<Trainer::StateView> Trainer::state_views() const {
   need_weights("saving");
-  look_back();
+  collect_outcome();
   std::vector<StateView> views;
   const auto add = [&](ParameterStorageBase& p) {
     if (!contains(p)) return;
@@ -115,7 +115,7 @@ Trainer::Trainer(const Trainer& other)
       collection_(other.collection_),
       rule_(other.rule_) {
   other.need_weights("a copy of a trainer");
-  other.look_back();
+  other.collect_outcome();
   clips = other.clips;
   updates = other.updates;
   skipped = other.skipped;
@@ -206,8 +206,8 @@ void Trainer::restore(TrainerSnapshot&& s) {
     const auto saved = s.numbers.find(f.name);
     values.push_back(saved != s.numbers.end() ? saved->second : f.if_missing.value());
   }
-  look_back();
-  late_error_.clear();
+  collect_outcome();
+  pending_error_.clear();
   forget_state();
   weights_.clear();  // the values are another model's now
   swapped_ = false;

@@ -9,28 +9,28 @@ StateArray::StateArray(std::size_t n)
 
 StateArray::~StateArray() {
   free_aligned(data_);
-  if (there_) memory_->free(there_);
+  if (device_data_) memory_->free(device_data_);
 }
 
-float* StateArray::on(const std::shared_ptr<MemorySource>& memory) {
+float* StateArray::on(const std::shared_ptr<DeviceAllocator>& memory) {
   if (memory_ != memory) {
     auto* const fresh = static_cast<float*>(memory->allocate(size_ * sizeof(float)));
-    if (there_) {
-      if (!device_is_old_) memory->receive(fresh, *memory_, there_, size_ * sizeof(float));
-      memory_->free(there_);
+    if (device_data_) {
+      if (!device_is_old_) memory->receive(fresh, *memory_, device_data_, size_ * sizeof(float));
+      memory_->free(device_data_);
     }
-    there_ = fresh;
+    device_data_ = fresh;
     memory_ = memory;
   }
-  if (device_is_old_) memory->write(there_, data_, size_ * sizeof(float));
+  if (device_is_old_) memory->write(device_data_, data_, size_ * sizeof(float));
   device_is_old_ = false;
   host_is_old_ = true;
-  return there_;
+  return device_data_;
 }
 
-void StateArray::bring_home() const {
+void StateArray::copy_to_host() const {
   if (!host_is_old_) return;
-  memory_->read(data_, there_, size_ * sizeof(float));
+  memory_->read(data_, device_data_, size_ * sizeof(float));
   host_is_old_ = false;
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "dynet-like/base/memory_source.h"
+#include "dynet-like/base/device_allocator.h"
 
 namespace dynet {
 
@@ -25,36 +25,36 @@ class StateArray {
   /// On the host, to be changed there. Waits for the device if that has the newest.
   float* data() {
     if (!device_is_old_) {  // several threads may ask, once this is done
-      bring_home();
+      copy_to_host();
       device_is_old_ = true;
     }
     return data_;
   }
   /// On the host. Waits likewise.
   const float* data() const {
-    bring_home();
+    copy_to_host();
     return data_;
   }
   /// In the memory of a device, to be changed there; the same address as long as it is asked for
   /// with the same memory. Throws OutOfMemoryError.
-  float* on(const std::shared_ptr<MemorySource>& memory);
+  float* on(const std::shared_ptr<DeviceAllocator>& memory);
   std::size_t size() const { return size_; }
 
  private:
-  void bring_home() const;
+  void copy_to_host() const;
   void swap(StateArray& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(memory_, other.memory_);
-    std::swap(there_, other.there_);
+    std::swap(device_data_, other.device_data_);
     std::swap(host_is_old_, other.host_is_old_);
     std::swap(device_is_old_, other.device_is_old_);
   }
 
   float* data_ = nullptr;
   std::size_t size_ = 0;
-  std::shared_ptr<MemorySource> memory_;
-  float* there_ = nullptr;  // null: on the host only
+  std::shared_ptr<DeviceAllocator> memory_;
+  float* device_data_ = nullptr;  // null: on the host only
   mutable bool host_is_old_ = false;
   bool device_is_old_ = true;  // or there is none
 };

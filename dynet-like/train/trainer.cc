@@ -14,7 +14,7 @@
 namespace dynet {
 namespace {
 
-// The place of the first value that is not finite, or n.
+// The index of the first value that is not finite, or n.
 std::size_t find_bad(const float* g, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     if (!std::isfinite(g[i])) return i;
@@ -102,11 +102,11 @@ bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter
   if (!std::isfinite(scale))
     throw ArgumentError("Trainer: gradients cannot count " + std::to_string(scale) + " times");
   need_finite("Trainer", "learning_rate", learning_rate);
-  if (looks()) check_threshold();
-  look_back();
+  if (checks_norm()) check_threshold();
+  collect_outcome();
   bool made = true;
   if (!update_on_device(chosen, dropped, scale)) made = update_on_host(chosen, dropped, scale);
-  tell_error();
+  throw_pending_error();
   return made;
 }
 
@@ -120,10 +120,10 @@ void Trainer::drop_gradients(const ParameterFilter& dropped) {
 bool Trainer::update_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped,
                              real scale) {
   ParameterBank& bank = collection_.bank();
-  const GradientLane* lane = bank.gradients.merge();
+  const GradientBuffer* buffer = bank.gradients.merge();
   float factor = scale;
   try {
-    if (looks()) factor = clip(gradient_squared_norm(bank, lane, chosen), chosen, scale);
+    if (checks_norm()) factor = clip(gradient_squared_norm(bank, buffer, chosen), chosen, scale);
   } catch (const NumericError&) {
     drop_gradients(dropped);
     if (!skip_non_finite) throw;
@@ -131,16 +131,16 @@ bool Trainer::update_on_host(const ParameterFilter& chosen, const ParameterFilte
     ++skipped_since_status;
     return false;
   }
-  prepare(chosen, lane);
+  prepare(chosen, buffer);
   begin_update(step_ + 1, constants_);
   count_update();
   for_each_piece([&](const Piece& piece) {
-    const float* g = lane ? lane->find(piece.p->index) : nullptr;
+    const float* g = buffer ? buffer->find(piece.p->index) : nullptr;
     update_slice(*piece.p, piece.at, piece.n, g ? g + piece.at : nullptr, factor,
-                 keep_factor(*piece.p));
+                 decay_factor(*piece.p));
   });
   for (auto& p : bank.tables)
-    if (chosen(*p)) update_table(*p, lane ? lane->find_rows(p->index) : nullptr, factor);
+    if (chosen(*p)) update_table(*p, buffer ? buffer->find_rows(p->index) : nullptr, factor);
   for (auto* all : {&bank.parameters, &bank.tables})
     for (auto& p : *all)
       if (chosen(*p)) p->changed();
@@ -157,25 +157,25 @@ void Trainer::count_update() {
 }
 
 // All memory that the update needs, on the host, so that nothing can fail once it has begun.
-void Trainer::prepare(const ParameterFilter& chosen, const GradientLane* lane) {
+void Trainer::prepare(const ParameterFilter& chosen, const GradientBuffer* buffer) {
   ParameterBank& bank = collection_.bank();
   chosen_.clear();
   for (auto& p : bank.parameters) {
     if (!chosen(*p)) continue;
     chosen_.push_back(p.get());
     p->finish_rows();
-    if (average_kind_ || (lane && lane->find(p->index))) prepare_state(*p);
+    if (average_kind_ || (buffer && buffer->find(p->index))) prepare_state(*p);
   }
   for (auto& p : bank.tables) {
     if (!chosen(*p)) continue;
-    const bool has_gradient = lane && lane->find_rows(p->index);
+    const bool has_gradient = buffer && buffer->find_rows(p->index);
     if (average_kind_ || has_gradient) prepare_state(*p);
     prepare_lazy_rows(*p, has_gradient);
   }
   for (auto* all : {&bank.parameters, &bank.tables})
     for (auto& p : *all)
       if (State* state = chosen(*p) ? find_state(*p) : nullptr)
-        for (StateArray& a : *state) a.data();  // which brings it home
+        for (StateArray& a : *state) a.data();  // which copies it to the host
   cut(chosen_, rule_.whole);
 }
 
@@ -202,7 +202,7 @@ bool Trainer::prepare_state(ParameterStorageBase& p) {
 }
 
 void Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
-  MissedUpdates* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
+  LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (!sparse_updates_enabled || !sparse_updates_exact) {
     if (lazy) lazy_[p.index].reset();
     p.finish_rows();  // another trainer's rows
@@ -210,7 +210,7 @@ void Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
   }
   if (!lazy && (has_gradient || find_state(p))) {
     if (p.index >= lazy_.size()) lazy_.resize(p.index + 1);
-    lazy_[p.index] = std::make_unique<MissedUpdates>(p, rule_, find_state(p));
+    lazy_[p.index] = std::make_unique<LazyRows>(p, rule_, find_state(p));
     lazy = lazy_[p.index].get();
   }
   if (lazy) {
@@ -222,32 +222,32 @@ void Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
 }
 
 void Trainer::update_slice(ParameterStorageBase& p, std::size_t at, std::size_t n, const float* g,
-                           float scale, float keep) {
+                           float scale, float decay_factor) {
   if (n == 0) return;
   TrainerSlice s{n, p.data + at, g, {}, constants_.data(), scale, keep};
   State* state = rule_.arrays ? find_state(p) : nullptr;
   if (!g && !state) {  // nothing to go by: only the weight decay is left
-    scale_values(s.w, n, static_cast<double>(keep));
+    scale_values(s.w, n, static_cast<double>(decay_factor));
     return;
   }
   for (std::size_t k = 0; k < rule_.arrays; ++k) s.state[k] = (*state)[k].data() + at;
   rule_.apply(s);
 }
 
-// Rows of a table that lie behind each other; `g` likewise, or null.
+// Rows of a table that are contiguous; `g` likewise, or null.
 void Trainer::update_rows(ParameterStorageBase& p, std::size_t first, std::size_t rows,
-                          const float* g, float scale, float keep) {
+                          const float* g, float scale, float decay_factor) {
   const std::size_t n = p.row_size(), each = rule_.whole ? 1 : rows;
   for (std::size_t row = 0; row < rows; row += each)
-    update_slice(p, (first + row) * n, each * n, g ? g + row * n : nullptr, scale, keep);
+    update_slice(p, (first + row) * n, each * n, g ? g + row * n : nullptr, scale, decay_factor);
 }
 
 void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float scale) {
-  const float keep = keep_factor(p);
-  MissedUpdates* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
+  const float decay_factor = decay_factor(p);
+  LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
   if (r && r->whole_written()) {
     p.finish_rows();
-    update_rows(p, 0, p.rows, r->whole(), scale, keep);
+    update_rows(p, 0, p.rows, r->whole(), scale, decay_factor);
     return;
   }
   const std::size_t used = r ? r->rows().size() : 0;
@@ -255,7 +255,7 @@ void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float
     for (std::size_t k = 0; k < used; ++k) lazy->finish(r->rows()[k]);
     lazy->miss({constants_, keep});
     for (std::size_t k = 0; k < used; ++k) {
-      update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, keep);
+      update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, decay_factor);
       lazy->took_last(r->rows()[k]);
     }
     return;
@@ -263,22 +263,22 @@ void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float
   if (sparse_updates_enabled) {
     for (std::size_t k = 0; k < used; ++k)
       update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, 1.0f);
-    scale_values(p.data, p.size(), static_cast<double>(keep));
+    scale_values(p.data, p.size(), static_cast<double>(decay_factor));
     return;
   }
   std::size_t unused = 0;  // first row of a run of rows without gradient
   for (std::size_t row = 0; r && row < p.rows; ++row)
     if (const float* g = r->find(static_cast<std::uint32_t>(row))) {
-      update_rows(p, unused, row - unused, nullptr, scale, keep);
-      update_rows(p, row, 1, g, scale, keep);
+      update_rows(p, unused, row - unused, nullptr, scale, decay_factor);
+      update_rows(p, row, 1, g, scale, decay_factor);
       unused = row + 1;
     }
-  update_rows(p, unused, p.rows - unused, nullptr, scale, keep);
+  update_rows(p, unused, p.rows - unused, nullptr, scale, decay_factor);
 }
 
 // Pieces for several threads to share out; the numbers do not depend on how they are cut.
 void Trainer::cut(const std::vector<ParameterStorageBase*>& parameters, bool whole) {
-  // Smaller ones lose more on the way between processors than they gain.
+  // Smaller ones lose more on the way between CPUs than they gain.
   constexpr std::size_t kPiece = 1 << 18;
   pieces_.clear();
   for (ParameterStorageBase* p : parameters) {
@@ -329,8 +329,8 @@ void Trainer::update_averages() {
 }
 
 float Trainer::clip_gradients() {
-  look_back();
-  if (!looks()) return 1;
+  collect_outcome();
+  if (!checks_norm()) return 1;
   check_threshold();
   const auto chosen = [this](const ParameterStorageBase& p) { return trains(p); };
   return clip(gradient_squared_norm(collection_.bank(), chosen), chosen, 1);
@@ -389,7 +389,7 @@ void Trainer::forget_state() {
 
 void Trainer::restart() {
   need_weights("restart");
-  look_back();
+  collect_outcome();
   forget_state();
   step_ = 0;
 }
@@ -401,8 +401,8 @@ void Trainer::restart(real new_learning_rate) {
 }
 
 std::string Trainer::status() {
-  look_back();
-  tell_error();
+  collect_outcome();
+  throw_pending_error();
   std::ostringstream out;
   out << "[lr=" << learning_rate << " clips=" << clips_since_status
       << " updates=" << updates_since_status;
@@ -414,7 +414,7 @@ std::string Trainer::status() {
 }
 
 void Trainer::set_schedule(const LearningRateSchedule& schedule) {
-  look_back();
+  collect_outcome();
   schedule_ = schedule;
   scheduled_ = 0;
   if (schedule_) learning_rate = schedule_.rate(0);
@@ -423,7 +423,7 @@ void Trainer::set_schedule(const LearningRateSchedule& schedule) {
 void Trainer::need_weights(const char* who) const {
   if (swapped_)
     throw ArgumentError(std::string("Trainer: ") + who +
-                        " while the averages are in the place of the values; call "
+                        " while the averages replace the values; call "
                         "swap_params_to_weights first");
 }
 
@@ -431,7 +431,7 @@ void Trainer::start_average(MovingAverage kind, real beta, std::uint64_t every) 
   need_weights("another moving average");
   need_fraction("exponential_moving_average", "beta", beta);
   if (every == 0) throw ArgumentError("Trainer: a moving average needs every > 0, got 0");
-  look_back();
+  collect_outcome();
   for (auto* all : {&dense_, &tables_})
     for (State& s : *all)
       if (!s.empty()) s.resize(rule_.arrays);
@@ -451,7 +451,7 @@ void Trainer::cumulative_moving_average(std::uint64_t every) {
 
 void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correction) {
   need_weights("a second swap");
-  look_back();
+  collect_outcome();
   if (averages_ == 0)
     throw ArgumentError("Trainer: there is no moving average yet to swap the parameters to");
   const std::vector<ParameterStorageBase*> all = averaged();

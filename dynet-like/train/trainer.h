@@ -18,7 +18,7 @@
 
 namespace dynet {
 
-class MissedUpdates;
+class LazyRows;
 class TrainerOnDevice;
 class Workers;
 
@@ -41,7 +41,8 @@ enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 /// Turns gradients into new parameter values. The base of all trainers.
 ///
 /// `update` is deterministic and makes one pass over the memory of each parameter:
-///  1. The gradient counts times clip_threshold / |g| if the norm |g| of all gradients together is
+///  1. The gradient is multiplied by clip_threshold / |g| if the norm |g| of all gradients together
+///  is
 ///     larger than clip_threshold. A parameter without a gradient has the gradient zero.
 ///  2. The trainer's rule makes the step.
 ///  3. w <- (1 - lambda) w, with the weight decay lambda of the parameter's collection. This holds
@@ -58,13 +59,13 @@ enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 /// Frozen parameters stay as they are, and so does their state.
 ///
 /// If all gradients come from graphs on devices, the update runs on one of these, that with the
-/// lowest number: gradients of other lanes and devices are added up there, see LanesOnDevice, and
-/// the devices that have used a parameter since the update before get its new values. Values and
-/// state stay on devices until somebody asks for them, and nobody waits. What came of such an
+/// lowest number: gradients of other buffers and devices are added up there, see DeviceGradients,
+/// and the devices that have used a parameter since the update before get its new values. Values
+/// and state stay on devices until somebody asks for them, and nobody waits. What came of such an
 /// update is known in the next one, or when it is asked for by `status`, saving, `restart` or
 /// another member: only then are `clips`, `updates` and `skipped` what the rest of this text says,
 /// and an update that was left out is not told by `false` but counted then. Exact rows of tables
-/// take their steps at once there. An update with gradients of graphs on the processor among them
+/// take their steps at once there. An update with gradients of graphs on the CPU among them
 /// runs on the host, and so does one with gradients that were changed through a view or scaled.
 ///
 /// A trainer updates the parameters of its collection and everything below it, also those added
@@ -120,12 +121,12 @@ class Trainer {
   /// Keeps, beside each value w, a mean over the updates from now on, every `every`-th of them:
   ///   exponential  a <- beta a + (1 - beta) w, zero at the start
   ///   cumulative   the mean of all
-  /// A parameter that joins later counts as if it had been there. Another call starts anew.
+  /// A parameter that joins later counts as if it had been there. Another call starts over.
   /// Throws ArgumentError unless 0 <= beta < 1 and every > 0, or while values are swapped.
   void exponential_moving_average(real beta, std::uint64_t every = 1);
   void cumulative_moving_average(std::uint64_t every = 1);
   MovingAverage moving_average() const { return static_cast<MovingAverage>(average_kind_); }
-  /// Puts the averages in the place of the values. With `bias_correction` an exponential average
+  /// Replaces the values by the averages. With `bias_correction` an exponential average
   /// is divided by 1 - beta^n after n of them, which takes out its start at zero. Values are kept
   /// for `swap_params_to_weights`, unless `save_weights` is false: then training may go on from the
   /// averages. Until they are swapped back `update`, `restart` and saving throw ArgumentError, and
@@ -220,26 +221,26 @@ class Trainer {
   /// Gradients of `dropped` parameters go; null: of all in the collection.
   bool update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
   void drop_gradients(const ParameterFilter& dropped);
-  bool looks() const { return clipping_enabled || skip_non_finite; }
+  bool checks_norm() const { return clipping_enabled || skip_non_finite; }
   void check_threshold() const;
   bool update_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
   bool update_on_device(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
-  void look_back();
-  void look_back() const { const_cast<Trainer*>(this)->look_back(); }
-  void tell_error();
+  void collect_outcome();
+  void collect_outcome() const { const_cast<Trainer*>(this)->collect_outcome(); }
+  void throw_pending_error();
   void count_update();
-  static float keep_factor(const ParameterStorageBase& p) {
+  static float decay_factor(const ParameterStorageBase& p) {
     return 1.0f - p.collection->effective_weight_decay();
   }
   float clip(double squared_norm, const ParameterFilter& chosen, real scale);
   [[noreturn]] void throw_bad_gradient(const ParameterFilter& chosen) const;
-  void prepare(const ParameterFilter& chosen, const GradientLane* lane);
+  void prepare(const ParameterFilter& chosen, const GradientBuffer* buffer);
   bool prepare_state(ParameterStorageBase& p);
   void prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient);
   void update_slice(ParameterStorageBase& p, std::size_t at, std::size_t n, const float* g,
-                    float scale, float keep);
+                    float scale, float decay_factor);
   void update_rows(ParameterStorageBase& p, std::size_t first, std::size_t rows, const float* g,
-                   float scale, float keep);
+                   float scale, float decay_factor);
   void update_table(ParameterStorageBase& p, const RowGradients* r, float scale);
   struct Piece {
     ParameterStorageBase* p;
@@ -271,9 +272,9 @@ class Trainer {
   std::vector<std::pair<ParameterStorageBase*, StateArray>>
       weights_;  // while averages are swapped in
   bool swapped_ = false;
-  std::vector<std::unique_ptr<MissedUpdates>> lazy_;  // of tables, by index in the bank
+  std::vector<std::unique_ptr<LazyRows>> lazy_;  // of tables, by index in the bank
   std::unique_ptr<TrainerOnDevice> on_device_;
-  std::string late_error_;  // of an update on a device, not told yet
+  std::string pending_error_;  // of an update on a device, not told yet
 };
 
 }  // namespace dynet

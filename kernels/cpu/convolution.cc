@@ -13,8 +13,8 @@ namespace dynet::cpu {
 namespace {
 
 /// A convolution as products. The windows of an image are the rows of a matrix with a column for
-/// each tap: places x taps times the filter's taps x filters. The matrix is made piece by piece, a
-/// few columns of the image's places at a time, small enough for the cache.
+/// each tap: positions x taps times the filter's taps x filters. The matrix is made piece by piece,
+/// a few columns of the image's positions at a time, small enough for the cache.
 template <class T>
 class Convolution {
  public:
@@ -24,7 +24,7 @@ class Convolution {
         f_(b.dim(1)),
         rows_(slide(0)),
         cols_(slide(1)),
-        places_(std::size_t{rows_.out} * cols_.out),
+        positions_(std::size_t{rows_.out} * cols_.out),
         filters_(f_[3]),
         taps_(std::size_t{f_[0]} * f_[1] * f_[2]),
         step_(std::max(1u, cols_.out)),
@@ -35,13 +35,13 @@ class Convolution {
         f_[0] == 1 && f_[1] == 1 && rows_.stride == 1 && cols_.stride == 1;
     if (windows_are_image) return;
     constexpr std::size_t kBytes = 1 << 21;
-    const std::size_t column = taps_ * rows_.out;  // windows of one column of places
+    const std::size_t column = taps_ * rows_.out;  // windows of one column of positions
     const std::size_t pieces = (column * step_ * sizeof(T) + kBytes - 1) / kBytes;
     if (pieces > 1) step_ = (step_ + pieces - 1) / pieces;
     windows_ = std::make_unique_for_overwrite<T[]>(column * step_);
   }
 
-  std::size_t places() const { return places_; }
+  std::size_t positions() const { return positions_; }
   std::size_t filters() const { return filters_; }
   std::size_t taps() const { return taps_; }
 
@@ -50,32 +50,32 @@ class Convolution {
     aim(in_, f, filters_, taps_);
     std::fill_n(adds_.get(), filters_, add);
     over_pieces([&](std::size_t from, std::size_t n) {
-      aim(out_, y + from, filters_, places_);
+      aim(out_, y + from, filters_, positions_);
       multiply<T>(n, taps_, filters_, read(x, from, n), in_.data(), out_.data(), adds_.get());
     });
   }
   /// The transpose of df, filters x taps: dy' windows, or += that.
-  void filter_gradient(bool add, const T* x, const T* dy, T* turned) {
-    turned_of_ = nullptr;
-    turned_.resize(places_ * filters_);
-    turn(places_, filters_, dy, turned_.data());
-    aim(out_, turned, taps_, filters_);
-    if (places_ == 0 && !add) std::fill_n(turned, taps_ * filters_, T(0));
+  void filter_gradient(bool add, const T* x, const T* dy, T* transposed) {
+    transposed_of_ = nullptr;
+    transposed_.resize(positions_ * filters_);
+    transpose(positions_, filters_, dy, transposed_.data());
+    aim(out_, transposed, taps_, filters_);
+    if (positions_ == 0 && !add) std::fill_n(transposed, taps_ * filters_, T(0));
     over_pieces([&](std::size_t from, std::size_t n) {
       aim(in_, read(x, from, n), taps_, n);
       std::fill_n(adds_.get(), taps_, add || from > 0);
-      multiply<T>(filters_, n, taps_, turned_.data() + from * filters_, in_.data(), out_.data(),
+      multiply<T>(filters_, n, taps_, transposed_.data() + from * filters_, in_.data(), out_.data(),
                   adds_.get());
     });
   }
   /// dx += what dy f' gives to the elements of each window
   void image_gradient(const T* f, const T* dy, T* dx) {
-    if (f != turned_of_) {
-      turned_.resize(taps_ * filters_);
-      turn(taps_, filters_, f, turned_.data());
-      turned_of_ = f;
+    if (f != transposed_of_) {
+      transposed_.resize(taps_ * filters_);
+      transpose(taps_, filters_, f, transposed_.data());
+      transposed_of_ = f;
     }
-    aim(in_, static_cast<const T*>(turned_.data()), taps_, filters_);
+    aim(in_, static_cast<const T*>(transposed_.data()), taps_, filters_);
     std::fill_n(adds_.get(), taps_, !windows_);
     over_pieces([&](std::size_t from, std::size_t n) {
       aim(out_, windows_ ? windows_.get() : dx, taps_, n);
@@ -99,17 +99,17 @@ class Convolution {
 
   // The n results of a piece, each filter's behind that of the one before.
   const T* results(const T* y, std::size_t from, std::size_t n) {
-    if (n == places_) return y;
+    if (n == positions_) return y;
     piece_.resize(n * filters_);
     for (std::size_t k = 0; k < filters_; ++k)
-      std::copy_n(y + k * places_ + from, n, piece_.data() + k * n);
+      std::copy_n(y + k * positions_ + from, n, piece_.data() + k * n);
     return piece_.data();
   }
 
-  // f(from, n) for n places from the one numbered `from`: whole columns of them.
+  // f(from, n) for n positions from the one numbered `from`: whole columns of them.
   template <class F>
   void over_pieces(F f) const {
-    if (places_ == 0) return;
+    if (positions_ == 0) return;
     for (std::size_t from = 0; from < cols_.out; from += step_)
       f(from * rows_.out, std::min<std::size_t>(step_, cols_.out - from) * rows_.out);
   }
@@ -120,7 +120,7 @@ class Convolution {
     for (std::size_t k = 0; k < n; ++k) columns[k] = p + k * step;
   }
 
-  // The windows of n places: n rows, a column for each tap.
+  // The windows of n positions: n rows, a column for each tap.
   const T* read(const T* x, std::size_t from, std::size_t n) const {
     if (!windows_) return x;
     unfold(x, from, n);
@@ -128,7 +128,7 @@ class Convolution {
   }
 
   // use(column of the windows, reach by rows, first element met in the image; null if there is
-  // none), for every tap and every column of n places.
+  // none), for every tap and every column of n positions.
   template <class P, class Use>
   void over_taps(P* x, std::size_t first_place, std::size_t n, Use use) const {
     const std::size_t from = first_place / rows_.out, to = from + n / rows_.out;
@@ -147,19 +147,21 @@ class Convolution {
       }
   }
 
-  void unfold(const T* x, std::size_t from, std::size_t places) const {
+  void unfold(const T* x, std::size_t from, std::size_t positions) const {
     const std::size_t n = rows_.out, stride = rows_.stride;
-    over_taps(x, from, places, [&](T* __restrict window, const Reach& r, const T* __restrict in) {
-      if (!in) return put_zeros(n, window);
-      put_zeros(r.first, window);
-      if (stride == 1)
-        in_lanes(r.end - r.first, [&](std::size_t k, auto... rest) {
-          L::store(window + r.first + k, L::load(in + k, rest...), rest...);
-        });
-      else
-        for (std::size_t k = r.first; k < r.end; ++k) window[k] = in[(k - r.first) * stride];
-      put_zeros(n - r.end, window + r.end);
-    });
+    over_taps(x, from, positions,
+              [&](T* __restrict window, const Reach& r, const T* __restrict in) {
+                if (!in) return put_zeros(n, window);
+                put_zeros(r.first, window);
+                if (stride == 1)
+                  in_lanes(r.end - r.first, [&](std::size_t k, auto... rest) {
+                    L::store(window + r.first + k, L::load(in + k, rest...), rest...);
+                  });
+                else
+                  for (std::size_t k = r.first; k < r.end; ++k)
+                    window[k] = in[(k - r.first) * stride];
+                put_zeros(n - r.end, window + r.end);
+              });
   }
 
   void fold(std::size_t from, std::size_t n, T* dx) const {
@@ -191,14 +193,14 @@ class Convolution {
   const Batch<T>& b_;
   const Dim &x_, &f_;
   shape::Sliding rows_, cols_;
-  std::size_t places_, filters_, taps_;
-  std::size_t step_;              // columns of places in one piece
+  std::size_t positions_, filters_, taps_;
+  std::size_t step_;              // columns of positions in one piece
   std::unique_ptr<T[]> windows_;  // none where they are the image itself
   std::vector<const T*> in_;      // columns of a product
   std::vector<T*> out_;
   std::unique_ptr<bool[]> adds_;
-  std::vector<T> turned_, piece_;
-  const T* turned_of_ = nullptr;  // the filter that image_gradient turned last
+  std::vector<T> transposed_, piece_;
+  const T* transposed_of_ = nullptr;  // the filter that image_gradient transposed last
 };
 
 }  // namespace
@@ -206,7 +208,7 @@ class Convolution {
 template <class T>
 void conv2d_forward(const Batch<T>& b) {
   Convolution<T> c(b);
-  const std::size_t n = c.places(), size = b.dim().batch_size();
+  const std::size_t n = c.positions(), size = b.dim().batch_size();
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       T* const y = b.out(i) + e * size;
@@ -225,13 +227,13 @@ void filter_gradients(const GradientBatch<T>& b, Convolution<T>& c) {
   const std::size_t size = b.dim().batch_size(), batch = b.dim().bd;
   const std::size_t taps = c.taps(), filters = c.filters();
   const bool one = b.dim(1).bd == 1;
-  std::vector<T> turned(taps * filters), sum(taps * filters);
+  std::vector<T> transposed(taps * filters), sum(taps * filters);
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* const df = b.d_in(1, i))
       for (std::size_t e = 0; e < batch; ++e) {
-        c.filter_gradient(one && e > 0, c.x(i, e), b.d_out(i) + e * size, turned.data());
+        c.filter_gradient(one && e > 0, c.x(i, e), b.d_out(i) + e * size, transposed.data());
         if (one && e + 1 < batch) continue;
-        turn(filters, taps, turned.data(), sum.data());
+        transpose(filters, taps, transposed.data(), sum.data());
         store_or_add(b.add(1, i), array(df + c.of_f(e), sum.size()), array(sum.data(), sum.size()));
       }
 }
@@ -241,7 +243,7 @@ void filter_gradients(const GradientBatch<T>& b, Convolution<T>& c) {
 template <class T>
 void conv2d_backward(const GradientBatch<T>& b) {
   Convolution<T> c(b);
-  const std::size_t n = c.places(), size = b.dim().batch_size(), batch = b.dim().bd;
+  const std::size_t n = c.positions(), size = b.dim().batch_size(), batch = b.dim().bd;
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* const dx = b.d_in(0, i)) {
       if (!b.add(0, i)) std::fill_n(dx, b.dim(0).size(), T(0));

@@ -53,7 +53,7 @@ using Bits = decltype(V{} < V{});
 
 /// f of each lane by itself.
 template <class V, class F>
-V by_lane(V v, F f) {
+V by_buffer(V v, F f) {
   for (std::size_t i = 0; i < sizeof v / sizeof v[0]; ++i) v[i] = f(v[i]);
   return v;
 }
@@ -93,7 +93,7 @@ V square_root(V x) {
   else
     return reinterpret_cast<V>(_mm512_sqrt_pd(reinterpret_cast<__m512d>(x)));
 #else
-  return by_lane(x, [](auto e) { return std::sqrt(e); });
+  return by_buffer(x, [](auto e) { return std::sqrt(e); });
 #endif
 }
 
@@ -145,7 +145,7 @@ inline Floats power_of_two(Bits<Floats> n) { return reinterpret_cast<Floats>((n 
 }
 inline Floats exp(Floats x) { return exp(x, Floats{}); }
 inline Doubles exp(Doubles x) {
-  return by_lane(x, [](double e) { return std::exp(e); });
+  return by_buffer(x, [](double e) { return std::exp(e); });
 }
 
 /// e^x - 1 for x <= 0.
@@ -156,7 +156,7 @@ inline Doubles exp(Doubles x) {
   return scale * (e.r + e.r * e.r * e.curve) + (scale - 1.0f);
 }
 inline Doubles expm1_below(Doubles x) {
-  return by_lane(x, [](double e) { return std::expm1(e); });
+  return by_buffer(x, [](double e) { return std::expm1(e); });
 }
 
 // log(1 + f) - f for f between the roots of 1/2 and 2, less one.
@@ -194,13 +194,13 @@ template <class B>
   return x > 0.0f ? (x < Limits::infinity() ? y : x) : at_most_zero;
 }
 inline Doubles log(Doubles x) {
-  return by_lane(x, [](double e) { return std::log(e); });
+  return by_buffer(x, [](double e) { return std::log(e); });
 }
 
 /// log(1 + x) for x between the roots of 1/2 and 2, less one.
 inline Floats log1p_small(Floats x) { return x + log_curve(x); }
 inline Doubles log1p_small(Doubles x) {
-  return by_lane(x, [](double e) { return std::log1p(e); });
+  return by_buffer(x, [](double e) { return std::log1p(e); });
 }
 /// log(1 - x)
 inline Floats log_of_rest(Floats x) {
@@ -215,7 +215,7 @@ inline Doubles log_of_rest(Doubles x) { return log1p_small(-x); }
   return (f + log_curve(f)) + (large ? Floats{} + 0.693147181f : Floats{});
 }
 inline Doubles log1p_unit(Doubles x) {
-  return by_lane(x, [](double e) { return std::log1p(e); });
+  return by_buffer(x, [](double e) { return std::log1p(e); });
 }
 
 template <class V>
@@ -255,7 +255,7 @@ V logistic(V x) {
   return exp(-s.p, -s.rest);
 }
 inline Doubles exp_of_minus_square(Doubles x) {
-  return by_lane(x, [](double e) { return std::exp(-e * e); });
+  return by_buffer(x, [](double e) { return std::exp(-e * e); });
 }
 
 }  // namespace dynet::cpu

@@ -36,10 +36,10 @@ template <class T>
 void sparse_input_forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i) {
     const auto& attr = b.template attr<SparseInputAttr>(i);
-    const auto* places = b.template payload<SparseInputAttr, unsigned>(i);
+    const auto* indices = b.template payload<SparseInputAttr, unsigned>(i);
     std::fill_n(b.out(i), b.node(i).dim.size(), static_cast<T>(attr.rest));
-    for (std::uint64_t k = 0; k < attr.places; ++k)
-      b.out(i)[places[k]] = static_cast<T>(std::bit_cast<float>(places[attr.places + k]));
+    for (std::uint64_t k = 0; k < attr.indices; ++k)
+      b.out(i)[indices[k]] = static_cast<T>(std::bit_cast<float>(indices[attr.indices + k]));
   }
 }
 

@@ -15,10 +15,10 @@ struct InputAttr {
   Source source;
   Dim dim;
 };
-/// The payload holds the places, then the values.
+/// The payload holds the indices, then the values.
 struct SparseInputAttr {
   double rest;  // of the values
-  std::uint64_t places, values;
+  std::uint64_t indices, values;
   Dim dim;
   std::uint32_t unused;
 };

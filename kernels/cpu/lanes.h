@@ -72,7 +72,7 @@ struct Lanes {
 #endif
   }
 
-  /// Keeps v in a register: GCC would rather load it anew for every use, and loads are what the
+  /// Keeps v in a register: GCC would rather reload it for every use, and loads are what the
   /// products run out of.
   static V pinned(V v) {
 #ifdef __AVX512F__
@@ -84,7 +84,7 @@ struct Lanes {
   static V all(T x) { return pinned(x - V{}); }
 
   /// Element c of v[r] becomes element r of v[c].
-  static void turn(V* v) {
+  static void transpose(V* v) {
     constexpr std::make_index_sequence<kWidth> kLanes;
     exchange<kWidth / 2>(v, kLanes);
   }
@@ -112,7 +112,7 @@ struct Lanes {
   static constexpr std::size_t kBlock = 16 / sizeof(T);  // lanes in 128 bits
 
   // Adds neighbours. Where a block holds the neighbours of both vectors only lanes of one block are
-  // exchanged, which is what processors do best; later whole blocks.
+  // exchanged, which is what CPUs do best; later whole blocks.
   static constexpr std::size_t from(std::size_t o, std::size_t done) {
     if (done < kBlock) {
       const std::size_t in = o % kBlock;

@@ -100,10 +100,10 @@ void sum_outer(const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw,
 // d x (+)= W' d y. Columns that write where another one does come after all others, one by one.
 template <class T>
 void sum_transposed(const GradientBatch<T>& b, const Shapes& s, std::size_t w, std::size_t x) {
-  const T* const turned = b.transposed ? b.transposed[w] : nullptr;
+  const T* const transposed = b.transposed ? b.transposed[w] : nullptr;
   const auto run = [&](const T* of, const Columns<T>& c) {
-    if (turned)
-      multiply<T>(s.k, s.m, c.count, turned, c.y, c.x, c.add);
+    if (transposed)
+      multiply<T>(s.k, s.m, c.count, transposed, c.y, c.x, c.add);
     else
       multiply_transposed<T>(s.m, s.k, c.count, of, c.y, c.x, c.add);
   };
@@ -163,12 +163,12 @@ template <class T>
 void affine_forward(const Batch<T>& b) {
   const Dim &y = b.dim(), &bias = b.dim(0);
   const std::size_t size = y.batch_size(), rows = bias.batch_size();
-  bool add = b.goes_on;
+  bool add = b.accumulates;
   // The first product begins with the bias where it can, which saves a pass over the values.
   const T* start = nullptr;
-  if (!b.goes_on && bias.bd == 1 && rows == y.rows() && b.arity > 2 && b.parts.has(1)) {
+  if (!b.accumulates && bias.bd == 1 && rows == y.rows() && b.arity > 2 && b.terms.has(1)) {
     start = b.in(0, 0);
-  } else if (!b.goes_on) {
+  } else if (!b.accumulates) {
     for (std::size_t i = 0; i < b.count; ++i)
       for (std::size_t e = 0; e < y.bd; ++e) {
         const T* from = b.in(0, i) + (bias.bd == 1 ? 0 : e * rows);
@@ -178,7 +178,7 @@ void affine_forward(const Batch<T>& b) {
     add = true;
   }
   for (std::size_t k = 1; k + 1 < b.arity; k += 2)
-    if (b.parts.has(1 + k / 2)) {
+    if (b.terms.has(1 + k / 2)) {
       multiply_nodes(b, k, k + 1, add, start);
       add = true;
       start = nullptr;

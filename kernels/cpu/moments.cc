@@ -67,7 +67,7 @@ void add_powers(const Reduction& r, std::uint32_t exponent, const T* x, T* y) {
 }
 
 // Whether all of y can be what it should. Sums and squares may be too large for T where what is
-// made of them is not; it is then made anew by scaled_sums.
+// made of them is not; it is then computed again by scaled_sums.
 template <class T>
 bool in_range(const T* y, std::size_t n) {
   return array(y, n).allFinite();

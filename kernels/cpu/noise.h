@@ -14,7 +14,7 @@ namespace dynet::cpu {
 /// The stream of node i, whose attributes are of type A.
 template <class A, class T>
 RandomStream stream_of(const Batch<T>& b, std::size_t i) {
-  return RandomStream(mix_bits(b.template attr<A>(i).key ^ b.epoch));
+  return RandomStream(mix_bits(b.template attr<A>(i).key ^ b.run));
 }
 
 /// `uniform(i) < p` as a comparison of whole numbers.

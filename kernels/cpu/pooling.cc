@@ -26,8 +26,8 @@ bool before(T x, T y) {
 template <class T>
 void pool(const shape::Sliding& rows, const shape::Sliding& cols, const T* x, T* y,
           unsigned* choice) {
-  const auto begin = [](const shape::Sliding& s, std::size_t place) {
-    return std::max<std::size_t>(place * s.stride, s.before) - s.before;
+  const auto begin = [](const shape::Sliding& s, std::size_t position) {
+    return std::max<std::size_t>(position * s.stride, s.before) - s.before;
   };
   for (std::size_t j = 0; j < cols.out; ++j, y += rows.out, choice += rows.out) {
     const std::size_t first = begin(cols, j);

@@ -296,7 +296,7 @@ void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w,
 }
 
 template <class T>
-void turn(std::size_t m, std::size_t k, const T* w, T* to) {
+void transpose(std::size_t m, std::size_t k, const T* w, T* to) {
   using L = Lanes<T>;
   using First = typename L::First;
   constexpr std::size_t kSide = L::kWidth;
@@ -306,12 +306,12 @@ void turn(std::size_t m, std::size_t k, const T* w, T* to) {
       const std::size_t rows = std::min(kSide, m - i), columns = std::min(kSide, k - q);
       if (rows == kSide && columns == kSide) {
         for (std::size_t c = 0; c < kSide; ++c) v[c] = L::load(w + (q + c) * m + i);
-        L::turn(v);
+        L::transpose(v);
         for (std::size_t r = 0; r < kSide; ++r) L::store(to + (i + r) * k + q, v[r]);
       } else {
         for (std::size_t c = 0; c < kSide; ++c)
           v[c] = c < columns ? L::load(w + (q + c) * m + i, First(rows)) : typename L::V{};
-        L::turn(v);
+        L::transpose(v);
         for (std::size_t r = 0; r < rows; ++r) L::store(to + (i + r) * k + q, v[r], First(columns));
       }
     }
@@ -324,7 +324,7 @@ void turn(std::size_t m, std::size_t k, const T* w, T* to) {
                                     const T* const*, T* const*, const bool*);                    \
   template void multiply_outer(std::size_t, std::size_t, std::size_t, bool, T*, const T* const*, \
                                const T* const*);                                                 \
-  template void turn(std::size_t, std::size_t, const T*, T*);
+  template void transpose(std::size_t, std::size_t, const T*, T*);
 DYNET_INSTANTIATE(float)
 DYNET_INSTANTIATE(double)
 #undef DYNET_INSTANTIATE

@@ -29,6 +29,6 @@ void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w,
 
 /// to = W', k x m.
 template <class T>
-void turn(std::size_t m, std::size_t k, const T* w, T* to);
+void transpose(std::size_t m, std::size_t k, const T* w, T* to);
 
 }  // namespace dynet::cpu

@@ -7,18 +7,18 @@
 
 namespace dynet::cpu {
 
-/// What element `tap` of a sliding window meets along one dimension: at places [first, end) there
-/// is an element, the first at `in`, the others a stride apart; the rest is padding.
+/// What element `tap` of a sliding window meets along one dimension: at positions [first, end)
+/// there is an element, the first at `in`, the others a stride apart; the rest is padding.
 struct Reach {
   std::size_t first, end, in;
 
   Reach(const shape::Sliding& s, std::size_t tap) {
-    const auto at_least = [&](std::size_t x) {  // the first place i with i stride + tap >= x
+    const auto at_least = [&](std::size_t x) {  // the first position i with i stride + tap >= x
       return std::min<std::size_t>(x > tap ? (x - tap + s.stride - 1) / s.stride : 0, s.out);
     };
     first = at_least(s.before);
     end = at_least(std::size_t{s.in} + s.before);
-    in = first * s.stride + tap - s.before;  // of no meaning if there is no such place
+    in = first * s.stride + tap - s.before;  // of no meaning if there is no such position
   }
 };
 

@@ -63,8 +63,8 @@ bool whole(const Batch<float>& b) {
     if (b.dim(k).size() != b.dim().size()) return false;
   return true;
 }
-Places all_places(Queue& q, const GradientBatch<float>& b) {
-  return q.places(b.d_ins, b.writes, b.arity * b.count, b.dim().size());
+GradientTargets all_targets(Queue& q, const GradientBatch<float>& b) {
+  return q.targets(b.d_ins, b.writes, b.arity * b.count, b.dim().size());
 }
 
 template <class F>
@@ -73,7 +73,7 @@ void binary_backward(Queue& q, const GradientBatch<float>& b) {
   const auto u = ins_if_read(q, b, 0), v = ins_if_read(q, b, 1);
   if (whole(b)) {
     const auto count = static_cast<std::uint32_t>(b.count);
-    each_gradient(q, all_places(q, b), b.dim().size(),
+    each_gradient(q, all_targets(q, b), b.dim().size(),
                   [=] __device__(std::uint32_t number, std::size_t e) {
                     const std::uint32_t i = number < count ? number : number - count;
                     const Lazy a{u[i] + e}, c{v[i] + e};
@@ -92,7 +92,7 @@ void binary_backward(Queue& q, const GradientBatch<float>& b) {
 
 // One of any number of operands.
 struct Part {
-  Many<const float> x;
+  TensorArray<const float> x;
   Digits own;
 
   __device__ float operator()(std::size_t i, std::size_t e) const { return x[i][own(e)]; }
@@ -155,7 +155,7 @@ void sum_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t size = b.dim().size();
   const auto count = static_cast<std::uint32_t>(b.count);
   if (whole(b)) {
-    each_gradient(q, all_places(q, b), size, [=] __device__(std::uint32_t number, std::size_t e) {
+    each_gradient(q, all_targets(q, b), size, [=] __device__(std::uint32_t number, std::size_t e) {
       return dy[number % count][e] * scale;
     });
     return;
@@ -190,7 +190,7 @@ void extreme_backward(Queue& q, const GradientBatch<float>& b) {
   const auto winners = q.auxs(b, b.dim().size());
   if (whole(b)) {
     const auto count = static_cast<std::uint32_t>(b.count);
-    each_gradient(q, all_places(q, b), b.dim().size(),
+    each_gradient(q, all_targets(q, b), b.dim().size(),
                   [=] __device__(std::uint32_t number, std::size_t e) {
                     const std::uint32_t i = number % count;
                     return winners[i][e] == static_cast<float>(number / count) ? dy[i][e] : 0;
@@ -229,7 +229,7 @@ void logsumexp_backward(Queue& q, const GradientBatch<float>& b) {
   if (whole(b)) {
     const auto count = static_cast<std::uint32_t>(b.count);
     const auto x = q.many(const_cast<const float* const*>(b.ins), b.arity * b.count, n);
-    each_gradient(q, all_places(q, b), n, [=] __device__(std::uint32_t number, std::size_t e) {
+    each_gradient(q, all_targets(q, b), n, [=] __device__(std::uint32_t number, std::size_t e) {
       const std::uint32_t i = number % count;
       return dy[i][e] * exponential((x[number][e] - kept[i][e]) - kept[i][n + e]);
     });

@@ -70,7 +70,7 @@ template <class T>
 void broadcast_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
   const Broadcast at(b.dim(), b.dim(k));
   const Digits first = at.first, repeat = at.repeat;
-  sum_gradients(q, q.places(b, k), b.dim(k).size(), at.repeats, at.neighbours,
+  sum_gradients(q, q.targets(b, k), b.dim(k).size(), at.repeats, at.neighbours,
                 [=] __device__(std::uint32_t node, std::size_t own, std::size_t r) {
                   return term(node, first(own) + repeat(r), own);
                 });

@@ -4,9 +4,9 @@
 #include "dynet-like/shape/convolution_rules.h"
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/convolution.h"
+#include "kernels/cuda/along.cuh"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/lines.cuh"
 #include "kernels/cuda/products.h"
 
 namespace dynet::cuda {
@@ -14,8 +14,8 @@ namespace {
 
 using shape::Sliding;
 
-// The places of a window that cover element x of the padded line are those with
-// x = place stride + tap; the one for this tap, or `out` if there is none.
+// The positions of a window that cover element x of the padded line are those with
+// x = position stride + tap; the one for this tap, or `out` if there is none.
 __device__ std::size_t place_of(const Sliding& s, std::size_t x, std::size_t tap) {
   const std::size_t padded = x + s.before;
   if (padded < tap) return s.out;
@@ -35,16 +35,16 @@ class Convolution {
         f_(b.dim(1)),
         rows_(slide(0)),
         cols_(slide(1)),
-        places_(std::size_t{rows_.out} * cols_.out),
+        positions_(std::size_t{rows_.out} * cols_.out),
         taps_(std::size_t{f_[0]} * f_[1] * f_[2]),
         filters_(f_[3]),
         batch_(b.dim().bd) {
     constexpr std::size_t kMost = std::size_t{1}
                                   << 22;  // numbers: a product finds them in the cache
-    const std::size_t each = places_ * std::max(taps_, filters_);
+    const std::size_t each = positions_ * std::max(taps_, filters_);
     piece_ = std::clamp<std::size_t>(kMost / std::max<std::size_t>(1, each), 1, b.count * batch_);
-    windows_ = q.temporary(piece_ * places_ * taps_);
-    results_ = q.temporary(piece_ * places_ * filters_);
+    windows_ = q.temporary(piece_ * positions_ * taps_);
+    results_ = q.temporary(piece_ * positions_ * filters_);
   }
 
   // results = windows filters
@@ -53,7 +53,7 @@ class Convolution {
       unfold();
       over_filters(filters(), [&](const Run& r) {
         multiply(q_, r.rows, filters_, taps_, matrix(windows_, r), filter(r), results_ + r.first,
-                 false, r.n, places_, all_rows());
+                 false, r.n, positions_, all_rows());
       });
       put_results();
     });
@@ -63,10 +63,10 @@ class Convolution {
     over_pieces([&] {
       take_results(q_.d_outs(b));
       over_filters(filters(), [&](const Run& r) {
-        Factor turned = filter(r);
-        turned.turned = true;
-        multiply(q_, r.rows, taps_, filters_, matrix(results_, r), turned, windows_ + r.first,
-                 false, r.n, places_, all_rows());
+        Factor transposed = filter(r);
+        transposed.transposed = true;
+        multiply(q_, r.rows, taps_, filters_, matrix(results_, r), transposed, windows_ + r.first,
+                 false, r.n, positions_, all_rows());
       });
       fold(b);
     });
@@ -79,9 +79,9 @@ class Convolution {
       over_filters(b.d_ins + b.count, [&](const Run& r) {
         float* const df = b.d_in(1, r.node);
         if (!df) return;
-        Factor turned = matrix(windows_, r);
-        turned.turned = true;
-        multiply(q_, taps_, filters_, r.rows, turned, matrix(results_, r), df + r.filter,
+        Factor transposed = matrix(windows_, r);
+        transposed.transposed = true;
+        multiply(q_, taps_, filters_, r.rows, transposed, matrix(results_, r), df + r.filter,
                  b.add(1, r.node) || (f_.bd == 1 && r.element > 0), r.n, taps_ * filters_);
       });
     });
@@ -101,10 +101,10 @@ class Convolution {
     const auto& a = b_.attr<cpu::ConvolutionAttr>();
     return shape::slide(x_[k], f_[k], a.stride[k], a.valid != 0);
   }
-  std::size_t all_rows() const { return n_ * places_; }
+  std::size_t all_rows() const { return n_ * positions_; }
   std::size_t step_x() const { return x_.bd == 1 ? 0 : x_.batch_size(); }
   Factor matrix(const float* p, const Run& r) const {
-    return {p + r.first, false, places_, all_rows()};
+    return {p + r.first, false, positions_, all_rows()};
   }
   const float* const* filters() const { return b_.ins + b_.count; }
   Factor filter(const Run& r) const {
@@ -126,28 +126,28 @@ class Convolution {
       const std::size_t node = (first_ + k) / batch_, element = (first_ + k) % batch_;
       end = std::min(n_, k + batch_ - element);
       if (f_.bd != 1) {
-        use({node, element, k * places_, places_, end - k, element * taps_ * filters_});
+        use({node, element, k * positions_, positions_, end - k, element * taps_ * filters_});
         continue;
       }
       while (end < n_ && of[(first_ + end) / batch_] == of[node]) end = std::min(n_, end + batch_);
-      use({node, element, k * places_, (end - k) * places_, 1, 0});
+      use({node, element, k * positions_, (end - k) * positions_, 1, 0});
     }
   }
 
  public:  // nvcc takes no kernels from private functions
   void unfold() {
     const Sliding rows = rows_, cols = cols_;
-    const std::size_t places = places_, step = step_x(), height = f_[0], width = f_[1];
+    const std::size_t positions = positions_, step = step_x(), height = f_[0], width = f_[1];
     const std::size_t first = first_, batch = batch_, all = all_rows();
     float* const windows = windows_;
-    const Many<const float> x = q_.ins(b_, 0);
+    const TensorArray<const float> x = q_.ins(b_, 0);
     for_each(q_, taps_, all, [=] __device__(std::size_t tap, std::size_t row) {
-      const Quotient at = divide(row, places), place = divide(at.rest, rows.out);
+      const Quotient at = divide(row, positions), position = divide(at.rest, rows.out);
       const Quotient down = divide(tap, height), across = divide(down.by, width);
       const Quotient image = divide(first + at.by, batch);
       // In front of the image these are far too large.
-      const std::size_t r = place.rest * rows.stride + down.rest - rows.before;
-      const std::size_t c = place.by * cols.stride + across.rest - cols.before;
+      const std::size_t r = position.rest * rows.stride + down.rest - rows.before;
+      const std::size_t c = position.by * cols.stride + across.rest - cols.before;
       windows[tap * all + row] =
           r < rows.in && c < cols.in
               ? x[image.by][image.rest * step + (across.by * cols.in + c) * rows.in + r]
@@ -166,9 +166,9 @@ class Convolution {
       writes.push_back(x_.bd == 1 && element > 0 ? Write::again : b.write(0, node));
     }
     const Sliding rows = rows_, cols = cols_;
-    const std::size_t places = places_, all = all_rows(), size = x_.batch_size();
+    const std::size_t positions = positions_, all = all_rows(), size = x_.batch_size();
     const float* const windows = windows_;
-    each_gradient(q_, q_.places(to.data(), writes.data(), n_, size), size,
+    each_gradient(q_, q_.targets(to.data(), writes.data(), n_, size), size,
                   [=] __device__(std::uint32_t image, std::size_t e) {
                     const Quotient r = divide(e, rows.in), c = divide(r.by, cols.in);
                     float sum = 0;
@@ -178,7 +178,7 @@ class Convolution {
                         const std::size_t row = place_of(rows, r.rest, a);
                         if (row == rows.out || col == cols.out) continue;
                         const std::size_t tap = (c.by * cols.size + k) * rows.size + a;
-                        sum += windows[tap * all + image * places + col * rows.out + row];
+                        sum += windows[tap * all + image * positions + col * rows.out + row];
                       }
                     }
                     return sum;
@@ -187,28 +187,28 @@ class Convolution {
 
   // Results to where values are, with the bias if there is one.
   void put_results() {
-    const Many<float> y = q_.outs(b_);
+    const TensorArray<float> y = q_.outs(b_);
     const bool biased = b_.arity > 2;
-    const Many<const float> bias = biased ? q_.ins(b_, 2) : Many<const float>{};
+    const TensorArray<const float> bias = biased ? q_.ins(b_, 2) : TensorArray<const float>{};
     const std::size_t step = biased && b_.dim(2).bd != 1 ? filters_ : 0;
-    const std::size_t places = places_, size = places_ * filters_, all = all_rows();
+    const std::size_t positions = positions_, size = positions_ * filters_, all = all_rows();
     const std::size_t first = first_, batch = batch_;
     const float* const results = results_;
     for_each(q_, n_, size, [=] __device__(std::size_t k, std::size_t e) {
-      const Quotient image = divide(first + k, batch), at = divide(e, places);
-      const float v = results[at.by * all + k * places + at.rest];
+      const Quotient image = divide(first + k, batch), at = divide(e, positions);
+      const float v = results[at.by * all + k * positions + at.rest];
       y[image.by][image.rest * size + e] =
           biased ? v + bias[image.by][image.rest * step + at.by] : v;
     });
   }
   // The other way round.
-  void take_results(Many<const float> from) {
-    const std::size_t places = places_, size = places_ * filters_, all = all_rows();
+  void take_results(TensorArray<const float> from) {
+    const std::size_t positions = positions_, size = positions_ * filters_, all = all_rows();
     const std::size_t first = first_, batch = batch_;
     float* const results = results_;
     for_each(q_, n_, size, [=] __device__(std::size_t k, std::size_t e) {
-      const Quotient image = divide(first + k, batch), at = divide(e, places);
-      results[at.by * all + k * places + at.rest] = from[image.by][image.rest * size + e];
+      const Quotient image = divide(first + k, batch), at = divide(e, positions);
+      results[at.by * all + k * positions + at.rest] = from[image.by][image.rest * size + e];
     });
   }
 
@@ -217,7 +217,7 @@ class Convolution {
   const Batch<float>& b_;
   const Dim &x_, &f_;
   Sliding rows_, cols_;
-  std::size_t places_, taps_, filters_, batch_;
+  std::size_t positions_, taps_, filters_, batch_;
   std::size_t piece_, first_ = 0, n_ = 0;  // batch elements: at most, and those of this piece
   float *windows_, *results_;
 };
@@ -235,19 +235,19 @@ void conv2d_backward(Queue& q, const GradientBatch<float>& b) {
   if (any_needed(b, 1)) c.filter_gradient(b);
   if (b.arity < 3) return;
   const std::size_t filters = b.dim(1)[3], size = b.dim().batch_size();
-  const std::size_t places = filters ? size / filters : 0;
+  const std::size_t positions = filters ? size / filters : 0;
   const std::size_t batch = b.dim(2).bd == 1 ? b.dim().bd : 1;
-  const Many<const float> dy = q.d_outs(b);
-  sum_gradients(q, q.places(b, 2), b.dim(2).size(), batch * places, false,
+  const TensorArray<const float> dy = q.d_outs(b);
+  sum_gradients(q, q.targets(b, 2), b.dim(2).size(), batch * positions, false,
                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
-                  const Quotient at = divide(e, filters), in = divide(r, places);
-                  return dy[i][(at.by + in.by) * size + at.rest * places + in.rest];
+                  const Quotient at = divide(e, filters), in = divide(r, positions);
+                  return dy[i][(at.by + in.by) * size + at.rest * positions + in.rest];
                 });
 }
 
-// Scratch as the places that were chosen.
+// Scratch as the positions that were chosen.
 struct Choices {
-  Many<float> aux;
+  TensorArray<float> aux;
   __device__ unsigned* operator[](std::size_t i) const {
     return reinterpret_cast<unsigned*>(aux[i]);
   }
@@ -271,20 +271,20 @@ struct Pooling {
 struct Span {
   std::size_t first, end;
 };
-__device__ Span span_of(const Sliding& s, std::size_t place) {
-  const std::size_t begin = place * s.stride, end = begin + s.size;
+__device__ Span span_of(const Sliding& s, std::size_t position) {
+  const std::size_t begin = position * s.stride, end = begin + s.size;
   return {begin > s.before ? begin - s.before : 0,
           end - s.before < s.in ? end - s.before : std::size_t{s.in}};
 }
 
 void maxpooling2d_forward(Queue& q, const Batch<float>& b) {
   const Pooling p(b);
-  const Many<const float> x = q.ins(b, 0);
+  const TensorArray<const float> x = q.ins(b, 0);
   const Choices choices{q.auxs(b, b.dim().size())};
   each_value(q, b, [=] __device__(std::size_t i, std::size_t e) {
-    const Quotient at = divide(e, p.size), place = divide(at.rest, p.rows.out);
+    const Quotient at = divide(e, p.size), position = divide(at.rest, p.rows.out);
     const float* const image = x[i] + at.by * p.image;
-    const Span down = span_of(p.rows, place.rest), across = span_of(p.cols, place.by);
+    const Span down = span_of(p.rows, position.rest), across = span_of(p.cols, position.by);
     std::size_t best = across.first * p.rows.in + down.first;
     for (std::size_t c = across.first; c < across.end; ++c)
       for (std::size_t r = down.first; r < down.end; ++r) {
@@ -298,7 +298,7 @@ void maxpooling2d_forward(Queue& q, const Batch<float>& b) {
 
 void maxpooling2d_backward(Queue& q, const GradientBatch<float>& b) {
   const Pooling p(b);
-  const Many<const float> dy = q.d_outs(b);
+  const TensorArray<const float> dy = q.d_outs(b);
   const Choices choices{q.auxs(b, b.dim().size())};
   each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
     const Quotient at = divide(e, p.image), in = divide(at.rest, p.rows.in);
@@ -365,8 +365,8 @@ void kmax_forward(Queue& q, const Batch<float>& b) {
   const std::size_t d = b.attr<cpu::KmaxAttr>().dimension;
   const Lines lines(b.dim(0), d);
   const std::size_t most = cpu::Along(b.dim(), d).size;
-  const Many<const float> x = q.ins(b, 0);
-  const Many<float> y = q.outs(b);
+  const TensorArray<const float> x = q.ins(b, 0);
+  const TensorArray<float> y = q.outs(b);
   const Choices choices{q.auxs(b, b.dim().size())};
   for_lines_of(q, b, lines, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
     const std::size_t inner = lines.inner;
@@ -378,9 +378,9 @@ void kmax_forward(Queue& q, const Batch<float>& b) {
         team, lines.size, [&](std::size_t k) { return chosen(k) ? 1.0f : 0.0f; },
         [&](std::size_t k, float count) {
           if (!chosen(k)) return;
-          const std::size_t place = to + (static_cast<std::size_t>(count) - 1) * inner;
-          choices[i][place] = static_cast<unsigned>(k);
-          y[i][place] = from[k * inner];
+          const std::size_t position = to + (static_cast<std::size_t>(count) - 1) * inner;
+          choices[i][position] = static_cast<unsigned>(k);
+          y[i][position] = from[k * inner];
         });
   });
 }
@@ -389,7 +389,7 @@ void kmax_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t d = b.attr<cpu::KmaxAttr>().dimension;
   const cpu::Along along(b.dim(0), d), result(b.dim(), d);
   const std::size_t most = result.size;
-  const Many<const float> dy = q.d_outs(b);
+  const TensorArray<const float> dy = q.d_outs(b);
   const Choices choices{q.auxs(b, b.dim().size())};
   each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
     const Quotient in = divide(e, along.inner), at = divide(in.by, along.size);

@@ -5,7 +5,7 @@ namespace dynet::cuda {
 namespace {
 
 struct Copied {
-  Many<const float> from;
+  TensorArray<const float> from;
   __device__ float operator()(std::uint32_t node, std::size_t e, std::size_t = 0) const {
     return from[node][e];
   }
@@ -20,13 +20,13 @@ __global__ __launch_bounds__(kThreads, kResident) void fill_kernel(float* to, st
 
 }  // namespace
 
-void add_parts(Queue& q, const Places& p, std::size_t size) {
+void add_parts(Queue& q, const GradientTargets& p, std::size_t size) {
   sum_targets(q, p.then, p.most_sums, size, 1, true, Copied{p.sums});
 }
 
 void copy_tensors(Queue& q, std::size_t n, std::size_t size, const float* const* from,
                   float* const* to, const Write* writes) {
-  const Places p = q.places(to, writes, n, size);
+  const GradientTargets p = q.targets(to, writes, n, size);
   if (p.first.count > 0) each_gradient(q, p, size, Copied{q.many(from, n, size)});
 }
 

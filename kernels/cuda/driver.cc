@@ -92,7 +92,7 @@ void open_way(int device, int other) {
 }
 
 // A pool of our own: CUDA's hand memory on in the order of one stream, but all streams use it.
-class Memory final : public MemorySource, private PlainMemory {
+class Memory final : public DeviceAllocator, private PlainMemory {
  public:
   Memory(int number, int device) : number_(number), device_(device) {}
 
@@ -107,7 +107,7 @@ class Memory final : public MemorySource, private PlainMemory {
   void write(void* to, const void* from, std::size_t bytes) override {
     copy("writing to the device", to, from, bytes, cudaMemcpyHostToDevice);
   }
-  void receive(void* to, MemorySource& source, const void* from, std::size_t bytes) override;
+  void receive(void* to, DeviceAllocator& source, const void* from, std::size_t bytes) override;
 
  private:
   void* take(std::size_t bytes) override {
@@ -177,7 +177,7 @@ void let_wait(int device, int other) {
   check("waiting for another stream", cudaStreamWaitEvent(cudaStreamLegacy, reached.event));
 }
 
-void Memory::receive(void* to, MemorySource& source, const void* from, std::size_t bytes) {
+void Memory::receive(void* to, DeviceAllocator& source, const void* from, std::size_t bytes) {
   const int other = static_cast<Memory&>(source).device_;
   open_way(device_, other);
   let_wait(device_, other);
@@ -188,7 +188,7 @@ void Memory::receive(void* to, MemorySource& source, const void* from, std::size
 
 struct Blas {
   cublasHandle_t handle = nullptr;
-  Blas(cudaStream_t stream, MemorySource& memory) {
+  Blas(cudaStream_t stream, DeviceAllocator& memory) {
     auto made = cublas().create(&handle);
     if (made != CUBLAS_STATUS_SUCCESS && short_of_memory()) {
       memory.trim();
@@ -223,7 +223,7 @@ cublasComputeType_t compute_type(Precision precision) {
 
 class CudaDriver final : public Driver {
  public:
-  CudaDriver(int device, const std::shared_ptr<MemorySource>& memory, StreamKind kind)
+  CudaDriver(int device, const std::shared_ptr<DeviceAllocator>& memory, StreamKind kind)
       : device_((use(device), device)),
         memory_(memory),
         stream_(kind),
@@ -234,7 +234,7 @@ class CudaDriver final : public Driver {
     if (!cuda_has_ended()) cudaSetDevice(device_);
   }
 
-  const std::shared_ptr<MemorySource>& memory() override { return memory_; }
+  const std::shared_ptr<DeviceAllocator>& memory() override { return memory_; }
 
   void* allocate_pinned(std::size_t bytes) override {
     use(device_);
@@ -304,19 +304,19 @@ class CudaDriver final : public Driver {
     const auto in_general = [](auto* const* pointers) {
       return reinterpret_cast<const void* const*>(pointers);
     };
-    check(
-        "a product of matrices",
-        p.each_c
-            ? cublas().gemms_of(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one,
-                                in_general(p.each_a), kFloat, p.lda, in_general(p.each_b), kFloat,
-                                p.ldb, &p.beta, const_cast<void* const*>(in_general(p.each_c)),
-                                kFloat, p.ldc, p.batch, type, kAny)
-        : p.batch == 1
-            ? cublas().gemm(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one, p.a, kFloat,
-                            p.lda, p.b, kFloat, p.ldb, &p.beta, p.c, kFloat, p.ldc, type, kAny)
-            : cublas().gemms(blas, turn(p.turn_a), turn(p.turn_b), p.m, p.n, p.k, &one, p.a, kFloat,
-                             p.lda, p.step_a, p.b, kFloat, p.ldb, p.step_b, &p.beta, p.c, kFloat,
-                             p.ldc, p.step_c, p.batch, type, kAny));
+    check("a product of matrices",
+          p.each_c ? cublas().gemms_of(blas, transpose(p.transpose_a), transpose(p.transpose_b),
+                                       p.m, p.n, p.k, &one, in_general(p.each_a), kFloat, p.lda,
+                                       in_general(p.each_b), kFloat, p.ldb, &p.beta,
+                                       const_cast<void* const*>(in_general(p.each_c)), kFloat,
+                                       p.ldc, p.batch, type, kAny)
+          : p.batch == 1 ? cublas().gemm(blas, transpose(p.transpose_a), transpose(p.transpose_b),
+                                         p.m, p.n, p.k, &one, p.a, kFloat, p.lda, p.b, kFloat,
+                                         p.ldb, &p.beta, p.c, kFloat, p.ldc, type, kAny)
+                         : cublas().gemms(blas, transpose(p.transpose_a), transpose(p.transpose_b),
+                                          p.m, p.n, p.k, &one, p.a, kFloat, p.lda, p.step_a, p.b,
+                                          kFloat, p.ldb, p.step_b, &p.beta, p.c, kFloat, p.ldc,
+                                          p.step_c, p.batch, type, kAny));
   }
 
   void mark(unsigned number) override {
@@ -360,11 +360,11 @@ class CudaDriver final : public Driver {
   }
 
   int device_;
-  std::shared_ptr<MemorySource> memory_;
+  std::shared_ptr<DeviceAllocator> memory_;
   Stream stream_;
   bool early_;  // kernels start while those before them run
   std::shared_ptr<Event> events_[kMarks];
-  Event reached_;  // what another stream waits for; it may be recorded anew at once
+  Event reached_;  // what another stream waits for; it may be recorded again at once
   std::optional<Blas> blas_;
 };
 
@@ -446,9 +446,9 @@ std::unique_ptr<Communicator> make_communicator(const std::vector<Driver*>& memb
 int device_count() { return static_cast<int>(usable_devices().size()); }
 
 // One object for all streams of a device: who has memory there is known by it.
-const std::shared_ptr<MemorySource>& memory_of(int number) {
+const std::shared_ptr<DeviceAllocator>& memory_of(int number) {
   static const auto all = [] {
-    std::vector<std::shared_ptr<MemorySource>> memories;
+    std::vector<std::shared_ptr<DeviceAllocator>> memories;
     for (const int device : usable_devices())
       memories.push_back(std::make_shared<Memory>(static_cast<int>(memories.size()), device));
     return memories;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dynet-like/base/device.h"
-#include "dynet-like/base/memory_source.h"
+#include "dynet-like/base/device_allocator.h"
 
 namespace dynet::cuda {
 
@@ -16,11 +16,11 @@ struct Grid {
   std::size_t shared = 0;  ///< bytes of dynamic shared memory
 };
 
-/// C = A B or beta C + A B, of matrices in columns; A and B may be turned. `batch` products at the
-/// given distances, or where the pointers `each_a`, `each_b` and `each_c` say, which lie on the
+/// C = A B or beta C + A B, of matrices in columns; A and B may be transposed. `batch` products at
+/// the given distances, or where the pointers `each_a`, `each_b` and `each_c` say, which lie on the
 /// device.
 struct Product {
-  bool turn_a, turn_b;
+  bool transpose_a, transpose_b;
   int m, n, k;
   const float* a;
   int lda;
@@ -60,7 +60,7 @@ class Driver {
 
   virtual ~Driver() = default;
   /// Memory of the device, shared by all streams.
-  virtual const std::shared_ptr<MemorySource>& memory() = 0;
+  virtual const std::shared_ptr<DeviceAllocator>& memory() = 0;
   /// Memory of the host that the device copies from while the host goes on.
   virtual void* allocate_pinned(std::size_t bytes) = 0;
   /// Waits for all that was put into the stream.
@@ -87,7 +87,7 @@ class Driver {
 };
 
 /// Devices that work on the same numbers together, in the streams that they were made with: NCCL.
-/// The first is the root. A call is one piece of work of all of these streams; nobody waits.
+/// The first is the root. A call is one asynchronous piece of work of all of these streams.
 class Communicator {
  public:
   /// Of n numbers on each device; `there` is by device.
@@ -117,7 +117,7 @@ enum class StreamKind { graph, updates };
 /// How many devices there are.
 int device_count();
 /// The memory of device `number`, which must exist.
-const std::shared_ptr<MemorySource>& memory_of(int number);
+const std::shared_ptr<DeviceAllocator>& memory_of(int number);
 /// A new stream for a graph on device `number`, or the one for updates. Throws DeviceError.
 std::unique_ptr<Driver> make_driver(int number, StreamKind kind = StreamKind::graph);
 /// For streams of different devices, which must outlive it. Null if the library was built without

@@ -8,7 +8,7 @@ namespace dynet::cuda {
 
 /// Element e of tensor i becomes f(i, e), for n tensors of `size` elements.
 template <class F>
-void each_element(Queue& q, Many<float> to, std::size_t n, std::size_t size, F f) {
+void each_element(Queue& q, TensorArray<float> to, std::size_t n, std::size_t size, F f) {
   for_each(q, n, size, [=] __device__(std::size_t i, std::size_t e) { to[i][e] = f(i, e); });
 }
 /// The same for the values of a batch.

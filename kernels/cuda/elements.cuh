@@ -8,7 +8,7 @@ namespace dynet::cuda {
 
 /// A node's operand or its gradient; an operand without a batch repeats.
 struct Elements {
-  Many<const float> all;
+  TensorArray<const float> all;
   std::size_t step;
 
   /// Of node i for a batch element of the result.
@@ -25,8 +25,8 @@ inline Elements elements(Queue& q, const Batch<float>& b, std::size_t k) {
 /// Gradients of operand k, which go to `p`: the sum of term(node, batch element, element of the
 /// operand within its own) over the batch elements of the result that it meets.
 template <class T>
-void batch_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, const Places& p,
-                    std::size_t batch, T term) {
+void batch_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k,
+                    const GradientTargets& p, std::size_t batch, T term) {
   const Dim& d = b.dim(k);
   const std::size_t n = d.batch_size();
   const bool one = d.bd == 1;
@@ -39,7 +39,7 @@ void batch_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, cons
 template <class T>
 void batch_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, std::size_t batch,
                     T term) {
-  batch_gradient(q, b, k, q.places(b, k), batch, term);
+  batch_gradient(q, b, k, q.targets(b, k), batch, term);
 }
 
 }  // namespace dynet::cuda

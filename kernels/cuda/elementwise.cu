@@ -1,10 +1,11 @@
 #include "kernels/cpu/digamma.h"
-#include "kernels/cpu/unary.h"
+#include "kernels/cpu/elementwise.h"
 #include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/loops.cuh"
 
-// Every struct: `value(x, a)` is y = f(x), `slope(x, y, a)` is dy/dx; as kernels/cpu/unary.cc.
+// Every struct: `value(x, a)` is y = f(x), `slope(x, y, a)` is dy/dx; as
+// kernels/cpu/elementwise.cc.
 
 namespace dynet::cuda {
 namespace {
@@ -23,7 +24,7 @@ void forward(Queue& q, const Batch<float>& b) {
 template <class F>
 void backward(Queue& q, const GradientBatch<float>& b) {
   const float a = cpu::parameter_of<float>(b);
-  Places p = q.places(b, 0);
+  GradientTargets p = q.targets(b, 0);
   if (p.first.count == 0) return;
   const auto dy = q.d_outs(b);
   const auto x = ins_if_read(q, b, 0), y = outs_if_read(q, b);

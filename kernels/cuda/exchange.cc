@@ -24,7 +24,7 @@ Exchange::Peer::Peer(int number)
     : before(make_driver(number, StreamKind::updates)),
       after(make_driver(number, StreamKind::updates)) {}
 
-Exchange::Peer& Exchange::peer(const MemorySource& memory) {
+Exchange::Peer& Exchange::peer(const DeviceAllocator& memory) {
   const auto number = static_cast<std::size_t>(memory.number());
   if (number >= peers_.size()) peers_.resize(number + 1);
   if (!peers_[number]) peers_[number] = std::make_unique<Peer>(memory.number());
@@ -71,13 +71,13 @@ void Exchange::carry(Queue& from, Queue& to, Queue& by, std::vector<Parcel>& par
   add_up(to, unpacking);
 }
 
-// Those of a meeting, if each has one lane. Null if they do not work together.
-Exchange::Group* Exchange::find_group(const Meeting& meeting) {
+// Those of a reduction, if each has one buffer. Null if they do not work together.
+Exchange::Group* Exchange::find_group(const GradientReduction& reduction) {
   const int here = here_.driver().memory()->number();
   std::vector<int> numbers;
-  for (const MemorySource* m : meeting.lanes) numbers.push_back(m->number());
+  for (const DeviceAllocator* m : reduction.buffers) numbers.push_back(m->number());
   std::sort(numbers.begin(), numbers.end());
-  if (!meeting.sorted || numbers.size() < 2 || numbers[0] != here ||
+  if (!reduction.sorted || numbers.size() < 2 || numbers[0] != here ||
       std::adjacent_find(numbers.begin(), numbers.end()) != numbers.end())
     return nullptr;
   const auto known = std::find_if(groups_.begin(), groups_.end(),
@@ -90,45 +90,45 @@ Exchange::Group* Exchange::find_group(const Meeting& meeting) {
   return groups_.back()->devices ? groups_.back().get() : nullptr;
 }
 
-// Whether the group does it: a parameter that all lanes have.
-bool Exchange::reduce_together(const Meeting& meeting, const DeviceSums& sums) {
+// Whether the group does it: a parameter that all buffers have.
+bool Exchange::reduce_together(const GradientReduction& reduction, const DeviceSums& sums) {
   if (!group_ || sums.to.size() != 1 ||
       std::find(sums.parts.begin(), sums.parts.end(), nullptr) != sums.parts.end())
     return false;
   Communicator::Sum together{{}, sums.to[0], sums.n};
   for (const int number : group_->numbers)
-    for (std::size_t k = 0; k < meeting.lanes.size(); ++k)
-      if (meeting.lanes[k]->number() == number) together.there.push_back(sums.parts[k]);
+    for (std::size_t k = 0; k < reduction.buffers.size(); ++k)
+      if (reduction.buffers[k]->number() == number) together.there.push_back(sums.parts[k]);
   reductions_.push_back(std::move(together));
   return true;
 }
 
-void Exchange::gather(const Meeting& meeting) {
-  const MemorySource* const memory = here_.driver().memory().get();
-  const std::size_t lanes = meeting.lanes.size();
+void Exchange::gather(const GradientReduction& reduction) {
+  const DeviceAllocator* const memory = here_.driver().memory().get();
+  const std::size_t buffers = reduction.buffers.size();
   // Here too, for a group works before all that `here` does.
-  for (std::size_t k = 0; k < lanes; ++k) {
-    Peer& there = peer(*meeting.lanes[k]);
+  for (std::size_t k = 0; k < buffers; ++k) {
+    Peer& there = peer(*reduction.buffers[k]);
     there.sends = true;
-    add_up(there.before, meeting.unify[k]);
+    add_up(there.before, reduction.unify[k]);
   }
-  group_ = find_group(meeting);
+  group_ = find_group(reduction);
   std::vector<DeviceSums> sums;
-  for (const DeviceSums& s : meeting.sums)
-    if (!reduce_together(meeting, s)) sums.push_back(s);
-  for (std::size_t k = 0; k < lanes; ++k) {
-    if (meeting.lanes[k] == memory) continue;
+  for (const DeviceSums& s : reduction.sums)
+    if (!reduce_together(reduction, s)) sums.push_back(s);
+  for (std::size_t k = 0; k < buffers; ++k) {
+    if (reduction.buffers[k] == memory) continue;
     std::vector<Parcel> parcels;
-    std::vector<const float**> places;
+    std::vector<const float**> targets;
     for (DeviceSums& s : sums)
-      for (std::size_t i = k; i < s.parts.size(); i += lanes)
+      for (std::size_t i = k; i < s.parts.size(); i += buffers)
         if (s.parts[i]) {
           parcels.push_back({s.parts[i], nullptr, s.n});
-          places.push_back(&s.parts[i]);
+          targets.push_back(&s.parts[i]);
         }
-    Peer& there = peer(*meeting.lanes[k]);
+    Peer& there = peer(*reduction.buffers[k]);
     carry(there.before, here_, there.before, parcels);
-    for (std::size_t i = 0; i < parcels.size(); ++i) *places[i] = parcels[i].to;
+    for (std::size_t i = 0; i < parcels.size(); ++i) *targets[i] = parcels[i].to;
   }
   add_up(here_, sums);
 }

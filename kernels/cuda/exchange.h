@@ -9,8 +9,9 @@
 namespace dynet::cuda {
 
 /// What an update has to do with other devices than its own: gradients come from them, and new
-/// values go to them. Small tensors and rows travel packed together. Where each device has one lane
-/// and no lane a number, whole parameters are summed and spread by a Communicator, if there is one.
+/// values go to them. Small tensors and rows travel packed together. Where each device has one
+/// buffer and no buffer a number, whole parameters are summed and spread by a Communicator, if
+/// there is one.
 class Exchange {
  public:
   /// `here` is the update's queue, in the stream for updates, and must outlive this.
@@ -19,7 +20,7 @@ class Exchange {
   /// To be called before each update, after `here` has begun an operation.
   void begin();
   /// Puts in what brings gradients to the update's device and adds them up there.
-  void gather(const Meeting& meeting);
+  void gather(const GradientReduction& reduction);
   /// Puts in what brings new values to other devices.
   void spread(const std::vector<ValueCopy>& copies);
   /// Starts everything that was put in, here too.
@@ -46,9 +47,9 @@ class Exchange {
     float* to;
     std::size_t n;
   };
-  Peer& peer(const MemorySource& memory);
-  Group* find_group(const Meeting& meeting);
-  bool reduce_together(const Meeting& meeting, const DeviceSums& sums);
+  Peer& peer(const DeviceAllocator& memory);
+  Group* find_group(const GradientReduction& reduction);
+  bool reduce_together(const GradientReduction& reduction, const DeviceSums& sums);
   bool spread_together(const std::vector<ValueCopy>& copies, std::size_t first, std::size_t n);
   void carry(Queue& from, Queue& to, Queue& by, std::vector<Parcel>& parcels);
 

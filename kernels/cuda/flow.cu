@@ -1,13 +1,13 @@
 #include "kernels/cpu/flow.h"
+#include "kernels/cuda/along.cuh"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/lines.cuh"
 
 namespace dynet::cuda {
 namespace {
 
 struct Scaled {
-  Many<const float> dy;
+  TensorArray<const float> dy;
   float factor;
   __device__ float operator()(std::size_t i, std::size_t e) const { return dy[i][e] * factor; }
 };
@@ -18,7 +18,7 @@ void scale_gradient_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 struct Unchanged {
-  Many<const float> dy;
+  TensorArray<const float> dy;
   __device__ float operator()(std::size_t i, std::size_t e) const { return dy[i][e]; }
 };
 
@@ -28,8 +28,8 @@ void alias_backward(Queue& q, const GradientBatch<float>& b) {
 
 void argmax_forward(Queue& q, const Batch<float>& b) {
   const Lines lines(b.dim(), b.attr<cpu::ArgmaxAttr>().dimension);
-  const Many<const float> x = q.ins(b, 0);
-  const Many<float> y = q.outs(b);
+  const TensorArray<const float> x = q.ins(b, 0);
+  const TensorArray<float> y = q.outs(b);
   for_lines_of(q, b, lines, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
     const std::size_t first = lines.first(line), inner = lines.inner;
     std::uint64_t best = 0;

@@ -37,13 +37,13 @@ void constant_forward(Queue& q, const Batch<float>& b) {
   each_value(q, b, Same{q.on_device(values)});
 }
 
-// Some elements of a node, all at different places.
+// Some elements of a node, all at different indices.
 struct Scattered {
   std::uint32_t node, place;
   float value;
 };
 
-__global__ __launch_bounds__(kThreads, kResident) void scatter_kernel(Many<float> y,
+__global__ __launch_bounds__(kThreads, kResident) void scatter_kernel(TensorArray<float> y,
                                                                       const Scattered* all,
                                                                       std::size_t n) {
   begin_kernel();
@@ -56,15 +56,15 @@ void sparse_input_forward(Queue& q, const Batch<float>& b) {
   float* const rest = q.stage<float>(b.count);
   for (std::size_t i = 0; i < b.count; ++i) {
     const auto& a = b.attr<cpu::SparseInputAttr>(i);
-    const unsigned* const places = b.payload<cpu::SparseInputAttr, unsigned>(i);
+    const unsigned* const indices = b.payload<cpu::SparseInputAttr, unsigned>(i);
     rest[i] = static_cast<float>(a.rest);
     std::vector<std::pair<unsigned, std::uint64_t>> order;  // of one place, the last one counts
-    for (std::uint64_t k = 0; k < a.places; ++k) order.emplace_back(places[k], k);
+    for (std::uint64_t k = 0; k < a.indices; ++k) order.emplace_back(indices[k], k);
     std::sort(order.begin(), order.end());
     for (std::size_t k = 0; k < order.size(); ++k)
       if (k + 1 == order.size() || order[k + 1].first != order[k].first)
         all.push_back({static_cast<std::uint32_t>(i), order[k].first,
-                       std::bit_cast<float>(places[a.places + order[k].second])});
+                       std::bit_cast<float>(indices[a.indices + order[k].second])});
   }
   each_value(q, b, Same{q.on_device(rest)});
   q.launch_for(all.size(), scatter_kernel, q.outs(b), q.send(all.data(), all.size()), all.size());

@@ -1,7 +1,7 @@
 #include "kernels/cpu/linear_algebra.h"
+#include "kernels/cuda/along.cuh"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/lines.cuh"
 #include "kernels/cuda/products.h"
 
 namespace dynet::cuda {
@@ -44,8 +44,8 @@ __device__ std::size_t find_pivot(const float* a, std::size_t n, std::size_t k) 
 
 // A block for each matrix: x becomes L and U, rows exchanged so that pivots are large; `order` says
 // which row of x each row was, and `swaps` gets how often two were exchanged.
-__global__ __launch_bounds__(kThreads, kResident) void factor_kernel(Many<const float> x, Squares s,
-                                                                     float* factors,
+__global__ __launch_bounds__(kThreads, kResident) void factor_kernel(TensorArray<const float> x,
+                                                                     Squares s, float* factors,
                                                                      unsigned* order,
                                                                      unsigned* swaps) {
   begin_kernel();
@@ -114,7 +114,7 @@ struct Factors {
   unsigned *order, *swaps;
 };
 
-Factors factor(Queue& q, Many<const float> x, const Squares& s) {
+Factors factor(Queue& q, TensorArray<const float> x, const Squares& s) {
   const auto numbers = [&](std::size_t n) { return reinterpret_cast<unsigned*>(q.temporary(n)); };
   const Factors f{q.temporary(s.count * s.size), numbers(s.count * s.n), numbers(s.count)};
   q.launch(Grid{static_cast<unsigned>(s.count)}, factor_kernel, x, s, f.values, f.order, f.swaps);
@@ -122,7 +122,7 @@ Factors factor(Queue& q, Many<const float> x, const Squares& s) {
 }
 
 // The inverse of each matrix.
-const float* invert(Queue& q, Many<const float> x, const Squares& s) {
+const float* invert(Queue& q, TensorArray<const float> x, const Squares& s) {
   constexpr std::size_t kShort = 8;
   const Factors f = factor(q, x, s);
   float* const to = q.temporary(s.count * s.size);
@@ -181,7 +181,7 @@ void logdet_forward(Queue& q, const Batch<float>& b) {
 void logdet_backward(Queue& q, const GradientBatch<float>& b) {
   const Squares s(b);
   const float* const inverse = invert(q, q.ins(b, 0), s);
-  const Many<const float> dy = q.d_outs(b);
+  const TensorArray<const float> dy = q.d_outs(b);
   each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
     const Quotient at = divide(e, s.size), place = divide(at.rest, s.n);
     return dy[i][at.by] * inverse[(i * s.each + at.by) * s.size + place.rest * s.n + place.by];
@@ -191,12 +191,12 @@ void logdet_backward(Queue& q, const GradientBatch<float>& b) {
 // For operands u and v of n elements, of each batch element or for all: element e is the sum over j
 // of u_j v_{e - j}, or of u_j v_{e + j}, counted round.
 struct Around {
-  Many<const float> u, v;
+  TensorArray<const float> u, v;
   std::size_t n;
   bool u_each, v_each, plus;
 
-  Around(Many<const float> of_u, const Dim& u_dim, Many<const float> of_v, const Dim& v_dim,
-         bool forwards)
+  Around(TensorArray<const float> of_u, const Dim& u_dim, TensorArray<const float> of_v,
+         const Dim& v_dim, bool forwards)
       : u(of_u),
         v(of_v),
         n(u_dim.batch_size()),
@@ -228,7 +228,7 @@ void circular_forward(Queue& q, const Batch<float>& b) {
 void circular_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, const Around& f) {
   const std::size_t n = b.dim().batch_size();
   const bool one = b.dim(k).bd == 1;
-  sum_gradients(q, q.places(b, k), b.dim(k).size(), one ? b.dim().bd : 1, true,
+  sum_gradients(q, q.targets(b, k), b.dim(k).size(), one ? b.dim().bd : 1, true,
                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
                   const Quotient at = divide(e, n);
                   return f(i, one ? r : at.by, at.rest);
@@ -241,7 +241,7 @@ void circ_conv_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 void circ_corr_backward(Queue& q, const GradientBatch<float>& b) {
-  const Many<const float> dy = q.d_outs(b);
+  const TensorArray<const float> dy = q.d_outs(b);
   circular_gradient(q, b, 0, Around(dy, b.dim(), q.ins(b, 1), b.dim(1), true));
   circular_gradient(q, b, 1, Around(q.ins(b, 0), b.dim(0), dy, b.dim(), false));
 }

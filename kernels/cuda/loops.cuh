@@ -19,11 +19,11 @@ struct Lazy {
 
 /// Operand k, or the values, as kernels of the backward pass see them: nothing if the form does not
 /// read them.
-inline Many<const float> ins_if_read(Queue& q, const Batch<float>& b, std::size_t k) {
+inline TensorArray<const float> ins_if_read(Queue& q, const Batch<float>& b, std::size_t k) {
   const auto reads = static_cast<unsigned>(b.node(0).form->reads.value);
-  return reads & static_cast<unsigned>(Reads::inputs) ? q.ins(b, k) : Many<const float>{};
+  return reads & static_cast<unsigned>(Reads::inputs) ? q.ins(b, k) : TensorArray<const float>{};
 }
-inline Many<const float> outs_if_read(Queue& q, const Batch<float>& b) {
+inline TensorArray<const float> outs_if_read(Queue& q, const Batch<float>& b) {
   if (!reads_output(b.node(0).form->reads)) return {};
   return q.many(const_cast<const float* const*>(b.outs), b.count, b.dim().size());
 }
@@ -66,11 +66,11 @@ void for_each(Queue& q, std::size_t count, std::size_t size, F f) {
 
 /// Whether tensors lie side by side, so that they are one.
 template <class... T>
-bool side_by_side(const Many<T>&... m) {
+bool side_by_side(const TensorArray<T>&... m) {
   return ((m.each == nullptr) && ...);
 }
 /// And whether all is stored, or all is added.
-inline bool side_by_side(const Places& p) {
+inline bool side_by_side(const GradientTargets& p) {
   return !p.first.first && !p.first.to.each && !p.first.adds;
 }
 
@@ -157,11 +157,11 @@ void sums(Queue& q, std::size_t results, std::size_t terms, bool neighbours, T t
       q, results, terms, neighbours, [=] __device__(std::size_t) { return terms; }, term, done);
 }
 
-/// The second step of sums whose places are in parts, of `size` elements at each place; after the
+/// The second step of sums whose targets are in parts, of `size` elements at each target; after the
 /// first.
-void add_parts(Queue& q, const Places& p, std::size_t size);
+void add_parts(Queue& q, const GradientTargets& p, std::size_t size);
 
-// term(node, e, r) for the nodes of each place and r below `repeats`, added up by one thread for
+// term(node, e, r) for the nodes of each target and r below `repeats`, added up by one thread for
 // each element.
 template <class T>
 void each_target(Queue& q, const Targets& t, std::size_t size, std::size_t repeats, T term) {
@@ -176,7 +176,7 @@ void each_target(Queue& q, const Targets& t, std::size_t size, std::size_t repea
   });
 }
 
-// The same by many threads; up to `most` nodes share a place.
+// The same by many threads; up to `most` nodes share a target.
 template <class T>
 void sum_targets(Queue& q, const Targets& t, std::size_t most, std::size_t size,
                  std::size_t repeats, bool neighbours, T term) {
@@ -187,20 +187,20 @@ void sum_targets(Queue& q, const Targets& t, std::size_t most, std::size_t size,
         return (t.end(j) - t.begin(j)) * repeats;
       },
       [=] __device__(std::size_t k, std::size_t n) {
-        const Quotient place = divide(k, size), at = divide(n, repeats);
-        const auto m = static_cast<std::uint32_t>(t.begin(place.by) + at.by);
-        return term(t.node(m), place.rest, at.rest);
+        const Quotient target = divide(k, size), at = divide(n, repeats);
+        const auto m = static_cast<std::uint32_t>(t.begin(target.by) + at.by);
+        return term(t.node(m), target.rest, at.rest);
       },
       [=] __device__(std::size_t k, double sum) {
-        const Quotient place = divide(k, size);
-        t.put(place.by, place.rest, static_cast<float>(sum));
+        const Quotient target = divide(k, size);
+        t.put(target.by, target.rest, static_cast<float>(sum));
       });
 }
 
-/// Gradients of `size` elements at each place: the sum of term(node, e, r) over the nodes of the
-/// place and r below `repeats`. `neighbours`: as for sums.
+/// Gradients of `size` elements at each target: the sum of term(node, e, r) over the nodes of the
+/// target and r below `repeats`. `neighbours`: as for sums.
 template <class T>
-void sum_gradients(Queue& q, const Places& p, std::size_t size, std::size_t repeats,
+void sum_gradients(Queue& q, const GradientTargets& p, std::size_t size, std::size_t repeats,
                    bool neighbours, T term) {
   if (p.most * repeats <= Queue::kMostNodes)
     each_target(q, p.first, size, repeats, term);
@@ -211,7 +211,7 @@ void sum_gradients(Queue& q, const Places& p, std::size_t size, std::size_t repe
 
 /// The same without repeats: term(node, e).
 template <class T>
-void each_gradient(Queue& q, const Places& p, std::size_t size, T term) {
+void each_gradient(Queue& q, const GradientTargets& p, std::size_t size, T term) {
   each_target(q, p.first, size, 1, [=] __device__(std::uint32_t node, std::size_t e, std::size_t) {
     return term(node, e);
   });
@@ -220,7 +220,7 @@ void each_gradient(Queue& q, const Places& p, std::size_t size, T term) {
 /// Of operand k.
 template <class T>
 void each_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
-  each_gradient(q, q.places(b, k), b.dim(k).size(), term);
+  each_gradient(q, q.targets(b, k), b.dim(k).size(), term);
 }
 
 }  // namespace dynet::cuda

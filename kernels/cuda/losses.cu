@@ -1,9 +1,9 @@
 #include <limits>
 
 #include "kernels/cpu/losses.h"
-#include "kernels/cuda/given.h"
+#include "kernels/cuda/along.cuh"
+#include "kernels/cuda/indices.h"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/lines.cuh"
 
 namespace dynet::cuda {
 namespace {
@@ -14,15 +14,16 @@ using cpu::HingeDimAttr;
 Lines lines_of(const Batch<float>& b, const HingeAttr&) { return {b.dim(0), 0}; }
 Lines lines_of(const Batch<float>& b, const HingeDimAttr& a) { return {b.dim(0), a.dimension}; }
 
-const Given* classes_now(Queue& q, const Batch<float>& b, const HingeAttr&, std::size_t limit) {
-  return given_now<HingeAttr>(q, b, 0, limit, "the scores");
+const IndexList* classes_now(Queue& q, const Batch<float>& b, const HingeAttr&, std::size_t limit) {
+  return upload_indices<HingeAttr>(q, b, 0, limit, "the scores");
 }
-const Given* classes_then(Queue& q, const Batch<float>& b, const HingeAttr&) {
-  return given_then<HingeAttr>(q, b, 0);
+const IndexList* classes_then(Queue& q, const Batch<float>& b, const HingeAttr&) {
+  return stored_indices<HingeAttr>(q, b, 0);
 }
 
-const Given* classes_now(Queue& q, const Batch<float>& b, const HingeDimAttr&, std::size_t limit) {
-  Given* const all = q.stage<Given>(b.count);
+const IndexList* classes_now(Queue& q, const Batch<float>& b, const HingeDimAttr&,
+                             std::size_t limit) {
+  IndexList* const all = q.stage<IndexList>(b.count);
   const std::size_t positions = b.dim().batch_size();
   for (std::size_t i = 0; i < b.count; ++i) {
     const auto& a = b.attr<HingeDimAttr>(i);
@@ -33,8 +34,8 @@ const Given* classes_now(Queue& q, const Batch<float>& b, const HingeDimAttr&, s
   keep(q, q.on_device(all), b.count);
   return q.on_device(all);
 }
-const Given* classes_then(Queue& q, const Batch<float>& b, const HingeDimAttr&) {
-  Given* const all = q.stage<Given>(b.count);
+const IndexList* classes_then(Queue& q, const Batch<float>& b, const HingeDimAttr&) {
+  IndexList* const all = q.stage<IndexList>(b.count);
   for (std::size_t i = 0; i < b.count; ++i)
     all[i] = {reinterpret_cast<const unsigned*>(b.aux(i)), nullptr,
               b.attr<HingeDimAttr>(i).indices.total};
@@ -52,7 +53,7 @@ void hinge_forward(Queue& q, const Batch<float>& b) {
   const A& a = b.attr<A>();
   const Lines x = lines_of(b, a);
   const auto margin = static_cast<float>(a.margin);
-  const Given* const classes = classes_now(q, b, a, x.size);
+  const IndexList* const classes = classes_now(q, b, a, x.size);
   const auto in = q.ins(b, 0);
   const auto y = q.outs(b);
   for_lines_of(q, b, x, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
@@ -72,7 +73,7 @@ void hinge_backward(Queue& q, const GradientBatch<float>& b) {
   const A& a = b.template attr<A>();
   const Lines x = lines_of(b, a);
   const auto margin = static_cast<float>(a.margin);
-  const Given* const classes = classes_then(q, b, a);
+  const IndexList* const classes = classes_then(q, b, a);
   const auto in = q.ins(b, 0), dy = q.d_outs(b);
   line_gradients(
       q, b, 0, x, 1,
@@ -93,8 +94,8 @@ void hinge_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 void poisson_forward(Queue& q, const Batch<float>& b) {
-  const Given* const counts =
-      given_now<cpu::PoissonAttr>(q, b, 0, std::numeric_limits<std::size_t>::max(), "the counts");
+  const IndexList* const counts = upload_indices<cpu::PoissonAttr>(
+      q, b, 0, std::numeric_limits<std::size_t>::max(), "the counts");
   const auto in = q.ins(b, 0);
   const auto y = q.outs(b);
   for_each(q, b.count, b.dim().bd, [=] __device__(std::size_t i, std::size_t e) {
@@ -106,7 +107,7 @@ void poisson_forward(Queue& q, const Batch<float>& b) {
 }
 
 void poisson_backward(Queue& q, const GradientBatch<float>& b) {
-  const Given* const counts = given_then<cpu::PoissonAttr>(q, b, 0);
+  const IndexList* const counts = stored_indices<cpu::PoissonAttr>(q, b, 0);
   const auto x = q.ins(b, 0), dy = q.d_outs(b);
   each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
     return dy[i][e] * (expf(x[i][e]) - static_cast<float>(counts[i][e]));

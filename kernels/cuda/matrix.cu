@@ -151,11 +151,11 @@ struct Returned {
   std::span<const Write> writes;
 };
 
-// There, or where several parts are to be summed or places are apart, in a temporary first.
+// There, or where several parts are to be summed or targets are apart, in a temporary first.
 void return_together(Queue& q, const Returned& all) {
   const Alike& s = all.shape;
   const std::size_t n = all.ws.size(), first = q.size();
-  const Places p = q.places(all.dxs.data(), all.writes.data(), all.dxs.size(), s.x_size);
+  const GradientTargets p = q.targets(all.dxs.data(), all.writes.data(), all.dxs.size(), s.x_size);
   const bool there = side_by_side(p);
   const std::size_t size = s.count * s.x_size;
   float* const to = there ? p.first.to.first : q.temporary(n * size);
@@ -177,7 +177,7 @@ void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
   const Shapes s(b, w, x);
   float* const* const dx = b.d_ins + x * b.count;
   if (std::none_of(dx, dx + b.count, [](const float* p) { return p; })) return;
-  const Many<const float> d_outs = q.d_outs(b);
+  const TensorArray<const float> d_outs = q.d_outs(b);
   const Alike shape(s, false);
   if (s.w_batch == 1 && s.repeat() == 1 && shape.small() && !d_outs.each) {
     Returned all{shape, 0, {}, {}, {}, {}};
@@ -197,7 +197,7 @@ void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
     all.writes = q.keep(b.writes + x * b.count, s.count, all.writes);
     return return_together(q, all);
   }
-  const Places p = q.places(b, x);
+  const GradientTargets p = q.targets(b, x);
   const bool there = side_by_side(p) && s.repeat() == 1;
   const std::size_t size = s.k * s.n * s.batch;  // of a node, before parts are summed
   float* const to = there ? p.first.to.first : q.temporary(s.count * size);
@@ -222,7 +222,7 @@ void multiply_nodes_backward(Queue& q, const GradientBatch<float>& b, std::size_
 
 // The bias, for every column.
 struct Bias {
-  Many<const float> bias;
+  TensorArray<const float> bias;
   std::size_t rows, size, step;  // of the bias, of a batch element of y, from bias to bias
   __device__ float operator()(std::size_t i, std::size_t e) const {
     const Quotient at = divide(e, size);
@@ -231,7 +231,7 @@ struct Bias {
 };
 
 struct Moved {
-  Many<float> y;
+  TensorArray<float> y;
   const float* from;
   std::size_t size;
   bool add;
@@ -276,10 +276,10 @@ struct Stack {
 
   void forward(Queue& q, float* y, bool bias, bool add) const {
     const Shapes s = shapes();
-    const std::size_t k = s.k, used = inner(), all = with_border(used + bias);
-    auto* const xs = q.stage<Many<const float>>(pairs_.size());
+    const std::size_t k = s.k, used = inner(), all = padded(used + bias);
+    auto* const xs = q.stage<TensorArray<const float>>(pairs_.size());
     for (std::size_t j = 0; j < pairs_.size(); ++j) xs[j] = q.ins(b_, pairs_[j] + 1);
-    const Many<const float>* const from = q.on_device(xs);
+    const TensorArray<const float>* const from = q.on_device(xs);
     const std::size_t columns = s.n * s.batch;  // of a node
     float* const x = q.temporary(b_.count * columns * all);
     each_element(q, {x, columns * all, nullptr}, b_.count, columns * all,
@@ -302,27 +302,27 @@ struct Stack {
       to.insert(to.end(), b.d_ins + x, b.d_ins + x + b.count);
       writes.insert(writes.end(), b.writes + x, b.writes + x + b.count);
     }
-    const Places places = q.places(to.data(), writes.data(), n, s.x_size());
-    if (places.first.count == 0) return;
+    const GradientTargets targets = q.targets(to.data(), writes.data(), n, s.x_size());
+    if (targets.first.count == 0) return;
     const std::size_t used = inner(), k = s.k, columns = s.n * s.batch;
     const auto count = static_cast<std::uint32_t>(b.count);
     float* const parts = q.temporary(s.columns() * used);
     const float* const dy = gathered(q, q.d_outs(b), s.count, s.y_size());
     multiply(q, used, s.columns(), s.m, {matrix(q, false), true}, {dy}, parts, false);
-    each_gradient(q, places, s.x_size(), [=] __device__(std::uint32_t number, std::size_t e) {
+    each_gradient(q, targets, s.x_size(), [=] __device__(std::uint32_t number, std::size_t e) {
       const std::uint32_t pair = number / count, i = number % count;
       const Quotient at = divide(e, k);
       return parts[(i * columns + at.by) * used + pair * k + at.rest];
     });
   }
 
-  static std::size_t with_border(std::size_t n) { return (n + 3) / 4 * 4; }
+  static std::size_t padded(std::size_t n) { return (n + 3) / 4 * 4; }
   NodeId operand(std::size_t k) const { return b_.graph.args[b_.node(0).first_arg + k]; }
   Shapes shapes() const { return {b_, pairs_[0], pairs_[0] + 1}; }
 
   const float* matrix(Queue& q, bool bias) const {
     const Shapes s = shapes();
-    const std::size_t m = s.m, size = m * s.k, used = inner(), all = with_border(used + bias);
+    const std::size_t m = s.m, size = m * s.k, used = inner(), all = padded(used + bias);
     std::vector<const float*> key;
     for (const std::size_t k : pairs_) key.push_back(b_.in(k, 0));
     if (bias) key.push_back(b_.in(0, 0));
@@ -343,13 +343,13 @@ struct Stack {
 
 // Values that do not lie side by side are made elsewhere first.
 template <class Make>
-void make_side_by_side(Queue& q, const Batch<float>& b, bool goes_on, Make make) {
-  const Many<float> y = q.outs(b);
+void make_side_by_side(Queue& q, const Batch<float>& b, bool accumulates, Make make) {
+  const TensorArray<float> y = q.outs(b);
   const std::size_t size = b.dim().size();
-  if (!y.each) return make(y.first, goes_on);
+  if (!y.each) return make(y.first, accumulates);
   float* const to = q.temporary(b.count * size);
   make(to, false);
-  each_value(q, b, Moved{y, to, size, goes_on});
+  each_value(q, b, Moved{y, to, size, accumulates});
 }
 
 void matmul_forward(Queue& q, const Batch<float>& b) {
@@ -361,18 +361,18 @@ void matmul_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 void affine_forward(Queue& q, const Batch<float>& b) {
-  const auto has = [&](std::size_t k) { return b.parts.has(1 + k / 2); };
+  const auto has = [&](std::size_t k) { return b.terms.has(1 + k / 2); };
   const Stack stack(b, has);
-  if (b.goes_on && stack.empty()) {  // in the order in which they would be added at once
+  if (b.accumulates && stack.empty()) {  // in the order in which they would be added at once
     for (std::size_t k = 1; k + 1 < b.arity; k += 2)
       if (has(k))
         make_side_by_side(q, b, true,
                           [&](float* y, bool add) { multiply_nodes(q, b, k, k + 1, y, add); });
     return;
   }
-  const bool stacks_bias = !stack.empty() && !b.goes_on && stack.takes_bias(q);
-  make_side_by_side(q, b, b.goes_on, [&](float* y, bool add) {
-    if (!b.goes_on && !stacks_bias) {
+  const bool stacks_bias = !stack.empty() && !b.accumulates && stack.takes_bias(q);
+  make_side_by_side(q, b, b.accumulates, [&](float* y, bool add) {
+    if (!b.accumulates && !stacks_bias) {
       const std::size_t all = b.dim().size(), rows = b.dim(0).batch_size();
       each_element(q, {y, all, nullptr}, b.count, all,
                    Bias{q.ins(b, 0), rows, b.dim().batch_size(), b.dim(0).bd == 1 ? 0 : rows});
@@ -389,8 +389,8 @@ void bias_gradient(Queue& q, const GradientBatch<float>& b) {
   const std::size_t rows = b.dim(0).batch_size(), size = y.batch_size();
   if (rows == 0) return;
   const std::size_t columns = size / rows, batch = b.dim(0).bd == 1 ? y.bd : 1;
-  const Many<const float> dy = q.d_outs(b);
-  sum_gradients(q, q.places(b, 0), b.dim(0).size(), batch * columns, true,
+  const TensorArray<const float> dy = q.d_outs(b);
+  sum_gradients(q, q.targets(b, 0), b.dim(0).size(), batch * columns, true,
                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t c) {
                   const Quotient at = divide(e, rows);
                   return dy[i][at.by * size + c * rows + at.rest];

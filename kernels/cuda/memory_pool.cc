@@ -9,7 +9,7 @@
 namespace dynet::cuda {
 namespace {
 
-constexpr std::size_t kBorder = 256;
+constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kPage = std::size_t{1} << 21;  // in which the driver counts
 constexpr std::size_t kSlab = std::size_t{1} << 25;
 
@@ -20,7 +20,7 @@ std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to *
 void* MemoryPool::allocate(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2)
     throw OutOfMemoryError("out of memory: " + std::to_string(bytes) + " bytes asked for");
-  bytes = round_up(std::max<std::size_t>(bytes, 1), kBorder);
+  bytes = round_up(std::max<std::size_t>(bytes, 1), kAlignment);
   const std::lock_guard lock(mutex_);
   auto fit = free_.lower_bound({bytes, nullptr});
   if (fit == free_.end()) {

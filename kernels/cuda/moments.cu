@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "kernels/cpu/moments.h"
+#include "kernels/cuda/along.cuh"
 #include "kernels/cuda/broadcasting.cuh"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/lines.cuh"
 
 namespace dynet::cuda {
 namespace {
@@ -34,7 +34,8 @@ inline __device__ T power(T x, std::uint32_t r) {
 
 // y[i][e] = done(the sum of term(i, e, element of the operand)).
 template <class T, class D>
-void reduce(Queue& q, const Batch<float>& b, const Reduction& r, Many<float> y, T term, D done) {
+void reduce(Queue& q, const Batch<float>& b, const Reduction& r, TensorArray<float> y, T term,
+            D done) {
   const Digits first = r.at.first, repeat = r.at.repeat;
   const std::size_t size = r.size;
   sums(

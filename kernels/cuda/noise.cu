@@ -36,7 +36,7 @@ __device__ double normal(const RandomStream& stream, std::size_t e) {
 
 // Element e uses draw (e / size / inner) inner + e % inner.
 struct Dropped {
-  Many<const float> from;
+  TensorArray<const float> from;
   const Coin* coins;
   float scale;
   std::size_t inner, size;
@@ -46,12 +46,12 @@ struct Dropped {
   }
 };
 
-Dropped dropped(Queue& q, const Batch<float>& b, Many<const float> from) {
+Dropped dropped(Queue& q, const Batch<float>& b, TensorArray<const float> from) {
   const double p = b.attr<cpu::DropoutAttr>().p;
   return {from, coins<cpu::DropoutAttr>(q, b, p), static_cast<float>(1.0 / (1.0 - p)), 1, 1};
 }
 
-Dropped dropped_together(Queue& q, const Batch<float>& b, Many<const float> from) {
+Dropped dropped_together(Queue& q, const Batch<float>& b, TensorArray<const float> from) {
   const auto& a = b.attr<cpu::SharedDropoutAttr>();
   const cpu::Along x(b.dim(), a.dimension);
   const bool all = a.dimension == cpu::SharedDropoutAttr::kAllDimensions;
@@ -73,7 +73,7 @@ void shared_dropout_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 struct Noise {
-  Many<const float> x;
+  TensorArray<const float> x;
   const RandomStream* streams;
   double stddev;
   __device__ float operator()(std::size_t i, std::size_t e) const {

@@ -1,7 +1,7 @@
 #include "kernels/cpu/normalization.h"
+#include "kernels/cuda/along.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/lines.cuh"
 
 namespace dynet::cuda {
 namespace {

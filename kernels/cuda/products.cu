@@ -23,15 +23,15 @@ int leading(std::size_t n) { return as_int(std::max<std::size_t>(1, n)); }
 
 void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factors a,
               Factors b, float* const* c, std::size_t n, bool add) {
-  q.multiply({.turn_a = a.turned,
-              .turn_b = b.turned,
+  q.multiply({.transpose_a = a.transposed,
+              .transpose_b = b.transposed,
               .m = as_int(rows),
               .n = as_int(columns),
               .k = as_int(inner),
               .a = nullptr,
-              .lda = leading(a.turned ? inner : rows),
+              .lda = leading(a.transposed ? inner : rows),
               .b = nullptr,
-              .ldb = leading(b.turned ? columns : inner),
+              .ldb = leading(b.transposed ? columns : inner),
               .c = nullptr,
               .ldc = leading(rows),
               .beta = add ? 1.0f : 0.0f,
@@ -45,19 +45,19 @@ void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner
               Factor b, float* c, bool add, std::size_t batch, std::size_t step_c,
               std::size_t leading_c) {
   const auto step = [](std::size_t n) { return static_cast<long long>(n); };
-  q.multiply({.turn_a = a.turned,
-              .turn_b = b.turned,
+  q.multiply({.transpose_a = a.transposed,
+              .transpose_b = b.transposed,
               .m = as_int(rows),
               .n = as_int(columns),
               .k = as_int(inner),
               .a = a.p,
-              .lda = leading(a.leading  ? a.leading
-                             : a.turned ? inner
-                                        : rows),
+              .lda = leading(a.leading      ? a.leading
+                             : a.transposed ? inner
+                                            : rows),
               .b = b.p,
-              .ldb = leading(b.leading  ? b.leading
-                             : b.turned ? columns
-                                        : inner),
+              .ldb = leading(b.leading      ? b.leading
+                             : b.transposed ? columns
+                                            : inner),
               .c = c,
               .ldc = leading(leading_c ? leading_c : rows),
               .beta = add ? 1.0f : 0.0f,
@@ -67,7 +67,7 @@ void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner
               .step_c = step(step_c)});
 }
 
-const float* gathered(Queue& q, Many<const float> from, std::size_t n, std::size_t size,
+const float* gathered(Queue& q, TensorArray<const float> from, std::size_t n, std::size_t size,
                       std::size_t repeat) {
   if (!from.each && repeat == 1) return from.first;
   const std::size_t step = size * repeat;
@@ -78,7 +78,7 @@ const float* gathered(Queue& q, Many<const float> from, std::size_t n, std::size
   return to;
 }
 
-void sum_parts(Queue& q, const Places& p, std::size_t size, const float* parts,
+void sum_parts(Queue& q, const GradientTargets& p, std::size_t size, const float* parts,
                std::size_t repeat) {
   sum_gradients(q, p, size, repeat, true,
                 [=] __device__(std::uint32_t node, std::size_t e, std::size_t r) {

@@ -9,7 +9,7 @@ namespace dynet::cuda {
 /// A matrix in columns, or its transpose; of a batch, so many numbers from one to the next.
 struct Factor {
   const float* p;
-  bool turned = false;
+  bool transposed = false;
   std::size_t step = 0;
   std::size_t leading = 0;  ///< numbers from column to column; zero: columns are side by side
 };
@@ -23,17 +23,17 @@ void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner
 /// The same for n products, each with factors and a result of its own, which lie on the device.
 struct Factors {
   const float* const* p;
-  bool turned = false;
+  bool transposed = false;
 };
 void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factors a,
               Factors b, float* const* c, std::size_t n, bool add);
 
 /// n tensors of `size` numbers, each `repeat` times, one behind the other: where they are, or in a
 /// temporary.
-const float* gathered(Queue& q, Many<const float> from, std::size_t n, std::size_t size,
+const float* gathered(Queue& q, TensorArray<const float> from, std::size_t n, std::size_t size,
                       std::size_t repeat = 1);
 /// The gradient of node i is the sum of its `repeat` tensors in `parts`, which lie as above.
-void sum_parts(Queue& q, const Places& p, std::size_t size, const float* parts,
+void sum_parts(Queue& q, const GradientTargets& p, std::size_t size, const float* parts,
                std::size_t repeat = 1);
 
 }  // namespace dynet::cuda

@@ -39,7 +39,7 @@ Queue::~Queue() {
 }
 
 void* Queue::stage_bytes(std::size_t bytes) {
-  bytes = (bytes + kBorder - 1) / kBorder * kBorder;
+  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   if (!half_free_) {  // what was sent from it has arrived then, and may be written over
     driver_->wait(half_);
     half_free_ = true;
@@ -102,31 +102,31 @@ void Queue::copy(void* to, const void* from, std::size_t bytes) {
   commands_.push_back({copy_now, new (memory_.allocate(sizeof(Copy))) Copy{to, from, bytes}});
 }
 
-Many<float> Queue::many(float* const* p, std::size_t n, std::size_t size) {
+TensorArray<float> Queue::many(float* const* p, std::size_t n, std::size_t size) {
   if (n == 0 || Batch<float>::contiguous(p, n, size)) return {n ? p[0] : nullptr, size, nullptr};
   return {nullptr, 0, send(p, n)};
 }
 
-Many<const float> Queue::many(const float* const* p, std::size_t n, std::size_t size) {
-  const Many<float> m = many(const_cast<float* const*>(p), n, size);
+TensorArray<const float> Queue::many(const float* const* p, std::size_t n, std::size_t size) {
+  const TensorArray<float> m = many(const_cast<float* const*>(p), n, size);
   return {m.first, m.step, m.each};
 }
 
-// Targets, place after place, each with its nodes.
+// Targets, target after target, each with its nodes.
 class Queue::TargetList {
  public:
-  TargetList(Queue& q, std::size_t places, std::size_t nodes)
+  TargetList(Queue& q, std::size_t targets, std::size_t nodes)
       : nodes_(q.stage<std::uint32_t>(nodes)),
-        first_(q.stage<std::uint32_t>(places + 1)),
-        adds_(q.stage<std::uint8_t>(places)),
-        to_(q.stage<float*>(places)),
+        first_(q.stage<std::uint32_t>(targets + 1)),
+        adds_(q.stage<std::uint8_t>(targets)),
+        to_(q.stage<float*>(targets)),
         targets_{0,
                  {nullptr, 0, q.on_device(to_)},
                  q.on_device(first_),
                  q.on_device(nodes_),
                  q.on_device(adds_),
                  false} {}
-  void place(float* to, bool add) {
+  void add_target(float* to, bool add) {
     first_[targets_.count] = used_;
     adds_[targets_.count] = add;
     to_[targets_.count++] = to;
@@ -145,23 +145,24 @@ class Queue::TargetList {
   std::uint32_t used_ = 0;
 };
 
-// Whether a place is there twice. A table with open addressing: sorting takes several times as
+// Whether a target is there twice. A table with open addressing: sorting takes several times as
 // long.
 bool Queue::repeats() {
   std::size_t bits = 4;
   while (std::size_t{1} << bits < 2 * order_.size()) ++bits;
-  places_.assign(std::size_t{1} << bits, nullptr);
-  for (const auto& [place, node] : order_) {
+  targets_.assign(std::size_t{1} << bits, nullptr);
+  for (const auto& [target, node] : order_) {
     std::size_t at =
-        (reinterpret_cast<std::uintptr_t>(place) / 16 * 0x9e3779b97f4a7c15u) >> (64 - bits);
-    while (places_[at] && places_[at] != place) at = (at + 1) % places_.size();
-    if (places_[at]) return true;
-    places_[at] = place;
+        (reinterpret_cast<std::uintptr_t>(target) / 16 * 0x9e3779b97f4a7c15u) >> (64 - bits);
+    while (targets_[at] && targets_[at] != target) at = (at + 1) % targets_.size();
+    if (targets_[at]) return true;
+    targets_[at] = target;
   }
   return false;
 }
 
-Places Queue::places(float* const* p, const Write* writes, std::size_t n, std::size_t size) {
+GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t n,
+                               std::size_t size) {
   order_.clear();
   bool different = true, stores = false, adds = false;
   for (std::size_t i = 0; i < n; ++i)
@@ -169,9 +170,9 @@ Places Queue::places(float* const* p, const Write* writes, std::size_t n, std::s
       (writes[i] == Write::store ? stores : adds) = true;
       order_.emplace_back(p[i], static_cast<std::uint32_t>(i));
     }
-  Places all{{order_.size(), {}, nullptr, nullptr, nullptr, adds}, 1, {}, 0, {}};
+  GradientTargets all{{order_.size(), {}, nullptr, nullptr, nullptr, adds}, 1, {}, 0, {}};
   if (order_.empty()) return all;
-  // A place that is written twice is added to the second time.
+  // A target that is written twice is added to the second time.
   if (adds && repeats()) {
     std::sort(order_.begin(), order_.end());
     different = false;
@@ -185,7 +186,7 @@ Places Queue::places(float* const* p, const Write* writes, std::size_t n, std::s
     }
     return all;
   }
-  const auto end_of = [&](std::size_t m) {  // of the nodes that share the place of number m
+  const auto end_of = [&](std::size_t m) {  // of the nodes that share the target of number m
     std::size_t end = m + 1;
     while (end < order_.size() && order_[end].first == order_[m].first) ++end;
     return end;
@@ -206,10 +207,10 @@ Places Queue::places(float* const* p, const Write* writes, std::size_t n, std::s
   for (std::size_t m = 0, end = 0; m < order_.size(); m = end) {
     end = end_of(m);
     const bool add = writes[order_[m].second] != Write::store, in_parts = end - m > kMostNodes;
-    (in_parts ? then : first).place(order_[m].first, add);
+    (in_parts ? then : first).add_target(order_[m].first, add);
     for (std::size_t k = m; k < end; ++k) {
       if (in_parts && (k - m) % kMostNodes == 0) {
-        first.place(values + sum * size, false);
+        first.add_target(values + sum * size, false);
         then.node(sum++);
       }
       first.node(order_[k].second);
@@ -232,7 +233,7 @@ void Queue::flush() {
     forget();  // it is not tried again
     throw;
   }
-  turn();
+  transpose();
 }
 
 void Queue::start_early() {
@@ -281,7 +282,7 @@ void Queue::forget() {
     driver_->mark(kDone);
   } catch (const Error&) {  // the first one is told
   }
-  turn();
+  transpose();
 }
 
 void Queue::write_after(std::shared_ptr<const Mark>& writer) {

@@ -35,7 +35,7 @@ class Queue {
   /// Memory of the host for n values that are to go to the device; write them before `flush`.
   template <class T>
   T* stage(std::size_t n) {
-    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kBorder);
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignment);
     return static_cast<T*>(stage_bytes(n * sizeof(T)));
   }
   /// Where kernels find what was staged, or a part of it.
@@ -113,24 +113,26 @@ class Queue {
   void multiply(const Product& product);
 
   /// `n` tensors of `size` numbers each, as kernels see them.
-  Many<float> many(float* const* p, std::size_t n, std::size_t size);
-  Many<const float> many(const float* const* p, std::size_t n, std::size_t size);
+  TensorArray<float> many(float* const* p, std::size_t n, std::size_t size);
+  TensorArray<const float> many(const float* const* p, std::size_t n, std::size_t size);
   /// Of a batch: its values, those of operand k, its scratch of `size` numbers a node.
-  Many<float> outs(const Batch<float>& b) { return many(b.outs, b.count, b.dim().size()); }
-  Many<const float> ins(const Batch<float>& b, std::size_t k) {
+  TensorArray<float> outs(const Batch<float>& b) { return many(b.outs, b.count, b.dim().size()); }
+  TensorArray<const float> ins(const Batch<float>& b, std::size_t k) {
     return many(const_cast<const float* const*>(b.ins + k * b.count), b.count, b.dim(k).size());
   }
-  Many<float> auxs(const Batch<float>& b, std::size_t size) { return many(b.auxs, b.count, size); }
-  Many<const float> d_outs(const GradientBatch<float>& b) {
+  TensorArray<float> auxs(const Batch<float>& b, std::size_t size) {
+    return many(b.auxs, b.count, size);
+  }
+  TensorArray<const float> d_outs(const GradientBatch<float>& b) {
     return many(const_cast<const float* const*>(b.d_outs), b.count, b.dim().size());
   }
-  /// Where the gradients of operand k go: each place once, with the nodes whose parts are summed
-  /// there. No places, if nobody needs any.
-  Places places(const GradientBatch<float>& b, std::size_t k) {
-    return places(b.d_ins + k * b.count, b.writes + k * b.count, b.count, b.dim(k).size());
+  /// Where the gradients of operand k go: each target once, with the nodes whose parts are summed
+  /// there. No targets, if nobody needs any.
+  GradientTargets targets(const GradientBatch<float>& b, std::size_t k) {
+    return targets(b.d_ins + k * b.count, b.writes + k * b.count, b.count, b.dim(k).size());
   }
   /// The same of n tensors of `size` numbers; those at null are left out.
-  Places places(float* const* to, const Write* writes, std::size_t n, std::size_t size);
+  GradientTargets targets(float* const* to, const Write* writes, std::size_t n, std::size_t size);
   /// So many nodes, and no more, are added up by one thread.
   static constexpr std::size_t kMostNodes = 16;
   /// Bytes of the arguments of a kernel.
@@ -138,7 +140,7 @@ class Queue {
 
   /// To be called before each operation: temporaries may be used again.
   void begin_operation() { temporaries_.rewind(first_temporary_); }
-  /// Copies between places of any devices.
+  /// Copies between targets of any devices.
   void copy(void* to, const void* from, std::size_t bytes);
   /// Copies into pinned memory; the bytes are there after `wait`.
   void fetch(void* to, const void* from, std::size_t bytes);
@@ -158,7 +160,7 @@ class Queue {
   void read(float* to, const float* from, std::size_t n);
 
  private:
-  static constexpr std::size_t kBorder = 16;
+  static constexpr std::size_t kAlignment = 16;
   static constexpr unsigned kDone = 2;  // the mark behind all work; 0 and 1: behind what was sent
   template <class... P>
   static constexpr std::size_t argument_bytes() {
@@ -215,7 +217,7 @@ class Queue {
   bool repeats();
   void upload();
   void run();
-  void turn();
+  void transpose();
   void clear();
   void* stage_bytes(std::size_t bytes);
   const std::byte* find(const std::byte* staged) const;
@@ -234,9 +236,9 @@ class Queue {
   bool half_free_ = true;
   bool started_ = false;  // a part of what was put in since the last `flush`
   Precision precision_ = Precision::float32;
-  // Scratch of places.
+  // Scratch of targets.
   std::vector<std::pair<float*, std::uint32_t>> order_;
-  std::vector<float*> places_;
+  std::vector<float*> targets_;
 };
 
 }  // namespace dynet::cuda

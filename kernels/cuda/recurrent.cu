@@ -41,8 +41,8 @@ struct Then {
 template <class F>
 void each_unit(Queue& q, std::size_t count, std::size_t h, std::size_t batch, F f) {
   for_each(q, count, h * batch, [=] __device__(std::size_t i, std::size_t e) {
-    const Quotient place = divide(e, h);
-    f(i, place.by, place.rest);
+    const Quotient target = divide(e, h);
+    f(i, target.by, target.rest);
   });
 }
 
@@ -69,8 +69,8 @@ struct Range {
 struct Activate {
   Gates at;
   float bias;
-  Many<const float> x;
-  Many<float> y;
+  TensorArray<const float> x;
+  TensorArray<float> y;
   __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
     const float* const from = x[i] + element * at.size() + r;
     float* const to = y[i] + element * at.size() + r;
@@ -86,7 +86,7 @@ struct MakeCell {
   Gates at;
   Elements gates;
   const Elements* cells;  // by child
-  Many<float> y;
+  TensorArray<float> y;
   __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
     const float* const g = gates.at(i, element) + r;
     float sum = g[0] * g[at.candidate()];
@@ -100,7 +100,7 @@ struct MakeCell {
 struct MakeOutput {
   Gates at;
   Elements cells, gates;
-  Many<float> y, kept;
+  TensorArray<float> y, kept;
   __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
     const std::size_t e = element * at.h + r;
     const float t = tanhf(cells.at(i, element)[r]);
@@ -191,9 +191,9 @@ void output_forward(Queue& q, const Batch<float>& b) {
 
 // --------------------------------------------------------------------------------------- backward
 
-// Whether each node has a place of its own for this gradient, with all batch elements of the
+// Whether each node has a target of its own for this gradient, with all batch elements of the
 // result.
-bool own_places(const GradientBatch<float>& b, std::size_t k, const Places& p) {
+bool own_targets(const GradientBatch<float>& b, std::size_t k, const GradientTargets& p) {
   return p.first.count == b.count && !p.first.first && b.dim(k).bd == b.dim().bd;
 }
 // Of a gate that the result does not depend on.
@@ -204,8 +204,8 @@ inline __device__ void put_nothing(const Targets& t, std::size_t i, std::size_t 
 struct OutputGradient {
   Gates at;
   Elements gates;
-  Many<const float> dy;
-  Many<float> kept;
+  TensorArray<const float> dy;
+  TensorArray<float> kept;
   Targets dc, dg;
   __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
     const std::size_t e = element * at.h + r, first = element * at.size() + r;
@@ -222,7 +222,7 @@ struct OutputGradient {
 
 struct CellGradient {
   Cell c;
-  Many<const float> d_outs;
+  TensorArray<const float> d_outs;
   const Targets* dc;  // by child
   Targets dg;
   __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
@@ -244,7 +244,7 @@ struct CellGradient {
 
 struct ActivateGradient {
   Gates at;
-  Many<const float> outs, dy;
+  TensorArray<const float> outs, dy;
   Targets dx;
   __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
     DYNET_UNROLL(1)
@@ -258,7 +258,7 @@ struct ActivateGradient {
 
 // The gradients of cells and gates were made last, from those of outputs; and then those of the
 // cells before and of the gates, from those of cells. What the next operation writes is not what
-// this one reads: see Machine::backward.
+// this one reads: see DeviceBackend::backward.
 struct OutputDone {
   Nodes nodes;
   OutputGradient kernel;
@@ -277,8 +277,8 @@ void output_backward(Queue& q, const GradientBatch<float>& b) {
   const Elements gates = elements(q, b, 1);
   const auto dy = q.d_outs(b);
   const auto kept = q.auxs(b, b.dim().size());
-  const Places to_cells = q.places(b, 0), to_gates = q.places(b, 1);
-  if (own_places(b, 0, to_cells) && own_places(b, 1, to_gates)) {
+  const GradientTargets to_cells = q.targets(b, 0), to_gates = q.targets(b, 1);
+  if (own_targets(b, 0, to_cells) && own_targets(b, 1, to_gates)) {
     const OutputGradient kernel{at, gates, dy, kept, to_cells.first, to_gates.first};
     each_unit(q, b.count, at.h, batch, kernel);
     return q.describe_last(OutputDone{{b.count, at.h, batch},
@@ -298,18 +298,18 @@ void output_backward(Queue& q, const GradientBatch<float>& b) {
                  });
 }
 
-// Of all operands at once. Two cells may have one place: not if nothing is added.
+// Of all operands at once. Two cells may have one target: not if nothing is added.
 bool cell_backward_at_once(Queue& q, const GradientBatch<float>& b, const Cell& c,
-                           const Places* to) {
+                           const GradientTargets* to) {
   const std::size_t children = c.at.children;
   for (std::size_t k = 0; k <= children; ++k) {
-    if (!own_places(b, k, to[k])) return false;
+    if (!own_targets(b, k, to[k])) return false;
     if (children > 1 && k < children && (to[k].first.adds || to[k].first.all_add)) return false;
   }
-  auto* const places = q.stage<Targets>(children);
-  for (std::size_t k = 0; k < children; ++k) places[k] = to[k].first;
+  auto* const targets = q.stage<Targets>(children);
+  for (std::size_t k = 0; k < children; ++k) targets[k] = to[k].first;
   const Nodes nodes{b.count, c.at.h, b.dim().bd};
-  const CellGradient kernel{c, q.d_outs(b), q.on_device(places), to[children].first};
+  const CellGradient kernel{c, q.d_outs(b), q.on_device(targets), to[children].first};
   float* const* const gates = b.d_ins + children * b.count;
   const OutputDone* const before = q.last<OutputDone>();
   if (!before || before->nodes != nodes || !same(before->cells, b.d_outs) ||
@@ -327,8 +327,8 @@ bool cell_backward_at_once(Queue& q, const GradientBatch<float>& b, const Cell& 
 void cell_backward(Queue& q, const GradientBatch<float>& b) {
   if (b.dim().size() == 0) return;
   const Cell c = cell_of(q, b);
-  std::vector<Places> to(b.arity);
-  for (std::size_t k = 0; k < b.arity; ++k) to[k] = q.places(b, k);
+  std::vector<GradientTargets> to(b.arity);
+  for (std::size_t k = 0; k < b.arity; ++k) to[k] = q.targets(b, k);
   if (cell_backward_at_once(q, b, c, to.data())) return;
   const Elements d_outs{q.d_outs(b), c.at.h};
   for (std::size_t k = 0; k < c.at.children; ++k)
@@ -351,13 +351,13 @@ void cell_backward(Queue& q, const GradientBatch<float>& b) {
 void activate_backward(Queue& q, const GradientBatch<float>& b) {
   if (b.dim().size() == 0) return;
   const Gates at = gates_of(b);
-  const Many<const float> outs =
+  const TensorArray<const float> outs =
       q.many(const_cast<const float* const*>(b.outs), b.count, b.dim().size());
-  const Many<const float> dy = q.d_outs(b);
-  const Places to = q.places(b, 0);
+  const TensorArray<const float> dy = q.d_outs(b);
+  const GradientTargets to = q.targets(b, 0);
   const Nodes nodes{b.count, at.h, b.dim().bd};
   const CellDone* const before = q.last<CellDone>();
-  if (own_places(b, 0, to) && before && before->nodes == nodes && same(before->gates, b.d_outs)) {
+  if (own_targets(b, 0, to) && before && before->nodes == nodes && same(before->gates, b.d_outs)) {
     const Then all{before->kernel, ActivateGradient{at, outs, dy, to.first}};
     q.take_back();
     return each_unit(q, b.count, at.h, nodes.batch, all);

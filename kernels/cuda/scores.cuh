@@ -2,7 +2,7 @@
 
 // Exponentials of scores, of which minus infinity is one; as kernels/cpu/exponential.h.
 
-#include "kernels/cuda/lines.cuh"
+#include "kernels/cuda/along.cuh"
 
 namespace dynet::cuda {
 

@@ -3,7 +3,7 @@
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/selection.h"
 #include "kernels/cuda/each.cuh"
-#include "kernels/cuda/given.h"
+#include "kernels/cuda/indices.h"
 #include "kernels/cuda/kernels.h"
 
 namespace dynet::cuda {
@@ -14,8 +14,8 @@ using cpu::PickAttr;
 
 // Both ways: one slice for each batch element.
 struct Picked {
-  Many<const float> from;  // x, or dy
-  const Given* indices;
+  TensorArray<const float> from;  // x, or dy
+  const IndexList* indices;
   std::size_t inner, size, outer, batch;
   bool repeat;  // x is one for all batch elements
 };
@@ -37,25 +37,25 @@ struct PickGradient : Picked {
   }
 };
 
-Picked picked(const Batch<float>& b, Many<const float> from, const Given* indices) {
+Picked picked(const Batch<float>& b, TensorArray<const float> from, const IndexList* indices) {
   const Along x(b.dim(0), b.attr<PickAttr>().dimension);
   return {from, indices, x.inner, x.size, x.outer, b.dim().bd, b.dim(0).bd == 1};
 }
 
 void pick_forward(Queue& q, const Batch<float>& b) {
   const std::size_t size = Along(b.dim(0), b.attr<PickAttr>().dimension).size;
-  each_value(q, b,
-             Pick{picked(b, q.ins(b, 0), given_now<PickAttr>(q, b, 0, size, "the dimension"))});
+  each_value(
+      q, b, Pick{picked(b, q.ins(b, 0), upload_indices<PickAttr>(q, b, 0, size, "the dimension"))});
 }
 
 void pick_backward(Queue& q, const GradientBatch<float>& b) {
-  each_gradient(q, b, 0, PickGradient{picked(b, q.d_outs(b), given_then<PickAttr>(q, b, 0))});
+  each_gradient(q, b, 0, PickGradient{picked(b, q.d_outs(b), stored_indices<PickAttr>(q, b, 0))});
 }
 
 // Both ways: some of the slices, of `inner` elements each.
 struct Selected {
-  Many<const float> from;
-  const Given* indices;
+  TensorArray<const float> from;
+  const IndexList* indices;
   std::size_t inner, size, count;  // slices of x, and of the result
 };
 struct Select : Selected {
@@ -88,8 +88,8 @@ struct Slices {
 template <bool kBatch>
 void select_forward(Queue& q, const Batch<float>& b) {
   const Slices s = Slices::of(b, kBatch);
-  const Given* const indices =
-      given_now<PickAttr>(q, b, 0, s.size, kBatch ? "the batch" : "the dimension");
+  const IndexList* const indices =
+      upload_indices<PickAttr>(q, b, 0, s.size, kBatch ? "the batch" : "the dimension");
   each_value(q, b, Select{{q.ins(b, 0), indices, s.inner, s.size, s.count}});
 }
 
@@ -98,12 +98,12 @@ void select_backward(Queue& q, const GradientBatch<float>& b) {
   const Slices s = Slices::of(b, kBatch);
   each_gradient(
       q, b, 0,
-      SelectGradient{{q.d_outs(b), given_then<PickAttr>(q, b, 0), s.inner, s.size, s.count}});
+      SelectGradient{{q.d_outs(b), stored_indices<PickAttr>(q, b, 0), s.inner, s.size, s.count}});
 }
 
 // Both ways: a range of each line; it begins elsewhere in each node.
 struct Ranged {
-  Many<const float> from;
+  TensorArray<const float> from;
   const std::size_t* before;  // by node: elements of a line in front of the range
   std::size_t all, length;    // of a line, and of the range
 };
@@ -121,7 +121,7 @@ struct RangeGradient : Ranged {
   }
 };
 
-Ranged ranged(Queue& q, const Batch<float>& b, Many<const float> from) {
+Ranged ranged(Queue& q, const Batch<float>& b, TensorArray<const float> from) {
   const Along x(b.dim(0), b.attr<cpu::RangeAttr>().dimension);
   std::size_t* const before = q.stage<std::size_t>(b.count);
   for (std::size_t i = 0; i < b.count; ++i) before[i] = b.attr<cpu::RangeAttr>(i).start * x.inner;
@@ -142,9 +142,9 @@ struct Walk {
   struct Step {
     // Sizes here and there; place p here, if it is from + c stride, is place c there.
     std::size_t size, from, stride, limit;
-    std::size_t step;  // how far apart places lie there
+    std::size_t step;  // how far apart targets lie there
   };
-  Many<const float> there;
+  TensorArray<const float> there;
   std::size_t start;
   unsigned rank;
   Step steps[kMaxTensorDim + 1];
@@ -166,7 +166,7 @@ struct Walk {
 };
 
 // From the result to the operand, or back.
-Walk transposed(const Batch<float>& b, Many<const float> there, bool back) {
+Walk transposed(const Batch<float>& b, TensorArray<const float> there, bool back) {
   const auto& a = b.attr<cpu::TransposeAttr>();
   const Dim &x = b.dim(0), &y = b.dim();
   std::size_t steps[kMaxTensorDim], of_x = 1, of_y = 1;
@@ -188,7 +188,7 @@ Walk transposed(const Batch<float>& b, Many<const float> there, bool back) {
   return walk;
 }
 
-Walk strided(const Batch<float>& b, Many<const float> there, bool back) {
+Walk strided(const Batch<float>& b, TensorArray<const float> there, bool back) {
   const auto& a = b.attr<cpu::StridedAttr>();
   const Dim &x = b.dim(0), &y = b.dim();
   Walk walk{there, 0, 0, {}};
@@ -209,7 +209,7 @@ Walk strided(const Batch<float>& b, Many<const float> there, bool back) {
   return walk;
 }
 
-// A transpose of matrices: the first `rows` numbers of x, sizes taken together, change places with
+// A transpose of matrices: the first `rows` numbers of x, sizes taken together, change targets with
 // the `columns` that follow, in each of `others`. No rows if it is something else.
 struct Turn {
   std::size_t rows = 0, columns = 1, others = 1;
@@ -246,9 +246,10 @@ struct Turn {
 };
 
 // A block for each tile of 32 x 32, which it reads and writes along lines.
-__global__ __launch_bounds__(kThreads, kResident) void turn_kernel(Turn turn,
-                                                                   Many<const float> from,
-                                                                   Targets to) {
+__global__ __launch_bounds__(kThreads,
+                             kResident) void transpose_kernel(Turn turn,
+                                                              TensorArray<const float> from,
+                                                              Targets to) {
   begin_kernel();
   constexpr unsigned kPitch = kWarp + 1;  // no two threads of a warp want the same bank
   DYNET_SHARED(float, tile, kWarp* kPitch);
@@ -272,24 +273,24 @@ __global__ __launch_bounds__(kThreads, kResident) void turn_kernel(Turn turn,
       to.put(j, first + (row + y) * turn.columns + column + x, tile[x * kPitch + y]);
 }
 
-void turn(Queue& q, const Turn& t, Many<const float> from, const Targets& to) {
+void transpose(Queue& q, const Turn& t, TensorArray<const float> from, const Targets& to) {
   const std::size_t tiles = (t.rows + kWarp - 1) / kWarp * ((t.columns + kWarp - 1) / kWarp);
-  q.launch(Grid{static_cast<unsigned>(to.count * t.others * tiles)}, turn_kernel, t, from, to);
+  q.launch(Grid{static_cast<unsigned>(to.count * t.others * tiles)}, transpose_kernel, t, from, to);
 }
 
 void transpose_forward(Queue& q, const Batch<float>& b) {
-  const Many<const float> x = q.ins(b, 0);
+  const TensorArray<const float> x = q.ins(b, 0);
   if (const Turn t(b); t.tiled())
-    turn(q, t, x, {b.count, q.outs(b), nullptr, nullptr, nullptr, false});
+    transpose(q, t, x, {b.count, q.outs(b), nullptr, nullptr, nullptr, false});
   else
     each_value(q, b, transposed(b, x, false));
 }
 void transpose_backward(Queue& q, const GradientBatch<float>& b) {
-  const Many<const float> dy = q.d_outs(b);
+  const TensorArray<const float> dy = q.d_outs(b);
   const Turn t(b);
   if (!t.tiled()) return each_gradient(q, b, 0, transposed(b, dy, true));
-  const Places p = q.places(b, 0);
-  turn(q, t.back(), dy, p.first);
+  const GradientTargets p = q.targets(b, 0);
+  transpose(q, t.back(), dy, p.first);
   add_parts(q, p, b.dim(0).size());
 }
 
@@ -342,7 +343,7 @@ struct Concatenated {
 
 // Of operands of one shape, which follow each other: node i of the k-th has number k * count + i.
 struct PieceGradient {
-  Many<const float> dy;
+  TensorArray<const float> dy;
   Piece piece;  // the first
   Lines lines;
   std::uint32_t count;
@@ -375,13 +376,13 @@ void concatenate_forward(Queue& q, const Batch<float>& b) {
 template <bool kBatch>
 void concatenate_backward(Queue& q, const GradientBatch<float>& b) {
   const Lines lines = Lines::of(b, kBatch);
-  const Many<const float> dy = q.d_outs(b);
+  const TensorArray<const float> dy = q.d_outs(b);
   std::size_t before = 0;
   for (std::size_t k = 0, end = 0; k < b.arity; k = end) {
     const Piece piece = Piece::next(lines, b.dim(k), kBatch, before);
     while (end < b.arity && b.dim(end) == b.dim(k)) ++end;
     const std::size_t size = b.dim(k).size(), first = k * b.count, n = (end - k) * b.count;
-    each_gradient(q, q.places(b.d_ins + first, b.writes + first, n, size), size,
+    each_gradient(q, q.targets(b.d_ins + first, b.writes + first, n, size), size,
                   PieceGradient{dy, piece, lines, static_cast<std::uint32_t>(b.count)});
     before += (end - k) * piece.length;
   }

@@ -1,5 +1,5 @@
 #include "kernels/cpu/softmax.h"
-#include "kernels/cuda/given.h"
+#include "kernels/cuda/indices.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/scores.cuh"
 
@@ -100,7 +100,7 @@ std::size_t class_loss_aux(const Batch<float>& b) {
 
 void class_loss_forward(Queue& q, const Batch<float>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
-  const Given* const classes = given_now<cpu::ClassAttr>(q, b, 2 * batch, n, "the scores");
+  const IndexList* const classes = upload_indices<cpu::ClassAttr>(q, b, 2 * batch, n, "the scores");
   const auto x = q.ins(b, 0);
   const auto y = q.outs(b), kept = q.auxs(b, class_loss_aux(b));
   for_lines_of(
@@ -116,7 +116,7 @@ void class_loss_forward(Queue& q, const Batch<float>& b) {
 
 void class_loss_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
-  const Given* const classes = given_then<cpu::ClassAttr>(q, b, 2 * batch);
+  const IndexList* const classes = stored_indices<cpu::ClassAttr>(q, b, 2 * batch);
   const auto x = q.ins(b, 0), dy = q.d_outs(b);
   const auto kept = q.auxs(b, class_loss_aux(b));
   line_gradients(

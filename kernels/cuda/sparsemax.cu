@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "kernels/cpu/sparsemax.h"
+#include "kernels/cuda/along.cuh"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/lines.cuh"
 #include "kernels/cuda/scores.cuh"
 
 namespace dynet::cuda {
@@ -58,9 +58,10 @@ __device__ float project(const float* x, float* p, std::size_t n) {
 }
 
 // A block for each column.
-__global__ __launch_bounds__(kThreads,
-                             kResident) void sparsemax_kernel(Many<const float> x, Many<float> p,
-                                                              std::size_t columns, std::size_t n) {
+__global__ __launch_bounds__(kThreads, kResident) void sparsemax_kernel(TensorArray<const float> x,
+                                                                        TensorArray<float> p,
+                                                                        std::size_t columns,
+                                                                        std::size_t n) {
   begin_kernel();
   const Quotient at = divide(blockIdx.x, columns);
   project(x[at.by] + at.rest * n, p[at.by] + at.rest * n, n);
@@ -75,7 +76,7 @@ void sparsemax_forward(Queue& q, const Batch<float>& b) {
 // Of the elements that are not zero, what is above their mean.
 void sparsemax_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t n = b.dim().rows(), columns = n ? b.dim().size() / n : 0;
-  const Many<const float> p = outs_if_read(q, b), dy = q.d_outs(b);
+  const TensorArray<const float> p = outs_if_read(q, b), dy = q.d_outs(b);
   line_gradients(q, b, 0, Lines(n, columns), 1,
                  [=] __device__(const Team& team, std::uint32_t node, std::size_t line,
                                 const LineWriter& write) {
@@ -101,10 +102,9 @@ struct Support {
 };
 
 // A block for each batch element of each node; the gradient goes to the scratch.
-__global__ __launch_bounds__(kThreads,
-                             kResident) void loss_kernel(Many<const float> x, Many<float> y,
-                                                         Many<float> aux, const Support* supports,
-                                                         std::size_t batch, std::size_t n) {
+__global__ __launch_bounds__(kThreads, kResident) void loss_kernel(
+    TensorArray<const float> x, TensorArray<float> y, TensorArray<float> aux,
+    const Support* supports, std::size_t batch, std::size_t n) {
   begin_kernel();
   DYNET_SHARED(double, part, kThreads);
   const Quotient at = divide(blockIdx.x, batch);
@@ -144,8 +144,8 @@ void sparsemax_loss_forward(Queue& q, const Batch<float>& b) {
 
 void sparsemax_loss_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t n = b.dim(0).rows(), batch = b.dim().bd;
-  const Many<float> slopes = q.auxs(b, (batch + 1) * n);
-  const Many<const float> dy = q.d_outs(b);
+  const TensorArray<float> slopes = q.auxs(b, (batch + 1) * n);
+  const TensorArray<const float> dy = q.d_outs(b);
   each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
     return slopes[i][e] * dy[i][divide(e, n).by];
   });

@@ -23,7 +23,7 @@ struct UpdateWork {
     float* const* row_g;
     unsigned first_piece;
     unsigned rows_each;  // of a piece; 0: pieces are of kPiece values
-    float keep;
+    float decay_factor;
   };
   /// Of the gradients of an update.
   struct Norm {
@@ -125,11 +125,11 @@ __global__ void step_kernel(Pieces all, Factor f, TrainerConstants constants) {
   if (!find_factor(f, &factor)) return;
   const Part p = all.parts[all.part_of[blockIdx.x]];
   const Rule rule(constants.data());
-  const float keep = p.keep;
+  const float decay_factor = p.decay_factor;
   each_of_piece(p, [&](std::size_t e, const float* g) {
     float a[Rule::kState + 1];
     for (std::size_t k = Rule::kState; k-- > 0;) a[k] = p.state[k][e];
-    p.w[e] = rule(p.w[e], g ? *g * factor : 0.0f, a) * keep;
+    p.w[e] = rule(p.w[e], g ? *g * factor : 0.0f, a) * decay_factor;
     for (std::size_t k = Rule::kState; k-- > 0;) p.state[k][e] = flush_subnormal(a[k]);
   });
 }
@@ -139,8 +139,9 @@ __global__ void decay_kernel(Pieces all, Factor f) {
   float factor;
   if (!find_factor(f, &factor)) return;
   const Part p = all.parts[all.part_of[blockIdx.x]];
-  const float keep = p.keep;
-  each_of_piece(p, [&](std::size_t e, const float*) { p.w[e] = flush_subnormal(p.w[e] * keep); });
+  const float decay_factor = p.decay_factor;
+  each_of_piece(
+      p, [&](std::size_t e, const float*) { p.w[e] = flush_subnormal(p.w[e] * decay_factor); });
 }
 
 __global__ void average_kernel(Pieces all, Factor f, float part) {
@@ -179,7 +180,8 @@ __global__ void exponentiated_kernel(Pieces all, Factor f, TrainerConstants cons
     sum += static_cast<double>(w[e]);
   }
   sum = over_block(sum, DoubleSum());
-  const float scale = moves != 0 ? static_cast<float>(static_cast<double>(p.keep) / sum) : p.keep;
+  const float scale =
+      moves != 0 ? static_cast<float>(static_cast<double>(p.decay_factor) / sum) : p.decay_factor;
   for (std::size_t e = threadIdx.x; e < p.n; e += blockDim.x) w[e] *= scale;
 }
 
@@ -199,7 +201,7 @@ Pieces cut(Queue& q, const std::vector<UpdatePart>& parts, bool whole = false) {
               whole    ? 1
               : p.rows ? static_cast<unsigned>(std::max<std::size_t>(1, kPiece / p.n))
                        : 0,
-              p.keep};
+              p.decay_factor};
   }
   return cut(q, all, parts.size(), [](const Part& p) {
     return p.rows_each ? (p.count + p.rows_each - 1) / p.rows_each : (p.n + kPiece - 1) / kPiece;
@@ -232,7 +234,7 @@ class CudaUpdater final : public Updater {
     memory()->free(norm_);
   }
 
-  const std::shared_ptr<MemorySource>& memory() override { return queue_.driver().memory(); }
+  const std::shared_ptr<DeviceAllocator>& memory() override { return queue_.driver().memory(); }
 
   void update(const DeviceUpdate& u) override {
     try {
@@ -255,17 +257,17 @@ class CudaUpdater final : public Updater {
   void put_in(const DeviceUpdate& u) {
     queue_.begin_operation();
     exchange_.begin();
-    exchange_.gather(u.meeting);
+    exchange_.gather(u.reduction);
     add_up(queue_, u.sums);
     const Pieces steps = cut(queue_, u.steps, u.rule->whole), decays = cut(queue_, u.decays);
-    if (u.looks) {
+    if (u.checks_norm) {
       auto* const squares = reinterpret_cast<double*>(queue_.temporary(2 * steps.count));
       queue_.launch(Grid{steps.count}, square_kernel, steps, squares);
       queue_.launch(Grid{1}, norm_kernel, steps, squares, norm_);
       queue_.fetch(norm_here_, norm_, sizeof(Norm));
       scale_ = u.scale;
     }
-    const Factor factor{u.looks ? norm_ : nullptr, u.threshold, u.scale};
+    const Factor factor{u.checks_norm ? norm_ : nullptr, u.threshold, u.scale};
     u.rule->step(queue_, {steps, factor, u.constants});
     queue_.launch(Grid{decays.count}, decay_kernel, decays, factor);
     const Pieces averages = cut(queue_, u.averages);
@@ -287,7 +289,7 @@ const UpdateRule kUpdateSGD{step<rules::SGD>}, kUpdateMomentum{step<rules::Momen
     kUpdateRMSProp{step<rules::RMSProp>}, kUpdateAdam{step<rules::Adam<false>>},
     kUpdateAmsgrad{step<rules::Adam<true>>}, kUpdateExponentiated{step_exponentiated, true};
 
-std::unique_ptr<Updater> make_updater(const std::shared_ptr<MemorySource>& memory) {
+std::unique_ptr<Updater> make_updater(const std::shared_ptr<DeviceAllocator>& memory) {
   return std::make_unique<CudaUpdater>(memory->number());
 }
 

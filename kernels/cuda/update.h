@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "dynet-like/base/cuda_devices.h"
-#include "dynet-like/base/memory_source.h"
+#include "dynet-like/base/device_allocator.h"
 #include "dynet-like/param/updater.h"
 
 // The rules of trainers as kernels, like those of operations in kernels.h.
@@ -23,6 +23,6 @@ DYNET_CUDA_PART const UpdateRule kUpdateSGD, kUpdateMomentum, kUpdateAdagrad, kU
     kUpdateRMSProp, kUpdateAdam, kUpdateAmsgrad, kUpdateExponentiated;
 
 /// For the device with this memory. Throws DeviceError.
-std::unique_ptr<Updater> make_updater(const std::shared_ptr<MemorySource>& memory);
+std::unique_ptr<Updater> make_updater(const std::shared_ptr<DeviceAllocator>& memory);
 
 }  // namespace dynet::cuda

@@ -11,7 +11,7 @@ namespace dynet::cuda {
 
 /// Tensors of one shape: side by side, or each where its pointer says.
 template <class T>
-struct Many {
+struct TensorArray {
   T* first;
   std::size_t step;
   T* const* each;  // null: side by side
@@ -19,14 +19,14 @@ struct Many {
   DYNET_DEVICE T* operator[](std::size_t i) const { return each ? each[i] : first + i * step; }
 };
 
-/// Where gradients go. Places are all different; place j gets the sum over the nodes
+/// Where gradients go. Targets are all different; target j gets the sum over the nodes
 /// node(begin(j)), ..., node(end(j) - 1), in this order, so that the sum is always the same.
 struct Targets {
-  std::size_t count;           // places
-  Many<float> to;              // by place
-  const std::uint32_t* first;  // by place, and one more; null: place j is of node j alone
+  std::size_t count;           // targets
+  TensorArray<float> to;       // by target
+  const std::uint32_t* first;  // by target, and one more; null: target j is of node j alone
   const std::uint32_t* nodes;
-  const std::uint8_t* adds;  // by place; null: all like `all_add`
+  const std::uint8_t* adds;  // by target; null: all like `all_add`
   bool all_add;
 
   DYNET_DEVICE std::uint32_t begin(std::size_t j) const {
@@ -37,21 +37,21 @@ struct Targets {
   }
   DYNET_DEVICE std::uint32_t node(std::uint32_t m) const { return nodes ? nodes[m] : m; }
   DYNET_DEVICE bool add(std::size_t j) const { return adds ? adds[j] != 0 : all_add; }
-  /// v becomes, or is added to, element e of place j.
+  /// v becomes, or is added to, element e of target j.
   DYNET_DEVICE void put(std::size_t j, std::size_t e, float v) const {
     float* const p = to[j] + e;
     *p = add(j) ? *p + v : v;
   }
 };
 
-/// The same in two steps, where many nodes share a place: their parts of the gradient are added up
-/// a few nodes at a time, in places of their own, and those sums then.
-struct Places {
+/// The same in two steps, where many nodes share a target: their parts of the gradient are added up
+/// a few nodes at a time, in targets of their own, and those sums then.
+struct GradientTargets {
   Targets first;
-  std::size_t most;       // nodes that share a place of `first`
-  Targets then;           // its "nodes" are the tensors of `sums`; often of no places
-  std::size_t most_sums;  // that share a place of `then`
-  Many<const float> sums;
+  std::size_t most;       // nodes that share a target of `first`
+  Targets then;           // its "nodes" are the tensors of `sums`; often of no targets
+  std::size_t most_sums;  // that share a target of `then`
+  TensorArray<const float> sums;
 };
 
 }  // namespace dynet::cuda

@@ -25,16 +25,16 @@ struct Small {
   AdamWTrainer trainer{m, 0.1f};
 
   explicit Small(bool exact) { trainer.sparse_updates_exact = exact; }
-  void backward(unsigned t, unsigned lane) {
+  void backward(unsigned t, unsigned buffer) {
     ComputationGraph g;
-    g.set_gradient_lane(lane);
+    g.set_gradient_buffer(buffer);
     const Expression y = parameter(g, w) * lookup(g, e, t % 3);
-    g.backward(squared_norm(y) * (1.0f + static_cast<float>(lane)) + sum_elems(y));
+    g.backward(squared_norm(y) * (1.0f + static_cast<float>(buffer)) + sum_elems(y));
   }
   std::vector<float> train(const std::function<void(Small&)>& look) {
     for (unsigned t = 0; t < 12; ++t) {
-      for (unsigned lane = 0; lane < 4; ++lane) {
-        backward(t + lane, lane);
+      for (unsigned buffer = 0; buffer < 4; ++buffer) {
+        backward(t + buffer, buffer);
         look(*this);
       }
       trainer.update();

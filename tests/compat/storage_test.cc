@@ -134,10 +134,11 @@ TEST_CASE("looking at the gradient of a table changes no update") {
     Net n;
     AdamTrainer trainer(n.m, 0.1f);
     for (unsigned step = 0; step < 6; ++step) {
-      for (unsigned lane = 0; lane < 3; ++lane) {
+      for (unsigned buffer = 0; buffer < 3; ++buffer) {
         ComputationGraph g;
-        g.set_gradient_lane(lane);
-        g.backward(squared_norm(lookup(g, n.e, (step + lane) % 4) * static_cast<float>(lane + 1)));
+        g.set_gradient_buffer(buffer);
+        g.backward(
+            squared_norm(lookup(g, n.e, (step + buffer) % 4) * static_cast<float>(buffer + 1)));
         if (looks) n.e.get_storage();
       }
       if (looks) n.e.p->grads[0].v[0] += 0.0f;

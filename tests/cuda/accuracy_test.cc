@@ -11,7 +11,7 @@ using namespace dynet;
 using namespace dynet::test;
 
 TEST_CASE("operations of elements are right to 1e-6 of their values on the device", "[cuda]") {
-  const auto device = [] { return Runner<float>(cuda::kDevices.make_machine(0)); };
+  const auto device = [] { return Backend<float>(cuda::kDevices.make_backend(0)); };
   for (const AccuracyCase& c : accuracy_cases()) check_accuracy<float>(c, device);
   for (const BinaryAccuracyCase& c : binary_accuracy_cases()) check_accuracy<float>(c, device);
 }

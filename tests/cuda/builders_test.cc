@@ -1,4 +1,4 @@
-// Every builder on the device against the processor: values, gradients, minibatches, masks,
+// Every builder on the device against the CPU: values, gradients, minibatches, masks,
 // dropout.
 
 #include <algorithm>
@@ -284,7 +284,7 @@ double check_near(const Floats& a, const Floats& b) {
 
 }  // namespace
 
-TEST_CASE("every builder does on the device what it does on the processor", "[cuda]") {
+TEST_CASE("every builder does on the device what it does on the CPU", "[cuda]") {
   Device* const gpu = get_device_manager()->get_global_device("GPU:0");
   double most = 0;
   for (const Case& c : cases())

@@ -10,7 +10,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/computation_graph.h"
-#include "dynet-like/graph/machine.h"
+#include "dynet-like/graph/device_backend.h"
 #else
 #include "tests/cuda/emulation/emulation.h"
 #endif
@@ -45,7 +45,7 @@ constexpr std::size_t kLittleMemory = std::size_t{1} << 30;
 #ifdef DYNET_TEST_GPU
 class SmallDevice {
  public:
-  explicit SmallDevice(std::size_t bytes) : memory_(cuda::kDevices.make_machine(0)->memory()) {
+  explicit SmallDevice(std::size_t bytes) : memory_(cuda::kDevices.make_backend(0)->memory()) {
     release_graph_memory();
     void* const left = memory_->allocate(bytes);
     for (std::size_t size = std::size_t{1} << 38; size >= bytes / 8;) {
@@ -67,7 +67,7 @@ class SmallDevice {
   SmallDevice& operator=(const SmallDevice&) = delete;
 
  private:
-  std::shared_ptr<MemorySource> memory_;
+  std::shared_ptr<DeviceAllocator> memory_;
   std::vector<void*> taken_;
 };
 #else

@@ -1,4 +1,4 @@
-// Trainers whose gradients come from several lanes and devices.
+// Trainers whose gradients come from several buffers and devices.
 
 #include <array>
 #include <cstdio>
@@ -17,35 +17,35 @@ using namespace dynet::test;
 
 namespace {
 
-/// Lanes by their devices; with numbers, or each of a thread of its own.
-struct Lanes {
+/// Buffers by their devices; with numbers, or each of a thread of its own.
+struct Buffers {
   const char* name;
   std::vector<int> devices;
   bool numbered;
 };
 
 /// Those that can be had here.
-std::vector<Lanes> arrangements() {
-  std::vector<Lanes> all;
-  for (const Lanes& l : std::vector<Lanes>{{"two of one", {0, 0}, true},
-                                           {"threads of one", {0, 0, 0}, false},
-                                           {"one of each of two", {0, 1}, false},
-                                           {"one of each of three", {2, 1, 0}, true},
-                                           {"threads of three", {1, 2, 0}, false},
-                                           {"many, not on the first", {2, 1, 1, 2, 1}, true},
-                                           {"many threads", {1, 0, 1, 0, 0}, false}})
+std::vector<Buffers> arrangements() {
+  std::vector<Buffers> all;
+  for (const Buffers& l : std::vector<Buffers>{{"two of one", {0, 0}, true},
+                                               {"threads of one", {0, 0, 0}, false},
+                                               {"one of each of two", {0, 1}, false},
+                                               {"one of each of three", {2, 1, 0}, true},
+                                               {"threads of three", {1, 2, 0}, false},
+                                               {"many, not on the first", {2, 1, 1, 2, 1}, true},
+                                               {"many threads", {1, 0, 1, 0, 0}, false}})
     if (*std::max_element(l.devices.begin(), l.devices.end()) < cuda::kDevices.count())
       all.push_back(l);
   return all;
 }
 
-/// Gradients of update k in each lane, or in as many lanes on the host.
-void give(Given& m, unsigned k, const Lanes& lanes, bool on_device, float size) {
-  for (unsigned n = 0; n < lanes.devices.size(); ++n) {
-    const Memory memory = on_device ? device_memory(lanes.devices[n]) : nullptr;
-    GradientLanes& all = m.pc.bank().gradients;
-    const auto fill = [&](GradientLane& lane) { m.gradients(k + 37 * n, lane, size); };
-    if (lanes.numbered)
+/// Gradients of update k in each buffer, or in as many buffers on the host.
+void give(Given& m, unsigned k, const Buffers& buffers, bool on_device, float size) {
+  for (unsigned n = 0; n < buffers.devices.size(); ++n) {
+    const Memory memory = on_device ? device_memory(buffers.devices[n]) : nullptr;
+    GradientBuffers& all = m.pc.bank().gradients;
+    const auto fill = [&](GradientBuffer& buffer) { m.gradients(k + 37 * n, buffer, size); };
+    if (buffers.numbered)
       fill(all.numbered(n, memory));
     else
       std::thread([&] { fill(all.mine(memory)); }).join();
@@ -66,27 +66,27 @@ Floats values_there(const ParameterCollection& pc, const Memory& memory) {
 }
 
 /// As graphs there do, all ask for the values.
-void use_values(Given& m, const Lanes& lanes) {
-  for (const int d : lanes.devices) {
+void use_values(Given& m, const Buffers& buffers) {
+  for (const int d : buffers.devices) {
     for (const Parameter& p : m.pc.parameters_list()) values_on(p.stored(), device_memory(d));
     for (const LookupParameter& p : m.pc.lookup_parameters_list())
       values_on(p.stored(), device_memory(d));
   }
 }
 
-Outcome train(const TrainerCase& c, const Setting& s, const Lanes& lanes, bool on_device) {
+Outcome train(const TrainerCase& c, const Setting& s, const Buffers& buffers, bool on_device) {
   constexpr unsigned kUpdates = 8;
   Given m(c);
   const auto trainer = c.make(m.pc);
   s.prepare(m, *trainer);
   for (unsigned k = 0; k < kUpdates; ++k) {
     m.pc.reset_gradient();
-    if (on_device && k % 3 != 1) use_values(m, lanes);
-    give(m, k, lanes, on_device, k % 2 ? 0.01f : 1);
+    if (on_device && k % 3 != 1) use_values(m, buffers);
+    give(m, k, buffers, on_device, k % 2 ? 0.01f : 1);
     CHECK(s.update(m, *trainer, k));
   }
   if (on_device)
-    for (const int d : lanes.devices)
+    for (const int d : buffers.devices)
       CHECK((values_there(m.pc, device_memory(d)) == all_values(m.pc)));
   return Outcome(m.pc, *trainer);
 }
@@ -108,18 +108,18 @@ bool has_devices(int n) {
 
 }  // namespace
 
-TEST_CASE("gradients of lanes on devices meet in the bits that they have on the host",
+TEST_CASE("gradients of buffers on devices meet in the bits that they have on the host",
           "[cuda][devices]") {
-  for (const Lanes& lanes : arrangements()) {
-    CAPTURE(lanes.name);
+  for (const Buffers& buffers : arrangements()) {
+    CAPTURE(buffers.name);
     Floats results[2];
     for (const bool on_device : {false, true}) {
       Given m(trainer_cases()[0]);
       SimpleSGDTrainer trainer(m.pc, 1);  // w - g, with one rounding
       trainer.clipping_enabled = false;
       for (unsigned k = 0; k < 8; ++k) {
-        if (on_device) use_values(m, lanes);
-        give(m, k, lanes, on_device, 1);
+        if (on_device) use_values(m, buffers);
+        give(m, k, buffers, on_device, 1);
         trainer.update();
       }
       results[on_device] = all_values(m.pc);
@@ -132,12 +132,12 @@ TEST_CASE("every trainer does over several devices what it does on the host", "[
   double largest = 0;
   unsigned runs = 0;
   const auto trainers = trainer_cases();
-  for (const Lanes& lanes : arrangements())
+  for (const Buffers& buffers : arrangements())
     for (std::size_t t = runs % 3; t < trainers.size(); t += 3)
       for (const Setting& s : settings()) {
-        CAPTURE(lanes.name, trainers[t].name, s.name);
-        largest = std::max(largest, check_same(train(trainers[t], s, lanes, false),
-                                               train(trainers[t], s, lanes, true), 2e-5));
+        CAPTURE(buffers.name, trainers[t].name, s.name);
+        largest = std::max(largest, check_same(train(trainers[t], s, buffers, false),
+                                               train(trainers[t], s, buffers, true), 2e-5));
         ++runs;
       }
   std::printf("%u runs, largest difference %g\n", runs, largest);
@@ -203,7 +203,7 @@ TEST_CASE("a parameter may be used on one of several devices", "[cuda][devices]"
       for (const int d : {0, 1}) {
         ComputationGraph g;
         if (on_device) g.set_device(gpu(d));
-        g.set_gradient_lane(static_cast<unsigned>(d));
+        g.set_gradient_buffer(static_cast<unsigned>(d));
         const Expression own =
             d == 0 ? squared_norm(parameter(g, first) - 1)
                    : squared_norm(parameter(g, second) + 2) + sum_elems(lookup(g, table, k % 4));
@@ -333,7 +333,7 @@ TEST_CASE("devices that work together sum and spread whole parameters", "[cuda][
   CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-4);
 }
 
-TEST_CASE("numbered lanes are summed in their order, though devices could together",
+TEST_CASE("numbered buffers are summed in their order, though devices could together",
           "[cuda][devices]") {
   struct Restore {
     ~Restore() { emulation::communicates() = false; }
@@ -341,11 +341,11 @@ TEST_CASE("numbered lanes are summed in their order, though devices could togeth
   emulation::communicates() = true;
   const std::size_t together = emulation::counts().together;
   const auto trainers = trainer_cases();
-  for (const Lanes& lanes : arrangements()) {
-    CAPTURE(lanes.name);
-    const Outcome host = train(trainers[7], settings()[1], lanes, false);
-    check_same(host, train(trainers[7], settings()[1], lanes, true), 2e-5);
-    if (lanes.numbered) CHECK(emulation::counts().together == together);
+  for (const Buffers& buffers : arrangements()) {
+    CAPTURE(buffers.name);
+    const Outcome host = train(trainers[7], settings()[1], buffers, false);
+    check_same(host, train(trainers[7], settings()[1], buffers, true), 2e-5);
+    if (buffers.numbered) CHECK(emulation::counts().together == together);
     emulation::counts().together = together;
   }
 }

@@ -116,13 +116,13 @@ TEST_CASE("the emulation has the rules of cuBLAS", "[cuda]") {
   using cuda::Product;
   CHECK_NOTHROW(multiply([](Product&) {}));
   CHECK_NOTHROW(multiply([](Product& p) { p.step_a = p.step_b = 0; }));
-  CHECK_NOTHROW(multiply([](Product& p) { p.turn_a = true, p.lda = 5; }));
+  CHECK_NOTHROW(multiply([](Product& p) { p.transpose_a = true, p.lda = 5; }));
   CHECK_NOTHROW(multiply([](Product& p) { p.batch = 1, p.step_c = 0; }));
   CHECK_NOTHROW(multiply([](Product& p) { p.step_c = 3, p.ldc = 6; }));  // column by column
   for (const auto& change : std::vector<std::function<void(Product&)>>{
            [](Product& p) { p.lda = 2; }, [](Product& p) { p.ldb = 4; },
-           [](Product& p) { p.ldc = 2; }, [](Product& p) { p.turn_a = true, p.lda = 4; },
-           [](Product& p) { p.turn_b = true, p.ldb = 3; }, [](Product& p) { p.m = 0; },
+           [](Product& p) { p.ldc = 2; }, [](Product& p) { p.transpose_a = true, p.lda = 4; },
+           [](Product& p) { p.transpose_b = true, p.ldb = 3; }, [](Product& p) { p.m = 0; },
            [](Product& p) { p.n = -1; }, [](Product& p) { p.k = -1; },
            [](Product& p) { p.batch = 0; }, [](Product& p) { p.step_c = 11; },
            [](Product& p) { p.step_c = 3, p.ldc = 5; }, [](Product& p) { p.step_a = -1; },

@@ -1,4 +1,4 @@
-// The example programs train on the device as on the processor: their own code, from reading the
+// The example programs train on the device as on the CPU: their own code, from reading the
 // request to the saved model.
 
 #include <algorithm>
@@ -105,7 +105,7 @@ std::vector<std::string> words(unsigned count, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("the tagger trains on the device as on the processor", "[cuda]") {
+TEST_CASE("the tagger trains on the device as on the CPU", "[cuda]") {
   tagger::Corpus corpus;
   for (unsigned s = 0; s < 4; ++s) {
     tagger::Sentence sentence{words(2 + s, s), {}, ""};
@@ -123,7 +123,7 @@ TEST_CASE("the tagger trains on the device as on the processor", "[cuda]") {
   }
 }
 
-TEST_CASE("the language model trains on the device as on the processor", "[cuda]") {
+TEST_CASE("the language model trains on the device as on the CPU", "[cuda]") {
   rnnlm::Corpus corpus;
   for (unsigned s = 0; s < 4; ++s) corpus.push_back({words(2 + s, s), 3 + s, 10});
   for (const rnnlm::Loss loss : {rnnlm::Loss::kFull, rnnlm::Loss::kSampled})
@@ -141,7 +141,7 @@ TEST_CASE("the language model trains on the device as on the processor", "[cuda]
     }
 }
 
-TEST_CASE("the parser trains on the device as on the processor", "[cuda]") {
+TEST_CASE("the parser trains on the device as on the CPU", "[cuda]") {
   parser::Treebank treebank;
   for (unsigned s = 0; s < 3; ++s) {
     parser::Sentence sentence;
@@ -162,7 +162,7 @@ TEST_CASE("the parser trains on the device as on the processor", "[cuda]") {
       1.5e-4);
 }
 
-TEST_CASE("the tree-LSTM trains on the device as on the processor", "[cuda]") {
+TEST_CASE("the tree-LSTM trains on the device as on the CPU", "[cuda]") {
   treelstm::Treebank trees;
   for (const char* text : {"(3 (2 a) (4 (4 good) (2 film)))", "(1 (2 the) (0 (0 bad) (2 film)))",
                            "(4 good)", "(2 (3 (2 not) (1 bad)) (1 (2 a) (2 (2 long) (2 film))))"})

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "dynet-like/param/meeting.h"
+#include "dynet-like/param/device_gradients.h"
 #include "kernels/cuda/copy.h"
 #include "tests/cuda/training.h"
 
@@ -37,10 +37,10 @@ struct Two {
   void put_in(const float* gradient, float* sum) {
     here.begin_operation();
     exchange.begin();
-    Meeting meeting{{memory_there.get()}, {{}}, {{kMany, 1}}};
-    meeting.sums[0].to = {sum};
-    meeting.sums[0].parts = {gradient};
-    exchange.gather(meeting);
+    GradientReduction reduction{{memory_there.get()}, {{}}, {{kMany, 1}}};
+    reduction.sums[0].to = {sum};
+    reduction.sums[0].parts = {gradient};
+    exchange.gather(reduction);
   }
 };
 

@@ -36,7 +36,7 @@ Work unrelated(Device* device) {
   return {emulation::counts().launches - launches, emulation::counts().products - products, values};
 }
 
-/// A small model on one device, or on two and the processor.
+/// A small model on one device, or on two and the CPU.
 struct Small {
   ParameterCollection pc;
   Device *here, *there, *home;

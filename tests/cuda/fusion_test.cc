@@ -1,5 +1,5 @@
 // Several operations as one kernel, several products as one: values and gradients are the
-// processor's, and the number of kernels is what it should be.
+// CPU's, and the number of kernels is what it should be.
 
 #include <functional>
 #include <memory>
@@ -180,12 +180,12 @@ std::vector<Case> cases() {
   // gates of others.
   for (unsigned which = 0; which < 8; ++which)
     all.push_back({"orders " + std::to_string(which), [which](const Net& n) {
-                     const unsigned straight[] = {0, 1, 2}, turned[] = {2, 0, 1};
+                     const unsigned straight[] = {0, 1, 2}, transposed[] = {2, 0, 1};
                      std::vector<Expression> gates, cells(3), outs;
                      for (unsigned t = 0; t < 3; ++t) gates.push_back(n.gates(t));
-                     for (const unsigned t : which & 1 ? turned : straight)
+                     for (const unsigned t : which & 1 ? transposed : straight)
                        cells[t] = tree_lstm_c({n.word(5 + t), n.word(t)}, gates[t]);
-                     for (const unsigned t : which & 2 ? turned : straight)
+                     for (const unsigned t : which & 2 ? transposed : straight)
                        outs.push_back(tree_lstm_h(cells[t], gates[which & 4 ? (t + 1) % 3 : t]));
                      return outs;
                    }});

@@ -1,4 +1,4 @@
-// Graphs, builders and training on the device against the processor.
+// Graphs, builders and training on the device against the CPU.
 
 #include <cmath>
 #include <cstdio>
@@ -64,7 +64,7 @@ TEST_CASE("a device is found by its name", "[cuda]") {
   CHECK_THROWS_AS(get_device_manager()->get_global_device("GPU:99"), DeviceError);
 }
 
-TEST_CASE("training on the device gives the losses and parameters of the processor", "[cuda]") {
+TEST_CASE("training on the device gives the losses and parameters of the CPU", "[cuda]") {
   constexpr unsigned kUpdates = 12;
   Floats losses[2], parameters[2];
   for (const bool on_device : {false, true}) {
@@ -300,7 +300,7 @@ TEST_CASE("gradients side by side are stored where none was, and added where one
 }
 
 #ifndef DYNET_TEST_GPU
-// On the processor a graph of this size is cut into windows that its caches hold.
+// On the CPU a graph of this size is cut into windows that its caches hold.
 TEST_CASE("a large graph costs the device no more launches than a small one", "[cuda]") {
   constexpr unsigned kChains = 64, kLength = 16, kSmall = 32, kLarge = 1 << 14;
   const auto launches = [](unsigned size) {

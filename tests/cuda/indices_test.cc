@@ -1,4 +1,4 @@
-// Indices behind pointers, on the device as on the processor.
+// Indices behind pointers, on the device as on the CPU.
 
 #include <functional>
 #include <string>

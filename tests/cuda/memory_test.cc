@@ -273,7 +273,7 @@ TEST_CASE("what nobody waits for is not disturbed by who gets its memory next", 
   for (unsigned order = 0; order < 20; ++order) {
     set_order(order);
     cuda::Queue a(cuda::make_driver(0)), b(cuda::make_driver(0));
-    MemorySource& memory = *a.driver().memory();
+    DeviceAllocator& memory = *a.driver().memory();
     const auto numbers = [&] {
       return static_cast<float*>(memory.allocate(kMany * sizeof(float)));
     };

@@ -1,4 +1,4 @@
-// Every operation on the device against the processor. Without a GPU the device is an emulation
+// Every operation on the device against the CPU. Without a GPU the device is an emulation
 // that runs the same kernels.
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "dynet-like/exec/executor.h"
-#include "dynet-like/graph/machine.h"
+#include "dynet-like/graph/device_backend.h"
 #include "dynet-like/ops/families.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
@@ -40,15 +40,15 @@ struct Results {
   std::vector<std::vector<float>> values, gradients;
 };
 
-Results run(const GraphStore& graph, NodeId loss, Planner planner, Runner<float> runner) {
-  Executor<float> e(graph, planner, std::move(runner));
+Results run(const GraphStore& graph, NodeId loss, Planner planner, Backend<float> backend) {
+  Executor<float> e(graph, planner, std::move(backend));
   e.backward(loss, true);
   Results r;
   for (NodeId id = 0; id <= loss; ++id) {
     const std::size_t n = graph.nodes[id].dim.size();
-    const float* v = e.runner(id).read(e.value(id), n);
+    const float* v = e.backend(id).read(e.value(id), n);
     r.values.emplace_back(v, v + n);
-    v = e.runner(id).read(e.gradient(id), n);
+    v = e.backend(id).read(e.gradient(id), n);
     r.gradients.emplace_back(v, v + n);
   }
   for (const auto& bank : graph.banks) bank->gradients.clear();
@@ -56,15 +56,15 @@ Results run(const GraphStore& graph, NodeId loss, Planner planner, Runner<float>
 }
 
 /// One for all graphs of a test case: on a GPU it takes longer to make than most of them to run.
-std::shared_ptr<Machine>& machine() {
-  static std::shared_ptr<Machine> machine;
-  return machine;
+std::shared_ptr<DeviceBackend>& backend() {
+  static std::shared_ptr<DeviceBackend> backend;
+  return backend;
 }
-struct OneMachine {
-  OneMachine() { machine() = cuda::kDevices.make_machine(0); }
-  ~OneMachine() { machine().reset(); }  // with its memory
-  OneMachine(const OneMachine&) = delete;
-  OneMachine& operator=(const OneMachine&) = delete;
+struct OneBackend {
+  OneBackend() { backend() = cuda::kDevices.make_backend(0); }
+  ~OneBackend() { backend().reset(); }  // with its memory
+  OneBackend(const OneBackend&) = delete;
+  OneBackend& operator=(const OneBackend&) = delete;
 };
 
 /// Whether it could be done, in batches and perhaps one by one.
@@ -75,7 +75,7 @@ bool compare(const OpCase& c, const Nodes& nodes, bool one_by_one) {
   const Results expected = run(graph, loss, plan_in_batches, {});
   for (const Planner planner : {plan_in_batches, plan_in_order}) {
     if (planner == plan_in_order && !one_by_one) continue;
-    const Results got = run(graph, loss, planner, Runner<float>(machine()));
+    const Results got = run(graph, loss, planner, Backend<float>(backend()));
     double values = 0, gradients = 0;
     for (NodeId id = 0; id <= loss; ++id) {
       const std::size_t n = expected.values[id].size();
@@ -142,7 +142,7 @@ OpCase with_shapes(const std::vector<OpCase>& known, const char* name,
 // Lines and sums so long that the threads of a block, or blocks, share them out; lines so many that
 // each has a thread.
 TEST_CASE("long operands on the device", "[cuda]") {
-  const OneMachine one;
+  const OneBackend one;
   const std::pair<const char*, std::vector<Dim>> cases[] = {
       {"x + y", {{5, 5000}, {5, 1}}},
       {"sum_elems", {{33000}}},
@@ -202,7 +202,7 @@ TEST_CASE("long operands on the device", "[cuda]") {
 }
 
 TEST_CASE("images that do not fit into a temporary at once on the device", "[cuda]") {
-  const OneMachine one;
+  const OneBackend one;
   const std::vector<OpCase> known = convolution_cases();
   // One for all batch elements, or one each.
   for (const unsigned filters : DYNET_SANITIZED ? std::vector{1u} : std::vector{1u, 2u})
@@ -212,7 +212,7 @@ TEST_CASE("images that do not fit into a temporary at once on the device", "[cud
 }
 
 TEST_CASE("long lines of extreme values on the device", "[cuda]") {
-  const OneMachine one;
+  const OneBackend one;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
   const std::vector<OpCase> known = all_cases();
@@ -233,7 +233,7 @@ TEST_CASE("long lines of extreme values on the device", "[cuda]") {
 // The rules of comparisons show: what is not a number, and targets of exactly 0 and 1.
 TEST_CASE("what is not a number on the device", "[cuda]") {
   for (OpCase c : all_cases()) {
-    const OneMachine one;  // the emulation is slow with the memory of all of them
+    const OneBackend one;  // the emulation is slow with the memory of all of them
     c.extremes = {std::numeric_limits<double>::quiet_NaN(), 0.5};
     check(c, Draw::extremes, 1);
     if (c.name != "binary_log_loss") continue;
@@ -245,11 +245,11 @@ TEST_CASE("what is not a number on the device", "[cuda]") {
 // "once": what there is time for under compute-sanitizer.
 #define DYNET_ON_DEVICE(FAMILY, CASES)                                                 \
   TEST_CASE(FAMILY " once on the device", "[cuda]") {                                  \
-    const OneMachine one;                                                              \
+    const OneBackend one;                                                              \
     check_all(FAMILY ", once", CASES, check_once, 0);                                  \
   }                                                                                    \
   TEST_CASE(FAMILY " on the device", "[cuda]") {                                       \
-    const OneMachine one;                                                              \
+    const OneBackend one;                                                              \
     check_all(FAMILY ", small", CASES, check_small, 0);                                \
     check_all(FAMILY ", at the borders of warps and blocks", CASES, check_borders, 0); \
     check_all(FAMILY ", by many nodes", CASES, check_shared, 0);                       \

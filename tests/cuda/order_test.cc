@@ -1,4 +1,4 @@
-// Gradients of several graphs, each in a stream of its own, that meet in one lane.
+// Gradients of several graphs, each in a stream of its own, that meet in one buffer.
 
 #include <algorithm>
 #include <memory>
@@ -54,7 +54,7 @@ struct Counted {
   }
 };
 
-/// Those of backward passes so often, on the processor.
+/// Those of backward passes so often, on the CPU.
 Floats expected(const std::vector<unsigned>& times) {
   Counted m;
   for (const unsigned n : times) {
@@ -90,7 +90,7 @@ TEST_CASE("gradients of graphs that live at once add up in every order", "[cuda]
           Counted m;
           const Graphs all = graphs(n, gpu());
           for (const std::size_t k : order) {
-            if (numbered) all[k]->set_gradient_lane(7);
+            if (numbered) all[k]->set_gradient_buffer(7);
             m.backward(*all[k], power(k));
           }
           CHECK(m.gradients() == sums);
@@ -126,7 +126,7 @@ TEST_CASE("gradients of graphs on several threads add up", "[cuda][order]") {
             const Graphs held = graphs((t + k) % 3, gpu());
             ComputationGraph g;
             g.set_device(gpu());
-            if (numbered) g.set_gradient_lane(t);
+            if (numbered) g.set_gradient_buffer(t);
             m.backward(g, 3 * t + k + 1);
           }
         });
@@ -137,14 +137,14 @@ TEST_CASE("gradients of graphs on several threads add up", "[cuda][order]") {
     }
 }
 
-TEST_CASE("a lane with a number is handed from thread to thread", "[cuda][order]") {
+TEST_CASE("a buffer with a number is handed from thread to thread", "[cuda][order]") {
   for (unsigned s = 0; s < kOrders; ++s) {
     set_order(s);
     Counted m;
     const Graphs all = graphs(4, gpu());
     for (std::size_t k = 4; k-- > 0;)
       std::thread([&] {
-        all[k]->set_gradient_lane(2);
+        all[k]->set_gradient_buffer(2);
         m.backward(*all[k], power(k));
       }).join();
     CHECK(m.gradients() == expected({4096, 256, 16, 1}));
@@ -215,7 +215,7 @@ TEST_CASE("updates see the gradients of all graphs, and clip them", "[cuda][orde
               ComputationGraph& g = *all[(5 * k + 2 * i) % 3];
               g.clear();
               g.set_seed(k + 1);
-              if (numbered) g.set_gradient_lane(k % 2);
+              if (numbered) g.set_gradient_buffer(k % 2);
               g.backward(m.loss(g, 4 * k + i));
             }
             trainer.update();

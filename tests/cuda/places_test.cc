@@ -1,4 +1,4 @@
-// Graphs on several devices, the processor among them.
+// Graphs on several devices, the CPU among them.
 
 #include <cmath>
 #include <cstdio>
@@ -42,9 +42,9 @@ void check_same(const SplitOutcome& a, const SplitOutcome& b) {
 
 }  // namespace
 
-TEST_CASE("places: the processor and a GPU, forth and back", "[cuda]") {
+TEST_CASE("places: the CPU and a GPU, forth and back", "[cuda]") {
   const SplitOutcome expected = train({});
-  // Embeddings at the processor, all else at the GPU; only the network there; only what is around.
+  // Embeddings on the CPU, all else at the GPU; only the network there; only what is around.
   for (const Devices& at :
        {Devices{cpu, gpu(0), gpu(0)}, Devices{cpu, gpu(0), cpu}, Devices{gpu(0), cpu, gpu(0)}})
     for (Device* own : {cpu, gpu(0)}) check_same(expected, train(at, {own}));
@@ -53,7 +53,7 @@ TEST_CASE("places: the processor and a GPU, forth and back", "[cuda]") {
   check_same(expected, train({cpu, nullptr, nullptr}, {gpu(0)}));
 }
 
-TEST_CASE("places: several GPUs, and the processor", "[cuda]") {
+TEST_CASE("places: several GPUs, and the CPU", "[cuda]") {
   if (one_gpu()) {
     skip("there is one GPU");
     return;
@@ -97,7 +97,7 @@ TEST_CASE("places: every mode of a graph with a GPU", "[cuda]") {
   }
   ComputationGraph g;
   g.set_seed(1);
-  CHECK(check_gradients(split.loss(g, 2)).ok());  // on the processor
+  CHECK(check_gradients(split.loss(g, 2)).ok());  // on the CPU
 }
 
 TEST_CASE("places: values and gradients may be asked for at any time and anywhere", "[cuda]") {
@@ -158,7 +158,7 @@ TEST_CASE("places: a plan is not used again for nodes on other devices", "[cuda]
     }
 }
 
-TEST_CASE("places: what a GPU cannot do is told in a graph of the processor", "[cuda]") {
+TEST_CASE("places: what a GPU cannot do is told in a graph of the CPU", "[cuda]") {
   static const OpForm kOnly{.name = "mine",
                             .kind = Kind::compute,
                             .shape = [](const Operands& x) { return x[0]; },
@@ -209,7 +209,7 @@ TEST_CASE("places: without memory on one device there is an error, and the graph
 
 namespace {
 
-/// A graph of chance, of which every operation runs on a device of chance, or all on the processor.
+/// A graph of chance, of which every operation runs on a device of chance, or all on the CPU.
 class Scattered {
  public:
   Scattered(std::uint64_t seed, bool scattered, bool batched)
@@ -300,7 +300,7 @@ TEST_CASE("places: graphs of chance on devices of chance", "[cuda]") {
     const auto parameters = one.pc.parameters_list(), others = several.pc.parameters_list();
     for (std::size_t p = 0; p < parameters.size(); ++p)
       check_near(as_vector(parameters[p].gradients()), as_vector(others[p].gradients()), 1e-3);
-    mixed += several.graph.store().places.size() > 2;
+    mixed += several.graph.store().devices.size() > 2;
   }
   CHECK((one_gpu() || mixed > 20));
 }

@@ -134,11 +134,11 @@ TEST_CASE("factors are rounded to ten or seven bits, to the nearest even", "[cud
       {1, 1 + 0x1p-9f, 1 + 0x1p-10f, -1 - 0x1p-10f, 1 + 0x1p-8f, 1 + 0x3p-8f, 0x1p11f, 0},
       {1, 1, 1, -1, 1, 1 + 0x1p-6f, 0x1p11f, 0}};
   for (const Precision precision : kAll)
-    for (const bool turned : {false, true}) {
+    for (const bool transposed : {false, true}) {
       ComputationGraph g;
       on_device(precision)(g);
       const Expression x = input(g, {8}, given), one = input(g, {1, 1}, {1});
-      const Expression y = turned ? one * transpose(x) : x * one;
+      const Expression y = transposed ? one * transpose(x) : x * one;
       CHECK(as_vector(y.value()) == expected[static_cast<int>(precision)]);
       // Nothing else is rounded.
       CHECK(as_vector((x + 0).value()) == given);

@@ -25,7 +25,7 @@ using namespace dynet;
 
 TEST_CASE("a temporary is nobody else's before the kernels that use it have run", "[cuda]") {
   cuda::Queue q(cuda::make_driver(0));
-  MemorySource& memory = *q.driver().memory();
+  DeviceAllocator& memory = *q.driver().memory();
   q.begin_operation();
   cuda::fill_numbers(q, q.temporary(16), 16, 1, false);
   q.begin_operation();
@@ -75,7 +75,7 @@ TEST_CASE("who waits for a writer that has not written waits for the one before"
   for (unsigned order = 0; order < 20; ++order) {
     test::set_order(order);
     cuda::Queue a(cuda::make_driver(0)), b(cuda::make_driver(0)), c(cuda::make_driver(0));
-    MemorySource& memory = *a.driver().memory();
+    DeviceAllocator& memory = *a.driver().memory();
     auto* const p = static_cast<float*>(memory.allocate(kMany * sizeof(float)));
     std::shared_ptr<const cuda::Mark> writer;
     a.write_after(writer);
@@ -118,7 +118,7 @@ TEST_CASE("a kernel of the emulation reaches no memory that is not there", "[cud
     if (child == 0) {
       std::signal(SIGSEGV, SIG_DFL);
       cuda::Queue q(cuda::make_driver(0));
-      MemorySource& memory = *q.driver().memory();
+      DeviceAllocator& memory = *q.driver().memory();
       constexpr std::size_t kSize = 64;  // numbers, the least that is handed out
       auto* const p = static_cast<float*>(memory.allocate(kSize * sizeof(float)));
       if (what == gone || what == gone_and_another) memory.free(p);

@@ -11,7 +11,7 @@
 
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/dynet.h"
-#include "dynet-like/graph/machine.h"
+#include "dynet-like/graph/device_backend.h"
 #include "tests/cuda/device.h"
 #include "tests/support/catch.h"
 #include "tests/support/op_case.h"
@@ -20,13 +20,13 @@
 namespace dynet::test {
 
 using Floats = std::vector<float>;
-using Memory = std::shared_ptr<MemorySource>;
+using Memory = std::shared_ptr<DeviceAllocator>;
 
 inline Device* gpu(int number = 0) {
   return get_device_manager()->get_global_device("GPU:" + std::to_string(number));
 }
 inline Memory device_memory(int number = 0) {
-  return cuda::kDevices.make_machine(number)->memory();
+  return cuda::kDevices.make_backend(number)->memory();
 }
 
 inline void give(const Memory& memory, const GradientSlot& slot, const Floats& g) {
@@ -58,19 +58,19 @@ struct Given {
   void gradients(unsigned k, const Memory& memory, float size = 1) {
     gradients(k, pc.bank().gradients.mine(memory), size);
   }
-  void gradients(unsigned k, GradientLane& lane, float size) {
-    const Memory& memory = lane.memory();
+  void gradients(unsigned k, GradientBuffer& buffer, float size) {
+    const Memory& memory = buffer.memory();
     const auto values = [&](std::size_t n, unsigned what) {
       return random_values(n, 100 * k + what, size);
     };
     const auto dense = [&](const Parameter& p, unsigned what) {
       if (!p.is_updated()) return;
       const ParameterStorageBase& s = p.stored();
-      give(memory, lane.use(s.index, s.size()), values(s.size(), what));
+      give(memory, buffer.use(s.index, s.size()), values(s.size(), what));
     };
     const auto rows = [&](const LookupParameter& p) -> RowGradients& {
       const ParameterStorageBase& s = p.stored();
-      return lane.rows(s.index, s.rows, s.row_size());
+      return buffer.rows(s.index, s.rows, s.row_size());
     };
     dense(a, 1);
     dense(b, 2);
@@ -198,7 +198,7 @@ struct Model {
     return sum(losses);
   }
   void backward(unsigned seed, bool on_device) { backward(seed, on_device ? gpu() : nullptr); }
-  /// On the processor, if there is no device.
+  /// On the CPU, if there is no device.
   void backward(unsigned seed, Device* device) {
     ComputationGraph g;
     g.set_seed(seed + 1);

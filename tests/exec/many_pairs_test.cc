@@ -20,9 +20,9 @@ std::size_t asked = 0, given = 0;
 template <class T>
 void forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i) {
-    T y = b.goes_on ? *b.out(i) : *b.in(0, i);
+    T y = b.accumulates ? *b.out(i) : *b.in(0, i);
     for (std::size_t k = 1; k < b.arity; k += 2)
-      if (b.parts.has(1 + k / 2)) y += *b.in(k, i) * *b.in(k + 1, i);
+      if (b.terms.has(1 + k / 2)) y += *b.in(k, i) * *b.in(k + 1, i);
     *b.out(i) = y;
   }
 }

@@ -1,4 +1,4 @@
-// Graphs on several devices. Here each is the processor: what moves, and what runs where, is the
+// Graphs on several devices. Here each is the CPU: what moves, and what runs where, is the
 // same as with GPUs.
 
 #include <functional>
@@ -240,7 +240,7 @@ TEST_CASE("places: back to a checkpoint over a copy") {
   for (unsigned i = 0; i < 3; ++i) CHECK(as_vector(x.gradient())[i] == 1);
   // The next graph here has one device again.
   g.clear();
-  CHECK(g.store().places.size() == 1);
+  CHECK(g.store().devices.size() == 1);
 }
 
 TEST_CASE("places: the gradient of what is copied several times is summed") {
@@ -281,10 +281,10 @@ TEST_CASE("places: plans that forget are for one place") {
   constexpr unsigned kLarge = 1 << 18;  // many of them are worth forgetting
   Expression x = zeros(g, {kLarge});
   for (unsigned k = 0; k < 10; ++k) x = to_device(square(x), k % 2 ? kFirst : kSecond);
-  for (const Planner planner : {plan_to_forget, plan_for_inference, plan_in_order}) {
+  for (const Planner planner : {plan_with_reuse, plan_for_inference, plan_in_order}) {
     Plan plan;
     planner(g.store(), 0, static_cast<NodeId>(g.size()), plan);
-    CHECK(plan.borders.size() == 2);
+    CHECK(plan.block_offsets.size() == 2);
     CHECK(plan.extent_of(0) >= 10 * kLarge);
     CHECK(plan.extent_of(1) >= 10 * kLarge);
   }

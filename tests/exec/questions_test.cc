@@ -140,27 +140,27 @@ TEST_CASE("gradients of frozen tables and of what the loss does not reach are ze
   }
 }
 
-TEST_CASE("gradients go to the lane that the graph names, pass by pass") {
+TEST_CASE("gradients go to the buffer that the graph names, pass by pass") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(1.0f));
   auto table = pc.add_lookup_parameters(3, {2}, ParameterInitConst(1.0f));
-  const auto lanes = [&] {
+  const auto buffers = [&] {
     unsigned numbered = 0, of_threads = 0;
-    for (const auto& [key, lane] : p.stored().bank->gradients.in_order())
-      ++(GradientLanes::is_number(key) ? numbered : of_threads);
+    for (const auto& [key, buffer] : p.stored().bank->gradients.in_order())
+      ++(GradientBuffers::is_number(key) ? numbered : of_threads);
     return std::pair(numbered, of_threads);
   };
   ComputationGraph g;
   const Expression loss = sum_elems(cmult(parameter(g, p), lookup(g, table, 1)));
-  g.set_gradient_lane(3);
+  g.set_gradient_buffer(3);
   g.backward(loss);
-  CHECK(lanes() == std::pair(1u, 0u));
-  g.set_gradient_lane(4);
+  CHECK(buffers() == std::pair(1u, 0u));
+  g.set_gradient_buffer(4);
   g.backward(loss);
-  CHECK(lanes() == std::pair(2u, 0u));
+  CHECK(buffers() == std::pair(2u, 0u));
   ComputationGraph other;
   other.backward(sum_elems(parameter(other, p)));
-  CHECK(lanes() == std::pair(2u, 1u));
+  CHECK(buffers() == std::pair(2u, 1u));
   CHECK(as_vector(p.gradients()) == Floats{3, 3});
   CHECK(table.row_gradient(1) == Floats{2, 2});
 }

@@ -65,9 +65,9 @@ int planners_that_differ(const GraphStore& graph, NodeId last) {
   Executor<T> expected(graph, plan_in_order);
   expected.forward(last);
   int different = 0;
-  for (const Planner planner : {plan_in_batches, plan_to_forget}) {
+  for (const Planner planner : {plan_in_batches, plan_with_reuse}) {
     Executor<T> got(graph, planner);
-    got.set_inference(planner == plan_to_forget);
+    got.set_inference(planner == plan_with_reuse);
     got.forward(last);
     bool same = true;
     for (NodeId id = 0; id <= last; ++id)

@@ -162,7 +162,7 @@ class Build:
 
 def follow_op(build):
     # The library may be compiled in groups of files: what calls a function of the family is compiled again, too.
-    build.compile(["kernels/cpu/unary.cc", "dynet-like/ops/elementwise.cc", "dynet-like/ops/families.cc"])
+    build.compile(["kernels/cpu/elementwise.cc", "dynet-like/ops/elementwise.cc", "dynet-like/ops/families.cc"])
     build.compile(["tests/ops/elementwise_test.cc"])
     build.compile(["tests/ops/accuracy_test.cc", "tests/ops/documentation_test.cc"])
     program = build.link("test-ops", targets=("test-main", "test-ops"))

@@ -45,23 +45,23 @@ TEST_CASE("the graph after one without batches runs in batches") {
   CHECK(batches_of_ten(next) == batches);
 }
 
-TEST_CASE("the graph after one with a gradient lane writes to that of its thread") {
+TEST_CASE("the graph after one with a gradient buffer writes to that of its thread") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2});
-  const auto lane = [&](ComputationGraph& g) {
+  const auto buffer = [&](ComputationGraph& g) {
     pc.reset_gradient();
     g.backward(squared_norm(parameter(g, p)));
-    const auto lanes = p.stored().bank->gradients.in_order();
-    REQUIRE(lanes.size() == 1);
-    return lanes[0].first;
+    const auto buffers = p.stored().bank->gradients.in_order();
+    REQUIRE(buffers.size() == 1);
+    return buffers[0].first;
   };
   next_graph(
       [&](ComputationGraph& g) {
-        CHECK_FALSE(GradientLanes::is_number(lane(g)));
-        g.set_gradient_lane(5);
-        CHECK(GradientLanes::is_number(lane(g)));
+        CHECK_FALSE(GradientBuffers::is_number(buffer(g)));
+        g.set_gradient_buffer(5);
+        CHECK(GradientBuffers::is_number(buffer(g)));
       },
-      [&](ComputationGraph& g) { CHECK_FALSE(GradientLanes::is_number(lane(g))); });
+      [&](ComputationGraph& g) { CHECK_FALSE(GradientBuffers::is_number(buffer(g))); });
 }
 
 TEST_CASE("the graph after one in inference runs backward") {

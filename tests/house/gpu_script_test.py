@@ -82,7 +82,7 @@ def quick(root):
     check(all(" passed " in rows.get(s, "") for s in STEPS), "each step has its row", output)
     check(list(rows).index("torch-tf32") < list(rows).index("tests"), "timings come before tests", output)
     check("| 1,234 | PyTorch, by levels | 617 | 2.00 |" in files["table.txt"], "figures are compared", output)
-    check("processor, for AVX2 | 10 | 123.40" in files["table.txt"], "and with the processor's", output)
+    check("processor, for AVX2 | 10 | 123.40" in files["table.txt"], "and with the CPU's", output)
     check(len(files) <= 8 and set(files) >= {"log.txt", "ours.json", "torch.json"}, "few files come back", output)
     check(json.loads(files["ours-tf32.json"])["lm"], "figures come back", output)
     check(took < 5, f"nothing waits: {took} s", output)

@@ -93,7 +93,7 @@ class Zeros {
 
 }  // namespace
 
-TEST_CASE("a table of 5 GiB has 64-bit sizes and places in its file (slow)") {
+TEST_CASE("a table of 5 GiB has 64-bit sizes and offsets in its file (slow)") {
   const Zeros zeros;
   const std::uint64_t last = kRows * kSize - 1, beyond = (4 * kGiB + 4096) / sizeof(float);
   zeros.floats()[0] = 1;

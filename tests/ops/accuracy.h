@@ -41,7 +41,7 @@ Bounds bounds();
 
 /// Makes what runs a graph.
 template <class T>
-using MakeRunner = std::function<Runner<T>()>;
+using MakeRunner = std::function<Backend<T>()>;
 
 template <class T>
 void check_accuracy(const AccuracyCase& c, const MakeRunner<T>& make);

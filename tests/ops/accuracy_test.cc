@@ -160,7 +160,7 @@ Made<T> run(const std::vector<std::vector<float>>& xs, std::size_t piece,
   Made<T> made;
   for (std::size_t k = 0; k < results.size(); ++k) {
     const auto append = [&](std::vector<T>& to, const T* from, const Expression& of) {
-      from = executor.runner(of.i).read(from, of.dim().size());
+      from = executor.backend(of.i).read(from, of.dim().size());
       to.insert(to.end(), from, from + of.dim().size());
     };
     append(made.value, executor.value(results[k].i), results[k]);
@@ -409,15 +409,15 @@ using namespace dynet::test;
 
 TEST_CASE("every elementwise operation is right to 1e-6 of its value") {
   for (const AccuracyCase& c : accuracy_cases()) {
-    check_accuracy<float>(c, [] { return Runner<float>(); });
-    check_accuracy<double>(c, [] { return Runner<double>(); });
+    check_accuracy<float>(c, [] { return Backend<float>(); });
+    check_accuracy<double>(c, [] { return Backend<double>(); });
   }
 }
 
 TEST_CASE("operations of two elements are right to 1e-6 of their values") {
   for (const BinaryAccuracyCase& c : binary_accuracy_cases()) {
-    check_accuracy<float>(c, [] { return Runner<float>(); });
-    check_accuracy<double>(c, [] { return Runner<double>(); });
+    check_accuracy<float>(c, [] { return Backend<float>(); });
+    check_accuracy<double>(c, [] { return Backend<double>(); });
   }
 }
 

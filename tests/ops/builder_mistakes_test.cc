@@ -143,7 +143,7 @@ std::vector<Mistake> tree_mistakes(Bench& t, Builders& b) {
 
 std::vector<Mistake> trainer_mistakes(Bench& t, Builders& b) {
   const std::string swapped =
-      " while the averages are in the place of the values; call swap_params_to_weights first";
+      " while the averages replace the values; call swap_params_to_weights first";
   return {
       MISTAKE("MomentumSGDTrainer: needs 0 <= mom < 1, got 1.000000",
               MomentumSGDTrainer(b.trained, 0.1f, 1.0f)),

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "dynet-like/param/meeting.h"
+#include "dynet-like/param/device_gradients.h"
 #include "dynet-like/param/on_device.h"
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
@@ -17,7 +17,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-struct Heap final : MemorySource {
+struct Heap final : DeviceAllocator {
   explicit Heap(int n) : number_(n) {}
   int number() const override { return number_; }
   void* allocate(std::size_t bytes) override {
@@ -36,7 +36,7 @@ struct Heap final : MemorySource {
     ++writes;
     std::memcpy(to, from, bytes);
   }
-  void receive(void* to, MemorySource&, const void* from, std::size_t bytes) override {
+  void receive(void* to, DeviceAllocator&, const void* from, std::size_t bytes) override {
     ++received;
     std::memcpy(to, from, bytes);
   }
@@ -53,8 +53,8 @@ void put(const GradientSlot& slot, std::size_t n, float value) {
 
 bool everything(const ParameterStorageBase&) { return true; }
 
-/// What an update does with a meeting, on the processor.
-void meet(const Meeting& meeting) {
+/// What an update does with a reduction, on the CPU.
+void reduce(const GradientReduction& reduction) {
   const auto add = [](const DeviceSums& sums) {
     for (std::size_t k = 0; k < sums.to.size(); ++k)
       for (std::size_t i = 0; i < sums.n; ++i) {
@@ -64,9 +64,9 @@ void meet(const Meeting& meeting) {
         sums.to[k][i] = sum;
       }
   };
-  for (const auto& lane : meeting.unify)
-    for (const DeviceSums& sums : lane) add(sums);
-  for (const DeviceSums& sums : meeting.sums) add(sums);
+  for (const auto& buffer : reduction.unify)
+    for (const DeviceSums& sums : buffer) add(sums);
+  for (const DeviceSums& sums : reduction.sums) add(sums);
 }
 
 }  // namespace
@@ -77,17 +77,17 @@ TEST_CASE("gradients of devices count with those of the same thread, and come ho
     ParameterCollection pc;
     auto p = pc.add_parameters({3}), idle = pc.add_parameters({2});
     auto rows = pc.add_lookup_parameters(200, {2}), whole = pc.add_lookup_parameters(3, {2});
-    GradientLanes& lanes = p.stored().bank->gradients;
+    GradientBuffers& buffers = p.stored().bank->gradients;
     plant(p, {1, 2, 3});
     plant_row(rows, 150, {1, 1});
     for (const auto& memory : {device, other}) {
-      GradientLane& lane = lanes.mine(memory);
-      CHECK(&lane != &lanes.mine());
-      put(lane.use(p.stored().index, 3), 3, 10);
+      GradientBuffer& buffer = buffers.mine(memory);
+      CHECK(&buffer != &buffers.mine());
+      put(buffer.use(p.stored().index, 3), 3, 10);
       for (unsigned row = 0; row < 160; ++row)
-        put(lane.rows(0, 200, 2).use_row(row), 2, static_cast<float>(row));
-      put(lane.rows(1, 3, 2).use_whole(), 6, 5);
-      put(lane.rows(1, 3, 2).use_row(2), 2, 1);
+        put(buffer.rows(0, 200, 2).use_row(row), 2, static_cast<float>(row));
+      put(buffer.rows(1, 3, 2).use_whole(), 6, 5);
+      put(buffer.rows(1, 3, 2).use_row(2), 2, 1);
     }
     CHECK(as_vector(p.gradients()) == Floats{21, 22, 23});
     CHECK(as_vector(idle.gradients()) == Floats{0, 0});
@@ -97,16 +97,16 @@ TEST_CASE("gradients of devices count with those of the same thread, and come ho
     CHECK(whole.row_gradient(0) == Floats{10, 10});
     CHECK(whole.row_gradient(2) == Floats{12, 12});
     CHECK(as_vector(p.gradients()) == Floats{21, 22, 23});  // once
-    CHECK(lanes.in_order().size() == 3);                    // who reads changes nothing
-    lanes.merge();
-    CHECK(lanes.in_order().size() == 1);
+    CHECK(buffers.in_order().size() == 3);                  // who reads changes nothing
+    buffers.merge();
+    CHECK(buffers.in_order().size() == 1);
     CHECK(as_vector(p.gradients()) == Floats{21, 22, 23});
     CHECK(rows.row_gradient(150) == Floats{301, 301});
     CHECK(whole.row_gradient(2) == Floats{12, 12});
     CHECK(device->held > 0);
     // The next pass there starts anew.
-    CHECK_FALSE(lanes.mine(device).use(p.stored().index, 3).written);
-    CHECK_FALSE(lanes.mine(device).rows(0, 200, 2).use_row(7).written);
+    CHECK_FALSE(buffers.mine(device).use(p.stored().index, 3).written);
+    CHECK_FALSE(buffers.mine(device).rows(0, 200, 2).use_row(7).written);
   }
   CHECK(device->held == 0);
   CHECK(other->held == 0);
@@ -114,7 +114,7 @@ TEST_CASE("gradients of devices count with those of the same thread, and come ho
 
 TEST_CASE("rows on a device lie in few pieces of memory, and all come home") {
   auto device = std::make_shared<Heap>(0);
-  const auto bring_home = [&](std::size_t rows, std::size_t size, std::uint32_t used) {
+  const auto copy_to_host = [&](std::size_t rows, std::size_t size, std::uint32_t used) {
     RowGradients there(rows, size, device), home(rows, size);
     for (std::uint32_t row = 0; row < used; ++row)
       put(there.use_row(row), size, static_cast<float>(row + 1));
@@ -126,10 +126,10 @@ TEST_CASE("rows on a device lie in few pieces of memory, and all come home") {
     CHECK(device->reads - reads == device->held);
     return device->held;
   };
-  CHECK(bring_home(200, 10000, 150) == 3);  // 64 rows are 2.4 MiB
-  CHECK(bring_home(200, 10000, 64) == 1);
-  CHECK(bring_home(10000, 100, 8192) == 1);  // 2 MiB are 5,243 rows
-  CHECK(bring_home(10000, 100, 8193) == 2);
+  CHECK(copy_to_host(200, 10000, 150) == 3);  // 64 rows are 2.4 MiB
+  CHECK(copy_to_host(200, 10000, 64) == 1);
+  CHECK(copy_to_host(10000, 100, 8192) == 1);  // 2 MiB are 5,243 rows
+  CHECK(copy_to_host(10000, 100, 8193) == 2);
   CHECK(device->held == 0);
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("values go to a device when it asks, and come home when the host does"
     CHECK(values_on(s, device) == there);
     CHECK(device->writes == 2);
     CHECK(device->reads == 0);
-    for (int k = 0; k < 3; ++k) s.settle_all();
+    for (int k = 0; k < 3; ++k) s.catch_up_all();
     CHECK(device->reads == 1);
     CHECK(as_vector(p.values()) == Floats{7, 6});
     CHECK(device->reads == 1);
@@ -189,18 +189,18 @@ TEST_CASE("a device gets values from another that has newer ones than the host")
   changed_on(s, *first);
   CHECK(*values_on(s, second) == 6);
   CHECK(second->received == 2);  // it was brought
-  s.settle_all();
+  s.catch_up_all();
   CHECK(*s.data == 6);
   CHECK(first->reads + second->reads == 1);
 }
 
 TEST_CASE("a device gets the rows that another trainer has left behind") {
-  struct Late final : LaggingRows {
+  struct Late final : LazyValues {
     ParameterStorageBase* table = nullptr;
-    int settled = 0;
-    void settle(std::size_t) override {}
-    void settle_all() override {
-      ++settled;
+    int caught_up = 0;
+    void catch_up(std::size_t) override {}
+    void catch_up_all() override {
+      ++caught_up;
       table->data[0] = 9;
     }
   } late;
@@ -209,30 +209,30 @@ TEST_CASE("a device gets the rows that another trainer has left behind") {
   auto table = pc.add_lookup_parameters(2, {1}, ParameterInitConst(1.0f));
   ParameterStorageBase& s = table.stored();
   late.table = &s;
-  s.lagging = &late;
+  s.lazy = &late;
   CHECK(values_on(s, device)[0] == 9);
-  CHECK(late.settled == 1);
+  CHECK(late.caught_up == 1);
   changed_on(s, *device);
-  CHECK(s.lagging != &late);
+  CHECK(s.lazy != &late);
 }
 
 TEST_CASE(
-    "lanes on devices meet on the one with the lowest number, and only if none is elsewhere") {
+    "buffers on devices meet on the one with the lowest number, and only if none is elsewhere") {
   auto first = std::make_shared<Heap>(0), second = std::make_shared<Heap>(1);
   ParameterCollection pc;
   auto p = pc.add_parameters({2}), q = pc.add_parameters({2});
   auto table = pc.add_lookup_parameters(4, {1}), whole = pc.add_lookup_parameters(2, {1});
   ParameterBank& bank = *p.stored().bank;
-  CHECK(LanesOnDevice(bank, everything).lane == nullptr);
+  CHECK(DeviceGradients(bank, everything).buffer == nullptr);
 
-  GradientLane& b = bank.gradients.numbered(1, second);
+  GradientBuffer& b = bank.gradients.numbered(1, second);
   put(b.use(0, 2), 2, 1);
   {
-    const LanesOnDevice one(bank, everything);
-    CHECK(one.lane == &b);
-    CHECK(one.meeting.sums.empty());
+    const DeviceGradients one(bank, everything);
+    CHECK(one.buffer == &b);
+    CHECK(one.reduction.sums.empty());
   }
-  GradientLane& a = bank.gradients.numbered(2, first);
+  GradientBuffer& a = bank.gradients.numbered(2, first);
   put(a.use(0, 2), 2, 10);
   put(a.use(1, 2), 2, 20);
   put(a.rows(0, 4, 1).use_row(3), 1, 3);
@@ -243,47 +243,47 @@ TEST_CASE(
   put(b.rows(1, 2, 1).use_row(0), 1, 6);
   put(b.rows(1, 2, 1).use_row(1), 1, 7);
   {
-    const LanesOnDevice two(bank, everything);
-    REQUIRE(two.lane);
-    CHECK(two.lane != &a);
-    CHECK(two.lane != &b);
-    CHECK(two.lane->memory() == first);
-    CHECK_FALSE(two.meeting.sorted);
-    REQUIRE(two.meeting.lanes.size() == 2);
-    CHECK(two.meeting.lanes[0] == second.get());  // by number
-    meet(two.meeting);
-    CHECK(two.lane->find(0)[1] == 11);
-    CHECK(two.lane->find(1)[1] == 20);
-    const RowGradients& rows = *two.lane->find_rows(0);
+    const DeviceGradients two(bank, everything);
+    REQUIRE(two.buffer);
+    CHECK(two.buffer != &a);
+    CHECK(two.buffer != &b);
+    CHECK(two.buffer->memory() == first);
+    CHECK_FALSE(two.reduction.sorted);
+    REQUIRE(two.reduction.buffers.size() == 2);
+    CHECK(two.reduction.buffers[0] == second.get());  // by number
+    reduce(two.reduction);
+    CHECK(two.buffer->find(0)[1] == 11);
+    CHECK(two.buffer->find(1)[1] == 20);
+    const RowGradients& rows = *two.buffer->find_rows(0);
     CHECK(*rows.find(3) == 33);
     CHECK(*rows.find(0) == 31);
     CHECK(rows.find(1) == nullptr);
-    const RowGradients& all = *two.lane->find_rows(1);
+    const RowGradients& all = *two.buffer->find_rows(1);
     REQUIRE(all.whole_written());
     CHECK(all.whole()[1] == 9);
     CHECK(*all.find(0) == 6);
-    CHECK(*all.find(1) == 7);  // the rows of the other lane are in its whole table
+    CHECK(*all.find(1) == 7);  // the rows of the other buffer are in its whole table
   }
-  CHECK(bank.gradients.in_order().size() == 2);  // the lane was no thread's
+  CHECK(bank.gradients.in_order().size() == 2);  // the buffer was no thread's
   const auto only_q = [&](const ParameterStorageBase& s) { return &s == &q.stored(); };
   {
-    const LanesOnDevice some(bank, only_q);
-    CHECK(some.meeting.sums.size() == 1);
+    const DeviceGradients some(bank, only_q);
+    CHECK(some.reduction.sums.size() == 1);
   }
   plant(p, {1, 1});
-  CHECK(LanesOnDevice(bank, everything).lane == nullptr);
+  CHECK(DeviceGradients(bank, everything).buffer == nullptr);
 }
 
-TEST_CASE("lanes of threads on devices are added up by their bits") {
+TEST_CASE("buffers of threads on devices are added up by their bits") {
   auto first = std::make_shared<Heap>(0), second = std::make_shared<Heap>(1);
   ParameterCollection pc;
   auto p = pc.add_parameters({2});
   ParameterBank& bank = *p.stored().bank;
   put(bank.gradients.mine(second).use(0, 2), 2, 1);
   put(bank.gradients.mine(first).use(0, 2), 2, 2);
-  const LanesOnDevice two(bank, everything);
-  CHECK(two.meeting.sorted);
-  REQUIRE(two.meeting.sums.size() == 1);
-  CHECK(two.meeting.sums[0].sorted);
-  CHECK(two.lane->memory() == first);
+  const DeviceGradients two(bank, everything);
+  CHECK(two.reduction.sorted);
+  REQUIRE(two.reduction.sums.size() == 1);
+  CHECK(two.reduction.sums[0].sorted);
+  CHECK(two.buffer->memory() == first);
 }

@@ -26,31 +26,31 @@ void add(GradientSlot slot, std::size_t n, const RandomStream& random, std::uint
 
 // What thread t of three computes: shared and own parameters, rows, and a whole table from one of
 // them.
-void backward(GradientLanes& lanes, unsigned t) {
+void backward(GradientBuffers& buffers, unsigned t) {
   const RandomStream random(100 + t);
-  GradientLane& lane = lanes.mine();
-  add(lane.use(0, kSize), kSize, random, 0);
-  add(lane.use(0, kSize), kSize, random, 5000);
-  if (t != 1) add(lane.use(2, kSize), kSize, random, 10000);
-  RowGradients& rows = lane.rows(1, kRows, kRowSize);
+  GradientBuffer& buffer = buffers.mine();
+  add(buffer.use(0, kSize), kSize, random, 0);
+  add(buffer.use(0, kSize), kSize, random, 5000);
+  if (t != 1) add(buffer.use(2, kSize), kSize, random, 10000);
+  RowGradients& rows = buffer.rows(1, kRows, kRowSize);
   for (unsigned k = 0; k < 200; ++k)
     add(rows.use_row(static_cast<std::uint32_t>(random.bits(k) % kRows)), kRowSize, random,
         20000 + 10 * k);
-  if (t == 2) add(lane.rows(3, kRows, kRowSize).use_whole(), kRows * kRowSize, random, 40000);
-  add(lane.rows(3, kRows, kRowSize).use_row(t), kRowSize, random, 60000);
+  if (t == 2) add(buffer.rows(3, kRows, kRowSize).use_whole(), kRows * kRowSize, random, 40000);
+  add(buffer.rows(3, kRows, kRowSize).use_row(t), kRowSize, random, 60000);
 }
 
-std::vector<float> flatten(const GradientLane& lane) {
+std::vector<float> flatten(const GradientBuffer& buffer) {
   std::vector<float> all(2 * kSize + 2 * kRows * kRowSize);
   float* to = all.data();
   const auto append = [&](const float* g, std::size_t n) {
     if (g) std::copy_n(g, n, to);
     to += n;
   };
-  append(lane.find(0), kSize);
-  append(lane.find(2), kSize);
+  append(buffer.find(0), kSize);
+  append(buffer.find(2), kSize);
   for (std::size_t table : {1, 3}) {
-    const RowGradients* r = lane.find_rows(table);
+    const RowGradients* r = buffer.find_rows(table);
     if (r && r->whole_written()) {
       append(r->whole(), kRows * kRowSize);
       continue;
@@ -67,31 +67,31 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 }  // namespace
 
 TEST_CASE("the first write of a gradient is told to store") {
-  GradientLanes lanes;
-  CHECK(lanes.merge() == nullptr);
-  GradientLane& lane = lanes.mine();
-  CHECK(&lane == &lanes.mine());
-  GradientSlot first = lane.use(3, 10);
+  GradientBuffers buffers;
+  CHECK(buffers.merge() == nullptr);
+  GradientBuffer& buffer = buffers.mine();
+  CHECK(&buffer == &buffers.mine());
+  GradientSlot first = buffer.use(3, 10);
   CHECK_FALSE(first.written);
-  CHECK(lane.use(3, 10).written);
-  CHECK(lane.use(3, 10).g == first.g);
-  CHECK(lane.find(3) == first.g);
-  CHECK(lane.find(2) == nullptr);
-  CHECK(lane.find(100) == nullptr);
-  lane.forget(3);
-  CHECK(lane.find(3) == nullptr);
-  CHECK_FALSE(lane.use(3, 10).written);
-  lanes.clear();
-  CHECK(lanes.merge() == nullptr);
-  CHECK_FALSE(lanes.mine().use(3, 10).written);
+  CHECK(buffer.use(3, 10).written);
+  CHECK(buffer.use(3, 10).g == first.g);
+  CHECK(buffer.find(3) == first.g);
+  CHECK(buffer.find(2) == nullptr);
+  CHECK(buffer.find(100) == nullptr);
+  buffer.forget(3);
+  CHECK(buffer.find(3) == nullptr);
+  CHECK_FALSE(buffer.use(3, 10).written);
+  buffers.clear();
+  CHECK(buffers.merge() == nullptr);
+  CHECK_FALSE(buffers.mine().use(3, 10).written);
 }
 
 TEST_CASE("one thread's gradients are read where they were written") {
-  GradientLanes lanes;
-  GradientLane& lane = lanes.mine();
-  float* g = lane.use(0, 4).g;
-  CHECK(lanes.merge() == &lane);
-  CHECK(lanes.merge()->find(0) == g);
+  GradientBuffers buffers;
+  GradientBuffer& buffer = buffers.mine();
+  float* g = buffer.use(0, 4).g;
+  CHECK(buffers.merge() == &buffer);
+  CHECK(buffers.merge()->find(0) == g);
 }
 
 TEST_CASE("rows get memory when they are used") {
@@ -121,15 +121,15 @@ TEST_CASE("rows get memory when they are used") {
 }
 
 TEST_CASE("rows and the whole table become one gradient") {
-  GradientLanes lanes;
-  RowGradients& rows = lanes.mine().rows(0, 4, 2);
+  GradientBuffers buffers;
+  RowGradients& rows = buffers.mine().rows(0, 4, 2);
   GradientSlot row = rows.use_row(2);
   row.g[0] = 10, row.g[1] = 20;
   GradientSlot whole = rows.use_whole();
   CHECK_FALSE(whole.written);
   for (int i = 0; i < 8; ++i) whole.g[i] = static_cast<float>(i);
   CHECK(rows.use_whole().written);
-  RowGradients* merged = lanes.merge()->find_rows(0);
+  RowGradients* merged = buffers.merge()->find_rows(0);
   REQUIRE(merged);
   CHECK(merged->whole_written());
   CHECK(merged->rows().empty());
@@ -141,36 +141,36 @@ TEST_CASE("three threads give the same bits in any order of arrival") {
   std::vector<float> expected;
   std::array<unsigned, 3> order{0, 1, 2};
   do {
-    GradientLanes lanes;
-    for (int repeat = 0; repeat < 2; ++repeat) {  // the second time with used lanes
-      for (unsigned t : order) std::thread(backward, std::ref(lanes), t).join();
-      const GradientLane* merged = lanes.merge();
+    GradientBuffers buffers;
+    for (int repeat = 0; repeat < 2; ++repeat) {  // the second time with used buffers
+      for (unsigned t : order) std::thread(backward, std::ref(buffers), t).join();
+      const GradientBuffer* merged = buffers.merge();
       REQUIRE(merged);
       const std::vector<float> sum = flatten(*merged);
       if (expected.empty()) expected = sum;
       CHECK(same_bits(sum, expected));
-      CHECK(lanes.merge() == merged);
-      CHECK(same_bits(flatten(*lanes.merge()), expected));
-      lanes.clear();
-      CHECK(lanes.merge() == nullptr);
+      CHECK(buffers.merge() == merged);
+      CHECK(same_bits(flatten(*buffers.merge()), expected));
+      buffers.clear();
+      CHECK(buffers.merge() == nullptr);
     }
   } while (std::next_permutation(order.begin(), order.end()));
 
   // At the same time, too.
   for (int repeat = 0; repeat < 20; ++repeat) {
-    GradientLanes lanes;
+    GradientBuffers buffers;
     std::vector<std::thread> threads;
-    for (unsigned t = 0; t < 3; ++t) threads.emplace_back(backward, std::ref(lanes), t);
+    for (unsigned t = 0; t < 3; ++t) threads.emplace_back(backward, std::ref(buffers), t);
     for (std::thread& t : threads) t.join();
-    CHECK(same_bits(flatten(*lanes.merge()), expected));
+    CHECK(same_bits(flatten(*buffers.merge()), expected));
   }
 
   // The sum is the sum.
   std::vector<double> plain(expected.size());
   for (unsigned t = 0; t < 3; ++t) {
-    GradientLanes lanes;
-    backward(lanes, t);
-    const std::vector<float> part = flatten(*lanes.merge());
+    GradientBuffers buffers;
+    backward(buffers, t);
+    const std::vector<float> part = flatten(*buffers.merge());
     for (std::size_t i = 0; i < plain.size(); ++i) plain[i] += part[i];
   }
   for (std::size_t i = 0; i < plain.size(); ++i)
@@ -178,27 +178,27 @@ TEST_CASE("three threads give the same bits in any order of arrival") {
 }
 
 TEST_CASE("a thread that goes on after a merge adds to the sum") {
-  GradientLanes lanes;
-  lanes.mine().use(0, 1).g[0] = 1;
-  std::thread([&] { lanes.mine().use(0, 1).g[0] = 2; }).join();
-  CHECK(lanes.merge()->find(0)[0] == 3);
-  const GradientSlot slot = lanes.mine().use(0, 1);
+  GradientBuffers buffers;
+  buffers.mine().use(0, 1).g[0] = 1;
+  std::thread([&] { buffers.mine().use(0, 1).g[0] = 2; }).join();
+  CHECK(buffers.merge()->find(0)[0] == 3);
+  const GradientSlot slot = buffers.mine().use(0, 1);
   CHECK_FALSE(slot.written);
   slot.g[0] = 4;
-  CHECK(lanes.merge()->find(0)[0] == 7);
+  CHECK(buffers.merge()->find(0)[0] == 7);
 }
 
 TEST_CASE("NaN and infinity survive a merge of several threads") {
   for (unsigned threads : {2u, 3u, 5u}) {
-    GradientLanes lanes;
+    GradientBuffers buffers;
     for (unsigned t = 0; t < threads; ++t)
       std::thread([&] {
-        const GradientSlot slot = lanes.mine().use(0, 3);
+        const GradientSlot slot = buffers.mine().use(0, 3);
         slot.g[0] = t == 1 ? std::numeric_limits<float>::quiet_NaN() : 1.0f;
         slot.g[1] = t == 0 ? std::numeric_limits<float>::infinity() : 1.0f;
         slot.g[2] = -0.0f;
       }).join();
-    const float* g = lanes.merge()->find(0);
+    const float* g = buffers.merge()->find(0);
     CHECK(g[0] != g[0]);
     CHECK(g[1] == std::numeric_limits<float>::infinity());
     CHECK(std::signbit(g[2]));

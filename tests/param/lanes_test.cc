@@ -28,15 +28,15 @@ Floats part(unsigned k) {
   return g;
 }
 
-void fill(GradientLane& lane, const Floats& g) {
-  const GradientSlot dense = lane.use(1, kSize);
+void fill(GradientBuffer& buffer, const Floats& g) {
+  const GradientSlot dense = buffer.use(1, kSize);
   std::copy(g.begin(), g.end(), dense.g);
-  const GradientSlot row = lane.rows(0, 4, kSize).use_row(2);
+  const GradientSlot row = buffer.rows(0, 4, kSize).use_row(2);
   std::copy(g.begin(), g.end(), row.g);
 }
 
-Floats sum_of(GradientLanes& lanes) {
-  const GradientLane* const all = lanes.merge();
+Floats sum_of(GradientBuffers& buffers) {
+  const GradientBuffer* const all = buffers.merge();
   REQUIRE(all != nullptr);
   Floats sum(all->find(1), all->find(1) + kSize);
   const float* const row = all->find_rows(0)->find(2);
@@ -56,16 +56,16 @@ TEST_CASE("two to five threads give one sum, whoever was first") {
     std::iota(order.begin(), order.end(), 0u);
     Floats first;
     do {
-      GradientLanes lanes;
-      for (const unsigned k : order) std::thread([&] { fill(lanes.mine(), part(k)); }).join();
-      const Floats sum = sum_of(lanes);
+      GradientBuffers buffers;
+      for (const unsigned k : order) std::thread([&] { fill(buffers.mine(), part(k)); }).join();
+      const Floats sum = sum_of(buffers);
       if (first.empty()) first = sum;
       REQUIRE(same_bits(sum, first));
     } while (std::next_permutation(order.begin(), order.end()));
   }
 }
 
-TEST_CASE("lanes with numbers are added up in the order of their numbers, all of them") {
+TEST_CASE("buffers with numbers are added up in the order of their numbers, all of them") {
   for (unsigned n = 2; n <= 5; ++n) {
     Floats expected = part(0);
     for (unsigned k = 1; k < n; ++k) {
@@ -76,83 +76,83 @@ TEST_CASE("lanes with numbers are added up in the order of their numbers, all of
     std::vector<unsigned> order(n);
     std::iota(order.begin(), order.end(), 0u);
     do {
-      GradientLanes lanes;
-      for (const unsigned k : order) fill(lanes.numbered(k), part(k));
-      REQUIRE(same_bits(sum_of(lanes), expected));
+      GradientBuffers buffers;
+      for (const unsigned k : order) fill(buffers.numbered(k), part(k));
+      REQUIRE(same_bits(sum_of(buffers), expected));
     } while (std::next_permutation(order.begin(), order.end()));
   }
 }
 
-TEST_CASE("a lane with a number is no thread's, whatever the number") {
-  GradientLanes lanes;
-  GradientLane& mine = lanes.mine();
-  for (unsigned number = 0; number < 1000; ++number) REQUIRE(&lanes.numbered(number) != &mine);
-  CHECK(&lanes.mine() == &mine);
+TEST_CASE("a buffer with a number is no thread's, whatever the number") {
+  GradientBuffers buffers;
+  GradientBuffer& mine = buffers.mine();
+  for (unsigned number = 0; number < 1000; ++number) REQUIRE(&buffers.numbered(number) != &mine);
+  CHECK(&buffers.mine() == &mine);
 }
 
-TEST_CASE("a lane that is free again belongs to whoever asks next, and to nobody else") {
-  GradientLanes lanes;
-  GradientLane& first = lanes.numbered(1);
+TEST_CASE("a buffer that is free again belongs to whoever asks next, and to nobody else") {
+  GradientBuffers buffers;
+  GradientBuffer& first = buffers.numbered(1);
   fill(first, part(0));
-  lanes.clear();
-  CHECK(lanes.in_order().empty());
-  GradientLane& second = lanes.numbered(2);
+  buffers.clear();
+  CHECK(buffers.in_order().empty());
+  GradientBuffer& second = buffers.numbered(2);
   CHECK(&second == &first);  // the memory
   CHECK(second.empty());
   fill(second, part(1));
-  REQUIRE(&lanes.numbered(1) != &second);
-  fill(lanes.numbered(1), part(2));
-  const auto order = lanes.in_order();
+  REQUIRE(&buffers.numbered(1) != &second);
+  fill(buffers.numbered(1), part(2));
+  const auto order = buffers.in_order();
   REQUIRE(order.size() == 2);
-  CHECK(order[0].second == &lanes.numbered(1));
+  CHECK(order[0].second == &buffers.numbered(1));
   CHECK(order[1].second == &second);
   Floats expected = part(2);
   const Floats other = part(1);
   for (std::size_t i = 0; i < kSize; ++i) expected[i] += other[i];
-  const Floats sum = sum_of(lanes);
+  const Floats sum = sum_of(buffers);
   CHECK(Floats(sum.begin(), sum.begin() + kSize) == expected);
 }
 
-TEST_CASE("lanes with nothing in them are not listed, those with anything are") {
-  GradientLanes lanes;
-  lanes.numbered(3);
-  CHECK(lanes.in_order().empty());
-  lanes.numbered(5).use(0, 2);
-  lanes.numbered(4).rows(0, 2, 2).use_row(1);
-  lanes.numbered(6).rows(0, 2, 2).use_whole();
-  lanes.numbered(7).rows(0, 2, 2);
-  REQUIRE(lanes.in_order().size() == 3);
-  CHECK(lanes.in_order()[0].second == &lanes.numbered(4));
-  CHECK(lanes.in_order()[1].second == &lanes.numbered(5));
+TEST_CASE("buffers with nothing in them are not listed, those with anything are") {
+  GradientBuffers buffers;
+  buffers.numbered(3);
+  CHECK(buffers.in_order().empty());
+  buffers.numbered(5).use(0, 2);
+  buffers.numbered(4).rows(0, 2, 2).use_row(1);
+  buffers.numbered(6).rows(0, 2, 2).use_whole();
+  buffers.numbered(7).rows(0, 2, 2);
+  REQUIRE(buffers.in_order().size() == 3);
+  CHECK(buffers.in_order()[0].second == &buffers.numbered(4));
+  CHECK(buffers.in_order()[1].second == &buffers.numbered(5));
 }
 
-TEST_CASE("a merge takes in parameters and tables that only some lanes know") {
-  GradientLanes lanes;
+TEST_CASE("a merge takes in parameters and tables that only some buffers know") {
+  GradientBuffers buffers;
   const auto put = [](float* g, float value) { std::fill_n(g, 2, value); };
-  put(lanes.numbered(0).use(4, 2).g, 1);
-  put(lanes.numbered(0).rows(3, 5, 2).use_row(1).g, 2);
-  put(lanes.numbered(1).use(0, 2).g, 3);
-  put(lanes.numbered(1).rows(0, 5, 2).use_row(4).g, 4);
-  const GradientLane& sum = *lanes.merge();
+  put(buffers.numbered(0).use(4, 2).g, 1);
+  put(buffers.numbered(0).rows(3, 5, 2).use_row(1).g, 2);
+  put(buffers.numbered(1).use(0, 2).g, 3);
+  put(buffers.numbered(1).rows(0, 5, 2).use_row(4).g, 4);
+  const GradientBuffer& sum = *buffers.merge();
   CHECK(sum.find(4)[1] == 1);
   CHECK(sum.find(0)[1] == 3);
   REQUIRE(sum.find_rows(3));
   CHECK(sum.find_rows(3)->find(1)[1] == 2);
   REQUIRE(sum.find_rows(0));
   CHECK(sum.find_rows(0)->find(4)[1] == 4);
-  CHECK(lanes.in_order().size() == 1);
+  CHECK(buffers.in_order().size() == 1);
 }
 
-TEST_CASE("rows and whole tables of several lanes become one whole table") {
-  GradientLanes lanes;
-  std::fill_n(lanes.numbered(0).rows(0, 3, 2).use_row(1).g, 2, 1.0f);
-  std::fill_n(lanes.numbered(1).rows(0, 3, 2).use_whole().g, 6, 10.0f);
-  std::fill_n(lanes.numbered(1).rows(0, 3, 2).use_row(1).g, 2, 100.0f);
-  std::fill_n(lanes.numbered(2).rows(0, 3, 2).use_row(2).g, 2, 1000.0f);
-  const RowGradients& all = *lanes.merge()->find_rows(0);
+TEST_CASE("rows and whole tables of several buffers become one whole table") {
+  GradientBuffers buffers;
+  std::fill_n(buffers.numbered(0).rows(0, 3, 2).use_row(1).g, 2, 1.0f);
+  std::fill_n(buffers.numbered(1).rows(0, 3, 2).use_whole().g, 6, 10.0f);
+  std::fill_n(buffers.numbered(1).rows(0, 3, 2).use_row(1).g, 2, 100.0f);
+  std::fill_n(buffers.numbered(2).rows(0, 3, 2).use_row(2).g, 2, 1000.0f);
+  const RowGradients& all = *buffers.merge()->find_rows(0);
   REQUIRE(all.whole_written());
   CHECK(all.rows().empty());
   CHECK(Floats(all.whole(), all.whole() + 6) == Floats{10, 10, 111, 111, 1010, 1010});
-  lanes.clear();
-  CHECK(lanes.merge() == nullptr);
+  buffers.clear();
+  CHECK(buffers.merge() == nullptr);
 }

@@ -68,7 +68,7 @@ TEST_CASE("gradients of tables are scaled in either form, from any thread") {
   CHECK(as_vector(p.gradients()) == Floats{5, 10});
 }
 
-TEST_CASE("the norm counts whole tables and rows, and every lane of a long array") {
+TEST_CASE("the norm counts whole tables and rows, and every buffer of a long array") {
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(2, {2});
   plant_whole(table, {1, 2, 2, 4});

@@ -1,4 +1,4 @@
-// Views of gradients: looking leaves lanes alone, writing counts.
+// Views of gradients: looking leaves buffers alone, writing counts.
 
 #include <algorithm>
 #include <cmath>
@@ -29,27 +29,27 @@ Floats random(std::size_t n, std::uint64_t key) {
   return v;
 }
 
-/// A parameter and a table with gradients in some numbered lanes.
+/// A parameter and a table with gradients in some numbered buffers.
 struct Lanes {
   ParameterCollection pc;
   Parameter p = pc.add_parameters({50}, "p"), q = pc.add_parameters({2}, "q");
   LookupParameter e = pc.add_lookup_parameters(4, {5}, "e");
-  GradientLanes& all = pc.bank().gradients;
+  GradientBuffers& all = pc.bank().gradients;
 
-  void add(unsigned lane, std::uint64_t key) {
-    GradientLane& to = all.numbered(lane);
+  void add(unsigned buffer, std::uint64_t key) {
+    GradientBuffer& to = all.numbered(buffer);
     add_to(to.use(p.stored().index, 50), random(50, key));
     RowGradients& rows = to.rows(e.stored().index, 4, 5);
-    add_to(rows.use_row(lane % 3), random(5, key + 1));
+    add_to(rows.use_row(buffer % 3), random(5, key + 1));
     add_to(rows.use_row(2), random(5, key + 2));
-    if (lane % 2) add_to(rows.use_whole(), random(20, key + 3));
+    if (buffer % 2) add_to(rows.use_whole(), random(20, key + 3));
   }
   Floats merged() {
-    GradientLane* lane = all.merge();
-    REQUIRE(lane);
-    Floats out(lane->find(p.stored().index), lane->find(p.stored().index) + 50);
+    GradientBuffer* buffer = all.merge();
+    REQUIRE(buffer);
+    Floats out(buffer->find(p.stored().index), buffer->find(p.stored().index) + 50);
     for (std::uint32_t row = 0; row < 4; ++row) {
-      const RowGradients* r = lane->find_rows(e.stored().index);
+      const RowGradients* r = buffer->find_rows(e.stored().index);
       const float* g = r->whole_written() ? r->whole() + 5 * row : r->find(row);
       for (int i = 0; i < 5; ++i) out.push_back(g ? g[i] : 0.0f);
     }
@@ -70,14 +70,14 @@ bool same_bits(const Floats& a, const Floats& b) {
 }  // namespace
 
 TEST_CASE(
-    "what is seen of several lanes is what a merge makes of them, and looking moves nothing") {
-  for (const unsigned lanes : {1u, 2u, 3u, 5u})
+    "what is seen of several buffers is what a merge makes of them, and looking moves nothing") {
+  for (const unsigned buffers : {1u, 2u, 3u, 5u})
     for (const bool looks : {false, true}) {
-      CAPTURE(lanes, looks);
+      CAPTURE(buffers, looks);
       Lanes a, b;
       for (int pass = 0; pass < 3; ++pass)
-        for (unsigned lane = 0; lane < lanes; ++lane) {
-          for (Lanes* m : {&a, &b}) m->add(lane, 100 * static_cast<unsigned>(pass) + 10 * lane);
+        for (unsigned buffer = 0; buffer < buffers; ++buffer) {
+          for (Lanes* m : {&a, &b}) m->add(buffer, 100 * static_cast<unsigned>(pass) + 10 * buffer);
           if (looks) {
             b.looked();
             b.pc.gradient_l2_norm();
@@ -96,12 +96,12 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a look claims no lane that changes the order of others") {
+TEST_CASE("a look claims no buffer that changes the order of others") {
   Lanes a, b;
   b.p.gradients();  // of this thread, which adds nothing
-  for (unsigned lane = 0; lane < 4; ++lane) {
-    a.add(lane, lane);
-    b.add(lane, lane);
+  for (unsigned buffer = 0; buffer < 4; ++buffer) {
+    a.add(buffer, buffer);
+    b.add(buffer, buffer);
   }
   CHECK(same_bits(a.merged(), b.merged()));
 }
@@ -109,7 +109,7 @@ TEST_CASE("a look claims no lane that changes the order of others") {
 TEST_CASE("what had no gradient has none after a look, unless something is written") {
   ParameterCollection pc;
   auto p = pc.add_parameters({3}, "p"), q = pc.add_parameters({3}, "q");
-  GradientLanes& all = pc.bank().gradients;
+  GradientBuffers& all = pc.bank().gradients;
   CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
   CHECK(all.merge() == nullptr);
   plant(q, {1, 2, 3});
@@ -137,13 +137,13 @@ TEST_CASE("what had no gradient has none after a look, unless something is writt
   CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
 }
 
-TEST_CASE("what is written through a view counts, in one lane or many, whatever comes after") {
-  for (const unsigned lanes : {1u, 2u, 4u})
+TEST_CASE("what is written through a view counts, in one buffer or many, whatever comes after") {
+  for (const unsigned buffers : {1u, 2u, 4u})
     for (const bool later : {false, true}) {
-      CAPTURE(lanes, later);
+      CAPTURE(buffers, later);
       Lanes a, b;
-      for (unsigned lane = 0; lane < lanes; ++lane)
-        for (Lanes* m : {&a, &b}) m->add(lane, 10 * lane);
+      for (unsigned buffer = 0; buffer < buffers; ++buffer)
+        for (Lanes* m : {&a, &b}) m->add(buffer, 10 * buffer);
       Floats expected = as_vector(a.p.gradients());
       const ParameterView view = b.p.gradients();
       view.v[3] = 7;
@@ -154,7 +154,7 @@ TEST_CASE("what is written through a view counts, in one lane or many, whatever 
       b.p.gradients()->v[5] = -1;  // a second view knows of the first
       expected[5] = -1;
       CHECK(as_vector(b.p.gradients()) == expected);
-      b.q.gradients()->v[0] = 2;  // which no lane has
+      b.q.gradients()->v[0] = 2;  // which no buffer has
       if (later) {
         const Floats more = random(50, 77);
         add_to(b.all.numbered(0).use(b.p.stored().index, 50), more);
@@ -167,7 +167,7 @@ TEST_CASE("what is written through a view counts, in one lane or many, whatever 
       };
       check(as_vector(b.p.gradients()));
       CHECK(as_vector(b.q.gradients()) == Floats{2, 0});
-      GradientLane* sum = b.all.merge();
+      GradientBuffer* sum = b.all.merge();
       check({sum->find(b.p.stored().index), sum->find(b.p.stored().index) + 50});
       CHECK(sum->find(b.q.stored().index)[0] == 2);
       CHECK(b.all.merge() == sum);

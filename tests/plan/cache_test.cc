@@ -17,14 +17,14 @@ bool equal(const PodVector<T>& a, const PodVector<T>& b) {
 
 bool same_plan(const Plan& a, const Plan& b) {
   const auto same_step = [](const Step& x, const Step& y) {
-    return x.first == y.first && x.count == y.count && x.parts.bits == y.parts.bits &&
-           x.goes_on == y.goes_on;
+    return x.first == y.first && x.count == y.count && x.terms.bits == y.terms.bits &&
+           x.accumulates == y.accumulates;
   };
   return a.begin == b.begin && a.end == b.end && a.extent == b.extent &&
          a.steps.size() == b.steps.size() &&
          std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), same_step) &&
          equal(a.order, b.order) && equal(a.value, b.value) && equal(a.aux, b.aux) &&
-         equal(a.first_arg, b.first_arg) && equal(a.gone, b.gone);
+         equal(a.first_arg, b.first_arg) && equal(a.freed, b.freed);
 }
 
 NodeId size(const Graph& g) { return static_cast<NodeId>(g.nodes.size()); }
@@ -146,13 +146,14 @@ TEST_CASE("plans that forget depend on what comes behind them") {
   PlanCache cache;
   const Graph alone = chain(false), more = chain(true);
   Plan fresh;
-  plan_to_forget(alone, 0, 2001, fresh);
-  for (int k = 0; k < 4; ++k) REQUIRE(same_plan(cache.plan(alone, 0, 2001, plan_to_forget), fresh));
+  plan_with_reuse(alone, 0, 2001, fresh);
+  for (int k = 0; k < 4; ++k)
+    REQUIRE(same_plan(cache.plan(alone, 0, 2001, plan_with_reuse), fresh));
   CHECK(cache.hits() == 2);
-  CHECK(fresh.gone[5]);
-  const Plan& plan = cache.plan(more, 0, 2001, plan_to_forget);
-  CHECK_FALSE(plan.gone[5]);
-  CHECK(plan.gone[7]);
+  CHECK(fresh.freed[5]);
+  const Plan& plan = cache.plan(more, 0, 2001, plan_with_reuse);
+  CHECK_FALSE(plan.freed[5]);
+  CHECK(plan.freed[7]);
 }
 
 TEST_CASE("another form at the same address is another form") {

@@ -34,7 +34,7 @@ inline void check_steps(const Graph& g, NodeId begin, NodeId end, const Plan& pl
     REQUIRE(step.count > 0);
     next += step.count;
     for (std::uint32_t k = step.first; k < next; ++k) {
-      if (!step.goes_on) begun.push_back(plan.order[k]);
+      if (!step.accumulates) begun.push_back(plan.order[k]);
       step_of[plan.order[k]] = s + 1;
     }
   }
@@ -49,7 +49,7 @@ inline void check_steps(const Graph& g, NodeId begin, NodeId end, const Plan& pl
       const NodeId id = plan.order[plan.steps[s].first + i];
       const BatchRule rule = g.nodes[id].form->batch;
       for (std::size_t k = 0; k < g.nodes[id].arity; ++k) {
-        if (!plan.steps[s].parts.all() && !plan.steps[s].parts.has(rule.part_of(k))) continue;
+        if (!plan.steps[s].terms.all() && !plan.steps[s].terms.has(rule.term_of(k))) continue;
         REQUIRE(step_of[g.args[g.nodes[id].first_arg + k]] < s + 1);
         REQUIRE(++uses[{id, k}] == 1);
       }
@@ -62,7 +62,7 @@ inline void check_steps(const Graph& g, NodeId begin, NodeId end, const Plan& pl
     const NodeId* b = plan.order.data() + s.first;
     for (std::size_t k = 1; k < s.count; ++k) {
       REQUIRE(same_signature(g, g.nodes[b[0]], g.nodes[b[k]]));
-      if (s.parts.all() || s.goes_on) REQUIRE(b[k - 1] < b[k]);
+      if (s.terms.all() || s.accumulates) REQUIRE(b[k - 1] < b[k]);
       const auto at = [&](std::size_t i) { return plan.value[b[i] - begin]; };
       if (at(0) == Plan::kNoMemory)
         REQUIRE(at(k) == Plan::kNoMemory);
@@ -70,10 +70,10 @@ inline void check_steps(const Graph& g, NodeId begin, NodeId end, const Plan& pl
         REQUIRE(at(k) == at(0) + k * g.nodes[b[0]].dim.size());
     }
   }
-  for (const Step& s : plan.steps) {  // on a border
+  for (const Step& s : plan.steps) {  // on a alignment
     const NodeId id = plan.order[s.first];
     const std::uint64_t at = plan.value[id - begin];
-    if (at == Plan::kNoMemory || s.goes_on) continue;
+    if (at == Plan::kNoMemory || s.accumulates) continue;
     REQUIRE(at % 4 == 0);
     if (g.nodes[id].dim.size() >= 16) REQUIRE(at % 16 == 0);
   }

@@ -90,7 +90,7 @@ struct Memory {
 
 }  // namespace
 
-TEST_CASE("what backward reads is there at the end, and what is gone is said to be") {
+TEST_CASE("what backward reads is there at the end, and what is freed is said to be") {
   std::size_t over = 0;
   Plan plan;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
@@ -114,8 +114,8 @@ TEST_CASE("what backward reads is there at the end, and what is gone is said to 
         if (reads == Reads::inputs || reads == Reads::both)
           for (const NodeId a : g.args_of(n)) REQUIRE(memory.holds(a));
       }
-      const bool gone = !plan.gone.empty() && plan.gone[id - begin];
-      if (memory.has_own(id)) REQUIRE(gone != memory.holds(id));
+      const bool freed = !plan.freed.empty() && plan.freed[id - begin];
+      if (memory.has_own(id)) REQUIRE(freed != memory.holds(id));
     }
   }
   CHECK(over > 100);
@@ -133,7 +133,7 @@ TEST_CASE("a batch is computed in place only if all of its nodes can be") {
   CHECK(memory.run() == 0);
   for (NodeId id = 0; id < 12; ++id) {
     CHECK(memory.holds(id));
-    CHECK_FALSE((!plan.gone.empty() && plan.gone[id]));
+    CHECK_FALSE((!plan.freed.empty() && plan.freed[id]));
   }
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("a plan in batches is the same in the place of one that forgets") {
   const auto end = static_cast<NodeId>(g.nodes.size());
   Plan fresh, again;
   plan_in_batches(g, 0, end, fresh);
-  plan_to_forget(g, 0, end, again);
+  plan_with_reuse(g, 0, end, again);
   CHECK(again.steps.size() > fresh.steps.size());
   for (const NodeId from : {NodeId{0}, NodeId{601}}) {
     plan_in_batches(g, from, end, fresh);
@@ -157,7 +157,7 @@ TEST_CASE("a plan in batches is the same in the place of one that forgets") {
     check_steps(g, from, end, again);
     CHECK(batches(again) == batches(fresh));
     CHECK(again.extent == fresh.extent);
-    CHECK(again.gone.size() == fresh.gone.size());
-    plan_to_forget(g, 0, end, again);
+    CHECK(again.freed.size() == fresh.freed.size());
+    plan_with_reuse(g, 0, end, again);
   }
 }

@@ -16,7 +16,7 @@ namespace {
 /// What must hold for every plan that forgets nothing, too.
 void check_plan(const Graph& g, NodeId begin, NodeId end, const Plan& plan) {
   check_steps(g, begin, end, plan);
-  REQUIRE(plan.gone.empty());
+  REQUIRE(plan.freed.empty());
   // No two pieces of memory overlap, all lie inside.
   std::map<std::uint64_t, std::uint64_t> pieces;
   const auto add = [&](std::uint64_t at, std::uint64_t size) {
@@ -150,17 +150,17 @@ TEST_CASE("what waits for nobody is one batch, however deep it lies") {
   std::size_t sums = 0, steps = 0, losses = 0;
   for (const Step& s : plan.steps) {
     const OpForm* f = g.nodes[plan.order[s.first]].form;
-    if (f == &sum && !s.goes_on) {
+    if (f == &sum && !s.accumulates) {
       CHECK(s.count == 8);
-      CHECK(s.parts.has(0));
-      CHECK(s.parts.has(1));
-      CHECK_FALSE(s.parts.has(2));
+      CHECK(s.terms.has(0));
+      CHECK(s.terms.has(1));
+      CHECK_FALSE(s.terms.has(2));
     }
-    if (f == &sum && s.goes_on) {
+    if (f == &sum && s.accumulates) {
       ++sums;
-      CHECK(s.parts.has(2));
-      CHECK_FALSE(s.parts.has(0));
-      CHECK_FALSE(s.parts.has(1));
+      CHECK(s.terms.has(2));
+      CHECK_FALSE(s.terms.has(0));
+      CHECK_FALSE(s.terms.has(1));
       CHECK(s.count == (sums <= 3 ? 2 : 1));
     }
     steps += f == &step;
@@ -190,17 +190,17 @@ TEST_CASE("sums of products are cut in front of the first that waits, so that th
       h = g.add(kOther, {5}, {g.add(sum, {4}, terms)});
     }
     const auto n = static_cast<NodeId>(g.nodes.size());
-    for (const Planner planner : {plan_in_batches, plan_to_forget}) {
+    for (const Planner planner : {plan_in_batches, plan_with_reuse}) {
       Plan plan;
       planner(g, 0, n, plan);
       check_steps(g, 0, n, plan);
       std::size_t earlier = 0, later = 0;
       for (const Step& s : plan.steps) {
         if (g.nodes[plan.order[s.first]].form != &sum) continue;
-        earlier += !s.goes_on && !s.parts.all();
-        later += s.goes_on || s.parts.all();
+        earlier += !s.accumulates && !s.terms.all();
+        later += s.accumulates || s.terms.all();
         for (std::size_t part = 0; part < 4; ++part)
-          if (!s.parts.all()) CHECK(s.parts.has(part) == (s.goes_on == (part > place)));
+          if (!s.terms.all()) CHECK(s.terms.has(part) == (s.accumulates == (part > place)));
       }
       CHECK(earlier == (place > 0));
       CHECK(later == 4);

@@ -53,7 +53,7 @@ class Run {
     graph_.set_inference(mode.inference);
     graph_.set_check_validity(mode.check);
     graph_.set_workers(mode.workers);
-    if (mode.gradient_buffer) graph_.set_gradient_lane(*mode.gradient_buffer);
+    if (mode.gradient_buffer) graph_.set_gradient_buffer(*mode.gradient_buffer);
     if (mode.interleaved) neighbour_ = std::make_unique<Neighbour>(program.width);
     random_.start();
   }

@@ -30,7 +30,7 @@ class SplitModel {
     lstm.new_graph(g);
     lstm.start_new_sequence();
     const auto moved = [&](const Expression& x, Device* to) {
-      return to_device(x, to ? to : g.store().places[0]);
+      return to_device(x, to ? to : g.store().devices[0]);
     };
     const Expression W = parameter(g, w), B = parameter(g, b);
     std::vector<Expression> losses;

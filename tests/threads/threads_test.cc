@@ -360,7 +360,7 @@ TEST_CASE("workers do every job once and throw what the first failing job threw"
   }
 }
 
-TEST_CASE("training in numbered lanes is the same, bit for bit, on 1, 2 and 4 threads") {
+TEST_CASE("training in numbered buffers is the same, bit for bit, on 1, 2 and 4 threads") {
   std::vector<float> first;
   for (const unsigned threads : {1u, 2u, 4u}) {
     Model model;
@@ -371,7 +371,7 @@ TEST_CASE("training in numbered lanes is the same, bit for bit, on 1, 2 and 4 th
       workers.run(4, [&](unsigned shard) {
         VanillaLSTMBuilder own = model.lstm;
         ComputationGraph g;
-        g.set_gradient_lane(shard);
+        g.set_gradient_buffer(shard);
         std::vector<Expression> losses;
         for (unsigned k = shard; k < 12; k += 4)
           losses.push_back(model.loss(g, own, 12 * step + k));

@@ -20,7 +20,7 @@ namespace {
 /// What decides how gradients come together and what becomes of them.
 struct Mode {
   std::string name;
-  unsigned lanes = 1;     ///< in which gradients are added up
+  unsigned buffers = 1;   ///< in which gradients are added up
   bool numbered = false;  ///< by number; else by thread
   bool sparse = true, exact = false;
   MovingAverage average = MovingAverage::None;
@@ -72,11 +72,11 @@ struct Model {
     if (m.average == MovingAverage::Cumulative) trainer->cumulative_moving_average();
   }
 
-  // A backward pass of one lane, as graphs make them: adds to what it uses.
-  void pass(std::uint64_t t, unsigned lane) {
-    const std::uint64_t key = 1000 * t + 10 * lane;
-    GradientLane& to =
-        mode.numbered ? pc.bank().gradients.numbered(lane) : pc.bank().gradients.mine();
+  // A backward pass of one buffer, as graphs make them: adds to what it uses.
+  void pass(std::uint64_t t, unsigned buffer) {
+    const std::uint64_t key = 1000 * t + 10 * buffer;
+    GradientBuffer& to =
+        mode.numbered ? pc.bank().gradients.numbered(buffer) : pc.bank().gradients.mine();
     const auto add = [&](const Parameter& p, std::uint64_t k) {
       add_to(to.use(p.stored().index, 5), random_values(5, key + k, 0.3f));
     };
@@ -84,21 +84,22 @@ struct Model {
       return to.rows(p.stored().index, 6, 3);
     };
     add(often, 1);
-    if (t % 3 == 0 && lane != 1) add(seldom, 2);
+    if (t % 3 == 0 && buffer != 1) add(seldom, 2);
     if (t > 4) add(late, 3);
     add_to(of(rows).use_row(t % 4), random_values(3, key + 4, 0.3f));
-    if (t % 2) add_to(of(rows).use_row(lane % 4), random_values(3, key + 5, 0.3f));
+    if (t % 2) add_to(of(rows).use_row(buffer % 4), random_values(3, key + 5, 0.3f));
     if (t % 2) add_to(of(whole).use_whole(), random_values(18, key + 6, 0.3f));
-    add_to(of(both).use_row((t + lane) % 5), random_values(3, key + 7, 0.3f));
-    if (t % 3 == 1 && lane % 2 == 0) add_to(of(both).use_whole(), random_values(18, key + 8, 0.3f));
+    add_to(of(both).use_row((t + buffer) % 5), random_values(3, key + 7, 0.3f));
+    if (t % 3 == 1 && buffer % 2 == 0)
+      add_to(of(both).use_whole(), random_values(18, key + 8, 0.3f));
   }
 
   void all_lanes(std::uint64_t t) {
-    for (unsigned lane = 0; lane < mode.lanes; ++lane)
-      if (mode.numbered || mode.lanes == 1)
-        pass(t, lane);
+    for (unsigned buffer = 0; buffer < mode.buffers; ++buffer)
+      if (mode.numbered || mode.buffers == 1)
+        pass(t, buffer);
       else
-        threads_.run(lane, [&] { pass(t, lane); });
+        threads_.run(buffer, [&] { pass(t, buffer); });
   }
 
   /// Values, state and counters after some updates, with a look wherever there may be one.
@@ -129,7 +130,7 @@ struct Model {
   }
 
  private:
-  /// Threads that live on, so that each adds in one lane.
+  /// Threads that live on, so that each adds in one buffer.
   class Threads {
    public:
     ~Threads() {

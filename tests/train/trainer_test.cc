@@ -430,12 +430,12 @@ TEST_CASE("a trainer of a subcollection leaves the rest alone") {
     CHECK(f.row(0).v[0] < 4.0f);
     CHECK(f.row(1).v[0] == 4.0f);
     // What another trainer is to use is still there, what was used is gone.
-    GradientLane* lane = pc.bank().gradients.merge();
-    REQUIRE(lane);
-    CHECK(lane->find(p.stored().index) != nullptr);
-    CHECK(lane->find(q.stored().index) == nullptr);
-    CHECK(lane->find_rows(e.stored().index) != nullptr);
-    CHECK(lane->find_rows(f.stored().index) == nullptr);
+    GradientBuffer* buffer = pc.bank().gradients.merge();
+    REQUIRE(buffer);
+    CHECK(buffer->find(p.stored().index) != nullptr);
+    CHECK(buffer->find(q.stored().index) == nullptr);
+    CHECK(buffer->find_rows(e.stored().index) != nullptr);
+    CHECK(buffer->find_rows(f.stored().index) == nullptr);
     auto second = c.make(other);
     second->update();
     CHECK(e.row(0).v[0] < 4.0f);

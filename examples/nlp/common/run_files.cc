@@ -48,7 +48,7 @@ struct Target {
 };
 
 /// Whether it is there. Throws unless it could be replaced by a newer one.
-bool look_at(const Target& target, const std::string& program) {
+bool probe(const Target& target, const std::string& program) {
   const std::string& path = target.file.path;
   std::error_code unknown;
   const fs::file_status status = fs::status(path, unknown);
@@ -77,7 +77,7 @@ void prepare_run(const RunOptions& run, const std::string& program) {
   program::require_different(kStandardOutput, files);
 
   for (const Target& target : {model, checkpoint}) {
-    if (look_at(target, program) && !run.resume && !run.force) {
+    if (probe(target, program) && !run.resume && !run.force) {
       throw UsageError(target.file.path +
                        " exists: --resume goes on with the run that made it, --force replaces it");
     }

@@ -105,7 +105,7 @@ class Model : public nlp::OnDevice {
 struct Parsed {
   std::vector<Tree> trees;
   std::size_t nodes = 0, batches = 0;  ///< of the graphs
-  double seconds = 0;                  ///< of this process' processor time
+  double seconds = 0;                  ///< of this process' CPU time
 };
 
 /// Parses `together` sentences at a time, those of similar length.

@@ -105,8 +105,8 @@ void check_launch(const cuda::Grid& grid, const cuda::Arguments& arguments) {
 
 void check_product(const cuda::Product& p, int number) {
   require(p.m > 0 && p.n > 0 && p.k >= 0 && p.batch > 0, "a product of matrices without elements");
-  require(p.lda >= std::max(1, p.turn_a ? p.k : p.m) &&
-              p.ldb >= std::max(1, p.turn_b ? p.n : p.k) && p.ldc >= p.m,
+  require(p.lda >= std::max(1, p.transpose_a ? p.k : p.m) &&
+              p.ldb >= std::max(1, p.transpose_b ? p.n : p.k) && p.ldc >= p.m,
           "a leading dimension is less than the rows of its matrix");
   require(p.beta == 0 || p.beta == 1, "a product is stored or added");
   const Memory& there = memory(number);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Stands in for CUDA's header: kernels compiled with it run on the processor, one fiber for each
+// Stands in for CUDA's header: kernels compiled with it run on the CPU, one fiber for each
 // thread of a block.
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Devices made of the processor.
+// Devices made of the CPU.
 
 #include "kernels/cuda/driver.h"
 
@@ -58,15 +58,15 @@ float rounded(float x, unsigned bits) {
 
 using Matrix = Eigen::MatrixXf;
 
-// A factor of a product: `rows` x `columns`, or turned in memory, as precise as the product is.
-Matrix factor(const float* from, bool turned, int rows, int columns, int step,
+// A factor of a product: `rows` x `columns`, or transposed in memory, as precise as the product is.
+Matrix factor(const float* from, bool transposed, int rows, int columns, int step,
               Precision precision) {
   const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> there(
-      from, turned ? columns : rows, turned ? rows : columns, Eigen::OuterStride<>(step));
+      from, transposed ? columns : rows, transposed ? rows : columns, Eigen::OuterStride<>(step));
   Matrix m = there;
   if (precision != Precision::float32)
     m = m.unaryExpr([&](float x) { return rounded(x, precision == Precision::tf32 ? 13 : 16); });
-  if (turned) m.transposeInPlace();
+  if (transposed) m.transposeInPlace();
   return m;
 }
 
@@ -80,8 +80,8 @@ void multiply_now(const Memory& memory, const Product& p) {
   for (int i = 0; i < p.batch; ++i) {
     const float* const from_a = which(p.a, p.each_a, p.step_a, i);
     const float* const from_b = which(p.b, p.each_b, p.step_b, i);
-    const Matrix a = factor(from_a, p.turn_a, p.m, p.k, p.lda, p.precision);
-    const Matrix b = factor(from_b, p.turn_b, p.k, p.n, p.ldb, p.precision);
+    const Matrix a = factor(from_a, p.transpose_a, p.m, p.k, p.lda, p.precision);
+    const Matrix b = factor(from_b, p.transpose_b, p.k, p.n, p.ldb, p.precision);
     products.push_back(a * b);
   }
   for (int i = 0; i < p.batch; ++i) {
@@ -104,7 +104,7 @@ class Emulated final : public Driver {
     if (workspace_) emulation::memory(device_).refund(emulation::kWorkspace);
   }
 
-  const std::shared_ptr<MemorySource>& memory() override { return memory_of(device_); }
+  const std::shared_ptr<DeviceAllocator>& memory() override { return memory_of(device_); }
   void* allocate_pinned(std::size_t bytes) override {
     may_fail<OutOfMemoryError>("allocating pinned memory");
     ++counts().allocations;
@@ -259,7 +259,7 @@ std::unique_ptr<Communicator> make_communicator(const std::vector<Driver*>& memb
 
 int device_count() { return emulation::kDevices; }
 
-const std::shared_ptr<MemorySource>& memory_of(int number) {
+const std::shared_ptr<DeviceAllocator>& memory_of(int number) {
   return emulation::shared_memory(number);
 }
 

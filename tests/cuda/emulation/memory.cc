@@ -102,7 +102,7 @@ void* Memory::take(std::size_t bytes, bool slab) {
 void Memory::free(void* p) noexcept {
   const auto pools = [&] {
     const std::lock_guard lock(mutex_);
-    const auto next = blocks_.upper_bound(place_of(p));
+    const auto next = blocks_.upper_bound(device_index(p));
     return next != blocks_.begin() && std::prev(next)->second.slab;
   };
   pools() ? pool_.free(p) : give_back(p);
@@ -120,7 +120,7 @@ void Memory::give_back(void* p) noexcept {
   } catch (...) {  // as CUDA, which would tell it to the next call
   }
   const std::lock_guard lock(mutex_);
-  const auto block = blocks_.find(place_of(p) / kPage * kPage);
+  const auto block = blocks_.find(device_index(p) / kPage * kPage);
   if (block == blocks_.end()) return;
   const auto [at, size] = std::pair(block->first, block->second.size);
   ++counts().frees;
@@ -146,7 +146,7 @@ void Memory::write(void* to, const void* from, std::size_t bytes) {
   if (bytes > 0) std::memcpy(ours(to), from, bytes);
 }
 
-void Memory::receive(void* to, MemorySource& source, const void* from, std::size_t bytes) {
+void Memory::receive(void* to, DeviceAllocator& source, const void* from, std::size_t bytes) {
   may_fail<DeviceError>("copying between devices");
   counts().between += bytes;
   auto& that = static_cast<Memory&>(source);
@@ -167,9 +167,9 @@ Memory::Open::~Open() {
 
 Memory& memory(int number) { return static_cast<Memory&>(*shared_memory(number)); }
 
-const std::shared_ptr<MemorySource>& shared_memory(int number) {
-  static const std::array<std::shared_ptr<MemorySource>, kDevices> all = [] {
-    std::array<std::shared_ptr<MemorySource>, kDevices> memories;
+const std::shared_ptr<DeviceAllocator>& shared_memory(int number) {
+  static const std::array<std::shared_ptr<DeviceAllocator>, kDevices> all = [] {
+    std::array<std::shared_ptr<DeviceAllocator>, kDevices> memories;
     for (int d = 0; d < kDevices; ++d)
       memories[static_cast<std::size_t>(d)] = std::make_shared<Memory>(d);
     return memories;

@@ -8,17 +8,17 @@
 #include <string>
 #include <type_traits>
 
-#include "dynet-like/base/memory_source.h"
+#include "dynet-like/base/device_allocator.h"
 #include "kernels/cuda/memory_pool.h"
 #include "tests/cuda/emulation/emulation.h"
 
 namespace dynet::emulation {
 
 /// Memory of a device, seen twice: by kernels, while they run, and by what stands for CUDA, always.
-/// Everybody else who touches it is caught by the processor, and so is whoever touches what was
+/// Everybody else who touches it is caught by the CPU, and so is whoever touches what was
 /// given back, or what lies behind a block. What is new is full of NaN. With `pooled()` blocks come
 /// from a pool, whose slabs are blocks to all this.
-class Memory final : public MemorySource, private cuda::PlainMemory {
+class Memory final : public DeviceAllocator, private cuda::PlainMemory {
  public:
   explicit Memory(int device);
   ~Memory() override;
@@ -30,7 +30,7 @@ class Memory final : public MemorySource, private cuda::PlainMemory {
   void free(void* p) noexcept override;
   void read(void* to, const void* from, std::size_t bytes) override;
   void write(void* to, const void* from, std::size_t bytes) override;
-  void receive(void* to, MemorySource& source, const void* from, std::size_t bytes) override;
+  void receive(void* to, DeviceAllocator& source, const void* from, std::size_t bytes) override;
 
   std::size_t used() const { return used_; }
   void trim() noexcept override { pool_.trim(); }
@@ -74,7 +74,7 @@ class Memory final : public MemorySource, private cuda::PlainMemory {
   void* take(std::size_t bytes, bool slab);
   void check_limit(std::size_t bytes) const;
   std::size_t find_place(std::size_t size);
-  std::size_t place_of(const void* p) const {
+  std::size_t device_index(const void* p) const {
     return static_cast<std::size_t>(static_cast<const std::byte*>(p) - of_kernels_);
   }
   void protect(std::byte* seen, std::size_t at, std::size_t size, int rights) const;
@@ -96,6 +96,6 @@ void may_fail(const char* what) {
 
 /// That of device `number`, which must exist. Shared by all.
 Memory& memory(int number);
-const std::shared_ptr<MemorySource>& shared_memory(int number);
+const std::shared_ptr<DeviceAllocator>& shared_memory(int number);
 
 }  // namespace dynet::emulation

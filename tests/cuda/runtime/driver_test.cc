@@ -205,8 +205,8 @@ TEST_CASE("products are handed to cuBLAS as they are, in the precision that they
   Product p = product(a, b, c);
   d->multiply(p);
   p.precision = Precision::tf32;
-  p.turn_a = false;
-  p.turn_b = true;
+  p.transpose_a = false;
+  p.transpose_b = true;
   p.beta = 0;
   d->multiply(p);
   p.precision = Precision::bf16;
@@ -221,8 +221,8 @@ TEST_CASE("products are handed to cuBLAS as they are, in the precision that they
     CHECK((g.m == 3 && g.n == 4 && g.k == 5 && g.lda == 6 && g.ldb == 7 && g.ldc == 8));
   }
   const auto& [first, second, third] = std::tie(rt().gemms[0], rt().gemms[1], rt().gemms[2]);
-  CHECK((first.turn_a && !first.turn_b && first.beta == 1 && first.batch == 1));
-  CHECK((!second.turn_a && second.turn_b && second.beta == 0));
+  CHECK((first.transpose_a && !first.transpose_b && first.beta == 1 && first.batch == 1));
+  CHECK((!second.transpose_a && second.transpose_b && second.beta == 0));
   CHECK((third.batch == 2 && third.step_a == 1 && third.step_b == 2 && third.step_c == 32));
   CHECK(first.type == CUBLAS_COMPUTE_32F);
   CHECK(second.type == CUBLAS_COMPUTE_32F_FAST_TF32);
@@ -239,7 +239,7 @@ TEST_CASE("products are handed to cuBLAS as they are, in the precision that they
   CHECK((listed.a == as && listed.b == bs && listed.c == cs && listed.batch == 2));
   CHECK((listed.m == 3 && listed.n == 4 && listed.k == 5));
   CHECK((listed.lda == 6 && listed.ldb == 7 && listed.ldc == 8 && listed.step_a == -1));
-  CHECK((!listed.turn_a && listed.turn_b && listed.alpha == 1 && listed.beta == 0));
+  CHECK((!listed.transpose_a && listed.transpose_b && listed.alpha == 1 && listed.beta == 0));
 }
 
 TEST_CASE("a product of nothing is zero, or adds nothing") {

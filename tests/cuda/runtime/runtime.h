@@ -14,7 +14,7 @@ namespace dynet::fake {
 
 /// What was asked of cuBLAS.
 struct Gemm {
-  bool turn_a, turn_b;
+  bool transpose_a, transpose_b;
   int m, n, k, lda, ldb, ldc, batch;
   long long step_a, step_b, step_c;  ///< -1: matrices are where lists say, which follow
   const void *a, *b;

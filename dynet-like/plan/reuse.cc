@@ -94,9 +94,9 @@ class TimeWindows {
 };
 
 /// Places the values of a plan whose steps are made. Memory is free again after the last use.
-class Placer {
+class MemoryLayout {
  public:
-  Placer(const GraphStore& graph, Plan& plan)
+  MemoryLayout(const GraphStore& graph, Plan& plan)
       : graph_(graph), plan_(plan), s_(plan.scratch), n_(plan.end - plan.begin) {}
 
   void run() {
@@ -107,8 +107,8 @@ class Placer {
     s_.free.clear();
     for (std::uint32_t s = 0; s < plan_.steps.size(); ++s) {
       const Step& step = plan_.steps[s];
-      if (!step.goes_on) place(step);
-      for (std::uint32_t i = s_.first_gone[s]; i != kNone;) {
+      if (!step.accumulates) lay_out(step);
+      for (std::uint32_t i = s_.first_freed[s]; i != kNone;) {
         Free f{plan_.value[i], size_of(i)};  // with its neighbours
         while ((i = s_.next[i]) != kNone && plan_.value[i] == f.at + f.size) f.size += size_of(i);
         give_back(f);
@@ -135,8 +135,8 @@ class Placer {
   void find_last_uses() {
     s_.last.clear();
     s_.last.resize(n_, kNone);
-    plan_.gone.clear();
-    plan_.gone.resize(n_, false);  // for the time being: whether somebody uses it
+    plan_.freed.clear();
+    plan_.freed.resize(n_, false);  // for the time being: whether somebody uses it
     for (std::uint32_t s = 0; s < plan_.steps.size(); ++s) {
       const Step& step = plan_.steps[s];
       const NodeId* ids = plan_.order.data() + step.first;
@@ -145,14 +145,14 @@ class Placer {
         const Node& n = graph_.nodes[ids[i]];
         for (std::uint32_t k = 0; k < n.arity; ++k) {
           const NodeId a = graph_.args[n.first_arg + k];
-          if (a < plan_.begin || !(step.parts.all() || step.parts.has(rule.part_of(k)))) continue;
-          plan_.gone[a - plan_.begin] = true;
+          if (a < plan_.begin || !(step.terms.all() || step.terms.has(rule.term_of(k)))) continue;
+          plan_.freed[a - plan_.begin] = true;
           needs(a - plan_.begin, s);
         }
       }
     }
     for (std::uint32_t i = 0; i < n_; ++i)
-      if (!plan_.gone[i] || node(i).reads_pointer()) needs(i, kNone);
+      if (!plan_.freed[i] || node(i).reads_pointer()) needs(i, kNone);
   }
 
   void needs(std::uint32_t i, std::uint32_t step) {
@@ -177,24 +177,24 @@ class Placer {
 
   void list_by_last_use() {
     s_.next.resize_uninitialized(n_);
-    s_.first_gone.clear();
-    s_.first_gone.resize(plan_.steps.size(), kNone);
+    s_.first_freed.clear();
+    s_.first_freed.resize(plan_.steps.size(), kNone);
     for (std::uint32_t i = n_; i-- > 0;) {
       const std::uint32_t root = s_.root[i];
-      plan_.gone[i] = root != kNone && s_.last[root] != kNone;
-      if (root != i || !plan_.gone[i]) continue;
-      s_.next[i] = s_.first_gone[s_.last[i]];
-      s_.first_gone[s_.last[i]] = i;
+      plan_.freed[i] = root != kNone && s_.last[root] != kNone;
+      if (root != i || !plan_.freed[i]) continue;
+      s_.next[i] = s_.first_freed[s_.last[i]];
+      s_.first_freed[s_.last[i]] = i;
     }
   }
 
-  void place(const Step& step) {
+  void lay_out(const Step& step) {
     const NodeId* ids = plan_.order.data() + step.first;
     const Node& first = graph_.nodes[ids[0]];
     const bool own = has_memory(first);
     const std::uint64_t size = own ? first.dim.size() : 0;
     if (size > kMostElements >> 32 && size > kMostElements / step.count) throw_too_large();
-    const std::uint64_t at = own ? allocate(size * step.count, border(size)) : 0;
+    const std::uint64_t at = own ? allocate(size * step.count, alignment(size)) : 0;
     std::uint64_t scratch = 0;
     for (std::uint32_t k = 0; k < step.count; ++k) {
       const std::uint32_t i = ids[k] - plan_.begin;
@@ -202,7 +202,7 @@ class Placer {
       const std::uint64_t need = aux_size(graph_, graph_.nodes[ids[k]]);
       if (need > kMostElements) throw_too_large();
       plan_.aux[i] = need ? scratch : Plan::kNoMemory;
-      scratch += aligned(need, border(need));
+      scratch += aligned(need, alignment(need));
       if (scratch > kMostElements) throw_too_large();
     }
     if (scratch == 0) return;
@@ -210,16 +210,16 @@ class Placer {
     for (std::uint32_t k = 0; k < step.count; ++k)
       if (std::uint64_t& aux = plan_.aux[ids[k] - plan_.begin]; aux != Plan::kNoMemory)
         aux += begin;
-    if (step.parts.all()) give_back({begin, scratch});  // nothing runs backward
+    if (step.terms.all()) give_back({begin, scratch});  // nothing runs backward
   }
 
   // In the smallest free piece that is large enough, or at the end.
-  std::uint64_t allocate(std::uint64_t size, std::uint64_t border) {
+  std::uint64_t allocate(std::uint64_t size, std::uint64_t alignment) {
     const Free* best = nullptr;
     std::uint64_t smallest = ~std::uint64_t{0};
     for (const Free& f : s_.free) {
       if (f.size < size || f.size >= smallest) continue;
-      if (aligned(f.at, border) + size > f.at + f.size) continue;
+      if (aligned(f.at, alignment) + size > f.at + f.size) continue;
       best = &f;
       smallest = f.size;
     }
@@ -229,7 +229,7 @@ class Placer {
     else if (!s_.free.empty() && s_.free.back().at + s_.free.back().size == plan_.extent)
       from = s_.free.back();
     if (from.size > 0) erase(from.at);
-    const std::uint64_t at = aligned(from.at, border), end = from.at + from.size;
+    const std::uint64_t at = aligned(from.at, alignment), end = from.at + from.size;
     give_back({from.at, at - from.at});
     if (best) give_back({at + size, end - at - size});
     plan_.extent = std::max(plan_.extent, at + size);
@@ -260,9 +260,9 @@ class Placer {
       next[-1].size += piece.size;
       return;
     }
-    const auto place = next - s_.free.begin();
+    const auto hole = next - s_.free.begin();
     s_.free.append(1);
-    next = s_.free.begin() + place;
+    next = s_.free.begin() + hole;
     std::copy_backward(next, s_.free.end() - 1, s_.free.end());
     *next = piece;
     if (s_.free.size() > kMostFree) erase(smallest().at);
@@ -280,30 +280,30 @@ class Placer {
 };
 
 // The rest of a plan that forgets, once ranks are known.
-void finish_forgetting(const GraphStore& graph, Batcher& batcher, Plan& plan) {
+void finish_with_reuse(const GraphStore& graph, Batcher& batcher, Plan& plan) {
   batcher.sort();
   if (const std::uint32_t windows = TimeWindows(graph, plan).find(); windows > 1)
     batcher.sort_by_window(windows);
   else
     plan.scratch.window.clear();
   batcher.emit();
-  Placer(graph, plan).run();
+  MemoryLayout(graph, plan).run();
 }
 
 }  // namespace
 
-void plan_to_forget(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
-  if (graph.places.size() > 1) return plan_in_batches(graph, begin, end, plan);
+void plan_with_reuse(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
+  if (graph.devices.size() > 1) return plan_in_batches(graph, begin, end, plan);
   if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
   plan.reset(begin, end);
   Batcher batcher(graph, plan);
   batcher.find_ranks();
-  finish_forgetting(graph, batcher, plan);
+  finish_with_reuse(graph, batcher, plan);
 }
 
 void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
   constexpr std::size_t kWorthIt = std::size_t{1} << 21;  // elements
-  if (graph.places.size() > 1) return plan_in_batches(graph, begin, end, plan);
+  if (graph.devices.size() > 1) return plan_in_batches(graph, begin, end, plan);
   if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
   plan.reset(begin, end);
   Batcher batcher(graph, plan);
@@ -311,7 +311,7 @@ void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, Plan&
   std::size_t elements = 0;
   for (const Signature& s : plan.scratch.signatures.all)
     elements += s.count * std::min(s.dim.size(), kWorthIt);
-  if (elements > kWorthIt) return finish_forgetting(graph, batcher, plan);
+  if (elements > kWorthIt) return finish_with_reuse(graph, batcher, plan);
   batcher.finish();
 }
 

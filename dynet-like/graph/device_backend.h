@@ -5,7 +5,7 @@
 
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/base/device.h"
-#include "dynet-like/base/memory_source.h"
+#include "dynet-like/base/device_allocator.h"
 #include "dynet-like/graph/op.h"
 
 namespace dynet {
@@ -16,10 +16,10 @@ class Mark;  // kernels/cuda/driver.h
 
 /// What an executor asks of a device: all pointers to numbers are addresses there. What is asked is
 /// done in order, and need not be done when a function returns.
-class Machine {
+class DeviceBackend {
  public:
-  virtual ~Machine() = default;
-  virtual const std::shared_ptr<MemorySource>& memory() = 0;
+  virtual ~DeviceBackend() = default;
+  virtual const std::shared_ptr<DeviceAllocator>& memory() = 0;
   /// The kernels of a form. The arrays of the batch are needed no longer when it returns.
   virtual void forward(const OpForm& form, const Batch<float>& batch) = 0;
   /// The same. A gradient that a batch has read is not overwritten by the next few batches, so that
@@ -50,8 +50,8 @@ class Machine {
                      const Write* writes) = 0;
   /// As `copy`, from memory of `other`, when all that this was asked for is done, and before all
   /// that it is asked for later.
-  virtual void receive(Machine& other, std::size_t n, std::size_t size, const float* const* from,
-                       float* const* to, const Write* writes) = 0;
+  virtual void receive(DeviceBackend& other, std::size_t n, std::size_t size,
+                       const float* const* from, float* const* to, const Write* writes) = 0;
 };
 
 }  // namespace dynet

@@ -1,4 +1,4 @@
-#include "dynet-like/plan/bound.h"
+#include "dynet-like/plan/least_batches.h"
 
 #include <algorithm>
 
@@ -59,7 +59,7 @@ std::size_t batches_of(const GraphStore& graph, const Plan& plan) {
   return static_cast<std::size_t>(
       std::count_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) {
         return graph.nodes[plan.order[s.first]].form->kind == Kind::compute &&
-               (s.parts.all() || s.goes_on);
+               (s.terms.all() || s.accumulates);
       }));
 }
 

@@ -1,7 +1,6 @@
-#include "dynet-like/graph/machine.h"
-
 #include <algorithm>
 
+#include "dynet-like/graph/device_backend.h"
 #include "kernels/cuda/copy.h"
 #include "kernels/cuda/driver.h"
 #include "kernels/cuda/kernels.h"
@@ -11,11 +10,11 @@
 namespace dynet::cuda {
 namespace {
 
-class CudaMachine final : public Machine {
+class CudaMachine final : public DeviceBackend {
  public:
   explicit CudaMachine(int number) : queue_(make_driver(number)) {}
 
-  const std::shared_ptr<MemorySource>& memory() override { return queue_.driver().memory(); }
+  const std::shared_ptr<DeviceAllocator>& memory() override { return queue_.driver().memory(); }
   void forward(const OpForm& form, const Batch<float>& batch) override {
     queue_.start_early();
     queue_.begin_operation();
@@ -50,7 +49,7 @@ class CudaMachine final : public Machine {
     for (std::size_t i = 0; i < n; ++i) std::copy_n(from[i], size, staged + i * size);
     spread(queue_.on_device(staged), n, size, to, writes);
   }
-  void receive(Machine& other, std::size_t n, std::size_t size, const float* const* from,
+  void receive(DeviceBackend& other, std::size_t n, std::size_t size, const float* const* from,
                float* const* to, const Write* writes) override {
     if (n * size == 0) return;
     auto& source = static_cast<CudaMachine&>(other);
@@ -93,7 +92,7 @@ class CudaMachine final : public Machine {
   PodVector<Write> writes_;
 };
 
-std::unique_ptr<Machine> make(int number) { return std::make_unique<CudaMachine>(number); }
+std::unique_ptr<DeviceBackend> make(int number) { return std::make_unique<CudaMachine>(number); }
 
 void trim_memory() {
   for (int d = 0; d < device_count(); ++d) memory_of(d)->trim();

@@ -4,10 +4,10 @@
 
 namespace dynet {
 
-/// Memory that is not the processor's: a device's. Safe to call from several threads.
-class MemorySource {
+/// Memory that is not the CPU's: a device's. Safe to call from several threads.
+class DeviceAllocator {
  public:
-  virtual ~MemorySource() = default;
+  virtual ~DeviceAllocator() = default;
   /// The number of the device.
   virtual int number() const = 0;
   /// Uninitialized, aligned to 256 bytes. Throws OutOfMemoryError.
@@ -21,8 +21,8 @@ class MemorySource {
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
   virtual void write(void* to, const void* from, std::size_t bytes) = 0;
   /// Copies from the memory of any device to this. It is done after all work that was started on
-  /// both before, and before all that is started on either later; nobody waits.
-  virtual void receive(void* to, MemorySource& source, const void* from, std::size_t bytes) = 0;
+  /// both before, and before all that is started on either later; the call is asynchronous.
+  virtual void receive(void* to, DeviceAllocator& source, const void* from, std::size_t bytes) = 0;
 };
 
 }  // namespace dynet

@@ -1,4 +1,4 @@
-#include "kernels/cpu/unary.h"
+#include "kernels/cpu/elementwise.h"
 
 #include <cmath>
 #include <limits>
@@ -32,11 +32,11 @@ V cosine(V x) {
 }
 template <class V>
 V hyperbolic_sine(V x) {
-  return by_lane(x, [](auto e) { return std::sinh(e); });
+  return by_buffer(x, [](auto e) { return std::sinh(e); });
 }
 template <class V>
 V hyperbolic_cosine(V x) {
-  return by_lane(x, [](auto e) { return std::cosh(e); });
+  return by_buffer(x, [](auto e) { return std::cosh(e); });
 }
 
 template <class V>
@@ -87,7 +87,7 @@ V huber_slope(V x, LaneOf<V> a) {
       return SLOPE;                                                          \
     }                                                                        \
   };
-#define DYNET_LANES(F) by_lane(x, [](T e) { return F(e); })
+#define DYNET_LANES(F) by_buffer(x, [](T e) { return F(e); })
 #define DYNET_EIGEN(F) by_eigen(x, [](const auto& e) { return e.F(); })
 
 DYNET_UNARY(Negate, -x, all<V>(-1))
@@ -109,8 +109,8 @@ DYNET_UNARY(Softsign, finite(x) / (T(1) + absolute(finite(x))),
 DYNET_UNARY(Elu, x > T(0) ? x : a * expm1_below(x), x() > T(0) ? all<V>(1) : a * exp(x()))
 DYNET_UNARY(Silu, finite(x) * sigmoid(x, a).up, silu_slope(x(), a))
 DYNET_UNARY(Erf, DYNET_EIGEN(erf), T(1.1283791670955126) * exp_of_minus_square(x()))
-DYNET_UNARY(LogGamma, by_lane(x, [](T e) { return Eigen::numext::lgamma(e); }),
-            by_lane(x(), [](T e) { return digamma(e); }))
+DYNET_UNARY(LogGamma, by_buffer(x, [](T e) { return Eigen::numext::lgamma(e); }),
+            by_buffer(x(), [](T e) { return digamma(e); }))
 DYNET_UNARY(Sin, sine(x), cosine(x()))
 DYNET_UNARY(Cos, cosine(x), -sine(x()))
 DYNET_UNARY(Tan, DYNET_LANES(std::tan), T(1) + y() * y())

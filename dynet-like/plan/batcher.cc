@@ -1,19 +1,19 @@
-#include <algorithm>
-
 #include "dynet-like/plan/batcher.h"
+
+#include <algorithm>
 
 namespace dynet {
 namespace {
 
 // With every part behind the first of them.
-Parts and_all_behind(Parts parts) { return {parts.bits | (~parts.bits + 1)}; }
+Terms and_all_behind(Terms terms) { return {terms.bits | (~terms.bits + 1)}; }
 
 // Whether some pairs of a sum of products do not wait for the component.
-bool splits(const Signature& s, Parts later) {
+bool splits(const Signature& s, Terms later) {
   if (!s.has_products()) return false;
   const BatchRule& rule = s.form->batch.value;
   std::uint32_t pairs = 0;
-  for (std::size_t k = rule.first_pair; k < s.arity; k += 2) pairs |= Parts::bit(rule.part_of(k));
+  for (std::size_t k = rule.first_pair; k < s.arity; k += 2) pairs |= Terms::bit(rule.term_of(k));
   return (pairs & ~later.bits) != 0;
 }
 
@@ -41,7 +41,7 @@ void Batcher::find_ranks() {
         const std::uint32_t operand = ranks[args[k] - begin_];
         rank = std::max(rank, operand + 1);
         if (products && operand >= first)
-          member.later.bits |= Parts::bit(s.form->batch.value.part_of(k));
+          member.later.bits |= Terms::bit(s.form->batch.value.term_of(k));
       }
     }
     ranks[i] = rank;
@@ -55,7 +55,7 @@ void Batcher::find_ranks() {
 void Batcher::find_components() {
   const auto count = static_cast<std::uint32_t>(s_.signatures.all.size());
   s_.members.clear();
-  s_.members.resize(count, {kNone, 0, 0, 0, Parts{0}, false});
+  s_.members.resize(count, {kNone, 0, 0, 0, Terms{0}, false});
   s_.components.clear();
   s_.by_component.clear();
   s_.stack.clear();
@@ -211,7 +211,7 @@ void Batcher::emit_earlier_parts(const Component& component, std::uint32_t first
     if (!member.split || count == 0) continue;
     member.cursor = static_cast<std::uint32_t>(plan_.order.size());
     plan_.order.append(count);
-    plan_.steps.push_back({member.cursor, count, Parts{~member.later.bits}, false});
+    plan_.steps.push_back({member.cursor, count, Terms{~member.later.bits}, false});
   }
 }
 
@@ -251,13 +251,13 @@ void Batcher::emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count) 
   plan_.steps.push_back({first, count});
   Member& member = s_.members[sig];
   if (!member.split) return;
-  plan_.steps.back().parts = member.later;
-  plan_.steps.back().goes_on = true;
+  plan_.steps.back().terms = member.later;
+  plan_.steps.back().accumulates = true;
   std::copy_n(plan_.order.data() + first, count, plan_.order.data() + member.cursor);
   member.cursor += count;
 }
 
-std::span<const bool> Batcher::find_yielding() {
+std::span<const bool> Batcher::find_donated() {
   constexpr std::uint32_t kSeveral = kNone - 1;
   const auto count = static_cast<std::uint32_t>(s_.signatures.all.size());
   s_.user.clear();
@@ -267,19 +267,19 @@ std::span<const bool> Batcher::find_yielding() {
       std::uint32_t& user = s_.user[s_.signatures.edges[e].from];
       user = user == kNone || user == sig ? sig : kSeveral;
     }
-  s_.yields.resize_uninitialized(count);
+  s_.donates.resize_uninitialized(count);
   for (std::uint32_t sig = 0; sig < count; ++sig) {
     const OpForm& form = *signature(sig).form;
-    s_.yields[sig] = form.kind == Kind::compute && !reads_output(form.reads) &&
-                     s_.user[sig] < kSeveral && !(signature(sig).flags & Node::kReadsPointer);
+    s_.donates[sig] = form.kind == Kind::compute && !reads_output(form.reads) &&
+                      s_.user[sig] < kSeveral && !(signature(sig).flags & Node::kReadsPointer);
   }
-  return {s_.yields.data(), count};
+  return {s_.donates.data(), count};
 }
 
 void Batcher::finish() {
   sort();
   emit();
-  plan_.place(graph_, find_yielding());
+  plan_.lay_out(graph_, find_donated());
 }
 
 bool same_signature(const GraphStore& graph, const Node& a, const Node& b) {

@@ -1,4 +1,4 @@
-#include "dynet-like/plan/bound.h"
+#include "dynet-like/plan/least_batches.h"
 
 #include <algorithm>
 #include <vector>
@@ -91,7 +91,7 @@ TEST_CASE("the bound agrees with a search along all ways, and no plan is below i
     }
     REQUIRE(least_batches(g, begin, size(g)) == bound);
     Plan plan;
-    for (const Planner planner : {plan_in_order, plan_in_batches, plan_to_forget}) {
+    for (const Planner planner : {plan_in_order, plan_in_batches, plan_with_reuse}) {
       planner(g, begin, size(g), plan);
       REQUIRE(batches_of(g, plan) >= bound);
     }

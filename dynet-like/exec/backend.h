@@ -6,13 +6,13 @@
 
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/exec/kernel.h"
-#include "dynet-like/graph/machine.h"
+#include "dynet-like/graph/device_backend.h"
 
 namespace dynet {
 
-/// Numbers in the processor's memory.
+/// Numbers in the CPU's memory.
 template <class T>
-struct HostNumbers {
+struct HostArrays {
   static void copy(std::size_t n, std::size_t size, const T* const* from, T* const* to,
                    const Write* writes) {
     for (std::size_t i = 0; i < n; ++i)
@@ -26,12 +26,12 @@ struct HostNumbers {
   }
 };
 
-/// Where an executor's numbers lie and who runs its kernels: the processor.
+/// Where an executor's numbers lie and who runs its kernels: the CPU.
 template <class T>
-class Runner : public HostNumbers<T> {
+class Backend : public HostArrays<T> {
  public:
   static constexpr bool on_device() { return false; }
-  std::shared_ptr<MemorySource> memory() const { return nullptr; }
+  std::shared_ptr<DeviceAllocator> memory() const { return nullptr; }
   void forward(const OpForm& form, const Batch<T>& b) { kernel<T>(form.forward.value)(b); }
   void backward(const OpForm& form, const GradientBatch<T>& b) {
     kernel<T>(form.backward.value)(b);
@@ -43,7 +43,7 @@ class Runner : public HostNumbers<T> {
   /// n numbers that the host can read, until the next call.
   const T* read(const T* from, std::size_t) { return from; }
   /// As `copy`, from the memory of another.
-  void receive(Runner&, std::size_t n, std::size_t size, const T* const* from, T* const* to,
+  void receive(Backend&, std::size_t n, std::size_t size, const T* const* from, T* const* to,
                const Write* writes) {
     this->copy(n, size, from, to, writes);
   }
@@ -51,72 +51,72 @@ class Runner : public HostNumbers<T> {
 
 /// The same, or a device.
 template <>
-class Runner<float> {
+class Backend<float> {
  public:
-  Runner() = default;
+  Backend() = default;
   /// Runners may take turns with a machine.
-  explicit Runner(std::shared_ptr<Machine> machine) : machine_(std::move(machine)) {}
+  explicit Backend(std::shared_ptr<DeviceBackend> machine) : device_(std::move(machine)) {}
 
-  bool on_device() const { return machine_ != nullptr; }
-  std::shared_ptr<MemorySource> memory() const { return machine_ ? machine_->memory() : nullptr; }
+  bool on_device() const { return device_ != nullptr; }
+  std::shared_ptr<DeviceAllocator> memory() const { return device_ ? device_->memory() : nullptr; }
   void forward(const OpForm& form, const Batch<float>& b) {
-    machine_ ? machine_->forward(form, b) : form.forward.value.f(b);
+    device_ ? device_->forward(form, b) : form.forward.value.f(b);
   }
   void backward(const OpForm& form, const GradientBatch<float>& b) {
-    machine_ ? machine_->backward(form, b) : form.backward.value.f(b);
+    device_ ? device_->backward(form, b) : form.backward.value.f(b);
   }
   static bool has_backward(const OpForm& form) { return form.backward.value.f; }
-  /// See Machine.
+  /// See DeviceBackend.
   void copy(std::size_t n, std::size_t size, const float* const* from, float* const* to,
             const Write* writes) {
-    machine_ ? machine_->copy(n, size, from, to, writes)
-             : HostNumbers<float>::copy(n, size, from, to, writes);
+    device_ ? device_->copy(n, size, from, to, writes)
+            : HostArrays<float>::copy(n, size, from, to, writes);
   }
   void fill(float* to, std::size_t n, float value, bool add) {
-    machine_ ? machine_->fill(to, n, value, add) : HostNumbers<float>::fill(to, n, value, add);
+    device_ ? device_->fill(to, n, value, add) : HostArrays<float>::fill(to, n, value, add);
   }
   void set_precision(Precision precision) {
-    if (machine_) machine_->set_precision(precision);
+    if (device_) device_->set_precision(precision);
   }
   void start() {
-    if (machine_) machine_->start();
+    if (device_) device_->start();
   }
   void forget() {
-    if (machine_) machine_->forget();
+    if (device_) device_->forget();
   }
   void write_after(std::shared_ptr<const cuda::Mark>& writer) {
-    if (machine_) machine_->write_after(writer);
+    if (device_) device_->write_after(writer);
   }
   const float* read(const float* from, std::size_t n) {
-    if (!machine_) return from;
+    if (!device_) return from;
     read_.resize_uninitialized(n);
-    machine_->read(read_.data(), from, n);
+    device_->read(read_.data(), from, n);
     return read_.data();
   }
   /// The same of what other graphs write, too.
   const float* read_shared(const float* from, std::size_t n) {
-    if (!machine_) return from;
+    if (!device_) return from;
     read_.resize_uninitialized(n);
     memory()->read(read_.data(), from, n * sizeof(float));
     return read_.data();
   }
-  void receive(Runner& other, std::size_t n, std::size_t size, const float* const* from,
+  void receive(Backend& other, std::size_t n, std::size_t size, const float* const* from,
                float* const* to, const Write* writes) {
-    Machine* const there = other.machine_.get();
+    DeviceBackend* const there = other.device_.get();
     if (!there)
-      return machine_ ? machine_->write(n, size, from, to, writes)
-                      : HostNumbers<float>::copy(n, size, from, to, writes);
-    if (machine_.get() == there) return machine_->copy(n, size, from, to, writes);
-    if (machine_) return machine_->receive(*there, n, size, from, to, writes);
+      return device_ ? device_->write(n, size, from, to, writes)
+                     : HostArrays<float>::copy(n, size, from, to, writes);
+    if (device_.get() == there) return device_->copy(n, size, from, to, writes);
+    if (device_) return device_->receive(*there, n, size, from, to, writes);
     read_.resize_uninitialized(n * size);
     there->read(read_.data(), n, size, from);
     tensors_.clear();
     for (std::size_t i = 0; i < n; ++i) tensors_.push_back(read_.data() + i * size);
-    HostNumbers<float>::copy(n, size, tensors_.data(), to, writes);
+    HostArrays<float>::copy(n, size, tensors_.data(), to, writes);
   }
 
  private:
-  std::shared_ptr<Machine> machine_;
+  std::shared_ptr<DeviceBackend> device_;
   PodVector<float> read_;  // from the device, and where tensors begin there
   PodVector<const float*> tensors_;
 };

@@ -14,7 +14,7 @@ namespace {
 NodeId size(const Graph& g) { return static_cast<NodeId>(g.nodes.size()); }
 
 /// Runs a plan, with the name of the node that wrote it in every element of memory: whatever is
-/// read must be there, and so must be at the end what is not gone.
+/// read must be there, and so must be at the end what is not freed.
 void check_memory(const Graph& g, const Plan& plan) {
   std::vector<std::uint32_t> memory(plan.extent);
   const auto piece = [&](std::uint64_t at, std::uint64_t n) {
@@ -39,7 +39,7 @@ void check_memory(const Graph& g, const Plan& plan) {
   constexpr std::uint32_t kAux = 1u << 31;
   for (const Step& step : plan.steps) {
     const NodeId* ids = plan.order.data() + step.first;
-    for (std::uint32_t k = 0; k < step.count && !step.goes_on; ++k) {
+    for (std::uint32_t k = 0; k < step.count && !step.accumulates; ++k) {
       const NodeId id = ids[k], i = id - plan.begin;
       const Node& n = g.nodes[id];
       const std::size_t aux = n.form->aux.value(g, n);
@@ -54,22 +54,22 @@ void check_memory(const Graph& g, const Plan& plan) {
       const std::uint64_t aux = plan.aux[ids[k] - plan.begin];
       if (aux != Plan::kNoMemory) REQUIRE(holds(aux, n.form->aux.value(g, n), (ids[k] + 1) | kAux));
       for (std::size_t a = 0; a < n.arity; ++a)
-        if (step.parts.all() || step.parts.has(rule.part_of(a)))
+        if (step.terms.all() || step.terms.has(rule.term_of(a)))
           REQUIRE(value_holds(g.args[n.first_arg + a]));
     }
   }
   std::vector<bool> used(g.nodes.size());
   for (const Node& n : g.nodes)
     for (const NodeId a : g.args_of(n)) used[a] = true;
-  REQUIRE(plan.gone.size() == plan.end - plan.begin);
+  REQUIRE(plan.freed.size() == plan.end - plan.begin);
   for (NodeId id = plan.begin; id < plan.end; ++id) {
-    if (!plan.gone[id - plan.begin]) REQUIRE(value_holds(id));
-    if (!used[id]) REQUIRE_FALSE(plan.gone[id - plan.begin]);
-    if (id + 128 >= plan.end) REQUIRE_FALSE(plan.gone[id - plan.begin]);
+    if (!plan.freed[id - plan.begin]) REQUIRE(value_holds(id));
+    if (!used[id]) REQUIRE_FALSE(plan.freed[id - plan.begin]);
+    if (id + 128 >= plan.end) REQUIRE_FALSE(plan.freed[id - plan.begin]);
   }
   for (NodeId id = plan.end; id < size(g); ++id)
     for (const NodeId a : g.args_of(g.nodes[id]))
-      if (a >= plan.begin && a < plan.end) REQUIRE_FALSE(plan.gone[a - plan.begin]);
+      if (a >= plan.begin && a < plan.end) REQUIRE_FALSE(plan.freed[a - plan.begin]);
 }
 
 /// An LSTM as the builder makes it, with a layer before it and a loss for every word.
@@ -105,7 +105,7 @@ struct Lstm {
   std::pair<int, std::uint32_t> steps(const Plan& plan, const OpForm& f) const {
     std::pair<int, std::uint32_t> result{0, ~0u};
     for (const Step& s : plan.steps)
-      if (g.nodes[plan.order[s.first]].form == &f && !s.goes_on)
+      if (g.nodes[plan.order[s.first]].form == &f && !s.accumulates)
         result = {result.first + 1, std::min(result.second, s.count)};
     return result;
   }
@@ -115,22 +115,22 @@ struct Lstm {
 
 TEST_CASE("what is needed is there, whatever the graph") {
   Plan plan;
-  std::size_t gone = 0;
+  std::size_t freed = 0;
   std::uint64_t extent = 0, all = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const Graph g =
         random_graph(seed, static_cast<NodeId>(seed % 2 ? 1600 : 3 + seed), 1 + 7 * (seed % 9));
     const NodeId begin = seed % 4 == 3 ? 50 : 0, end = seed % 6 == 5 ? size(g) - 30 : size(g);
-    plan_to_forget(g, begin, end, plan);
+    plan_with_reuse(g, begin, end, plan);
     check_steps(g, begin, end, plan);
     check_memory(g, plan);
-    gone += static_cast<std::size_t>(std::count(plan.gone.begin(), plan.gone.end(), true));
+    freed += static_cast<std::size_t>(std::count(plan.freed.begin(), plan.freed.end(), true));
     extent += plan.extent;
     plan_in_batches(g, begin, end, plan);
     all += plan.extent;
-    REQUIRE(plan.gone.empty());
+    REQUIRE(plan.freed.empty());
   }
-  CHECK(gone > 3000);
+  CHECK(freed > 3000);
   CHECK(extent < all);
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("a long recurrent network needs the memory of a short one") {
   lstm.end();
   Plan all, plan;
   plan_in_batches(lstm.g, 0, size(lstm.g), all);
-  plan_to_forget(lstm.g, 0, size(lstm.g), plan);
+  plan_with_reuse(lstm.g, 0, size(lstm.g), plan);
   check_steps(lstm.g, 0, size(lstm.g), plan);
   check_memory(lstm.g, plan);
   CHECK(plan.extent * 4 < std::uint64_t{1} << 20);
@@ -157,7 +157,7 @@ TEST_CASE("a sum that is made in parts keeps its scratch until it is complete") 
   for (int k = 0; k < 3; ++k) lstm.sentence(20);
   lstm.end();
   Plan plan;
-  plan_to_forget(lstm.g, 0, size(lstm.g), plan);
+  plan_with_reuse(lstm.g, 0, size(lstm.g), plan);
   check_memory(lstm.g, plan);
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("a group of sentences runs together when memory is used again") {
   lstm.end();
   Plan all, plan;
   plan_in_batches(lstm.g, 0, size(lstm.g), all);
-  plan_to_forget(lstm.g, 0, size(lstm.g), plan);
+  plan_with_reuse(lstm.g, 0, size(lstm.g), plan);
   check_steps(lstm.g, 0, size(lstm.g), plan);
   check_memory(lstm.g, plan);
   CHECK(lstm.steps(plan, lstm.cell) == std::pair(50, 16u));
@@ -185,14 +185,14 @@ TEST_CASE("without anything that recurs there is one window, and memory is used 
   }
   Plan all, plan;
   plan_in_batches(g, 0, size(g), all);
-  plan_to_forget(g, 0, size(g), plan);
+  plan_with_reuse(g, 0, size(g), plan);
   check_steps(g, 0, size(g), plan);
   check_memory(g, plan);
   CHECK(batches(plan) == batches(all));
-  CHECK(plan.gone[0]);
-  CHECK(plan.gone[1]);
-  CHECK(plan.gone[2]);  // with what it is a view of
-  CHECK_FALSE(plan.gone[3]);
+  CHECK(plan.freed[0]);
+  CHECK(plan.freed[1]);
+  CHECK(plan.freed[2]);  // with what it is a view of
+  CHECK_FALSE(plan.freed[3]);
 }
 
 TEST_CASE("a plan of few nodes forgets nothing, one of too large ones is refused") {
@@ -200,8 +200,8 @@ TEST_CASE("a plan of few nodes forgets nothing, one of too large ones is refused
   Graph g;
   g.add(other, {3}, {g.add(in, {3})});
   Plan plan;
-  plan_to_forget(g, 0, 2, plan);
-  CHECK(plan.gone.empty());
+  plan_with_reuse(g, 0, 2, plan);
+  CHECK(plan.freed.empty());
   for (int i = 0; i < 5; ++i) g.add(in, {1u << 31, 1u << 26});
-  CHECK_THROWS_AS(plan_to_forget(g, 0, 7, plan), OutOfMemoryError);
+  CHECK_THROWS_AS(plan_with_reuse(g, 0, 7, plan), OutOfMemoryError);
 }

@@ -10,7 +10,7 @@
 namespace dynet::cuda {
 
 /// The indices of a node; fewer than are asked for repeat.
-struct Given {
+struct IndexList {
   const unsigned* at;
   unsigned* keep;  ///< where backward finds them; null: it sends them again
   unsigned count;
@@ -21,17 +21,17 @@ struct Given {
 };
 
 /// Copies indices to where they are kept; `given` is memory of the device.
-void keep(Queue& q, const Given* given, std::size_t n);
+void store_indices(Queue& q, const IndexList* given, std::size_t n);
 
 /// The indices of all nodes for this run, checked to be below `limit`, by node. Those behind a
 /// pointer are kept in the node's scratch, from `scratch` on. `A` as for cpu::keep_indices.
 template <class A>
-const Given* given_now(Queue& q, const Batch<float>& b, std::size_t scratch, std::size_t limit,
-                       const char* limit_of) {
+const IndexList* upload_indices(Queue& q, const Batch<float>& b, std::size_t scratch,
+                                std::size_t limit, const char* limit_of) {
   std::size_t total = 0;
   for (std::size_t i = 0; i < b.count; ++i) total += b.attr<A>(i).indices.count;
   unsigned* to = q.stage<unsigned>(total);
-  Given* const all = q.stage<Given>(b.count);
+  IndexList* const all = q.stage<IndexList>(b.count);
   bool any_kept = false;
   for (std::size_t i = 0; i < b.count; ++i) {
     const Indices& indices = b.attr<A>(i).indices;
@@ -44,21 +44,21 @@ const Given* given_now(Queue& q, const Batch<float>& b, std::size_t scratch, std
     any_kept = any_kept || kept;
     to += indices.count;
   }
-  const Given* const given = q.on_device(all);
-  if (any_kept) keep(q, given, b.count);
+  const IndexList* const given = q.on_device(all);
+  if (any_kept) store_indices(q, given, b.count);
   return given;
 }
 
 /// Those that forward saw.
 template <class A>
-const Given* given_then(Queue& q, const Batch<float>& b, std::size_t scratch) {
+const IndexList* stored_indices(Queue& q, const Batch<float>& b, std::size_t scratch) {
   std::size_t total = 0;
   for (std::size_t i = 0; i < b.count; ++i) {
     const Indices& indices = b.attr<A>(i).indices;
     if (indices.source == Indices::in_node) total += indices.count;
   }
   unsigned* to = q.stage<unsigned>(total);
-  Given* const all = q.stage<Given>(b.count);
+  IndexList* const all = q.stage<IndexList>(b.count);
   for (std::size_t i = 0; i < b.count; ++i) {
     const Indices& indices = b.attr<A>(i).indices;
     all[i] = {reinterpret_cast<const unsigned*>(b.aux(i) + scratch), nullptr, indices.count};

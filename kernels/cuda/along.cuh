@@ -88,7 +88,7 @@ struct LineWriter {
 template <class F>
 void line_gradients(Queue& q, const GradientBatch<float>& b, std::size_t operand, const Lines& x,
                     std::size_t repeats, F f) {
-  const Places p = q.places(b, operand);
+  const GradientTargets p = q.targets(b, operand);
   const Targets t = p.first;
   const std::size_t lines = x.lines;
   for_lines(q, t.count * lines, x.size, x.inner > 1,
