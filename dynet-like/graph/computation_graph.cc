@@ -224,7 +224,7 @@ void check_empty(const ComputationGraph& graph, const char* who, SourceLocation 
 
 }  // namespace
 
-// Small is fast: a node is a line and a quarter of the cache, docs/architecture.md says so too.
+// Small is fast: a node is a line and a quarter of the cache, docs/design/graph.md says so too.
 static_assert(sizeof(Node) == 80);
 
 std::size_t no_aux(const GraphStore&, const Node&) { return 0; }

@@ -12,7 +12,8 @@ namespace dynet {
 
 class Workers;
 
-/// What a graph asks of the executor above it: the one place where a call points upward.
+/// What a graph asks of the executor above it. See docs/design/graph.md for all interfaces through
+/// which calls point upward.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;

@@ -62,10 +62,10 @@ struct GraphState {
   }
 };
 
-/// Lends states to graphs. The only thing in the library that all graphs of a process share:
-/// without it a graph made for each sample would start with cold memory, and a handle to a
-/// destroyed graph would read freed memory. It decides no result but the default random seed of a
-/// graph.
+/// Lends states to graphs. With the numbers of threads and the list of devices it is all that the
+/// graphs of a process share: without it a graph made for each sample would start with cold memory,
+/// and a handle to a destroyed graph would read freed memory. It decides no result but the default
+/// random seed of a graph.
 GraphState* borrow_graph_state();
 GraphState& state_of(ComputationGraph& graph);
 void give_back_graph_state(GraphState* state) noexcept;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that read the sources: ranks of includes, Eigen, manners, length of files, globals, words, README."""
+"""Checks that read the sources: ranks of includes, Eigen, manners, length of files, globals, words, README, links."""
 
 import argparse
 import pathlib
@@ -193,9 +193,50 @@ def readme(root):
     return [f"README.md:{line}: the first program differs from {README_PROGRAM}"], 1
 
 
+def prose_of(text):
+    """The text with blocks and spans of code blanked out; line numbers stay."""
+    text = re.sub(r"^```.*?^```$", lambda m: re.sub(r"[^\n]", " ", m.group(0)), text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"`[^`\n]*`", lambda m: "x" * len(m.group(0)), text)
+
+
+def headings_of(text):
+    """What links to the headings of a document end in, as GitHub writes it."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    names = set()
+    for title in re.findall(r"^#+ +(.+?) *$", text, re.MULTILINE):
+        name = plain = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        number = 0
+        while name in names:
+            number += 1
+            name = f"{plain}-{number}"
+        names.add(name)
+    return names
+
+
+def links(root):
+    """Every relative link of a document leads to a file or folder of the checkout, and to a heading if it names one."""
+    problems = []
+    root = pathlib.Path(root).resolve()
+    documents = [p.relative_to(root) for p in root.glob("*.md")] + sources.files(root, sources.EVERYTHING + ("docs",), (".md",))
+    for path in documents:
+        text = sources.read(root, path)
+        prose = prose_of(text)
+        for match in re.finditer(r"\]\(([^()\s]+)\)", prose):
+            target, _, heading = match.group(1).partition("#")
+            if re.match(r"[a-z]+:", target):
+                continue
+            to = (root / path.parent / target).resolve() if target else root / path
+            line = text[: match.start()].count("\n") + 1
+            if not to.is_relative_to(root) or not to.exists():
+                problems.append(f"{path}:{line}: the link to {match.group(1)} leads nowhere")
+            elif heading and (to.suffix != ".md" or heading not in headings_of(sources.read(root, to))):
+                problems.append(f"{path}:{line}: {to.relative_to(root)} has no heading for the link to #{heading}")
+    return problems, len(documents)
+
+
 CHECKS = {
     "ranks": ranks, "eigen": eigen, "manners": manners, "length": length, "globals": globals_, "words": words,
-    "readme": readme,
+    "readme": readme, "links": links,
 }  # fmt: skip
 
 

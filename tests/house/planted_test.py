@@ -25,6 +25,8 @@ CLEAN = {
     "tests/support/catch.h": "#pragma once\n",
     "tests/consume/xor.cc": "int main() {}\n",
     "README.md": "# Name\n\n```cpp\nint main() {}\n```\n",
+    "docs/map.md": "# Map: a `b`\n\n[up](../README.md#name), [here](#map-a-b), [far](https://host/x#y), [code](../tests)\n"
+    "`[no](link)`\n\n```sh\n[no](link)\n# Map\n```\n",
 }
 
 # check, file, text added at its end, part of the message (%d: the first added line)
@@ -55,6 +57,11 @@ PLANTED = [
     ("words", "dynet-like/graph/node.cc", "// Runs on the processor.", "node.cc:%d: 'processor': we say CPU"),
     ("words", "README.md", "Sums are made anew.", "README.md:%d: 'anew'"),
     ("readme", "tests/consume/xor.cc", "// new", "README.md:3: the first program differs"),
+    ("links", "docs/map.md", "[gone](gone.md)", "docs/map.md:%d: the link to gone.md leads nowhere"),
+    ("links", "README.md", "[gone](docs/gone)", "README.md:%d: the link to docs/gone leads nowhere"),
+    ("links", "docs/map.md", "[out](../../elsewhere.md)", "leads nowhere"),
+    ("links", "docs/map.md", "[up](../README.md#other)", "docs/map.md:%d: README.md has no heading for the link to #other"),
+    ("links", "docs/map.md", "[here](#map)", "has no heading for the link to #map"),
     ("headers", "dynet-like/ops/unary.h", "inline std::vector<int> v;", "unary.h:1: does not compile alone"),
     ("headers", "tests/support/twice.h", "struct Twice {};", "twice.h:1: does not compile alone"),
 ]  # fmt: skip
