@@ -296,7 +296,7 @@ class CudaDriver final : public Driver {
     if (p.k == 0) return sum_of_nothing(p);
     if (!blas_) blas_.emplace(stream_.stream, *memory_);  // it takes time and memory
     const cublasHandle_t blas = blas_->handle;
-    const auto turn = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    const auto transpose = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const cublasComputeType_t type = compute_type(p.precision);
     const float one = 1;
     constexpr auto kFloat = CUDA_R_32F;

@@ -31,7 +31,7 @@ const IndexList* classes_now(Queue& q, const Batch<float>& b, const HingeDimAttr
     cpu::read_classes(b.node(i), a, b.payload<HingeDimAttr, unsigned>(i), limit, positions, to);
     all[i] = {q.on_device(to), reinterpret_cast<unsigned*>(b.aux(i)), a.indices.total};
   }
-  keep(q, q.on_device(all), b.count);
+  store_indices(q, q.on_device(all), b.count);
   return q.on_device(all);
 }
 const IndexList* classes_then(Queue& q, const Batch<float>& b, const HingeDimAttr&) {

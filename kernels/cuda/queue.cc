@@ -233,7 +233,7 @@ void Queue::flush() {
     forget();  // it is not tried again
     throw;
   }
-  transpose();
+  start_round();
 }
 
 void Queue::start_early() {
@@ -258,7 +258,7 @@ void Queue::run() {
 }
 
 // What was sent is not written over before it has arrived.
-void Queue::turn() {
+void Queue::start_round() {
   clear();
   half_ = 1 - half_;
   half_free_ = false;
@@ -282,7 +282,7 @@ void Queue::forget() {
     driver_->mark(kDone);
   } catch (const Error&) {  // the first one is told
   }
-  transpose();
+  start_round();
 }
 
 void Queue::write_after(std::shared_ptr<const Mark>& writer) {

@@ -217,7 +217,7 @@ class Queue {
   bool repeats();
   void upload();
   void run();
-  void transpose();
+  void start_round();
   void clear();
   void* stage_bytes(std::size_t bytes);
   const std::byte* find(const std::byte* staged) const;
