@@ -171,9 +171,9 @@ std::vector<Mistake> reduction_mistakes(Bench& bench) {
       MISTAKE(ArgumentError, "sparsemax_loss: the pointer to the indices is null" X,
               sparsemax_loss(x, no_list)),
 
-      MISTAKE(ArgumentError, "input: needs a place for each value, got 1 and 2",
+      MISTAKE(ArgumentError, "input: needs an index for each value, got 1 and 2",
               input(g, {3}, List{0}, {1, 2})),
-      MISTAKE(IndexError, "input: place 3 is outside the 3 values of {3}",
+      MISTAKE(IndexError, "input: index 3 is outside the 3 values of {3}",
               input(g, {3}, List{0, 3}, {1, 2})),
       MISTAKE(ArgumentError, "input: the device is null", input(g, 1.0f, no_device)),
       MISTAKE(ArgumentError, "zeros: the device is null", zeros(g, {2}, no_device)),
