@@ -19,7 +19,7 @@ def main():
     ours["lm, TF32"] = read(folder / "ours-tf32.json").get("lm", {})
     float32 = read(folder / "torch.json").get("figures", {})
     tf32 = read(folder / "torch-tf32.json").get("figures", {})
-    CPU = f"ours, one thread of the CPU, for {ours.get('compiled_for', '?')}"
+    cpu = f"ours, one thread of the CPU, for {ours.get('compiled_for', '?')}"
     rows = [
         # task, ours, against, required, aim
         ("tree-LSTM", "tree", float32.get("tree, tree by tree"), "PyTorch, tree by tree", 10, 50),
@@ -27,7 +27,7 @@ def main():
         ("BiLSTM", "bilstm", float32.get("bilstm"), "PyTorch, cuDNN", 0.5, 1),
         ("LSTM LM", "lm", float32.get("lm"), "PyTorch, cuDNN", 0.8, 1.1),
         ("LSTM LM, TF32", "lm, TF32", tf32.get("lm"), "PyTorch, cuDNN, TF32", 0.8, 1.1),
-        *((name, key, ours.get(key, {}).get("CPU"), CPU, 5, 20)
+        *((name, key, ours.get(key, {}).get("CPU"), cpu, 5, 20)
           for name, key in (("tree-LSTM", "tree"), ("BiLSTM", "bilstm"), ("LSTM LM", "lm"))),
     ]  # fmt: skip
     print("\n| task | units/s | against | units/s | ratio | required | aim |\n|---|---|---|---|---|---|---|")

@@ -48,7 +48,7 @@ struct Lines {
   }
 };
 
-// For each line along `dim` calls f(value of element k, offset of number i), which fills the
+// For each line along `dim` calls f(value of element k, index of number i), which fills the
 // `num` results.
 template <class Choose>
 IndexTensor choose(const char* who, const Tensor& t, unsigned dim, unsigned num, Choose f) {
@@ -222,13 +222,13 @@ IndexTensor TensorTools::categorical_sample_log_prob(const Tensor& t, unsigned d
   return choose(
       "categorical_sample_log_prob", t, dim, num,
       [&](const std::vector<float>& values, std::vector<std::ptrdiff_t>& indices) {
-        for (std::ptrdiff_t& offset : indices) {  // the largest of scores with Gumbel noise
+        for (std::ptrdiff_t& index : indices) {  // the largest of scores with Gumbel noise
           float best = -std::numeric_limits<float>::infinity();
-          offset = 0;
+          index = 0;
           for (std::size_t k = 0; k < values.size(); ++k) {
             const float u = std::max(rand01(), 1e-20f);
             const float score = values[k] - std::log(-std::log(u));
-            if (score > best) best = score, offset = static_cast<std::ptrdiff_t>(k);
+            if (score > best) best = score, index = static_cast<std::ptrdiff_t>(k);
           }
         }
       });

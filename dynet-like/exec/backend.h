@@ -54,8 +54,8 @@ template <>
 class Backend<float> {
  public:
   Backend() = default;
-  /// Runners may take turns with a machine.
-  explicit Backend(std::shared_ptr<DeviceBackend> machine) : device_(std::move(machine)) {}
+  /// Several may share a device's.
+  explicit Backend(std::shared_ptr<DeviceBackend> device) : device_(std::move(device)) {}
 
   bool on_device() const { return device_ != nullptr; }
   std::shared_ptr<DeviceAllocator> memory() const { return device_ ? device_->memory() : nullptr; }

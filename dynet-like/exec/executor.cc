@@ -63,8 +63,8 @@ void Executor<T>::lay_out(const Plan& plan) {
   const std::size_t devices = several ? std::min(plan.block_offsets.size(), by_device_.size()) : 1;
   for (std::uint32_t p = 0; p < devices; ++p) {
     T* const base = by_device_[p]->values.template allocate_array<T>(plan.extent_of(p));
-    const auto at = [base, alignment = plan.block_offset(p)](std::uint64_t where) {
-      return where == Plan::kNoMemory ? nullptr : base + (where - alignment);
+    const auto at = [base, begin = plan.block_offset(p)](std::uint64_t where) {
+      return where == Plan::kNoMemory ? nullptr : base + (where - begin);
     };
     for (NodeId id = plan.begin; id < n; ++id) {
       if (several && graph_.nodes[id].device_index() != p) continue;

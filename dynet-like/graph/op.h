@@ -25,7 +25,7 @@ struct Operands {
   }
 };
 
-/// Terms of a sum of products, as bits; parts from 31 on go with the last bit.
+/// Terms of a sum of products, as bits; terms from 31 on share the last bit.
 struct Terms {
   std::uint32_t bits = ~std::uint32_t{0};  ///< all of them
 
@@ -52,7 +52,7 @@ struct Batch {
   T* const* auxs;            ///< scratch kept from forward to backward, as the form asks
   std::uint64_t run;         ///< grows when the graph is run again: part of every random draw
   Terms terms = {};          ///< of a sum of products: what is to be computed now
-  bool accumulates = false;  ///< and whether `outs` hold all parts before these already
+  bool accumulates = false;  ///< and whether `outs` hold all terms before these already
 
   /// Node i; the shape of each node, and of operand k of each.
   const Node& node(std::size_t i) const { return graph.nodes[ids[i]]; }
@@ -137,7 +137,7 @@ struct BatchRule {
   const char* why_not;          ///< the reason, if it never batches
   /// For sums of products: where the pairs of operands (W, x) begin. The node's value is the sum of
   /// all W x and, if there is an operand before the pairs, of that. It is made from left to right,
-  /// in one order whatever the batch; the first parts may be made earlier than the rest.
+  /// in one order whatever the batch; the first terms may be added up earlier than the rest.
   std::size_t first_pair;
 
   /// Nodes run together that agree in so many bytes of their attributes.

@@ -66,7 +66,7 @@ class Saving {
   std::string& add_thing(std::string kind);
   /// Returns the number of the group. The values must stay as they are until `write`.
   std::uint64_t add(GroupView view);
-  /// Puts another group in the destination of one that was added.
+  /// Replaces a group that was added.
   void replace(std::uint64_t number, GroupView view);
   void write(const std::string& path, const SaveOptions& options) const;
 

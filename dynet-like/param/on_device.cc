@@ -73,7 +73,7 @@ void changed_on(ParameterStorageBase& p, const DeviceAllocator& changed) {
     c.used = false;
   }
   p.on_device->host_is_old_.store(true, std::memory_order_release);
-  p.lazy = p.on_device.get();  // another's rows were settled when the values were copied
+  p.lazy = p.on_device.get();  // another's rows caught up when the values were copied
 }
 
 }  // namespace dynet

@@ -197,7 +197,7 @@ std::uint32_t Batcher::block_end(std::uint32_t first, const Component& component
   return end;
 }
 
-// For every sum of products that is split: a step for those parts that do not wait for the
+// For every sum of products that is split: a step for those terms that do not wait for the
 // component.
 void Batcher::emit_earlier_parts(const Component& component, std::uint32_t first,
                                  std::uint32_t end) {

@@ -13,7 +13,7 @@ namespace dynet {
 std::size_t least_batches(const GraphStore& graph, NodeId begin, NodeId end);
 
 /// The batches of a plan, counted in the same way: by what completes its nodes, so that the earlier
-/// parts of sums of products do not count either.
+/// terms of sums of products do not count either.
 std::size_t batches_of(const GraphStore& graph, const Plan& plan);
 
 }  // namespace dynet

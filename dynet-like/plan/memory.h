@@ -6,7 +6,7 @@
 
 namespace dynet {
 
-// Elements are float or double; block_offsets of 16 elements keep cache lines and vector loads
+// Elements are float or double; an alignment of 16 elements keeps cache lines and vector loads
 // whole. Small values are packed closer.
 constexpr std::uint64_t alignment(std::uint64_t size) { return size >= 16 ? 16 : 4; }
 constexpr std::uint64_t aligned(std::uint64_t at, std::uint64_t alignment) {

@@ -13,7 +13,7 @@ void extend(Plan& plan, std::uint64_t size) {
   if (plan.extent > kMostElements) throw_too_large();
 }
 
-// The values of a batch: the first on a alignment, the others right behind it.
+// The values of a batch: the first one aligned, the others right behind it.
 void lay_out_values(const Node& first, const NodeId* ids, std::uint32_t count, Plan& plan) {
   std::uint64_t* const value = plan.value.data();
   if (!has_memory(first)) {

@@ -15,7 +15,7 @@ struct Step {
   std::uint32_t first;
   std::uint32_t count;
   Terms terms = {};          ///< of a sum of products: what this step computes
-  bool accumulates = false;  ///< it adds to the parts before, which an earlier step has left
+  bool accumulates = false;  ///< it adds to the terms before, which an earlier step has left
 };
 
 /// Memory of the planner, kept from plan to plan so that planning does not allocate.
@@ -25,8 +25,8 @@ struct PlanScratch {
     std::uint32_t mark;  // of the search for components
     std::uint32_t low;
     std::uint32_t cursor;  // in the order
-    Terms later;           // of a sum of products: the parts that wait for their own component
-    bool split;            // the other parts are steps of their own
+    Terms later;           // of a sum of products: the terms that wait for their own component
+    bool split;            // the other terms are steps of their own
   };
   struct Component {
     std::uint32_t first, end;  // members

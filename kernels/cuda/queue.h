@@ -140,7 +140,7 @@ class Queue {
 
   /// To be called before each operation: temporaries may be used again.
   void begin_operation() { temporaries_.rewind(first_temporary_); }
-  /// Copies between targets of any devices.
+  /// Copies between any devices.
   void copy(void* to, const void* from, std::size_t bytes);
   /// Copies into pinned memory; the bytes are there after `wait`.
   void fetch(void* to, const void* from, std::size_t bytes);

@@ -142,7 +142,7 @@ struct Walk {
   struct Step {
     // Sizes here and there; place p here, if it is from + c stride, is place c there.
     std::size_t size, from, stride, limit;
-    std::size_t step;  // how far apart targets lie there
+    std::size_t step;  // from element to element there
   };
   TensorArray<const float> there;
   std::size_t start;
@@ -209,7 +209,7 @@ Walk strided(const Batch<float>& b, TensorArray<const float> there, bool back) {
   return walk;
 }
 
-// A transpose of matrices: the first `rows` numbers of x, sizes taken together, change targets with
+// A transpose of matrices: the first `rows` numbers of x, sizes taken together, are swapped with
 // the `columns` that follow, in each of `others`. No rows if it is something else.
 struct Turn {
   std::size_t rows = 0, columns = 1, others = 1;

@@ -5,10 +5,12 @@ import argparse
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "house"))
+import small_tree  # noqa: E402
+
 TOOLS = argparse.Namespace(compiler="c++", system=[])
 
 PROGRAM = "#include <iostream>\n\nint main() {\n  const int sum = 1 + 2;\n  std::cout << sum;\n}\n" + "// more\n" * 34
@@ -50,20 +52,8 @@ def run(root):
     return subprocess.run([*command, "--system", *TOOLS.system], text=True, capture_output=True, check=False)
 
 
-class Planted(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.root = pathlib.Path(self.folder.name)
-        for name, text in CLEAN.items():
-            self.write(name, text)
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def write(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+class Planted(small_tree.SmallTree):
+    CLEAN = CLEAN
 
     def test_clean_documents_pass(self):
         done = run(self.root)

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+import small_tree
+
 HERE = pathlib.Path(__file__).resolve().parent
 TOOLS = argparse.Namespace(compiler="c++", nm="nm")
 
@@ -77,20 +79,8 @@ def run(check, root):
         text=True, capture_output=True, check=False)  # fmt: skip
 
 
-class Planted(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.root = pathlib.Path(self.folder.name)
-        for name, text in CLEAN.items():
-            self.write(name, text)
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def write(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+class Planted(small_tree.SmallTree):
+    CLEAN = CLEAN
 
     def test_clean_tree_passes(self):
         for check in sorted({check for check, *_ in PLANTED}):

@@ -70,7 +70,7 @@ inline void check_steps(const Graph& g, NodeId begin, NodeId end, const Plan& pl
         REQUIRE(at(k) == at(0) + k * g.nodes[b[0]].dim.size());
     }
   }
-  for (const Step& s : plan.steps) {  // on a alignment
+  for (const Step& s : plan.steps) {  // aligned
     const NodeId id = plan.order[s.first];
     const std::uint64_t at = plan.value[id - begin];
     if (at == Plan::kNoMemory || s.accumulates) continue;
