@@ -12,7 +12,7 @@ namespace dynet {
 namespace {
 
 // A sum of so many products is worth sharing out to several threads.
-constexpr std::size_t kWorthSharing = 200'000;
+constexpr std::size_t kElementsWorthSharing = 200'000;
 
 // Columns that a product over all uses of a matrix does not wait beyond on the CPU: it would
 // be no faster, and what it reads leaves the caches.
@@ -463,7 +463,7 @@ void Executor<T>::backward_shared(NodeId shared, std::size_t operand, std::uint3
   b.end = operand + 1;
   const OpForm& form = *graph_.nodes[live[0]].form;
   Backend<T>& here = backend(shared);
-  if (Workers* const workers = elements * count > kWorthSharing ? helpers() : nullptr) {
+  if (Workers* const workers = elements * count > kElementsWorthSharing ? helpers() : nullptr) {
     b.shares = workers->threads() * 2;
     workers->run(b.shares, [&](unsigned share) {
       GradientBatch<T> mine = b;

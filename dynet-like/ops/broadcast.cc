@@ -8,6 +8,10 @@
 namespace dynet {
 namespace {
 
+std::size_t extreme_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
+
+std::size_t logsumexp_aux(const GraphStore&, const Node& n) { return 2 * n.dim.size(); }
+
 Dim broadcast_two(const Operands& x) { return shape::broadcast(x[0], x[1]); }
 Dim broadcast_many(const Operands& x) { return shape::broadcast_all(x.dims); }
 
@@ -29,7 +33,7 @@ constexpr OpForm summation(const char* name, Dim (*rule)(const Operands&)) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = rule,
-          .batch = BatchRule::each(sizeof(cpu::SumAttr)),
+          .batch = BatchRule::each(sizeof(SumAttr)),
           .reads = Reads::nothing,
           .aux = no_aux,
           .passes_gradient = true,
@@ -54,7 +58,7 @@ constexpr OpForm extreme(const char* name) {
           .shape = broadcast_many,
           .batch = BatchRule::each(),
           .reads = Reads::nothing,
-          .aux = cpu::extreme_aux,
+          .aux = extreme_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::Extreme<kLargest>::template forward),
           .backward = DYNET_BACKWARD(cpu::Extreme<kLargest>::template backward),
@@ -68,7 +72,7 @@ const OpForm kLogSumExp = {.name = "logsumexp",
                            .shape = broadcast_many,
                            .batch = BatchRule::each(),
                            .reads = Reads::inputs,
-                           .aux = cpu::logsumexp_aux,
+                           .aux = logsumexp_aux,
                            .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::logsumexp_forward),
                            .backward = DYNET_BACKWARD(cpu::logsumexp_backward),
@@ -81,7 +85,7 @@ std::span<const Expression> all(std::initializer_list<Expression> xs) {
   return {xs.begin(), xs.size()};
 }
 Expression apply_average(std::span<const Expression> xs, SourceLocation at) {
-  return add_node(kAverage, xs, cpu::SumAttr{1.0 / static_cast<double>(xs.size())}, at);
+  return add_node(kAverage, xs, SumAttr{1.0 / static_cast<double>(xs.size())}, at);
 }
 
 }  // namespace
@@ -94,7 +98,7 @@ OpFamily broadcast_ops() {
 }
 
 Expression operator+(LocatedExpression x, const Expression& y) {
-  return add_node(kAdd, x.x, y, cpu::SumAttr{1.0}, x.at);
+  return add_node(kAdd, x.x, y, SumAttr{1.0}, x.at);
 }
 Expression operator-(LocatedExpression x, const Expression& y) {
   return apply(kSubtract, x.x, y, x.at);
@@ -139,10 +143,10 @@ Expression logsumexp(const std::vector<Expression>& xs, SourceLocation at) {
 }
 
 Expression sum(std::initializer_list<Expression> xs, SourceLocation at) {
-  return add_node(kSum, all(xs), cpu::SumAttr{1.0}, at);
+  return add_node(kSum, all(xs), SumAttr{1.0}, at);
 }
 Expression sum(const std::vector<Expression>& xs, SourceLocation at) {
-  return add_node(kSum, xs, cpu::SumAttr{1.0}, at);
+  return add_node(kSum, xs, SumAttr{1.0}, at);
 }
 Expression average(std::initializer_list<Expression> xs, SourceLocation at) {
   return apply_average(all(xs), at);

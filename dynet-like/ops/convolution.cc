@@ -13,10 +13,6 @@
 namespace dynet {
 namespace {
 
-using cpu::ConvolutionAttr;
-using cpu::KmaxAttr;
-using cpu::MaxPoolingAttr;
-
 std::size_t choice_of_each(const GraphStore&, const Node& n) { return n.dim.size(); }
 
 const OpForm kConv2d{.name = "conv2d",

@@ -9,72 +9,74 @@
 namespace dynet {
 namespace {
 
-using cpu::UnaryAttr;
-
 Dim same(const Operands& x) { return x[0]; }
 
 template <class F>
-constexpr OpForm unary(const char* name, Reads reads, const cuda::Kernels* on_cuda,
-                       std::size_t attr_bytes = 0) {
+constexpr OpForm elementwise(const char* name, Reads reads, bool takes_number,
+                             const cuda::Kernels* on_cuda) {
   if (reads == Reads::output) reads = Reads::output_in_place;
   return {.name = name,
           .kind = Kind::compute,
           .shape = same,
-          .batch = BatchRule::each(attr_bytes),
+          .batch = BatchRule::each(takes_number ? sizeof(ElementwiseAttr) : 0),
           .reads = reads,
           .aux = no_aux,
           .passes_gradient = true,
-          .forward = DYNET_FORWARD(cpu::Unary<F>::template forward),
-          .backward = DYNET_BACKWARD(cpu::Unary<F>::template backward),
+          .forward = DYNET_FORWARD(cpu::Elementwise<F>::template forward),
+          .backward = DYNET_BACKWARD(cpu::Elementwise<F>::template backward),
           .cuda = CudaRule::by(on_cuda)};
 }
 
-const OpForm kNegate = unary<cpu::Negate>("operator-", Reads::nothing, &cuda::kNegate);
-const OpForm kAddConstant =
-    unary<cpu::AddConstant>("operator+", Reads::nothing, &cuda::kAddConstant, sizeof(UnaryAttr));
-const OpForm kSubtractConstant =
-    unary<cpu::AddConstant>("operator-", Reads::nothing, &cuda::kAddConstant, sizeof(UnaryAttr));
-const OpForm kConstantMinus = unary<cpu::ConstantMinus>("operator-", Reads::nothing,
-                                                        &cuda::kConstantMinus, sizeof(UnaryAttr));
-const OpForm kScale =
-    unary<cpu::Scale>("operator*", Reads::nothing, &cuda::kScale, sizeof(UnaryAttr));
-const OpForm kDivideByConstant =
-    unary<cpu::Scale>("operator/", Reads::nothing, &cuda::kScale, sizeof(UnaryAttr));
-const OpForm kTanh = unary<cpu::Tanh>("tanh", Reads::output, &cuda::kTanh);
-const OpForm kLogistic = unary<cpu::Logistic>("logistic", Reads::output, &cuda::kLogistic);
-const OpForm kRectify = unary<cpu::Rectify>("rectify", Reads::inputs, &cuda::kRectify);
-const OpForm kExp = unary<cpu::Exp>("exp", Reads::output, &cuda::kExp);
-const OpForm kLog = unary<cpu::Log>("log", Reads::inputs, &cuda::kLog);
-const OpForm kSqrt = unary<cpu::Sqrt>("sqrt", Reads::output, &cuda::kSqrt);
-const OpForm kSquare = unary<cpu::Square>("square", Reads::inputs, &cuda::kSquare);
-const OpForm kCube = unary<cpu::Cube>("cube", Reads::inputs, &cuda::kCube);
-const OpForm kAbs = unary<cpu::Abs>("abs", Reads::inputs, &cuda::kAbs);
-const OpForm kLogSigmoid = unary<cpu::LogSigmoid>("log_sigmoid", Reads::inputs, &cuda::kLogSigmoid);
-const OpForm kSoftsign = unary<cpu::Softsign>("softsign", Reads::inputs, &cuda::kSoftsign);
-const OpForm kElu = unary<cpu::Elu>("elu", Reads::inputs, &cuda::kElu, sizeof(UnaryAttr));
-const OpForm kSilu = unary<cpu::Silu>("silu", Reads::inputs, &cuda::kSilu, sizeof(UnaryAttr));
-const OpForm kErf = unary<cpu::Erf>("erf", Reads::inputs, &cuda::kErf);
-const OpForm kLogGamma = unary<cpu::LogGamma>("lgamma", Reads::inputs, &cuda::kLogGamma);
-const OpForm kSin = unary<cpu::Sin>("sin", Reads::inputs, &cuda::kSin);
-const OpForm kCos = unary<cpu::Cos>("cos", Reads::inputs, &cuda::kCos);
-const OpForm kTan = unary<cpu::Tan>("tan", Reads::output, &cuda::kTan);
-const OpForm kAsin = unary<cpu::Asin>("asin", Reads::inputs, &cuda::kAsin);
-const OpForm kAcos = unary<cpu::Acos>("acos", Reads::inputs, &cuda::kAcos);
-const OpForm kAtan = unary<cpu::Atan>("atan", Reads::inputs, &cuda::kAtan);
-const OpForm kSinh = unary<cpu::Sinh>("sinh", Reads::inputs, &cuda::kSinh);
-const OpForm kCosh = unary<cpu::Cosh>("cosh", Reads::inputs, &cuda::kCosh);
-const OpForm kAsinh = unary<cpu::Asinh>("asinh", Reads::inputs, &cuda::kAsinh);
-const OpForm kAcosh = unary<cpu::Acosh>("acosh", Reads::inputs, &cuda::kAcosh);
-const OpForm kAtanh = unary<cpu::Atanh>("atanh", Reads::inputs, &cuda::kAtanh);
-const OpForm kRound = unary<cpu::Round>("round", Reads::nothing, &cuda::kRound, sizeof(UnaryAttr));
-const OpForm kCeil = unary<cpu::Ceil>("ceil", Reads::nothing, &cuda::kCeil, sizeof(UnaryAttr));
-const OpForm kFloor = unary<cpu::Floor>("floor", Reads::nothing, &cuda::kFloor, sizeof(UnaryAttr));
+// Form, function, name, what backward reads, whether it takes a number.
+// clang-format off
+#define DYNET_FORMS(X) \
+  X(Negate, Negate, "operator-", nothing, false) \
+  X(AddConstant, AddConstant, "operator+", nothing, true) \
+  X(SubtractConstant, AddConstant, "operator-", nothing, true) \
+  X(ConstantMinus, ConstantMinus, "operator-", nothing, true) \
+  X(Scale, Scale, "operator*", nothing, true) \
+  X(DivideByConstant, Scale, "operator/", nothing, true) \
+  X(Tanh, Tanh, "tanh", output, false) \
+  X(Logistic, Logistic, "logistic", output, false) \
+  X(Rectify, Rectify, "rectify", inputs, false) \
+  X(Exp, Exp, "exp", output, false) \
+  X(Log, Log, "log", inputs, false) \
+  X(Sqrt, Sqrt, "sqrt", output, false) \
+  X(Square, Square, "square", inputs, false) \
+  X(Cube, Cube, "cube", inputs, false) \
+  X(Abs, Abs, "abs", inputs, false) \
+  X(LogSigmoid, LogSigmoid, "log_sigmoid", inputs, false) \
+  X(Softsign, Softsign, "softsign", inputs, false) \
+  X(Elu, Elu, "elu", inputs, true) \
+  X(Silu, Silu, "silu", inputs, true) \
+  X(Erf, Erf, "erf", inputs, false) \
+  X(LogGamma, LogGamma, "lgamma", inputs, false) \
+  X(Sin, Sin, "sin", inputs, false) \
+  X(Cos, Cos, "cos", inputs, false) \
+  X(Tan, Tan, "tan", output, false) \
+  X(Asin, Asin, "asin", inputs, false) \
+  X(Acos, Acos, "acos", inputs, false) \
+  X(Atan, Atan, "atan", inputs, false) \
+  X(Sinh, Sinh, "sinh", inputs, false) \
+  X(Cosh, Cosh, "cosh", inputs, false) \
+  X(Asinh, Asinh, "asinh", inputs, false) \
+  X(Acosh, Acosh, "acosh", inputs, false) \
+  X(Atanh, Atanh, "atanh", inputs, false) \
+  X(Round, Round, "round", nothing, true) \
+  X(Ceil, Ceil, "ceil", nothing, true) \
+  X(Floor, Floor, "floor", nothing, true)
+// clang-format on
+
+#define DYNET_FORM(FORM, F, NAME, READS, NUMBER) \
+  const OpForm k##FORM = elementwise<cpu::F>(NAME, Reads::READS, NUMBER, &cuda::k##F);
+DYNET_FORMS(DYNET_FORM)
+#undef DYNET_FORM
 
 Expression apply(const OpForm& form, const Expression& x, SourceLocation at) {
   return add_node(form, x, {}, at);
 }
 Expression apply(const OpForm& form, const LocatedExpression& x, double a) {
-  return add_node(form, x.x, UnaryAttr{a}, x.at);
+  return add_node(form, x.x, ElementwiseAttr{a}, x.at);
 }
 
 double gradient_of(GradientMode mode) { return mode == straight_through_gradient ? 1 : 0; }
@@ -82,20 +84,12 @@ double gradient_of(GradientMode mode) { return mode == straight_through_gradient
 }  // namespace
 
 OpFamily elementwise_ops() {
-  static constexpr const OpForm* kAll[] = {&kNegate,        &kAddConstant, &kSubtractConstant,
-                                           &kConstantMinus, &kScale,       &kDivideByConstant,
-                                           &kTanh,          &kLogistic,    &kRectify,
-                                           &kExp,           &kLog,         &kSqrt,
-                                           &kSquare,        &kCube,        &kAbs,
-                                           &kLogSigmoid,    &kSoftsign,    &kElu,
-                                           &kSilu,          &kErf,         &kLogGamma,
-                                           &kSin,           &kCos,         &kTan,
-                                           &kAsin,          &kAcos,        &kAtan,
-                                           &kSinh,          &kCosh,        &kAsinh,
-                                           &kAcosh,         &kAtanh,       &kRound,
-                                           &kCeil,          &kFloor};
+#define DYNET_ADDRESS(FORM, ...) &k##FORM,
+  static constexpr const OpForm* kAll[] = {DYNET_FORMS(DYNET_ADDRESS)};
+#undef DYNET_ADDRESS
   return kAll;
 }
+#undef DYNET_FORMS
 
 Expression operator-(LocatedExpression x) { return apply(kNegate, x.x, x.at); }
 Expression operator+(LocatedExpression x, real a) { return apply(kAddConstant, x, a); }
@@ -135,26 +129,27 @@ Expression asinh(const Expression& x, SourceLocation at) { return apply(kAsinh, 
 Expression acosh(const Expression& x, SourceLocation at) { return apply(kAcosh, x, at); }
 Expression atanh(const Expression& x, SourceLocation at) { return apply(kAtanh, x, at); }
 Expression elu(const Expression& x, float alpha, SourceLocation at) {
-  return add_node(kElu, x, UnaryAttr{alpha}, at);
+  return add_node(kElu, x, ElementwiseAttr{alpha}, at);
 }
 Expression silu(const Expression& x, float beta, SourceLocation at) {
-  return add_node(kSilu, x, UnaryAttr{beta}, at);
+  return add_node(kSilu, x, ElementwiseAttr{beta}, at);
 }
 Expression selu(const Expression& x, SourceLocation at) {
   constexpr double kScaleUp = 1.0507009873554805, kAlpha = 1.6732632423543772;
   check_operands(
       "selu", {x}, [](shape::Dims d) { return *d[0]; }, at);
-  return add_node(kScale, add_node(kElu, x, UnaryAttr{kAlpha}, at), UnaryAttr{kScaleUp}, at);
+  return add_node(kScale, add_node(kElu, x, ElementwiseAttr{kAlpha}, at), ElementwiseAttr{kScaleUp},
+                  at);
 }
 
 Expression round(const Expression& x, GradientMode mode, SourceLocation at) {
-  return add_node(kRound, x, UnaryAttr{gradient_of(mode)}, at);
+  return add_node(kRound, x, ElementwiseAttr{gradient_of(mode)}, at);
 }
 Expression ceil(const Expression& x, GradientMode mode, SourceLocation at) {
-  return add_node(kCeil, x, UnaryAttr{gradient_of(mode)}, at);
+  return add_node(kCeil, x, ElementwiseAttr{gradient_of(mode)}, at);
 }
 Expression floor(const Expression& x, GradientMode mode, SourceLocation at) {
-  return add_node(kFloor, x, UnaryAttr{gradient_of(mode)}, at);
+  return add_node(kFloor, x, ElementwiseAttr{gradient_of(mode)}, at);
 }
 
 }  // namespace dynet

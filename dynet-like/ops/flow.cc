@@ -11,9 +11,6 @@
 namespace dynet {
 namespace {
 
-using cpu::ArgmaxAttr;
-using cpu::ScaleGradientAttr;
-
 constexpr OpForm scaled(const char* name) {
   return {.name = name,
           .kind = Kind::alias,

@@ -14,11 +14,6 @@
 namespace dynet {
 namespace {
 
-using cpu::ConstantAttr;
-using cpu::InputAttr;
-using cpu::OneHotAttr;
-using cpu::SparseInputAttr;
-
 Dim input_shape(const Operands& x) {
   const auto& a = x.as<InputAttr>();
   const Dim d = shape::checked(a.dim);

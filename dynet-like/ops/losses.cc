@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "dynet-like/attributes/indices.h"
 #include "dynet-like/graph/check.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/elementwise.h"
@@ -18,10 +19,23 @@
 namespace dynet {
 namespace {
 
-using cpu::HingeAttr;
-using cpu::HingeDimAttr;
-using cpu::PoissonAttr;
-using cpu::SupportAttr;
+std::size_t poisson_aux(const GraphStore& graph, const Node& n) {
+  return index_scratch(graph.attr<PoissonAttr>(n).indices);
+}
+
+// The gradient, and a column in order.
+std::size_t sparsemax_loss_aux(const GraphStore& graph, const Node& n) {
+  const Dim& x = graph.nodes[graph.args[n.first_arg]].dim;
+  return x.size() + x.rows();
+}
+
+// The classes of this run.
+std::size_t classes_aux(const GraphStore& graph, const Node& n) {
+  return index_scratch(graph.attr<HingeAttr>(n).indices);
+}
+std::size_t class_lists_aux(const GraphStore& graph, const Node& n) {
+  return graph.attr<HingeDimAttr>(n).indices.total;
+}
 
 void need_finite(double margin) {
   if (!std::isfinite(margin))
@@ -33,12 +47,12 @@ void need_finite(double margin) {
 const OpForm kHuber = {.name = "huber_distance",
                        .kind = Kind::compute,
                        .shape = [](const Operands& x) { return x[0]; },
-                       .batch = BatchRule::each(sizeof(cpu::UnaryAttr)),
+                       .batch = BatchRule::each(sizeof(ElementwiseAttr)),
                        .reads = Reads::inputs,
                        .aux = no_aux,
                        .passes_gradient = true,
-                       .forward = DYNET_FORWARD(cpu::Unary<cpu::Huber>::forward),
-                       .backward = DYNET_BACKWARD(cpu::Unary<cpu::Huber>::backward),
+                       .forward = DYNET_FORWARD(cpu::Elementwise<cpu::Huber>::forward),
+                       .backward = DYNET_BACKWARD(cpu::Elementwise<cpu::Huber>::backward),
                        .cuda = CudaRule::by(&cuda::kHuber)};
 
 const OpForm kHinge = {.name = "hinge",
@@ -52,7 +66,7 @@ const OpForm kHinge = {.name = "hinge",
                            },
                        .batch = BatchRule::each(offsetof(HingeAttr, indices)),
                        .reads = Reads::inputs,
-                       .aux = cpu::Hinge<HingeAttr>::aux,
+                       .aux = classes_aux,
                        .passes_gradient = true,
                        .forward = DYNET_FORWARD(cpu::Hinge<HingeAttr>::forward),
                        .backward = DYNET_BACKWARD(cpu::Hinge<HingeAttr>::backward),
@@ -75,7 +89,7 @@ const OpForm kHingeDim = {
         },
     .batch = BatchRule::each(offsetof(HingeDimAttr, indices)),
     .reads = Reads::inputs,
-    .aux = cpu::Hinge<HingeDimAttr>::aux,
+    .aux = class_lists_aux,
     .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::Hinge<HingeDimAttr>::forward),
     .backward = DYNET_BACKWARD(cpu::Hinge<HingeDimAttr>::backward),
@@ -101,7 +115,7 @@ const OpForm kPoisson = {
         },
     .batch = BatchRule::each(),
     .reads = Reads::inputs,
-    .aux = cpu::poisson_aux,
+    .aux = poisson_aux,
     .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::poisson_forward),
     .backward = DYNET_BACKWARD(cpu::poisson_backward),
@@ -120,7 +134,7 @@ const OpForm kSparsemaxLoss = {
         },
     .batch = BatchRule::each(),
     .reads = Reads::nothing,
-    .aux = cpu::sparsemax_loss_aux,
+    .aux = sparsemax_loss_aux,
     .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::sparsemax_loss_forward),
     .backward = DYNET_BACKWARD(cpu::sparsemax_loss_backward),
@@ -156,7 +170,7 @@ Expression huber_distance(const Expression& x, const Expression& y, float c, Sou
       },
       at);
   const Expression d = difference("huber_distance", x, y, at);
-  return sum_elems(add_node(kHuber, d, cpu::UnaryAttr{c}, at), at);
+  return sum_elems(add_node(kHuber, d, ElementwiseAttr{c}, at), at);
 }
 Expression pairwise_rank_loss(const Expression& x, const Expression& y, real m, SourceLocation at) {
   check_operands(

@@ -35,7 +35,7 @@ const OpForm kAffine{.name = "affine_transform",
 const OpForm kColwiseAdd{.name = "colwise_add",
                          .kind = Kind::compute,
                          .shape = [](const Operands& x) { return shape::colwise_add(x[0], x[1]); },
-                         .batch = BatchRule::each(sizeof(cpu::SumAttr)),
+                         .batch = BatchRule::each(sizeof(SumAttr)),
                          .reads = Reads::nothing,
                          .aux = no_aux,
                          .passes_gradient = true,
@@ -87,7 +87,7 @@ Expression affine_transform(const std::vector<Expression>& xs, SourceLocation at
   return add_node(kAffine, xs, {}, at);
 }
 Expression colwise_add(const Expression& x, const Expression& bias, SourceLocation at) {
-  return apply(kColwiseAdd, x, bias, cpu::SumAttr{1.0}, at);
+  return apply(kColwiseAdd, x, bias, SumAttr{1.0}, at);
 }
 Expression dot_product(const Expression& x, const Expression& y, SourceLocation at) {
   return apply(kDotProduct, x, y, {}, at);

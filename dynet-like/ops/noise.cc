@@ -11,11 +11,6 @@
 namespace dynet {
 namespace {
 
-using cpu::DropoutAttr;
-using cpu::NoiseAttr;
-using cpu::RandomAttr;
-using cpu::SharedDropoutAttr;
-
 std::string text(double x) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%g", x);

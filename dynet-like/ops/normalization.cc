@@ -14,20 +14,23 @@
 namespace dynet {
 namespace {
 
+// For each batch element its mean and the inverse of its deviation.
+std::size_t layer_norm_aux(const GraphStore&, const Node& n) { return 2 * std::size_t{n.dim.bd}; }
+
 const OpForm kLayerNorm{.name = "layer_norm",
                         .kind = Kind::compute,
                         .shape =
                             [](const Operands& x) {
-                              const double epsilon = x.as<cpu::LayerNormAttr>().epsilon;
+                              const double epsilon = x.as<LayerNormAttr>().epsilon;
                               if (!(epsilon >= 0 && std::isfinite(epsilon)))
                                 throw RuleBroken{RuleBroken::Kind::argument,
                                                  "epsilon must be finite and not negative, got " +
                                                      std::to_string(epsilon)};
                               return shape::layer_norm(x[0], x[1], x[2]);
                             },
-                        .batch = BatchRule::each(sizeof(cpu::LayerNormAttr)),
+                        .batch = BatchRule::each(sizeof(LayerNormAttr)),
                         .reads = Reads::inputs,
-                        .aux = cpu::layer_norm_aux,
+                        .aux = layer_norm_aux,
                         .passes_gradient = true,
                         .forward = DYNET_FORWARD(cpu::layer_norm_forward),
                         .backward = DYNET_BACKWARD(cpu::layer_norm_backward),
@@ -43,7 +46,7 @@ OpFamily normalization_ops() {
 Expression layer_norm(const Expression& x, const Expression& g, const Expression& b, float epsilon,
                       SourceLocation at) {
   const Expression operands[] = {x, g, b};
-  return add_node(kLayerNorm, operands, cpu::LayerNormAttr{epsilon}, at);
+  return add_node(kLayerNorm, operands, LayerNormAttr{epsilon}, at);
 }
 
 Expression weight_norm(const Expression& w, const Expression& g, SourceLocation at) {

@@ -17,8 +17,6 @@
 namespace dynet {
 namespace {
 
-using cpu::LstmGatesAttr;
-
 // The sums before the gates: an affine transformation under the name that the user wrote.
 const OpForm kGateSums{
     .name = "vanilla_lstm_gates",

@@ -10,6 +10,12 @@
 namespace dynet {
 namespace {
 
+// The m.
+std::size_t deviation_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
+
+// Where it was.
+std::size_t extreme_along_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
+
 Dim elements(const Operands& x) { return shape::elements(x[0]); }
 Dim some_elements(const Operands& x) {
   shape::need_elements(x[0], shape::kAllDimensions, "mean");
@@ -44,9 +50,6 @@ const OpForm kSumBatches = reduction<cpu::ReduceBatches<false>>("sum_batches", b
                                                                 Reads::nothing, &cuda::kSumBatches);
 const OpForm kMeanBatches = reduction<cpu::ReduceBatches<true>>(
     "mean_batches", batches, Reads::nothing, &cuda::kMeanBatches);
-
-using cpu::AlongAttr;
-using cpu::ReduceAttr;
 
 Dim reduced(const Operands& x) {
   const auto& a = x.as<ReduceAttr>();
@@ -87,7 +90,7 @@ constexpr OpForm deviation(const char* name) {
           .shape = reduced,
           .batch = BatchRule::each(sizeof(ReduceAttr)),
           .reads = Reads::both,
-          .aux = cpu::deviation_aux,
+          .aux = deviation_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::deviation_forward),
           .backward = DYNET_BACKWARD(cpu::deviation_backward),
@@ -120,7 +123,7 @@ constexpr OpForm extreme(const char* name) {
               },
           .batch = BatchRule::each(sizeof(AlongAttr)),
           .reads = Reads::nothing,
-          .aux = cpu::extreme_along_aux,
+          .aux = extreme_along_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::ExtremeAlong<kLargest>::template forward),
           .backward = DYNET_BACKWARD(cpu::ExtremeAlong<kLargest>::template backward),

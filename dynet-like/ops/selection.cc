@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dynet-like/attributes/indices.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
 #include "kernels/cpu/selection.h"
@@ -10,11 +11,10 @@
 namespace dynet {
 namespace {
 
-using cpu::ConcatenateAttr;
-using cpu::PickAttr;
-using cpu::RangeAttr;
-using cpu::StridedAttr;
-using cpu::TransposeAttr;
+// The indices used.
+std::size_t pick_aux(const GraphStore& graph, const Node& n) {
+  return index_scratch(graph.attr<PickAttr>(n).indices);
+}
 
 struct ReshapeAttr {
   Dim to;
@@ -34,7 +34,7 @@ const OpForm kPick = {.name = "pick",
                           },
                       .batch = BatchRule::each(offsetof(PickAttr, indices)),
                       .reads = Reads::nothing,
-                      .aux = cpu::pick_aux,
+                      .aux = pick_aux,
                       .passes_gradient = true,
                       .forward = DYNET_FORWARD(cpu::pick_forward),
                       .backward = DYNET_BACKWARD(cpu::pick_backward),
@@ -50,7 +50,7 @@ constexpr OpForm pick_batch(const char* name) {
               },
           .batch = BatchRule::each(),
           .reads = Reads::nothing,
-          .aux = cpu::pick_aux,
+          .aux = pick_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::pick_batch_forward),
           .backward = DYNET_BACKWARD(cpu::pick_batch_backward),
@@ -86,7 +86,7 @@ constexpr OpForm selection(const char* name) {
               },
           .batch = BatchRule::each(offsetof(PickAttr, indices)),
           .reads = Reads::nothing,
-          .aux = cpu::pick_aux,
+          .aux = pick_aux,
           .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::select_forward),
           .backward = DYNET_BACKWARD(cpu::select_backward),

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "dynet-like/attributes/along.h"
+#include "dynet-like/attributes/indices.h"
 #include "dynet-like/graph/check.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/families.h"
@@ -16,8 +18,23 @@
 namespace dynet {
 namespace {
 
-using cpu::ClassAttr;
-using cpu::SoftmaxAttr;
+std::size_t softmax_aux(const GraphStore& graph, const Node& n) {
+  const Along x(n.dim, graph.attr<SoftmaxAttr>(n).dimension);
+  return x.inner == 1 ? 0 : x.inner;
+}
+
+std::size_t logsumexp_along_aux(const GraphStore&, const Node& n) { return 2 * n.dim.size(); }
+
+// The log of the sum of exponentials of each batch element, then the classes used.
+std::size_t class_loss_aux(const GraphStore& graph, const Node& n) {
+  return 2 * std::size_t{n.dim.bd} + index_scratch(graph.attr<ClassAttr>(n).indices);
+}
+
+// A column in order.
+std::size_t sparsemax_aux(const GraphStore&, const Node& n) { return n.dim.rows(); }
+
+// Which elements are at their bound.
+std::size_t constrained_softmax_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
 
 const OpForm kSoftmax = {.name = "softmax",
                          .kind = Kind::compute,
@@ -28,7 +45,7 @@ const OpForm kSoftmax = {.name = "softmax",
                              },
                          .batch = BatchRule::each(sizeof(SoftmaxAttr)),
                          .reads = Reads::output,
-                         .aux = cpu::softmax_aux,
+                         .aux = softmax_aux,
                          .passes_gradient = true,
                          .forward = DYNET_FORWARD(cpu::softmax_forward),
                          .backward = DYNET_BACKWARD(cpu::softmax_backward),
@@ -55,7 +72,7 @@ const OpForm kLogSumExpDim = {.name = "logsumexp_dim",
                                   },
                               .batch = BatchRule::each(sizeof(SoftmaxAttr)),
                               .reads = Reads::inputs,
-                              .aux = cpu::logsumexp_along_aux,
+                              .aux = logsumexp_along_aux,
                               .passes_gradient = true,
                               .forward = DYNET_FORWARD(cpu::logsumexp_along_forward),
                               .backward = DYNET_BACKWARD(cpu::logsumexp_along_backward),
@@ -66,7 +83,7 @@ const OpForm kSparsemax = {.name = "sparsemax",
                            .shape = [](const Operands& x) { return x[0]; },
                            .batch = BatchRule::each(),
                            .reads = Reads::output,
-                           .aux = cpu::sparsemax_aux,
+                           .aux = sparsemax_aux,
                            .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::sparsemax_forward),
                            .backward = DYNET_BACKWARD(cpu::sparsemax_backward),
@@ -83,7 +100,7 @@ const OpForm kConstrainedSoftmax = {.name = "constrained_softmax",
                                         },
                                     .batch = BatchRule::each(),
                                     .reads = Reads::output,
-                                    .aux = cpu::constrained_softmax_aux,
+                                    .aux = constrained_softmax_aux,
                                     .passes_gradient = true,
                                     .forward = DYNET_FORWARD(cpu::constrained_softmax_forward),
                                     .backward = DYNET_BACKWARD(cpu::constrained_softmax_backward),
@@ -99,7 +116,7 @@ const OpForm kPickNegLogSoftmax = {
         },
     .batch = BatchRule::each(),
     .reads = Reads::inputs,
-    .aux = cpu::class_loss_aux,
+    .aux = class_loss_aux,
     .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::class_loss_forward),
     .backward = DYNET_BACKWARD(cpu::class_loss_backward),

@@ -284,8 +284,6 @@ void operand_rows(const Batch<T>& b, std::size_t k, std::size_t i, Row&& row) {
 
 }  // namespace
 
-std::size_t extreme_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
-
 template <bool kLargest>
 template <class T>
 void Extreme<kLargest>::forward(const Batch<T>& b) {
@@ -322,8 +320,6 @@ void Extreme<kLargest>::backward(const GradientBatch<T>& b) {
     }
   }
 }
-
-std::size_t logsumexp_aux(const GraphStore&, const Node& n) { return 2 * n.dim.size(); }
 
 // Keeps what was subtracted from the operands, and the log of the sum of what is left.
 template <class T>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dynet-like/attributes/broadcast.h"
 #include "dynet-like/graph/op.h"
 
 namespace dynet::cpu {
@@ -18,10 +19,6 @@ struct Binary {
   static void backward(const GradientBatch<T>& b);
 };
 
-/// The sum of any number of operands, broadcast, times a constant.
-struct SumAttr {
-  double scale;
-};
 template <class T>
 void sum_forward(const Batch<T>& b);
 template <class T>
@@ -36,13 +33,11 @@ struct Extreme {
   template <class T>
   static void backward(const GradientBatch<T>& b);
 };
-std::size_t extreme_aux(const GraphStore& graph, const Node& n);
 
 /// The log of the sum of exponentials of any number of operands, broadcast.
 template <class T>
 void logsumexp_forward(const Batch<T>& b);
 template <class T>
 void logsumexp_backward(const GradientBatch<T>& b);
-std::size_t logsumexp_aux(const GraphStore& graph, const Node& n);
 
 }  // namespace dynet::cpu

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/cpu/digamma.h"
+#include "dynet-like/base/digamma.h"
 #include "kernels/cpu/elementary.h"
 
 // Every struct: `value(x, a)` is y = f(x) of whole vectors, `slope(x, y, a)` is dy/dx, where x()
@@ -75,7 +75,7 @@ V huber_slope(V x, LaneOf<V> a) {
 
 }  // namespace
 
-#define DYNET_UNARY(NAME, VALUE, SLOPE)                                      \
+#define DYNET_ELEMENTWISE(NAME, VALUE, SLOPE)                                \
   struct NAME {                                                              \
     template <class V, class T>                                              \
     static V value(const V x, [[maybe_unused]] T a) {                        \
@@ -90,50 +90,50 @@ V huber_slope(V x, LaneOf<V> a) {
 #define DYNET_LANES(F) by_buffer(x, [](T e) { return F(e); })
 #define DYNET_EIGEN(F) by_eigen(x, [](const auto& e) { return e.F(); })
 
-DYNET_UNARY(Negate, -x, all<V>(-1))
-DYNET_UNARY(AddConstant, x + a, all<V>(1))
-DYNET_UNARY(ConstantMinus, a - x, all<V>(-1))
-DYNET_UNARY(Scale, x* a, all<V>(a))
-DYNET_UNARY(Tanh, tanh(x), (T(1) - y()) * (T(1) + y()))
-DYNET_UNARY(Logistic, logistic(x), y() * (T(1) - y()))
-DYNET_UNARY(Rectify, x <= T(0) ? V{} : x, x() > T(0) ? all<V>(1) : V{})  // a NaN stays a NaN
-DYNET_UNARY(Exp, exp(x), y())
-DYNET_UNARY(Log, log(x), T(1) / x())
-DYNET_UNARY(Sqrt, square_root(x), T(1) / (y() + y()))
-DYNET_UNARY(Square, x* x, x() + x())
-DYNET_UNARY(Cube, x* x* x, T(3) * (x() * x()))
-DYNET_UNARY(Abs, absolute(x), sign(x()))
-DYNET_UNARY(LogSigmoid, log_sigmoid(x), logistic(-x()))
-DYNET_UNARY(Softsign, finite(x) / (T(1) + absolute(finite(x))),
-            square(T(1) / (T(1) + absolute(x()))))
-DYNET_UNARY(Elu, x > T(0) ? x : a * expm1_below(x), x() > T(0) ? all<V>(1) : a * exp(x()))
-DYNET_UNARY(Silu, finite(x) * sigmoid(x, a).up, silu_slope(x(), a))
-DYNET_UNARY(Erf, DYNET_EIGEN(erf), T(1.1283791670955126) * exp_of_minus_square(x()))
-DYNET_UNARY(LogGamma, by_buffer(x, [](T e) { return Eigen::numext::lgamma(e); }),
-            by_buffer(x(), [](T e) { return digamma(e); }))
-DYNET_UNARY(Sin, sine(x), cosine(x()))
-DYNET_UNARY(Cos, cosine(x), -sine(x()))
-DYNET_UNARY(Tan, DYNET_LANES(std::tan), T(1) + y() * y())
-DYNET_UNARY(Asin, DYNET_LANES(std::asin), T(1) / square_root((T(1) - x()) * (T(1) + x())))
-DYNET_UNARY(Acos, DYNET_LANES(std::acos), T(-1) / square_root((T(1) - x()) * (T(1) + x())))
-DYNET_UNARY(Atan, DYNET_LANES(std::atan), T(1) / (T(1) + x() * x()))
-DYNET_UNARY(Sinh, hyperbolic_sine(x), hyperbolic_cosine(x()))
-DYNET_UNARY(Cosh, hyperbolic_cosine(x), hyperbolic_sine(x()))
-DYNET_UNARY(Asinh, DYNET_LANES(std::asinh), asinh_slope(x()))
-DYNET_UNARY(Acosh, DYNET_LANES(std::acosh),
-            T(1) / (square_root(x() - T(1)) * square_root(x() + T(1))))
-DYNET_UNARY(Atanh, DYNET_LANES(std::atanh), T(1) / ((T(1) - x()) * (T(1) + x())))
-DYNET_UNARY(Round, DYNET_EIGEN(round), all<V>(a))
-DYNET_UNARY(Ceil, DYNET_EIGEN(ceil), all<V>(a))
-DYNET_UNARY(Floor, DYNET_EIGEN(floor), all<V>(a))
-DYNET_UNARY(Huber, huber(x, a), huber_slope(x(), a))
-#undef DYNET_UNARY
+DYNET_ELEMENTWISE(Negate, -x, all<V>(-1))
+DYNET_ELEMENTWISE(AddConstant, x + a, all<V>(1))
+DYNET_ELEMENTWISE(ConstantMinus, a - x, all<V>(-1))
+DYNET_ELEMENTWISE(Scale, x* a, all<V>(a))
+DYNET_ELEMENTWISE(Tanh, tanh(x), (T(1) - y()) * (T(1) + y()))
+DYNET_ELEMENTWISE(Logistic, logistic(x), y() * (T(1) - y()))
+DYNET_ELEMENTWISE(Rectify, x <= T(0) ? V{} : x, x() > T(0) ? all<V>(1) : V{})  // a NaN stays a NaN
+DYNET_ELEMENTWISE(Exp, exp(x), y())
+DYNET_ELEMENTWISE(Log, log(x), T(1) / x())
+DYNET_ELEMENTWISE(Sqrt, square_root(x), T(1) / (y() + y()))
+DYNET_ELEMENTWISE(Square, x* x, x() + x())
+DYNET_ELEMENTWISE(Cube, x* x* x, T(3) * (x() * x()))
+DYNET_ELEMENTWISE(Abs, absolute(x), sign(x()))
+DYNET_ELEMENTWISE(LogSigmoid, log_sigmoid(x), logistic(-x()))
+DYNET_ELEMENTWISE(Softsign, finite(x) / (T(1) + absolute(finite(x))),
+                  square(T(1) / (T(1) + absolute(x()))))
+DYNET_ELEMENTWISE(Elu, x > T(0) ? x : a * expm1_below(x), x() > T(0) ? all<V>(1) : a * exp(x()))
+DYNET_ELEMENTWISE(Silu, finite(x) * sigmoid(x, a).up, silu_slope(x(), a))
+DYNET_ELEMENTWISE(Erf, DYNET_EIGEN(erf), T(1.1283791670955126) * exp_of_minus_square(x()))
+DYNET_ELEMENTWISE(LogGamma, by_buffer(x, [](T e) { return Eigen::numext::lgamma(e); }),
+                  by_buffer(x(), [](T e) { return digamma(e); }))
+DYNET_ELEMENTWISE(Sin, sine(x), cosine(x()))
+DYNET_ELEMENTWISE(Cos, cosine(x), -sine(x()))
+DYNET_ELEMENTWISE(Tan, DYNET_LANES(std::tan), T(1) + y() * y())
+DYNET_ELEMENTWISE(Asin, DYNET_LANES(std::asin), T(1) / square_root((T(1) - x()) * (T(1) + x())))
+DYNET_ELEMENTWISE(Acos, DYNET_LANES(std::acos), T(-1) / square_root((T(1) - x()) * (T(1) + x())))
+DYNET_ELEMENTWISE(Atan, DYNET_LANES(std::atan), T(1) / (T(1) + x() * x()))
+DYNET_ELEMENTWISE(Sinh, hyperbolic_sine(x), hyperbolic_cosine(x()))
+DYNET_ELEMENTWISE(Cosh, hyperbolic_cosine(x), hyperbolic_sine(x()))
+DYNET_ELEMENTWISE(Asinh, DYNET_LANES(std::asinh), asinh_slope(x()))
+DYNET_ELEMENTWISE(Acosh, DYNET_LANES(std::acosh),
+                  T(1) / (square_root(x() - T(1)) * square_root(x() + T(1))))
+DYNET_ELEMENTWISE(Atanh, DYNET_LANES(std::atanh), T(1) / ((T(1) - x()) * (T(1) + x())))
+DYNET_ELEMENTWISE(Round, DYNET_EIGEN(round), all<V>(a))
+DYNET_ELEMENTWISE(Ceil, DYNET_EIGEN(ceil), all<V>(a))
+DYNET_ELEMENTWISE(Floor, DYNET_EIGEN(floor), all<V>(a))
+DYNET_ELEMENTWISE(Huber, huber(x, a), huber_slope(x(), a))
+#undef DYNET_ELEMENTWISE
 #undef DYNET_LANES
 #undef DYNET_EIGEN
 
 template <class F>
 template <class T>
-void Unary<F>::forward(const Batch<T>& b) {
+void Elementwise<F>::forward(const Batch<T>& b) {
   const T a = parameter_of(b);
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i)
@@ -142,7 +142,7 @@ void Unary<F>::forward(const Batch<T>& b) {
 
 template <class F>
 template <class T>
-void Unary<F>::backward(const GradientBatch<T>& b) {
+void Elementwise<F>::backward(const GradientBatch<T>& b) {
   using L = Lanes<T>;
   const T a = parameter_of<T>(b);
   const std::size_t n = b.dim().size();
@@ -159,45 +159,12 @@ void Unary<F>::backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(F)                                            \
-  template void Unary<F>::forward<float>(const Batch<float>&);          \
-  template void Unary<F>::forward<double>(const Batch<double>&);        \
-  template void Unary<F>::backward<float>(const GradientBatch<float>&); \
-  template void Unary<F>::backward<double>(const GradientBatch<double>&);
-DYNET_INSTANTIATE(Negate)
-DYNET_INSTANTIATE(AddConstant)
-DYNET_INSTANTIATE(ConstantMinus)
-DYNET_INSTANTIATE(Scale)
-DYNET_INSTANTIATE(Tanh)
-DYNET_INSTANTIATE(Logistic)
-DYNET_INSTANTIATE(Rectify)
-DYNET_INSTANTIATE(Exp)
-DYNET_INSTANTIATE(Log)
-DYNET_INSTANTIATE(Sqrt)
-DYNET_INSTANTIATE(Square)
-DYNET_INSTANTIATE(Cube)
-DYNET_INSTANTIATE(Abs)
-DYNET_INSTANTIATE(LogSigmoid)
-DYNET_INSTANTIATE(Softsign)
-DYNET_INSTANTIATE(Elu)
-DYNET_INSTANTIATE(Silu)
-DYNET_INSTANTIATE(Erf)
-DYNET_INSTANTIATE(LogGamma)
-DYNET_INSTANTIATE(Sin)
-DYNET_INSTANTIATE(Cos)
-DYNET_INSTANTIATE(Tan)
-DYNET_INSTANTIATE(Asin)
-DYNET_INSTANTIATE(Acos)
-DYNET_INSTANTIATE(Atan)
-DYNET_INSTANTIATE(Sinh)
-DYNET_INSTANTIATE(Cosh)
-DYNET_INSTANTIATE(Asinh)
-DYNET_INSTANTIATE(Acosh)
-DYNET_INSTANTIATE(Atanh)
-DYNET_INSTANTIATE(Round)
-DYNET_INSTANTIATE(Ceil)
-DYNET_INSTANTIATE(Floor)
-DYNET_INSTANTIATE(Huber)
+#define DYNET_INSTANTIATE(F)                                                  \
+  template void Elementwise<F>::forward<float>(const Batch<float>&);          \
+  template void Elementwise<F>::forward<double>(const Batch<double>&);        \
+  template void Elementwise<F>::backward<float>(const GradientBatch<float>&); \
+  template void Elementwise<F>::backward<double>(const GradientBatch<double>&);
+DYNET_ELEMENTWISE_FUNCTIONS(DYNET_INSTANTIATE)
 #undef DYNET_INSTANTIATE
 
 }  // namespace dynet::cpu

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/along.h"
+#include "dynet-like/attributes/along.h"
 #include "kernels/cpu/eigen.h"
 
 namespace dynet::cpu {

@@ -4,10 +4,10 @@
 #include <limits>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include "dynet-like/attributes/along.h"
+#include "dynet-like/attributes/indices.h"
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
-#include "kernels/cpu/along.h"
-#include "kernels/cpu/indices.h"
 
 namespace dynet::cpu {
 namespace {
@@ -59,28 +59,6 @@ T hinge_term(T margin, T right, T other) {
 
 }  // namespace
 
-void read_classes(const Node& node, const HingeDimAttr& a, const unsigned* in_node,
-                  std::size_t limit, std::size_t positions, unsigned* to) {
-  for (std::size_t l = 0; l < a.indices.lists; ++l) {
-    const auto list = read_list_of(node, a.indices, in_node, l, limit, "the dimension");
-    if (a.indices.source != IndexLists::in_node && list.size() != positions)
-      throw IndexError(std::string(node.form->name) + ": needs " + std::to_string(positions) +
-                           " classes, the list has now " + std::to_string(list.size()) + "\n  at " +
-                           to_string(node.at()),
-                       node.at());
-    to = std::copy(list.begin(), list.end(), to);
-  }
-}
-
-template <>
-std::size_t Hinge<HingeAttr>::aux(const GraphStore& graph, const Node& n) {
-  return index_scratch(graph.attr<HingeAttr>(n).indices);
-}
-template <>
-std::size_t Hinge<HingeDimAttr>::aux(const GraphStore& graph, const Node& n) {
-  return graph.attr<HingeDimAttr>(n).indices.total;
-}
-
 template <class A>
 template <class T>
 void Hinge<A>::forward(const Batch<T>& b) {
@@ -130,10 +108,6 @@ void Hinge<A>::backward(const GradientBatch<T>& b) {
       dx[c * x.inner] = add ? dx[c * x.inner] + counter : counter;
     }
   }
-}
-
-std::size_t poisson_aux(const GraphStore& graph, const Node& n) {
-  return index_scratch(graph.attr<PoissonAttr>(n).indices);
 }
 
 template <class T>

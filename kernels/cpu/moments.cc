@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/cpu/along.h"
+#include "dynet-like/attributes/along.h"
 #include "kernels/cpu/long_sums.h"
 #include "kernels/cpu/row_loop.h"
 
@@ -138,8 +138,6 @@ void moment_backward(const GradientBatch<T>& b) {
   }
 }
 
-std::size_t deviation_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
-
 template <class T>
 void deviation_forward(const Batch<T>& b) {
   const Reduction r(b);
@@ -200,8 +198,6 @@ void deviation_backward(const GradientBatch<T>& b) {
     });
   }
 }
-
-std::size_t extreme_along_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
 
 template <bool kLargest>
 template <class T>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/cpu/along.h"
+#include "dynet-like/attributes/along.h"
 #include "kernels/cpu/eigen.h"
 
 namespace dynet::cpu {

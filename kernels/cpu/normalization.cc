@@ -57,8 +57,6 @@ void large_moments(const ConstArrayMap<T>& x, T epsilon, T& mean, T& deviation) 
 
 }  // namespace
 
-std::size_t layer_norm_aux(const GraphStore&, const Node& n) { return 2 * std::size_t{n.dim.bd}; }
-
 template <class T>
 void layer_norm_forward(const Batch<T>& b) {
   const auto epsilon = static_cast<T>(b.template attr<LayerNormAttr>().epsilon);

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/cpu/along.h"
+#include "dynet-like/attributes/along.h"
 #include "kernels/cpu/convolution.h"
 #include "kernels/cpu/sliding.h"
 

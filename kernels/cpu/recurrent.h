@@ -2,15 +2,10 @@
 
 #include <cstdint>
 
+#include "dynet-like/attributes/recurrent.h"
 #include "dynet-like/graph/op.h"
 
 namespace dynet::cpu {
-
-/// Of a node with so many predecessors: one in a sequence, its children in a tree.
-struct LstmGatesAttr {
-  double forget_bias;
-  std::uint64_t children;
-};
 
 /// {(3+K)H} sums to gates: i, f_1 ... f_K, o through the logistic function (the f_k after adding
 /// the forget bias), g through tanh.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/along.h"
+#include "dynet-like/attributes/along.h"
+#include "dynet-like/attributes/indices.h"
 #include "kernels/cpu/eigen.h"
-#include "kernels/cpu/indices.h"
 
 namespace dynet::cpu {
 namespace {
@@ -24,10 +24,6 @@ void gradient_rows(bool add, const T* from, std::size_t from_step, T* to, std::s
 }
 
 }  // namespace
-
-std::size_t pick_aux(const GraphStore& graph, const Node& n) {
-  return index_scratch(graph.attr<PickAttr>(n).indices);
-}
 
 template <class T>
 void pick_forward(const Batch<T>& b) {

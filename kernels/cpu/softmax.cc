@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/cpu/along.h"
+#include "dynet-like/attributes/along.h"
+#include "dynet-like/attributes/indices.h"
 #include "kernels/cpu/exponential.h"
-#include "kernels/cpu/indices.h"
 
 namespace dynet::cpu {
 namespace {
@@ -71,11 +71,6 @@ Along along(const Batch<T>& b) {
 }
 
 }  // namespace
-
-std::size_t softmax_aux(const GraphStore& graph, const Node& n) {
-  const Along x(n.dim, graph.attr<SoftmaxAttr>(n).dimension);
-  return x.inner == 1 ? 0 : x.inner;
-}
 
 template <class T>
 void softmax_forward(const Batch<T>& b) {
@@ -159,8 +154,6 @@ void log_softmax_backward(const GradientBatch<T>& b) {
   }
 }
 
-std::size_t logsumexp_along_aux(const GraphStore&, const Node& n) { return 2 * n.dim.size(); }
-
 // Keeps what was subtracted from the scores, and the log of the sum of what is left.
 template <class T>
 void logsumexp_along_forward(const Batch<T>& b) {
@@ -242,10 +235,6 @@ void logsumexp_along_backward(const GradientBatch<T>& b) {
                        array(b.d_out(i) + result_of(at), length) * array(p, length));
         });
   }
-}
-
-std::size_t class_loss_aux(const GraphStore& graph, const Node& n) {
-  return 2 * std::size_t{n.dim.bd} + index_scratch(graph.attr<ClassAttr>(n).indices);
 }
 
 template <class T>

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "dynet-like/attributes/indices.h"
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
 #include "kernels/cpu/exponential.h"
-#include "kernels/cpu/indices.h"
 #include "kernels/cpu/sparsemax_threshold.h"
 
 namespace dynet::cpu {
@@ -79,8 +79,6 @@ void bound_probabilities(const T* x, const T* u, T* p, T* at_bound, std::size_t 
 
 }  // namespace
 
-std::size_t sparsemax_aux(const GraphStore&, const Node& n) { return n.dim.rows(); }
-
 template <class T>
 void sparsemax_forward(const Batch<T>& b) {
   const Columns x(b.dim());
@@ -109,25 +107,6 @@ void sparsemax_backward(const GradientBatch<T>& b) {
       }
     }
   }
-}
-
-std::size_t sparsemax_loss_aux(const GraphStore& graph, const Node& n) {
-  const Dim& x = graph.nodes[graph.args[n.first_arg]].dim;
-  return x.size() + x.rows();
-}
-
-template <class T>
-std::span<const unsigned> read_support(const Batch<T>& b, std::size_t i, std::size_t e,
-                                       std::size_t n) {
-  const Node& node = b.node(i);
-  const auto support =
-      read_list_of(node, b.template attr<SupportAttr>(i).indices,
-                   b.template payload<SupportAttr, unsigned>(i), e, n, "the scores");
-  if (support.empty())
-    throw IndexError(
-        std::string(node.form->name) + ": the support is now empty\n  at " + to_string(node.at()),
-        node.at());
-  return support;
 }
 
 // With p = sparsemax(x) and q = 1/k on the k elements of the support:
@@ -167,8 +146,6 @@ void sparsemax_loss_backward(const GradientBatch<T>& b) {
                    array(static_cast<const T*>(b.aux(i)) + e * n, n) * b.d_out(i)[e]);
   }
 }
-
-std::size_t constrained_softmax_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
 
 template <class T>
 void constrained_softmax_forward(const Batch<T>& b) {
@@ -213,9 +190,5 @@ DYNET_INSTANTIATE(sparsemax)
 DYNET_INSTANTIATE(sparsemax_loss)
 DYNET_INSTANTIATE(constrained_softmax)
 #undef DYNET_INSTANTIATE
-template std::span<const unsigned> read_support(const Batch<float>&, std::size_t, std::size_t,
-                                                std::size_t);
-template std::span<const unsigned> read_support(const Batch<double>&, std::size_t, std::size_t,
-                                                std::size_t);
 
 }  // namespace dynet::cpu

@@ -2,7 +2,7 @@
 
 // Loops over lines of tensors, several threads to a line.
 
-#include "kernels/cpu/along.h"
+#include "dynet-like/attributes/along.h"
 #include "kernels/cuda/loops.cuh"
 
 namespace dynet::cuda {
@@ -18,13 +18,13 @@ struct Team {
   }
 };
 
-/// A tensor seen along one of its dimensions, as cpu::Along.
+/// A tensor seen along one of its dimensions, as Along.
 struct Lines {
   std::size_t inner, size, lines;
 
   Lines(std::size_t length, std::size_t count) : inner(1), size(length), lines(count) {}
   Lines(const Dim& dim, std::size_t d) {
-    const cpu::Along a(dim, d);
+    const Along a(dim, d);
     inner = a.inner, size = a.size, lines = a.lines(dim.bd);
   }
   /// Where a line begins; its elements follow `inner` apart.

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/cpu/broadcast.h"
+#include "dynet-like/attributes/broadcast.h"
 #include "kernels/cuda/broadcasting.cuh"
 #include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/kernels.h"
@@ -105,7 +105,7 @@ const Part* parts_of(Queue& q, const Batch<float>& b) {
   return q.on_device(parts);
 }
 
-float scale_of(const Batch<float>& b) { return static_cast<float>(b.attr<cpu::SumAttr>().scale); }
+float scale_of(const Batch<float>& b) { return static_cast<float>(b.attr<SumAttr>().scale); }
 
 void sum_forward(Queue& q, const Batch<float>& b) {
   const float scale = scale_of(b);

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "dynet-like/attributes/along.h"
+#include "dynet-like/attributes/convolution.h"
 #include "dynet-like/shape/convolution_rules.h"
-#include "kernels/cpu/along.h"
-#include "kernels/cpu/convolution.h"
 #include "kernels/cuda/along.cuh"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
@@ -98,7 +98,7 @@ class Convolution {
   };
 
   Sliding slide(unsigned k) const {
-    const auto& a = b_.attr<cpu::ConvolutionAttr>();
+    const auto& a = b_.attr<ConvolutionAttr>();
     return shape::slide(x_[k], f_[k], a.stride[k], a.valid != 0);
   }
   std::size_t all_rows() const { return n_ * positions_; }
@@ -258,7 +258,7 @@ struct Pooling {
   std::size_t image, size;  // elements of a channel before and after
 
   explicit Pooling(const Batch<float>& b) {
-    const auto& a = b.attr<cpu::MaxPoolingAttr>();
+    const auto& a = b.attr<MaxPoolingAttr>();
     const Dim &x = b.dim(0), &y = b.dim();
     rows = shape::slide(x[0], a.size[0], a.stride[0], a.valid != 0);
     cols = shape::slide(x[1], a.size[1], a.stride[1], a.valid != 0);
@@ -362,9 +362,9 @@ struct Chosen {
 };
 
 void kmax_forward(Queue& q, const Batch<float>& b) {
-  const std::size_t d = b.attr<cpu::KmaxAttr>().dimension;
+  const std::size_t d = b.attr<KmaxAttr>().dimension;
   const Lines lines(b.dim(0), d);
-  const std::size_t most = cpu::Along(b.dim(), d).size;
+  const std::size_t most = Along(b.dim(), d).size;
   const TensorArray<const float> x = q.ins(b, 0);
   const TensorArray<float> y = q.outs(b);
   const Choices choices{q.auxs(b, b.dim().size())};
@@ -386,8 +386,8 @@ void kmax_forward(Queue& q, const Batch<float>& b) {
 }
 
 void kmax_backward(Queue& q, const GradientBatch<float>& b) {
-  const std::size_t d = b.attr<cpu::KmaxAttr>().dimension;
-  const cpu::Along along(b.dim(0), d), result(b.dim(), d);
+  const std::size_t d = b.attr<KmaxAttr>().dimension;
+  const Along along(b.dim(0), d), result(b.dim(), d);
   const std::size_t most = result.size;
   const TensorArray<const float> dy = q.d_outs(b);
   const Choices choices{q.auxs(b, b.dim().size())};

@@ -1,5 +1,5 @@
-#include "kernels/cpu/digamma.h"
-#include "kernels/cpu/elementwise.h"
+#include "dynet-like/attributes/elementwise.h"
+#include "dynet-like/base/digamma.h"
 #include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/loops.cuh"
@@ -12,7 +12,7 @@ namespace {
 
 template <class F>
 void forward(Queue& q, const Batch<float>& b) {
-  const float a = cpu::parameter_of(b);
+  const float a = parameter_of(b);
   const auto y = q.outs(b);
   const auto x = q.ins(b, 0);
   const bool one = side_by_side(y, x);
@@ -23,7 +23,7 @@ void forward(Queue& q, const Batch<float>& b) {
 
 template <class F>
 void backward(Queue& q, const GradientBatch<float>& b) {
-  const float a = cpu::parameter_of<float>(b);
+  const float a = parameter_of<float>(b);
   GradientTargets p = q.targets(b, 0);
   if (p.first.count == 0) return;
   const auto dy = q.d_outs(b);
@@ -51,7 +51,7 @@ inline __device__ float asinh_slope(float x) {
 
 }  // namespace
 
-#define DYNET_UNARY(NAME, VALUE, SLOPE)                                                \
+#define DYNET_ELEMENTWISE(NAME, VALUE, SLOPE)                                          \
   namespace {                                                                          \
   struct NAME {                                                                        \
     static __device__ float value(float x, [[maybe_unused]] float a) { return VALUE; } \
@@ -63,41 +63,41 @@ inline __device__ float asinh_slope(float x) {
   }                                                                                    \
   const Kernels k##NAME{forward<NAME>, backward<NAME>};
 
-DYNET_UNARY(Negate, -x, -1)
-DYNET_UNARY(AddConstant, x + a, 1)
-DYNET_UNARY(ConstantMinus, a - x, -1)
-DYNET_UNARY(Scale, x* a, a)
-DYNET_UNARY(Tanh, tanhf(x), (1 - y) * (1 + y))
-DYNET_UNARY(Logistic, logistic(x), y*(1 - y))
-DYNET_UNARY(Rectify, x <= 0 ? 0 : x, x > 0 ? 1 : 0)  // a NaN stays a NaN
-DYNET_UNARY(Exp, expf(x), y)
-DYNET_UNARY(Log, logf(x), 1 / x)
-DYNET_UNARY(Sqrt, sqrtf(x), 1 / (y + y))
-DYNET_UNARY(Square, x* x, x + x)
-DYNET_UNARY(Cube, x* x* x, 3 * (x * x))
-DYNET_UNARY(Abs, fabsf(x), sign(x))
-DYNET_UNARY(LogSigmoid, fminf(x, 0) - log1pf(expf(-fabsf(x))), logistic(-x))
-DYNET_UNARY(Softsign, softsign(finite(x)), square(1 / (1 + fabsf(x))))
-DYNET_UNARY(Elu, x > 0 ? x : a * expm1f(x), x > 0 ? 1 : a * expf(x))
-DYNET_UNARY(Silu, finite(x) * sigmoid(x, a).up, silu_slope(x, a))
-DYNET_UNARY(Erf, erff(x), 1.12837917f * exp_of_minus_square(x))
-DYNET_UNARY(LogGamma, lgammaf(x), cpu::digamma(static_cast<float>(x)))
-DYNET_UNARY(Sin, sinf(x), cosf(x))
-DYNET_UNARY(Cos, cosf(x), -sinf(x))
-DYNET_UNARY(Tan, tanf(x), 1 + y * y)
-DYNET_UNARY(Asin, asinf(x), 1 / sqrtf((1 - x) * (1 + x)))
-DYNET_UNARY(Acos, acosf(x), -1 / sqrtf((1 - x) * (1 + x)))
-DYNET_UNARY(Atan, atanf(x), 1 / (1 + x * x))
-DYNET_UNARY(Sinh, sinhf(x), coshf(x))
-DYNET_UNARY(Cosh, coshf(x), sinhf(x))
-DYNET_UNARY(Asinh, asinhf(x), asinh_slope(x))
-DYNET_UNARY(Acosh, acoshf(x), 1 / (sqrtf(x - 1) * sqrtf(x + 1)))
-DYNET_UNARY(Atanh, atanhf(x), 1 / ((1 - x) * (1 + x)))
-DYNET_UNARY(Round, roundf(x), a)
-DYNET_UNARY(Ceil, ceilf(x), a)
-DYNET_UNARY(Floor, floorf(x), a)
-DYNET_UNARY(Huber, fabsf(x) < a ? 0.5f * x * x : a * (fabsf(x) - 0.5f * a),
-            fabsf(x) < a ? x : a * sign(x))
-#undef DYNET_UNARY
+DYNET_ELEMENTWISE(Negate, -x, -1)
+DYNET_ELEMENTWISE(AddConstant, x + a, 1)
+DYNET_ELEMENTWISE(ConstantMinus, a - x, -1)
+DYNET_ELEMENTWISE(Scale, x* a, a)
+DYNET_ELEMENTWISE(Tanh, tanhf(x), (1 - y) * (1 + y))
+DYNET_ELEMENTWISE(Logistic, logistic(x), y*(1 - y))
+DYNET_ELEMENTWISE(Rectify, x <= 0 ? 0 : x, x > 0 ? 1 : 0)  // a NaN stays a NaN
+DYNET_ELEMENTWISE(Exp, expf(x), y)
+DYNET_ELEMENTWISE(Log, logf(x), 1 / x)
+DYNET_ELEMENTWISE(Sqrt, sqrtf(x), 1 / (y + y))
+DYNET_ELEMENTWISE(Square, x* x, x + x)
+DYNET_ELEMENTWISE(Cube, x* x* x, 3 * (x * x))
+DYNET_ELEMENTWISE(Abs, fabsf(x), sign(x))
+DYNET_ELEMENTWISE(LogSigmoid, fminf(x, 0) - log1pf(expf(-fabsf(x))), logistic(-x))
+DYNET_ELEMENTWISE(Softsign, softsign(finite(x)), square(1 / (1 + fabsf(x))))
+DYNET_ELEMENTWISE(Elu, x > 0 ? x : a * expm1f(x), x > 0 ? 1 : a * expf(x))
+DYNET_ELEMENTWISE(Silu, finite(x) * sigmoid(x, a).up, silu_slope(x, a))
+DYNET_ELEMENTWISE(Erf, erff(x), 1.12837917f * exp_of_minus_square(x))
+DYNET_ELEMENTWISE(LogGamma, lgammaf(x), digamma(static_cast<float>(x)))
+DYNET_ELEMENTWISE(Sin, sinf(x), cosf(x))
+DYNET_ELEMENTWISE(Cos, cosf(x), -sinf(x))
+DYNET_ELEMENTWISE(Tan, tanf(x), 1 + y * y)
+DYNET_ELEMENTWISE(Asin, asinf(x), 1 / sqrtf((1 - x) * (1 + x)))
+DYNET_ELEMENTWISE(Acos, acosf(x), -1 / sqrtf((1 - x) * (1 + x)))
+DYNET_ELEMENTWISE(Atan, atanf(x), 1 / (1 + x * x))
+DYNET_ELEMENTWISE(Sinh, sinhf(x), coshf(x))
+DYNET_ELEMENTWISE(Cosh, coshf(x), sinhf(x))
+DYNET_ELEMENTWISE(Asinh, asinhf(x), asinh_slope(x))
+DYNET_ELEMENTWISE(Acosh, acoshf(x), 1 / (sqrtf(x - 1) * sqrtf(x + 1)))
+DYNET_ELEMENTWISE(Atanh, atanhf(x), 1 / ((1 - x) * (1 + x)))
+DYNET_ELEMENTWISE(Round, roundf(x), a)
+DYNET_ELEMENTWISE(Ceil, ceilf(x), a)
+DYNET_ELEMENTWISE(Floor, floorf(x), a)
+DYNET_ELEMENTWISE(Huber, fabsf(x) < a ? 0.5f * x * x : a * (fabsf(x) - 0.5f * a),
+                  fabsf(x) < a ? x : a * sign(x))
+#undef DYNET_ELEMENTWISE
 
 }  // namespace dynet::cuda

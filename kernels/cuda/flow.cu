@@ -1,4 +1,4 @@
-#include "kernels/cpu/flow.h"
+#include "dynet-like/attributes/flow.h"
 #include "kernels/cuda/along.cuh"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
@@ -14,7 +14,7 @@ struct Scaled {
 
 void scale_gradient_backward(Queue& q, const GradientBatch<float>& b) {
   each_gradient(q, b, 0,
-                Scaled{q.d_outs(b), static_cast<float>(b.attr<cpu::ScaleGradientAttr>().factor)});
+                Scaled{q.d_outs(b), static_cast<float>(b.attr<ScaleGradientAttr>().factor)});
 }
 
 struct Unchanged {
@@ -27,7 +27,7 @@ void alias_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 void argmax_forward(Queue& q, const Batch<float>& b) {
-  const Lines lines(b.dim(), b.attr<cpu::ArgmaxAttr>().dimension);
+  const Lines lines(b.dim(), b.attr<ArgmaxAttr>().dimension);
   const TensorArray<const float> x = q.ins(b, 0);
   const TensorArray<float> y = q.outs(b);
   for_lines_of(q, b, lines, [=] __device__(const Team& team, std::size_t i, std::size_t line) {

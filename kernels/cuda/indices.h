@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/indices.h"
+#include "dynet-like/attributes/indices.h"
 #include "kernels/cuda/queue.h"
 
 namespace dynet::cuda {
@@ -24,7 +24,7 @@ struct IndexList {
 void store_indices(Queue& q, const IndexList* given, std::size_t n);
 
 /// The indices of all nodes for this run, checked to be below `limit`, by node. Those behind a
-/// pointer are kept in the node's scratch, from `scratch` on. `A` as for cpu::keep_indices.
+/// pointer are kept in the node's scratch, from `scratch` on. `A` as for keep_indices.
 template <class A>
 const IndexList* upload_indices(Queue& q, const Batch<float>& b, std::size_t scratch,
                                 std::size_t limit, const char* limit_of) {
@@ -37,7 +37,7 @@ const IndexList* upload_indices(Queue& q, const Batch<float>& b, std::size_t scr
     const Indices& indices = b.attr<A>(i).indices;
     const bool kept = indices.source != Indices::in_node;
     const unsigned* const from =
-        cpu::keep_indices<A>(b, i, reinterpret_cast<float*>(to), limit, limit_of);
+        keep_indices<A>(b, i, reinterpret_cast<float*>(to), limit, limit_of);
     if (!kept) std::copy_n(from, indices.count, to);
     all[i] = {q.on_device(to), kept ? reinterpret_cast<unsigned*>(b.aux(i) + scratch) : nullptr,
               indices.count};

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cpu/indices.h"
-#include "kernels/cpu/inputs.h"
+#include "dynet-like/attributes/indices.h"
+#include "dynet-like/attributes/inputs.h"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
 
@@ -21,7 +21,7 @@ void input_forward(Queue& q, const Batch<float>& b) {
   const std::size_t size = b.dim().size();
   float* const values = q.stage<float>(b.count * size);
   for (std::size_t i = 0; i < b.count; ++i)
-    std::copy_n(cpu::input_values(b, i), size, values + i * size);
+    std::copy_n(input_values(b, i), size, values + i * size);
   each_value(q, b, Given{q.on_device(values), size});
 }
 
@@ -33,7 +33,7 @@ struct Same {
 void constant_forward(Queue& q, const Batch<float>& b) {
   float* const values = q.stage<float>(b.count);
   for (std::size_t i = 0; i < b.count; ++i)
-    values[i] = static_cast<float>(b.attr<cpu::ConstantAttr>(i).value);
+    values[i] = static_cast<float>(b.attr<ConstantAttr>(i).value);
   each_value(q, b, Same{q.on_device(values)});
 }
 
@@ -55,8 +55,8 @@ void sparse_input_forward(Queue& q, const Batch<float>& b) {
   std::vector<Scattered> all;
   float* const rest = q.stage<float>(b.count);
   for (std::size_t i = 0; i < b.count; ++i) {
-    const auto& a = b.attr<cpu::SparseInputAttr>(i);
-    const unsigned* const indices = b.payload<cpu::SparseInputAttr, unsigned>(i);
+    const auto& a = b.attr<SparseInputAttr>(i);
+    const unsigned* const indices = b.payload<SparseInputAttr, unsigned>(i);
     rest[i] = static_cast<float>(a.rest);
     std::vector<std::pair<unsigned, std::uint64_t>> order;  // of one place, the last one counts
     for (std::uint64_t k = 0; k < a.indices; ++k) order.emplace_back(indices[k], k);
@@ -83,7 +83,7 @@ void one_hot_forward(Queue& q, const Batch<float>& b) {
   const std::size_t batch = b.dim().bd;
   unsigned* const indices = q.stage<unsigned>(b.count * batch);
   for (std::size_t i = 0; i < b.count; ++i)
-    std::copy_n(cpu::one_hot_indices(b, i), batch, indices + i * batch);
+    std::copy_n(one_hot_indices(b, i), batch, indices + i * batch);
   each_value(q, b, OneHot{q.on_device(indices), b.dim().batch_size(), batch});
 }
 

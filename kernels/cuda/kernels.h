@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dynet-like/attributes/elementwise.h"
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/graph/op.h"
 
@@ -24,10 +25,9 @@ DYNET_CUDA_PART const Kernels
 // convolution
 DYNET_CUDA_PART const Kernels kConv2d, kMaxPooling2d, kKmaxPooling;
 // elementwise
-DYNET_CUDA_PART const Kernels
-    kNegate, kAddConstant, kConstantMinus, kScale, kTanh, kLogistic, kRectify, kExp, kLog, kSqrt,
-    kSquare, kCube, kAbs, kLogSigmoid, kSoftsign, kElu, kSilu, kErf, kLogGamma, kSin, kCos, kTan,
-    kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kRound, kCeil, kFloor;
+#define DYNET_DECLARE(F) DYNET_CUDA_PART const Kernels k##F;
+DYNET_ELEMENTWISE_FUNCTIONS(DYNET_DECLARE)
+#undef DYNET_DECLARE
 // flow
 DYNET_CUDA_PART const Kernels kScaleGradient, kArgmax, kAlias;
 // inputs
@@ -35,7 +35,7 @@ DYNET_CUDA_PART const Kernels kInput, kSparseInput, kOneHot, kConstant;
 // linear_algebra
 DYNET_CUDA_PART const Kernels kInverse, kLogdet, kCircConv, kCircCorr;
 // losses
-DYNET_CUDA_PART const Kernels kHuber, kHinge, kHingeDim, kPoisson, kSparsemaxLoss;
+DYNET_CUDA_PART const Kernels kHinge, kHingeDim, kPoisson, kSparsemaxLoss;
 // matrix
 DYNET_CUDA_PART const Kernels
     kMatmul, kAffine, kDotProduct, kSquaredDistance, kBinaryLogLoss;

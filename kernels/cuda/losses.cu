@@ -1,15 +1,12 @@
 #include <limits>
 
-#include "kernels/cpu/losses.h"
+#include "dynet-like/attributes/losses.h"
 #include "kernels/cuda/along.cuh"
 #include "kernels/cuda/indices.h"
 #include "kernels/cuda/kernels.h"
 
 namespace dynet::cuda {
 namespace {
-
-using cpu::HingeAttr;
-using cpu::HingeDimAttr;
 
 Lines lines_of(const Batch<float>& b, const HingeAttr&) { return {b.dim(0), 0}; }
 Lines lines_of(const Batch<float>& b, const HingeDimAttr& a) { return {b.dim(0), a.dimension}; }
@@ -28,7 +25,7 @@ const IndexList* classes_now(Queue& q, const Batch<float>& b, const HingeDimAttr
   for (std::size_t i = 0; i < b.count; ++i) {
     const auto& a = b.attr<HingeDimAttr>(i);
     unsigned* const to = q.stage<unsigned>(a.indices.total);
-    cpu::read_classes(b.node(i), a, b.payload<HingeDimAttr, unsigned>(i), limit, positions, to);
+    read_classes(b.node(i), a, b.payload<HingeDimAttr, unsigned>(i), limit, positions, to);
     all[i] = {q.on_device(to), reinterpret_cast<unsigned*>(b.aux(i)), a.indices.total};
   }
   store_indices(q, q.on_device(all), b.count);
@@ -94,8 +91,8 @@ void hinge_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 void poisson_forward(Queue& q, const Batch<float>& b) {
-  const IndexList* const counts = upload_indices<cpu::PoissonAttr>(
-      q, b, 0, std::numeric_limits<std::size_t>::max(), "the counts");
+  const IndexList* const counts =
+      upload_indices<PoissonAttr>(q, b, 0, std::numeric_limits<std::size_t>::max(), "the counts");
   const auto in = q.ins(b, 0);
   const auto y = q.outs(b);
   for_each(q, b.count, b.dim().bd, [=] __device__(std::size_t i, std::size_t e) {
@@ -107,7 +104,7 @@ void poisson_forward(Queue& q, const Batch<float>& b) {
 }
 
 void poisson_backward(Queue& q, const GradientBatch<float>& b) {
-  const IndexList* const counts = stored_indices<cpu::PoissonAttr>(q, b, 0);
+  const IndexList* const counts = stored_indices<PoissonAttr>(q, b, 0);
   const auto x = q.ins(b, 0), dy = q.d_outs(b);
   each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
     return dy[i][e] * (expf(x[i][e]) - static_cast<float>(counts[i][e]));

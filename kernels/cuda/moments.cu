@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/cpu/moments.h"
+#include "dynet-like/attributes/moments.h"
 #include "kernels/cuda/along.cuh"
 #include "kernels/cuda/broadcasting.cuh"
 #include "kernels/cuda/kernels.h"
@@ -21,7 +21,7 @@ struct Reduction {
         elements(static_cast<double>(shape::reduced_elements(b.dim(0), attr(b).dims))),
         divisor(attr(b).divisor > 0 ? attr(b).divisor : elements) {}
 
-  static const cpu::ReduceAttr& attr(const Batch<float>& b) { return b.attr<cpu::ReduceAttr>(); }
+  static const ReduceAttr& attr(const Batch<float>& b) { return b.attr<ReduceAttr>(); }
 };
 
 template <class T>
@@ -115,7 +115,7 @@ void deviation_backward(Queue& q, const GradientBatch<float>& b) {
 template <bool kLargest>
 void extreme_forward(Queue& q, const Batch<float>& b) {
   constexpr std::uint64_t kNoNumber = std::uint64_t{0xffffffffu} << 32;
-  const Lines x(b.dim(0), b.attr<cpu::AlongAttr>().dimension);
+  const Lines x(b.dim(0), b.attr<AlongAttr>().dimension);
   if (x.size == 0) return;
   const auto in = q.ins(b, 0);
   const auto y = q.outs(b), winners = q.auxs(b, x.lines);
@@ -137,7 +137,7 @@ void extreme_forward(Queue& q, const Batch<float>& b) {
 }
 
 void extreme_backward(Queue& q, const GradientBatch<float>& b) {
-  const Lines x(b.dim(0), b.attr<cpu::AlongAttr>().dimension);
+  const Lines x(b.dim(0), b.attr<AlongAttr>().dimension);
   const auto dy = q.d_outs(b);
   const auto winners = q.auxs(b, x.lines);
   each_gradient(q, b, 0, [=] __device__(std::uint32_t i, std::size_t e) {
@@ -147,7 +147,7 @@ void extreme_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 void cumulative_sum_forward(Queue& q, const Batch<float>& b) {
-  const Lines x(b.dim(), b.attr<cpu::AlongAttr>().dimension);
+  const Lines x(b.dim(), b.attr<AlongAttr>().dimension);
   const auto in = q.ins(b, 0);
   const auto y = q.outs(b);
   for_lines_of(q, b, x, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
@@ -159,7 +159,7 @@ void cumulative_sum_forward(Queue& q, const Batch<float>& b) {
 }
 
 void cumulative_sum_backward(Queue& q, const GradientBatch<float>& b) {
-  const Lines x(b.dim(), b.attr<cpu::AlongAttr>().dimension);
+  const Lines x(b.dim(), b.attr<AlongAttr>().dimension);
   const auto dy = q.d_outs(b);
   line_gradients(
       q, b, 0, x, 1,

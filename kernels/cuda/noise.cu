@@ -1,14 +1,12 @@
 #include <memory>
 
-#include "kernels/cpu/along.h"
-#include "kernels/cpu/noise.h"
+#include "dynet-like/attributes/along.h"
+#include "dynet-like/attributes/noise.h"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
 
 namespace dynet::cuda {
 namespace {
-
-using cpu::Coin;
 
 // By node: make(i).
 template <class T, class Make>
@@ -20,18 +18,18 @@ const T* for_nodes(Queue& q, const Batch<float>& b, Make make) {
 
 template <class A>
 const RandomStream* streams(Queue& q, const Batch<float>& b) {
-  return for_nodes<RandomStream>(q, b, [&](std::size_t i) { return cpu::stream_of<A>(b, i); });
+  return for_nodes<RandomStream>(q, b, [&](std::size_t i) { return stream_of<A>(b, i); });
 }
 template <class A>
 const Coin* coins(Queue& q, const Batch<float>& b, double p) {
-  return for_nodes<Coin>(q, b, [&](std::size_t i) { return Coin(cpu::stream_of<A>(b, i), p); });
+  return for_nodes<Coin>(q, b, [&](std::size_t i) { return Coin(stream_of<A>(b, i), p); });
 }
 
 /// RandomStream::normal.
 __device__ double normal(const RandomStream& stream, std::size_t e) {
   const std::uint64_t bits = stream.bits(e);
   const double v = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
-  return std::sqrt(-2.0 * std::log(cpu::open_uniform(bits))) * std::cos(6.283185307179586 * v);
+  return std::sqrt(-2.0 * std::log(open_uniform(bits))) * std::cos(6.283185307179586 * v);
 }
 
 // Element e uses draw (e / size / inner) inner + e % inner.
@@ -47,15 +45,15 @@ struct Dropped {
 };
 
 Dropped dropped(Queue& q, const Batch<float>& b, TensorArray<const float> from) {
-  const double p = b.attr<cpu::DropoutAttr>().p;
-  return {from, coins<cpu::DropoutAttr>(q, b, p), static_cast<float>(1.0 / (1.0 - p)), 1, 1};
+  const double p = b.attr<DropoutAttr>().p;
+  return {from, coins<DropoutAttr>(q, b, p), static_cast<float>(1.0 / (1.0 - p)), 1, 1};
 }
 
 Dropped dropped_together(Queue& q, const Batch<float>& b, TensorArray<const float> from) {
-  const auto& a = b.attr<cpu::SharedDropoutAttr>();
-  const cpu::Along x(b.dim(), a.dimension);
-  const bool all = a.dimension == cpu::SharedDropoutAttr::kAllDimensions;
-  return {from, coins<cpu::SharedDropoutAttr>(q, b, a.p), static_cast<float>(1.0 / (1.0 - a.p)),
+  const auto& a = b.attr<SharedDropoutAttr>();
+  const Along x(b.dim(), a.dimension);
+  const bool all = a.dimension == SharedDropoutAttr::kAllDimensions;
+  return {from, coins<SharedDropoutAttr>(q, b, a.p), static_cast<float>(1.0 / (1.0 - a.p)),
           all ? 1 : x.inner, all ? b.dim().batch_size() : x.size};
 }
 
@@ -82,8 +80,7 @@ struct Noise {
 };
 
 void noise_forward(Queue& q, const Batch<float>& b) {
-  each_value(q, b,
-             Noise{q.ins(b, 0), streams<cpu::NoiseAttr>(q, b), b.attr<cpu::NoiseAttr>().stddev});
+  each_value(q, b, Noise{q.ins(b, 0), streams<NoiseAttr>(q, b), b.attr<NoiseAttr>().stddev});
 }
 
 void noise_backward(Queue& q, const GradientBatch<float>& b) { kAlias.backward(q, b); }
@@ -105,7 +102,7 @@ struct Uniform {
 };
 struct Gumbel {
   static __device__ float draw(const RandomStream& s, std::size_t e, const Drawn& a) {
-    const double u = cpu::open_uniform(s.bits(e));
+    const double u = open_uniform(s.bits(e));
     return static_cast<float>(a.first - a.second * std::log(-std::log(u)));
   }
 };
@@ -121,8 +118,8 @@ struct Random {
 
 template <class D>
 void random_forward(Queue& q, const Batch<float>& b) {
-  const auto& a = b.attr<cpu::RandomAttr>();
-  each_value(q, b, Random<D>{streams<cpu::RandomAttr>(q, b), {a.first, a.second}});
+  const auto& a = b.attr<RandomAttr>();
+  each_value(q, b, Random<D>{streams<RandomAttr>(q, b), {a.first, a.second}});
 }
 
 struct Bernoulli {
@@ -134,8 +131,8 @@ struct Bernoulli {
 };
 
 void random_bernoulli_forward(Queue& q, const Batch<float>& b) {
-  const auto& a = b.attr<cpu::RandomAttr>();
-  each_value(q, b, Bernoulli{coins<cpu::RandomAttr>(q, b, a.first), static_cast<float>(a.second)});
+  const auto& a = b.attr<RandomAttr>();
+  each_value(q, b, Bernoulli{coins<RandomAttr>(q, b, a.first), static_cast<float>(a.second)});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "kernels/cpu/normalization.h"
+#include "dynet-like/attributes/normalization.h"
 #include "kernels/cuda/along.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
@@ -24,7 +24,7 @@ inline __device__ Moments moments(const Team& team, const float* x, std::size_t 
 
 // Keeps the mean of each batch element and the inverse of its deviation.
 void layer_norm_forward(Queue& q, const Batch<float>& b) {
-  const auto epsilon = static_cast<float>(b.attr<cpu::LayerNormAttr>().epsilon);
+  const auto epsilon = static_cast<float>(b.attr<LayerNormAttr>().epsilon);
   const std::size_t n = b.dim().batch_size(), batch = b.dim().bd;
   if (n == 0) return;
   const float share = 1 / static_cast<float>(n);

@@ -1,4 +1,4 @@
-#include "kernels/cpu/pairwise.h"
+#include "dynet-like/attributes/pairwise.h"
 #include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
@@ -25,7 +25,7 @@ struct BinaryLogLoss {
   }
   static __device__ float slope_x(float x, float y) {
     if (x == y) return 0;
-    const float inside = x == 1 ? float(1 - cpu::kLeastRest) : clamped(x), rest = 1 - inside;
+    const float inside = x == 1 ? float(1 - kLeastRest) : clamped(x), rest = 1 - inside;
     return y == 0 ? 1 / rest : y == 1 ? -1 / inside : (inside - y) / inside / rest;
   }
   // Beside a half, where the two logarithms cancel, that of their ratio.
@@ -35,10 +35,10 @@ struct BinaryLogLoss {
 
  private:
   static __device__ float clamped(float x) {
-    return x >= 0 && x < float(cpu::kLeastChance) ? float(cpu::kLeastChance) : x;
+    return x >= 0 && x < float(kLeastChance) ? float(kLeastChance) : x;
   }
   static __device__ float log_of_rest(float x) {
-    return x == 1 ? float(cpu::kLogOfLeastChance) : log1pf(-x);
+    return x == 1 ? float(kLogOfLeastChance) : log1pf(-x);
   }
 };
 

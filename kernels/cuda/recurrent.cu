@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/cpu/recurrent.h"
+#include "dynet-like/attributes/recurrent.h"
 #include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
@@ -21,7 +21,7 @@ struct Gates {
 };
 
 Gates gates_of(const Batch<float>& b) {
-  const std::size_t children = b.attr<cpu::LstmGatesAttr>().children;
+  const std::size_t children = b.attr<LstmGatesAttr>().children;
   return {b.dim().batch_size() / (3 + children), children};
 }
 
@@ -124,7 +124,7 @@ struct Stepped {
 };
 
 void activate_forward(Queue& q, const Batch<float>& b) {
-  const auto bias = static_cast<float>(b.attr<cpu::LstmGatesAttr>().forget_bias);
+  const auto bias = static_cast<float>(b.attr<LstmGatesAttr>().forget_bias);
   const Gates at = gates_of(b);
   const Nodes nodes{b.count, at.h, b.dim().bd};
   if (b.dim().size() == 0) return;

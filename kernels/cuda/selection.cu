@@ -1,16 +1,13 @@
 #include <utility>
 
-#include "kernels/cpu/along.h"
-#include "kernels/cpu/selection.h"
+#include "dynet-like/attributes/along.h"
+#include "dynet-like/attributes/selection.h"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/indices.h"
 #include "kernels/cuda/kernels.h"
 
 namespace dynet::cuda {
 namespace {
-
-using cpu::Along;
-using cpu::PickAttr;
 
 // Both ways: one slice for each batch element.
 struct Picked {
@@ -122,10 +119,10 @@ struct RangeGradient : Ranged {
 };
 
 Ranged ranged(Queue& q, const Batch<float>& b, TensorArray<const float> from) {
-  const Along x(b.dim(0), b.attr<cpu::RangeAttr>().dimension);
+  const Along x(b.dim(0), b.attr<RangeAttr>().dimension);
   std::size_t* const before = q.stage<std::size_t>(b.count);
-  for (std::size_t i = 0; i < b.count; ++i) before[i] = b.attr<cpu::RangeAttr>(i).start * x.inner;
-  const auto& a = b.attr<cpu::RangeAttr>();
+  for (std::size_t i = 0; i < b.count; ++i) before[i] = b.attr<RangeAttr>(i).start * x.inner;
+  const auto& a = b.attr<RangeAttr>();
   return {from, q.on_device(before), x.size * x.inner, (a.end - a.start) * x.inner};
 }
 
@@ -167,7 +164,7 @@ struct Walk {
 
 // From the result to the operand, or back.
 Walk transposed(const Batch<float>& b, TensorArray<const float> there, bool back) {
-  const auto& a = b.attr<cpu::TransposeAttr>();
+  const auto& a = b.attr<TransposeAttr>();
   const Dim &x = b.dim(0), &y = b.dim();
   std::size_t steps[kMaxTensorDim], of_x = 1, of_y = 1;
   unsigned place[kMaxTensorDim];
@@ -189,7 +186,7 @@ Walk transposed(const Batch<float>& b, TensorArray<const float> there, bool back
 }
 
 Walk strided(const Batch<float>& b, TensorArray<const float> there, bool back) {
-  const auto& a = b.attr<cpu::StridedAttr>();
+  const auto& a = b.attr<StridedAttr>();
   const Dim &x = b.dim(0), &y = b.dim();
   Walk walk{there, 0, 0, {}};
   std::size_t of_x = 1, of_y = 1;
@@ -215,7 +212,7 @@ struct Turn {
   std::size_t rows = 0, columns = 1, others = 1;
 
   explicit Turn(const Batch<float>& b) {
-    const auto& a = b.attr<cpu::TransposeAttr>();
+    const auto& a = b.attr<TransposeAttr>();
     const Dim& x = b.dim(0);
     std::size_t size[kMaxTensorDim];  // those that are not one; and their order in the result
     unsigned number[kMaxTensorDim], order[kMaxTensorDim], n = 0, m = 0;
@@ -308,7 +305,7 @@ struct Lines {
   // Along the dimension of the attributes, or the batch.
   static Lines of(const Batch<float>& b, bool along_batch) {
     if (along_batch) return {b.dim().size(), 1, 1};
-    const Along y(b.dim(), b.attr<cpu::ConcatenateAttr>().dimension);
+    const Along y(b.dim(), b.attr<ConcatenateAttr>().dimension);
     return {y.size * y.inner, y.outer, b.dim().bd};
   }
 };

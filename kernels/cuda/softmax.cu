@@ -1,4 +1,4 @@
-#include "kernels/cpu/softmax.h"
+#include "dynet-like/attributes/softmax.h"
 #include "kernels/cuda/indices.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/scores.cuh"
@@ -6,7 +6,7 @@
 namespace dynet::cuda {
 namespace {
 
-Lines along(const Batch<float>& b) { return {b.dim(0), b.attr<cpu::SoftmaxAttr>().dimension}; }
+Lines along(const Batch<float>& b) { return {b.dim(0), b.attr<SoftmaxAttr>().dimension}; }
 
 void softmax_forward(Queue& q, const Batch<float>& b) {
   const Lines x = along(b);
@@ -95,12 +95,12 @@ void logsumexp_along_backward(Queue& q, const GradientBatch<float>& b) {
 
 // Of a batch of losses: what the form keeps, then the classes used.
 std::size_t class_loss_aux(const Batch<float>& b) {
-  return cpu::class_loss_aux(b.graph, b.node(0));
+  return b.node(0).form->aux.value(b.graph, b.node(0));
 }
 
 void class_loss_forward(Queue& q, const Batch<float>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
-  const IndexList* const classes = upload_indices<cpu::ClassAttr>(q, b, 2 * batch, n, "the scores");
+  const IndexList* const classes = upload_indices<ClassAttr>(q, b, 2 * batch, n, "the scores");
   const auto x = q.ins(b, 0);
   const auto y = q.outs(b), kept = q.auxs(b, class_loss_aux(b));
   for_lines_of(
@@ -116,7 +116,7 @@ void class_loss_forward(Queue& q, const Batch<float>& b) {
 
 void class_loss_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
-  const IndexList* const classes = stored_indices<cpu::ClassAttr>(q, b, 2 * batch);
+  const IndexList* const classes = stored_indices<ClassAttr>(q, b, 2 * batch);
   const auto x = q.ins(b, 0), dy = q.d_outs(b);
   const auto kept = q.auxs(b, class_loss_aux(b));
   line_gradients(

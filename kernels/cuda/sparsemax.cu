@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/cpu/sparsemax.h"
+#include "dynet-like/attributes/sparsemax.h"
 #include "kernels/cuda/along.cuh"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
@@ -135,7 +135,7 @@ void sparsemax_loss_forward(Queue& q, const Batch<float>& b) {
   Support* const supports = q.stage<Support>(b.count * batch);
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < batch; ++e) {
-      const auto list = cpu::read_support(b, i, e, n);
+      const auto list = read_support(b, i, e, n);
       supports[i * batch + e] = {q.send(list.data(), list.size()), list.size()};
     }
   q.launch(Grid{static_cast<unsigned>(b.count * batch)}, loss_kernel, q.ins(b, 0), q.outs(b),

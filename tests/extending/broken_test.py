@@ -12,13 +12,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # guide, text in it, what takes its place, part of what is said; "": nothing
 BROKEN = [
-    ("op", "before `DYNET_UNARY(Round,`", "before `DYNET_UNARY(Gone,`", "op.md:%d: 0 lines of kernels/cpu/elementwise.cc hold"),
-    ("op", "before `DYNET_UNARY(Round,`", "before `DYNET_UNARY(`", "hold 'DYNET_UNARY(', not one"),
+    ("op", "before `DYNET_ELEMENTWISE(Round,`", "before `DYNET_ELEMENTWISE(Gone,`", "op.md:%d: 0 lines of kernels/cpu/elementwise.cc hold"),
+    ("op", "before `DYNET_ELEMENTWISE(Round,`", "before `DYNET_ELEMENTWISE(`", "hold 'DYNET_ELEMENTWISE(', not one"),
     ("op", "`tests/ops/add_an_op_test.cc`, as it is:", "As in the test:", "the line above this block does not say where it goes"),
     ("op", "std::log1p(std::exp(-std::abs(x)))", "std::log(std::exp(x))", "tests/ops/add_an_op_test.cc does not hold this block"),
-    ("op", "`kernels/cpu/elementwise.h`, after", "`kernels/cpu/gone.h`, after", "there is no kernels/cpu/gone.h"),
+    ("op", "`dynet-like/attributes/elementwise.h`, before", "`dynet-like/attributes/gone.h`, before", "there is no dynet-like/attributes/gone.h"),
     ("trainer", "`dynet-like/train/lion.h`, a new", "`dynet-like/train/adam.h`, a new", "dynet-like/train/adam.h is there already"),
-    ("layer", '#include "dynet-like/nn/support.h"', '#include "dynet-like/io/save.h"\n#include "dynet-like/compat/core.h"', "rank 8 (nn) may not include rank 9"),
+    ("layer", '#include "dynet-like/nn/support.h"', '#include "dynet-like/io/save.h"\n#include "dynet-like/compat/core.h"', "rank 9 (nn) may not include rank 10"),
     ("example", "```cmake\nadd_nlp_program(bow)\n```\n\n## The test", "```cmake\nadd_nlp_program(bow)\n", "the block does not end"),
 ]  # fmt: skip
 

@@ -76,6 +76,8 @@ def module_of(path):
     if path.startswith("kernels/cuda/"):
         return "driver" if path.endswith("/driver.cc") else "cuda"
     folder, module, *_ = path.split("/")
+    if module == "attributes":
+        return "ops"
     if folder != "dynet-like":
         raise Misfit(f"{path} is of no module that is known")
     return module

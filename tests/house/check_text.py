@@ -10,8 +10,8 @@ import sources
 
 # A module may include modules of its own rank or below. The umbrella header stands above all of them.
 RANKS = {
-    "base": 0, "shape": 1, "tensor": 2, "param": 3, "graph": 4, "ops": 5, "plan": 6, "exec": 7,
-    "train": 8, "nn": 8, "io": 8, "debug": 8, "compat": 9,
+    "base": 0, "shape": 1, "tensor": 2, "param": 3, "graph": 4, "attributes": 5, "ops": 6, "plan": 7,
+    "exec": 8, "train": 9, "nn": 9, "io": 9, "debug": 9, "compat": 10,
 }  # fmt: skip
 KERNEL_RANK = RANKS["ops"]
 UMBRELLA = "dynet-like/dynet.h"
@@ -55,8 +55,8 @@ def wrong_include(path, name, quoted):
         return f"'{name}' is in no module"
     if target_kind == "kernels" and kind == "module" and path.suffix == ".h":
         return "headers are installed, kernels are not"
-    if target_kind == "kernels" and kind == "kernels" and target_module == "cuda" != module:
-        return "the kernels of the CPU know nothing of a device"
+    if target_kind == "kernels" and kind == "kernels" and target_module != module:
+        return "a backend knows nothing of another; what an op is stands in dynet-like/attributes"
     if target_rank > rank:
         return f"rank {rank} ({module}) may not include rank {target_rank} ({target_module})"
     return None

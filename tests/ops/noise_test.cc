@@ -57,7 +57,7 @@ OpCase sharing(const std::string& name, unsigned rank,
   c.build = [op, key](const Operand& x) {
     const Expression y = op(x[0]);
     const GraphStore& graph = x.graph->store();
-    *key = graph.attr<cpu::SharedDropoutAttr>(graph.nodes[y.i]).key;
+    *key = graph.attr<SharedDropoutAttr>(graph.nodes[y.i]).key;
     return y;
   };
   c.reference = [key, drawn](const Arrays& x) {
@@ -76,13 +76,13 @@ OpCase sharing(const std::string& name, unsigned rank,
 std::vector<OpCase> noise_cases() {
   using S = const RandomStream&;
   std::vector<OpCase> all;
-  all.push_back(drawing<cpu::DropoutAttr>(
+  all.push_back(drawing<DropoutAttr>(
       "dropout", [](const Operand& x) { return dropout(x[0], 0.4f); },
       [](S s, std::size_t k, double x) {
         const double p = static_cast<double>(0.4f);
         return s.uniform(k) < p ? 0 : x / (1 - p);
       }));
-  all.push_back(drawing<cpu::DropoutAttr>(
+  all.push_back(drawing<DropoutAttr>(
       "dropout 0", [](const Operand& x) { return dropout(x[0], 0); },
       [](S, std::size_t, double x) { return x; }));
   for (unsigned d : {0u, 1u, 2u})
@@ -98,21 +98,21 @@ std::vector<OpCase> noise_cases() {
       "dropout_batch", 1, [](const Expression& x) { return dropout_batch(x, 0.4f); }, whole));
   all.push_back(sharing(
       "block_dropout", 1, [](const Expression& x) { return block_dropout(x, 0.4f); }, whole));
-  all.push_back(drawing<cpu::NoiseAttr>(
+  all.push_back(drawing<NoiseAttr>(
       "noise", [](const Operand& x) { return noise(x[0], 0.5f); },
       [](S s, std::size_t k, double x) { return x + 0.5 * s.normal(k); }));
   const Dim d({7, 50}, 2);
-  all.push_back(drawing<cpu::RandomAttr>(
+  all.push_back(drawing<RandomAttr>(
       "random_normal", [d](const Operand& x) { return random_normal(*x.graph, d, 1.5f, 2.0f); },
       [](S s, std::size_t k, double) { return 1.5 + 2 * s.normal(k); }, d));
-  all.push_back(drawing<cpu::RandomAttr>(
+  all.push_back(drawing<RandomAttr>(
       "random_bernoulli",
       [d](const Operand& x) { return random_bernoulli(*x.graph, d, 0.25f, 3.0f); },
       [](S s, std::size_t k, double) { return s.uniform(k) < 0.25 ? 3 : 0; }, d));
-  all.push_back(drawing<cpu::RandomAttr>(
+  all.push_back(drawing<RandomAttr>(
       "random_uniform", [d](const Operand& x) { return random_uniform(*x.graph, d, -1.0f, 3.0f); },
       [](S s, std::size_t k, double) { return -1 + 4 * s.uniform(k); }, d));
-  all.push_back(drawing<cpu::RandomAttr>(
+  all.push_back(drawing<RandomAttr>(
       "random_gumbel", [d](const Operand& x) { return random_gumbel(*x.graph, d, -1.5f, 2.0f); },
       [](S s, std::size_t k, double) {
         const double u = (static_cast<double>(s.bits(k) >> 32) + 0.5) * 0x1p-32;

@@ -4,7 +4,7 @@
 
 #include "dynet-like/shape/dim.h"
 
-namespace dynet::cpu {
+namespace dynet {
 
 /// A tensor seen along one of its dimensions: `outer` blocks of `size` slices of `inner` elements,
 /// in each batch element.
@@ -25,4 +25,4 @@ struct Along {
   }
 };
 
-}  // namespace dynet::cpu
+}  // namespace dynet

@@ -1,9 +1,9 @@
-#include "kernels/cpu/indices.h"
+#include "dynet-like/attributes/indices.h"
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
 
-namespace dynet::cpu {
+namespace dynet {
 
 void throw_index_out_of_range(const Node& node, unsigned index, std::size_t limit,
                               const char* limit_of) {
@@ -48,4 +48,4 @@ std::span<const unsigned> read_list_of(const Node& node, const IndexLists& lists
   return list;
 }
 
-}  // namespace dynet::cpu
+}  // namespace dynet

@@ -8,7 +8,7 @@
 #include "dynet-like/graph/indices.h"
 #include "dynet-like/graph/op.h"
 
-namespace dynet::cpu {
+namespace dynet {
 
 /// Throws IndexError naming the operation, the index, what it is outside of, and the node's line.
 [[noreturn]] void throw_index_out_of_range(const Node& node, unsigned index, std::size_t limit,
@@ -55,4 +55,4 @@ const unsigned* kept_indices(const Batch<T>& b, std::size_t i, const T* scratch)
              : reinterpret_cast<const unsigned*>(scratch);
 }
 
-}  // namespace dynet::cpu
+}  // namespace dynet

@@ -5,7 +5,7 @@
 
 #include "dynet-like/base/device_code.h"
 
-namespace dynet::cpu {
+namespace dynet {
 
 /// The derivative of log |Gamma(x)|, computed in double: by reflection below zero, by recurrence up
 /// to ten, and by its asymptotic series.
@@ -33,4 +33,4 @@ inline DYNET_DEVICE float digamma(float x) {
   return static_cast<float>(digamma(static_cast<double>(x)));
 }
 
-}  // namespace dynet::cpu
+}  // namespace dynet

@@ -1,0 +1,10 @@
+#pragma once
+
+namespace dynet {
+
+/// The sum of any number of operands, broadcast, times a constant.
+struct SumAttr {
+  double scale;
+};
+
+}  // namespace dynet

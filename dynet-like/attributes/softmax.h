@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dynet-like/graph/indices.h"
+
+namespace dynet {
+
+struct SoftmaxAttr {
+  std::uint64_t dimension;
+};
+
+/// Classes given by value are the payload.
+struct ClassAttr {
+  Indices indices;
+  std::int64_t extreme;
+};
+
+}  // namespace dynet

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+
+#include "dynet-like/graph/index_lists.h"
+#include "dynet-like/graph/op.h"
+
+namespace dynet {
+
+struct SupportAttr {
+  IndexLists indices;
+};
+
+/// Of batch element e of node i, as it is now; indices of n scores. Throws IndexError.
+template <class T>
+std::span<const unsigned> read_support(const Batch<T>& b, std::size_t i, std::size_t e,
+                                       std::size_t n);
+
+}  // namespace dynet
