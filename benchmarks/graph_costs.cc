@@ -8,7 +8,7 @@
 #include "benchmarks/measure.h"
 #include "benchmarks/memory.h"
 #include "benchmarks/training/task.h"
-#include "dynet-like/plan/plan.h"
+#include "dynet-like/plan/planner.h"
 
 namespace {
 
@@ -59,10 +59,11 @@ void planning(const char* name, const std::unique_ptr<bench::Task>& task) {
     task->build(graphs[k], k, 1);
     nodes += graphs[k].size();
   }
+  Planner planner(PlanPolicy::in_batches);
   Plan plan;
   const double seconds = bench::fastest(kRounds, [&] {
     for (ComputationGraph& cg : graphs)
-      plan_in_batches(cg.store(), 0, static_cast<NodeId>(cg.size()), plan);
+      planner.make(cg.store(), 0, static_cast<NodeId>(cg.size()), plan);
   });
   std::printf("planning a new structure, %-15s              %7.1f    <= 25\n", name,
               1e9 * seconds / static_cast<double>(nodes));

@@ -5,7 +5,7 @@
 #include "benchmarks/measure.h"
 #include "benchmarks/memory.h"
 #include "dynet-like/base/workers.h"
-#include "dynet-like/plan/plan.h"
+#include "dynet-like/plan/planner.h"
 
 namespace bench {
 namespace {
@@ -40,8 +40,8 @@ struct Shard {
     lap(build);
     if (look) {
       Plan fresh;
-      const auto planner = batching ? plan_in_batches : plan_in_order;
-      const auto make = [&] { planner(cg.store(), 0, static_cast<NodeId>(cg.size()), fresh); };
+      Planner planner(batching ? PlanPolicy::in_batches : PlanPolicy::in_order);
+      const auto make = [&] { planner.make(cg.store(), 0, static_cast<NodeId>(cg.size()), fresh); };
       make();  // memory of its own
       plan = fastest(1, make);
     }

@@ -17,7 +17,10 @@ class PodVector {
 
  public:
   PodVector() = default;
-  PodVector(const PodVector&) = delete;
+  explicit PodVector(const PodVector& other) {
+    if (!other.empty())
+      std::memcpy(static_cast<void*>(append(other.size_)), other.data_, other.size_ * sizeof(T));
+  }
   PodVector& operator=(const PodVector&) = delete;
   PodVector(PodVector&& other) noexcept { swap(other); }
   PodVector& operator=(PodVector&& other) noexcept {

@@ -42,7 +42,7 @@ class FloatEvaluator final : public Evaluator {
   void set_inference(bool inference) override {
     inference_ = inference;
     executor_.set_inference(inference);
-    choose_planner();
+    choose_policy();
   }
   void set_workers(Workers* workers) override { executor_.set_workers(workers); }
   void set_precision(Precision precision) override {
@@ -67,14 +67,14 @@ class FloatEvaluator final : public Evaluator {
   }
   void set_batching(bool batch) override {
     batching_ = batch;
-    choose_planner();
+    choose_policy();
   }
 
  private:
-  void choose_planner() {
-    executor_.set_planner(inference_  ? plan_for_inference
-                          : batching_ ? plan_in_batches
-                                      : plan_in_order);
+  void choose_policy() {
+    executor_.set_policy(inference_  ? PlanPolicy::for_inference
+                         : batching_ ? PlanPolicy::in_batches
+                                     : PlanPolicy::in_order);
   }
   // The numbers of a node where the host can read them.
   Tensor on_host(NodeId id, float* numbers, bool shared = false) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dynet-like/plan/policies.h"
+
 namespace dynet {
 namespace {
 
@@ -279,17 +281,19 @@ std::span<const bool> Batcher::find_donated() {
 void Batcher::finish() {
   sort();
   emit();
-  plan_.lay_out(graph_, find_donated());
+  const std::span<const bool> donates = find_donated();
+  plan_.lay_out(graph_, {{s_.signatures.of.data(), n_}, donates});
 }
 
 bool same_signature(const GraphStore& graph, const Node& a, const Node& b) {
   return a.form->batch.value.batches && alike(graph, a, b);
 }
 
-void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
-  if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
+void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
+                     Plan& plan) {
+  if (end - begin < 3) return plan_in_order(graph, begin, end, scratch, plan);
   plan.reset(begin, end);
-  Batcher batcher(graph, plan);
+  Batcher batcher(graph, scratch, plan);
   batcher.find_ranks();
   batcher.finish();
 }

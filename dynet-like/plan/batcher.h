@@ -2,15 +2,15 @@
 
 #include <cstdint>
 
-#include "dynet-like/plan/plan.h"
+#include "dynet-like/plan/planner.h"
 
 namespace dynet {
 
 /// Makes the steps of a plan, call by call in this order.
 class Batcher {
  public:
-  Batcher(const GraphStore& graph, Plan& plan)
-      : graph_(graph), plan_(plan), s_(plan.scratch), begin_(plan.begin), n_(plan.end - begin_) {}
+  Batcher(const GraphStore& graph, PlanScratch& scratch, Plan& plan)
+      : graph_(graph), plan_(plan), s_(scratch), begin_(plan.begin), n_(plan.end - begin_) {}
 
   /// Signatures, their components, and for every node a rank: operands have lower ones.
   void find_ranks();

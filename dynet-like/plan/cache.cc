@@ -69,7 +69,7 @@ struct PlanCache::Kept {
     std::uint64_t aux;
   };
 
-  Planner planner;
+  PlanPolicy policy;
   Plan plan;
   PodVector<Kind> kinds;               // by signature
   PodVector<std::uint32_t> signature;  // by node
@@ -78,9 +78,9 @@ struct PlanCache::Kept {
   PodVector<Extra> extras;
   PodVector<std::uint64_t> words;
 
-  Kept(const GraphStore& graph, Planner made_by, const Plan& made)
-      : planner(made_by), plan(made.copy()) {
-    const Signatures& signatures = made.scratch.signatures;
+  Kept(const GraphStore& graph, const Planner& planner, const Plan& made)
+      : policy(planner.policy()), plan(made) {
+    const Signatures& signatures = planner.signatures();
     std::copy_n(signatures.of.data(), signatures.of.size(), signature.append(signatures.of.size()));
     const Args all = args_of(graph, plan.begin, plan.end);
     std::copy_n(all.data(), all.size(), args.append(all.size()));
@@ -105,8 +105,8 @@ struct PlanCache::Kept {
                                               outside.begin()));
   }
 
-  bool fits(const GraphStore& graph, NodeId begin, NodeId end, Planner wanted, Args all) const {
-    return planner == wanted && plan.begin == begin && plan.end == end &&
+  bool fits(const GraphStore& graph, NodeId begin, NodeId end, PlanPolicy wanted, Args all) const {
+    return policy == wanted && plan.begin == begin && plan.end == end &&
            std::equal(all.begin(), all.end(), args.begin(), args.end()) && fits_nodes(graph) &&
            fits_kinds() && fits_extras(graph) && fits_outside(graph);
   }
@@ -157,25 +157,23 @@ PlanCache::PlanCache(std::size_t bytes, std::uint64_t hash_mask)
     : hash_mask_(hash_mask), limit_(bytes) {}
 PlanCache::~PlanCache() = default;
 
-const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, Planner planner) {
-  const bool reuses = planner == plan_with_reuse || planner == plan_for_inference;
-  const bool sees_more = reuses && end < graph.nodes.size();  // than these nodes
-  if (end < begin + kFewest || end - begin > kMost || sees_more) {
-    planner(graph, begin, end, made_);
+const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, Planner& planner) {
+  const bool sees_more = planner.sees_later_nodes() && end < graph.nodes.size();
+  if (!planner.caches() || end < begin + kFewest || end - begin > kMost || sees_more) {
+    planner.make(graph, begin, end, made_);
     return made_;
   }
   const Args args = args_of(graph, begin, end);
   const std::uint64_t slot = (hash(begin, args) + end) & hash_mask_;
   if (!slots_.empty())
     for (Slot& p : ways(slot))
-      if (p.kept && p.hash == slot && p.kept->fits(graph, begin, end, planner, args)) {
+      if (p.kept && p.hash == slot && p.kept->fits(graph, begin, end, planner.policy(), args)) {
         p.used = ++time_;
         ++hits_;
         return p.kept->plan;
       }
-  planner(graph, begin, end, made_);
-  const Signatures& signatures = made_.scratch.signatures;
-  if (signatures.of.size() != end - begin) return made_;
+  planner.make(graph, begin, end, made_);
+  const Signatures& signatures = planner.signatures();
   std::uint64_t structure = hash(slot, {signatures.of.data(), signatures.of.size()});
   for (const Signature& s : signatures.all)
     structure = (structure ^ signature_hash(graph, graph.nodes[s.first])) * kFactor;
@@ -192,7 +190,8 @@ std::span<PlanCache::Slot> PlanCache::ways(std::uint64_t hash) {
   return {slots_.data() + (hash >> 32 & (kSets - 1)) * kWays, kWays};
 }
 
-void PlanCache::keep(const GraphStore& graph, Planner planner, Args args, std::uint64_t hash) {
+void PlanCache::keep(const GraphStore& graph, const Planner& planner, Args args,
+                     std::uint64_t hash) {
   for (const std::uint32_t first : made_.first_arg)  // the lists of operands lie where they should
     if (first < made_.first_arg[0] || first - made_.first_arg[0] > args.size()) return;
   // Where more structures go round than fit, most would be replaced before they are needed.

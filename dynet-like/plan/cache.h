@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "dynet-like/plan/plan.h"
+#include "dynet-like/plan/planner.h"
 
 namespace dynet {
 
@@ -23,9 +23,8 @@ class PlanCache {
                      std::uint64_t hash_mask = ~std::uint64_t{0});
   ~PlanCache();
 
-  /// The plan that `planner` makes, made now or remembered; valid until the next call. Remembered
-  /// are the plans of planners that number signatures.
-  const Plan& plan(const GraphStore& graph, NodeId begin, NodeId end, Planner planner);
+  /// The plan that `planner` makes, made now or remembered; valid until the next call.
+  const Plan& plan(const GraphStore& graph, NodeId begin, NodeId end, Planner& planner);
   /// Forgets everything and gives the memory back.
   void release();
 
@@ -45,7 +44,7 @@ class PlanCache {
   static constexpr std::uint64_t kReluctance = 8;
 
   std::span<Slot> ways(std::uint64_t hash);
-  void keep(const GraphStore& graph, Planner planner, std::span<const NodeId> args,
+  void keep(const GraphStore& graph, const Planner& planner, std::span<const NodeId> args,
             std::uint64_t hash);
   void drop(Slot& slot);
 

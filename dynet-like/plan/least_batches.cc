@@ -9,18 +9,17 @@ namespace {
 
 // The most nodes of one signature on a way through the nodes of its component, which are listed so
 // that operands come first. `chain` is by node.
-std::uint32_t longest_chain(const GraphStore& graph, const Plan& plan, std::uint32_t sig,
-                            std::uint32_t first_rank, std::span<const NodeId> nodes,
-                            PodVector<std::uint32_t>& chain) {
-  const PlanScratch& s = plan.scratch;
+std::uint32_t longest_chain(const GraphStore& graph, const PlanScratch& s, NodeId begin,
+                            std::uint32_t sig, std::uint32_t first_rank,
+                            std::span<const NodeId> nodes, PodVector<std::uint32_t>& chain) {
   std::uint32_t longest = 0;
   for (const NodeId id : nodes) {
     std::uint32_t length = 0;
     for (const NodeId a : graph.args_of(graph.nodes[id]))
-      if (a >= plan.begin && s.rank[a - plan.begin] >= first_rank)
-        length = std::max(length, chain[a - plan.begin]);
-    length += s.signatures.of[id - plan.begin] == sig;
-    chain[id - plan.begin] = length;
+      if (a >= begin && s.rank[a - begin] >= first_rank)
+        length = std::max(length, chain[a - begin]);
+    length += s.signatures.of[id - begin] == sig;
+    chain[id - begin] = length;
     longest = std::max(longest, length);
   }
   return longest;
@@ -32,10 +31,10 @@ std::size_t least_batches(const GraphStore& graph, NodeId begin, NodeId end) {
   if (begin >= end) return 0;
   Plan plan;
   plan.reset(begin, end);
-  Batcher batcher(graph, plan);
+  PlanScratch s;
+  Batcher batcher(graph, s, plan);
   batcher.find_ranks();
   batcher.sort();
-  const PlanScratch& s = plan.scratch;
   PodVector<std::uint32_t> chain;
   chain.resize_uninitialized(end - begin);
   std::size_t sum = 0, at = 0;
@@ -49,7 +48,7 @@ std::size_t least_batches(const GraphStore& graph, NodeId begin, NodeId end) {
       if (!signature.form->batch.value.batches)
         sum += signature.count;
       else
-        sum += c.loops ? longest_chain(graph, plan, sig, c.first_rank, nodes, chain) : 1;
+        sum += c.loops ? longest_chain(graph, s, begin, sig, c.first_rank, nodes, chain) : 1;
     }
   }
   return sum;

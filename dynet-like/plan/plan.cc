@@ -4,6 +4,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/plan/memory.h"
+#include "dynet-like/plan/policies.h"
 
 namespace dynet {
 namespace {
@@ -22,7 +23,7 @@ void lay_out_values(const Node& first, const NodeId* ids, std::uint32_t count, P
   }
   const std::uint64_t size = first.dim.size();
   if (size > kMostElements >> 32 && size > kMostElements / count) throw_too_large();
-  std::uint64_t at = aligned(plan.extent, size >= 16 ? 16 : 4);
+  std::uint64_t at = aligned(plan.extent, alignment(size));
   plan.extent = at;
   for (std::uint32_t k = 0; k < count; ++k, at += size) value[ids[k] - plan.begin] = at;
   extend(plan, size * count);
@@ -43,11 +44,6 @@ void lay_out_aux(const GraphStore& graph, const Node& first, const NodeId* ids, 
   }
 }
 
-template <class T>
-void append(PodVector<T>& to, const PodVector<T>& from) {
-  std::copy_n(from.data(), from.size(), to.append(from.size()));
-}
-
 }  // namespace
 
 void throw_too_large() {
@@ -62,25 +58,9 @@ void Plan::reset(NodeId from, NodeId to) {
   order.clear();
   freed.clear();
   block_offsets.clear();
-  scratch.signatures.of.clear();
   value.resize_uninitialized(to - from);
   aux.resize_uninitialized(to - from);
   first_arg.resize_uninitialized(to - from);
-}
-
-Plan Plan::copy() const {
-  Plan p;
-  p.begin = begin;
-  p.end = end;
-  append(p.steps, steps);
-  append(p.order, order);
-  append(p.value, value);
-  append(p.aux, aux);
-  append(p.first_arg, first_arg);
-  append(p.freed, freed);
-  append(p.block_offsets, block_offsets);
-  p.extent = extent;
-  return p;
 }
 
 std::size_t Plan::bytes() const {
@@ -88,39 +68,37 @@ std::size_t Plan::bytes() const {
          (value.capacity() + aux.capacity() + block_offsets.capacity()) * 8 + freed.capacity();
 }
 
-void Plan::lay_out(const GraphStore& graph, std::span<const bool> donates) {
-  if (graph.devices.size() == 1) return lay_out_device(graph, donates, 0);
+void Plan::lay_out(const GraphStore& graph, const Donors& donors) {
+  if (graph.devices.size() == 1) return lay_out_device(graph, donors, 0);
   for (std::uint32_t p = 0; p < graph.devices.size(); ++p) {
     extent = aligned(extent, 16);
     block_offsets.push_back(extent);
-    lay_out_device(graph, donates, p);
+    lay_out_device(graph, donors, p);
   }
 }
 
-void Plan::lay_out_device(const GraphStore& graph, std::span<const bool> donates,
-                          std::uint32_t device) {
+void Plan::lay_out_device(const GraphStore& graph, const Donors& donors, std::uint32_t device) {
   for (const Step& s : steps) {
     if (s.accumulates) continue;
     const NodeId* ids = order.data() + s.first;
     const Node& node = graph.nodes[ids[0]];
     if (node.device_index() != device) continue;
-    if (donates.empty() || node.form->reads != Reads::output_in_place ||
-        !lay_out_in_place(graph, s, donates))
+    if (donors.donates.empty() || node.form->reads != Reads::output_in_place ||
+        !lay_out_in_place(graph, s, donors))
       lay_out_values(node, ids, s.count, *this);
     lay_out_aux(graph, node, ids, s.count, *this);
   }
 }
 
 // The values of a batch over those of its operands, if each operand donates, and to one node only.
-bool Plan::lay_out_in_place(const GraphStore& graph, const Step& step,
-                            std::span<const bool> donates) {
+bool Plan::lay_out_in_place(const GraphStore& graph, const Step& step, const Donors& donors) {
   if (freed.empty()) freed.resize(end - begin, false);
   const NodeId* ids = order.data() + step.first;
   std::uint32_t taken = 0;
   const auto operand = [&](std::uint32_t k) { return graph.args[first_arg[ids[k] - begin]]; };
   for (; taken < step.count; ++taken) {
     const NodeId a = operand(taken);
-    if (a < begin || !donates[scratch.signatures.of[a - begin]] || freed[a - begin]) break;
+    if (a < begin || !donors.donates[donors.signature[a - begin]] || freed[a - begin]) break;
     freed[a - begin] = true;
   }
   if (taken < step.count) {
@@ -131,7 +109,7 @@ bool Plan::lay_out_in_place(const GraphStore& graph, const Step& step,
   return true;
 }
 
-void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
+void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch&, Plan& plan) {
   plan.reset(begin, end);
   const std::uint32_t n = end - begin;
   Step* steps = plan.steps.append(n);

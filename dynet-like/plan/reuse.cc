@@ -2,6 +2,7 @@
 
 #include "dynet-like/plan/batcher.h"
 #include "dynet-like/plan/memory.h"
+#include "dynet-like/plan/policies.h"
 
 namespace dynet {
 namespace {
@@ -27,8 +28,8 @@ std::uint64_t memory_of(const GraphStore& graph, const Node& n) {
 /// the longest way to a node; what no such component comes before waits for its first user.
 class TimeWindows {
  public:
-  TimeWindows(const GraphStore& graph, Plan& plan)
-      : graph_(graph), plan_(plan), s_(plan.scratch), n_(plan.end - plan.begin) {}
+  TimeWindows(const GraphStore& graph, PlanScratch& scratch, Plan& plan)
+      : graph_(graph), plan_(plan), s_(scratch), n_(plan.end - plan.begin) {}
 
   /// Gives every node a window and returns how many there are.
   std::uint32_t find() {
@@ -96,8 +97,8 @@ class TimeWindows {
 /// Places the values of a plan whose steps are made. Memory is free again after the last use.
 class MemoryLayout {
  public:
-  MemoryLayout(const GraphStore& graph, Plan& plan)
-      : graph_(graph), plan_(plan), s_(plan.scratch), n_(plan.end - plan.begin) {}
+  MemoryLayout(const GraphStore& graph, PlanScratch& scratch, Plan& plan)
+      : graph_(graph), plan_(plan), s_(scratch), n_(plan.end - plan.begin) {}
 
   void run() {
     find_roots();
@@ -280,38 +281,41 @@ class MemoryLayout {
 };
 
 // The rest of a plan that forgets, once ranks are known.
-void finish_with_reuse(const GraphStore& graph, Batcher& batcher, Plan& plan) {
+void finish_with_reuse(const GraphStore& graph, Batcher& batcher, PlanScratch& scratch,
+                       Plan& plan) {
   batcher.sort();
-  if (const std::uint32_t windows = TimeWindows(graph, plan).find(); windows > 1)
+  if (const std::uint32_t windows = TimeWindows(graph, scratch, plan).find(); windows > 1)
     batcher.sort_by_window(windows);
   else
-    plan.scratch.window.clear();
+    scratch.window.clear();
   batcher.emit();
-  MemoryLayout(graph, plan).run();
+  MemoryLayout(graph, scratch, plan).run();
 }
 
 }  // namespace
 
-void plan_with_reuse(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
-  if (graph.devices.size() > 1) return plan_in_batches(graph, begin, end, plan);
-  if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
+void plan_with_reuse(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
+                     Plan& plan) {
+  if (graph.devices.size() > 1) return plan_in_batches(graph, begin, end, scratch, plan);
+  if (end - begin < 3) return plan_in_order(graph, begin, end, scratch, plan);
   plan.reset(begin, end);
-  Batcher batcher(graph, plan);
+  Batcher batcher(graph, scratch, plan);
   batcher.find_ranks();
-  finish_with_reuse(graph, batcher, plan);
+  finish_with_reuse(graph, batcher, scratch, plan);
 }
 
-void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
+void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
+                        Plan& plan) {
   constexpr std::size_t kWorthIt = std::size_t{1} << 21;  // elements
-  if (graph.devices.size() > 1) return plan_in_batches(graph, begin, end, plan);
-  if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
+  if (graph.devices.size() > 1) return plan_in_batches(graph, begin, end, scratch, plan);
+  if (end - begin < 3) return plan_in_order(graph, begin, end, scratch, plan);
   plan.reset(begin, end);
-  Batcher batcher(graph, plan);
+  Batcher batcher(graph, scratch, plan);
   batcher.find_ranks();
   std::size_t elements = 0;
-  for (const Signature& s : plan.scratch.signatures.all)
+  for (const Signature& s : scratch.signatures.all)
     elements += s.count * std::min(s.dim.size(), kWorthIt);
-  if (elements > kWorthIt) return finish_with_reuse(graph, batcher, plan);
+  if (elements > kWorthIt) return finish_with_reuse(graph, batcher, scratch, plan);
   batcher.finish();
 }
 

@@ -40,8 +40,8 @@ struct Results {
   std::vector<std::vector<float>> values, gradients;
 };
 
-Results run(const GraphStore& graph, NodeId loss, Planner planner, Backend<float> backend) {
-  Executor<float> e(graph, planner, std::move(backend));
+Results run(const GraphStore& graph, NodeId loss, PlanPolicy policy, Backend<float> backend) {
+  Executor<float> e(graph, policy, std::move(backend));
   e.backward(loss, true);
   Results r;
   for (NodeId id = 0; id <= loss; ++id) {
@@ -72,10 +72,10 @@ bool compare(const OpCase& c, const Nodes& nodes, bool one_by_one) {
   const GraphStore& graph = nodes.graph.store();
   if (!runs_on_device(graph)) return false;
   const NodeId loss = nodes.loss.i;
-  const Results expected = run(graph, loss, plan_in_batches, {});
-  for (const Planner planner : {plan_in_batches, plan_in_order}) {
-    if (planner == plan_in_order && !one_by_one) continue;
-    const Results got = run(graph, loss, planner, Backend<float>(backend()));
+  const Results expected = run(graph, loss, PlanPolicy::in_batches, {});
+  for (const PlanPolicy policy : {PlanPolicy::in_batches, PlanPolicy::in_order}) {
+    if (policy == PlanPolicy::in_order && !one_by_one) continue;
+    const Results got = run(graph, loss, policy, Backend<float>(backend()));
     double values = 0, gradients = 0;
     for (NodeId id = 0; id <= loss; ++id) {
       const std::size_t n = expected.values[id].size();
@@ -84,7 +84,7 @@ bool compare(const OpCase& c, const Nodes& nodes, bool one_by_one) {
       gradients = std::max(gradients, largest_difference(expected.gradients[id].data(),
                                                          got.gradients[id].data(), n));
     }
-    INFO((planner == plan_in_order ? "one by one" : "in batches"));
+    INFO((policy == PlanPolicy::in_order ? "one by one" : "in batches"));
     CHECK(values <= 20 * c.float_tolerance);
     CHECK(gradients <= 50 * c.float_tolerance);
   }

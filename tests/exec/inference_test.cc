@@ -38,7 +38,7 @@ TEST_CASE("values of random graphs in inference are those of training, in whatev
     CAPTURE(seed);
     RandomGraph::Model model(4);
     ComputationGraph training, inference;
-    Executor<float> run(inference.store(), plan_with_reuse);
+    Executor<float> run(inference.store(), PlanPolicy::with_reuse);
     run.set_inference(true);
     std::vector<Expression> kept, forgotten;
     for (ComputationGraph* g : {&training, &inference}) {

@@ -261,13 +261,14 @@ TEST_CASE("places: the gradient of what is copied several times is summed") {
 
 TEST_CASE("places: a plan is not used again for nodes at other places") {
   PlanCache cache;
+  Planner planner(PlanPolicy::in_batches);
   for (unsigned round = 0; round < 4; ++round)
     for (Device* there : {kFirst, kSecond}) {
       ComputationGraph g;
       Expression x = input(g, {4}, {1, 2, 3, 4}, there);
       for (unsigned k = 0; k < 10; ++k) x = square(x) + 0.1f;
       input(g, 1.0f, there == kFirst ? kSecond : kFirst);
-      const Plan& plan = cache.plan(g.store(), 0, static_cast<NodeId>(g.size()), plan_in_batches);
+      const Plan& plan = cache.plan(g.store(), 0, static_cast<NodeId>(g.size()), planner);
       const std::size_t at = there == kSecond;
       CHECK(plan.extent_of(at) > 40);
       CHECK(plan.extent_of(1 - at) < 20);
@@ -281,9 +282,10 @@ TEST_CASE("places: plans that forget are for one place") {
   constexpr unsigned kLarge = 1 << 18;  // many of them are worth forgetting
   Expression x = zeros(g, {kLarge});
   for (unsigned k = 0; k < 10; ++k) x = to_device(square(x), k % 2 ? kFirst : kSecond);
-  for (const Planner planner : {plan_with_reuse, plan_for_inference, plan_in_order}) {
+  for (const PlanPolicy policy :
+       {PlanPolicy::with_reuse, PlanPolicy::for_inference, PlanPolicy::in_order}) {
     Plan plan;
-    planner(g.store(), 0, static_cast<NodeId>(g.size()), plan);
+    Planner(policy).make(g.store(), 0, static_cast<NodeId>(g.size()), plan);
     CHECK(plan.block_offsets.size() == 2);
     CHECK(plan.extent_of(0) >= 10 * kLarge);
     CHECK(plan.extent_of(1) >= 10 * kLarge);

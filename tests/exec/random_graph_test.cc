@@ -21,8 +21,8 @@ struct Outcome {
 };
 
 template <class T>
-Outcome run(const GraphStore& graph, NodeId loss, Planner planner) {
-  Executor<T> executor(graph, planner);
+Outcome run(const GraphStore& graph, NodeId loss, PlanPolicy policy) {
+  Executor<T> executor(graph, policy);
   executor.forward(loss);
   executor.backward(loss, true);
   Outcome o;
@@ -58,12 +58,12 @@ TEST_CASE("300 random graphs have the same values and gradients in order and in 
     g.set_seed(seed);
     RandomGraph random(g, model, h, seed);
     const Expression loss = random.build();
-    const Outcome one = run<double>(g.store(), loss.i, plan_in_order);
-    const Outcome many = run<double>(g.store(), loss.i, plan_in_batches);
+    const Outcome one = run<double>(g.store(), loss.i, PlanPolicy::in_order);
+    const Outcome many = run<double>(g.store(), loss.i, PlanPolicy::in_batches);
     CHECK(difference(one.values, many.values) < 1e-12);
     CHECK(difference(one.gradients, many.gradients) < 1e-11);
     Plan plan;
-    plan_in_batches(g.store(), 0, loss.i + 1, plan);
+    Planner(PlanPolicy::in_batches).make(g.store(), 0, loss.i + 1, plan);
     nodes += plan.order.size();
     steps += plan.steps.size();
   }
@@ -79,9 +79,9 @@ TEST_CASE("random graphs in float are those in double within rounding") {
     g.set_seed(seed);
     RandomGraph random(g, model, h, seed);
     const Expression loss = random.build();
-    for (const Planner planner : {plan_in_order, plan_in_batches}) {
-      const Outcome f = run<float>(g.store(), loss.i, planner);
-      const Outcome d = run<double>(g.store(), loss.i, planner);
+    for (const PlanPolicy policy : {PlanPolicy::in_order, PlanPolicy::in_batches}) {
+      const Outcome f = run<float>(g.store(), loss.i, policy);
+      const Outcome d = run<double>(g.store(), loss.i, policy);
       CHECK(difference(f.values, d.values) < 1e-3);
     }
   }

@@ -62,12 +62,12 @@ int ways_that_differ(const Build& build) {
 /// The same for executors of either precision, and for plans that forget.
 template <class T>
 int planners_that_differ(const GraphStore& graph, NodeId last) {
-  Executor<T> expected(graph, plan_in_order);
+  Executor<T> expected(graph, PlanPolicy::in_order);
   expected.forward(last);
   int different = 0;
-  for (const Planner planner : {plan_in_batches, plan_with_reuse}) {
-    Executor<T> got(graph, planner);
-    got.set_inference(planner == plan_with_reuse);
+  for (const PlanPolicy policy : {PlanPolicy::in_batches, PlanPolicy::with_reuse}) {
+    Executor<T> got(graph, policy);
+    got.set_inference(policy == PlanPolicy::with_reuse);
     got.forward(last);
     bool same = true;
     for (NodeId id = 0; id <= last; ++id)

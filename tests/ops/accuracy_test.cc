@@ -155,7 +155,7 @@ Made<T> run(const std::vector<std::vector<float>>& xs, std::size_t piece,
     results.push_back(build(operands.back()));
     losses.push_back(sum_elems(results.back()));
   }
-  Executor<T> executor(g.store(), plan_in_batches, make());
+  Executor<T> executor(g.store(), PlanPolicy::in_batches, make());
   executor.backward(sum(losses).i, true);
   Made<T> made;
   for (std::size_t k = 0; k < results.size(); ++k) {

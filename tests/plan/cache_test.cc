@@ -79,14 +79,14 @@ TEST_CASE("a plan that was seen before is the plan that would be made") {
     const Graph g = random_graph(seed);
     const NodeId begin = seed % 3 ? 0 : static_cast<NodeId>(seed % size(g)), end = size(g);
     Plan fresh;
-    plan_in_batches(g, begin, end, fresh);
+    Planner(PlanPolicy::in_batches).make(g, begin, end, fresh);
     const std::size_t hits = cache.hits();
     for (int k = 0; k < 4; ++k)
-      REQUIRE(same_plan(cache.plan(g, begin, end, plan_in_batches), fresh));
+      REQUIRE(same_plan(cache.plan(g, begin, end, planner_of(PlanPolicy::in_batches)), fresh));
     REQUIRE(cache.hits() - hits == (end - begin < PlanCache::kFewest ? 0 : 2));
     const std::size_t plans = cache.plans(), bytes = cache.bytes();
-    const Plan* const known = &cache.plan(g, begin, end, plan_in_batches);
-    REQUIRE(&cache.plan(g, begin, end, plan_in_batches) == known);
+    const Plan* const known = &cache.plan(g, begin, end, planner_of(PlanPolicy::in_batches));
+    REQUIRE(&cache.plan(g, begin, end, planner_of(PlanPolicy::in_batches)) == known);
     REQUIRE(cache.plans() == plans);
     REQUIRE(cache.bytes() == bytes);
   }
@@ -98,17 +98,17 @@ TEST_CASE("a plan that was seen before is the plan that would be made") {
 
 TEST_CASE("a graph that differs in anything that a planner reads has a plan of its own") {
   const auto hits_after = [](const std::function<void(Model&)>& change, NodeId begin = 2,
-                             NodeId end = 12, Planner planner = plan_in_batches) {
+                             NodeId end = 12, PlanPolicy policy = PlanPolicy::in_batches) {
     PlanCache cache(1 << 20, 0);  // everything where it is looked for
     const Graph known = Model().make();
-    for (int k = 0; k < 3; ++k) cache.plan(known, 2, 12, plan_in_batches);
+    for (int k = 0; k < 3; ++k) cache.plan(known, 2, 12, planner_of(PlanPolicy::in_batches));
     REQUIRE(cache.hits() == 1);
     Model changed;
     change(changed);
     const Graph g = changed.make();
-    const Plan& plan = cache.plan(g, begin, end, planner);
+    const Plan& plan = cache.plan(g, begin, end, planner_of(policy));
     Plan fresh;
-    planner(g, begin, end, fresh);
+    Planner(policy).make(g, begin, end, fresh);
     REQUIRE(same_plan(plan, fresh));
     return cache.hits() - 1;
   };
@@ -132,7 +132,7 @@ TEST_CASE("a graph that differs in anything that a planner reads has a plan of i
   CHECK(hits_after([](Model& m) { m.shifted = true; }) == 0);
   CHECK(hits_after([](Model&) {}, 3) == 0);
   CHECK(hits_after([](Model&) {}, 2, 11) == 0);
-  CHECK(hits_after([](Model&) {}, 2, 12, plan_in_order) == 0);
+  CHECK(hits_after([](Model&) {}, 2, 12, PlanPolicy::in_order) == 0);
 }
 
 TEST_CASE("plans that forget depend on what comes behind them") {
@@ -146,12 +146,12 @@ TEST_CASE("plans that forget depend on what comes behind them") {
   PlanCache cache;
   const Graph alone = chain(false), more = chain(true);
   Plan fresh;
-  plan_with_reuse(alone, 0, 2001, fresh);
+  Planner(PlanPolicy::with_reuse).make(alone, 0, 2001, fresh);
   for (int k = 0; k < 4; ++k)
-    REQUIRE(same_plan(cache.plan(alone, 0, 2001, plan_with_reuse), fresh));
+    REQUIRE(same_plan(cache.plan(alone, 0, 2001, planner_of(PlanPolicy::with_reuse)), fresh));
   CHECK(cache.hits() == 2);
   CHECK(fresh.freed[5]);
-  const Plan& plan = cache.plan(more, 0, 2001, plan_with_reuse);
+  const Plan& plan = cache.plan(more, 0, 2001, planner_of(PlanPolicy::with_reuse));
   CHECK_FALSE(plan.freed[5]);
   CHECK(plan.freed[7]);
 }
@@ -163,12 +163,12 @@ TEST_CASE("another form at the same address is another form") {
     Model model;
     model.last = &f;
     const Graph g = model.make();
-    for (int k = 0; k < 3; ++k) cache.plan(g, 0, 12, plan_in_batches);
+    for (int k = 0; k < 3; ++k) cache.plan(g, 0, 12, planner_of(PlanPolicy::in_batches));
     REQUIRE(cache.hits() == 1);
     f = now;
     Plan fresh;
-    plan_in_batches(g, 0, 12, fresh);
-    REQUIRE(same_plan(cache.plan(g, 0, 12, plan_in_batches), fresh));
+    Planner(PlanPolicy::in_batches).make(g, 0, 12, fresh);
+    REQUIRE(same_plan(cache.plan(g, 0, 12, planner_of(PlanPolicy::in_batches)), fresh));
     return cache.hits() - 1;
   };
   CHECK(hits_with(form("second")) == 1);
@@ -195,18 +195,18 @@ TEST_CASE("what is seen once takes no memory, and what is kept stays within boun
   constexpr std::size_t kBytes = 100'000;
   PlanCache cache(kBytes);
   for (unsigned length = 20; length < 220; ++length)
-    cache.plan(chain(length), 0, length + 1, plan_in_batches);
+    cache.plan(chain(length), 0, length + 1, planner_of(PlanPolicy::in_batches));
   CHECK(cache.bytes() == 0);
   for (int round = 0; round < 20; ++round)
     for (unsigned length = 20; length < 220; ++length) {
-      cache.plan(chain(length), 0, length + 1, plan_in_batches);
+      cache.plan(chain(length), 0, length + 1, planner_of(PlanPolicy::in_batches));
       REQUIRE(cache.bytes() <= kBytes);
     }
   CHECK(cache.bytes() > kBytes / 2);
   CHECK(cache.plans() > 2);
   // What comes often is found again before long.
   const std::size_t before = cache.hits();
-  for (int k = 0; k < 20; ++k) cache.plan(chain(300), 0, 301, plan_in_batches);
+  for (int k = 0; k < 20; ++k) cache.plan(chain(300), 0, 301, planner_of(PlanPolicy::in_batches));
   CHECK(cache.hits() >= before + 10);
 }
 
@@ -217,8 +217,8 @@ TEST_CASE("structures that agree in their operands share a hash and not a plan")
       Graph g;
       for (unsigned k = 0; k < 10; ++k) g.add(in_form, {size});
       Plan fresh;
-      plan_in_batches(g, 0, 10, fresh);
-      REQUIRE(same_plan(cache.plan(g, 0, 10, plan_in_batches), fresh));
+      Planner(PlanPolicy::in_batches).make(g, 0, 10, fresh);
+      REQUIRE(same_plan(cache.plan(g, 0, 10, planner_of(PlanPolicy::in_batches)), fresh));
     }
   CHECK(cache.plans() == 3);
   CHECK(cache.hits() == 9);
@@ -228,8 +228,8 @@ TEST_CASE("a plan of fewer nodes is not that of more") {
   PlanCache cache(1 << 20, 0);
   Graph g;
   for (int k = 0; k < 20; ++k) g.add(in_form, {3});
-  for (int k = 0; k < 3; ++k) cache.plan(g, 0, 10, plan_in_batches);
+  for (int k = 0; k < 3; ++k) cache.plan(g, 0, 10, planner_of(PlanPolicy::in_batches));
   REQUIRE(cache.hits() == 1);
-  CHECK(cache.plan(g, 0, 12, plan_in_batches).end == 12);
+  CHECK(cache.plan(g, 0, 12, planner_of(PlanPolicy::in_batches)).end == 12);
   CHECK(cache.hits() == 1);
 }

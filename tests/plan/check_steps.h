@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "dynet-like/plan/plan.h"
+#include "dynet-like/plan/planner.h"
 #include "tests/plan/hand_made.h"
 #include "tests/support/catch.h"
 

@@ -4,7 +4,7 @@
 
 #include "dynet-like/graph/node.h"
 #include "dynet-like/graph/op.h"
-#include "dynet-like/plan/plan.h"
+#include "dynet-like/plan/planner.h"
 
 /// Graphs made by hand, without expressions or an executor: all that a plan needs.
 namespace hand_made {
@@ -15,6 +15,13 @@ struct Attr {
   double signature = 0;  // must be equal in a batch
   double own = 0;        // may differ
 };
+
+/// One planner for each policy.
+inline Planner& planner_of(PlanPolicy policy) {
+  static Planner all[] = {Planner(PlanPolicy::in_order), Planner(PlanPolicy::in_batches),
+                          Planner(PlanPolicy::with_reuse), Planner(PlanPolicy::for_inference)};
+  return all[static_cast<unsigned>(policy)];
+}
 
 inline Dim no_shape(const Operands&) { return {}; }
 inline std::size_t three(const GraphStore&, const Node&) { return 3; }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dynet-like/base/random.h"
-#include "dynet-like/plan/plan.h"
+#include "dynet-like/plan/planner.h"
 #include "tests/plan/check_steps.h"
 #include "tests/support/catch.h"
 
@@ -98,7 +98,7 @@ TEST_CASE("what backward reads is there at the end, and what is freed is said to
     const Graph g = network(seed);
     const auto end = static_cast<NodeId>(g.nodes.size());
     const NodeId begin = seed % 3 ? 0 : 10;
-    plan_in_batches(g, begin, end, plan);
+    Planner(PlanPolicy::in_batches).make(g, begin, end, plan);
     REQUIRE(plan.order.size() == end - begin);
     Memory memory{g, plan};
     over += memory.run();
@@ -128,7 +128,7 @@ TEST_CASE("a batch is computed in place only if all of its nodes can be") {
   for (const NodeId x : xs) ys.push_back(g.add(kNeither, {5}, {x}));
   for (const NodeId y : {ys[0], ys[1], ys[2], ys[2]}) g.add(kInPlace, {5}, {y});
   Plan plan;
-  plan_in_batches(g, 0, 12, plan);
+  Planner(PlanPolicy::in_batches).make(g, 0, 12, plan);
   Memory memory{g, plan};
   CHECK(memory.run() == 0);
   for (NodeId id = 0; id < 12; ++id) {
@@ -148,16 +148,16 @@ TEST_CASE("a plan in batches is the same in the place of one that forgets") {
   }
   const auto end = static_cast<NodeId>(g.nodes.size());
   Plan fresh, again;
-  plan_in_batches(g, 0, end, fresh);
-  plan_with_reuse(g, 0, end, again);
+  Planner(PlanPolicy::in_batches).make(g, 0, end, fresh);
+  Planner(PlanPolicy::with_reuse).make(g, 0, end, again);
   CHECK(again.steps.size() > fresh.steps.size());
   for (const NodeId from : {NodeId{0}, NodeId{601}}) {
-    plan_in_batches(g, from, end, fresh);
-    plan_in_batches(g, from, end, again);
+    Planner(PlanPolicy::in_batches).make(g, from, end, fresh);
+    Planner(PlanPolicy::in_batches).make(g, from, end, again);
     check_steps(g, from, end, again);
     CHECK(batches(again) == batches(fresh));
     CHECK(again.extent == fresh.extent);
     CHECK(again.freed.size() == fresh.freed.size());
-    plan_with_reuse(g, 0, end, again);
+    Planner(PlanPolicy::with_reuse).make(g, 0, end, again);
   }
 }

@@ -45,7 +45,7 @@ TEST_CASE("what never batches counts node by node, what runs nothing does not co
   g.add(lookup, {3});
   CHECK(least_batches(g, 0, size(g)) == 5);
   Plan plan;
-  plan_in_batches(g, 0, size(g), plan);
+  Planner(PlanPolicy::in_batches).make(g, 0, size(g), plan);
   CHECK(batches_of(g, plan) == 5);
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("sums of products that are made in parts count once") {
     }
   }
   Plan plan;
-  plan_in_batches(g, 0, size(g), plan);
+  Planner(PlanPolicy::in_batches).make(g, 0, size(g), plan);
   CHECK(batches_of(g, plan) == 4 + 5 + 5);
   CHECK(least_batches(g, 0, size(g)) == 4 + 5 + 5);
   CHECK(plan.steps.size() == 4 + 5 + 5 + 1);
@@ -91,8 +91,9 @@ TEST_CASE("the bound agrees with a search along all ways, and no plan is below i
     }
     REQUIRE(least_batches(g, begin, size(g)) == bound);
     Plan plan;
-    for (const Planner planner : {plan_in_order, plan_in_batches, plan_with_reuse}) {
-      planner(g, begin, size(g), plan);
+    for (const PlanPolicy policy :
+         {PlanPolicy::in_order, PlanPolicy::in_batches, PlanPolicy::with_reuse}) {
+      Planner(policy).make(g, begin, size(g), plan);
       REQUIRE(batches_of(g, plan) >= bound);
     }
   }

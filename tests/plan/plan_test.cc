@@ -1,10 +1,9 @@
-#include "dynet-like/plan/plan.h"
-
 #include <algorithm>
 #include <map>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/plan/planner.h"
 #include "tests/plan/check_steps.h"
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
@@ -46,12 +45,12 @@ TEST_CASE("a plan in order runs every node alone") {
   const NodeId a = g.add(kIn, {3}), b = g.add(kIn, {3}), c = g.add(kOther, {20}, {a, b});
   g.add(kOther, {1}, {c, c});
   Plan plan;
-  plan_in_order(g, 0, 4, plan);
+  Planner(PlanPolicy::in_order).make(g, 0, 4, plan);
   check_plan(g, 0, 4, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{0}, {1}, {2}, {3}});
-  plan_in_order(g, 2, 3, plan);
+  Planner(PlanPolicy::in_order).make(g, 2, 3, plan);
   check_plan(g, 2, 3, plan);
-  plan_in_order(g, 2, 2, plan);
+  Planner(PlanPolicy::in_order).make(g, 2, 2, plan);
   CHECK(plan.steps.empty());
   CHECK(plan.extent == 0);
 }
@@ -63,11 +62,11 @@ TEST_CASE("a plan in batches runs together what is alike and does not wait for e
   const NodeId e = g.add(kOther, {3}, {c});  // waits for c
   const NodeId f = g.add(kOther, {3}, {a});
   Plan plan;
-  plan_in_batches(g, 0, 6, plan);
+  Planner(PlanPolicy::in_batches).make(g, 0, 6, plan);
   check_plan(g, 0, 6, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{a, b}, {c, d, f}, {e}});
   // What has a value already is not waited for.
-  plan_in_batches(g, 3, 6, plan);
+  Planner(PlanPolicy::in_batches).make(g, 3, 6, plan);
   check_plan(g, 3, 6, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{d, e, f}});
 }
@@ -82,7 +81,7 @@ TEST_CASE("nodes that differ in anything that counts run apart") {
     const bool forward = same_signature(g, g.nodes[a], g.nodes[b]);
     CHECK(forward == same_signature(g, g.nodes[b], g.nodes[a]));
     Plan plan;
-    plan_in_batches(g, std::min(a, b), std::max(a, b) + 1, plan);
+    Planner(PlanPolicy::in_batches).make(g, std::min(a, b), std::max(a, b) + 1, plan);
     check_plan(g, std::min(a, b), std::max(a, b) + 1, plan);
     return forward;
   };
@@ -124,7 +123,7 @@ TEST_CASE("sums of products share every matrix and the operand before the pairs"
     CHECK_FALSE(same_signature(g, g.nodes[x], g.nodes[g.add(sum, {3}, other)]));
   }
   Plan plan;
-  plan_in_batches(g, 0, y + 1, plan);
+  Planner(PlanPolicy::in_batches).make(g, 0, y + 1, plan);
   check_plan(g, 0, y + 1, plan);
   CHECK(batches(plan).back() == Nodes{x, y});
 }
@@ -145,7 +144,7 @@ TEST_CASE("ops outside recurrences are one batch, however deep they lie") {
   }
   Plan plan;
   const auto n = static_cast<NodeId>(g.nodes.size());
-  plan_in_batches(g, 0, n, plan);
+  Planner(PlanPolicy::in_batches).make(g, 0, n, plan);
   check_plan(g, 0, n, plan);
   std::size_t sums = 0, steps = 0, losses = 0;
   for (const Step& s : plan.steps) {
@@ -190,9 +189,9 @@ TEST_CASE("sums of products are cut in front of the first that waits, so that th
       h = g.add(kOther, {5}, {g.add(sum, {4}, terms)});
     }
     const auto n = static_cast<NodeId>(g.nodes.size());
-    for (const Planner planner : {plan_in_batches, plan_with_reuse}) {
+    for (const PlanPolicy policy : {PlanPolicy::in_batches, PlanPolicy::with_reuse}) {
       Plan plan;
-      planner(g, 0, n, plan);
+      Planner(policy).make(g, 0, n, plan);
       check_steps(g, 0, n, plan);
       std::size_t earlier = 0, later = 0;
       for (const Step& s : plan.steps) {
@@ -220,7 +219,7 @@ TEST_CASE("nodes that look alike to a hash are compared in full") {
     g.add(kIn, {2, 6});
   }
   Plan plan;
-  plan_in_batches(g, 0, 30, plan);
+  Planner(PlanPolicy::in_batches).make(g, 0, 30, plan);
   check_plan(g, 0, 30, plan);
   CHECK(plan.order.size() == 30);
 }
@@ -235,7 +234,7 @@ TEST_CASE("views and parameters take no memory, scratch comes behind the values"
   const NodeId k = g.add(kept, {50}, {v}), k2 = g.add(kept, {50}, {v});
   for (const bool batched : {false, true}) {
     Plan plan;
-    (batched ? plan_in_batches : plan_in_order)(g, 0, 6, plan);
+    Planner(batched ? PlanPolicy::in_batches : PlanPolicy::in_order).make(g, 0, 6, plan);
     check_plan(g, 0, 6, plan);
     CHECK(plan.value[p] == Plan::kNoMemory);
     CHECK(plan.value[v] == Plan::kNoMemory);
@@ -255,7 +254,7 @@ TEST_CASE("a batch is one block of memory, whatever the size of its nodes") {
     Graph g;
     for (int i = 0; i < 8; ++i) g.add(kIn, {size});
     Plan plan;
-    plan_in_batches(g, 0, 8, plan);
+    Planner(PlanPolicy::in_batches).make(g, 0, 8, plan);
     REQUIRE(plan.steps.size() == 1);
     for (NodeId i = 0; i < 8; ++i) CHECK(plan.value[i] == i * size);
     CHECK(plan.extent >= 8 * size);
@@ -267,11 +266,11 @@ TEST_CASE("more memory than there is an address for is refused") {
   Graph g;
   for (int i = 0; i < 5; ++i) g.add(kIn, {1u << 31, 1u << 26});
   Plan plan;
-  CHECK_THROWS_AS(plan_in_order(g, 0, 5, plan), OutOfMemoryError);
-  CHECK_THROWS_AS(plan_in_batches(g, 0, 5, plan), OutOfMemoryError);
-  plan_in_order(g, 0, 1, plan);
+  CHECK_THROWS_AS(Planner(PlanPolicy::in_order).make(g, 0, 5, plan), OutOfMemoryError);
+  CHECK_THROWS_AS(Planner(PlanPolicy::in_batches).make(g, 0, 5, plan), OutOfMemoryError);
+  Planner(PlanPolicy::in_order).make(g, 0, 1, plan);
   CHECK(plan.extent == std::uint64_t{1} << 57);
-  plan_in_batches(g, 0, 2, plan);
+  Planner(PlanPolicy::in_batches).make(g, 0, 2, plan);
   CHECK(plan.extent == std::uint64_t{1} << 58);
 }
 
@@ -282,13 +281,13 @@ TEST_CASE("plans of random graphs keep all rules, and a plan can be made again i
     const Graph g = random_graph(seed);
     const auto n = static_cast<NodeId>(g.nodes.size());
     const auto begin = static_cast<NodeId>(seed % n);
-    plan_in_batches(g, begin, n, plan);
+    Planner(PlanPolicy::in_batches).make(g, begin, n, plan);
     check_plan(g, begin, n, plan);
     fewer += plan.steps.size() < n - begin;
     const std::vector<Nodes> first = batches(plan);
-    plan_in_order(g, begin, n, plan);
+    Planner(PlanPolicy::in_order).make(g, begin, n, plan);
     check_plan(g, begin, n, plan);
-    plan_in_batches(g, begin, n, plan);
+    Planner(PlanPolicy::in_batches).make(g, begin, n, plan);
     CHECK(batches(plan) == first);
   }
   CHECK(fewer > 50);

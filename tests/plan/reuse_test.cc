@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
-#include "dynet-like/plan/plan.h"
+#include "dynet-like/plan/planner.h"
 #include "tests/plan/check_steps.h"
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
@@ -121,12 +121,12 @@ TEST_CASE("what is needed is there, whatever the graph") {
     const Graph g =
         random_graph(seed, static_cast<NodeId>(seed % 2 ? 1600 : 3 + seed), 1 + 7 * (seed % 9));
     const NodeId begin = seed % 4 == 3 ? 50 : 0, end = seed % 6 == 5 ? size(g) - 30 : size(g);
-    plan_with_reuse(g, begin, end, plan);
+    Planner(PlanPolicy::with_reuse).make(g, begin, end, plan);
     check_steps(g, begin, end, plan);
     check_memory(g, plan);
     freed += static_cast<std::size_t>(std::count(plan.freed.begin(), plan.freed.end(), true));
     extent += plan.extent;
-    plan_in_batches(g, begin, end, plan);
+    Planner(PlanPolicy::in_batches).make(g, begin, end, plan);
     all += plan.extent;
     REQUIRE(plan.freed.empty());
   }
@@ -139,8 +139,8 @@ TEST_CASE("a long recurrent network needs the memory of a short one") {
   lstm.sentence(2000);
   lstm.end();
   Plan all, plan;
-  plan_in_batches(lstm.g, 0, size(lstm.g), all);
-  plan_with_reuse(lstm.g, 0, size(lstm.g), plan);
+  Planner(PlanPolicy::in_batches).make(lstm.g, 0, size(lstm.g), all);
+  Planner(PlanPolicy::with_reuse).make(lstm.g, 0, size(lstm.g), plan);
   check_steps(lstm.g, 0, size(lstm.g), plan);
   check_memory(lstm.g, plan);
   CHECK(plan.extent * 4 < std::uint64_t{1} << 20);
@@ -157,7 +157,7 @@ TEST_CASE("a sum that is made in parts keeps its scratch until it is complete") 
   for (int k = 0; k < 3; ++k) lstm.sentence(20);
   lstm.end();
   Plan plan;
-  plan_with_reuse(lstm.g, 0, size(lstm.g), plan);
+  Planner(PlanPolicy::with_reuse).make(lstm.g, 0, size(lstm.g), plan);
   check_memory(lstm.g, plan);
 }
 
@@ -166,8 +166,8 @@ TEST_CASE("a group of sentences runs together when memory is used again") {
   for (int k = 0; k < 16; ++k) lstm.sentence(50);
   lstm.end();
   Plan all, plan;
-  plan_in_batches(lstm.g, 0, size(lstm.g), all);
-  plan_with_reuse(lstm.g, 0, size(lstm.g), plan);
+  Planner(PlanPolicy::in_batches).make(lstm.g, 0, size(lstm.g), all);
+  Planner(PlanPolicy::with_reuse).make(lstm.g, 0, size(lstm.g), plan);
   check_steps(lstm.g, 0, size(lstm.g), plan);
   check_memory(lstm.g, plan);
   CHECK(lstm.steps(plan, lstm.cell) == std::pair(50, 16u));
@@ -184,8 +184,8 @@ TEST_CASE("without anything that recurs there is one window, and memory is used 
     g.add(last, {1}, {g.add(view, {8, 8}, {x})});
   }
   Plan all, plan;
-  plan_in_batches(g, 0, size(g), all);
-  plan_with_reuse(g, 0, size(g), plan);
+  Planner(PlanPolicy::in_batches).make(g, 0, size(g), all);
+  Planner(PlanPolicy::with_reuse).make(g, 0, size(g), plan);
   check_steps(g, 0, size(g), plan);
   check_memory(g, plan);
   CHECK(batches(plan) == batches(all));
@@ -200,8 +200,8 @@ TEST_CASE("a plan of few nodes forgets nothing, one of too large ones is refused
   Graph g;
   g.add(other, {3}, {g.add(in, {3})});
   Plan plan;
-  plan_with_reuse(g, 0, 2, plan);
+  Planner(PlanPolicy::with_reuse).make(g, 0, 2, plan);
   CHECK(plan.freed.empty());
   for (int i = 0; i < 5; ++i) g.add(in, {1u << 31, 1u << 26});
-  CHECK_THROWS_AS(plan_with_reuse(g, 0, 7, plan), OutOfMemoryError);
+  CHECK_THROWS_AS(Planner(PlanPolicy::with_reuse).make(g, 0, 7, plan), OutOfMemoryError);
 }

@@ -31,7 +31,7 @@ std::vector<NodeId> cuts(const Graph& g) {
   std::vector<NodeId> result{0};
   Plan plan;
   while (result.back() < n) {
-    plan_in_batches(g, result.back(), windows.end_of(result.back()), plan);
+    Planner(PlanPolicy::in_batches).make(g, result.back(), windows.end_of(result.back()), plan);
     if (windows.accept(plan)) result.push_back(plan.end);
   }
   return result;

@@ -353,8 +353,8 @@ struct Results {
 };
 
 template <class T>
-Results<T> run(const GraphStore& graph, NodeId loss, Planner planner) {
-  Executor<T> e(graph, planner);
+Results<T> run(const GraphStore& graph, NodeId loss, PlanPolicy policy) {
+  Executor<T> e(graph, policy);
   e.backward(loss);
   Results<T> r;
   for (NodeId id = 0; id <= loss; ++id) {
@@ -372,9 +372,9 @@ void compare_plans(const GraphStore& graph, NodeId loss, double tolerance) {
     for (const auto& bank : graph.banks) bank->gradients.clear();
   };
   reset();
-  const Results<T> one = run<T>(graph, loss, plan_in_order);
+  const Results<T> one = run<T>(graph, loss, PlanPolicy::in_order);
   reset();
-  const Results<T> many = run<T>(graph, loss, plan_in_batches);
+  const Results<T> many = run<T>(graph, loss, PlanPolicy::in_batches);
   reset();
   double values = 0, gradients = 0;
   for (NodeId id = 0; id <= loss; ++id) {
@@ -448,7 +448,7 @@ void check_batch(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t se
   CHECK((form.batch.value.batches || form.batch.value.why_not));
   if (form.batch.value.batches && sharing != Sharing::none) {
     Plan plan;
-    plan_in_batches(g.store(), 0, loss.i + 1, plan);
+    Planner(PlanPolicy::in_batches).make(g.store(), 0, loss.i + 1, plan);
     bool together = false;
     for (const Step& s : plan.steps) {
       std::size_t found = 0;

@@ -1,0 +1,564 @@
+#include "dynet-like/exec/backward_pass.h"
+
+#include <algorithm>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/exec/kernel.h"
+#include "dynet-like/exec/numeric_check.h"
+#include "dynet-like/graph/indices.h"
+#include "dynet-like/graph/parameter_nodes.h"
+
+namespace dynet {
+namespace {
+
+// A sum of so many products is worth sharing out to several threads.
+constexpr std::size_t kProductsWorthSharing = 200'000;
+
+// Columns that a product over all uses of a matrix does not wait beyond on the CPU: it would
+// be no faster, and what it reads leaves the caches.
+constexpr std::size_t kEnoughColumns = 256;
+
+}  // namespace
+
+template <class T>
+void BackwardPass<T>::run(NodeId loss, bool full) {
+  full_ = full;
+  retains_ = full || again_ || helpers() || devices_.any_on_device();
+  covered_ = 0;
+  lost_ = incomplete_ = false;
+  for (const auto& c : devices_.contexts())
+    if (!again_) c->parameters.begin_backward(settings_.buffer);
+  try {
+    prepare(loss + 1);
+    if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
+      const Slot<T> seed = slot(loss, devices_.pieces_for(loss));
+      backend(loss).fill(seed.g, 1, T(1), seed.adds);
+      for (std::size_t i = r_.regions.size(); i-- > 0;) run_region(r_.regions[i]);
+    }
+    devices_.start();
+  } catch (...) {
+    devices_.forget();
+    for (const auto& c : devices_.contexts())
+      if (!again_) c->parameters.undo_backward();
+    throw;
+  }
+  covered_ = loss + 1;
+  parameters_ = ParameterState::of(graph_);
+}
+
+template <class T>
+void BackwardPass<T>::prepare(NodeId size) {
+  for (const auto& c : devices_.contexts()) {
+    c->gradients.reset();
+    c->pool.reset();
+  }
+  uses_.clear();
+  late_steps_ = 0;
+  computed_wait_ = 0;
+  gradient_.resize_uninitialized(size);
+  for (NodeId id = 0; id < size; ++id) {
+    const Node& n = graph_.nodes[id];
+    const bool needs = n.needs_gradient();
+    gradient_[id] = {.memory = nullptr,
+                     .state = full_ || needs ? Gradient::unwritten : Gradient::none,
+                     .in_buffer = needs && !again_ && n.form->kind == Kind::parameter,
+                     .last_use = kNoUse,
+                     .batch = 0,
+
+                     .readers = 1,
+                     .columns = 0};
+  }
+  if (retains_) try {
+      lay_out(size);
+    } catch (const OutOfMemoryError&) {
+      if (full_ || again_ || helpers()) throw;
+      retains_ = false;  // on a device they were to lie side by side only
+      for (NodeId id = 0; id < size; ++id) gradient_[id].memory = nullptr;
+      for (const auto& c : devices_.contexts()) c->gradients.release();
+    }
+  for (const Region& region : r_.regions)
+    if (scratch_.size() < region.owners) scratch_.resize(region.owners);
+  for (Scratch& s : scratch_) s.batch = 0;
+  transposes_.find(size);
+  if (helpers()) transposes_.make_all();
+}
+
+// Memory for the gradients that are kept; others get it when they are first written. Parameters
+// have theirs in a buffer.
+template <class T>
+void BackwardPass<T>::lay_out(NodeId size) {
+  wanted_.resize_uninitialized(size);
+  for (NodeId id = 0; id < size; ++id)
+    wanted_[id] = gradient_[id].state != Gradient::none && !gradient_[id].in_buffer;
+  lay_out_gradients(graph_, {r_.steps.data(), r_.steps.size()}, r_.order.data(),
+                    {wanted_.data(), wanted_.size()}, layout_);
+  const auto& by_index = devices_.by_index();
+  blocks_.clear();
+  for (std::size_t p = 0; p < layout_.extent.size(); ++p)
+    blocks_.push_back(by_index[p]->gradients.template allocate_array<T>(layout_.extent[p]));
+  for (NodeId id = 0; id < size; ++id)
+    if (layout_.offset[id] != GradientLayout::kNoMemory)
+      gradient_[id].memory = blocks_[graph_.nodes[id].device_index()] + layout_.offset[id];
+}
+
+// The first time in a pass.
+template <class T>
+Slot<T> BackwardPass<T>::buffer_slot(NodeId id) {
+  Gradient& g = gradient_[id];
+  const Slot<T> slot =
+      devices_.of(id).parameters.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
+  g.memory = slot.g;
+  return slot;
+}
+
+// One reader less: after the last one the memory goes to the next gradient.
+template <class T>
+void BackwardPass<T>::done_with(NodeId id, typename Pool<T>::Pieces pieces) {
+  Gradient& g = gradient_[id];
+  if (--g.readers > 0 || g.in_buffer) return;
+  pieces.give_back(g.memory);
+  g.memory = nullptr;
+}
+
+// All nodes of a step; on a device, where a few steps may run as one kernel that reads and writes
+// in any order, of one that lies so far back.
+template <class T>
+void BackwardPass<T>::done_with(std::uint32_t at) {
+  if (backend(r_.ids(at)[0]).on_device()) {
+    std::uint32_t& slot = late_[late_steps_++ % kLate];
+    std::swap(at, slot);
+    if (late_steps_ <= kLate) return;
+  }
+  const NodeId* const ids = r_.ids(at);
+  const auto pieces = devices_.pieces_for(ids[0]);
+  for (std::uint32_t i = 0; i < r_.steps[at].count; ++i)
+    if (is_live(ids[i])) done_with(ids[i], pieces);
+}
+
+// A matrix that is computed gets its gradient from uses that wait, in its turn.
+template <class T>
+bool BackwardPass<T>::is_shared_out(const Region& region) const {
+  if (!region.shared_out || !region.backward || full_ || !helpers()) return false;
+  for (std::uint32_t s = region.first; s < region.end; ++s) {
+    const NodeId* const ids = r_.ids(s);
+    for (std::uint32_t i = 0; i < r_.steps[s].count; ++i)
+      if (ids[i] < gradient_.size() && gradient_[ids[i]].last_use != kNoUse &&
+          graph_.nodes[ids[i]].form->kind != Kind::parameter)
+        return false;
+  }
+  return true;
+}
+
+template <class T>
+void BackwardPass<T>::run_region(const Region& region) {
+  const bool shared_out = is_shared_out(region);
+  if (shared_out)
+    settings_.workers->run(region.owners, [&](unsigned owner) {
+      for (std::uint32_t s = region.end; s-- > region.first;) run_step(s, owner);
+    });
+  for (std::uint32_t s = region.end; s-- > region.first;) {
+    const Step step = r_.steps[s];
+    const NodeId* const ids = r_.ids(s);
+    const Kind kind = graph_.nodes[ids[0]].form->kind;
+    if (kind == Kind::parameter || computed_wait_ > 0)
+      for (std::uint32_t i = 0; i < step.count; ++i)
+        if (ids[i] < gradient_.size() && gradient_[ids[i]].last_use != kNoUse) sum_uses(ids[i]);
+    if (!shared_out) run_step(s, kEverybody);
+    if (kind == Kind::lookup) scatter_rows(step);
+    note_uses(s);
+    if (!retains_ && !step.accumulates) done_with(s);
+  }
+}
+
+// The nodes of one owner, without those that the loss does not depend on; gradients of operands are
+// left to the caller.
+template <class T>
+GradientBatch<T> BackwardPass<T>::live_batch(std::uint32_t at, unsigned owner, Scratch& scratch) {
+  const Step& step = r_.steps[at];
+  const StepMemory<T>& m = r_.memory[at];
+  const NodeId* const ids = r_.ids(at);
+  const std::size_t all = step.count, arity = m.arity;
+  const auto live = [&](std::size_t i) {  // another owner's gradients are not even looked at
+    return (owner == kEverybody || r_.owner[step.first + i] == owner) && is_live(ids[i]);
+  };
+  scratch.handed.resize_uninitialized((2 * arity + 3) * all);
+  T** d_outs = scratch.handed.data();
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < all; ++i)
+    if (live(i)) d_outs[count++] = gradient_[ids[i]].memory;
+  GradientBatch<T> b{{graph_, ids, count, arity, m.outs, m.ins, m.auxs, settings_.run},
+                     d_outs,
+                     d_outs + count,
+                     nullptr,
+                     nullptr};
+  scratch.args.clear();
+  if (count == 0) return b;
+  scratch.writes.resize_uninitialized(arity * count);
+  b.writes = scratch.writes.data();
+  if (count == all) return b;
+  T** outs = d_outs + (arity + 1) * count;
+  T** auxs = outs + count;
+  T** ins = auxs + count;
+  scratch.live.clear();
+  NodeId* args = scratch.args.append(arity * count);
+  for (std::size_t i = 0, to = 0; i < all; ++i) {
+    if (!live(i)) continue;
+    scratch.live.push_back(ids[i]);
+    outs[to] = m.outs[i];
+    auxs[to] = m.auxs[i];
+    for (std::size_t k = 0; k < arity; ++k) {
+      ins[k * count + to] = m.ins[k * all + i];
+      args[k * count + to] = m.args[k * all + i];
+    }
+    ++to;
+  }
+  b.ids = scratch.live.data();
+  b.outs = outs;
+  b.ins = ins;
+  b.auxs = auxs;
+  return b;
+}
+
+// The gradients of operands, but for what products share: see note_uses.
+template <class T>
+void BackwardPass<T>::run_step(std::uint32_t at, unsigned owner) {
+  const Step& step = r_.steps[at];
+  const StepMemory<T>& m = r_.memory[at];
+  const OpForm& form = *graph_.nodes[r_.ids(at)[0]].form;
+  const bool transfer = form.kind == Kind::transfer;
+  if (form.kind == Kind::parameter || form.kind == Kind::lookup || m.arity == 0 ||
+      (!transfer && !Backend<T>::has_backward(form)))
+    return;
+  Scratch& scratch = scratch_[owner == kEverybody ? 0 : owner];
+  GradientBatch<T> b = live_batch(at, owner, scratch);
+  if (b.count == 0) return;
+  const NodeId* const args = scratch.args.empty() ? m.args : scratch.args.data();
+  if (!find_targets(b, step, args, owner, scratch)) return;
+
+  T** const d_ins = scratch.handed.data() + b.count;
+  if (const BatchRule& rule = form.batch.value; rule.has_products()) {
+    scratch.transposed.clear();
+    scratch.transposed.resize(b.arity, nullptr);
+    for (std::size_t k = rule.first_pair; k + 1 < b.arity; k += 2)
+      scratch.transposed[k] =
+          d_ins[(k + 1) * b.count] ? transposes_.of(args[k * b.count]) : nullptr;
+    b.transposed = scratch.transposed.data();
+  }
+  Backend<T>& here = backend(b.ids[0]);
+  if (transfer)
+    receive_gradients(here, b, args[0], d_ins);
+  else
+    here.backward(form, b);
+  if (settings_.check) [[unlikely]]
+    for (std::size_t to = 0; to < b.arity * b.count; ++to)
+      if (d_ins[to]) check_gradient(graph_, devices_, b.ids[to % b.count], d_ins[to], args[to]);
+}
+
+// Where the gradients of operands go, in the order in which the kernel writes: operand by operand,
+// node by node. Returns whether any is needed.
+template <class T>
+bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step, const NodeId* args,
+                                   unsigned owner, Scratch& scratch) {
+  T** const d_ins = scratch.handed.data() + b.count;
+  const BatchRule& rule = graph_.nodes[b.ids[0]].form->batch.value;
+  bool any = false;
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    if (rule.shares(k) || !step.computes(rule, k)) {
+      std::fill_n(d_ins + k * b.count, b.count, nullptr);
+      continue;
+    }
+    const auto pieces = devices_.pieces_for(args[k * b.count]);
+    for (std::size_t to = k * b.count; to < (k + 1) * b.count; ++to) {
+      if (gradient_[args[to]].state == Gradient::none) {
+        d_ins[to] = nullptr;
+        continue;
+      }
+      const Slot<T> target = slot(args[to], pieces);
+      d_ins[to] = target.g;
+      scratch.writes[to] = target.adds ? Write::add : Write::store;
+      any = true;
+    }
+    if (rule.has_products()) number_batch(b, k, args, owner, scratch);
+  }
+  return any;
+}
+
+// Notes which gradients this batch has written already: by a number that no other batch of any
+// thread has.
+template <class T>
+void BackwardPass<T>::number_batch(const GradientBatch<T>& b, std::size_t operand,
+                                   const NodeId* args, unsigned owner, Scratch& scratch) {
+  T* const* const d_ins = scratch.handed.data() + b.count;
+  scratch.batch += static_cast<std::uint32_t>(scratch_.size());
+  const std::uint32_t batch = scratch.batch + (owner == kEverybody ? 0 : owner);
+  for (std::size_t to = operand * b.count; to < (operand + 1) * b.count; ++to) {
+    if (!d_ins[to]) continue;
+    Gradient& g = gradient_[args[to]];
+    if (g.batch == batch) scratch.writes[to] = Write::again;
+    g.batch = batch;
+  }
+}
+
+// The gradients of what was transferred go back.
+template <class T>
+void BackwardPass<T>::receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
+                                        T* const* d_ins) {
+  copies_.clear();
+  for (std::size_t i = 0; i < b.count; ++i)
+    if (d_ins[i]) copies_.add(b.d_out(i), d_ins[i], b.write(0, i));
+  backend(operand).receive(from, copies_.from.size(), b.dim().size(), copies_.from.data(),
+                           copies_.to.data(), copies_.how.data());
+}
+
+template <class T>
+void BackwardPass<T>::note_uses(std::uint32_t at) {
+  const Step& step = r_.steps[at];
+  const StepMemory<T>& m = r_.memory[at];
+  const NodeId* const ids = r_.ids(at);
+  const Node& node = graph_.nodes[ids[0]];
+  const BatchRule& rule = node.form->batch.value;
+  if (!rule.has_products()) return;
+  const auto live = std::count_if(ids, ids + step.count, [&](NodeId id) { return is_live(id); });
+  if (live == 0) return;
+  const std::size_t columns =
+      std::min(static_cast<std::size_t>(live) * node.dim.cols() * node.dim.bd, kEnoughColumns);
+  std::uint32_t uses = 0;
+  for (std::uint32_t k = 0; k < m.arity; ++k) {
+    if (!rule.shares(k) || !step.computes(rule, k)) continue;
+    Gradient& shared = gradient_[m.args[k * step.count]];
+    if (shared.state == Gradient::none) continue;
+    computed_wait_ += shared.last_use == kNoUse && !shared.in_buffer;
+    uses_.push_back({at, k, shared.last_use});
+    shared.last_use = static_cast<std::uint32_t>(uses_.size() - 1);
+    shared.columns += static_cast<std::uint32_t>(columns);
+    ++uses;
+  }
+  for (std::uint32_t i = 0; i < step.count; ++i)
+    if (is_live(ids[i])) gradient_[ids[i]].readers += uses;
+  for (std::uint32_t k = 0; uses > 0 && k < m.arity; ++k)
+    if (const NodeId shared = m.args[k * step.count]; rule.shares(k) &&
+                                                      gradient_[shared].columns >= kEnoughColumns &&
+                                                      !backend(ids[0]).on_device())
+      sum_uses(shared);
+}
+
+// The gradient of a node that the products of its users have in common: all uses that are alike at
+// once, in the order in which the users ran.
+template <class T>
+void BackwardPass<T>::sum_uses(NodeId shared) {
+  for (std::uint32_t use = gradient_[shared].last_use; use != kNoUse;) {
+    UseRange range{use, use, uses_[use].operand, 0};
+    for (; use != kNoUse && (use == range.first || alike(uses_[range.first], uses_[use]));
+         use = uses_[use].next)
+      range.count += r_.steps[uses_[use].step].count;
+    range.end = use;
+    sum_uses(shared, range);
+  }
+  Gradient& g = gradient_[shared];
+  computed_wait_ -= g.last_use != kNoUse && !g.in_buffer;
+  g.last_use = kNoUse;
+  g.columns = 0;
+}
+
+// What else a user has is not looked at: there may be as many uses as operands.
+template <class T>
+bool BackwardPass<T>::alike(const Use& x, const Use& y) const {
+  const NodeId first = r_.ids(x.step)[0], second = r_.ids(y.step)[0];
+  const Node &a = graph_.nodes[first], &b = graph_.nodes[second];
+  if (x.operand != y.operand || a.form != b.form || a.arity != b.arity || a.dim != b.dim)
+    return false;
+  const NodeId* const p = graph_.args_of(a).data();
+  const NodeId* const q = graph_.args_of(b).data();
+  for (std::size_t k = x.operand; k < std::min<std::size_t>(x.operand + 2, a.arity); ++k)
+    if (graph_.nodes[p[k]].dim != graph_.nodes[q[k]].dim) return false;
+  return true;
+}
+
+// Fills in the live nodes of uses: their gradients, values, scratch, and of their operands those
+// that the kernel reads, in this order. Returns how many nodes there are.
+template <class T>
+std::size_t BackwardPass<T>::find_live(const UseRange& uses, Scratch& scratch) {
+  PodVector<NodeId>& live = scratch.live;
+  live.clear();
+  for (std::uint32_t use = uses.first; use != uses.end; use = uses_[use].next) {
+    const std::uint32_t at = uses_[use].step;
+    const NodeId* const ids = r_.ids(at);
+    for (std::uint32_t i = 0; i < r_.steps[at].count; ++i)
+      if (is_live(ids[i])) live.push_back(ids[i]);
+  }
+  const std::size_t count = live.size(), arity = r_.memory[uses_[uses.first].step].arity;
+  const bool all = count == uses.count;
+  scratch.handed.resize_uninitialized((arity + 3) * count);
+  T** const d_outs = scratch.handed.data();
+  T** const outs = d_outs + count;
+  T** const auxs = outs + count;
+  T** const ins = auxs + count;
+  std::size_t to = 0;
+  for (std::uint32_t use = uses.first; use != uses.end; use = uses_[use].next) {
+    const std::uint32_t at = uses_[use].step;
+    const StepMemory<T>& m = r_.memory[at];
+    const NodeId* const ids = r_.ids(at);
+    const std::size_t n = r_.steps[at].count;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!all && (to == count || live[to] != ids[i])) continue;
+      d_outs[to] = gradient_[ids[i]].memory;
+      outs[to] = m.outs[i];
+      auxs[to] = m.auxs[i];
+      for (std::size_t k = uses.operand; k < std::min(uses.operand + 2, arity); ++k)
+        ins[k * count + to] = m.ins[k * n + i];
+      ++to;
+    }
+  }
+  return count;
+}
+
+// Only the shared operand, the one behind it, and gradients are handed to the kernel.
+template <class T>
+void BackwardPass<T>::sum_uses(NodeId shared, const UseRange& uses) {
+  Scratch& scratch = scratch_[0];
+  const std::size_t count = find_live(uses, scratch), operand = uses.operand;
+  const std::size_t arity = r_.memory[uses_[uses.first].step].arity;
+  const PodVector<NodeId>& live = scratch.live;
+  scratch.writes.resize_uninitialized(arity * count);
+  if (nothing_.size() < arity * count) nothing_.resize(arity * count, nullptr);
+  T** const d_outs = scratch.handed.data();
+  T** const d_ins = nothing_.data();
+  const Slot<T> target = slot(shared, devices_.pieces_for(shared));
+  struct Handed {  // only while the kernel runs
+    T** d_ins;
+    std::size_t count;
+    ~Handed() { std::fill_n(d_ins, count, nullptr); }
+  } const handed{d_ins + operand * count, count};
+  std::fill_n(handed.d_ins, count, target.g);
+  std::fill_n(scratch.writes.data() + operand * count, count, Write::again);
+  scratch.writes[operand * count] = target.adds ? Write::add : Write::store;
+  GradientBatch<T> b{{graph_, live.data(), count, arity, d_outs + count, d_outs + 3 * count,
+                      d_outs + 2 * count, settings_.run},
+                     d_outs,
+                     d_ins,
+                     scratch.writes.data(),
+                     nullptr};
+  b.first = operand;
+  b.end = operand + 1;
+  run_shares(shared, count, b);
+  if (settings_.check) [[unlikely]]
+    check_gradient(graph_, devices_, live[0], target.g, shared);
+  if (retains_) return;
+  const auto pieces = devices_.pieces_for(live[0]);
+  for (const NodeId id : live) done_with(id, pieces);
+}
+
+// Runs the kernel, on several threads if there are enough products to add up.
+template <class T>
+void BackwardPass<T>::run_shares(NodeId shared, std::size_t count, const GradientBatch<T>& b) {
+  const OpForm& form = *graph_.nodes[b.ids[0]].form;
+  Backend<T>& here = backend(shared);
+  const std::size_t products = graph_.nodes[shared].dim.size() * count;
+  Workers* const workers = products > kProductsWorthSharing ? helpers() : nullptr;
+  if (!workers) return here.backward(form, b);
+  const unsigned shares = workers->threads() * 2;
+  workers->run(shares, [&](unsigned share) {
+    GradientBatch<T> mine = b;
+    mine.shares = shares;
+    mine.share = share;
+    here.backward(form, mine);
+  });
+}
+
+template <class T>
+void BackwardPass<T>::scatter_rows(const Step& step) {
+  if (again_) return;
+  const NodeId* const ids = r_.order.data() + step.first;
+  DeviceContext<T>& here = devices_.of(ids[0]);
+  ParameterStorageBase& table = *graph_.attr<LookupAttr>(graph_.nodes[ids[0]]).table;
+  const std::size_t size = table.row_size();
+  copies_.clear();
+  for (std::uint32_t i = 0; i < step.count; ++i) {
+    const NodeId id = ids[i];
+    const Node& n = graph_.nodes[id];
+    if (!is_live(id) || !n.needs_gradient()) continue;
+    const auto* rows = reinterpret_cast<const std::uint32_t*>(r_.aux[id]);
+    for (unsigned b = 0; b < n.dim.bd; ++b) {
+      const Slot<T> slot = here.parameters.use_row(table, rows[b]);
+      copies_.add(gradient_[id].memory + b * size, slot.g, slot.adds ? Write::add : Write::store);
+    }
+  }
+  here.backend.copy(copies_.from.size(), size, copies_.from.data(), copies_.to.data(),
+                    copies_.how.data());
+}
+
+template <class T>
+T* BackwardPass<T>::gradient(NodeId id) {
+  if (id >= covered_)
+    throw ArgumentError(lost_ ? "gradient: the loss was reverted, and backward keeps the gradients "
+                                "of other expressions only as backward(loss, true)"
+                              : "gradient: no backward pass has covered this expression");
+  if (incomplete_ || (is_live(id) && !gradient_[id].memory)) run_again();
+  Gradient& g = gradient_[id];
+  if (g.state != Gradient::written) {
+    const std::size_t n = graph_.nodes[id].dim.size();
+    g.memory = devices_.of(id).gradients.template allocate_array<T>(n);
+    const bool constant_loss = id + 1 == covered_ && !lost_;  // any other was written
+    backend(id).fill(g.memory, n, T(constant_loss ? 1 : 0), false);
+    backend(id).start();
+    g.state = Gradient::written;
+  }
+  return g.memory;
+}
+
+// The same pass once more, for what the first one has not kept.
+template <class T>
+void BackwardPass<T>::run_again() {
+  if (parameters_.changed(graph_))
+    throw ArgumentError(
+        "gradient: the parameters have changed since the backward pass, which kept only their own "
+        "gradients; ask before the update, or call backward(loss, true), which keeps all");
+  if (!incomplete_) {
+    in_buffers_.clear();
+    for (NodeId id = 0; id < gradient_.size(); ++id)
+      if (gradient_[id].memory && graph_.nodes[id].form->kind == Kind::parameter)
+        in_buffers_.push_back({id, gradient_[id].memory});
+  }
+  const NodeId loss = covered_ - 1;
+  again_ = true;
+  try {
+    run(loss, false);
+  } catch (...) {
+    again_ = retains_ = false;
+    incomplete_ = true;
+    covered_ = loss + 1;
+    throw;
+  }
+  again_ = false;
+
+  for (const InBuffer& p : in_buffers_) gradient_[p.id].memory = p.memory;
+}
+
+template <class T>
+void BackwardPass<T>::truncate(NodeId size) {
+  if (size >= covered_) return;
+  lost_ = !retains_;  // what was not kept cannot be computed again without the loss
+  covered_ = retains_ ? size : 0;
+}
+
+template <class T>
+void BackwardPass<T>::clear() {
+  covered_ = 0;
+  lost_ = incomplete_ = false;
+}
+
+template <class T>
+void BackwardPass<T>::release() {
+  clear();
+  gradient_ = {};
+  layout_ = {};
+  wanted_ = {};
+  blocks_ = {};
+
+  uses_ = {};
+}
+
+template class BackwardPass<float>;
+template class BackwardPass<double>;
+
+}  // namespace dynet

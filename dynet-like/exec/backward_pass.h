@@ -1,0 +1,145 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "dynet-like/exec/devices.h"
+#include "dynet-like/exec/recording.h"
+#include "dynet-like/exec/settings.h"
+#include "dynet-like/exec/transposes.h"
+#include "dynet-like/plan/gradient_layout.h"
+
+namespace dynet {
+
+/// Computes gradients: reads a recording and runs its steps in reverse. What may be written and
+/// read when is in docs/design/gradients.md.
+template <class T>
+class BackwardPass {
+ public:
+  BackwardPass(const GraphStore& graph, Devices<T>& devices, const PassSettings& settings,
+               const Recording<T>& recording)
+      : graph_(graph), devices_(devices), settings_(settings), r_(recording) {}
+
+  /// From d loss / d loss = 1; the loss has a value. Nodes that need no gradient get none unless
+  /// `full`.
+  void run(NodeId loss, bool full);
+  /// Zeros for a node that the loss does not depend on. Throws ArgumentError before any pass that
+  /// covers the node, and if the gradient was not kept and the parameters have changed since or the
+  /// loss is gone.
+  T* gradient(NodeId id);
+  /// The nodes from `size` on are gone.
+  void truncate(NodeId size);
+  /// Forgets the last pass.
+  void clear();
+  void release();
+
+ private:
+  /// The gradient of a node.
+  struct Gradient {
+    enum State : std::uint8_t { none, unwritten, written };
+    T* memory;  // of its own, or the parameter's once that is known
+    State state;
+    bool in_buffer;          // a parameter's
+    std::uint32_t last_use;  // the last of its uses that wait, see Use
+    std::uint32_t batch;     // the last batch of products that wrote it
+
+    std::uint32_t readers;  // steps and uses that will read it
+    std::uint32_t columns;  // of the uses that wait
+  };
+
+  /// The gradient of what the products of a batch share waits until the shared node is reached, and
+  /// is then summed over all batches at once.
+  struct Use {
+    std::uint32_t step, operand, next;
+  };
+  /// Uses that one call of a kernel sums, `first` and those behind it up to `end`: of the operand
+  /// `operand` of `count` nodes.
+  struct UseRange {
+    std::uint32_t first, end;
+    std::size_t operand, count;
+  };
+  struct InBuffer {  // a parameter node
+    NodeId id;
+    T* memory;
+  };
+  /// What kernels get besides what is recorded, made again for each call; one for each thread.
+  struct Scratch {
+    PodVector<T*> handed;
+    PodVector<Write> writes;
+    PodVector<const T*> transposed;
+    PodVector<NodeId> live, args;
+    std::uint32_t batch = 0;
+  };
+  static constexpr std::uint32_t kNoUse = ~std::uint32_t{0};
+  static constexpr unsigned kEverybody = ~0u;
+  static constexpr std::size_t kLate = 4;
+
+  Backend<T>& backend(NodeId id) { return devices_.of(id).backend; }
+  Workers* helpers() const { return settings_.helpers(devices_); }
+  bool is_live(NodeId id) const {
+    return id < gradient_.size() && gradient_[id].state == Gradient::written;
+  }
+  void prepare(NodeId size);
+  void lay_out(NodeId size);
+
+  void run_region(const Region& region);
+  bool is_shared_out(const Region& region) const;
+  void run_step(std::uint32_t step, unsigned owner);
+  GradientBatch<T> live_batch(std::uint32_t step, unsigned owner, Scratch& scratch);
+  bool find_targets(const GradientBatch<T>& b, const Step& step, const NodeId* args, unsigned owner,
+                    Scratch& scratch);
+  void number_batch(const GradientBatch<T>& b, std::size_t operand, const NodeId* args,
+                    unsigned owner, Scratch& scratch);
+  void receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
+                         T* const* d_ins);
+  void note_uses(std::uint32_t step);
+  void sum_uses(NodeId shared);
+  void sum_uses(NodeId shared, const UseRange& uses);
+  bool alike(const Use& x, const Use& y) const;
+  std::size_t find_live(const UseRange& uses, Scratch& scratch);
+  void run_shares(NodeId shared, std::size_t count, const GradientBatch<T>& b);
+  void scatter_rows(const Step& step);
+  void done_with(NodeId id, typename Pool<T>::Pieces pieces);
+  void done_with(std::uint32_t step);
+  void run_again();
+  Slot<T> buffer_slot(NodeId id);
+  Slot<T> slot(NodeId id, typename Pool<T>::Pieces pieces) {
+    Gradient& g = gradient_[id];
+    if (g.state == Gradient::written) return {g.memory, true};
+    g.state = Gradient::written;
+    if (g.in_buffer) [[unlikely]]
+      return buffer_slot(id);
+    if (!g.memory) g.memory = pieces.take();
+    return {g.memory, false};
+  }
+
+  const GraphStore& graph_;
+  Devices<T>& devices_;
+  const PassSettings& settings_;
+  const Recording<T>& r_;
+
+  NodeId covered_ = 0;            // nodes below it were covered by the last pass
+  bool full_ = false;             // all nodes get gradients
+  bool retains_ = true;           // the gradients of all nodes
+  bool lost_ = false;             // those of the last pass, with its loss
+  bool again_ = false;            // only for those: what parameters get is known already
+  bool incomplete_ = false;       // the last time that was tried, it failed
+  ParameterState parameters_{};   // at the last pass
+  PodVector<Gradient> gradient_;  // by node
+  GradientLayout layout_;
+  PodVector<bool> wanted_;          // by node: has memory in the layout
+  PodVector<T*> blocks_;            // of the layout, by device
+  PodVector<InBuffer> in_buffers_;  // while a pass is repeated
+  PodVector<Use> uses_;
+  std::array<std::uint32_t, kLate> late_;  // the last steps on a device that are done
+  std::size_t late_steps_ = 0;             // how many there were
+  std::uint32_t computed_wait_ = 0;        // nodes that are no parameters and have uses that wait
+  Transposes<T> transposes_{graph_, devices_, r_};
+  std::vector<Scratch> scratch_ = std::vector<Scratch>(1);
+  PodVector<T*> nothing_;  // nulls, but while a kernel has them: see sum_uses
+  CopyList<T> copies_;
+};
+
+}  // namespace dynet

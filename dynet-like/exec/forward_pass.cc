@@ -1,0 +1,379 @@
+#include "dynet-like/exec/forward_pass.h"
+
+#include <algorithm>
+#include <string>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/exec/kernel.h"
+#include "dynet-like/exec/numeric_check.h"
+#include "dynet-like/graph/describe.h"
+#include "dynet-like/graph/indices.h"
+#include "dynet-like/graph/parameter_nodes.h"
+
+namespace dynet {
+namespace {
+
+// What `rematerialize` has thrown, with the operand and the line of the node that needs it.
+[[noreturn, gnu::cold]] void throw_not_restored(const ArgumentError& e, const GraphStore& graph,
+                                                NodeId operand, SourceLocation at) {
+  throw ArgumentError(std::string(e.what()) + "\n  expression: " + describe(graph, operand) +
+                          "\n  at " + to_string(at),
+                      at);
+}
+
+}  // namespace
+
+template <class T>
+void ForwardPass<T>::run(const Plan& plan) {
+  const RecordedRun run = r_.next_run(graph_, plan.begin);
+  for (const auto& c : devices_.contexts()) {
+    r_.value_marks.push_back(c->values.mark());
+    c->parameters.begin_forward();
+  }
+  try {
+    lay_out(plan);
+    rematerialize_operands(plan);
+    if (settings_.inference)
+      run_and_free(plan);
+    else
+      record_and_run(plan, run);
+    devices_.start();
+    note_freed(plan);
+    r_.runs.push_back(run);
+  } catch (...) {
+    devices_.forget();
+    undo(run);
+    throw;
+  }
+  r_.evaluated = plan.end;
+}
+
+template <class T>
+void ForwardPass<T>::undo(const RecordedRun& run) {
+  const auto& contexts = devices_.contexts();
+  for (std::size_t c = 0; c < contexts.size(); ++c) {
+    const std::size_t mark = run.value_marks + c;
+    contexts[c]->values.rewind(mark < r_.value_marks.size() ? r_.value_marks[mark] : Arena::Mark{});
+  }
+  r_.rewind(run);
+}
+
+// Allocates the values of a plan: a block for each device.
+template <class T>
+void ForwardPass<T>::lay_out(const Plan& plan) {
+  const NodeId n = plan.end;
+  r_.value.resize_uninitialized(n);
+  r_.aux.resize_uninitialized(n);
+  r_.first_arg.resize_uninitialized(n);
+  const auto& by_index = devices_.by_index();
+  const bool several = !plan.block_offsets.empty();
+  const std::size_t devices = several ? std::min(plan.block_offsets.size(), by_index.size()) : 1;
+  for (std::uint32_t p = 0; p < devices; ++p) {
+    T* const base = by_index[p]->values.template allocate_array<T>(plan.extent_of(p));
+    const auto at = [base, begin = plan.block_offset(p)](std::uint64_t where) {
+      return where == Plan::kNoMemory ? nullptr : base + (where - begin);
+    };
+    for (NodeId id = plan.begin; id < n; ++id) {
+      if (several && graph_.nodes[id].device_index() != p) continue;
+      const std::size_t i = id - plan.begin;
+      r_.value[id] = at(plan.value[i]);
+      r_.aux[id] = at(plan.aux[i]);
+      r_.first_arg[id] = plan.first_arg[i];
+    }
+  }
+}
+
+template <class T>
+void ForwardPass<T>::record_and_run(const Plan& plan, const RecordedRun& run) {
+  std::copy_n(plan.order.data(), plan.order.size(), r_.order.append(plan.order.size()));
+  Workers* const helpers = settings_.helpers(devices_);
+  for (Step step : plan.steps) {
+    const NodeId* ids = plan.order.data() + step.first;
+    const StepMemory<T> memory = prepare(step, ids);
+    count_batch(step, ids);
+    step.first += run.order;
+    r_.steps.push_back(step);
+    r_.memory.push_back(memory);
+    if (!helpers) run_step(step, memory, ids);
+  }
+  if (!helpers) {
+    r_.regions.push_back({run.steps, static_cast<std::uint32_t>(r_.steps.size()), false, false, 1});
+    return;
+  }
+  if (shares_.size() < helpers->threads()) shares_.resize(helpers->threads());
+  finder_.find(graph_, plan, helpers->threads(), found_);
+  r_.owner.resize_uninitialized(r_.order.size());
+  std::copy_n(found_.owner.data(), found_.owner.size(), r_.owner.data() + run.order);
+  for (Region region : found_.all) {
+    region.first += run.steps;
+    region.end += run.steps;
+    r_.regions.push_back(region);
+  }
+  run_regions(run);
+}
+
+// Nothing is kept but the values that the plan keeps.
+template <class T>
+void ForwardPass<T>::run_and_free(const Plan& plan) {
+  for (const Step& step : plan.steps) {
+    const Arena::Mark mark = r_.pointers.mark();
+    const NodeId* ids = plan.order.data() + step.first;
+    const StepMemory<T> memory = prepare(step, ids);
+    count_batch(step, ids);
+    run_step(step, memory, ids);
+    r_.pointers.rewind(mark);
+  }
+}
+
+// Finds the memory of a step. Values that are not the plan's are known then, too.
+template <class T>
+StepMemory<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids) {
+  const StepMemory<T> m = r_.list_operands(graph_, step, ids);
+  const Kind kind = graph_.nodes[ids[0]].form->kind;
+  for (std::size_t i = 0; i < step.count; ++i) {
+    const NodeId id = ids[i];
+    if (kind == Kind::parameter)
+      r_.value[id] = devices_.of(id).parameters.values(
+          *graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
+    else if (kind == Kind::lookup)
+      run_lookup(id);
+    else if (kind == Kind::alias)
+      r_.value[id] = m.ins[i];
+    m.outs[i] = r_.value[id];
+    m.auxs[i] = r_.aux[id];
+  }
+  return m;
+}
+
+template <class T>
+void ForwardPass<T>::count_batch(const Step& step, const NodeId* ids) {
+  const bool completes = step.accumulates || step.terms.all();
+  r_.batches += completes && graph_.nodes[ids[0]].form->kind == Kind::compute;
+}
+
+template <class T>
+void ForwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
+  const std::size_t count = step.count;
+  const OpForm& form = *graph_.nodes[ids[0]].form;
+  if (form.kind == Kind::compute)
+    devices_.of(ids[0]).backend.forward(
+        form, Batch<T>{graph_, ids, count, m.arity, m.outs, m.ins, m.auxs, settings_.run,
+                       step.terms, step.accumulates});
+  else if (form.kind == Kind::transfer)
+    run_transfer(step, m, ids);
+  if (settings_.check) [[unlikely]]
+    for (std::size_t i = 0; i < count; ++i) check_value(graph_, devices_, r_, ids[i]);
+}
+
+template <class T>
+void ForwardPass<T>::run_regions(const RecordedRun& run) {
+  for (std::size_t i = run.regions; i < r_.regions.size(); ++i) {
+    const Region region = r_.regions[i];
+    if (!region.shared_out) {
+      for (std::uint32_t s = region.first; s < region.end; ++s)
+        run_step(r_.steps[s], r_.memory[s], r_.ids(s));
+      continue;
+    }
+    settings_.workers->run(region.owners, [&](unsigned owner) {
+      for (std::uint32_t s = region.first; s < region.end; ++s) run_share(s, owner);
+    });
+  }
+}
+
+// The nodes of one owner.
+template <class T>
+void ForwardPass<T>::run_share(std::uint32_t at, unsigned owner) {
+  const Step& step = r_.steps[at];
+  const StepMemory<T>& m = r_.memory[at];
+  const NodeId* const ids = r_.ids(at);
+  const std::uint8_t* const owners = r_.owner.data() + step.first;
+  const std::size_t all = step.count;
+  const OpForm& form = *graph_.nodes[ids[0]].form;
+  if (form.kind != Kind::compute) return;
+  const auto count = static_cast<std::size_t>(std::count(owners, owners + all, owner));
+  if (count == 0) return;
+  if (count == all) return run_step(step, m, ids);
+  Share& share = shares_[owner];
+  const std::size_t rows = m.arity + std::size_t{2};  // of outs, and what follows it
+  share.pointers.resize_uninitialized(rows * count);
+  share.ids.clear();
+  for (std::size_t i = 0, to = 0; i < all; ++i) {
+    if (owners[i] != owner) continue;
+    share.ids.push_back(ids[i]);
+    for (std::size_t row = 0; row < rows; ++row)
+      share.pointers[row * count + to] = m.outs[row * all + i];
+    ++to;
+  }
+  T** const outs = share.pointers.data();
+  kernel<T>(form.forward.value)(Batch<T>{graph_, share.ids.data(), count, m.arity, outs,
+                                         outs + 2 * count, outs + count, settings_.run, step.terms,
+                                         step.accumulates});
+  if (settings_.check) [[unlikely]]
+    for (const NodeId id : share.ids) check_value(graph_, devices_, r_, id);
+}
+
+template <class T>
+void ForwardPass<T>::run_transfer(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
+  copies_.how.clear();
+  copies_.how.resize(step.count, Write::store);
+  devices_.of(ids[0]).backend.receive(devices_.of(m.args[0]).backend, step.count,
+                                      graph_.nodes[ids[0]].dim.size(), m.ins, m.outs,
+                                      copies_.how.data());
+}
+
+template <class T>
+void ForwardPass<T>::run_lookup(NodeId id) {
+  const Node& n = graph_.nodes[id];
+  const auto& attr = graph_.attr<LookupAttr>(n);
+  ParameterStorageBase& table = *attr.table;
+  const unsigned* rows =
+      read_indices(attr.indices, graph_.payload<LookupAttr, unsigned>(n), "lookup");
+  DeviceContext<T>& here = devices_.of(id);
+  if (here.backend.on_device())
+    r_.aux[id] = r_.pointers.template allocate_array<T>(attr.indices.count);
+  auto* used = reinterpret_cast<std::uint32_t*>(r_.aux[id]);
+  for (std::uint32_t b = 0; b < attr.indices.count; ++b) {
+    if (rows[b] >= table.rows)
+      throw IndexError("lookup: row " + std::to_string(rows[b]) + " is outside the " +
+                           std::to_string(table.rows) + " rows of \"" + table.name + "\"\n  at " +
+                           to_string(n.at()),
+                       n.at());
+    used[b] = rows[b];
+  }
+  const std::size_t size = table.row_size();
+  if (attr.indices.count == 1) {
+    r_.value[id] = here.parameters.row(table, rows[0]);
+    return;
+  }
+  copies_.clear();
+  for (std::uint32_t b = 0; b < attr.indices.count; ++b)
+    copies_.add(here.parameters.row(table, used[b]), r_.value[id] + b * size, Write::store);
+  here.backend.copy(copies_.from.size(), size, copies_.from.data(), copies_.to.data(),
+                    copies_.how.data());
+}
+
+// Before a plan runs: what its nodes need of earlier ones.
+template <class T>
+void ForwardPass<T>::rematerialize_operands(const Plan& plan) {
+  freed_.truncate(std::min<std::size_t>(freed_.size(), plan.begin));
+  if (freed_.empty()) return;
+  for (NodeId id = plan.begin; id < plan.end; ++id)
+    for (const NodeId a : graph_.args_of(graph_.nodes[id])) {
+      if (!is_freed(a)) continue;
+      try {
+        rematerialize(a);
+      } catch (const ArgumentError& e) {
+        throw_not_restored(e, graph_, a, graph_.nodes[id].at());
+      }
+    }
+}
+
+template <class T>
+void ForwardPass<T>::note_freed(const Plan& plan) {
+  if (plan.freed.empty()) return;
+  freed_.resize(plan.begin, false);
+  std::copy_n(plan.freed.data(), plan.freed.size(), freed_.append(plan.freed.size()));
+}
+
+template <class T>
+void ForwardPass<T>::rematerialize(NodeId id) {
+  PodVector<NodeId> all;
+  const Arena::Mark pointers = r_.pointers.mark();
+  std::vector<Arena::Mark> rematerialized;
+  for (const auto& c : devices_.contexts()) {
+    rematerialized.push_back(c->rematerialized.mark());
+    c->parameters.begin_forward();
+  }
+  try {
+    find_freed(id, all);
+    const auto run =
+        std::upper_bound(r_.runs.begin(), r_.runs.end(), all[0],
+                         [](NodeId node, const RecordedRun& r) { return node < r.begin; });
+    if (run[-1].parameters.changed(graph_) &&
+        std::any_of(all.begin(), all.end(), [&](NodeId node) { return reads_parameter(node); }))
+      throw ArgumentError(
+          "value: the parameters have changed since the forward pass, which has used the memory of "
+          "this value again; ask before the update, or call forward, which computes all values");
+    for (const NodeId node : all) recompute(node);
+    devices_.start();  // so that a later error does not take it along
+  } catch (...) {
+    devices_.forget();
+    for (const NodeId node : all) freed_[node] = true;
+    for (std::size_t c = 0; c < rematerialized.size(); ++c)
+      devices_.contexts()[c]->rematerialized.rewind(rematerialized[c]);
+    r_.pointers.rewind(pointers);
+    throw;
+  }
+}
+
+// The nodes to compute, in order. They are no longer marked as gone.
+template <class T>
+void ForwardPass<T>::find_freed(NodeId id, PodVector<NodeId>& all) {
+  const auto add = [&](NodeId node) {
+    all.push_back(node);
+    freed_[node] = false;
+  };
+  add(id);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const NodeId a : graph_.args_of(graph_.nodes[all[i]]))
+      if (is_freed(a)) add(a);
+  std::sort(all.begin(), all.end());
+}
+
+// Whether its kernel reads the memory of a parameter, in place or row by row.
+template <class T>
+bool ForwardPass<T>::reads_parameter(NodeId id) const {
+  const auto in_parameter = [&](NodeId a) {
+    while (graph_.nodes[a].form->kind == Kind::alias) a = graph_.args_of(graph_.nodes[a])[0];
+    const Node& n = graph_.nodes[a];
+    return n.form->kind == Kind::parameter || (n.form->kind == Kind::lookup && n.dim.bd == 1);
+  };
+  const auto args = graph_.args_of(graph_.nodes[id]);
+  return graph_.nodes[id].form->kind == Kind::lookup ||
+         std::any_of(args.begin(), args.end(), in_parameter);
+}
+
+template <class T>
+void ForwardPass<T>::recompute(NodeId id) {
+  const Node& n = graph_.nodes[id];
+  const std::size_t aux = n.form->aux.value(graph_, n);
+  DeviceContext<T>& here = devices_.of(id);
+  r_.value[id] = here.rematerialized.template allocate_array<T>(n.dim.size());
+  r_.aux[id] = aux ? here.rematerialized.template allocate_array<T>(aux) : nullptr;
+  const Arena::Mark mark = r_.pointers.mark();
+  const Step one{0, 1};
+  run_step(one, prepare(one, &id), &id);
+  if (!here.backend.on_device())  // which keeps the rows of lookups there
+    r_.pointers.rewind(mark);
+}
+
+template <class T>
+void ForwardPass<T>::truncate(NodeId size) {
+  while (!r_.runs.empty() && r_.runs.back().begin >= size) {
+    undo(r_.runs.back());
+    r_.runs.truncate(r_.runs.size() - 1);
+  }
+  r_.truncate(size);
+  if (freed_.size() > size) freed_.truncate(size);
+}
+
+template <class T>
+void ForwardPass<T>::clear() {
+  r_.clear();
+  freed_.clear();
+  for (const auto& c : devices_.contexts()) {
+    c->values.reset();
+    c->rematerialized.reset();
+  }
+}
+
+template <class T>
+void ForwardPass<T>::release() {
+  r_.release();
+  freed_ = {};
+}
+
+template class ForwardPass<float>;
+template class ForwardPass<double>;
+
+}  // namespace dynet

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <vector>
+
+#include "dynet-like/exec/devices.h"
+#include "dynet-like/exec/recording.h"
+#include "dynet-like/exec/settings.h"
+#include "dynet-like/plan/plan.h"
+#include "dynet-like/plan/regions.h"
+
+namespace dynet {
+
+/// Computes values: runs plans, step by step, and records what it does.
+template <class T>
+class ForwardPass {
+ public:
+  ForwardPass(const GraphStore& graph, Devices<T>& devices, const PassSettings& settings,
+              Recording<T>& recording)
+      : graph_(graph), devices_(devices), settings_(settings), r_(recording) {}
+
+  /// Runs a plan for the nodes that come next. If a kernel throws they keep having no value.
+  void run(const Plan& plan);
+  /// Whether other values lie where that of a node was.
+  bool is_freed(NodeId id) const { return id < freed_.size() && freed_[id]; }
+  /// Computes the value of a node again, and before it what it needs and is gone too. Afterwards,
+  /// or after an error, what is not gone has the value of the forward pass.
+  void rematerialize(NodeId id);
+  /// Keeps the values of the nodes below `size`.
+  void truncate(NodeId size);
+  /// Forgets all values.
+  void clear();
+  void release();
+
+ private:
+  struct Share {  // what a thread hands to a kernel of its nodes of a batch
+    PodVector<T*> pointers;
+    PodVector<NodeId> ids;
+  };
+
+  void undo(const RecordedRun& run);
+  void lay_out(const Plan& plan);
+  void record_and_run(const Plan& plan, const RecordedRun& run);
+  void run_and_free(const Plan& plan);
+  StepMemory<T> prepare(const Step& step, const NodeId* ids);
+  void count_batch(const Step& step, const NodeId* ids);
+  void run_step(const Step& step, const StepMemory<T>& memory, const NodeId* ids);
+  void run_regions(const RecordedRun& run);
+  void run_share(std::uint32_t step, unsigned owner);
+  void run_transfer(const Step& step, const StepMemory<T>& memory, const NodeId* ids);
+  void run_lookup(NodeId id);
+  void rematerialize_operands(const Plan& plan);
+  void note_freed(const Plan& plan);
+  void find_freed(NodeId id, PodVector<NodeId>& all);
+  bool reads_parameter(NodeId id) const;
+  void recompute(NodeId id);
+
+  const GraphStore& graph_;
+  Devices<T>& devices_;
+  const PassSettings& settings_;
+  Recording<T>& r_;
+  PodVector<bool> freed_;  // by node
+  CopyList<T> copies_;
+  // Of several threads.
+  RegionFinder finder_;
+  Regions found_;
+  std::vector<Share> shares_;
+};
+
+}  // namespace dynet

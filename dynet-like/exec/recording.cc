@@ -1,0 +1,146 @@
+#include "dynet-like/exec/recording.h"
+
+#include "dynet-like/param/storage.h"
+
+namespace dynet {
+
+ParameterState ParameterState::of(const GraphStore& graph) {
+  ParameterState state{graph.banks.size(), 0};
+  for (const auto& bank : graph.banks)
+    state.changes += bank->changes.load(std::memory_order_relaxed);
+  return state;
+}
+
+bool ParameterState::changed(const GraphStore& graph) const {
+  std::uint64_t now = 0;
+  for (std::size_t b = 0; b < banks; ++b)
+    now += graph.banks[b]->changes.load(std::memory_order_relaxed);
+  return now != changes;
+}
+
+template <class T>
+RecordedRun Recording<T>::next_run(const GraphStore& graph, NodeId begin) const {
+  return {begin,
+          static_cast<std::uint32_t>(steps.size()),
+          static_cast<std::uint32_t>(order.size()),
+          static_cast<std::uint32_t>(regions.size()),
+          static_cast<std::uint32_t>(value_marks.size()),
+          batches,
+          pointers.mark(),
+          ParameterState::of(graph)};
+}
+
+template <class T>
+void Recording<T>::rewind(const RecordedRun& run) {
+  value_marks.truncate(run.value_marks);
+  steps.truncate(run.steps);
+  memory.truncate(run.steps);
+  order.truncate(run.order);
+  regions.truncate(run.regions);
+  pointers.rewind(run.pointers);
+  batches = run.batches;
+}
+
+template <class T>
+StepMemory<T> Recording<T>::list_operands(const GraphStore& graph, const Step& step,
+                                          const NodeId* ids) {
+  const std::uint32_t arity = graph.nodes[ids[0]].arity;
+  const std::size_t count = step.count;
+  StepMemory<T> m{arity, pointers.template allocate_array<T*>((arity + std::size_t{2}) * count),
+                  nullptr, nullptr, pointers.template allocate_array<NodeId>(arity * count)};
+  m.auxs = m.outs + count;
+  m.ins = m.auxs + count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const NodeId* args = graph.args.data() + first_arg[ids[i]];
+    for (std::size_t k = 0; k < arity; ++k) {
+      m.args[k * count + i] = args[k];
+      m.ins[k * count + i] = value[args[k]];
+    }
+  }
+  return m;
+}
+
+template <class T>
+void Recording<T>::truncate(NodeId size) {
+  if (!runs.empty()) {
+    const RecordedRun& run = runs.back();
+    std::size_t kept_steps = run.steps;
+    std::uint32_t kept = run.order;
+    for (std::size_t s = run.steps; s < steps.size(); ++s) {
+      Step step = steps[s];
+      StepMemory<T> m = memory[s];
+      truncate_step(step, m, size, kept);
+      if (step.count == 0) continue;
+      kept += step.count;
+      steps[kept_steps] = step;
+      memory[kept_steps++] = m;
+    }
+    steps.truncate(kept_steps);
+    memory.truncate(kept_steps);
+    order.truncate(kept);
+    if (regions.size() > run.regions) {
+      regions.truncate(run.regions);
+      regions.push_back({run.steps, static_cast<std::uint32_t>(kept_steps), false, false, 1});
+    }
+  }
+  evaluated = size;
+}
+
+// Keeps the nodes below `size`, from `first` on in `order`.
+template <class T>
+void Recording<T>::truncate_step(Step& step, StepMemory<T>& m, NodeId size, std::uint32_t first) {
+  const std::uint32_t count = step.count;
+  const NodeId* const nodes = order.data() + step.first;
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < count; ++i) kept += nodes[i] < size;
+  const auto keep = [&](auto* all, std::size_t rows) {  // rows of `count` become rows of `kept`
+    for (std::size_t row = 0, to = 0; row < rows; ++row)
+      for (std::uint32_t i = 0; i < count; ++i)
+        if (nodes[i] < size) all[to++] = all[row * count + i];
+  };
+  if (kept < count) {
+    keep(m.outs, m.arity + std::size_t{2});  // and what follows them: scratch and operands
+    keep(m.args, m.arity);
+    m.auxs = m.outs + kept;
+    m.ins = m.auxs + kept;
+  }
+  std::uint32_t to = first;
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (const NodeId id = nodes[i]; id < size) order[to++] = id;
+  step.first = first;
+  step.count = kept;
+}
+
+template <class T>
+void Recording<T>::clear() {
+  evaluated = 0;
+  batches = 0;
+  steps.clear();
+  memory.clear();
+  order.clear();
+  regions.clear();
+  runs.clear();
+  value_marks.clear();
+  pointers.reset();
+}
+
+template <class T>
+void Recording<T>::release() {
+  clear();
+  value = {};
+  aux = {};
+  first_arg = {};
+  steps = {};
+  memory = {};
+  order = {};
+  owner = {};
+  regions = {};
+  runs = {};
+  value_marks = {};
+  pointers.release();
+}
+
+template struct Recording<float>;
+template struct Recording<double>;
+
+}  // namespace dynet

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dynet-like/base/arena.h"
+#include "dynet-like/base/pod_vector.h"
+#include "dynet-like/graph/node.h"
+#include "dynet-like/plan/plan.h"
+#include "dynet-like/plan/regions.h"
+
+namespace dynet {
+
+/// What tells whether a parameter has changed: a number that grows with every change in the graph's
+/// first so many banks.
+struct ParameterState {
+  std::size_t banks;
+  std::uint64_t changes;
+
+  /// As it is now.
+  static ParameterState of(const GraphStore& graph);
+  /// Whether a parameter of those banks has changed since.
+  bool changed(const GraphStore& graph) const;
+};
+
+/// Where kernels find the memory of a batch, operand by operand.
+template <class T>
+struct StepMemory {
+  std::uint32_t arity;
+  T** outs;      ///< by node of the batch
+  T** auxs;      ///< by node
+  T** ins;       ///< operand k of node i at k * count + i
+  NodeId* args;  ///< at the same place
+};
+
+/// A plan that ran: where its part of a recording begins.
+struct RecordedRun {
+  NodeId begin;
+  std::uint32_t steps, order, regions, value_marks;
+  std::size_t batches;
+  Arena::Mark pointers;
+  ParameterState parameters;
+};
+
+/// What the forward pass has done, for the backward pass to do in reverse: where the value of each
+/// node lies, and the batches that ran, with the memory of their nodes and operands. Plain data:
+/// passes fill it in and read it.
+template <class T>
+struct Recording {
+  NodeId evaluated = 0;     ///< nodes with a value
+  std::size_t batches = 0;  ///< that ran, counted like least_batches
+
+  // By node.
+  PodVector<T*> value, aux;
+  PodVector<std::uint32_t> first_arg;  ///< as in plans
+
+  // By step.
+  PodVector<Step> steps;  ///< `first` counts in `order`
+  PodVector<StepMemory<T>> memory;
+
+  PodVector<NodeId> order;
+  PodVector<std::uint8_t> owner;  ///< by index in `order`, where several threads ran
+  PodVector<Region> regions;
+  PodVector<RecordedRun> runs;
+  PodVector<Arena::Mark> value_marks;  ///< of the values of each device, before each run
+  Arena pointers;                      ///< what the memory of steps is listed in
+
+  const NodeId* ids(std::uint32_t step) const { return order.data() + steps[step].first; }
+
+  /// Where a run would begin now.
+  RecordedRun next_run(const GraphStore& graph, NodeId begin) const;
+  /// Forgets what was recorded since.
+  void rewind(const RecordedRun& run);
+  /// The pointers of a step, those of operands filled in.
+  StepMemory<T> list_operands(const GraphStore& graph, const Step& step, const NodeId* ids);
+  /// Keeps the nodes below `size`, over which no run but the last may reach. What is left of that
+  /// goes to one thread.
+  void truncate(NodeId size);
+  void clear();
+  void release();
+
+ private:
+  void truncate_step(Step& step, StepMemory<T>& memory, NodeId size, std::uint32_t first);
+};
+
+}  // namespace dynet

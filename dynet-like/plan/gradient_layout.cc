@@ -1,0 +1,28 @@
+#include "dynet-like/plan/gradient_layout.h"
+
+#include "dynet-like/plan/memory.h"
+
+namespace dynet {
+
+void lay_out_gradients(const GraphStore& graph, std::span<const Step> steps, const NodeId* order,
+                       std::span<const bool> wanted, GradientLayout& layout) {
+  layout.offset.clear();
+  layout.offset.resize(wanted.size(), GradientLayout::kNoMemory);
+  layout.extent.clear();
+  layout.extent.resize(graph.devices.size(), 0);
+  for (const Step& step : steps) {
+    if (step.accumulates) continue;  // to gradients that another step has laid out
+    const Node& node = graph.nodes[order[step.first]];
+    const std::uint64_t size = node.dim.size();
+    std::uint64_t& extent = layout.extent[node.device_index()];
+    extent = aligned(extent, alignment(size));
+    for (std::uint32_t i = step.first; i < step.first + step.count; ++i) {
+      const NodeId id = order[i];
+      if (id >= wanted.size() || !wanted[id]) continue;
+      layout.offset[id] = extent;
+      extent += size;
+    }
+  }
+}
+
+}  // namespace dynet

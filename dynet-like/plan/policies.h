@@ -1,0 +1,17 @@
+#pragma once
+
+#include "dynet-like/plan/planner.h"
+
+namespace dynet {
+
+// What PlanPolicy says, each in a file of its own.
+void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
+                   Plan& plan);
+void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
+                     Plan& plan);
+void plan_with_reuse(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
+                     Plan& plan);
+void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
+                        Plan& plan);
+
+}  // namespace dynet

@@ -1,0 +1,102 @@
+#include "dynet-like/exec/recording.h"
+
+#include <vector>
+
+#include "tests/plan/hand_made.h"
+#include "tests/support/catch.h"
+
+using namespace hand_made;
+
+namespace {
+
+/// Two inputs and, batch by batch, what a chain makes of them: 0 1 | 2 3 | 4 5 | ...
+struct Recorded {
+  explicit Recorded(NodeId pairs) {
+    for (NodeId id = 0; id < 2 * pairs; ++id)
+      g.add(id < 2 ? input : square, {4}, id < 2 ? std::vector<NodeId>{} : std::vector{id - 2});
+  }
+  /// One run of the pairs [begin, end).
+  void run(NodeId begin, NodeId end) {
+    const RecordedRun run = r.next_run(g, 2 * begin);
+    r.value_marks.push_back({});
+    for (NodeId id = 2 * begin; id < 2 * end; ++id) {
+      r.value.push_back(&numbers[id]);
+      r.aux.push_back(nullptr);
+      r.first_arg.push_back(g.nodes[id].first_arg);
+      r.order.push_back(id);
+    }
+    for (NodeId pair = begin; pair < end; ++pair) {
+      const Step step{2 * pair, 2};
+      StepMemory<float> m = r.list_operands(g, step, r.order.data() + step.first);
+      for (NodeId i = 0; i < 2; ++i) m.outs[i] = r.value[2 * pair + i];
+      r.steps.push_back(step);
+      r.memory.push_back(m);
+      ++r.batches;
+    }
+    r.regions.push_back({run.steps, static_cast<std::uint32_t>(r.steps.size()), true, true, 2});
+    r.runs.push_back(run);
+    r.evaluated = 2 * end;
+  }
+  OpForm input = form("input"), square = form("square");
+  Graph g;
+  float numbers[100];
+  Recording<float> r;
+};
+
+}  // namespace
+
+TEST_CASE("recording: a step lists the values of its operands, operand by operand") {
+  Graph g;
+  const OpForm input = form("input"), add = form("add");
+  for (int k = 0; k < 4; ++k) g.add(input, {4});
+  g.add(add, {4}, {0, 1});
+  g.add(add, {4}, {2, 3});
+  float numbers[6];
+  Recording<float> r;
+  for (NodeId id = 0; id < 6; ++id) {
+    r.value.push_back(&numbers[id]);
+    r.first_arg.push_back(g.nodes[id].first_arg);
+  }
+  const NodeId ids[] = {4, 5};
+  const StepMemory<float> m = r.list_operands(g, {0, 2}, ids);
+  CHECK(m.arity == 2);
+  CHECK(std::vector(m.args, m.args + 4) == std::vector<NodeId>{0, 2, 1, 3});
+  CHECK(std::vector(m.ins, m.ins + 4) ==
+        std::vector{&numbers[0], &numbers[2], &numbers[1], &numbers[3]});
+}
+
+TEST_CASE("recording: what is truncated in the middle of a batch keeps the nodes before") {
+  Recorded recorded(5);
+  recorded.run(0, 5);
+  Recording<float>& r = recorded.r;
+  r.truncate(7);
+  CHECK(r.evaluated == 7);
+  REQUIRE(r.steps.size() == 4);
+  REQUIRE(r.memory.size() == 4);
+  CHECK(std::vector(r.order.begin(), r.order.end()) == std::vector<NodeId>{0, 1, 2, 3, 4, 5, 6});
+  CHECK(r.steps[3].first == 6);
+  CHECK(r.steps[3].count == 1);
+  CHECK(r.memory[3].outs[0] == &recorded.numbers[6]);
+  CHECK(r.memory[3].ins[0] == &recorded.numbers[4]);
+  CHECK(r.memory[3].args[0] == 4);
+  REQUIRE(r.regions.size() == 1);  // for one thread: the other's nodes may be gone
+  CHECK(r.regions[0].end == 4);
+  CHECK_FALSE(r.regions[0].shared_out);
+}
+
+TEST_CASE("recording: rewinding a run leaves the ones before as they were") {
+  Recorded recorded(5);
+  recorded.run(0, 2);
+  recorded.run(2, 5);
+  Recording<float>& r = recorded.r;
+  r.rewind(r.runs.back());
+  CHECK(r.steps.size() == 2);
+  CHECK(r.memory.size() == 2);
+  CHECK(r.order.size() == 4);
+  CHECK(r.regions.size() == 1);
+  CHECK(r.batches == 2);
+  CHECK(r.value_marks.size() == 1);
+  r.clear();
+  CHECK(r.evaluated == 0);
+  CHECK(r.runs.empty());
+}

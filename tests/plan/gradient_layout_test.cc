@@ -1,0 +1,80 @@
+#include "dynet-like/plan/gradient_layout.h"
+
+#include <vector>
+
+#include "tests/plan/check_steps.h"
+#include "tests/plan/random_graphs.h"
+#include "tests/support/catch.h"
+
+using namespace hand_made;
+
+namespace {
+
+constexpr std::uint64_t kNothing = GradientLayout::kNoMemory;
+
+GradientLayout laid_out(const Graph& g, const Plan& plan, const std::vector<char>& wanted) {
+  PodVector<bool> by_node;
+  for (const char w : wanted) by_node.push_back(w != 0);
+  GradientLayout layout;
+  lay_out_gradients(g, {plan.steps.data(), plan.steps.size()}, plan.order.data(),
+                    {by_node.data(), by_node.size()}, layout);
+  return layout;
+}
+
+}  // namespace
+
+TEST_CASE("gradient layout: in the order of the steps, those of a batch side by side") {
+  Graph g;
+  const OpForm a = form("a"), b = form("b");
+  g.add(a, {3});
+  g.add(b, {20});
+  g.add(a, {3});
+  g.add(b, {20});
+  Plan plan;
+  Planner(PlanPolicy::in_batches).make(g, 0, 4, plan);
+  const GradientLayout all = laid_out(g, plan, {1, 1, 1, 1});
+  CHECK(std::vector(all.offset.begin(), all.offset.end()) ==
+        std::vector<std::uint64_t>{0, 16, 3, 36});
+  CHECK(all.extent[0] == 56);
+}
+
+TEST_CASE("gradient layout: what is not wanted has no memory, and leaves no gap") {
+  Graph g;
+  const OpForm a = form("a");
+  for (int k = 0; k < 4; ++k) g.add(a, {8});
+  Plan plan;
+  Planner(PlanPolicy::in_batches).make(g, 0, 4, plan);
+  const GradientLayout some = laid_out(g, plan, {1, 0, 1});  // the last is behind the loss
+  CHECK(std::vector(some.offset.begin(), some.offset.end()) ==
+        std::vector<std::uint64_t>{0, kNothing, 8});
+  CHECK(some.extent[0] == 16);
+}
+
+TEST_CASE("gradient layout: random graphs on two devices") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Graph g = random_graph(seed);
+    g.devices.push_back(g.devices[0]);
+    const RandomStream random(seed);
+    const auto n = static_cast<NodeId>(g.nodes.size());
+    std::vector<char> wanted;
+    for (NodeId id = 0; id < n; ++id) {
+      g.nodes[id].flags |= static_cast<std::uint32_t>(random.bits(2 * id) % 2)
+                           << Node::kFirstDeviceBit;
+      wanted.push_back(random.bits(2 * id + 1) % 4 > 0);
+    }
+    Plan plan;
+    Planner(PlanPolicy::in_batches).make(g, 0, n, plan);
+    const GradientLayout layout = laid_out(g, plan, wanted);
+    std::vector<std::vector<char>> taken = {std::vector<char>(layout.extent[0]),
+                                            std::vector<char>(layout.extent[1])};
+    for (NodeId id = 0; id < n; ++id) {
+      CAPTURE(seed, id);
+      REQUIRE((layout.offset[id] != kNothing) == (wanted[id] != 0));
+      if (!wanted[id]) continue;
+      std::vector<char>& memory = taken[g.nodes[id].device_index()];
+      const std::size_t size = g.nodes[id].dim.size();
+      REQUIRE(layout.offset[id] + size <= memory.size());
+      for (std::size_t e = 0; e < size; ++e) REQUIRE(memory[layout.offset[id] + e]++ == 0);
+    }
+  }
+}
