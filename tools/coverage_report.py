@@ -33,16 +33,20 @@ class File:
         self.lines = {}
         self.branches = {}
 
-    def add(self, line, copies):
-        number = line["line_number"]
-        self.lines[number] = self.lines.get(number, 0) + line["count"]
-        ways = folded(decisions(line["branches"]), copies)
-        if len(ways) < 2:
-            return
-        known = self.branches.setdefault(number, [])
-        known.extend([0] * (len(ways) - len(known)))
-        for k, count in enumerate(ways):
-            known[k] += count
+    def add(self, number, entries):
+        """Counts of a line in one object: of a template one entry for each copy, then all of them together."""
+        copies = list(entries)
+        if len(copies) > 1:
+            copies.remove(max(copies, key=lambda e: len(e["branches"])))
+        self.lines[number] = self.lines.get(number, 0) + max(e["count"] for e in entries)
+        for entry in copies:
+            ways = decisions(entry["branches"])
+            if len(ways) < 2:
+                continue
+            # Copies that differ, as by `if constexpr`, have each their own ways.
+            known = self.branches.setdefault(number, {}).setdefault(len(ways), [0] * len(ways))
+            for k, count in enumerate(ways):
+                known[k] += count
 
     def only(self, numbers):
         """The same without lines that hold no code of their own."""
@@ -50,8 +54,11 @@ class File:
             for number in [n for n in table if n not in numbers]:
                 del table[number]
 
+    def ways(self, number):
+        return [count for ways in self.branches.get(number, {}).values() for count in ways]
+
     def taken(self):
-        ways = [count for line in self.branches.values() for count in line]
+        ways = [count for number in self.branches for count in self.ways(number)]
         return sum(count > 0 for count in ways), len(ways)
 
     def run(self):
@@ -71,22 +78,6 @@ def decisions(branches):
             ways.append(branches[k]["count"])
         k += 1
     return ways
-
-
-def folded(ways, copies):
-    """Of a template the ways of all its copies follow one another: they are added up."""
-    each = len(ways) // copies
-    return ways if len(ways) % copies else [sum(ways[k::each]) for k in range(each)]
-
-
-def copies_of(functions):
-    """By line: how many functions begin and end where the innermost one around it does."""
-    spans = collections.Counter((f["start_line"], f["end_line"]) for f in functions)
-    copies = {}
-    for (first, last), count in sorted(spans.items(), key=lambda s: s[0][0] - s[0][1]):
-        for number in range(first, last + 1):
-            copies[number] = count
-    return copies
 
 
 def lines_with_code(path):
@@ -110,7 +101,10 @@ def read_gcov(data):
             path = os.path.join(record["current_working_directory"], file["file"])
             name = os.path.relpath(os.path.realpath(path), ROOT)
             if wanted(name):
-                found.append((name, file["lines"], copies_of(file["functions"])))
+                by_line = collections.defaultdict(list)
+                for line in file["lines"]:
+                    by_line[line["line_number"]].append(line)
+                found.append((name, by_line))
     return found
 
 
@@ -121,9 +115,9 @@ def read_all(build, jobs):
         sys.exit(f"{build} has no counters; run tools/coverage")
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for found in pool.map(read_gcov, data):
-            for name, lines, copies in found:
-                for line in lines:
-                    files[name].add(line, copies.get(line["line_number"], 1))
+            for name, by_line in found:
+                for number, entries in by_line.items():
+                    files[name].add(number, entries)
     for name, file in files.items():
         file.only(lines_with_code(ROOT / name))
     return files
@@ -155,7 +149,7 @@ class Exceptions:
             for number, line in enumerate(source, start=1):
                 if text not in " ".join(line.split()):
                     continue
-                if file.lines.get(number) == 0 or 0 in file.branches.get(number, []):
+                if file.lines.get(number) == 0 or 0 in file.ways(number):
                     used = True
                 file.lines.pop(number, None)
                 file.branches.pop(number, None)
@@ -173,12 +167,12 @@ def print_missed(files):
     for name in sorted(files):
         file = files[name]
         missed = sorted(n for n, count in file.lines.items() if count == 0)
-        ways = sorted(n for n, counts in file.branches.items() if 0 in counts and file.lines.get(n))
+        ways = sorted(n for n in file.branches if 0 in file.ways(n) and file.lines.get(n))
         source = (ROOT / name).read_text().split("\n")
         for number in missed:
             print(f"{name}:{number}: not run: {source[number - 1].strip()}")
         for number in ways:
-            counts = " ".join(str(c) for c in file.branches[number])
+            counts = " ".join(str(c) for c in file.ways(number))
             print(f"{name}:{number}: {counts}: {source[number - 1].strip()}")
 
 

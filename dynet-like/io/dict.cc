@@ -107,14 +107,10 @@ void read_sentence_pair(std::string_view line, std::vector<int>& source, Dict& s
     else
       first.push_back(source_dict.convert(word));
   });
-  const std::size_t before = source.size();
+    source.reserve(source.size() + first.size());  // so that after the next line nothing can fail
+  target.insert(target.end(), second.begin(), second.end());
   source.insert(source.end(), first.begin(), first.end());
-  try {
-    target.insert(target.end(), second.begin(), second.end());
-  } catch (...) {
-    source.resize(before);
-    throw;
-  }
+
 }
 
 }  // namespace dynet

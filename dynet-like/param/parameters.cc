@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
 #include "dynet-like/param/gradient_reader.h"
+#include "dynet-like/param/norm.h"
 
 namespace dynet {
 namespace {
@@ -21,39 +21,6 @@ std::uint64_t hash_name(const std::string& name) {  // FNV-1a
 template <class S>
 std::shared_ptr<S> handle(const std::shared_ptr<ParameterBank>& bank, ParameterStorageBase& p) {
   return {bank, &static_cast<S&>(p)};
-}
-
-// Written as a vector because a loop over an array of sums does not become one.
-typedef float Sums __attribute__((vector_size(64)));
-constexpr std::size_t kSums = sizeof(Sums) / sizeof(float);
-
-double squared_norm(const float* v, std::size_t n) {
-  // Blocks of floats in 64 sums, then double: fast, and exact enough for any size.
-  constexpr std::size_t kBlock = 4096;
-  double total = 0;
-  for (std::size_t at = 0; at < n; at += kBlock) {
-    const std::size_t end = std::min(n, at + kBlock);
-    Sums s[4] = {};
-    std::size_t i = at;
-    for (; i + 4 * kSums <= end; i += 4 * kSums) {
-      Sums x[4];
-      std::memcpy(x, v + i, sizeof x);
-      s[0] += x[0] * x[0];
-      s[1] += x[1] * x[1];
-      s[2] += x[2] * x[2];
-      s[3] += x[3] * x[3];
-    }
-    double block = 0;
-    for (; i < end; ++i) block += static_cast<double>(v[i]) * v[i];
-    const Sums sum = (s[0] + s[1]) + (s[2] + s[3]);
-    for (std::size_t k = 0; k < kSums; ++k) block += sum[k];
-    if (!(block > 1e-25 && block < 1e38)) {  // squares outside the range of float
-      block = 0;
-      for (i = at; i < end; ++i) block += static_cast<double>(v[i]) * v[i];
-    }
-    total += block;
-  }
-  return total;
 }
 
 }  // namespace
@@ -250,22 +217,6 @@ double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which) 
     if (which(*p))
       for (const std::uint32_t row : reader.rows(p->index))
         sum += squared_norm(reader.find_row(p->index, row), p->row_size());
-  return sum;
-}
-
-double gradient_squared_norm(const ParameterBank& bank, const GradientBuffer* buffer,
-                             const ParameterFilter& which) {
-  if (!buffer) return 0;
-  double sum = 0;
-  for (auto& p : bank.parameters)
-    if (const float* g = buffer->find(p->index); g && which(*p)) sum += squared_norm(g, p->size());
-  for (auto& p : bank.tables) {
-    const RowGradients* r = buffer->find_rows(p->index);
-    if (!r || !which(*p)) continue;
-    if (r->whole_written()) sum += squared_norm(r->whole(), p->size());
-    for (std::size_t k = 0; k < r->rows().size(); ++k)
-      sum += squared_norm(r->row_gradient(k), p->row_size());
-  }
   return sum;
 }
 

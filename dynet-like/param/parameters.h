@@ -321,8 +321,5 @@ void forget_gradients(ParameterBank& bank, const ParameterFilter& which);
 
 /// Sum of squares of the gradients of the parameters that `which` names; changes nothing.
 double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which);
-/// The same of the buffer that holds all of them; null: there are none.
-double gradient_squared_norm(const ParameterBank& bank, const GradientBuffer* buffer,
-                             const ParameterFilter& which);
 
 }  // namespace dynet

@@ -14,10 +14,10 @@ namespace cuda {
 struct UpdateRule;  // kernels/cuda/update.h
 }
 
-/// Values of a parameter that take an update alike. The numbers lie on a device; lists of rows and
-/// of addresses are the host's, and needed until `Updater::update` returns.
+/// Values of a parameter that take an update alike. The numbers lie where the updater works; lists
+/// of rows and of addresses are the host's, and needed until `Updater::update` returns.
 struct UpdatePart {
-  static constexpr std::size_t kMaxState = 3;
+  static constexpr std::size_t kMaxState = 4;
 
   std::size_t n;             ///< how many values; of a row, if there are rows
   float decay_factor;        ///< multiplied into the new value: 1 - weight decay
@@ -56,9 +56,9 @@ struct ValueCopy {
   std::size_t count = 1;                ///< how many rows
 };
 
-/// One update on a device, in this order.
-struct DeviceUpdate {
-  GradientReduction reduction;       ///< of buffers, if there are several
+/// One update, in this order.
+struct Update {
+  GradientReduction reduction;       ///< of buffers on devices, if there are several
   std::vector<DeviceSums> sums;      ///< of gradients
   bool checks_norm = false;          ///< of the gradients of `steps`, all together
   double threshold = 0;              ///< if it does: gradients are scaled down to this norm
@@ -68,10 +68,25 @@ struct DeviceUpdate {
   float average = 0;
   std::vector<ValueCopy> copies;  ///< to other devices
 
-  const cuda::UpdateRule* rule = nullptr;
+  const cuda::UpdateRule* rule = nullptr;  ///< on a device
   TrainerConstants constants{};
   float scale = 1;  ///< gradients are multiplied by this
+
+  /// Empties it, but keeps memory.
+  void clear() {
+    reduction = {};
+    for (auto* parts : {&steps, &decays, &averages}) parts->clear();
+    sums.clear();
+    copies.clear();
+    checks_norm = false;
+  }
 };
+
+/// What gradients are multiplied by so that their norm, `scale` included, is `threshold` at most.
+inline float clipped_scale(float scale, double norm, double threshold) {
+  return norm <= threshold ? scale
+                           : static_cast<float>(static_cast<double>(scale) * (threshold / norm));
+}
 
 /// The outcome of an update that checked the norm. If the norm was not finite it has changed
 /// nothing.
@@ -80,14 +95,16 @@ struct UpdateOutcome {
   std::size_t bad_step;  ///< if it is not finite: the first of the steps to blame
 };
 
-/// What a trainer asks of a device. Updates come after all work that was started before on this and
-/// on all others that take part, and before all that is started later; calls are asynchronous.
+/// Runs updates: on the CPU, or on a device. There they come after all work that was started before
+/// on this and on all others that take part, and before all that is started later; calls are
+/// asynchronous.
 class Updater {
  public:
   virtual ~Updater() = default;
+  /// Of the device; null: the CPU's.
   virtual const std::shared_ptr<DeviceAllocator>& memory() = 0;
   /// Starts an update. Throws OutOfMemoryError, having started nothing; DeviceError.
-  virtual void update(const DeviceUpdate& update) = 0;
+  virtual void update(const Update& update) = 0;
   /// Of the last update that checked the norm, when it is done.
   virtual UpdateOutcome outcome() = 0;
 };

@@ -12,8 +12,8 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
 #include "dynet-like/train/lazy_rows.h"
-#include "dynet-like/train/on_device.h"
 #include "dynet-like/train/trainer.h"
+#include "dynet-like/train/update_builder.h"
 
 namespace dynet {
 namespace {
@@ -66,11 +66,11 @@ std::vector<Trainer::Field> Trainer::fields() {
           {"schedule_step_size", &s.step_size_},
           {"schedule_gamma", &s.gamma_},
           {"scheduled", &scheduled_},
-          {"average_kind", &average_kind_},
-          {"average_beta", &average_beta_},
-          {"average_every", &average_every_},
-          {"average_waited", &average_waited_},
-          {"averages", &averages_}};
+          {"average_kind", &averaging_.kind_},
+          {"average_beta", &averaging_.beta_},
+          {"average_every", &averaging_.every_},
+          {"average_waited", &averaging_.waited_},
+          {"averages", &averaging_.count_}};
 }
 
 std::vector<Trainer::Field> Trainer::with(std::vector<Field> fields,
@@ -94,7 +94,7 @@ std::vector<Trainer::StateView> Trainer::state_views() const {
   const auto add = [&](ParameterStorageBase& p) {
     if (!contains(p)) return;
     p.finish_rows();
-    const State* state = const_cast<Trainer*>(this)->find_state(p);
+    const TrainerState::Arrays* const state = state_.find(p);
     if (!state) return;
     StateView view{relative_name(p), p.full_dim(), {}};
     for (const StateArray& a : *state) view.arrays.push_back(a.data());
@@ -106,40 +106,31 @@ std::vector<Trainer::StateView> Trainer::state_views() const {
 }
 
 Trainer::Trainer(const Trainer& other)
-    : learning_rate(other.learning_rate),
+    : UpdateCounters(other),
+      learning_rate(other.learning_rate),
       clipping_enabled(other.clipping_enabled),
       clip_threshold(other.clip_threshold),
       sparse_updates_enabled(other.sparse_updates_enabled),
       sparse_updates_exact(other.sparse_updates_exact),
       skip_non_finite(other.skip_non_finite),
       collection_(other.collection_),
-      rule_(other.rule_) {
+      rule_(other.rule_),
+      builder_(std::make_unique<UpdateBuilder>(rule_)) {
   other.need_weights("a copy of a trainer");
   other.collect_outcome();
-  clips = other.clips;
-  updates = other.updates;
-  skipped = other.skipped;
-  clips_since_status = other.clips_since_status;
-  updates_since_status = other.updates_since_status;
-  skipped_since_status = other.skipped_since_status;
+  UpdateCounters::operator=(other);  // which the line above may have changed
   step_ = other.step_;
   schedule_ = other.schedule_;
   scheduled_ = other.scheduled_;
-  average_kind_ = other.average_kind_;
-  average_beta_ = other.average_beta_;
-  average_every_ = other.average_every_;
-  average_waited_ = other.average_waited_;
-  averages_ = other.averages_;
+  averaging_ = other.averaging_;
   workers_ = other.workers_;
   const auto copy = [&](ParameterStorageBase& p) {
     if (!contains(p)) return;
     p.finish_rows();
-    State* const state = const_cast<Trainer&>(other).find_state(p);
+    const TrainerState::Arrays* const state = other.state_.find(p);
     if (!state) return;
-    auto& all = p.is_lookup ? tables_ : dense_;
-    if (p.index >= all.size()) all.resize(p.index + 1);
     for (const StateArray& a : *state) {
-      StateArray& own = all[p.index].emplace_back(a.size());
+      StateArray& own = state_[p].emplace_back(a.size());
       std::copy_n(a.data(), a.size(), own.data());
     }
   };
@@ -195,10 +186,10 @@ void Trainer::restore(TrainerSnapshot&& s) {
   for (auto& p : bank.parameters) here[p->name] = p.get();
   for (auto& p : bank.tables) here[p->name] = p.get();
   const std::string& full = collection_.get_fullname();
-  std::vector<State> dense(bank.parameters.size()), tables(bank.tables.size());
+  TrainerState state;
   for (TrainerSnapshot::Entry& e : s.entries) {
     const ParameterStorageBase& p = *here.at(full + e.name.substr(1));
-    (p.is_lookup ? tables : dense)[p.index] = std::move(e.arrays);
+    state[p] = std::move(e.arrays);
   }
   const std::vector<Field> mine = fields();
   std::vector<double> values;
@@ -211,8 +202,7 @@ void Trainer::restore(TrainerSnapshot&& s) {
   forget_state();
   weights_.clear();  // the values are another model's now
   swapped_ = false;
-  dense_.swap(dense);
-  tables_.swap(tables);
+  state_.swap(state);
   for (std::size_t i = 0; i < mine.size(); ++i)  // nothing here takes memory
     std::visit([&](auto* x) { *x = static_cast<std::remove_reference_t<decltype(*x)>>(values[i]); },
                mine[i].value);

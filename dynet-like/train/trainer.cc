@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
+#include <utility>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
-#include "dynet-like/base/workers.h"
+#include "dynet-like/param/device_gradients.h"
 #include "dynet-like/param/gradient_reader.h"
 #include "dynet-like/train/lazy_rows.h"
-#include "dynet-like/train/on_device.h"
+#include "dynet-like/train/update_builder.h"
 
 namespace dynet {
 namespace {
@@ -24,7 +26,10 @@ std::size_t find_bad(const float* g, std::size_t n) {
 }  // namespace
 
 Trainer::Trainer(const ParameterCollection& pc, real lr, const TrainerRule& rule)
-    : learning_rate(lr), collection_(pc), rule_(rule) {
+    : learning_rate(lr),
+      collection_(pc),
+      rule_(rule),
+      builder_(std::make_unique<UpdateBuilder>(rule)) {
   need_finite("Trainer", "learning_rate", lr);
 }
 
@@ -54,11 +59,6 @@ bool Trainer::contains(const ParameterStorageBase& p) const {
 
 std::string Trainer::relative_name(const ParameterStorageBase& p) const {
   return p.name.substr(collection_.get_fullname().size() - 1);
-}
-
-Trainer::State* Trainer::find_state(const ParameterStorageBase& p) {
-  auto& all = p.is_lookup ? tables_ : dense_;
-  return p.index < all.size() && !all[p.index].empty() ? &all[p.index] : nullptr;
 }
 
 bool Trainer::update(real scale) {
@@ -104,8 +104,7 @@ bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter
   need_finite("Trainer", "learning_rate", learning_rate);
   if (checks_norm()) check_threshold();
   collect_outcome();
-  bool made = true;
-  if (!update_on_device(chosen, dropped, scale)) made = update_on_host(chosen, dropped, scale);
+  const bool made = make_update(chosen, dropped, scale);
   throw_pending_error();
   return made;
 }
@@ -117,184 +116,193 @@ void Trainer::drop_gradients(const ParameterFilter& dropped) {
     forget_gradients(collection_.bank(), collection_.node());
 }
 
-bool Trainer::update_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped,
-                             real scale) {
+// If all gradients are on devices it runs on one of them.
+bool Trainer::make_update(const ParameterFilter& chosen, const ParameterFilter& dropped,
+                          real scale) {
   ParameterBank& bank = collection_.bank();
-  const GradientBuffer* buffer = bank.gradients.merge();
-  float factor = scale;
-  try {
-    if (checks_norm()) factor = clip(gradient_squared_norm(bank, buffer, chosen), chosen, scale);
-  } catch (const NumericError&) {
-    drop_gradients(dropped);
-    if (!skip_non_finite) throw;
-    ++skipped;
-    ++skipped_since_status;
-    return false;
+  GradientReduction reduction;
+  GradientBuffer* buffer = nullptr;
+  std::shared_ptr<DeviceAllocator> memory;
+  if (rule_.device.value.kernel) {
+    DeviceGradients on_devices(bank, chosen);
+    buffer = on_devices.buffer;
+    reduction = std::move(on_devices.reduction);
+    if (buffer) memory = buffer->memory();
   }
-  prepare(chosen, buffer);
+  if (!buffer) buffer = bank.gradients.merge();
+  builder_->begin(memory, workers_);
+  Update& next = builder_->next;
+  next.reduction = std::move(reduction);
+  build(chosen, buffer);
   begin_update(step_ + 1, constants_);
+  next.checks_norm = checks_norm();
+  next.threshold = clipping_enabled ? static_cast<double>(clip_threshold)
+                                    : std::numeric_limits<double>::infinity();
+  next.rule = rule_.device.value.kernel;
+  next.constants = constants_;
+  next.scale = scale;
+  builder_->run();
+  if (builder_->on_host()) {
+    if (!finish_on_host(chosen, dropped)) return false;
+  } else {
+    pending_ = {next.checks_norm, clipping_enabled, skip_non_finite, averaging_};
+  }
+  ++step_;
   count_update();
-  for_each_piece([&](const Piece& piece) {
-    const float* g = buffer ? buffer->find(piece.p->index) : nullptr;
-    update_slice(*piece.p, piece.at, piece.n, g ? g + piece.at : nullptr, factor,
-                 decay_factor(*piece.p));
-  });
-  for (auto& p : bank.tables)
-    if (chosen(*p)) update_table(*p, buffer ? buffer->find_rows(p->index) : nullptr, factor);
-  for (auto* all : {&bank.parameters, &bank.tables})
-    for (auto& p : *all)
-      if (chosen(*p)) p->changed();
   drop_gradients(dropped);
-  if (average_kind_ && ++average_waited_ >= average_every_) update_averages();
+  averaging_.advance();
   if (schedule_) learning_rate = schedule_.rate(++scheduled_);
   return true;
 }
 
-void Trainer::count_update() {
-  ++step_;
-  ++updates;
-  ++updates_since_status;
+// Whether the update was made. What came of it is known.
+bool Trainer::finish_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped) {
+  const Update& made = builder_->next;
+  const double norm = made.checks_norm ? builder_->outcome().norm : 0;
+  if (std::isfinite(norm)) {
+    if (made.checks_norm && norm > made.threshold) count_clip();
+    for (auto* all : {&collection_.bank().parameters, &collection_.bank().tables})
+      for (auto& p : *all)
+        if (chosen(*p)) p->changed();
+    return true;
+  }
+  drop_fresh_state();
+  try {
+    throw_bad_gradient(chosen);
+  } catch (const NumericError&) {
+    drop_gradients(dropped);
+    if (!skip_non_finite) throw;
+  }
+  count_skip();
+  return false;
 }
 
-// All memory that the update needs, on the host, so that nothing can fail once it has begun.
-void Trainer::prepare(const ParameterFilter& chosen, const GradientBuffer* buffer) {
-  ParameterBank& bank = collection_.bank();
-  chosen_.clear();
-  for (auto& p : bank.parameters) {
+// Parts of an update for the chosen parameters, and for averages if they are due.
+void Trainer::build(const ParameterFilter& chosen, const GradientBuffer* buffer) {
+  for (auto& p : collection_.bank().parameters) {
     if (!chosen(*p)) continue;
-    chosen_.push_back(p.get());
-    p->finish_rows();
-    if (average_kind_ || (buffer && buffer->find(p->index))) prepare_state(*p);
+    if (builder_->on_host()) p->finish_rows();
+    const float* const g = buffer ? buffer->find(p->index) : nullptr;
+    if (stays(*p, g)) continue;
+    UpdatePart part = part_of(*p, g);
+    part.g = g;
+    builder_->add(*p, part);
   }
-  for (auto& p : bank.tables) {
-    if (!chosen(*p)) continue;
-    const bool has_gradient = buffer && buffer->find_rows(p->index);
-    if (average_kind_ || has_gradient) prepare_state(*p);
-    prepare_lazy_rows(*p, has_gradient);
-  }
-  for (auto* all : {&bank.parameters, &bank.tables})
-    for (auto& p : *all)
-      if (State* state = chosen(*p) ? find_state(*p) : nullptr)
-        for (StateArray& a : *state) a.data();  // which copies it to the host
-  cut(chosen_, rule_.whole);
+  for (auto& p : collection_.bank().tables)
+    if (chosen(*p)) build_table(*p, buffer ? buffer->find_rows(p->index) : nullptr);
+  if (averaging_.is_due()) build_averages();
 }
 
-// True if there was none yet.
-bool Trainer::prepare_state(ParameterStorageBase& p) {
-  if (arrays() == 0) return false;
-  auto& all = p.is_lookup ? tables_ : dense_;
-  if (p.index < all.size() && all[p.index].size() == arrays()) return false;
+// Nothing is done for a parameter that an update does not change.
+bool Trainer::stays(const ParameterStorageBase& p, bool has_gradient) const {
+  return p.size() == 0 ||
+         (!has_gradient && decay_factor(p) == 1 && !averaging_.enabled() && !state_.find(p));
+}
+
+// All values of a parameter, its gradient aside.
+UpdatePart Trainer::part_of(ParameterStorageBase& p, bool has_gradient) {
+  if (has_gradient || averaging_.enabled()) prepare_state(p);
+  UpdatePart part{.n = p.size(), .decay_factor = decay_factor(p), .w = builder_->values(p)};
+  if (rule_.whole && p.is_lookup) {
+    part.n = p.row_size();
+    part.count = p.rows;
+  }
+  TrainerState::Arrays* const state = rule_.arrays ? state_.find(p) : nullptr;
+  for (std::size_t k = 0; state && k < rule_.arrays; ++k)
+    part.state[k] = builder_->state((*state)[k]);
+  return part;
+}
+
+void Trainer::build_table(ParameterStorageBase& p, const RowGradients* r) {
+  UpdateBuilder& b = *builder_;
+  const bool unchanged = stays(p, r);
+  UpdatePart part{};
+  if (!unchanged) part = part_of(p, r);  // state first: late rows take it along
+  LazyRows* const lazy = prepare_lazy_rows(p, r);
+  if (unchanged) return;
+  if (r && r->whole_written()) {
+    if (b.on_host())
+      p.finish_rows();
+    else if (!r->rows().empty())
+      b.next.sums.push_back(rows_into_whole(*r));
+    part.g = r->whole();
+    b.add(p, part);
+  } else if (lazy) {
+    b.add_late(p, *lazy, part, r);
+  } else if (sparse_updates_enabled && !sparse_updates_exact) {
+    const UpdatePart decay{.n = p.size(), .decay_factor = part.decay_factor, .w = part.w};
+    part.decay_factor = 1;
+    if (r) b.add_used_rows(p, part, *r);
+    b.add(p, decay);
+  } else if (r) {
+    b.add_used_rows(p, part, *r);
+    b.add_other_rows(p, part, *r);
+  } else {
+    b.add(p, part);
+  }
+}
+
+// Where this update may leave rows of a table behind, or null.
+LazyRows* Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
+  LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
+  if (!builder_->on_host() || !sparse_updates_enabled || !sparse_updates_exact) {
+    if (lazy) lazy_[p.index].reset();
+    if (builder_->on_host()) p.finish_rows();  // another trainer's rows
+    return nullptr;
+  }
+  if (!lazy && (has_gradient || state_.find(p))) {
+    if (p.index >= lazy_.size()) lazy_.resize(p.index + 1);
+    lazy_[p.index] = std::make_unique<LazyRows>(p, rule_, state_.find(p));
+    lazy = lazy_[p.index].get();
+  }
+  if (!lazy) {
+    p.finish_rows();
+    return nullptr;
+  }
+  lazy->reserve();
+  lazy->attach();
+  return lazy;
+}
+
+void Trainer::build_averages() {
+  UpdateBuilder& b = *builder_;
+  b.next.average = averaging_.next_part();
+  for (ParameterStorageBase* p : averaged()) {
+    if (b.on_host() && !b.is_late(*p)) p->finish_rows();
+    b.next.averages.push_back({.n = p->size(),
+                               .decay_factor = 1,
+                               .w = b.values(*p),
+                               .state = {b.state(state_.find(*p)->back())}});
+  }
+}
+
+// Makes the arrays that are missing.
+void Trainer::prepare_state(ParameterStorageBase& p) {
+  if (arrays() == 0) return;
+  const TrainerState::Arrays* const old = state_.find(p);
+  if (old && old->size() == arrays()) return;
   p.finish_rows();
   begin_parameter(p);
-  State fresh;
+  TrainerState::Arrays fresh;
   for (std::size_t k = 0; k < arrays(); ++k) fresh.emplace_back(p.size());
-  if (p.index >= all.size()) all.resize(p.index + 1);
-  State& state = all[p.index];
+  TrainerState::Arrays& state = state_[p];
+  builder_->fresh.push_back({&p, state.size()});
   for (std::size_t k = 0; k < state.size(); ++k) std::swap(fresh[k], state[k]);
-  if (averages_ > 0) {  // as if it had always been what it is now
-    const double b = average_beta_, n = static_cast<double>(averages_);
-    const auto part = static_cast<float>(
-        moving_average() == MovingAverage::Exponential ? 1 - std::pow(b, n) : 1.0);
+  if (averaging_.count() > 0) {  // as if it had always been what it is now
+    const auto part = static_cast<float>(averaging_.weight_of_constant());
     for (std::size_t i = 0; i < p.size(); ++i) fresh.back().data()[i] = part * p.data[i];
   }
   state.swap(fresh);
-  return true;
 }
 
-void Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
-  LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
-  if (!sparse_updates_enabled || !sparse_updates_exact) {
-    if (lazy) lazy_[p.index].reset();
-    p.finish_rows();  // another trainer's rows
-    return;
+// After an update that was not made.
+void Trainer::drop_fresh_state() {
+  for (const UpdateBuilder::Fresh& fresh : builder_->fresh) {
+    ParameterStorageBase& p = *fresh.p;
+    if (p.is_lookup && p.index < lazy_.size() && fresh.arrays < rule_.arrays)
+      lazy_[p.index].reset();  // which has missed no update yet
+    state_[p].resize(fresh.arrays);
   }
-  if (!lazy && (has_gradient || find_state(p))) {
-    if (p.index >= lazy_.size()) lazy_.resize(p.index + 1);
-    lazy_[p.index] = std::make_unique<LazyRows>(p, rule_, find_state(p));
-    lazy = lazy_[p.index].get();
-  }
-  if (lazy) {
-    lazy->reserve();
-    lazy->attach();
-  } else {
-    p.finish_rows();
-  }
-}
-
-void Trainer::update_slice(ParameterStorageBase& p, std::size_t at, std::size_t n, const float* g,
-                           float scale, float decay_factor) {
-  if (n == 0) return;
-  TrainerSlice s{n, p.data + at, g, {}, constants_.data(), scale, decay_factor};
-  State* state = rule_.arrays ? find_state(p) : nullptr;
-  if (!g && !state) {  // nothing to go by: only the weight decay is left
-    scale_values(s.w, n, static_cast<double>(decay_factor));
-    return;
-  }
-  for (std::size_t k = 0; k < rule_.arrays; ++k) s.state[k] = (*state)[k].data() + at;
-  rule_.apply(s);
-}
-
-// Rows of a table that are contiguous; `g` likewise, or null.
-void Trainer::update_rows(ParameterStorageBase& p, std::size_t first, std::size_t rows,
-                          const float* g, float scale, float decay_factor) {
-  const std::size_t n = p.row_size(), each = rule_.whole ? 1 : rows;
-  for (std::size_t row = 0; row < rows; row += each)
-    update_slice(p, (first + row) * n, each * n, g ? g + row * n : nullptr, scale, decay_factor);
-}
-
-void Trainer::update_table(ParameterStorageBase& p, const RowGradients* r, float scale) {
-  const float factor = decay_factor(p);
-  LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
-  if (r && r->whole_written()) {
-    p.finish_rows();
-    update_rows(p, 0, p.rows, r->whole(), scale, factor);
-    return;
-  }
-  const std::size_t used = r ? r->rows().size() : 0;
-  if (lazy) {
-    for (std::size_t k = 0; k < used; ++k) lazy->finish(r->rows()[k]);
-    lazy->miss({constants_, factor});
-    for (std::size_t k = 0; k < used; ++k) {
-      update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, factor);
-      lazy->took_last(r->rows()[k]);
-    }
-    return;
-  }
-  if (sparse_updates_enabled) {
-    for (std::size_t k = 0; k < used; ++k)
-      update_rows(p, r->rows()[k], 1, r->row_gradient(k), scale, 1.0f);
-    scale_values(p.data, p.size(), static_cast<double>(factor));
-    return;
-  }
-  std::size_t unused = 0;  // first row of a run of rows without gradient
-  for (std::size_t row = 0; r && row < p.rows; ++row)
-    if (const float* g = r->find(static_cast<std::uint32_t>(row))) {
-      update_rows(p, unused, row - unused, nullptr, scale, factor);
-      update_rows(p, row, 1, g, scale, factor);
-      unused = row + 1;
-    }
-  update_rows(p, unused, p.rows - unused, nullptr, scale, factor);
-}
-
-// Pieces for several threads to share out; the numbers do not depend on how they are cut.
-void Trainer::cut(const std::vector<ParameterStorageBase*>& parameters, bool whole) {
-  // Smaller ones lose more on the way between CPUs than they gain.
-  constexpr std::size_t kPiece = 1 << 18;
-  pieces_.clear();
-  for (ParameterStorageBase* p : parameters) {
-    const std::size_t size = workers_ && !whole ? kPiece : std::max<std::size_t>(p->size(), 1);
-    for (std::size_t at = 0; at < p->size(); at += size)
-      pieces_.push_back({p, at, std::min(size, p->size() - at)});
-  }
-}
-
-template <class F>
-void Trainer::for_each_piece(F f) {
-  const auto jobs = static_cast<unsigned>(pieces_.size());
-  if (workers_)
-    workers_->run(jobs, [&](unsigned job) { f(pieces_[job]); });
-  else
-    for (unsigned job = 0; job < jobs; ++job) f(pieces_[job]);
 }
 
 // Those that an average is kept of, in the whole collection.
@@ -302,30 +310,9 @@ std::vector<ParameterStorageBase*> Trainer::averaged() {
   std::vector<ParameterStorageBase*> all;
   for (auto* list : {&collection_.bank().parameters, &collection_.bank().tables})
     for (auto& p : *list)
-      if (const State* s = contains(*p) ? find_state(*p) : nullptr; s && s->size() == arrays())
+      if (const auto* s = contains(*p) ? state_.find(*p) : nullptr; s && s->size() == arrays())
         all.push_back(p.get());
   return all;
-}
-
-// How much of the values goes into the n-th average.
-float Trainer::average_part(std::uint64_t n) const {
-  return moving_average() == MovingAverage::Exponential
-             ? 1.0f - average_beta_
-             : static_cast<float>(1.0 / static_cast<double>(n));
-}
-
-void Trainer::update_averages() {
-  const std::vector<ParameterStorageBase*> all = averaged();
-  for (ParameterStorageBase* p : all) p->finish_rows();
-  cut(all, false);
-  average_waited_ = 0;
-  const float part = average_part(++averages_);
-  for (ParameterStorageBase* p : all) find_state(*p)->back().data();  // here, before threads ask
-  for_each_piece([&](const Piece& piece) {
-    const float* __restrict w = piece.p->data + piece.at;
-    float* __restrict a = find_state(*piece.p)->back().data() + piece.at;
-    for (std::size_t i = 0; i < piece.n; ++i) a[i] += part * (w[i] - a[i]);
-  });
 }
 
 float Trainer::clip_gradients() {
@@ -333,18 +320,12 @@ float Trainer::clip_gradients() {
   if (!checks_norm()) return 1;
   check_threshold();
   const auto chosen = [this](const ParameterStorageBase& p) { return trains(p); };
-  return clip(gradient_squared_norm(collection_.bank(), chosen), chosen, 1);
-}
-
-// What the gradients are to be multiplied by, `scale` included.
-float Trainer::clip(double squared_norm, const ParameterFilter& chosen, real scale) {
-  const double norm = std::abs(static_cast<double>(scale)) * std::sqrt(squared_norm);
+  const double norm = std::sqrt(gradient_squared_norm(collection_.bank(), chosen));
   if (!std::isfinite(norm)) throw_bad_gradient(chosen);
   const double threshold = clip_threshold;
-  if (!clipping_enabled || norm <= threshold) return scale;
-  ++clips;
-  ++clips_since_status;
-  return static_cast<float>(static_cast<double>(scale) * (threshold / norm));
+  if (!clipping_enabled || norm <= threshold) return 1;
+  count_clip();
+  return clipped_scale(1, norm, threshold);
 }
 
 void Trainer::check_threshold() const {
@@ -380,11 +361,36 @@ void Trainer::throw_bad_gradient(const ParameterFilter& chosen) const {
   throw NumericError("Trainer: the norm of the gradients is not finite; nothing was updated");
 }
 
+// Makes the counters what they are when the last update on a device has turned out to be what it
+// is.
+void Trainer::collect_outcome() {
+  if (!pending_.waits) return;
+  pending_.waits = false;
+  const UpdateOutcome outcome = builder_->outcome();
+  if (std::isfinite(outcome.norm)) {
+    if (pending_.clips && outcome.norm > builder_->next.threshold) count_clip();
+    return;
+  }
+  --step_;
+  uncount_update();
+  if (schedule_) learning_rate = schedule_.rate(--scheduled_);
+  averaging_ = pending_.before;
+  drop_fresh_state();
+  if (pending_.skips) return count_skip();
+  const ParameterStorageBase& p = *builder_->steps[outcome.bad_step];
+  pending_error_ = "Trainer: in the update before, the gradient of " +
+                   std::string(p.is_lookup ? "lookup parameter " : "parameter ") + p.name + " " +
+                   to_string(p.dim) + " was not finite; that update changed nothing";
+}
+
+void Trainer::throw_pending_error() {
+  if (!pending_error_.empty()) throw NumericError(std::exchange(pending_error_, {}));
+}
+
 void Trainer::forget_state() {
   lazy_.clear();  // before the state that it makes up for missed updates with
-  dense_.clear();
-  tables_.clear();
-  average_waited_ = averages_ = 0;
+  state_ = {};
+  averaging_.restart();
 }
 
 void Trainer::restart() {
@@ -404,11 +410,9 @@ std::string Trainer::status() {
   collect_outcome();
   throw_pending_error();
   std::ostringstream out;
-  out << "[lr=" << learning_rate << " clips=" << clips_since_status
-      << " updates=" << updates_since_status;
-  if (skipped_since_status) out << " skipped=" << skipped_since_status;
+  out << "[lr=" << learning_rate;
+  take_status(out);
   out << "]";
-  clips_since_status = updates_since_status = skipped_since_status = 0;
   if (const ProcessHooks* process = find_process_hooks()) process->print(out.str() + ' ');
   return out.str();
 }
@@ -432,13 +436,8 @@ void Trainer::start_average(MovingAverage kind, real beta, std::uint64_t every) 
   need_fraction("exponential_moving_average", "beta", beta);
   if (every == 0) throw ArgumentError("Trainer: a moving average needs every > 0, got 0");
   collect_outcome();
-  for (auto* all : {&dense_, &tables_})
-    for (State& s : *all)
-      if (!s.empty()) s.resize(rule_.arrays);
-  average_kind_ = static_cast<std::uint64_t>(kind);
-  average_beta_ = beta;
-  average_every_ = every;
-  average_waited_ = averages_ = 0;
+  state_.keep(rule_.arrays);
+  averaging_ = Averaging(kind, beta, every);
 }
 
 void Trainer::exponential_moving_average(real beta, std::uint64_t every) {
@@ -452,7 +451,7 @@ void Trainer::cumulative_moving_average(std::uint64_t every) {
 void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correction) {
   need_weights("a second swap");
   collect_outcome();
-  if (averages_ == 0)
+  if (averaging_.count() == 0)
     throw ArgumentError("Trainer: there is no moving average yet to swap the parameters to");
   const std::vector<ParameterStorageBase*> all = averaged();
   for (ParameterStorageBase* p : all) {
@@ -460,11 +459,10 @@ void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correct
     if (save_weights) weights_.emplace_back(p, StateArray(p->size()));
   }
   for (auto& [p, saved] : weights_) std::copy_n(p->data, p->size(), saved.data());
-  const double b = average_beta_, n = static_cast<double>(averages_);
-  const bool corrects = bias_correction && moving_average() == MovingAverage::Exponential;
-  const auto factor = static_cast<float>(corrects ? 1 / (1 - std::pow(b, n)) : 1.0);
+  const auto factor =
+      static_cast<float>(bias_correction ? 1 / averaging_.weight_of_constant() : 1.0);
   for (ParameterStorageBase* p : all) {
-    const float* a = find_state(*p)->back().data();
+    const float* a = state_.find(*p)->back().data();
     for (std::size_t i = 0; i < p->size(); ++i) p->data[i] = factor * a[i];
     p->changed();
   }

@@ -12,15 +12,19 @@
 #include <vector>
 
 #include "dynet-like/param/parameters.h"
+#include "dynet-like/train/averaging.h"
+#include "dynet-like/train/counters.h"
 #include "dynet-like/train/rule.h"
 #include "dynet-like/train/schedule.h"
 #include "dynet-like/train/state_array.h"
+#include "dynet-like/train/trainer_state.h"
 
 namespace dynet {
 
 class LazyRows;
-class TrainerOnDevice;
+class UpdateBuilder;
 class Workers;
+struct UpdatePart;
 
 /// Everything that a trainer remembers besides the parameters, with parameters named relative to
 /// the trainer's collection. What a file holds of a trainer.
@@ -34,9 +38,6 @@ struct TrainerSnapshot {
   std::map<std::string, double> numbers;  ///< settings and counters by name
   std::vector<Entry> entries;
 };
-
-/// Which mean of the values over the updates a trainer keeps.
-enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 
 /// Turns gradients into new parameter values. The base of all trainers.
 ///
@@ -72,7 +73,7 @@ enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 /// later. It neither updates other parameters of the same tree nor drops their gradients. Gradients
 /// of several backward passes, of one graph or of many, add up until an update. Not to be used
 /// while a backward pass runs.
-class Trainer {
+class Trainer : public UpdateCounters {
  public:
   virtual ~Trainer();
   /// Another one of the same parameters, with the settings and the state that this one has now.
@@ -125,7 +126,7 @@ class Trainer {
   /// Throws ArgumentError unless 0 <= beta < 1 and every > 0, or while values are swapped.
   void exponential_moving_average(real beta, std::uint64_t every = 1);
   void cumulative_moving_average(std::uint64_t every = 1);
-  MovingAverage moving_average() const { return static_cast<MovingAverage>(average_kind_); }
+  MovingAverage moving_average() const { return averaging_.kind(); }
   /// Replaces the values by the averages. With `bias_correction` an exponential average
   /// is divided by 1 - beta^n after n of them, which takes out its start at zero. Values are kept
   /// for `swap_params_to_weights`, unless `save_weights` is false: then training may go on from the
@@ -147,13 +148,6 @@ class Trainer {
   /// An update with gradients whose norm is not finite is left out and counted: it drops them,
   /// changes nothing else and returns false where it would throw. Looks also without clipping.
   bool skip_non_finite = false;
-
-  std::uint64_t clips = 0;
-  std::uint64_t updates = 0;
-  std::uint64_t skipped = 0;
-  std::uint64_t clips_since_status = 0;
-  std::uint64_t updates_since_status = 0;
-  std::uint64_t skipped_since_status = 0;
 
   /// The name of the class.
   virtual const char* kind() const = 0;
@@ -210,49 +204,42 @@ class Trainer {
   static void need_finite(const char* who, const char* name, real value);
 
  private:
-  using State = std::vector<StateArray>;  // those of the rule, then the average
+  /// What is to be remembered of an update on a device until it is known what came of it.
+  struct Pending {
+    bool waits = false;                 // it is not known yet
+    bool clips = false, skips = false;  // what is to be counted then
+    Averaging before;                   // what counts averages
+  };
 
   bool contains(const ParameterStorageBase& p) const;
   bool trains(const ParameterStorageBase& p) const { return p.updated && contains(p); }
-  State* find_state(const ParameterStorageBase& p);
-  std::size_t arrays() const { return rule_.arrays + (average_kind_ != 0); }
+  std::size_t arrays() const { return rule_.arrays + averaging_.enabled(); }
   std::string relative_name(const ParameterStorageBase& p) const;
-
-  /// Gradients of `dropped` parameters go; null: of all in the collection.
-  bool update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
-  void drop_gradients(const ParameterFilter& dropped);
-  bool checks_norm() const { return clipping_enabled || skip_non_finite; }
-  void check_threshold() const;
-  bool update_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
-  bool update_on_device(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
-  void collect_outcome();
-  void collect_outcome() const { const_cast<Trainer*>(this)->collect_outcome(); }
-  void throw_pending_error();
-  void count_update();
   static float decay_factor(const ParameterStorageBase& p) {
     return 1.0f - p.collection->effective_weight_decay();
   }
-  float clip(double squared_norm, const ParameterFilter& chosen, real scale);
+
+  /// Gradients of `dropped` parameters go; null: of all in the collection.
+  bool update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
+  bool make_update(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
+  void build(const ParameterFilter& chosen, const GradientBuffer* buffer);
+  bool stays(const ParameterStorageBase& p, bool has_gradient) const;
+  UpdatePart part_of(ParameterStorageBase& p, bool has_gradient);
+  void build_table(ParameterStorageBase& p, const RowGradients* r);
+  void build_averages();
+  LazyRows* prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient);
+  void prepare_state(ParameterStorageBase& p);
+  void drop_fresh_state();
+  bool finish_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped);
+  void drop_gradients(const ParameterFilter& dropped);
+  bool checks_norm() const { return clipping_enabled || skip_non_finite; }
+  void check_threshold() const;
   [[noreturn]] void throw_bad_gradient(const ParameterFilter& chosen) const;
-  void prepare(const ParameterFilter& chosen, const GradientBuffer* buffer);
-  bool prepare_state(ParameterStorageBase& p);
-  void prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient);
-  void update_slice(ParameterStorageBase& p, std::size_t at, std::size_t n, const float* g,
-                    float scale, float decay_factor);
-  void update_rows(ParameterStorageBase& p, std::size_t first, std::size_t rows, const float* g,
-                   float scale, float decay_factor);
-  void update_table(ParameterStorageBase& p, const RowGradients* r, float scale);
-  struct Piece {
-    ParameterStorageBase* p;
-    std::size_t at, n;
-  };
-  void cut(const std::vector<ParameterStorageBase*>& parameters, bool whole);
-  template <class F>
-  void for_each_piece(F f);
+  void collect_outcome();
+  void collect_outcome() const { const_cast<Trainer*>(this)->collect_outcome(); }
+  void throw_pending_error();
   void start_average(MovingAverage kind, real beta, std::uint64_t every);
   std::vector<ParameterStorageBase*> averaged();
-  float average_part(std::uint64_t n) const;
-  void update_averages();
   void need_weights(const char* who) const;
   void forget_state();
 
@@ -262,18 +249,15 @@ class Trainer {
   std::uint64_t step_ = 0;
   LearningRateSchedule schedule_;
   std::uint64_t scheduled_ = 0;  // updates since the schedule was set
-  std::uint64_t average_kind_ = 0;
-  real average_beta_ = 0;
-  std::uint64_t average_every_ = 1, average_waited_ = 0, averages_ = 0;
+  Averaging averaging_;
   Workers* workers_ = nullptr;
-  std::vector<ParameterStorageBase*> chosen_;  // parameters of an update
-  std::vector<Piece> pieces_;                  // of it
-  std::vector<State> dense_, tables_;  // by index in the bank; empty until there is a gradient
+  TrainerState state_;
   std::vector<std::pair<ParameterStorageBase*, StateArray>>
       weights_;  // while averages are swapped in
   bool swapped_ = false;
   std::vector<std::unique_ptr<LazyRows>> lazy_;  // of tables, by index in the bank
-  std::unique_ptr<TrainerOnDevice> on_device_;
+  std::unique_ptr<UpdateBuilder> builder_;       // with the last update
+  Pending pending_;
   std::string pending_error_;  // of an update on a device, not told yet
 };
 

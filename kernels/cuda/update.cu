@@ -236,7 +236,7 @@ class CudaUpdater final : public Updater {
 
   const std::shared_ptr<DeviceAllocator>& memory() override { return queue_.driver().memory(); }
 
-  void update(const DeviceUpdate& u) override {
+  void update(const Update& u) override {
     try {
       put_in(u);
       exchange_.start();
@@ -254,7 +254,7 @@ class CudaUpdater final : public Updater {
   }
 
  private:
-  void put_in(const DeviceUpdate& u) {
+  void put_in(const Update& u) {
     queue_.begin_operation();
     exchange_.begin();
     exchange_.gather(u.reduction);

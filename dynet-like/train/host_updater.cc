@@ -1,0 +1,112 @@
+#include "dynet-like/train/host_updater.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dynet-like/base/workers.h"
+#include "dynet-like/param/norm.h"
+#include "dynet-like/train/lazy_rows.h"
+
+namespace dynet {
+
+static_assert(UpdatePart::kMaxState == TrainerSlice::kMaxArrays);
+
+void HostUpdater::update(const Update& u) {
+  // All memory that it needs: once begun nothing can fail.
+  pieces_.reserve(std::max({count_pieces(u.steps, rule_.whole), count_pieces(u.decays, false),
+                            count_pieces(u.averages, false)}));
+  constants_ = u.constants;
+  scale_ = u.scale;
+  if (u.checks_norm) {
+    check_norm(u);
+    if (!std::isfinite(outcome_.norm)) return;
+    scale_ = clipped_scale(u.scale, outcome_.norm, u.threshold);
+  }
+  for (const LateRows& late : late_) {
+    for (const std::uint32_t row : late.used) late.rows->finish(row);
+    late.rows->miss({constants_, late.decay_factor});
+  }
+  for_each_piece(u.steps, rule_.whole, [this](const Piece& p) {
+    step(*p.part, p.at, p.n, p.part->g ? p.part->g + p.at : nullptr);
+  });
+  for (const UpdatePart& part : u.steps)
+    if (part.rows) step_rows(part);
+  for (const LateRows& late : late_)
+    for (const std::uint32_t row : late.used) late.rows->took_last(row);
+  for_each_piece(u.decays, false, [](const Piece& p) {
+    scale_values(p.part->w + p.at, p.n, static_cast<double>(p.part->decay_factor));
+  });
+  if (u.averages.empty()) return;
+  for (const LateRows& late : late_) late.rows->finish_all();
+  for_each_piece(u.averages, false, [&](const Piece& p) {
+    const float* __restrict w = p.part->w + p.at;
+    float* __restrict a = p.part->state[0] + p.at;
+    for (std::size_t i = 0; i < p.n; ++i) a[i] += u.average * (w[i] - a[i]);
+  });
+}
+
+void HostUpdater::check_norm(const Update& u) {
+  outcome_ = {0, u.steps.size()};
+  double sum = 0;
+  for (std::size_t k = 0; k < u.steps.size(); ++k) {
+    const UpdatePart& part = u.steps[k];
+    if (part.g) sum += squared_norm(part.g, part.n * part.count);
+    for (std::size_t row = 0; part.row_g && row < part.count; ++row)
+      sum += squared_norm(part.row_g[row], part.n);
+    if (!std::isfinite(sum) && outcome_.bad_step == u.steps.size()) outcome_.bad_step = k;
+  }
+  outcome_.norm = std::abs(static_cast<double>(u.scale)) * std::sqrt(sum);
+}
+
+void HostUpdater::step(const UpdatePart& part, std::size_t at, std::size_t n,
+                       const float* g) const {
+  TrainerSlice s{n, part.w + at, g, {}, constants_.data(), scale_, part.decay_factor};
+  for (std::size_t k = 0; k < rule_.arrays; ++k)
+    s.state[k] = part.state[k] ? part.state[k] + at : nullptr;
+  if (!g && !(rule_.arrays && s.state[0]))  // nothing to go by: only the weight decay is left
+    return scale_values(s.w, n, static_cast<double>(part.decay_factor));
+  rule_.apply(s);
+}
+
+// Rows without gradients that follow one another are one stretch.
+void HostUpdater::step_rows(const UpdatePart& part) const {
+  for (std::size_t k = 0; k < part.count;) {
+    std::size_t end = k + 1;
+    while (!part.row_g && !rule_.whole && end < part.count &&
+           part.rows[end] == part.rows[end - 1] + 1)
+      ++end;
+    step(part, part.rows[k] * part.n, (end - k) * part.n, part.row_g ? part.row_g[k] : nullptr);
+    k = end;
+  }
+}
+
+// What has no rows is cut for several threads to share out; the numbers do not depend on how.
+// `whole`: the n values of a part, or of each of its rows, depend on each other.
+std::size_t HostUpdater::size_of_pieces(const UpdatePart& part, bool whole) const {
+  constexpr std::size_t kLeast = 1 << 18;  // smaller ones lose more between CPUs than they gain
+  return whole ? part.n : workers_ ? kLeast : part.n * part.count;
+}
+
+std::size_t HostUpdater::count_pieces(const std::vector<UpdatePart>& parts, bool whole) const {
+  std::size_t count = 0;
+  for (const UpdatePart& part : parts)
+    if (!part.rows) count += 1 + part.n * part.count / size_of_pieces(part, whole);
+  return count;
+}
+
+template <class F>
+void HostUpdater::for_each_piece(const std::vector<UpdatePart>& parts, bool whole, F f) {
+  pieces_.clear();
+  for (const UpdatePart& part : parts) {
+    if (part.rows) continue;
+    const std::size_t all = part.n * part.count, size = size_of_pieces(part, whole);
+    for (std::size_t at = 0; at < all; at += size)
+      pieces_.push_back({&part, at, std::min(size, all - at)});
+  }
+  if (workers_ && pieces_.size() > 1)
+    workers_->run(static_cast<unsigned>(pieces_.size()), [&](unsigned k) { f(pieces_[k]); });
+  else
+    for (const Piece& piece : pieces_) f(piece);
+}
+
+}  // namespace dynet

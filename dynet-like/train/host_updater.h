@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dynet-like/param/updater.h"
+#include "dynet-like/train/rule.h"
+
+namespace dynet {
+
+class LazyRows;
+class Workers;
+
+/// Rows of a table that are used in an update, while all others take it later.
+struct LateRows {
+  LazyRows* rows;
+  std::span<const std::uint32_t> used;
+  float decay_factor;
+};
+
+/// Runs updates on the CPU, where they are done when `update` returns.
+class HostUpdater final : public Updater {
+ public:
+  /// The rule must outlive this.
+  explicit HostUpdater(const TrainerRule& rule) : rule_(rule) {}
+
+  /// Threads that share in large parameters, or null. The results are the same.
+  void set_workers(Workers* workers) { workers_ = workers; }
+  /// Of the next update.
+  void set_late(std::span<const LateRows> late) { late_ = late; }
+
+  const std::shared_ptr<DeviceAllocator>& memory() override { return none_; }
+  /// Throws std::bad_alloc, having changed nothing.
+
+  void update(const Update& update) override;
+  UpdateOutcome outcome() override { return outcome_; }
+
+ private:
+  /// Some values of a part.
+  struct Piece {
+    const UpdatePart* part;
+    std::size_t at, n;
+  };
+
+  void check_norm(const Update& update);
+  void step(const UpdatePart& part, std::size_t at, std::size_t n, const float* g) const;
+  void step_rows(const UpdatePart& part) const;
+  std::size_t size_of_pieces(const UpdatePart& part, bool whole) const;
+  std::size_t count_pieces(const std::vector<UpdatePart>& parts, bool whole) const;
+  template <class F>
+  void for_each_piece(const std::vector<UpdatePart>& parts, bool whole, F f);
+
+  const TrainerRule& rule_;
+  Workers* workers_ = nullptr;
+  std::span<const LateRows> late_;
+  std::shared_ptr<DeviceAllocator> none_;
+  UpdateOutcome outcome_{};
+  TrainerConstants constants_{};  // of the update that runs
+  float scale_ = 1;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace dynet

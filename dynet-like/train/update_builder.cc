@@ -1,0 +1,106 @@
+#include "dynet-like/train/update_builder.h"
+
+#include <algorithm>
+
+#include "dynet-like/base/cuda_devices.h"
+#include "dynet-like/param/on_device.h"
+#include "dynet-like/train/lazy_rows.h"
+
+namespace dynet {
+
+void UpdateBuilder::begin(const std::shared_ptr<DeviceAllocator>& memory, Workers* workers) {
+  if (memory && (!device_ || device_->memory() != memory)) {
+    updater_ = &host_;
+    device_.reset();
+    device_ = cuda::kDevices.make_updater(memory);
+  }
+  updater_ = memory ? device_.get() : &host_;
+  host_.set_workers(workers);
+  next.clear();
+  steps.clear();
+  fresh.clear();
+  changes_.clear();
+  late_.clear();
+  lists_.reset();
+}
+
+float* UpdateBuilder::values(ParameterStorageBase& p) {
+  return on_host() ? p.data : values_on(p, updater_->memory());
+}
+
+void UpdateBuilder::add(ParameterStorageBase& p, const UpdatePart& part) {
+  if (part.n == 0 || part.count == 0) return;
+  if (part.g || part.row_g || part.state[0]) {
+    next.steps.push_back(part);
+    steps.push_back(&p);
+  } else if (part.decay_factor != 1) {
+    next.decays.push_back(part);
+  } else {
+    return;
+  }
+  if (on_host()) return;
+  if (changes_.empty() || changes_.back().p != &p) changes_.push_back({&p, part.w});
+  Change& change = changes_.back();
+  if (!part.rows) {
+    change.whole = true;
+    return;
+  }
+  change.rows.push_back(part);
+  change.count += part.count;
+}
+
+void UpdateBuilder::add_rows(ParameterStorageBase& p, UpdatePart part,
+                             std::span<const std::uint32_t> rows, const RowGradients* r) {
+  part.n = p.row_size();
+  part.count = rows.size();
+  part.rows = rows.data();
+  if (r) {
+    float** const g = lists_.allocate_array<float*>(rows.size());
+    for (std::size_t k = 0; k < rows.size(); ++k) g[k] = r->row_gradient(k);
+    part.row_g = g;
+  }
+  add(p, part);
+}
+
+void UpdateBuilder::add_other_rows(ParameterStorageBase& p, const UpdatePart& part,
+                                   const RowGradients& r) {
+  auto* const rows = lists_.allocate_array<std::uint32_t>(r.row_count());
+  std::size_t count = 0;
+  for (std::uint32_t row = 0; row < r.row_count(); ++row)
+    if (!r.find(row)) rows[count++] = row;
+  add_rows(p, part, {rows, count}, nullptr);
+}
+
+void UpdateBuilder::add_late(ParameterStorageBase& p, LazyRows& lazy, const UpdatePart& part,
+                             const RowGradients* r) {
+  std::span<const std::uint32_t> used;
+  if (r) used = {r->rows().data(), r->rows().size()};
+  add_rows(p, part, used, r);
+  late_.push_back({&lazy, used, part.decay_factor});
+}
+
+bool UpdateBuilder::is_late(const ParameterStorageBase& p) const {
+  return std::any_of(late_.begin(), late_.end(),
+                     [&](const LateRows& late) { return late.rows == p.lazy; });
+}
+
+void UpdateBuilder::copy_to_others(const Change& change) {
+  ParameterStorageBase& p = *change.p;
+  for (const DeviceValues& to : in_use_beside(p, *updater_->memory())) {
+    if (change.whole || change.count == p.rows) {
+      next.copies.push_back({to.memory, to.values, change.w, p.size()});
+      continue;
+    }
+    for (const UpdatePart& part : change.rows)
+      next.copies.push_back({to.memory, to.values, change.w, part.n, part.rows, part.count});
+  }
+}
+
+void UpdateBuilder::run() {
+  for (const Change& c : changes_) copy_to_others(c);
+  host_.set_late(late_);
+  updater_->update(next);
+  for (const Change& c : changes_) changed_on(*c.p, *updater_->memory());
+}
+
+}  // namespace dynet

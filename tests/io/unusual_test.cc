@@ -1,0 +1,125 @@
+// What hardly ever happens to a reader or writer of files.
+
+#include <boost/archive/binary_iarchive.hpp>
+#include <boost/archive/binary_oarchive.hpp>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/dynet.h"
+#include "dynet-like/io/bytes.h"
+#include "dynet-like/io/files.h"
+#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/save.h"
+#include "tests/io/file_systems.h"
+#include "tests/io/folder.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+/// A file that may be read but not written.
+class ReadOnlyFiles : public FileSystem {
+ public:
+  int access(const std::string&, int) const override { return -EACCES; }
+};
+
+/// Throws when a file is given up or closed.
+class ThrowingFiles : public FileSystem {
+ public:
+  mutable bool throws = false;
+  int close(int fd) const override {
+    const int r = FileSystem::close(fd);
+    if (throws) throw std::runtime_error("close");
+    return r;
+  }
+  int unlink(const std::string& path) const override {
+    const int r = FileSystem::unlink(path);
+    if (throws) throw std::runtime_error("unlink");
+    return r;
+  }
+};
+
+/// Says that it is longer than anything can be.
+struct TooLong {
+  template <class Archive>
+  void save(Archive& ar, unsigned) const {
+    const int n = 1;
+    ar << n;
+  }
+  template <class Archive>
+  void load(Archive& ar, unsigned) {
+    int n;
+    ar >> n;
+    throw std::length_error("too long");
+  }
+  BOOST_SERIALIZATION_SPLIT_MEMBER()
+};
+
+}  // namespace
+
+TEST_CASE("bytes may be written one by one") {
+  std::string bytes;
+  BytesOut buffer(bytes);
+  std::ostream out(&buffer);
+  out.put('a');
+  out << "bc";
+  out.put('d');
+  CHECK(out.good());
+  CHECK(bytes == "abcd");
+}
+
+TEST_CASE("a file that may not be written stays as it is") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m";
+  std::ofstream(path) << "old";
+  const ReadOnlyFiles files;
+  CHECK_THROWS_AS(NewFile(path, &files), FileError);
+  CHECK(read_file(path) == "old");
+}
+
+TEST_CASE("what a file system of the user's throws while files are given up is forgotten") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m";
+  std::ofstream(path) << "old";
+  ThrowingFiles files;
+  {
+    NewFile file(path, &files);
+    files.throws = true;
+  }
+  CHECK(read_file(path) == "old");
+  files.throws = false;
+  {
+    const InputFile file(path, &files);
+    files.throws = true;
+  }
+}
+
+TEST_CASE("more elements than any vector has is a want of memory") {
+  const auto work = [] { io_detail::with_memory("load", "m", [] { throw std::length_error("no"); }); };
+  CHECK_THROWS_AS(work(), OutOfMemoryError);
+}
+
+TEST_CASE("a thing that finds itself too long is an error of its file") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m";
+  TooLong thing;
+  save(path, thing);
+  CHECK_THROWS_AS(load(path, thing), FileError);
+}
+
+TEST_CASE("a group that a file does not have") {
+  std::stringstream stream;
+  {
+    boost::archive::binary_oarchive out(stream);
+    io_detail::put(out, "group", std::uint64_t{3});
+  }
+  boost::archive::binary_iarchive in(stream);
+  const FileIndex index;
+  io_detail::find_helper(in)->index = &index;
+  CHECK_THROWS_AS(io_detail::load_group(in), FileError);
+}
