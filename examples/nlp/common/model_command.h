@@ -30,7 +30,7 @@ template <class Model>
 class EvalCommand : public ModelCommand<Model> {
  public:
   void run() final {
-    prepare_report(this->saved_, data_);
+    prepare_eval(this->saved_, data_);
     evaluate(*this->load());
   }
 

@@ -66,8 +66,10 @@ bool probe(const Target& target, const std::string& program) {
 
 /// Files that are not there yet are the same if they have the same name.
 void require_other_name(const std::string& report, const std::vector<std::string>& others) {
+  std::error_code unknown;  // leaves the path empty; what is wrong with it shows later
+  const fs::path path = fs::weakly_canonical(report, unknown);
   for (const std::string& other : others) {
-    if (fs::weakly_canonical(report) == fs::weakly_canonical(other))
+    if (!path.empty() && path == fs::weakly_canonical(other, unknown))
       throw UsageError("--report " + report + " and " + other + " are the same file");
   }
 }
@@ -108,7 +110,7 @@ std::vector<NamedFile> files_read(const SavedModel& model, const NamedFile& data
   return {{"--model", model.model}, {"", model.model + ".checkpoint"}, data};
 }
 
-void prepare_report(const SavedModel& model, const std::string& data) {
+void prepare_eval(const SavedModel& model, const std::string& data) {
   program::require_different(kStandardOutput, files_read(model, {"--data", data}));
 }
 

@@ -21,8 +21,8 @@ void prepare_run(const RunOptions& run, const std::string& program);
 /// and the data.
 std::vector<program::NamedFile> files_read(const SavedModel& model, const program::NamedFile& data);
 
-/// Of commands that print a report about the data. Throws program::UsageError if standard output
-/// goes into what they read.
-void prepare_report(const SavedModel& model, const std::string& data);
+/// Of the command that scores a model. Throws program::UsageError if standard output goes into what
+/// it reads.
+void prepare_eval(const SavedModel& model, const std::string& data);
 
 }  // namespace nlp

@@ -16,11 +16,11 @@ void TrainCommand::add_options(CLI::App& app) {
       ->required();
   app.add_option("--report", report,
                  "File for settings, epochs and scores as JSON, one object a line");
-  CLI::Option* const goes_on =
+  CLI::Option* const resuming =
       app.add_flag("--resume", resume, "Go on with the run that MODEL.checkpoint holds");
   app.add_flag("--force", force,
                "Start over where there is a model or a checkpoint already, and replace them")
-      ->excludes(goes_on);
+      ->excludes(resuming);
   add_device(app, device);
 
   Options options(&app);

@@ -77,9 +77,9 @@ struct TrainState {
 
 /// How good a model is on the dev data.
 struct DevScore {
-  double score = 0;  ///< more is better
-  std::string text;  ///< "dev accuracy 93.21 %"
-  Figures figures;   ///< for the report
+  double score = 0;      ///< more is better
+  std::string text;      ///< "dev accuracy 93.21 %"
+  Figures figures = {};  ///< for the report
 };
 
 /// What the training loop needs of a program. Epochs count from 1, updates within one from 0.
