@@ -66,10 +66,12 @@ bool probe(const Target& target, const std::string& program) {
 
 /// Files that are not there yet are the same if they have the same name.
 void require_other_name(const std::string& report, const std::vector<std::string>& others) {
-  std::error_code unknown;  // leaves the path empty; what is wrong with it shows later
-  const fs::path path = fs::weakly_canonical(report, unknown);
+  const auto whole = [](const std::string& path) {
+    std::error_code unknown;  // leaves the path empty; what is wrong with it shows later
+    return fs::weakly_canonical(fs::absolute(path, unknown), unknown);
+  };
   for (const std::string& other : others) {
-    if (!path.empty() && path == fs::weakly_canonical(other, unknown))
+    if (!whole(report).empty() && whole(report) == whole(other))
       throw UsageError("--report " + report + " and " + other + " are the same file");
   }
 }
