@@ -10,13 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "examples/nlp/parser/model_file.h"
+#include "examples/nlp/common/model_file.h"
 #include "examples/nlp/parser/train.h"
-#include "examples/nlp/rnnlm/model_file.h"
 #include "examples/nlp/rnnlm/train.h"
-#include "examples/nlp/tagger/model_file.h"
 #include "examples/nlp/tagger/train.h"
-#include "examples/nlp/treelstm/model_file.h"
 #include "examples/nlp/treelstm/train.h"
 #include "tests/cuda/device.h"
 #include "tests/examples/helpers.h"
@@ -49,16 +46,17 @@ std::vector<double> losses_in(const std::string& printed) {
 
 /// Trains and loads with a request that says where. An epoch is one update here, so that each
 /// update's loss is printed and everything that follows an epoch happens in between.
-template <class Request, class Data, class Train, class Load>
-Outcome run(Request request, const Data& data, dynet::Device* device, Train train, Load load) {
+template <class Model, class Request, class Data, class Train>
+Outcome run(Request request, const Data& data, dynet::Device* device, Train train) {
   const TemporaryFolder folder;
   request.model = folder.path("model");
   request.limits = {kUpdates, 0, 0};
   request.settings.batch = static_cast<unsigned>(data.size());
   request.device = device;
   std::ostringstream out;
-  train(request, data, {}, out);
-  return {losses_in(out.str()), dynet::test::all_values(load(request.model, device)->parameters())};
+  train(request, {data, {}, {}}, out);
+  const auto model = nlp::load_model<Model>(request.model, device);
+  return {losses_in(out.str()), dynet::test::all_values(model->parameters())};
 }
 
 double largest(const std::vector<double>& a, const std::vector<double>& b) {
@@ -113,12 +111,12 @@ TEST_CASE("the tagger trains on the device as on the CPU", "[cuda]") {
     corpus.push_back(sentence);
   }
   for (const unsigned mlp : {0u, 6u}) {
-    tagger::TrainRequest request;
-    request.model_settings = {{{"word", 8}, {"suffix2", 5}}, 8, mlp == 0 ? 2u : 1u, mlp, 0.3f};
+    tagger::TrainCommand request;
+    request.description.settings = {
+        {{"word", 8}, {"suffix2", 5}}, 8, mlp == 0 ? 2u : 1u, mlp, 0.3f};
     request.settings.learning_rate = 0.02f;
     check_alike(
-        "tagger",
-        [&](auto* d) { return run(request, corpus, d, tagger::train, tagger::load_model); },
+        "tagger", [&](auto* d) { return run<tagger::Model>(request, corpus, d, tagger::train); },
         1.5e-4);
   }
 }
@@ -128,16 +126,16 @@ TEST_CASE("the language model trains on the device as on the CPU", "[cuda]") {
   for (unsigned s = 0; s < 4; ++s) corpus.push_back({words(2 + s, s), 3 + s, 10});
   for (const rnnlm::Loss loss : {rnnlm::Loss::kFull, rnnlm::Loss::kSampled})
     for (const rnnlm::Optimizer optimizer : {rnnlm::Optimizer::kAdam, rnnlm::Optimizer::kSgd}) {
-      rnnlm::TrainRequest request;
-      request.data.min_count = 1;
-      request.model_settings = {6, 8, 2, 0.2f, loss, 5};
+      rnnlm::TrainCommand request;
+      request.description.data.min_count = 1;
+      request.description.settings = {6, 8, 2, 0.2f, loss, 5};
       request.settings.optimizer = optimizer;
       request.settings.learning_rate = optimizer == rnnlm::Optimizer::kAdam ? 0.02f : 0.5f;
       request.settings.decay = 1;
       request.settings.truncate = 3;  // so that memory goes from graph to graph
       check_alike(
           loss == rnnlm::Loss::kFull ? "rnnlm" : "rnnlm, sampled",
-          [&](auto* d) { return run(request, corpus, d, rnnlm::train, rnnlm::load_model); }, 0.011);
+          [&](auto* d) { return run<rnnlm::Model>(request, corpus, d, rnnlm::train); }, 0.011);
     }
 }
 
@@ -153,12 +151,11 @@ TEST_CASE("the parser trains on the device as on the CPU", "[cuda]") {
     }
     treebank.push_back(sentence);
   }
-  parser::TrainRequest request;
-  request.model_settings = {6, 4, 6, 2, 6, 0.2f};
+  parser::TrainCommand request;
+  request.description.settings = {6, 4, 6, 2, 6, 0.2f};
   request.settings.learning_rate = 0.02f;
   check_alike(
-      "parser",
-      [&](auto* d) { return run(request, treebank, d, parser::train, parser::load_model); },
+      "parser", [&](auto* d) { return run<parser::Model>(request, treebank, d, parser::train); },
       1.5e-4);
 }
 
@@ -167,14 +164,13 @@ TEST_CASE("the tree-LSTM trains on the device as on the CPU", "[cuda]") {
   for (const char* text : {"(3 (2 a) (4 (4 good) (2 film)))", "(1 (2 the) (0 (0 bad) (2 film)))",
                            "(4 good)", "(2 (3 (2 not) (1 bad)) (1 (2 a) (2 (2 long) (2 film))))"})
     trees.push_back(treelstm::parse_tree(text, "test", 1));
-  treelstm::TrainRequest request;
-  request.model_settings.word = 6;
-  request.model_settings.hidden = 8;
-  request.model_settings.dropout = 0.2f;
+  treelstm::TrainCommand request;
+  request.description.settings.word = 6;
+  request.description.settings.hidden = 8;
+  request.description.settings.dropout = 0.2f;
   request.settings.learning_rate = 0.02f;
   request.settings.weight_decay = 0.01f;
   check_alike(
-      "treelstm",
-      [&](auto* d) { return run(request, trees, d, treelstm::train, treelstm::load_model); },
+      "treelstm", [&](auto* d) { return run<treelstm::Model>(request, trees, d, treelstm::train); },
       1.5e-4);
 }

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "dynet-like/debug/grad_check.h"
+#include "examples/nlp/common/model_file.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/parser/model.h"
-#include "examples/nlp/parser/model_file.h"
+#include "examples/nlp/parser/train.h"
 #include "tests/examples/helpers.h"
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
@@ -273,8 +274,8 @@ TEST_CASE("Parser: a saved model is the same model") {
   const TemporaryFolder folder;
   const Treebank sentences = sentences_of({4, 7, 5});
   Model model(describe(small(0.3f), sentences), 7);
-  save_model(folder.path("model"), model);
-  const std::unique_ptr<Model> loaded = load_model(folder.path("model"));
+  nlp::save_model(folder.path("model"), model);
+  const std::unique_ptr<Model> loaded = nlp::load_model<Model>(folder.path("model"));
   CHECK(loaded->description().settings.dropout == 0.3f);
   const Parsed before = parse_all(model, sentences, 2, "before");
   const Parsed after = parse_all(*loaded, sentences, 2, "after");
@@ -283,8 +284,11 @@ TEST_CASE("Parser: a saved model is the same model") {
     check_same(loaded->description().baseline.parse(sentences[i]),
                model.description().baseline.parse(sentences[i]));
   }
-  save_model(folder.path("again"), *loaded);
+  nlp::save_model(folder.path("again"), *loaded);
   CHECK((read_file(folder.path("again")) == read_file(folder.path("model"))));
-  CHECK(contains(error_from([&] { load_checkpoint(folder.path("model")); }),
+  CHECK(contains(error_from([&] {
+                   nlp::load_checkpoint<nlp::Checkpoint<Model, TrainSettings>>(
+                       folder.path("model"));
+                 }),
                  "holds 'parser model 1', expected 'parser checkpoint 1'"));
 }

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "examples/nlp/rnnlm/corpus.h"
-#include "examples/nlp/rnnlm/minibatch.h"
-#include "examples/nlp/rnnlm/vocabulary.h"
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
@@ -98,7 +96,8 @@ TEST_CASE("Rnnlm: files that are no corpus") {
   CHECK(error_from([&] { read_corpus("/nowhere/at/all", options); }) ==
         "cannot open /nowhere/at/all: No such file or directory");
   CHECK(contains(error_from([] { format_from_name("xml"); }), "unknown format 'xml'"));
-  CHECK(contains(error_from([] { level_from_name("byte"); }), "unknown level 'byte'"));
+  CHECK(contains(error_from([] { nlp::value_of(kLevels, "byte", "level"); }),
+                 "unknown level 'byte'"));
 }
 
 TEST_CASE("Rnnlm: the vocabulary goes by frequency, then by first appearance") {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "dynet-like/debug/grad_check.h"
-#include "examples/nlp/treelstm/cell.h"
+#include "examples/nlp/common/model_file.h"
 #include "examples/nlp/treelstm/model.h"
-#include "examples/nlp/treelstm/model_file.h"
+#include "examples/nlp/treelstm/train.h"
 #include "tests/examples/helpers.h"
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
@@ -214,8 +214,8 @@ TEST_CASE("Tree-LSTM: a saved model is the same model") {
   const TemporaryFolder folder;
   const Treebank trees = some_trees();
   Model model(describe(small(0.3f), trees), 7);
-  save_model(folder.path("model"), model);
-  const std::unique_ptr<Model> loaded = load_model(folder.path("model"));
+  nlp::save_model(folder.path("model"), model);
+  const std::unique_ptr<Model> loaded = nlp::load_model<Model>(folder.path("model"));
   CHECK(loaded->description().words == model.description().words);
   CHECK(loaded->description().settings.dropout == 0.3f);
   dynet::ComputationGraph graph;
@@ -224,8 +224,11 @@ TEST_CASE("Tree-LSTM: a saved model is the same model") {
     CHECK(loaded->description().majority.predict(t).root ==
           model.description().majority.predict(t).root);
   }
-  save_model(folder.path("again"), *loaded);
+  nlp::save_model(folder.path("again"), *loaded);
   CHECK((read_file(folder.path("again")) == read_file(folder.path("model"))));
-  CHECK(contains(error_from([&] { load_checkpoint(folder.path("model")); }),
+  CHECK(contains(error_from([&] {
+                   nlp::load_checkpoint<nlp::Checkpoint<Model, TrainSettings>>(
+                       folder.path("model"));
+                 }),
                  "holds 'treelstm model 1', expected 'treelstm checkpoint 1'"));
 }

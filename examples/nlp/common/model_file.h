@@ -1,9 +1,12 @@
 #pragma once
 
-#include <cstdint>
+#include <boost/serialization/array.hpp>
+#include <boost/serialization/map.hpp>
+#include <boost/serialization/split_member.hpp>
+#include <boost/serialization/string.hpp>
+#include <boost/serialization/vector.hpp>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "dynet-like/dynet.h"
@@ -11,54 +14,50 @@
 #include "examples/nlp/common/training.h"
 #include "tools/program/new_files.h"
 
-// The files of a program with a `Model` that is made from a `Description` and a seed. What a file
-// holds, say "tagger model 1", stands first in it, so that one is not taken for another. All
-// functions throw dynet::FileError or UserError, with the name of the file; saving replaces it at
-// once or leaves it as it was.
+// The files of a program with a `Model` that is made from its `Description` and a seed, and whose
+// `kProgram` is the name of the program. What a file holds, say "tagger model 1", stands first in
+// it, so that one is not taken for another. All functions throw dynet::FileError or UserError, with
+// the name of the file; saving replaces it at once or leaves it as it was.
 
 namespace nlp {
 
 /// Everything a training run needs to go on.
-template <class Model, class TrainSettings, class Trainer = dynet::AdamTrainer>
+template <class M, class Settings>
 struct Checkpoint {
+  using Model = M;
+
   std::unique_ptr<Model> model;
-  std::unique_ptr<Trainer> trainer;  ///< of the model's parameters
-  TrainSettings settings;
+  std::unique_ptr<dynet::Trainer> trainer;  ///< of the model's parameters
+  Settings settings;
   TrainState state;
 };
 
 /// A trainer before its first update.
-template <class Trainer, class TrainSettings>
-std::unique_ptr<Trainer> make_trainer(const dynet::ParameterCollection& parameters,
-                                      const TrainSettings& settings) {
-  auto trainer = std::make_unique<Trainer>(parameters, settings.learning_rate);
+inline std::unique_ptr<dynet::Trainer> make_trainer(const dynet::ParameterCollection& parameters,
+                                                    const TrainSettings& settings) {
+  std::unique_ptr<dynet::Trainer> trainer;
+  if (settings.optimizer == Optimizer::kAdam) {
+    trainer = std::make_unique<dynet::AdamTrainer>(parameters, settings.learning_rate);
+  } else {
+    trainer = std::make_unique<dynet::SimpleSGDTrainer>(parameters, settings.learning_rate);
+  }
   trainer->clipping_enabled = settings.clip > 0;
   trainer->clip_threshold = settings.clip;
   return trainer;
 }
 
-/// What a run begins with: what its checkpoint holds, which `load` reads and which must have begun
-/// as `wanted` says, by `begun(checkpoint)`; or, if it is new, the model and the trainer that
-/// `make` puts into it. Either computes on the device that the run names.
-template <class Checkpoint, class Request, class Load, class Begun, class Make>
-Checkpoint begin_run(const Request& request, std::uint64_t data_mark, const OptionValues& wanted,
-                     Load load, Begun begun, Make make) {
-  Checkpoint now;
-  if (request.resume) {
-    now = load(request.checkpoint());
-    require_same(request, begun(now), wanted);
-    require_same_data(request, now.state.data_mark, data_mark);
+/// Saves or loads the trainer, by its own type.
+template <typename Archive>
+void serialize_trainer(Archive& archive, Optimizer optimizer, dynet::Trainer& trainer) {
+  if (optimizer == Optimizer::kAdam) {
+    archive& dynamic_cast<dynet::AdamTrainer&>(trainer);
   } else {
-    now.settings = request.settings;
-    now.state.data_mark = data_mark;
-    make(now);
+    archive& dynamic_cast<dynet::SimpleSGDTrainer&>(trainer);
   }
-  now.model->set_device(request.device);
-  return now;
 }
 
-/// The weights have their place only once the description is read, so a file is read as one thing
-/// that builds the model on the way.
+/// What a model file holds. The weights have their place only once the description is read, so a
+/// file is read as one thing that builds the model on the way.
 template <class Model>
 struct ModelWriter {
   const std::string kind;
@@ -70,7 +69,7 @@ struct ModelWriter {
   }
 };
 
-template <class Model, class Description>
+template <class Model>
 struct ModelReader {
   std::string path, kind;
   std::unique_ptr<Model> model;
@@ -78,13 +77,14 @@ struct ModelReader {
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
     read_kind(archive, path, kind.c_str());
-    Description description;
+    typename Model::Description description;
     archive >> description;
     model = std::make_unique<Model>(std::move(description), 0);
     archive >> model->parameters();
   }
 };
 
+/// What a checkpoint holds: a model, and what it takes to train it on.
 template <class Checkpoint>
 struct CheckpointWriter {
   const std::string kind;
@@ -92,48 +92,50 @@ struct CheckpointWriter {
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
-    ModelWriter<std::remove_reference_t<decltype(*checkpoint.model)>>{kind, *checkpoint.model}
-        .serialize(archive, version);
-    archive << checkpoint.settings << checkpoint.state << *checkpoint.trainer;
+    ModelWriter<typename Checkpoint::Model>{kind, *checkpoint.model}.serialize(archive, version);
+    archive << checkpoint.settings << checkpoint.state;
+    serialize_trainer(archive, checkpoint.settings.optimizer, *checkpoint.trainer);
   }
 };
 
-template <class Checkpoint, class Description>
+template <class Checkpoint>
 struct CheckpointReader {
   std::string path, kind;
   Checkpoint checkpoint;
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
-    ModelReader<std::remove_reference_t<decltype(*checkpoint.model)>, Description> reader{
-        path, kind, nullptr};
+    ModelReader<typename Checkpoint::Model> reader{path, kind, nullptr};
     reader.serialize(archive, version);
     checkpoint.model = std::move(reader.model);
-    checkpoint.trainer = std::make_unique<dynet::AdamTrainer>(checkpoint.model->parameters());
-    archive >> checkpoint.settings >> checkpoint.state >> *checkpoint.trainer;
+    archive >> checkpoint.settings >> checkpoint.state;
+    checkpoint.trainer = make_trainer(checkpoint.model->parameters(), checkpoint.settings);
+    serialize_trainer(archive, checkpoint.settings.optimizer, *checkpoint.trainer);
   }
 };
 
 template <class Model>
-void save_model_file(const std::string& path, const std::string& program, const Model& model) {
-  dynet::save(path, program::save_options(), ModelWriter<Model>{model_kind(program), model});
+void save_model(const std::string& path, const Model& model) {
+  dynet::save(path, program::save_options(),
+              ModelWriter<Model>{model_kind(Model::kProgram), model});
 }
-template <class Model, class Description>
-std::unique_ptr<Model> load_model_file(const std::string& path, const std::string& program,
-                                       dynet::Device* device) {
-  ModelReader<Model, Description> reader{path, model_kind(program), nullptr};
+template <class Model>
+std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device = &dynet::kCpu) {
+  ModelReader<Model> reader{path, model_kind(Model::kProgram), nullptr};
   dynet::load(path, reader);
   reader.model->set_device(device);
   return std::move(reader.model);
 }
 template <class Checkpoint>
-void save_checkpoint_file(const std::string& path, const std::string& program,
-                          const Checkpoint& checkpoint, const dynet::SaveOptions& how) {
-  dynet::save(path, how, CheckpointWriter<Checkpoint>{checkpoint_kind(program), checkpoint});
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint,
+                     const dynet::SaveOptions& how = program::save_options()) {
+  dynet::save(
+      path, how,
+      CheckpointWriter<Checkpoint>{checkpoint_kind(Checkpoint::Model::kProgram), checkpoint});
 }
-template <class Checkpoint, class Description>
-Checkpoint load_checkpoint_file(const std::string& path, const std::string& program) {
-  CheckpointReader<Checkpoint, Description> reader{path, checkpoint_kind(program), {}};
+template <class Checkpoint>
+Checkpoint load_checkpoint(const std::string& path) {
+  CheckpointReader<Checkpoint> reader{path, checkpoint_kind(Checkpoint::Model::kProgram), {}};
   dynet::load(path, reader);
   return std::move(reader.checkpoint);
 }

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "dynet-like/io/save.h"
+#include "examples/nlp/common/run_report.h"
 #include "examples/nlp/common/saved_kind.h"
 #include "examples/nlp/common/text.h"
 #include "tools/program/errors.h"
@@ -44,7 +45,7 @@ std::string saved_kind(const std::string& path) {
 struct Target {
   NamedFile file;
   std::string what;  ///< "model"
-  std::string kind;  ///< "tagger model 1"
+  std::string kind;  ///< "tagger model 1", empty for a report
 };
 
 /// Whether it is there. Throws unless it could be replaced by a newer one.
@@ -54,9 +55,25 @@ bool probe(const Target& target, const std::string& program) {
   const fs::file_status status = fs::status(path, unknown);
   if (fs::is_directory(status)) throw UserError(path + " is a directory, not a " + target.what);
   if (!fs::is_regular_file(status)) return false;
-  if (saved_kind(path) == target.kind) return true;
+  if (target.kind.empty()) {
+    if (RunReport::is_report(path, program)) return !fs::is_empty(path);
+  } else if (saved_kind(path) == target.kind) {
+    return true;
+  }
   throw UsageError(path + " is no " + target.what + " of " + program +
                    ", and nothing else is replaced by one");
+}
+
+/// Files that are not there yet are the same if they have the same name.
+void require_other_name(const std::string& report, const std::vector<std::string>& others) {
+  const auto whole = [](const std::string& path) {
+    std::error_code unknown;  // leaves the path empty; what is wrong with it shows later
+    return fs::weakly_canonical(fs::absolute(path, unknown), unknown);
+  };
+  for (const std::string& other : others) {
+    if (!whole(report).empty() && whole(report) == whole(other))
+      throw UsageError("--report " + report + " and " + other + " are the same file");
+  }
 }
 
 void require_writable(const std::string& path) {
@@ -67,22 +84,27 @@ void require_writable(const std::string& path) {
 }  // namespace
 
 void prepare_run(const RunOptions& run, const std::string& program) {
-  const Target model{{"--model", run.model}, "model", model_kind(program)};
-  const Target checkpoint{{"", run.checkpoint()}, "checkpoint", checkpoint_kind(program)};
+  std::vector<Target> targets = {{{"--model", run.model}, "model", model_kind(program)},
+                                 {{"", run.checkpoint()}, "checkpoint", checkpoint_kind(program)}};
+  // What goes into a pipe or a descriptor replaces nothing.
+  const bool report_is_file =
+      !run.report.empty() && !program::is_device(run.report) && !program::descriptor_of(run.report);
+  if (report_is_file) targets.push_back({{"--report", run.report}, "report", ""});
   std::vector<NamedFile> files = {{"--train", run.train}, {"--dev", run.dev}, {"--test", run.test}};
-  for (const Target& target : {model, checkpoint}) {
+  for (const Target& target : targets) {
     program::require_different(target.file, files);
     files.push_back(target.file);
   }
   program::require_different(kStandardOutput, files);
+  if (report_is_file) require_other_name(run.report, {run.model, run.checkpoint()});
 
-  for (const Target& target : {model, checkpoint}) {
+  for (const Target& target : targets) {
     if (probe(target, program) && !run.resume && !run.force) {
       throw UsageError(target.file.path +
                        " exists: --resume goes on with the run that made it, --force replaces it");
     }
   }
-  for (const Target& target : {model, checkpoint}) require_writable(target.file.path);
+  for (const Target& target : targets) require_writable(target.file.path);
   if (run.resume) const dynet::InputFile is_there(run.checkpoint());
 }
 
@@ -90,7 +112,7 @@ std::vector<NamedFile> files_read(const SavedModel& model, const NamedFile& data
   return {{"--model", model.model}, {"", model.model + ".checkpoint"}, data};
 }
 
-void prepare_report(const SavedModel& model, const std::string& data) {
+void prepare_eval(const SavedModel& model, const std::string& data) {
   program::require_different(kStandardOutput, files_read(model, {"--data", data}));
 }
 

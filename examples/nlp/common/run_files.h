@@ -3,26 +3,26 @@
 #include <string>
 #include <vector>
 
-#include "examples/nlp/common/device.h"
+#include "examples/nlp/common/model.h"
 #include "examples/nlp/common/training.h"
 #include "tools/program/files.h"
 
 namespace nlp {
 
 /// To be called before a run reads anything: throws if it could not save, or if what it saves would
-/// replace what somebody may want to keep, so that this is known now and not after hours. The model
-/// and its checkpoint must be none of the data; what is there in their place must be a model and a
-/// checkpoint of this program, and the user must have chosen to resume or to replace them; and it
-/// must be possible to write both. Throws program::UsageError, UserError or dynet::FileError.
+/// replace what somebody may want to keep, so that this is known now and not after hours. The
+/// model, its checkpoint and the report must be none of the data; what is there in their place must
+/// be a model, a checkpoint and a report of this program, and the user must have chosen to resume
+/// or to replace them; and it must be possible to write all. Throws program::UsageError, UserError
+/// or dynet::FileError.
 void prepare_run(const RunOptions& run, const std::string& program);
 
 /// What a command that uses a saved model reads, and must not write to: the model, its checkpoint,
 /// and the data.
-std::vector<program::NamedFile> files_read(const SavedModel& model,
-                                           const program::NamedFile& data = {});
+std::vector<program::NamedFile> files_read(const SavedModel& model, const program::NamedFile& data);
 
-/// Of commands that print a report about the data. Throws program::UsageError if standard output
-/// goes into what they read.
-void prepare_report(const SavedModel& model, const std::string& data);
+/// Of the command that scores a model. Throws program::UsageError if standard output goes into what
+/// it reads.
+void prepare_eval(const SavedModel& model, const std::string& data);
 
 }  // namespace nlp

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <ostream>
 #include <string>
+#include <vector>
 
 namespace nlp {
 
@@ -18,6 +20,21 @@ struct Ratio {
     return total == 0 ? 0.0 : static_cast<double>(right) / static_cast<double>(total);
   }
 };
+
+/// A score of the model beside that of a trivial one.
+struct Figure {
+  std::string name;
+  double model = 0;
+  double baseline = 0;  ///< NaN: there is none
+};
+using Figures = std::vector<Figure>;
+
+/// The figures as percentages, a column each under its title, which may be another than its name; a
+/// row for the model and one for the baseline, whose labels are of the same length.
+void print_table(const std::string& model, const std::string& baseline, const Figures& figures,
+                 const std::vector<std::string>& titles, std::ostream& out);
+void print_table(const std::string& model, const std::string& baseline, const Figures& figures,
+                 std::ostream& out);
 
 /// "93.21 %"
 std::string percent(double ratio);

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "dynet-like/base/random.h"
-#include "examples/nlp/common/text.h"
+#include "examples/nlp/common/names.h"
 
 namespace nlp {
 
@@ -30,24 +30,9 @@ Split parse_split(const std::string& text, const RunOptions& run) {
 }
 
 Part part_from_name(const std::string& name) {
-  for (Part part : {Part::kAll, Part::kTrain, Part::kDev, Part::kTest}) {
-    if (name == part_name(part)) return part;
-  }
-  throw UserError("unknown part " + quoted(name) + ": expected all, train, dev or test");
-}
-
-const char* part_name(Part part) {
-  switch (part) {
-    case Part::kTrain:
-      return "train";
-    case Part::kDev:
-      return "dev";
-    case Part::kTest:
-      return "test";
-    case Part::kAll:
-      break;
-  }
-  return "all";
+  static const Names<Part> kParts = {
+      {Part::kAll, "all"}, {Part::kTrain, "train"}, {Part::kDev, "dev"}, {Part::kTest, "test"}};
+  return value_of(kParts, name, "part");
 }
 
 Part part_of(std::size_t index, const Split& split) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +29,6 @@ enum class Part { kAll, kTrain, kDev, kTest };
 /// Reads "90/5/5"; throws UserError unless there are three numbers and the first is positive.
 Split parse_split(const std::string& text);
 Part part_from_name(const std::string& name);
-const char* part_name(Part part);
 
 /// The part that sentence number `index` belongs to: depends on nothing but the two arguments.
 Part part_of(std::size_t index, const Split& split);
@@ -72,15 +70,6 @@ auto read_parts(const RunOptions& run, const Split& split, Read read) {
            take_part(corpus, split, Part::kTest)};
   if (parts.train.empty()) throw UserError(run.train + " is too short to be split");
   return parts;
-}
-
-/// Says how good the best model of a run is, by `evaluate(model, data, name)`, and where it lies.
-template <typename Corpus, typename Model, typename Evaluate>
-void report_run(const RunOptions& run, const Parts<Corpus>& parts, Model& best, Evaluate evaluate,
-                std::ostream& out) {
-  if (!parts.dev.empty()) evaluate(best, parts.dev, "dev").print(out);
-  if (!parts.test.empty()) evaluate(best, parts.test, "test").print(out);
-  out << "saved in " << run.model << std::endl;
 }
 
 /// The part of a file that is called `part`, read by `read(path)`. Throws UserError if the model

@@ -7,7 +7,7 @@
 
 #include "dynet-like/base/random.h"
 #include "examples/nlp/common/progress.h"
-#include "examples/nlp/common/score.h"
+#include "examples/nlp/common/run_report.h"
 #include "examples/nlp/common/text.h"
 #include "tools/program/new_files.h"
 
@@ -16,11 +16,13 @@ namespace {
 
 class Loop {
  public:
-  Loop(Training& training, TrainState& state, const TrainLimits& limits, std::ostream& out)
+  Loop(Training& training, TrainState& state, const TrainLimits& limits, std::ostream& out,
+       RunReport* report)
       : training_(training),
         state_(state),
         limits_(limits),
         out_(out),
+        report_(report),
         progress_output_(standard_error_output()),
         started_(progress_output_.clock()) {}
 
@@ -73,15 +75,20 @@ class Loop {
         }
       }
     }
-    const double per_second =
+    EpochReport report;
+    report.epoch = number;
+    report.share = whole ? 1 : Ratio{done, total}.value();
+    report.loss = mean_loss(done);
+    report.per_second =
         static_cast<double>(done - before) / std::max(1e-9, seconds() - epoch_started);
     std::string line = "epoch " + std::to_string(number);
-    if (!whole) line += " (" + percent(Ratio{done, total}.value()) + " of it)";
+    if (!whole) line += " (" + percent(report.share) + " of it)";
     line += ": " + loss_text(done);
-    const bool better = keep_if_better(number, line);
-    line += ", " + with_commas(static_cast<std::size_t>(per_second)) + " " + training_.unit() +
-            "/s, " + duration(seconds());
-    if (training_.has_dev() && better) line += ", best so far";
+    keep_if_better(report, line);
+    report.seconds = seconds();
+    line += ", " + with_commas(static_cast<std::size_t>(report.per_second)) + " " +
+            training_.unit() + "/s, " + duration(report.seconds);
+    if (training_.has_dev() && report.best) line += ", best so far";
     if (whole) {
       ++state_.epoch;
       state_.position = 0;
@@ -89,33 +96,36 @@ class Loop {
     }
     training_.save_checkpoint(program::save_options());
     out_ << line << std::endl;
+    if (report_ != nullptr) report_->epoch(report);
     return whole;
   }
 
-  std::string loss_text(std::size_t done) const {
-    return training_.loss_text(done == 0 ? 0.0 : state_.loss / static_cast<double>(done));
+  double mean_loss(std::size_t done) const {
+    return done == 0 ? 0.0 : state_.loss / static_cast<double>(done);
   }
+  std::string loss_text(std::size_t done) const { return training_.loss_text(mean_loss(done)); }
 
-  /// Scores the dev data, adds that to the line, and saves the model if it is the best.
-  bool keep_if_better(unsigned number, std::string& line) {
-    bool better = true;
+  /// Scores the dev data, adds that to what is said of the epoch, and saves the model if it is the
+  /// best.
+  void keep_if_better(EpochReport& report, std::string& line) {
+    report.best = true;
     if (training_.has_dev()) {
-      const DevScore dev = training_.score_dev();
-      better = state_.best_epoch == 0 || dev.score > state_.best_score;
-      if (better) state_.best_score = dev.score;
+      DevScore dev = training_.score_dev();
+      report.best = state_.best_epoch == 0 || dev.score > state_.best_score;
+      if (report.best) state_.best_score = dev.score;
       line += ", " + dev.text;
+      report.dev = std::move(dev.figures);
     }
-    if (better) {
-      state_.best_epoch = number;
-      training_.save_model();
-    }
-    return better;
+    if (!report.best) return;
+    state_.best_epoch = report.epoch;
+    training_.save_model();
   }
 
   Training& training_;
   TrainState& state_;
   const TrainLimits limits_;
   std::ostream& out_;
+  RunReport* const report_;  ///< null: none
   Progress::Output progress_output_;
   double started_;
 };
@@ -131,10 +141,11 @@ std::string resume_text(const TrainState& state) {
 
 std::string Training::loss_text(double mean) const { return "loss " + fixed(mean, 4); }
 
-void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out) {
+void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out,
+                RunReport* report) {
   if (run.resume) out << resume_text(state) << std::endl;
   program::rehearse([&](const dynet::SaveOptions& how) { training.save_checkpoint(how); });
-  Loop(training, state, run.limits, out).go();
+  Loop(training, state, run.limits, out, report).go();
 }
 
 bool RunOptions::was_given(const std::string& option) const {
@@ -150,17 +161,10 @@ double hiding_probability(float a, std::size_t count) {
   return unknown > 0 ? unknown / (unknown + known) : 0;
 }
 
-std::string option_text(float value) { return option_text(static_cast<double>(value)); }
-
 std::string option_text(double value) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%g", value);
   return digits;
-}
-
-OptionValues with(OptionValues options, const OptionValues& more) {
-  options.insert(options.end(), more.begin(), more.end());
-  return options;
 }
 
 void require_same(const RunOptions& run, const OptionValues& begun, const OptionValues& wanted) {

@@ -10,8 +10,32 @@
 
 #include "dynet-like/base/device.h"
 #include "dynet-like/io/files.h"
+#include "examples/nlp/common/names.h"
+#include "examples/nlp/common/score.h"
 
 namespace nlp {
+
+class RunReport;
+
+/// What a run can be updated by.
+enum class Optimizer { kAdam, kSgd };
+inline const Names<Optimizer> kOptimizers = {{Optimizer::kAdam, "adam"}, {Optimizer::kSgd, "sgd"}};
+
+/// How to train, as far as most programs agree: what a resumed run must keep.
+struct TrainSettings {
+  Optimizer optimizer = Optimizer::kAdam;
+  unsigned batch = 1;  ///< samples per update
+  float learning_rate = 0.002f;
+  float decay = 0.8f;     ///< the learning rate is multiplied by this over each epoch
+  float clip = 5.0f;      ///< largest gradient norm of an update, 0 for no clipping
+  float unknown = 0.25f;  ///< a: a word seen n times is hidden with probability a / (a + n)
+  std::uint64_t seed = 1;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& batch& learning_rate& decay& clip& unknown& seed;
+  }
+};
 
 /// When a run ends.
 struct TrainLimits {
@@ -24,6 +48,7 @@ struct TrainLimits {
 struct RunOptions {
   std::string train, dev, test;  ///< files; the last two may be empty
   std::string model;             ///< where the best model goes
+  std::string report;            ///< a file of JSON lines, see RunReport; may be empty
   bool resume = false;           ///< go on with the run that the checkpoint holds
   bool force = false;            ///< replace a model and a checkpoint that are there
   dynet::Device* device = &dynet::kCpu;
@@ -52,8 +77,9 @@ struct TrainState {
 
 /// How good a model is on the dev data.
 struct DevScore {
-  double score = 0;  ///< more is better
-  std::string text;  ///< "dev accuracy 93.21 %"
+  double score = 0;      ///< more is better
+  std::string text;      ///< "dev accuracy 93.21 %"
+  Figures figures = {};  ///< for the report
 };
 
 /// What the training loop needs of a program. Epochs count from 1, updates within one from 0.
@@ -81,12 +107,13 @@ class Training {
   virtual void save_checkpoint(const dynet::SaveOptions& how) = 0;
 };
 
-/// Trains until a limit of the run is reached and prints one line an epoch to `out`, progress to
-/// standard error. The best model by dev score is kept. A finished epoch is never lost: its
-/// checkpoint is written before the next one begins; that there is room for it is tried out before
-/// the first one. However often a run is interrupted and
-/// resumed, it does the same updates, unless `max_seconds` ends it.
-void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out);
+/// Trains until a limit of the run is reached and prints one line an epoch to `out` and to the
+/// report, progress to standard error. The best model by dev score is kept. A finished epoch is
+/// never lost: its checkpoint is written before the next one begins; that there is room for it is
+/// tried out before the first one. However often a run is interrupted and resumed, it does the same
+/// updates, unless `max_seconds` ends it.
+void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out,
+                RunReport* report = nullptr);
 
 /// The learning rate after so many epochs, each of which multiplies it by `decay`.
 float decayed_rate(float rate, float decay, double epochs);
@@ -98,18 +125,10 @@ double hiding_probability(float a, std::size_t count);
 /// Options of the command line and their values.
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
 /// A number as a value of OptionValues.
-std::string option_text(float value);
 std::string option_text(double value);
-OptionValues with(OptionValues options, const OptionValues& more);
-/// The options that `add_updates` adds.
-template <class Settings>
-OptionValues update_options(const Settings& s) {
-  return {{"--batch", std::to_string(s.batch)},
-          {"--learning-rate", option_text(s.learning_rate)},
-          {"--decay", option_text(s.decay)},
-          {"--clip", option_text(s.clip)},
-          {"--seed", std::to_string(s.seed)}};
-}
+inline std::string option_text(float value) { return option_text(static_cast<double>(value)); }
+inline std::string option_text(unsigned value) { return std::to_string(value); }
+inline std::string option_text(std::uint64_t value) { return std::to_string(value); }
 
 /// A resumed run goes on as it began: throws UserError if one of the options that the user gave
 /// differs from what the run began with, or if the mark of its data does. Both lists name the same

@@ -3,24 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <memory>
 
-#include "examples/nlp/common/files.h"
+#include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/options.h"
 #include "examples/nlp/common/progress.h"
-#include "examples/nlp/common/run_files.h"
-#include "examples/nlp/common/score.h"
 #include "examples/nlp/common/split.h"
-#include "examples/nlp/parser/model_file.h"
+#include "examples/nlp/parser/model.h"
 
 namespace parser {
 
 using namespace nlp;
 
 namespace {
-
-Report evaluate(Model& model, const Treebank& sentences, const std::string& name) {
-  return score(model, sentences, parse_all(model, sentences, kTogether, name).trees, name);
-}
 
 /// "32 together: 1,234 sentences/s, 41.2 batches and 1,066 nodes a sentence"
 void print_work(const Parsed& parsed, std::size_t together, std::ostream& out) {
@@ -66,38 +60,64 @@ void show_trees(const Treebank& sentences, const std::vector<Tree>& trees, std::
   }
 }
 
+/// --together.
+void add_together(CLI::App& app, std::size_t& together) {
+  app.add_option("--together", together, "Sentences that are parsed in step, in one graph")
+      ->check(Between(1, 100000));
+}
+
+class Eval : public EvalCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    EvalCommand::add_options(app);
+    add_data(app, "CoNLL-U sentences with their trees");
+    add_together(app, together_);
+    app.add_flag("--compare", compare_, "Parse once more, one sentence at a time, and compare");
+    app.add_option("--show", show_, "Show so many sentences and their arcs")
+        ->check(Between(0, 1000000));
+  }
+
+ private:
+  void evaluate(Model& model) override {
+    const Treebank sentences = read_conllu(data_, Trees::kRead);
+    const Parsed parsed = parse_all(model, sentences, together_, data_);
+    score(model, sentences, parsed.trees, data_).print(std::cout);
+    print_work(parsed, together_, std::cout);
+    if (compare_) compare(model, sentences, parsed, std::cout);
+    if (show_ > 0) show_trees(sentences, parsed.trees, show_, std::cout);
+    std::cout.flush();
+  }
+
+  std::size_t together_ = kTogether;
+  bool compare_ = false;
+  std::size_t show_ = 0;
+};
+
+class Parse : public LinesCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    LinesCommand::add_options(app);
+    add_input(app, "CoNLL-U sentences with tags; their trees are ignored");
+    add_output(app, "Where the sentences with new trees go");
+    add_together(app, together_);
+  }
+
+ private:
+  void write_lines(Model& model, OutputFile& out) override {
+    const Treebank sentences = read_conllu(input_, Trees::kIgnored);
+    const Parsed parsed = parse_all(model, sentences, together_, "parse");
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+      for (const std::string& line : lines_with(sentences[i], parsed.trees[i])) out.write(line);
+      out.write("");
+    }
+  }
+
+  std::size_t together_ = kTogether;
+};
+
 }  // namespace
 
-void run_train(const TrainCommand& command) {
-  prepare_run(command, kProgram);
-  const auto data = read_parts(
-      command, Split(), [](const std::string& path) { return read_conllu(path, Trees::kRead); });
-  train(command, data.train, data.dev, std::cout);
-  report_run(command, data, *load_model(command.model, command.device), evaluate, std::cout);
-}
-
-void run_eval(const EvalCommand& command) {
-  prepare_report(command, command.data);
-  const std::unique_ptr<Model> model = load_model(command.model, command.device);
-  const Treebank sentences = read_conllu(command.data, Trees::kRead);
-  const Parsed parsed = parse_all(*model, sentences, command.together, command.data);
-  score(*model, sentences, parsed.trees, command.data).print(std::cout);
-  print_work(parsed, command.together, std::cout);
-  if (command.compare) compare(*model, sentences, parsed, std::cout);
-  if (command.show > 0) show_trees(sentences, parsed.trees, command.show, std::cout);
-  std::cout.flush();
-}
-
-void run_parse(const ParseCommand& command) {
-  OutputFile out({"--output", command.output}, files_read(command, {"--input", command.input}));
-  const std::unique_ptr<Model> model = load_model(command.model, command.device);
-  const Treebank sentences = read_conllu(command.input, Trees::kIgnored);
-  const Parsed parsed = parse_all(*model, sentences, command.together, "parse");
-  for (std::size_t i = 0; i < sentences.size(); ++i) {
-    for (const std::string& line : lines_with(sentences[i], parsed.trees[i])) out.write(line);
-    out.write("");
-  }
-  out.finish();
-}
+std::unique_ptr<Command> eval_command() { return std::make_unique<Eval>(); }
+std::unique_ptr<Command> parse_command() { return std::make_unique<Parse>(); }
 
 }  // namespace parser

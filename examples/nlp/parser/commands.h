@@ -1,36 +1,14 @@
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
+#include <memory>
 
-#include "examples/nlp/common/device.h"
-#include "examples/nlp/parser/model.h"
-#include "examples/nlp/parser/train.h"
+#include "examples/nlp/common/command_line.h"
 
 namespace parser {
 
-using TrainCommand = TrainRequest;
-
-struct EvalCommand : nlp::SavedModel {
-  std::string data;
-  std::size_t together = kTogether;
-  bool compare = false;
-  std::size_t show = 0;
-};
-
-struct ParseCommand : nlp::SavedModel {
-  std::string input = "-";
-  std::string output = "-";
-  std::size_t together = kTogether;
-};
-
-/// Trains, then scores the best model on the test sentences, if there are any. The results go to
-/// standard output, the progress to standard error.
-void run_train(const TrainCommand& command);
 /// Scores a saved model, and says how fast it is.
-void run_eval(const EvalCommand& command);
+std::unique_ptr<nlp::Command> eval_command();
 /// Gives CoNLL-U sentences new trees.
-void run_parse(const ParseCommand& command);
+std::unique_ptr<nlp::Command> parse_command();
 
 }  // namespace parser

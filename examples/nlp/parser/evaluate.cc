@@ -55,28 +55,25 @@ void Report::add(const Sentence& sentence, const Tree& tree, const Baseline& tri
   baseline.add(sentence, trivial.parse(sentence));
 }
 
+nlp::Figures Report::figures() const {
+  nlp::Figures figures;
+  const auto add = [&](const char* figure, const nlp::Ratio Scores::*score) {
+    figures.push_back({figure, (model.*score).value(), (baseline.*score).value()});
+  };
+  add("UAS", &Scores::heads);
+  add("LAS", &Scores::arcs);
+  add("UAS, no punctuation", &Scores::heads_of_words);
+  add("LAS, no punctuation", &Scores::arcs_of_words);
+  return figures;
+}
+
 void Report::print(std::ostream& out) const {
-  constexpr std::size_t kWidth = 11;
-  const std::vector<std::pair<std::string, const Scores*>> rows = {{"  parser      ", &model},
-                                                                   {"  by tag alone", &baseline}};
-  const std::string indent(rows[0].first.size(), ' ');
+  const std::string row = "  parser      ";
   out << name << ": " << nlp::with_commas(sentences) << " sentences, "
       << nlp::with_commas(model.heads.total) << " words, "
       << nlp::with_commas(model.heads_of_words.total) << " without punctuation\n"
-      << indent << nlp::padded("all words", 2 * kWidth) << nlp::padded("no punctuation", 2 * kWidth)
-      << '\n'
-      << indent;
-  for (const char* title : {"UAS", "LAS", "UAS", "LAS"}) out << nlp::padded(title, kWidth);
-  out << '\n';
-  for (const auto& [label, scores] : rows) {
-    out << label;
-    for (const nlp::Ratio& ratio :
-         {scores->heads, scores->arcs, scores->heads_of_words, scores->arcs_of_words}) {
-      out << nlp::padded(nlp::percent(ratio.value()), kWidth);
-    }
-    out << '\n';
-  }
-  out.flush();
+      << nlp::padded("all words", row.size() + 22) << nlp::padded("no punctuation", 22) << '\n';
+  nlp::print_table(row, "  by tag alone", figures(), {"UAS", "LAS", "UAS", "LAS"}, out);
 }
 
 }  // namespace parser

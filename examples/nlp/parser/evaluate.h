@@ -56,6 +56,7 @@ struct Report {
   Scores baseline;
 
   void add(const Sentence& sentence, const Tree& tree, const Baseline& trivial);
+  nlp::Figures figures() const;
   /// A few lines with both side by side.
   void print(std::ostream& out) const;
 };

@@ -5,44 +5,15 @@
 #include <limits>
 #include <numeric>
 #include <set>
-#include <unordered_set>
 #include <utility>
 
 #include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/vocabulary.h"
 
 namespace parser {
 namespace {
 
 using dynet::Expression;
-
-const char* const kUnknown = "<unk>";
-
-/// The different texts in order of first appearance, behind the one for all others.
-class Collector {
- public:
-  void add(const std::string& text) {
-    if (seen_.insert(text).second) texts_.push_back(text);
-  }
-  std::vector<std::string> take() { return std::move(texts_); }
-
- private:
-  std::vector<std::string> texts_ = {kUnknown};
-  std::unordered_set<std::string> seen_ = {kUnknown};
-};
-
-dynet::Dict make_dict(const std::vector<std::string>& texts) {
-  dynet::Dict dict;
-  for (const std::string& text : texts) dict.convert(text);
-  dict.freeze();
-  if (!texts.empty() && texts[0] == kUnknown) dict.set_unk(kUnknown);
-  return dict;
-}
-
-dynet::ParameterCollection seeded_collection(std::uint64_t seed) {
-  dynet::ParameterCollection collection;
-  collection.set_seed(seed);
-  return collection;
-}
 
 /// The allowed move with the highest score.
 Move best_move(const State& state, const dynet::Tensor& scores) {
@@ -69,7 +40,7 @@ Description describe(const ModelSettings& settings, const Treebank& train) {
   Description description;
   description.settings = settings;
   description.baseline = Baseline(train);
-  Collector words, tags;
+  nlp::Collector words, tags;
   std::set<std::string> labels;
   for (const Sentence& sentence : train) {
     for (const std::string& word : sentence.words) words.add(word);
@@ -83,11 +54,10 @@ Description describe(const ModelSettings& settings, const Treebank& train) {
 }
 
 Model::Model(Description description, std::uint64_t seed)
-    : description_(std::move(description)),
-      words_(make_dict(description_.words)),
-      tags_(make_dict(description_.tags)),
-      labels_(make_dict(description_.labels)),
-      parameters_(seeded_collection(seed)) {
+    : DescribedModel(std::move(description), seed),
+      words_(nlp::make_dict(description_.words)),
+      tags_(nlp::make_dict(description_.tags)),
+      labels_(nlp::make_dict(description_.labels)) {
   const ModelSettings& settings = description_.settings;
   const auto rows = [](const auto& texts) { return static_cast<unsigned>(texts.size()); };
   word_table_ =
@@ -269,6 +239,10 @@ Report score(const Model& model, const Treebank& sentences, const std::vector<Tr
     report.add(sentences[i], trees[i], model.description().baseline);
   }
   return report;
+}
+
+Report evaluate(Model& model, const Treebank& sentences, const std::string& name) {
+  return score(model, sentences, parse_all(model, sentences, kTogether, name).trees, name);
 }
 
 }  // namespace parser

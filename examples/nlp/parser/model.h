@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
-#include "examples/nlp/common/device.h"
+#include "examples/nlp/common/model.h"
 #include "examples/nlp/parser/conllu.h"
 #include "examples/nlp/parser/evaluate.h"
 #include "examples/nlp/parser/transitions.h"
@@ -55,15 +55,11 @@ struct Encoded {
 /// A greedy transition parser (Kiperwasser and Goldberg, TACL 2016): the vectors of a word and of
 /// its tag; layers of LSTMs from both sides; and for a move a tanh layer over what they say about
 /// the three top words of the stack and the next word of the buffer.
-class Model : public nlp::OnDevice {
+class Model : public nlp::DescribedModel<Description> {
  public:
-  Model(Description description, std::uint64_t seed);
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
+  static constexpr const char* kProgram = "parser";  ///< whose files it is saved in
 
-  const Description& description() const { return description_; }
-  dynet::ParameterCollection& parameters() { return parameters_; }
-  const dynet::ParameterCollection& parameters() const { return parameters_; }
+  Model(Description description, std::uint64_t seed);
 
   Encoded encode(const Sentence& sentence) const;
   /// The moves to learn for its tree, made projective. Only for training sentences.
@@ -88,9 +84,7 @@ class Model : public nlp::OnDevice {
   dynet::Expression scores(const Vectors& vectors, const State& state) const;
   dynet::Expression dropped(const dynet::Expression& x) const;
 
-  Description description_;
   dynet::Dict words_, tags_, labels_;
-  dynet::ParameterCollection parameters_;
   dynet::LookupParameter word_table_, tag_table_;
   std::vector<dynet::LSTMBuilder> lstms_;  ///< by layer, one for each direction
   dynet::Parameter root_, none_, hidden_bias_, weight_, bias_;
@@ -108,6 +102,9 @@ struct Parsed {
   double seconds = 0;                  ///< of this process' CPU time
 };
 
+/// How many sentences are parsed together where nobody says otherwise.
+inline constexpr std::size_t kTogether = 32;
+
 /// Parses `together` sentences at a time, those of similar length.
 Parsed parse_all(Model& model, const Treebank& sentences, std::size_t together,
                  const std::string& name);
@@ -115,5 +112,7 @@ Parsed parse_all(Model& model, const Treebank& sentences, std::size_t together,
 /// Scores parsed sentences, and the trivial parser.
 Report score(const Model& model, const Treebank& sentences, const std::vector<Tree>& trees,
              const std::string& name);
+/// The same after parsing them.
+Report evaluate(Model& model, const Treebank& sentences, const std::string& name);
 
 }  // namespace parser

@@ -1,18 +1,17 @@
 #include "commands.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iostream>
-#include <memory>
 
 #include "evaluate.h"
-#include "examples/nlp/common/files.h"
+#include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/options.h"
 #include "examples/nlp/common/random.h"
-#include "examples/nlp/common/run_files.h"
-#include "examples/nlp/common/score.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
-#include "model_file.h"
+#include "model.h"
+#include "sample.h"
 
 namespace rnnlm {
 
@@ -20,84 +19,97 @@ using namespace nlp;
 
 namespace {
 
-/// What a user gets without choosing.
-void fill_in_defaults(TrainCommand& command) {
-  if (command.data.read.level == Level::kChar) {
-    if (!command.was_given("--min-count")) command.data.min_count = 1;
-    if (!command.was_given("--ngram")) command.data.ngram = 5;
-    if (!command.was_given("--word")) command.model_settings.word = 32;
-    if (!command.was_given("--dropout")) command.model_settings.dropout = 0.1f;
+class Eval : public EvalCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    EvalCommand::add_options(app);
+    add_data(app, "Sentences");
+    app.add_option("--part", part_,
+                   "all, train, dev or test: the part of the data that the model's --split made");
+    app.add_option("--format", format_, std::string(kFormatHelp) + "; else as in training");
   }
-  if (command.settings.optimizer == Optimizer::kSgd && !command.was_given("--learning-rate")) {
-    command.settings.learning_rate = 1.0f;
+
+ private:
+  void evaluate(Model& model) override {
+    DataSettings data = model.description().data;
+    if (!format_.empty()) data.read.format = format_from_name(format_);
+    const auto read = [&](const std::string& path) { return read_corpus(path, data.read); };
+    const Corpus corpus = read_part(data_, part_, data.split, read);
+    rnnlm::evaluate(model, corpus, part_ == "all" ? data_ : part_).print(std::cout);
   }
-}
+
+  std::string format_;  ///< empty: as in training
+  std::string part_ = "all";
+};
+
+class Score : public LinesCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    LinesCommand::add_options(app);
+    add_input(app, "Sentences, one a line");
+    add_output(app, "Where log-probability, number of tokens and perplexity of each line go");
+  }
+
+ private:
+  void write_lines(Model& model, OutputFile& out) override {
+    InputFile in(input_);
+    std::string line;
+    while (in.next(line)) {
+      const Sentence sentence = read_sentence(line, model.description().data.read);
+      const double loss = sentence_losses(model, {model.vocabulary().encode(sentence)})[0];
+      const std::size_t tokens = sentence.tokens.size() + 1;
+      const double perplexity = std::exp(loss / static_cast<double>(tokens));
+      out.write(fixed(-loss, 4) + "\t" + std::to_string(tokens) + "\t" + fixed(perplexity, 2));
+    }
+  }
+};
+
+class Sample : public LinesCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    LinesCommand::add_options(app);
+    app.add_option("--count,-n", count_, "Sentences")->check(Between(0, 1e9));
+    app.add_option("--prefix", prefix_, "What every sentence begins with");
+    app.add_option("--temperature", settings_.temperature,
+                   "Below 1 the likely becomes likelier; 0 always takes the likeliest")
+        ->check(Between(0.0, 100.0));
+    app.add_option("--longest", settings_.longest, "Most tokens of a sentence")
+        ->check(Between(1, 1000000));
+    app.add_option("--seed", seed_, "Of the draws")->check(Between(0, 1e19));
+    add_output(app, "Where the sentences go");
+  }
+
+ private:
+  void write_lines(Model& model, OutputFile& out) override {
+    const ReadOptions& read = model.description().data.read;
+    const Vocabulary& vocabulary = model.vocabulary();
+    const Sentence prefix = read_sentence(prefix_, read);
+    const Ids begin = vocabulary.encode(prefix);
+    for (std::size_t i = 0; i < begin.size(); ++i) {
+      if (begin[i] == Vocabulary::kUnknown) {
+        throw UserError("--prefix: the model does not know " + nlp::quoted(prefix.tokens[i]));
+      }
+    }
+    for (std::size_t i = 0; i < count_; ++i) {
+      Random random(derived_seed(seed_, i));
+      std::vector<std::string> tokens;
+      for (unsigned id : sample_sentence(model, begin, settings_, random)) {
+        tokens.push_back(vocabulary.token(id));
+      }
+      out.write(text_of(tokens, read));
+    }
+  }
+
+  std::string prefix_;
+  std::size_t count_ = 10;
+  std::uint64_t seed_ = 1;
+  SampleSettings settings_;
+};
 
 }  // namespace
 
-void run_train(TrainCommand command) {
-  prepare_run(command, kProgram);
-  ReadOptions& read = command.data.read;
-  read.format = format_from_name(command.format);
-  read.level = level_from_name(command.level);
-  command.model_settings.loss = loss_from_name(command.loss);
-  command.settings.optimizer = optimizer_from_name(command.optimizer);
-  fill_in_defaults(command);
-  command.data.split = parse_split(command.split, command);
-  // Dev and test are read the way the training data was.
-  const auto data = read_parts(command, command.data.split,
-                               [&](const std::string& path) { return read_corpus(path, read); });
-  train(command, data.train, data.dev, std::cout);
-  report_run(command, data, *load_model(command.model, command.device), evaluate, std::cout);
-}
-
-void run_eval(const EvalCommand& command) {
-  prepare_report(command, command.data);
-  const std::unique_ptr<Model> model = load_model(command.model, command.device);
-  DataSettings data = model->description().data;
-  if (!command.format.empty()) data.read.format = format_from_name(command.format);
-  const Corpus corpus =
-      read_part(command.data, command.part, data.split,
-                [&](const std::string& path) { return read_corpus(path, data.read); });
-  evaluate(*model, corpus, command.part == "all" ? command.data : command.part).print(std::cout);
-}
-
-void run_score(const ScoreCommand& command) {
-  OutputFile out({"--output", command.output}, files_read(command, {"--input", command.input}));
-  const std::unique_ptr<Model> model = load_model(command.model, command.device);
-  InputFile in(command.input);
-  std::string line;
-  while (in.next(line)) {
-    const Sentence sentence = read_sentence(line, model->description().data.read);
-    const double loss = sentence_losses(*model, {model->vocabulary().encode(sentence)})[0];
-    const std::size_t tokens = sentence.tokens.size() + 1;
-    const double perplexity = std::exp(loss / static_cast<double>(tokens));
-    out.write(fixed(-loss, 4) + "\t" + std::to_string(tokens) + "\t" + fixed(perplexity, 2));
-  }
-  out.finish();
-}
-
-void run_sample(const SampleCommand& command) {
-  OutputFile out({"--output", command.output}, files_read(command));
-  const std::unique_ptr<Model> model = load_model(command.model, command.device);
-  const ReadOptions& read = model->description().data.read;
-  const Vocabulary& vocabulary = model->vocabulary();
-  const Sentence prefix = read_sentence(command.prefix, read);
-  const Ids begin = vocabulary.encode(prefix);
-  for (std::size_t i = 0; i < begin.size(); ++i) {
-    if (begin[i] == Vocabulary::kUnknown) {
-      throw UserError("--prefix: the model does not know " + nlp::quoted(prefix.tokens[i]));
-    }
-  }
-  for (std::size_t i = 0; i < command.count; ++i) {
-    Random random(derived_seed(command.seed, i));
-    std::vector<std::string> tokens;
-    for (unsigned id : sample_sentence(*model, begin, command.settings, random)) {
-      tokens.push_back(vocabulary.token(id));
-    }
-    out.write(text_of(tokens, read));
-  }
-  out.finish();
-}
+std::unique_ptr<Command> eval_command() { return std::make_unique<Eval>(); }
+std::unique_ptr<Command> score_command() { return std::make_unique<Score>(); }
+std::unique_ptr<Command> sample_command() { return std::make_unique<Sample>(); }
 
 }  // namespace rnnlm

@@ -1,8 +1,9 @@
 #include "corpus.h"
 
-#include <array>
+#include <algorithm>
 #include <numeric>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "examples/nlp/common/files.h"
@@ -14,10 +15,11 @@ using namespace nlp;
 
 namespace {
 
-constexpr std::array<std::pair<Format, const char*>, 3> kFormats = {
-    {{Format::kAuto, "auto"}, {Format::kText, "text"}, {Format::kBible, "bible"}}};
-constexpr std::array<std::pair<Level, const char*>, 2> kLevels = {
-    {{Level::kWord, "word"}, {Level::kChar, "char"}}};
+const Names<Format> kFormats = {
+    {Format::kAuto, "auto"}, {Format::kText, "text"}, {Format::kBible, "bible"}};
+
+const char* const kEndToken = "</s>";
+const char* const kUnknownToken = "<unk>";
 
 bool is_letter_or_digit(char c) {
   return is_lower(c) || is_upper(c) || is_digit(c) || static_cast<unsigned char>(c) > 127;
@@ -70,34 +72,10 @@ std::vector<std::string> words_of(std::string_view text, Format format) {
   return format == Format::kBible ? verse_tokens(text) : split_words(text);
 }
 
-template <typename Table>
-auto from_name(const Table& table, const std::string& name, const char* what,
-               const char* expected) {
-  for (const auto& [value, text] : table) {
-    if (name == text) return value;
-  }
-  throw UserError(std::string("unknown ") + what + " " + nlp::quoted(name) + ": expected " +
-                  expected);
-}
-
-template <typename Table, typename Value>
-const char* name_in(const Table& table, Value wanted) {
-  for (const auto& [value, text] : table) {
-    if (value == wanted) return text;
-  }
-  return "unknown";
-}
-
 }  // namespace
 
-const char* format_name(Format format) { return name_in(kFormats, format); }
-Format format_from_name(const std::string& name) {
-  return from_name(kFormats, name, "format", "auto, text or bible");
-}
-const char* level_name(Level level) { return name_in(kLevels, level); }
-Level level_from_name(const std::string& name) {
-  return from_name(kLevels, name, "level", "word or char");
-}
+const char* format_name(Format format) { return name_of(kFormats, format); }
+Format format_from_name(const std::string& name) { return value_of(kFormats, name, "format"); }
 
 Sentence read_sentence(const std::string& line, const ReadOptions& options) {
   std::string_view text = line;
@@ -165,6 +143,95 @@ std::size_t count_words(const Corpus& corpus) {
   return std::accumulate(
       corpus.begin(), corpus.end(), std::size_t{0},
       [](std::size_t sum, const Sentence& sentence) { return sum + sentence.words; });
+}
+
+Vocabulary::Vocabulary(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {
+  for (const std::string& token : tokens_) dict_.convert(token);
+  dict_.freeze();
+  dict_.set_unk(kUnknownToken);
+}
+
+unsigned Vocabulary::id(const std::string& token) const {
+  const auto id = static_cast<unsigned>(dict_.convert(token));
+  return id == kEnd ? kUnknown : id;  // the end of a sentence is no token of a text
+}
+
+Ids Vocabulary::encode(const Sentence& sentence) const {
+  Ids ids;
+  ids.reserve(sentence.tokens.size());
+  for (const std::string& token : sentence.tokens) ids.push_back(id(token));
+  return ids;
+}
+
+std::vector<std::string> collect_tokens(const Corpus& train, std::size_t min_count) {
+  std::unordered_map<std::string, std::size_t> counts;
+  std::vector<std::string> order;
+  for (const Sentence& sentence : train) {
+    for (const std::string& token : sentence.tokens) {
+      if (++counts[token] == 1) order.push_back(token);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [&](const std::string& a, const std::string& b) {
+    return counts[a] > counts[b];
+  });
+  std::vector<std::string> tokens = {kEndToken, kUnknownToken};
+  for (const std::string& token : order) {
+    if (counts[token] < min_count) break;
+    if (token != kEndToken && token != kUnknownToken) tokens.push_back(token);
+  }
+  return tokens;
+}
+
+Minibatch::Minibatch(std::vector<const Ids*> sentences) : sentences_(std::move(sentences)) {
+  for (const Ids* sentence : sentences_) {
+    steps_ = std::max(steps_, sentence->size() + 1);
+    tokens_ += sentence->size() + 1;
+  }
+}
+
+std::vector<unsigned> Minibatch::inputs(std::size_t t) const {
+  std::vector<unsigned> ids;
+  ids.reserve(size());
+  for (const Ids* sentence : sentences_) {
+    ids.push_back(t > 0 && t <= sentence->size() ? (*sentence)[t - 1] : Vocabulary::kEnd);
+  }
+  return ids;
+}
+
+std::vector<unsigned> Minibatch::targets(std::size_t begin, std::size_t end) const {
+  std::vector<unsigned> ids;
+  ids.reserve((end - begin) * size());
+  for (std::size_t t = begin; t < end; ++t) {
+    for (const Ids* sentence : sentences_) {
+      ids.push_back(t < sentence->size() ? (*sentence)[t] : Vocabulary::kEnd);
+    }
+  }
+  return ids;
+}
+
+std::vector<float> Minibatch::mask(std::size_t begin, std::size_t end) const {
+  std::vector<float> mask;
+  mask.reserve((end - begin) * size());
+  for (std::size_t t = begin; t < end; ++t) {
+    for (const Ids* sentence : sentences_) mask.push_back(t <= sentence->size() ? 1.0f : 0.0f);
+  }
+  return mask;
+}
+
+std::vector<std::vector<std::size_t>> batches_of(const std::vector<Ids>& sentences,
+                                                 std::vector<std::size_t> order,
+                                                 const BatchLimits& limits) {
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sentences[a].size() < sentences[b].size();
+  });
+  std::vector<std::vector<std::size_t>> batches;
+  for (std::size_t i : order) {
+    const bool full = batches.empty() || batches.back().size() >= limits.sentences ||
+                      (batches.back().size() + 1) * (sentences[i].size() + 1) > limits.tokens;
+    if (full) batches.emplace_back();
+    batches.back().push_back(i);
+  }
+  return batches;
 }
 
 }  // namespace rnnlm

@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/dynet.h"
+#include "examples/nlp/common/names.h"
+
 namespace rnnlm {
 
 /// How sentences are written in a file.
@@ -21,8 +24,7 @@ enum class Level { kWord, kChar };
 const char* format_name(Format format);
 /// Throws UserError listing the names.
 Format format_from_name(const std::string& name);
-const char* level_name(Level level);
-Level level_from_name(const std::string& name);
+inline const nlp::Names<Level> kLevels = {{Level::kWord, "word"}, {Level::kChar, "char"}};
 
 /// How lines become tokens.
 struct ReadOptions {
@@ -59,5 +61,65 @@ Corpus read_corpus(const std::string& path, ReadOptions& options);
 Corpus read_corpus(std::istream& in, const std::string& name, ReadOptions& options);
 
 std::size_t count_words(const Corpus& corpus);
+
+/// A sentence as numbers, without its end.
+using Ids = std::vector<unsigned>;
+
+/// The tokens that a model knows, from the most to the least frequent behind two special ones.
+class Vocabulary {
+ public:
+  static constexpr unsigned kEnd = 0;  ///< ends every sentence, and stands before the first token
+  static constexpr unsigned kUnknown = 1;  ///< stands for every other token
+
+  explicit Vocabulary(std::vector<std::string> tokens);
+
+  unsigned size() const { return static_cast<unsigned>(tokens_.size()); }
+  const std::string& token(unsigned id) const { return tokens_[id]; }
+  unsigned id(const std::string& token) const;
+  Ids encode(const Sentence& sentence) const;
+
+ private:
+  std::vector<std::string> tokens_;
+  dynet::Dict dict_;
+};
+
+/// The tokens of a vocabulary: those that training has at least `min_count` times.
+std::vector<std::string> collect_tokens(const Corpus& train, std::size_t min_count);
+
+/// Sentences side by side, one token of each at a time. The shorter ones are padded with ends.
+class Minibatch {
+ public:
+  explicit Minibatch(std::vector<const Ids*> sentences);
+
+  std::size_t size() const { return sentences_.size(); }
+  /// Steps: the tokens of the longest sentence and its end.
+  std::size_t steps() const { return steps_; }
+  /// Tokens and ends, without the padding.
+  std::size_t tokens() const { return tokens_; }
+
+  /// What goes in at step t: the end at step 0, then the token before.
+  std::vector<unsigned> inputs(std::size_t t) const;
+  /// What is to be predicted at the steps [begin, end), step by step.
+  std::vector<unsigned> targets(std::size_t begin, std::size_t end) const;
+  /// For each of them 1, or 0 for padding.
+  std::vector<float> mask(std::size_t begin, std::size_t end) const;
+
+ private:
+  std::vector<const Ids*> sentences_;
+  std::size_t steps_ = 0;
+  std::size_t tokens_ = 0;
+};
+
+/// How many sentences go into one minibatch.
+struct BatchLimits {
+  std::size_t sentences = 16;
+  std::size_t tokens = 1500;  ///< with padding; a longer sentence goes alone
+};
+
+/// Minibatches of sentences of similar length, as places in `sentences`. Sentences of equal length
+/// stay in the order of `order`, which names every sentence once.
+std::vector<std::vector<std::size_t>> batches_of(const std::vector<Ids>& sentences,
+                                                 std::vector<std::size_t> order,
+                                                 const BatchLimits& limits);
 
 }  // namespace rnnlm

@@ -65,6 +65,17 @@ double Report::ngram_perplexity() const {
   return std::exp(ngram_loss / static_cast<double>(tokens));
 }
 
+Figures Report::figures() const {
+  const auto figure = [this](const char* of, std::size_t count) {
+    const auto perplexity = [&](double nats) {
+      return std::exp(nats / static_cast<double>(count));
+    };
+    return Figure{std::string("perplexity per ") + of, perplexity(loss),
+                  ngram > 0 ? perplexity(ngram_loss) : std::nan("")};
+  };
+  return {figure("token", tokens), figure("word", words), figure("character", characters)};
+}
+
 void Report::print(std::ostream& out) const {
   out << name << ": " << with_commas(sentences) << " sentences, " << with_commas(words)
       << " words, " << with_commas(characters) << " characters; "

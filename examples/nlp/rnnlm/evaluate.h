@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/nlp/common/score.h"
 #include "model.h"
 
 namespace rnnlm {
@@ -28,6 +29,8 @@ struct Report {
 
   double perplexity() const;  ///< e to the mean loss of a token
   double ngram_perplexity() const;
+  /// Perplexities of both models, by token, by word and by character.
+  nlp::Figures figures() const;
   /// A few lines with both models side by side.
   void print(std::ostream& out) const;
 };

@@ -1,21 +1,72 @@
 #pragma once
 
-#include <boost/serialization/string.hpp>
-#include <boost/serialization/vector.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "corpus.h"
 #include "dynet-like/dynet.h"
-#include "examples/nlp/common/device.h"
+#include "examples/nlp/common/model.h"
+#include "examples/nlp/common/names.h"
+#include "examples/nlp/common/random.h"
 #include "examples/nlp/common/split.h"
-#include "minibatch.h"
 #include "ngram.h"
-#include "softmax.h"
-#include "vocabulary.h"
 
 namespace rnnlm {
+
+/// How the loss of training is computed. Evaluation always uses the full softmax.
+enum class Loss {
+  kFull,
+  kSampled,  ///< the right token against a random few
+};
+inline const nlp::Names<Loss> kLosses = {{Loss::kFull, "full"}, {Loss::kSampled, "sampled"}};
+
+/// Draws tokens with probability q(k) = log((k + 2) / (k + 1)) / log(n + 1), k = 0 ... n - 1: about
+/// the frequencies of words when they are numbered from the most to the least frequent (Zipf).
+class LogUniform {
+ public:
+  explicit LogUniform(unsigned n);
+  unsigned draw(nlp::Random& random) const;
+  double log_probability(unsigned k) const;
+
+ private:
+  unsigned n_;
+  double log_range_;
+};
+
+/// The last layer of a language model: scores of all tokens from a hidden state h {hidden}, W h +
+/// b, and minus log-probabilities of the right ones.
+///
+/// The sampled loss draws m tokens from a proposal q, once for all tokens of the minibatch, and is
+/// the loss of a softmax over the right token, with its score, and the tokens drawn, with scores of
+/// which log(m q(k)) is taken: their exponentials then add up, in the mean, to those of all wrong
+/// tokens (Bengio and Senecal 2008; Jean, Cho, Memisevic and Bengio 2015; in this form Blanc and
+/// Rendle 2018). Draws of the right token do not count. Only the rows of W that were drawn are
+/// touched, so W and b are lookup parameters then.
+class Softmax {
+ public:
+  Softmax(Loss loss, unsigned hidden, unsigned tokens, dynet::ParameterCollection& parameters);
+
+  /// From now on the functions below add to this graph.
+  void new_graph(dynet::ComputationGraph& graph);
+  /// {tokens}, with the batch of h.
+  dynet::Expression scores(const dynet::Expression& h);
+  /// Minus log-probabilities, {1}, of one target for each batch element of h.
+  dynet::Expression losses(const dynet::Expression& h, const std::vector<unsigned>& targets);
+  dynet::Expression sampled_losses(const dynet::Expression& h, const std::vector<unsigned>& targets,
+                                   unsigned samples, nlp::Random& random);
+
+ private:
+  unsigned hidden_, tokens_;
+  LogUniform proposal_;
+  Loss loss_;
+  dynet::Parameter weight_, bias_;
+  dynet::LookupParameter weight_rows_, bias_rows_;
+  // Of the current graph.
+  dynet::ComputationGraph* graph_ = nullptr;
+  bool ready_ = false;
+  dynet::Expression weight_node_, bias_node_;
+};
 
 /// The sizes of a model.
 struct ModelSettings {
@@ -69,17 +120,13 @@ struct Memory {
 
 /// The language model: the vector of the token before, an LSTM, and a softmax over all tokens.
 /// Sentences are independent of each other.
-class Model : public nlp::OnDevice {
+class Model : public nlp::DescribedModel<Description> {
  public:
+  static constexpr const char* kProgram = "rnnlm";  ///< whose files it is saved in
+
   Model(Description description, std::uint64_t seed);
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
 
-  const Description& description() const { return description_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
-  dynet::ParameterCollection& parameters() { return parameters_; }
-  const dynet::ParameterCollection& parameters() const { return parameters_; }
-
   /// Declares the parameters in an empty graph. Training drops out.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Sentences go on from there; an empty memory is their start.
@@ -96,9 +143,7 @@ class Model : public nlp::OnDevice {
   Memory memory() const;
 
  private:
-  Description description_;
   Vocabulary vocabulary_;
-  dynet::ParameterCollection parameters_;
   dynet::LookupParameter table_;
   dynet::LSTMBuilder lstm_;
   Softmax softmax_;

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "vocabulary.h"
+#include "corpus.h"
 
 namespace rnnlm {
 

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <numeric>
+#include <iostream>
 #include <utility>
 
+#include "commands.h"
 #include "evaluate.h"
+#include "examples/nlp/common/model_training.h"
 #include "examples/nlp/common/progress.h"
-#include "examples/nlp/common/random.h"
-#include "examples/nlp/common/score.h"
-#include "examples/nlp/common/text.h"
-#include "model_file.h"
+#include "examples/nlp/common/run_files.h"
 
 namespace rnnlm {
 
@@ -28,46 +26,34 @@ std::uint64_t mark_of(const Corpus& corpus) {
   return mark.value();
 }
 
-/// One training run over fixed data.
-class Run : public Training {
+class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
-  Run(Checkpoint& now, const Corpus& train_corpus, const Corpus& dev_corpus,
-      const RunOptions& options)
-      : now_(now),
-        model_(*now.model),
-        settings_(now.settings),
-        dev_(dev_corpus),
-        options_(options) {
-    for (const Sentence& sentence : train_corpus) {
+  Training(const TrainCommand& command, const Parts<Corpus>& data)
+      : ModelTraining(command, data, mark_of(data.train), [&] {
+          return describe(command.description.data, command.description.settings, data.train);
+        }) {
+    for (const Sentence& sentence : data.train) {
       sentences_.push_back(model_.vocabulary().encode(sentence));
+      add_sample(sentences_.back().size() + 1);
     }
   }
 
-  std::string unit() const override { return "tokens"; }
-
-  std::vector<std::size_t> begin_epoch(unsigned epoch) override {
-    std::vector<std::size_t> order(sentences_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    Random random(derived_seed(settings_.seed, kOrder, epoch));
-    random.shuffle(order);
-    batches_ = batches_of(sentences_, order, {settings_.batch, settings_.tokens});
-    random.shuffle(batches_);
-    std::vector<std::size_t> sizes;
-    for (const auto& places : batches_) sizes.push_back(minibatch(places).tokens());
-    return sizes;
-  }
-
-  double update(unsigned epoch, std::size_t number, double epochs_done) override {
-    const Minibatch batch = minibatch(batches_[number]);
-    Random random(derived_seed(derived_seed(settings_.seed, kDraws), epoch, number));
-    const std::uint64_t dropout =
-        derived_seed(derived_seed(settings_.seed, kDropout), epoch, number);
+ private:
+  /// Learns from a minibatch, in as many graphs as --truncate cuts it into.
+  double step(const Update& update) override {
+    std::vector<const Ids*> sentences;
+    for (const std::size_t sentence : update.samples) sentences.push_back(&sentences_[sentence]);
+    const Minibatch batch(std::move(sentences));
+    const auto seed = [&](std::uint64_t purpose) {
+      return derived_seed(derived_seed(settings_.seed, purpose), update.epoch, update.number);
+    };
+    Random random(seed(kDraws));
     double value = 0;
     Memory memory;
     for (std::size_t begin = 0; begin < batch.steps(); begin += settings_.truncate) {
       const std::size_t end = std::min(batch.steps(), begin + settings_.truncate);
       graph_.clear();
-      graph_.set_seed(derived_seed(dropout, begin));
+      graph_.set_seed(derived_seed(seed(kDropout), begin));
       model_.begin_graph(graph_, true);
       model_.begin_sentences(memory);
       const dynet::Expression sum = sum_batches(model_.losses(batch, begin, end, &random));
@@ -79,117 +65,127 @@ class Run : public Training {
       graph_.backward(loss);
       if (end < batch.steps()) memory = model_.memory();
     }
-    now_.trainer->learning_rate =
-        decayed_rate(settings_.learning_rate, settings_.decay, epochs_done);
-    now_.trainer->update();
+    trainer_.update();
     return value;
   }
+
+  /// Minibatches of sentences of similar length.
+  std::vector<std::vector<std::size_t>> make_updates(const std::vector<std::size_t>& order,
+                                                     Random& random) const override {
+    auto updates = batches_of(sentences_, order, {settings_.batch, settings_.tokens});
+    random.shuffle(updates);
+    return updates;
+  }
+
+  std::string unit() const override { return "tokens"; }
 
   std::string loss_text(double mean) const override {
     const bool sampled = model_.description().settings.loss == Loss::kSampled;
     return sampled ? "sampled loss " + fixed(mean, 4) : "perplexity " + fixed(std::exp(mean), 2);
   }
 
-  bool has_dev() const override { return !dev_.empty(); }
+  double decisive(const Report& report) const override { return -report.perplexity(); }
 
-  DevScore score_dev() override {
-    const Report report = evaluate(model_, dev_, "dev");
-    std::string text = "dev perplexity " + fixed(report.perplexity(), 2);
-    if (report.ngram > 0) {
-      text += " (" + std::to_string(report.ngram) +
-              "-gram: " + fixed(report.ngram_perplexity(), 2) + ")";
-    }
-    return {-report.perplexity(), text};
+  std::string dev_text(const Report& report) const override {
+    const std::string text = "dev perplexity " + fixed(report.perplexity(), 2);
+    if (report.ngram == 0) return text;
+    return text + " (" + std::to_string(report.ngram) +
+           "-gram: " + fixed(report.ngram_perplexity(), 2) + ")";
   }
 
-  void save_model() override { rnnlm::save_model(options_.model, model_); }
-  void save_checkpoint(const dynet::SaveOptions& how) override {
-    rnnlm::save_checkpoint(options_.checkpoint(), now_, how);
+  void print_run(std::ostream& out) const override {
+    const auto line = [&](const char* name, const Corpus& corpus) -> std::ostream& {
+      return out << name << ": " << with_commas(corpus.size()) << " sentences, "
+                 << with_commas(count_words(corpus)) << " words";
+    };
+    line("train", data_.train) << ", vocabulary " << with_commas(model_.vocabulary().size())
+                               << "\n";
+    if (has_dev()) line("dev", data_.dev) << "\n";
+    const ModelSettings& settings = model_.description().settings;
+    out << "model: vectors of " << settings.word << ", " << settings.layers
+        << (settings.layers == 1 ? " layer of " : " layers of ") << settings.hidden << ", "
+        << name_of(kLosses, settings.loss) << " softmax, "
+        << with_commas(model_.parameters().parameter_count()) << " weights" << std::endl;
   }
 
- private:
-  Minibatch minibatch(const std::vector<std::size_t>& places) const {
-    std::vector<const Ids*> sentences;
-    for (std::size_t place : places) sentences.push_back(&sentences_[place]);
-    return Minibatch(std::move(sentences));
-  }
-
-  Checkpoint& now_;
-  Model& model_;
-  const TrainSettings& settings_;
-  const Corpus& dev_;
-  const RunOptions& options_;
   std::vector<Ids> sentences_;
-  std::vector<std::vector<std::size_t>> batches_;  ///< of this epoch
-  dynet::ComputationGraph graph_;                  ///< kept from update to update for its memory
 };
 
-void describe_run(Model& model, const Corpus& train_corpus, const Corpus& dev_corpus,
-                  std::ostream& out) {
-  const ModelSettings& settings = model.description().settings;
-  const auto line = [&](const char* name, const Corpus& corpus) {
-    out << name << ": " << with_commas(corpus.size()) << " sentences, "
-        << with_commas(count_words(corpus)) << " words";
-  };
-  line("train", train_corpus);
-  out << ", vocabulary " << with_commas(model.vocabulary().size()) << "\n";
-  if (!dev_corpus.empty()) {
-    line("dev", dev_corpus);
-    out << "\n";
+/// What a user gets without choosing.
+void fill_in_defaults(TrainCommand& command) {
+  if (command.description.data.read.level == Level::kChar) {
+    if (!command.was_given("--min-count")) command.description.data.min_count = 1;
+    if (!command.was_given("--ngram")) command.description.data.ngram = 5;
+    if (!command.was_given("--word")) command.description.settings.word = 32;
+    if (!command.was_given("--dropout")) command.description.settings.dropout = 0.1f;
   }
-  out << "model: vectors of " << settings.word << ", " << settings.layers
-      << (settings.layers == 1 ? " layer of " : " layers of ") << settings.hidden << ", "
-      << loss_name(settings.loss) << " softmax, "
-      << with_commas(model.parameters().parameter_count()) << " weights" << std::endl;
-}
-
-/// The settings that a resumed run keeps, under the names of their options.
-OptionValues kept_settings(const DataSettings& data, const ModelSettings& model,
-                           const TrainSettings& settings) {
-  return with(update_options(settings), {{"--level", level_name(data.read.level)},
-                                         {"--min-count", std::to_string(data.min_count)},
-                                         {"--ngram", std::to_string(data.ngram)},
-                                         {"--word", std::to_string(model.word)},
-                                         {"--hidden", std::to_string(model.hidden)},
-                                         {"--layers", std::to_string(model.layers)},
-                                         {"--dropout", option_text(model.dropout)},
-                                         {"--loss", loss_name(model.loss)},
-                                         {"--samples", std::to_string(model.samples)},
-                                         {"--optimizer", optimizer_name(settings.optimizer)},
-                                         {"--batch-tokens", std::to_string(settings.tokens)},
-                                         {"--truncate", std::to_string(settings.truncate)}});
+  if (command.settings.optimizer == Optimizer::kSgd && !command.was_given("--learning-rate")) {
+    command.settings.learning_rate = 1.0f;
+  }
 }
 
 }  // namespace
 
-const char* optimizer_name(Optimizer optimizer) {
-  return optimizer == Optimizer::kAdam ? "adam" : "sgd";
+TrainCommand::TrainCommand() : nlp::TrainCommand("Training data", "Data") {
+  limits = {6, 3, 0};
+  settings.batch = 16;
+  settings.learning_rate = 0.005f;
+  settings.decay = 0.6f;
 }
 
-Optimizer optimizer_from_name(const std::string& name) {
-  if (name == "adam") return Optimizer::kAdam;
-  if (name == "sgd") return Optimizer::kSgd;
-  throw UserError("unknown optimizer " + nlp::quoted(name) + ": expected adam or sgd");
+void TrainCommand::add_options(CLI::App& app) {
+  nlp::TrainCommand::add_options(app);
+  app.get_option("--learning-rate")->description("At the start; for sgd 1");
 }
 
-void train(const TrainRequest& request, const Corpus& train_corpus, const Corpus& dev_corpus,
-           std::ostream& out) {
-  Checkpoint now = begin_run<Checkpoint>(
-      request, mark_of(train_corpus),
-      kept_settings(request.data, request.model_settings, request.settings), load_checkpoint,
-      [](const Checkpoint& c) {
-        const Description& d = c.model->description();
-        return kept_settings(d.data, d.settings, c.settings);
-      },
-      [&](Checkpoint& c) {
-        c.model =
-            std::make_unique<Model>(describe(request.data, request.model_settings, train_corpus),
-                                    derived_seed(c.settings.seed, kWeights));
-        c.trainer = make_trainer(c.settings, c.model->parameters());
-      });
-  describe_run(*now.model, train_corpus, dev_corpus, out);
-  Run run(now, train_corpus, dev_corpus, request);
-  run_epochs(run, now.state, request, out);
+void TrainCommand::add_settings(Options& options) {
+  options.add_of_data("--split", split,
+                      "Cut the training data in three instead, say 90/5/5 for train/dev/test");
+  options.add_of_data("--format", format, kFormatHelp);
+  DataSettings& data = description.data;
+  options.add("--level", data.read.level, "What is predicted: word or char", kLevels, "level");
+  options.add_flag_of_data("--lower", data.read.lower, "Lower-case all letters of the data");
+  options.add("--min-count", data.min_count,
+              "Tokens that training has less often are unknown; for char 1", Between(1, 1000000));
+  options.add("--ngram", data.ngram,
+              "Order of the n-gram model to compare with, 0 for none; for char 5", Between(0, 9));
+
+  ModelSettings& m = description.settings;
+  options.add("--word", m.word, "Size of a token's vector; for char 32", Between(1, 4096));
+  options.add("--hidden", m.hidden, "LSTM size", Between(1, 4096));
+  options.add("--layers", m.layers, "LSTM layers", Between(1, 16));
+  options.add("--dropout", m.dropout,
+              "Dropout of what goes into each layer and comes out of the last; for char 0.1",
+              Between(0.0, 0.95));
+  options.add("--loss", m.loss, "Softmax of training: full, or sampled for large vocabularies",
+              kLosses, "loss");
+  options.add("--samples", m.samples, "Samples per minibatch of the sampled softmax",
+              Between(1, 1000000));
+
+  options.add("--optimizer", settings.optimizer, "adam or sgd", kOptimizers, "optimizer");
+  options.add("--batch-tokens", settings.tokens,
+              "Most tokens per update, with padding; a longer sentence goes alone",
+              Between(1, 1e9));
+  options.add("--truncate", settings.truncate, "Steps that gradients go back at most",
+              Between(1, 1000000));
+  add_updates(options, settings, "Sentences");
+}
+
+void TrainCommand::run() {
+  prepare_run(*this, Model::kProgram);
+  DataSettings& data = description.data;
+  data.read.format = format_from_name(format);
+  fill_in_defaults(*this);
+  data.split = parse_split(split, *this);
+  // Dev and test are read the way the training data was.
+  const auto read = [&data](const std::string& path) { return read_corpus(path, data.read); };
+  const auto parts = read_parts(*this, data.split, read);
+  format = format_name(data.read.format);
+  rnnlm::train(*this, parts, std::cout);
+}
+
+void train(const TrainCommand& command, const Parts<Corpus>& data, std::ostream& out) {
+  Training(command, data).run(out);
 }
 
 }  // namespace rnnlm

@@ -1,30 +1,19 @@
 #pragma once
 
-#include <cstdint>
 #include <ostream>
 #include <string>
-#include <vector>
 
-#include "examples/nlp/common/training.h"
+#include "examples/nlp/common/train_command.h"
 #include "model.h"
 
 namespace rnnlm {
 
-enum class Optimizer { kAdam, kSgd };
-const char* optimizer_name(Optimizer optimizer);
-/// Throws UserError listing the names.
-Optimizer optimizer_from_name(const std::string& name);
+using nlp::Optimizer;
 
 /// How to train: what a resumed run must keep.
-struct TrainSettings {
-  Optimizer optimizer = Optimizer::kAdam;
-  float learning_rate = 0.005f;
-  float decay = 0.6f;       ///< the learning rate is multiplied by this over each epoch
-  float clip = 5.0f;        ///< largest gradient norm, 0 for no clipping
-  unsigned batch = 16;      ///< sentences per update
+struct TrainSettings : nlp::TrainSettings {
   unsigned tokens = 1500;   ///< most tokens per update, with padding
   unsigned truncate = 200;  ///< steps that a gradient goes back at most
-  std::uint64_t seed = 1;
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -33,17 +22,18 @@ struct TrainSettings {
 };
 
 /// What to train, and how.
-struct TrainRequest : nlp::RunOptions {
-  DataSettings data;
-  ModelSettings model_settings;
+struct TrainCommand : nlp::TrainCommand {
+  TrainCommand();
+  void add_options(CLI::App& app) override;
+  void add_settings(nlp::Options& options) override;
+  void run() override;
+
+  std::string format = "auto", split;
+  Description description;
   TrainSettings settings;
 };
 
-/// Trains a new model, or goes on with the run that the checkpoint holds (`resume`; all settings
-/// but the limits then come from there, and must agree with those that the user gave), as
-/// nlp::run_epochs does. The result of a run depends on
-/// the data, the settings and the seed alone, however often it was interrupted.
-void train(const TrainRequest& request, const Corpus& train_corpus, const Corpus& dev_corpus,
-           std::ostream& out);
+/// Trains a new model or goes on with a run, see nlp::run_epochs.
+void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ostream& out);
 
 }  // namespace rnnlm

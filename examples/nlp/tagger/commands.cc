@@ -1,35 +1,19 @@
 #include "commands.h"
 
-#include <algorithm>
 #include <iostream>
-#include <memory>
 
-#include "examples/nlp/common/files.h"
-#include "examples/nlp/common/run_files.h"
+#include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/options.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
 #include "kingjames.h"
-#include "model_file.h"
+#include "model.h"
 
 namespace tagger {
 
 using namespace nlp;
 
 namespace {
-
-/// What a user gets without choosing: nothing but word vectors. Running text has few kinds of
-/// words and many of each, and its words come without case, so a smaller model and fewer epochs do.
-void fill_in_defaults(TrainCommand& command) {
-  const bool running_text = is_running_text(command.data.format);
-  std::string features = command.features;
-  if (!command.was_given("--features")) features = running_text ? "word:64" : "word:128";
-  command.model_settings.features = parse_features(features);
-  if (!running_text) return;
-  if (!command.was_given("--hidden")) command.model_settings.hidden = 64;
-  if (!command.was_given("--dropout")) command.model_settings.dropout = 0.2f;
-  if (!command.was_given("--decay")) command.settings.decay = 0.6f;
-  if (!command.was_given("--epochs")) command.limits.epochs = 4;
-}
 
 /// A verse or sentence as it was, what the model saw, and what it made of it.
 void show_sentence(const Sentence& sentence, const std::vector<std::string>& predicted,
@@ -80,48 +64,62 @@ std::string tagged_line(Model& model, dynet::ComputationGraph& graph, const std:
   return result;
 }
 
+class Eval : public EvalCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    EvalCommand::add_options(app);
+    add_data(app, "Tagged data");
+    app.add_option("--part", part_,
+                   "all, train, dev or test: the part of the data that the model's --split made");
+    app.add_option("--show", show_, "Show so many sentences before and after")
+        ->check(Between(0, 1000000));
+    app.add_option("--format", format_, std::string(kFormatHelp) + "; else as in training");
+    app.add_option("--column", column_, "Column of the tag; else as in training");
+  }
+
+ private:
+  void evaluate(Model& model) override {
+    DataSettings data = model.description().data;
+    if (!format_.empty()) {
+      data.format = format_from_name(format_);
+      data.column.clear();
+    }
+    if (!column_.empty()) data.column = column_;
+    const Corpus corpus = read_part(data_, part_, data.split, [&](const std::string& path) {
+      return read_corpus(path, {data.format, data.column}).corpus;
+    });
+    tagger::evaluate(model, corpus, part_ == "all" ? data_ : part_).print(std::cout);
+    if (show_ > 0) show_sentences(model, corpus, show_, std::cout);
+  }
+
+  std::string format_, column_;  ///< empty: as in training
+  std::string part_ = "all";
+  std::size_t show_ = 0;
+};
+
+class Tag : public LinesCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    LinesCommand::add_options(app);
+    add_input(app, "Sentences, one a line, words separated by spaces");
+    add_output(app, "Where word|TAG lines or restored text go");
+    app.add_flag("--tags", tags_, "word|TAG lines even if the model restores text");
+  }
+
+ private:
+  void write_lines(Model& model, OutputFile& out) override {
+    InputFile in(input_);
+    dynet::ComputationGraph graph;
+    std::string line;
+    while (in.next(line)) out.write(tagged_line(model, graph, line, tags_));
+  }
+
+  bool tags_ = false;
+};
+
 }  // namespace
 
-void run_train(TrainCommand command) {
-  prepare_run(command, kProgram);
-  command.data.format = format_from_name(command.format);
-  command.data.column = command.column;
-  command.data.split = parse_split(command.split, command);
-  const auto data = read_parts(command, command.data.split, [&](const std::string& path) {
-    ReadResult read = read_corpus(path, {command.data.format, command.data.column});
-    command.data.format = read.format;  // dev and test are read the way the training data was
-    return std::move(read.corpus);
-  });
-  fill_in_defaults(command);
-  train(command, data.train, data.dev, std::cout);
-  report_run(command, data, *load_model(command.model, command.device), evaluate, std::cout);
-}
-
-void run_eval(const EvalCommand& command) {
-  prepare_report(command, command.data);
-  const std::unique_ptr<Model> model = load_model(command.model, command.device);
-  DataSettings data = model->description().data;
-  if (!command.format.empty()) {
-    data.format = format_from_name(command.format);
-    data.column.clear();
-  }
-  if (!command.column.empty()) data.column = command.column;
-  const Corpus corpus =
-      read_part(command.data, command.part, data.split, [&](const std::string& path) {
-        return read_corpus(path, {data.format, data.column}).corpus;
-      });
-  evaluate(*model, corpus, command.part == "all" ? command.data : command.part).print(std::cout);
-  if (command.show > 0) show_sentences(*model, corpus, command.show, std::cout);
-}
-
-void run_tag(const TagCommand& command) {
-  OutputFile out({"--output", command.output}, files_read(command, {"--input", command.input}));
-  const std::unique_ptr<Model> model = load_model(command.model, command.device);
-  InputFile in(command.input);
-  dynet::ComputationGraph graph;
-  std::string line;
-  while (in.next(line)) out.write(tagged_line(*model, graph, line, command.tags));
-  out.finish();
-}
+std::unique_ptr<Command> eval_command() { return std::make_unique<Eval>(); }
+std::unique_ptr<Command> tag_command() { return std::make_unique<Tag>(); }
 
 }  // namespace tagger

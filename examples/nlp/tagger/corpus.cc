@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "examples/nlp/common/files.h"
+#include "examples/nlp/common/names.h"
 #include "examples/nlp/common/text.h"
 #include "kingjames.h"
 
@@ -19,16 +20,9 @@ constexpr std::array<const char*, 10> kConlluColumns = {"ID",    "FORM", "LEMMA"
                                                         "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
 constexpr std::size_t kMostColumns = 1000;
 
-struct FormatName {
-  Format format;
-  const char* name;
-};
-constexpr std::array<FormatName, 6> kFormats = {{{Format::kAuto, "auto"},
-                                                 {Format::kConllu, "conllu"},
-                                                 {Format::kPipe, "pipe"},
-                                                 {Format::kColumns, "columns"},
-                                                 {Format::kBible, "bible"},
-                                                 {Format::kText, "text"}}};
+const Names<Format> kFormats = {{Format::kAuto, "auto"},   {Format::kConllu, "conllu"},
+                                {Format::kPipe, "pipe"},   {Format::kColumns, "columns"},
+                                {Format::kBible, "bible"}, {Format::kText, "text"}};
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
@@ -232,20 +226,9 @@ Corpus read_running_text(const std::vector<std::string>& lines, const std::strin
 
 }  // namespace
 
-const char* format_name(Format format) {
-  for (const FormatName& entry : kFormats) {
-    if (entry.format == format) return entry.name;
-  }
-  return "unknown";
-}
+const char* format_name(Format format) { return name_of(kFormats, format); }
 
-Format format_from_name(const std::string& name) {
-  for (const FormatName& entry : kFormats) {
-    if (name == entry.name) return entry.format;
-  }
-  throw UserError("unknown format " + quoted(name) +
-                  ": expected auto, conllu, pipe, columns, bible or text");
-}
+Format format_from_name(const std::string& name) { return value_of(kFormats, name, "format"); }
 
 Format guess_format(const std::vector<std::string>& lines, const std::string& name) {
   // The first line that is not blank decides.

@@ -139,38 +139,31 @@ void Report::add(const Sentence& sentence, const std::vector<std::string>& predi
   }
 }
 
-void Report::print(std::ostream& out) const {
-  using Figure = std::pair<const char*, double (*)(const Scores&)>;
-  std::vector<Figure> figures = {{"accuracy", [](const Scores& s) { return s.all.value(); }}};
-  if (model.unknown_words.total > 0) {
-    figures.emplace_back("unknown words", [](const Scores& s) { return s.unknown_words.value(); });
-  }
+Figures Report::figures() const {
+  Figures figures;
+  const auto add = [&](const char* figure, const auto& value) {
+    figures.push_back({figure, value(model), value(baseline)});
+  };
+  add("accuracy", [](const Scores& s) { return s.all.value(); });
+  if (model.unknown_words.total > 0)
+    add("unknown words", [](const Scores& s) { return s.unknown_words.value(); });
   if (model.kind == TagKind::kSpans) {
-    figures.emplace_back("span precision", [](const Scores& s) { return s.spans.precision(); });
-    figures.emplace_back("recall", [](const Scores& s) { return s.spans.recall(); });
-    figures.emplace_back("F1", [](const Scores& s) { return s.spans.f1(); });
+    add("span precision", [](const Scores& s) { return s.spans.precision(); });
+    add("recall", [](const Scores& s) { return s.spans.recall(); });
+    add("F1", [](const Scores& s) { return s.spans.f1(); });
   } else if (model.kind == TagKind::kMarks) {
-    figures.emplace_back("case", [](const Scores& s) { return s.casing.value(); });
-    figures.emplace_back("mark precision", [](const Scores& s) { return s.marks.precision(); });
-    figures.emplace_back("recall", [](const Scores& s) { return s.marks.recall(); });
-    figures.emplace_back("F1", [](const Scores& s) { return s.marks.f1(); });
+    add("case", [](const Scores& s) { return s.casing.value(); });
+    add("mark precision", [](const Scores& s) { return s.marks.precision(); });
+    add("recall", [](const Scores& s) { return s.marks.recall(); });
+    add("F1", [](const Scores& s) { return s.marks.f1(); });
   }
+  return figures;
+}
+
+void Report::print(std::ostream& out) const {
   out << name << ": " << with_commas(sentences) << " sentences, " << with_commas(model.all.total)
       << " words, " << with_commas(model.unknown_words.total) << " of them not in training\n";
-  const std::vector<std::pair<const char*, const Scores*>> rows = {
-      {"  tagger                ", &model}, {"  most frequent tag/word", &baseline}};
-  std::string head(std::string(rows[0].first).size(), ' ');
-  for (const Figure& figure : figures) head += "  " + padded(figure.first, 9);
-  out << head << '\n';
-  for (const auto& [label, scores] : rows) {
-    out << label;
-    for (const auto& [title, value] : figures) {
-      const std::size_t width = std::max<std::size_t>(9, std::string(title).size());
-      out << "  " << padded(percent(value(*scores)), width);
-    }
-    out << '\n';
-  }
-  out.flush();
+  print_table("  tagger                ", "  most frequent tag/word", figures(), out);
 }
 
 }  // namespace tagger

@@ -91,6 +91,7 @@ struct Report {
   Report(std::string report_name, TagKind kind);
   void add(const Sentence& sentence, const std::vector<std::string>& predicted,
            const Baseline& trivial);
+  nlp::Figures figures() const;
   /// A few lines with both side by side.
   void print(std::ostream& out) const;
 };

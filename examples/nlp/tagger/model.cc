@@ -7,14 +7,13 @@
 
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/common/vocabulary.h"
 
 namespace tagger {
 
 using namespace nlp;
 
 namespace {
-
-const char* const kUnknown = "<unk>";
 
 /// The views that get a vector, in order of first appearance, behind the one for all others.
 std::vector<std::string> collect_views(const Corpus& train, const std::string& feature) {
@@ -34,23 +33,10 @@ std::vector<std::string> collect_views(const Corpus& train, const std::string& f
   return views;
 }
 
-dynet::Dict make_dict(const std::vector<std::string>& words) {
-  dynet::Dict dict;
-  for (const std::string& word : words) dict.convert(word);
-  dict.freeze();
-  return dict;
-}
-
 unsigned input_dim(const ModelSettings& settings) {
   unsigned dim = 0;
   for (const Feature& feature : settings.features) dim += feature.dim;
   return dim;
-}
-
-dynet::ParameterCollection seeded_collection(std::uint64_t seed) {
-  dynet::ParameterCollection collection;
-  collection.set_seed(seed);
-  return collection;
 }
 
 }  // namespace
@@ -75,18 +61,15 @@ Description describe(const DataSettings& data, const ModelSettings& settings, co
 }
 
 Model::Model(Description description, std::uint64_t seed)
-    : description_(std::move(description)),
+    : DescribedModel(std::move(description), seed),
       tag_dict_(make_dict(description_.tags)),
-      parameters_(seeded_collection(seed)),
       forward_(description_.settings.layers, input_dim(description_.settings),
                description_.settings.hidden, parameters_),
       backward_(description_.settings.layers, input_dim(description_.settings),
                 description_.settings.hidden, parameters_) {
   const ModelSettings& settings = description_.settings;
   for (std::size_t f = 0; f < settings.features.size(); ++f) {
-    dynet::Dict dict = make_dict(description_.views[f]);
-    dict.set_unk(kUnknown);
-    dicts_.push_back(std::move(dict));
+    dicts_.push_back(make_dict(description_.views[f]));
     tables_.push_back(
         parameters_.add_lookup_parameters(static_cast<unsigned>(description_.views[f].size()),
                                           {settings.features[f].dim}, settings.features[f].name));

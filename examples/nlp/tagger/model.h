@@ -7,7 +7,7 @@
 #include "corpus.h"
 #include "dynet-like/dynet.h"
 #include "evaluate.h"
-#include "examples/nlp/common/device.h"
+#include "examples/nlp/common/model.h"
 #include "examples/nlp/common/split.h"
 #include "features.h"
 
@@ -68,15 +68,11 @@ struct Encoded {
 
 /// The BiLSTM tagger: the vectors of a word's views, concatenated; one LSTM from each side; the tag
 /// scores are an affine transform (with an optional tanh layer before it) of both states.
-class Model : public nlp::OnDevice {
+class Model : public nlp::DescribedModel<Description> {
  public:
-  Model(Description description, std::uint64_t seed);
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
+  static constexpr const char* kProgram = "tagger";  ///< whose files it is saved in
 
-  const Description& description() const { return description_; }
-  dynet::ParameterCollection& parameters() { return parameters_; }
-  const dynet::ParameterCollection& parameters() const { return parameters_; }
+  Model(Description description, std::uint64_t seed);
 
   /// Tags that training did not have become the number of the first tag: only for training.
   Encoded encode(const Sentence& sentence) const;
@@ -96,10 +92,8 @@ class Model : public nlp::OnDevice {
                            const std::vector<bool>& hide);
   std::vector<std::vector<unsigned>> encode_views(const std::vector<std::string>& words) const;
 
-  Description description_;
   std::vector<dynet::Dict> dicts_;  ///< by feature
   dynet::Dict tag_dict_;
-  dynet::ParameterCollection parameters_;
   std::vector<dynet::LookupParameter> tables_;  ///< by feature
   dynet::LSTMBuilder forward_;
   dynet::LSTMBuilder backward_;

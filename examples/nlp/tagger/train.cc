@@ -1,13 +1,13 @@
 #include "train.h"
 
-#include <memory>
+#include <iostream>
 #include <unordered_map>
 #include <utility>
 
+#include "commands.h"
+#include "examples/nlp/common/model_training.h"
 #include "examples/nlp/common/progress.h"
-#include "examples/nlp/common/sample_training.h"
-#include "examples/nlp/common/text.h"
-#include "model_file.h"
+#include "examples/nlp/common/run_files.h"
 
 namespace tagger {
 
@@ -25,118 +25,144 @@ std::uint64_t mark_of(const Corpus& corpus) {
   return mark.value();
 }
 
-/// One training run over fixed data.
-class Run : public SampleTraining {
+class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
-  Run(Checkpoint& now, const Corpus& train_corpus, const Corpus& dev_corpus,
-      const RunOptions& options)
-      : SampleTraining(*now.trainer, update_settings(now.settings)),
-        now_(now),
-        model_(*now.model),
-        dev_(dev_corpus),
-        options_(options) {
+  Training(const TrainCommand& command, const Parts<Corpus>& data)
+      : ModelTraining(command, data, mark_of(data.train), [&] {
+          return describe(command.description.data, command.description.settings, data.train);
+        }) {
     std::unordered_map<std::string, std::size_t> counts;
-    for (const Sentence& sentence : train_corpus) {
+    for (const Sentence& sentence : data.train) {
       for (const std::string& word : sentence.words) ++counts[word];
     }
-    for (const Sentence& sentence : train_corpus) {
+    for (const Sentence& sentence : data.train) {
       add_sample(sentence.words.size());
       Example example{model_.encode(sentence), {}};
       for (const std::string& word : sentence.words)
-        example.hide.push_back(hiding_probability(now.settings.unknown, counts[word]));
+        example.hide.push_back(hiding_probability(settings_.unknown, counts[word]));
       examples_.push_back(std::move(example));
     }
   }
 
+ private:
+  /// Learns from the summed losses of a few sentences, all in one graph.
+  double step(const Update& update) override {
+    graph_.clear();
+    graph_.set_seed(dropout_seed(update));
+    model_.begin_graph(graph_, true);
+    std::vector<dynet::Expression> losses;
+    for (const std::size_t sentence : update.samples) {
+      Random random = draws(update, losses.size());
+      const Example& example = examples_[sentence];
+      std::vector<bool> hide;
+      for (const double probability : example.hide) hide.push_back(random.uniform() < probability);
+      losses.push_back(model_.loss(graph_, example.sentence, hide));
+    }
+    const dynet::Expression loss = sum(losses);
+    const auto value = static_cast<double>(as_scalar(graph_.forward(loss)));
+    require_finite(value);
+    graph_.backward(loss);
+    trainer_.update();
+    return value;
+  }
+
   std::string unit() const override { return "words"; }
 
-  bool has_dev() const override { return !dev_.empty(); }
+  double decisive(const Report& report) const override { return report.model.decisive(); }
 
-  DevScore score_dev() override {
-    const Report report = evaluate(model_, dev_, "dev");
+  std::string dev_text(const Report& report) const override {
     std::string text = "dev accuracy " + percent(report.model.all.value());
     std::string trivial = percent(report.baseline.all.value());
     if (report.model.kind == TagKind::kSpans) {
       text += ", span F1 " + percent(report.model.spans.f1());
       trivial += ", " + percent(report.baseline.spans.f1());
     }
-    return {report.model.decisive(), text + " (trivial: " + trivial + ")"};
+    return text + " (trivial: " + trivial + ")";
   }
 
-  void save_model() override { tagger::save_model(options_.model, model_); }
-  void save_checkpoint(const dynet::SaveOptions& how) override {
-    tagger::save_checkpoint(options_.checkpoint(), now_, how);
+  void print_run(std::ostream& out) const override {
+    const auto line = [&](const char* name, const Corpus& corpus) -> std::ostream& {
+      return out << name << ": " << with_commas(corpus.size()) << " sentences, "
+                 << with_commas(count_words(corpus)) << " words";
+    };
+    const Description& description = model_.description();
+    line("train", data_.train) << ", " << description.tags.size() << " tags\n";
+    if (has_dev()) line("dev", data_.dev) << '\n';
+    const ModelSettings& settings = description.settings;
+    out << "model: " << features_text(settings.features) << ", " << settings.layers
+        << (settings.layers == 1 ? " layer" : " layers") << " of 2 x " << settings.hidden << ", "
+        << with_commas(model_.parameters().parameter_count()) << " weights" << std::endl;
   }
 
- private:
   struct Example {
     Encoded sentence;
     std::vector<double> hide;  ///< probabilities, by word
   };
-
-  void begin_graph(dynet::ComputationGraph& graph) override { model_.begin_graph(graph, true); }
-
-  dynet::Expression loss(dynet::ComputationGraph& graph, std::size_t sample,
-                         Random& random) override {
-    const Example& example = examples_[sample];
-    hide_.clear();
-    for (const double probability : example.hide) hide_.push_back(random.uniform() < probability);
-    return model_.loss(graph, example.sentence, hide_);
-  }
-
-  Checkpoint& now_;
-  Model& model_;
-  const Corpus& dev_;
-  const RunOptions& options_;
   std::vector<Example> examples_;
-  std::vector<bool> hide_;  ///< of the sample, kept for its memory
 };
 
-void describe_run(Model& model, const Corpus& train_corpus, const Corpus& dev_corpus,
-                  std::ostream& out) {
-  const Description& description = model.description();
-  out << "train: " << with_commas(train_corpus.size()) << " sentences, "
-      << with_commas(count_words(train_corpus)) << " words, " << description.tags.size()
-      << " tags\n";
-  if (!dev_corpus.empty()) {
-    out << "dev: " << with_commas(dev_corpus.size()) << " sentences, "
-        << with_commas(count_words(dev_corpus)) << " words\n";
-  }
-  const ModelSettings& settings = description.settings;
-  out << "model: " << features_text(settings.features) << ", " << settings.layers
-      << (settings.layers == 1 ? " layer" : " layers") << " of 2 x " << settings.hidden << ", "
-      << with_commas(model.parameters().parameter_count()) << " weights" << std::endl;
-}
-
-/// The settings that a resumed run keeps, under the names of their options.
-OptionValues kept_settings(const ModelSettings& model, const TrainSettings& settings) {
-  return with(update_options(settings), {{"--features", features_text(model.features)},
-                                         {"--hidden", std::to_string(model.hidden)},
-                                         {"--layers", std::to_string(model.layers)},
-                                         {"--mlp", std::to_string(model.mlp)},
-                                         {"--dropout", option_text(model.dropout)},
-                                         {"--unknown", option_text(settings.unknown)}});
+/// What a user gets without choosing: nothing but word vectors. Running text has few kinds of
+/// words and many of each, and its words come without case, so a smaller model and fewer epochs do.
+void fill_in_defaults(TrainCommand& command) {
+  const bool running_text = is_running_text(command.description.data.format);
+  ModelSettings& model = command.description.settings;
+  if (!command.was_given("--features"))
+    model.features = parse_features(running_text ? "word:64" : "word:128");
+  if (!running_text) return;
+  if (!command.was_given("--hidden")) model.hidden = 64;
+  if (!command.was_given("--dropout")) model.dropout = 0.2f;
+  if (!command.was_given("--decay")) command.settings.decay = 0.6f;
+  if (!command.was_given("--epochs")) command.limits.epochs = 4;
 }
 
 }  // namespace
 
-void train(const TrainRequest& request, const Corpus& train_corpus, const Corpus& dev_corpus,
-           std::ostream& out) {
-  Checkpoint now = begin_run<Checkpoint>(
-      request, mark_of(train_corpus), kept_settings(request.model_settings, request.settings),
-      load_checkpoint,
-      [](const Checkpoint& c) {
-        return kept_settings(c.model->description().settings, c.settings);
-      },
-      [&](Checkpoint& c) {
-        c.model =
-            std::make_unique<Model>(describe(request.data, request.model_settings, train_corpus),
-                                    derived_seed(c.settings.seed, kWeights));
-        c.trainer = make_trainer<dynet::AdamTrainer>(c.model->parameters(), c.settings);
-      });
-  describe_run(*now.model, train_corpus, dev_corpus, out);
-  Run run(now, train_corpus, dev_corpus, request);
-  run_epochs(run, now.state, request, out);
+void TrainCommand::add_options(CLI::App& app) {
+  nlp::TrainCommand::add_options(app);
+  app.get_option("--decay")->description(
+      "What an epoch multiplies the learning rate by; for bible and text 0.6");
+  app.get_option("--epochs")->description("Most epochs; for bible and text 4");
+}
+
+void TrainCommand::add_settings(Options& options) {
+  options.add_of_data("--split", split,
+                      "Cut the training data in three instead, say 90/5/5 for train/dev/test");
+  options.add_of_data("--format", format, kFormatHelp);
+  options.add_of_data("--column", column,
+                      "Column of the tag: a number from 1, or a CoNLL-U name such as XPOS");
+  ModelSettings& m = description.settings;
+  options.add_text(
+      "--features", features_text(m.features),
+      "Views of a word that have vectors, with their sizes: word, lower, shape, "
+      "prefixN, suffixN, as in word:128,suffix3:32; default word:128, for bible and text word:64",
+      [&m](const std::string& text) { m.features = parse_features(text); });
+  options.add("--hidden", m.hidden, "LSTM size in each direction; for bible and text 64",
+              Between(1, 4096));
+  options.add("--layers", m.layers, "LSTM layers", Between(1, 16));
+  options.add("--mlp", m.mlp, "Size of a tanh layer before the tags, 0 for none", Between(0, 4096));
+  options.add("--dropout", m.dropout,
+              "Dropout of what goes into and comes out of the LSTMs; for bible and text 0.2",
+              Between(0.0, 0.95));
+  add_unknown(options, settings);
+  add_updates(options, settings, "Sentences");
+}
+
+void TrainCommand::run() {
+  prepare_run(*this, Model::kProgram);
+  DataSettings& data = description.data;
+  data = {format_from_name(format), column, parse_split(split, *this)};
+  const auto parts = read_parts(*this, data.split, [&data](const std::string& path) {
+    ReadResult read = read_corpus(path, {data.format, data.column});
+    data.format = read.format;  // dev and test are read the way the training data was
+    return std::move(read.corpus);
+  });
+  format = format_name(data.format);
+  fill_in_defaults(*this);
+  tagger::train(*this, parts, std::cout);
+}
+
+void train(const TrainCommand& command, const Parts<Corpus>& data, std::ostream& out) {
+  Training(command, data).run(out);
 }
 
 }  // namespace tagger

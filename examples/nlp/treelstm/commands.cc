@@ -1,15 +1,14 @@
 #include "examples/nlp/treelstm/commands.h"
 
-#include <algorithm>
 #include <iostream>
-#include <memory>
 
-#include "examples/nlp/common/files.h"
-#include "examples/nlp/common/run_files.h"
+#include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/names.h"
+#include "examples/nlp/common/options.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
-#include "examples/nlp/treelstm/model_file.h"
+#include "examples/nlp/treelstm/model.h"
 
 namespace treelstm {
 
@@ -45,13 +44,8 @@ void show_trees(Model& model, const Treebank& trees, std::size_t count, std::ost
 
 /// How the lines to classify are written.
 enum class Format { kAuto, kTrees, kText };
-
-Format format_from_name(const std::string& name) {
-  if (name == "auto") return Format::kAuto;
-  if (name == "trees") return Format::kTrees;
-  if (name == "text") return Format::kText;
-  throw UserError("unknown format " + quoted(name) + ": expected auto, trees or text");
-}
+const Names<Format> kFormats = {
+    {Format::kAuto, "auto"}, {Format::kTrees, "trees"}, {Format::kText, "text"}};
 
 /// "(3", as trees begin and few sentences do.
 bool begins_like_a_tree(std::string_view line) {
@@ -60,52 +54,75 @@ bool begins_like_a_tree(std::string_view line) {
          is_digit(line[at + 1]);
 }
 
+class Eval : public EvalCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    EvalCommand::add_options(app);
+    add_data(app, "Labelled trees");
+    app.add_flag("--confusion", confusion_, "Show which labels it takes for which");
+    app.add_option("--show", show_, "Show so many sentences and their labels")
+        ->check(Between(0, 1000000));
+  }
+
+ private:
+  void evaluate(Model& model) override {
+    const Treebank trees = read_trees(data_);
+    const Report report = treelstm::evaluate(model, trees, data_);
+    report.print(std::cout);
+    if (confusion_) report.print_confusion(std::cout);
+    if (show_ > 0) show_trees(model, trees, show_, std::cout);
+  }
+
+  bool confusion_ = false;
+  std::size_t show_ = 0;
+};
+
+class Classify : public LinesCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    LinesCommand::add_options(app);
+    add_input(app, "One tree or sentence a line; labels of trees are read and ignored");
+    add_output(app, "Where label, name, probabilities and words go");
+    app.add_option("--format", format_,
+                   "trees, text, or auto: a line that begins like '(3' is a tree");
+    app.add_option("--shape", shape_,
+                   "balanced, right or left: the tree that a plain sentence is given");
+    app.add_flag("--trees", trees_, "Print the tree with its labels instead of the words");
+  }
+
+ private:
+  void write_lines(Model& model, OutputFile& out) override {
+    const Format format = value_of(kFormats, format_, "format");
+    const Shape shape = shape_from_name(shape_);
+    InputFile in(input_);
+    const std::string name = input_ == "-" ? "standard input" : input_;
+    dynet::ComputationGraph graph;
+    std::string line;
+    for (std::size_t number = 1; in.next(line); ++number) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (is_blank(line)) {
+        out.write("");
+        continue;
+      }
+      const bool is_tree =
+          format == Format::kTrees || (format == Format::kAuto && begins_like_a_tree(line));
+      const Tree tree =
+          is_tree ? parse_tree(line, name, number) : make_tree(plain_words(line), shape);
+      const Prediction prediction = model.predict(graph, {&tree, 1})[0];
+      const unsigned label = prediction.labels.back();
+      out.write(std::to_string(label) + '\t' + kLabelNames[label] + '\t' +
+                probabilities(prediction) + '\t' +
+                (trees_ ? tree_text(tree, prediction.labels) : join(tree.words(), " ")));
+    }
+  }
+
+  std::string format_ = "auto", shape_ = "balanced";
+  bool trees_ = false;
+};
+
 }  // namespace
 
-void run_train(const TrainCommand& command) {
-  prepare_run(command, kProgram);
-  const auto data =
-      read_parts(command, Split(), [](const std::string& path) { return read_trees(path); });
-  train(command, data.train, data.dev, std::cout);
-  report_run(command, data, *load_model(command.model, command.device), evaluate, std::cout);
-}
-
-void run_eval(const EvalCommand& command) {
-  prepare_report(command, command.data);
-  const std::unique_ptr<Model> model = load_model(command.model, command.device);
-  const Treebank trees = read_trees(command.data);
-  const Report report = evaluate(*model, trees, command.data);
-  report.print(std::cout);
-  if (command.confusion) report.print_confusion(std::cout);
-  if (command.show > 0) show_trees(*model, trees, command.show, std::cout);
-}
-
-void run_classify(const ClassifyCommand& command) {
-  const Format format = format_from_name(command.format);
-  const Shape shape = shape_from_name(command.shape);
-  OutputFile out({"--output", command.output}, files_read(command, {"--input", command.input}));
-  const std::unique_ptr<Model> model = load_model(command.model, command.device);
-  InputFile in(command.input);
-  const std::string name = command.input == "-" ? "standard input" : command.input;
-  dynet::ComputationGraph graph;
-  std::string line;
-  for (std::size_t number = 1; in.next(line); ++number) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (is_blank(line)) {
-      out.write("");
-      continue;
-    }
-    const bool is_tree =
-        format == Format::kTrees || (format == Format::kAuto && begins_like_a_tree(line));
-    const Tree tree =
-        is_tree ? parse_tree(line, name, number) : make_tree(plain_words(line), shape);
-    const Prediction prediction = model->predict(graph, {&tree, 1})[0];
-    const unsigned label = prediction.labels.back();
-    out.write(std::to_string(label) + '\t' + kLabelNames[label] + '\t' + probabilities(prediction) +
-              '\t' +
-              (command.trees ? tree_text(tree, prediction.labels) : join(tree.words(), " ")));
-  }
-  out.finish();
-}
+std::unique_ptr<Command> eval_command() { return std::make_unique<Eval>(); }
+std::unique_ptr<Command> classify_command() { return std::make_unique<Classify>(); }
 
 }  // namespace treelstm

@@ -61,28 +61,17 @@ void Report::add(const Tree& tree, const Prediction& prediction, const Majority&
   majority.add(tree, trivial.predict(tree));
 }
 
+nlp::Figures Report::figures() const {
+  return {{"root", model.root.value(), majority.root.value()},
+          {"positive/negative", model.binary.value(), majority.binary.value()},
+          {"all nodes", model.all.value(), majority.all.value()},
+          {"phrases", model.phrases.value(), majority.phrases.value()}};
+}
+
 void Report::print(std::ostream& out) const {
-  using Figure = std::pair<std::string, nlp::Ratio Scores::*>;
-  const std::vector<Figure> figures = {{"root", &Scores::root},
-                                       {"positive/negative", &Scores::binary},
-                                       {"all nodes", &Scores::all},
-                                       {"phrases", &Scores::phrases}};
-  const std::vector<std::pair<std::string, const Scores*>> rows = {
-      {"  tree-LSTM          ", &model}, {"  most frequent label", &majority}};
   out << name << ": " << nlp::with_commas(trees) << " trees, " << nlp::with_commas(model.all.total)
-      << " nodes, " << nlp::with_commas(model.binary.total) << " trees not neutral\n"
-      << std::string(rows[0].first.size(), ' ');
-  for (const auto& [title, ratio] : figures) out << "  " << padded(title, 9);
-  out << '\n';
-  for (const auto& [label, scores] : rows) {
-    out << label;
-    for (const auto& [title, ratio] : figures) {
-      out << "  "
-          << padded(percent((scores->*ratio).value()), std::max<std::size_t>(9, title.size()));
-    }
-    out << '\n';
-  }
-  out.flush();
+      << " nodes, " << nlp::with_commas(model.binary.total) << " trees not neutral\n";
+  nlp::print_table("  tree-LSTM          ", "  most frequent label", figures(), out);
 }
 
 void Report::print_confusion(std::ostream& out) const {

@@ -58,6 +58,7 @@ struct Report {
   Scores majority;
 
   void add(const Tree& tree, const Prediction& prediction, const Majority& trivial);
+  nlp::Figures figures() const;
   /// A few lines with both side by side.
   void print(std::ostream& out) const;
   /// The model's roots: a row for each right label, a column for each predicted one.

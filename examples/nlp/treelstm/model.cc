@@ -1,35 +1,68 @@
 #include "examples/nlp/treelstm/model.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/common/vocabulary.h"
 
 namespace treelstm {
 namespace {
 
 using dynet::Expression;
 
-const char* const kUnknown = "<unk>";
+/// Of the weights of a TreeLstm.
+constexpr std::array kNames = {"Wi",  "Wo",  "Wu",  "Uil", "Uir", "Uol", "Uor", "Uul", "Uur",
+                               "Ufl", "Ufr", "Ugl", "Ugr", "bi",  "bo",  "bu",  "bf"};
+
 constexpr std::size_t kTreesPerGraph = 32;
 
-dynet::Dict make_dict(const std::vector<std::string>& words) {
-  dynet::Dict dict;
-  for (const std::string& word : words) dict.convert(word);
-  dict.freeze();
-  dict.set_unk(kUnknown);
-  return dict;
-}
-
-dynet::ParameterCollection seeded_collection(std::uint64_t seed) {
-  dynet::ParameterCollection collection;
-  collection.set_seed(seed);
-  return collection;
-}
-
 }  // namespace
+
+TreeLstm::TreeLstm(unsigned word, unsigned hidden, dynet::ParameterCollection& collection) {
+  static_assert(kNames.size() == kCount);
+  for (std::size_t w = 0; w < kCount; ++w) {
+    if (w >= kBi) {
+      // Forget gates are open at first, so that what the leaves say reaches the root.
+      const dynet::ParameterInitConst init(w == kBf ? 1.0f : 0.0f);
+      weights_[w] = collection.add_parameters({hidden}, init, kNames[w]);
+    } else {
+      weights_[w] = collection.add_parameters({hidden, w >= kUil ? hidden : word}, kNames[w]);
+    }
+  }
+}
+
+void TreeLstm::begin_graph(dynet::ComputationGraph& graph) {
+  for (std::size_t w = 0; w < kCount; ++w) nodes_[w] = parameter(graph, weights_[w]);
+}
+
+Expression TreeLstm::leaf_gate(Weight bias, Weight w, const Expression& x) const {
+  return dynet::affine_transform({nodes_[bias], nodes_[w], x});
+}
+
+Expression TreeLstm::inner_gate(Weight bias, Weight l, Weight r, const State& left,
+                                const State& right) const {
+  return dynet::affine_transform({nodes_[bias], nodes_[l], left.h, nodes_[r], right.h});
+}
+
+TreeLstm::State TreeLstm::leaf(const Expression& x) const {
+  const Expression i = logistic(leaf_gate(kBi, kWi, x));
+  const Expression o = logistic(leaf_gate(kBo, kWo, x));
+  const Expression u = tanh(leaf_gate(kBu, kWu, x));
+  const Expression c = cmult(i, u);
+  return {cmult(o, tanh(c)), c};
+}
+
+TreeLstm::State TreeLstm::inner(const State& left, const State& right) const {
+  const Expression i = logistic(inner_gate(kBi, kUil, kUir, left, right));
+  const Expression o = logistic(inner_gate(kBo, kUol, kUor, left, right));
+  const Expression u = tanh(inner_gate(kBu, kUul, kUur, left, right));
+  const Expression f = logistic(inner_gate(kBf, kUfl, kUfr, left, right));
+  const Expression g = logistic(inner_gate(kBf, kUgl, kUgr, left, right));
+  const Expression c = cmult(i, u) + cmult(f, left.c) + cmult(g, right.c);
+  return {cmult(o, tanh(c)), c};
+}
 
 std::string view_of(const std::string& word, const ModelSettings& settings) {
   return settings.keep_case ? word : nlp::lower_cased(word);
@@ -39,22 +72,19 @@ Description describe(const ModelSettings& settings, const Treebank& train) {
   Description description;
   description.settings = settings;
   description.majority = Majority(train);
-  description.words = {kUnknown};
-  std::unordered_set<std::string> seen = {kUnknown};
+  nlp::Collector words;
   for (const Tree& tree : train) {
     for (const Node& node : tree.nodes) {
-      if (!node.is_leaf()) continue;
-      std::string word = view_of(node.word, settings);
-      if (seen.insert(word).second) description.words.push_back(std::move(word));
+      if (node.is_leaf()) words.add(view_of(node.word, settings));
     }
   }
+  description.words = words.take();
   return description;
 }
 
 Model::Model(Description description, std::uint64_t seed)
-    : description_(std::move(description)),
-      dict_(make_dict(description_.words)),
-      parameters_(seeded_collection(seed)),
+    : DescribedModel(std::move(description), seed),
+      dict_(nlp::make_dict(description_.words)),
       network_(parameters_.add_subcollection("network")),
       words_(parameters_.add_lookup_parameters(static_cast<unsigned>(description_.words.size()),
                                                {description_.settings.word}, "words")),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -7,12 +8,67 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
-#include "examples/nlp/common/device.h"
-#include "examples/nlp/treelstm/cell.h"
+#include "examples/nlp/common/model.h"
 #include "examples/nlp/treelstm/evaluate.h"
 #include "examples/nlp/treelstm/trees.h"
 
 namespace treelstm {
+
+/// The binary tree-LSTM of Tai, Socher and Manning (ACL 2015), section 3.2 with N = 2, where leaves
+/// have words and inner nodes have children, left (l) and right (r):
+///
+///   leaf   i = s(Wi x + bi)      inner   i = s(Uil hl + Uir hr + bi)
+///          o = s(Wo x + bo)              o = s(Uol hl + Uor hr + bo)
+///          u = tanh(Wu x + bu)           u = tanh(Uul hl + Uur hr + bu)
+///                                        f = s(Ufl hl + Ufr hr + bf),  g = s(Ugl hl + Ugr hr + bf)
+///          c = i * u                     c = i * u + f * cl + g * cr
+///          h = o * tanh(c)               h = o * tanh(c)
+///
+/// with s the logistic function and * element by element.
+class TreeLstm {
+ public:
+  /// What a node passes to its parent.
+  struct State {
+    dynet::Expression h, c;
+  };
+
+  /// The parameters have the names above.
+  TreeLstm(unsigned word, unsigned hidden, dynet::ParameterCollection& collection);
+
+  /// Declares the weights in a graph, for the nodes declared after it.
+  void begin_graph(dynet::ComputationGraph& graph);
+  State leaf(const dynet::Expression& x) const;
+  State inner(const State& left, const State& right) const;
+
+ private:
+  enum Weight {
+    kWi,
+    kWo,
+    kWu,  // of words
+    kUil,
+    kUir,
+    kUol,
+    kUor,
+    kUul,
+    kUur,
+    kUfl,
+    kUfr,
+    kUgl,
+    kUgr,  // of children
+    kBi,
+    kBo,
+    kBu,
+    kBf,
+    kCount
+  };
+
+  dynet::Expression leaf_gate(Weight bias, Weight w, const dynet::Expression& x) const;
+  dynet::Expression inner_gate(Weight bias, Weight l, Weight r, const State& left,
+                               const State& right) const;
+
+  std::array<dynet::Parameter, kCount> weights_;
+  std::array<dynet::Expression, kCount> nodes_;  ///< of the current graph
+};
 
 /// The shape of a model.
 struct ModelSettings {
@@ -46,15 +102,12 @@ Description describe(const ModelSettings& settings, const Treebank& train);
 std::string view_of(const std::string& word, const ModelSettings& settings);
 
 /// Words, a tree-LSTM over them, and at every node a softmax over the labels, of V h + a.
-class Model : public nlp::OnDevice {
+class Model : public nlp::DescribedModel<Description> {
  public:
-  Model(Description description, std::uint64_t seed);
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
+  static constexpr const char* kProgram = "treelstm";  ///< whose files it is saved in
 
-  const Description& description() const { return description_; }
-  dynet::ParameterCollection& parameters() { return parameters_; }
-  const dynet::ParameterCollection& parameters() const { return parameters_; }
+  Model(Description description, std::uint64_t seed);
+
   /// After every update the weights of the network, not the word vectors, are multiplied by 1 -
   /// `decay`.
   void set_weight_decay(float decay) { network_.set_weight_decay_lambda(decay); }
@@ -77,9 +130,8 @@ class Model : public nlp::OnDevice {
                                         const std::vector<unsigned>& words) const;
   dynet::Expression dropped(const dynet::Expression& x) const;
 
-  Description description_;
   dynet::Dict dict_;
-  dynet::ParameterCollection parameters_, network_;
+  dynet::ParameterCollection network_;
   dynet::LookupParameter words_;
   TreeLstm cell_;
   dynet::Parameter weight_, bias_;

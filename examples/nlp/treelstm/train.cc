@@ -1,12 +1,10 @@
 #include "examples/nlp/treelstm/train.h"
 
-#include <memory>
-#include <utility>
+#include <iostream>
 
+#include "examples/nlp/common/model_training.h"
 #include "examples/nlp/common/progress.h"
-#include "examples/nlp/common/sample_training.h"
-#include "examples/nlp/common/score.h"
-#include "examples/nlp/treelstm/model_file.h"
+#include "examples/nlp/common/run_files.h"
 
 namespace treelstm {
 
@@ -25,110 +23,108 @@ std::uint64_t mark_of(const Treebank& trees) {
   return mark.value();
 }
 
-/// One training run over fixed data.
-class Run : public SampleTraining {
+class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
  public:
-  Run(Checkpoint& now, const Treebank& train_trees, const Treebank& dev_trees,
-      const RunOptions& options)
-      : SampleTraining(*now.trainer, update_settings(now.settings, true)),
-        now_(now),
-        model_(*now.model),
-        train_(train_trees),
-        dev_(dev_trees),
-        options_(options) {
+  Training(const TrainCommand& command, const Parts<Treebank>& data)
+      : ModelTraining(command, data, mark_of(data.train),
+                      [&] { return describe(command.description.settings, data.train); }) {
     std::vector<std::size_t> counts(model_.description().words.size());
-    for (const Tree& tree : train_) {
+    for (const Tree& tree : data.train) {
       add_sample(1);
       words_.push_back(model_.encode(tree));
       for (const unsigned word : words_.back()) ++counts[word];
     }
     for (const std::size_t count : counts)
-      hide_.push_back(hiding_probability(now.settings.unknown, count));
-    model_.set_weight_decay(now.settings.weight_decay);
+      hide_.push_back(hiding_probability(settings_.unknown, count));
+    model_.set_weight_decay(settings_.weight_decay);
+  }
+
+ private:
+  /// Learns from the mean loss of a few trees, all in one graph.
+  double step(const Update& update) override {
+    graph_.clear();
+    graph_.set_seed(dropout_seed(update));
+    model_.begin_graph(graph_, true);
+    std::vector<dynet::Expression> losses;
+    for (const std::size_t tree : update.samples) {
+      Random random = draws(update, losses.size());
+      std::vector<unsigned> seen = words_[tree];
+      for (unsigned& word : seen) {
+        if (random.uniform() < hide_[word]) word = 0;
+      }
+      losses.push_back(model_.loss(graph_, data_.train[tree], seen));
+    }
+    const dynet::Expression loss = average(losses);
+    const auto value = static_cast<double>(as_scalar(graph_.forward(loss)));
+    require_finite(value);
+    graph_.backward(loss);
+    trainer_.update();
+    return value * static_cast<double>(losses.size());
   }
 
   std::string unit() const override { return "trees"; }
 
-  bool has_dev() const override { return !dev_.empty(); }
+  double decisive(const Report& report) const override { return report.model.root.value(); }
 
-  DevScore score_dev() override {
-    const Report report = evaluate(model_, dev_, "dev");
-    return {report.model.root.value(), "dev root " + percent(report.model.root.value()) +
-                                           ", all nodes " + percent(report.model.all.value()) +
-                                           " (trivial: " + percent(report.majority.root.value()) +
-                                           ", " + percent(report.majority.all.value()) + ")"};
+  std::string dev_text(const Report& report) const override {
+    const auto text = [](const Scores& scores, const char* name) {
+      return percent(scores.root.value()) + name + percent(scores.all.value());
+    };
+    return "dev root " + text(report.model, ", all nodes ") +
+           " (trivial: " + text(report.majority, ", ") + ")";
   }
 
-  void save_model() override { treelstm::save_model(options_.model, model_); }
-  void save_checkpoint(const dynet::SaveOptions& how) override {
-    treelstm::save_checkpoint(options_.checkpoint(), now_, how);
+  void print_run(std::ostream& out) const override {
+    const auto line = [&](const char* name, const Treebank& trees) {
+      out << name << ": " << with_commas(trees.size()) << " trees, "
+          << with_commas(count_words(trees)) << " words, " << with_commas(count_nodes(trees))
+          << " labelled nodes\n";
+    };
+    line("train", data_.train);
+    if (has_dev()) line("dev", data_.dev);
+    const Description& description = model_.description();
+    out << "model: " << with_commas(description.words.size()) << " words of "
+        << description.settings.word << ", hidden " << description.settings.hidden << ", "
+        << with_commas(model_.parameters().parameter_count()) << " weights" << std::endl;
   }
 
- private:
-  void begin_graph(dynet::ComputationGraph& graph) override { model_.begin_graph(graph, true); }
-
-  dynet::Expression loss(dynet::ComputationGraph& graph, std::size_t sample,
-                         Random& random) override {
-    seen_ = words_[sample];
-    for (unsigned& word : seen_) {
-      if (random.uniform() < hide_[word]) word = 0;
-    }
-    return model_.loss(graph, train_[sample], seen_);
-  }
-
-  Checkpoint& now_;
-  Model& model_;
-  const Treebank& train_;
-  const Treebank& dev_;
-  const RunOptions& options_;
   std::vector<std::vector<unsigned>> words_;  ///< by tree
   std::vector<double> hide_;                  ///< probabilities, by word
-  std::vector<unsigned> seen_;                ///< of the sample, kept for its memory
 };
-
-void describe_run(Model& model, const Treebank& train_trees, const Treebank& dev_trees,
-                  std::ostream& out) {
-  const auto line = [&](const char* name, const Treebank& trees) {
-    out << name << ": " << with_commas(trees.size()) << " trees, "
-        << with_commas(count_words(trees)) << " words, " << with_commas(count_nodes(trees))
-        << " labelled nodes\n";
-  };
-  line("train", train_trees);
-  if (!dev_trees.empty()) line("dev", dev_trees);
-  const ModelSettings& settings = model.description().settings;
-  out << "model: " << with_commas(model.description().words.size()) << " words of " << settings.word
-      << ", hidden " << settings.hidden << ", " << with_commas(model.parameters().parameter_count())
-      << " weights" << std::endl;
-}
-
-/// The settings that a resumed run keeps, under the names of their options.
-OptionValues kept_settings(const ModelSettings& model, const TrainSettings& settings) {
-  return with(update_options(settings), {{"--word", std::to_string(model.word)},
-                                         {"--hidden", std::to_string(model.hidden)},
-                                         {"--dropout", option_text(model.dropout)},
-                                         {"--keep-case", model.keep_case ? "on" : "off"},
-                                         {"--unknown", option_text(settings.unknown)},
-                                         {"--weight-decay", option_text(settings.weight_decay)}});
-}
 
 }  // namespace
 
-void train(const TrainRequest& request, const Treebank& train_trees, const Treebank& dev_trees,
-           std::ostream& out) {
-  Checkpoint now = begin_run<Checkpoint>(
-      request, mark_of(train_trees), kept_settings(request.model_settings, request.settings),
-      load_checkpoint,
-      [](const Checkpoint& c) {
-        return kept_settings(c.model->description().settings, c.settings);
-      },
-      [&](Checkpoint& c) {
-        c.model = std::make_unique<Model>(describe(request.model_settings, train_trees),
-                                          derived_seed(c.settings.seed, kWeights));
-        c.trainer = make_trainer<dynet::AdamTrainer>(c.model->parameters(), c.settings);
-      });
-  describe_run(*now.model, train_trees, dev_trees, out);
-  Run run(now, train_trees, dev_trees, request);
-  run_epochs(run, now.state, request, out);
+TrainCommand::TrainCommand()
+    : nlp::TrainCommand("Trees to learn from, as SST writes them", "Trees") {
+  limits = {15, 4, 0};
+  settings.batch = 16;
+  settings.learning_rate = 0.001f;
+  settings.decay = 1;
+}
+
+void TrainCommand::add_settings(Options& options) {
+  ModelSettings& m = description.settings;
+  options.add("--word", m.word, "Size of the words' vectors", Between(1, 4096));
+  options.add("--hidden", m.hidden, "Size of the tree-LSTM", Between(1, 4096));
+  options.add("--dropout", m.dropout, "Dropout of words, and before the labels",
+              Between(0.0, 0.95));
+  options.add_flag("--keep-case", m.keep_case, "Tell The from the");
+  add_unknown(options, settings);
+  options.add("--weight-decay", settings.weight_decay,
+              "Every update multiplies the weights of the network, but not of the words, by one "
+              "minus this",
+              Between(0.0, 0.5));
+  add_updates(options, settings, "Trees");
+}
+
+void TrainCommand::run() {
+  prepare_run(*this, Model::kProgram);
+  const auto read = [](const std::string& path) { return read_trees(path); };
+  treelstm::train(*this, read_parts(*this, Split(), read), std::cout);
+}
+
+void train(const TrainCommand& command, const Parts<Treebank>& data, std::ostream& out) {
+  Training(command, data).run(out);
 }
 
 }  // namespace treelstm

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "examples/nlp/common/files.h"
+#include "examples/nlp/common/names.h"
 #include "examples/nlp/common/text.h"
 
 namespace treelstm {
@@ -132,8 +133,8 @@ class Parser {
   Tree tree_;
 };
 
-constexpr std::array<std::pair<Shape, const char*>, 3> kShapes = {
-    {{Shape::kBalanced, "balanced"}, {Shape::kRight, "right"}, {Shape::kLeft, "left"}}};
+const nlp::Names<Shape> kShapes = {
+    {Shape::kBalanced, "balanced"}, {Shape::kRight, "right"}, {Shape::kLeft, "left"}};
 
 Treebank parse_lines(const std::vector<std::string>& lines, const std::string& name) {
   Treebank trees;
@@ -187,12 +188,7 @@ std::string tree_text(const Tree& tree, const std::vector<unsigned>& labels) {
   return text;
 }
 
-Shape shape_from_name(const std::string& name) {
-  for (const auto& [shape, known] : kShapes) {
-    if (name == known) return shape;
-  }
-  throw nlp::UserError("unknown shape " + quoted(name) + ": expected balanced, right or left");
-}
+Shape shape_from_name(const std::string& name) { return nlp::value_of(kShapes, name, "shape"); }
 
 Tree make_tree(const std::vector<std::string>& words, Shape shape) {
   Tree tree;

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "examples/nlp/common/command_line.h"
+#include "examples/nlp/common/files.h"
+#include "examples/nlp/common/model_file.h"
+#include "examples/nlp/common/run_files.h"
+
+namespace nlp {
+
+/// A command that uses a saved model: --model and --device.
+template <class Model>
+class ModelCommand : public Command {
+ public:
+  void add_options(CLI::App& app) override {
+    app.add_option("--model,-m", saved_.model, "A model file")->required();
+    add_device(app, saved_.device);
+  }
+
+ protected:
+  std::unique_ptr<Model> load() const { return load_model<Model>(saved_.model, saved_.device); }
+
+  SavedModel saved_;
+};
+
+/// The command `eval`, which prints how good a model is on `data_`.
+template <class Model>
+class EvalCommand : public ModelCommand<Model> {
+ public:
+  void run() final {
+    prepare_eval(this->saved_, data_);
+    evaluate(*this->load());
+  }
+
+ protected:
+  /// --data.
+  void add_data(CLI::App& app, const std::string& help) {
+    app.add_option("--data,-d", data_, help)->required();
+  }
+  virtual void evaluate(Model& model) = 0;
+
+  std::string data_;
+};
+
+/// A command that writes lines, made of those of a file or of nothing.
+template <class Model>
+class LinesCommand : public ModelCommand<Model> {
+ public:
+  void run() final {
+    OutputFile out({"--output", output_}, files_read(this->saved_, {"--input", input_}));
+    write_lines(*this->load(), out);
+    out.finish();
+  }
+
+ protected:
+  /// --input and --output, standard input and output if they are not given.
+  void add_input(CLI::App& app, const std::string& help) {
+    input_ = "-";
+    app.add_option("--input,-i", input_, help);
+  }
+  void add_output(CLI::App& app, const std::string& help) {
+    app.add_option("--output,-o", output_, help);
+  }
+  virtual void write_lines(Model& model, OutputFile& out) = 0;
+
+  std::string input_, output_ = "-";
+};
+
+}  // namespace nlp

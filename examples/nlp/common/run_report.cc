@@ -1,0 +1,104 @@
+#include "examples/nlp/common/run_report.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tools/program/files.h"
+
+namespace nlp {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "--batch" and "16" as "batch" and 16.
+void add_option(Json& settings, const std::string& option, const std::string& text) {
+  Json& value = settings[option.substr(option.find_first_not_of('-'))];
+  if (text == "on" || text == "off") {
+    value = text == "on";
+  } else if (const Json number = Json::parse(text, nullptr, false); number.is_number()) {
+    value = number;
+  } else {
+    value = text;
+  }
+}
+
+Json object_of(const Figures& figures, double Figure::*score) {
+  Json object = Json::object();
+  for (const Figure& figure : figures) object[figure.name] = figure.*score;
+  return object;
+}
+
+/// A run that was killed may have left the beginning of a line.
+void drop_broken_line(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::uintmax_t whole = 0;
+  for (std::string line; std::getline(in, line) && !in.eof();) whole += line.size() + 1;
+  std::filesystem::resize_file(path, whole);
+}
+
+void write_line(std::streambuf& out, const Json& object) {
+  // Names of files may hold any bytes.
+  const std::string line = object.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  out.sputn(line.data(), static_cast<std::streamsize>(line.size()));
+  out.pubsync();
+}
+
+}  // namespace
+
+RunReport::RunReport(const RunOptions& run, const std::string& program,
+                     const OptionValues& settings) {
+  if (run.report.empty()) return;
+  const std::optional<int> descriptor = program::descriptor_of(run.report);
+  const bool continued = run.resume && std::filesystem::is_regular_file(run.report);
+  if (continued && !descriptor) drop_broken_line(run.report);
+  const int how = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (continued ? 0 : O_TRUNC);
+  const int fd = descriptor ? program::DescriptorBuffer::copy_of(*descriptor, run.report)
+                            : ::open(run.report.c_str(), how, 0666);
+  if (fd < 0) throw program::OutputError(run.report, errno);
+  out_ = std::make_unique<program::DescriptorBuffer>(fd, run.report);
+
+  Json options = {{"train", run.train}, {"dev", run.dev}, {"test", run.test}, {"model", run.model}};
+  options["device"] = run.device->name;
+  for (const auto& [option, value] : settings) add_option(options, option, value);
+  options["epochs"] = run.limits.epochs;
+  options["patience"] = run.limits.patience;
+  options["max-seconds"] = run.limits.max_seconds;
+  write_line(
+      *out_,
+      {{"line", "settings"}, {"program", program}, {"resumed", run.resume}, {"settings", options}});
+}
+
+void RunReport::epoch(const EpochReport& epoch) {
+  if (!out_) return;
+  Json line = {
+      {"line", "epoch"}, {"epoch", epoch.epoch}, {"share", epoch.share}, {"loss", epoch.loss}};
+  if (!epoch.dev.empty()) line["dev"] = object_of(epoch.dev, &Figure::model);
+  line["best"] = epoch.best;
+  line["per_second"] = epoch.per_second;
+  line["seconds"] = epoch.seconds;
+  write_line(*out_, line);
+}
+
+void RunReport::scores(const std::string& data, const Figures& figures) {
+  if (!out_) return;
+  write_line(*out_, {{"line", "scores"},
+                     {"data", data},
+                     {"model", object_of(figures, &Figure::model)},
+                     {"baseline", object_of(figures, &Figure::baseline)}});
+}
+
+bool RunReport::is_report(const std::string& path, const std::string& program) {
+  std::ifstream in(path, std::ios::binary);
+  std::string line;
+  if (in.peek() == std::ifstream::traits_type::eof()) return true;
+  std::getline(in, line);
+  const Json first = Json::parse(line, nullptr, false);
+  return first.is_object() && first.value("program", Json()) == program;
+}
+
+}  // namespace nlp

@@ -1,0 +1,58 @@
+#include "examples/nlp/common/train_command.h"
+
+#include <utility>
+
+namespace nlp {
+
+TrainCommand::TrainCommand(std::string training, std::string data)
+    : training_(std::move(training)), data_(std::move(data)) {}
+
+void TrainCommand::add_options(CLI::App& app) {
+  app.add_option("--train", train, training_)->required();
+  app.add_option("--dev", dev, data_ + " that decide which epoch is best and when to stop");
+  app.add_option("--test", test, data_ + " to score the best model on in the end");
+  app.add_option("--model,-m", model,
+                 "File for the best model; MODEL.checkpoint holds what --resume needs")
+      ->required();
+  app.add_option("--report", report,
+                 "File for settings, epochs and scores as JSON, one object a line");
+  CLI::Option* const resuming =
+      app.add_flag("--resume", resume, "Go on with the run that MODEL.checkpoint holds");
+  app.add_flag("--force", force,
+               "Start over where there is a model or a checkpoint already, and replace them")
+      ->excludes(resuming);
+  add_device(app, device);
+
+  Options options(&app);
+  add_settings(options);
+
+  app.add_option("--epochs", limits.epochs, "Most epochs")->check(Between(1, 1000000));
+  app.add_option("--patience", limits.patience,
+                 "Stop after this many epochs without a better dev score, 0 for never")
+      ->check(Between(0, 1000000));
+  app.add_option("--max-seconds", limits.max_seconds, "Stop after this time, 0 for never")
+      ->check(Between(0.0, 1e9));
+  app.parse_complete_callback([&app, this] {
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->count() > 0) given.push_back(option->get_name());
+    }
+  });
+}
+
+void add_updates(Options& options, TrainSettings& settings, const std::string& samples) {
+  options.add("--batch", settings.batch, samples + " per update", Between(1, 100000));
+  options.add("--learning-rate", settings.learning_rate, "Of Adam, at the start",
+              Between(1e-9, 100.0));
+  options.add("--decay", settings.decay, "What an epoch multiplies the learning rate by",
+              Between(1e-3, 1.0));
+  options.add("--clip", settings.clip, "Largest gradient norm, 0 for any", Between(0.0, 1e9));
+  options.add("--seed", settings.seed, "Of everything random", Between(0, 1e19));
+}
+
+void add_unknown(Options& options, TrainSettings& settings) {
+  options.add("--unknown", settings.unknown,
+              "A word seen n times is hidden in training with probability U / (U + n)",
+              Between(0.0, 1000.0));
+}
+
+}  // namespace nlp

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "examples/nlp/common/command_line.h"
+#include "examples/nlp/common/options.h"
+#include "examples/nlp/common/training.h"
+
+namespace nlp {
+
+/// The command `train`, as far as it is the same in all programs: files, --resume, --force,
+/// --report, --device and the limits of the run.
+class TrainCommand : public Command, public RunOptions {
+ public:
+  void add_options(CLI::App& app) override;
+  /// Adds what else the user may choose.
+  virtual void add_settings(Options& options) = 0;
+
+ protected:
+  /// What the training file holds, and what the others hold, for --help.
+  TrainCommand(std::string training, std::string data);
+
+ private:
+  std::string training_, data_;
+};
+
+/// --batch, --learning-rate, --decay, --clip and --seed; `samples` is what a batch counts.
+void add_updates(Options& options, TrainSettings& settings, const std::string& samples);
+/// --unknown.
+void add_unknown(Options& options, TrainSettings& settings);
+
+}  // namespace nlp
