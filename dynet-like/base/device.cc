@@ -43,6 +43,11 @@ DefaultDevice::operator Device*() const {
   return process ? process->device() : &kCpu;
 }
 
+Device* DeviceArgument::get(const char* who, SourceLocation at) const {
+  if (named_) check_device(who, device_, at);
+  return device_;
+}
+
 void check_device(const char* who, Device* device, SourceLocation at) {
   if (!device) throw ArgumentError(std::string(who) + ": the device is null" + location(at), at);
 }

@@ -51,13 +51,18 @@ enum class Precision {
 /// A Device* as an argument beside numbers, lists and pointers: a literal 0 is not one.
 class DeviceArgument {
  public:
+  /// None is named.
+  DeviceArgument() = default;
   template <class D>
   requires std::same_as<D, Device*> || std::same_as<D, DefaultDevice> DeviceArgument(D device)
-      : device_(device) {}                      // NOLINT: implicit
-  operator Device*() const { return device_; }  // NOLINT: implicit
+      : device_(device), named_(true) {}  // NOLINT: implicit
+
+  /// The device, or null if none is named. Throws ArgumentError for a null pointer.
+  Device* get(const char* who, SourceLocation at) const;
 
  private:
-  Device* device_;
+  Device* device_ = nullptr;
+  bool named_ = false;
 };
 
 /// Throws ArgumentError for a null pointer. A device that is not there cannot be had.

@@ -31,7 +31,7 @@ void C2WBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at)
   in_graph_ = {};
   fc2w_rnn.new_graph(cg, update, at);
   rc2w_rnn.new_graph(cg, update, at);
-  in_graph_ = zeros(cg, {1}, at);
+  in_graph_ = zeros(cg, {1}, {}, at);
   update_ = update;
 }
 

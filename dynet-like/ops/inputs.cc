@@ -135,18 +135,18 @@ const OpForm kConstLookup = lookup_form("const_lookup", false);
 
 // Sources; without a device, where the graph is.
 Expression add_input(ComputationGraph& g, const InputAttr& attr, SourceLocation at,
-                     Device* device = nullptr) {
+                     Device* device) {
   return add_node(g, kInput, attr, at, device);
 }
 Expression add_input(ComputationGraph& g, const Dim& d, const float* data, std::size_t count,
-                     SourceLocation at, Device* device = nullptr) {
+                     SourceLocation at, Device* device) {
   return add_node(g, kInput,
                   {InputAttr{nullptr, count, InputAttr::in_node, d}, data, count * sizeof(float)},
                   at, device);
 }
 Expression add_sparse_input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
                             const std::vector<float>& data, float defdata, SourceLocation at,
-                            Device* device = nullptr) {
+                            Device* device) {
   std::vector<unsigned> payload(ids);
   for (const float value : data) payload.push_back(std::bit_cast<unsigned>(value));
   return add_node(g, kSparseInput,
@@ -155,14 +155,14 @@ Expression add_sparse_input(ComputationGraph& g, const Dim& d, const std::vector
                   at, device);
 }
 Expression add_one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
-                       SourceLocation at, Device* device = nullptr) {
+                       SourceLocation at, Device* device) {
   return add_node(
       g, kOneHot,
       {OneHotAttr{index.indices(), index.extreme(), d}, index.payload(), index.payload_size()}, at,
       device);
 }
 Expression add_constant(ComputationGraph& g, const OpForm& form, const Dim& d, double value,
-                        SourceLocation at, Device* device = nullptr) {
+                        SourceLocation at, Device* device) {
   return add_node(g, form, ConstantAttr{value, d}, at, device);
 }
 
@@ -183,21 +183,28 @@ void need_parameter(const OpForm& form, const ParameterHandle& p, SourceLocation
         at);
 }
 
+// A frozen parameter needs no gradient, nor does anything above it on its account.
+Expression add_stored(ComputationGraph& g, const OpForm& form, const ParameterStorageBase& p,
+                      Attributes attributes, SourceLocation at) {
+  if (p.updated && form.passes_gradient) attributes.flags |= Node::kNeedsGradient;
+  return add_node(g, form, attributes, at, p.device);
+}
+
 Expression add_parameter(ComputationGraph& g, const OpForm& form, const ParameterHandle& p,
                          SourceLocation at) {
   need_parameter(form, p, at);
   keep_bank(g, p.shared());
-  return add_node(g, form, ParameterAttr{p.shared().get()}, at);
+  return add_stored(g, form, *p.shared(), ParameterAttr{p.shared().get()}, at);
 }
 
 Expression add_lookup(ComputationGraph& g, const OpForm& form, const LookupParameter& p,
                       const IndexArgument& index, SourceLocation at) {
   need_parameter(form, p, at);
   keep_bank(g, p.shared());
-  return add_node(g, form,
-                  {LookupAttr{p.shared().get(), index.indices(), index.extreme()}, index.payload(),
-                   index.payload_size()},
-                  at);
+  return add_stored(g, form, *p.shared(),
+                    {LookupAttr{p.shared().get(), index.indices(), index.extreme()},
+                     index.payload(), index.payload_size()},
+                    at);
 }
 
 }  // namespace
@@ -209,40 +216,45 @@ OpFamily input_ops() {
   return kAll;
 }
 
-Expression input(ComputationGraph& g, real s, SourceLocation at) {
-  return add_input(g, Dim({1}), &s, 1, at);
+Expression input(ComputationGraph& g, real s, DeviceArgument device, SourceLocation at) {
+  return add_input(g, Dim({1}), &s, 1, at, device.get("input", at));
 }
-Expression input(ComputationGraph& g, const real* s, SourceLocation at) {
-  return add_input(g, at_pointer(s, at), at);
+Expression input(ComputationGraph& g, const real* s, DeviceArgument device, SourceLocation at) {
+  return add_input(g, at_pointer(s, at), at, device.get("input", at));
 }
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& data,
-                 SourceLocation at) {
-  return add_input(g, d, data.data(), data.size(), at);
+                 DeviceArgument device, SourceLocation at) {
+  return add_input(g, d, data.data(), data.size(), at, device.get("input", at));
 }
 Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float> data,
-                 SourceLocation at) {
-  return add_input(g, d, data.begin(), data.size(), at);
+                 DeviceArgument device, SourceLocation at) {
+  return add_input(g, d, data.begin(), data.size(), at, device.get("input", at));
 }
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
-                 SourceLocation at) {
-  return add_input(g, at_vector(d, data, at), at);
+                 DeviceArgument device, SourceLocation at) {
+  return add_input(g, at_vector(d, data, at), at, device.get("input", at));
 }
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
-                 const std::vector<float>& data, float defdata, SourceLocation at) {
-  return add_sparse_input(g, d, ids, data, defdata, at);
+                 const std::vector<float>& data, float defdata, DeviceArgument device,
+                 SourceLocation at) {
+  return add_sparse_input(g, d, ids, data, defdata, at, device.get("input", at));
 }
-Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index, SourceLocation at) {
-  return add_one_hot(g, d, index, at);
+Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
+                   DeviceArgument device, SourceLocation at) {
+  return add_one_hot(g, d, index, at, device.get("one_hot", at));
 }
-Expression zeros(ComputationGraph& g, const Dim& d, SourceLocation at) {
-  return add_constant(g, kZeros, d, 0.0, at);
+Expression zeros(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
+  return add_constant(g, kZeros, d, 0.0, at, device.get("zeros", at));
 }
-Expression zeroes(ComputationGraph& g, const Dim& d, SourceLocation at) { return zeros(g, d, at); }
-Expression ones(ComputationGraph& g, const Dim& d, SourceLocation at) {
-  return add_constant(g, kOnes, d, 1.0, at);
+Expression zeroes(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
+  return zeros(g, d, device, at);
 }
-Expression constant(ComputationGraph& g, const Dim& d, float value, SourceLocation at) {
-  return add_constant(g, kConstant, d, value, at);
+Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
+  return add_constant(g, kOnes, d, 1.0, at, device.get("ones", at));
+}
+Expression constant(ComputationGraph& g, const Dim& d, float value, DeviceArgument device,
+                    SourceLocation at) {
+  return add_constant(g, kConstant, d, value, at, device.get("constant", at));
 }
 
 Expression parameter(ComputationGraph& g, const Parameter& p, SourceLocation at) {
@@ -265,57 +277,6 @@ Expression lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgu
 Expression const_lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                         SourceLocation at) {
   return add_lookup(g, kConstLookup, p, index, at);
-}
-
-Expression input(ComputationGraph& g, real s, DeviceArgument device, SourceLocation at) {
-  check_device("input", device, at);
-  return add_input(g, Dim({1}), &s, 1, at, device);
-}
-Expression input(ComputationGraph& g, const real* s, DeviceArgument device, SourceLocation at) {
-  check_device("input", device, at);
-  return add_input(g, at_pointer(s, at), at, device);
-}
-Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& data,
-                 DeviceArgument device, SourceLocation at) {
-  check_device("input", device, at);
-  return add_input(g, d, data.data(), data.size(), at, device);
-}
-Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float> data,
-                 DeviceArgument device, SourceLocation at) {
-  check_device("input", device, at);
-  return add_input(g, d, data.begin(), data.size(), at, device);
-}
-Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
-                 DeviceArgument device, SourceLocation at) {
-  check_device("input", device, at);
-  return add_input(g, at_vector(d, data, at), at, device);
-}
-Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
-                 const std::vector<float>& data, float defdata, DeviceArgument device,
-                 SourceLocation at) {
-  check_device("input", device, at);
-  return add_sparse_input(g, d, ids, data, defdata, at, device);
-}
-Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
-                   DeviceArgument device, SourceLocation at) {
-  check_device("one_hot", device, at);
-  return add_one_hot(g, d, index, at, device);
-}
-Expression zeros(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
-  check_device("zeros", device, at);
-  return add_constant(g, kZeros, d, 0.0, at, device);
-}
-Expression zeroes(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
-  return zeros(g, d, device, at);
-}
-Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device, SourceLocation at) {
-  check_device("ones", device, at);
-  return add_constant(g, kOnes, d, 1.0, at, device);
-}
-Expression constant(ComputationGraph& g, const Dim& d, float value, DeviceArgument device,
-                    SourceLocation at) {
-  check_device("constant", device, at);
-  return add_constant(g, kConstant, d, value, at, device);
 }
 
 }  // namespace dynet

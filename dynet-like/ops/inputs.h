@@ -10,40 +10,48 @@
 #include "dynet-like/param/parameters.h"
 
 // What enters a graph. Forms with a pointer read the value again at every `forward`; the caller
-// keeps it alive. Errors: ArgumentError for a wrong number of values or a null pointer, IndexError
-// for indices.
+// keeps it alive. Sources without a `device` are where the graph is. Errors: ArgumentError for a
+// wrong number of values or a null pointer, IndexError for indices, DeviceError for a device that
+// cannot be used.
 
 namespace dynet {
 
 /// One number: {1}.
-Expression input(ComputationGraph& g, real s, SourceLocation at = SourceLocation::current());
+Expression input(ComputationGraph& g, real s, DeviceArgument device = {},
+                 SourceLocation at = SourceLocation::current());
 template <std::integral I>  // so that a literal 0 is a number, not a null pointer
-Expression input(ComputationGraph& g, I s, SourceLocation at = SourceLocation::current()) {
-  return input(g, static_cast<real>(s), at);
+Expression input(ComputationGraph& g, I s, DeviceArgument device = {},
+                 SourceLocation at = SourceLocation::current()) {
+  return input(g, static_cast<real>(s), device, at);
 }
-Expression input(ComputationGraph& g, const real* s, SourceLocation at = SourceLocation::current());
+Expression input(ComputationGraph& g, const real* s, DeviceArgument device = {},
+                 SourceLocation at = SourceLocation::current());
 /// A tensor of shape d, column-major, batch elements one after another.
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& data,
-                 SourceLocation at = SourceLocation::current());
+                 DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
 Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float> data,
+                 DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());  // {0} is no null pointer
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
-                 SourceLocation at = SourceLocation::current());
+                 DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
 /// The same from a few of its elements, by their indices in that order, the batch included; the
 /// others are `defdata`. Where an index is named twice, the last one counts.
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
-                 const std::vector<float>& data, float defdata = 0.0f,
+                 const std::vector<float>& data, float defdata = 0.0f, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());
 /// A vector {d} that is one at `index` and zero elsewhere; several indices make a batch.
 Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
-                   SourceLocation at = SourceLocation::current());
+                   DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
 
-Expression zeros(ComputationGraph& g, const Dim& d, SourceLocation at = SourceLocation::current());
+Expression zeros(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
+                 SourceLocation at = SourceLocation::current());
 /// The old name.
-Expression zeroes(ComputationGraph& g, const Dim& d, SourceLocation at = SourceLocation::current());
-Expression ones(ComputationGraph& g, const Dim& d, SourceLocation at = SourceLocation::current());
+Expression zeroes(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
+                  SourceLocation at = SourceLocation::current());
+Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
+                SourceLocation at = SourceLocation::current());
 /// Every element `value`.
-Expression constant(ComputationGraph& g, const Dim& d, float value,
+Expression constant(ComputationGraph& g, const Dim& d, float value, DeviceArgument device = {},
                     SourceLocation at = SourceLocation::current());
 
 /// A parameter: its values in place, not copied.
@@ -65,31 +73,5 @@ Expression lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgu
 /// The same without a gradient.
 Expression const_lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                         SourceLocation at = SourceLocation::current());
-
-/// The sources on a named device, not where the graph is. Throws ArgumentError for a null pointer,
-/// DeviceError if the device cannot be used.
-Expression input(ComputationGraph& g, real s, DeviceArgument device,
-                 SourceLocation at = SourceLocation::current());
-Expression input(ComputationGraph& g, const real* s, DeviceArgument device,
-                 SourceLocation at = SourceLocation::current());
-Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>& data,
-                 DeviceArgument device, SourceLocation at = SourceLocation::current());
-Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float> data,
-                 DeviceArgument device, SourceLocation at = SourceLocation::current());
-Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
-                 DeviceArgument device, SourceLocation at = SourceLocation::current());
-Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
-                 const std::vector<float>& data, float defdata, DeviceArgument device,
-                 SourceLocation at = SourceLocation::current());
-Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
-                   DeviceArgument device, SourceLocation at = SourceLocation::current());
-Expression zeros(ComputationGraph& g, const Dim& d, DeviceArgument device,
-                 SourceLocation at = SourceLocation::current());
-Expression zeroes(ComputationGraph& g, const Dim& d, DeviceArgument device,
-                  SourceLocation at = SourceLocation::current());
-Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device,
-                SourceLocation at = SourceLocation::current());
-Expression constant(ComputationGraph& g, const Dim& d, float value, DeviceArgument device,
-                    SourceLocation at = SourceLocation::current());
 
 }  // namespace dynet

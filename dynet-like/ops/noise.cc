@@ -155,7 +155,7 @@ Expression drop_together(const OpForm& form, const Expression& x, std::uint64_t 
 }
 
 Expression draw(const OpForm& form, ComputationGraph& g, const Dim& d, double first, double second,
-                SourceLocation at, Device* device = nullptr) {
+                SourceLocation at, Device* device) {
   return add_with_key(g, [&](std::uint64_t key) {
     return add_node(g, form, RandomAttr{first, second, key, d, 0}, at, device);
   });
@@ -190,41 +190,20 @@ Expression noise(const Expression& x, real stddev, SourceLocation at) {
   });
 }
 Expression random_normal(ComputationGraph& g, const Dim& d, float mean, float stddev,
-                         SourceLocation at) {
-  return draw(kRandomNormal, g, d, mean, stddev, at);
-}
-Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scale,
-                            SourceLocation at) {
-  return draw(kRandomBernoulli, g, d, p, scale, at);
-}
-Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
-                          SourceLocation at) {
-  return draw(kRandomUniform, g, d, left, right, at);
-}
-
-Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu, real beta, SourceLocation at) {
-  return draw(kRandomGumbel, g, d, mu, beta, at);
-}
-
-Expression random_normal(ComputationGraph& g, const Dim& d, float mean, float stddev,
                          DeviceArgument device, SourceLocation at) {
-  check_device("random_normal", device, at);
-  return draw(kRandomNormal, g, d, mean, stddev, at, device);
+  return draw(kRandomNormal, g, d, mean, stddev, at, device.get("random_normal", at));
 }
 Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scale,
                             DeviceArgument device, SourceLocation at) {
-  check_device("random_bernoulli", device, at);
-  return draw(kRandomBernoulli, g, d, p, scale, at, device);
+  return draw(kRandomBernoulli, g, d, p, scale, at, device.get("random_bernoulli", at));
 }
 Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
                           DeviceArgument device, SourceLocation at) {
-  check_device("random_uniform", device, at);
-  return draw(kRandomUniform, g, d, left, right, at, device);
+  return draw(kRandomUniform, g, d, left, right, at, device.get("random_uniform", at));
 }
 Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu, real beta,
                          DeviceArgument device, SourceLocation at) {
-  check_device("random_gumbel", device, at);
-  return draw(kRandomGumbel, g, d, mu, beta, at, device);
+  return draw(kRandomGumbel, g, d, mu, beta, at, device.get("random_gumbel", at));
 }
 
 }  // namespace dynet

@@ -25,30 +25,24 @@ Expression block_dropout(const Expression& x, real p,
 /// deviation.
 Expression noise(const Expression& x, real stddev, SourceLocation at = SourceLocation::current());
 
+// Draws without a `device` are made where the graph is. ArgumentError for a null pointer as one,
+// DeviceError for one that cannot be used.
+
 /// Gaussian draws. Throws ArgumentError for a negative or infinite standard deviation.
 Expression random_normal(ComputationGraph& g, const Dim& d, float mean = 0.0f, float stddev = 1.0f,
-                         SourceLocation at = SourceLocation::current());
+                         DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
 /// `scale` with probability p, else zero. Throws ArgumentError unless p is in [0, 1].
 Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scale = 1.0f,
+                            DeviceArgument device = {},
                             SourceLocation at = SourceLocation::current());
 /// Uniform in [left, right). Throws ArgumentError unless left <= right, both finite.
 Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
+                          DeviceArgument device = {},
                           SourceLocation at = SourceLocation::current());
 /// Gumbel draws mu - beta log(-log u), u uniform in (0, 1): the argmax of scores plus such draws is
 /// a sample of their softmax (Gumbel 1954). Throws ArgumentError unless mu is finite and beta is
 /// finite and not negative.
 Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu = 0.0f, real beta = 1.0f,
-                         SourceLocation at = SourceLocation::current());
-
-/// The draws on a named device, not where the graph is. Throws ArgumentError for a null pointer,
-/// DeviceError if the device cannot be used.
-Expression random_normal(ComputationGraph& g, const Dim& d, float mean, float stddev,
-                         DeviceArgument device, SourceLocation at = SourceLocation::current());
-Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scale,
-                            DeviceArgument device, SourceLocation at = SourceLocation::current());
-Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
-                          DeviceArgument device, SourceLocation at = SourceLocation::current());
-Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu, real beta,
-                         DeviceArgument device, SourceLocation at = SourceLocation::current());
+                         DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
 
 }  // namespace dynet

@@ -72,31 +72,6 @@ ParameterStorageBase& ParameterCollection::add(const std::string& name, const Di
   return p;
 }
 
-Parameter ParameterCollection::add_parameters(const Dim& d, const std::string& name) {
-  return add_parameters(d, ParameterInitGlorot(), name);
-}
-
-Parameter ParameterCollection::add_parameters(const Dim& d, float scale, const std::string& name) {
-  if (scale == 0.0f) return add_parameters(d, name);
-  return add_parameters(d, ParameterInitUniform(scale), name);
-}
-
-Parameter ParameterCollection::add_parameters(const Dim& d, const ParameterInit& init,
-                                              const std::string& name) {
-  return handle<ParameterStorage>(bank_, add(name, d, 1, false, init));
-}
-
-LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
-                                                           const std::string& name) {
-  return add_lookup_parameters(n, d, ParameterInitGlorot(true), name);
-}
-
-LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
-                                                           const ParameterInit& init,
-                                                           const std::string& name) {
-  return handle<LookupParameterStorage>(bank_, add(name, d, n, true, init));
-}
-
 Parameter ParameterCollection::add_parameters(const Dim& d, DeviceArgument device,
                                               SourceLocation at) {
   return add_parameters(d, "", device, at);
@@ -116,8 +91,8 @@ Parameter ParameterCollection::add_parameters(const Dim& d, float scale, const s
 Parameter ParameterCollection::add_parameters(const Dim& d, const ParameterInit& init,
                                               const std::string& name, DeviceArgument device,
                                               SourceLocation at) {
-  check_device("add_parameters", device, at);
-  return handle<ParameterStorage>(bank_, add(name, d, 1, false, init, device));
+  return handle<ParameterStorage>(bank_,
+                                  add(name, d, 1, false, init, device.get("add_parameters", at)));
 }
 
 LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim& d,
@@ -132,8 +107,8 @@ LookupParameter ParameterCollection::add_lookup_parameters(unsigned n, const Dim
                                                            const std::string& name,
                                                            DeviceArgument device,
                                                            SourceLocation at) {
-  check_device("add_lookup_parameters", device, at);
-  return handle<LookupParameterStorage>(bank_, add(name, d, n, true, init, device));
+  return handle<LookupParameterStorage>(
+      bank_, add(name, d, n, true, init, device.get("add_lookup_parameters", at)));
 }
 
 ParameterCollection ParameterCollection::add_subcollection(const std::string& name,

@@ -214,30 +214,26 @@ class ParameterCollection {
   explicit ParameterCollection(float weight_decay_lambda);
 
   /// A new parameter, by default with Glorot's initialization. Throws ShapeError, ArgumentError.
-  Parameter add_parameters(const Dim& d, const std::string& name = "");
-  /// Uniform in [-scale, scale); Glorot's if `scale` is zero.
-  Parameter add_parameters(const Dim& d, float scale, const std::string& name = "");
-  Parameter add_parameters(const Dim& d, const ParameterInit& init, const std::string& name = "");
-  /// A table of `n` rows of shape `d`.
-  LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const std::string& name = "");
-  LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const ParameterInit& init,
-                                        const std::string& name = "");
-
-  /// The same on a named device: graphs use the parameter there, whatever their own device is, and
-  /// `to_device` moves values. Throws ArgumentError for a null pointer.
+  ///
+  /// Graphs use a parameter with a device there, whatever their own device is, and `to_device`
+  /// moves values. Throws ArgumentError for a null pointer as a device.
+  Parameter add_parameters(const Dim& d, const std::string& name = "", DeviceArgument device = {},
+                           SourceLocation at = SourceLocation::current());
   Parameter add_parameters(const Dim& d, DeviceArgument device,
                            SourceLocation at = SourceLocation::current());
-  Parameter add_parameters(const Dim& d, const std::string& name, DeviceArgument device,
+  /// Uniform in [-scale, scale); Glorot's if `scale` is zero.
+  Parameter add_parameters(const Dim& d, float scale, const std::string& name = "",
+                           DeviceArgument device = {},
                            SourceLocation at = SourceLocation::current());
-  Parameter add_parameters(const Dim& d, float scale, const std::string& name,
-                           DeviceArgument device, SourceLocation at = SourceLocation::current());
-  Parameter add_parameters(const Dim& d, const ParameterInit& init, const std::string& name,
-                           DeviceArgument device, SourceLocation at = SourceLocation::current());
-  LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const std::string& name,
-                                        DeviceArgument device,
+  Parameter add_parameters(const Dim& d, const ParameterInit& init, const std::string& name = "",
+                           DeviceArgument device = {},
+                           SourceLocation at = SourceLocation::current());
+  /// A table of `n` rows of shape `d`.
+  LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const std::string& name = "",
+                                        DeviceArgument device = {},
                                         SourceLocation at = SourceLocation::current());
   LookupParameter add_lookup_parameters(unsigned n, const Dim& d, const ParameterInit& init,
-                                        const std::string& name, DeviceArgument device,
+                                        const std::string& name = "", DeviceArgument device = {},
                                         SourceLocation at = SourceLocation::current());
 
   /// A collection inside this one. A negative weight decay means this one's; it must be finite.

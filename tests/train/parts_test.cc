@@ -92,6 +92,15 @@ TEST_CASE("host updater: rows with gradients, and rows without") {
   CHECK(table.state == Floats(10, 1));
 }
 
+TEST_CASE("host updater: rows that are only decayed") {
+  Numbers table(6);
+  const std::uint32_t rows[] = {0, 2};
+  Update u;
+  u.decays = {{.n = 2, .decay_factor = 0.5f, .w = table.w.data(), .rows = rows, .count = 2}};
+  HostUpdater(kCounting).update(u);
+  CHECK(table.w == Floats{5, 5, 10, 10, 5, 5});
+}
+
 TEST_CASE("host updater: what has neither gradient nor state is only decayed") {
   Numbers a(2);
   UpdatePart part = a.part(0.5f);

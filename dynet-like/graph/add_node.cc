@@ -1,0 +1,217 @@
+// How nodes are made: operands checked, the shape found, the node written down.
+#include "dynet-like/base/errors.h"
+#include "dynet-like/graph/check.h"
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/graph/describe.h"
+#include "dynet-like/graph/graph_errors.h"
+#include "dynet-like/graph/graph_state.h"
+#include "dynet-like/graph/handle.h"
+#include "dynet-like/graph/op.h"
+
+namespace dynet {
+namespace {
+
+// Why an operation cannot run on a device, or null.
+const char* why_not_on_device(const OpForm& form) {
+  const CudaRule& rule = form.cuda.value;
+  const bool needs_kernels =
+      form.kind == Kind::compute || (form.kind == Kind::alias && form.backward.value.f);
+  if (rule.kernels || rule.why_not || !needs_kernels) return rule.why_not;
+  return "the library has no kernels for it";
+}
+
+// A new node of a graph that computes at once or runs on a device.
+[[gnu::noinline]] void finish_node(GraphState& s, NodeId id) {
+  const Node& n = s.store.nodes[id];
+  try {
+    const bool on_device = s.store.devices[n.device_index()]->type != DeviceType::CPU;
+    if (const char* why_not = on_device ? why_not_on_device(*n.form) : nullptr)
+      throw DeviceError(std::string(n.form->name) + ": cannot run on a GPU: " + why_not +
+                            "\n  at " + to_string(n.at()),
+                        n.at());
+    if (s.immediate) s.evaluator->forward(id);
+  } catch (...) {  // as if it had not been made
+    s.evaluator->truncate(id);
+    s.store.args.truncate(n.first_arg);
+    s.store.attrs.truncate(n.attr);
+    s.store.nodes.truncate(id);
+    throw;
+  }
+}
+
+// Checks the operands and the shape and writes the node down; `operand(k)` is the k-th, the first
+// was checked by state_of_first. The node is written in place behind the last one and counts only
+// once everything was checked. It is where its operands are; a transfer, and what has no operands,
+// where `flags` say.
+template <bool transfer = false, class GetOperand>
+inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t arity,
+                              GetOperand&& operand, const Dim** dims, std::uint32_t flags,
+                              const Attributes& attributes, SourceLocation at) {
+  for (std::size_t k = 1; k < arity; ++k) {
+    const Expression& e = operand(k);
+    if (e.state != &s || !s.holds(e.i, e.serial)) [[unlikely]]
+      throw_bad_operand(form.name, k, e, &s, at);
+  }
+  GraphStore& g = s.store;
+  const std::size_t id = g.nodes.size();
+  g.nodes.reserve(id + 1);  // before pointers into it are taken
+  const std::size_t first_arg = g.args.size();
+  NodeId* args = g.args.append(arity);
+  g.args.truncate(first_arg);
+  if ((id | first_arg | (g.attrs.size() + attributes.payload_size / 8)) >> 31) [[unlikely]]
+    throw_too_large(form, at);
+  std::uint32_t common = ~0u;
+  for (std::size_t k = 0; k < arity; ++k) {
+    const NodeId i = operand(k).i;
+    const Node& n = g.nodes[i];
+    dims[k] = &n.dim;
+    args[k] = i;
+    if constexpr (transfer) {
+      flags |= n.flags & ~Node::kDeviceBits;
+    } else {
+      flags |= n.flags;
+      common &= n.flags;
+    }
+  }
+  if (!transfer && arity > 0 && !same_device(flags, common)) [[unlikely]]
+    throw_devices_differ(form.name, g, {args, arity}, at);
+  Node* node = g.nodes.data() + id;
+  try {
+    new (&node->dim)
+        Dim(form.shape.value(Operands{{dims, arity}, attributes.bytes, attributes.payload}));
+  } catch (const RuleBroken& broken) {
+    throw_rule_broken(form.name, broken, g, {args, arity}, at);
+  }
+  node->form = &form;
+  node->file = at.file;
+  node->line = at.line;
+  node->serial = s.next_serial++;
+  node->first_arg = static_cast<std::uint32_t>(first_arg);
+  node->arity = static_cast<std::uint32_t>(arity);
+  node->attr = static_cast<std::uint32_t>(g.attrs.size());
+  node->flags = (flags & (Node::kDeviceBits | (form.passes_gradient ? Node::kNeedsGradient : 0))) |
+                attributes.flags;
+  if (attributes.size) {
+    const std::size_t bytes = attributes.size + attributes.payload_size;
+    std::uint64_t* words = g.attrs.append((bytes + 7) / 8);
+    const auto* from = static_cast<const std::byte*>(attributes.bytes);
+    for (std::size_t w = 0; w < attributes.size / 8; ++w)  // few: no call for them
+      std::memcpy(words + w, from + 8 * w, 8);
+    if (attributes.payload_size)
+      std::memcpy(reinterpret_cast<std::byte*>(words) + attributes.size, attributes.payload,
+                  attributes.payload_size);
+  }
+  g.args.append(arity);
+  g.nodes.append(1);
+  const Expression made = make_handle(s, static_cast<NodeId>(id), node->serial);
+  if (s.immediate | s.on_device) [[unlikely]]
+    finish_node(s, made.i);
+  return made;
+}
+
+// For a node at this device.
+std::uint32_t device_flags(GraphState& s, Device* device, const char* name, SourceLocation at) {
+  try {
+    return s.device_index(device) << Node::kFirstDeviceBit;
+  } catch (const DeviceError& e) {
+    throw DeviceError(std::string(name) + ": " + std::string(device->name) + ": " + e.what() +
+                          "\n  at " + to_string(at),
+                      at);
+  }
+}
+
+// The graph that all operands must belong to. Nothing of a state is touched before its first
+// operand is known to be live: it may by now belong to a graph of another thread.
+GraphState& state_of_first(const char* name, const Expression& e, SourceLocation at) {
+  if (!e.state || !e.state->holds(e.i, e.serial)) [[unlikely]]
+    throw_bad_operand(name, 0, e, nullptr, at);
+  return *e.state;
+}
+
+}  // namespace
+
+// Small is fast: a node is a line and a quarter of the cache, docs/design/graph.md says so too.
+static_assert(sizeof(Node) == 80);
+
+std::size_t no_aux(const GraphStore&, const Node&) { return 0; }
+
+Expression add_node(const OpForm& form, const Expression& x, const Attributes& attributes,
+                    SourceLocation at) {
+  const Dim* dims[1];
+  return add_checked(
+      state_of_first(form.name, x, at), form, 1,
+      [&](std::size_t) -> const Expression& { return x; }, dims, 0, attributes, at);
+}
+
+Expression add_node(const OpForm& form, const Expression& x, const Expression& y,
+                    const Attributes& attributes, SourceLocation at) {
+  const Dim* dims[2];
+  return add_checked(
+      state_of_first(form.name, x, at), form, 2,
+      [&](std::size_t k) -> const Expression& { return k == 0 ? x : y; }, dims, 0, attributes, at);
+}
+
+Expression add_node(const OpForm& form, std::span<const Expression> operands,
+                    const Attributes& attributes, SourceLocation at) {
+  if (operands.empty()) [[unlikely]]
+    throw_no_operand(form.name, at);
+  GraphState& s = state_of_first(form.name, operands[0], at);
+  s.dims.resize(operands.size());
+  return add_checked(
+      s, form, operands.size(), [&](std::size_t k) -> const Expression& { return operands[k]; },
+      s.dims.data(), 0, attributes, at);
+}
+
+Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,
+                    SourceLocation at, Device* device) {
+  GraphState& s = state_of(graph);
+  std::uint32_t flags = 0;
+  if (device) [[unlikely]]
+    flags = device_flags(s, device, form.name, at);
+
+  return add_checked(
+      s, form, 0,
+      [](std::size_t) -> const Expression& {
+        static const Expression none;
+        return none;
+      },
+      nullptr, flags, attributes, at);
+}
+
+Expression add_transfer(const OpForm& form, const Expression& x, Device* to, SourceLocation at) {
+  GraphState& s = state_of_first(form.name, x, at);
+  const std::uint32_t flags = device_flags(s, to, form.name, at);
+  const TransferAttr way{s.store.devices[flags >> Node::kFirstDeviceBit], device_of(x)};
+  const Dim* dims[1];
+  return add_checked<true>(
+      s, form, 1, [&](std::size_t) -> const Expression& { return x; }, dims, flags, way, at);
+}
+
+Dim detail::check_operands(const char* name, std::span<const Expression> xs,
+                           Dim (*rule)(const void*, shape::Dims), const void* context,
+                           SourceLocation at) {
+  if (xs.empty()) throw_no_operand(name, at);
+  GraphState& s = state_of_first(name, xs[0], at);
+  s.dims.resize(xs.size());
+  const auto node = [&](const Expression& e) -> const Node& { return s.store.nodes[e.i]; };
+  const auto ids = [&] {
+    std::vector<NodeId> all;
+    for (const Expression& e : xs) all.push_back(e.i);
+    return all;
+  };
+  bool one_device = true;
+  for (std::size_t k = 0; k < xs.size(); ++k) {
+    if (xs[k].state != &s || !s.holds(xs[k].i, xs[k].serial))
+      throw_bad_operand(name, k, xs[k], &s, at);
+    s.dims[k] = &node(xs[k]).dim;
+    one_device &= node(xs[k]).device_index() == node(xs[0]).device_index();
+  }
+  if (!one_device) throw_devices_differ(name, s.store, ids(), at);
+  try {
+    return rule(context, {s.dims.data(), s.dims.size()});
+  } catch (const RuleBroken& broken) {
+    throw_rule_broken(name, broken, s.store, ids(), at);
+  }
+}
+
+}  // namespace dynet

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "dynet-like/graph/expression.h"
+#include "dynet-like/graph/graph_errors.h"
+#include "dynet-like/graph/graph_state.h"
+
+// From a handle to its graph, and back.
+
+namespace dynet {
+
+/// The graph of a handle. Throws StaleExpressionError.
+inline GraphState& live_state(const Expression& e, const char* who, SourceLocation at) {
+  if (!e.state || !e.state->holds(e.i, e.serial)) [[unlikely]]
+    throw_bad_handle(std::string(who) + ": the expression", e, nullptr, at);
+  return *e.state;
+}
+
+/// Written as one vector: a handle is soon copied by its user, and a wide load from several narrow
+/// stores just made would have to wait for them.
+inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
+  using Words [[gnu::vector_size(32)]] = unsigned long long;
+  static_assert(sizeof(Expression) == sizeof(Words) && offsetof(Expression, pg) == 0 &&
+                offsetof(Expression, i) == 8 && offsetof(Expression, serial) == 16);
+  const Words words = {reinterpret_cast<std::uintptr_t>(s.owner), id, serial,
+                       reinterpret_cast<std::uintptr_t>(&s)};
+  Expression e;
+  std::memcpy(static_cast<void*>(&e), &words, sizeof(e));
+  return e;
+}
+
+}  // namespace dynet
