@@ -25,14 +25,15 @@ class Workers;
 /// Everything that a trainer remembers besides the parameters, with parameters named relative to
 /// the trainer's collection. What a file holds of a trainer.
 struct TrainerSnapshot {
+  /// The state of one parameter.
   struct Entry {
-    std::string name;
+    std::string name;                ///< of the parameter
     Dim dim;                         ///< of the values; a table has its number of rows as last size
     std::vector<StateArray> arrays;  ///< each as large as the parameter; the average comes last
   };
-  std::string kind;
+  std::string kind;                       ///< the name of the class
   std::map<std::string, double> numbers;  ///< settings and counters by name
-  std::vector<Entry> entries;
+  std::vector<Entry> entries;             ///< of all parameters, then all tables
 };
 
 /// Which mean of the values over the updates a trainer keeps.
@@ -148,9 +149,10 @@ class Trainer {
   /// changes nothing else and returns false where it would throw. Looks also without clipping.
   bool skip_non_finite = false;
 
-  std::uint64_t clips = 0;
-  std::uint64_t updates = 0;
-  std::uint64_t skipped = 0;
+  std::uint64_t clips = 0;    ///< updates whose gradients were clipped
+  std::uint64_t updates = 0;  ///< all that were made
+  std::uint64_t skipped = 0;  ///< left out, see `skip_non_finite`
+  /// The same since the last `status`.
   std::uint64_t clips_since_status = 0;
   std::uint64_t updates_since_status = 0;
   std::uint64_t skipped_since_status = 0;
@@ -161,8 +163,8 @@ class Trainer {
 
   /// Where the state of one parameter lies. Lives until the next update or restart.
   struct StateView {
-    std::string name;
-    Dim dim;
+    std::string name;                  ///< of the parameter
+    Dim dim;                           ///< of its values
     std::vector<const float*> arrays;  ///< those of the rule, then the average if there is one
   };
   /// Throws ArgumentError while values are swapped.
