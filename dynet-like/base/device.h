@@ -52,8 +52,9 @@ enum class Precision {
 class DeviceArgument {
  public:
   template <class D>
+  // NOLINTNEXTLINE: implicit
   requires std::same_as<D, Device*> || std::same_as<D, DefaultDevice> DeviceArgument(D device)
-      : device_(device) {}                      // NOLINT: implicit
+      : device_(device) {}
   operator Device*() const { return device_; }  // NOLINT: implicit
 
  private:
