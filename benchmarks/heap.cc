@@ -10,10 +10,12 @@ std::atomic<long> allocations{0};
 }  // namespace bench
 
 extern "C" {
+// NOLINTBEGIN: names of the GNU C library
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
 void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
+// NOLINTEND
 
 void* malloc(std::size_t n) noexcept {
   ++bench::allocations;

@@ -2,11 +2,13 @@
 """Shows Doxygen a header as people read it: a comment holds for every declaration of its paragraph.
 
 Doxygen gives a comment to one declaration. Here it is repeated for those that follow without a blank line,
-as deep and without a comment of their own, such as the other overloads of a function. What is protected is
-for the library's own classes and left out, and so are the functions that Boost.Serialization calls. A
-constructor without a comment is described by its class. Lines stay where they are.
+as deep and without a comment of their own, such as the other overloads of a function. A constructor without a
+comment is described by its class. Each header is a group of its own, in that of its module. Left out are what is
+private or protected, functions that Boost.Serialization calls, destructors, what is deleted, and the argument that
+the compiler fills in with the place of the call. Lines stay where they are.
 """
 
+import pathlib
 import re
 import sys
 
@@ -22,9 +24,12 @@ def repeated(lines):
     comment, indent = [], 0
     fresh = False  # the comment belongs to the line that comes now
     classes = {}  # by indentation
+    hidden = False
     begins, depth = True, 0  # whether a declaration may begin now, and brackets that are open
     for line in lines:
-        line = re.sub(r"^ protected:", " private:", line)
+        hidden = (hidden or re.match(r" (private|protected):", line)) and line != "};"
+        if hidden or re.fullmatch(r" +(.* = delete;|(virtual )?~\w+\(.*)", line):
+            line = ""
         if re.match(r"\s*void serialize\(Archive& ", line):
             line = "/** For Boost.Serialization. */ " + line.strip()
         text, own = line.strip(), len(line) - len(line.lstrip())
@@ -52,6 +57,25 @@ def repeated(lines):
         yield line
 
 
+# The library fills it in.
+LOCATION = re.compile(r",?(\s*)SourceLocation at = SourceLocation::current\(\)")
+
+
+def grouped(text, path):
+    """The text as a group with the header's name, such as "ops/matrix.h", in that of the module, which main.dox has.
+    What the header says between its includes and its namespace describes the group."""
+    module = path.parent.name
+    head, mark, body = text.partition("namespace dynet {")
+    lines = head.split("\n")
+    about = [line[3:] for line in lines if line.startswith("// ")]
+    opening = [mark, f"/** @addtogroup {module}_{path.stem} {module}/{path.name}", f"@ingroup {module}", *about, "@{ */"]
+    kept = [line for line in lines if not re.match(r"#pragma once|#include|// |$", line)]
+    padding = [""] * (len(lines) - len(kept) - len(opening))
+    return "\n".join(padding + kept + opening) + body.replace("\n}  // namespace dynet", "/** @} */\n}")
+
+
 if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8") as header:
-        print("\n".join(repeated(header.read().split("\n"))))
+    header = pathlib.Path(sys.argv[1])
+    text = LOCATION.sub(lambda match: match.group(1).strip(" "), header.read_text(encoding="utf-8"))
+    filtered = "\n".join(repeated(text.split("\n")))
+    print(grouped(filtered, header) if header.name != "dynet.h" else filtered)

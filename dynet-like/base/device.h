@@ -54,8 +54,9 @@ class DeviceArgument {
   /// None is named.
   DeviceArgument() = default;
   template <class D>
+  // NOLINTNEXTLINE: implicit
   requires std::same_as<D, Device*> || std::same_as<D, DefaultDevice> DeviceArgument(D device)
-      : device_(device), named_(true) {}  // NOLINT: implicit
+      : device_(device), named_(true) {}
 
   /// The device, or null if none is named. Throws ArgumentError for a null pointer.
   Device* get(const char* who, SourceLocation at) const;

@@ -13,6 +13,7 @@ namespace dynet {
 class Error {
  public:
   virtual ~Error() = default;
+  /// The message: what was wrong, with which operands, and where.
   virtual const char* what() const noexcept = 0;
   /// Where in the user's program the mistake was made; an empty file name if unknown.
   const SourceLocation& where() const noexcept { return at_; }
@@ -32,6 +33,7 @@ class StandardError : public Standard, public Error {
  public:
   explicit StandardError(const std::string& what, SourceLocation at = {})
       : Standard(what), Error(at) {}
+  /// See Error::what.
   const char* what() const noexcept override { return Standard::what(); }
 };
 

@@ -9,8 +9,8 @@ struct Required {
   template <class U>
   constexpr Required(U v) : value(v) {}  // NOLINT: implicit, so that forms read plainly
   /// What was given.
-  constexpr operator T() const { return value; }
-  T value;  ///< what was given
+  constexpr operator T() const { return value; }  // NOLINT: implicit, likewise
+  T value;                                        ///< what was given
 };
 
 }  // namespace dynet

@@ -71,7 +71,7 @@ std::vector<float> gradient_of(const ParameterStorageBase& p, GradientReader& re
   } else if (const auto rows = reader.rows(p.index); !rows.empty()) {
     g.assign(p.size(), 0.0f);
     for (const std::uint32_t row : rows)
-      std::copy_n(reader.find_row(p.index, row), p.row_size(), g.begin() + row * p.row_size());
+      std::copy_n(reader.find_row(p.index, row), p.row_size(), g.data() + row * p.row_size());
   }
   if (std::all_of(g.begin(), g.end(), [](float x) { return x == 0; })) g.clear();
   return g;
@@ -370,7 +370,7 @@ Parameter TextFileLoader::load_param(ParameterCollection& model, const std::stri
   return io_detail::with_memory("load", filename_, [&] {
     Reader in(filename_);
     SavedText t = find(in, key, false);
-    const Parameter p = model.add_parameters(t.dim, ParameterInitConst(0));
+    Parameter p = model.add_parameters(t.dim, ParameterInitConst(0));
     store(t, p.stored());
     return p;
   });
@@ -384,7 +384,7 @@ LookupParameter TextFileLoader::load_lookup_param(ParameterCollection& model,
     Dim row = t.dim;
     const unsigned rows = row.d[row.nd - 1];
     row.resize(row.nd - 1);
-    const LookupParameter p = model.add_lookup_parameters(rows, row, ParameterInitConst(0));
+    LookupParameter p = model.add_lookup_parameters(rows, row, ParameterInitConst(0));
     store(t, p.stored());
     return p;
   });

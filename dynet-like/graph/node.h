@@ -81,8 +81,8 @@ struct Attributes {
   Attributes() = default;
   template <class A>
   requires(!std::is_same_v<A, Attributes>)
-      Attributes(const A& a, const void* data = nullptr,
-                 std::size_t data_size = 0)  // NOLINT: implicit
+      // NOLINTNEXTLINE: implicit
+      Attributes(const A& a, const void* data = nullptr, std::size_t data_size = 0)
       : bytes(&a),
         size(sizeof(A)),
         payload(data),

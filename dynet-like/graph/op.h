@@ -111,8 +111,10 @@ struct GradientBatch : Batch<T> {
   bool add(std::size_t k, std::size_t i) const { return write(k, i) != Write::store; }
 };
 
+/// Writes the values of a batch.
 template <class T>
 using ForwardKernel = void (*)(const Batch<T>&);
+/// Writes or adds the gradients of a batch's operands.
 template <class T>
 using BackwardKernel = void (*)(const GradientBatch<T>&);
 
@@ -174,6 +176,7 @@ enum class Reads : std::uint8_t {
   /// be computed where the operand lies.
   output_in_place = 6,
 };
+/// Whether the backward kernel sees the value that the forward kernel has written.
 constexpr bool reads_output(Reads r) { return static_cast<unsigned>(r) & 2; }
 
 /// How the executor gives a node its value.
@@ -187,7 +190,8 @@ enum class Kind : std::uint8_t {
 
 /// Attributes of a transfer, in full its signature: those of one batch have one way.
 struct TransferAttr {
-  Device *to, *from;
+  Device* to;    ///< where the copy lies
+  Device* from;  ///< where operand 0 lies
 };
 
 /// How many scratch elements a node keeps from forward to backward.

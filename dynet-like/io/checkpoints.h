@@ -20,7 +20,7 @@ class Checkpoints {
   /// Saves things as the next checkpoint, then removes those that are too old. Returns its path.
   template <class... Ts>
   std::string save(const Ts&... things) const {
-    const std::string path = next_path();
+    std::string path = next_path();
     dynet::save(path, options_, things...);
     remove_old();
     return path;

@@ -13,6 +13,7 @@
 
 namespace dynet {
 
+/// What `dynet-like inspect` and `convert` read.
 enum class FileFormat { model, safetensors, npy, npz, vectors, binary_vectors };
 
 /// By the first bytes, and for those that have none, by the name.

@@ -154,7 +154,7 @@ struct Layout {
 // Where the values begin in a file that begins so and has `size` bytes.
 std::uint64_t values_begin(std::string_view file, std::uint64_t size) {
   if (file.size() < 10 || file.substr(0, 6) != kNpyMagic) throw FileError("it is no .npy file");
-  const int version = file[6];
+  const int version = static_cast<unsigned char>(file[6]);
   if (version < 1 || version > 3 || file[7] != 0)
     throw FileError("it has .npy version " + std::to_string(version));
   const std::size_t begin = version == 1 ? 10 : kMostBeforeHeader;

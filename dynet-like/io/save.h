@@ -210,6 +210,7 @@ void save(const std::string& path, const SaveOptions& options, const Ts&... thin
   });
 }
 
+/// The same with the usual options.
 template <class... Ts>
 requires(!io_detail::kIsOption<Ts> && ...) void save(const std::string& path, const Ts&... things) {
   save(path, SaveOptions{}, things...);
@@ -251,6 +252,7 @@ LoadReport load(const std::string& path, const LoadOptions& options, Ts&... thin
   });
 }
 
+/// The same with the usual options.
 template <class... Ts>
 requires(!io_detail::kIsOption<Ts> && ...) LoadReport load(const std::string& path, Ts&... things) {
   return load(path, LoadOptions{}, things...);

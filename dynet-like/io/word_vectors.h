@@ -19,6 +19,7 @@
 
 namespace dynet {
 
+/// How a file of word vectors is laid out.
 enum class VectorFormat {
   text,   ///< with word2vec's first line; without it is read as well
   glove,  ///< text without a first line

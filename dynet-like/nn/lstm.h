@@ -65,6 +65,7 @@ class VanillaLSTMBuilder : public RNNBuilder {
   Nodes masks_, spare_ln_vars_;
 };
 
+/// DyNet's name for the usual one.
 using LSTMBuilder = VanillaLSTMBuilder;
 
 /// VanillaLSTMBuilder without its options: DyNet's fast variant, which all LSTMs here are.

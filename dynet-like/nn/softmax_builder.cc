@@ -20,7 +20,8 @@ StandardSoftmaxBuilder::StandardSoftmaxBuilder(ParameterCollection& model, const
   if (s.bias) b_ = collection_.add_parameters({s.num_classes}, ParameterInitConst(0.0f));
 }
 
-StandardSoftmaxBuilder::StandardSoftmaxBuilder(Parameter W) : StandardSoftmaxBuilder(W, {}) {}
+StandardSoftmaxBuilder::StandardSoftmaxBuilder(Parameter W)
+    : StandardSoftmaxBuilder(std::move(W), {}) {}
 
 StandardSoftmaxBuilder::StandardSoftmaxBuilder(Parameter W, Parameter b)
     : SoftmaxBuilder(ParameterCollection()), w_(std::move(W)), b_(std::move(b)) {

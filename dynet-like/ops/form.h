@@ -3,9 +3,10 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/graph/op.h"
 
-// A kernel template in both precisions, as a form field.
+/// A kernel template in both precisions, as a form field.
 #define DYNET_FORWARD(...) \
   ::dynet::Forward { __VA_ARGS__<float>, __VA_ARGS__<double> }
+/// The same for a backward kernel.
 #define DYNET_BACKWARD(...) \
   ::dynet::Backward { __VA_ARGS__<float>, __VA_ARGS__<double> }
 
@@ -15,6 +16,7 @@ namespace dynet {
 inline constexpr Forward kNoForward{nullptr, nullptr};
 inline constexpr Backward kNoBackward{nullptr, nullptr};
 
+/// The forms of one header of operations.
 using OpFamily = std::span<const OpForm* const>;
 
 }  // namespace dynet

@@ -21,8 +21,8 @@ class IndexArgument {
  public:
   template <class I>
   requires(std::integral<I> || (std::is_enum_v<I> && std::is_convertible_v<I, int>))
-      IndexArgument(I index)
-      : one_(static_cast<unsigned>(index)) {  // NOLINT: implicit
+      IndexArgument(I index)  // NOLINT: implicit
+      : one_(static_cast<unsigned>(index)) {
     list_ = IndexList::copy(&one_, 1);
     extreme_ = static_cast<std::int64_t>(index);
     if constexpr (std::is_unsigned_v<I>)

@@ -43,11 +43,13 @@ Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>&
 Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
                    DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
 
+/// Every element zero.
 Expression zeros(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());
 /// The old name.
 Expression zeroes(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
                   SourceLocation at = SourceLocation::current());
+/// Every element one.
 Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
                 SourceLocation at = SourceLocation::current());
 /// Every element `value`.

@@ -392,7 +392,7 @@ bool GradientBuffers::Shown::changed() const {
 
 void GradientBuffers::Shown::correct(float* sum) const {
   for (std::size_t i = 0; i < now.size(); ++i) {
-    if (std::memcmp(&now[i], &then[i], sizeof(float)) == 0) continue;
+    if (std::memcmp(&now[i], &then[i], sizeof(float)) == 0) continue;  // NOLINT: bits are compared
     sum[i] = sum[i] == then[i] ? now[i] : now[i] + (sum[i] - then[i]);
   }
 }

@@ -40,10 +40,13 @@ class StoragePointer : public ParameterHandle {
  public:
   StoragePointer(std::nullptr_t = nullptr) {}                              // NOLINT: implicit
   StoragePointer(std::shared_ptr<S> p) : ParameterHandle(std::move(p)) {}  // NOLINT: implicit
+  /// The storage, brought up to date; `get` returns null for an empty handle.
   S* operator->() const { return &**this; }
   S& operator*() const { return static_cast<S&>(stored()).show(); }
   S* get() const { return p_ ? &**this : nullptr; }
+  /// Points to nothing from now on.
   void reset() { p_.reset(); }
+  /// The storage, brought up to date and kept alive.
   operator std::shared_ptr<S>() const {  // NOLINT: implicit
     if (p_) **this;
     return std::static_pointer_cast<S>(p_);
@@ -116,6 +119,7 @@ struct ParameterView : Tensor {
 /// Views of rows, likewise.
 struct RowViews : std::vector<Tensor> {
   explicit RowViews(std::vector<Tensor>& of) : std::vector<Tensor>(of), of_(&of) {}
+  /// As if it were a pointer, to what lives as long as the table.
   std::vector<Tensor>& operator*() const { return *of_; }
   std::vector<Tensor>* operator->() const { return of_; }
   operator std::vector<Tensor>*() const { return of_; }  // NOLINT: implicit
@@ -182,10 +186,10 @@ class L2WeightDecay {
 
 /// All parameters below a collection as programs written to DyNet touch them.
 struct ParameterCollectionStorage {
-  std::vector<std::shared_ptr<ParameterStorageBase>> all_params;
-  std::vector<std::shared_ptr<ParameterStorage>> params;
-  std::vector<std::shared_ptr<LookupParameterStorage>> lookup_params;
-  L2WeightDecay weight_decay;
+  std::vector<std::shared_ptr<ParameterStorageBase>> all_params;       ///< parameters and tables
+  std::vector<std::shared_ptr<ParameterStorage>> params;               ///< parameters alone
+  std::vector<std::shared_ptr<LookupParameterStorage>> lookup_params;  ///< tables alone
+  L2WeightDecay weight_decay;                                          ///< the collection's
 
   /// Euclidean norm of the gradients of all that are not frozen.
   float gradient_l2_norm() const;
@@ -196,6 +200,7 @@ struct ParameterCollectionStorage {
 /// Handles in a list, which may be taken for DyNet's list of pointers to storages.
 template <class P, class S>
 struct HandleList : std::vector<P> {
+  /// The storages of all of them.
   operator std::vector<std::shared_ptr<S>>() const {  // NOLINT: implicit
     return {this->begin(), this->end()};
   }
@@ -310,6 +315,7 @@ class ParameterCollection {
 /// Drops the gradients of all parameters below `root`, frozen ones included.
 void forget_gradients(ParameterBank& bank, const CollectionNode& root);
 
+/// Chooses parameters and tables.
 using ParameterFilter = std::function<bool(const ParameterStorageBase&)>;
 
 /// Drops the gradients of the parameters that `which` names.

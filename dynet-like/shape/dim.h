@@ -8,6 +8,7 @@
 
 namespace dynet {
 
+/// The largest rank.
 inline constexpr unsigned kMaxTensorDim = 7;
 
 /// The shape of a tensor: up to seven sizes, column-major, and a batch size kept apart from them.
@@ -82,6 +83,7 @@ inline bool same_sizes(const Dim& a, const Dim& b) {
 inline bool operator==(const Dim& a, const Dim& b) { return a.bd == b.bd && same_sizes(a, b); }
 inline bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
 
+/// `{2,3}`, with a batch `{2,3X4}`.
 std::string to_string(const Dim& dim);
 std::ostream& operator<<(std::ostream& out, const Dim& dim);
 /// `[{2,3} {4}]`

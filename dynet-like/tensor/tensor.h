@@ -10,6 +10,7 @@
 
 namespace dynet {
 
+/// The type of all values.
 using real = float;
 
 /// What values belong to, as DyNet's memory pools have it: values of nodes, gradients, parameters,
@@ -19,10 +20,10 @@ enum class DeviceMempool { FXS = 0, DEDFS = 1, PS = 2, SCS = 3, NONE = 4 };
 /// A view of values in column-major order, batch elements one after another. A view of a node lives
 /// until its graph is cleared, a view of a parameter as long as the parameter.
 struct Tensor {
-  Dim d;                   ///< the shape
-  float* v = nullptr;      ///< the first value
-  Device* device = &kCpu;  ///< where they lie: views handed out are the CPU's
-  DeviceMempool mem_pool = DeviceMempool::NONE;
+  Dim d;                                         ///< the shape
+  float* v = nullptr;                            ///< the first value
+  Device* device = &kCpu;                        ///< where they lie: views handed out are the CPU's
+  DeviceMempool mem_pool = DeviceMempool::NONE;  ///< without meaning here
   std::shared_ptr<void> memory;  ///< of values that nothing else owns; null for views
 
   Tensor() = default;

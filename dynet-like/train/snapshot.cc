@@ -261,7 +261,7 @@ void Trainer::populate(std::istream& in) {
   TrainerSnapshot s;
   s.kind = text("the kind");
   for (auto n = next(std::size_t(), "the number of settings"); n > 0; --n) {
-    const std::string name = text("a setting");
+    const std::string name = text("a setting");  // NOLINT: a copy, for the next text replaces it
     s.numbers[name] = next(double(), "the value of a setting");
   }
   std::size_t known = 0;  // a size that no parameter has is not worth its memory

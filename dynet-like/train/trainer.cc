@@ -336,7 +336,7 @@ void Trainer::check_threshold() const {
 
 void Trainer::throw_bad_gradient(const ParameterFilter& chosen) const {
   const auto fail = [](const ParameterStorageBase& p, const float* g, std::size_t i,
-                       std::string row) {
+                       const std::string& row) {
     std::ostringstream message;
     message << "Trainer: the gradient of " << (p.is_lookup ? "lookup parameter " : "parameter ")
             << p.name << " " << to_string(p.dim) << row << " is " << g[i] << " at value " << i

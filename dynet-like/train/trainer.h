@@ -29,14 +29,15 @@ struct UpdatePart;
 /// Everything that a trainer remembers besides the parameters, with parameters named relative to
 /// the trainer's collection. What a file holds of a trainer.
 struct TrainerSnapshot {
+  /// The state of one parameter.
   struct Entry {
-    std::string name;
+    std::string name;                ///< of the parameter
     Dim dim;                         ///< of the values; a table has its number of rows as last size
     std::vector<StateArray> arrays;  ///< each as large as the parameter; the average comes last
   };
-  std::string kind;
+  std::string kind;                       ///< the name of the class
   std::map<std::string, double> numbers;  ///< settings and counters by name
-  std::vector<Entry> entries;
+  std::vector<Entry> entries;             ///< of all parameters, then all tables
 };
 
 /// Turns gradients into new parameter values. The base of all trainers.
@@ -155,8 +156,8 @@ class Trainer : public UpdateCounters {
 
   /// Where the state of one parameter lies. Lives until the next update or restart.
   struct StateView {
-    std::string name;
-    Dim dim;
+    std::string name;                  ///< of the parameter
+    Dim dim;                           ///< of its values
     std::vector<const float*> arrays;  ///< those of the rule, then the average if there is one
   };
   /// Throws ArgumentError while values are swapped.

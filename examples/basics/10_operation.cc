@@ -2,7 +2,7 @@
 //
 // Most new operations are functions of existing ones and need nothing special; this one is not. An
 // operation is a record, OpForm: rules for shapes and batching, two kernels. Nothing is registered,
-// and a form that lacks a field does not compile. docs/architecture.md has the steps.
+// and a form that lacks a field does not compile. docs/extending/op.md has the steps.
 //
 // A kernel gets `count` nodes of equal shapes and settings, because they are batched automatically.
 // Kernels are templates over the scalar: models run in float, and check_gradients(), the test that

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Lays out the pages of the site: the documents of the checkout at the same places, and, for each other file that
+they link to, a page that shows it. Links between documents thus work on the site as they do in the checkout."""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+
+FOLDERS = ("docs", "examples", "benchmarks")
+NO_PAGES = ("docs/reference", "docs/site")  # these make the site
+LANGUAGES = {".cc": "cpp", ".h": "cpp", ".cu": "cpp", ".cuh": "cpp", ".cmake": "cmake", ".txt": "text", ".py": "python"}
+CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"(?<=\]\()([^()\s#]+)(?=(?:#[^()\s]*)?\))")
+NOTE = re.compile(r"^<!-- .*? -->\n", re.MULTILINE)  # for tests; the reader does not see it
+
+
+def documents(root):
+    found = sorted(root.glob("*.md"))
+    for folder in FOLDERS:
+        found += sorted((root / folder).rglob("*.md"))
+    found = [path.relative_to(root) for path in found]
+    return [path for path in found if not path.is_relative_to(NO_PAGES[0]) and not path.is_relative_to(NO_PAGES[1])]
+
+
+def page_of(root, document, text):
+    """(text, sources): links to other files lead to their pages."""
+    prose = CODE.sub(lambda match: "x" * len(match.group(0)), text)
+    sources, parts, end = [], [], 0
+    for match in LINK.finditer(prose):
+        target = match.group(1)
+        path = pathlib.Path(os.path.normpath(document.parent / target))
+        if re.match(r"[a-z]+:", target) or path.suffix == ".md":
+            continue
+        if (root / path).is_dir():
+            new = f"{target.rstrip('/')}/README.md"
+        else:
+            new = f"{target}.md"
+            sources.append(path)
+        parts += [text[end : match.start()], new]
+        end = match.end()
+    return NOTE.sub("", "".join([*parts, text[end:]])), sources
+
+
+def source_page(path, text):
+    language = LANGUAGES.get(path.suffix, "cmake" if path.name == "CMakeLists.txt" else "text")
+    return f"---\ntitle: {path.name}\nhide: [toc]\n---\n\n# {path}\n\n````{language}\n{text.rstrip()}\n````\n"
+
+
+def settings(document, text):
+    """Columns beside the text that would be empty leave it their room."""
+    empty = ["navigation"] if str(document) == "README.md" else []
+    empty += ["toc"] if not re.search("^## ", text, re.MULTILINE) else []
+    return f"---\nhide: [{', '.join(empty)}]\n---\n\n" if empty else ""
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", required=True, type=pathlib.Path, help="the checkout")
+    parser.add_argument("--to", required=True, type=pathlib.Path, help="an empty folder")
+    arguments = parser.parse_args()
+    root, to = arguments.root.resolve(), arguments.to
+    shown = set()
+    for document in documents(root):
+        text, sources = page_of(root, document, (root / document).read_text(encoding="utf-8"))
+        write(to / document, settings(document, text) + text)
+        shown.update(sources)
+    for path in sorted(shown):
+        write(to / f"{path}.md", source_page(path, (root / path).read_text(encoding="utf-8")))
+    shutil.copy(root / "docs/site/site.css", to)
+    print(f"pages: {len(documents(root))} documents, {len(shown)} other files")
+
+
+if __name__ == "__main__":
+    main()
