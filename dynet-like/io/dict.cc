@@ -107,10 +107,9 @@ void read_sentence_pair(std::string_view line, std::vector<int>& source, Dict& s
     else
       first.push_back(source_dict.convert(word));
   });
-    source.reserve(source.size() + first.size());  // so that after the next line nothing can fail
+  source.reserve(source.size() + first.size());  // so that after the next line nothing can fail
   target.insert(target.end(), second.begin(), second.end());
   source.insert(source.end(), first.begin(), first.end());
-
 }
 
 }  // namespace dynet

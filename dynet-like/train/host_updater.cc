@@ -34,7 +34,7 @@ void HostUpdater::update(const Update& u) {
   for (const LateRows& late : late_)
     for (const std::uint32_t row : late.used) late.rows->took_last(row);
   for_each_piece(u.decays, false, [](const Piece& p) {
-        scale_values(p.part->w + p.at, p.n, static_cast<double>(p.part->decay_factor));
+    scale_values(p.part->w + p.at, p.n, static_cast<double>(p.part->decay_factor));
   });
   for (const UpdatePart& part : u.decays)
     if (part.rows) step_rows(part);

@@ -193,7 +193,7 @@ TEST_CASE("storages do what handles do") {
   n.e.p->accumulate_grad(4, row);
   CHECK(n.e.row_gradient(4) == Floats{3, 3});
   CHECK_THROWS_AS(n.e.p->accumulate_grad(5, row), IndexError);
-    CHECK_THROWS_AS(n.e.p->accumulate_grad(4, g), ShapeError);
+  CHECK_THROWS_AS(n.e.p->accumulate_grad(4, g), ShapeError);
   Tensor table = make_tensor({2, 5});
   TensorTools::constant(table, 1);
   n.e.p->accumulate_grad(table);

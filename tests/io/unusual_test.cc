@@ -100,7 +100,9 @@ TEST_CASE("what a file system of the user's throws while files are given up is f
 }
 
 TEST_CASE("more elements than any vector has is a want of memory") {
-  const auto work = [] { io_detail::with_memory("load", "m", [] { throw std::length_error("no"); }); };
+  const auto work = [] {
+    io_detail::with_memory("load", "m", [] { throw std::length_error("no"); });
+  };
   CHECK_THROWS_AS(work(), OutOfMemoryError);
 }
 
