@@ -154,16 +154,17 @@ void BackwardPass<T>::run_region(const Region& region) {
   const bool shared_out = is_shared_out(region);
   if (shared_out)
     settings_.workers->run(region.owners, [&](unsigned owner) {
-      for (std::uint32_t s = region.end; s-- > region.first;) run_step(s, owner);
+      for (std::uint32_t s = region.end; s-- > region.first;)
+        run_step(r_.steps[s], r_.memory[s], r_.ids(s), owner);
     });
   for (std::uint32_t s = region.end; s-- > region.first;) {
-    const Step step = r_.steps[s];
+    const Step& step = r_.steps[s];
     const NodeId* const ids = r_.ids(s);
     const Kind kind = graph_.nodes[ids[0]].form->kind;
     if (kind == Kind::parameter || computed_wait_ > 0)
       for (std::uint32_t i = 0; i < step.count; ++i)
         if (ids[i] < gradient_.size() && gradient_[ids[i]].last_use != kNoUse) sum_uses(ids[i]);
-    if (!shared_out) run_step(s, kEverybody);
+    if (!shared_out) run_step(step, r_.memory[s], ids, kEverybody);
     if (kind == Kind::lookup) scatter_rows(step);
     note_uses(s);
     if (!retains_ && !step.accumulates) done_with(s);
@@ -173,10 +174,8 @@ void BackwardPass<T>::run_region(const Region& region) {
 // The nodes of one owner, without those that the loss does not depend on; gradients of operands are
 // left to the caller.
 template <class T>
-GradientBatch<T> BackwardPass<T>::live_batch(std::uint32_t at, unsigned owner, Scratch& scratch) {
-  const Step& step = r_.steps[at];
-  const StepMemory<T>& m = r_.memory[at];
-  const NodeId* const ids = r_.ids(at);
+GradientBatch<T> BackwardPass<T>::live_batch(const Step& step, const StepMemory<T>& m,
+                                             const NodeId* ids, unsigned owner, Scratch& scratch) {
   const std::size_t all = step.count, arity = m.arity;
   const auto live = [&](std::size_t i) {  // another owner's gradients are not even looked at
     return (owner == kEverybody || r_.owner[step.first + i] == owner) && is_live(ids[i]);
@@ -217,41 +216,6 @@ GradientBatch<T> BackwardPass<T>::live_batch(std::uint32_t at, unsigned owner, S
   b.ins = ins;
   b.auxs = auxs;
   return b;
-}
-
-// The gradients of operands, but for what products share: see note_uses.
-template <class T>
-void BackwardPass<T>::run_step(std::uint32_t at, unsigned owner) {
-  const Step& step = r_.steps[at];
-  const StepMemory<T>& m = r_.memory[at];
-  const OpForm& form = *graph_.nodes[r_.ids(at)[0]].form;
-  const bool transfer = form.kind == Kind::transfer;
-  if (form.kind == Kind::parameter || form.kind == Kind::lookup || m.arity == 0 ||
-      (!transfer && !Backend<T>::has_backward(form)))
-    return;
-  Scratch& scratch = scratch_[owner == kEverybody ? 0 : owner];
-  GradientBatch<T> b = live_batch(at, owner, scratch);
-  if (b.count == 0) return;
-  const NodeId* const args = scratch.args.empty() ? m.args : scratch.args.data();
-  if (!find_targets(b, step, args, owner, scratch)) return;
-
-  T** const d_ins = scratch.handed.data() + b.count;
-  if (const BatchRule& rule = form.batch.value; rule.has_products()) {
-    scratch.transposed.clear();
-    scratch.transposed.resize(b.arity, nullptr);
-    for (std::size_t k = rule.first_pair; k + 1 < b.arity; k += 2)
-      scratch.transposed[k] =
-          d_ins[(k + 1) * b.count] ? transposes_.of(args[k * b.count]) : nullptr;
-    b.transposed = scratch.transposed.data();
-  }
-  Backend<T>& here = backend(b.ids[0]);
-  if (transfer)
-    receive_gradients(here, b, args[0], d_ins);
-  else
-    here.backward(form, b);
-  if (settings_.check) [[unlikely]]
-    for (std::size_t to = 0; to < b.arity * b.count; ++to)
-      if (d_ins[to]) check_gradient(graph_, devices_, b.ids[to % b.count], d_ins[to], args[to]);
 }
 
 // Where the gradients of operands go, in the order in which the kernel writes: operand by operand,
@@ -297,6 +261,40 @@ void BackwardPass<T>::number_batch(const GradientBatch<T>& b, std::size_t operan
     if (g.batch == batch) scratch.writes[to] = Write::again;
     g.batch = batch;
   }
+}
+
+// The gradients of operands, but for what products share: see note_uses.
+template <class T>
+void BackwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids,
+                               unsigned owner) {
+  const OpForm& form = *graph_.nodes[ids[0]].form;
+  const bool transfer = form.kind == Kind::transfer;
+  if (form.kind == Kind::parameter || form.kind == Kind::lookup || m.arity == 0 ||
+      (!transfer && !Backend<T>::has_backward(form)))
+    return;
+  Scratch& scratch = scratch_[owner == kEverybody ? 0 : owner];
+  GradientBatch<T> b = live_batch(step, m, ids, owner, scratch);
+  if (b.count == 0) return;
+  const NodeId* const args = scratch.args.empty() ? m.args : scratch.args.data();
+  if (!find_targets(b, step, args, owner, scratch)) return;
+
+  T** const d_ins = scratch.handed.data() + b.count;
+  if (const BatchRule& rule = form.batch.value; rule.has_products()) {
+    scratch.transposed.clear();
+    scratch.transposed.resize(b.arity, nullptr);
+    for (std::size_t k = rule.first_pair; k + 1 < b.arity; k += 2)
+      scratch.transposed[k] =
+          d_ins[(k + 1) * b.count] ? transposes_.of(args[k * b.count]) : nullptr;
+    b.transposed = scratch.transposed.data();
+  }
+  Backend<T>& here = backend(b.ids[0]);
+  if (transfer)
+    receive_gradients(here, b, args[0], d_ins);
+  else
+    here.backward(form, b);
+  if (settings_.check) [[unlikely]]
+    for (std::size_t to = 0; to < b.arity * b.count; ++to)
+      if (d_ins[to]) check_gradient(graph_, devices_, b.ids[to % b.count], d_ins[to], args[to]);
 }
 
 // The gradients of what was transferred go back.

@@ -86,8 +86,9 @@ class BackwardPass {
 
   void run_region(const Region& region);
   bool is_shared_out(const Region& region) const;
-  void run_step(std::uint32_t step, unsigned owner);
-  GradientBatch<T> live_batch(std::uint32_t step, unsigned owner, Scratch& scratch);
+  void run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids, unsigned owner);
+  GradientBatch<T> live_batch(const Step& step, const StepMemory<T>& m, const NodeId* ids,
+                              unsigned owner, Scratch& scratch);
   bool find_targets(const GradientBatch<T>& b, const Step& step, const NodeId* args, unsigned owner,
                     Scratch& scratch);
   void number_batch(const GradientBatch<T>& b, std::size_t operand, const NodeId* args,

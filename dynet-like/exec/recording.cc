@@ -42,25 +42,6 @@ void Recording<T>::rewind(const RecordedRun& run) {
 }
 
 template <class T>
-StepMemory<T> Recording<T>::list_operands(const GraphStore& graph, const Step& step,
-                                          const NodeId* ids) {
-  const std::uint32_t arity = graph.nodes[ids[0]].arity;
-  const std::size_t count = step.count;
-  StepMemory<T> m{arity, pointers.template allocate_array<T*>((arity + std::size_t{2}) * count),
-                  nullptr, nullptr, pointers.template allocate_array<NodeId>(arity * count)};
-  m.auxs = m.outs + count;
-  m.ins = m.auxs + count;
-  for (std::size_t i = 0; i < count; ++i) {
-    const NodeId* args = graph.args.data() + first_arg[ids[i]];
-    for (std::size_t k = 0; k < arity; ++k) {
-      m.args[k * count + i] = args[k];
-      m.ins[k * count + i] = value[args[k]];
-    }
-  }
-  return m;
-}
-
-template <class T>
 void Recording<T>::truncate(NodeId size) {
   if (!runs.empty()) {
     const RecordedRun& run = runs.back();

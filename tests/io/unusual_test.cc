@@ -19,6 +19,7 @@
 #include "tests/support/catch.h"
 
 using namespace dynet;
+using io_detail::BytesOut;
 
 namespace {
 
