@@ -94,7 +94,7 @@ TEST_CASE("Training: a run that time ends goes on with the next update") {
 
 TEST_CASE("Training: marks tell texts and their borders apart") {
   const auto mark = [](const std::vector<std::string>& texts) {
-    Mark result;
+    Fingerprint result;
     for (const std::string& text : texts) result.add(text);
     return result.value();
   };

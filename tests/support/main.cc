@@ -39,7 +39,8 @@ void skip(const std::string& why) {
 
 CATCH_REGISTER_LISTENER(Cases)
 
-int main(int argc, char** argv) {
+// Weak: benchmarks that run cases have a main function of their own.
+[[gnu::weak]] int main(int argc, char** argv) {
   const int result = Catch::Session().run(argc, argv);
   if (ran.empty()) return result;  // a list was asked for, or the command line is wrong
   if (result != 0) return 1;

@@ -41,20 +41,21 @@ Array zip(const std::vector<Array>& xs, const std::function<double(const std::ve
 /// Draws the shapes of operands.
 class Shapes {
  public:
-  enum Kind { plain, batched, ones, empty, borders };
+  enum Kind { plain, batched, ones, empty, borders, large };
 
   Shapes(Kind kind, std::uint64_t seed) : kind_(kind), state_(seed) {}
   std::uint64_t below(std::uint64_t n);
   bool coin() { return below(2) == 0; }
-  /// A size: 1 to 4, always 1, often 0, or now and then one around those of a GPU's warps and
-  /// blocks, as the kind of draw says.
+  /// A size: 1 to 4, always 1, often 0, now and then one around those of a GPU's warps and blocks,
+  /// or
+  /// always 64, as the kind of draw says.
   unsigned size();
   /// A size that is never zero.
   unsigned positive();
   /// A batch size: the draw's, or now and then one.
   unsigned batch();
   /// The draw's.
-  unsigned full_batch() const { return kind_ == batched ? 3 : 1; }
+  unsigned full_batch() const { return kind_ == batched ? 3 : kind_ == large ? 4 : 1; }
   /// Up to `rank` sizes and a batch.
   Dim any(unsigned rank = 3);
   Dim vector() { return Dim({size()}, batch()); }
@@ -126,9 +127,9 @@ struct Nodes {
   Expression loss;
 };
 /// Looks at such nodes of many shapes, of some at the borders of a GPU's warps and blocks, of many
-/// with extreme values, or at so many that what they share gets its gradient in parts. Returns how
-/// many there were.
-enum class Draw { small, borders, extremes, shared };
+/// with extreme values, at so many that what they share gets its gradient in parts, or at large
+/// ones that share what they must. Returns how many there were.
+enum class Draw { small, borders, extremes, shared, large };
 unsigned for_nodes(const OpCase& c, Draw draw, unsigned repeat,
                    const std::function<void(const Nodes&)>& look);
 /// The largest difference, relative to values above one; infinite where only one is NaN or

@@ -7,7 +7,7 @@
 
 namespace nlp {
 
-Between::Between(double low, double high)
+InRange::InRange(double low, double high)
     : CLI::Validator(
           [low, high](std::string& text) -> std::string {
             char* end = nullptr;

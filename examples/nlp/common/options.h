@@ -11,8 +11,8 @@
 namespace nlp {
 
 /// A number from `low` to `high`; CLI::Range lets "nan" and, for unsigned numbers, "-1" pass.
-struct Between : CLI::Validator {
-  Between(double low, double high);
+struct InRange : CLI::Validator {
+  InRange(double low, double high);
 };
 
 /// Options with the variables that hold their values. Each is named once: for the command line, for
@@ -24,7 +24,7 @@ class Options {
 
   /// A number.
   template <typename Number>
-  void add(const std::string& name, Number& value, const std::string& help, const Between& range) {
+  void add(const std::string& name, Number& value, const std::string& help, const InRange& range) {
     kept_.emplace_back(name, option_text(value));
     if (command_ != nullptr) command_->add_option(name, value, help)->check(range);
   }

@@ -26,12 +26,12 @@ void TrainCommand::add_options(CLI::App& app) {
   Options options(&app);
   add_settings(options);
 
-  app.add_option("--epochs", limits.epochs, "Most epochs")->check(Between(1, 1000000));
+  app.add_option("--epochs", limits.epochs, "Most epochs")->check(InRange(1, 1000000));
   app.add_option("--patience", limits.patience,
                  "Stop after this many epochs without a better dev score, 0 for never")
-      ->check(Between(0, 1000000));
+      ->check(InRange(0, 1000000));
   app.add_option("--max-seconds", limits.max_seconds, "Stop after this time, 0 for never")
-      ->check(Between(0.0, 1e9));
+      ->check(InRange(0.0, 1e9));
   app.parse_complete_callback([&app, this] {
     for (const CLI::Option* option : app.get_options()) {
       if (option->count() > 0) given.push_back(option->get_name());
@@ -40,19 +40,19 @@ void TrainCommand::add_options(CLI::App& app) {
 }
 
 void add_updates(Options& options, TrainSettings& settings, const std::string& samples) {
-  options.add("--batch", settings.batch, samples + " per update", Between(1, 100000));
+  options.add("--batch", settings.batch, samples + " per update", InRange(1, 100000));
   options.add("--learning-rate", settings.learning_rate, "Of Adam, at the start",
-              Between(1e-9, 100.0));
+              InRange(1e-9, 100.0));
   options.add("--decay", settings.decay, "What an epoch multiplies the learning rate by",
-              Between(1e-3, 1.0));
-  options.add("--clip", settings.clip, "Largest gradient norm, 0 for any", Between(0.0, 1e9));
-  options.add("--seed", settings.seed, "Of everything random", Between(0, 1e19));
+              InRange(1e-3, 1.0));
+  options.add("--clip", settings.clip, "Largest gradient norm, 0 for any", InRange(0.0, 1e9));
+  options.add("--seed", settings.seed, "Of everything random", InRange(0, 1e19));
 }
 
 void add_unknown(Options& options, TrainSettings& settings) {
   options.add("--unknown", settings.unknown,
               "A word seen n times is hidden in training with probability U / (U + n)",
-              Between(0.0, 1000.0));
+              InRange(0.0, 1000.0));
 }
 
 }  // namespace nlp

@@ -183,7 +183,7 @@ void require_same_data(const RunOptions& run, std::uint64_t begun, std::uint64_t
   }
 }
 
-void Mark::add(std::string_view text) {
+void Fingerprint::add(std::string_view text) {
   for (char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001B3ull;
   value_ = dynet::mix_bits(value_ ^ text.size());
 }

@@ -131,13 +131,13 @@ inline std::string option_text(unsigned value) { return std::to_string(value); }
 inline std::string option_text(std::uint64_t value) { return std::to_string(value); }
 
 /// A resumed run goes on as it began: throws UserError if one of the options that the user gave
-/// differs from what the run began with, or if the mark of its data does. Both lists name the same
-/// options in the same order.
+/// differs from what the run began with, or if the fingerprint of its data does. Both lists name
+/// the same options in the same order.
 void require_same(const RunOptions& run, const OptionValues& begun, const OptionValues& wanted);
 void require_same_data(const RunOptions& run, std::uint64_t begun, std::uint64_t found);
 
 /// A number that tells sequences of texts apart.
-class Mark {
+class Fingerprint {
  public:
   void add(std::string_view text);
   std::uint64_t value() const { return value_; }

@@ -13,24 +13,24 @@ using namespace nlp;
 
 namespace {
 
-std::uint64_t mark_of(const Treebank& sentences) {
-  Mark mark;
+std::uint64_t fingerprint_of(const Treebank& sentences) {
+  Fingerprint fingerprint;
   for (const Sentence& sentence : sentences) {
     for (std::size_t i = 0; i < sentence.size(); ++i) {
-      mark.add(sentence.words[i]);
-      mark.add(sentence.tags[i]);
-      mark.add(std::to_string(sentence.tree.heads[i]));
-      mark.add(sentence.tree.labels[i]);
+      fingerprint.add(sentence.words[i]);
+      fingerprint.add(sentence.tags[i]);
+      fingerprint.add(std::to_string(sentence.tree.heads[i]));
+      fingerprint.add(sentence.tree.labels[i]);
     }
-    mark.add("");
+    fingerprint.add("");
   }
-  return mark.value();
+  return fingerprint.value();
 }
 
 class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Treebank>& data)
-      : ModelTraining(command, data, mark_of(data.train),
+      : ModelTraining(command, data, fingerprint_of(data.train),
                       [&] { return describe(command.description.settings, data.train); }) {
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Sentence& sentence : data.train) {
@@ -110,13 +110,13 @@ TrainCommand::TrainCommand() : nlp::TrainCommand("CoNLL-U sentences to learn fro
 
 void TrainCommand::add_settings(Options& options) {
   ModelSettings& m = description.settings;
-  options.add("--word", m.word, "Size of the words' vectors", Between(1, 4096));
-  options.add("--tag", m.tag, "Size of the tags' vectors", Between(1, 4096));
-  options.add("--hidden", m.hidden, "LSTM size in each direction", Between(1, 4096));
-  options.add("--layers", m.layers, "LSTM layers", Between(1, 16));
-  options.add("--mlp", m.mlp, "Size of the tanh layer before the moves", Between(1, 4096));
+  options.add("--word", m.word, "Size of the words' vectors", InRange(1, 4096));
+  options.add("--tag", m.tag, "Size of the tags' vectors", InRange(1, 4096));
+  options.add("--hidden", m.hidden, "LSTM size in each direction", InRange(1, 4096));
+  options.add("--layers", m.layers, "LSTM layers", InRange(1, 16));
+  options.add("--mlp", m.mlp, "Size of the tanh layer before the moves", InRange(1, 4096));
   options.add("--dropout", m.dropout, "Dropout of what goes into each layer and comes out",
-              Between(0.0, 0.95));
+              InRange(0.0, 0.95));
   add_unknown(options, settings);
   add_updates(options, settings, "Sentences");
 }

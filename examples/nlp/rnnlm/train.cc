@@ -17,19 +17,19 @@ using namespace nlp;
 
 namespace {
 
-std::uint64_t mark_of(const Corpus& corpus) {
-  Mark mark;
+std::uint64_t fingerprint_of(const Corpus& corpus) {
+  Fingerprint fingerprint;
   for (const Sentence& sentence : corpus) {
-    for (const std::string& token : sentence.tokens) mark.add(token);
-    mark.add("");
+    for (const std::string& token : sentence.tokens) fingerprint.add(token);
+    fingerprint.add("");
   }
-  return mark.value();
+  return fingerprint.value();
 }
 
 class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Corpus>& data)
-      : ModelTraining(command, data, mark_of(data.train), [&] {
+      : ModelTraining(command, data, fingerprint_of(data.train), [&] {
           return describe(command.description.data, command.description.settings, data.train);
         }) {
     for (const Sentence& sentence : data.train) {
@@ -146,28 +146,28 @@ void TrainCommand::add_settings(Options& options) {
   options.add("--level", data.read.level, "What is predicted: word or char", kLevels, "level");
   options.add_flag_of_data("--lower", data.read.lower, "Lower-case all letters of the data");
   options.add("--min-count", data.min_count,
-              "Tokens that training has less often are unknown; for char 1", Between(1, 1000000));
+              "Tokens that training has less often are unknown; for char 1", InRange(1, 1000000));
   options.add("--ngram", data.ngram,
-              "Order of the n-gram model to compare with, 0 for none; for char 5", Between(0, 9));
+              "Order of the n-gram model to compare with, 0 for none; for char 5", InRange(0, 9));
 
   ModelSettings& m = description.settings;
-  options.add("--word", m.word, "Size of a token's vector; for char 32", Between(1, 4096));
-  options.add("--hidden", m.hidden, "LSTM size", Between(1, 4096));
-  options.add("--layers", m.layers, "LSTM layers", Between(1, 16));
+  options.add("--word", m.word, "Size of a token's vector; for char 32", InRange(1, 4096));
+  options.add("--hidden", m.hidden, "LSTM size", InRange(1, 4096));
+  options.add("--layers", m.layers, "LSTM layers", InRange(1, 16));
   options.add("--dropout", m.dropout,
               "Dropout of what goes into each layer and comes out of the last; for char 0.1",
-              Between(0.0, 0.95));
+              InRange(0.0, 0.95));
   options.add("--loss", m.loss, "Softmax of training: full, or sampled for large vocabularies",
               kLosses, "loss");
   options.add("--samples", m.samples, "Samples per minibatch of the sampled softmax",
-              Between(1, 1000000));
+              InRange(1, 1000000));
 
   options.add("--optimizer", settings.optimizer, "adam or sgd", kOptimizers, "optimizer");
   options.add("--batch-tokens", settings.tokens,
               "Most tokens per update, with padding; a longer sentence goes alone",
-              Between(1, 1e9));
+              InRange(1, 1e9));
   options.add("--truncate", settings.truncate, "Steps that gradients go back at most",
-              Between(1, 1000000));
+              InRange(1, 1000000));
   add_updates(options, settings, "Sentences");
 }
 

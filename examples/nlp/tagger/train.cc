@@ -15,20 +15,20 @@ using namespace nlp;
 
 namespace {
 
-std::uint64_t mark_of(const Corpus& corpus) {
-  Mark mark;
+std::uint64_t fingerprint_of(const Corpus& corpus) {
+  Fingerprint fingerprint;
   for (const Sentence& sentence : corpus) {
-    for (const std::string& word : sentence.words) mark.add(word);
-    for (const std::string& tag : sentence.tags) mark.add(tag);
-    mark.add("");
+    for (const std::string& word : sentence.words) fingerprint.add(word);
+    for (const std::string& tag : sentence.tags) fingerprint.add(tag);
+    fingerprint.add("");
   }
-  return mark.value();
+  return fingerprint.value();
 }
 
 class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Corpus>& data)
-      : ModelTraining(command, data, mark_of(data.train), [&] {
+      : ModelTraining(command, data, fingerprint_of(data.train), [&] {
           return describe(command.description.data, command.description.settings, data.train);
         }) {
     std::unordered_map<std::string, std::size_t> counts;
@@ -137,12 +137,12 @@ void TrainCommand::add_settings(Options& options) {
       "prefixN, suffixN, as in word:128,suffix3:32; default word:128, for bible and text word:64",
       [&m](const std::string& text) { m.features = parse_features(text); });
   options.add("--hidden", m.hidden, "LSTM size in each direction; for bible and text 64",
-              Between(1, 4096));
-  options.add("--layers", m.layers, "LSTM layers", Between(1, 16));
-  options.add("--mlp", m.mlp, "Size of a tanh layer before the tags, 0 for none", Between(0, 4096));
+              InRange(1, 4096));
+  options.add("--layers", m.layers, "LSTM layers", InRange(1, 16));
+  options.add("--mlp", m.mlp, "Size of a tanh layer before the tags, 0 for none", InRange(0, 4096));
   options.add("--dropout", m.dropout,
               "Dropout of what goes into and comes out of the LSTMs; for bible and text 0.2",
-              Between(0.0, 0.95));
+              InRange(0.0, 0.95));
   add_unknown(options, settings);
   add_updates(options, settings, "Sentences");
 }

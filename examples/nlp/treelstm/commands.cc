@@ -61,7 +61,7 @@ class Eval : public EvalCommand<Model> {
     add_data(app, "Labelled trees");
     app.add_flag("--confusion", confusion_, "Show which labels it takes for which");
     app.add_option("--show", show_, "Show so many sentences and their labels")
-        ->check(Between(0, 1000000));
+        ->check(InRange(0, 1000000));
   }
 
  private:

@@ -12,21 +12,21 @@ using namespace nlp;
 
 namespace {
 
-std::uint64_t mark_of(const Treebank& trees) {
-  Mark mark;
+std::uint64_t fingerprint_of(const Treebank& trees) {
+  Fingerprint fingerprint;
   std::vector<unsigned> labels;
   for (const Tree& tree : trees) {
     labels.clear();
     for (const Node& node : tree.nodes) labels.push_back(node.label);
-    mark.add(tree_text(tree, labels));
+    fingerprint.add(tree_text(tree, labels));
   }
-  return mark.value();
+  return fingerprint.value();
 }
 
 class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Treebank>& data)
-      : ModelTraining(command, data, mark_of(data.train),
+      : ModelTraining(command, data, fingerprint_of(data.train),
                       [&] { return describe(command.description.settings, data.train); }) {
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Tree& tree : data.train) {
@@ -104,16 +104,16 @@ TrainCommand::TrainCommand()
 
 void TrainCommand::add_settings(Options& options) {
   ModelSettings& m = description.settings;
-  options.add("--word", m.word, "Size of the words' vectors", Between(1, 4096));
-  options.add("--hidden", m.hidden, "Size of the tree-LSTM", Between(1, 4096));
+  options.add("--word", m.word, "Size of the words' vectors", InRange(1, 4096));
+  options.add("--hidden", m.hidden, "Size of the tree-LSTM", InRange(1, 4096));
   options.add("--dropout", m.dropout, "Dropout of words, and before the labels",
-              Between(0.0, 0.95));
+              InRange(0.0, 0.95));
   options.add_flag("--keep-case", m.keep_case, "Tell The from the");
   add_unknown(options, settings);
   options.add("--weight-decay", settings.weight_decay,
               "Every update multiplies the weights of the network, but not of the words, by one "
               "minus this",
-              Between(0.0, 0.5));
+              InRange(0.0, 0.5));
   add_updates(options, settings, "Trees");
 }
 
