@@ -120,19 +120,14 @@ void Trainer::drop_gradients(const ParameterFilter& dropped) {
 bool Trainer::make_update(const ParameterFilter& chosen, const ParameterFilter& dropped,
                           real scale) {
   ParameterBank& bank = collection_.bank();
-  GradientReduction reduction;
-  GradientBuffer* buffer = nullptr;
-  std::shared_ptr<DeviceAllocator> memory;
-  if (rule_.device.value.kernel) {
-    DeviceGradients on_devices(bank, chosen);
-    buffer = on_devices.buffer;
-    reduction = std::move(on_devices.reduction);
-    if (buffer) memory = buffer->memory();
-  }
-  if (!buffer) buffer = bank.gradients.merge();
-  builder_->begin(memory, workers_);
+  std::optional<DeviceGradients> on_devices;  // which holds what they are summed in
+  if (rule_.device.value.kernel) on_devices.emplace(bank, chosen);
+  GradientBuffer* const on_device = on_devices ? on_devices->buffer : nullptr;
+  const GradientBuffer* const buffer = on_device ? on_device : bank.gradients.merge();
+  builder_->begin(on_device ? on_device->memory() : nullptr, workers_);
   Update& next = builder_->next;
-  next.reduction = std::move(reduction);
+  if (on_device) next.reduction = std::move(on_devices->reduction);
+
   build(chosen, buffer);
   begin_update(step_ + 1, constants_);
   next.checks_norm = checks_norm();

@@ -1,4 +1,3 @@
-#include "dynet-like/attributes/linear_algebra.h"
 #include "kernels/cuda/along.cuh"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/support/catch.h"
+#include "tests/support/run_cases.h"
 
 namespace {
 
@@ -35,6 +36,11 @@ struct Cases : Listener {
 void skip(const std::string& why) {
   std::printf("\nskipped: %s\n", why.c_str());
   skipped.insert(running);
+}
+
+int run_cases(const char* program, const char* which) {
+  const char* arguments[] = {program, which};
+  return Catch::Session().run(2, arguments);
 }
 
 CATCH_REGISTER_LISTENER(Cases)

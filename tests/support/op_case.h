@@ -47,8 +47,7 @@ class Shapes {
   std::uint64_t below(std::uint64_t n);
   bool coin() { return below(2) == 0; }
   /// A size: 1 to 4, always 1, often 0, now and then one around those of a GPU's warps and blocks,
-  /// or
-  /// always 64, as the kind of draw says.
+  /// or 64 for the first three and then 4, as the kind of draw says.
   unsigned size();
   /// A size that is never zero.
   unsigned positive();
@@ -67,6 +66,7 @@ class Shapes {
  private:
   Kind kind_;
   bool at_border_ = false;  // one large size is enough
+  unsigned drawn_ = 0;      // sizes
   std::uint64_t state_;
 };
 
