@@ -47,7 +47,7 @@ class Shapes {
   std::uint64_t below(std::uint64_t n);
   bool coin() { return below(2) == 0; }
   /// A size: 1 to 4, always 1, often 0, now and then one around those of a GPU's warps and blocks,
-  /// or 64 for the first three and then 4, as the kind of draw says.
+  /// or 64 for the first two and then 8, as the kind of draw says.
   unsigned size();
   /// A size that is never zero.
   unsigned positive();

@@ -71,7 +71,7 @@ unsigned Shapes::positive() {
     at_border_ = true;
     return kBorders[below(std::size(kBorders))];
   }
-  if (kind_ == large) return drawn_++ < 3 ? 64 : 4;
+  if (kind_ == large) return drawn_++ < 2 ? 64 : 8;
   return kind_ == ones ? 1 : static_cast<unsigned>(1 + below(4));
 }
 
