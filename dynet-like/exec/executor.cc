@@ -6,13 +6,12 @@ namespace dynet {
 
 template <class T>
 void Executor<T>::forward(NodeId last) {
-  const NodeId& evaluated = recording_.evaluated;
-  if (last < evaluated) return;
+  if (last < evaluated()) return;
   // A device has no cache that holds a window, and every batch costs it a launch.
   if (!planner_.uses_windows() || !devices_.all_on_cpu())
-    return run(plans_.plan(graph_, evaluated, last + 1, planner_));
-  for (Windows windows(graph_, evaluated, last + 1); evaluated <= last;)
-    if (const Plan& plan = plans_.plan(graph_, evaluated, windows.end_of(evaluated), planner_);
+    return run(plans_.plan(graph_, evaluated(), last + 1, planner_));
+  for (Windows windows(graph_, evaluated(), last + 1); evaluated() <= last;)
+    if (const Plan& plan = plans_.plan(graph_, evaluated(), windows.end_of(evaluated()), planner_);
         windows.accept(plan))
       run(plan);
 }
