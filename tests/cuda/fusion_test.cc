@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/exec/executor.h"
 #include "tests/cuda/device.h"
 #include "tests/support/catch.h"
 
@@ -394,3 +395,29 @@ TEST_CASE("with little memory on the device gradients share it, and are the same
   check_equal(gradients[false], gradients[true]);
 }
 #endif
+
+TEST_CASE("a product that lies where the matrix of another was is made after it", "[cuda]") {
+  constexpr unsigned kSize = 4;
+  ParameterCollection pc;
+  pc.set_seed(5);
+  const Parameter p = pc.add_parameters({kSize, kSize});
+  ComputationGraph g;
+  const Expression w = parameter(g, p), x = parameter(g, pc.add_parameters({kSize, kSize}));
+  std::vector<Expression> matrices, products;
+  for (int k = 0; k < 6; ++k) matrices.push_back(w * (0.5f + 0.1f * static_cast<float>(k)));
+  for (const Expression& m : matrices) products.push_back(m * x);
+    Expression end = sum(products);
+  for (int k = 0; k < 1200; ++k) end = end * 0.999f;  // values of so many last nodes are kept
+  const NodeId last = end.i;
+
+  Executor<float> host(g.store(), PlanPolicy::with_reuse);
+  Executor<float> device(g.store(), PlanPolicy::with_reuse,
+                         Backend<float>(cuda::kDevices.make_backend(0)));
+  for (Executor<float>* e : {&host, &device}) {
+    e->set_inference(true);
+    e->forward(last);
+  }
+  const float* const got = device.backend(last).read(device.value(last), kSize * kSize);
+  for (unsigned i = 0; i < kSize * kSize; ++i)
+    CHECK(got[i] == Approx(host.value(last)[i]).epsilon(1e-5).margin(1e-6));
+}

@@ -3,6 +3,7 @@
 #include "kernels/cuda/driver.h"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -70,6 +71,16 @@ Matrix factor(const float* from, bool transposed, int rows, int columns, int ste
   return m;
 }
 
+/// Elements of a matrix in memory, from its first to its last.
+struct Extent {
+  const float* first;
+  const float* end;
+
+  Extent(const float* from, int rows, int columns, int step)
+      : first(from), end(from + static_cast<std::ptrdiff_t>(step) * (columns - 1) + rows) {}
+  bool meets(const Extent& other) const { return first < other.end && other.first < end; }
+};
+
 void multiply_now(const Memory& memory, const Product& p) {
   const auto which = [&](auto* first, auto* const* each, long long step, int i) {
     auto* const matrix = each ? memory.ours(each)[i] : first + i * step;
@@ -77,17 +88,27 @@ void multiply_now(const Memory& memory, const Product& p) {
     return memory.ours(matrix);
   };
   std::vector<Matrix> products;  // of all, before any is written: they are made at the same time
+  std::vector<Extent> read;
   for (int i = 0; i < p.batch; ++i) {
     const float* const from_a = which(p.a, p.each_a, p.step_a, i);
     const float* const from_b = which(p.b, p.each_b, p.step_b, i);
+    read.emplace_back(from_a, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, p.lda);
+    read.emplace_back(from_b, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.ldb);
+
     const Matrix a = factor(from_a, p.transpose_a, p.m, p.k, p.lda, p.precision);
     const Matrix b = factor(from_b, p.transpose_b, p.k, p.n, p.ldb, p.precision);
     products.push_back(a * b);
   }
   for (int i = 0; i < p.batch; ++i) {
     const Matrix& product = products[static_cast<std::size_t>(i)];
-    Eigen::Map<Matrix, 0, Eigen::OuterStride<>> c(which(p.c, p.each_c, p.step_c, i), p.m, p.n,
-                                                  Eigen::OuterStride<>(p.ldc));
+    float* const to = which(p.c, p.each_c, p.step_c, i);
+    const Extent written(to, p.m, p.n, p.ldc);
+    if (p.each_c && std::any_of(read.begin(), read.end(),
+                                [&](const Extent& other) { return other.meets(written); }))
+      throw std::logic_error(
+          "a product is written where another one, made at the same time, reads");
+    Eigen::Map<Matrix, 0, Eigen::OuterStride<>> c(to, p.m, p.n, Eigen::OuterStride<>(p.ldc));
+
     if (p.beta == 0)
       c = product;
     else
