@@ -107,7 +107,9 @@ void read_sentence_pair(std::string_view line, std::vector<int>& source, Dict& s
     else
       first.push_back(source_dict.convert(word));
   });
-  source.reserve(source.size() + first.size());  // so that after the next line nothing can fail
+  // So that after the next line nothing can fail; twice as much, or many pairs would move it often.
+  if (const std::size_t size = source.size() + first.size(); source.capacity() < size)
+    source.reserve(2 * size);
   target.insert(target.end(), second.begin(), second.end());
   source.insert(source.end(), first.begin(), first.end());
 }

@@ -406,7 +406,7 @@ TEST_CASE("a product that lies where the matrix of another was is made after it"
   std::vector<Expression> matrices, products;
   for (int k = 0; k < 6; ++k) matrices.push_back(w * (0.5f + 0.1f * static_cast<float>(k)));
   for (const Expression& m : matrices) products.push_back(m * x);
-    Expression end = sum(products);
+  Expression end = sum(products);
   for (int k = 0; k < 1200; ++k) end = end * 0.999f;  // values of so many last nodes are kept
   const NodeId last = end.i;
 
