@@ -1,5 +1,7 @@
 #include "dynet-like/exec/recording.h"
 
+#include <type_traits>
+
 #include "dynet-like/param/storage.h"
 
 namespace dynet {
@@ -108,16 +110,8 @@ void Recording<T>::clear() {
 template <class T>
 void Recording<T>::release() {
   clear();
-  value = {};
-  aux = {};
-  first_arg = {};
-  steps = {};
-  memory = {};
-  order = {};
-  owner = {};
-  regions = {};
-  runs = {};
-  value_marks = {};
+  const auto free = [](auto&... all) { (std::remove_reference_t<decltype(all)>().swap(all), ...); };
+  free(value, aux, first_arg, steps, memory, order, owner, regions, runs, value_marks);
   pointers.release();
 }
 
