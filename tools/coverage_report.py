@@ -33,14 +33,18 @@ class File:
         self.lines = {}
         self.branches = {}
 
-    def add(self, number, entries):
-        """Counts of a line in one object: of a template one entry for each copy, then all of them together."""
+    def add(self, number, entries, same):
+        """Counts of a line in one object: of a template one entry for each copy, then all of them together. Lambdas
+        in templates have no entries of their own: `same` is how many functions hold the line."""
         copies = list(entries)
         if len(copies) > 1:
             copies.remove(max(copies, key=lambda e: len(e["branches"])))
         self.lines[number] = self.lines.get(number, 0) + max(e["count"] for e in entries)
         for entry in copies:
             ways = decisions(entry["branches"])
+            if len(entries) == 1 and same > 1:
+                each = len(ways) // same if len(ways) % same == 0 else 2  # copies that differ: both ways of decisions
+                ways = [sum(ways[k::each]) for k in range(each)]
             if len(ways) < 2:
                 continue
             # Copies that differ, as by `if constexpr`, have each their own ways.
@@ -80,6 +84,16 @@ def decisions(branches):
     return ways
 
 
+def functions_at(functions):
+    """By line: how many functions begin and end where the innermost one around it does."""
+    spans = collections.Counter((f["start_line"], f["end_line"]) for f in functions)
+    same = {}
+    for (first, last), count in sorted(spans.items(), key=lambda s: s[0][0] - s[0][1]):
+        for number in range(first, last + 1):
+            same[number] = count
+    return same
+
+
 def lines_with_code(path):
     """Braces and blank lines have counts of what the compiler adds: destructors, ways never taken."""
     return {
@@ -104,7 +118,7 @@ def read_gcov(data):
                 by_line = collections.defaultdict(list)
                 for line in file["lines"]:
                     by_line[line["line_number"]].append(line)
-                found.append((name, by_line))
+                found.append((name, by_line, functions_at(file["functions"])))
     return found
 
 
@@ -115,9 +129,9 @@ def read_all(build, jobs):
         sys.exit(f"{build} has no counters; run tools/coverage")
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for found in pool.map(read_gcov, data):
-            for name, by_line in found:
+            for name, by_line, same in found:
                 for number, entries in by_line.items():
-                    files[name].add(number, entries)
+                    files[name].add(number, entries, same.get(number, 1))
     for name, file in files.items():
         file.only(lines_with_code(ROOT / name))
     return files

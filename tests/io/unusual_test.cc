@@ -45,6 +45,13 @@ class ThrowingFiles : public FileSystem {
   }
 };
 
+/// A file that another process locks just when it was made.
+class LockedFiles : public FileSystem {
+ public:
+  mutable int left = 2;
+  int flock(int fd) const override { return left-- > 0 ? -EWOULDBLOCK : FileSystem::flock(fd); }
+};
+
 /// Says that it is longer than anything can be.
 struct TooLong {
   template <class Archive>
@@ -98,6 +105,19 @@ TEST_CASE("what a file system of the user's throws while files are given up is f
     const InputFile file(path, &files);
     files.throws = true;
   }
+}
+
+TEST_CASE("a new file that another process holds is left to it, and another one is made") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m";
+  const LockedFiles files;
+  ParameterCollection pc;
+  pc.add_parameters({2});
+  save(path, SaveOptions{&files}, pc);
+  CHECK(files.left < 0);
+  ParameterCollection again;
+  again.add_parameters({2});
+  load(path, again);
 }
 
 TEST_CASE("more elements than any vector has is a want of memory") {
