@@ -17,6 +17,7 @@ class PodVector {
 
  public:
   PodVector() = default;
+  // NOLINTNEXTLINE: explicit, so that none is copied by chance
   explicit PodVector(const PodVector& other) {
     if (!other.empty())
       std::memcpy(static_cast<void*>(append(other.size_)), other.data_, other.size_ * sizeof(T));

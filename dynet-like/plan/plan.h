@@ -47,7 +47,7 @@ struct Plan {
   Plan() = default;
   Plan(Plan&&) = default;
   Plan& operator=(Plan&&) = default;
-  explicit Plan(const Plan&) = default;
+  explicit Plan(const Plan&) = default;  // NOLINT: explicit, so that none is copied by chance
 
   void reset(NodeId from, NodeId to);
   /// The elements on device p, which are counted from `block_offset(p)`.
