@@ -2,9 +2,8 @@
 
 namespace dynet {
 
-/// The sum of any number of operands, broadcast, times a constant.
 struct SumAttr {
-  double scale;
+  double scale;  // of the sum
 };
 
 }  // namespace dynet

@@ -4,7 +4,6 @@
 
 namespace dynet {
 
-/// An image, a filter and perhaps a bias.
 struct ConvolutionAttr {
   std::uint32_t stride[2];
   std::uint64_t valid;
@@ -15,7 +14,6 @@ struct MaxPoolingAttr {
   std::uint64_t valid;
 };
 
-/// The k largest along a dimension; k is the result's size.
 struct KmaxAttr {
   std::uint64_t dimension;
 };

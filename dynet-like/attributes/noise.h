@@ -8,7 +8,7 @@
 
 namespace dynet {
 
-// Element i of a node draws at position i of the stream of its key and the epoch: the same number
+// Element i of a node draws at position i of the stream of its key and the run: the same number
 // in both precisions, forward and backward.
 
 /// The stream of node i, whose attributes are of type A.

@@ -2,9 +2,8 @@
 
 namespace dynet {
 
-/// Operands: values, gain, bias.
 struct LayerNormAttr {
-  double epsilon;
+  double epsilon;  // added to the variance
 };
 
 }  // namespace dynet

@@ -86,7 +86,7 @@ void HostUpdater::step_rows(const UpdatePart& part) const {
 // `whole`: the n values of a part, or of each of its rows, depend on each other.
 std::size_t HostUpdater::size_of_pieces(const UpdatePart& part, bool whole) const {
   constexpr std::size_t kLeast = 1 << 18;  // smaller ones lose more between CPUs than they gain
-  return whole ? part.n : workers_ ? kLeast : part.n * part.count;
+  return std::max<std::size_t>(1, whole ? part.n : workers_ ? kLeast : part.n * part.count);
 }
 
 std::size_t HostUpdater::count_pieces(const std::vector<UpdatePart>& parts, bool whole) const {

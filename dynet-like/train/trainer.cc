@@ -356,8 +356,7 @@ void Trainer::throw_bad_gradient(const ParameterFilter& chosen) const {
   throw NumericError("Trainer: the norm of the gradients is not finite; nothing was updated");
 }
 
-// Makes the counters what they are when the last update on a device has turned out to be what it
-// is.
+// Corrects the counters, once it is known what came of the last update on a device.
 void Trainer::collect_outcome() {
   if (!pending_.waits) return;
   pending_.waits = false;

@@ -43,9 +43,8 @@ struct TrainerSnapshot {
 /// Turns gradients into new parameter values. The base of all trainers.
 ///
 /// `update` is deterministic and makes one pass over the memory of each parameter:
-///  1. The gradient is multiplied by clip_threshold / |g| if |g|, the norm of all gradients
-///  together,
-///     exceeds clip_threshold. A parameter without a gradient has the gradient zero.
+///  1. The gradient is multiplied by clip_threshold / |g| if |g|, the norm of all gradients as one
+///     vector, exceeds clip_threshold. A parameter without a gradient has the gradient zero.
 ///  2. The trainer's rule makes the step.
 ///  3. w <- (1 - lambda) w, with the weight decay lambda of the parameter's collection. This holds
 ///     for every parameter and every row of a table, used or not, whatever the trainer.

@@ -19,6 +19,7 @@ struct Binary {
   static void backward(const GradientBatch<T>& b);
 };
 
+/// The sum of any number of operands, broadcast, times a constant.
 template <class T>
 void sum_forward(const Batch<T>& b);
 template <class T>

@@ -5,6 +5,7 @@
 
 namespace dynet::cpu {
 
+/// Of an image, a filter and perhaps a bias.
 template <class T>
 void conv2d_forward(const Batch<T>& b);
 template <class T>
@@ -13,6 +14,7 @@ void conv2d_backward(const GradientBatch<T>& b);
 template <class T>
 void maxpooling2d_forward(const Batch<T>& b);
 
+/// The k largest along a dimension; k is the size of the result.
 template <class T>
 void kmax_forward(const Batch<T>& b);
 

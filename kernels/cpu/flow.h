@@ -5,9 +5,11 @@
 
 namespace dynet::cpu {
 
+/// The gradient of a node that is its operand, times a factor.
 template <class T>
 void scale_gradient_backward(const GradientBatch<T>& b);
 
+/// One at the largest element along a dimension, the first of several, zero elsewhere.
 template <class T>
 void argmax_forward(const Batch<T>& b);
 

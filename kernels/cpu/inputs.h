@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstdint>
-
 #include "dynet-like/attributes/inputs.h"
-#include "dynet-like/graph/indices.h"
 #include "dynet-like/graph/op.h"
 
 namespace dynet::cpu {

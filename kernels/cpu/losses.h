@@ -1,16 +1,12 @@
 #pragma once
 
-#include <cstddef>
-
 #include "dynet-like/attributes/losses.h"
-#include "dynet-like/graph/index_lists.h"
-#include "dynet-like/graph/indices.h"
 #include "dynet-like/graph/op.h"
 
 namespace dynet::cpu {
 
 /// The sum over all classes j but the right one i of max(0, margin - x_i + x_j), where minus
-/// infinity as x_j gives zero. `A` is one of the attributes above.
+/// infinity as x_j gives zero. `A` is HingeAttr or HingeDimAttr.
 template <class A>
 struct Hinge {
   template <class T>

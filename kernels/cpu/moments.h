@@ -2,7 +2,6 @@
 
 #include "dynet-like/attributes/moments.h"
 #include "dynet-like/graph/op.h"
-#include "dynet-like/shape/reduction_rules.h"
 
 namespace dynet::cpu {
 

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-
 #include "dynet-like/attributes/noise.h"
-#include "dynet-like/base/random.h"
 #include "dynet-like/graph/op.h"
 
 namespace dynet::cpu {

@@ -5,6 +5,7 @@
 
 namespace dynet::cpu {
 
+/// Operands: values, gain, bias.
 template <class T>
 void layer_norm_forward(const Batch<T>& b);
 template <class T>

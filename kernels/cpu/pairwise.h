@@ -1,7 +1,5 @@
 #pragma once
 
-#include <limits>
-
 #include "dynet-like/attributes/pairwise.h"
 #include "dynet-like/graph/op.h"
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "dynet-like/attributes/selection.h"
-#include "dynet-like/graph/indices.h"
 #include "dynet-like/graph/op.h"
 
 namespace dynet::cpu {

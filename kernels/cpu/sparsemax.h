@@ -1,9 +1,6 @@
 #pragma once
 
-#include <span>
-
 #include "dynet-like/attributes/sparsemax.h"
-#include "dynet-like/graph/index_lists.h"
 #include "dynet-like/graph/op.h"
 
 namespace dynet::cpu {

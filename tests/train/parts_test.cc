@@ -101,6 +101,15 @@ TEST_CASE("host updater: rows that are only decayed") {
   CHECK(table.w == Floats{5, 5, 10, 10, 5, 5});
 }
 
+TEST_CASE("host updater: a parameter without values is left alone") {
+  Floats none;
+  Update u;
+  u.decays = {{.n = 0, .decay_factor = 0.5f, .w = none.data()}};
+  u.averages = {{.n = 0, .decay_factor = 1, .w = none.data(), .state = {none.data()}}};
+  HostUpdater(kCounting).update(u);
+  HostUpdater(kWhole).update(u);
+}
+
 TEST_CASE("host updater: what has neither gradient nor state is only decayed") {
   Numbers a(2);
   UpdatePart part = a.part(0.5f);
