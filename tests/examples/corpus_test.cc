@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/tagger/pipe.h"
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
@@ -87,6 +88,23 @@ TEST_CASE("word|TAG: the tag follows the last bar") {
   CHECK(result.corpus[1].tags == Words{"X"});
 }
 
+TEST_CASE("word|TAG: a tag with bars comes back as it was") {
+  const std::vector<TaggedWord> all = {{"dog", "Number=Sing|Case=Nom"},
+                                       {"a|b", "X|Y"},
+                                       {"\\", "SYM"},
+                                       {"|", "PUNCT"},
+                                       {"x\\y", "\\"},
+                                       {"x", "|"},
+                                       {"\\|", "A|B"}};
+  for (const TaggedWord& tagged : all) CHECK(from_pipe(to_pipe(tagged)) == tagged);
+  CHECK(to_pipe(all[0]) == "dog|Number=Sing\\|Case=Nom");
+  CHECK(read("dog|N\\|S").corpus[0].tags == Words{"N|S"});
+  // What cannot be written so is never written wrong.
+  for (const TaggedWord& tagged :
+       std::vector<TaggedWord>{{"a b", "X"}, {"a", "X Y"}, {"a\\", "X|Y"}, {"a|b\\", "X"}})
+    CHECK(contains(error_from([&] { to_pipe(tagged); }), "--format columns or json can"));
+}
+
 TEST_CASE("word|TAG: wrong lines") {
   CHECK(error_of("The|DET cat|NOUN\nsat\n") == "data.txt:2: expected word|TAG, found 'sat'");
   CHECK(error_of("The|DET\n\ncat|\n") == "data.txt:3: expected word|TAG, found 'cat|'");
@@ -107,6 +125,21 @@ TEST_CASE("Columns: tabs or spaces, separators that are not quite empty, any col
   CHECK(read(four).corpus[0].tags == Words{"B-ORG", "O"});
   CHECK(read(four).corpus[1].words == Words{"#1"});
   CHECK(read(four, Format::kAuto, "2").corpus[0].tags == Words{"NNP", "VBZ"});
+}
+
+TEST_CASE("Columns: all lines have the same number of columns") {
+  CHECK(error_of("New X B-LOC\nYork X I-LOC\n\nis O\n", Format::kColumns) ==
+        "data.txt:4: expected 3 columns as in line 1, found 2 in 'is O'");
+  CHECK(error_of("New X\nYork X I-LOC\n", Format::kColumns) ==
+        "data.txt:2: expected 2 columns as in line 1, found 3 in 'York X I-LOC'");
+}
+
+TEST_CASE("a sentence that is too long is refused with its place") {
+  std::string text = "a X\n\n";
+  for (std::size_t i = 0; i <= kMostWords; ++i) text += "b X\n";
+  CHECK(error_of(text, Format::kColumns) ==
+        "data.txt:3: a sentence of 10,001 words begins here: expected 10,000 at most (is it "
+        "several?)");
 }
 
 TEST_CASE("Columns: wrong lines") {
@@ -140,7 +173,7 @@ TEST_CASE("Any text can be read as running text") {
 TEST_CASE("Files that are no corpus") {
   CHECK(error_of("") == "data.txt holds no sentence");
   CHECK(error_of("\n \n") == "data.txt holds no sentence");
-  CHECK(error_of("# text = nothing\n\n") == "data.txt holds no sentence");
+  CHECK(error_of("# text = nothing\n\n") == "data.txt:1: expected words behind the comments");
   CHECK(contains(error_of("Just some prose, and nothing else.\nMore of it here.\n"),
                  "data.txt:1: cannot tell the format from 'Just some prose"));
   CHECK(error_of(std::string("a|B\nx\0y|B\n", 9)) ==

@@ -40,12 +40,26 @@ TEST_CASE("Spans of BIO tags") {
   CHECK(spans_of({}).empty());
 }
 
+TEST_CASE("Spans of other schemes") {
+  const std::vector<Span> wanted = {{0, 1, "A"}, {1, 4, "A"}, {4, 5, "A"}, {6, 8, "B"}};
+  CHECK(spans_of(tags("S-A B-A I-A E-A S-A O B-B E-B")) == wanted);  // BIOES
+  CHECK(spans_of(tags("U-A B-A I-A L-A U-A O B-B L-B")) == wanted);  // BILOU
+  CHECK(spans_of(tags("S-A B-A M-A E-A S-A O B-B E-B")) == wanted);  // BMES
+  // What no scheme allows: spans end where they must.
+  CHECK(spans_of(tags("E-A E-A I-A O L-B")) ==
+        std::vector<Span>{{0, 1, "A"}, {1, 2, "A"}, {2, 3, "A"}, {4, 5, "B"}});
+  CHECK(spans_of(tags("B-A E-B I-B")) == std::vector<Span>{{0, 1, "A"}, {1, 2, "B"}, {2, 3, "B"}});
+  CHECK(are_span_tags(tags("S-A O B-B E-B")));
+  CHECK(are_span_tags(tags("U-A O B-B L-B")));
+}
+
 TEST_CASE("Which tags are BIO") {
-  CHECK(are_bio_tags(tags("B-A I-A O")));
-  CHECK(are_bio_tags(tags("I-creative-work O")));
-  CHECK_FALSE(are_bio_tags(tags("O O")));
-  CHECK_FALSE(are_bio_tags(tags("NOUN B-A")));
-  CHECK_FALSE(are_bio_tags(tags("B- O")));
+  CHECK(are_span_tags(tags("B-A I-A O")));
+  CHECK(are_span_tags(tags("I-creative-work O")));
+  CHECK_FALSE(are_span_tags(tags("O O")));
+  CHECK_FALSE(are_span_tags(tags("NOUN B-A")));
+  CHECK_FALSE(are_span_tags(tags("B- O")));
+  CHECK_FALSE(are_span_tags(tags("X-A O")));
 }
 
 TEST_CASE("Span F1 of known cases") {

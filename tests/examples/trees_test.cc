@@ -124,12 +124,13 @@ TEST_CASE("Trees: any depth") {
     right += ")";
   }
   for (const std::string& text : {left, right}) {
-    const Tree tree = read(text)[0];
+    const Tree tree = parse_tree(text, "data.txt", 1);
     CHECK(tree.nodes.size() == 2 * kDepth + 1);
     CHECK(text_of(tree) == text);
     CHECK(contains(error_of(text.substr(0, text.size() - 1)), "expected 1 more ')'"));
   }
   CHECK(contains(error_of(std::string(kDepth, '(')), "expected a label"));
+  CHECK(contains(error_of(left), "a sentence of 300,001 words begins here"));  // no one learns that
 }
 
 TEST_CASE("Trees: sentences get the shape that is asked for") {

@@ -3,12 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <iostream>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "dynet-like/io/files.h"
@@ -17,49 +14,6 @@
 #include "tools/program/new_files.h"
 
 namespace nlp {
-namespace {
-
-std::string system_reason() {
-  return errno != 0 ? std::generic_category().message(errno) : std::string("unknown reason");
-}
-
-/// To be called at what seems to be the end. Throws UserError if reading broke off there, of which
-/// the stream of standard input says nothing.
-void require_end(const std::istream& in, const std::string& name) {
-  const bool standard = &in == &std::cin;
-  if (in.bad() || (standard && std::ferror(stdin) != 0))
-    throw UserError("cannot read " + (standard ? "standard input" : name) + ": " + system_reason());
-}
-
-}  // namespace
-
-InputFile::InputFile(const std::string& path) : name_(path), standard_(path == "-") {
-  if (standard_) {
-    name_ = "standard input";
-    return;
-  }
-  errno = 0;
-  file_.open(path, std::ios::binary);
-  if (!file_) throw UserError("cannot open " + path + ": " + system_reason());
-  file_.peek();  // opening a directory succeeds, reading from it does not
-  if (file_.bad()) {
-    throw UserError("cannot read " + path + ": " +
-                    (errno == EISDIR ? "is it a directory?" : system_reason()));
-  }
-  file_.clear();
-}
-
-std::istream& InputFile::stream() { return standard_ ? std::cin : file_; }
-
-bool InputFile::next(std::string& line) {
-  // Who types lines wants to see what becomes of each before the next one.
-  if (standard_) std::cout.flush();
-  errno = 0;
-  if (std::getline(stream(), line)) return true;
-  require_end(stream(), name_);
-  return false;
-}
-
 OutputFile::OutputFile(const program::NamedFile& file,
                        const std::vector<program::NamedFile>& read) {
   program::require_different(file, read);
@@ -99,29 +53,6 @@ void OutputFile::finish() {
     std::cout.flush();
   }
 }
-
-std::vector<std::string> read_lines(std::istream& in, const std::string& name) {
-  std::vector<std::string> lines;
-  std::string line;
-  errno = 0;
-  while (std::getline(in, line)) {
-    if (lines.empty() && line.rfind("\xEF\xBB\xBF", 0) == 0) line.erase(0, 3);
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.find('\0') != std::string::npos) {
-      throw LineError(name, lines.size() + 1, "expected text, found a zero byte (a binary file?)");
-    }
-    lines.push_back(std::move(line));
-  }
-  require_end(in, name);
-  return lines;
-}
-
-std::vector<std::string> read_lines(const std::string& path) {
-  InputFile file(path);
-  return read_lines(file.stream(), path);
-}
-
-bool is_blank(std::string_view line) { return std::all_of(line.begin(), line.end(), is_space); }
 
 std::size_t verse_reference_length(std::string_view line) {
   std::size_t at = 0;

@@ -7,6 +7,7 @@
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/model_file.h"
 #include "examples/nlp/common/run_files.h"
+#include "examples/nlp/common/text_input.h"
 
 namespace nlp {
 
@@ -35,13 +36,17 @@ class EvalCommand : public ModelCommand<Model> {
   }
 
  protected:
-  /// --data.
+  /// --data, --encoding and --skip-bad.
   void add_data(CLI::App& app, const std::string& help) {
     app.add_option("--data,-d", data_, help)->required();
+    add_encoding(app, text_);
+    add_skip_bad(app, text_, "samples");
   }
   virtual void evaluate(Model& model) = 0;
+  TextSource source() const { return {data_, text_}; }
 
   std::string data_;
+  TextOptions text_;
 };
 
 /// A command that writes lines, made of those of a file or of nothing.
@@ -55,17 +60,22 @@ class LinesCommand : public ModelCommand<Model> {
   }
 
  protected:
-  /// --input and --output, standard input and output if they are not given.
+  /// --input, standard input if it is not given, and --encoding.
   void add_input(CLI::App& app, const std::string& help) {
     input_ = "-";
     app.add_option("--input,-i", input_, help);
+    add_encoding(app, text_);
   }
+  /// --output, standard output if it is not given.
   void add_output(CLI::App& app, const std::string& help) {
     app.add_option("--output,-o", output_, help);
   }
   virtual void write_lines(Model& model, OutputFile& out) = 0;
 
+  TextSource source() const { return {input_, text_}; }
+
   std::string input_, output_ = "-";
+  TextOptions text_;
 };
 
 }  // namespace nlp

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "examples/nlp/common/text.h"
+#include "examples/nlp/common/text_input.h"
 #include "examples/nlp/common/training.h"
 
 namespace nlp {
@@ -54,16 +54,17 @@ struct Parts {
 /// What `text`, an option, says; throws UserError if there are files for the other parts.
 Split parse_split(const std::string& text, const RunOptions& run);
 
-/// The files of a run by `read(path)`, the training data first; or that file cut in three. Throws
-/// UserError if it is too short.
+/// The files of a run by `read(TextSource)`, the training data first; or that file cut in three.
+/// Throws UserError if it is too short.
 template <typename Read>
 auto read_parts(const RunOptions& run, const Split& split, Read read) {
-  auto corpus = read(run.train);
+  const auto source = [&run](const std::string& path) { return TextSource(path, run.text); };
+  auto corpus = read(source(run.train));
   Parts<decltype(corpus)> parts;
   if (split.empty()) {
     parts.train = std::move(corpus);
-    if (!run.dev.empty()) parts.dev = read(run.dev);
-    if (!run.test.empty()) parts.test = read(run.test);
+    if (!run.dev.empty()) parts.dev = read(source(run.dev));
+    if (!run.test.empty()) parts.test = read(source(run.test));
     return parts;
   }
   parts = {take_part(corpus, split, Part::kTrain), take_part(corpus, split, Part::kDev),
@@ -72,17 +73,17 @@ auto read_parts(const RunOptions& run, const Split& split, Read read) {
   return parts;
 }
 
-/// The part of a file that is called `part`, read by `read(path)`. Throws UserError if the model
+/// The part of a file that is called `part`, read by `read(source)`. Throws UserError if the model
 /// was trained without a split, or if the part is empty.
 template <typename Read>
-auto read_part(const std::string& path, const std::string& part, const Split& split, Read read) {
+auto read_part(const TextSource& source, const std::string& part, const Split& split, Read read) {
   const Part wanted = part_from_name(part);
   if (wanted != Part::kAll && split.empty()) {
     throw UserError("--part " + part + " needs a model trained with --split");
   }
-  auto corpus = take_part(read(path), split, wanted);
+  auto corpus = take_part(read(source), split, wanted);
   if (corpus.empty()) {
-    throw UserError("the " + part + " part of " + path + " holds no sentence");
+    throw UserError("the " + part + " part of " + source.name() + " holds no sentence");
   }
   return corpus;
 }

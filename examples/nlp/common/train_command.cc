@@ -21,6 +21,8 @@ void TrainCommand::add_options(CLI::App& app) {
   app.add_flag("--force", force,
                "Start over where there is a model or a checkpoint already, and replace them")
       ->excludes(resuming);
+  add_encoding(app, text);
+  add_skip_bad(app, text, "samples");
   add_device(app, device);
 
   Options options(&app);

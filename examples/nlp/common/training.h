@@ -12,6 +12,7 @@
 #include "dynet-like/io/files.h"
 #include "examples/nlp/common/names.h"
 #include "examples/nlp/common/score.h"
+#include "examples/nlp/common/text_input.h"
 
 namespace nlp {
 
@@ -47,6 +48,7 @@ struct TrainLimits {
 /// What the user says of a training run, whatever the program.
 struct RunOptions {
   std::string train, dev, test;  ///< files; the last two may be empty
+  TextOptions text;              ///< how they are read
   std::string model;             ///< where the best model goes
   std::string report;            ///< a file of JSON lines, see RunReport; may be empty
   bool resume = false;           ///< go on with the run that the checkpoint holds

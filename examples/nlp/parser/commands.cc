@@ -79,7 +79,7 @@ class Eval : public EvalCommand<Model> {
 
  private:
   void evaluate(Model& model) override {
-    const Treebank sentences = read_conllu(data_, Trees::kRead);
+    const Treebank sentences = read_conllu(source(), Trees::kRead);
     const Parsed parsed = parse_all(model, sentences, together_, data_);
     score(model, sentences, parsed.trees, data_).print(std::cout);
     print_work(parsed, together_, std::cout);
@@ -104,7 +104,7 @@ class Parse : public LinesCommand<Model> {
 
  private:
   void write_lines(Model& model, OutputFile& out) override {
-    const Treebank sentences = read_conllu(input_, Trees::kIgnored);
+    const Treebank sentences = read_conllu(source(), Trees::kIgnored);
     const Parsed parsed = parse_all(model, sentences, together_, "parse");
     for (std::size_t i = 0; i < sentences.size(); ++i) {
       for (const std::string& line : lines_with(sentences[i], parsed.trees[i])) out.write(line);

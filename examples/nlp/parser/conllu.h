@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "examples/nlp/common/conllu.h"
+
 namespace parser {
 
 /// A dependency tree over the words of a sentence, which count from 1; 0 is the root above them.
@@ -14,10 +16,9 @@ struct Tree {
 
 struct Sentence {
   std::vector<std::string> words;
-  std::vector<std::string> tags;        ///< UPOS
-  Tree tree;                            ///< empty if it was not read
-  std::vector<std::string> lines;       ///< as they were, comments and all
-  std::vector<std::size_t> word_lines;  ///< where in `lines` word 1, 2, ... stands
+  std::vector<std::string> tags;  ///< UPOS
+  Tree tree;                      ///< empty if it was not read
+  nlp::conllu::Sentence rows;     ///< as they were, comments and all
   std::size_t size() const { return words.size(); }
 };
 
@@ -29,11 +30,12 @@ enum class Trees {
   kIgnored  ///< HEAD and DEPREL may hold anything
 };
 
-/// Reads CoNLL-U: lines of ten columns up to a blank line; multiword tokens and empty nodes are no
-/// words. Throws LineError for what is not of that form, UserError if it holds no sentence.
-Treebank read_conllu(const std::string& path, Trees trees);
-/// The same from lines; `name` is for messages.
-Treebank parse_conllu(const std::vector<std::string>& lines, const std::string& name, Trees trees);
+/// Reads CoNLL-U, see nlp::conllu. Throws LineError for what is not of that form, UserError if it
+/// holds no sentence.
+Treebank read_conllu(const nlp::TextSource& source, Trees trees);
+/// The same from lines; `source` says what messages call them.
+Treebank parse_conllu(const std::vector<std::string>& lines, const nlp::TextSource& source,
+                      Trees trees);
 
 /// The lines of the sentence with HEAD and DEPREL taken from `tree`, all else as it was.
 std::vector<std::string> lines_with(const Sentence& sentence, const Tree& tree);

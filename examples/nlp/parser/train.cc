@@ -123,7 +123,7 @@ void TrainCommand::add_settings(Options& options) {
 
 void TrainCommand::run() {
   prepare_run(*this, Model::kProgram);
-  const auto read = [](const std::string& path) { return read_conllu(path, Trees::kRead); };
+  const auto read = [](const TextSource& file) { return read_conllu(file, Trees::kRead); };
   parser::train(*this, read_parts(*this, Split(), read), std::cout);
 }
 

@@ -7,6 +7,7 @@
 #include "evaluate.h"
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/options.h"
+#include "examples/nlp/common/plain_text.h"
 #include "examples/nlp/common/random.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
@@ -33,8 +34,8 @@ class Eval : public EvalCommand<Model> {
   void evaluate(Model& model) override {
     DataSettings data = model.description().data;
     if (!format_.empty()) data.read.format = format_from_name(format_);
-    const auto read = [&](const std::string& path) { return read_corpus(path, data.read); };
-    const Corpus corpus = read_part(data_, part_, data.split, read);
+    const auto read = [&](const TextSource& file) { return read_corpus(file, data.read); };
+    const Corpus corpus = read_part(source(), part_, data.split, read);
     rnnlm::evaluate(model, corpus, part_ == "all" ? data_ : part_).print(std::cout);
   }
 
@@ -52,9 +53,10 @@ class Score : public LinesCommand<Model> {
 
  private:
   void write_lines(Model& model, OutputFile& out) override {
-    InputFile in(input_);
-    std::string line;
-    while (in.next(line)) {
+    InputFile in(source());
+    PlainText plain;
+    for (std::string line; in.next(line);) {
+      plain.check(line, in);
       const Sentence sentence = read_sentence(line, model.description().data.read);
       const double loss = sentence_losses(model, {model.vocabulary().encode(sentence)})[0];
       const std::size_t tokens = sentence.tokens.size() + 1;

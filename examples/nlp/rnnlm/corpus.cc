@@ -6,7 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "dynet-like/base/utf8.h"
 #include "examples/nlp/common/files.h"
+#include "examples/nlp/common/plain_text.h"
 #include "examples/nlp/common/text.h"
 
 namespace rnnlm {
@@ -47,21 +49,10 @@ std::vector<std::string> verse_tokens(std::string_view text) {
   return tokens;
 }
 
-/// The length of the code point that begins the text; 1 for a byte that begins none.
-std::size_t code_point_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) < 0xC0 ? 1 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
-  if (length > text.size() || byte(0) >= 0xF8) return 1;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 1;
-  }
-  return length;
-}
-
 std::vector<std::string> characters_of(std::string_view text) {
   std::vector<std::string> characters;
   while (!text.empty()) {
-    const std::size_t length = code_point_length(text);
+    const std::size_t length = std::max<std::size_t>(1, dynet::first_utf8_character(text).bytes);
     characters.emplace_back(text.substr(0, length));
     text.remove_prefix(length);
   }
@@ -110,33 +101,37 @@ std::string text_of(const std::vector<std::string>& tokens, const ReadOptions& o
   return text;
 }
 
-Corpus read_corpus(std::istream& in, const std::string& name, ReadOptions& options) {
-  const std::vector<std::string> lines = read_lines(in, name);
+Corpus read_corpus(std::istream& in, const TextSource& source, ReadOptions& options) {
+  const std::string name = source.name();
+  const std::vector<std::string> lines = read_lines(in, source);
   Corpus corpus;
+  SampleReader reader(source, "sentence");
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (is_blank(lines[i])) continue;
     const std::size_t reference = verse_reference_length(lines[i]);
     if (options.format == Format::kAuto) {
+      require_plain(lines[i], i + 1, name);
       options.format = reference > 0 ? Format::kBible : Format::kText;
     }
-    if (options.format == Format::kBible && reference == 0) {
-      throw LineError(
-          name, i + 1,
-          "expected a verse such as 'Ge1:1 In the beginning ...', found " + nlp::quoted(lines[i]));
-    }
-    Sentence sentence = read_sentence(lines[i], options);
-    if (sentence.tokens.empty()) {
-      throw LineError(name, i + 1, "expected words, found " + nlp::quoted(lines[i]));
-    }
-    corpus.push_back(std::move(sentence));
+    reader.read([&] {
+      if (options.format == Format::kBible && reference == 0) {
+        throw LineError(name, i + 1,
+                        "expected a verse such as 'Ge1:1 In the beginning ...', found " +
+                            nlp::quoted(lines[i]));
+      }
+      Sentence sentence = read_sentence(lines[i], options);
+      if (sentence.tokens.empty())
+        throw LineError(name, i + 1, "expected words, found " + nlp::quoted(lines[i]));
+      corpus.push_back(std::move(sentence));
+    });
   }
   if (corpus.empty()) throw UserError(name + " holds no sentence");
   return corpus;
 }
 
-Corpus read_corpus(const std::string& path, ReadOptions& options) {
-  InputFile file(path);
-  return read_corpus(file.stream(), path, options);
+Corpus read_corpus(const TextSource& source, ReadOptions& options) {
+  InputFile file(source);
+  return read_corpus(file.stream(), source, options);
 }
 
 std::size_t count_words(const Corpus& corpus) {

@@ -7,6 +7,7 @@
 
 #include "dynet-like/dynet.h"
 #include "examples/nlp/common/names.h"
+#include "examples/nlp/common/text_input.h"
 
 namespace rnnlm {
 
@@ -56,9 +57,9 @@ std::string text_of(const std::vector<std::string>& tokens, const ReadOptions& o
 /// All sentences; blank lines are none. A format of kAuto in `options` is replaced by the one
 /// found. Throws LineError for a line that is no verse where verses are wanted or that holds a zero
 /// byte, UserError for a file that cannot be read or holds no sentence.
-Corpus read_corpus(const std::string& path, ReadOptions& options);
-/// The same from a stream; `name` stands for the file in messages.
-Corpus read_corpus(std::istream& in, const std::string& name, ReadOptions& options);
+Corpus read_corpus(const nlp::TextSource& source, ReadOptions& options);
+/// The same from a stream; `source` says what messages call it.
+Corpus read_corpus(std::istream& in, const nlp::TextSource& source, ReadOptions& options);
 
 std::size_t count_words(const Corpus& corpus);
 

@@ -178,7 +178,7 @@ void TrainCommand::run() {
   fill_in_defaults(*this);
   data.split = parse_split(split, *this);
   // Dev and test are read the way the training data was.
-  const auto read = [&data](const std::string& path) { return read_corpus(path, data.read); };
+  const auto read = [&data](const TextSource& file) { return read_corpus(file, data.read); };
   const auto parts = read_parts(*this, data.split, read);
   format = format_name(data.read.format);
   rnnlm::train(*this, parts, std::cout);

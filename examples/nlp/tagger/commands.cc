@@ -50,20 +50,6 @@ void show_sentences(Model& model, const Corpus& corpus, std::size_t count, std::
   out.flush();
 }
 
-std::string tagged_line(Model& model, dynet::ComputationGraph& graph, const std::string& line,
-                        bool as_tags) {
-  const bool restoring = model.description().kind == TagKind::kMarks;
-  const std::vector<std::string> words = restoring ? annotate(line).words : split_words(line);
-  const std::vector<std::string> tags = model.tag(graph, words);
-  if (restoring && !as_tags) return restore(words, tags);
-  std::string result;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) result += ' ';
-    result += words[i] + "|" + tags[i];
-  }
-  return result;
-}
-
 class Eval : public EvalCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
@@ -85,9 +71,10 @@ class Eval : public EvalCommand<Model> {
       data.column.clear();
     }
     if (!column_.empty()) data.column = column_;
-    const Corpus corpus = read_part(data_, part_, data.split, [&](const std::string& path) {
-      return read_corpus(path, {data.format, data.column}).corpus;
+    const Corpus corpus = read_part(source(), part_, data.split, [&](const TextSource& file) {
+      return read_corpus(file, {data.format, data.column}).corpus;
     });
+    model.report_unknown_tags(corpus, data_);
     tagger::evaluate(model, corpus, part_ == "all" ? data_ : part_).print(std::cout);
     if (show_ > 0) show_sentences(model, corpus, show_, std::cout);
   }
@@ -97,29 +84,8 @@ class Eval : public EvalCommand<Model> {
   std::size_t show_ = 0;
 };
 
-class Tag : public LinesCommand<Model> {
- public:
-  void add_options(CLI::App& app) override {
-    LinesCommand::add_options(app);
-    add_input(app, "Sentences, one a line, words separated by spaces");
-    add_output(app, "Where word|TAG lines or restored text go");
-    app.add_flag("--tags", tags_, "word|TAG lines even if the model restores text");
-  }
-
- private:
-  void write_lines(Model& model, OutputFile& out) override {
-    InputFile in(input_);
-    dynet::ComputationGraph graph;
-    std::string line;
-    while (in.next(line)) out.write(tagged_line(model, graph, line, tags_));
-  }
-
-  bool tags_ = false;
-};
-
 }  // namespace
 
 std::unique_ptr<Command> eval_command() { return std::make_unique<Eval>(); }
-std::unique_ptr<Command> tag_command() { return std::make_unique<Tag>(); }
 
 }  // namespace tagger

@@ -13,7 +13,7 @@ inline constexpr const char* kFormatHelp =
 
 /// Scores a saved model.
 std::unique_ptr<nlp::Command> eval_command();
-/// Tags sentences, one a line: `word|TAG`, or the restored text if the model restores text.
+/// Tags sentences, or restores text.
 std::unique_ptr<nlp::Command> tag_command();
 
 }  // namespace tagger

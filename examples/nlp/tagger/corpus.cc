@@ -1,14 +1,15 @@
 #include "corpus.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <string_view>
 
+#include "examples/nlp/common/conllu.h"
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/names.h"
 #include "examples/nlp/common/text.h"
 #include "kingjames.h"
+#include "pipe.h"
 
 namespace tagger {
 
@@ -16,8 +17,6 @@ using namespace nlp;
 
 namespace {
 
-constexpr std::array<const char*, 10> kConlluColumns = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
-                                                        "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
 constexpr std::size_t kMostColumns = 1000;
 
 const Names<Format> kFormats = {{Format::kAuto, "auto"},   {Format::kConllu, "conllu"},
@@ -28,111 +27,75 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-bool all_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
-}
+/// Reads the sentences of one text.
+struct Source {
+  const std::vector<std::string>& lines;
+  const TextSource& text;
+  const ReadOptions& options;
 
-/// "8", "8-9" (a multiword token) or "8.1" (an empty node).
-enum class ConlluId { kWord, kRange, kEmptyNode, kWrong };
-
-ConlluId classify_id(std::string_view id) {
-  if (all_digits(id)) return ConlluId::kWord;
-  const std::size_t at = id.find_first_of("-.");
-  if (at == std::string_view::npos || !all_digits(id.substr(0, at)) ||
-      !all_digits(id.substr(at + 1))) {
-    return ConlluId::kWrong;
+  [[noreturn]] void refuse(std::size_t line, const std::string& what) const {
+    throw LineError(text.name(), line + 1, what);
   }
-  return id[at] == '-' ? ConlluId::kRange : ConlluId::kEmptyNode;
-}
-
-/// The place of the tag, counted from 0.
-std::size_t conllu_column(const std::string& wanted) {
-  if (wanted.empty()) return 3;
-  for (std::size_t i = 0; i < kConlluColumns.size(); ++i) {
-    if (lower_cased(wanted) == lower_cased(kConlluColumns[i])) return i;
+  /// The sentences that `read(range)` makes of these ranges of lines; none of those without words.
+  template <typename Read>
+  Corpus read_all(const std::vector<LineRange>& ranges, Read read) const {
+    Corpus corpus;
+    SampleReader reader(text, "sentence");
+    for (const LineRange& range : ranges) {
+      reader.read([&] {
+        Sentence sentence = read(range);
+        require_readable(sentence.words.size(), range.begin + 1, text.name());
+        sentence.line = range.begin + 1;
+        if (!sentence.words.empty()) corpus.push_back(std::move(sentence));
+      });
+    }
+    return corpus;
   }
-  if (all_digits(wanted)) {
-    const std::size_t number = parse_number(wanted, "--column", kConlluColumns.size());
-    if (number > 0) return number - 1;
-  }
-  throw UserError("a CoNLL-U file has no column " + quoted(wanted) +
-                  ": expected a number from 1 to 10 or one of ID FORM LEMMA UPOS XPOS FEATS HEAD "
-                  "DEPREL DEPS MISC");
-}
-
-/// Collects words until a sentence ends.
-class Builder {
- public:
-  void add(std::string word, std::string tag) {
-    sentence_.words.push_back(std::move(word));
-    sentence_.tags.push_back(std::move(tag));
-  }
-  void end() {
-    if (!sentence_.words.empty()) corpus_.push_back(std::move(sentence_));
-    sentence_ = Sentence();
-  }
-  Corpus take() {
-    end();
-    return std::move(corpus_);
-  }
-
- private:
-  Sentence sentence_;
-  Corpus corpus_;
 };
 
-Corpus read_conllu(const std::vector<std::string>& lines, const std::string& name,
-                   const ReadOptions& options) {
-  const std::size_t column = conllu_column(options.column);
-  Builder builder;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string& line = lines[i];
-    if (is_blank(line)) {
-      builder.end();
-      continue;
-    }
-    if (line[0] == '#') continue;
-    std::vector<std::string> fields = split_fields(line, '\t');
-    if (fields.size() != kConlluColumns.size()) {
-      throw LineError(name, i + 1,
-                      "expected the 10 tab-separated columns of CoNLL-U, found " +
-                          std::to_string(fields.size()) + " in " + quoted(line));
-    }
-    const ConlluId id = classify_id(fields[0]);
-    if (id == ConlluId::kWrong) {
-      throw LineError(name, i + 1,
-                      "expected a word number such as 8, 8-9 or 8.1 in the first column, found " +
-                          quoted(fields[0]));
-    }
-    if (id != ConlluId::kWord) continue;
-    if (fields[1].empty()) throw LineError(name, i + 1, "the word (column 2, FORM) is empty");
-    if (fields[column].empty()) {
-      throw LineError(name, i + 1,
-                      "the tag (column " + std::to_string(column + 1) + ", " +
-                          kConlluColumns[column] + ") is empty");
-    }
-    builder.add(std::move(fields[1]), std::move(fields[column]));
-  }
-  return builder.take();
+void add_word(Sentence& sentence, std::string word, std::string tag) {
+  sentence.words.push_back(std::move(word));
+  sentence.tags.push_back(std::move(tag));
 }
 
-Corpus read_pipe(const std::vector<std::string>& lines, const std::string& name,
-                 const ReadOptions& options) {
-  if (!options.column.empty()) {
+/// Each line that is not blank.
+std::vector<LineRange> single_lines(const std::vector<std::string>& lines) {
+  std::vector<LineRange> ranges;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!is_blank(lines[i])) ranges.push_back({i, i + 1});
+  }
+  return ranges;
+}
+
+Corpus read_conllu(const Source& source) {
+  const conllu::Column column =
+      source.options.column.empty() ? conllu::kUpos : conllu::column_of(source.options.column);
+  return source.read_all(blocks_of(source.lines), [&](const LineRange& range) {
+    const conllu::Sentence lines(source.lines, range, source.text.name());
+    Sentence sentence;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      std::vector<std::string> fields = lines.fields(i);
+      lines.require_filled(i, fields, column, "tag");
+      add_word(sentence, fields[conllu::kForm], fields[column]);
+    }
+    return sentence;
+  });
+}
+
+Corpus read_pipe(const Source& source) {
+  if (!source.options.column.empty()) {
     throw UserError("--column means nothing for word|TAG lines: the tag follows the last '|'");
   }
-  Builder builder;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    for (const std::string& token : split_words(lines[i])) {
-      const std::size_t at = token.rfind('|');
-      if (at == std::string::npos || at == 0 || at + 1 == token.size()) {
-        throw LineError(name, i + 1, "expected word|TAG, found " + quoted(token));
-      }
-      builder.add(token.substr(0, at), token.substr(at + 1));
+  return source.read_all(single_lines(source.lines), [&](const LineRange& range) {
+    Sentence sentence;
+    for (const std::string& token : split_words(source.lines[range.begin])) {
+      const TaggedWord tagged = from_pipe(token);
+      if (tagged.word.empty() || tagged.tag.empty())
+        source.refuse(range.begin, "expected word|TAG, found " + quoted(token));
+      add_word(sentence, tagged.word, tagged.tag);
     }
-    builder.end();
-  }
-  return builder.take();
+    return sentence;
+  });
 }
 
 /// The columns of one line: split at tabs if there is one, at white space otherwise.
@@ -157,71 +120,67 @@ bool shows_columns(const std::vector<std::string>& lines, std::size_t first) {
   return 2 * same >= seen;  // a wrong line or two are for the reader to complain about
 }
 
-Corpus read_columns(const std::vector<std::string>& lines, const std::string& name,
-                    const ReadOptions& options) {
-  std::size_t column = 0;  // counted from 1; 0 is the last
-  if (!options.column.empty()) {
-    if (!all_digits(options.column)) {
-      throw UserError("a column file has no column " + quoted(options.column) +
-                      ": expected a number from 1");
-    }
-    column = parse_number(options.column, "--column", kMostColumns);
-    if (column == 0) throw UserError("--column counts from 1, so 0 names no column");
-  }
-  Builder builder;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (is_blank(lines[i])) {
-      builder.end();
-      continue;
-    }
-    std::vector<std::string> fields = column_fields(lines[i]);
-    const std::size_t needed = std::max<std::size_t>(2, column);
-    if (fields.size() < needed) {
-      throw LineError(name, i + 1,
-                      "expected a word and its tag in at least " + std::to_string(needed) +
-                          " columns, found " + std::to_string(fields.size()) + " in " +
-                          quoted(lines[i]));
-    }
-    if (fields[0] == "-DOCSTART-") continue;
-    const std::size_t place = column == 0 ? fields.size() - 1 : column - 1;
-    if (fields[0].empty()) throw LineError(name, i + 1, "the word (column 1) is empty");
-    if (fields[place].empty()) {
-      throw LineError(name, i + 1, "the tag (column " + std::to_string(place + 1) + ") is empty");
-    }
-    builder.add(std::move(fields[0]), std::move(fields[place]));
-  }
-  return builder.take();
+/// The number of --column for a file of columns, 0 for the last one.
+std::size_t wanted_column(const std::string& text) {
+  if (text.empty()) return 0;
+  if (!std::all_of(text.begin(), text.end(), is_digit))
+    throw UserError("a column file has no column " + quoted(text) + ": expected a number from 1");
+  const std::size_t column = parse_number(text, "--column", kMostColumns);
+  if (column == 0) throw UserError("--column counts from 1, so 0 names no column");
+  return column;
 }
 
-Corpus read_running_text(const std::vector<std::string>& lines, const std::string& name,
-                         const ReadOptions& options) {
+Corpus read_columns(const Source& source) {
+  const std::size_t column = wanted_column(source.options.column);
+  const std::size_t needed = std::max<std::size_t>(2, column);
+  std::size_t width = 0, width_line = 0;  // of the first line with a word
+  return source.read_all(blocks_of(source.lines), [&](const LineRange& range) {
+    Sentence sentence;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const std::vector<std::string> fields = column_fields(source.lines[i]);
+      if (fields[0] == "-DOCSTART-") continue;
+      if (fields.size() < needed) {
+        source.refuse(i, "expected a word and its tag in at least " + std::to_string(needed) +
+                             " columns, found " + std::to_string(fields.size()) + " in " +
+                             quoted(source.lines[i]));
+      }
+      if (width == 0) {
+        width = fields.size();
+        width_line = i + 1;
+      }
+      if (fields.size() != width) {
+        source.refuse(i, "expected " + std::to_string(width) + " columns as in line " +
+                             std::to_string(width_line) + ", found " +
+                             std::to_string(fields.size()) + " in " + quoted(source.lines[i]));
+      }
+      const std::size_t place = column == 0 ? width - 1 : column - 1;
+      if (fields[0].empty()) source.refuse(i, "the word (column 1) is empty");
+      if (fields[place].empty())
+        source.refuse(i, "the tag (column " + std::to_string(place + 1) + ") is empty");
+      add_word(sentence, fields[0], fields[place]);
+    }
+    return sentence;
+  });
+}
+
+Corpus read_running_text(const Source& source) {
+  const ReadOptions& options = source.options;
   if (!options.column.empty()) {
     throw UserError(std::string("--column means nothing for ") + format_name(options.format) +
                     " files: the tags are the case of the words and the marks after them");
   }
-  Corpus corpus;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (is_blank(lines[i])) continue;
-    std::string_view text = lines[i];
-    std::string reference;
-    if (options.format == Format::kBible) {
-      const std::size_t length = verse_reference_length(text);
-      if (length == 0) {
-        throw LineError(
-            name, i + 1,
-            "expected a verse such as 'Ge1:1 In the beginning ...', found " + quoted(text));
-      }
-      reference = std::string(text.substr(0, length));
-      text = text.substr(length);
+  return source.read_all(single_lines(source.lines), [&](const LineRange& range) {
+    const std::string& line = source.lines[range.begin];
+    const std::size_t length = options.format == Format::kBible ? verse_reference_length(line) : 0;
+    if (options.format == Format::kBible && length == 0) {
+      source.refuse(range.begin,
+                    "expected a verse such as 'Ge1:1 In the beginning ...', found " + quoted(line));
     }
-    Sentence sentence = annotate(text);
-    if (sentence.words.empty()) {
-      throw LineError(name, i + 1, "expected words, found " + quoted(lines[i]));
-    }
-    sentence.name = std::move(reference);
-    corpus.push_back(std::move(sentence));
-  }
-  return corpus;
+    Sentence sentence = annotate(std::string_view(line).substr(length));
+    if (sentence.words.empty()) source.refuse(range.begin, "expected words, found " + quoted(line));
+    sentence.name = line.substr(0, length);
+    return sentence;
+  });
 }
 
 }  // namespace
@@ -235,17 +194,12 @@ Format guess_format(const std::vector<std::string>& lines, const std::string& na
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
     if (is_blank(line)) continue;
-    const std::vector<std::string> fields = split_fields(line, '\t');
-    // A CoNLL-U file with a wrong first line should be told so, hence the looser signs.
-    const bool numbered = fields.size() > 4 && classify_id(fields[0]) != ConlluId::kWrong;
-    const bool comment = line.rfind("# sent_id", 0) == 0 || line.rfind("# text", 0) == 0 ||
-                         line.rfind("# newdoc", 0) == 0 || line.rfind("# global.", 0) == 0;
-    if (numbered || comment || ends_with(name, ".conllu")) return Format::kConllu;
+    if (conllu::is_conllu(line) || ends_with(name, ".conllu")) return Format::kConllu;
     if (verse_reference_length(line) > 0) return Format::kBible;
     const std::vector<std::string> words = split_words(line);
     const bool pipes = std::all_of(words.begin(), words.end(), [](const std::string& word) {
-      const std::size_t at = word.rfind('|');
-      return at != std::string::npos && at > 0 && at + 1 < word.size();
+      const TaggedWord tagged = from_pipe(word);
+      return !tagged.word.empty() && !tagged.tag.empty();
     });
     if (pipes) return Format::kPipe;
     if (shows_columns(lines, i)) return Format::kColumns;
@@ -257,35 +211,36 @@ Format guess_format(const std::vector<std::string>& lines, const std::string& na
   throw UserError(name + " holds no sentence");
 }
 
-ReadResult read_corpus(std::istream& in, const std::string& name, const ReadOptions& options) {
-  const std::vector<std::string> lines = read_lines(in, name);
+ReadResult read_corpus(std::istream& in, const TextSource& text, const ReadOptions& options) {
+  const std::vector<std::string> lines = read_lines(in, text);
   ReadOptions known = options;
-  if (known.format == Format::kAuto) known.format = guess_format(lines, name);
+  if (known.format == Format::kAuto) known.format = guess_format(lines, text.name());
+  const Source source{lines, text, known};
   ReadResult result;
   result.format = known.format;
   switch (known.format) {
     case Format::kConllu:
-      result.corpus = read_conllu(lines, name, known);
+      result.corpus = read_conllu(source);
       break;
     case Format::kPipe:
-      result.corpus = read_pipe(lines, name, known);
+      result.corpus = read_pipe(source);
       break;
     case Format::kColumns:
-      result.corpus = read_columns(lines, name, known);
+      result.corpus = read_columns(source);
       break;
     case Format::kBible:
     case Format::kText:
     case Format::kAuto:
-      result.corpus = read_running_text(lines, name, known);
+      result.corpus = read_running_text(source);
       break;
   }
-  if (result.corpus.empty()) throw UserError(name + " holds no sentence");
+  if (result.corpus.empty()) throw UserError(text.name() + " holds no sentence");
   return result;
 }
 
-ReadResult read_corpus(const std::string& path, const ReadOptions& options) {
-  InputFile file(path);
-  return read_corpus(file.stream(), path, options);
+ReadResult read_corpus(const TextSource& text, const ReadOptions& options) {
+  InputFile file(text);
+  return read_corpus(file.stream(), text, options);
 }
 
 std::size_t count_words(const Corpus& corpus) {

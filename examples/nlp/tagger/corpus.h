@@ -5,13 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "examples/nlp/common/text_input.h"
+
 namespace tagger {
 
-/// A sentence with one tag per word; `name` is where it comes from (a verse, say) or empty.
+/// A sentence with one tag per word.
 struct Sentence {
   std::vector<std::string> words;
   std::vector<std::string> tags;
-  std::string name;
+  std::string name;      ///< where it comes from (a verse, say) or empty
+  std::size_t line = 0;  ///< where it begins in its file, from 1
 };
 
 using Corpus = std::vector<Sentence>;
@@ -20,7 +23,7 @@ using Corpus = std::vector<Sentence>;
 enum class Format {
   kAuto,     ///< guessed from the first lines
   kConllu,   ///< CoNLL-U: ten columns separated by tabs, a blank line after each sentence
-  kPipe,     ///< one sentence a line, `word|TAG` separated by spaces; the last `|` counts
+  kPipe,     ///< one sentence a line, `word|TAG` separated by spaces, see pipe.h
   kColumns,  ///< a word and its tag on each line, a blank line between sentences
   kBible,    ///< one verse a line, `Ge1:1 In the beginning ...`, tags are case and marks
   kText,     ///< plain text, one sentence a line, tags are case and marks
@@ -49,9 +52,10 @@ struct ReadResult {
 
 /// Reads all sentences. Throws LineError for a line that is not as the format wants it, UserError
 /// for a file that cannot be read or holds no sentence.
-ReadResult read_corpus(const std::string& path, const ReadOptions& options = {});
-/// The same from a stream; `name` stands for the file in messages.
-ReadResult read_corpus(std::istream& in, const std::string& name, const ReadOptions& options = {});
+ReadResult read_corpus(const nlp::TextSource& text, const ReadOptions& options = {});
+/// The same from a stream; `text` says what messages call it.
+ReadResult read_corpus(std::istream& in, const nlp::TextSource& text,
+                       const ReadOptions& options = {});
 
 /// The format that the first lines show; throws LineError when they fit none.
 Format guess_format(const std::vector<std::string>& lines, const std::string& name);

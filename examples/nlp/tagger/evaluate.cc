@@ -1,5 +1,6 @@
 #include "evaluate.h"
 
+#include <string_view>
 #include <utility>
 
 #include "examples/nlp/common/progress.h"
@@ -11,12 +12,18 @@ using namespace nlp;
 
 namespace {
 
-/// 'B', 'I' or 'O', and the type behind the hyphen.
-std::pair<char, std::string> bio_parts(const std::string& tag) {
-  if (tag.size() > 2 && tag[1] == '-' && (tag[0] == 'B' || tag[0] == 'I')) {
-    return {tag[0], tag.substr(2)};
-  }
-  return {'O', ""};
+/// What a tag says of its word.
+struct SpanTag {
+  char letter = 'O';
+  std::string type;
+  bool opens() const { return letter == 'B' || letter == 'S' || letter == 'U'; }
+  bool closes() const { return letter == 'E' || letter == 'L' || letter == 'S' || letter == 'U'; }
+};
+
+SpanTag span_tag(const std::string& tag) {
+  constexpr std::string_view kLetters = "BIMELSU";
+  const bool inside = tag.size() > 2 && tag[1] == '-' && kLetters.find(tag[0]) != kLetters.npos;
+  return inside ? SpanTag{tag[0], tag.substr(2)} : SpanTag();
 }
 
 std::string most_frequent(const std::map<std::string, std::size_t>& counts) {
@@ -43,24 +50,26 @@ std::vector<Span> spans_of(const std::vector<std::string>& tags) {
   std::vector<Span> spans;
   bool open = false;
   for (std::size_t i = 0; i < tags.size(); ++i) {
-    auto [letter, type] = bio_parts(tags[i]);
-    if (letter == 'O') {
+    SpanTag tag = span_tag(tags[i]);
+    if (tag.letter == 'O') {
       open = false;
-    } else if (letter == 'I' && open && spans.back().type == type) {
+      continue;
+    }
+    if (open && !tag.opens() && spans.back().type == tag.type) {
       spans.back().end = i + 1;
     } else {
-      spans.push_back({i, i + 1, std::move(type)});
-      open = true;
+      spans.push_back({i, i + 1, std::move(tag.type)});
     }
+    open = !tag.closes();
   }
   return spans;
 }
 
-bool are_bio_tags(const std::vector<std::string>& tags) {
+bool are_span_tags(const std::vector<std::string>& tags) {
   bool inside = false;
   for (const std::string& tag : tags) {
     if (tag == "O") continue;
-    if (bio_parts(tag).first == 'O') return false;
+    if (span_tag(tag).letter == 'O') return false;
     inside = true;
   }
   return inside;

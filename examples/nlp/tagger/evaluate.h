@@ -33,12 +33,14 @@ struct Span {
   }
 };
 
-/// The spans that BIO tags describe, as CoNLL's evaluation reads them: `B-X` opens a span, `I-X`
-/// goes on with one of type X and opens one elsewhere, any other tag is outside.
+/// The spans that tags describe in any of the usual schemes (BIO, IOB1, BIOES, BILOU, BMES), as
+/// CoNLL's evaluation reads them. A tag is a letter, a hyphen and the type; any other one is
+/// outside. `B-X` opens a span, `S-X` and `U-X` are a whole one; `I-X` and `M-X` go on with a span
+/// of type X, `E-X` and `L-X` end it, and where none is open all four open one.
 std::vector<Span> spans_of(const std::vector<std::string>& tags);
 
-/// True if every tag is `O`, `B-...` or `I-...` and not all are `O`.
-bool are_bio_tags(const std::vector<std::string>& tags);
+/// True if every tag is `O` or one that `spans_of` reads, and not all are `O`.
+bool are_span_tags(const std::vector<std::string>& tags);
 
 /// The trivial tagger: for each word the tag it had most often in training, for other words the
 /// tag that was most frequent overall. Of equally frequent tags the alphabetically first counts.

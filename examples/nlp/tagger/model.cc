@@ -53,7 +53,7 @@ Description describe(const DataSettings& data, const ModelSettings& settings, co
   description.tags.assign(tags.begin(), tags.end());
   if (is_running_text(data.format)) {
     description.kind = TagKind::kMarks;
-  } else if (are_bio_tags(description.tags)) {
+  } else if (are_span_tags(description.tags)) {
     description.kind = TagKind::kSpans;
   }
   description.baseline = Baseline(train);
@@ -169,6 +169,21 @@ dynet::Expression Model::loss(dynet::ComputationGraph& graph, const Encoded& sen
 
 std::vector<std::string> Model::tag(dynet::ComputationGraph& graph,
                                     const std::vector<std::string>& words) {
+  if (words.size() <= kPiece) return tag_piece(graph, words);
+  std::vector<std::string> tags;
+  const auto word = [&](std::size_t i) { return words.begin() + static_cast<std::ptrdiff_t>(i); };
+  for (std::size_t begin = 0; begin < words.size(); begin += kPiece) {
+    const std::size_t end = std::min(words.size(), begin + kPiece);
+    const std::size_t left = begin - std::min(begin, kContext);
+    const std::size_t right = std::min(words.size(), end + kContext);
+    const std::vector<std::string> piece = tag_piece(graph, {word(left), word(right)});
+    for (std::size_t i = begin; i < end; ++i) tags.push_back(piece[i - left]);
+  }
+  return tags;
+}
+
+std::vector<std::string> Model::tag_piece(dynet::ComputationGraph& graph,
+                                          const std::vector<std::string>& words) {
   std::vector<std::string> tags;
   if (words.empty()) return tags;
   Encoded encoded;
@@ -185,6 +200,17 @@ std::vector<std::string> Model::tag(dynet::ComputationGraph& graph,
     tags.push_back(description_.tags[static_cast<std::size_t>(best - begin)]);
   }
   return tags;
+}
+
+void Model::report_unknown_tags(const Corpus& corpus, const std::string& name) const {
+  if (description_.kind == TagKind::kMarks) return;  // there are ever more marks and cases
+  UnknownNames unknown("tag", name);
+  for (const Sentence& sentence : corpus) {
+    for (const std::string& tag : sentence.tags) {
+      if (!tag_dict_.contains(tag)) unknown.add(tag, sentence.line);
+    }
+  }
+  unknown.report("it gets none of these words right");
 }
 
 Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {

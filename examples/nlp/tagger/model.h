@@ -83,13 +83,20 @@ class Model : public nlp::DescribedModel<Description> {
   /// the identity of word i by the unknown word's; shorter lists hide nothing.
   dynet::Expression loss(dynet::ComputationGraph& graph, const Encoded& sentence,
                          const std::vector<bool>& hide);
-  /// The best tag for each word; the graph is cleared before.
+  /// The best tag for each word; the graph is cleared before. Of more than kPiece words pieces are
+  /// tagged, with kContext words on either side, so that no sentence is too long for memory.
   std::vector<std::string> tag(dynet::ComputationGraph& graph,
                                const std::vector<std::string>& words);
+  static constexpr std::size_t kPiece = 2000, kContext = 100;
+
+  /// Warns of tags in the data that the model never gives.
+  void report_unknown_tags(const Corpus& corpus, const std::string& name) const;
 
  private:
   dynet::Expression scores(dynet::ComputationGraph& graph, const Encoded& sentence,
                            const std::vector<bool>& hide);
+  std::vector<std::string> tag_piece(dynet::ComputationGraph& graph,
+                                     const std::vector<std::string>& words);
   std::vector<std::vector<unsigned>> encode_views(const std::vector<std::string>& words) const;
 
   std::vector<dynet::Dict> dicts_;  ///< by feature

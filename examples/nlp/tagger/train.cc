@@ -31,6 +31,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
       : ModelTraining(command, data, fingerprint_of(data.train), [&] {
           return describe(command.description.data, command.description.settings, data.train);
         }) {
+    model_.report_unknown_tags(data.dev, command.dev);
     std::unordered_map<std::string, std::size_t> counts;
     for (const Sentence& sentence : data.train) {
       for (const std::string& word : sentence.words) ++counts[word];
@@ -135,7 +136,7 @@ void TrainCommand::add_settings(Options& options) {
       "--features", features_text(m.features),
       "Views of a word that have vectors, with their sizes: word, lower, shape, "
       "prefixN, suffixN, as in word:128,suffix3:32; default word:128, for bible and text word:64",
-      [&m](const std::string& text) { m.features = parse_features(text); });
+      [&m](const std::string& views) { m.features = parse_features(views); });
   options.add("--hidden", m.hidden, "LSTM size in each direction; for bible and text 64",
               InRange(1, 4096));
   options.add("--layers", m.layers, "LSTM layers", InRange(1, 16));
@@ -151,8 +152,8 @@ void TrainCommand::run() {
   prepare_run(*this, Model::kProgram);
   DataSettings& data = description.data;
   data = {format_from_name(format), column, parse_split(split, *this)};
-  const auto parts = read_parts(*this, data.split, [&data](const std::string& path) {
-    ReadResult read = read_corpus(path, {data.format, data.column});
+  const auto parts = read_parts(*this, data.split, [&data](const TextSource& file) {
+    ReadResult read = read_corpus(file, {data.format, data.column});
     data.format = read.format;  // dev and test are read the way the training data was
     return std::move(read.corpus);
   });

@@ -5,6 +5,7 @@
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/names.h"
 #include "examples/nlp/common/options.h"
+#include "examples/nlp/common/plain_text.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
@@ -66,7 +67,7 @@ class Eval : public EvalCommand<Model> {
 
  private:
   void evaluate(Model& model) override {
-    const Treebank trees = read_trees(data_);
+    const Treebank trees = read_trees(source());
     const Report report = treelstm::evaluate(model, trees, data_);
     report.print(std::cout);
     if (confusion_) report.print_confusion(std::cout);
@@ -94,20 +95,20 @@ class Classify : public LinesCommand<Model> {
   void write_lines(Model& model, OutputFile& out) override {
     const Format format = value_of(kFormats, format_, "format");
     const Shape shape = shape_from_name(shape_);
-    InputFile in(input_);
-    const std::string name = input_ == "-" ? "standard input" : input_;
+    InputFile in(source());
+    PlainText plain;
     dynet::ComputationGraph graph;
-    std::string line;
-    for (std::size_t number = 1; in.next(line); ++number) {
-      if (!line.empty() && line.back() == '\r') line.pop_back();
+    for (std::string line; in.next(line);) {
       if (is_blank(line)) {
         out.write("");
         continue;
       }
       const bool is_tree =
           format == Format::kTrees || (format == Format::kAuto && begins_like_a_tree(line));
+      if (!is_tree && format == Format::kAuto) plain.check(line, in);
       const Tree tree =
-          is_tree ? parse_tree(line, name, number) : make_tree(plain_words(line), shape);
+          is_tree ? parse_tree(line, in.name(), in.number()) : make_tree(plain_words(line), shape);
+      require_readable((tree.nodes.size() + 1) / 2, in.number(), in.name());
       const Prediction prediction = model.predict(graph, {&tree, 1})[0];
       const unsigned label = prediction.labels.back();
       out.write(std::to_string(label) + '\t' + kLabelNames[label] + '\t' +

@@ -119,7 +119,7 @@ void TrainCommand::add_settings(Options& options) {
 
 void TrainCommand::run() {
   prepare_run(*this, Model::kProgram);
-  const auto read = [](const std::string& path) { return read_trees(path); };
+  const auto read = [](const TextSource& file) { return read_trees(file); };
   treelstm::train(*this, read_parts(*this, Split(), read), std::cout);
 }
 

@@ -4,7 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "examples/nlp/common/files.h"
 #include "examples/nlp/common/names.h"
 #include "examples/nlp/common/text.h"
 
@@ -136,10 +135,17 @@ class Parser {
 const nlp::Names<Shape> kShapes = {
     {Shape::kBalanced, "balanced"}, {Shape::kRight, "right"}, {Shape::kLeft, "left"}};
 
-Treebank parse_lines(const std::vector<std::string>& lines, const std::string& name) {
+Treebank parse_lines(const std::vector<std::string>& lines, const nlp::TextSource& source) {
+  const std::string name = source.name();
   Treebank trees;
+  nlp::SampleReader reader(source, "tree");
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!nlp::is_blank(lines[i])) trees.push_back(parse_tree(lines[i], name, i + 1));
+    if (nlp::is_blank(lines[i])) continue;
+    reader.read([&] {
+      Tree tree = parse_tree(lines[i], name, i + 1);
+      nlp::require_readable((tree.nodes.size() + 1) / 2, i + 1, name);
+      trees.push_back(std::move(tree));
+    });
   }
   if (trees.empty()) throw nlp::UserError(name + " holds no tree");
   return trees;
@@ -159,10 +165,12 @@ Tree parse_tree(std::string_view line, const std::string& file, std::size_t line
   return Parser(line, file, line_number).parse();
 }
 
-Treebank read_trees(const std::string& path) { return parse_lines(nlp::read_lines(path), path); }
+Treebank read_trees(const nlp::TextSource& source) {
+  return parse_lines(nlp::read_lines(source), source);
+}
 
-Treebank read_trees(std::istream& in, const std::string& name) {
-  return parse_lines(nlp::read_lines(in, name), name);
+Treebank read_trees(std::istream& in, const nlp::TextSource& source) {
+  return parse_lines(nlp::read_lines(in, source), source);
 }
 
 std::string tree_text(const Tree& tree, const std::vector<unsigned>& labels) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "examples/nlp/common/text_input.h"
+
 namespace treelstm {
 
 /// Labels count from 0, very negative, to 4, very positive.
@@ -47,9 +49,9 @@ Tree parse_tree(std::string_view line, const std::string& file, std::size_t line
 
 /// Reads one tree a line; blank lines mean nothing. Throws LineError for a line that is no tree,
 /// UserError for a file that cannot be read or holds no tree.
-Treebank read_trees(const std::string& path);
-/// The same from a stream; `name` stands for the file in messages.
-Treebank read_trees(std::istream& in, const std::string& name);
+Treebank read_trees(const nlp::TextSource& source);
+/// The same from a stream; `source` says what messages call it.
+Treebank read_trees(std::istream& in, const nlp::TextSource& source);
 
 /// The tree as `parse_tree` reads it, with these labels instead of its own.
 std::string tree_text(const Tree& tree, const std::vector<unsigned>& labels);

@@ -1,0 +1,154 @@
+#include "examples/nlp/common/conllu.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "examples/nlp/common/text.h"
+
+namespace nlp::conllu {
+namespace {
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+/// "8", "8-9" (a multiword token) or "8.1" (an empty node).
+enum class Id { kWord, kRange, kEmptyNode, kWrong };
+
+Id classify_id(std::string_view id) {
+  if (all_digits(id)) return Id::kWord;
+  const std::size_t at = id.find_first_of("-.");
+  if (at == std::string_view::npos || !all_digits(id.substr(0, at)) ||
+      !all_digits(id.substr(at + 1))) {
+    return Id::kWrong;
+  }
+  return id[at] == '-' ? Id::kRange : Id::kEmptyNode;
+}
+
+}  // namespace
+
+Column column_of(const std::string& wanted) {
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    if (lower_cased(wanted) == lower_cased(kNames[i])) return static_cast<Column>(i);
+  }
+  if (all_digits(wanted)) {
+    const std::size_t number = parse_number(wanted, "--column", kColumns);
+    if (number > 0) return static_cast<Column>(number - 1);
+  }
+  throw UserError("a CoNLL-U file has no column " + quoted(wanted) +
+                  ": expected a number from 1 to 10 or one of ID FORM LEMMA UPOS XPOS FEATS HEAD "
+                  "DEPREL DEPS MISC");
+}
+
+bool is_conllu(const std::string& line) {
+  for (const char* const comment : {"# sent_id", "# text", "# newdoc", "# newpar", "# global."}) {
+    if (line.rfind(comment, 0) == 0) return true;
+  }
+  // A file with a wrong first line should be told so, hence the number of fields.
+  const std::vector<std::string> fields = split_fields(line, '\t');
+  return fields.size() > 4 && classify_id(fields[0]) != Id::kWrong;
+}
+
+Sentence::Sentence(const std::vector<std::string>& lines, const LineRange& range,
+                   const std::string& name, std::size_t before)
+    : name_(name), first_line_(before + range.begin + 1) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    const std::string& line = lines[i];
+    if (line[0] != '#') {
+      const std::vector<std::string> fields = split_fields(line, '\t');
+      if (fields.size() != kColumns) {
+        throw LineError(name, before + i + 1,
+                        "expected the 10 tab-separated columns of CoNLL-U, found " +
+                            std::to_string(fields.size()) + " in " + quoted(line));
+      }
+      add_word(fields, before + i + 1);
+    }
+    lines_.push_back(line);
+  }
+  if (size() == 0) throw LineError(name, before + range.end, "expected words behind the comments");
+}
+
+void Sentence::add_word(const std::vector<std::string>& fields, std::size_t line) {
+  const Id id = classify_id(fields[kId]);
+  if (id == Id::kWrong) {
+    throw LineError(name_, line,
+                    "expected a word number such as 8, 8-9 or 8.1 in the first column, found " +
+                        quoted(fields[kId]));
+  }
+  if (id != Id::kWord) return;
+  const std::string wanted = std::to_string(size() + 1);
+  if (fields[kId] != wanted) {
+    throw LineError(
+        name_, line,
+        "expected word number " + wanted + " in the first column, found " + quoted(fields[kId]));
+  }
+  if (fields[kForm].empty()) throw LineError(name_, line, "the word (column 2, FORM) is empty");
+  word_lines_.push_back(lines_.size());
+}
+
+Sentence::Sentence(const std::vector<std::string>& words, const std::vector<bool>& joined) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string misc = joined[i] ? "SpaceAfter=No" : "_";
+    word_lines_.push_back(lines_.size());
+    lines_.push_back(std::to_string(i + 1) + "\t" + words[i] + "\t_\t_\t_\t_\t_\t_\t_\t" + misc);
+  }
+}
+
+std::vector<std::string> Sentence::fields(std::size_t word) const {
+  return split_fields(lines_[word_lines_[word]], '\t');
+}
+
+void Sentence::require_filled(std::size_t word, const std::vector<std::string>& fields,
+                              Column column, const std::string& what) const {
+  if (!fields[column].empty()) return;
+  refuse(word, "the " + what + " (column " + std::to_string(column + 1) + ", " + kNames[column] +
+                   ") is empty");
+}
+
+std::vector<std::string> Sentence::words() const {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < size(); ++i) words.push_back(fields(i)[kForm]);
+  return words;
+}
+
+void Sentence::set(std::size_t word, Column column, const std::string& text) {
+  std::vector<std::string> all = fields(word);
+  all[column] = text;
+  lines_[word_lines_[word]] = join(all, "\t");
+}
+
+std::vector<Multiword> Sentence::multiwords() const {
+  std::vector<Multiword> all;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (lines_[i][0] == '#') continue;
+    const std::vector<std::string> fields = split_fields(lines_[i], '\t');
+    if (classify_id(fields[kId]) != Id::kRange) continue;
+    const std::vector<std::string> ends = split_fields(fields[kId], '-');
+    const std::string place = "column 1 of the multiword token";
+    const std::size_t begin = parse_number(ends[0], place, size());
+    const std::size_t end = parse_number(ends[1], place, size());
+    if (begin == 0 || begin > end || (!all.empty() && begin <= all.back().end)) {
+      throw LineError(name_, first_line_ + i,
+                      "expected a range of words behind those before, found " + fields[kId]);
+    }
+    all.push_back({begin - 1, end, fields[kForm]});
+  }
+  return all;
+}
+
+void Sentence::refuse(std::size_t word, const std::string& what) const {
+  throw LineError(name_, line_number(word), what);
+}
+
+std::vector<Sentence> read(const TextSource& source) {
+  const std::vector<std::string> lines = read_lines(source);
+  std::vector<Sentence> sentences;
+  SampleReader reader(source, "sentence");
+  for (const LineRange& block : blocks_of(lines)) {
+    reader.read([&] { sentences.emplace_back(lines, block, source.name()); });
+  }
+  if (sentences.empty()) throw UserError(source.name() + " holds no sentence");
+  return sentences;
+}
+
+}  // namespace nlp::conllu

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "commands.h"
+#include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/sentence_input.h"
+#include "kingjames.h"
+#include "model.h"
+#include "tag_output.h"
+
+namespace tagger {
+
+using namespace nlp;
+
+namespace {
+
+bool are_universal(const std::vector<std::string>& tags) {
+  constexpr std::array kUniversal = {"ADJ",   "ADP",   "ADV", "AUX",  "CCONJ", "DET",
+                                     "INTJ",  "NOUN",  "NUM", "PART", "PRON",  "PROPN",
+                                     "PUNCT", "SCONJ", "SYM", "VERB", "X"};
+  return std::all_of(tags.begin(), tags.end(), [&](const std::string& tag) {
+    return std::find(kUniversal.begin(), kUniversal.end(), tag) != kUniversal.end();
+  });
+}
+
+/// Where tags of such a model belong in CoNLL-U.
+conllu::Column usual_column(const Description& description) {
+  if (description.data.format == Format::kConllu && !description.data.column.empty())
+    return conllu::column_of(description.data.column);
+  return are_universal(description.tags) ? conllu::kUpos : conllu::kXpos;
+}
+
+class Tag : public LinesCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    LinesCommand::add_options(app);
+    add_input(app, "Sentences");
+    app.add_option("--input-format", input_format_,
+                   std::string(kInputFormatHelp) + "; conllu if --format is, else words");
+    add_output(app, "Where the tagged sentences go");
+    CLI::Option* const format = app.add_option(
+        "--format", format_,
+        "Of the output: pipe (word|TAG), columns (word and tag), conllu, json, or text (restored "
+        "text, for models of it); text if the model restores text, else pipe");
+    app.add_option("--column", column_,
+                   "Column of CoNLL-U for the tags; that of training, else UPOS or XPOS");
+    app.add_flag("--tags", tags_, "The same as --format pipe")->excludes(format);
+  }
+
+ private:
+  void write_lines(Model& model, OutputFile& out) override {
+    const Description& description = model.description();
+    const bool restores = description.kind == TagKind::kMarks;
+    const OutputFormat format = output_format(restores);
+    const InputFormat input = input_format(format, restores);
+    const conllu::Column column =
+        column_.empty() ? usual_column(description) : conllu::column_of(column_);
+    dynet::ComputationGraph graph;
+    for_sentences(source(), input, [&](const InputSentence& sentence) {
+      const std::vector<std::string> words =
+          restores ? annotate(sentence.text).words : sentence.rows.words();
+      const std::vector<std::string> tags = model.tag(graph, words);
+      for (const std::string& line :
+           output_lines({words, tags, sentence.rows}, format, column, restores)) {
+        out.write(line);
+      }
+    });
+  }
+
+  OutputFormat output_format(bool restores) const {
+    if (tags_) return OutputFormat::kPipe;
+    if (format_.empty()) return restores ? OutputFormat::kText : OutputFormat::kPipe;
+    const OutputFormat format = value_of(kOutputFormats, format_, "format");
+    if (restores && format == OutputFormat::kConllu)
+      throw UserError("--format conllu is for sentences, and the model restores text");
+    if (!restores && format == OutputFormat::kText)
+      throw UserError("--format text is for models that restore text, which this one does not");
+    return format;
+  }
+
+  InputFormat input_format(OutputFormat output, bool restores) const {
+    if (input_format_.empty())
+      return output == OutputFormat::kConllu ? InputFormat::kConllu : InputFormat::kWords;
+    const InputFormat format = value_of(kInputFormats, input_format_, "input format");
+    if (restores && format != InputFormat::kWords)
+      throw UserError("the model restores text: its input is lines, --input-format words");
+    return format;
+  }
+
+  std::string input_format_, format_, column_;  ///< empty: what is usual
+  bool tags_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> tag_command() { return std::make_unique<Tag>(); }
+
+}  // namespace tagger

@@ -1,0 +1,63 @@
+#include "tag_output.h"
+
+#include <nlohmann/json.hpp>
+
+#include "examples/nlp/common/text.h"
+#include "kingjames.h"
+#include "pipe.h"
+
+namespace tagger {
+
+using namespace nlp;
+
+namespace {
+
+std::string pipe_line(const Tagged& sentence) {
+  std::vector<std::string> tokens;
+  for (std::size_t i = 0; i < sentence.words.size(); ++i)
+    tokens.push_back(to_pipe({sentence.words[i], sentence.tags[i]}));
+  return join(tokens, " ");
+}
+
+std::vector<std::string> columns(const Tagged& sentence) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < sentence.words.size(); ++i)
+    lines.push_back(sentence.words[i] + "\t" + sentence.tags[i]);
+  if (!lines.empty()) lines.emplace_back();
+  return lines;
+}
+
+std::vector<std::string> conllu_lines(const Tagged& sentence, conllu::Column column) {
+  conllu::Sentence rows = sentence.rows;
+  for (std::size_t i = 0; i < sentence.tags.size(); ++i) rows.set(i, column, sentence.tags[i]);
+  std::vector<std::string> lines = rows.lines();
+  if (!lines.empty()) lines.emplace_back();
+  return lines;
+}
+
+std::string json_line(const Tagged& sentence, bool restores) {
+  nlohmann::ordered_json object = {{"words", sentence.words}, {"tags", sentence.tags}};
+  if (restores) object["text"] = restore(sentence.words, sentence.tags);
+  return object.dump();
+}
+
+}  // namespace
+
+std::vector<std::string> output_lines(const Tagged& sentence, OutputFormat format,
+                                      conllu::Column column, bool restores) {
+  switch (format) {
+    case OutputFormat::kText:
+      return {restore(sentence.words, sentence.tags)};
+    case OutputFormat::kPipe:
+      return {pipe_line(sentence)};
+    case OutputFormat::kColumns:
+      return columns(sentence);
+    case OutputFormat::kConllu:
+      return conllu_lines(sentence, column);
+    case OutputFormat::kJson:
+      return {json_line(sentence, restores)};
+  }
+  return {};
+}
+
+}  // namespace tagger

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "examples/nlp/common/conllu.h"
+#include "examples/nlp/common/names.h"
+
+namespace tagger {
+
+/// How tagged sentences are written.
+enum class OutputFormat {
+  kText,     ///< what the words and tags of a restored text stand for
+  kPipe,     ///< one a line, see pipe.h
+  kColumns,  ///< word, tab, tag; a blank line behind a sentence
+  kConllu,   ///< a column of CoNLL-U, all else as it was
+  kJson,     ///< an object a line: {"words": [...], "tags": [...]}, of a restored text "text" too
+};
+inline const nlp::Names<OutputFormat> kOutputFormats = {{OutputFormat::kText, "text"},
+                                                        {OutputFormat::kPipe, "pipe"},
+                                                        {OutputFormat::kColumns, "columns"},
+                                                        {OutputFormat::kConllu, "conllu"},
+                                                        {OutputFormat::kJson, "json"}};
+
+struct Tagged {
+  const std::vector<std::string>& words;
+  const std::vector<std::string>& tags;
+  const nlp::conllu::Sentence& rows;
+};
+
+/// The lines of a sentence. `column` is where the tag goes in CoNLL-U; `restores` says that words
+/// and tags stand for a text. Throws UserError for what the format cannot hold.
+std::vector<std::string> output_lines(const Tagged& sentence, OutputFormat format,
+                                      nlp::conllu::Column column, bool restores);
+
+}  // namespace tagger

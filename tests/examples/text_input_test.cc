@@ -1,0 +1,140 @@
+// Texts as they come: encodings, marks in front, markup where none is wanted, samples that are
+// left out, what is too long.
+
+#include "examples/nlp/common/text_input.h"
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "examples/nlp/common/conllu.h"
+#include "examples/nlp/common/plain_text.h"
+#include "tests/examples/helpers.h"
+#include "tests/support/catch.h"
+
+using namespace nlp;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines read(const std::string& text, Encoding encoding = Encoding::kUtf8) {
+  std::istringstream in(text);
+  return read_lines(in, TextSource("data.txt", {encoding, 0}));
+}
+
+std::string error_of(const std::string& text) {
+  return error_from([&] { read(text); });
+}
+
+/// A line of so many bytes that are made as they are read.
+class LongLine : public std::streambuf {
+ public:
+  explicit LongLine(std::size_t length) : left_(length), piece_(1 << 16, 'x') {}
+
+ private:
+  int_type underflow() override {
+    if (left_ == 0) return traits_type::eof();
+    const std::size_t size = std::min(left_, piece_.size());
+    left_ -= size;
+    setg(piece_.data(), piece_.data(), piece_.data() + size);
+    return traits_type::to_int_type(piece_[0]);
+  }
+  std::size_t left_;
+  std::string piece_;
+};
+
+}  // namespace
+
+TEST_CASE("text input: lines without their ends and without a byte order mark") {
+  CHECK(read("a\r\n\nb c") == Lines{"a", "", "b c"});
+  CHECK(read("\xEF\xBB\xBF"
+             "a\n\xEF\xBB\xBF"
+             "b\n") == Lines{"a",
+                             "\xEF\xBB\xBF"
+                             "b"});
+  CHECK(read("").empty());
+  CHECK(read("\n") == Lines{""});
+}
+
+TEST_CASE("text input: what is no UTF-8 is refused with its place") {
+  CHECK(read("\u00e9 \u4e16 \U0001f600\n") == Lines{"\u00e9 \u4e16 \U0001f600"});
+  CHECK(error_of("caf\u00e9\ncaf\xE9s\n") ==
+        "data.txt:2: expected UTF-8, found the byte \\xe9 (column 4): --encoding latin1 reads ISO "
+        "8859-1");
+  for (const std::string bad : {"\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE4\xB8", "\xFF"})
+    CHECK(contains(error_of("x" + bad), "data.txt:1: expected UTF-8"));
+  CHECK(error_of(std::string("a\nb\0c\n", 6)) ==
+        "data.txt:2: expected text, found a zero byte (a binary file?)");
+}
+
+TEST_CASE("text input: ISO 8859-1") {
+  CHECK(read("caf\xE9 \xFF z\n", Encoding::kLatin1) == Lines{"caf\u00e9 \u00ff z"});
+}
+
+TEST_CASE("text input: a line that fills the memory is refused before it does") {
+  LongLine bytes(LineReader::kLongestLine + 1);
+  std::istream in(&bytes);
+  LineReader reader(in, "data.txt");
+  std::string line;
+  CHECK(error_from([&] { reader.next(line); }) ==
+        "data.txt:1: a line of more than 64 MiB: expected a sentence (is this a text?)");
+}
+
+TEST_CASE("text input: blocks are the lines between blank ones") {
+  const std::vector<LineRange> blocks = blocks_of({"", "a", "b", " \t", "", "c"});
+  REQUIRE(blocks.size() == 2);
+  CHECK(blocks[0].begin == 1);
+  CHECK(blocks[0].end == 3);
+  CHECK(blocks[1].begin == 5);
+  CHECK(blocks[1].end == 6);
+}
+
+TEST_CASE("text input: as many bad samples are left out as are allowed") {
+  SampleReader reader(TextSource("data.txt", {Encoding::kUtf8, 2}), "sentence");
+  int read = 0;
+  for (std::size_t line = 1; line <= 3; ++line) {
+    const auto bad = [&] { throw LineError("data.txt", line, "bad"); };
+    const auto good = [&] { ++read; };
+    reader.read(good);
+    if (line < 3) {
+      reader.read(bad);
+    } else {
+      CHECK(error_from([&] { reader.read(bad); }) == "data.txt:3: bad");
+    }
+  }
+  CHECK(read == 3);
+}
+
+TEST_CASE("text input: markup is told from plain text") {
+  CHECK(markup_of("# text = The cat") == "CoNLL-U");
+  CHECK(markup_of("1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_") == "CoNLL-U");
+  CHECK(markup_of("The|DET cat|NOUN") == "word|TAG");
+  CHECK(markup_of("EU\tB-ORG") == "columns");
+  CHECK(markup_of("(3 (2 good) (2 film))") == "trees");
+  for (const char* plain :
+       {"", "The cat", "# 1 hit", "a|b c", "x|y z|w", "(see below)", "(3 dogs", "a b\tc", "5\t"})
+    CHECK(markup_of(plain).empty());
+}
+
+TEST_CASE("CoNLL-U: a sentence of words from elsewhere, and changed fields") {
+  conllu::Sentence sentence({"No", "!"}, {true, false});
+  CHECK(sentence.lines() ==
+        Lines{"1\tNo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No", "2\t!\t_\t_\t_\t_\t_\t_\t_\t_"});
+  sentence.set(1, conllu::kUpos, "PUNCT");
+  CHECK(sentence.lines()[1] == "2\t!\t_\tPUNCT\t_\t_\t_\t_\t_\t_");
+  CHECK(sentence.words() == Lines{"No", "!"});
+}
+
+TEST_CASE("CoNLL-U: multiword tokens") {
+  const Lines lines = {"1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_", "1\tde\t_\t_\t_\t_\t_\t_\t_\t_",
+                       "2\tel\t_\t_\t_\t_\t_\t_\t_\t_"};
+  const conllu::Sentence sentence(lines, {0, 3}, "x");
+  REQUIRE(sentence.multiwords().size() == 1);
+  CHECK(sentence.multiwords()[0].begin == 0);
+  CHECK(sentence.multiwords()[0].end == 2);
+  CHECK(sentence.multiwords()[0].form == "del");
+  const conllu::Sentence wrong({"2-1\tx\t_\t_\t_\t_\t_\t_\t_\t_", lines[1], lines[2]}, {0, 3}, "x");
+  CHECK(error_from([&] { wrong.multiwords(); }) ==
+        "x:1: expected a range of words behind those before, found 2-1");
+}
