@@ -75,3 +75,93 @@ TEST_CASE("programs that want plain text refuse markup") {
                  "standard input:2: expected plain text, found word|TAG: 'the|DET cat|NOUN'");
   }
 }
+
+TEST_CASE("tagger: every format of input and output") {
+  const Desk desk(all_programs()[0]);
+  desk.must("train -m model");
+  // An untrained model gives one tag or another: what matters is where it stands.
+  const std::string tag = desk.must("echo the | apply --format columns | cut -f2 | head -1");
+  desk.write(
+      "a.conllu",
+      "# text = It's\n1-2\tIt's\t_\t_\t_\t_\t_\t_\t_\t_\n1\tIt\tit\t_\tPRP\t_\t2\tnsubj\t_\tX=Y\n"
+      "2\t's\tbe\t_\tVBZ\t_\t0\troot\t_\t_\n\n");
+  const std::string filled = desk.must("apply --format conllu -i a.conllu");
+  CHECK(contains(filled, "# text = It's\n1-2\tIt's\t_\t_\t_\t_\t_\t_\t_\t_\n1\tIt\tit\t"));
+  CHECK(contains(filled, "\tPRP\t_\t2\tnsubj\t_\tX=Y\n2\t's\tbe\t"));
+  CHECK(desk.must("apply --format conllu -i a.conllu | cut -sf4 | grep -c '[A-Z]'") == "2\n");
+  CHECK(desk.must(
+            "apply --format conllu --column XPOS -i a.conllu | cut -sf4 | grep -c '[A-Z]' || :") ==
+        "0\n");
+  CHECK(contains(desk.must("apply --input-format conllu -i a.conllu"), "It|"));
+  CHECK(contains(desk.must("printf 'It X\\n\\nis Y\\n' | apply --input-format columns"), "\nis|"));
+  CHECK(contains(desk.must("echo It | apply --format json"), R"({"words":["It"],"tags":[")"));
+  CHECK(desk.must("printf 'a b\\n\\nc\\n' | apply --format columns | cut -f1") == "a\nb\n\nc\n\n");
+  desk.refuses("apply --format xml", 1, "unknown format 'xml'");
+  desk.refuses("apply --input-format xml", 1, "unknown input format 'xml'");
+  desk.refuses("apply --format text", 1, "--format text is for models that restore text");
+  desk.refuses("apply -i a.conllu", 1, "expected plain text, found CoNLL-U");
+}
+
+TEST_CASE("tagger: tags with bars come back from what it writes") {
+  const Desk desk(all_programs()[0]);
+  desk.must("printf 'the\\tA|B\\ncat\\tC|D=E\\n\\n' > bars; DATA=bars train -m model");
+  const std::string columns = desk.must("echo the cat | apply --format columns");
+  desk.must(
+      "echo the cat | apply > out.pipe; p train --train out.pipe -m other --epochs 1 "
+      "--features word:4 --hidden 4 --force");
+  CHECK(desk.must(
+            "p tag -m other --format columns < /dev/null; echo the cat | apply --format columns") ==
+        columns);
+  CHECK(contains(desk.must("cat out.pipe"), "\\|"));
+}
+
+TEST_CASE("tagger: a long line is tagged in pieces, and a short one as ever") {
+  const Desk desk(all_programs()[0]);
+  desk.must("train -m model; yes 'the cat sleeps' | head -n 2000 | tr '\\n' ' ' > long");
+  const std::string tags = desk.must("apply --format columns -i long | cut -f2 | head -n 3000");
+  // A word 100 or more words from the cuts sees the same neighbours as at the beginning.
+  const std::string some = "sed -n '301,1500p'";
+  CHECK(desk.must("apply --format columns -i long | cut -f2 | " + some) ==
+        desk.must("apply --format columns -i long | cut -f2 | sed -n '2301,3500p'"));
+  CHECK(desk.must("apply --format columns -i long | grep -c .") == "6000\n");
+}
+
+TEST_CASE("what a model does not know is said once, with its place") {
+  const Desk tagger(all_programs()[0]);
+  const std::string tags =
+      "warning: odd:2: the model does not know the tag 'Q', one of 2 such cases";
+  tagger.must("train -m model; printf 'the|DET\\ncat|Q\\ncat|Q\\n' > odd");
+  CHECK(contains(tagger.sh("p eval -m model -d odd").err, tags));
+  CHECK(contains(tagger.sh("train -m x --dev odd").err, tags));
+  CHECK_FALSE(contains(tagger.sh("p eval -m model -d data").err, "warning"));
+
+  const Desk parser(all_programs()[3]);
+  parser.must(
+      "train -m model; sed 's/NOUN/_/; s/nsubj/odd/' data > odd; sed 's/[A-Z]\\+/_/' data > none");
+  const Result scored = parser.sh("p eval -m model -d odd");
+  CHECK(scored.code == 0);
+  CHECK(contains(scored.err, "warning: odd:2: the model does not know the tag '_', one of 40"));
+  CHECK(contains(scored.err, "warning: odd:2: the model does not know the label 'odd', one of 40"));
+  CHECK(contains(parser.sh("apply -i odd").err, "warning: odd:2: the model does not know the tag"));
+  parser.refuses("apply -i none", 1,
+                 "none: the model knows none of the tags (column 4, UPOS), such as '_'");
+}
+
+TEST_CASE("from text to trees: the parser takes its tags from a tagger") {
+  const Desk desk(all_programs()[3]);
+  const std::string tagger = std::string("'") + TAGGER_BINARY + "'";
+  desk.must("train -m model; " + tagger +
+            " train --train data --model t --features word:8 --hidden 8 --epochs 30 --patience 0");
+  desk.must("sed 's/DET\\|NOUN\\|VERB/_/' data > bare; apply -i bare --tagger t > tagged");
+  CHECK(desk.must("cut -f1-5 tagged") == desk.must("cut -f1-5 data"));
+  CHECK(desk.must("apply -i data") == desk.must("cat tagged"));
+  CHECK(desk.must(
+            "printf 'the cat sleeps\\n\\n' | apply --input-format words --tagger t | cut -f2,4") ==
+        "the\tDET\ncat\tNOUN\nsleeps\tVERB\n\n");
+  CHECK(contains(desk.must("p score --gold data --system tagged"),
+                 "UPOS        100.00 %   100.00 %   100.00 %\n"));
+  desk.refuses("apply --input-format words < data", 1, "--input-format words has no tags");
+  desk.must(tagger +
+            " train --train in --model spans --format columns --column 1 --features word:4 "
+            "--hidden 4 --epochs 1 || :");
+}

@@ -7,8 +7,11 @@
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/options.h"
 #include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/sentence_input.h"
 #include "examples/nlp/common/split.h"
+#include "examples/nlp/parser/conll18.h"
 #include "examples/nlp/parser/model.h"
+#include "examples/nlp/tagger/model.h"
 
 namespace parser {
 
@@ -80,6 +83,7 @@ class Eval : public EvalCommand<Model> {
  private:
   void evaluate(Model& model) override {
     const Treebank sentences = read_conllu(source(), Trees::kRead);
+    model.report_unknown(sentences, source().name());
     const Parsed parsed = parse_all(model, sentences, together_, data_);
     score(model, sentences, parsed.trees, data_).print(std::cout);
     print_work(parsed, together_, std::cout);
@@ -97,14 +101,27 @@ class Parse : public LinesCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
     LinesCommand::add_options(app);
-    add_input(app, "CoNLL-U sentences with tags; their trees are ignored");
-    add_output(app, "Where the sentences with new trees go");
+    add_input(app, "Sentences; of CoNLL-U the trees are ignored");
+    app.add_option("--input-format", input_format_,
+                   std::string(kInputFormatHelp) + "; all but conllu need --tagger");
+    app.add_option("--tagger", tagger_, "A model of the tagger: the tags that it gives are used");
+    add_output(app, "Where the sentences with new trees go, as CoNLL-U");
     add_together(app, together_);
   }
 
  private:
   void write_lines(Model& model, OutputFile& out) override {
-    const Treebank sentences = read_conllu(source(), Trees::kIgnored);
+    const InputFormat format = value_of(kInputFormats, input_format_, "input format");
+    if (format != InputFormat::kConllu && tagger_.empty())
+      throw UserError("--input-format " + input_format_ +
+                      " has no tags: --tagger MODEL gives them");
+    Treebank sentences;
+    if (tagger_.empty()) {
+      sentences = read_conllu(source(), Trees::kIgnored);
+    } else {
+      sentences = tagged_sentences(format);
+    }
+    if (!sentences.empty()) model.report_unknown(sentences, source().name());
     const Parsed parsed = parse_all(model, sentences, together_, "parse");
     for (std::size_t i = 0; i < sentences.size(); ++i) {
       for (const std::string& line : lines_with(sentences[i], parsed.trees[i])) out.write(line);
@@ -112,12 +129,47 @@ class Parse : public LinesCommand<Model> {
     }
   }
 
+  /// All sentences of the input that have words, with the tagger's tags.
+  Treebank tagged_sentences(InputFormat format) {
+    const auto tagger = load_model<tagger::Model>(tagger_, saved_.device);
+    if (tagger->description().kind != tagger::TagKind::kPlain)
+      throw UserError(tagger_ + " gives no parts of speech, but " +
+                      nlp::quoted(tagger->description().tags[0]) + " and the like");
+    dynet::ComputationGraph graph;
+    Treebank sentences;
+    for_sentences(source(), format, [&](const InputSentence& found) {
+      if (found.rows.size() == 0) return;
+      require_readable(found.rows.size(), found.rows.line_number(0), source().name());
+      Sentence& sentence = sentences.emplace_back(untagged(found.rows));
+      set_tags(sentence, tagger->tag(graph, sentence.words));
+    });
+    return sentences;
+  }
+
+  std::string input_format_ = "conllu", tagger_;
   std::size_t together_ = kTogether;
+};
+
+class Score : public Command {
+ public:
+  void add_options(CLI::App& app) override {
+    app.add_option("--gold", gold_, "CoNLL-U with the right trees")->required();
+    app.add_option("--system", system_, "The same text, with those of a parser")->required();
+  }
+
+  void run() override {
+    print(conll18_scores(conllu::read(gold_), conllu::read(system_)), std::cout);
+    std::cout.flush();
+  }
+
+ private:
+  std::string gold_, system_;
 };
 
 }  // namespace
 
 std::unique_ptr<Command> eval_command() { return std::make_unique<Eval>(); }
+std::unique_ptr<Command> score_command() { return std::make_unique<Score>(); }
 std::unique_ptr<Command> parse_command() { return std::make_unique<Parse>(); }
 
 }  // namespace parser

@@ -73,6 +73,17 @@ Treebank read_conllu(const TextSource& source, Trees trees) {
   return parse_conllu(read_lines(source), source, trees);
 }
 
+Sentence untagged(conllu::Sentence rows) {
+  Sentence sentence{rows.words(), {}, {}, std::move(rows)};
+  sentence.tags.assign(sentence.words.size(), "_");
+  return sentence;
+}
+
+void set_tags(Sentence& sentence, std::vector<std::string> tags) {
+  for (std::size_t i = 0; i < tags.size(); ++i) sentence.rows.set(i, conllu::kUpos, tags[i]);
+  sentence.tags = std::move(tags);
+}
+
 std::vector<std::string> lines_with(const Sentence& sentence, const Tree& tree) {
   conllu::Sentence lines = sentence.rows;
   for (std::size_t i = 0; i < sentence.size(); ++i) {

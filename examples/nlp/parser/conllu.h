@@ -37,6 +37,11 @@ Treebank read_conllu(const nlp::TextSource& source, Trees trees);
 Treebank parse_conllu(const std::vector<std::string>& lines, const nlp::TextSource& source,
                       Trees trees);
 
+/// A sentence that comes from elsewhere, without tags and tree.
+Sentence untagged(nlp::conllu::Sentence rows);
+/// Gives the words other tags, in the column UPOS too.
+void set_tags(Sentence& sentence, std::vector<std::string> tags);
+
 /// The lines of the sentence with HEAD and DEPREL taken from `tree`, all else as it was.
 std::vector<std::string> lines_with(const Sentence& sentence, const Tree& tree);
 

@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
                         "part in it.");
   line.add("train", "Train a parser", std::make_unique<parser::TrainCommand>());
   line.add("eval", "Score a saved parser", parser::eval_command());
-  line.add("parse", "Parse tagged sentences", parser::parse_command());
+  line.add("parse", "Parse sentences", parser::parse_command());
+  line.add("score", "Score a parsed file by the rules of CoNLL 2018", parser::score_command());
   return line.run(argc, argv);
 }

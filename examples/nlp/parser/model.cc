@@ -11,6 +11,9 @@
 #include "examples/nlp/common/vocabulary.h"
 
 namespace parser {
+
+using namespace nlp;
+
 namespace {
 
 using dynet::Expression;
@@ -87,6 +90,24 @@ Encoded Model::encode(const Sentence& sentence) const {
     encoded.tags.push_back(static_cast<unsigned>(tags_.convert(sentence.tags[i])));
   }
   return encoded;
+}
+
+void Model::report_unknown(const Treebank& sentences, const std::string& name) const {
+  UnknownNames unknown_tags("tag", name), unknown_labels("label", name);
+  for (const Sentence& sentence : sentences) {
+    for (std::size_t i = 0; i < sentence.size(); ++i) {
+      const std::size_t line = sentence.rows.line_number(i);
+      if (!tags_.contains(sentence.tags[i])) unknown_tags.add(sentence.tags[i], line);
+      if (!sentence.tree.labels.empty() && !labels_.contains(sentence.tree.labels[i]))
+        unknown_labels.add(sentence.tree.labels[i], line);
+    }
+  }
+  if (unknown_tags.count() == count_words(sentences) && !sentences.empty()) {
+    throw UserError(name + ": the model knows none of the tags (column 4, UPOS), such as " +
+                    nlp::quoted(sentences[0].tags[0]) + "; parse --tagger MODEL fills them in");
+  }
+  unknown_tags.report("it parses such words as it can");
+  unknown_labels.report("it gets none of them right");
 }
 
 std::vector<Move> Model::moves(const Sentence& sentence) const {

@@ -62,6 +62,9 @@ class Model : public nlp::DescribedModel<Description> {
   Model(Description description, std::uint64_t seed);
 
   Encoded encode(const Sentence& sentence) const;
+  /// Warns of tags in the data, and of labels of its trees, that the model does not know. Throws
+  /// UserError if it knows none of the tags: nothing can be made of such data.
+  void report_unknown(const Treebank& sentences, const std::string& name) const;
   /// The moves to learn for its tree, made projective. Only for training sentences.
   std::vector<Move> moves(const Sentence& sentence) const;
 

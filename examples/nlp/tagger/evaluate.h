@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "corpus.h"
 #include "examples/nlp/common/score.h"
+#include "examples/nlp/tagger/corpus.h"
 
 namespace tagger {
 

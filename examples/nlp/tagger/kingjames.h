@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "corpus.h"
+#include "examples/nlp/tagger/corpus.h"
 
 namespace tagger {
 

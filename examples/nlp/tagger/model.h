@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "corpus.h"
 #include "dynet-like/dynet.h"
-#include "evaluate.h"
 #include "examples/nlp/common/model.h"
 #include "examples/nlp/common/split.h"
-#include "features.h"
+#include "examples/nlp/tagger/corpus.h"
+#include "examples/nlp/tagger/evaluate.h"
+#include "examples/nlp/tagger/features.h"
 
 namespace tagger {
 
