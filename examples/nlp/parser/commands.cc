@@ -70,8 +70,9 @@ class Eval : public EvalCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
     EvalCommand::add_options(app);
-    add_data(app, "CoNLL-U sentences with their trees");
     add_together(app, together_);
+    add_data(app, "CoNLL-U sentences with their trees");
+    begin_group(app, kOutputOptions);
     app.add_flag("--compare", compare_, "Parse once more, one sentence at a time, and compare");
     app.add_option("--show", show_, "Show so many sentences and their arcs")
         ->check(InRange(0, 1000000));
@@ -97,9 +98,9 @@ class Parse : public LinesCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
     LinesCommand::add_options(app);
+    add_together(app, together_);
     add_input(app, "CoNLL-U sentences with tags; their trees are ignored");
     add_output(app, "Where the sentences with new trees go");
-    add_together(app, together_);
   }
 
  private:
