@@ -70,11 +70,12 @@ std::string on_terminal(const Desk& desk, const std::string& script, unsigned sh
 }  // namespace
 
 TEST_CASE("Help: options in groups, within the columns there are") {
-  for (const auto& [of, command] : all_commands()) {
-    INFO(of->program.name << ' ' << command);
-    const Desk desk(*of, 1);
+  for (const Command& each : all_commands()) {
+    const std::string program = each.of->program.name, command = each.name;
+    INFO(program << ' ' << command);
+    const Desk desk(*each.of, 1);
     const std::string help = desk.must("p " + command + " --help");
-    CHECK(contains(help, "\nUsage: " + of->program.name + " " + command + " [OPTIONS]\n"));
+    CHECK(contains(help, "\nUsage: " + program + " " + command + " [OPTIONS]\n"));
     CHECK(longest_line(help) <= 80);
     std::vector<std::string> groups = {"Model", "Help"};
     if (command != "eval") groups.push_back("Output");
@@ -99,9 +100,10 @@ TEST_CASE("Help: options in groups, within the columns there are") {
 }
 
 TEST_CASE("Help: two examples of each command, with options that there are") {
-  for (const auto& [of, command] : all_commands()) {
-    INFO(of->program.name << ' ' << command);
-    const Desk desk(*of, 1);
+  for (const Command& each : all_commands()) {
+    const std::string program = each.of->program.name, command = each.name;
+    INFO(program << ' ' << command);
+    const Desk desk(*each.of, 1);
     const std::string help = desk.must("p " + command + " --help");
     const std::size_t at = help.find("\n\nExamples:\n");
     REQUIRE(at != help.npos);
@@ -109,8 +111,7 @@ TEST_CASE("Help: two examples of each command, with options that there are") {
     const std::vector<std::string> examples = lines_of(from(help, "Examples:\n  ").substr(10));
     CHECK(examples.size() == 2);
     for (const std::string& example : examples) {
-      CHECK(contains(example, "  "));
-      CHECK(contains(example, of->program.name + " " + command + " --"));
+      CHECK(contains(example, program + " " + command + " --"));
       for (const std::string& word : nlp::split_words(example)) {
         if (word.rfind("--", 0) == 0) CHECK(contains(options, word + " "));
       }
@@ -142,14 +143,15 @@ TEST_CASE("Help: words are wrapped, and one that is too long stays whole") {
 }
 
 TEST_CASE("Arguments: a mistyped option is named before a missing one") {
-  for (const auto& [of, command] : all_commands()) {
-    INFO(of->program.name << ' ' << command);
-    const Desk desk(*of, 1);
+  for (const Command& each : all_commands()) {
+    const std::string program = each.of->program.name, command = each.name;
+    INFO(program << ' ' << command);
+    const Desk desk(*each.of, 1);
     const auto refused = [&](const std::string& arguments, const std::string& message) {
       desk.refuses("p " + command + " " + arguments, kWrongUsage, message);
     };
-    refused("--modle x", "unknown option '--modle': did you mean --model? (" + of->program.name +
-                             " " + command + " --help lists what there is)");
+    refused("--modle x", "unknown option '--modle': did you mean --model? (" + program + " " +
+                             command + " --help lists what there is)");
     refused("--modle=x", "unknown option '--modle': did you mean --model?");
     refused("--mode x --modle y", "unknown option '--mode': did you mean --model?");
     refused("--completely-different", "unknown option '--completely-different' (");
