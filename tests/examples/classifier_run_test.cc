@@ -103,7 +103,7 @@ TEST_CASE("Classifier: train, score in a fresh process, classify") {
     CHECK(trivial < 75);
     CHECK(contains(scored.out, "  right:     ") == (numbers_of(wanted).at(0) < 100));
 
-    const std::string input = "so  do you\there\r\n\nYOU do, well\n";
+    const std::string input = "so  do you  here\r\n\nYOU do, well\n";
     const Result labelled = run(shop.folder, {"classify", "--model", model}, input);
     REQUIRE(labelled.code == 0);
     const std::vector<std::string> lines = nlp::split_fields(labelled.out, '\n');

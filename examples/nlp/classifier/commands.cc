@@ -7,6 +7,7 @@
 #include "examples/nlp/classifier/model.h"
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/options.h"
+#include "examples/nlp/common/plain_text.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
@@ -66,8 +67,8 @@ class Eval : public EvalCommand<Model> {
 
  private:
   void evaluate(Model& model) override {
-    const auto read = [](const std::string& path) { return read_samples(path); };
-    const Corpus corpus = read_part(data_, part_, model.description().split, read);
+    const auto read = [](const TextSource& file) { return read_samples(file); };
+    const Corpus corpus = read_part(source(), part_, model.description().split, read);
     classifier::evaluate(model, corpus, part_ == "all" ? data_ : part_).print(std::cout);
     if (show_ > 0) show_mistakes(model, corpus, show_, std::cout);
   }
@@ -87,14 +88,17 @@ class Classify : public LinesCommand<Model> {
  private:
   void write_lines(Model& model, OutputFile& out) override {
     const std::vector<std::string>& labels = model.description().labels;
-    InputFile in(input_);
+    InputFile in(source());
+    PlainText plain;
     dynet::ComputationGraph graph;
     for (std::string line; in.next(line);) {
+      plain.check(line, in);
       const std::vector<std::string> words = split_words(line);
       if (words.empty()) {
         out.write("");
         continue;
       }
+      require_readable(words.size(), in.number(), in.name());
       const Prediction prediction = model.predict(graph, {&words, 1})[0];
       out.write(labels[prediction.label] + '\t' + probabilities(prediction, labels) + '\t' +
                 join(words, " "));

@@ -1,8 +1,8 @@
 #include "examples/nlp/classifier/corpus.h"
 
 #include <numeric>
+#include <utility>
 
-#include "examples/nlp/common/files.h"
 #include "examples/nlp/common/text.h"
 
 namespace classifier {
@@ -21,10 +21,17 @@ Sample parse_sample(const std::string& line, const std::string& file, std::size_
   return sample;
 }
 
-Corpus parse_lines(const std::vector<std::string>& lines, const std::string& name) {
+Corpus parse_lines(const std::vector<std::string>& lines, const nlp::TextSource& source) {
+  const std::string name = source.name();
   Corpus corpus;
+  nlp::SampleReader reader(source, "text");
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!nlp::is_blank(lines[i])) corpus.push_back(parse_sample(lines[i], name, i + 1));
+    if (nlp::is_blank(lines[i])) continue;
+    reader.read([&] {
+      Sample sample = parse_sample(lines[i], name, i + 1);
+      nlp::require_readable(sample.words.size(), i + 1, name);
+      corpus.push_back(std::move(sample));
+    });
   }
   if (corpus.empty()) throw nlp::UserError(name + " holds no sample");
   return corpus;
@@ -32,10 +39,12 @@ Corpus parse_lines(const std::vector<std::string>& lines, const std::string& nam
 
 }  // namespace
 
-Corpus read_samples(const std::string& path) { return parse_lines(nlp::read_lines(path), path); }
+Corpus read_samples(const nlp::TextSource& source) {
+  return parse_lines(nlp::read_lines(source), source);
+}
 
-Corpus read_samples(std::istream& in, const std::string& name) {
-  return parse_lines(nlp::read_lines(in, name), name);
+Corpus read_samples(std::istream& in, const nlp::TextSource& source) {
+  return parse_lines(nlp::read_lines(in, source), source);
 }
 
 std::size_t count_words(const Corpus& corpus) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "examples/nlp/common/text_input.h"
+
 namespace classifier {
 
 /// A text and its label.
@@ -17,9 +19,9 @@ using Corpus = std::vector<Sample>;
 /// Reads one sample a line: a label, a tab, the text, whose words stand between white space. White
 /// space around the label is none of it; blank lines mean nothing. Throws LineError for a line
 /// without a tab, a label or a word, UserError for a file that cannot be read or holds no sample.
-Corpus read_samples(const std::string& path);
-/// The same from a stream; `name` stands for the file in messages.
-Corpus read_samples(std::istream& in, const std::string& name);
+Corpus read_samples(const nlp::TextSource& source);
+/// The same from a stream; `source` says what messages call it.
+Corpus read_samples(std::istream& in, const nlp::TextSource& source);
 
 std::size_t count_words(const Corpus& corpus);
 

@@ -121,7 +121,7 @@ void TrainCommand::add_settings(Options& options) {
 void TrainCommand::run() {
   prepare_run(*this, Model::kProgram);
   description.split = parse_split(split, *this);
-  const auto read = [](const std::string& path) { return read_samples(path); };
+  const auto read = [](const TextSource& file) { return read_samples(file); };
   const Parts<Corpus> data = read_parts(*this, description.split, read);
   const std::vector<std::string> labels = labels_of(data.train);
   if (labels.size() < 2) {
