@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/nlp/classifier/train.h"
 #include "examples/nlp/common/model_file.h"
 #include "examples/nlp/parser/train.h"
 #include "examples/nlp/rnnlm/train.h"
@@ -173,4 +174,18 @@ TEST_CASE("the tree-LSTM trains on the device as on the CPU", "[cuda]") {
   check_alike(
       "treelstm", [&](auto* d) { return run<treelstm::Model>(request, trees, d, treelstm::train); },
       1.5e-4);
+}
+
+TEST_CASE("the classifier trains on the device as on the CPU", "[cuda]") {
+  classifier::Corpus corpus;
+  for (unsigned s = 0; s < 4; ++s) corpus.push_back({s % 2 == 0 ? "even" : "odd", words(2 + s, s)});
+  for (const auto& [encoder, name] : classifier::kEncoders) {
+    classifier::TrainCommand request;
+    request.description.settings = {encoder, 6, 4, 3, 0.2f, false};
+    request.settings.learning_rate = 0.02f;
+    check_alike(
+        name,
+        [&](auto* d) { return run<classifier::Model>(request, corpus, d, classifier::train); },
+        1.5e-4);
+  }
 }

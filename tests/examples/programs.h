@@ -41,7 +41,12 @@ inline const std::vector<AnyProgram>& all_programs() {
                                                conllu,
                                                "--word 4 --tag 4 --hidden 4 --mlp 4 --layers 1",
                                                "parse",
-                                               conllu}};
+                                               conllu},
+                                              {{"classifier", CLASSIFIER_BINARY},
+                                               "awake\tthe cat rises\nasleep\tthe cat sleeps\n",
+                                               "--word 4 --hidden 4 --filters 4",
+                                               "classify",
+                                               "the cat sleeps\n"}};
   return all;
 }
 

@@ -223,7 +223,7 @@ TEST_CASE("Tagger: mistakes give one sentence and a non-zero exit") {
   CHECK_FALSE(std::ifstream(folder.path("never")).good());
 
   check_refused(run(folder, {}), "no command: expected train, eval or tag");
-  check_refused(run(folder, {"--fly"}), "unknown command '--fly'");
+  check_refused(run(folder, {"--fly"}), "unknown option '--fly'");
   check_refused(run(folder, {"fly"}), "unknown command 'fly': expected train, eval or tag");
   check_refused(run(folder, {"train", "--train", shop.train, "--model", "m", "--wings", "2"}),
                 "--wings");

@@ -1,7 +1,9 @@
 // The tool dynet-like: what it reads stays, and what it cannot print it says.
 
+#include <sstream>
 #include <string>
 
+#include "dynet-like/base/version.h"
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
@@ -29,6 +31,24 @@ struct ToolDesk : Desk {
 };
 
 }  // namespace
+
+TEST_CASE("Tool: help within 80 columns, and mistyped options before missing arguments") {
+  const ToolDesk desk;
+  for (const std::string command : {"", "inspect ", "diff ", "convert "}) {
+    const std::string help = desk.must("p " + command + "--help");
+    CHECK(contains(help, "Usage: dynet-like " + command));
+    CHECK(
+        contains(help, "  dynet-like " + (command.empty() ? "COMMAND " : command)));  // an example
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
+    desk.refuses("p " + command + "--hlep", kWrongUsage,
+                 "unknown option '--hlep': did you mean --help?");
+  }
+  desk.refuses("p diff a.model", kWrongUsage, "B is required");
+  desk.refuses("p inspect a.model a.npz", kWrongUsage, "unexpected argument 'a.npz'");
+  desk.refuses("p dif", kWrongUsage, "unknown command 'dif': expected inspect, diff or convert");
+  desk.refuses("p", kWrongUsage, "no command: expected inspect, diff or convert");
+}
 
 TEST_CASE("Tool: a file is never converted into itself") {
   const ToolDesk desk;
@@ -77,7 +97,7 @@ TEST_CASE("Tool: standard output that cannot be written") {
   desk.must("p convert many.model closed.npz >&- 2>&- <&- && p diff many.model closed.npz");
   CHECK(desk.sh("p").code == kWrongUsage);
   CHECK(desk.sh("p convert a.model").code == kWrongUsage);
-  CHECK(contains(desk.must("p --version"), "."));
+  CHECK(desk.must("p --version") == std::string("dynet-like ") + dynet::version() + "\n");
 }
 
 #endif

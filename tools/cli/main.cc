@@ -6,15 +6,17 @@
 #include <vector>
 
 #include "dynet-like/base/printable.h"
-#include "dynet-like/base/version.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/inspect.h"
+#include "tools/program/arguments.h"
 #include "tools/program/files.h"
+#include "tools/program/help.h"
 #include "tools/program/new_files.h"
 #include "tools/program/run.h"
 
 namespace {
 
+constexpr const char* kName = "dynet-like";
 constexpr int kDifferent = 1;
 constexpr int kFailed = 2;
 
@@ -57,9 +59,10 @@ void convert(const std::string& from, const std::string& to) {
 int act(int argc, char** argv) {
   CLI::App app{
       "Looks at files of models: .dynet, .safetensors, .npy, .npz, DyNet's text (.model), and of "
-      "word vectors: .vec, .txt, .bin"};
+      "word vectors: .vec, .txt, .bin",
+      kName};
   app.require_subcommand(1);
-  app.set_version_flag("--version", dynet::version());
+  program::set_help(app);
   std::string one, two;
   auto* inspect_command = app.add_subcommand("inspect", "print what is in a file, and verify it");
   inspect_command->add_option("FILE", one, "a file of any of the formats")->required();
@@ -71,11 +74,12 @@ int act(int argc, char** argv) {
   convert_command->add_option("IN", one, "a file of any of the formats")->required();
   convert_command->add_option("OUT", two, "a new file; the end of its name says the format")
       ->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : program::kWrongUsage;
-  }
+  program::end_help(app, {"dynet-like COMMAND --help"});
+  program::end_help(*inspect_command, {"dynet-like inspect tagger.model"});
+  program::end_help(*diff, {"dynet-like diff old.model new.safetensors"});
+  program::end_help(*convert_command, {"dynet-like convert tagger.model tagger.safetensors",
+                                       "dynet-like convert vectors.npz vectors.dynet"});
+  if (!program::parse(app, argc, argv)) return 0;
   // What is printed must not go into a file that is still read.
   program::require_different({"", "-"}, {{"", one}, {"", two}});
   if (*inspect_command) inspect(one);
@@ -88,5 +92,5 @@ int act(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return program::run("dynet-like", kFailed, [&] { return act(argc, argv); });
+  return program::run(kName, kFailed, [&] { return act(argc, argv); });
 }

@@ -19,6 +19,13 @@ class Command {
   virtual void run() = 0;
 };
 
+/// Groups of options in --help.
+inline constexpr const char *kDataOptions = "Data", *kModelOptions = "Model",
+                            *kTrainingOptions = "Training", *kOutputOptions = "Output";
+
+/// The options that are added from here on belong to this group.
+void begin_group(CLI::App& app, const std::string& group);
+
 /// --device: the name of a device that there is.
 void add_device(CLI::App& app, dynet::Device*& device);
 
@@ -27,16 +34,15 @@ class CommandLine {
  public:
   CommandLine(std::string name, const std::string& description);
 
+  /// `examples` are whole commands, for the end of the command's --help.
   void add(const std::string& name, const std::string& description,
-           std::unique_ptr<Command> command);
+           std::unique_ptr<Command> command, const std::vector<std::string>& examples = {});
 
   /// Runs the command that the arguments name. Returns the exit status: 1 if it failed,
   /// program::kWrongUsage if the arguments were wrong.
   int run(int argc, char** argv);
 
  private:
-  int parse_and_act(int argc, char** argv);
-
   std::string name_;
   CLI::App app_;
   std::vector<std::pair<CLI::App*, std::unique_ptr<Command>>> commands_;

@@ -16,6 +16,7 @@ template <class Model>
 class ModelCommand : public Command {
  public:
   void add_options(CLI::App& app) override {
+    begin_group(app, kModelOptions);
     app.add_option("--model,-m", saved_.model, "A model file")->required();
     add_device(app, saved_.device);
   }
@@ -38,6 +39,7 @@ class EvalCommand : public ModelCommand<Model> {
  protected:
   /// --data, --encoding and --skip-bad.
   void add_data(CLI::App& app, const std::string& help) {
+    begin_group(app, kDataOptions);
     app.add_option("--data,-d", data_, help)->required();
     add_encoding(app, text_);
     add_skip_bad(app, text_, "samples");
@@ -62,12 +64,14 @@ class LinesCommand : public ModelCommand<Model> {
  protected:
   /// --input, standard input if it is not given, and --encoding.
   void add_input(CLI::App& app, const std::string& help) {
+    begin_group(app, kDataOptions);
     input_ = "-";
     app.add_option("--input,-i", input_, help);
     add_encoding(app, text_);
   }
   /// --output, standard output if it is not given.
   void add_output(CLI::App& app, const std::string& help) {
+    begin_group(app, kOutputOptions);
     app.add_option("--output,-o", output_, help);
   }
   virtual void write_lines(Model& model, OutputFile& out) = 0;

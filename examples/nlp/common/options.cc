@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "examples/nlp/common/command_line.h"
 #include "examples/nlp/common/text.h"
 
 namespace nlp {
@@ -18,6 +19,10 @@ InRange::InRange(double low, double high)
             return message.str();
           },
           "") {}
+
+void Options::begin_group(const std::string& group) {
+  if (command_ != nullptr) nlp::begin_group(*command_, group);
+}
 
 void Options::add_text(const std::string& name, const std::string& text, const std::string& help,
                        const std::function<void(const std::string&)>& read) {

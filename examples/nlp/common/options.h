@@ -22,6 +22,9 @@ class Options {
   /// Adds the options to a command; null: only collects their values.
   explicit Options(CLI::App* command) : command_(command) {}
 
+  /// What is added from here on belongs to this group of --help.
+  void begin_group(const std::string& group);
+
   /// A number.
   template <typename Number>
   void add(const std::string& name, Number& value, const std::string& help, const InRange& range) {

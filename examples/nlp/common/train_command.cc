@@ -8,9 +8,26 @@ TrainCommand::TrainCommand(std::string training, std::string data)
     : training_(std::move(training)), data_(std::move(data)) {}
 
 void TrainCommand::add_options(CLI::App& app) {
+  begin_group(app, kDataOptions);
   app.add_option("--train", train, training_)->required();
   app.add_option("--dev", dev, data_ + " that decide which epoch is best and when to stop");
   app.add_option("--test", test, data_ + " to score the best model on in the end");
+  add_encoding(app, text);
+  add_skip_bad(app, text, "samples");
+
+  Options options(&app);
+  add_settings(options);
+
+  options.begin_group(kTrainingOptions);
+  app.add_option("--epochs", limits.epochs, "Most epochs")->check(InRange(1, 1000000));
+  app.add_option("--patience", limits.patience,
+                 "Stop after this many epochs without a better dev score, 0 for never")
+      ->check(InRange(0, 1000000));
+  app.add_option("--max-seconds", limits.max_seconds, "Stop after this time, 0 for never")
+      ->check(InRange(0.0, 1e9));
+  add_device(app, device);
+
+  begin_group(app, kOutputOptions);
   app.add_option("--model,-m", model,
                  "File for the best model; MODEL.checkpoint holds what --resume needs")
       ->required();
@@ -21,19 +38,6 @@ void TrainCommand::add_options(CLI::App& app) {
   app.add_flag("--force", force,
                "Start over where there is a model or a checkpoint already, and replace them")
       ->excludes(resuming);
-  add_encoding(app, text);
-  add_skip_bad(app, text, "samples");
-  add_device(app, device);
-
-  Options options(&app);
-  add_settings(options);
-
-  app.add_option("--epochs", limits.epochs, "Most epochs")->check(InRange(1, 1000000));
-  app.add_option("--patience", limits.patience,
-                 "Stop after this many epochs without a better dev score, 0 for never")
-      ->check(InRange(0, 1000000));
-  app.add_option("--max-seconds", limits.max_seconds, "Stop after this time, 0 for never")
-      ->check(InRange(0.0, 1e9));
   app.parse_complete_callback([&app, this] {
     for (const CLI::Option* option : app.get_options()) {
       if (option->count() > 0) given.push_back(option->get_name());
@@ -42,6 +46,7 @@ void TrainCommand::add_options(CLI::App& app) {
 }
 
 void add_updates(Options& options, TrainSettings& settings, const std::string& samples) {
+  options.begin_group(kTrainingOptions);
   options.add("--batch", settings.batch, samples + " per update", InRange(1, 100000));
   options.add("--learning-rate", settings.learning_rate, "Of Adam, at the start",
               InRange(1e-9, 100.0));
@@ -52,6 +57,7 @@ void add_updates(Options& options, TrainSettings& settings, const std::string& s
 }
 
 void add_unknown(Options& options, TrainSettings& settings) {
+  options.begin_group(kTrainingOptions);
   options.add("--unknown", settings.unknown,
               "A word seen n times is hidden in training with probability U / (U + n)",
               InRange(0.0, 1000.0));

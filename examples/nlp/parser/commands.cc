@@ -73,8 +73,9 @@ class Eval : public EvalCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
     EvalCommand::add_options(app);
-    add_data(app, "CoNLL-U sentences with their trees");
     add_together(app, together_);
+    add_data(app, "CoNLL-U sentences with their trees");
+    begin_group(app, kOutputOptions);
     app.add_flag("--compare", compare_, "Parse once more, one sentence at a time, and compare");
     app.add_option("--show", show_, "Show so many sentences and their arcs")
         ->check(InRange(0, 1000000));
@@ -101,12 +102,12 @@ class Parse : public LinesCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
     LinesCommand::add_options(app);
+    add_together(app, together_);
     add_input(app, "Sentences; of CoNLL-U the trees are ignored");
     app.add_option("--input-format", input_format_,
                    std::string(kInputFormatHelp) + "; all but conllu need --tagger");
     app.add_option("--tagger", tagger_, "A model of the tagger: the tags that it gives are used");
     add_output(app, "Where the sentences with new trees go, as CoNLL-U");
-    add_together(app, together_);
   }
 
  private:

@@ -65,7 +65,8 @@ Treebank parse_conllu(const std::vector<std::string>& lines, const TextSource& s
       treebank.push_back(sentence_of(conllu::Sentence(lines, block, source.name()), trees));
     });
   }
-  if (treebank.empty()) throw UserError(source.name() + " holds no sentence");
+  if (treebank.empty() && trees == Trees::kRead)
+    throw UserError(source.name() + " holds no sentence");
   return treebank;
 }
 

@@ -110,6 +110,7 @@ TrainCommand::TrainCommand() : nlp::TrainCommand("CoNLL-U sentences to learn fro
 }
 
 void TrainCommand::add_settings(Options& options) {
+  options.begin_group(kModelOptions);
   ModelSettings& m = description.settings;
   options.add("--word", m.word, "Size of the words' vectors", InRange(1, 4096));
   options.add("--tag", m.tag, "Size of the tags' vectors", InRange(1, 4096));

@@ -20,6 +20,8 @@ using namespace nlp;
 
 namespace {
 
+constexpr const char* kSamplingOptions = "Sampling";
+
 class Eval : public EvalCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
@@ -70,6 +72,7 @@ class Sample : public LinesCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
     LinesCommand::add_options(app);
+    begin_group(app, kSamplingOptions);
     app.add_option("--count,-n", count_, "Sentences")->check(InRange(0, 1e9));
     app.add_option("--prefix", prefix_, "What every sentence begins with");
     app.add_option("--temperature", settings_.temperature,

@@ -150,6 +150,7 @@ void TrainCommand::add_settings(Options& options) {
   options.add("--ngram", data.ngram,
               "Order of the n-gram model to compare with, 0 for none; for char 5", InRange(0, 9));
 
+  options.begin_group(kModelOptions);
   ModelSettings& m = description.settings;
   options.add("--word", m.word, "Size of a token's vector; for char 32", InRange(1, 4096));
   options.add("--hidden", m.hidden, "LSTM size", InRange(1, 4096));
@@ -162,6 +163,7 @@ void TrainCommand::add_settings(Options& options) {
   options.add("--samples", m.samples, "Samples per minibatch of the sampled softmax",
               InRange(1, 1000000));
 
+  options.begin_group(kTrainingOptions);
   options.add("--optimizer", settings.optimizer, "adam or sgd", kOptimizers, "optimizer");
   options.add("--batch-tokens", settings.tokens,
               "Most tokens per update, with padding; a longer sentence goes alone",

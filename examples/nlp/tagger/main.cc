@@ -8,8 +8,14 @@ int main(int argc, char** argv) {
       "tagger",
       "Tags words with a BiLSTM: parts of speech, names, or the case and punctuation that a text "
       "has lost.");
-  line.add("train", "Train a tagger", std::make_unique<tagger::TrainCommand>());
-  line.add("eval", "Score a saved tagger", tagger::eval_command());
-  line.add("tag", "Tag new sentences", tagger::tag_command());
+  line.add("train", "Train a tagger", std::make_unique<tagger::TrainCommand>(),
+           {"tagger train --train train.conllu --dev dev.conllu --model pos.model",
+            "tagger train --train all.txt --format pipe --split 90/5/5 --model names.model"});
+  line.add("eval", "Score a saved tagger", tagger::eval_command(),
+           {"tagger eval --model pos.model --data test.conllu",
+            "tagger eval --model names.model --data all.txt --part test --show 5"});
+  line.add("tag", "Tag new sentences", tagger::tag_command(),
+           {"echo 'The cat sat on the mat .' | tagger tag --model pos.model",
+            "tagger tag --model pos.model --input words.txt --output tagged.txt"});
   return line.run(argc, argv);
 }

@@ -131,6 +131,7 @@ void TrainCommand::add_settings(Options& options) {
   options.add_of_data("--format", format, kFormatHelp);
   options.add_of_data("--column", column,
                       "Column of the tag: a number from 1, or a CoNLL-U name such as XPOS");
+  options.begin_group(kModelOptions);
   ModelSettings& m = description.settings;
   options.add_text(
       "--features", features_text(m.features),

@@ -60,6 +60,7 @@ class Eval : public EvalCommand<Model> {
   void add_options(CLI::App& app) override {
     EvalCommand::add_options(app);
     add_data(app, "Labelled trees");
+    begin_group(app, kOutputOptions);
     app.add_flag("--confusion", confusion_, "Show which labels it takes for which");
     app.add_option("--show", show_, "Show so many sentences and their labels")
         ->check(InRange(0, 1000000));
@@ -83,11 +84,11 @@ class Classify : public LinesCommand<Model> {
   void add_options(CLI::App& app) override {
     LinesCommand::add_options(app);
     add_input(app, "One tree or sentence a line; labels of trees are read and ignored");
-    add_output(app, "Where label, name, probabilities and words go");
     app.add_option("--format", format_,
                    "trees, text, or auto: a line that begins like '(3' is a tree");
     app.add_option("--shape", shape_,
                    "balanced, right or left: the tree that a plain sentence is given");
+    add_output(app, "Where label, name, probabilities and words go");
     app.add_flag("--trees", trees_, "Print the tree with its labels instead of the words");
   }
 

@@ -103,6 +103,7 @@ TrainCommand::TrainCommand()
 }
 
 void TrainCommand::add_settings(Options& options) {
+  options.begin_group(kModelOptions);
   ModelSettings& m = description.settings;
   options.add("--word", m.word, "Size of the words' vectors", InRange(1, 4096));
   options.add("--hidden", m.hidden, "Size of the tree-LSTM", InRange(1, 4096));

@@ -1,0 +1,114 @@
+#include "examples/nlp/classifier/commands.h"
+
+#include <algorithm>
+#include <iostream>
+#include <numeric>
+
+#include "examples/nlp/classifier/model.h"
+#include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/options.h"
+#include "examples/nlp/common/plain_text.h"
+#include "examples/nlp/common/score.h"
+#include "examples/nlp/common/split.h"
+#include "examples/nlp/common/text.h"
+
+namespace classifier {
+
+using namespace nlp;
+
+namespace {
+
+/// "weather:0.981 music:0.019"
+std::string probabilities(const Prediction& prediction, const std::vector<std::string>& labels) {
+  std::vector<std::size_t> order(labels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return prediction.probabilities[a] > prediction.probabilities[b];
+  });
+  std::vector<std::string> texts;
+  for (const std::size_t label : order) {
+    texts.push_back(labels[label] + ":" +
+                    fixed(static_cast<double>(prediction.probabilities[label]), 3));
+  }
+  return join(texts, " ");
+}
+
+/// Texts from all over the corpus that the model takes for something else, at most so many.
+void show_mistakes(Model& model, const Corpus& corpus, std::size_t count, std::ostream& out) {
+  dynet::ComputationGraph graph;
+  Corpus mistakes;
+  std::vector<Prediction> predictions;
+  const std::vector<std::string>& labels = model.description().labels;
+  for (const Sample& sample : corpus) {
+    Prediction prediction = model.predict(graph, {&sample.words, 1})[0];
+    if (labels[prediction.label] == sample.label) continue;
+    mistakes.push_back(sample);
+    predictions.push_back(std::move(prediction));
+  }
+  for (const std::size_t at : some_places(mistakes, count, [](const Sample&) { return true; })) {
+    out << '\n'
+        << join(mistakes[at].words, " ") << "\n  right:     " << mistakes[at].label
+        << "\n  predicted: " << probabilities(predictions[at], labels) << '\n';
+  }
+  out.flush();
+}
+
+class Eval : public EvalCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    EvalCommand::add_options(app);
+    add_data(app, "Labelled texts");
+    app.add_option("--part", part_,
+                   "all, train, dev or test: the part of the data that the model's --split made");
+    begin_group(app, kOutputOptions);
+    app.add_option("--show", show_, "Show so many texts that it takes for something else")
+        ->check(InRange(0, 1000000));
+  }
+
+ private:
+  void evaluate(Model& model) override {
+    const auto read = [](const TextSource& file) { return read_samples(file); };
+    const Corpus corpus = read_part(source(), part_, model.description().split, read);
+    classifier::evaluate(model, corpus, part_ == "all" ? data_ : part_).print(std::cout);
+    if (show_ > 0) show_mistakes(model, corpus, show_, std::cout);
+  }
+
+  std::string part_ = "all";
+  std::size_t show_ = 0;
+};
+
+class Classify : public LinesCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    LinesCommand::add_options(app);
+    add_input(app, "Texts, one a line, without labels");
+    add_output(app, "Where label, probabilities and text go");
+  }
+
+ private:
+  void write_lines(Model& model, OutputFile& out) override {
+    const std::vector<std::string>& labels = model.description().labels;
+    InputFile in(source());
+    PlainText plain;
+    dynet::ComputationGraph graph;
+    for (std::string line; in.next(line);) {
+      plain.check(line, in);
+      const std::vector<std::string> words = split_words(line);
+      if (words.empty()) {
+        out.write("");
+        continue;
+      }
+      require_readable(words.size(), in.number(), in.name());
+      const Prediction prediction = model.predict(graph, {&words, 1})[0];
+      out.write(labels[prediction.label] + '\t' + probabilities(prediction, labels) + '\t' +
+                join(words, " "));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> eval_command() { return std::make_unique<Eval>(); }
+std::unique_ptr<Command> classify_command() { return std::make_unique<Classify>(); }
+
+}  // namespace classifier

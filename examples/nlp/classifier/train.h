@@ -1,0 +1,29 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "examples/nlp/classifier/model.h"
+#include "examples/nlp/common/split.h"
+#include "examples/nlp/common/train_command.h"
+
+namespace classifier {
+
+using TrainSettings = nlp::TrainSettings;
+
+/// What to train, and how.
+struct TrainCommand : nlp::TrainCommand {
+  TrainCommand();
+  void add_settings(nlp::Options& options) override;
+  void run() override;
+
+  std::string split;
+  Description description;
+  TrainSettings settings;
+};
+
+/// Trains a new model or goes on with a run, see nlp::run_epochs. Report::decisive of the dev
+/// texts says which model is best.
+void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ostream& out);
+
+}  // namespace classifier

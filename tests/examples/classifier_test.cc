@@ -1,0 +1,215 @@
+// The classifier's parts: what it reads, its network, and its scores beside the trivial ones.
+
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dynet-like/debug/grad_check.h"
+#include "examples/nlp/classifier/model.h"
+#include "examples/nlp/classifier/train.h"
+#include "examples/nlp/common/model_file.h"
+#include "tests/examples/helpers.h"
+#include "tests/support/catch.h"
+
+using namespace classifier;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Corpus read(const std::string& text) {
+  std::istringstream in(text);
+  return read_samples(in, "data.txt");
+}
+
+std::string error_of(const std::string& text) {
+  return error_from([&] { read(text); });
+}
+
+Corpus some_texts() {
+  return read("music\tplay a Song\nweather\tRain\nmusic\tplay some old song for me now\n");
+}
+
+ModelSettings small(Encoder encoder, float dropout) { return {encoder, 6, 4, 3, dropout, false}; }
+
+const std::vector<Encoder> kAllEncoders = {Encoder::kLstm, Encoder::kCnn, Encoder::kBoth};
+
+dynet::Expression loss_of(Model& model, dynet::ComputationGraph& graph, const Corpus& corpus,
+                          bool training) {
+  model.begin_graph(graph, training);
+  std::vector<dynet::Expression> losses;
+  for (const Sample& sample : corpus) {
+    losses.push_back(
+        model.loss(graph, model.encode(sample.words), model.label_number(sample.label)));
+  }
+  return sum(losses);
+}
+
+Prediction predict(Model& model, const Words& words) {
+  dynet::ComputationGraph graph;
+  return model.predict(graph, {&words, 1})[0];
+}
+
+}  // namespace
+
+TEST_CASE("Labelled texts: a label, a tab, words") {
+  const Corpus corpus = read(
+      "\xEF\xBB\xBF"
+      "a\tx  y\tz \r\n\n \t \n very good \tx\n");
+  REQUIRE(corpus.size() == 2);
+  CHECK(corpus[0].label == "a");
+  CHECK(corpus[0].words == Words{"x", "y", "z"});
+  CHECK(corpus[1].label == "very good");
+  CHECK(count_words(corpus) == 4);
+}
+
+TEST_CASE("Labelled texts: a line that is none is refused with its place") {
+  const std::string expected = "expected a label, a tab and a text, found ";
+  CHECK(error_of("a\tx\nb y\n") == "data.txt:2: " + expected + "no tab in 'b y'");
+  CHECK(error_of("a\tx\n\n\ty\n") == "data.txt:3: " + expected + "nothing before the tab");
+  CHECK(error_of(" \ty\n") == "data.txt:1: " + expected + "nothing before the tab");
+  CHECK(error_of("a\t \t\n") == "data.txt:1: " + expected + "nothing behind the tab");
+  CHECK(error_of("a\n") == "data.txt:1: " + expected + "no tab in 'a'");
+  CHECK(error_of("") == "data.txt holds no sample");
+  CHECK(error_of("\n \n") == "data.txt holds no sample");
+}
+
+TEST_CASE("Classifier: gradients are right, with and without dropout") {
+  const Corpus corpus = some_texts();
+  for (const Encoder encoder : kAllEncoders) {
+    Model model(describe({}, small(encoder, 0.4f), corpus), 7);
+    for (const bool training : {false, true}) {
+      dynet::ComputationGraph graph;
+      graph.set_seed(3);
+      const dynet::GradientReport report =
+          dynet::check_gradients(loss_of(model, graph, corpus, training));
+      INFO(report);
+      CHECK(report.ok());
+      // Words and two for the labels; three of each LSTM; two of each width.
+      const std::size_t lstm = encoder == Encoder::kCnn ? 0 : 2 * 3;
+      const std::size_t cnn = encoder == Encoder::kLstm ? 0 : 3 * 2;
+      CHECK(report.parameters == 3 + lstm + cnn);
+    }
+  }
+}
+
+TEST_CASE("Classifier: predictions fit the loss, alone and together") {
+  const Corpus corpus = some_texts();
+  std::vector<Words> texts;
+  for (const Sample& sample : corpus) texts.push_back(sample.words);
+  for (const Encoder encoder : kAllEncoders) {
+    Model model(describe({}, small(encoder, 0.4f), corpus), 7);
+    dynet::ComputationGraph graph;
+    const std::vector<Prediction> together = model.predict(graph, texts);
+    REQUIRE(together.size() == corpus.size());
+    for (std::size_t i = 0; i < corpus.size(); ++i) {
+      const Prediction alone = predict(model, texts[i]);
+      REQUIRE(alone.probabilities.size() == 2);
+      CHECK(alone.probabilities[0] + alone.probabilities[1] == Approx(1.0f));
+      CHECK(alone.label == (alone.probabilities[1] > alone.probabilities[0] ? 1u : 0u));
+      CHECK(together[i].probabilities[0] == Approx(alone.probabilities[0]).epsilon(1e-5));
+      graph.clear();
+      const float loss = as_scalar(graph.forward(loss_of(model, graph, {corpus[i]}, false)));
+      CHECK(std::exp(-loss) ==
+            Approx(alone.probabilities[model.label_number(corpus[i].label)]).epsilon(1e-4));
+    }
+    CHECK(model.predict(graph, {}).empty());
+  }
+}
+
+TEST_CASE("Classifier: convolutions see the order of neighbours, and any length of text") {
+  const Corpus corpus = some_texts();
+  Model model(describe({}, small(Encoder::kCnn, 0), corpus), 7);
+  const auto probability = [&](const Words& words) { return predict(model, words).probabilities; };
+  CHECK(probability({"play", "song"}) != probability({"song", "play"}));
+  // The largest value of each filter is the same wherever it is found.
+  const Words one = {"now", "play", "song", "now"};
+  Words twice = one;
+  twice.insert(twice.end(), one.begin(), one.end());
+  Words thrice = twice;
+  thrice.insert(thrice.end(), one.begin(), one.end());
+  CHECK(probability(twice)[0] == Approx(probability(thrice)[0]).epsilon(1e-5));
+  CHECK(probability({"play"}).size() == 2);
+}
+
+TEST_CASE("Classifier: words are known by their letters, unless their case counts") {
+  const Corpus corpus = some_texts();
+  Model model(describe({}, small(Encoder::kBoth, 0), corpus), 1);
+  CHECK(model.description().words.size() == 1 + 9);
+  CHECK(model.encode({"PLAY"}) == model.encode({"play"}));
+  CHECK(model.encode({"sun"}) == std::vector<unsigned>{0});
+  ModelSettings with_case = small(Encoder::kBoth, 0);
+  with_case.keep_case = true;
+  Model sharp(describe({}, with_case, corpus), 1);
+  CHECK(sharp.encode({"PLAY"})[0] == 0);
+  CHECK(sharp.encode({"Song"}) != sharp.encode({"song"}));
+}
+
+TEST_CASE("Classifier: dropout is for training") {
+  const Corpus corpus = some_texts();
+  Model model(describe({}, small(Encoder::kBoth, 0.5f), corpus), 7);
+  const auto loss = [&](bool training, std::uint64_t seed) {
+    dynet::ComputationGraph graph;
+    graph.set_seed(seed);
+    return as_scalar(graph.forward(loss_of(model, graph, corpus, training)));
+  };
+  CHECK(loss(false, 1) == loss(false, 2));
+  CHECK(loss(true, 1) == loss(true, 1));
+  CHECK(loss(true, 1) != loss(true, 2));
+}
+
+TEST_CASE("Classifier: scores, those of the most frequent label, and labels that are new") {
+  const Corpus train = read("b\tx\na\ty\nb\tz\nc\tx\nc\ty\n");
+  CHECK(labels_of(train) == std::vector<std::string>{"a", "b", "c"});
+  CHECK(most_frequent_label(train) == "b");  // as often as c
+  Model model(describe({}, small(Encoder::kBoth, 0), train), 1);
+  const std::string guess = model.description().labels[predict(model, {"x"}).label];
+  const Report report =
+      evaluate(model, {{guess, {"x"}}, {"b", {"x"}}, {"new", {"x"}}, {"new", {"x"}}}, "test");
+  CHECK(report.model.right == (guess == "b" ? 2 : 1));
+  CHECK(report.model.total == 4);
+  CHECK(report.baseline.right == (guess == "b" ? 2 : 1));
+  CHECK(report.unknown == 2);
+  const std::vector<float> p = predict(model, {"x"}).probabilities;
+  CHECK(report.sureness ==
+        Approx(p[model.label_number(guess)] + p[model.label_number("b")]).epsilon(1e-5));
+
+  // Of as many right ones the surer counts, and one more right one counts more.
+  const auto decisive = [](std::size_t right, double sureness) {
+    return Report{"", {right, 4}, {}, sureness, 0}.decisive();
+  };
+  CHECK(decisive(3, 2.5) > decisive(3, 2.4));
+  CHECK(decisive(3, 2.0) > decisive(2, 3.9));
+  CHECK(Report().decisive() == 0);
+
+  std::ostringstream out;
+  Report{"test", {3, 4}, {1, 4}, 0, 1}.print(out);
+  CHECK(out.str() ==
+        "test: 4 texts, 1 with a label that training did not have\n"
+        "                        accuracy\n"
+        "  classifier             75.00 %\n"
+        "  most frequent label    25.00 %\n");
+}
+
+TEST_CASE("Classifier: a saved model is the same model") {
+  const TemporaryFolder folder;
+  const Corpus corpus = some_texts();
+  for (const Encoder encoder : kAllEncoders) {
+    Model model(describe({{8, 1, 1}}, small(encoder, 0.3f), corpus), 7);
+    nlp::save_model(folder.path("model"), model);
+    const std::unique_ptr<Model> loaded = nlp::load_model<Model>(folder.path("model"));
+    CHECK(loaded->description().words == model.description().words);
+    CHECK(loaded->description().labels == model.description().labels);
+    CHECK(loaded->description().most_frequent == "music");
+    CHECK(loaded->description().split.parts == model.description().split.parts);
+    CHECK(loaded->description().settings.encoder == encoder);
+    CHECK(loaded->description().settings.dropout == 0.3f);
+    for (const Sample& sample : corpus) {
+      CHECK(predict(*loaded, sample.words).probabilities ==
+            predict(model, sample.words).probabilities);
+    }
+    nlp::save_model(folder.path("again"), *loaded);
+    CHECK((read_file(folder.path("again")) == read_file(folder.path("model"))));
+  }
+}

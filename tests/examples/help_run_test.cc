@@ -1,0 +1,177 @@
+// What the programs say of themselves, and of options that they do not have.
+
+#include <fcntl.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/version.h"
+#include "examples/nlp/common/text.h"
+#include "tests/examples/programs.h"
+#include "tests/support/catch.h"
+#include "tools/program/help.h"
+
+namespace {
+
+constexpr int kWrongUsage = 2;
+
+struct Command {
+  const AnyProgram* of;
+  std::string name;
+};
+
+/// All commands of all programs.
+std::vector<Command> all_commands() {
+  std::vector<Command> commands;
+  for (const AnyProgram& each : all_programs()) {
+    for (const std::string name : {"train", "eval", each.command.c_str()})
+      commands.push_back({&each, name});
+    if (each.program.name == "rnnlm") commands.push_back({&each, "sample"});
+  }
+  return commands;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines = nlp::split_fields(text, '\n');
+  lines.pop_back();
+  return lines;
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  for (const std::string& line : lines_of(text)) longest = std::max(longest, line.size());
+  return longest;
+}
+
+/// What the program prints to a terminal of so many columns.
+std::string on_terminal(const Desk& desk, const std::string& script, unsigned short columns) {
+  int controller = -1, terminal = -1;
+  char name[64];
+  winsize size{};
+  size.ws_row = 24;
+  size.ws_col = columns;
+  REQUIRE(openpty(&controller, &terminal, name, nullptr, &size) == 0);
+  desk.must("(" + script + ") > " + name);
+  REQUIRE(fcntl(controller, F_SETFL, O_NONBLOCK) == 0);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(controller, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(n));
+  ::close(terminal);
+  ::close(controller);
+  text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("Help: options in groups, within the columns there are") {
+  for (const Command& each : all_commands()) {
+    const std::string program = each.of->program.name, command = each.name;
+    INFO(program << ' ' << command);
+    const Desk desk(*each.of, 1);
+    const std::string help = desk.must("p " + command + " --help");
+    CHECK(contains(help, "\nUsage: " + program + " " + command + " [OPTIONS]\n"));
+    CHECK(longest_line(help) <= 80);
+    std::vector<std::string> groups = {"Model", "Help"};
+    if (command != "eval") groups.push_back("Output");
+    if (command != "sample") groups.push_back("Data");
+    if (command == "train") groups.push_back("Training");
+    for (const std::string& group : groups) CHECK(contains(help, "\n\n" + group + ":\n  -"));
+    CHECK_FALSE(contains(help, "\nOptions:"));
+    CHECK(contains(help, "--model TEXT"));
+    CHECK(contains(help, "(required)"));
+    CHECK(contains(help, "[default: "));
+    CHECK(contains(help, "  -h, --help "));
+  }
+  const AnyProgram& any = all_programs()[0];
+  const Desk desk(any, 1);
+  const std::string narrow = on_terminal(desk, "p train --help", 50);
+  const std::string wide = on_terminal(desk, "p train --help", 120);
+  CHECK(longest_line(narrow.substr(0, narrow.find("Examples:"))) <= 50);
+  CHECK(longest_line(wide) > 80);
+  CHECK(longest_line(wide) <= 120);
+  CHECK(nlp::split_words(narrow) == nlp::split_words(wide));
+  CHECK(nlp::split_words(wide) == nlp::split_words(desk.must("p train --help")));
+}
+
+TEST_CASE("Help: two examples of each command, with options that there are") {
+  for (const Command& each : all_commands()) {
+    const std::string program = each.of->program.name, command = each.name;
+    INFO(program << ' ' << command);
+    const Desk desk(*each.of, 1);
+    const std::string help = desk.must("p " + command + " --help");
+    const std::size_t at = help.find("\n\nExamples:\n");
+    REQUIRE(at != help.npos);
+    const std::string options = help.substr(0, at);
+    const std::vector<std::string> examples = lines_of(from(help, "Examples:\n  ").substr(10));
+    CHECK(examples.size() == 2);
+    for (const std::string& example : examples) {
+      CHECK(contains(example, program + " " + command + " --"));
+      for (const std::string& word : nlp::split_words(example)) {
+        if (word.rfind("--", 0) == 0) CHECK(contains(options, word + " "));
+      }
+    }
+  }
+}
+
+TEST_CASE("Help: of the program, and its version") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each, 1);
+    const std::string help = desk.must("p --help");
+    CHECK(help == desk.must("p -h"));
+    CHECK(contains(help, "\nUsage: " + each.program.name + " [OPTIONS] COMMAND\n"));
+    CHECK(contains(help, "\n  " + each.command + " "));
+    CHECK(contains(help, "  --version "));
+    CHECK(longest_line(help) <= 80);
+    CHECK(desk.must("p --version") == each.program.name + " " + dynet::version() + "\n");
+  }
+}
+
+TEST_CASE("Help: words are wrapped, and one that is too long stays whole") {
+  using program::wrapped;
+  CHECK(wrapped("a bc  def", 80, 0, 0) == "a bc def");
+  CHECK(wrapped("a bc def", 4, 0, 0) == "a bc\ndef");
+  CHECK(wrapped("a bc def", 5, 2, 3) == "a\n  bc\n  def");
+  CHECK(wrapped("abcdefgh i", 4, 1, 0) == "abcdefgh\n i");
+  CHECK(wrapped("\xC3\xA9\xC3\xA9 \xC3\xA9", 4, 0, 0) == "\xC3\xA9\xC3\xA9 \xC3\xA9");
+  CHECK(wrapped("", 4, 0, 0).empty());
+}
+
+TEST_CASE("Arguments: a mistyped option is named before a missing one") {
+  for (const Command& each : all_commands()) {
+    const std::string program = each.of->program.name, command = each.name;
+    INFO(program << ' ' << command);
+    const Desk desk(*each.of, 1);
+    const auto refused = [&](const std::string& arguments, const std::string& message) {
+      desk.refuses("p " + command + " " + arguments, kWrongUsage, message);
+    };
+    refused("--modle x", "unknown option '--modle': did you mean --model? (" + program + " " +
+                             command + " --help lists what there is)");
+    refused("--modle=x", "unknown option '--modle': did you mean --model?");
+    refused("--mode x --modle y", "unknown option '--mode': did you mean --model?");
+    refused("--completely-different", "unknown option '--completely-different' (");
+    refused("-m model --modle", "unknown option '--modle'");
+    refused("-z", "unknown option '-z' (");
+    refused("stray", "unexpected argument 'stray'");
+    refused("", command == "train" ? "--train is required" : "--model is required");
+    if (command != "train") continue;
+    refused("--trian x", "unknown option '--trian': did you mean --train?");
+    refused("--trian x --model m", "unknown option '--trian': did you mean --train?");
+    refused("--train data --model m --learning 1", "did you mean --learning-rate?");
+    refused("--train data --model m --epoch 1", "did you mean --epochs?");
+    // Names of the terminal's own making do not get there.
+    refused("\"$(printf -- '--\\033[31m')\"", "unknown option '--\\u{1b}[31m'");
+  }
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each, 1);
+    desk.refuses("p --trian x", kWrongUsage, "unknown option '--trian'");
+    desk.refuses("p --versoin", kWrongUsage, "unknown option '--versoin': did you mean --version?");
+    desk.refuses("p trian", kWrongUsage, "unknown command 'trian': expected train, ");
+    desk.refuses("p", kWrongUsage, "no command: expected train, ");
+  }
+}

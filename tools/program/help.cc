@@ -1,0 +1,133 @@
+#include "tools/program/help.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+
+#include "dynet-like/base/version.h"
+
+namespace program {
+namespace {
+
+constexpr const char* kHelpGroup = "Help";
+constexpr std::size_t kColumns = 80, kFewestColumns = 40, kLeftColumns = 26;
+
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // no byte within a character
+  }));
+}
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(std::size_t columns) : columns_(std::max(columns, kFewestColumns)) {}
+
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode /*mode*/) const override {
+    std::string help = wrapped(app->get_description(), columns_, 0, 0) + "\n\nUsage: " + name;
+    const auto commands = app->get_subcommands([](const CLI::App*) { return true; });
+    const auto options = app->get_options();
+    if (!options.empty()) help += " [OPTIONS]";
+    for (const CLI::Option* option : options) {
+      if (option->get_positional()) help += " " + option->get_name(true);
+    }
+    if (!commands.empty()) help += " COMMAND";
+    help += "\n";
+    if (!commands.empty()) help += "\nCommands:\n";
+    for (const CLI::App* command : commands) {
+      help += two_columns(command->get_name(), command->get_description());
+    }
+    help += arguments(options);
+    for (const std::string& group : app->get_groups()) help += group_text(options, group);
+    if (!app->get_footer().empty()) help += "\n" + app->get_footer() + "\n";
+    return help;
+  }
+
+ private:
+  std::string two_columns(const std::string& left, const std::string& right) const {
+    std::string text = "  " + left;
+    const std::size_t gap = width_of(text) + 2 > kLeftColumns ? 0 : kLeftColumns - width_of(text);
+    text += gap == 0 ? "\n" + std::string(kLeftColumns, ' ') : std::string(gap, ' ');
+    return text + wrapped(right, columns_, kLeftColumns, kLeftColumns) + "\n";
+  }
+
+  std::string arguments(const std::vector<const CLI::Option*>& options) const {
+    std::string text;
+    for (const CLI::Option* option : options) {
+      if (option->get_positional())
+        text += two_columns(option->get_name(true), option->get_description());
+    }
+    return text.empty() ? "" : "\nArguments:\n" + text;
+  }
+
+  std::string group_text(const std::vector<const CLI::Option*>& options,
+                         const std::string& group) const {
+    std::string text;
+    for (const CLI::Option* option : options) {
+      if (option->get_positional() || option->get_group() != group) continue;
+      std::string left = option->get_name(false, true);
+      if (const auto comma = left.find(','); comma != left.npos) left.insert(comma + 1, " ");
+      const bool is_flag = option->get_items_expected_max() == 0;
+      if (!is_flag) left += " " + option->get_type_name();
+      std::string right = option->get_description();
+      if (option->get_required()) right += " (required)";
+      if (!is_flag && !option->get_default_str().empty())
+        right += " [default: " + option->get_default_str() + "]";
+      text += two_columns(left, right);
+    }
+    return text.empty() ? "" : "\n" + group + ":\n" + text;
+  }
+
+  std::size_t columns_;
+};
+
+}  // namespace
+
+std::size_t help_columns() {
+  winsize size{};
+  const bool known = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return known && size.ws_col > 0 ? size.ws_col : kColumns;
+}
+
+std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent,
+                    std::size_t begun) {
+  std::istringstream in(text);
+  std::string result;
+  std::size_t at = begun;
+  for (std::string word; in >> word;) {
+    const std::size_t width = width_of(word);
+    if (!result.empty()) {
+      if (at + 1 + width > columns) {
+        result += "\n" + std::string(indent, ' ');
+        at = indent;
+      } else {
+        result += ' ';
+        ++at;
+      }
+    }
+    result += word;
+    at += width;
+  }
+  return result;
+}
+
+void set_help(CLI::App& app, std::size_t columns) {
+  app.formatter(std::make_shared<HelpFormatter>(columns));
+  app.set_version_flag("--version", app.get_name() + " " + dynet::version(),
+                       "Print the version and end")
+      ->group(kHelpGroup);
+}
+
+void end_help(CLI::App& app, const std::vector<std::string>& examples) {
+  app.set_help_flag();
+  app.set_help_flag("-h,--help", "Print this and end")->group(kHelpGroup);
+  if (examples.empty()) return;
+  std::string footer = examples.size() == 1 ? "Example:" : "Examples:";
+  for (const std::string& example : examples) footer += "\n  " + example;
+  app.footer(footer);
+}
+
+}  // namespace program
