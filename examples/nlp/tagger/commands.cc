@@ -58,7 +58,7 @@ class Eval : public EvalCommand<Model> {
     app.add_option("--part", part_,
                    "all, train, dev or test: the part of the data that the model's --split made");
     app.add_option("--show", show_, "Show so many sentences before and after")
-        ->check(InRange(0, 1000000));
+        ->transform(InRange(0, 1000000));
     app.add_option("--format", format_, std::string(kFormatHelp) + "; else as in training");
     app.add_option("--column", column_, "Column of the tag; else as in training");
   }
