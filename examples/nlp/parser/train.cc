@@ -101,6 +101,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
 
 TrainCommand::TrainCommand() : nlp::TrainCommand("CoNLL-U sentences to learn from", "Sentences") {
   settings.batch = 8;
+  settings.clip = 1;
 }
 
 void TrainCommand::add_settings(Options& options) {
