@@ -53,7 +53,8 @@ inline const std::vector<AnyProgram>& all_programs() {
 /// A new folder with `data` to learn from and `in` for the command that makes lines of lines.
 /// Scripts of the shell run there; in them `p` is the program, `train` trains a small model, on
 /// `data` unless DATA names another file, and `apply` is that command with `model`; `start` does
-/// the same in place of the shell, with SIGINT as a terminal sends it.
+/// the same in place of the shell, with signals as a terminal sends them, and `start_training` does
+/// what `train` does.
 class Desk {
  public:
   explicit Desk(const AnyProgram& of, int sentences = 40) : of_(of) {
@@ -76,7 +77,9 @@ class Desk {
         "train() { p train --train \"${DATA:-data}\" --epochs ${EPOCHS:-1} --patience 0 " +
         of_.options + " \"$@\"; }\n" + "apply() { p " + of_.command + " -m model \"$@\"; }\n" +
         "start() { exec env --default-signal=INT '" + of_.program.binary + "' " + of_.command +
-        " -m model \"$@\"; }\n";
+        " -m model \"$@\"; }\n" + "start_training() { exec env --default-signal=INT '" +
+        of_.program.binary + "' train --train data --epochs ${EPOCHS:-1} --patience 0 " +
+        of_.options + " \"$@\"; }\n";
     return Program{"sh", "/bin/sh"}.run(folder_, {"-c", prelude + script});
   }
   /// The same, of what must succeed.

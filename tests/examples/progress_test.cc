@@ -24,11 +24,12 @@ Step halfway() {
 struct Fixture {
   std::ostringstream out;
   double now = 100;
+  std::size_t columns = 70;
   Progress::Output output(bool terminal) {
     Progress::Output result;
     result.stream = &out;
     result.terminal = terminal;
-    result.columns = 70;
+    result.columns = [this] { return columns; };
     result.clock = [this] { return now; };
     return result;
   }
@@ -118,6 +119,21 @@ TEST_CASE("On a terminal: redrawn in place, not too often, and taken away") {
   for (char c : text) draws += c == '\r' ? 1 : 0;
   CHECK(draws <= 12);
   CHECK(draws >= 9);
+}
+
+TEST_CASE("The bar follows the width of the terminal") {
+  Fixture fixture;
+  Progress progress(fixture.output(true), "epoch 1", "words", 1000);
+  for (const std::size_t columns : {70, 30, 100}) {
+    fixture.columns = columns;
+    fixture.out.str("");
+    fixture.now += 1;
+    progress.update(500);
+    const std::string line = fixture.out.str();
+    const std::size_t shown = line.size() - std::string("\r\x1b[K").size();
+    CHECK(shown <= columns);
+    CHECK(shown > std::min<std::size_t>(columns, 70) - 10);
+  }
 }
 
 TEST_CASE("Nothing to do and nothing to show") {

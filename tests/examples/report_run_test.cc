@@ -1,5 +1,6 @@
 // The file of --report: what a run says of itself while it trains.
 
+#include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -161,4 +162,40 @@ TEST_CASE("Report: figures that are no numbers, and names that are no text") {
   nlp::RunReport none(nlp::RunOptions(), "p", {});  // does nothing
   none.epoch({});
   none.scores("dev", {});
+}
+
+TEST_CASE("Report: the share of the updates that were clipped") {
+  for (const AnyProgram& each : all_programs()) {
+    INFO(each.program.name);
+    const Desk desk(each);
+    for (const auto& [clip, share] : {std::pair("0", 0.0), {"1e9", 0.0}, {"1e-9", 1.0}}) {
+      const std::string out =
+          desk.must(std::string("train --model model --force --report report ") + "--clip " + clip);
+      const std::string text = share > 0 ? ", 100.00 % clipped, " : ", 0.00 % clipped, ";
+      CHECK(contains(line_with(out, "epoch 1: "), text));
+      CHECK(lines_of(desk.read("report")).at(1).at("clipped") == share);
+    }
+  }
+}
+
+TEST_CASE("Report: the gradient is as large in a small batch as in a large one") {
+  for (const AnyProgram& each : all_programs()) {
+    INFO(each.program.name);
+    // All sentences are alike, so without dropout each batch asks for the same update, and what
+    // clips one clips all.
+    const Desk desk(each);
+    const auto clipped = [&](const std::string& batch, const std::string& clip) {
+      desk.must("train --model new --force --report report --dropout 0 " +
+                std::string(each.program.name == "rnnlm" ? "" : "--unknown 0 ") +
+                "--learning-rate 1e-9 --batch " + batch + " --clip " + clip);
+      return lines_of(desk.read("report")).at(1).at("clipped").get<double>();
+    };
+    double below = 1e-3, above = 1e3;  // of the norm
+    while (above / below > 1.1) {
+      const double between = std::sqrt(below * above);
+      (clipped("1", std::to_string(between)) > 0 ? below : above) = between;
+    }
+    CHECK(clipped("20", std::to_string(below)) == 1);
+    CHECK(clipped("20", std::to_string(above)) == 0);
+  }
 }

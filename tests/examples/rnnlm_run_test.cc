@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -85,7 +86,7 @@ TEST_CASE("Rnnlm: train, evaluate in a fresh process, score and sample") {
   CHECK(contains(trained.out, ", vocabulary 20\n"));
   CHECK(contains(trained.out, "epoch 15: perplexity "));
   CHECK(contains(trained.out, " (3-gram: "));
-  CHECK(contains(trained.err, "epoch 1: 25 % ("));
+  CHECK(contains(trained.err, "epoch 1: 27 % ("));
   CHECK(contains(trained.err, "tokens/s"));
 
   const Result scored = run(shop.folder, {"eval", "--model", model, "--data", shop.test});
@@ -313,4 +314,49 @@ TEST_CASE("Rnnlm: help") {
   CHECK(help.code == 0);
   CHECK(contains(help.out, "sample"));
   CHECK(contains(run(folder, {"train", "--help"}).out, "--samples"));
+}
+
+TEST_CASE(
+    "Rnnlm: little data get more epochs, of smaller updates, unless the user says otherwise") {
+  const TemporaryFolder folder;
+  const auto settings = [&](std::size_t lines, const std::vector<std::string>& more) {
+    std::string text;
+    for (std::size_t i = 0; i < lines; ++i) text += "a b c d e f g h i\n";
+    const std::string report = folder.path("report");
+    const Result trained =
+        run(folder, with({"train", "--train", folder.write("data", text), "--model",
+                          folder.path("model"), "--force", "--report", report, "--word", "1",
+                          "--hidden", "1", "--max-seconds", "1e-6"},
+                         more));
+    INFO(trained.err);
+    REQUIRE(trained.code == 0);
+    return nlohmann::json::parse(line_with(read_file(report), "settings")).at("settings");
+  };
+  const auto little = settings(1000, {});  // 10,000 words and ends of sentences
+  CHECK(little.at("batch-tokens") == 100);
+  CHECK(little.at("epochs") == 12);
+  CHECK(little.at("decay").get<double>() == Approx(std::pow(0.05, 1.0 / 12)).epsilon(1e-4));
+  CHECK(little.at("dropout") == 0.5);
+  const auto more = settings(6000, {});
+  CHECK(more.at("batch-tokens") == 200);
+  CHECK(more.at("epochs") == 8);
+  const auto most = settings(60000, {});
+  CHECK(most.at("batch-tokens") == 1500);
+  CHECK(most.at("epochs") == 6);
+  CHECK(most.at("dropout") == 0.3);
+  const auto characters = settings(6000, {"--level", "char"});  // 108,000
+  CHECK(characters.at("batch-tokens") == 360);
+  CHECK(characters.at("epochs") == 25);
+  CHECK(characters.at("dropout") == 0.3);
+  CHECK(settings(12000, {"--level", "char"}).at("dropout") == 0.1);
+  CHECK(characters.at("learning-rate") == 0.02);
+  const auto chosen = settings(1000, {"--epochs", "3", "--decay", "0.7", "--dropout", "0.1",
+                                      "--batch-tokens", "1000", "--learning-rate", "0.03"});
+  CHECK(chosen.at("batch-tokens") == 1000);
+  CHECK(chosen.at("epochs") == 3);
+  CHECK(chosen.at("decay") == 0.7);
+  CHECK(chosen.at("dropout") == 0.1);
+  CHECK(chosen.at("learning-rate") == 0.03);
+  // How long a run is does not decide how it begins, so that it may be prolonged.
+  CHECK(settings(1000, {"--epochs", "3"}).at("decay") == little.at("decay"));
 }

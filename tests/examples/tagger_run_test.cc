@@ -66,6 +66,23 @@ void check_refused(const Result& result, const std::string& message) {
 
 }  // namespace
 
+TEST_CASE("Tagger: what a word is seen as by default") {
+  const Workshop shop;
+  const auto model_line = [&](const std::string& data, const std::vector<std::string>& more) {
+    const Result trained =
+        run(shop.folder, with({"train", "--train", data, "--model", shop.folder.path("new"),
+                               "--force", "--hidden", "4", "--epochs", "1"},
+                              more));
+    INFO(trained.err);
+    REQUIRE(trained.code == 0);
+    return line_with(trained.out, "model: ");
+  };
+  CHECK(contains(model_line(shop.train, {}), "model: word:128,suffix3:32,shape:16, "));
+  CHECK(contains(model_line(shop.train, {"--features", "word"}), "model: word:128, "));
+  const std::string text = shop.folder.write("text", "The cat sat on the mat.\nA dog ran.\n");
+  CHECK(contains(model_line(text, {"--format", "text"}), "model: word:64, "));
+}
+
 TEST_CASE("Tagger: train, score in a fresh process, tag") {
   const Workshop shop;
   const Result trained = run(shop.folder, with(shop.train_command("model"), {"--test", shop.test}));

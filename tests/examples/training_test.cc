@@ -2,12 +2,16 @@
 
 #include "examples/nlp/common/training.h"
 
+#include <signal.h>
+
+#include <array>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "tests/examples/helpers.h"
+#include "tests/examples/program.h"
 #include "tests/support/catch.h"
+#include "tools/program/stop_signals.h"
 
 using namespace nlp;
 
@@ -19,6 +23,15 @@ struct Counter : Training {
   std::vector<std::string> log;
   TrainState saved;
   unsigned last_epoch = 0;
+  unsigned clipped = 0;
+  mutable std::string
+      signal_at;  ///< what is done when SIGTERM comes: "1.1 at 0.333333", "dev", "model"
+
+  void signal_if(const std::string& now) const {
+    if (now != signal_at) return;
+    signal_at.clear();
+    raise(SIGTERM);
+  }
 
   std::string unit() const override { return "words"; }
   std::vector<std::size_t> begin_epoch(unsigned epoch) override {
@@ -29,12 +42,24 @@ struct Counter : Training {
     std::ostringstream entry;
     entry << epoch << '.' << number << " at " << option_text(epochs_done);
     log.push_back(entry.str());
+    if (number != 1) ++clipped;
+    signal_if(entry.str());
     return 60.0;
   }
+  std::uint64_t clips() const override { return 100 + clipped; }
   bool has_dev() const override { return !scores.empty(); }
-  DevScore score_dev() override { return {scores.at(last_epoch - 1), "dev score"}; }
-  void save_model() override { log.push_back("model"); }
-  void save_checkpoint(const dynet::SaveOptions&) override { saved = state; }
+  DevScore score_dev() override {
+    signal_if("dev");
+    return {scores.at(last_epoch - 1), "dev score"};
+  }
+  void save_model() override {
+    signal_if("model");
+    log.push_back("model");
+  }
+  void save_checkpoint(const dynet::SaveOptions&) override {
+    signal_if("checkpoint");
+    saved = state;
+  }
 };
 
 RunOptions run_with(const TrainLimits& limits) {
@@ -57,6 +82,19 @@ TEST_CASE("Training: epochs, updates, and what is said about them") {
   CHECK_FALSE(contains(out.str(), "best"));
   CHECK(counter.saved.epoch == 2);
   CHECK(counter.saved.position == 0);
+}
+
+TEST_CASE("Training: of an epoch in two parts all clipped updates count") {
+  Counter counter;
+  std::ostringstream out;
+  run_epochs(counter, counter.state, run_with({2, 3, 1e-9}), out);
+  CHECK(counter.saved.clipped == 1);
+  CHECK(contains(out.str(), "100.00 % clipped"));
+  RunOptions resumed = run_with({1, 3, 0});
+  resumed.resume = true;
+  run_epochs(counter, counter.state, resumed, out);
+  CHECK(contains(from(out.str(), "resuming"), ", 66.67 % clipped, "));
+  CHECK(counter.saved.clipped == 0);
 }
 
 TEST_CASE("Training: the best model is kept and patience ends the run") {
@@ -90,6 +128,60 @@ TEST_CASE("Training: a run that time ends goes on with the next update") {
   CHECK(contains(out.str(), "resuming after epoch 0 and 1 updates\n"));
   CHECK(counter.log == std::vector<std::string>{"1.1 at 0.333333", "1.2 at 0.666667", "model"});
   CHECK(contains(out.str(), "\nepoch 1: loss 3.0000"));
+}
+
+TEST_CASE("Training: a run that a signal stops goes on as if there had been none") {
+  const auto run = [](Counter& counter, RunOptions options) {
+    std::ostringstream out;
+    options.model = "m";
+    try {
+      run_epochs(counter, counter.state, options, out);
+    } catch (const program::Stopped& stopped) {
+      CHECK(stopped.signal() == SIGTERM);
+      out << "(stopped)";
+    }
+    return out.str();
+  };
+  const RunOptions two_epochs = run_with({2, 3, 0});
+  Counter whole;
+  whole.scores = {1, 2};
+  CHECK_FALSE(contains(run(whole, two_epochs), "stopped"));
+
+  // When it comes, and after what it stops the run.
+  for (const auto& [moment, after, model] :
+       {std::array{"1.1 at 0.333333", "epoch 0 and 2 updates", ""},
+        {"1.2 at 0.666667", "epoch 1", "epoch 1"},
+        {"dev", "epoch 1", "epoch 1"},
+        {"model", "epoch 1", "epoch 1"},
+        {"2.0 at 1", "epoch 1 and 1 updates", "epoch 1"},
+        {"2.2 at 1.66667", "epoch 2", "epoch 2"},
+        // While it is tried out whether there is room for the checkpoint.
+        {"checkpoint", "epoch 0 and 1 updates", ""}}) {
+    INFO(moment);
+    Counter counter;
+    counter.scores = whole.scores;
+    counter.signal_at = moment;
+    RunOptions options = two_epochs;
+    const std::string stopped = run(counter, options);
+    CHECK(contains(
+        stopped, std::string("stopped by SIGTERM after ") + after +
+                     "; all is saved in m.checkpoint: the same command goes on with "
+                     "--resume\n" +
+                     (*model ? std::string("saved in m: the best model so far, of ") + model + "\n"
+                             : "no model of this run is saved yet\n") +
+                     "(stopped)"));
+    counter.state = counter.saved;
+    counter.signal_at = "";
+    options.resume = true;
+    CHECK_FALSE(contains(run(counter, options), "stopped"));
+    CHECK(counter.log == whole.log);
+    CHECK(counter.saved.best_epoch == whole.saved.best_epoch);
+  }
+  Counter counter;
+  counter.signal_at = "1.0 at 0";
+  RunOptions options = two_epochs;
+  options.force = true;
+  CHECK(contains(run(counter, options), "goes on with --resume in place of --force\n"));
 }
 
 TEST_CASE("Training: marks tell texts and their borders apart") {

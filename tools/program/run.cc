@@ -14,6 +14,7 @@
 #include "tools/program/descriptor.h"
 #include "tools/program/errors.h"
 #include "tools/program/new_files.h"
+#include "tools/program/stop_signals.h"
 
 namespace program {
 namespace {
@@ -106,6 +107,8 @@ int run(const std::string& name, int failed, const std::function<int()>& action)
   } catch (const OutputError& error) {
     if (error.error() == EPIPE) return end_by(SIGPIPE);
     problem = error.what();
+  } catch (const Stopped& stopped) {
+    return end_by(stopped.signal());
   } catch (const UsageError& error) {
     status = kWrongUsage;
     problem = error.what();

@@ -19,7 +19,8 @@ void complain(const std::string& name, const std::string& message);
 /// it is written, or at the end, and so fails the program with the system's reason. If nobody
 /// reads any further, the program ends in silence as SIGPIPE ends it. A full quota is an error of
 /// writing as any other, and no signal. What dynet::NewFile has begun with `files()` is removed
-/// if SIGINT, SIGTERM or SIGHUP ends the program. A standard stream that is closed fails, and is
+/// if SIGINT, SIGTERM or SIGHUP ends the program; see StopSignals for work that is saved first.
+/// A standard stream that is closed fails, and is
 /// never mistaken for a file that is opened later.
 int run(const std::string& name, int failed, const std::function<int()>& action);
 

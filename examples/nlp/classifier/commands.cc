@@ -62,7 +62,7 @@ class Eval : public EvalCommand<Model> {
                    "all, train, dev or test: the part of the data that the model's --split made");
     begin_group(app, kOutputOptions);
     app.add_option("--show", show_, "Show so many texts that it takes for something else")
-        ->check(InRange(0, 1000000));
+        ->transform(InRange(0, 1000000));
   }
 
  private:

@@ -54,12 +54,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
       }
       losses.push_back(model_.loss(graph_, seen, labels_[text]));
     }
-    const dynet::Expression loss = average(losses);
-    const auto value = static_cast<double>(as_scalar(graph_.forward(loss)));
-    require_finite(value);
-    graph_.backward(loss);
-    trainer_.update();
-    return value * static_cast<double>(losses.size());
+    return learn(losses, losses.size());
   }
 
   std::string unit() const override { return "texts"; }

@@ -86,10 +86,7 @@ class ModelTraining : public Training {
     random.shuffle(order);
     updates_ = make_updates(order, random);
     std::vector<std::size_t> sizes;
-    for (const std::vector<std::size_t>& samples : updates_) {
-      sizes.push_back(0);
-      for (const std::size_t sample : samples) sizes.back() += sizes_[sample];
-    }
+    for (const std::vector<std::size_t>& samples : updates_) sizes.push_back(units(samples));
     return sizes;
   }
 
@@ -97,6 +94,8 @@ class ModelTraining : public Training {
     trainer_.learning_rate = decayed_rate(settings_.learning_rate, settings_.decay, epochs_done);
     return step({epoch, number, updates_[number]});
   }
+
+  std::uint64_t clips() const final { return trainer_.clips; }
 
   bool has_dev() const final { return !data_.dev.empty(); }
   DevScore score_dev() final {
@@ -124,8 +123,27 @@ class ModelTraining : public Training {
   /// One more sample, of so many units.
   void add_sample(std::size_t units) { sizes_.push_back(units); }
 
-  /// Forward, backward, update; returns the loss, summed over the units of these samples.
+  /// Makes the graph of an update and learns from it; returns the loss, summed over the units of
+  /// these samples.
   virtual double step(const Update& update) = 0;
+  /// Forward, backward, update: all of a step but its graph. The losses add up to that of so many
+  /// units; returns their sum.
+  double learn(const std::vector<dynet::Expression>& losses, std::size_t units) {
+    const dynet::Expression total = sum(losses);
+    const dynet::Expression loss = settings_.mean_loss ? total / static_cast<float>(units) : total;
+    graph_.forward(loss);
+    const auto value = static_cast<double>(as_scalar(total.value()));
+    require_finite(value);
+    graph_.backward(loss);
+    trainer_.update();
+    return value;
+  }
+  /// So many units these samples have.
+  std::size_t units(const std::vector<std::size_t>& samples) const {
+    std::size_t sum = 0;
+    for (const std::size_t sample : samples) sum += sizes_[sample];
+    return sum;
+  }
   /// What the data and the model are.
   virtual void print_run(std::ostream& out) const = 0;
   /// The score that decides which model is best: more is better.

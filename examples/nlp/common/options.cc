@@ -1,22 +1,43 @@
 #include "examples/nlp/common/options.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
 
 #include "examples/nlp/common/command_line.h"
+#include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
 
 namespace nlp {
 
-InRange::InRange(double low, double high)
+namespace {
+
+/// From here on not all whole numbers are doubles, so the digits stay.
+constexpr double kInexact = 9007199254740992.0;
+
+bool is_digits(const std::string& text) {
+  return text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
+InRange::InRange(double low, double high, bool whole)
     : CLI::Validator(
-          [low, high](std::string& text) -> std::string {
+          [low, high, whole](std::string& text) -> std::string {
             char* end = nullptr;
             const double value = std::strtod(text.c_str(), &end);
-            if (end != text.c_str() && *end == '\0' && value >= low && value <= high) return "";
-            std::ostringstream message;
-            message << nlp::quoted(text) << " is no number from " << low << " to " << high;
-            return message.str();
+            const bool is_number = end != text.c_str() && *end == '\0';
+            if (!is_number || !(value >= low && value <= high) ||
+                (whole && value != std::floor(value))) {
+              std::ostringstream message;
+              message << nlp::quoted(text) << " is no " << (whole ? "whole " : "") << "number from "
+                      << low << " to " << high;
+              return message.str();
+            }
+            // What reads the text next takes 1e3 for no whole number, and 010 for 8.
+            if (whole && (value < kInexact || !is_digits(text)))
+              text = fixed(value + 0.0, 0);  // without the sign of -0
+            return "";
           },
           "") {}
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "examples/nlp/common/names.h"
@@ -10,9 +11,16 @@
 
 namespace nlp {
 
-/// A number from `low` to `high`; CLI::Range lets "nan" and, for unsigned numbers, "-1" pass.
+/// A number from `low` to `high`, and a whole one if `low` is an integer, which may be written as
+/// 1e3 all the same; to be used with `transform`. CLI::Range lets "nan" and, for unsigned numbers,
+/// "-1" pass.
 struct InRange : CLI::Validator {
-  InRange(double low, double high);
+  template <typename Low>
+  InRange(Low low, double high)
+      : InRange(static_cast<double>(low), high, std::is_integral_v<Low>) {}
+
+ private:
+  InRange(double low, double high, bool whole);
 };
 
 /// Options with the variables that hold their values. Each is named once: for the command line, for
@@ -29,7 +37,7 @@ class Options {
   template <typename Number>
   void add(const std::string& name, Number& value, const std::string& help, const InRange& range) {
     kept_.emplace_back(name, option_text(value));
-    if (command_ != nullptr) command_->add_option(name, value, help)->check(range);
+    if (command_ != nullptr) command_->add_option(name, value, help)->transform(range);
   }
   /// One of the values that have a name; `what` is what errors call it.
   template <typename Value>

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kWidestBar = 40;
 constexpr std::size_t kNarrowestBar = 5;
+constexpr std::size_t kUsualColumns = 80;
 constexpr double kRedrawSeconds = 0.1;
 
 double fraction(const Step& step) {
@@ -128,7 +129,8 @@ void Progress::update(std::size_t done, const std::string& note) {
   if (output_.terminal) {
     if (now - drawn_ < kRedrawSeconds) return;
     step_.note = note;
-    *output_.stream << '\r' << bar_line(step_, output_.columns) << "\x1b[K" << std::flush;
+    *output_.stream << '\r' << bar_line(step_, output_.columns ? output_.columns() : kUsualColumns)
+                    << "\x1b[K" << std::flush;
     drawn_ = now;
     shown_ = true;
     return;
@@ -149,10 +151,12 @@ Progress::Output standard_error_output() {
   Progress::Output output;
   output.stream = &std::cerr;
   output.terminal = isatty(STDERR_FILENO) != 0;
-  winsize size{};
-  if (output.terminal && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) {
-    output.columns = size.ws_col - 1u;  // the last column would wrap on some terminals
-  }
+  output.columns = [] {
+    winsize size{};
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? size.ws_col - 1u
+                 : kUsualColumns;  // the last column would wrap on some terminals
+  };
   output.clock = [start = std::chrono::steady_clock::now()] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };

@@ -45,8 +45,8 @@ class Progress {
   struct Output {
     std::ostream* stream = nullptr;  ///< null: nothing is shown
     bool terminal = false;
-    std::size_t columns = 80;
-    std::function<double()> clock;  ///< seconds from any start, never going back
+    std::function<std::size_t()> columns;  ///< that a line may fill, asked before each; null: 80
+    std::function<double()> clock;         ///< seconds from any start, never going back
   };
 
   Progress(const Output& output, std::string label, std::string unit, std::size_t total,

@@ -75,8 +75,11 @@ RunReport::RunReport(const RunOptions& run, const std::string& program,
 
 void RunReport::epoch(const EpochReport& epoch) {
   if (!out_) return;
-  Json line = {
-      {"line", "epoch"}, {"epoch", epoch.epoch}, {"share", epoch.share}, {"loss", epoch.loss}};
+  Json line = {{"line", "epoch"},
+               {"epoch", epoch.epoch},
+               {"share", epoch.share},
+               {"loss", epoch.loss},
+               {"clipped", epoch.clipped}};
   if (!epoch.dev.empty()) line["dev"] = object_of(epoch.dev, &Figure::model);
   line["best"] = epoch.best;
   line["per_second"] = epoch.per_second;

@@ -14,6 +14,7 @@ struct EpochReport {
   unsigned epoch = 0;  ///< from 1
   double share = 1;    ///< less than 1 if the clock ended the run in the midst of the epoch
   double loss = 0;     ///< mean of a unit
+  double clipped = 0;  ///< share of the updates whose gradient was clipped
   Figures dev;         ///< empty without dev data
   bool best = false;   ///< the model was saved
   double per_second = 0;

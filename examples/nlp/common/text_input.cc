@@ -82,7 +82,7 @@ void add_encoding(CLI::App& app, TextOptions& options) {
 void add_skip_bad(CLI::App& app, TextOptions& options, const std::string& samples) {
   app.add_option("--skip-bad", options.skip_bad,
                  "Leave out so many " + samples + " of a file that are wrong, and say which")
-      ->check(InRange(0, 1e9));
+      ->transform(InRange(0, 1e9));
 }
 
 LineReader::LineReader(std::istream& in, const TextSource& source)

@@ -19,12 +19,12 @@ void TrainCommand::add_options(CLI::App& app) {
   add_settings(options);
 
   options.begin_group(kTrainingOptions);
-  app.add_option("--epochs", limits.epochs, "Most epochs")->check(InRange(1, 1000000));
+  app.add_option("--epochs", limits.epochs, "Most epochs")->transform(InRange(1, 1000000));
   app.add_option("--patience", limits.patience,
                  "Stop after this many epochs without a better dev score, 0 for never")
-      ->check(InRange(0, 1000000));
+      ->transform(InRange(0, 1000000));
   app.add_option("--max-seconds", limits.max_seconds, "Stop after this time, 0 for never")
-      ->check(InRange(0.0, 1e9));
+      ->transform(InRange(0.0, 1e9));
   add_device(app, device);
 
   begin_group(app, kOutputOptions);
@@ -52,7 +52,10 @@ void add_updates(Options& options, TrainSettings& settings, const std::string& s
               InRange(1e-9, 100.0));
   options.add("--decay", settings.decay, "What an epoch multiplies the learning rate by",
               InRange(1e-3, 1.0));
-  options.add("--clip", settings.clip, "Largest gradient norm, 0 for any", InRange(0.0, 1e9));
+  options.add(
+      "--clip", settings.clip,
+      "Largest norm of the gradient of the mean loss, against updates that are wild; 0 for any",
+      InRange(0.0, 1e9));
   options.add("--seed", settings.seed, "Of everything random", InRange(0, 1e19));
 }
 

@@ -10,6 +10,7 @@
 #include "examples/nlp/common/run_report.h"
 #include "examples/nlp/common/text.h"
 #include "tools/program/new_files.h"
+#include "tools/program/stop_signals.h"
 
 namespace nlp {
 namespace {
@@ -30,6 +31,7 @@ class Loop {
     bool in_time = true;
     while (in_time && state_.epoch < limits_.epochs && !out_of_patience()) {
       const bool whole = epoch();
+      if (asked_to_stop()) return;
       in_time = whole && (!out_of_time() || state_.epoch == limits_.epochs);
     }
     if (!in_time) {
@@ -43,12 +45,14 @@ class Loop {
  private:
   double seconds() const { return progress_output_.clock() - started_; }
   bool out_of_time() const { return limits_.max_seconds > 0 && seconds() >= limits_.max_seconds; }
+  static bool asked_to_stop() { return program::StopSignals::received() != 0; }
   bool out_of_patience() const {
     return limits_.patience > 0 && training_.has_dev() &&
            state_.epoch >= state_.best_epoch + limits_.patience;
   }
 
-  /// Trains until the epoch or the time ends, scores, and saves. False if it was the time.
+  /// Trains until the epoch or the time ends, scores, and saves. False if it was the time, or a
+  /// signal, after which nothing is scored, so that the run can go on as if there had been none.
   bool epoch() {
     const double epoch_started = seconds();
     const unsigned number = state_.epoch + 1;
@@ -64,21 +68,28 @@ class Loop {
       while (state_.position < sizes.size()) {
         const double epochs_done =
             state_.epoch + static_cast<double>(state_.position) / static_cast<double>(sizes.size());
+        const std::uint64_t clips = training_.clips();
         state_.loss += training_.update(number, state_.position, epochs_done);
+        state_.clipped += training_.clips() - clips;
         require_finite(state_.loss);
         done += sizes[state_.position];
         ++state_.position;
         progress.update(done, loss_text(done));
-        if (out_of_time() && state_.position < sizes.size()) {
+        if ((out_of_time() || asked_to_stop()) && state_.position < sizes.size()) {
           whole = false;
           break;
         }
       }
     }
+    if (!whole && asked_to_stop()) {
+      training_.save_checkpoint(program::save_options());
+      return false;
+    }
     EpochReport report;
     report.epoch = number;
     report.share = whole ? 1 : Ratio{done, total}.value();
     report.loss = mean_loss(done);
+    report.clipped = Ratio{state_.clipped, state_.position}.value();
     report.per_second =
         static_cast<double>(done - before) / std::max(1e-9, seconds() - epoch_started);
     std::string line = "epoch " + std::to_string(number);
@@ -86,13 +97,15 @@ class Loop {
     line += ": " + loss_text(done);
     keep_if_better(report, line);
     report.seconds = seconds();
-    line += ", " + with_commas(static_cast<std::size_t>(report.per_second)) + " " +
-            training_.unit() + "/s, " + duration(report.seconds);
+    line += ", " + percent(report.clipped) + " clipped, " +
+            with_commas(static_cast<std::size_t>(report.per_second)) + " " + training_.unit() +
+            "/s, " + duration(report.seconds);
     if (training_.has_dev() && report.best) line += ", best so far";
     if (whole) {
       ++state_.epoch;
       state_.position = 0;
       state_.loss = 0;
+      state_.clipped = 0;
     }
     training_.save_checkpoint(program::save_options());
     out_ << line << std::endl;
@@ -130,11 +143,23 @@ class Loop {
   double started_;
 };
 
-/// "resuming after epoch 2 and 17 updates"
-std::string resume_text(const TrainState& state) {
-  std::string text = "resuming after epoch " + std::to_string(state.epoch);
+/// "epoch 2 and 17 updates"
+std::string progress_text(const TrainState& state) {
+  std::string text = "epoch " + std::to_string(state.epoch);
   if (state.position > 0) text += " and " + with_commas(state.position) + " updates";
   return text;
+}
+
+/// How the user goes on with a run that a signal stopped.
+std::string stop_text(const TrainState& state, const RunOptions& run, int signal) {
+  std::string text = std::string("stopped by ") + program::signal_name(signal) + " after " +
+                     progress_text(state) + "; all is saved in " + run.checkpoint() +
+                     ": the same command goes on with --resume";
+  if (run.force) text += " in place of --force";
+  return text + (state.best_epoch == 0
+                     ? "\nno model of this run is saved yet"
+                     : "\nsaved in " + run.model + ": the best model so far, of epoch " +
+                           std::to_string(state.best_epoch));
 }
 
 }  // namespace
@@ -143,9 +168,16 @@ std::string Training::loss_text(double mean) const { return "loss " + fixed(mean
 
 void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out,
                 RunReport* report) {
-  if (run.resume) out << resume_text(state) << std::endl;
-  program::rehearse([&](const dynet::SaveOptions& how) { training.save_checkpoint(how); });
-  Loop(training, state, run.limits, out, report).go();
+  if (run.resume) out << "resuming after " << progress_text(state) << std::endl;
+  {
+    const program::StopSignals remembered;
+    program::rehearse([&](const dynet::SaveOptions& how) { training.save_checkpoint(how); });
+    Loop(training, state, run.limits, out, report).go();
+  }
+  if (const int signal = program::StopSignals::received(); signal != 0) {
+    out << stop_text(state, run, signal) << std::endl;
+    throw program::Stopped(signal);
+  }
 }
 
 bool RunOptions::was_given(const std::string& option) const {

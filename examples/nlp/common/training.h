@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/serialization/version.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -31,10 +32,22 @@ struct TrainSettings {
   float clip = 5.0f;      ///< largest gradient norm of an update, 0 for no clipping
   float unknown = 0.25f;  ///< a: a word seen n times is hidden with probability a / (a + n)
   std::uint64_t seed = 1;
+  /// Updates follow the mean loss of a unit, a word say, so that the gradient is as large whatever
+  /// the batch. False of runs that began when they followed a sum.
+  bool mean_loss = true;
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
+  void serialize(Archive& archive, unsigned int version) {
     archive& batch& learning_rate& decay& clip& unknown& seed;
+    serialize_mean_loss(archive, version);
+  }
+
+ protected:
+  /// Checkpoints of version 0 do not say.
+  template <typename Archive>
+  void serialize_mean_loss(Archive& archive, unsigned int version) {
+    mean_loss = version > 0 && mean_loss;
+    if (version > 0) archive& mean_loss;
   }
 };
 
@@ -68,12 +81,14 @@ struct TrainState {
   unsigned epoch = 0;           ///< finished epochs
   std::uint64_t position = 0;   ///< updates of the running epoch that are done
   double loss = 0;              ///< summed over those updates
+  std::uint64_t clipped = 0;    ///< of those updates, the ones whose gradient was clipped
   double best_score = 0;
   unsigned best_epoch = 0;  ///< 0: none yet
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
+  void serialize(Archive& archive, unsigned int version) {
     archive& data_mark& epoch& position& loss& best_score& best_epoch;
+    if (version > 0) archive& clipped;
   }
 };
 
@@ -100,6 +115,8 @@ class Training {
   /// Makes one update; returns its loss, summed over its units. `epochs_done` counts with a
   /// fraction, for the learning rate.
   virtual double update(unsigned epoch, std::size_t number, double epochs_done) = 0;
+  /// Updates so far whose gradient was clipped; of a count that begins anywhere.
+  virtual std::uint64_t clips() const = 0;
   /// The mean loss of a unit, for a line of output.
   virtual std::string loss_text(double mean) const;
   /// Without dev data every epoch counts as better.
@@ -114,6 +131,10 @@ class Training {
 /// never lost: its checkpoint is written before the next one begins; that there is room for it is
 /// tried out before the first one. However often a run is interrupted and resumed, it does the same
 /// updates, unless `max_seconds` ends it.
+///
+/// A signal that asks to stop, see program::StopSignals, is heard after an update, or when a
+/// finished epoch is scored and saved: the checkpoint is written, `out` says how to go on, and
+/// program::Stopped is thrown.
 void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out,
                 RunReport* report = nullptr);
 
@@ -151,3 +172,6 @@ class Fingerprint {
 void require_finite(double loss);
 
 }  // namespace nlp
+
+BOOST_CLASS_VERSION(nlp::TrainSettings, 1)
+BOOST_CLASS_VERSION(nlp::TrainState, 1)

@@ -66,7 +66,7 @@ void show_trees(const Treebank& sentences, const std::vector<Tree>& trees, std::
 /// --together.
 void add_together(CLI::App& app, std::size_t& together) {
   app.add_option("--together", together, "Sentences that are parsed in step, in one graph")
-      ->check(InRange(1, 100000));
+      ->transform(InRange(1, 100000));
 }
 
 class Eval : public EvalCommand<Model> {
@@ -78,7 +78,7 @@ class Eval : public EvalCommand<Model> {
     begin_group(app, kOutputOptions);
     app.add_flag("--compare", compare_, "Parse once more, one sentence at a time, and compare");
     app.add_option("--show", show_, "Show so many sentences and their arcs")
-        ->check(InRange(0, 1000000));
+        ->transform(InRange(0, 1000000));
   }
 
  private:

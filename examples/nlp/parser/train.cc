@@ -44,7 +44,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
   }
 
  private:
-  /// Learns from the summed losses of a few sentences, all in one graph.
+  /// Learns from a few sentences, all in one graph.
   double step(const Update& update) override {
     graph_.clear();
     graph_.set_seed(dropout_seed(update));
@@ -58,12 +58,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
       }
       losses.push_back(model_.loss(graph_, seen, examples_[sentence].moves));
     }
-    const dynet::Expression loss = sum(losses);
-    const auto value = static_cast<double>(as_scalar(graph_.forward(loss)));
-    require_finite(value);
-    graph_.backward(loss);
-    trainer_.update();
-    return value;
+    return learn(losses, units(update.samples));
   }
 
   std::string unit() const override { return "words"; }
@@ -107,6 +102,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
 
 TrainCommand::TrainCommand() : nlp::TrainCommand("CoNLL-U sentences to learn from", "Sentences") {
   settings.batch = 8;
+  settings.clip = 1;
 }
 
 void TrainCommand::add_settings(Options& options) {

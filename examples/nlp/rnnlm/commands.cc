@@ -73,14 +73,14 @@ class Sample : public LinesCommand<Model> {
   void add_options(CLI::App& app) override {
     LinesCommand::add_options(app);
     begin_group(app, kSamplingOptions);
-    app.add_option("--count,-n", count_, "Sentences")->check(InRange(0, 1e9));
+    app.add_option("--count,-n", count_, "Sentences")->transform(InRange(0, 1e9));
     app.add_option("--prefix", prefix_, "What every sentence begins with");
     app.add_option("--temperature", settings_.temperature,
                    "Below 1 the likely becomes likelier; 0 always takes the likeliest")
-        ->check(InRange(0.0, 100.0));
+        ->transform(InRange(0.0, 100.0));
     app.add_option("--longest", settings_.longest, "Most tokens of a sentence")
-        ->check(InRange(1, 1000000));
-    app.add_option("--seed", seed_, "Of the draws")->check(InRange(0, 1e19));
+        ->transform(InRange(1, 1000000));
+    app.add_option("--seed", seed_, "Of the draws")->transform(InRange(0, 1e19));
     add_output(app, "Where the sentences go");
   }
 

@@ -140,6 +140,12 @@ std::size_t count_words(const Corpus& corpus) {
       [](std::size_t sum, const Sentence& sentence) { return sum + sentence.words; });
 }
 
+std::size_t count_tokens(const Corpus& corpus) {
+  return std::accumulate(
+      corpus.begin(), corpus.end(), std::size_t{0},
+      [](std::size_t sum, const Sentence& sentence) { return sum + sentence.tokens.size() + 1; });
+}
+
 Vocabulary::Vocabulary(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {
   for (const std::string& token : tokens_) dict_.convert(token);
   dict_.freeze();

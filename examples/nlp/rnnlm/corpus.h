@@ -62,6 +62,8 @@ Corpus read_corpus(const nlp::TextSource& source, ReadOptions& options);
 Corpus read_corpus(std::istream& in, const nlp::TextSource& source, ReadOptions& options);
 
 std::size_t count_words(const Corpus& corpus);
+/// With the ends of the sentences.
+std::size_t count_tokens(const Corpus& corpus);
 
 /// A sentence as numbers, without its end.
 using Ids = std::vector<unsigned>;

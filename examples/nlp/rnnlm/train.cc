@@ -48,6 +48,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
       return derived_seed(derived_seed(settings_.seed, purpose), update.epoch, update.number);
     };
     Random random(seed(kDraws));
+    const std::size_t units = settings_.mean_loss ? batch.tokens() : batch.size();
     double value = 0;
     Memory memory;
     for (std::size_t begin = 0; begin < batch.steps(); begin += settings_.truncate) {
@@ -57,8 +58,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
       model_.begin_graph(graph_, true);
       model_.begin_sentences(memory);
       const dynet::Expression sum = sum_batches(model_.losses(batch, begin, end, &random));
-      // The gradient of a sentence's mean loss, so that learning rates fit any size of batch.
-      const dynet::Expression loss = sum / static_cast<float>(batch.size());
+      const dynet::Expression loss = sum / static_cast<float>(units);
       graph_.forward(loss);
       value += static_cast<double>(as_scalar(sum.value()));
       require_finite(value);
@@ -111,6 +111,11 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   std::vector<Ids> sentences_;
 };
 
+/// The learning rate falls to this share over as many epochs as are the default.
+constexpr double kLastRate = 0.05;
+/// Fewer tokens of training than these a model learns by heart.
+constexpr double kLittle = 2e5;
+
 /// What a user gets without choosing.
 void fill_in_defaults(TrainCommand& command) {
   if (command.description.data.read.level == Level::kChar) {
@@ -118,10 +123,29 @@ void fill_in_defaults(TrainCommand& command) {
     if (!command.was_given("--ngram")) command.description.data.ngram = 5;
     if (!command.was_given("--word")) command.description.settings.word = 32;
     if (!command.was_given("--dropout")) command.description.settings.dropout = 0.1f;
+    if (!command.was_given("--learning-rate")) command.settings.learning_rate = 0.02f;
   }
   if (command.settings.optimizer == Optimizer::kSgd && !command.was_given("--learning-rate")) {
-    command.settings.learning_rate = 1.0f;
+    command.settings.learning_rate = 5.0f;
   }
+}
+
+/// The same, of what the amount of training data decides. An epoch of little data makes little
+/// progress, so there are more of them, and updates are smaller, so that there are more of these.
+void fit_to_data(TrainCommand& command, std::size_t tokens) {
+  const auto limited = [](double value, double low, double high) {
+    return static_cast<unsigned>(std::lround(std::clamp(value, low, high)));
+  };
+  const bool characters = command.description.data.read.level == Level::kChar;
+  const auto size = static_cast<double>(tokens);
+  TrainSettings& settings = command.settings;
+  if (!command.was_given("--batch-tokens")) settings.tokens = limited(size / 300, 100, 1500);
+  const unsigned epochs = characters ? limited(6e6 / size, 6, 25) : limited(5e5 / size, 6, 12);
+  if (!command.was_given("--epochs")) command.limits.epochs = epochs;
+  if (!command.was_given("--decay"))
+    settings.decay = static_cast<float>(std::pow(kLastRate, 1.0 / epochs));
+  if (!command.was_given("--dropout") && size < kLittle)
+    command.description.settings.dropout = characters ? 0.3f : 0.5f;
 }
 
 }  // namespace
@@ -130,12 +154,26 @@ TrainCommand::TrainCommand() : nlp::TrainCommand("Training data", "Data") {
   limits = {6, 3, 0};
   settings.batch = 16;
   settings.learning_rate = 0.005f;
-  settings.decay = 0.6f;
+  settings.clip = 2;
 }
 
 void TrainCommand::add_options(CLI::App& app) {
   nlp::TrainCommand::add_options(app);
-  app.get_option("--learning-rate")->description("At the start; for sgd 1");
+  app.get_option("--learning-rate")->description("At the start; for char 0.02, for sgd 5");
+  const auto of_data = [&app](const std::string& name, const std::string& help) {
+    app.get_option(name)->default_str("")->description(help);
+  };
+  of_data("--epochs", "Most epochs; by default 6, and of little data up to 12, for char 25");
+  of_data("--decay",
+          "What an epoch multiplies the learning rate by; by default such that it falls to a "
+          "twentieth over as many epochs as are the default");
+  of_data("--batch-tokens",
+          "Most tokens per update, with padding; a longer sentence goes alone; by default a 300th "
+          "of the training data, from 100 to 1500");
+  of_data(
+      "--dropout",
+      "Dropout of what goes into each layer and comes out of the last; by default 0.3, for char "
+      "0.1; with fewer than 200,000 tokens 0.5 and 0.3");
 }
 
 void TrainCommand::add_settings(Options& options) {
@@ -183,6 +221,7 @@ void TrainCommand::run() {
   const auto read = [&data](const TextSource& file) { return read_corpus(file, data.read); };
   const auto parts = read_parts(*this, data.split, read);
   format = format_name(data.read.format);
+  fit_to_data(*this, count_tokens(parts.train));
   rnnlm::train(*this, parts, std::cout);
 }
 

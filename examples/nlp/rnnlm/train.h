@@ -16,8 +16,9 @@ struct TrainSettings : nlp::TrainSettings {
   unsigned truncate = 200;  ///< steps that a gradient goes back at most
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
+  void serialize(Archive& archive, unsigned int version) {
     archive& optimizer& learning_rate& decay& clip& batch& tokens& truncate& seed;
+    serialize_mean_loss(archive, version);  // before, of a sentence
   }
 };
 
@@ -37,3 +38,5 @@ struct TrainCommand : nlp::TrainCommand {
 void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ostream& out);
 
 }  // namespace rnnlm
+
+BOOST_CLASS_VERSION(rnnlm::TrainSettings, 1)

@@ -61,7 +61,7 @@ class Eval : public EvalCommand<Model> {
     app.add_option("--column", column_, "Column of the tag; else as in training");
     begin_group(app, kOutputOptions);
     app.add_option("--show", show_, "Show so many sentences before and after")
-        ->check(InRange(0, 1000000));
+        ->transform(InRange(0, 1000000));
   }
 
  private:

@@ -46,7 +46,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   }
 
  private:
-  /// Learns from the summed losses of a few sentences, all in one graph.
+  /// Learns from a few sentences, all in one graph.
   double step(const Update& update) override {
     graph_.clear();
     graph_.set_seed(dropout_seed(update));
@@ -59,12 +59,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
       for (const double probability : example.hide) hide.push_back(random.uniform() < probability);
       losses.push_back(model_.loss(graph_, example.sentence, hide));
     }
-    const dynet::Expression loss = sum(losses);
-    const auto value = static_cast<double>(as_scalar(graph_.forward(loss)));
-    require_finite(value);
-    graph_.backward(loss);
-    trainer_.update();
-    return value;
+    return learn(losses, units(update.samples));
   }
 
   std::string unit() const override { return "words"; }
@@ -102,13 +97,13 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   std::vector<Example> examples_;
 };
 
-/// What a user gets without choosing: nothing but word vectors. Running text has few kinds of
-/// words and many of each, and its words come without case, so a smaller model and fewer epochs do.
+/// What a user gets without choosing. Running text has few kinds of words and many of each, and its
+/// words come without case, so a smaller model of words alone and fewer epochs do.
 void fill_in_defaults(TrainCommand& command) {
   const bool running_text = is_running_text(command.description.data.format);
   ModelSettings& model = command.description.settings;
   if (!command.was_given("--features"))
-    model.features = parse_features(running_text ? "word:64" : "word:128");
+    model.features = parse_features(running_text ? "word:64" : "word,suffix3,shape");
   if (!running_text) return;
   if (!command.was_given("--hidden")) model.hidden = 64;
   if (!command.was_given("--dropout")) model.dropout = 0.2f;
@@ -136,7 +131,8 @@ void TrainCommand::add_settings(Options& options) {
   options.add_text(
       "--features", features_text(m.features),
       "Views of a word that have vectors, with their sizes: word, lower, shape, "
-      "prefixN, suffixN, as in word:128,suffix3:32; default word:128, for bible and text word:64",
+      "prefixN, suffixN, as in word:128,suffix3:32; default word,suffix3,shape, for bible and text "
+      "word:64",
       [&m](const std::string& views) { m.features = parse_features(views); });
   options.add("--hidden", m.hidden, "LSTM size in each direction; for bible and text 64",
               InRange(1, 4096));

@@ -63,7 +63,7 @@ class Eval : public EvalCommand<Model> {
     begin_group(app, kOutputOptions);
     app.add_flag("--confusion", confusion_, "Show which labels it takes for which");
     app.add_option("--show", show_, "Show so many sentences and their labels")
-        ->check(InRange(0, 1000000));
+        ->transform(InRange(0, 1000000));
   }
 
  private:

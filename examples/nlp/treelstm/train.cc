@@ -54,12 +54,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
       }
       losses.push_back(model_.loss(graph_, data_.train[tree], seen));
     }
-    const dynet::Expression loss = average(losses);
-    const auto value = static_cast<double>(as_scalar(graph_.forward(loss)));
-    require_finite(value);
-    graph_.backward(loss);
-    trainer_.update();
-    return value * static_cast<double>(losses.size());
+    return learn(losses, losses.size());
   }
 
   std::string unit() const override { return "trees"; }
@@ -100,6 +95,7 @@ TrainCommand::TrainCommand()
   settings.batch = 16;
   settings.learning_rate = 0.001f;
   settings.decay = 1;
+  settings.clip = 20;
 }
 
 void TrainCommand::add_settings(Options& options) {
