@@ -14,6 +14,9 @@ namespace dynet {
 /// How files are written. Everything has a default.
 struct SaveOptions {
   const FileSystem* files = nullptr;  ///< null: the operating system's
+  /// What a model file says of itself, any text, best JSON: `load` passes it over, `read_metadata`
+  /// returns it, and `dynet-like inspect` prints it.
+  std::string metadata = {};
 };
 
 /// A file that appears under its name as a whole, or not at all.

@@ -12,6 +12,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
+#include "dynet-like/io/layout.h"
 #include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
@@ -45,21 +46,10 @@ void print_values(const NamedTensor& t, std::ostream& out) {
   if (bad > 0) out << "  not finite " << bad;
 }
 
-std::vector<NamedTensor> tensors_of(const ModelFile& file) {
-  std::vector<NamedTensor> all;
-  std::map<std::string, int> kinds;
-  for (const SavedGroup& g : file.index().groups) {
-    const int number = ++kinds[g.kind];
-    const bool plain =
-        g.kind == "ParameterCollection" || g.kind == "Parameter" || g.kind == "LookupParameter";
-    std::string prefix = plain && number == 1 ? "" : g.kind;
-    if (number > 1) prefix += "." + std::to_string(number);
-    for (NamedTensor& t : tensors_of(file, g)) {
-      if (!prefix.empty()) t.name = prefix + "/" + t.name;
-      all.push_back(std::move(t));
-    }
-  }
-  return all;
+// Each line of a text, which may come from anywhere.
+void print_lines(const std::string& text, std::ostream& out) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out << "    " << printable(line) << '\n';
 }
 
 void inspect_model(const std::string& path, std::ostream& out) {
@@ -68,7 +58,11 @@ void inspect_model(const std::string& path, std::ostream& out) {
   const std::vector<NamedTensor> tensors = tensors_of(file);
   out << printable(path) << ": model file, format version " << kFormatVersion << ", " << file.size()
       << " bytes, all checksums right\n";
-  for (std::size_t i = 0; i < file.index().things.size(); ++i) {
+  if (file.index().has_metadata()) {
+    out << "metadata:\n";
+    print_lines(file.metadata(), out);
+  }
+  for (std::size_t i = 0; i < file.index().saved_things(); ++i) {
     const SavedThing& t = file.index().things[i];
     out << "thing " << i + 1 << ": " << printable(t.kind) << ", " << t.data.size << " bytes\n";
   }
@@ -103,7 +97,7 @@ VectorFormat vector_format(FileFormat f) {
   return f == FileFormat::binary_vectors ? VectorFormat::binary : VectorFormat::text;
 }
 
-constexpr const char *kVectors = "vectors", *kWords = "words";
+constexpr const char *kVectors = "vectors", *kWords = "words", *kModel = "model";
 
 std::vector<NamedTensor> read_vectors(const std::string& path, FileFormat format) {
   NamedTensor vectors, words;
@@ -213,36 +207,46 @@ FileFormat detect_format(const std::string& path) {
   file.fail("it is no file of a kind that is known");
 }
 
-std::vector<NamedTensor> read_tensors(const std::string& path) {
-  return io_detail::with_memory("load", path, [&]() -> std::vector<NamedTensor> {
+FileContents read_contents(const std::string& path) {
+  return io_detail::with_memory("load", path, [&]() -> FileContents {
+    FileContents contents;
     switch (const FileFormat format = detect_format(path)) {
       case FileFormat::model: {
         const ModelFile file(path);
         file.verify_all();
-        return tensors_of(file);
+        contents.tensors = tensors_of(file);
+        if (needs_layout(file.index())) contents.tensors.push_back(layout_of(file));
+        if (file.index().has_metadata()) contents.metadata[kModel] = file.metadata();
+        break;
       }
       case FileFormat::safetensors:
-        return read_safetensors(path);
+        contents.tensors = read_safetensors(path, &contents.metadata);
+        break;
       case FileFormat::npz:
-        return read_npz(path);
+        contents.tensors = read_npz(path);
+        break;
       case FileFormat::npy:
-        return {read_npy(path)};
+        contents.tensors = {read_npy(path)};
+        break;
       default:
-        return read_vectors(path, format);
+        contents.tensors = read_vectors(path, format);
     }
+    return contents;
   });
 }
 
-void write_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
-                   const SaveOptions& options) {
+void write_contents(const std::string& path, FileContents contents, const SaveOptions& options) {
   io_detail::with_memory("save", path, [&] {
-    switch (const FileFormat format = format_of_name(path)) {
+    const FileFormat format = format_of_name(path);
+    std::vector<NamedTensor>& tensors = contents.tensors;
+    if (format == FileFormat::safetensors)
+      return write_safetensors(path, tensors, contents.metadata, options);
+    if (format == FileFormat::npz) return write_npz(path, tensors, options);
+    const std::string layout = take_layout(tensors);
+    switch (format) {
       case FileFormat::model:
+        if (!layout.empty()) return write_laid_out(path, layout, tensors, options);
         return write_model(path, tensors, options);
-      case FileFormat::safetensors:
-        return write_safetensors(path, tensors, {}, options);
-      case FileFormat::npz:
-        return write_npz(path, tensors, options);
       case FileFormat::npy:
         if (tensors.size() != 1)
           throw FileError("cannot save " + printable(path) + ": .npy holds one array, not " +
@@ -252,6 +256,19 @@ void write_tensors(const std::string& path, const std::vector<NamedTensor>& tens
         return write_vectors(path, tensors, format, options);
     }
   });
+}
+
+std::string read_metadata(const std::string& path) { return ModelFile(path).metadata(); }
+
+std::vector<NamedTensor> read_tensors(const std::string& path) {
+  FileContents contents = read_contents(path);
+  take_layout(contents.tensors);
+  return std::move(contents.tensors);
+}
+
+void write_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                   const SaveOptions& options) {
+  write_contents(path, {tensors, {}}, options);
 }
 
 void print_tensors(const std::vector<NamedTensor>& tensors, std::ostream& out) {
@@ -270,9 +287,13 @@ void inspect(const std::string& path, std::ostream& out) {
   io_detail::with_memory("load", path, [&] {
     const FileFormat format = detect_format(path);
     if (format == FileFormat::model) return inspect_model(path, out);
-    const std::vector<NamedTensor> tensors = read_tensors(path);
+    const FileContents contents = read_contents(path);
     out << printable(path) << ": " << name_of(format) << '\n';
-    print_tensors(tensors, out);
+    for (const auto& [key, text] : contents.metadata) {
+      out << "metadata " << printable(key) << ":\n";
+      print_lines(text, out);
+    }
+    print_tensors(contents.tensors, out);
   });
 }
 

@@ -22,9 +22,27 @@ FileFormat detect_format(const std::string& path);
 /// binary ones .bin.
 FileFormat format_of_name(const std::string& path);
 
-/// All arrays of a file. Of a model file the values of all groups; names of a trainer's state begin
-/// with its kind, and if there are several groups of a kind, all but the first with their number.
-/// Word vectors are a table `vectors` and the bytes of their `words`, one a line.
+/// What `dynet-like convert` takes from one file to another.
+struct FileContents {
+  std::vector<NamedTensor> tensors;
+  std::map<std::string, std::string> metadata;  ///< of safetensors; of a model file as `model`
+};
+
+/// Of a model file that holds more than a collection the last array is its layout, with which
+/// `write_contents` makes the same file again; see layout.h.
+FileContents read_contents(const std::string& path);
+/// What the format has no place for is left out: metadata, and but for .npz and safetensors the
+/// layout. Throws FileError as `write_tensors` does.
+void write_contents(const std::string& path, FileContents contents,
+                    const SaveOptions& options = {});
+
+/// What a model file says of itself, see SaveOptions; empty if it says nothing.
+std::string read_metadata(const std::string& path);
+
+/// All arrays of a file but the layout. Of a model file the values of all groups; names of a
+/// trainer's state begin with its kind, and if there are several groups of a kind, all but the
+/// first with their number. Word vectors are a table `vectors` and the bytes of their `words`, one
+/// a line.
 std::vector<NamedTensor> read_tensors(const std::string& path);
 /// A model file gets one ParameterCollection, which is loaded by these names, and of word vectors
 /// the Dict, in which the first of equal words counts. Throws FileError for arrays that are not of
@@ -33,7 +51,8 @@ std::vector<NamedTensor> read_tensors(const std::string& path);
 void write_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                    const SaveOptions& options = {});
 
-/// Prints what is in a file: format and version, size, things and settings, and of each array name,
+/// Prints what is in a file: format and version, size, metadata, things and settings, and of each
+/// array name,
 /// type, shape, bytes, Euclidean norm, least and largest value, and how many are not finite. All of
 /// it is read and verified before the first line.
 void inspect(const std::string& path, std::ostream& out);

@@ -135,12 +135,17 @@ void Saving::replace(std::uint64_t number, GroupView view) {
 }
 
 void Saving::write(const std::string& path, const SaveOptions& options) const {
+  FileIndex index = index_;
   std::vector<std::string_view> data(archives_.begin(), archives_.end());
+  if (!options.metadata.empty()) {
+    index.things.push_back({kMetadataKind, {}});
+    data.emplace_back(options.metadata);
+  }
   for (const GroupView& v : views_)
     for (std::size_t i = 0; i < v.values.size(); ++i)
       data.emplace_back(reinterpret_cast<const char*>(v.values[i]),
                         v.group.tensors[i].count() * sizeof(float));
-  write_model_file(path, index_, data, options);
+  write_model_file(path, std::move(index), data, options);
 }
 
 Loading::Loading(LoadOptions options) : options_(std::move(options)) {

@@ -334,6 +334,10 @@ const char* ModelFile::mapped(const Section& section) const {
   return bytes;
 }
 
+std::string ModelFile::metadata() const {
+  return index_.has_metadata() ? read(index_.things.back().data) : std::string();
+}
+
 void ModelFile::verify(const Section& section) const {
   const auto piece =
       std::make_unique_for_overwrite<char[]>(std::min<std::uint64_t>(kPiece, section.size));

@@ -25,6 +25,9 @@ struct Section {
   std::uint64_t checksum = 0;
 };
 
+/// The kind of the last thing of a file with metadata, whose section is the text itself.
+inline constexpr const char* kMetadataKind = "metadata";
+
 /// One argument of `save`: an archive of Boost.Serialization. Values of parameters are not in it
 /// but in the groups.
 struct SavedThing {
@@ -59,6 +62,10 @@ struct SavedGroup {
 struct FileIndex {
   std::vector<SavedThing> things;
   std::vector<SavedGroup> groups;
+
+  bool has_metadata() const { return !things.empty() && things.back().kind == kMetadataKind; }
+  /// Without the metadata: the arguments of `save`.
+  std::size_t saved_things() const { return things.size() - has_metadata(); }
 };
 
 /// The bytes of an index as they are in a file.
@@ -91,6 +98,8 @@ class ModelFile {
   /// does; they live as long as this.
   bool is_mapped() const { return bytes_ != nullptr; }
   const char* mapped(const Section& section) const;
+  /// Empty if there are none.
+  std::string metadata() const;
   /// The same without keeping the bytes.
   void verify(const Section& section) const;
   void verify_all() const;

@@ -111,7 +111,7 @@ class ThingReader {
  public:
   ThingReader(const ModelFile& file, Loading& loading, std::size_t things)
       : file_(file), loading_(loading) {
-    if (const std::size_t n = file.index().things.size(); n != things)
+    if (const std::size_t n = file.index().saved_things(); n != things)
       file.fail("it holds " + std::to_string(n) + (n == 1 ? " thing" : " things") + ", not " +
                 std::to_string(things));
   }
@@ -120,7 +120,7 @@ class ThingReader {
   void read(std::size_t i, T& thing) const {
     const SavedThing& saved = file_.index().things[i];
     const std::string which =
-        "thing " + std::to_string(i + 1) + " of " + std::to_string(file_.index().things.size());
+        "thing " + std::to_string(i + 1) + " of " + std::to_string(file_.index().saved_things());
     if (const std::string kind = ThingKind<T>::name(thing); saved.kind != kind)
       file_.fail(which + " is of kind " + saved.kind + ", not " + kind);
     const std::string archived = file_.read(saved.data);

@@ -3,11 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dynet-like/base/printable.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/inspect.h"
+#include "dynet-like/io/layout.h"
 #include "tools/program/arguments.h"
 #include "tools/program/files.h"
 #include "tools/program/help.h"
@@ -36,11 +38,11 @@ Tensors read(const std::string& path) {
   return is_dynet_text(path) ? dynet::read_text_tensors(path) : dynet::read_tensors(path);
 }
 
-void write(const std::string& path, const Tensors& tensors) {
-  if (path.ends_with(".model"))
-    dynet::write_text_tensors(path, tensors, program::save_options());
-  else
-    dynet::write_tensors(path, tensors, program::save_options());
+void write(const std::string& path, dynet::FileContents contents) {
+  if (!path.ends_with(".model"))
+    return dynet::write_contents(path, std::move(contents), program::save_options());
+  dynet::take_layout(contents.tensors);
+  dynet::write_text_tensors(path, contents.tensors, program::save_options());
 }
 
 void inspect(const std::string& path) {
@@ -50,10 +52,11 @@ void inspect(const std::string& path) {
   dynet::print_tensors(tensors, std::cout);
 }
 
-// What a format cannot hold, such as the state of a trainer, would be lost.
+// What a format cannot hold is lost: in .npy, DyNet's text and word vectors all but arrays.
 void convert(const std::string& from, const std::string& to) {
   program::require_different({"OUT", to}, {{"IN", from}});
-  write(to, read(from));
+  if (is_dynet_text(from)) return write(to, {read(from), {}});
+  write(to, dynet::read_contents(from));
 }
 
 int act(int argc, char** argv) {

@@ -1,0 +1,147 @@
+// Metadata of model files, and whole files that go through formats of arrays and come back.
+
+#include "dynet-like/io/layout.h"
+
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/numpy.h"
+#include "dynet-like/io/safetensors.h"
+#include "tests/io/folder.h"
+#include "tests/io/model.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+const std::string kText = "{\n  \"made\": \"by a test\x1b\"\n}\n";
+
+std::string refused(const std::string& path, const std::vector<NamedTensor>& tensors) {
+  return message_of<FileError>([&] { write_tensors(path, tensors); });
+}
+
+NamedTensor* find(std::vector<NamedTensor>& tensors, const std::string& name) {
+  for (NamedTensor& t : tensors)
+    if (t.name == name) return &t;
+  FAIL("no array " << name);
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("metadata are passed over by load, returned, and printed") {
+  const TemporaryFolder folder;
+  const Run run(1);
+  SaveOptions options;
+  options.metadata = kText;
+  run.save_to(folder / "with", options);
+  run.save_to(folder / "without");
+  CHECK(read_metadata(folder / "with") == kText);
+  CHECK(read_metadata(folder / "without").empty());
+  for (const char* name : {"with", "without"}) {
+    Run again(2);
+    again.load_from(folder / name);
+    CHECK(again.state() == run.state());
+  }
+  int number = 0;
+  CHECK(message_of<FileError>([&] { load(folder / "with", number); }).find("holds 4 things") !=
+        std::string::npos);
+  std::ostringstream out, none;
+  inspect(folder / "with", out);
+  CHECK(out.str().find("metadata:\n    {\n      \"made\": \"by a test\\u{1b}\"\n    }\n") !=
+        std::string::npos);
+  CHECK(out.str().find("thing 4: int32") != std::string::npos);
+  CHECK(out.str().find("thing 5") == std::string::npos);
+  inspect(folder / "without", none);
+  CHECK(none.str().find("metadata") == std::string::npos);
+
+  std::string bytes = read_file(folder / "with");
+  bytes[bytes.find("by a test")] = 'B';
+  write_file(folder / "with", bytes);
+  CHECK_THROWS_AS(read_metadata(folder / "with"), FileError);
+}
+
+TEST_CASE("a model file goes through arrays and comes back with every bit") {
+  const TemporaryFolder folder;
+  Run run(1);
+  run.model.b.set_updated(false);
+  run.model.pc.set_weight_decay_lambda(0.25f);
+  SaveOptions options;
+  options.metadata = kText;
+  run.save_to(folder / "m", options);
+  const std::string tensors = folder / "m.safetensors", npz = folder / "m.npz",
+                    back = folder / "back.dynet";
+  const std::string same = read_file(folder / "m");
+  write_contents(tensors, read_contents(folder / "m"));
+  write_contents(back, read_contents(tensors));
+  CHECK((read_file(back) == same));
+  write_contents(npz, read_contents(tensors));
+  write_contents(back, read_contents(npz));
+  CHECK((read_file(back) == same));
+  CHECK(read_contents(tensors).metadata == std::map<std::string, std::string>{{"model", kText}});
+  std::ostringstream out;
+  inspect(tensors, out);
+  CHECK(out.str().find("metadata model:\n    {\n") != std::string::npos);
+
+  // Values that another program has changed are in the file then.
+  FileContents contents = read_contents(tensors);
+  find(contents.tensors, "W")->bytes.replace(0, 4, std::string(4, '\0'));
+  write_contents(back, contents);
+  Run again(2);
+  again.load_from(back);
+  CHECK(as_vector(again.model.w.values())[0] == 0.0f);
+  CHECK(as_vector(again.model.w.values())[1] == as_vector(run.model.w.values())[1]);
+  CHECK_FALSE(again.model.b.is_updated());
+}
+
+TEST_CASE("a collection alone needs no layout") {
+  const TemporaryFolder folder;
+  const Run run(1);
+  save(folder / "m", run.model.pc);
+  for (const NamedTensor& t : read_contents(folder / "m").tensors) CHECK(t.name != kLayout);
+  std::vector<NamedTensor> tensors = read_tensors(folder / "m");
+  CHECK(take_layout(tensors).empty());
+  CHECK(tensors.size() == 3);
+}
+
+TEST_CASE("arrays that are not those of the layout are refused") {
+  const TemporaryFolder folder;
+  const Run run(1);
+  run.save_to(folder / "m");
+  const std::string out = folder / "out.dynet";
+  const std::vector<NamedTensor> good = read_contents(folder / "m").tensors;
+  write_tensors(out, good);
+  CHECK((read_file(out) == read_file(folder / "m")));
+
+  std::vector<NamedTensor> bad = good;
+  bad.erase(bad.begin());
+  CHECK(refused(out, bad).find("the array " + good[0].name + " is missing") != std::string::npos);
+  bad = good;
+  bad.push_back(good[0]);
+  bad.back().name = "more";
+  CHECK(refused(out, bad).find("the array more is none of this model's") != std::string::npos);
+  bad = good;
+  find(bad, "W")->shape = {4, 3};
+  CHECK(refused(out, bad).find("the array W has another shape than it had") != std::string::npos);
+  bad = good;
+  find(bad, "layer/E")->shape = {12};
+  CHECK(refused(out, bad).find("layer/E has another shape") != std::string::npos);
+
+  // A layout of any other bytes, and one with any byte missing at its end.
+  bad = good;
+  NamedTensor& layout = *find(bad, kLayout);
+  const std::string bytes = layout.bytes;
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    layout.bytes = bytes.substr(0, n);
+    layout.shape = {n};
+    if (n > 0) CHECK_FALSE(refused(out, bad).empty());
+  }
+  layout.bytes = bytes + "x";
+  CHECK(refused(out, bad).find("is no layout of a model file") != std::string::npos);
+  CHECK((read_file(out) == read_file(folder / "m")));
+}
