@@ -209,7 +209,7 @@ TEST_CASE("Parser: sentences parsed in step get the trees they get alone") {
   const Treebank sentences = sentences_of(lengths);
   Model model(describe(small(0), sentences), 7);
   learn(model, sentences);
-  const Parsed alone = parse_all(model, sentences, 1, "alone");
+  const Parsed alone = parse_all(model, sentences, {1}, "alone");
   REQUIRE(alone.trees.size() == sentences.size());
   bool differ = false;  // or there would be nothing to mix up
   for (std::size_t i = 0; i < sentences.size(); ++i) {
@@ -222,7 +222,7 @@ TEST_CASE("Parser: sentences parsed in step get the trees they get alone") {
   CHECK(differ);
   for (const std::size_t together :
        {std::size_t{2}, std::size_t{7}, std::size_t{32}, std::size_t{100}}) {
-    const Parsed parsed = parse_all(model, sentences, together, "together");
+    const Parsed parsed = parse_all(model, sentences, {together}, "together");
     REQUIRE(parsed.trees.size() == sentences.size());
     for (std::size_t i = 0; i < sentences.size(); ++i) check_same(parsed.trees[i], alone.trees[i]);
     CHECK(parsed.batches < alone.batches);
@@ -233,8 +233,8 @@ TEST_CASE("Parser: sentences of one length need no more batches than one of them
   const Treebank sentences = sentences_of(std::vector<unsigned>(32, 9));
   Model model(describe(small(0), sentences), 7);
   spread(model);
-  const Parsed alone = parse_all(model, {sentences[0]}, 1, "alone");
-  const Parsed parsed = parse_all(model, sentences, 32, "together");
+  const Parsed alone = parse_all(model, {sentences[0]}, {1}, "alone");
+  const Parsed parsed = parse_all(model, sentences, {32}, "together");
   CHECK(parsed.batches == alone.batches);
   // What is asked for in the middle runs once: a move takes four nodes.
   CHECK(alone.batches >= 2 * 9 * 4);
@@ -277,8 +277,8 @@ TEST_CASE("Parser: a saved model is the same model") {
   nlp::save_model(folder.path("model"), model);
   const std::unique_ptr<Model> loaded = nlp::load_model<Model>(folder.path("model"));
   CHECK(loaded->description().settings.dropout == 0.3f);
-  const Parsed before = parse_all(model, sentences, 2, "before");
-  const Parsed after = parse_all(*loaded, sentences, 2, "after");
+  const Parsed before = parse_all(model, sentences, {2}, "before");
+  const Parsed after = parse_all(*loaded, sentences, {2}, "after");
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     check_same(after.trees[i], before.trees[i]);
     check_same(loaded->description().baseline.parse(sentences[i]),

@@ -26,7 +26,8 @@ struct Program {
     const std::string in = folder.write("stdin", input);
     const std::string out = folder.path("stdout");
     const std::string err = folder.path("stderr");
-    std::string command = shell_word(binary);
+    // Models have a date, and are compared.
+    std::string command = "SOURCE_DATE_EPOCH=0 " + shell_word(binary);
     for (const std::string& argument : arguments) command += " " + shell_word(argument);
     command += " < " + shell_word(in) + " > " + shell_word(out) + " 2> " + shell_word(err);
     const int status = std::system(command.c_str());

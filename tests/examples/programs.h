@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "dynet-like/io/inspect.h"
 #include "tests/examples/helpers.h"
 #include "tests/examples/program.h"
 
@@ -107,6 +108,15 @@ class Desk {
     folder_.write("desk/" + name, text);
   }
   std::string path(const std::string& name) const { return folder_.path("desk/" + name); }
+  /// Whether two models have the same weights, whatever they say of the runs that made them.
+  bool same_weights(const std::string& a, const std::string& b) const {
+    const auto bytes = [&](const std::string& name) {
+      std::string all;
+      for (const dynet::NamedTensor& t : dynet::read_tensors(path(name))) all += t.name + t.bytes;
+      return all;
+    };
+    return bytes(a) == bytes(b);
+  }
   /// The names of all files, sorted, with the bytes of each.
   std::vector<std::string> contents() const {
     std::set<std::string> all;

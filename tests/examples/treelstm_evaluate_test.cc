@@ -16,7 +16,7 @@ namespace {
 
 Tree tree(const std::string& text) { return parse_tree(text, "data.txt", 1); }
 
-Prediction prediction(const std::vector<unsigned>& labels, const std::array<float, 5>& root) {
+Prediction prediction(const std::vector<unsigned>& labels, const std::vector<float>& root) {
   Prediction result;
   result.labels = labels;
   result.root = root;
@@ -26,14 +26,16 @@ Prediction prediction(const std::vector<unsigned>& labels, const std::array<floa
 }  // namespace
 
 TEST_CASE("Tree scores: nodes, phrases, and roots with and without the neutral ones") {
+  const Labels& labels = Labels::of_sentiment();
   Scores scores;
   // Of three nodes the first leaf is wrong. The label is wrong, but the side is right.
-  scores.add(tree("(4 (2 a) (3 b))"), prediction({1, 3, 3}, {0.1f, 0.1f, 0.2f, 0.4f, 0.2f}));
+  scores.add(tree("(4 (2 a) (3 b))"), prediction({1, 3, 3}, {0.1f, 0.1f, 0.2f, 0.4f, 0.2f}),
+             labels);
   // Neutral is the most probable label; among the others negative is ahead.
-  scores.add(tree("(3 c)"), prediction({2}, {0.2f, 0.15f, 0.35f, 0.3f, 0.0f}));
-  scores.add(tree("(1 d)"), prediction({2}, {0.2f, 0.15f, 0.35f, 0.3f, 0.0f}));
+  scores.add(tree("(3 c)"), prediction({2}, {0.2f, 0.15f, 0.35f, 0.3f, 0.0f}), labels);
+  scores.add(tree("(1 d)"), prediction({2}, {0.2f, 0.15f, 0.35f, 0.3f, 0.0f}), labels);
   // A neutral tree does not count as positive or negative.
-  scores.add(tree("(2 e)"), prediction({2}, {0.0f, 0.0f, 0.6f, 0.4f, 0.0f}));
+  scores.add(tree("(2 e)"), prediction({2}, {0.0f, 0.0f, 0.6f, 0.4f, 0.0f}), labels);
   CHECK(scores.root.right == 1);
   CHECK(scores.root.total == 4);
   CHECK(scores.binary.right == 2);
@@ -42,23 +44,19 @@ TEST_CASE("Tree scores: nodes, phrases, and roots with and without the neutral o
   CHECK(scores.all.total == 6);
   CHECK(scores.phrases.right == 0);
   CHECK(scores.phrases.total == 1);
-  CHECK(scores.confusion[4][3] == 1);
-  CHECK(scores.confusion[3][2] == 1);
-  CHECK(scores.confusion[1][2] == 1);
-  CHECK(scores.confusion[2][2] == 1);
 }
 
 TEST_CASE("Tree scores: the most frequent label, of roots and of nodes") {
   const Treebank train = {tree("(3 (2 a) (2 b))"), tree("(3 (2 a) (1 b))"), tree("(0 c)")};
-  const Majority majority(train);
+  const Majority majority(train, 5);
   const Prediction guess = majority.predict(tree("(4 (2 x) (3 y))"));
   CHECK(guess.labels == std::vector<unsigned>{2, 2, 3});
   CHECK(guess.root[3] == Approx(2.0 / 3));
-  CHECK(guess.positive());
-  CHECK_FALSE(Majority({tree("(2 a)"), tree("(2 b)"), tree("(1 c)")}).predict(train[2]).positive());
+  CHECK(guess.positive(2));
+  const Treebank negative = {tree("(2 a)"), tree("(2 b)"), tree("(1 c)")};
+  CHECK_FALSE(Majority(negative, 5).predict(train[2]).positive(2));
 
-  Report report;
-  report.name = "test";
+  Report report("test", Labels::of_sentiment());
   report.add(train[0], prediction({2, 3, 3}, {0, 0, 0, 1, 0}), majority);
   report.add(train[2], prediction({0}, {1, 0, 0, 0, 0}), majority);
   std::ostringstream out;
@@ -69,15 +67,29 @@ TEST_CASE("Tree scores: the most frequent label, of roots and of nodes") {
         "  tree-LSTM             100.00 %           100.00 %    75.00 %   100.00 %\n"
         "  most frequent label    50.00 %            50.00 %    75.00 %   100.00 %\n");
   std::ostringstream matrix;
-  report.print_confusion(matrix);
+  report.confusion().print_confusion(matrix);
   CHECK(matrix.str() ==
         "roots: right label by row, predicted label by column\n"
-        "                         0       1       2       3       4     right\n"
-        "  0 very negative        1       0       0       0       0  100.00 %\n"
-        "  1 negative             0       0       0       0       0    0.00 %\n"
-        "  2 neutral              0       0       0       0       0    0.00 %\n"
-        "  3 positive             0       0       0       1       0  100.00 %\n"
-        "  4 very positive        0       0       0       0       0    0.00 %\n");
+        "                   0  3     right\n"
+        "  0 very negative  1  0  100.00 %\n"
+        "  3 positive       0  1  100.00 %\n");
+}
+
+TEST_CASE(
+    "Tree scores: without a neutral label in their midst no labels are positive or negative") {
+  const Labels labels({"sport", "politics"}, Writing::kNumbers);
+  const Treebank trees = {parse_tree("(1 (0 a) (1 b))", "data.txt", 1, labels)};
+  const Majority majority(trees, labels.size());
+  Report report("test", labels);
+  report.add(trees[0], prediction({0, 1, 0}, {0.75f, 0.25f}), majority);
+  CHECK(report.model.binary.total == 0);
+  std::ostringstream out;
+  report.print(out);
+  CHECK(out.str() ==
+        "test: 1 trees, 3 nodes\n"
+        "                            root  all nodes    phrases\n"
+        "  tree-LSTM               0.00 %    66.67 %     0.00 %\n"
+        "  most frequent label   100.00 %    66.67 %   100.00 %\n");
 }
 
 TEST_CASE("Tree scores: the most frequent label of the Stanford Sentiment Treebank") {
@@ -87,13 +99,13 @@ TEST_CASE("Tree scores: the most frequent label of the Stanford Sentiment Treeba
     return;
   }
   const std::string folder = std::string(data) + "/sst/";
-  const Majority majority(read_trees(folder + "train.txt"));
+  const Majority majority(read_trees(folder + "train.txt"), 5);
   Scores scores, neutral;
   for (const Tree& t : read_trees(folder + "test.txt")) {
     Prediction guess = majority.predict(t);
-    scores.add(t, guess);
-    guess.labels.back() = kNeutral;
-    neutral.add(t, guess);
+    scores.add(t, guess, Labels::of_sentiment());
+    guess.labels.back() = 2;
+    neutral.add(t, guess, Labels::of_sentiment());
   }
   CHECK(100 * scores.root.value() == Approx(23.1).margin(0.05));
   CHECK(scores.root.right == 510);

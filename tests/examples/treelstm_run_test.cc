@@ -280,8 +280,9 @@ TEST_CASE("Tree-LSTM: mistakes give one sentence and a non-zero exit") {
   };
   check_refused(train_on("/nowhere.txt"), "cannot open /nowhere.txt: No such file or directory");
   check_refused(train_on(folder.write("empty", "")), "empty holds no tree");
-  check_refused(train_on(folder.write("bad", "(2 fine)\n(7 bad)\n")),
-                "bad:2: expected a label from 0 to 4 behind '(', found '7' (column 2)");
+  check_refused(train_on(folder.write("bad", "(2 fine)\n(7777 bad)\n")),
+                "bad:2: expected a label from 0 to 999 behind '(', found '7777' (column 2)");
+  check_refused(train_on(folder.write("one", "(2 fine)\n(2 bad)\n")), "one has one label only");
   check_refused(train_on("/"), "is it a directory?");
   check_refused(run(folder, {"train", "--train", shop.train, "--dev", folder.path("bad"), "--model",
                              folder.path("never")}),

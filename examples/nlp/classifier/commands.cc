@@ -9,6 +9,8 @@
 #include "examples/nlp/common/options.h"
 #include "examples/nlp/common/plain_text.h"
 #include "examples/nlp/common/score.h"
+#include "examples/nlp/common/score_options.h"
+#include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
 
@@ -31,6 +33,15 @@ std::string probabilities(const Prediction& prediction, const std::vector<std::s
                     fixed(static_cast<double>(prediction.probabilities[label]), 3));
   }
   return join(texts, " ");
+}
+
+/// A line of JSON: what the columns of the other format hold.
+Json json_of(const Prediction& prediction, const std::vector<std::string>& labels,
+             const std::vector<std::string>& words) {
+  Json probable = Json::object();
+  for (std::size_t label = 0; label < labels.size(); ++label)
+    probable[labels[label]] = static_cast<double>(prediction.probabilities[label]);
+  return {{"label", labels[prediction.label]}, {"probabilities", probable}, {"words", words}};
 }
 
 /// Texts from all over the corpus that the model takes for something else, at most so many.
@@ -61,19 +72,23 @@ class Eval : public EvalCommand<Model> {
     app.add_option("--part", part_,
                    "all, train, dev or test: the part of the data that the model's --split made");
     begin_group(app, kOutputOptions);
+    scores_.add_labels(app, "labels");
     app.add_option("--show", show_, "Show so many texts that it takes for something else")
         ->transform(InRange(0, 1000000));
+    scores_.add_json(app, {"--show"});
   }
 
  private:
   void evaluate(Model& model) override {
     const auto read = [](const TextSource& file) { return read_samples(file); };
     const Corpus corpus = read_part(source(), part_, model.description().split, read);
-    classifier::evaluate(model, corpus, part_ == "all" ? data_ : part_).print(std::cout);
+    const Report report = classifier::evaluate(model, corpus, part_ == "all" ? data_ : part_);
+    print_scores(report, Model::kProgram, scores_, std::cout);
     if (show_ > 0) show_mistakes(model, corpus, show_, std::cout);
   }
 
   std::string part_ = "all";
+  ScoreOptions scores_;
   std::size_t show_ = 0;
 };
 
@@ -83,6 +98,7 @@ class Classify : public LinesCommand<Model> {
     LinesCommand::add_options(app);
     add_input(app, "Texts, one a line, without labels");
     add_output(app, "Where label, probabilities and text go");
+    app.add_flag("--json", json_, "Print a JSON object a line");
   }
 
  private:
@@ -90,20 +106,22 @@ class Classify : public LinesCommand<Model> {
     const std::vector<std::string>& labels = model.description().labels;
     InputFile in(source());
     PlainText plain;
-    dynet::ComputationGraph graph;
-    for (std::string line; in.next(line);) {
-      plain.check(line, in);
-      const std::vector<std::string> words = split_words(line);
-      if (words.empty()) {
-        out.write("");
-        continue;
-      }
-      require_readable(words.size(), in.number(), in.name());
-      const Prediction prediction = model.predict(graph, {&words, 1})[0];
-      out.write(labels[prediction.label] + '\t' + probabilities(prediction, labels) + '\t' +
-                join(words, " "));
-    }
+    const auto check = [&](const std::string& line) { plain.check(line, in); };
+    write_for_lines(model, in, out, check,
+                    [&](Model& mine, dynet::ComputationGraph& graph, const std::string& line,
+                        std::size_t number) {
+                      const std::vector<std::string> words = split_words(line);
+                      if (words.empty())
+                        return json_ ? json_line({{"words", words}}) : std::string();
+                      require_readable(words.size(), number, in.name());
+                      const Prediction prediction = mine.predict(graph, {&words, 1})[0];
+                      if (json_) return json_line(json_of(prediction, labels, words));
+                      return labels[prediction.label] + '\t' + probabilities(prediction, labels) +
+                             '\t' + join(words, " ");
+                    });
   }
+
+  bool json_ = false;
 };
 
 }  // namespace

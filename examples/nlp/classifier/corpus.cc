@@ -15,7 +15,7 @@ Sample parse_sample(const std::string& line, const std::string& file, std::size_
   const std::size_t tab = line.find('\t');
   if (tab == std::string::npos) fail("no tab in " + nlp::quoted(line));
   Sample sample{nlp::join(nlp::split_words(line.substr(0, tab)), " "),
-                nlp::split_words(line.substr(tab + 1))};
+                nlp::split_words(line.substr(tab + 1)), number};
   if (sample.label.empty()) fail("nothing before the tab");
   if (sample.words.empty()) fail("nothing behind the tab");
   return sample;

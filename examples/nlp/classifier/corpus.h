@@ -13,6 +13,7 @@ namespace classifier {
 struct Sample {
   std::string label;
   std::vector<std::string> words;
+  std::size_t line = 0;  ///< of its file, from 1
 };
 using Corpus = std::vector<Sample>;
 

@@ -30,6 +30,8 @@ double Report::decisive() const {
 
 nlp::Figures Report::figures() const { return {{"accuracy", model.value(), baseline.value()}}; }
 
+nlp::Counts Report::counts() const { return {{"texts", model.total}, {"unknown labels", unknown}}; }
+
 void Report::print(std::ostream& out) const {
   out << name << ": " << nlp::with_commas(model.total) << " texts";
   if (unknown > 0) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
 
@@ -152,24 +153,32 @@ Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
   const std::vector<std::string>& labels = description.labels;
   Report report{name, {}, {}, 0, 0};
   nlp::Progress progress(nlp::standard_error_output(), name, "texts", corpus.size(), 0, 0);
-  dynet::ComputationGraph graph;
-  for (std::size_t begin = 0; begin < corpus.size(); begin += kTextsPerGraph) {
-    const std::size_t end = std::min(begin + kTextsPerGraph, corpus.size());
-    std::vector<std::vector<std::string>> texts;
-    for (std::size_t i = begin; i < end; ++i) texts.push_back(corpus[i].words);
-    const std::vector<Prediction> predictions = model.predict(graph, texts);
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::string& label = corpus[i].label;
-      const Prediction& prediction = predictions[i - begin];
-      report.model.count(labels[prediction.label] == label);
-      report.baseline.count(description.most_frequent == label);
-      if (std::binary_search(labels.begin(), labels.end(), label)) {
-        report.sureness += static_cast<double>(prediction.probabilities[model.label_number(label)]);
-      } else {
-        ++report.unknown;
-      }
+  const auto part = [&](std::size_t i) {
+    const std::size_t begin = i * kTextsPerGraph;
+    return std::span(corpus).subspan(begin, std::min(kTextsPerGraph, corpus.size() - begin));
+  };
+  const std::size_t parts = (corpus.size() + kTextsPerGraph - 1) / kTextsPerGraph;
+  std::vector<std::vector<Prediction>> predictions(parts);
+  std::size_t done = 0;
+  nlp::share_out(
+      model, parts,
+      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+        std::vector<std::vector<std::string>> texts;
+        for (const Sample& sample : part(i)) texts.push_back(sample.words);
+        predictions[i] = mine.predict(graph, texts);
+      },
+      [&](std::size_t i) { progress.update(done += part(i).size()); });
+  for (std::size_t i = 0; i < corpus.size(); ++i) {
+    const std::string& label = corpus[i].label;
+    const Prediction& prediction = predictions[i / kTextsPerGraph][i % kTextsPerGraph];
+    report.model.count(labels[prediction.label] == label);
+    report.baseline.count(description.most_frequent == label);
+    report.labels.count(label, labels[prediction.label]);
+    if (std::binary_search(labels.begin(), labels.end(), label)) {
+      report.sureness += static_cast<double>(prediction.probabilities[model.label_number(label)]);
+    } else {
+      ++report.unknown;
     }
-    progress.update(end);
   }
   return report;
 }

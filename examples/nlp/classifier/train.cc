@@ -1,5 +1,6 @@
 #include "examples/nlp/classifier/train.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "examples/nlp/common/model_training.h"
@@ -40,11 +41,11 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   }
 
  private:
-  /// Learns from the mean loss of a few texts, all in one graph.
-  double step(const Update& update) override {
-    graph_.clear();
-    graph_.set_seed(dropout_seed(update));
-    model_.begin_graph(graph_, true);
+  /// Learns from a few texts, all in one graph.
+  double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
+    graph.clear();
+    graph.set_seed(dropout_seed(update));
+    model.begin_graph(graph, true);
     std::vector<dynet::Expression> losses;
     for (const std::size_t text : update.samples) {
       Random random = draws(update, losses.size());
@@ -52,14 +53,16 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
       for (unsigned& word : seen) {
         if (random.uniform() < hide_[word]) word = 0;
       }
-      losses.push_back(model_.loss(graph_, seen, labels_[text]));
+      losses.push_back(model.loss(graph, seen, labels_[text]));
     }
-    return learn(losses, losses.size());
+    return learn_from(graph, losses, update);
   }
 
   std::string unit() const override { return "texts"; }
 
   double decisive(const Report& report) const override { return report.decisive(); }
+
+  std::vector<std::string> labels() const override { return model_.description().labels; }
 
   std::string dev_text(const Report& report) const override {
     return "dev accuracy " + percent(report.model.value()) +
@@ -85,6 +88,15 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   std::vector<unsigned> labels_;              ///< by text
   std::vector<double> hide_;                  ///< probabilities, by word
 };
+
+/// A model that learns more keeps its labels: throws LineError for one that it does not have.
+void require_known_labels(const Corpus& corpus, const std::vector<std::string>& labels,
+                          const std::string& file) {
+  for (const Sample& sample : corpus) {
+    if (!std::binary_search(labels.begin(), labels.end(), sample.label))
+      throw LineError(file, sample.line, "the model has no label " + nlp::quoted(sample.label));
+  }
+}
 
 }  // namespace
 
@@ -118,6 +130,8 @@ void TrainCommand::run() {
   description.split = parse_split(split, *this);
   const auto read = [](const TextSource& file) { return read_samples(file); };
   const Parts<Corpus> data = read_parts(*this, description.split, read);
+  if (!init.empty())
+    require_known_labels(data.train, load_model<Model>(init)->description().labels, train);
   const std::vector<std::string> labels = labels_of(data.train);
   if (labels.size() < 2) {
     throw UserError(this->train + " has no label but " + nlp::quoted(labels[0]) +

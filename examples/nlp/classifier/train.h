@@ -16,6 +16,8 @@ struct TrainCommand : nlp::TrainCommand {
   TrainCommand();
   void add_settings(nlp::Options& options) override;
   void run() override;
+  /// Of a model that learns more: its data are now those of this run.
+  void describe_data(Description& saved) const { saved.split = description.split; }
 
   std::string split;
   Description description;

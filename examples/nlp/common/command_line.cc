@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "examples/nlp/common/options.h"
 #include "examples/nlp/common/text.h"
 #include "tools/program/arguments.h"
 #include "tools/program/help.h"
@@ -26,6 +27,11 @@ void add_device(CLI::App& app, dynet::Device*& device) {
   };
   app.add_option_function<std::string>("--device", find, "Where to compute: CPU, or a GPU as GPU:0")
       ->default_str("CPU");
+}
+
+void add_threads(CLI::App& app, unsigned& threads) {
+  app.add_option("--threads", threads, "Compute on so many threads; the results are the same")
+      ->transform(InRange(1, 1024));
 }
 
 CommandLine::CommandLine(std::string name, const std::string& description)

@@ -29,6 +29,9 @@ void begin_group(CLI::App& app, const std::string& group);
 /// --device: the name of a device that there is.
 void add_device(CLI::App& app, dynet::Device*& device);
 
+/// --threads.
+void add_threads(CLI::App& app, unsigned& threads);
+
 /// A program that is called as `name command --option value ...`, by program::run.
 class CommandLine {
  public:

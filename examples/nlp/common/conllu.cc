@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
 
 namespace nlp::conllu {
@@ -138,6 +139,17 @@ std::vector<Multiword> Sentence::multiwords() const {
 
 void Sentence::refuse(std::size_t word, const std::string& what) const {
   throw LineError(name_, line_number(word), what);
+}
+
+std::string with_probability(const std::string& misc, float probability) {
+  static const std::string kProbability = "Prob=";
+  std::vector<std::string> attributes;
+  for (std::string& attribute : split_fields(misc, '|')) {
+    if (attribute != "_" && attribute.rfind(kProbability, 0) != 0)
+      attributes.push_back(std::move(attribute));
+  }
+  attributes.push_back(kProbability + fixed(static_cast<double>(probability), 4));
+  return join(attributes, "|");
 }
 
 std::vector<Sentence> read(const TextSource& source) {

@@ -79,6 +79,9 @@ class Sentence {
   std::vector<std::size_t> word_lines_;  ///< places in `lines_`
 };
 
+/// A field MISC with a probability added as Prob, or instead of one that it has.
+std::string with_probability(const std::string& misc, float probability);
+
 /// All sentences. Throws LineError, and UserError if there is none.
 std::vector<Sentence> read(const TextSource& source);
 }  // namespace conllu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -12,38 +13,52 @@ namespace nlp {
 struct SavedModel {
   std::string model;  ///< its file
   dynet::Device* device = &dynet::kCpu;
+  unsigned threads = 1;
 };
 
 /// What the models of all programs have: parameters, a description, which is all of a model but its
-/// weights, so that a model of the same shape can be made from it, and a device of the user's
-/// choice.
+/// weights, so that a model of the same shape can be made from it, and a device and workers of the
+/// user's choice. A copy shares the weights: it is the same model in another thread.
 template <class D>
 class DescribedModel {
  public:
   using Description = D;
 
-  DescribedModel(const DescribedModel&) = delete;
   DescribedModel& operator=(const DescribedModel&) = delete;
 
   const Description& description() const { return description_; }
   dynet::ParameterCollection& parameters() { return parameters_; }
   const dynet::ParameterCollection& parameters() const { return parameters_; }
   void set_device(dynet::Device* device) { device_ = device; }
+  /// Which share out what the model predicts, see share_out. They must outlive it.
+  void set_workers(dynet::Workers* workers) { workers_ = workers; }
+  dynet::Workers* workers() const { return workers_; }
+  unsigned threads() const { return workers_ == nullptr ? 1 : workers_->threads(); }
 
  protected:
   DescribedModel(Description description, std::uint64_t seed)
-      : description_(std::move(description)) {
+      : shared_(std::make_shared<const Description>(std::move(description))),
+        description_(*shared_) {
     parameters_.set_seed(seed);
   }
+  DescribedModel(const DescribedModel& other)
+      : shared_(other.shared_),
+        description_(*shared_),
+        parameters_(other.parameters_),
+        device_(other.device_),
+        workers_(other.workers_) {}
   ~DescribedModel() = default;
   /// Every graph of the model goes there, while it is empty.
   void place(dynet::ComputationGraph& graph) const { graph.set_device(device_); }
 
-  Description description_;
+  // Copies look at one description, which may be large.
+  std::shared_ptr<const Description> shared_;
+  const Description& description_;
   dynet::ParameterCollection parameters_;
 
  private:
   dynet::Device* device_ = &dynet::kCpu;
+  dynet::Workers* workers_ = nullptr;
 };
 
 }  // namespace nlp

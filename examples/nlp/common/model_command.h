@@ -11,7 +11,7 @@
 
 namespace nlp {
 
-/// A command that uses a saved model: --model and --device.
+/// A command that uses a saved model: --model, --device and --threads.
 template <class Model>
 class ModelCommand : public Command {
  public:
@@ -19,12 +19,21 @@ class ModelCommand : public Command {
     begin_group(app, kModelOptions);
     app.add_option("--model,-m", saved_.model, "A model file")->required();
     add_device(app, saved_.device);
+    add_threads(app, saved_.threads);
   }
 
  protected:
-  std::unique_ptr<Model> load() const { return load_model<Model>(saved_.model, saved_.device); }
+  std::unique_ptr<Model> load() {
+    std::unique_ptr<Model> model = load_model<Model>(saved_.model, saved_.device);
+    workers_ = std::make_unique<dynet::Workers>(saved_.threads);
+    model->set_workers(workers_.get());
+    return model;
+  }
 
   SavedModel saved_;
+
+ private:
+  std::unique_ptr<dynet::Workers> workers_;
 };
 
 /// The command `eval`, which prints how good a model is on `data_`.

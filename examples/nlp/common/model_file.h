@@ -5,6 +5,7 @@
 #include <boost/serialization/split_member.hpp>
 #include <boost/serialization/string.hpp>
 #include <boost/serialization/vector.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -73,12 +74,15 @@ template <class Model>
 struct ModelReader {
   std::string path, kind;
   std::unique_ptr<Model> model;
+  /// Changes what is no matter of the weights.
+  std::function<void(typename Model::Description&)> adapt = {};
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
     read_kind(archive, path, kind.c_str());
     typename Model::Description description;
     archive >> description;
+    if (adapt) adapt(description);
     model = std::make_unique<Model>(std::move(description), 0);
     archive >> model->parameters();
   }
@@ -114,14 +118,18 @@ struct CheckpointReader {
   }
 };
 
+/// `about` is what the file says of itself, see About.
 template <class Model>
-void save_model(const std::string& path, const Model& model) {
-  dynet::save(path, program::save_options(),
-              ModelWriter<Model>{model_kind(Model::kProgram), model});
+void save_model(const std::string& path, const Model& model, const std::string& about = "") {
+  dynet::SaveOptions how = program::save_options();
+  how.metadata = about;
+  dynet::save(path, how, ModelWriter<Model>{model_kind(Model::kProgram), model});
 }
 template <class Model>
-std::unique_ptr<Model> load_model(const std::string& path, dynet::Device* device = &dynet::kCpu) {
-  ModelReader<Model> reader{path, model_kind(Model::kProgram), nullptr};
+std::unique_ptr<Model> load_model(
+    const std::string& path, dynet::Device* device = &dynet::kCpu,
+    const std::function<void(typename Model::Description&)>& adapt = {}) {
+  ModelReader<Model> reader{path, model_kind(Model::kProgram), nullptr, adapt};
   dynet::load(path, reader);
   reader.model->set_device(device);
   return std::move(reader.model);

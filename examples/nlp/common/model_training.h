@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "examples/nlp/common/about.h"
 #include "examples/nlp/common/model_file.h"
 #include "examples/nlp/common/options.h"
 #include "examples/nlp/common/random.h"
@@ -19,16 +21,19 @@
 
 namespace nlp {
 
-/// What an update learns from.
+/// What an update, or a part of one, learns from.
 struct Update {
   unsigned epoch = 0;                ///< from 1
   std::size_t number = 0;            ///< within the epoch, from 0
   std::vector<std::size_t> samples;  ///< places in the training data
+  std::size_t first = 0;             ///< place of the first one in the whole update
+  std::size_t size = 0;              ///< samples of the whole update
+  std::size_t units = 0;             ///< their words, say
 };
 
 /// What a run begins with: what its checkpoint holds, which must have begun as the command asks;
-/// or, if it is new, a model of what `describe()` returns. `data_mark` tells the training data
-/// apart.
+/// or, if it is new, the model of --init, which must be as the command asks, or else one of what
+/// `describe()` returns. `data_mark` tells the training data apart.
 template <class Checkpoint, class Command, class Describe>
 Checkpoint begin_run(const Command& command, std::uint64_t data_mark, Describe describe) {
   Checkpoint now;
@@ -42,8 +47,19 @@ Checkpoint begin_run(const Command& command, std::uint64_t data_mark, Describe d
   } else {
     now.settings = command.settings;
     now.state.data_mark = data_mark;
-    const std::uint64_t seed = derived_seed(now.settings.seed, kWeights);
-    now.model = std::make_unique<typename Checkpoint::Model>(describe(), seed);
+    if (!command.init.empty()) {
+      const auto adapt = [&](auto& description) {
+        if constexpr (requires { command.describe_data(description); })
+          command.describe_data(description);
+      };
+      now.model = load_model<typename Checkpoint::Model>(command.init, command.device, adapt);
+      Command has = command, wanted = command;
+      has.description = now.model->description();
+      require_fitting(command, kept_options(has), kept_options(wanted));
+    } else {
+      const std::uint64_t seed = derived_seed(now.settings.seed, kWeights);
+      now.model = std::make_unique<typename Checkpoint::Model>(describe(), seed);
+    }
     now.trainer = make_trainer(now.model->parameters(), now.settings);
   }
   now.model->set_device(command.device);
@@ -61,21 +77,20 @@ class ModelTraining : public Training {
  public:
   /// Trains, prints how good the best model is, and where it is saved.
   void run(std::ostream& out) {
-    Command actual = command_;
-    actual.description = model_.description();
-    actual.settings = settings_;
-    RunReport report(command_, Model::kProgram, all_options(actual));
+    RunReport report(command_, Model::kProgram, settings());
     print_run(out);
     run_epochs(*this, now_.state, command_, out, &report);
     const auto best = load_model<Model>(command_.model, command_.device);
+    best->set_workers(&workers_);
     const auto score = [&](const Corpus& corpus, const char* name) {
-      if (corpus.empty()) return;
+      if (corpus.empty()) return Figures();
       const Report scored = evaluate(*best, corpus, name);
       scored.print(out);
       report.scores(name, scored.figures());
+      return scored.figures();
     };
-    score(data_.dev, "dev");
-    score(data_.test, "test");
+    const Figures dev = score(data_.dev, "dev"), test = score(data_.test, "test");
+    if (!test.empty()) nlp::save_model(command_.model, *best, about(dev, test));
     out << "saved in " << command_.model << std::endl;
   }
 
@@ -92,7 +107,8 @@ class ModelTraining : public Training {
 
   double update(unsigned epoch, std::size_t number, double epochs_done) final {
     trainer_.learning_rate = decayed_rate(settings_.learning_rate, settings_.decay, epochs_done);
-    return step({epoch, number, updates_[number]});
+    const std::vector<std::size_t>& samples = updates_[number];
+    return step({epoch, number, samples, 0, samples.size(), units(samples)});
   }
 
   std::uint64_t clips() const final { return trainer_.clips; }
@@ -100,9 +116,10 @@ class ModelTraining : public Training {
   bool has_dev() const final { return !data_.dev.empty(); }
   DevScore score_dev() final {
     const Report report = evaluate(model_, data_.dev, "dev");
-    return {decisive(report), dev_text(report), report.figures()};
+    dev_ = report.figures();
+    return {decisive(report), dev_text(report), dev_};
   }
-  void save_model() final { nlp::save_model(command_.model, model_); }
+  void save_model() final { nlp::save_model(command_.model, model_, about(dev_, {})); }
   void save_checkpoint(const dynet::SaveOptions& how) final {
     nlp::save_checkpoint(command_.checkpoint(), now_, how);
   }
@@ -118,24 +135,30 @@ class ModelTraining : public Training {
         now_(begin_run<Checkpoint<Model, Settings>>(command, data_mark, describe)),
         model_(*now_.model),
         trainer_(*now_.trainer),
-        settings_(now_.settings) {}
+        settings_(now_.settings),
+        workers_(command.threads) {
+    model_.set_workers(&workers_);
+    graph_.set_workers(&workers_);
+    trainer_.set_workers(&workers_);
+  }
 
   /// One more sample, of so many units.
   void add_sample(std::size_t units) { sizes_.push_back(units); }
 
-  /// Makes the graph of an update and learns from it; returns the loss, summed over the units of
-  /// these samples.
-  virtual double step(const Update& update) = 0;
-  /// Forward, backward, update: all of a step but its graph. The losses add up to that of so many
-  /// units; returns their sum.
-  double learn(const std::vector<dynet::Expression>& losses, std::size_t units) {
+  /// Makes the graph of some samples and learns from it; returns the loss, summed over their units.
+  /// Parts of an update do this at the same time, each with a model and a graph of its own.
+  virtual double learn(Model& model, dynet::ComputationGraph& graph,
+                       const Update& update) const = 0;
+  /// Forward and backward of these losses, which add up to that of the samples; returns their sum.
+  double learn_from(dynet::ComputationGraph& graph, const std::vector<dynet::Expression>& losses,
+                    const Update& update) const {
     const dynet::Expression total = sum(losses);
-    const dynet::Expression loss = settings_.mean_loss ? total / static_cast<float>(units) : total;
-    graph_.forward(loss);
+    const dynet::Expression loss =
+        settings_.mean_loss ? total / static_cast<float>(update.units) : total;
+    graph.forward(loss);
     const auto value = static_cast<double>(as_scalar(total.value()));
     require_finite(value);
-    graph_.backward(loss);
-    trainer_.update();
+    graph.backward(loss);
     return value;
   }
   /// So many units these samples have.
@@ -148,6 +171,8 @@ class ModelTraining : public Training {
   virtual void print_run(std::ostream& out) const = 0;
   /// The score that decides which model is best: more is better.
   virtual double decisive(const Report& report) const = 0;
+  /// What the model tells apart, for who looks at its file; none by default.
+  virtual std::vector<std::string> labels() const { return {}; }
   /// What the line of an epoch says: "dev accuracy 93.21 %".
   virtual std::string dev_text(const Report& report) const = 0;
   /// The samples of each update of an epoch, whose order is drawn.
@@ -164,11 +189,11 @@ class ModelTraining : public Training {
   /// Random numbers for the sample at this place of an update, and for its dropout.
   Random draws(const Update& update, std::size_t place) const {
     return Random(derived_seed(derived_seed(settings_.seed, kDraws), update.epoch,
-                               update.number * settings_.batch + place));
+                               update.number * settings_.batch + update.first + place));
   }
   std::uint64_t dropout_seed(const Update& update) const {
     return derived_seed(derived_seed(settings_.seed, kDropout), update.epoch,
-                        update.number * settings_.batch);
+                        update.number * settings_.batch + update.first);
   }
 
   const Command& command_;
@@ -184,6 +209,54 @@ class ModelTraining : public Training {
   dynet::ComputationGraph graph_;  ///< kept from update to update for its memory
 
  private:
+  /// All options, as far as they are of the model or of how it is trained.
+  OptionValues settings() const {
+    Command actual = command_;
+    actual.description = model_.description();
+    actual.settings = settings_;
+    return all_options(actual);
+  }
+  std::string about(const Figures& dev, const Figures& test) const {
+    return about_text({Model::kProgram, labels(), settings(), model_.parameters().parameter_count(),
+                       now_.state.best_epoch, dev, test},
+                      command_);
+  }
+
+  /// Learns from all samples of an update, and makes it. Gradients of parts are added in the order
+  /// of these, so that the threads make no difference.
+  double step(const Update& update) {
+    const std::size_t parts = std::min<std::size_t>(settings_.parts, update.samples.size());
+    if (parts < 2) {
+      const double loss = learn(model_, graph_, update);
+      trainer_.update();
+      return loss;
+    }
+    while (parts_.size() < parts) {
+      parts_.push_back(std::make_unique<Part>(model_));
+      parts_.back()->graph.set_gradient_buffer(static_cast<unsigned>(parts_.size() - 1));
+    }
+    std::vector<double> losses(parts);
+    workers_.run(static_cast<unsigned>(parts), [&](unsigned i) {
+      Update part = update;
+      part.first = i * update.size / parts;
+      const auto begin = update.samples.begin();
+      part.samples.assign(begin + static_cast<std::ptrdiff_t>(part.first),
+                          begin + static_cast<std::ptrdiff_t>((i + 1) * update.size / parts));
+      losses[i] = learn(parts_[i]->model, parts_[i]->graph, part);
+    });
+    trainer_.update();
+    return std::accumulate(losses.begin(), losses.end(), 0.0);
+  }
+
+  struct Part {
+    explicit Part(const Model& of) : model(of) {}
+    Model model;  ///< shares the weights
+    dynet::ComputationGraph graph;
+  };
+
+  dynet::Workers workers_;
+  std::vector<std::unique_ptr<Part>> parts_;
+  Figures dev_;                                    ///< of the last epoch
   std::vector<std::size_t> sizes_;                 ///< of the samples
   std::vector<std::vector<std::size_t>> updates_;  ///< of this epoch
 };

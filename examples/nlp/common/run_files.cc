@@ -90,7 +90,8 @@ void prepare_run(const RunOptions& run, const std::string& program) {
   const bool report_is_file =
       !run.report.empty() && !program::is_device(run.report) && !program::descriptor_of(run.report);
   if (report_is_file) targets.push_back({{"--report", run.report}, "report", ""});
-  std::vector<NamedFile> files = {{"--train", run.train}, {"--dev", run.dev}, {"--test", run.test}};
+  std::vector<NamedFile> files = {
+      {"--train", run.train}, {"--dev", run.dev}, {"--test", run.test}, {"--init", run.init}};
   for (const Target& target : targets) {
     program::require_different(target.file, files);
     files.push_back(target.file);

@@ -5,33 +5,13 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "examples/nlp/common/json.h"
 #include "tools/program/files.h"
 
 namespace nlp {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// "--batch" and "16" as "batch" and 16.
-void add_option(Json& settings, const std::string& option, const std::string& text) {
-  Json& value = settings[option.substr(option.find_first_not_of('-'))];
-  if (text == "on" || text == "off") {
-    value = text == "on";
-  } else if (const Json number = Json::parse(text, nullptr, false); number.is_number()) {
-    value = number;
-  } else {
-    value = text;
-  }
-}
-
-Json object_of(const Figures& figures, double Figure::*score) {
-  Json object = Json::object();
-  for (const Figure& figure : figures) object[figure.name] = figure.*score;
-  return object;
-}
 
 /// A run that was killed may have left the beginning of a line.
 void drop_broken_line(const std::string& path) {
@@ -42,8 +22,7 @@ void drop_broken_line(const std::string& path) {
 }
 
 void write_line(std::streambuf& out, const Json& object) {
-  // Names of files may hold any bytes.
-  const std::string line = object.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string line = json_line(object) + '\n';
   out.sputn(line.data(), static_cast<std::streamsize>(line.size()));
   out.pubsync();
 }
@@ -63,8 +42,9 @@ RunReport::RunReport(const RunOptions& run, const std::string& program,
   out_ = std::make_unique<program::DescriptorBuffer>(fd, run.report);
 
   Json options = {{"train", run.train}, {"dev", run.dev}, {"test", run.test}, {"model", run.model}};
+  if (!run.init.empty()) options["init"] = run.init;
   options["device"] = run.device->name;
-  for (const auto& [option, value] : settings) add_option(options, option, value);
+  options.update(json_of(settings));
   options["epochs"] = run.limits.epochs;
   options["patience"] = run.limits.patience;
   options["max-seconds"] = run.limits.max_seconds;
@@ -80,7 +60,7 @@ void RunReport::epoch(const EpochReport& epoch) {
                {"share", epoch.share},
                {"loss", epoch.loss},
                {"clipped", epoch.clipped}};
-  if (!epoch.dev.empty()) line["dev"] = object_of(epoch.dev, &Figure::model);
+  if (!epoch.dev.empty()) line["dev"] = json_of(epoch.dev, &Figure::model);
   line["best"] = epoch.best;
   line["per_second"] = epoch.per_second;
   line["seconds"] = epoch.seconds;
@@ -91,8 +71,8 @@ void RunReport::scores(const std::string& data, const Figures& figures) {
   if (!out_) return;
   write_line(*out_, {{"line", "scores"},
                      {"data", data},
-                     {"model", object_of(figures, &Figure::model)},
-                     {"baseline", object_of(figures, &Figure::baseline)}});
+                     {"model", json_of(figures, &Figure::model)},
+                     {"baseline", json_of(figures, &Figure::baseline)}});
 }
 
 bool RunReport::is_report(const std::string& path, const std::string& program) {

@@ -3,7 +3,17 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "examples/nlp/common/progress.h"
+
 namespace nlp {
+
+void print_counts(const std::string& name, const Counts& counts, std::ostream& out) {
+  out << name;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    out << (i == 0 ? ": " : ", ") << with_commas(counts[i].second) << ' ' << counts[i].first;
+  }
+  out << '\n';
+}
 
 void print_table(const std::string& model, const std::string& baseline, const Figures& figures,
                  const std::vector<std::string>& titles, std::ostream& out) {

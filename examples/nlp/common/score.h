@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nlp {
@@ -28,6 +29,11 @@ struct Figure {
   double baseline = 0;  ///< NaN: there is none
 };
 using Figures = std::vector<Figure>;
+
+/// How much was scored, by what it is: "sentences".
+using Counts = std::vector<std::pair<std::string, std::size_t>>;
+/// "test: 2 sentences, 1,234 words"
+void print_counts(const std::string& name, const Counts& counts, std::ostream& out);
 
 /// The figures as percentages, a column each under its title, which may be another than its name; a
 /// row for the model and one for the baseline, whose labels are of the same length.

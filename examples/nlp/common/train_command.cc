@@ -12,6 +12,8 @@ void TrainCommand::add_options(CLI::App& app) {
   app.add_option("--train", train, training_)->required();
   app.add_option("--dev", dev, data_ + " that decide which epoch is best and when to stop");
   app.add_option("--test", test, data_ + " to score the best model on in the end");
+  app.add_option("--init", init,
+                 "Begin with the weights of this model; its shape, words and labels are kept");
   add_encoding(app, text);
   add_skip_bad(app, text, "samples");
 
@@ -26,6 +28,7 @@ void TrainCommand::add_options(CLI::App& app) {
   app.add_option("--max-seconds", limits.max_seconds, "Stop after this time, 0 for never")
       ->transform(InRange(0.0, 1e9));
   add_device(app, device);
+  add_threads(app, threads);
 
   begin_group(app, kOutputOptions);
   app.add_option("--model,-m", model,
@@ -38,6 +41,7 @@ void TrainCommand::add_options(CLI::App& app) {
   app.add_flag("--force", force,
                "Start over where there is a model or a checkpoint already, and replace them")
       ->excludes(resuming);
+  app.get_option("--init")->excludes(resuming);
   app.parse_complete_callback([&app, this] {
     for (const CLI::Option* option : app.get_options()) {
       if (option->count() > 0) given.push_back(option->get_name());
@@ -56,6 +60,10 @@ void add_updates(Options& options, TrainSettings& settings, const std::string& s
       "--clip", settings.clip,
       "Largest norm of the gradient of the mean loss, against updates that are wild; 0 for any",
       InRange(0.0, 1e9));
+  options.add(
+      "--parts", settings.parts,
+      "Graphs that the samples of an update are shared out to, for --threads to run at once",
+      InRange(1, 256));
   options.add("--seed", settings.seed, "Of everything random", InRange(0, 1e19));
 }
 

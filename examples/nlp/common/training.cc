@@ -162,6 +162,18 @@ std::string stop_text(const TrainState& state, const RunOptions& run, int signal
                            std::to_string(state.best_epoch));
 }
 
+/// Throws unless the options that the user gave are those that there were. `were` begins the
+/// sentence about one that is not.
+void require_kept(const RunOptions& run, const OptionValues& before, const OptionValues& wanted,
+                  const std::string& were) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto& [name, value] = wanted[i];
+    if (run.was_given(name) && value != before[i].second) {
+      throw UserError(were + name + " " + before[i].second + ": it cannot go on with " + value);
+    }
+  }
+}
+
 }  // namespace
 
 std::string Training::loss_text(double mean) const { return "loss " + fixed(mean, 4); }
@@ -200,13 +212,11 @@ std::string option_text(double value) {
 }
 
 void require_same(const RunOptions& run, const OptionValues& begun, const OptionValues& wanted) {
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const auto& [name, value] = wanted[i];
-    if (run.was_given(name) && value != begun[i].second) {
-      throw UserError("the run in " + run.checkpoint() + " began with " + name + " " +
-                      begun[i].second + ": it cannot go on with " + value);
-    }
-  }
+  require_kept(run, begun, wanted, "the run in " + run.checkpoint() + " began with ");
+}
+
+void require_fitting(const RunOptions& run, const OptionValues& had, const OptionValues& wanted) {
+  require_kept(run, had, wanted, "the model in " + run.init + " has ");
 }
 
 void require_same_data(const RunOptions& run, std::uint64_t begun, std::uint64_t found) {

@@ -35,11 +35,13 @@ struct TrainSettings {
   /// Updates follow the mean loss of a unit, a word say, so that the gradient is as large whatever
   /// the batch. False of runs that began when they followed a sum.
   bool mean_loss = true;
+  unsigned parts = 1;  ///< graphs that the samples of an update are shared out to
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
     archive& batch& learning_rate& decay& clip& unknown& seed;
     serialize_mean_loss(archive, version);
+    if (version > 0) archive& parts;
   }
 
  protected:
@@ -64,9 +66,11 @@ struct RunOptions {
   TextOptions text;              ///< how they are read
   std::string model;             ///< where the best model goes
   std::string report;            ///< a file of JSON lines, see RunReport; may be empty
+  std::string init;              ///< a model to begin with; may be empty
   bool resume = false;           ///< go on with the run that the checkpoint holds
   bool force = false;            ///< replace a model and a checkpoint that are there
   dynet::Device* device = &dynet::kCpu;
+  unsigned threads = 1;
   TrainLimits limits;
   std::vector<std::string> given;  ///< names of the options on the command line
 
@@ -157,6 +161,8 @@ inline std::string option_text(std::uint64_t value) { return std::to_string(valu
 /// differs from what the run began with, or if the fingerprint of its data does. Both lists name
 /// the same options in the same order.
 void require_same(const RunOptions& run, const OptionValues& begun, const OptionValues& wanted);
+/// The same of a run that begins with a model: `had` is what that one has.
+void require_fitting(const RunOptions& run, const OptionValues& had, const OptionValues& wanted);
 void require_same_data(const RunOptions& run, std::uint64_t begun, std::uint64_t found);
 
 /// A number that tells sequences of texts apart.

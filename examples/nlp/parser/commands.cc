@@ -7,6 +7,7 @@
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/options.h"
 #include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/score_options.h"
 #include "examples/nlp/common/sentence_input.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/parser/conll18.h"
@@ -33,7 +34,7 @@ void print_work(const Parsed& parsed, std::size_t together, std::ostream& out) {
 /// Parses once more, each sentence alone, and says how that differs.
 void compare(Model& model, const Treebank& sentences, const Parsed& parsed, std::ostream& out) {
   out.flush();  // what is known is shown before the progress of this
-  const Parsed alone = parse_all(model, sentences, 1, "one at a time");
+  const Parsed alone = parse_all(model, sentences, {1}, "one at a time");
   print_work(alone, 1, out);
   std::size_t different = 0;
   for (std::size_t i = 0; i < sentences.size(); ++i) {
@@ -63,6 +64,25 @@ void show_trees(const Treebank& sentences, const std::vector<Tree>& trees, std::
   }
 }
 
+/// A line of JSON: the comments, and the words with their arcs. What else a line of the file has
+/// stays there.
+Json json_of(const Sentence& sentence, const Tree& tree) {
+  Json comments = Json::array(), words = Json::array();
+  for (const std::string& line : sentence.rows.lines()) {
+    if (line[0] == '#') comments.push_back(line);
+  }
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    words.push_back({{"id", i + 1},
+                     {"form", sentence.words[i]},
+                     {"upos", sentence.tags[i]},
+                     {"head", tree.heads[i]},
+                     {"deprel", tree.labels[i]}});
+    if (!tree.probabilities.empty())
+      words.back()["probability"] = static_cast<double>(tree.probabilities[i]);
+  }
+  return {{"comments", comments}, {"words", words}};
+}
+
 /// --together.
 void add_together(CLI::App& app, std::size_t& together) {
   app.add_option("--together", together, "Sentences that are parsed in step, in one graph")
@@ -73,28 +93,32 @@ class Eval : public EvalCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
     EvalCommand::add_options(app);
-    add_together(app, together_);
+    add_together(app, options_.together);
     add_data(app, "CoNLL-U sentences with their trees");
     begin_group(app, kOutputOptions);
     app.add_flag("--compare", compare_, "Parse once more, one sentence at a time, and compare");
     app.add_option("--show", show_, "Show so many sentences and their arcs")
         ->transform(InRange(0, 1000000));
+    scores_.add_labels(app, "labels of arcs");
+    scores_.add_json(app, {"--compare", "--show"});
   }
 
  private:
   void evaluate(Model& model) override {
     const Treebank sentences = read_conllu(source(), Trees::kRead);
     model.report_unknown(sentences, source().name());
-    const Parsed parsed = parse_all(model, sentences, together_, data_);
-    score(model, sentences, parsed.trees, data_).print(std::cout);
-    print_work(parsed, together_, std::cout);
+    const Parsed parsed = parse_all(model, sentences, options_, data_);
+    print_scores(score(model, sentences, parsed.trees, data_), Model::kProgram, scores_, std::cout);
+    if (scores_.json) return;
+    print_work(parsed, options_.together, std::cout);
     if (compare_) compare(model, sentences, parsed, std::cout);
     if (show_ > 0) show_trees(sentences, parsed.trees, show_, std::cout);
     std::cout.flush();
   }
 
-  std::size_t together_ = kTogether;
+  ParseOptions options_;
   bool compare_ = false;
+  ScoreOptions scores_;
   std::size_t show_ = 0;
 };
 
@@ -102,12 +126,15 @@ class Parse : public LinesCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
     LinesCommand::add_options(app);
-    add_together(app, together_);
+    add_together(app, options_.together);
     add_input(app, "Sentences; of CoNLL-U the trees are ignored");
     app.add_option("--input-format", input_format_,
                    std::string(kInputFormatHelp) + "; all but conllu need --tagger");
     app.add_option("--tagger", tagger_, "A model of the tagger: the tags that it gives are used");
     add_output(app, "Where the sentences with new trees go, as CoNLL-U");
+    app.add_flag("--probabilities", options_.probabilities,
+                 "Write how probable each arc is: Prob in MISC, in JSON probability");
+    app.add_flag("--json", json_, "Print a JSON object for each sentence, one a line");
   }
 
  private:
@@ -123,8 +150,12 @@ class Parse : public LinesCommand<Model> {
       sentences = tagged_sentences(format);
     }
     if (!sentences.empty()) model.report_unknown(sentences, source().name());
-    const Parsed parsed = parse_all(model, sentences, together_, "parse");
+    const Parsed parsed = parse_all(model, sentences, options_, "parse");
     for (std::size_t i = 0; i < sentences.size(); ++i) {
+      if (json_) {
+        out.write(json_line(json_of(sentences[i], parsed.trees[i])));
+        continue;
+      }
       for (const std::string& line : lines_with(sentences[i], parsed.trees[i])) out.write(line);
       out.write("");
     }
@@ -148,7 +179,8 @@ class Parse : public LinesCommand<Model> {
   }
 
   std::string input_format_ = "conllu", tagger_;
-  std::size_t together_ = kTogether;
+  ParseOptions options_;
+  bool json_ = false;
 };
 
 class Score : public Command {

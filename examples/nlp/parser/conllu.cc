@@ -36,7 +36,7 @@ std::vector<unsigned> heads_of(const conllu::Sentence& lines,
   return heads;
 }
 
-Sentence sentence_of(conllu::Sentence lines, Trees trees) {
+Sentence sentence_of(conllu::Sentence lines, Trees trees, const std::vector<std::string>& labels) {
   require_readable(lines.size(), lines.line_number(0), lines.file());
   Sentence sentence{{}, {}, {}, std::move(lines)};
   std::vector<std::string> heads;
@@ -47,6 +47,9 @@ Sentence sentence_of(conllu::Sentence lines, Trees trees) {
     sentence.tags.push_back(std::move(fields[conllu::kUpos]));
     if (trees == Trees::kIgnored) continue;
     sentence.rows.require_filled(i, fields, conllu::kDeprel, "label");
+    const std::string& label = fields[conllu::kDeprel];
+    if (!labels.empty() && std::find(labels.begin(), labels.end(), label) == labels.end())
+      sentence.rows.refuse(i, "the model has no label " + quoted(label) + " (column 8, DEPREL)");
     heads.push_back(std::move(fields[conllu::kHead]));
     sentence.tree.labels.push_back(std::move(fields[conllu::kDeprel]));
   }
@@ -56,13 +59,13 @@ Sentence sentence_of(conllu::Sentence lines, Trees trees) {
 
 }  // namespace
 
-Treebank parse_conllu(const std::vector<std::string>& lines, const TextSource& source,
-                      Trees trees) {
+Treebank parse_conllu(const std::vector<std::string>& lines, const TextSource& source, Trees trees,
+                      const std::vector<std::string>& labels) {
   Treebank treebank;
   SampleReader reader(source, "sentence");
   for (const LineRange& block : blocks_of(lines)) {
     reader.read([&] {
-      treebank.push_back(sentence_of(conllu::Sentence(lines, block, source.name()), trees));
+      treebank.push_back(sentence_of(conllu::Sentence(lines, block, source.name()), trees, labels));
     });
   }
   if (treebank.empty() && trees == Trees::kRead)
@@ -70,8 +73,9 @@ Treebank parse_conllu(const std::vector<std::string>& lines, const TextSource& s
   return treebank;
 }
 
-Treebank read_conllu(const TextSource& source, Trees trees) {
-  return parse_conllu(read_lines(source), source, trees);
+Treebank read_conllu(const TextSource& source, Trees trees,
+                     const std::vector<std::string>& labels) {
+  return parse_conllu(read_lines(source), source, trees, labels);
 }
 
 Sentence untagged(conllu::Sentence rows) {
@@ -90,6 +94,9 @@ std::vector<std::string> lines_with(const Sentence& sentence, const Tree& tree) 
   for (std::size_t i = 0; i < sentence.size(); ++i) {
     lines.set(i, conllu::kHead, std::to_string(tree.heads[i]));
     lines.set(i, conllu::kDeprel, tree.labels[i]);
+    if (tree.probabilities.empty()) continue;
+    const std::string misc = lines.fields(i)[conllu::kMisc];
+    lines.set(i, conllu::kMisc, conllu::with_probability(misc, tree.probabilities[i]));
   }
   return lines.lines();
 }

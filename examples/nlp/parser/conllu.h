@@ -12,6 +12,8 @@ namespace parser {
 struct Tree {
   std::vector<unsigned> heads;      ///< of word 1, 2, ...
   std::vector<std::string> labels;  ///< of the arcs from them
+  /// Of each arc that a parser made, if they were asked for; see Model::parse.
+  std::vector<float> probabilities = {};
 };
 
 struct Sentence {
@@ -30,19 +32,21 @@ enum class Trees {
   kIgnored  ///< HEAD and DEPREL may hold anything
 };
 
-/// Reads CoNLL-U, see nlp::conllu. Throws LineError for what is not of that form, UserError if it
-/// holds no sentence.
-Treebank read_conllu(const nlp::TextSource& source, Trees trees);
+/// Reads CoNLL-U, see nlp::conllu. Throws LineError for what is not of that form, or has a label
+/// that is none of these if there are any; UserError if it holds no sentence.
+Treebank read_conllu(const nlp::TextSource& source, Trees trees,
+                     const std::vector<std::string>& labels = {});
 /// The same from lines; `source` says what messages call them.
 Treebank parse_conllu(const std::vector<std::string>& lines, const nlp::TextSource& source,
-                      Trees trees);
+                      Trees trees, const std::vector<std::string>& labels = {});
 
 /// A sentence that comes from elsewhere, without tags and tree.
 Sentence untagged(nlp::conllu::Sentence rows);
 /// Gives the words other tags, in the column UPOS too.
 void set_tags(Sentence& sentence, std::vector<std::string> tags);
 
-/// The lines of the sentence with HEAD and DEPREL taken from `tree`, all else as it was.
+/// The lines of the sentence with HEAD and DEPREL taken from `tree`, all else as it was; and with
+/// its probabilities, if it has them, as Prob in MISC.
 std::vector<std::string> lines_with(const Sentence& sentence, const Tree& tree);
 
 std::size_t count_words(const Treebank& treebank);

@@ -53,6 +53,17 @@ void Report::add(const Sentence& sentence, const Tree& tree, const Baseline& tri
   ++sentences;
   model.add(sentence, tree);
   baseline.add(sentence, trivial.parse(sentence));
+  const Tree& right = sentence.tree;
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    labels.count(right.labels[i], tree.labels[i],
+                 tree.heads[i] == right.heads[i] && tree.labels[i] == right.labels[i]);
+  }
+}
+
+nlp::Counts Report::counts() const {
+  return {{"sentences", sentences},
+          {"words", model.heads.total},
+          {"words without punctuation", model.heads_of_words.total}};
 }
 
 nlp::Figures Report::figures() const {

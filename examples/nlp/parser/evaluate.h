@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 
+#include "examples/nlp/common/label_scores.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/parser/conllu.h"
 
@@ -54,9 +55,13 @@ struct Report {
   std::size_t sentences = 0;
   Scores model;
   Scores baseline;
+  nlp::LabelScores labels{"arcs"};  ///< of the model; right are those with the right head
 
   void add(const Sentence& sentence, const Tree& tree, const Baseline& trivial);
   nlp::Figures figures() const;
+  nlp::Counts counts() const;
+  const nlp::LabelScores& label_scores() const { return labels; }
+  const nlp::LabelScores& confusion() const { return labels; }
   /// A few lines with both side by side.
   void print(std::ostream& out) const;
 };

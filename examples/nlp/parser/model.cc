@@ -1,6 +1,7 @@
 #include "examples/nlp/parser/model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <limits>
 #include <numeric>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/vocabulary.h"
 
 namespace parser {
@@ -18,23 +20,39 @@ namespace {
 
 using dynet::Expression;
 
+/// Calls `visit` with each move that is allowed and its score.
+template <typename Visit>
+void for_each_move(const State& state, const dynet::Tensor& scores, Visit visit) {
+  const std::size_t labels = (scores.d.size() - 1) / 2;
+  for (const Action action : {Action::kShift, Action::kLeft, Action::kRight}) {
+    if (!state.allows(action)) continue;
+    const std::size_t kinds = action == Action::kShift ? 1 : labels;
+    for (unsigned label = 0; label < kinds; ++label) {
+      const Move move{action, label};
+      visit(move, scores.v[move.number()]);
+    }
+  }
+}
+
 /// The allowed move with the highest score.
 Move best_move(const State& state, const dynet::Tensor& scores) {
   Move best;
   float best_score = -std::numeric_limits<float>::infinity();
-  const std::size_t labels = (scores.d.size() - 1) / 2;
-  const auto consider = [&](const Move& move) {
-    const float score = scores.v[move.number()];
+  for_each_move(state, scores, [&](const Move& move, float score) {
     if (score <= best_score) return;
     best = move;
     best_score = score;
-  };
-  for (const Action action : {Action::kShift, Action::kLeft, Action::kRight}) {
-    if (!state.allows(action)) continue;
-    const std::size_t kinds = action == Action::kShift ? 1 : labels;
-    for (unsigned label = 0; label < kinds; ++label) consider({action, label});
-  }
+  });
   return best;
+}
+
+/// Of the best move, by a softmax over the moves that are allowed.
+float probability_of(const Move& best, const State& state, const dynet::Tensor& scores) {
+  const float highest = scores.v[best.number()];
+  float sum = 0;
+  for_each_move(state, scores,
+                [&](const Move& /*move*/, float score) { sum += std::exp(score - highest); });
+  return 1 / sum;
 }
 
 }  // namespace
@@ -184,17 +202,22 @@ Expression Model::loss(dynet::ComputationGraph& graph, const Encoded& sentence,
   return sum(losses);
 }
 
-std::vector<Tree> Model::parse(dynet::ComputationGraph& graph, std::span<const Encoded> sentences) {
+std::vector<Tree> Model::parse(dynet::ComputationGraph& graph, std::span<const Encoded> sentences,
+                               bool probabilities) {
   struct Parse {
     Vectors vectors;
     State state;
+    std::vector<float> probabilities;  ///< of the arcs, by word
     Expression scores;
   };
   graph.clear();
   begin_graph(graph, false);
   std::vector<Parse> parses;
   for (const Encoded& sentence : sentences) {
-    parses.push_back({read(graph, sentence), State(sentence.size()), {}});
+    parses.push_back({read(graph, sentence),
+                      State(sentence.size()),
+                      std::vector<float>(probabilities ? sentence.size() : 0),
+                      {}});
   }
   std::vector<Parse*> waiting;
   while (true) {
@@ -209,13 +232,19 @@ std::vector<Tree> Model::parse(dynet::ComputationGraph& graph, std::span<const E
     // others are there then.
     waiting.back()->scores.value();
     for (Parse* parse : waiting) {
-      parse->state.take(best_move(parse->state, parse->scores.value()));
+      const dynet::Tensor& scores = parse->scores.value();
+      State& state = parse->state;
+      const Move move = best_move(state, scores);
+      if (probabilities && move.action != Action::kShift)
+        parse->probabilities[state.stack(0) - 1] = probability_of(move, state, scores);
+      state.take(move);
     }
   }
 
   std::vector<Tree> trees;
-  for (const Parse& parse : parses) {
+  for (Parse& parse : parses) {
     Tree& tree = trees.emplace_back();
+    tree.probabilities = std::move(parse.probabilities);
     tree.heads = parse.state.heads();
     for (const unsigned label : parse.state.labels()) {
       tree.labels.push_back(description_.labels[label]);
@@ -224,7 +253,7 @@ std::vector<Tree> Model::parse(dynet::ComputationGraph& graph, std::span<const E
   return trees;
 }
 
-Parsed parse_all(Model& model, const Treebank& sentences, std::size_t together,
+Parsed parse_all(Model& model, const Treebank& sentences, const ParseOptions& options,
                  const std::string& name) {
   const std::clock_t started = std::clock();
   std::vector<std::size_t> order(sentences.size());
@@ -235,18 +264,28 @@ Parsed parse_all(Model& model, const Treebank& sentences, std::size_t together,
   Parsed parsed;
   parsed.trees.resize(sentences.size());
   nlp::Progress progress(nlp::standard_error_output(), name, "sentences", sentences.size(), 0, 0);
-  dynet::ComputationGraph graph;
-  std::vector<Encoded> group;
-  for (std::size_t begin = 0; begin < order.size(); begin += together) {
-    const std::size_t end = std::min(order.size(), begin + together);
-    group.clear();
-    for (std::size_t i = begin; i < end; ++i) group.push_back(model.encode(sentences[order[i]]));
-    std::vector<Tree> trees = model.parse(graph, group);
-    for (std::size_t i = begin; i < end; ++i) parsed.trees[order[i]] = std::move(trees[i - begin]);
-    const dynet::GraphStatistics statistics = graph.statistics();
-    parsed.nodes += statistics.nodes;
-    parsed.batches += statistics.batches;
-    progress.update(end);
+  const std::size_t groups = (order.size() + options.together - 1) / options.together;
+  const auto places = [&](std::size_t group) {
+    const std::size_t begin = group * options.together;
+    return std::span(order).subspan(begin, std::min(options.together, order.size() - begin));
+  };
+  std::vector<dynet::GraphStatistics> statistics(groups);
+  std::size_t done = 0;
+  nlp::share_out(
+      model, groups,
+      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t group) {
+        std::vector<Encoded> encoded;
+        for (const std::size_t place : places(group))
+          encoded.push_back(mine.encode(sentences[place]));
+        std::vector<Tree> trees = mine.parse(graph, encoded, options.probabilities);
+        for (std::size_t i = 0; i < trees.size(); ++i)
+          parsed.trees[places(group)[i]] = std::move(trees[i]);
+        statistics[group] = graph.statistics();
+      },
+      [&](std::size_t group) { progress.update(done += places(group).size()); });
+  for (const dynet::GraphStatistics& each : statistics) {
+    parsed.nodes += each.nodes;
+    parsed.batches += each.batches;
   }
   parsed.seconds = static_cast<double>(std::clock() - started) / CLOCKS_PER_SEC;
   return parsed;
@@ -263,7 +302,7 @@ Report score(const Model& model, const Treebank& sentences, const std::vector<Tr
 }
 
 Report evaluate(Model& model, const Treebank& sentences, const std::string& name) {
-  return score(model, sentences, parse_all(model, sentences, kTogether, name).trees, name);
+  return score(model, sentences, parse_all(model, sentences, {}, name).trees, name);
 }
 
 }  // namespace parser

@@ -74,8 +74,10 @@ class Model : public nlp::DescribedModel<Description> {
   dynet::Expression loss(dynet::ComputationGraph& graph, const Encoded& sentence,
                          const std::vector<Move>& moves);
   /// Parses the sentences in step, in one graph, which is cleared before: each waits for its next
-  /// move until the scores of all moves that are due have been built.
-  std::vector<Tree> parse(dynet::ComputationGraph& graph, std::span<const Encoded> sentences);
+  /// move until the scores of all moves that are due have been built. The probability of an arc is
+  /// that of the move that made it, among those that were allowed then.
+  std::vector<Tree> parse(dynet::ComputationGraph& graph, std::span<const Encoded> sentences,
+                          bool probabilities = false);
 
  private:
   static constexpr std::size_t kSeen = 4;  ///< words that decide a move
@@ -108,8 +110,12 @@ struct Parsed {
 /// How many sentences are parsed together where nobody says otherwise.
 inline constexpr std::size_t kTogether = 32;
 
-/// Parses `together` sentences at a time, those of similar length.
-Parsed parse_all(Model& model, const Treebank& sentences, std::size_t together,
+struct ParseOptions {
+  std::size_t together = kTogether;  ///< sentences of similar length at a time
+  bool probabilities = false;
+};
+
+Parsed parse_all(Model& model, const Treebank& sentences, const ParseOptions& options,
                  const std::string& name);
 
 /// Scores parsed sentences, and the trivial parser.

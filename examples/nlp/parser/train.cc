@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "examples/nlp/common/model_training.h"
 #include "examples/nlp/common/progress.h"
@@ -45,10 +46,10 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
 
  private:
   /// Learns from a few sentences, all in one graph.
-  double step(const Update& update) override {
-    graph_.clear();
-    graph_.set_seed(dropout_seed(update));
-    model_.begin_graph(graph_, true);
+  double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
+    graph.clear();
+    graph.set_seed(dropout_seed(update));
+    model.begin_graph(graph, true);
     std::vector<dynet::Expression> losses;
     for (const std::size_t sentence : update.samples) {
       Random random = draws(update, losses.size());
@@ -56,14 +57,16 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
       for (unsigned& word : seen.words) {
         if (random.uniform() < hide_[word]) word = 0;
       }
-      losses.push_back(model_.loss(graph_, seen, examples_[sentence].moves));
+      losses.push_back(model.loss(graph, seen, examples_[sentence].moves));
     }
-    return learn(losses, units(update.samples));
+    return learn_from(graph, losses, update);
   }
 
   std::string unit() const override { return "words"; }
 
   double decisive(const Report& report) const override { return report.model.arcs.value(); }
+
+  std::vector<std::string> labels() const override { return model_.description().labels; }
 
   std::string dev_text(const Report& report) const override {
     return "dev UAS " + percent(report.model.heads.value()) + ", LAS " +
@@ -121,7 +124,11 @@ void TrainCommand::add_settings(Options& options) {
 
 void TrainCommand::run() {
   prepare_run(*this, Model::kProgram);
-  const auto read = [](const TextSource& file) { return read_conllu(file, Trees::kRead); };
+  std::vector<std::string> known;  // to a model that learns more, and so of the training data
+  if (!init.empty()) known = load_model<Model>(init)->description().labels;
+  const auto read = [&](const TextSource& file) {
+    return read_conllu(file, Trees::kRead, std::exchange(known, {}));
+  };
   parser::train(*this, read_parts(*this, Split(), read), std::cout);
 }
 

@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <iostream>
@@ -9,6 +10,8 @@
 #include "examples/nlp/common/options.h"
 #include "examples/nlp/common/plain_text.h"
 #include "examples/nlp/common/random.h"
+#include "examples/nlp/common/score_options.h"
+#include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
 #include "model.h"
@@ -30,6 +33,7 @@ class Eval : public EvalCommand<Model> {
     app.add_option("--part", part_,
                    "all, train, dev or test: the part of the data that the model's --split made");
     app.add_option("--format", format_, std::string(kFormatHelp) + "; else as in training");
+    scores_.add_json(app);
   }
 
  private:
@@ -38,11 +42,13 @@ class Eval : public EvalCommand<Model> {
     if (!format_.empty()) data.read.format = format_from_name(format_);
     const auto read = [&](const TextSource& file) { return read_corpus(file, data.read); };
     const Corpus corpus = read_part(source(), part_, data.split, read);
-    rnnlm::evaluate(model, corpus, part_ == "all" ? data_ : part_).print(std::cout);
+    const Report report = rnnlm::evaluate(model, corpus, part_ == "all" ? data_ : part_);
+    print_scores(report, Model::kProgram, scores_, std::cout);
   }
 
   std::string format_;  ///< empty: as in training
   std::string part_ = "all";
+  ScoreOptions scores_;
 };
 
 class Score : public LinesCommand<Model> {
@@ -51,21 +57,35 @@ class Score : public LinesCommand<Model> {
     LinesCommand::add_options(app);
     add_input(app, "Sentences, one a line");
     add_output(app, "Where log-probability, number of tokens and perplexity of each line go");
+    app.add_flag("--json", json_, "Print a JSON object a line");
   }
 
  private:
   void write_lines(Model& model, OutputFile& out) override {
     InputFile in(source());
     PlainText plain;
-    for (std::string line; in.next(line);) {
-      plain.check(line, in);
-      const Sentence sentence = read_sentence(line, model.description().data.read);
-      const double loss = sentence_losses(model, {model.vocabulary().encode(sentence)})[0];
-      const std::size_t tokens = sentence.tokens.size() + 1;
-      const double perplexity = std::exp(loss / static_cast<double>(tokens));
-      out.write(fixed(-loss, 4) + "\t" + std::to_string(tokens) + "\t" + fixed(perplexity, 2));
-    }
+    const ReadOptions& read = model.description().data.read;
+    write_for_lines(
+        model, in, out, [&](const std::string& line) { plain.check(line, in); },
+        [&](Model& mine, dynet::ComputationGraph& /*graph*/, const std::string& line,
+            std::size_t /*number*/) { return score(mine, line, read); });
   }
+
+  std::string score(Model& model, const std::string& line, const ReadOptions& read) const {
+    const Sentence sentence = read_sentence(line, read);
+    const double loss = sentence_losses(model, {model.vocabulary().encode(sentence)})[0];
+    const std::size_t tokens = sentence.tokens.size() + 1;
+    const double perplexity = std::exp(loss / static_cast<double>(tokens));
+    if (json_) {
+      return json_line({{"text", line},
+                        {"log_probability", -loss},
+                        {"tokens", tokens},
+                        {"perplexity", perplexity}});
+    }
+    return fixed(-loss, 4) + "\t" + std::to_string(tokens) + "\t" + fixed(perplexity, 2);
+  }
+
+  bool json_ = false;
 };
 
 class Sample : public LinesCommand<Model> {
@@ -82,6 +102,7 @@ class Sample : public LinesCommand<Model> {
         ->transform(InRange(1, 1000000));
     app.add_option("--seed", seed_, "Of the draws")->transform(InRange(0, 1e19));
     add_output(app, "Where the sentences go");
+    app.add_flag("--json", json_, "Print a JSON object a line");
   }
 
  private:
@@ -95,13 +116,18 @@ class Sample : public LinesCommand<Model> {
         throw UserError("--prefix: the model does not know " + nlp::quoted(prefix.tokens[i]));
       }
     }
-    for (std::size_t i = 0; i < count_; ++i) {
-      Random random(derived_seed(seed_, i));
-      std::vector<std::string> tokens;
-      for (unsigned id : sample_sentence(model, begin, settings_, random)) {
-        tokens.push_back(vocabulary.token(id));
-      }
-      out.write(text_of(tokens, read));
+    const std::size_t most = lines_together(model);
+    for (std::size_t first = 0; first < count_; first += most) {
+      write_shared(
+          model, std::min(most, count_ - first), out,
+          [&](Model& mine, dynet::ComputationGraph& /*graph*/, std::size_t i) {
+            Random random(derived_seed(seed_, first + i));
+            std::vector<std::string> tokens;
+            for (const unsigned id : sample_sentence(mine, begin, settings_, random))
+              tokens.push_back(vocabulary.token(id));
+            const std::string text = text_of(tokens, read);
+            return std::vector{json_ ? json_line({{"text", text}, {"tokens", tokens}}) : text};
+          });
     }
   }
 
@@ -109,6 +135,7 @@ class Sample : public LinesCommand<Model> {
   std::size_t count_ = 10;
   std::uint64_t seed_ = 1;
   SampleSettings settings_;
+  bool json_ = false;
 };
 
 }  // namespace

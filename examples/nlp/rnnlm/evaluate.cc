@@ -6,6 +6,7 @@
 
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/score.h"
+#include "examples/nlp/common/share_out.h"
 
 namespace rnnlm {
 
@@ -47,16 +48,19 @@ std::vector<double> sentence_losses(Model& model, const std::vector<Ids>& senten
   std::vector<std::size_t> order(sentences.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<double> losses(sentences.size(), 0.0);
-  dynet::ComputationGraph graph;
+  const std::vector<std::vector<std::size_t>> batches = batches_of(sentences, order, kLimits);
   std::size_t done = 0;
-  for (const std::vector<std::size_t>& places : batches_of(sentences, order, kLimits)) {
-    std::vector<const Ids*> batch;
-    for (std::size_t place : places) batch.push_back(&sentences[place]);
-    const Minibatch minibatch(batch);
-    add_losses(model, graph, minibatch, places, losses);
-    done += minibatch.tokens();
-    shown.update(done);
-  }
+  share_out(
+      model, batches.size(),
+      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+        std::vector<const Ids*> batch;
+        for (const std::size_t place : batches[i]) batch.push_back(&sentences[place]);
+        add_losses(mine, graph, Minibatch(batch), batches[i], losses);
+      },
+      [&](std::size_t i) {
+        for (const std::size_t place : batches[i]) done += sentences[place].size() + 1;
+        shown.update(done);
+      });
   return losses;
 }
 
@@ -74,6 +78,14 @@ Figures Report::figures() const {
                   ngram > 0 ? perplexity(ngram_loss) : std::nan("")};
   };
   return {figure("token", tokens), figure("word", words), figure("character", characters)};
+}
+
+Counts Report::counts() const {
+  return {{"sentences", sentences},
+          {"words", words},
+          {"characters", characters},
+          {"tokens", tokens},
+          {"unknown tokens", unknown}};
 }
 
 void Report::print(std::ostream& out) const {

@@ -31,6 +31,7 @@ struct Report {
   double ngram_perplexity() const;
   /// Perplexities of both models, by token, by word and by character.
   nlp::Figures figures() const;
+  nlp::Counts counts() const;
   /// A few lines with both models side by side.
   void print(std::ostream& out) const;
 };

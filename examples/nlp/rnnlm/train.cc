@@ -40,32 +40,32 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
 
  private:
   /// Learns from a minibatch, in as many graphs as --truncate cuts it into.
-  double step(const Update& update) override {
+  double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
     std::vector<const Ids*> sentences;
     for (const std::size_t sentence : update.samples) sentences.push_back(&sentences_[sentence]);
     const Minibatch batch(std::move(sentences));
     const auto seed = [&](std::uint64_t purpose) {
-      return derived_seed(derived_seed(settings_.seed, purpose), update.epoch, update.number);
+      return derived_seed(derived_seed(settings_.seed, purpose), update.epoch,
+                          update.number + (static_cast<std::uint64_t>(update.first) << 32));
     };
     Random random(seed(kDraws));
-    const std::size_t units = settings_.mean_loss ? batch.tokens() : batch.size();
+    const std::size_t units = settings_.mean_loss ? update.units : update.size;
     double value = 0;
     Memory memory;
     for (std::size_t begin = 0; begin < batch.steps(); begin += settings_.truncate) {
       const std::size_t end = std::min(batch.steps(), begin + settings_.truncate);
-      graph_.clear();
-      graph_.set_seed(derived_seed(seed(kDropout), begin));
-      model_.begin_graph(graph_, true);
-      model_.begin_sentences(memory);
-      const dynet::Expression sum = sum_batches(model_.losses(batch, begin, end, &random));
+      graph.clear();
+      graph.set_seed(derived_seed(seed(kDropout), begin));
+      model.begin_graph(graph, true);
+      model.begin_sentences(memory);
+      const dynet::Expression sum = sum_batches(model.losses(batch, begin, end, &random));
       const dynet::Expression loss = sum / static_cast<float>(units);
-      graph_.forward(loss);
+      graph.forward(loss);
       value += static_cast<double>(as_scalar(sum.value()));
       require_finite(value);
-      graph_.backward(loss);
-      if (end < batch.steps()) memory = model_.memory();
+      graph.backward(loss);
+      if (end < batch.steps()) memory = model.memory();
     }
-    trainer_.update();
     return value;
   }
 
@@ -211,9 +211,21 @@ void TrainCommand::add_settings(Options& options) {
   add_updates(options, settings, "Sentences");
 }
 
+void TrainCommand::describe_data(Description& saved) const {
+  saved.data.read.format = description.data.read.format;
+  saved.data.split = description.data.split;
+}
+
 void TrainCommand::run() {
   prepare_run(*this, Model::kProgram);
   DataSettings& data = description.data;
+  if (!init.empty()) {
+    const ReadOptions read = load_model<Model>(init)->description().data.read;
+    if (was_given("--lower") && !read.lower)
+      throw UserError("the model in " + init + " has --lower off: it cannot go on with on");
+    data.read.lower = read.lower;
+    if (!was_given("--level")) data.read.level = read.level;
+  }
   data.read.format = format_from_name(format);
   fill_in_defaults(*this);
   data.split = parse_split(split, *this);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/serialization/version.hpp>
 #include <ostream>
 #include <string>
 
@@ -19,6 +20,7 @@ struct TrainSettings : nlp::TrainSettings {
   void serialize(Archive& archive, unsigned int version) {
     archive& optimizer& learning_rate& decay& clip& batch& tokens& truncate& seed;
     serialize_mean_loss(archive, version);  // before, of a sentence
+    if (version > 0) archive& parts;
   }
 };
 
@@ -28,6 +30,8 @@ struct TrainCommand : nlp::TrainCommand {
   void add_options(CLI::App& app) override;
   void add_settings(nlp::Options& options) override;
   void run() override;
+  /// Of a model that learns more: its data are now those of this run.
+  void describe_data(Description& saved) const;
 
   std::string format = "auto", split;
   Description description;

@@ -4,6 +4,7 @@
 
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/options.h"
+#include "examples/nlp/common/score_options.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
 #include "kingjames.h"
@@ -62,6 +63,8 @@ class Eval : public EvalCommand<Model> {
     begin_group(app, kOutputOptions);
     app.add_option("--show", show_, "Show so many sentences before and after")
         ->transform(InRange(0, 1000000));
+    scores_.add_labels(app, "tags, or of the types of spans,");
+    scores_.add_json(app, {"--show"});
   }
 
  private:
@@ -76,12 +79,14 @@ class Eval : public EvalCommand<Model> {
       return read_corpus(file, {data.format, data.column}).corpus;
     });
     model.report_unknown_tags(corpus, data_);
-    tagger::evaluate(model, corpus, part_ == "all" ? data_ : part_).print(std::cout);
+    const Report report = tagger::evaluate(model, corpus, part_ == "all" ? data_ : part_);
+    print_scores(report, Model::kProgram, scores_, std::cout);
     if (show_ > 0) show_sentences(model, corpus, show_, std::cout);
   }
 
   std::string format_, column_;  ///< empty: as in training
   std::string part_ = "all";
+  ScoreOptions scores_;
   std::size_t show_ = 0;
 };
 

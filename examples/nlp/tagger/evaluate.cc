@@ -38,13 +38,26 @@ std::string most_frequent(const std::map<std::string, std::size_t>& counts) {
   return best;
 }
 
-}  // namespace
-
-double FoundScore::f1() const {
-  return wanted + found == 0
-             ? 0.0
-             : 2.0 * static_cast<double>(correct) / static_cast<double>(wanted + found);
+/// The spans of a sentence by their type.
+std::map<std::string, FoundScore> span_scores(const std::vector<std::string>& gold,
+                                              const std::vector<std::string>& predicted) {
+  std::map<std::string, FoundScore> scores;
+  const std::vector<Span> wanted = spans_of(gold);
+  const std::vector<Span> found = spans_of(predicted);
+  for (const Span& span : wanted) ++scores[span.type].wanted;
+  for (const Span& span : found) ++scores[span.type].found;
+  // Both lists are ordered by where the spans begin, and no two begin at the same word.
+  for (std::size_t i = 0, j = 0; i < wanted.size() && j < found.size();) {
+    if (wanted[i] == found[j]) ++scores[wanted[i].type].correct;
+    const bool next_wanted = wanted[i].begin <= found[j].begin;
+    const bool next_found = found[j].begin <= wanted[i].begin;
+    i += next_wanted ? 1 : 0;
+    j += next_found ? 1 : 0;
+  }
+  return scores;
 }
+
+}  // namespace
 
 std::vector<Span> spans_of(const std::vector<std::string>& tags) {
   std::vector<Span> spans;
@@ -103,17 +116,10 @@ std::vector<std::string> Baseline::tag(const std::vector<std::string>& words) co
 void Scores::add(const std::vector<std::string>& gold, const std::vector<std::string>& predicted) {
   for (std::size_t i = 0; i < gold.size(); ++i) all.count(gold[i] == predicted[i]);
   if (kind == TagKind::kSpans) {
-    const std::vector<Span> wanted = spans_of(gold);
-    const std::vector<Span> found = spans_of(predicted);
-    spans.wanted += wanted.size();
-    spans.found += found.size();
-    // Both lists are ordered by where the spans begin, and no two begin at the same word.
-    for (std::size_t i = 0, j = 0; i < wanted.size() && j < found.size();) {
-      if (wanted[i] == found[j]) ++spans.correct;
-      const bool next_wanted = wanted[i].begin <= found[j].begin;
-      const bool next_found = found[j].begin <= wanted[i].begin;
-      i += next_wanted ? 1 : 0;
-      j += next_found ? 1 : 0;
+    for (const auto& [type, score] : span_scores(gold, predicted)) {
+      spans.wanted += score.wanted;
+      spans.found += score.found;
+      spans.correct += score.correct;
     }
   } else if (kind == TagKind::kMarks) {
     for (std::size_t i = 0; i < gold.size(); ++i) {
@@ -141,6 +147,15 @@ void Report::add(const Sentence& sentence, const std::vector<std::string>& predi
   ++sentences;
   model.add(sentence.tags, predicted);
   baseline.add(sentence.tags, simple);
+  for (std::size_t i = 0; i < predicted.size(); ++i) tags.count(sentence.tags[i], predicted[i]);
+  if (model.kind == TagKind::kSpans) {
+    for (const auto& [type, score] : span_scores(sentence.tags, predicted)) {
+      FoundScore& all = types.of(type);
+      all.wanted += score.wanted;
+      all.found += score.found;
+      all.correct += score.correct;
+    }
+  }
   for (std::size_t i = 0; i < sentence.words.size(); ++i) {
     if (trivial.knows(sentence.words[i])) continue;
     model.unknown_words.count(predicted[i] == sentence.tags[i]);
@@ -167,6 +182,12 @@ Figures Report::figures() const {
     add("F1", [](const Scores& s) { return s.marks.f1(); });
   }
   return figures;
+}
+
+Counts Report::counts() const {
+  return {{"sentences", sentences},
+          {"words", model.all.total},
+          {"unknown words", model.unknown_words.total}};
 }
 
 void Report::print(std::ostream& out) const {

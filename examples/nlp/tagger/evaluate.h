@@ -7,21 +7,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "examples/nlp/common/label_scores.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/tagger/corpus.h"
 
 namespace tagger {
-
-/// Found, wanted, and both: for spans and for marks.
-struct FoundScore {
-  std::size_t wanted = 0;
-  std::size_t found = 0;
-  std::size_t correct = 0;
-  double precision() const { return nlp::Ratio{correct, found}.value(); }
-  double recall() const { return nlp::Ratio{correct, wanted}.value(); }
-  /// The harmonic mean of the two, 0 if both are 0.
-  double f1() const;
-};
 
 /// The words begin ... end-1 form one unit of that type.
 struct Span {
@@ -75,8 +65,8 @@ struct Scores {
   nlp::Ratio all;
   nlp::Ratio unknown_words;  ///< words that training did not have
   nlp::Ratio casing;
-  FoundScore spans;
-  FoundScore marks;
+  nlp::FoundScore spans;
+  nlp::FoundScore marks;
 
   void add(const std::vector<std::string>& gold, const std::vector<std::string>& predicted);
   /// The figure that decides which model is best: span F1 for BIO tags, accuracy otherwise.
@@ -89,11 +79,19 @@ struct Report {
   std::size_t sentences = 0;
   Scores model;
   Scores baseline;
+  nlp::LabelScores tags{"words"};   ///< of the model
+  nlp::LabelScores types{"spans"};  ///< of the spans, if the tags are some
 
   Report(std::string report_name, TagKind kind);
   void add(const Sentence& sentence, const std::vector<std::string>& predicted,
            const Baseline& trivial);
   nlp::Figures figures() const;
+  nlp::Counts counts() const;
+  /// Of the spans by type, or else of the words by tag.
+  const nlp::LabelScores& label_scores() const {
+    return model.kind == TagKind::kSpans ? types : tags;
+  }
+  const nlp::LabelScores& confusion() const { return tags; }
   /// A few lines with both side by side.
   void print(std::ostream& out) const;
 };

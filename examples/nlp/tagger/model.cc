@@ -1,11 +1,13 @@
 #include "model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
 
@@ -168,22 +170,30 @@ dynet::Expression Model::loss(dynet::ComputationGraph& graph, const Encoded& sen
 }
 
 std::vector<std::string> Model::tag(dynet::ComputationGraph& graph,
-                                    const std::vector<std::string>& words) {
-  if (words.size() <= kPiece) return tag_piece(graph, words);
+                                    const std::vector<std::string>& words,
+                                    std::vector<float>* probabilities) {
+  if (probabilities != nullptr) probabilities->clear();
+  if (words.size() <= kPiece) return tag_piece(graph, words, probabilities);
   std::vector<std::string> tags;
   const auto word = [&](std::size_t i) { return words.begin() + static_cast<std::ptrdiff_t>(i); };
   for (std::size_t begin = 0; begin < words.size(); begin += kPiece) {
     const std::size_t end = std::min(words.size(), begin + kPiece);
     const std::size_t left = begin - std::min(begin, kContext);
     const std::size_t right = std::min(words.size(), end + kContext);
-    const std::vector<std::string> piece = tag_piece(graph, {word(left), word(right)});
-    for (std::size_t i = begin; i < end; ++i) tags.push_back(piece[i - left]);
+    std::vector<float> probable;
+    const std::vector<std::string> piece =
+        tag_piece(graph, {word(left), word(right)}, probabilities == nullptr ? nullptr : &probable);
+    for (std::size_t i = begin; i < end; ++i) {
+      tags.push_back(piece[i - left]);
+      if (probabilities != nullptr) probabilities->push_back(probable[i - left]);
+    }
   }
   return tags;
 }
 
 std::vector<std::string> Model::tag_piece(dynet::ComputationGraph& graph,
-                                          const std::vector<std::string>& words) {
+                                          const std::vector<std::string>& words,
+                                          std::vector<float>* probabilities) {
   std::vector<std::string> tags;
   if (words.empty()) return tags;
   Encoded encoded;
@@ -196,7 +206,13 @@ std::vector<std::string> Model::tag_piece(dynet::ComputationGraph& graph,
   const std::size_t count = description_.tags.size();
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * count);
-    const auto best = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(count));
+    const auto end = begin + static_cast<std::ptrdiff_t>(count);
+    const auto best = std::max_element(begin, end);
+    if (probabilities != nullptr) {
+      float sum = 0;
+      for (auto score = begin; score != end; ++score) sum += std::exp(*score - *best);
+      probabilities->push_back(1 / sum);
+    }
     tags.push_back(description_.tags[static_cast<std::size_t>(best - begin)]);
   }
   return tags;
@@ -217,12 +233,16 @@ Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
   const Description& description = model.description();
   Report report(name, description.kind);
   Progress progress(standard_error_output(), name, "words", count_words(corpus), 0, 0);
-  dynet::ComputationGraph graph;
+  std::vector<std::vector<std::string>> tags(corpus.size());
   std::size_t done = 0;
-  for (const Sentence& sentence : corpus) {
-    report.add(sentence, model.tag(graph, sentence.words), description.baseline);
-    done += sentence.words.size();
-    progress.update(done);
+  share_out(
+      model, corpus.size(),
+      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+        tags[i] = mine.tag(graph, corpus[i].words);
+      },
+      [&](std::size_t i) { progress.update(done += corpus[i].words.size()); });
+  for (std::size_t i = 0; i < corpus.size(); ++i) {
+    report.add(corpus[i], tags[i], description.baseline);
   }
   return report;
 }

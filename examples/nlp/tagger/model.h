@@ -85,8 +85,10 @@ class Model : public nlp::DescribedModel<Description> {
                          const std::vector<bool>& hide);
   /// The best tag for each word; the graph is cleared before. Of more than kPiece words pieces are
   /// tagged, with kContext words on either side, so that no sentence is too long for memory.
+  /// `probabilities`, if not null, gets those of the tags.
   std::vector<std::string> tag(dynet::ComputationGraph& graph,
-                               const std::vector<std::string>& words);
+                               const std::vector<std::string>& words,
+                               std::vector<float>* probabilities = nullptr);
   static constexpr std::size_t kPiece = 2000, kContext = 100;
 
   /// Warns of tags in the data that the model never gives.
@@ -96,7 +98,8 @@ class Model : public nlp::DescribedModel<Description> {
   dynet::Expression scores(dynet::ComputationGraph& graph, const Encoded& sentence,
                            const std::vector<bool>& hide);
   std::vector<std::string> tag_piece(dynet::ComputationGraph& graph,
-                                     const std::vector<std::string>& words);
+                                     const std::vector<std::string>& words,
+                                     std::vector<float>* probabilities);
   std::vector<std::vector<unsigned>> encode_views(const std::vector<std::string>& words) const;
 
   std::vector<dynet::Dict> dicts_;  ///< by feature

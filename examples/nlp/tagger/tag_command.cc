@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/sentence_input.h"
+#include "examples/nlp/common/share_out.h"
 #include "kingjames.h"
 #include "model.h"
 #include "tag_output.h"
@@ -46,6 +47,8 @@ class Tag : public LinesCommand<Model> {
     app.add_option("--column", column_,
                    "Column of CoNLL-U for the tags; that of training, else UPOS or XPOS");
     app.add_flag("--tags", tags_, "The same as --format pipe")->excludes(format);
+    app.add_flag("--probabilities", probabilities_,
+                 "Add how probable each tag is: to columns, conllu (Prob in MISC) or json");
   }
 
  private:
@@ -56,16 +59,36 @@ class Tag : public LinesCommand<Model> {
     const InputFormat input = input_format(format, restores);
     const conllu::Column column =
         column_.empty() ? usual_column(description) : conllu::column_of(column_);
-    dynet::ComputationGraph graph;
-    for_sentences(source(), input, [&](const InputSentence& sentence) {
+    if (probabilities_ && !holds_probabilities(format)) {
+      throw UserError(std::string("--format ") + name_of(kOutputFormats, format) +
+                      " has no place for --probabilities: columns, conllu and json have");
+    }
+    const auto tag = [&](Model& mine, dynet::ComputationGraph& graph, const InputSentence& given) {
       const std::vector<std::string> words =
-          restores ? annotate(sentence.text).words : sentence.rows.words();
-      const std::vector<std::string> tags = model.tag(graph, words);
-      for (const std::string& line :
-           output_lines({words, tags, sentence.rows}, format, column, restores)) {
-        out.write(line);
-      }
-    });
+          restores ? annotate(given.text).words : given.rows.words();
+      std::vector<float> probabilities;
+      const std::vector<std::string> tags =
+          mine.tag(graph, words, probabilities_ ? &probabilities : nullptr);
+      return output_lines({words, tags, given.rows, probabilities}, format, column, restores);
+    };
+    std::vector<InputSentence> waiting;
+    const auto write = [&] {
+      write_shared(model, waiting.size(), out,
+                   [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+                     return tag(mine, graph, waiting[i]);
+                   });
+      waiting.clear();
+    };
+    try {
+      for_sentences(source(), input, [&](const InputSentence& sentence) {
+        waiting.push_back(sentence);
+        if (waiting.size() == lines_together(model)) write();
+      });
+    } catch (const LineError&) {
+      write();  // what came before
+      throw;
+    }
+    write();
   }
 
   OutputFormat output_format(bool restores) const {
@@ -90,6 +113,7 @@ class Tag : public LinesCommand<Model> {
 
   std::string input_format_, format_, column_;  ///< empty: what is usual
   bool tags_ = false;
+  bool probabilities_ = false;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
 #include "kingjames.h"
 #include "pipe.h"
@@ -22,7 +23,10 @@ std::string pipe_line(const Tagged& sentence) {
 std::vector<std::string> columns(const Tagged& sentence) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < sentence.words.size(); ++i)
-    lines.push_back(sentence.words[i] + "\t" + sentence.tags[i]);
+    lines.push_back(sentence.words[i] + "\t" + sentence.tags[i] +
+                    (sentence.probabilities.empty()
+                         ? ""
+                         : "\t" + fixed(static_cast<double>(sentence.probabilities[i]), 4)));
   if (!lines.empty()) lines.emplace_back();
   return lines;
 }
@@ -30,6 +34,10 @@ std::vector<std::string> columns(const Tagged& sentence) {
 std::vector<std::string> conllu_lines(const Tagged& sentence, conllu::Column column) {
   conllu::Sentence rows = sentence.rows;
   for (std::size_t i = 0; i < sentence.tags.size(); ++i) rows.set(i, column, sentence.tags[i]);
+  for (std::size_t i = 0; i < sentence.probabilities.size(); ++i) {
+    const std::string misc = rows.fields(i)[conllu::kMisc];
+    rows.set(i, conllu::kMisc, conllu::with_probability(misc, sentence.probabilities[i]));
+  }
   std::vector<std::string> lines = rows.lines();
   if (!lines.empty()) lines.emplace_back();
   return lines;
@@ -38,10 +46,16 @@ std::vector<std::string> conllu_lines(const Tagged& sentence, conllu::Column col
 std::string json_line(const Tagged& sentence, bool restores) {
   nlohmann::ordered_json object = {{"words", sentence.words}, {"tags", sentence.tags}};
   if (restores) object["text"] = restore(sentence.words, sentence.tags);
+  if (!sentence.probabilities.empty()) object["probabilities"] = sentence.probabilities;
   return object.dump();
 }
 
 }  // namespace
+
+bool holds_probabilities(OutputFormat format) {
+  return format == OutputFormat::kColumns || format == OutputFormat::kConllu ||
+         format == OutputFormat::kJson;
+}
 
 std::vector<std::string> output_lines(const Tagged& sentence, OutputFormat format,
                                       conllu::Column column, bool restores) {

@@ -27,7 +27,12 @@ struct Tagged {
   const std::vector<std::string>& words;
   const std::vector<std::string>& tags;
   const nlp::conllu::Sentence& rows;
+  std::vector<float> probabilities = {};  ///< of the tags, if they were asked for
 };
+
+/// Whether the format has a place for probabilities: columns a third one, CoNLL-U Prob in MISC,
+/// JSON "probabilities".
+bool holds_probabilities(OutputFormat format);
 
 /// The lines of a sentence. `column` is where the tag goes in CoNLL-U; `restores` says that words
 /// and tags stand for a text. Throws UserError for what the format cannot hold.

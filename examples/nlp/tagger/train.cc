@@ -1,6 +1,7 @@
 #include "train.h"
 
 #include <iostream>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -47,24 +48,26 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
 
  private:
   /// Learns from a few sentences, all in one graph.
-  double step(const Update& update) override {
-    graph_.clear();
-    graph_.set_seed(dropout_seed(update));
-    model_.begin_graph(graph_, true);
+  double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
+    graph.clear();
+    graph.set_seed(dropout_seed(update));
+    model.begin_graph(graph, true);
     std::vector<dynet::Expression> losses;
     for (const std::size_t sentence : update.samples) {
       Random random = draws(update, losses.size());
       const Example& example = examples_[sentence];
       std::vector<bool> hide;
       for (const double probability : example.hide) hide.push_back(random.uniform() < probability);
-      losses.push_back(model_.loss(graph_, example.sentence, hide));
+      losses.push_back(model.loss(graph, example.sentence, hide));
     }
-    return learn(losses, units(update.samples));
+    return learn_from(graph, losses, update);
   }
 
   std::string unit() const override { return "words"; }
 
   double decisive(const Report& report) const override { return report.model.decisive(); }
+
+  std::vector<std::string> labels() const override { return model_.description().tags; }
 
   std::string dev_text(const Report& report) const override {
     std::string text = "dev accuracy " + percent(report.model.all.value());
@@ -111,6 +114,18 @@ void fill_in_defaults(TrainCommand& command) {
   if (!command.was_given("--epochs")) command.limits.epochs = 4;
 }
 
+/// A model that learns more keeps its tags: throws LineError for one that it does not have.
+void require_known_tags(const Corpus& corpus, const std::vector<std::string>& tags,
+                        const std::string& file) {
+  const std::set<std::string> known(tags.begin(), tags.end());
+  for (const Sentence& sentence : corpus) {
+    for (const std::string& tag : sentence.tags) {
+      if (known.count(tag) == 0)
+        throw LineError(file, sentence.line, "the model has no tag " + nlp::quoted(tag));
+    }
+  }
+}
+
 }  // namespace
 
 void TrainCommand::add_options(CLI::App& app) {
@@ -154,6 +169,8 @@ void TrainCommand::run() {
     data.format = read.format;  // dev and test are read the way the training data was
     return std::move(read.corpus);
   });
+  if (!init.empty())
+    require_known_tags(parts.train, load_model<Model>(init)->description().tags, train);
   format = format_name(data.format);
   fill_in_defaults(*this);
   tagger::train(*this, parts, std::cout);

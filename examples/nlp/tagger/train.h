@@ -17,6 +17,8 @@ struct TrainCommand : nlp::TrainCommand {
   void add_options(CLI::App& app) override;
   void add_settings(nlp::Options& options) override;
   void run() override;
+  /// Of a model that learns more: its data are now those of this run.
+  void describe_data(Description& saved) const { saved.data = description.data; }
 
   std::string format = "auto", column, split;
   Description description;

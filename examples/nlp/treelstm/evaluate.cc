@@ -1,17 +1,13 @@
 #include "examples/nlp/treelstm/evaluate.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
-
-#include "examples/nlp/common/progress.h"
 
 namespace treelstm {
 namespace {
 
-using nlp::padded;
-using nlp::percent;
-
-using LabelCounts = std::array<std::size_t, kLabels>;
+using LabelCounts = std::vector<std::size_t>;
 
 /// Of equally frequent labels the smallest.
 unsigned most_frequent(const LabelCounts& counts) {
@@ -20,17 +16,23 @@ unsigned most_frequent(const LabelCounts& counts) {
 
 }  // namespace
 
-Majority::Majority(const Treebank& train) {
-  LabelCounts roots{};
-  LabelCounts nodes{};
+bool Prediction::positive(unsigned neutral) const {
+  const auto middle = root.begin() + static_cast<std::ptrdiff_t>(neutral);
+  return std::accumulate(middle + 1, root.end(), 0.0f) >
+         std::accumulate(root.begin(), middle, 0.0f);
+}
+
+Majority::Majority(const Treebank& train, unsigned labels) {
+  LabelCounts roots(labels);
+  LabelCounts nodes(labels);
   for (const Tree& tree : train) {
     ++roots[tree.root().label];
     for (const Node& node : tree.nodes) ++nodes[node.label];
   }
   root_ = most_frequent(roots);
   node_ = most_frequent(nodes);
-  for (unsigned label = 0; label < kLabels; ++label) {
-    root_shares_[label] = static_cast<float>(nlp::Ratio{roots[label], train.size()}.value());
+  for (const std::size_t count : roots) {
+    root_shares_.push_back(static_cast<float>(nlp::Ratio{count, train.size()}.value()));
   }
 }
 
@@ -42,56 +44,54 @@ Prediction Majority::predict(const Tree& tree) const {
   return prediction;
 }
 
-void Scores::add(const Tree& tree, const Prediction& prediction) {
+void Scores::add(const Tree& tree, const Prediction& prediction, const Labels& labels) {
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const bool right = prediction.labels[i] == tree.nodes[i].label;
     all.count(right);
     if (!tree.nodes[i].is_leaf()) phrases.count(right);
   }
   const unsigned label = tree.root().label;
-  const unsigned guess = prediction.labels.back();
-  root.count(guess == label);
-  if (label != kNeutral) binary.count(prediction.positive() == (label > kNeutral));
-  ++confusion[label][guess];
+  root.count(prediction.labels.back() == label);
+  const std::optional<unsigned> neutral = labels.neutral();
+  if (neutral && label != *neutral)
+    binary.count(prediction.positive(*neutral) == (label > *neutral));
+}
+
+Report::Report(std::string report_name, const Labels& labels_of_trees)
+    : name(std::move(report_name)), labels(labels_of_trees) {
+  std::vector<nlp::LabelScores::Known> known;
+  for (unsigned label = 0; label < labels.size(); ++label) {
+    known.push_back({labels.name(label), labels.written(label)});
+  }
+  roots = nlp::LabelScores("roots", known);
 }
 
 void Report::add(const Tree& tree, const Prediction& prediction, const Majority& trivial) {
   ++trees;
-  model.add(tree, prediction);
-  majority.add(tree, trivial.predict(tree));
+  model.add(tree, prediction, labels);
+  majority.add(tree, trivial.predict(tree), labels);
+  roots.count(labels.name(tree.root().label), labels.name(prediction.labels.back()));
 }
 
 nlp::Figures Report::figures() const {
-  return {{"root", model.root.value(), majority.root.value()},
-          {"positive/negative", model.binary.value(), majority.binary.value()},
-          {"all nodes", model.all.value(), majority.all.value()},
-          {"phrases", model.phrases.value(), majority.phrases.value()}};
+  nlp::Figures figures = {{"root", model.root.value(), majority.root.value()}};
+  if (labels.neutral()) {
+    figures.push_back({"positive/negative", model.binary.value(), majority.binary.value()});
+  }
+  figures.push_back({"all nodes", model.all.value(), majority.all.value()});
+  figures.push_back({"phrases", model.phrases.value(), majority.phrases.value()});
+  return figures;
+}
+
+nlp::Counts Report::counts() const {
+  nlp::Counts counts = {{"trees", trees}, {"nodes", model.all.total}};
+  if (labels.neutral()) counts.emplace_back("trees not neutral", model.binary.total);
+  return counts;
 }
 
 void Report::print(std::ostream& out) const {
-  out << name << ": " << nlp::with_commas(trees) << " trees, " << nlp::with_commas(model.all.total)
-      << " nodes, " << nlp::with_commas(model.binary.total) << " trees not neutral\n";
+  nlp::print_counts(name, counts(), out);
   nlp::print_table("  tree-LSTM          ", "  most frequent label", figures(), out);
-}
-
-void Report::print_confusion(std::ostream& out) const {
-  constexpr std::size_t kWidth = 8;
-  out << "roots: right label by row, predicted label by column\n" << std::string(18, ' ');
-  for (unsigned label = 0; label < kLabels; ++label) out << padded(std::to_string(label), kWidth);
-  out << padded("right", kWidth + 2) << '\n';
-  for (unsigned label = 0; label < kLabels; ++label) {
-    const LabelCounts& row = model.confusion[label];
-    nlp::Ratio right{row[label], 0};
-    const std::string name_of_label = kLabelNames[label];
-    out << "  " << label << ' ' << name_of_label
-        << std::string(14 - std::min<std::size_t>(14, name_of_label.size()), ' ');
-    for (const std::size_t count : row) {
-      out << padded(nlp::with_commas(count), kWidth);
-      right.total += count;
-    }
-    out << padded(percent(right.value()), kWidth + 2) << '\n';
-  }
-  out.flush();
 }
 
 }  // namespace treelstm

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
 
@@ -68,10 +69,11 @@ std::string view_of(const std::string& word, const ModelSettings& settings) {
   return settings.keep_case ? word : nlp::lower_cased(word);
 }
 
-Description describe(const ModelSettings& settings, const Treebank& train) {
+Description describe(const ModelSettings& settings, const Treebank& train, const Labels& labels) {
   Description description;
   description.settings = settings;
-  description.majority = Majority(train);
+  description.majority = Majority(train, labels.size());
+  description.labels = labels;
   nlp::Collector words;
   for (const Tree& tree : train) {
     for (const Node& node : tree.nodes) {
@@ -89,8 +91,10 @@ Model::Model(Description description, std::uint64_t seed)
       words_(parameters_.add_lookup_parameters(static_cast<unsigned>(description_.words.size()),
                                                {description_.settings.word}, "words")),
       cell_(description_.settings.word, description_.settings.hidden, network_),
-      weight_(network_.add_parameters({kLabels, description_.settings.hidden}, "label-weight")),
-      bias_(network_.add_parameters({kLabels}, dynet::ParameterInitConst(0), "label-bias")) {}
+      weight_(network_.add_parameters({description_.labels.size(), description_.settings.hidden},
+                                      "label-weight")),
+      bias_(network_.add_parameters({description_.labels.size()}, dynet::ParameterInitConst(0),
+                                    "label-bias")) {}
 
 std::vector<unsigned> Model::encode(const Tree& tree) const {
   std::vector<unsigned> words;
@@ -150,29 +154,38 @@ std::vector<Prediction> Model::predict(dynet::ComputationGraph& graph,
     }
   }
   const std::vector<float> values = as_vector(graph.forward(concatenate_to_batch(nodes)));
+  const std::ptrdiff_t labels = description_.labels.size();
   auto at = values.begin();
   for (std::size_t i = 0; i < trees.size(); ++i) {
-    for (std::size_t n = 0; n < trees[i].nodes.size(); ++n, at += kLabels) {
-      const auto best = std::max_element(at, at + kLabels);
+    for (std::size_t n = 0; n < trees[i].nodes.size(); ++n, at += labels) {
+      const auto best = std::max_element(at, at + labels);
       predictions[i].labels.push_back(static_cast<unsigned>(best - at));
-      std::copy(at, at + kLabels, predictions[i].root.begin());  // the root comes last
     }
+    predictions[i].root.assign(at - labels, at);  // the root comes last
   }
   return predictions;
 }
 
 Report evaluate(Model& model, const Treebank& trees, const std::string& name) {
-  Report report;
-  report.name = name;
+  Report report(name, model.description().labels);
   nlp::Progress progress(nlp::standard_error_output(), name, "trees", trees.size(), 0, 0);
-  dynet::ComputationGraph graph;
-  for (std::size_t begin = 0; begin < trees.size(); begin += kTreesPerGraph) {
-    const std::size_t count = std::min(kTreesPerGraph, trees.size() - begin);
-    const std::vector<Prediction> predictions = model.predict(graph, {&trees[begin], count});
-    for (std::size_t i = 0; i < count; ++i) {
-      report.add(trees[begin + i], predictions[i], model.description().majority);
+  const auto part = [&](std::size_t i) {
+    const std::size_t begin = i * kTreesPerGraph;
+    return std::span(trees).subspan(begin, std::min(kTreesPerGraph, trees.size() - begin));
+  };
+  const std::size_t parts = (trees.size() + kTreesPerGraph - 1) / kTreesPerGraph;
+  std::vector<std::vector<Prediction>> predictions(parts);
+  std::size_t done = 0;
+  nlp::share_out(
+      model, parts,
+      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+        predictions[i] = mine.predict(graph, part(i));
+      },
+      [&](std::size_t i) { progress.update(done += part(i).size()); });
+  for (std::size_t i = 0; i < parts; ++i) {
+    for (std::size_t k = 0; k < predictions[i].size(); ++k) {
+      report.add(part(i)[k], predictions[i][k], model.description().majority);
     }
-    progress.update(begin + count);
   }
   return report;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <boost/serialization/version.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -88,15 +89,22 @@ struct Description {
   ModelSettings settings;
   std::vector<std::string> words;  ///< that have a vector; the first one stands for all others
   Majority majority;
+  Labels labels;
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
+  void serialize(Archive& archive, unsigned int version) {
     archive& settings& words& majority;
+    if (version > 0) {
+      archive& labels;
+    } else {
+      labels = Labels::of_sentiment();  // when there were no others
+    }
   }
 };
 
-/// Collects the words of the training trees.
-Description describe(const ModelSettings& settings, const Treebank& train);
+/// Collects the words of the training trees, which have these labels.
+Description describe(const ModelSettings& settings, const Treebank& train,
+                     const Labels& labels = Labels::of_sentiment());
 
 /// The word as a model of these settings sees it.
 std::string view_of(const std::string& word, const ModelSettings& settings);
@@ -144,3 +152,5 @@ class Model : public nlp::DescribedModel<Description> {
 Report evaluate(Model& model, const Treebank& trees, const std::string& name);
 
 }  // namespace treelstm
+
+BOOST_CLASS_VERSION(treelstm::Description, 1)

@@ -26,8 +26,10 @@ std::uint64_t fingerprint_of(const Treebank& trees) {
 class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Treebank>& data)
-      : ModelTraining(command, data, fingerprint_of(data.train),
-                      [&] { return describe(command.description.settings, data.train); }) {
+      : ModelTraining(command, data, fingerprint_of(data.train), [&] {
+          const Description& wanted = command.description;
+          return describe(wanted.settings, data.train, wanted.labels);
+        }) {
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Tree& tree : data.train) {
       add_sample(1);
@@ -41,10 +43,10 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
 
  private:
   /// Learns from the mean loss of a few trees, all in one graph.
-  double step(const Update& update) override {
-    graph_.clear();
-    graph_.set_seed(dropout_seed(update));
-    model_.begin_graph(graph_, true);
+  double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
+    graph.clear();
+    graph.set_seed(dropout_seed(update));
+    model.begin_graph(graph, true);
     std::vector<dynet::Expression> losses;
     for (const std::size_t tree : update.samples) {
       Random random = draws(update, losses.size());
@@ -52,14 +54,18 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
       for (unsigned& word : seen) {
         if (random.uniform() < hide_[word]) word = 0;
       }
-      losses.push_back(model_.loss(graph_, data_.train[tree], seen));
+      losses.push_back(model.loss(graph, data_.train[tree], seen));
     }
-    return learn(losses, losses.size());
+    return learn_from(graph, losses, update);
   }
 
   std::string unit() const override { return "trees"; }
 
-  double decisive(const Report& report) const override { return report.model.root.value(); }
+  double decisive(const Report& report) const override {
+    return (settings_.select == Select::kRoot ? report.model.root : report.model.all).value();
+  }
+
+  std::vector<std::string> labels() const override { return model_.description().labels.names(); }
 
   std::string dev_text(const Report& report) const override {
     const auto text = [](const Scores& scores, const char* name) {
@@ -78,6 +84,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
     line("train", data_.train);
     if (has_dev()) line("dev", data_.dev);
     const Description& description = model_.description();
+    out << "labels: " << join(description.labels.names(), ", ") << '\n';
     out << "model: " << with_commas(description.words.size()) << " words of "
         << description.settings.word << ", hidden " << description.settings.hidden << ", "
         << with_commas(model_.parameters().parameter_count()) << " weights" << std::endl;
@@ -106,6 +113,15 @@ void TrainCommand::add_settings(Options& options) {
   options.add("--dropout", m.dropout, "Dropout of words, and before the labels",
               InRange(0.0, 0.95));
   options.add_flag("--keep-case", m.keep_case, "Tell The from the");
+  options.add_text("--labels", join(description.labels.names(), ","),
+                   "Names of the labels, from label 0 on: a list with commas, or a file with one a "
+                   "line; else as the data have them, the five of SST by their names",
+                   [this](const std::string& names) {
+                     description.labels = Labels(read_label_names(names), Writing::kNumbers);
+                   });
+  options.add("--select", settings.select,
+              "Whose accuracy on the dev trees decides which epoch is best: root or nodes",
+              kSelects, "choice for --select");
   add_unknown(options, settings);
   options.add("--weight-decay", settings.weight_decay,
               "Every update multiplies the weights of the network, but not of the words, by one "
@@ -116,7 +132,21 @@ void TrainCommand::add_settings(Options& options) {
 
 void TrainCommand::run() {
   prepare_run(*this, Model::kProgram);
-  const auto read = [](const TextSource& file) { return read_trees(file); };
+  Labels& labels = description.labels;
+  bool known = (resume || !init.empty()) && !was_given("--labels");
+  if (known && resume) {
+    using Run = Checkpoint<Model, TrainSettings>;
+    labels = load_checkpoint<Run>(checkpoint()).model->description().labels;
+  } else if (known) {
+    labels = load_model<Model>(init)->description().labels;
+  }
+  const auto read = [&](const TextSource& file) {
+    if (known) return read_trees(file, labels);
+    known = true;  // dev and test have the labels of the training data
+    LabelledTrees found = read_trees_and_labels(file, labels.names());
+    labels = found.labels;
+    return std::move(found.trees);
+  };
   treelstm::train(*this, read_parts(*this, Split(), read), std::cout);
 }
 

@@ -1,20 +1,28 @@
 #pragma once
 
+#include <boost/serialization/version.hpp>
 #include <ostream>
 
+#include "examples/nlp/common/names.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/train_command.h"
 #include "examples/nlp/treelstm/model.h"
 
 namespace treelstm {
 
+/// Whose accuracy on the dev trees decides which epoch is best.
+enum class Select { kRoot, kNodes };
+inline const nlp::Names<Select> kSelects = {{Select::kRoot, "root"}, {Select::kNodes, "nodes"}};
+
 /// How to train: what a resumed run must keep.
 struct TrainSettings : nlp::TrainSettings {
   float weight_decay = 1e-5f;  ///< see Model::set_weight_decay
+  Select select = Select::kRoot;
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
+  void serialize(Archive& archive, unsigned int version) {
     archive& batch& learning_rate& decay& clip& weight_decay& unknown& seed;
+    if (version > 0) archive& select& parts;
   }
 };
 
@@ -24,12 +32,14 @@ struct TrainCommand : nlp::TrainCommand {
   void add_settings(nlp::Options& options) override;
   void run() override;
 
-  Description description;
+  Description description;  ///< its labels are those that --labels names
   TrainSettings settings;
 };
 
-/// Trains a new model or goes on with a run, see nlp::run_epochs. The root's accuracy on the dev
-/// trees decides which model is best.
+/// Trains a new model or goes on with a run, see nlp::run_epochs. The description of the command
+/// has the labels of the data.
 void train(const TrainCommand& command, const nlp::Parts<Treebank>& data, std::ostream& out);
 
 }  // namespace treelstm
+
+BOOST_CLASS_VERSION(treelstm::TrainSettings, 1)

@@ -1,7 +1,9 @@
 #include "examples/nlp/treelstm/trees.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "examples/nlp/common/names.h"
@@ -15,11 +17,20 @@ using nlp::quoted;
 bool is_separator(char c) { return c == ' ' || c == '\t'; }
 bool is_bracket(char c) { return c == '(' || c == ')'; }
 
+/// The number of a label as it is written, in a column that counts from 1; none if it is wrong.
+using LabelNumber = std::function<std::optional<unsigned>(std::string_view, std::size_t)>;
+
 /// Reads one line from left to right, with the brackets that are open on a stack of its own.
 class Parser {
  public:
-  Parser(std::string_view line, const std::string& file, std::size_t line_number)
-      : line_(line), file_(file), line_number_(line_number) {}
+  /// `expected` says what labels there may be.
+  Parser(std::string_view line, const std::string& file, std::size_t line_number,
+         const LabelNumber& label_number, const std::string& expected)
+      : line_(line),
+        file_(file),
+        line_number_(line_number),
+        label_number_(label_number),
+        expected_label_(expected) {}
 
   Tree parse() {
     do {
@@ -81,13 +92,13 @@ class Parser {
     require_room("a tree");
     ++at_;
     skip_separators();
-    const std::string_view label = piece();
-    if (label.size() != 1 || label[0] < '0' || label[0] >= static_cast<char>('0' + kLabels)) {
-      fail("expected a label from 0 to " + std::to_string(kLabels - 1) + " behind '('", found());
-    }
-    at_ += 1;
+    const std::string_view text = piece();
+    const std::optional<unsigned> label =
+        text.empty() ? std::optional<unsigned>() : label_number_(text, at_ + 1);
+    if (!label) fail("expected " + expected_label_ + " behind '('", found());
+    at_ += text.size();
     open_.emplace_back();
-    open_.back().node.label = static_cast<unsigned>(label[0] - '0');
+    open_.back().node.label = *label;
   }
 
   void word() {
@@ -127,6 +138,8 @@ class Parser {
   const std::string_view line_;
   const std::string& file_;
   const std::size_t line_number_;
+  const LabelNumber& label_number_;
+  const std::string& expected_label_;
   std::size_t at_ = 0;
   std::vector<Open> open_;
   Tree tree_;
@@ -135,14 +148,17 @@ class Parser {
 const nlp::Names<Shape> kShapes = {
     {Shape::kBalanced, "balanced"}, {Shape::kRight, "right"}, {Shape::kLeft, "left"}};
 
-Treebank parse_lines(const std::vector<std::string>& lines, const nlp::TextSource& source) {
+/// `parse` makes a tree of a line and its number.
+template <typename Parse>
+Treebank parse_lines(const std::vector<std::string>& lines, const nlp::TextSource& source,
+                     Parse parse) {
   const std::string name = source.name();
   Treebank trees;
   nlp::SampleReader reader(source, "tree");
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (nlp::is_blank(lines[i])) continue;
     reader.read([&] {
-      Tree tree = parse_tree(lines[i], name, i + 1);
+      Tree tree = parse(lines[i], i + 1);
       nlp::require_readable((tree.nodes.size() + 1) / 2, i + 1, name);
       trees.push_back(std::move(tree));
     });
@@ -161,19 +177,55 @@ std::vector<std::string> Tree::words() const {
   return words;
 }
 
-Tree parse_tree(std::string_view line, const std::string& file, std::size_t line_number) {
-  return Parser(line, file, line_number).parse();
+Tree parse_tree(std::string_view line, const std::string& file, std::size_t line_number,
+                const Labels& labels) {
+  const LabelNumber find = [&](std::string_view text, std::size_t /*column*/) {
+    return labels.find(text);
+  };
+  return Parser(line, file, line_number, find, labels.expected()).parse();
 }
 
-Treebank read_trees(const nlp::TextSource& source) {
-  return parse_lines(nlp::read_lines(source), source);
+Treebank read_trees(const nlp::TextSource& source, const Labels& labels) {
+  nlp::InputFile file(source);
+  return read_trees(file.stream(), source, labels);
 }
 
-Treebank read_trees(std::istream& in, const nlp::TextSource& source) {
-  return parse_lines(nlp::read_lines(in, source), source);
+Treebank read_trees(std::istream& in, const nlp::TextSource& source, const Labels& labels) {
+  const std::string name = source.name();
+  return parse_lines(nlp::read_lines(in, source), source,
+                     [&](const std::string& line, std::size_t number) {
+                       return parse_tree(line, name, number, labels);
+                     });
 }
 
-std::string tree_text(const Tree& tree, const std::vector<unsigned>& labels) {
+LabelledTrees read_trees_and_labels(const nlp::TextSource& source,
+                                    const std::vector<std::string>& names) {
+  const std::string name = source.name();
+  LabelCollector collector(name);
+  LabelledTrees read;
+  const auto parse = [&](const std::string& line, std::size_t number) {
+    const LabelNumber add = [&](std::string_view text, std::size_t column) {
+      return collector.add(text, number, column);
+    };
+    const std::size_t before = collector.size();
+    try {
+      return Parser(line, name, number, add, "a label").parse();
+    } catch (const nlp::LineError&) {
+      collector.shrink(before);  // labels of what is no tree
+      throw;
+    }
+  };
+  read.trees = parse_lines(nlp::read_lines(source), source, parse);
+  read.labels = collector.resolve(names);
+  const std::vector<unsigned> numbers = collector.numbers(read.labels);
+  for (Tree& tree : read.trees) {
+    for (Node& node : tree.nodes) node.label = numbers[node.label];
+  }
+  return read;
+}
+
+std::string tree_text(const Tree& tree, const std::vector<unsigned>& numbers,
+                      const Labels& labels) {
   // What is still to be written, the next thing on top: a node, or a bracket for kNone.
   std::vector<std::size_t> rest = {tree.nodes.size() - 1};
   std::string text;
@@ -186,7 +238,7 @@ std::string tree_text(const Tree& tree, const std::vector<unsigned>& labels) {
     }
     const Node& node = tree.nodes[place];
     if (!text.empty()) text += ' ';
-    text += "(" + std::to_string(labels[place]);
+    text += "(" + labels.written(numbers[place]);
     if (node.is_leaf()) {
       text += " " + node.word + ")";
     } else {
@@ -202,11 +254,11 @@ Tree make_tree(const std::vector<std::string>& words, Shape shape) {
   Tree tree;
   std::vector<std::size_t> row;  // the trees that are to be joined
   const auto join = [&](std::size_t left, std::size_t right) {
-    tree.nodes.push_back({kNeutral, left, right, ""});
+    tree.nodes.push_back({0, left, right, ""});
     return tree.nodes.size() - 1;
   };
   for (const std::string& word : words) {
-    tree.nodes.push_back({kNeutral, Node::kNone, Node::kNone, word});
+    tree.nodes.push_back({0, Node::kNone, Node::kNone, word});
     row.push_back(tree.nodes.size() - 1);
   }
   while (row.size() > 1) {

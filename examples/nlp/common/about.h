@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "examples/nlp/common/score.h"
+#include "examples/nlp/common/training.h"
+
+namespace nlp {
+
+/// What a model file says of itself, for those who find it: see `dynet-like inspect`.
+struct About {
+  std::string program;
+  std::vector<std::string> labels;  ///< or tags; empty if the model has none
+  OptionValues settings;
+  std::size_t weights = 0;
+  unsigned epoch = 0;  ///< the best one
+  Figures dev, test;   ///< scores of that epoch; empty where there were no data
+};
+
+/// As JSON in several lines: with the names of the files of the run, the version of the library,
+/// and the date, which is that of SOURCE_DATE_EPOCH if the environment has it, so that equal runs
+/// can make equal files.
+std::string about_text(const About& about, const RunOptions& run);
+
+}  // namespace nlp

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "examples/nlp/common/files.h"
+#include "examples/nlp/common/text_input.h"
+
+// Work that a model does on several threads. Each has a copy of the model, which shares its
+// weights, and a graph; what comes out does not depend on how many there are.
+
+namespace nlp {
+
+/// Calls `work(model, graph, i)` for each i below `count`, on the model's workers, and after each
+/// `finished(i)`, one call at a time.
+template <class Model, class Work, class Finished>
+void share_out(Model& model, std::size_t count, Work work, Finished finished) {
+  std::atomic<std::size_t> next{0};
+  std::mutex one_at_a_time;
+  const auto go = [&](Model& mine) {
+    dynet::ComputationGraph graph;
+    for (std::size_t i; (i = next++) < count;) {
+      work(mine, graph, i);
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      finished(i);
+    }
+  };
+  if (model.threads() == 1 || count == 1) return go(model);
+  model.workers()->run(model.threads(), [&](unsigned thread) {
+    if (thread == 0) return go(model);
+    Model mine(model);
+    go(mine);
+  });
+}
+
+/// Writes the lines that `make(model, graph, i)` returns, in order, up to the first that throws.
+template <class Model, class Make>
+void write_shared(Model& model, std::size_t count, OutputFile& out, Make make) {
+  std::vector<std::vector<std::string>> lines(count);
+  std::vector<std::exception_ptr> errors(count);
+  const auto work = [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+    try {
+      lines[i] = make(mine, graph, i);
+    } catch (...) {
+      errors[i] = std::current_exception();
+    }
+  };
+  share_out(model, count, work, [](std::size_t /*i*/) {});
+  for (std::size_t i = 0; i < count; ++i) {
+    if (errors[i]) std::rethrow_exception(errors[i]);
+    for (const std::string& line : lines[i]) out.write(line);
+  }
+}
+
+/// How many lines are made together: one if it is for one thread, whose user may be typing.
+template <class Model>
+std::size_t lines_together(const Model& model) {
+  constexpr std::size_t kEach = 64;
+  return model.threads() == 1 ? 1 : kEach * model.threads();
+}
+
+/// For each line of `in` that `check` lets pass writes `make(model, graph, line, number)`; numbers
+/// count from 1.
+template <class Model, class Check, class Make>
+void write_for_lines(Model& model, InputFile& in, OutputFile& out, Check check, Make make) {
+  const std::size_t most = lines_together(model);
+  std::vector<std::string> lines;
+  std::size_t done = 0;
+  const auto write = [&] {
+    write_shared(model, lines.size(), out,
+                 [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+                   return std::vector{make(mine, graph, lines[i], done + i + 1)};
+                 });
+    done += lines.size();
+    lines.clear();
+  };
+  const auto next = [&](std::string& line) {
+    try {
+      if (!in.next(line)) return false;
+      check(line);
+      return true;
+    } catch (...) {
+      write();  // what came before
+      throw;
+    }
+  };
+  for (std::string line; next(line);) {
+    lines.push_back(std::move(line));
+    if (lines.size() == most) write();
+  }
+  write();
+}
+
+}  // namespace nlp

@@ -1,0 +1,100 @@
+// What a model file says of itself, and models that go through safetensors and come back.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/version.h"
+#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/safetensors.h"
+#include "tests/examples/programs.h"
+#include "tests/support/catch.h"
+
+#ifdef TOOL_BINARY
+
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kTool = "'" TOOL_BINARY "' ";
+
+Json about(const Desk& desk, const std::string& model) {
+  return Json::parse(dynet::read_metadata(desk.path(model)));
+}
+
+}  // namespace
+
+TEST_CASE("About: a model says what it is") {
+  for (const AnyProgram& each : all_programs()) {
+    INFO(each.program.name);
+    const Desk desk(each);
+    desk.must(
+        "cp data dev; cp data test; EPOCHS=2 train --model model --dev dev --seed 7 "
+        "--report report");
+    const Json says = about(desk, "model");
+    INFO(says.dump(2));
+    CHECK(says.at("program") == each.program.name);
+    CHECK(says.at("version") == dynet::version());
+    CHECK(says.at("date") == "1970-01-01T00:00:00Z");
+    CHECK(says.at("train") == "data");
+    CHECK(says.at("dev") == "dev");
+    CHECK(says.count("test") == 0);
+    CHECK(says.at("settings").at("seed") == 7);
+    CHECK(says.at("settings").at("hidden") == 4);
+    CHECK(says.at("weights") > 0);
+    CHECK(says.count("labels") == (each.program.name == "rnnlm" ? 0 : 1));
+    // The scores are those of the best epoch, and of the same model at the end.
+    const std::string report = desk.read("report");
+    const Json scores = Json::parse(report.substr(report.rfind("{\"line\":\"scores\"")));
+    CHECK(says.at("scores").at("dev") == scores.at("model"));
+    CHECK(says.at("scores").count("test") == 0);
+    const std::string shown = desk.must(kTool + "inspect model");
+    CHECK(contains(shown, "metadata:\n    {\n      \"program\": \"" + each.program.name + "\",\n"));
+
+    desk.must("EPOCHS=2 train --model tested --dev dev --test test --seed 7");
+    const Json tested = about(desk, "tested");
+    CHECK(tested.at("test") == "test");
+    CHECK(tested.at("scores").at("dev") == says.at("scores").at("dev"));
+    CHECK(tested.at("scores").at("test") == says.at("scores").at("dev"));
+    CHECK(tested.at("epoch") == says.at("epoch"));
+    desk.must("apply -i in -o one; p " + each.command + " -m tested -i in -o two; cmp one two");
+    desk.must("export SOURCE_DATE_EPOCH=86400; train --model later");
+    CHECK(about(desk, "later").at("date") == "1970-01-02T00:00:00Z");
+    desk.must("unset SOURCE_DATE_EPOCH; train --model now");
+    CHECK(about(desk, "now").at("date").get<std::string>() > "2025");
+  }
+}
+
+TEST_CASE("About: labels of each program") {
+  const std::vector<Json> labels = {{"DET", "NOUN", "VERB"},
+                                    {},
+                                    {"0", "1", "2", "3"},
+                                    {"det", "nsubj", "root"},
+                                    {"asleep", "awake"}};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const Desk desk(all_programs()[i]);
+    desk.must("train --model model");
+    if (i != 1) CHECK(about(desk, "model").at("labels") == labels[i]);
+  }
+}
+
+TEST_CASE("About: through safetensors and back it is the same model") {
+  for (const AnyProgram& each : all_programs()) {
+    INFO(each.program.name);
+    const Desk desk(each);
+    desk.must("train --model model --dev data");
+    desk.must(kTool + "convert model m.safetensors");
+    std::map<std::string, std::string> metadata;
+    dynet::read_safetensors(desk.path("m.safetensors"), &metadata);
+    CHECK(Json::parse(metadata.at("model")) == about(desk, "model"));
+    CHECK(contains(desk.must(kTool + "inspect m.safetensors"), "metadata model:\n"));
+    desk.must(kTool + "convert m.safetensors back.dynet; cmp model back.dynet");
+    desk.must("apply -i in -o one; p " + each.command +
+              " -m back.dynet -i in -o two; cmp one two; " + kTool + "diff model m.safetensors");
+    // A checkpoint as well.
+    desk.must(kTool + "convert model.checkpoint c.npz; " + kTool + "convert c.npz c.dynet; " +
+              "cmp c.dynet model.checkpoint");
+  }
+}
+
+#endif

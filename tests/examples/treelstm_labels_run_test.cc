@@ -1,0 +1,127 @@
+// Labels of trees: as many as the data have, called what the data or --labels call them; and the
+// score that decides which epoch is best.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/examples/programs.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using Json = nlohmann::json;
+
+const AnyProgram& tree_lstm() { return all_programs()[2]; }
+
+const std::string kNamed = "(up (flat a) (up b))\n(down (down c) (flat a))\n(down c)\n";
+
+}  // namespace
+
+TEST_CASE("Labels: as many as the training data have") {
+  const Desk desk(tree_lstm());
+  desk.write("three", "(2 (0 a) (2 b))\n(1 (1 c) (0 a))\n(1 c)\n");
+  desk.write("four", "(2 (0 a) (2 b))\n(3 c)\n");
+  const std::string out = desk.must("DATA=three EPOCHS=30 train --model model --batch 1");
+  CHECK(contains(out, "labels: 0, 1, 2\n"));
+  CHECK_FALSE(contains(desk.must("p eval -m model -d three"), "positive"));
+  const Json line = Json::parse(desk.must("echo '(2 (0 a) (2 b))' | apply --json"));
+  CHECK(line.at("probabilities").size() == 3);
+  desk.refuses("p eval -m model -d four", 1, "four:2: expected a label from 0 to 2 behind '(', ");
+  desk.refuses("DATA=three train --model other --dev four", 1, "four:2: expected a label from 0");
+  // Five numbers are the sentiments, of which SST has no names.
+  desk.write("five", "(4 (0 a) (2 b))\n(3 (1 c) (0 a))\n");
+  CHECK(contains(desk.must("DATA=five train --model five.model"),
+                 "labels: very negative, negative, neutral, positive, very positive\n"));
+}
+
+TEST_CASE("Labels: names from the data") {
+  const Desk desk(tree_lstm());
+  desk.write("named", kNamed);
+  const std::string options = "--batch 1 --learning-rate 0.1 --dropout 0 --unknown 0";
+  CHECK(contains(desk.must("DATA=named EPOCHS=30 train --model model " + options),
+                 "labels: down, flat, up\n"));
+  CHECK(contains(desk.must("p eval -m model -d named --confusion"), "  down     2   0  100.00 %"));
+  CHECK(contains(desk.must("echo '(up (flat a) (up b))' | apply --trees"), "2\tup\t"));
+  CHECK(contains(desk.must("echo '(up (flat a) (up b))' | apply --trees"),
+                 "\t(up (flat a) (up b))\n"));
+  CHECK(contains(desk.must("echo '(sideways c)' | apply"), "-LRB-sideways c-RRB-"));
+  desk.write("mixed", "(up a)\n(0 b)\n");
+  desk.refuses("DATA=mixed train --model other", 1,
+               "mixed:2: expected a name, as other labels have, behind '(', found '0' (column 2)");
+  desk.write("sideways", "(up a)\n(sideways b)\n");
+  desk.refuses("p eval -m model -d sideways", 1,
+               "sideways:2: expected the label down, flat or up behind '(', found 'sideways'");
+  // What a resumed run learns is what the checkpoint has.
+  desk.must("cp model whole; DATA=named EPOCHS=29 train --model parts " + options);
+  desk.must("p train --train named --model parts --resume --epochs 30 --patience 0");
+  desk.must("cmp parts whole");
+}
+
+TEST_CASE("Labels: names from --labels") {
+  const Desk desk(tree_lstm());
+  desk.write("data", "(1 (0 a) (1 b))\n(0 (0 c) (0 a))\n");
+  desk.write("names", "dull\n\nneutral\r\n splendid \n");
+  desk.must("train --model model --labels names");
+  desk.must("train --model same --labels 'dull, neutral,splendid'");
+  desk.must("cmp model same");
+  const std::string scores = desk.must("p eval -m model -d data --per-label --confusion");
+  CHECK(contains(scores, "positive/negative"));
+  CHECK(contains(scores, "  0 dull "));
+  const Json line = Json::parse(desk.must("echo a b | apply --json"));
+  CHECK(line.at("probabilities").count("splendid") == 1);
+  // The names are kept, also by a run that is resumed without them.
+  desk.must("EPOCHS=2 train --model model --resume");
+  CHECK(contains(desk.must("echo a b | apply --json"), "splendid"));
+  desk.refuses("train --model model --resume --labels dull,fair,splendid", 1,
+               "began with --labels dull,neutral,splendid: it cannot go on with "
+               "dull,fair,splendid");
+  // Data may write the names.
+  desk.write("written", "(dull (neutral a) (dull b))\n");
+  desk.must("DATA=written train --model written.model --labels names");
+  CHECK(contains(desk.must("p classify --trees -m written.model -i written"), " a) ("));
+
+  const auto refused = [&](const std::string& labels, const std::string& why) {
+    desk.refuses("train --model new --labels " + labels, 1, why);
+  };
+  refused("dull,fair,dull", "--labels names 'dull' twice");
+  refused("dull,,fair", "one of the names in 'dull,,fair' is empty");
+  refused("nowhere", "cannot open nowhere");
+  refused("/dev/null", "--labels names 0 labels: expected from 2 to 1000");
+  desk.write("data", "(2 (0 a) (1 b))\n");
+  refused("dull,fine", "data:1: expected a label from 0 to 1 behind '(', found '2' (column 2)");
+}
+
+TEST_CASE("Labels: the accuracy that --select names decides") {
+  const Desk desk(tree_lstm());
+  // Roots of dev are right at once, as they are the most frequent label; nodes improve later.
+  std::string data, dev;
+  for (int i = 0; i < 10; ++i) data += "(1 (0 a) (1 b))\n(1 (1 b) (1 b))\n(1 (0 a) (0 a))\n";
+  for (int i = 0; i < 5; ++i) dev += "(1 (0 a) (1 b))\n(1 (1 b) (0 a))\n";
+  desk.write("data", data);
+  desk.write("dev", dev);
+  const std::string options =
+      "--dev dev --dropout 0 --unknown 0 --batch 4 --seed 2 "
+      "--learning-rate 0.01 ";
+  const auto best_epochs = [&](const std::string& more) {
+    std::string best;
+    const std::string out = desk.must("EPOCHS=12 train " + options + more);
+    for (int epoch = 1; epoch <= 12; ++epoch) {
+      const std::string line = line_with(out, "epoch " + std::to_string(epoch) + ": loss");
+      if (contains(line, "best so far")) best += std::to_string(epoch) + " ";
+    }
+    return best;
+  };
+  const std::string roots = best_epochs("--model roots");
+  CHECK(best_epochs("--model same --select root") == roots);
+  CHECK(best_epochs("--model nodes --select nodes") != roots);
+  const auto nodes_right = [&](const std::string& model) {
+    const Json scores = Json::parse(desk.must("p eval --json -d dev -m " + model));
+    return scores.at("model").at("all nodes").get<double>();
+  };
+  CHECK(nodes_right("nodes") > nodes_right("roots"));
+  desk.refuses("train --model nodes --resume --select root --dev dev", 1,
+               "began with --select nodes: it cannot go on with root");
+  desk.refuses("train --model new --select leaves", 1,
+               "unknown choice for --select 'leaves': expected root or nodes");
+}
