@@ -200,16 +200,20 @@ std::vector<Case> cases() {
          }
          return outs;
        }});
-  all.push_back({"a cell is the first child of one and the second of another", [](const Net& n) {
-                   const Expression a = tanh(n.word(1)), b = tanh(n.word(2));
-                   Outs outs;
-                   for (unsigned k = 0; k < 4; ++k) {
-                     const Expression gates = n.gates(k);
-                     const std::vector<Expression> cells = {k % 2 ? a : b, k % 2 ? b : a};
-                     outs.push_back(tree_lstm_h(tree_lstm_c(cells, gates), gates));
-                   }
-                   return outs;
-                 }});
+  // Two parents use each place once, four use it twice.
+  for (const unsigned parents : {2u, 4u})
+    all.push_back({std::to_string(parents) +
+                       " parents: a child is the first of one and the second of another",
+                   [parents](const Net& n) {
+                     const Expression a = tanh(n.word(1)), b = tanh(n.word(2));
+                     Outs outs;
+                     for (unsigned k = 0; k < parents; ++k) {
+                       const Expression gates = n.gates(k);
+                       const std::vector<Expression> cells = {k % 2 ? a : b, k % 2 ? b : a};
+                       outs.push_back(tree_lstm_h(tree_lstm_c(cells, gates), gates));
+                     }
+                     return outs;
+                   }});
   all.push_back({"sums of many", [](const Net& n) {
                    Outs outs;
                    for (const unsigned operands : {17u, 40u, 600u, 40u}) {

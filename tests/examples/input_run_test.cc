@@ -143,6 +143,10 @@ TEST_CASE("what a model does not know is said once, with its place") {
   CHECK(contains(scored.err, "warning: odd:2: the model does not know the tag '_', one of 40"));
   CHECK(contains(scored.err, "warning: odd:2: the model does not know the label 'odd', one of 40"));
   CHECK(contains(parser.sh("apply -i odd").err, "warning: odd:2: the model does not know the tag"));
+  const Desk classifier(all_programs()[4]);
+  classifier.must("train -m model; sed 's/^asleep/dreaming/' data > odd");
+  CHECK(contains(classifier.sh("p eval -m model -d odd").err,
+                 "the model does not know the label 'dreaming', one of 40"));
   parser.refuses("apply -i none", 1,
                  "none: the model knows none of the tags (column 4, UPOS), such as '_'");
 }

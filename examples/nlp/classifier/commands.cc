@@ -82,6 +82,7 @@ class Eval : public EvalCommand<Model> {
   void evaluate(Model& model) override {
     const auto read = [](const TextSource& file) { return read_samples(file); };
     const Corpus corpus = read_part(source(), part_, model.description().split, read);
+    model.report_unknown_labels(corpus, source().name());
     const Report report = classifier::evaluate(model, corpus, part_ == "all" ? data_ : part_);
     print_scores(report, Model::kProgram, scores_, std::cout);
     if (show_ > 0) show_mistakes(model, corpus, show_, std::cout);

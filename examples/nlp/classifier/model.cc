@@ -72,6 +72,14 @@ std::vector<unsigned> Model::encode(const std::vector<std::string>& words) const
   return numbers;
 }
 
+void Model::report_unknown_labels(const Corpus& corpus, const std::string& name) const {
+  nlp::UnknownNames unknown("label", name);
+  for (const Sample& sample : corpus) {
+    if (!labels_.contains(sample.label)) unknown.add(sample.label, sample.line);
+  }
+  unknown.report("it gets none of them right");
+}
+
 unsigned Model::label_number(const std::string& label) const {
   return static_cast<unsigned>(labels_.convert(label));
 }

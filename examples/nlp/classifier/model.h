@@ -78,6 +78,9 @@ class Model : public nlp::DescribedModel<Description> {
   /// The number of the label, which training must have had.
   unsigned label_number(const std::string& label) const;
 
+  /// Warns of labels in the data that the model does not know.
+  void report_unknown_labels(const Corpus& corpus, const std::string& name) const;
+
   /// Declares the parameters in an empty graph; texts declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Minus the log-likelihood of the label; `words` are the encoded ones, of which some may be

@@ -29,6 +29,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
       : ModelTraining(command, data, fingerprint_of(data.train), [&] {
           return describe(command.description.split, command.description.settings, data.train);
         }) {
+    model_.report_unknown_labels(data.dev, command.dev);
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Sample& sample : data.train) {
       add_sample(1);
