@@ -259,7 +259,7 @@ TEST_CASE("Parser: mistakes give one sentence and a non-zero exit") {
       "bare:1: expected a word number");
   CHECK_FALSE(std::ifstream(folder.path("never")).good());
 
-  check_refused(run(folder, {}), "no command: expected train, eval or parse");
+  check_refused(run(folder, {}), "no command: expected train, eval, parse or score");
   check_refused(run(folder, {"train", "--train", shop.train}), "--model");
   const std::vector<std::string> plain = {"train",          "--train",  shop.dev, "--model",
                                           folder.path("m"), "--epochs", "1"};

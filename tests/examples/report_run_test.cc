@@ -181,6 +181,7 @@ TEST_CASE("Report: the share of the updates that were clipped") {
 TEST_CASE("Report: the gradient is as large in a small batch as in a large one") {
   for (const AnyProgram& each : all_programs()) {
     INFO(each.program.name);
+    if (each.program.name == "classifier") continue;  // its sentences are of two kinds
     // All sentences are alike, so without dropout each batch asks for the same update, and what
     // clips one clips all.
     const Desk desk(each);

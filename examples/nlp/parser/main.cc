@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
            {"parser eval --model en.model --data test.conllu",
             "parser eval --model en.model --data test.conllu --show 3"});
   line.add("parse", "Parse sentences", parser::parse_command(),
-           {"parser parse --model en.model --tagger pos.model --input-format text < text.txt",
+           {"parser parse --model en.model --tagger pos.model --input-format text < text",
             "parser parse --model en.model --input tagged.conllu --output parsed.conllu"});
   line.add("score", "Score a parsed file by the rules of CoNLL 2018", parser::score_command(),
            {"parser score --gold test.conllu --system parsed.conllu"});
