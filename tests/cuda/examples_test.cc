@@ -166,6 +166,7 @@ TEST_CASE("the tree-LSTM trains on the device as on the CPU", "[cuda]") {
                            "(4 good)", "(2 (3 (2 not) (1 bad)) (1 (2 a) (2 (2 long) (2 film))))"})
     trees.push_back(treelstm::parse_tree(text, "test", 1));
   treelstm::TrainCommand request;
+  request.description.labels = treelstm::Labels::of_sentiment();
   request.description.settings.word = 6;
   request.description.settings.hidden = 8;
   request.description.settings.dropout = 0.2f;
