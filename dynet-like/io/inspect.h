@@ -24,7 +24,7 @@ FileFormat format_of_name(const std::string& path);
 
 /// What `dynet-like convert` takes from one file to another.
 struct FileContents {
-  std::vector<NamedTensor> tensors;
+  std::vector<NamedTensor> tensors;             ///< the arrays of the file, in its order
   std::map<std::string, std::string> metadata;  ///< of safetensors; of a model file as `model`
 };
 
