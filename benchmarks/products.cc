@@ -89,14 +89,24 @@ std::vector<float*> columns(Matrix& a) {
   return result;
 }
 
+using Size = std::size_t;
+using Columns = const float* const*;
+const auto multiply = DYNET_PER_ISA(
+    void (*)(Size, Size, Size, const float*, Columns, float* const*, const bool*, const float*),
+    cpu::multiply<float>);
+const auto multiply_transposed =
+    DYNET_PER_ISA(void (*)(Size, Size, Size, const float*, Columns, float* const*, const bool*),
+                  cpu::multiply_transposed<float>);
+const auto multiply_outer = DYNET_PER_ISA(
+    void (*)(Size, Size, Size, bool, float*, Columns, Columns), cpu::multiply_outer<float>);
+
 Product ours(Layer& l, int product) {
   const auto m = static_cast<std::size_t>(l.w.rows()), k = static_cast<std::size_t>(l.w.cols()),
              n = static_cast<std::size_t>(l.x.cols());
   const auto x = columns(l.x), dy = columns(l.dy), y = columns(l.y), dx = columns(l.dx);
   const auto store = std::make_shared<bool[]>(n);
-  using namespace dynet::cpu;
   if (product == 0)
-    return [=, &l] { multiply(m, k, n, l.w.data(), x.data(), y.data(), store.get()); };
+    return [=, &l] { multiply(m, k, n, l.w.data(), x.data(), y.data(), store.get(), nullptr); };
   if (product == 1)
     return [=, &l] { multiply_transposed(m, k, n, l.w.data(), dy.data(), dx.data(), store.get()); };
   return [=, &l] { multiply_outer(m, k, n, true, l.dw.data(), dy.data(), x.data()); };

@@ -30,9 +30,6 @@ endfunction()
 # For targets that hold numeric code. NaN and infinity keep their meaning.
 function(dynet_tune target)
   dynet_options(${target} -fno-math-errno -fno-trapping-math)
-  if(DYNET_NATIVE)
-    dynet_options(${target} -march=native)
-  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12 errs on the AVX-512 intrinsics that Eigen uses.
     dynet_options(${target} -Wno-maybe-uninitialized -Wno-uninitialized)

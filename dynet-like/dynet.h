@@ -19,6 +19,7 @@
 // In the order in which data flows.
 // clang-format off
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/isa.h"
 #include "dynet-like/base/version.h"
 #include "dynet-like/base/workers.h"
 #include "dynet-like/shape/dim.h"

@@ -1,5 +1,9 @@
 # Shared by the scripts of tools/ and .ci/run; sourced, never run.
 
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
 # Installs the Debian packages that are missing; does nothing, and needs no network, if there are none.
 install_packages() {
   local missing=() name
@@ -11,11 +15,9 @@ install_packages() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null)" = installed ] || missing+=("$name")
   done
   [ ${#missing[@]} -eq 0 ] && return 0
-  local root=()
-  [ "$(id -u)" -eq 0 ] || root=(sudo)
   echo "Installing ${missing[*]}"
-  "${root[@]}" apt-get -qq update
-  "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  as_root apt-get -qq update
+  as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get -qq install -y --no-install-recommends "${missing[@]}" > /dev/null
 }
 

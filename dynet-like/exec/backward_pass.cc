@@ -115,7 +115,7 @@ Slot<T> BackwardPass<T>::buffer_slot(NodeId id) {
 template <class T>
 void BackwardPass<T>::done_with(NodeId id, typename Pool<T>::Pieces pieces) {
   Gradient& g = gradient_[id];
-  if (--g.readers > 0 || g.in_buffer) return;
+  if (--g.readers > 0 || g.in_buffer || !g.memory) return;
   pieces.give_back(g.memory);
   g.memory = nullptr;
 }
@@ -218,13 +218,27 @@ GradientBatch<T> BackwardPass<T>::live_batch(const Step& step, const StepMemory<
   return b;
 }
 
+// A gradient that may be computed where the one lies that it is made of, and that nothing was
+// written to yet, takes over the memory of that one: it is not read again.
+template <class T>
+void BackwardPass<T>::hand_down(const GradientBatch<T>& b, const NodeId* args) {
+  for (std::size_t i = 0; i < b.count; ++i) {
+    Gradient &from = gradient_[b.ids[i]], &to = gradient_[args[i]];
+    if (to.state != Gradient::unwritten || to.memory || to.in_buffer || from.readers > 1) continue;
+    to.memory = from.memory;
+    from.memory = nullptr;
+  }
+}
+
 // Where the gradients of operands go, in the order in which the kernel writes: operand by operand,
 // node by node. Returns whether any is needed.
 template <class T>
 bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step, const NodeId* args,
                                    unsigned owner, Scratch& scratch) {
   T** const d_ins = scratch.handed.data() + b.count;
-  const BatchRule& rule = graph_.nodes[b.ids[0]].form->batch.value;
+  const OpForm& form = *graph_.nodes[b.ids[0]].form;
+  const BatchRule& rule = form.batch.value;
+  if (form.reads == Reads::output_in_place && !retains_) hand_down(b, args);
   bool any = false;
   for (std::size_t k = 0; k < b.arity; ++k) {
     if (rule.shares(k) || !step.computes(rule, k)) {

@@ -91,6 +91,7 @@ class BackwardPass {
                               unsigned owner, Scratch& scratch);
   bool find_targets(const GradientBatch<T>& b, const Step& step, const NodeId* args, unsigned owner,
                     Scratch& scratch);
+  void hand_down(const GradientBatch<T>& b, const NodeId* args);
   void number_batch(const GradientBatch<T>& b, std::size_t operand, const NodeId* args,
                     unsigned owner, Scratch& scratch);
   void receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,

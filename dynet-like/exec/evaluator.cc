@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/isa.h"
 #include "dynet-like/exec/executor.h"
 #include "dynet-like/plan/least_batches.h"
 
@@ -61,9 +62,12 @@ class FloatEvaluator final : public Evaluator {
     executor_.use(index, context);
   }
   GraphStatistics statistics() const override {
-    return {graph_.nodes.size(), executor_.batches(),
-            least_batches(graph_, 0, executor_.evaluated()), executor_.value_bytes(),
-            executor_.gradient_bytes()};
+    return {graph_.nodes.size(),
+            executor_.batches(),
+            least_batches(graph_, 0, executor_.evaluated()),
+            executor_.value_bytes(),
+            executor_.gradient_bytes(),
+            isa_name()};
   }
   void set_batching(bool batch) override {
     batching_ = batch;

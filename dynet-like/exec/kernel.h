@@ -6,18 +6,11 @@
 
 namespace dynet {
 
-/// The kernel of the executor's precision.
-template <class T>
-auto kernel(const Forward& k) {
+/// The kernel of the executor's precision, for this CPU.
+template <class T, class Kernels>
+auto kernel(const Kernels& k) {
   if constexpr (std::is_same_v<T, float>)
-    return k.f;
-  else
-    return k.d;
-}
-template <class T>
-auto kernel(const Backward& k) {
-  if constexpr (std::is_same_v<T, float>)
-    return k.f;
+    return k.f.here();
   else
     return k.d;
 }

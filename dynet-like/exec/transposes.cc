@@ -1,8 +1,20 @@
 #include "dynet-like/exec/transposes.h"
 
+#include "dynet-like/exec/kernel.h"
 #include "kernels/cpu/product.h"
 
 namespace dynet {
+namespace {
+
+template <class T>
+using Transpose = void (*)(std::size_t, std::size_t, const T*, T*);
+constexpr struct {
+  PerIsa<Transpose<float>> f;
+  Transpose<double> d;
+} kTranspose{DYNET_PER_ISA(Transpose<float>, cpu::transpose<float>),
+             DYNET_VERSION(baseline, Transpose<double>, cpu::transpose<double>)};
+
+}  // namespace
 
 template <class T>
 void Transposes<T>::find(NodeId size) {
@@ -43,7 +55,7 @@ const T* Transposes<T>::of(NodeId matrix) {
   if (!m.memory) {
     const Dim& dim = graph_.nodes[matrix].dim;
     m.memory = devices_.of(matrix).gradients.template allocate_array<T>(dim.size());
-    cpu::transpose(dim.rows(), dim.cols(), r_.value[matrix], m.memory);
+    kernel<T>(kTranspose)(dim.rows(), dim.cols(), r_.value[matrix], m.memory);
   }
   return m.memory;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "dynet-like/base/isa.h"
 #include "dynet-like/base/required.h"
 #include "dynet-like/graph/node.h"
 #include "dynet-like/shape/rules.h"
@@ -118,14 +119,14 @@ using ForwardKernel = void (*)(const Batch<T>&);
 template <class T>
 using BackwardKernel = void (*)(const GradientBatch<T>&);
 
-/// A kernel in both precisions.
+/// A kernel in both precisions; in float there may be one for each instruction set.
 struct Forward {
-  ForwardKernel<float> f;   ///< in float
-  ForwardKernel<double> d;  ///< in double
+  PerIsa<ForwardKernel<float>> f;  ///< in float
+  ForwardKernel<double> d;         ///< in double
 };
 struct Backward {
-  BackwardKernel<float> f;   ///< in float
-  BackwardKernel<double> d;  ///< in double
+  PerIsa<BackwardKernel<float>> f;  ///< in float
+  BackwardKernel<double> d;         ///< in double
 };
 
 /// Which nodes may run together. Nodes of one batch agree in form, operand shapes, arity and the
@@ -173,7 +174,7 @@ enum class Reads : std::uint8_t {
   output = 2,
   both = 3,
   /// The output; and element i of it depends on element i of the only operand alone, so that it may
-  /// be computed where the operand lies.
+  /// be computed where the operand lies, and the operand's gradient where its own gradient lies.
   output_in_place = 6,
 };
 /// Whether the backward kernel sees the value that the forward kernel has written.

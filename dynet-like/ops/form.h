@@ -1,14 +1,19 @@
 #pragma once
 
+#include "dynet-like/base/each_isa.h"
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/graph/op.h"
 
-/// A kernel template in both precisions, as a form field.
-#define DYNET_FORWARD(...) \
-  ::dynet::Forward { __VA_ARGS__<float>, __VA_ARGS__<double> }
+/// A kernel template in both precisions, as a form field. It is named as a member of `cpu`, which
+/// stands for the namespace of one instruction set after the other; double has one for all.
+#define DYNET_FORWARD(...) DYNET_KERNELS(Forward, __VA_ARGS__)
 /// The same for a backward kernel.
-#define DYNET_BACKWARD(...) \
-  ::dynet::Backward { __VA_ARGS__<float>, __VA_ARGS__<double> }
+#define DYNET_BACKWARD(...) DYNET_KERNELS(Backward, __VA_ARGS__)
+#define DYNET_KERNELS(KIND, ...)                                                    \
+  ::dynet::KIND {                                                                   \
+    DYNET_PER_ISA(::dynet::KIND##Kernel<float>, __VA_ARGS__<float>),                \
+        DYNET_VERSION(baseline, ::dynet::KIND##Kernel<double>, __VA_ARGS__<double>) \
+  }
 
 namespace dynet {
 

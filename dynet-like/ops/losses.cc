@@ -44,16 +44,20 @@ void need_finite(double margin) {
 }
 
 // Of each difference; the distance is their sum.
-const OpForm kHuber = {.name = "huber_distance",
-                       .kind = Kind::compute,
-                       .shape = [](const Operands& x) { return x[0]; },
-                       .batch = BatchRule::each(sizeof(ElementwiseAttr)),
-                       .reads = Reads::inputs,
-                       .aux = no_aux,
-                       .passes_gradient = true,
-                       .forward = DYNET_FORWARD(cpu::Elementwise<cpu::Huber>::forward),
-                       .backward = DYNET_BACKWARD(cpu::Elementwise<cpu::Huber>::backward),
-                       .cuda = CudaRule::by(&cuda::kHuber)};
+template <class F>
+constexpr OpForm difference_loss(const char* name, const cuda::Kernels* on_cuda) {
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = [](const Operands& x) { return x[0]; },
+          .batch = BatchRule::each(sizeof(ElementwiseAttr)),
+          .reads = Reads::inputs,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::Elementwise<F>::template forward),
+          .backward = DYNET_BACKWARD(cpu::Elementwise<F>::template backward),
+          .cuda = CudaRule::by(on_cuda)};
+}
+const OpForm kHuber = difference_loss<cpu::Huber>("huber_distance", &cuda::kHuber);
 
 const OpForm kHinge = {.name = "hinge",
                        .kind = Kind::compute,

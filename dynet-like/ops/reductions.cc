@@ -23,9 +23,8 @@ Dim some_elements(const Operands& x) {
 }
 Dim batches(const Operands& x) { return shape::batches(x[0]); }
 
-template <class Kernel>
 constexpr OpForm reduction(const char* name, Dim (*rule)(const Operands&), Reads reads,
-                           const cuda::Kernels* on_cuda) {
+                           Forward forward, Backward backward, const cuda::Kernels* on_cuda) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = rule,
@@ -33,23 +32,34 @@ constexpr OpForm reduction(const char* name, Dim (*rule)(const Operands&), Reads
           .reads = reads,
           .aux = no_aux,
           .passes_gradient = true,
-          .forward = DYNET_FORWARD(Kernel::template forward),
-          .backward = DYNET_BACKWARD(Kernel::template backward),
+          .forward = forward,
+          .backward = backward,
           .cuda = CudaRule::by(on_cuda)};
 }
 
-const OpForm kSumElems = reduction<cpu::ReduceElems<cpu::ElemsSum>>(
-    "sum_elems", elements, Reads::nothing, &cuda::kSumElems);
-const OpForm kMeanElems = reduction<cpu::ReduceElems<cpu::ElemsMean>>(
-    "mean_elems", some_elements, Reads::nothing, &cuda::kMeanElems);
-const OpForm kSquaredNorm = reduction<cpu::ReduceElems<cpu::ElemsSquaredNorm>>(
-    "squared_norm", elements, Reads::inputs, &cuda::kSquaredNorm);
+template <class F>
+constexpr OpForm of_elements(const char* name, Dim (*rule)(const Operands&), Reads reads,
+                             const cuda::Kernels* on_cuda) {
+  return reduction(name, rule, reads, DYNET_FORWARD(cpu::ReduceElems<F>::template forward),
+                   DYNET_BACKWARD(cpu::ReduceElems<F>::template backward), on_cuda);
+}
+template <bool kMean>
+constexpr OpForm of_batches(const char* name, const cuda::Kernels* on_cuda) {
+  return reduction(name, batches, Reads::nothing,
+                   DYNET_FORWARD(cpu::ReduceBatches<kMean>::template forward),
+                   DYNET_BACKWARD(cpu::ReduceBatches<kMean>::template backward), on_cuda);
+}
+
+const OpForm kSumElems =
+    of_elements<cpu::ElemsSum>("sum_elems", elements, Reads::nothing, &cuda::kSumElems);
+const OpForm kMeanElems =
+    of_elements<cpu::ElemsMean>("mean_elems", some_elements, Reads::nothing, &cuda::kMeanElems);
+const OpForm kSquaredNorm = of_elements<cpu::ElemsSquaredNorm>("squared_norm", elements,
+                                                               Reads::inputs, &cuda::kSquaredNorm);
 const OpForm kL2Norm =
-    reduction<cpu::ReduceElems<cpu::ElemsNorm>>("l2_norm", elements, Reads::both, &cuda::kL2Norm);
-const OpForm kSumBatches = reduction<cpu::ReduceBatches<false>>("sum_batches", batches,
-                                                                Reads::nothing, &cuda::kSumBatches);
-const OpForm kMeanBatches = reduction<cpu::ReduceBatches<true>>(
-    "mean_batches", batches, Reads::nothing, &cuda::kMeanBatches);
+    of_elements<cpu::ElemsNorm>("l2_norm", elements, Reads::both, &cuda::kL2Norm);
+const OpForm kSumBatches = of_batches<false>("sum_batches", &cuda::kSumBatches);
+const OpForm kMeanBatches = of_batches<true>("mean_batches", &cuda::kMeanBatches);
 
 Dim reduced(const Operands& x) {
   const auto& a = x.as<ReduceAttr>();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace dynet {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 // Written as a vector because a loop over an array of sums does not become one.
@@ -41,4 +41,4 @@ double squared_norm(const float* v, std::size_t n) {
   return total;
 }
 
-}  // namespace dynet
+}  // namespace dynet::cpu::DYNET_ISA

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/train/update_loops.h"
 #include "kernels/cuda/update.h"
 
 namespace dynet {
@@ -24,11 +25,11 @@ std::size_t skip(const TrainerSlice& s, const MissedUpdate* missed, std::size_t 
 }
 
 constexpr TrainerRule kAdam{.arrays = AdamRule::kState,
-                            .apply = apply_rule<AdamRule>,
+                            .apply = DYNET_UPDATE(AdamRule),
                             .device = DeviceRule::by(&cuda::kUpdateAdam),
                             .skip = skip};
 constexpr TrainerRule kAmsgrad{.arrays = AmsgradRule::kState,
-                               .apply = apply_rule<AmsgradRule>,
+                               .apply = DYNET_UPDATE(AmsgradRule),
                                .device = DeviceRule::by(&cuda::kUpdateAmsgrad),
                                .skip = skip};
 

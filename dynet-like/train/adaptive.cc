@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "dynet-like/train/update_loops.h"
 #include "kernels/cuda/update.h"
 
 namespace dynet {
@@ -18,17 +19,17 @@ std::size_t skip(const TrainerSlice& s, const MissedUpdate* missed, std::size_t 
 
 constexpr TrainerRule kAdagrad{
     .arrays = rules::Adagrad::kState,
-    .apply = apply_rule<rules::Adagrad>,
+    .apply = DYNET_UPDATE(rules::Adagrad),
     .device = DeviceRule::by(&cuda::kUpdateAdagrad),
     .skip = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
 
 constexpr TrainerRule kAdadelta{.arrays = rules::Adadelta::kState,
-                                .apply = apply_rule<rules::Adadelta>,
+                                .apply = DYNET_UPDATE(rules::Adadelta),
                                 .device = DeviceRule::by(&cuda::kUpdateAdadelta),
                                 .skip = skip<2>};
 
 constexpr TrainerRule kRMSProp{.arrays = rules::RMSProp::kState,
-                               .apply = apply_rule<rules::RMSProp>,
+                               .apply = DYNET_UPDATE(rules::RMSProp),
                                .device = DeviceRule::by(&cuda::kUpdateRMSProp),
                                .skip = skip<1>};
 

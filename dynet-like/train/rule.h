@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "dynet-like/base/isa.h"
 #include "dynet-like/base/required.h"
 #include "dynet-like/param/update_rules.h"
 
@@ -46,7 +47,7 @@ struct TrainerRule {
   /// State arrays of each parameter, as large as it, at most TrainerSlice::kMaxArrays. State starts
   /// as zero, and a rule must not move a value that never had a gradient.
   std::size_t arrays;
-  void (*apply)(const TrainerSlice& s);
+  PerIsa<void (*)(const TrainerSlice& s)> apply;
   Required<DeviceRule> device;
   /// A short cut for rows that miss updates, or null: takes as many of these updates with gradient
   /// zero as it can take at once, and returns their number; zero if the values still move. `keep`

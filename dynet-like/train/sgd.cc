@@ -1,5 +1,6 @@
 #include "dynet-like/train/sgd.h"
 
+#include "dynet-like/train/update_loops.h"
 #include "kernels/cuda/update.h"
 
 namespace dynet {
@@ -7,13 +8,13 @@ namespace {
 
 constexpr TrainerRule kSGD{
     .arrays = rules::SGD::kState,
-    .apply = apply_rule<rules::SGD>,
+    .apply = DYNET_UPDATE(rules::SGD),
     .device = DeviceRule::by(&cuda::kUpdateSGD),
     .skip = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
 
 constexpr TrainerRule kMomentum{
     .arrays = rules::Momentum::kState,
-    .apply = apply_rule<rules::Momentum>,
+    .apply = DYNET_UPDATE(rules::Momentum),
     .device = DeviceRule::by(&cuda::kUpdateMomentum),
     .skip = [](const TrainerSlice& s, const MissedUpdate*, std::size_t n) {
       return all_zero(s.state[0], s.n) ? n : 0;

@@ -8,13 +8,8 @@
 #include "kernels/cpu/power.h"
 #include "kernels/cpu/row_loop.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
-
-template <class T>
-auto constant(T x, std::size_t n) {
-  return Eigen::Array<T, Eigen::Dynamic, 1>::Constant(static_cast<Index>(n), x);
-}
 
 // A row of an operand that moves along the result's, or stays at one element; nothing is read
 // before it is asked for.
@@ -67,7 +62,8 @@ void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
 }  // namespace
 
 // In each, `slope_a` and `slope_b` get vectors of dy; a() and b() load those of the operands.
-struct Subtract {
+template <>
+struct Function<Subtract> {
   template <class V>
   static V value(V a, V b) {
     return a - b;
@@ -81,7 +77,8 @@ struct Subtract {
     return -dy;
   }
 };
-struct Multiply {
+template <>
+struct Function<Multiply> {
   template <class V>
   static V value(V a, V b) {
     return a * b;
@@ -95,7 +92,8 @@ struct Multiply {
     return dy * a();
   }
 };
-struct Divide {
+template <>
+struct Function<Divide> {
   template <class V>
   static V value(V a, V b) {
     return a / b;
@@ -111,7 +109,8 @@ struct Divide {
   }
 };
 // No power of zero changes with the exponent, nor does x^0 with x.
-struct Power {
+template <>
+struct Function<Power> {
   template <class V>
   static V value(V a, V b) {
     return power(a, b);
@@ -128,9 +127,69 @@ struct Power {
   }
 };
 
+namespace {
+
+// Whether operand k has the shape of the result, element by element.
+template <class T>
+bool is_whole(const Batch<T>& b, std::size_t k) {
+  return b.dim(k).size() == b.dim().size();
+}
+
+// The gradients of one operand of node i, or of both in one pass over what they are made of.
+template <class F, bool kFirst, bool kSecond, class T>
+void whole_gradients(const GradientBatch<T>& b, std::size_t i) {
+  using L = Lanes<T>;
+  const T *const p = b.in(0, i), *const q = b.in(1, i), *const dy = b.d_out(i);
+  T *const dp = b.d_in(0, i), *const dq = b.d_in(1, i);
+  const bool add_p = kFirst && b.add(0, i), add_q = kSecond && b.add(1, i);
+  each_vector<T>(b.dim().size(), [=](std::size_t at, auto part) {
+    const auto u = [=] { return L::load(p + at, part); };
+    const auto v = [=] { return L::load(q + at, part); };
+    const auto g = L::load(dy + at, part);
+    typename L::V du{}, dv{};
+    if constexpr (kFirst) du = Function<F>::slope_a(g, u, v);
+    if constexpr (kSecond) dv = Function<F>::slope_b(g, u, v);
+    if constexpr (kFirst) put(add_p, dp + at, du, part);
+    if constexpr (kSecond) put(add_q, dq + at, dv, part);
+  });
+}
+
+// Where neither operand is broadcast. Nodes get both gradients at once if no first operand of the
+// batch can be a second one as well: all second ones are written for the first time.
+template <class F, class T>
+void whole_backward(const GradientBatch<T>& b) {
+  bool apart = true;
+  for (std::size_t i = 0; apart && i < b.count; ++i) apart = b.d_in(1, i) && !b.add(1, i);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    if (apart && b.d_in(0, i))
+      whole_gradients<F, true, true>(b, i);
+    else if (apart)
+      whole_gradients<F, false, true>(b, i);
+    else if (b.d_in(0, i))
+      whole_gradients<F, true, false>(b, i);
+  }
+  for (std::size_t i = 0; !apart && i < b.count; ++i)
+    if (b.d_in(1, i)) whole_gradients<F, false, true>(b, i);
+}
+
+}  // namespace
+
 template <class F>
 template <class T>
 void Binary<F>::forward(const Batch<T>& b) {
+  if (is_whole(b, 0) && is_whole(b, 1)) {
+    const std::size_t n = b.dim().size();
+    for (std::size_t i = 0; i < b.count; ++i) {
+      T* const y = b.out(i);
+      const T *const p = b.in(0, i), *const q = b.in(1, i);
+      each_vector<T>(n, [=](std::size_t at, auto part) {
+        Lanes<T>::store(
+            y + at, Function<F>::value(Lanes<T>::load(p + at, part), Lanes<T>::load(q + at, part)),
+            part);
+      });
+    }
+    return;
+  }
   const RowLoop<2> loop(b.dim(), {&b.dim(0), &b.dim(1)});
   for (std::size_t i = 0; i < b.count; ++i) {
     T* y = b.out(i);
@@ -140,7 +199,7 @@ void Binary<F>::forward(const Batch<T>& b) {
                 [&](const auto& u, const auto& v) {
                   T* const to = y + first;
                   each_vector<T>(loop.inner, [=](std::size_t at, auto part) {
-                    Lanes<T>::store(to + at, F::value(u(at, part), v(at, part)), part);
+                    Lanes<T>::store(to + at, Function<F>::value(u(at, part), v(at, part)), part);
                   });
                 });
     });
@@ -150,6 +209,7 @@ void Binary<F>::forward(const Batch<T>& b) {
 template <class F>
 template <class T>
 void Binary<F>::backward(const GradientBatch<T>& b) {
+  if (is_whole(b, 0) && is_whole(b, 1)) return whole_backward<F>(b);
   const RowLoop<2> loop(b.dim(), {&b.dim(0), &b.dim(1)});
   for (std::size_t k = 0; k < 2; ++k) {
     // An operand of the result's size is written row by row; a smaller one is added up, from zero.
@@ -172,7 +232,7 @@ void Binary<F>::backward(const GradientBatch<T>& b) {
                       const auto g = Lanes<T>::load(from + at, part);
                       const auto a = [&] { return u(at, part); };
                       const auto c = [&] { return v(at, part); };
-                      return k == 0 ? F::slope_a(g, a, c) : F::slope_b(g, a, c);
+                      return k == 0 ? Function<F>::slope_a(g, a, c) : Function<F>::slope_b(g, a, c);
                     };
                     put_row(add, loop.moves[k], d + offset[k], loop.inner, slopes);
                   });
@@ -260,11 +320,9 @@ void sum_backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(F)                                             \
-  template void Binary<F>::forward<float>(const Batch<float>&);          \
-  template void Binary<F>::forward<double>(const Batch<double>&);        \
-  template void Binary<F>::backward<float>(const GradientBatch<float>&); \
-  template void Binary<F>::backward<double>(const GradientBatch<double>&);
+#define DYNET_INSTANTIATE(F)                                      \
+  template void Binary<F>::forward<Scalar>(const Batch<Scalar>&); \
+  template void Binary<F>::backward<Scalar>(const GradientBatch<Scalar>&);
 DYNET_INSTANTIATE(Subtract)
 DYNET_INSTANTIATE(Multiply)
 DYNET_INSTANTIATE(Divide)
@@ -312,10 +370,12 @@ void Extreme<kLargest>::backward(const GradientBatch<T>& b) {
       if (!d) continue;
       if (!b.add(k, i)) std::fill_n(d, b.dim(k).size(), T(0));
       loop.each([&](std::size_t at, const auto& offset) {
-        const auto won = array(static_cast<const T*>(b.aux(i)) + at, loop.inner);
-        const auto dy = array(b.d_out(i) + at, loop.inner);
-        accumulate(loop.moves[0], d + offset[0], loop.inner,
-                   (won == static_cast<T>(k)).select(dy, constant(T(0), loop.inner)));
+        using V = typename Lanes<T>::V;
+        const T *const winner = b.aux(i) + at, *const dy = b.d_out(i) + at;
+        put_row(true, loop.moves[0], d + offset[0], loop.inner, [=](std::size_t j, auto part) -> V {
+          const V g = Lanes<T>::load(dy + j, part), won = Lanes<T>::load(winner + j, part);
+          return won == static_cast<T>(k) ? g : V{};
+        });
       });
     }
   }
@@ -378,17 +438,13 @@ void logsumexp_backward(const GradientBatch<T>& b) {
     }
 }
 
-#define DYNET_INSTANTIATE(T)                                       \
-  template void sum_forward(const Batch<T>&);                      \
-  template void sum_backward(const GradientBatch<T>&);             \
-  template void Extreme<true>::forward(const Batch<T>&);           \
-  template void Extreme<true>::backward(const GradientBatch<T>&);  \
-  template void Extreme<false>::forward(const Batch<T>&);          \
-  template void Extreme<false>::backward(const GradientBatch<T>&); \
-  template void logsumexp_forward(const Batch<T>&);                \
-  template void logsumexp_backward(const GradientBatch<T>&);
-DYNET_INSTANTIATE(float)
-DYNET_INSTANTIATE(double)
-#undef DYNET_INSTANTIATE
+template void sum_forward(const Batch<Scalar>&);
+template void sum_backward(const GradientBatch<Scalar>&);
+template void Extreme<true>::forward(const Batch<Scalar>&);
+template void Extreme<true>::backward(const GradientBatch<Scalar>&);
+template void Extreme<false>::forward(const Batch<Scalar>&);
+template void Extreme<false>::backward(const GradientBatch<Scalar>&);
+template void logsumexp_forward(const Batch<Scalar>&);
+template void logsumexp_backward(const GradientBatch<Scalar>&);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

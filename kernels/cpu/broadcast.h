@@ -2,6 +2,7 @@
 
 #include "dynet-like/attributes/broadcast.h"
 #include "dynet-like/graph/op.h"
+#include "kernels/cpu/isa.h"
 
 namespace dynet::cpu {
 
@@ -11,34 +12,32 @@ struct Multiply;
 struct Divide;
 struct Power;
 
-template <class F>
-struct Binary {
-  template <class T>
-  static void forward(const Batch<T>& b);
-  template <class T>
-  static void backward(const GradientBatch<T>& b);
-};
+DYNET_EACH_ISA(
 
-/// The sum of any number of operands, broadcast, times a constant.
-template <class T>
-void sum_forward(const Batch<T>& b);
-template <class T>
-void sum_backward(const GradientBatch<T>& b);
+    template <class F> struct Binary {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
 
-/// The largest or smallest of any number of operands, broadcast; the first of several equal ones
-/// gets the gradient.
-template <bool kLargest>
-struct Extreme {
-  template <class T>
-  static void forward(const Batch<T>& b);
-  template <class T>
-  static void backward(const GradientBatch<T>& b);
-};
+    /// The sum of any number of operands, broadcast, times a constant.
+    template <class T> void sum_forward(const Batch<T>& b);
+    template <class T> void sum_backward(const GradientBatch<T>& b);
 
-/// The log of the sum of exponentials of any number of operands, broadcast.
-template <class T>
-void logsumexp_forward(const Batch<T>& b);
-template <class T>
-void logsumexp_backward(const GradientBatch<T>& b);
+    /// The largest or smallest of any number of operands, broadcast; the first of several equal
+    /// ones gets the gradient.
+    template <bool kLargest> struct Extreme {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+    /// The log of the sum of exponentials of any number of operands, broadcast.
+    template <class T> void logsumexp_forward(const Batch<T>& b);
+    template <class T> void logsumexp_backward(const GradientBatch<T>& b);
+
+)
 
 }  // namespace dynet::cpu

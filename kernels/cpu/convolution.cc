@@ -9,7 +9,7 @@
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/sliding.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 /// A convolution as products. The windows of an image are the rows of a matrix with a column for
@@ -263,11 +263,7 @@ void conv2d_backward(const GradientBatch<T>& b) {
       }
 }
 
-#define DYNET_INSTANTIATE(T)                     \
-  template void conv2d_forward(const Batch<T>&); \
-  template void conv2d_backward(const GradientBatch<T>&);
-DYNET_INSTANTIATE(float)
-DYNET_INSTANTIATE(double)
-#undef DYNET_INSTANTIATE
+template void conv2d_forward(const Batch<Scalar>&);
+template void conv2d_backward(const GradientBatch<Scalar>&);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 using Index = Eigen::Index;
 
@@ -37,6 +37,7 @@ ConstMatrixMap<T> matrix(const T* p, std::size_t rows, std::size_t cols) {
 }
 
 /// The sum of an array, in an order that its place in memory has no part in, as it has in Eigen's.
+/// Not of a `select`: GCC 12 makes wrong sums of it for AVX2.
 template <class X>
 typename X::Scalar sum_in_order(const X& x) {
   using T = typename X::Scalar;
@@ -57,4 +58,4 @@ void store_or_add(bool add, To&& to, const From& from) {
     to = from;
 }
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

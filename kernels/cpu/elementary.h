@@ -13,7 +13,7 @@
 #include "kernels/cpu/eigen.h"
 #include "kernels/cpu/lanes.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 /// f(at, part) for n elements, a vector at a time: `part` says which lanes to load and to store.
 template <class T, class F>
@@ -258,4 +258,4 @@ inline Doubles exp_of_minus_square(Doubles x) {
   return by_buffer(x, [](double e) { return std::exp(-e * e); });
 }
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

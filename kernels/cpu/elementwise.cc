@@ -9,7 +9,7 @@
 // Every struct: `value(x, a)` is y = f(x) of whole vectors, `slope(x, y, a)` is dy/dx, where x()
 // and y() load what backward reads.
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 // The same in every lane.
@@ -76,7 +76,8 @@ V huber_slope(V x, LaneOf<V> a) {
 }  // namespace
 
 #define DYNET_ELEMENTWISE(NAME, VALUE, SLOPE)                                \
-  struct NAME {                                                              \
+  template <>                                                                \
+  struct Function<NAME> {                                                    \
     template <class V, class T>                                              \
     static V value(const V x, [[maybe_unused]] T a) {                        \
       return VALUE;                                                          \
@@ -137,7 +138,7 @@ void Elementwise<F>::forward(const Batch<T>& b) {
   const T a = parameter_of(b);
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i)
-    map_vectors(b.out(i), b.in(0, i), n, [a](auto x) { return F::value(x, a); });
+    map_vectors(b.out(i), b.in(0, i), n, [a](auto x) { return Function<F>::value(x, a); });
 }
 
 template <class F>
@@ -154,17 +155,16 @@ void Elementwise<F>::backward(const GradientBatch<T>& b) {
     each_vector<T>(n, [=](std::size_t at, auto part) {
       const auto x = [=] { return L::load(in + at, part); };
       const auto y = [=] { return L::load(out + at, part); };
-      put(add, dx + at, L::load(dy + at, part) * F::template slope<typename L::V>(x, y, a), part);
+      put(add, dx + at,
+          L::load(dy + at, part) * Function<F>::template slope<typename L::V>(x, y, a), part);
     });
   }
 }
 
-#define DYNET_INSTANTIATE(F)                                                  \
-  template void Elementwise<F>::forward<float>(const Batch<float>&);          \
-  template void Elementwise<F>::forward<double>(const Batch<double>&);        \
-  template void Elementwise<F>::backward<float>(const GradientBatch<float>&); \
-  template void Elementwise<F>::backward<double>(const GradientBatch<double>&);
+#define DYNET_INSTANTIATE(F)                                           \
+  template void Elementwise<F>::forward<Scalar>(const Batch<Scalar>&); \
+  template void Elementwise<F>::backward<Scalar>(const GradientBatch<Scalar>&);
 DYNET_ELEMENTWISE_FUNCTIONS(DYNET_INSTANTIATE)
 #undef DYNET_INSTANTIATE
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dynet-like/attributes/elementwise.h"
+#include "kernels/cpu/isa.h"
 
 namespace dynet::cpu {
 
@@ -9,12 +10,15 @@ namespace dynet::cpu {
 DYNET_ELEMENTWISE_FUNCTIONS(DYNET_DECLARE)
 #undef DYNET_DECLARE
 
-template <class F>
-struct Elementwise {
-  template <class T>
-  static void forward(const Batch<T>& b);
-  template <class T>
-  static void backward(const GradientBatch<T>& b);
-};
+DYNET_EACH_ISA(
+
+    template <class F> struct Elementwise {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+)
 
 }  // namespace dynet::cpu

@@ -7,7 +7,7 @@
 
 #include "kernels/cpu/elementary.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 /// Exponentials are taken over as many columns at a time as fit in a buffer that stays in the
 /// cache.
@@ -70,4 +70,4 @@ void exponentials_of(std::size_t n, Fill fill, Use use) {
       [&](std::size_t, std::size_t at, std::size_t length, const T* e) { use(at, length, e); });
 }
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

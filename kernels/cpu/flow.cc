@@ -5,7 +5,7 @@
 #include "dynet-like/attributes/along.h"
 #include "kernels/cpu/eigen.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 template <class T>
 void scale_gradient_backward(const GradientBatch<T>& b) {
@@ -34,9 +34,7 @@ void argmax_forward(const Batch<T>& b) {
   }
 }
 
-template void scale_gradient_backward(const GradientBatch<float>&);
-template void scale_gradient_backward(const GradientBatch<double>&);
-template void argmax_forward(const Batch<float>&);
-template void argmax_forward(const Batch<double>&);
+template void scale_gradient_backward(const GradientBatch<Scalar>&);
+template void argmax_forward(const Batch<Scalar>&);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

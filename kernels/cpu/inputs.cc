@@ -9,7 +9,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 template <class T>
 void input_forward(const Batch<T>& b) {
@@ -44,13 +44,9 @@ void one_hot_forward(const Batch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(T)                           \
-  template void input_forward(const Batch<T>&);        \
-  template void sparse_input_forward(const Batch<T>&); \
-  template void constant_forward(const Batch<T>&);     \
-  template void one_hot_forward(const Batch<T>&);
-DYNET_INSTANTIATE(float)
-DYNET_INSTANTIATE(double)
-#undef DYNET_INSTANTIATE
+template void input_forward(const Batch<Scalar>&);
+template void sparse_input_forward(const Batch<Scalar>&);
+template void constant_forward(const Batch<Scalar>&);
+template void one_hot_forward(const Batch<Scalar>&);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -3,15 +3,16 @@
 // Vectors of the widest registers that the compiler may use, for the few kernels that Eigen leaves
 // slow. Values do not depend on the width except where a kernel says so.
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>
 
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 #if defined(__AVX512F__)
 inline constexpr std::size_t kLaneBytes = 64;
@@ -19,6 +20,13 @@ inline constexpr std::size_t kLaneBytes = 64;
 inline constexpr std::size_t kLaneBytes = 32;
 #else
 inline constexpr std::size_t kLaneBytes = 16;
+#endif
+
+/// Registers for vectors.
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr int kRegisters = 32;
+#else
+inline constexpr int kRegisters = 16;
 #endif
 
 template <class T>
@@ -44,6 +52,16 @@ struct Lanes {
     using Mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
     explicit First(std::size_t n) : mask(static_cast<Mask>((1u << n) - 1)) {}
     Mask mask;
+#elif defined(__AVX2__)
+    // Lanes whose highest bit is set.
+    using Mask = __m256i;
+    explicit First(std::size_t n) {
+      using Word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+      static constexpr Word kOnesThenZeros[] = {-1, -1, -1, -1, -1, -1, -1, -1,
+                                                0,  0,  0,  0,  0,  0,  0,  0};
+      std::memcpy(&mask, kOnesThenZeros + 8 - n, sizeof mask);
+    }
+    Mask mask;
 #else
     explicit First(std::size_t n) : count(n) {}
     std::size_t count;
@@ -55,6 +73,11 @@ struct Lanes {
       return reinterpret_cast<V>(_mm512_maskz_loadu_ps(f.mask, p));
     else
       return reinterpret_cast<V>(_mm512_maskz_loadu_pd(f.mask, p));
+#elif defined(__AVX2__)
+    if constexpr (sizeof(T) == 4)
+      return reinterpret_cast<V>(_mm256_maskload_ps(p, f.mask));
+    else
+      return reinterpret_cast<V>(_mm256_maskload_pd(p, f.mask));
 #else
     V v{};
     std::memcpy(&v, p, f.count * sizeof(T));
@@ -67,6 +90,11 @@ struct Lanes {
       _mm512_mask_storeu_ps(p, f.mask, reinterpret_cast<__m512>(v));
     else
       _mm512_mask_storeu_pd(p, f.mask, reinterpret_cast<__m512d>(v));
+#elif defined(__AVX2__)
+    if constexpr (sizeof(T) == 4)
+      _mm256_maskstore_ps(p, f.mask, reinterpret_cast<__m256>(v));
+    else
+      _mm256_maskstore_pd(p, f.mask, reinterpret_cast<__m256d>(v));
 #else
     std::memcpy(p, &v, f.count * sizeof(T));
 #endif
@@ -142,4 +170,4 @@ struct Lanes {
   }
 };
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

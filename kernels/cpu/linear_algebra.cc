@@ -7,7 +7,7 @@
 
 #include "kernels/cpu/eigen.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 template <class T>
@@ -151,15 +151,13 @@ void circ_corr_backward(const GradientBatch<T>& b) {
   circular_gradient(b, 1, Convolve<T>::add);
 }
 
-#define DYNET_INSTANTIATE(NAME)                               \
-  template void NAME##_forward(const Batch<float>&);          \
-  template void NAME##_forward(const Batch<double>&);         \
-  template void NAME##_backward(const GradientBatch<float>&); \
-  template void NAME##_backward(const GradientBatch<double>&);
+#define DYNET_INSTANTIATE(NAME)                       \
+  template void NAME##_forward(const Batch<Scalar>&); \
+  template void NAME##_backward(const GradientBatch<Scalar>&);
 DYNET_INSTANTIATE(inverse)
 DYNET_INSTANTIATE(logdet)
 DYNET_INSTANTIATE(circ_conv)
 DYNET_INSTANTIATE(circ_corr)
 #undef DYNET_INSTANTIATE
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

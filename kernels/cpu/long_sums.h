@@ -2,7 +2,7 @@
 
 #include "kernels/cpu/eigen.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 /// The sum of piece(x) over an array: long sums go piece by piece, so that their error does not
 /// grow with the length.
@@ -15,4 +15,4 @@ T sum_pieces(const T* x, std::size_t n, F piece) {
   return static_cast<T>(sum);
 }
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -9,7 +9,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 std::size_t dimension_of(const HingeAttr&) { return 0; }
@@ -138,15 +138,11 @@ void poisson_backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(T)                                            \
-  template void Hinge<HingeAttr>::forward(const Batch<T>&);             \
-  template void Hinge<HingeAttr>::backward(const GradientBatch<T>&);    \
-  template void Hinge<HingeDimAttr>::forward(const Batch<T>&);          \
-  template void Hinge<HingeDimAttr>::backward(const GradientBatch<T>&); \
-  template void poisson_forward(const Batch<T>&);                       \
-  template void poisson_backward(const GradientBatch<T>&);
-DYNET_INSTANTIATE(float)
-DYNET_INSTANTIATE(double)
-#undef DYNET_INSTANTIATE
+template void Hinge<HingeAttr>::forward(const Batch<Scalar>&);
+template void Hinge<HingeAttr>::backward(const GradientBatch<Scalar>&);
+template void Hinge<HingeDimAttr>::forward(const Batch<Scalar>&);
+template void Hinge<HingeDimAttr>::backward(const GradientBatch<Scalar>&);
+template void poisson_forward(const Batch<Scalar>&);
+template void poisson_backward(const GradientBatch<Scalar>&);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -5,7 +5,7 @@
 #include "kernels/cpu/eigen.h"
 #include "kernels/cpu/product.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 struct Shapes {
@@ -205,13 +205,9 @@ void affine_backward(const GradientBatch<T>& b) {
   for (std::size_t k = b.first | 1; k < end; k += 2) multiply_nodes_backward(b, k, k + 1);
 }
 
-#define DYNET_INSTANTIATE(T)                              \
-  template void matmul_forward(const Batch<T>&);          \
-  template void matmul_backward(const GradientBatch<T>&); \
-  template void affine_forward(const Batch<T>&);          \
-  template void affine_backward(const GradientBatch<T>&);
-DYNET_INSTANTIATE(float)
-DYNET_INSTANTIATE(double)
-#undef DYNET_INSTANTIATE
+template void matmul_forward(const Batch<Scalar>&);
+template void matmul_backward(const GradientBatch<Scalar>&);
+template void affine_forward(const Batch<Scalar>&);
+template void affine_backward(const GradientBatch<Scalar>&);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "dynet-like/attributes/along.h"
+#include "kernels/cpu/elementary.h"
 #include "kernels/cpu/long_sums.h"
 #include "kernels/cpu/row_loop.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 // A reduction as the broadcasting rule backwards: the result is what the operand's rows broadcast
@@ -191,10 +192,14 @@ void deviation_backward(const GradientBatch<T>& b) {
         store_or_add(add, to, (array(x, n) - pull * *m) * (*y == T(0) ? T(0) : *dy * scale / *y));
         return;
       }
-      const auto slope =
-          (array(y, n) == T(0))
-              .select(ArrayMap<T>::Constant(to.size(), T(0)), array(dy, n) * scale / array(y, n));
-      store_or_add(add, to, (array(x, n) - pull * array(m, n)) * slope);
+      T* const row = dx + at;
+      each_vector<T>(n, [=](std::size_t j, auto part) {
+        using V = typename Lanes<T>::V;
+        const V size = Lanes<T>::load(y + j, part);
+        const V slope = Lanes<T>::load(dy + j, part) * scale / size;
+        const V away = Lanes<T>::load(x + j, part) - pull * Lanes<T>::load(m + j, part);
+        put(add, row + j, away * (size == T(0) ? V{} : slope), part);
+      });
     });
   }
 }
@@ -270,19 +275,15 @@ void cumulative_sum_backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(T)                                            \
-  template void moment_forward(const Batch<T>&);                        \
-  template void moment_backward(const GradientBatch<T>&);               \
-  template void deviation_forward(const Batch<T>&);                     \
-  template void deviation_backward(const GradientBatch<T>&);            \
-  template void ExtremeAlong<true>::forward(const Batch<T>&);           \
-  template void ExtremeAlong<true>::backward(const GradientBatch<T>&);  \
-  template void ExtremeAlong<false>::forward(const Batch<T>&);          \
-  template void ExtremeAlong<false>::backward(const GradientBatch<T>&); \
-  template void cumulative_sum_forward(const Batch<T>&);                \
-  template void cumulative_sum_backward(const GradientBatch<T>&);
-DYNET_INSTANTIATE(float)
-DYNET_INSTANTIATE(double)
-#undef DYNET_INSTANTIATE
+template void moment_forward(const Batch<Scalar>&);
+template void moment_backward(const GradientBatch<Scalar>&);
+template void deviation_forward(const Batch<Scalar>&);
+template void deviation_backward(const GradientBatch<Scalar>&);
+template void ExtremeAlong<true>::forward(const Batch<Scalar>&);
+template void ExtremeAlong<true>::backward(const GradientBatch<Scalar>&);
+template void ExtremeAlong<false>::forward(const Batch<Scalar>&);
+template void ExtremeAlong<false>::backward(const GradientBatch<Scalar>&);
+template void cumulative_sum_forward(const Batch<Scalar>&);
+template void cumulative_sum_backward(const GradientBatch<Scalar>&);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

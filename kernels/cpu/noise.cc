@@ -6,7 +6,7 @@
 #include "dynet-like/attributes/along.h"
 #include "kernels/cpu/eigen.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 /// Standard normal draws of RandomStream::normal, `use(at, length, z)` piece by piece.
@@ -166,12 +166,8 @@ void random_gumbel_forward(const Batch<T>& b) {
   }
 }
 
-#define DYNET_FORWARD_INSTANCES(NAME)             \
-  template void NAME<float>(const Batch<float>&); \
-  template void NAME<double>(const Batch<double>&);
-#define DYNET_BACKWARD_INSTANCES(NAME)                    \
-  template void NAME<float>(const GradientBatch<float>&); \
-  template void NAME<double>(const GradientBatch<double>&);
+#define DYNET_FORWARD_INSTANCES(NAME) template void NAME<Scalar>(const Batch<Scalar>&);
+#define DYNET_BACKWARD_INSTANCES(NAME) template void NAME<Scalar>(const GradientBatch<Scalar>&);
 DYNET_FORWARD_INSTANCES(dropout_forward)
 DYNET_BACKWARD_INSTANCES(dropout_backward)
 DYNET_FORWARD_INSTANCES(shared_dropout_forward)
@@ -185,4 +181,4 @@ DYNET_FORWARD_INSTANCES(random_gumbel_forward)
 #undef DYNET_FORWARD_INSTANCES
 #undef DYNET_BACKWARD_INSTANCES
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

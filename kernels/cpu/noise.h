@@ -2,35 +2,30 @@
 
 #include "dynet-like/attributes/noise.h"
 #include "dynet-like/graph/op.h"
+#include "kernels/cpu/isa.h"
 
 namespace dynet::cpu {
 
-template <class T>
-void dropout_forward(const Batch<T>& b);
-template <class T>
-void dropout_backward(const GradientBatch<T>& b);
+DYNET_EACH_ISA(
 
-template <class T>
-void shared_dropout_forward(const Batch<T>& b);
-template <class T>
-void shared_dropout_backward(const GradientBatch<T>& b);
+    template <class T> void dropout_forward(const Batch<T>& b);
+    template <class T> void dropout_backward(const GradientBatch<T>& b);
 
-template <class T>
-void noise_forward(const Batch<T>& b);
-template <class T>
-void noise_backward(const GradientBatch<T>& b);
+    template <class T> void shared_dropout_forward(const Batch<T>& b);
+    template <class T> void shared_dropout_backward(const GradientBatch<T>& b);
 
-/// Gaussian with mean `first` and standard deviation `second`.
-template <class T>
-void random_normal_forward(const Batch<T>& b);
-/// `second` with probability `first`, else zero.
-template <class T>
-void random_bernoulli_forward(const Batch<T>& b);
-/// In [first, second).
-template <class T>
-void random_uniform_forward(const Batch<T>& b);
-/// first - second log(-log u) for u uniform in (0, 1).
-template <class T>
-void random_gumbel_forward(const Batch<T>& b);
+    template <class T> void noise_forward(const Batch<T>& b);
+    template <class T> void noise_backward(const GradientBatch<T>& b);
+
+    /// Gaussian with mean `first` and standard deviation `second`.
+    template <class T> void random_normal_forward(const Batch<T>& b);
+    /// `second` with probability `first`, else zero.
+    template <class T> void random_bernoulli_forward(const Batch<T>& b);
+    /// In [first, second).
+    template <class T> void random_uniform_forward(const Batch<T>& b);
+    /// first - second log(-log u) for u uniform in (0, 1).
+    template <class T> void random_gumbel_forward(const Batch<T>& b);
+
+)
 
 }  // namespace dynet::cpu

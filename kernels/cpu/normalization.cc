@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/eigen.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 // What belongs to one batch element of the result.
@@ -95,9 +95,7 @@ void layer_norm_backward(const GradientBatch<T>& b) {
   });
 }
 
-template void layer_norm_forward(const Batch<float>&);
-template void layer_norm_forward(const Batch<double>&);
-template void layer_norm_backward(const GradientBatch<float>&);
-template void layer_norm_backward(const GradientBatch<double>&);
+template void layer_norm_forward(const Batch<Scalar>&);
+template void layer_norm_backward(const GradientBatch<Scalar>&);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

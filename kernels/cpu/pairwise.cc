@@ -4,10 +4,11 @@
 
 #include "kernels/cpu/elementary.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 // Each: `value` is the number, `slope_x` and `slope_y` its gradients, of whole vectors.
-struct DotProduct {
+template <>
+struct Function<DotProduct> {
   template <class T>
   static T value(const T* x, const T* y, std::size_t n) {
     return sum_in_order(array(x, n) * array(y, n));
@@ -21,7 +22,8 @@ struct DotProduct {
     return x;
   }
 };
-struct SquaredDistance {
+template <>
+struct Function<SquaredDistance> {
   template <class T>
   static T value(const T* x, const T* y, std::size_t n) {
     return sum_in_order((array(x, n) - array(y, n)).square());
@@ -37,7 +39,8 @@ struct SquaredDistance {
 };
 // A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0. Logarithms are of
 // kLeastChance at least, so that a saturated sigmoid has a finite loss.
-struct BinaryLogLoss {
+template <>
+struct Function<BinaryLogLoss> {
   template <class V>
   static V clamped(V x) {
     using T = LaneOf<V>;
@@ -96,8 +99,8 @@ void Pairwise<F>::forward(const Batch<T>& b) {
   const std::size_t n = p.batch_size();
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < b.dim().bd; ++e)
-      b.out(i)[e] =
-          F::value(b.in(0, i) + (p.bd == 1 ? 0 : e * n), b.in(1, i) + (q.bd == 1 ? 0 : e * n), n);
+      b.out(i)[e] = Function<F>::value(b.in(0, i) + (p.bd == 1 ? 0 : e * n),
+                                       b.in(1, i) + (q.bd == 1 ? 0 : e * n), n);
 }
 
 template <class F>
@@ -119,20 +122,19 @@ void Pairwise<F>::backward(const GradientBatch<T>& b) {
         T* const to = d + (shared ? 0 : e * n);
         each_vector<T>(n, [=](std::size_t at, auto part) {
           const auto u = L::load(x + at, part), v = L::load(y + at, part);
-          put(add, to + at, g * (k == 0 ? F::slope_x(u, v) : F::slope_y(u, v)), part);
+          put(add, to + at, g * (k == 0 ? Function<F>::slope_x(u, v) : Function<F>::slope_y(u, v)),
+              part);
         });
       }
     }
 }
 
-#define DYNET_INSTANTIATE(F)                                               \
-  template void Pairwise<F>::forward<float>(const Batch<float>&);          \
-  template void Pairwise<F>::forward<double>(const Batch<double>&);        \
-  template void Pairwise<F>::backward<float>(const GradientBatch<float>&); \
-  template void Pairwise<F>::backward<double>(const GradientBatch<double>&);
+#define DYNET_INSTANTIATE(F)                                        \
+  template void Pairwise<F>::forward<Scalar>(const Batch<Scalar>&); \
+  template void Pairwise<F>::backward<Scalar>(const GradientBatch<Scalar>&);
 DYNET_INSTANTIATE(DotProduct)
 DYNET_INSTANTIATE(SquaredDistance)
 DYNET_INSTANTIATE(BinaryLogLoss)
 #undef DYNET_INSTANTIATE
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

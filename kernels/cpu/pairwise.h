@@ -2,6 +2,7 @@
 
 #include "dynet-like/attributes/pairwise.h"
 #include "dynet-like/graph/op.h"
+#include "kernels/cpu/isa.h"
 
 namespace dynet::cpu {
 
@@ -9,12 +10,16 @@ namespace dynet::cpu {
 struct DotProduct;
 struct SquaredDistance;
 struct BinaryLogLoss;
-template <class F>
-struct Pairwise {
-  template <class T>
-  static void forward(const Batch<T>& b);
-  template <class T>
-  static void backward(const GradientBatch<T>& b);
-};
+
+DYNET_EACH_ISA(
+
+    template <class F> struct Pairwise {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+)
 
 }  // namespace dynet::cpu

@@ -7,7 +7,7 @@
 #include "kernels/cpu/convolution.h"
 #include "kernels/cpu/sliding.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 template <class T>
@@ -124,13 +124,9 @@ void kmax_backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(T)                                    \
-  template void maxpooling2d_forward(const Batch<T>&);          \
-  template void maxpooling2d_backward(const GradientBatch<T>&); \
-  template void kmax_forward(const Batch<T>&);                  \
-  template void kmax_backward(const GradientBatch<T>&);
-DYNET_INSTANTIATE(float)
-DYNET_INSTANTIATE(double)
-#undef DYNET_INSTANTIATE
+template void maxpooling2d_forward(const Batch<Scalar>&);
+template void maxpooling2d_backward(const GradientBatch<Scalar>&);
+template void kmax_forward(const Batch<Scalar>&);
+template void kmax_backward(const GradientBatch<Scalar>&);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -6,7 +6,7 @@
 
 #include "kernels/cpu/elementary.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 // Half of a vector of floats, in double.
 template <std::size_t kFirst, std::size_t... I>
@@ -93,4 +93,4 @@ V power(V a, V b) {
   return scaled_power(V{} + LaneOf<V>(1), a, b, 0);
 }
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -5,8 +5,11 @@
 
 #include "kernels/cpu/lanes.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
+
+// Sums are kept in registers; what does not fit there is slow.
+constexpr bool kMany = kRegisters >= 32;
 
 // Rows of W that a tile covers: R whole vectors, the last one cut to `last` lanes if kCut.
 template <class T, int R, bool kCut>
@@ -95,12 +98,12 @@ void for_rows(std::size_t m, F&& f, std::size_t at = 0) {
     if (at < m) for_rows<T, R - 1>(m, f, at);
 }
 
-// Two ways to fill the registers with sums: 8 x 3 vectors read W in longer pieces, 4 x 6 read it
-// less often. What tiles read of W, kDepth columns of so many rows, stays in the nearest cache
-// until all columns of y have used it. For many columns it is copied first: W's own columns may lie
-// on few cache sets and, if they are long, on many pages.
+// Where there are many registers, two ways to fill them with sums: 8 x 3 vectors read W in longer
+// pieces, 4 x 6 read it less often. What tiles read of W, kDepth columns of so many rows, stays in
+// the nearest cache until all columns of y have used it. For many columns it is copied first: W's
+// own columns may lie on few cache sets and, if they are long, on many pages.
 constexpr std::size_t kDepth = 128;
-constexpr std::size_t kPackFrom = 160, kPackLongFrom = 24, kLong = 2048;
+constexpr std::size_t kPackFrom = kMany ? 160 : 48, kPackLongFrom = 24, kLong = 2048;
 
 template <int R, int C, bool kPacked, class T>
 void multiply_blocks(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
@@ -196,7 +199,7 @@ void transposed_columns(std::size_t m, std::size_t k, std::size_t from, std::siz
       transposed_columns<T, K / 2, N>(m, k, done, n, w, y, x, add);
 }
 
-template <class T, int R, int C, bool kCut>
+template <bool kAhead, class T, int R, int C, bool kCut>
 void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add, T* w,
                 const T* const* y, std::size_t y_at, const T* const* x, std::size_t x_at) {
   using V = typename Lanes<T>::V;
@@ -205,6 +208,11 @@ void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add, 
   for (int c = 0; c < C; ++c)
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) sum[c][r] = add ? rows.load(w + c * ld, r) : V{};
+  if constexpr (kAhead)  // what comes next lies on other pages, where no CPU looks ahead by itself
+#pragma GCC unroll 8
+    for (int c = 0; c < C; ++c)
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) __builtin_prefetch(w + (C + c) * ld + r * Lanes<T>::kWidth, 1);
   for (std::size_t j = 0; j < n; ++j) {
     const T *a = y[j] + y_at, *b = x[j] + x_at;
     V v[R];
@@ -257,12 +265,12 @@ void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* 
     multiply_transposed<T>(k, 1, n, w, x, y, add);
     for (std::size_t j = 0; start && j < n; ++j)
       if (!add[j]) *y[j] += *start;
-  } else if (n <= 3) {
+  } else if (kMany && n <= 3) {
     multiply_blocks<8, 3, false>(m, k, n, w, x, y, add, start);
   } else if (n < (m < kLong ? kPackFrom : kPackLongFrom)) {
-    multiply_blocks<4, 6, false>(m, k, n, w, x, y, add, start);
+    multiply_blocks<4, kMany ? 6 : 3, false>(m, k, n, w, x, y, add, start);
   } else {
-    multiply_blocks<4, 6, true>(m, k, n, w, x, y, add, start);
+    multiply_blocks<4, kMany ? 6 : 3, true>(m, k, n, w, x, y, add, start);
   }
 }
 
@@ -270,6 +278,7 @@ template <class T>
 void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* y,
                          T* const* x, const bool* add) {
   constexpr int kTogether = static_cast<int>(std::min<std::size_t>(Lanes<T>::kWidth, 8));
+  constexpr int kByThree = kMany ? kTogether : std::min(kTogether, 4);
   if (m == 0)
     zero(k, n, x, add);
   else if (m == 1)
@@ -277,22 +286,51 @@ void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w
   else if (n == 1)
     transposed_columns<T, kTogether, 1>(m, k, 0, n, w, y, x, add);
   else
-    transposed_columns<T, kTogether, 3>(m, k, 0, n, w, y, x, add);
+    transposed_columns<T, kByThree, 3>(m, k, 0, n, w, y, x, add);
+}
+
+// Rows of y are cut so that they stay in the nearest cache for all columns of W; columns are long
+// runs of W then. Of a long matrix they are copied together first, for each column lies on pages of
+// its own.
+constexpr std::size_t kNearest = 16 << 10, kCopied = 64;
+
+template <bool kCopies, class T>
+void outer_rows(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, const T* const* y,
+                const T* const* x) {
+  constexpr int R = kMany ? 4 : 3, C = 4;
+  constexpr std::size_t kTile = R * Lanes<T>::kWidth, kFits = kNearest / sizeof(T);
+  static_assert(kTile * kCopied <= kFits);
+  alignas(64) T copy[kCopies ? kFits : 1];
+  const T* columns[kCopies ? kCopied : 1];
+  const std::size_t fitting = kFits / std::max<std::size_t>(n, 1);
+  const std::size_t block = std::max<std::size_t>(fitting / kTile, 1) * kTile;
+  for (std::size_t begin = 0; begin < m; begin += block) {
+    const std::size_t end = std::min(begin + block, m);
+    if constexpr (kCopies)
+      for (std::size_t j = 0; j < n; ++j) {
+        columns[j] = copy + j * (end - begin);
+        std::copy(y[j] + begin, y[j] + end, copy + j * (end - begin));
+      }
+    for_columns<C>(k, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t q) {
+      for_rows<T, R>(
+          end,
+          [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
+            outer_tile<kCopies, T, Q, D>(rows, m, n, add, w + q * m + row, kCopies ? columns : y,
+                                         kCopies ? row - begin : row, x, q);
+          },
+          begin);
+    });
+  }
 }
 
 template <class T>
 void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, const T* const* y,
                     const T* const* x) {
   constexpr std::size_t kTogether = 256;
-  for (std::size_t first = 0; first == 0 || first < n; first += kTogether) {
-    const std::size_t count = std::min(kTogether, n - first);
-    for_rows<T, 4>(m, [&]<int R, bool kCut>(Rows<T, R, kCut> rows, std::size_t row) {
-      for_columns<6>(k, 0, [&]<int C>(std::integral_constant<int, C>, std::size_t q) {
-        outer_tile<T, R, C>(rows, m, count, add || first > 0, w + q * m + row, y + first, row,
-                            x + first, q);
-      });
-    });
-  }
+  if (n <= kCopied && m >= kLong) return outer_rows<true>(m, k, n, add, w, y, x);
+  for (std::size_t first = 0; first == 0 || first < n; first += kTogether)
+    outer_rows<false>(m, k, std::min(kTogether, n - first), add || first > 0, w, y + first,
+                      x + first);
 }
 
 template <class T>
@@ -317,16 +355,12 @@ void transpose(std::size_t m, std::size_t k, const T* w, T* to) {
     }
 }
 
-#define DYNET_INSTANTIATE(T)                                                                     \
-  template void multiply(std::size_t, std::size_t, std::size_t, const T*, const T* const*,       \
-                         T* const*, const bool*, const T*);                                      \
-  template void multiply_transposed(std::size_t, std::size_t, std::size_t, const T*,             \
-                                    const T* const*, T* const*, const bool*);                    \
-  template void multiply_outer(std::size_t, std::size_t, std::size_t, bool, T*, const T* const*, \
-                               const T* const*);                                                 \
-  template void transpose(std::size_t, std::size_t, const T*, T*);
-DYNET_INSTANTIATE(float)
-DYNET_INSTANTIATE(double)
-#undef DYNET_INSTANTIATE
+template void multiply(std::size_t, std::size_t, std::size_t, const Scalar*, const Scalar* const*,
+                       Scalar* const*, const bool*, const Scalar*);
+template void multiply_transposed(std::size_t, std::size_t, std::size_t, const Scalar*,
+                                  const Scalar* const*, Scalar* const*, const bool*);
+template void multiply_outer(std::size_t, std::size_t, std::size_t, bool, Scalar*,
+                             const Scalar* const*, const Scalar* const*);
+template void transpose(std::size_t, std::size_t, const Scalar*, Scalar*);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/elementary.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 // Operand k of every node at batch element e; an operand without a batch repeats.
@@ -92,10 +92,42 @@ void lstm_cell_forward(const Batch<T>& b) {
   }
 }
 
+namespace {
+
+// The gradients of the cell before and of the gates, of node i, in one pass over what they read.
+// They are not of one size, so they cannot lie in the same memory.
+template <class T>
+void one_child_backward(const GradientBatch<T>& b, std::size_t i) {
+  const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
+  const Operand<T> cells(b, 0), gates(b, 1);
+  for (std::size_t e = 0; e < batch; ++e) {
+    const T *c = cells.at(b.in(0, i), e), *in = gates.at(b.in(1, i), e), *dy = b.d_out(i) + e * h;
+    T *const dc = cells.at(b.d_in(0, i), e), *const to = gates.at(b.d_in(1, i), e);
+    const bool add_cell = cells.adds(b.add(0, i), e), add = gates.adds(b.add(1, i), e);
+    if (!add) std::fill_n(to + 2 * h, h, T(0));
+    each_vector<T>(h, [=](std::size_t at, auto part) {
+      const auto of = [=](const T* p) { return Lanes<T>::load(p + at, part); };
+      const auto d = of(dy);
+      put(add_cell, dc + at, d * of(in + h), part);
+      put(add, to + at, d * of(in + 3 * h), part);
+      put(add, to + h + at, d * of(c), part);
+      put(add, to + 3 * h + at, d * of(in), part);
+    });
+  }
+}
+
+}  // namespace
+
 template <class T>
 void lstm_cell_backward(const GradientBatch<T>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd, children = b.arity - 1;
   const Operand<T> gates(b, children);
+  bool all = children == 1;
+  for (std::size_t i = 0; all && i < b.count; ++i) all = b.d_in(0, i) && b.d_in(1, i);
+  if (all) {
+    for (std::size_t i = 0; i < b.count; ++i) one_child_backward(b, i);
+    return;
+  }
   for (std::size_t k = 0; k < children; ++k) {
     const Operand<T> cells(b, k);
     for (std::size_t i = 0; i < b.count; ++i)
@@ -168,15 +200,11 @@ void lstm_output_backward(const GradientBatch<T>& b) {
       }
 }
 
-#define DYNET_INSTANTIATE(T)                                     \
-  template void lstm_activate_forward(const Batch<T>&);          \
-  template void lstm_activate_backward(const GradientBatch<T>&); \
-  template void lstm_cell_forward(const Batch<T>&);              \
-  template void lstm_cell_backward(const GradientBatch<T>&);     \
-  template void lstm_output_forward(const Batch<T>&);            \
-  template void lstm_output_backward(const GradientBatch<T>&);
-DYNET_INSTANTIATE(float)
-DYNET_INSTANTIATE(double)
-#undef DYNET_INSTANTIATE
+template void lstm_activate_forward(const Batch<Scalar>&);
+template void lstm_activate_backward(const GradientBatch<Scalar>&);
+template void lstm_cell_forward(const Batch<Scalar>&);
+template void lstm_cell_backward(const GradientBatch<Scalar>&);
+template void lstm_output_forward(const Batch<Scalar>&);
+template void lstm_output_backward(const GradientBatch<Scalar>&);
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -6,7 +6,7 @@
 
 #include "kernels/cpu/long_sums.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 template <class T>
@@ -23,7 +23,8 @@ T sum_of_squares(const T* x, std::size_t n) {
 
 // Every struct: `value(x, n)` is y, `slope(x, y)` is dy/dx as an Eigen expression.
 
-struct ElemsSum {
+template <>
+struct Function<ElemsSum> {
   template <class T>
   static T value(const T* x, std::size_t n) {
     return sum_of(x, n);
@@ -34,7 +35,8 @@ struct ElemsSum {
   }
 };
 
-struct ElemsMean {
+template <>
+struct Function<ElemsMean> {
   template <class T>
   static T value(const T* x, std::size_t n) {
     const T mean = sum_of(x, n) / static_cast<T>(n);
@@ -49,7 +51,8 @@ struct ElemsMean {
   }
 };
 
-struct ElemsSquaredNorm {
+template <>
+struct Function<ElemsSquaredNorm> {
   template <class T>
   static T value(const T* x, std::size_t n) {
     return sum_of_squares(x, n);
@@ -60,7 +63,8 @@ struct ElemsSquaredNorm {
   }
 };
 
-struct ElemsNorm {
+template <>
+struct Function<ElemsNorm> {
   template <class T>
   static T value(const T* x, std::size_t n) {
     using Limits = std::numeric_limits<T>;
@@ -85,7 +89,7 @@ template <class T>
 void ReduceElems<F>::forward(const Batch<T>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
   for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t k = 0; k < batch; ++k) b.out(i)[k] = F::value(b.in(0, i) + k * n, n);
+    for (std::size_t k = 0; k < batch; ++k) b.out(i)[k] = Function<F>::value(b.in(0, i) + k * n, n);
 }
 
 template <class F>
@@ -97,7 +101,7 @@ void ReduceElems<F>::backward(const GradientBatch<T>& b) {
     for (std::size_t k = 0; k < batch; ++k) {
       const T dy = b.d_out(i)[k], y = b.out(i)[k];
       store_or_add(b.add(0, i), array(b.d_in(0, i) + k * n, n),
-                   dy * F::slope(array(b.in(0, i) + k * n, n), y));
+                   dy * Function<F>::slope(array(b.in(0, i) + k * n, n), y));
     }
   }
 }
@@ -110,7 +114,7 @@ void ReduceBatches<kMean>::forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i) {
     const T* x = b.in(0, i);
     if (n == 1) {
-      *b.out(i) = kMean ? ElemsMean::value(x, batch) : sum_of(x, batch);
+      *b.out(i) = kMean ? Function<ElemsMean>::value(x, batch) : sum_of(x, batch);
       continue;
     }
     auto y = array(b.out(i), n);
@@ -142,11 +146,9 @@ void ReduceBatches<kMean>::backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(...)                                             \
-  template void __VA_ARGS__::forward<float>(const Batch<float>&);          \
-  template void __VA_ARGS__::forward<double>(const Batch<double>&);        \
-  template void __VA_ARGS__::backward<float>(const GradientBatch<float>&); \
-  template void __VA_ARGS__::backward<double>(const GradientBatch<double>&);
+#define DYNET_INSTANTIATE(...)                                      \
+  template void __VA_ARGS__::forward<Scalar>(const Batch<Scalar>&); \
+  template void __VA_ARGS__::backward<Scalar>(const GradientBatch<Scalar>&);
 DYNET_INSTANTIATE(ReduceElems<ElemsSum>)
 DYNET_INSTANTIATE(ReduceElems<ElemsMean>)
 DYNET_INSTANTIATE(ReduceElems<ElemsSquaredNorm>)
@@ -155,4 +157,4 @@ DYNET_INSTANTIATE(ReduceBatches<false>)
 DYNET_INSTANTIATE(ReduceBatches<true>)
 #undef DYNET_INSTANTIATE
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

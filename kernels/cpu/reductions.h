@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dynet-like/graph/op.h"
+#include "kernels/cpu/isa.h"
 
 namespace dynet::cpu {
 
@@ -11,21 +12,23 @@ struct ElemsMean;
 struct ElemsSquaredNorm;
 struct ElemsNorm;
 
-template <class F>
-struct ReduceElems {
-  template <class T>
-  static void forward(const Batch<T>& b);
-  template <class T>
-  static void backward(const GradientBatch<T>& b);
-};
+DYNET_EACH_ISA(
 
-/// The sum of the batch elements, or their mean.
-template <bool kMean>
-struct ReduceBatches {
-  template <class T>
-  static void forward(const Batch<T>& b);
-  template <class T>
-  static void backward(const GradientBatch<T>& b);
-};
+    template <class F> struct ReduceElems {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+    /// The sum of the batch elements, or their mean.
+    template <bool kMean> struct ReduceBatches {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+)
 
 }  // namespace dynet::cpu

@@ -5,7 +5,7 @@
 #include "dynet-like/shape/dim.h"
 #include "kernels/cpu/eigen.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 /// The one broadcasting rule as a loop: rows of `inner` elements of the result; in each operand a
 /// row either moves along or stays at one element, and rows start where the outer dimensions say.
@@ -84,4 +84,4 @@ void accumulate(bool moves, T* to, std::size_t n, const Row& row) {
     *to += sum_in_order(row);
 }
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

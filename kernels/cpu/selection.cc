@@ -6,7 +6,7 @@
 #include "dynet-like/attributes/indices.h"
 #include "kernels/cpu/eigen.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 template <class T>
@@ -334,12 +334,8 @@ void concatenate_batch_backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_FORWARD_INSTANCES(NAME)             \
-  template void NAME<float>(const Batch<float>&); \
-  template void NAME<double>(const Batch<double>&);
-#define DYNET_BACKWARD_INSTANCES(NAME)                    \
-  template void NAME<float>(const GradientBatch<float>&); \
-  template void NAME<double>(const GradientBatch<double>&);
+#define DYNET_FORWARD_INSTANCES(NAME) template void NAME<Scalar>(const Batch<Scalar>&);
+#define DYNET_BACKWARD_INSTANCES(NAME) template void NAME<Scalar>(const GradientBatch<Scalar>&);
 #define DYNET_INSTANTIATE(NAME)           \
   DYNET_FORWARD_INSTANCES(NAME##_forward) \
   DYNET_BACKWARD_INSTANCES(NAME##_backward)
@@ -356,4 +352,4 @@ DYNET_INSTANTIATE(concatenate_batch)
 #undef DYNET_BACKWARD_INSTANCES
 #undef DYNET_FORWARD_INSTANCES
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

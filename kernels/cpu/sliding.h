@@ -5,7 +5,7 @@
 
 #include "dynet-like/shape/convolution_rules.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 
 /// What element `tap` of a sliding window meets along one dimension: at positions [first, end)
 /// there is an element, the first at `in`, the others a stride apart; the rest is padding.
@@ -22,4 +22,4 @@ struct Reach {
   }
 };
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -8,7 +8,7 @@
 #include "dynet-like/attributes/indices.h"
 #include "kernels/cpu/exponential.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 /// For every column, `done(c, log_sum, shift)`: the log of the sum of e^(x - shift). Kept apart,
@@ -274,15 +274,13 @@ void class_loss_backward(const GradientBatch<T>& b) {
       });
 }
 
-#define DYNET_INSTANTIATE(NAME)                                      \
-  template void NAME##_forward<float>(const Batch<float>&);          \
-  template void NAME##_forward<double>(const Batch<double>&);        \
-  template void NAME##_backward<float>(const GradientBatch<float>&); \
-  template void NAME##_backward<double>(const GradientBatch<double>&);
+#define DYNET_INSTANTIATE(NAME)                               \
+  template void NAME##_forward<Scalar>(const Batch<Scalar>&); \
+  template void NAME##_backward<Scalar>(const GradientBatch<Scalar>&);
 DYNET_INSTANTIATE(softmax)
 DYNET_INSTANTIATE(log_softmax)
 DYNET_INSTANTIATE(logsumexp_along)
 DYNET_INSTANTIATE(class_loss)
 #undef DYNET_INSTANTIATE
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

@@ -8,7 +8,7 @@
 #include "kernels/cpu/exponential.h"
 #include "kernels/cpu/sparsemax_threshold.h"
 
-namespace dynet::cpu {
+namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 // Writes the closest point to x among the probabilities: max(x - m - t, 0) for the largest element
@@ -181,14 +181,12 @@ void constrained_softmax_backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(NAME)                                      \
-  template void NAME##_forward<float>(const Batch<float>&);          \
-  template void NAME##_forward<double>(const Batch<double>&);        \
-  template void NAME##_backward<float>(const GradientBatch<float>&); \
-  template void NAME##_backward<double>(const GradientBatch<double>&);
+#define DYNET_INSTANTIATE(NAME)                               \
+  template void NAME##_forward<Scalar>(const Batch<Scalar>&); \
+  template void NAME##_backward<Scalar>(const GradientBatch<Scalar>&);
 DYNET_INSTANTIATE(sparsemax)
 DYNET_INSTANTIATE(sparsemax_loss)
 DYNET_INSTANTIATE(constrained_softmax)
 #undef DYNET_INSTANTIATE
 
-}  // namespace dynet::cpu
+}  // namespace dynet::cpu::DYNET_ISA

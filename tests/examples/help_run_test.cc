@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/base/isa.h"
 #include "dynet-like/base/version.h"
 #include "examples/nlp/common/text.h"
 #include "tests/examples/programs.h"
@@ -128,7 +129,8 @@ TEST_CASE("Help: of the program, and its version") {
     CHECK(contains(help, "\n  " + each.command + " "));
     CHECK(contains(help, "  --version "));
     CHECK(longest_line(help) <= 80);
-    CHECK(desk.must("p --version") == each.program.name + " " + dynet::version() + "\n");
+    CHECK(desk.must("p --version") == each.program.name + " " + dynet::version() +
+                                          " (kernels for " + dynet::isa_name() + ")\n");
   }
 }
 

@@ -97,7 +97,16 @@ TEST_CASE("Tool: standard output that cannot be written") {
   desk.must("p convert many.model closed.npz >&- 2>&- <&- && p diff many.model closed.npz");
   CHECK(desk.sh("p").code == kWrongUsage);
   CHECK(desk.sh("p convert a.model").code == kWrongUsage);
-  CHECK(desk.must("p --version") == std::string("dynet-like ") + dynet::version() + "\n");
+  CHECK(desk.must("p --version") == std::string("dynet-like ") + dynet::version() +
+                                        " (kernels for " + dynet::isa_name() + ")\n");
+}
+
+TEST_CASE("Tool: the environment chooses the kernels") {
+  const ToolDesk desk;
+  desk.refuses("DYNET_ISA=mmx p --version", kFailed,
+               "DYNET_ISA=mmx: this library has kernels for ");
+  if (std::string(dynet::isa_name()) == "native") skip("the library has one set of kernels");
+  CHECK(contains(desk.must("DYNET_ISA=baseline p --version"), "(kernels for baseline)"));
 }
 
 #endif

@@ -109,26 +109,38 @@ class Build:
         s = self.settings
         flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-Wno-restrict"]
         flags += ["-Wno-array-bounds", "-Wno-stringop-overflow", "-Wno-maybe-uninitialized", "-Wno-uninitialized"]
-        if s["native"]:
-            flags += ["-march=native"]
         if source.startswith(("kernels/", "dynet-like/")):
-            flags += ["-DEigen=dynet_eigen", "-DEIGEN_NO_DEBUG", "-fno-math-errno", "-fno-trapping-math"]
+            flags += ["-DEIGEN_NO_DEBUG", "-fno-math-errno", "-fno-trapping-math"]
+        if s["all_isas"]:
+            flags += ["-DDYNET_ALL_ISAS"]
         if source.endswith(".cu"):
             flags += ["-xc++", "-UEigen", "-ftrivial-auto-var-init=pattern"]
         return flags
+
+    def versions_of(self, source):
+        """More flags, one list for each time that a source is compiled: see cmake/kernels.cmake."""
+        if not source.startswith("kernels/cpu/"):
+            return [[]]
+        wider = {"avx2": "x86-64-v3", "avx512": "x86-64-v4"} if self.settings["all_isas"] else {}
+        sets = [("baseline", "float", [])]
+        sets += [(isa, "float", [f"-march={level}"]) for isa, level in wider.items()]
+        sets += [("baseline", "double", [])]
+        return [[f"-DDYNET_ISA={isa}", f"-DDYNET_SCALAR={scalar}", f"-DEigen=dynet_eigen_{isa}", *more] for isa, scalar, more in sets]
 
     def compile(self, sources, include=(), define=()):
         for source in sources:
             if not (self.root / source).is_file():
                 raise Broken(f"there is no {source} to compile")
             folders = [*include, "."] + (["tests/cuda/emulation"] if source.endswith(".cu") else [])
-            target = self.out / (source.replace("/", "-") + ".o")
             command = [*self.settings["compiler"], *self.flags_for(source), *(f"-D{d}" for d in define)]
             command += [f"-I{f}" for f in folders]
             system = [f for f in self.settings["system"] if f not in ("", "/usr/include")]
             command += [part for f in dict.fromkeys(system) for part in ("-isystem", f)]
-            self.run([*command, "-c", source, "-o", str(target)], f"compiling {source}")
-            self.compiled[source] = str(target)
+            self.compiled[source] = []
+            for number, version in enumerate(self.versions_of(source)):
+                target = self.out / (source.replace("/", "-") + f"-{number}.o")
+                self.run([*command, *version, "-c", source, "-o", str(target)], f"compiling {source}")
+                self.compiled[source].append(str(target))
 
     def objects(self, target, without=()):
         """The objects of a target of the build, `name` or `name:source`, but for sources that were compiled here."""
@@ -142,7 +154,7 @@ class Build:
 
     def link(self, name, only=None, targets=(), libraries=(), without=()):
         """A program of what was compiled here, of objects of targets, and of the library."""
-        mine = [o for s, o in self.compiled.items() if only is None or s in only]
+        mine = [o for s, all_of in self.compiled.items() if only is None or s in only for o in all_of]
         others = [o for t in targets for o in self.objects(t, without)]
         libs = [path for x in (*libraries, "test-support", "library") for path in self.settings["libraries"][x]]
         program = self.out / name

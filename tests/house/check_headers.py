@@ -19,6 +19,8 @@ def compile_header(compiler, root, path, system):
     for folder in system:
         if folder != "/usr/include":  # naming it again would hide it from #include_next
             command += ["-isystem", folder]
+    if path.parts[0] == "kernels":
+        command += ["-DDYNET_ISA=baseline", "-DDYNET_SCALAR=float"]
     text = f'#include "{path}"\n#include "{path}"\n'
     done = subprocess.run(  # in the root, for a quoted include is looked up in the current folder first
         command + ["-x", "c++", "-"], input=text, text=True, cwd=root, capture_output=True, check=False)  # fmt: skip

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""The finished library holds no data that can change, except what the allow-list names."""
+"""The finished library holds no data that can change, except what the allow-list names. Kernels for an
+instruction set that not every CPU has show nothing but functions of its namespace, so that no linker takes an
+inline function from them."""
 
 import argparse
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -29,10 +33,23 @@ def writable_symbols(nm, archive):
     return names, total
 
 
+def strangers(nm, kernels):
+    """What an object of kernels, dynet-like-kernels-ISA.o, shows beside its namespace; and the number of symbols."""
+    isa = pathlib.Path(kernels).stem.rpartition("-")[2]
+    done = subprocess.run(
+        [nm, "--extern-only", "--defined-only", "--format=posix", kernels],
+        text=True, capture_output=True, check=True)  # fmt: skip
+    names = [line.split()[0] for line in done.stdout.splitlines() if line]
+    # Z: of one of its functions.
+    own = re.compile(rf"_ZZ?N5dynet3cpu{len(isa)}{isa}|.*dynet_eigen_{isa}")
+    return [name for name in names if not own.match(name)], len(names)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nm", required=True)
     parser.add_argument("--archives", nargs="+", required=True)
+    parser.add_argument("--kernels", nargs="*", default=[], help="objects for one instruction set")
     arguments = parser.parse_args()
     allowed = sources.allowed_globals()
     names, total = set(), 0
@@ -46,6 +63,11 @@ def main():
             continue  # reported with the variable that it guards
         if not any(pattern.fullmatch(name) for pattern in allowed):
             problems.append(f"{name}: outlives the call and lies in writable memory")
+    for kernels in arguments.kernels:
+        found, count = strangers(arguments.nm, kernels)
+        problems += [f"{kernels}: {name}: a program on a lesser CPU might use it" for name in found]
+        if count == 0:
+            problems.append(f"{kernels}: shows nothing")
     return sources.report("symbols", problems, total)
 
 

@@ -223,47 +223,61 @@ TEST_CASE("products of sizes around the borders of vector kernels") {
       }
 }
 
-TEST_CASE("products with more columns than are multiplied at once") {
-  constexpr unsigned kRows = 3, kInner = 4, kCols = 301, kElements = 2;
+namespace {
+
+// Of a matrix of rows x inner with `elements` matrices of `cols` columns, against sums in double.
+void check_products(const unsigned rows, const unsigned inner, const unsigned cols,
+                    const unsigned elements) {
+  INFO(rows << " x " << inner << ", " << elements << " times " << cols << " columns");
   const auto values = [](unsigned n, float step) {
     std::vector<float> v(n);
     for (unsigned i = 0; i < n; ++i) v[i] = std::sin(step * static_cast<float>(i + 1));
     return v;
   };
-  const std::vector<float> w = values(kRows * kInner, 1), x = values(kInner * kCols * kElements, 2),
-                           slopes = values(kRows * kCols * kElements, 3);
+  const std::vector<float> w = values(rows * inner, 1), x = values(inner * cols * elements, 2),
+                           slopes = values(rows * cols * elements, 3);
   ComputationGraph g;
   ParameterCollection model;
-  Parameter pw = model.add_parameters({kRows, kInner});
-  Parameter px = model.add_parameters({kInner, kCols * kElements});
+  Parameter pw = model.add_parameters({rows, inner});
+  Parameter px = model.add_parameters({inner, cols * elements});
   pw.set_value(w);
   px.set_value(x);
-  const Dim d({kRows, kCols}, kElements);
-  const Expression columns = reshape(parameter(g, px), Dim({kInner, kCols}, kElements));
+  const Dim d({rows, cols}, elements);
+  const Expression columns = reshape(parameter(g, px), Dim({inner, cols}, elements));
   const Expression y = parameter(g, pw) * columns;
   g.backward(sum_batches(sum_elems(cmult(y, input(g, d, slopes)))));
 
   std::vector<double> value(slopes.size()), dw(w.size()), dx(x.size());
-  for (unsigned c = 0; c < kCols * kElements; ++c)
-    for (unsigned r = 0; r < kRows; ++r)
-      for (unsigned k = 0; k < kInner; ++k) {
-        const auto of_w = static_cast<double>(w[r + k * kRows]);
-        const auto of_x = static_cast<double>(x[k + c * kInner]);
-        const auto slope = static_cast<double>(slopes[r + c * kRows]);
-        value[r + c * kRows] += of_w * of_x;
-        dw[r + k * kRows] += slope * of_x;
-        dx[k + c * kInner] += slope * of_w;
+  for (unsigned c = 0; c < cols * elements; ++c)
+    for (unsigned r = 0; r < rows; ++r)
+      for (unsigned k = 0; k < inner; ++k) {
+        const auto of_w = static_cast<double>(w[r + k * rows]);
+        const auto of_x = static_cast<double>(x[k + c * inner]);
+        const auto slope = static_cast<double>(slopes[r + c * rows]);
+        value[r + c * rows] += of_w * of_x;
+        dw[r + k * rows] += slope * of_x;
+        dx[k + c * inner] += slope * of_w;
       }
-  const auto check = [](const Tensor& t, const std::vector<double>& wanted) {
+  const auto check = [&](const Tensor& t, const std::vector<double>& wanted) {
     const std::vector<float> got = as_vector(t);
     REQUIRE(got.size() == wanted.size());
     for (std::size_t i = 0; i < got.size(); ++i)
-      if (std::abs(static_cast<double>(got[i]) - wanted[i]) > 1e-4)
+      if (std::abs(static_cast<double>(got[i]) - wanted[i]) > 1e-4 + 1e-6 * rows)
         FAIL("element " << i << ": " << got[i] << ", not " << wanted[i]);
   };
   check(y.value(), value);
   check(pw.gradients(), dw);
   check(px.gradients(), dx);
+}
+
+}  // namespace
+
+TEST_CASE("products with more columns than are multiplied at once") {
+  check_products(3, 4, 301, 2);
+}
+
+TEST_CASE("products of a long matrix, in blocks of rows") {
+  for (const unsigned cols : {1u, 3u, 40u, 70u}) check_products(9000, 9, cols, 1);
 }
 
 }  // namespace dynet::test

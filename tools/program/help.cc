@@ -7,6 +7,7 @@
 #include <memory>
 #include <sstream>
 
+#include "dynet-like/base/isa.h"
 #include "dynet-like/base/version.h"
 
 namespace program {
@@ -116,9 +117,10 @@ std::string wrapped(const std::string& text, std::size_t columns, std::size_t in
 
 void set_help(CLI::App& app, std::size_t columns) {
   app.formatter(std::make_shared<HelpFormatter>(columns));
-  app.set_version_flag("--version", app.get_name() + " " + dynet::version(),
-                       "Print the version and end")
-      ->group(kHelpGroup);
+  const auto version = [name = app.get_name()] {
+    return name + " " + dynet::version() + " (kernels for " + dynet::isa_name() + ")";
+  };
+  app.set_version_flag("--version", version, "Print the version and end")->group(kHelpGroup);
 }
 
 void end_help(CLI::App& app, const std::vector<std::string>& examples) {

@@ -95,7 +95,7 @@ void require_known_labels(const Corpus& corpus, const std::vector<std::string>& 
                           const std::string& file) {
   for (const Sample& sample : corpus) {
     if (!std::binary_search(labels.begin(), labels.end(), sample.label))
-      throw LineError(file, sample.line, "the model has no label " + nlp::quoted(sample.label));
+      throw LineError(file, sample.line, "the model has no label " + in_quotes(sample.label));
   }
 }
 
@@ -135,7 +135,7 @@ void TrainCommand::run() {
     require_known_labels(data.train, load_model<Model>(init)->description().labels, train);
   const std::vector<std::string> labels = labels_of(data.train);
   if (labels.size() < 2) {
-    throw UserError(this->train + " has no label but " + nlp::quoted(labels[0]) +
+    throw UserError(this->train + " has no label but " + in_quotes(labels[0]) +
                     ": there is nothing to tell apart");
   }
   classifier::train(*this, data, std::cout);

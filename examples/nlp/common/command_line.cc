@@ -23,7 +23,7 @@ void add_device(CLI::App& app, dynet::Device*& device) {
     for (dynet::Device* d : all.get_devices())
       if (name == d->name) return void(device = d);
     throw CLI::ValidationError(
-        "--device", "there is no device " + nlp::quoted(name) + ", there is: " + all.names());
+        "--device", "there is no device " + in_quotes(name) + ", there is: " + all.names());
   };
   app.add_option_function<std::string>("--device", find, "Where to compute: CPU, or a GPU as GPU:0")
       ->default_str("CPU");

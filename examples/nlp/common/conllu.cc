@@ -36,7 +36,7 @@ Column column_of(const std::string& wanted) {
     const std::size_t number = parse_number(wanted, "--column", kColumns);
     if (number > 0) return static_cast<Column>(number - 1);
   }
-  throw UserError("a CoNLL-U file has no column " + quoted(wanted) +
+  throw UserError("a CoNLL-U file has no column " + in_quotes(wanted) +
                   ": expected a number from 1 to 10 or one of ID FORM LEMMA UPOS XPOS FEATS HEAD "
                   "DEPREL DEPS MISC");
 }
@@ -60,7 +60,7 @@ Sentence::Sentence(const std::vector<std::string>& lines, const LineRange& range
       if (fields.size() != kColumns) {
         throw LineError(name, before + i + 1,
                         "expected the 10 tab-separated columns of CoNLL-U, found " +
-                            std::to_string(fields.size()) + " in " + quoted(line));
+                            std::to_string(fields.size()) + " in " + in_quotes(line));
       }
       add_word(fields, before + i + 1);
     }
@@ -74,14 +74,14 @@ void Sentence::add_word(const std::vector<std::string>& fields, std::size_t line
   if (id == Id::kWrong) {
     throw LineError(name_, line,
                     "expected a word number such as 8, 8-9 or 8.1 in the first column, found " +
-                        quoted(fields[kId]));
+                        in_quotes(fields[kId]));
   }
   if (id != Id::kWord) return;
   const std::string wanted = std::to_string(size() + 1);
   if (fields[kId] != wanted) {
     throw LineError(
         name_, line,
-        "expected word number " + wanted + " in the first column, found " + quoted(fields[kId]));
+        "expected word number " + wanted + " in the first column, found " + in_quotes(fields[kId]));
   }
   if (fields[kForm].empty()) throw LineError(name_, line, "the word (column 2, FORM) is empty");
   word_lines_.push_back(lines_.size());

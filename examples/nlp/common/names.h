@@ -23,7 +23,7 @@ Value value_of(const Names<Value>& names, const std::string& name, const std::st
     expected += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ");
     expected += names[i].second;
   }
-  throw UserError("unknown " + what + " " + nlp::quoted(name) + ": expected " + expected);
+  throw UserError("unknown " + what + " " + in_quotes(name) + ": expected " + expected);
 }
 
 template <typename Value>

@@ -30,7 +30,7 @@ InRange::InRange(double low, double high, bool whole)
             if (!is_number || !(value >= low && value <= high) ||
                 (whole && value != std::floor(value))) {
               std::ostringstream message;
-              message << nlp::quoted(text) << " is no " << (whole ? "whole " : "") << "number from "
+              message << in_quotes(text) << " is no " << (whole ? "whole " : "") << "number from "
                       << low << " to " << high;
               return message.str();
             }

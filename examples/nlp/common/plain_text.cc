@@ -41,7 +41,7 @@ std::string markup_of(const std::string& line) {
 void require_plain(const std::string& line, std::size_t number, const std::string& name) {
   const std::string markup = markup_of(line);
   if (markup.empty()) return;
-  throw LineError(name, number, "expected plain text, found " + markup + ": " + quoted(line));
+  throw LineError(name, number, "expected plain text, found " + markup + ": " + in_quotes(line));
 }
 
 }  // namespace nlp

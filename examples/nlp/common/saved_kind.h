@@ -17,7 +17,7 @@ void read_kind(Archive& archive, const std::string& path, const std::string& wan
   std::string kind;
   archive >> kind;
   if (kind != wanted) {
-    throw UserError(path + " holds " + nlp::quoted(kind) + ", expected " + nlp::quoted(wanted));
+    throw UserError(path + " holds " + in_quotes(kind) + ", expected " + in_quotes(wanted));
   }
 }
 

@@ -54,7 +54,8 @@ void for_conllu(InputFile& in, const Use& use) {
 void for_columns(InputFile& in, const Use& use) {
   for_blocks(in, [&](const std::vector<std::string>& lines, std::size_t first) {
     if (conllu::is_conllu(lines[0]))
-      throw LineError(in.name(), first + 1, "expected columns, found CoNLL-U: " + quoted(lines[0]));
+      throw LineError(in.name(), first + 1,
+                      "expected columns, found CoNLL-U: " + in_quotes(lines[0]));
     std::vector<std::string> words;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::size_t tab = lines[i].find('\t');

@@ -10,7 +10,7 @@ namespace nlp {
 Split parse_split(const std::string& text) {
   const std::vector<std::string> fields = split_fields(text, '/');
   if (fields.size() != 3) {
-    throw UserError("expected a split such as 90/5/5 (train/dev/test), found " + quoted(text));
+    throw UserError("expected a split such as 90/5/5 (train/dev/test), found " + in_quotes(text));
   }
   Split split;
   for (std::size_t i = 0; i < 3; ++i) {

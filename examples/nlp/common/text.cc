@@ -44,7 +44,7 @@ std::string join(const std::vector<std::string>& pieces, std::string_view separa
   return text;
 }
 
-std::string quoted(std::string_view text, std::size_t longest) {
+std::string in_quotes(std::string_view text, std::size_t longest) {
   std::size_t end = std::min(text.size(), longest);
   // Never end inside a UTF-8 character.
   while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
@@ -69,7 +69,7 @@ std::size_t parse_number(std::string_view text, const std::string& what, std::si
   }
   if (!good) {
     throw UserError(what + " must be a whole number from 0 to " + std::to_string(largest) +
-                    ", not " + quoted(text));
+                    ", not " + in_quotes(text));
   }
   return value;
 }

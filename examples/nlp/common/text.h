@@ -41,7 +41,7 @@ std::vector<std::string> split_fields(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& pieces, std::string_view separator);
 
 /// The text in quotes for a message: cut after `longest` bytes, control characters as '?'.
-std::string quoted(std::string_view text, std::size_t longest = 40);
+std::string in_quotes(std::string_view text, std::size_t longest = 40);
 
 /// A decimal number from 0 to `largest`; throws UserError naming `what` otherwise.
 std::size_t parse_number(std::string_view text, const std::string& what, std::size_t largest);

@@ -218,7 +218,7 @@ void UnknownNames::add(const std::string& name, std::size_t line) {
 void UnknownNames::report(const std::string& consequence) const {
   if (count_ == 0) return;
   warn(source_ + ":" + std::to_string(line_) + ": the model does not know the " + what_ + " " +
-       nlp::quoted(first_) + (count_ > 1 ? ", one of " + with_commas(count_) + " such cases" : "") +
+       in_quotes(first_) + (count_ > 1 ? ", one of " + with_commas(count_) + " such cases" : "") +
        ": " + consequence);
 }
 

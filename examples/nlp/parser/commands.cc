@@ -166,7 +166,7 @@ class Parse : public LinesCommand<Model> {
     const auto tagger = load_model<tagger::Model>(tagger_, saved_.device);
     if (tagger->description().kind != tagger::TagKind::kPlain)
       throw UserError(tagger_ + " gives no parts of speech, but " +
-                      nlp::quoted(tagger->description().tags[0]) + " and the like");
+                      in_quotes(tagger->description().tags[0]) + " and the like");
     dynet::ComputationGraph graph;
     Treebank sentences;
     for_sentences(source(), format, [&](const InputSentence& found) {

@@ -15,7 +15,7 @@ using namespace nlp;
 
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoWord = static_cast<std::size_t>(-1);
 
 /// Characters of a text, as bytes [begin, end).
 struct Span {
@@ -27,7 +27,7 @@ struct Word {
   Span span;  ///< of its multiword token, if it is part of one
   bool multiword = false;
   std::string form, upos, xpos, label;
-  std::size_t head = kNone;  ///< a place among all words; kNone for the root
+  std::size_t head = kNoWord;  ///< a place among all words; kNoWord for the root
 };
 
 /// All words of a file, and the characters that they cover: those of its tokens, without spaces.
@@ -60,10 +60,10 @@ std::size_t head_of(const conllu::Sentence& sentence, std::size_t word, const st
   const bool digits = !head.empty() && std::all_of(head.begin(), head.end(), is_digit);
   if (!digits || head.size() > 9 || std::stoul(head) > sentence.size()) {
     sentence.refuse(word, "expected a word number from 0 to " + std::to_string(sentence.size()) +
-                              " in column 7, HEAD, found " + nlp::quoted(head));
+                              " in column 7, HEAD, found " + in_quotes(head));
   }
   const std::size_t number = std::stoul(head);
-  return number == 0 ? kNone : first + number - 1;
+  return number == 0 ? kNoWord : first + number - 1;
 }
 
 void add_sentence(Text& text, const conllu::Sentence& sentence) {
@@ -103,7 +103,7 @@ void require_same(const Text& gold, const Text& system) {
   const auto rest = [](const std::string& text, std::string::const_iterator at) {
     std::size_t from = static_cast<std::size_t>(at - text.begin());
     while (from > 0 && from < text.size() && (text[from] & '\xC0') == '\x80') --from;
-    return nlp::quoted(text.substr(from), 20);
+    return in_quotes(text.substr(from), 20);
   };
   throw UserError("the two files have other characters: " + rest(gold.characters, here) +
                   " in the right one is " + rest(system.characters, there) + " in the other");
@@ -113,9 +113,9 @@ void require_same(const Text& gold, const Text& system) {
 class Matcher {
  public:
   Matcher(const Text& gold, const Text& system)
-      : gold_(gold.words), system_(system.words), gold_of_(system.words.size(), kNone) {}
+      : gold_(gold.words), system_(system.words), gold_of_(system.words.size(), kNoWord) {}
 
-  /// By word of the system the word of the gold text, or kNone.
+  /// By word of the system the word of the gold text, or kNoWord.
   std::vector<std::size_t> match() {
     while (g_ < gold_.size() && s_ < system_.size()) {
       if (gold_[g_].multiword || system_[s_].multiword) {
@@ -227,12 +227,12 @@ Conll18Scores conll18_scores(const std::vector<conllu::Sentence>& gold_sentences
   };
   scores.clas = {contents(gold), contents(system), 0};
   for (std::size_t s = 0; s < gold_of.size(); ++s) {
-    if (gold_of[s] == kNone) continue;
+    if (gold_of[s] == kNoWord) continue;
     const Word& found = system.words[s];
     const Word& right = gold.words[gold_of[s]];
-    const bool root = found.head == kNone;
-    const bool head = root ? right.head == kNone
-                           : gold_of[found.head] != kNone && gold_of[found.head] == right.head;
+    const bool root = found.head == kNoWord;
+    const bool head = root ? right.head == kNoWord
+                           : gold_of[found.head] != kNoWord && gold_of[found.head] == right.head;
     const bool arc = head && found.label == right.label;
     ++scores.words.correct;
     scores.upos.correct += found.upos == right.upos;

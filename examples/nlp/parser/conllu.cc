@@ -22,7 +22,7 @@ std::vector<unsigned> heads_of(const conllu::Sentence& lines,
     const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
     if (!digits || text.size() > 9 || std::stoul(text) > words) {
       lines.refuse(i, "expected a word number from 0 to " + std::to_string(words) +
-                          " in column 7, HEAD, found " + quoted(text));
+                          " in column 7, HEAD, found " + in_quotes(text));
     }
     heads.push_back(static_cast<unsigned>(std::stoul(text)));
     roots += heads.back() == 0;
@@ -49,7 +49,7 @@ Sentence sentence_of(conllu::Sentence lines, Trees trees, const std::vector<std:
     sentence.rows.require_filled(i, fields, conllu::kDeprel, "label");
     const std::string& label = fields[conllu::kDeprel];
     if (!labels.empty() && std::find(labels.begin(), labels.end(), label) == labels.end())
-      sentence.rows.refuse(i, "the model has no label " + quoted(label) + " (column 8, DEPREL)");
+      sentence.rows.refuse(i, "the model has no label " + in_quotes(label) + " (column 8, DEPREL)");
     heads.push_back(std::move(fields[conllu::kHead]));
     sentence.tree.labels.push_back(std::move(fields[conllu::kDeprel]));
   }

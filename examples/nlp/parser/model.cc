@@ -122,7 +122,7 @@ void Model::report_unknown(const Treebank& sentences, const std::string& name) c
   }
   if (unknown_tags.count() == count_words(sentences) && !sentences.empty()) {
     throw UserError(name + ": the model knows none of the tags (column 4, UPOS), such as " +
-                    nlp::quoted(sentences[0].tags[0]) + "; parse --tagger MODEL fills them in");
+                    in_quotes(sentences[0].tags[0]) + "; parse --tagger MODEL fills them in");
   }
   unknown_tags.report("it parses such words as it can");
   unknown_labels.report("it gets none of them right");

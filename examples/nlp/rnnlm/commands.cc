@@ -113,7 +113,7 @@ class Sample : public LinesCommand<Model> {
     const Ids begin = vocabulary.encode(prefix);
     for (std::size_t i = 0; i < begin.size(); ++i) {
       if (begin[i] == Vocabulary::kUnknown) {
-        throw UserError("--prefix: the model does not know " + nlp::quoted(prefix.tokens[i]));
+        throw UserError("--prefix: the model does not know " + in_quotes(prefix.tokens[i]));
       }
     }
     const std::size_t most = lines_together(model);

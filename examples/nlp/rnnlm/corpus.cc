@@ -115,13 +115,13 @@ Corpus read_corpus(std::istream& in, const TextSource& source, ReadOptions& opti
     }
     reader.read([&] {
       if (options.format == Format::kBible && reference == 0) {
-        throw LineError(name, i + 1,
-                        "expected a verse such as 'Ge1:1 In the beginning ...', found " +
-                            nlp::quoted(lines[i]));
+        throw LineError(
+            name, i + 1,
+            "expected a verse such as 'Ge1:1 In the beginning ...', found " + in_quotes(lines[i]));
       }
       Sentence sentence = read_sentence(lines[i], options);
       if (sentence.tokens.empty())
-        throw LineError(name, i + 1, "expected words, found " + nlp::quoted(lines[i]));
+        throw LineError(name, i + 1, "expected words, found " + in_quotes(lines[i]));
       corpus.push_back(std::move(sentence));
     });
   }

@@ -91,7 +91,7 @@ Corpus read_pipe(const Source& source) {
     for (const std::string& token : split_words(source.lines[range.begin])) {
       const TaggedWord tagged = from_pipe(token);
       if (tagged.word.empty() || tagged.tag.empty())
-        source.refuse(range.begin, "expected word|TAG, found " + quoted(token));
+        source.refuse(range.begin, "expected word|TAG, found " + in_quotes(token));
       add_word(sentence, tagged.word, tagged.tag);
     }
     return sentence;
@@ -124,7 +124,8 @@ bool shows_columns(const std::vector<std::string>& lines, std::size_t first) {
 std::size_t wanted_column(const std::string& text) {
   if (text.empty()) return 0;
   if (!std::all_of(text.begin(), text.end(), is_digit))
-    throw UserError("a column file has no column " + quoted(text) + ": expected a number from 1");
+    throw UserError("a column file has no column " + in_quotes(text) +
+                    ": expected a number from 1");
   const std::size_t column = parse_number(text, "--column", kMostColumns);
   if (column == 0) throw UserError("--column counts from 1, so 0 names no column");
   return column;
@@ -142,7 +143,7 @@ Corpus read_columns(const Source& source) {
       if (fields.size() < needed) {
         source.refuse(i, "expected a word and its tag in at least " + std::to_string(needed) +
                              " columns, found " + std::to_string(fields.size()) + " in " +
-                             quoted(source.lines[i]));
+                             in_quotes(source.lines[i]));
       }
       if (width == 0) {
         width = fields.size();
@@ -151,7 +152,7 @@ Corpus read_columns(const Source& source) {
       if (fields.size() != width) {
         source.refuse(i, "expected " + std::to_string(width) + " columns as in line " +
                              std::to_string(width_line) + ", found " +
-                             std::to_string(fields.size()) + " in " + quoted(source.lines[i]));
+                             std::to_string(fields.size()) + " in " + in_quotes(source.lines[i]));
       }
       const std::size_t place = column == 0 ? width - 1 : column - 1;
       if (fields[0].empty()) source.refuse(i, "the word (column 1) is empty");
@@ -173,11 +174,12 @@ Corpus read_running_text(const Source& source) {
     const std::string& line = source.lines[range.begin];
     const std::size_t length = options.format == Format::kBible ? verse_reference_length(line) : 0;
     if (options.format == Format::kBible && length == 0) {
-      source.refuse(range.begin,
-                    "expected a verse such as 'Ge1:1 In the beginning ...', found " + quoted(line));
+      source.refuse(range.begin, "expected a verse such as 'Ge1:1 In the beginning ...', found " +
+                                     in_quotes(line));
     }
     Sentence sentence = annotate(std::string_view(line).substr(length));
-    if (sentence.words.empty()) source.refuse(range.begin, "expected words, found " + quoted(line));
+    if (sentence.words.empty())
+      source.refuse(range.begin, "expected words, found " + in_quotes(line));
     sentence.name = line.substr(0, length);
     return sentence;
   });
@@ -204,7 +206,7 @@ Format guess_format(const std::vector<std::string>& lines, const std::string& na
     if (pipes) return Format::kPipe;
     if (shows_columns(lines, i)) return Format::kColumns;
     throw LineError(name, i + 1,
-                    "cannot tell the format from " + quoted(line) +
+                    "cannot tell the format from " + in_quotes(line) +
                         ": expected CoNLL-U, word|TAG, a word and its tag in columns, or verses "
                         "such as 'Ge1:1 In the beginning ...' (--format names one)");
   }

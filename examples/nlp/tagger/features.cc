@@ -71,7 +71,7 @@ std::vector<Feature> parse_features(const std::string& text) {
     feature.name = item.substr(0, colon);
     if (!identifies_word(feature.name) && feature.name != "shape" &&
         affix_length(feature.name) == 0) {
-      throw UserError("unknown feature " + quoted(item) +
+      throw UserError("unknown feature " + in_quotes(item) +
                       ": expected word, lower, shape, prefix1 to prefix9 or suffix1 to suffix9, "
                       "with a size if wanted, as in word:128,suffix3:32");
     }
@@ -83,7 +83,7 @@ std::vector<Feature> parse_features(const std::string& text) {
     }
     const auto same = [&](const Feature& other) { return other.name == feature.name; };
     if (std::any_of(features.begin(), features.end(), same)) {
-      throw UserError("feature " + quoted(feature.name) + " is named twice");
+      throw UserError("feature " + in_quotes(feature.name) + " is named twice");
     }
     features.push_back(feature);
   }

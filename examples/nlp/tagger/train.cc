@@ -121,7 +121,7 @@ void require_known_tags(const Corpus& corpus, const std::vector<std::string>& ta
   for (const Sentence& sentence : corpus) {
     for (const std::string& tag : sentence.tags) {
       if (known.count(tag) == 0)
-        throw LineError(file, sentence.line, "the model has no tag " + nlp::quoted(tag));
+        throw LineError(file, sentence.line, "the model has no tag " + in_quotes(tag));
     }
   }
 }

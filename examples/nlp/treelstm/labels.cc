@@ -9,7 +9,7 @@
 namespace treelstm {
 namespace {
 
-using nlp::quoted;
+using nlp::in_quotes;
 
 constexpr const char* kNeutral = "neutral";
 
@@ -81,13 +81,14 @@ std::vector<std::string> read_label_names(const std::string& list_or_file) {
     if (!name.empty()) {
       names.emplace_back(name);
     } else if (is_list) {
-      throw nlp::UserError("--labels: one of the names in " + quoted(list_or_file) + " is empty");
+      throw nlp::UserError("--labels: one of the names in " + in_quotes(list_or_file) +
+                           " is empty");
     }
   }
   std::set<std::string> seen;
   for (const std::string& name : names) {
     if (!seen.insert(name).second)
-      throw nlp::UserError("--labels names " + quoted(name) + " twice");
+      throw nlp::UserError("--labels names " + in_quotes(name) + " twice");
   }
   if (names.size() < 2 || names.size() > Labels::kMost) {
     throw nlp::UserError("--labels names " + std::to_string(names.size()) +
@@ -111,7 +112,7 @@ unsigned LabelCollector::add(std::string_view written, std::size_t line, std::si
 
 void LabelCollector::refuse(const Seen& seen, const std::string& expected) const {
   throw nlp::LineError(file_, seen.line,
-                       "expected " + expected + " behind '(', found " + quoted(seen.written) +
+                       "expected " + expected + " behind '(', found " + in_quotes(seen.written) +
                            " (column " + std::to_string(seen.column) + ")");
 }
 

@@ -12,7 +12,7 @@
 namespace treelstm {
 namespace {
 
-using nlp::quoted;
+using nlp::in_quotes;
 
 bool is_separator(char c) { return c == ' ' || c == '\t'; }
 bool is_bracket(char c) { return c == '(' || c == ')'; }
@@ -72,7 +72,7 @@ class Parser {
 
   std::string found() const {
     if (at_ == line_.size()) return "found the end of the line";
-    return "found " + quoted(is_bracket(line_[at_]) ? line_.substr(at_, 1) : piece());
+    return "found " + in_quotes(is_bracket(line_[at_]) ? line_.substr(at_, 1) : piece());
   }
 
   [[noreturn]] void fail(const std::string& expected, const std::string& instead) const {
@@ -103,7 +103,7 @@ class Parser {
 
   void word() {
     const std::string_view text = piece();
-    require_room("the word " + quoted(text));
+    require_room("the word " + in_quotes(text));
     Open& top = open_.back();
     if (top.node.left != Node::kNone) {
       fail("expected a second tree or ')' behind the first tree", found());
@@ -130,7 +130,7 @@ class Parser {
   /// The node that is open must be able to take something more.
   void require_room(const std::string& instead) const {
     if (open_.empty() || !open_.back().is_full()) return;
-    fail(open_.back().has_word ? "expected ')' behind the word " + quoted(open_.back().node.word)
+    fail(open_.back().has_word ? "expected ')' behind the word " + in_quotes(open_.back().node.word)
                                : "expected ')' behind the second tree",
          "found " + instead);
   }

@@ -1,0 +1,93 @@
+# The kernels for the CPU: the same sources for each instruction set, chosen when a program starts.
+# See docs/design/execution.md.
+
+file(GLOB dynet_kernel_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/kernels/cpu/*.cc")
+# Loops over parameters, which have no version in double.
+set(dynet_loop_sources
+  "${PROJECT_SOURCE_DIR}/dynet-like/param/norm.cc" "${PROJECT_SOURCE_DIR}/dynet-like/train/update_loops.cc")
+
+set(dynet_all_isas OFF)
+if(NOT DYNET_NATIVE AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8
+   AND CMAKE_OBJCOPY AND CMAKE_LINKER)
+  set(dynet_all_isas ON)
+endif()
+
+# A compiler makes several versions of a loop, chosen by where operands lie or by the length; here all
+# must round alike. The product kernels see to that themselves.
+set_source_files_properties("${PROJECT_SOURCE_DIR}/kernels/cpu/noise.cc"
+  "${PROJECT_SOURCE_DIR}/kernels/cpu/recurrent.cc" "${PROJECT_SOURCE_DIR}/kernels/cpu/broadcast.cc"
+  PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+
+# Compiles the kernels in namespace dynet::cpu::ISA for one type of numbers and adds them to a target.
+# Only the kernels see Eigen, so a program that links the library needs no copy of it. The namespace is
+# renamed because a program may bring an Eigen of its own, compiled for another instruction set: the
+# linker would merge the two copies of each inline function.
+function(dynet_add_kernels_for target name isa scalar)
+  set(kernels ${target}-kernels-${name})
+  set(sources ${dynet_kernel_sources})
+  if(scalar STREQUAL float)
+    list(APPEND sources ${dynet_loop_sources})
+  endif()
+  add_library(${kernels} OBJECT ${sources})
+  dynet_settings(${kernels})
+  dynet_tune(${kernels})
+  dynet_options(${kernels} ${ARGN})
+  target_compile_features(${kernels} PRIVATE cxx_std_20)
+  target_compile_definitions(${kernels} PRIVATE
+    DYNET_ISA=${isa} DYNET_SCALAR=${scalar} Eigen=dynet_eigen_${isa} $<$<BOOL:${dynet_all_isas}>:DYNET_ALL_ISAS>)
+  target_include_directories(${kernels} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_include_directories(${kernels} SYSTEM PRIVATE
+    "$<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>")
+  set_target_properties(${kernels} PROPERTIES UNITY_BUILD ${DYNET_UNITY})
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(${kernels} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
+  if(DYNET_UNITY)
+    dynet_options(${kernels} $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+  if(DYNET_SANITIZE)
+    dynet_sanitize(${kernels})
+  else()
+    target_compile_definitions(${kernels} PRIVATE EIGEN_NO_DEBUG)
+  endif()
+  if(isa STREQUAL baseline)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${kernels}>)
+    return()
+  endif()
+  # One object file that shows its kernels and nothing else: inline functions, of the standard library
+  # say, which other objects have too, must never be taken from here by a program on a lesser CPU.
+  set(object "${CMAKE_CURRENT_BINARY_DIR}/${kernels}.o")
+  string(LENGTH ${isa} length)
+  add_custom_command(OUTPUT "${object}"
+    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o "${object}" $<TARGET_OBJECTS:${kernels}>
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=_ZN5dynet3cpu${length}${isa}* "${object}"
+    DEPENDS $<TARGET_OBJECTS:${kernels}>
+    COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "Kernels for ${isa}")
+  target_sources(${target} PRIVATE "${object}")
+  set_property(GLOBAL APPEND PROPERTY dynet_kernel_objects "${object}")
+  set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+endfunction()
+
+function(dynet_add_kernels target)
+  if(dynet_all_isas)
+    # Tests and benchmarks name kernels too.
+    target_compile_definitions(${target} PUBLIC $<BUILD_INTERFACE:DYNET_ALL_ISAS>)
+    # Less optimization where speed counts less compiles faster.
+    dynet_add_kernels_for(${target} baseline baseline float $<$<CONFIG:Release,RelWithDebInfo>:-O2>)
+    dynet_add_kernels_for(${target} avx2 avx2 float -march=x86-64-v3)
+    dynet_add_kernels_for(${target} avx512 avx512 float -march=x86-64-v4 -mprefer-vector-width=512)
+    dynet_add_kernels_for(${target} double baseline double $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+  else()
+    set(tuning)
+    set(name baseline)
+    if(DYNET_NATIVE)
+      set(tuning -march=native)
+      set(name native)
+    endif()
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/dynet-like/base/isa.cc" PROPERTIES
+      COMPILE_DEFINITIONS DYNET_ONLY_ISA="${name}")
+    dynet_add_kernels_for(${target} float baseline float ${tuning})
+    dynet_add_kernels_for(${target} double baseline double ${tuning})
+  endif()
+endfunction()

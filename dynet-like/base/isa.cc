@@ -1,0 +1,62 @@
+#include "dynet-like/base/isa.h"
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "dynet-like/base/errors.h"
+
+namespace dynet {
+namespace {
+
+#ifdef DYNET_ALL_ISAS
+constexpr std::string_view kNames[] = {"baseline", "avx2", "avx512"};
+
+bool can_run(Isa isa) {
+  __builtin_cpu_init();
+  switch (isa) {
+    case Isa::avx512:
+      return __builtin_cpu_supports("x86-64-v4");
+    case Isa::avx2:
+      return __builtin_cpu_supports("x86-64-v3");
+    case Isa::baseline:
+      return true;
+  }
+  return false;
+}
+#else
+constexpr std::string_view kNames[] = {DYNET_ONLY_ISA};
+
+bool can_run(Isa) { return true; }
+#endif
+constexpr unsigned kCount = sizeof kNames / sizeof kNames[0];
+
+Isa choose() {
+  const char* const wanted = std::getenv("DYNET_ISA");
+  if (!wanted || !*wanted) {
+    unsigned best = kCount - 1;
+    while (!can_run(static_cast<Isa>(best))) --best;
+    return static_cast<Isa>(best);
+  }
+  std::string names;
+  for (unsigned k = 0; k < kCount; ++k) {
+    if (kNames[k] == wanted) {
+      if (can_run(static_cast<Isa>(k))) return static_cast<Isa>(k);
+      throw ArgumentError("DYNET_ISA=" + std::string(wanted) + ": this CPU does not have it");
+    }
+    names += (k ? ", " : "") + std::string(kNames[k]);
+  }
+  throw ArgumentError("DYNET_ISA=" + std::string(wanted) + ": this library has kernels for " +
+                      names);
+}
+
+}  // namespace
+
+Isa isa() {
+  static const Isa chosen = choose();
+  return chosen;
+}
+
+const char* isa_name() { return kNames[static_cast<unsigned>(isa())].data(); }
+
+}  // namespace dynet
