@@ -54,6 +54,8 @@ function(dynet_add_kernels_for target name isa scalar)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${kernels}>)
     return()
   endif()
+  # objcopy does not hide symbols that are unique in all of a program.
+  dynet_options(${kernels} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   # One object file that shows its kernels and nothing else: inline functions, of the standard library
   # say, which other objects have too, must never be taken from here by a program on a lesser CPU.
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${kernels}.o")

@@ -27,6 +27,11 @@ function(dynet_settings target)
   endif()
 endfunction()
 
+# For a program whose time goes into the library: it compiles in two thirds of the time.
+function(dynet_optimize_less target)
+  dynet_options(${target} $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+endfunction()
+
 # For targets that hold numeric code. NaN and infinity keep their meaning.
 function(dynet_tune target)
   dynet_options(${target} -fno-math-errno -fno-trapping-math)
