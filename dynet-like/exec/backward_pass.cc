@@ -130,9 +130,10 @@ void BackwardPass<T>::done_with(std::uint32_t at) {
     if (late_steps_ <= kLate) return;
   }
   const NodeId* const ids = r_.ids(at);
+  const bool ragged = graph_.nodes[ids[0]].form->batch.value.ragged.in_value();
   const auto pieces = devices_.pieces_for(ids[0]);
   for (std::uint32_t i = 0; i < r_.steps[at].count; ++i)
-    if (is_live(ids[i])) done_with(ids[i], pieces);
+    if (is_live(ids[i])) done_with(ids[i], ragged ? devices_.pieces_for(ids[i]) : pieces);
 }
 
 // A matrix that is computed gets its gradient from uses that wait, in its turn.
@@ -251,7 +252,8 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step, 
         d_ins[to] = nullptr;
         continue;
       }
-      const Slot<T> target = slot(args[to], pieces);
+      const Slot<T> target =
+          slot(args[to], rule.ragged.any() ? devices_.pieces_for(args[to]) : pieces);
       d_ins[to] = target.g;
       scratch.writes[to] = target.adds ? Write::add : Write::store;
       any = true;

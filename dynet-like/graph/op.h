@@ -58,7 +58,11 @@ struct Batch {
   /// Node i; the shape of each node, and of operand k of each.
   const Node& node(std::size_t i) const { return graph.nodes[ids[i]]; }
   const Dim& dim() const { return node(0).dim; }
-  const Dim& dim(std::size_t k) const { return graph.nodes[graph.args[node(0).first_arg + k]].dim; }
+  const Dim& dim(std::size_t k) const { return dim(k, 0); }
+  /// Of operand k of node i: others' only where the form's batches are ragged.
+  const Dim& dim(std::size_t k, std::size_t i) const {
+    return graph.nodes[graph.args[node(i).first_arg + k]].dim;
+  }
   /// Of node i: its value, that of operand k, and its scratch.
   T* out(std::size_t i) const { return outs[i]; }
   const T* in(std::size_t k, std::size_t i) const { return ins[k * count + i]; }
@@ -129,6 +133,30 @@ struct Backward {
   BackwardKernel<double> d;         ///< in double
 };
 
+/// Sizes in which the nodes of one batch may differ, such as the words of a sentence: the rows or
+/// the columns of operands and of the value. Bit k is operand k, the last bit the value.
+struct Ragged {
+  static constexpr std::uint32_t kValue = std::uint32_t{1} << 31;
+
+  std::uint32_t rows = 0, cols = 0;
+
+  /// Of operand k, below 31.
+  static constexpr std::uint32_t operand(std::size_t k) { return std::uint32_t{1} << k; }
+  constexpr bool any() const { return (rows | cols) != 0; }
+  /// Whether values differ, so that the memory of a batch is no block of equal parts.
+  constexpr bool in_value() const { return ((rows | cols) & kValue) != 0; }
+  /// Whether two shapes, of operand k or of the value, may be in one batch; `which` is the bit.
+  bool agree(std::uint32_t which, const Dim& a, const Dim& b) const;
+  friend constexpr bool operator==(const Ragged&, const Ragged&) = default;
+};
+
+inline bool Ragged::agree(std::uint32_t which, const Dim& a, const Dim& b) const {
+  const auto is_free = [&](unsigned i) { return i < 2 && ((i == 0 ? rows : cols) & which) != 0; };
+  for (unsigned i = 0; i < std::max(a.nd, b.nd); ++i)
+    if (a[i] != b[i] && !is_free(i)) return false;
+  return a.bd == b.bd;
+}
+
 /// Which nodes may run together. Nodes of one batch agree in form, operand shapes, arity and the
 /// first `signature_bytes` of their attributes; what comes behind belongs to each node.
 struct BatchRule {
@@ -142,10 +170,16 @@ struct BatchRule {
   /// all W x and, if there is an operand before the pairs, of that. It is made from left to right,
   /// in one order whatever the batch; the first terms may be added up earlier than the rest.
   std::size_t first_pair;
+  /// In which sizes they may differ all the same.
+  Ragged ragged = {};
 
   /// Nodes run together that agree in so many bytes of their attributes.
   static constexpr BatchRule each(std::size_t signature_bytes = 0) {
     return {true, signature_bytes, nullptr, kNone};
+  }
+  /// The same, but for some sizes. A kernel finds the shapes of each node by `dim(k, i)`.
+  static constexpr BatchRule sequences(Ragged ragged, std::size_t signature_bytes = 0) {
+    return {true, signature_bytes, nullptr, kNone, ragged};
   }
   /// Every node runs alone.
   static constexpr BatchRule never(const char* reason) { return {false, 0, reason, kNone}; }

@@ -59,7 +59,7 @@ struct PlanCache::Kept {
     std::uint32_t first_word;  // of the attributes that count, in `words`
     std::uint32_t flags;       // of which those of same_planning count
   };
-  struct Outside {  // an operand that comes before the plan
+  struct Shape {  // of an operand that comes before the plan, or of a node whose kind has several
     NodeId id;
     Dim dim;
   };
@@ -74,7 +74,7 @@ struct PlanCache::Kept {
   PodVector<Kind> kinds;               // by signature
   PodVector<std::uint32_t> signature;  // by node
   PodVector<NodeId> args;
-  PodVector<Outside> outside;
+  PodVector<Shape> shapes;
   PodVector<Extra> extras;
   PodVector<std::uint64_t> words;
 
@@ -93,22 +93,23 @@ struct PlanCache::Kept {
     }
     for (std::uint32_t i = 0; i < signature.size(); ++i) {
       const Kind& k = kinds[signature[i]];
+      if (k.rule.ragged.in_value()) shapes.push_back({plan.begin + i, graph.nodes[plan.begin + i].dim});
       if (k.aux == no_aux && k.rule.signature_bytes == 0) continue;
       extras.push_back({i, signature[i], k.aux(graph, graph.nodes[plan.begin + i])});
     }
     for (const NodeId a : args)
-      if (a < plan.begin) outside.push_back({a, graph.nodes[a].dim});
-    const auto by_id = [](const Outside& a, const Outside& b) { return a.id < b.id; };
-    const auto same_id = [](const Outside& a, const Outside& b) { return a.id == b.id; };
-    std::sort(outside.begin(), outside.end(), by_id);
-    outside.truncate(static_cast<std::size_t>(std::unique(outside.begin(), outside.end(), same_id) -
-                                              outside.begin()));
+      if (a < plan.begin) shapes.push_back({a, graph.nodes[a].dim});
+    const auto by_id = [](const Shape& a, const Shape& b) { return a.id < b.id; };
+    const auto same_id = [](const Shape& a, const Shape& b) { return a.id == b.id; };
+    std::sort(shapes.begin(), shapes.end(), by_id);
+    shapes.truncate(static_cast<std::size_t>(std::unique(shapes.begin(), shapes.end(), same_id) -
+                                              shapes.begin()));
   }
 
   bool fits(const GraphStore& graph, NodeId begin, NodeId end, PlanPolicy wanted, Args all) const {
     return policy == wanted && plan.begin == begin && plan.end == end &&
            std::equal(all.begin(), all.end(), args.begin(), args.end()) && fits_nodes(graph) &&
-           fits_kinds() && fits_extras(graph) && fits_outside(graph);
+           fits_kinds() && fits_extras(graph) && fits_shapes(graph);
   }
 
   bool fits_nodes(const GraphStore& graph) const {
@@ -117,7 +118,8 @@ struct PlanCache::Kept {
       const Node& n = nodes[i];
       const Kind& k = kinds[signature[i]];
       if (n.form != k.form || n.arity != k.arity || n.first_arg != plan.first_arg[i] ||
-          !same_planning(n.flags, k.flags) || !same_shape(n.dim, k.dim))
+          !same_planning(n.flags, k.flags) ||
+          !(same_shape(n.dim, k.dim) || k.rule.ragged.in_value()))  // see fits_shapes
         return false;
     }
     return true;
@@ -128,7 +130,7 @@ struct PlanCache::Kept {
       const BatchRule& rule = k.form->batch.value;
       return k.form->kind == k.kind && k.form->reads == k.reads && k.form->aux == k.aux &&
              rule.batches == k.rule.batches && rule.signature_bytes == k.rule.signature_bytes &&
-             rule.first_pair == k.rule.first_pair;
+             rule.first_pair == k.rule.first_pair && rule.ragged == k.rule.ragged;
     });
   }
 
@@ -142,14 +144,14 @@ struct PlanCache::Kept {
     });
   }
 
-  bool fits_outside(const GraphStore& graph) const {
-    return std::all_of(outside.begin(), outside.end(),
-                       [&](const Outside& o) { return same_shape(graph.nodes[o.id].dim, o.dim); });
+  bool fits_shapes(const GraphStore& graph) const {
+    return std::all_of(shapes.begin(), shapes.end(),
+                       [&](const Shape& s) { return same_shape(graph.nodes[s.id].dim, s.dim); });
   }
 
   std::size_t bytes() const {
     return sizeof(*this) + plan.bytes() + bytes_of(kinds) + bytes_of(signature) + bytes_of(args) +
-           bytes_of(outside) + bytes_of(extras) + bytes_of(words);
+           bytes_of(shapes) + bytes_of(extras) + bytes_of(words);
   }
 };
 

@@ -13,12 +13,17 @@ void lay_out_gradients(const GraphStore& graph, std::span<const Step> steps, con
   for (const Step& step : steps) {
     if (step.accumulates) continue;  // to gradients that another step has laid out
     const Node& node = graph.nodes[order[step.first]];
-    const std::uint64_t size = node.dim.size();
+    const bool ragged = node.form->batch.value.ragged.in_value();
+    std::uint64_t size = node.dim.size();
     std::uint64_t& extent = layout.extent[node.device_index()];
     extent = aligned(extent, alignment(size));
     for (std::uint32_t i = step.first; i < step.first + step.count; ++i) {
       const NodeId id = order[i];
       if (id >= wanted.size() || !wanted[id]) continue;
+      if (ragged) {
+        size = graph.nodes[id].dim.size();
+        extent = aligned(extent, alignment(size));
+      }
       layout.offset[id] = extent;
       extent += size;
     }

@@ -14,11 +14,21 @@ void extend(Plan& plan, std::uint64_t size) {
   if (plan.extent > kMostElements) throw_too_large();
 }
 
-// The values of a batch: the first one aligned, the others right behind it.
-void lay_out_values(const Node& first, const NodeId* ids, std::uint32_t count, Plan& plan) {
+// The values of a batch: the first one aligned, the others right behind it; those that are ragged
+// each aligned.
+void lay_out_values(const GraphStore& graph, const Node& first, const NodeId* ids,
+                    std::uint32_t count, Plan& plan) {
   std::uint64_t* const value = plan.value.data();
   if (!has_memory(first)) {
     for (std::uint32_t k = 0; k < count; ++k) value[ids[k] - plan.begin] = Plan::kNoMemory;
+    return;
+  }
+  if (first.form->batch.value.ragged.in_value()) {
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint64_t size = graph.nodes[ids[k]].dim.size();
+      value[ids[k] - plan.begin] = plan.extent = aligned(plan.extent, alignment(size));
+      extend(plan, size);
+    }
     return;
   }
   const std::uint64_t size = first.dim.size();
@@ -85,7 +95,7 @@ void Plan::lay_out_device(const GraphStore& graph, const Donors& donors, std::ui
     if (node.device_index() != device) continue;
     if (donors.donates.empty() || node.form->reads != Reads::output_in_place ||
         !lay_out_in_place(graph, s, donors))
-      lay_out_values(node, ids, s.count, *this);
+      lay_out_values(graph, node, ids, s.count, *this);
     lay_out_aux(graph, node, ids, s.count, *this);
   }
 }

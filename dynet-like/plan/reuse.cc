@@ -192,14 +192,10 @@ class MemoryLayout {
   void lay_out(const Step& step) {
     const NodeId* ids = plan_.order.data() + step.first;
     const Node& first = graph_.nodes[ids[0]];
-    const bool own = has_memory(first);
-    const std::uint64_t size = own ? first.dim.size() : 0;
-    if (size > kMostElements >> 32 && size > kMostElements / step.count) throw_too_large();
-    const std::uint64_t at = own ? allocate(size * step.count, alignment(size)) : 0;
+    lay_out_values(first, ids, step.count);
     std::uint64_t scratch = 0;
     for (std::uint32_t k = 0; k < step.count; ++k) {
       const std::uint32_t i = ids[k] - plan_.begin;
-      plan_.value[i] = own ? at + k * size : Plan::kNoMemory;
       const std::uint64_t need = aux_size(graph_, graph_.nodes[ids[k]]);
       if (need > kMostElements) throw_too_large();
       plan_.aux[i] = need ? scratch : Plan::kNoMemory;
@@ -212,6 +208,23 @@ class MemoryLayout {
       if (std::uint64_t& aux = plan_.aux[ids[k] - plan_.begin]; aux != Plan::kNoMemory)
         aux += begin;
     if (step.terms.all()) give_back({begin, scratch});  // nothing runs backward
+  }
+
+  void lay_out_values(const Node& first, const NodeId* ids, std::uint32_t count) {
+    const std::uint64_t size = first.dim.size();
+    if (!has_memory(first)) {
+      for (std::uint32_t k = 0; k < count; ++k) plan_.value[ids[k] - plan_.begin] = Plan::kNoMemory;
+    } else if (first.form->batch.value.ragged.in_value()) {
+      for (std::uint32_t k = 0; k < count; ++k) {
+        const std::uint64_t own = graph_.nodes[ids[k]].dim.size();
+        if (own > kMostElements) throw_too_large();
+        plan_.value[ids[k] - plan_.begin] = allocate(own, alignment(own));
+      }
+    } else {
+      if (size > kMostElements >> 32 && size > kMostElements / count) throw_too_large();
+      const std::uint64_t at = allocate(size * count, alignment(size));
+      for (std::uint32_t k = 0; k < count; ++k) plan_.value[ids[k] - plan_.begin] = at + k * size;
+    }
   }
 
   // In the smallest free piece that is large enough, or at the end.

@@ -9,7 +9,7 @@ namespace {
 // All but the operands.
 bool same_head(const GraphStore& graph, const Node& n, const Signature& s) {
   if (n.form != s.form || n.arity != s.arity || !same_planning(n.flags, s.flags)) return false;
-  if (!same_shape(n.dim, s.dim)) return false;
+  if (!same_shape(n.dim, s.dim) && !s.ragged.agree(Ragged::kValue, n.dim, s.dim)) return false;
   for (std::uint32_t w = 0; w < s.words; ++w)
     if (graph.attrs[n.attr + w] != graph.attrs[s.attr + w]) return false;
   return true;
@@ -19,7 +19,9 @@ bool same_operands(const GraphStore& graph, const Node& a, const Node& b) {
   const BatchRule& rule = a.form->batch.value;
   const NodeId *x = graph.args.data() + a.first_arg, *y = graph.args.data() + b.first_arg;
   for (std::size_t k = 0; k < a.arity; ++k)
-    if (x[k] != y[k] && (rule.shares(k) || graph.nodes[x[k]].dim != graph.nodes[y[k]].dim))
+    if (x[k] != y[k] &&
+        (rule.shares(k) ||
+         !rule.ragged.agree(Ragged::operand(k), graph.nodes[x[k]].dim, graph.nodes[y[k]].dim)))
       return false;
   return true;
 }
@@ -30,17 +32,19 @@ std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
   std::uint64_t h = reinterpret_cast<std::uintptr_t>(n.form) + n.device_index();
   constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15u;
   const auto add = [&](std::uint64_t x) { h = (h ^ x) * kFactor; };
-  const auto add_shape = [&](const Dim& dim) {
-    add(dim.bd);
-    for (std::uint64_t k = 0; k < dim.nd; ++k)
-      if (dim.d[k] != 1) add(k << 32 | dim.d[k]);  // {3} and {3, 1} are one shape
-  };
   const BatchRule& rule = n.form->batch.value;
+  const auto add_shape = [&](std::uint32_t which, const Dim& dim) {
+    add(dim.bd);
+    for (std::uint64_t k = 0; k < dim.nd; ++k) {
+      if (k < 2 && ((k == 0 ? rule.ragged.rows : rule.ragged.cols) & which) != 0) continue;
+      if (dim.d[k] != 1) add(k << 32 | dim.d[k]);  // {3} and {3, 1} are one shape
+    }
+  };
   add(n.arity);
-  add_shape(n.dim);
+  add_shape(Ragged::kValue, n.dim);
   for (std::size_t k = 0; k < n.arity; ++k) {
     const NodeId a = graph.args[n.first_arg + k];
-    rule.shares(k) ? add(a) : add_shape(graph.nodes[a].dim);
+    rule.shares(k) ? add(a) : add_shape(Ragged::operand(k), graph.nodes[a].dim);
   }
   for (std::size_t w = 0; w < rule.signature_bytes / 8; ++w) add(graph.attrs[n.attr + w]);
   // Numbers such as doubles differ in their upper bits only, and a table looks at the lower ones.
@@ -49,7 +53,8 @@ std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
 }
 
 bool alike(const GraphStore& graph, const Node& a, const Node& b) {
-  if (a.form != b.form || a.arity != b.arity || !same_planning(a.flags, b.flags) || a.dim != b.dim)
+  if (a.form != b.form || a.arity != b.arity || !same_planning(a.flags, b.flags) ||
+      !a.form->batch.value.ragged.agree(Ragged::kValue, a.dim, b.dim))
     return false;
   const std::uint64_t* attr = graph.attrs.data() + a.attr;
   return std::equal(attr, attr + a.form->batch.value.signature_bytes / 8,
@@ -65,6 +70,7 @@ void Signatures::number(const GraphStore& graph, NodeId begin, NodeId end,
   edges.clear();
   operands_.clear();
   recent_.fill(~std::uint64_t{0});
+  ragged_values_ = false;
   of.resize_uninitialized(end - begin);
   std::uint32_t last = kNone;
   for (NodeId id = begin; id < end; ++id) {
@@ -96,13 +102,19 @@ Signatures::Seen Signatures::compare_operands(const GraphStore& graph, NodeId be
   const NodeId* args = graph.args.data() + n.first_arg;
   const std::uint32_t* last = operands_.data() + s.operands;
   Seen result = Seen::signatures;
+  const auto has_one_shape = [&](std::uint32_t sig) {
+    return sig != kNone && !(ragged_values_ && all[sig].ragged.in_value());
+  };
   const auto differs = [&](std::uint32_t k) {
     const std::uint32_t sig = args[k] < begin ? kNone : of[args[k] - begin];
-    if (sig == last[k] && sig != kNone) return false;
-    result = Seen::shapes;
-    if (sig != kNone && last[k] != kNone) return !same_shape(all[sig].dim, all[last[k]].dim);
+    if (sig == last[k] && has_one_shape(sig)) return false;
+    if (sig != last[k] || sig == kNone) result = Seen::shapes;
+    if (has_one_shape(sig) && has_one_shape(last[k]) && !s.ragged.any())
+      return !same_shape(all[sig].dim, all[last[k]].dim);
     const NodeId first = graph.args[graph.nodes[s.first].first_arg + k];
-    return args[k] != first && !same_shape(graph.nodes[args[k]].dim, graph.nodes[first].dim);
+    const Dim &now = graph.nodes[args[k]].dim, &then = graph.nodes[first].dim;
+    return args[k] != first && !same_shape(now, then) &&
+           !s.ragged.agree(Ragged::operand(k), now, then);
   };
   std::uint32_t k = 0;
   if (s.has_products()) {
@@ -141,7 +153,9 @@ std::uint32_t Signatures::find(const GraphStore& graph, NodeId begin, const Node
                  .operands = operands,
                  .next = {kNone, kNone},
                  .slot = static_cast<std::uint32_t>(slot),
-                 .flags = n.flags});
+                 .flags = n.flags,
+                 .ragged = rule.ragged});
+  ragged_values_ |= rule.ragged.in_value();
   table_[slot] = sig;
   if (all.size() * 2 > table_.size()) grow_table(graph);
   return sig;

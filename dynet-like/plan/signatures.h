@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 /// What nodes that may run together have in common, their levels aside.
 struct Signature {
   const OpForm* form;
-  Dim dim;
+  Dim dim;  ///< of the first node; of all where values are not ragged
   NodeId first;  ///< the node that stands for all
   std::uint32_t count;
   std::uint32_t arity;
@@ -27,6 +27,7 @@ struct Signature {
   std::array<std::uint32_t, 2> next;  // signatures that have followed
   std::uint32_t slot;                 // in Signatures::table_
   std::uint32_t flags;                // of which those of same_planning count
+  Ragged ragged;
 
   bool has_products() const { return first_pair != kNone; }
 };
@@ -62,6 +63,7 @@ class Signatures {
   PodVector<std::uint32_t>
       operands_;  // of a node seen last: the node if shared, else its signature
   std::array<std::uint64_t, 64> recent_;  // edges
+  bool ragged_values_ = false;            // in some signature
 };
 
 /// Whether two nodes have one signature, whether or not their form batches.

@@ -146,7 +146,7 @@ struct Lanes {
       const std::size_t in = o % kBlock;
       return (in < kBlock / 2 ? 0 : kWidth) + o / kBlock * kBlock + 2 * (in % (kBlock / 2));
     }
-    const std::size_t block = o / kBlock, half = kWidth / kBlock / 2;
+    const std::size_t block = o / kBlock, half = (kWidth / kBlock + 1) / 2;
     return (block < half ? 0 : kWidth) + 2 * (block % half) * kBlock + o % kBlock;
   }
   template <std::size_t kDone, std::size_t... O>

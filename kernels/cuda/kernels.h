@@ -24,6 +24,8 @@ DYNET_CUDA_PART const Kernels
     kSum, kSubtract, kDivide, kMultiply, kPower, kMax, kMin, kLogSumExp;
 // convolution
 DYNET_CUDA_PART const Kernels kConv2d, kMaxPooling2d, kKmaxPooling;
+// crf
+DYNET_CUDA_PART const Kernels kCrfLogPartition, kCrfLogProb, kCrfMarginals, kCrfEntropy;
 // elementwise
 #define DYNET_DECLARE(F) DYNET_CUDA_PART const Kernels k##F;
 DYNET_ELEMENTWISE_FUNCTIONS(DYNET_DECLARE)

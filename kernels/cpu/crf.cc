@@ -1,0 +1,433 @@
+#include "kernels/cpu/crf.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/exponential.h"
+
+// Linear chains, in logarithms. With f_t(j) the log sum over the ways that end in tag j at position
+// t, the tag before has probability p_t(i | j) = exp(f_{t-1}(i) + a(i, j) - norm_t(j)), where norm
+// makes that sum to one; marginals come from the last position back as m_{t-1}(i) = sum_j
+// p_t(i | j) m_t(j). All of them are sums of positive numbers, so nothing is lost by
+// cancellation. Derivatives in a direction, which the gradients of marginals and of the entropy
+// are made of, are those of these lines. Lafferty, McCallum, Pereira 2001, "Conditional random
+// fields"; Rabiner 1989 for the recurrence.
+
+namespace dynet::cpu::DYNET_ISA {
+namespace {
+
+/// The scores of a batch element of a node, and its scratch.
+template <class T>
+struct Chain {
+  std::size_t tags, length;
+  const T *emissions, *start, *stop;
+  const T* transitions;
+  std::size_t stride;  // from the transitions into a position to those into the next
+  T *forward, *norm, *marginals;
+
+  Chain(const Batch<T>& b, std::size_t i, std::size_t element)
+      : tags(b.dim(0, i).rows()),
+        length(b.dim(0, i).cols()),
+        emissions(b.in(0, i) + element * tags * length),
+        start(b.in(2, i)),
+        stop(b.in(3, i)),
+        transitions(b.in(1, i)),
+        stride(b.dim(1, i)[2] > 1 ? tags * tags : 0) {
+    const CrfTables tables{tags * length};
+    T* const aux = b.aux(i) + element * (b.node(i).form->aux(b.graph, b.node(i)) / b.dim(0, i).bd);
+    forward = aux + tables.forward();
+    norm = aux + tables.norm();
+    marginals = aux + tables.marginals();
+  }
+
+  /// From all tags at position t - 1 to tag j at t.
+  const T* into(std::size_t t, std::size_t j) const {
+    return transitions + (t - 1) * stride + j * tags;
+  }
+};
+
+/// log sum e^x, and x becomes e^x less a factor.
+template <class T>
+T log_sum(T* x, std::size_t n) {
+  const T m = shift(largest(x, n));
+  array(x, n) -= m;
+  exponentials(x, n);
+  return m + std::log(sum_in_order(array(static_cast<const T*>(x), n)));
+}
+
+/// Fills in `forward` and `norm`, and returns the log-partition.
+template <class T>
+double run_forward(const Chain<T>& c, const T* emissions) {
+  const std::size_t n = c.tags;
+  if (c.length == 0) return 0;
+  double scale = 0;
+  const auto rescale = [&](T* f) {  // so that numbers stay small, however long the sequence
+    const T m = shift(largest(static_cast<const T*>(f), n));
+    array(f, n) -= m;
+    scale += static_cast<double>(m);
+  };
+  array(c.forward, n) = array(c.start, n) + array(emissions, n);
+  rescale(c.forward);
+  for (std::size_t t = 1; t < c.length; ++t) {
+    const T* const before = c.forward + (t - 1) * n;
+    T *const now = c.forward + t * n, *const norm = c.norm + t * n;
+    for (std::size_t j = 0; j < n; ++j)
+      now[j] = shift((array(before, n) + array(c.into(t, j), n)).maxCoeff());
+    std::fill_n(norm, n, T(0));
+    over_columns<T>(
+        n, n,
+        [&](std::size_t j, std::size_t at, std::size_t size, T* to) {
+          array(to, size) = array(before + at, size) + array(c.into(t, j) + at, size) - now[j];
+        },
+        [&](std::size_t j, std::size_t, std::size_t size, const T* e) {
+          norm[j] += sum_in_order(array(e, size));
+        });
+    map_vectors(norm, norm, n, [](auto v) { return log(v); });
+    array(norm, n) += array(static_cast<const T*>(now), n);
+    array(now, n) = array(static_cast<const T*>(norm), n) + array(emissions + t * n, n);
+    rescale(now);
+  }
+  const T* const last = c.forward + (c.length - 1) * n;
+  const T m = shift((array(last, n) + array(c.stop, n)).maxCoeff());
+  T sum = 0;
+  exponentials_of<T>(
+      n,
+      [&](std::size_t at, std::size_t size, T* to) {
+        array(to, size) = array(last + at, size) + array(c.stop + at, size) - m;
+      },
+      [&](std::size_t, std::size_t size, const T* e) { sum += sum_in_order(array(e, size)); });
+  return scale + static_cast<double>(m) + std::log(static_cast<double>(sum));
+}
+
+/// use(j, at, size, p): of the probabilities p_t(i | j), those from i = at on. All are zero for a
+/// tag that no way leads to.
+template <class T, class Use>
+void probabilities(const Chain<T>& c, std::size_t t, Use use) {
+  const T *const before = c.forward + (t - 1) * c.tags, *const norm = c.norm + t * c.tags;
+  over_columns<T>(
+      c.tags, c.tags,
+      [&](std::size_t j, std::size_t at, std::size_t size, T* to) {
+        if (norm[j] == -kInfinity<T>)
+          std::fill_n(to, size, -kInfinity<T>);
+        else
+          array(to, size) = array(before + at, size) + array(c.into(t, j) + at, size) - norm[j];
+      },
+      use);
+}
+
+/// Fills in the marginals; after run_forward. All are zero where there is no sequence.
+template <class T>
+void find_marginals(const Chain<T>& c, T* m) {
+  const std::size_t n = c.tags;
+  if (c.length == 0) return;
+  T* const last = m + (c.length - 1) * n;
+  array(last, n) = array(static_cast<const T*>(c.forward) + (c.length - 1) * n, n) + array(c.stop, n);
+  array(last, n) -= shift(largest(static_cast<const T*>(last), n));
+  exponentials(last, n);
+  const T sum = sum_in_order(array(static_cast<const T*>(last), n));
+  array(last, n) *= sum == T(0) ? T(0) : T(1) / sum;
+  for (std::size_t t = c.length - 1; t > 0; --t) {
+    const T* const now = m + t * n;
+    T* const before = m + (t - 1) * n;
+    std::fill_n(before, n, T(0));
+    probabilities(c, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+      if (now[j] != T(0)) array(before + at, size) += now[j] * array(p, size);
+    });
+  }
+}
+
+/// For every batch element of every node that has a gradient to give: f(chain, node, element).
+template <class T, class F>
+void each_chain(const Batch<T>& b, F f) {
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Chain<T>(b, i, e), i, e);
+}
+
+/// The same for the gradient of operand k, whose memory `to` was cleared if it is to be stored:
+/// f(chain, node, element, to). Emissions have a part for each batch element.
+template <class T, class F>
+void each_gradient(const GradientBatch<T>& b, std::size_t k, F f) {
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T* const to = b.d_in(k, i);
+    if (!to) continue;
+    if (!b.add(k, i)) std::fill_n(to, b.dim(k, i).size(), T(0));
+    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) {
+      const Chain<T> c(b, i, e);
+      f(c, i, e, to + (k == 0 ? e * c.tags * c.length : 0));
+    }
+  }
+}
+
+/// Adds `factor` times the expected number of uses of each score of operand k.
+template <class T>
+void add_expectations(const Chain<T>& c, const T* m, std::size_t k, T factor, T* to) {
+  const std::size_t n = c.tags;
+  if (c.length == 0 || factor == T(0)) return;
+  if (k == 0) array(to, n * c.length) += factor * array(m, n * c.length);
+  if (k == 2) array(to, n) += factor * array(m, n);
+  if (k == 3) array(to, n) += factor * array(m + (c.length - 1) * n, n);
+  if (k != 1) return;
+  for (std::size_t t = 1; t < c.length; ++t) {
+    T* const into = to + (t - 1) * c.stride;
+    probabilities(c, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+      const T weight = factor * m[t * n + j];
+      if (weight != T(0)) array(into + j * n + at, size) += weight * array(p, size);
+    });
+  }
+}
+
+/// The scores of one sequence, added up or, with `use`, each used.
+template <class T>
+struct Known {
+  const unsigned* tags;
+
+  double score(const Chain<T>& c) const {
+    if (c.length == 0) return 0;
+    double sum = static_cast<double>(c.start[tags[0]]) +
+                 static_cast<double>(c.stop[tags[c.length - 1]]);
+    for (std::size_t t = 0; t < c.length; ++t) {
+      sum += static_cast<double>(c.emissions[t * c.tags + tags[t]]);
+      if (t > 0) sum += static_cast<double>(c.into(t, tags[t])[tags[t - 1]]);
+    }
+    return sum;
+  }
+
+  void add(const Chain<T>& c, std::size_t k, T factor, T* to) const {
+    if (c.length == 0) return;
+    if (k == 2) to[tags[0]] += factor;
+    if (k == 3) to[tags[c.length - 1]] += factor;
+    for (std::size_t t = 0; t < c.length; ++t) {
+      if (k == 0) to[t * c.tags + tags[t]] += factor;
+      if (k == 1 && t > 0) to[(t - 1) * c.stride + tags[t] * c.tags + tags[t - 1]] += factor;
+    }
+  }
+};
+
+template <class T>
+const unsigned* tags_of(const Batch<T>& b, const Chain<T>& c, std::size_t i, std::size_t e) {
+  return b.template payload<CrfTagsAttr, unsigned>(i) + e * c.length;
+}
+
+/// The same chain, where tags that are known forbid the others; its tables lie behind its own.
+template <class T>
+Chain<T> constrain(Chain<T> c, const unsigned* tags) {
+  const std::size_t size = c.tags * c.length;
+  T* const known = c.forward + CrfTables{size}.known();
+  std::copy_n(c.emissions, size, known);
+  for (std::size_t t = 0; t < c.length; ++t)
+    for (std::size_t j = 0; j < c.tags && tags[t] != kAnyTag; ++j)
+      if (j != tags[t]) known[t * c.tags + j] = -kInfinity<T>;
+  c.emissions = known;
+  c.forward += 4 * size;
+  c.norm += 4 * size;
+  c.marginals += 4 * size;
+  return c;
+}
+
+/// Scores, as a direction: those of what is forbidden do not count.
+template <class T>
+T finite_or_zero(T score) {
+  return std::isfinite(score) ? score : T(0);
+}
+
+/// use(i, j, d): the derivatives of the probabilities of pairs, tag i at t - 1 and j at t.
+template <class T, class E, class A, class Use>
+void each_derivative(const Chain<T>& c, std::size_t t, E d_emission, A d_transition, Use use) {
+  const std::size_t n = c.tags;
+  const CrfTables tables{n * c.length};
+  const T *const df = c.forward + tables.d_forward() + t * n, *const before = df - n;
+  const T* const dm = c.forward + tables.d_marginals() + t * n;
+  const T* const m = c.marginals + t * n;
+  probabilities(c, t, [&](std::size_t j, std::size_t at, std::size_t count, const T* p) {
+    const T own = df[j] - d_emission(t, j);
+    for (std::size_t i = 0; i < count; ++i)
+      if (p[i] != T(0))
+        use(at + i, j,
+            p[i] * (dm[j] + m[j] * (before[at + i] + d_transition(t, at + i, j) - own)));
+  });
+}
+
+/// Derivatives of the marginals in a direction of all scores: of emissions, transitions into a
+/// position, start and stop, as functions of their indices.
+template <class T, class E, class A, class S, class P>
+void find_derivatives(const Chain<T>& c, E d_emission, A d_transition, S d_start, P d_stop) {
+  const std::size_t n = c.tags, size = n * c.length;
+  if (size == 0) return;
+  T* const df = c.forward + CrfTables{size}.d_forward();
+  T* const dm = c.forward + CrfTables{size}.d_marginals();
+  for (std::size_t j = 0; j < n; ++j) df[j] = d_start(j) + d_emission(std::size_t{0}, j);
+  for (std::size_t t = 1; t < c.length; ++t) {
+    T *const now = df + t * n, *const before = now - n;
+    for (std::size_t j = 0; j < n; ++j) now[j] = d_emission(t, j);
+    probabilities(c, t, [&](std::size_t j, std::size_t at, std::size_t count, const T* p) {
+      for (std::size_t i = 0; i < count; ++i)
+        if (p[i] != T(0)) now[j] += p[i] * (before[at + i] + d_transition(t, at + i, j));
+    });
+  }
+  const std::size_t last = (c.length - 1) * n;
+  T mean = 0;
+  for (std::size_t j = 0; j < n; ++j) mean += c.marginals[last + j] * (df[last + j] + d_stop(j));
+  for (std::size_t j = 0; j < n; ++j)
+    dm[last + j] = c.marginals[last + j] * (df[last + j] + d_stop(j) - mean);
+  for (std::size_t t = c.length - 1; t > 0; --t) {
+    T* const before = dm + (t - 1) * n;
+    std::fill_n(before, n, T(0));
+    each_derivative(c, t, d_emission, d_transition,
+                    [&](std::size_t i, std::size_t, T d) { before[i] += d; });
+  }
+}
+
+/// Adds `factor` times the derivatives of the expected uses of the scores of operand k.
+template <class T, class E, class A>
+void add_derivatives(const Chain<T>& c, std::size_t k, T factor, E d_emission, A d_transition,
+                     T* to) {
+  const std::size_t n = c.tags, size = n * c.length;
+  if (size == 0) return;
+  const T* const dm = c.forward + CrfTables{size}.d_marginals();
+  if (k == 0) array(to, size) += factor * array(dm, size);
+  if (k == 2) array(to, n) += factor * array(dm, n);
+  if (k == 3) array(to, n) += factor * array(dm + size - n, n);
+  for (std::size_t t = 1; k == 1 && t < c.length; ++t)
+    each_derivative(c, t, d_emission, d_transition, [&](std::size_t i, std::size_t j, T d) {
+      to[(t - 1) * c.stride + j * n + i] += factor * d;
+    });
+}
+
+}  // namespace
+
+template <class T>
+void CrfLogPartition::forward(const Batch<T>& b) {
+  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+    b.out(i)[e] = static_cast<T>(run_forward(c, c.emissions));
+  });
+}
+
+template <class T>
+void CrfLogPartition::backward(const GradientBatch<T>& b) {
+  each_chain(b, [&](const Chain<T>& c, std::size_t, std::size_t) { find_marginals(c, c.marginals); });
+  for (std::size_t k = 0; k < 4; ++k)
+    each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
+      add_expectations<T>(c, c.marginals, k, b.d_out(i)[e], to);
+    });
+}
+
+template <class T>
+void CrfLogProb::forward(const Batch<T>& b) {
+  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+    const unsigned* const tags = tags_of(b, c, i, e);
+    const double all = run_forward(c, c.emissions);
+    double score;
+    if (b.template attr<CrfTagsAttr>(i).partly) {
+      const Chain<T> known = constrain(c, tags);
+      score = run_forward(known, known.emissions);
+    } else {
+      score = Known<T>{tags}.score(c);
+    }
+    const bool possible = score != -INFINITY;  // else all may be impossible
+    b.out(i)[e] = possible ? std::min(T(0), static_cast<T>(score - all)) : -kInfinity<T>;
+    if (possible && std::isnan(score - all)) b.out(i)[e] = static_cast<T>(score - all);
+  });
+}
+
+template <class T>
+void CrfLogProb::backward(const GradientBatch<T>& b) {
+  const auto partly = [&](std::size_t i) { return b.template attr<CrfTagsAttr>(i).partly != 0; };
+  const auto constrained = [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+    return constrain(c, tags_of(b, c, i, e));
+  };
+  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+    find_marginals(c, c.marginals);
+    if (!partly(i)) return;
+    const Chain<T> known = constrained(c, i, e);
+    find_marginals(known, known.marginals);
+  });
+  for (std::size_t k = 0; k < 4; ++k)
+    each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
+      const T d = b.d_out(i)[e];
+      add_expectations<T>(c, c.marginals, k, -d, to);
+      if (!partly(i)) return Known<T>{tags_of(b, c, i, e)}.add(c, k, d, to);
+      const Chain<T> known = constrained(c, i, e);
+      add_expectations<T>(known, known.marginals, k, d, to);
+    });
+}
+
+template <class T>
+void CrfMarginals::forward(const Batch<T>& b) {
+  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+    run_forward(c, c.emissions);
+    find_marginals(c, c.marginals);
+    std::copy_n(c.marginals, c.tags * c.length, b.out(i) + e * c.tags * c.length);
+  });
+}
+
+template <class T>
+void CrfMarginals::backward(const GradientBatch<T>& b) {
+  const auto zero = [](auto...) { return T(0); };
+  const auto direction = [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+    return [d = b.d_out(i) + e * c.tags * c.length, n = c.tags](std::size_t t, std::size_t j) {
+      return d[t * n + j];
+    };
+  };
+  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+    find_derivatives(c, direction(c, i, e), zero, zero, zero);
+  });
+  for (std::size_t k = 0; k < 4; ++k)
+    each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
+      add_derivatives(c, k, T(1), direction(c, i, e), zero, to);
+    });
+}
+
+// By the chain rule, from the last position back: that of the last tag, and of each tag given the
+// one behind it.
+template <class T>
+void CrfEntropy::forward(const Batch<T>& b) {
+  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+    run_forward(c, c.emissions);
+    find_marginals(c, c.marginals);
+    double sum = 0;
+    const auto add = [&](T weight, T p) {
+      if (p > T(0)) sum -= static_cast<double>(weight * p) * std::log(static_cast<double>(p));
+    };
+    const std::size_t n = c.tags;
+    for (std::size_t j = 0; j < n && c.length > 0; ++j)
+      add(T(1), c.marginals[(c.length - 1) * n + j]);
+    for (std::size_t t = 1; t < c.length; ++t)
+      probabilities(c, t, [&](std::size_t j, std::size_t, std::size_t count, const T* p) {
+        const T weight = c.marginals[t * n + j];
+        for (std::size_t k = 0; k < count && weight != T(0); ++k) add(weight, p[k]);
+      });
+    b.out(i)[e] = static_cast<T>(std::max(0.0, sum));
+  });
+}
+
+// With s the scores and m the expectations of their uses, H = log Z - m' s, so dH = -s' dm: the
+// derivative of m in the direction of the scores.
+template <class T>
+void CrfEntropy::backward(const GradientBatch<T>& b) {
+  const auto emission = [](const Chain<T>& c) {
+    return [&c](std::size_t t, std::size_t j) { return finite_or_zero(c.emissions[t * c.tags + j]); };
+  };
+  const auto transition = [](const Chain<T>& c) {
+    return [&c](std::size_t t, std::size_t i, std::size_t j) { return finite_or_zero(c.into(t, j)[i]); };
+  };
+  each_chain(b, [&](const Chain<T>& c, std::size_t, std::size_t) {
+    find_derivatives(
+        c, emission(c), transition(c), [&](std::size_t j) { return finite_or_zero(c.start[j]); },
+        [&](std::size_t j) { return finite_or_zero(c.stop[j]); });
+  });
+  for (std::size_t k = 0; k < 4; ++k)
+    each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
+      add_derivatives(c, k, -b.d_out(i)[e], emission(c), transition(c), to);
+    });
+}
+
+#define DYNET_INSTANTIATE(NAME)                        \
+  template void NAME::forward(const Batch<Scalar>&);   \
+  template void NAME::backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE(CrfLogPartition)
+DYNET_INSTANTIATE(CrfLogProb)
+DYNET_INSTANTIATE(CrfMarginals)
+DYNET_INSTANTIATE(CrfEntropy)
+#undef DYNET_INSTANTIATE
+
+}  // namespace dynet::cpu::DYNET_ISA

@@ -1,0 +1,481 @@
+#include "dynet-like/attributes/crf.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/loops.cuh"
+#include "kernels/cuda/scores.cuh"
+
+// Linear chains, as in kernels/cpu/crf.cc; a block for each sequence.
+
+namespace dynet::cuda {
+namespace {
+
+constexpr unsigned kBlock = 64;  // tags are few
+
+struct AddUp {
+  static __device__ double zero() { return 0; }
+  __device__ double operator()(double a, double b) const { return a + b; }
+};
+
+/// A sequence: its scores, its scratch, and what else an operation reads and writes.
+struct Chain {
+  const float *emissions, *transitions, *start, *stop;
+  float* forward;
+  const unsigned* known;  // tags
+  float* out;             // one number, or the marginals
+  const float* d_out;
+  unsigned tags, length, stride;
+
+  DYNET_DEVICE std::size_t size() const { return std::size_t{tags} * length; }
+  DYNET_DEVICE float* norm() const { return forward + size(); }
+  DYNET_DEVICE float* marginals() const { return forward + 2 * size(); }
+  DYNET_DEVICE float* d_forward() const { return forward + 3 * size(); }
+  DYNET_DEVICE float* d_marginals() const { return forward + 4 * size(); }
+
+  /// From tag i at position t - 1 to j at t.
+  DYNET_DEVICE std::size_t transition(unsigned t, unsigned i, unsigned j) const {
+    return std::size_t{t - 1} * stride + std::size_t{j} * tags + i;
+  }
+  /// The probability of i at t - 1, given j at t.
+  __device__ float before(unsigned t, unsigned i, unsigned j) const {
+    const float n = norm()[t * tags + j];
+    if (n == -INFINITY) return 0;
+    return expf(forward[(t - 1) * tags + i] + transitions[transition(t, i, j)] - n);
+  }
+};
+
+inline __device__ float finite_or_zero(float score) { return fabsf(score) < INFINITY ? score : 0; }
+
+/// In what direction derivatives are taken: that of all scores, or of the emissions by `d_out`.
+struct Direction {
+  bool scores;
+
+  __device__ float emission(const Chain& c, unsigned t, unsigned j) const {
+    const std::size_t e = t * c.tags + j;
+    return scores ? finite_or_zero(c.emissions[e]) : c.d_out[e];
+  }
+  __device__ float transition(const Chain& c, unsigned t, unsigned i, unsigned j) const {
+    return scores ? finite_or_zero(c.transitions[c.transition(t, i, j)]) : 0;
+  }
+  __device__ float start(const Chain& c, unsigned j) const {
+    return scores ? finite_or_zero(c.start[j]) : 0;
+  }
+  __device__ float stop(const Chain& c, unsigned j) const {
+    return scores ? finite_or_zero(c.stop[j]) : 0;
+  }
+};
+
+// Makes the largest of n numbers zero and returns what it was, in every thread of a block.
+__device__ float rescale(float* f, unsigned n) {
+  float m = -INFINITY;
+  for (unsigned j = threadIdx.x; j < n; j += blockDim.x) m = Largest()(m, f[j]);
+  m = shift(over_block(m, Largest()));
+  for (unsigned j = threadIdx.x; j < n; j += blockDim.x) f[j] -= m;
+  __syncthreads();
+  return m;
+}
+
+// Fills in `forward` and `norm`; `log_z` gets the log-partition, by block.
+__global__ __launch_bounds__(kThreads, kResident) void forward_kernel(const Chain* all,
+                                                                      double* log_z) {
+  begin_kernel();
+  const Chain c = all[blockIdx.x];
+  const unsigned n = c.tags;
+  double scale = 0;
+  for (unsigned t = 0; t < c.length; ++t) {
+    float* const now = c.forward + t * n;
+    for (unsigned j = threadIdx.x; j < n; j += blockDim.x) {
+      const float emission = c.emissions[t * n + j];
+      if (t == 0) {
+        now[j] = c.start[j] + emission;
+        continue;
+      }
+      const float *const before = now - n, *const into = c.transitions + c.transition(t, 0, j);
+      float m = -INFINITY, sum = 0;
+      for (unsigned i = 0; i < n; ++i) m = Largest()(m, before[i] + into[i]);
+      m = shift(m);
+      for (unsigned i = 0; i < n; ++i) sum += expf(before[i] + into[i] - m);
+      const float norm = m + logf(sum);
+      c.norm()[t * n + j] = norm;
+      now[j] = norm + emission;
+    }
+    __syncthreads();
+    scale += static_cast<double>(rescale(now, n));
+  }
+  double sum = 0;
+  float m = -INFINITY;
+  const float* const last = c.forward + (c.length - 1) * std::size_t{n};
+  for (unsigned j = threadIdx.x; j < n && c.length > 0; j += blockDim.x)
+    m = Largest()(m, last[j] + c.stop[j]);
+  m = shift(over_block(m, Largest()));
+  for (unsigned j = threadIdx.x; j < n && c.length > 0; j += blockDim.x)
+    sum += static_cast<double>(expf(last[j] + c.stop[j] - m));
+  sum = over_block(sum, AddUp());
+  if (threadIdx.x == 0)
+    log_z[blockIdx.x] = c.length == 0 ? 0 : scale + static_cast<double>(m) + log(sum);
+}
+
+// Fills in the marginals.
+__global__ __launch_bounds__(kThreads, kResident) void marginals_kernel(const Chain* all) {
+  begin_kernel();
+  const Chain c = all[blockIdx.x];
+  const unsigned n = c.tags;
+  if (c.length == 0) return;
+  const std::size_t last = (c.length - 1) * std::size_t{n};
+  float* const m = c.marginals();
+  float largest = -INFINITY, sum = 0;
+  for (unsigned j = threadIdx.x; j < n; j += blockDim.x)
+    largest = Largest()(largest, c.forward[last + j] + c.stop[j]);
+  largest = shift(over_block(largest, Largest()));
+  for (unsigned j = threadIdx.x; j < n; j += blockDim.x)
+    sum += m[last + j] = expf(c.forward[last + j] + c.stop[j] - largest);
+  sum = over_block(sum, Sum());
+  for (unsigned j = threadIdx.x; j < n; j += blockDim.x) m[last + j] *= sum == 0 ? 0 : 1 / sum;
+  for (unsigned t = c.length - 1; t > 0; --t) {
+    __syncthreads();
+    const float* const now = m + t * n;
+    for (unsigned i = threadIdx.x; i < n; i += blockDim.x) {
+      float p = 0;
+      for (unsigned j = 0; j < n; ++j)
+        if (now[j] != 0) p += now[j] * c.before(t, i, j);
+      m[(t - 1) * n + i] = p;
+    }
+  }
+}
+
+// The derivative of the probability of i at t - 1 and j at t.
+__device__ float pair_derivative(const Chain& c, const Direction& d, unsigned t, unsigned i,
+                                 unsigned j) {
+  const unsigned now = t * c.tags + j, before = (t - 1) * c.tags + i;
+  const float p = c.before(t, i, j);
+  if (p == 0) return 0;
+  const float own = c.d_forward()[now] - d.emission(c, t, j);
+  return p * (c.d_marginals()[now] +
+              c.marginals()[now] * (c.d_forward()[before] + d.transition(c, t, i, j) - own));
+}
+
+// Fills in the derivatives of `forward` and of the marginals.
+__global__ __launch_bounds__(kThreads, kResident) void derivatives_kernel(const Chain* all,
+                                                                          Direction d) {
+  begin_kernel();
+  const Chain c = all[blockIdx.x];
+  const unsigned n = c.tags;
+  if (c.length == 0) return;
+  float *const df = c.d_forward(), *const dm = c.d_marginals();
+  for (unsigned t = 0; t < c.length; ++t) {
+    for (unsigned j = threadIdx.x; j < n; j += blockDim.x) {
+      float sum = d.emission(c, t, j) + (t == 0 ? d.start(c, j) : 0);
+      for (unsigned i = 0; i < n && t > 0; ++i)
+        if (const float p = c.before(t, i, j); p != 0)
+          sum += p * (df[(t - 1) * n + i] + d.transition(c, t, i, j));
+      df[t * n + j] = sum;
+    }
+    __syncthreads();
+  }
+  const std::size_t last = (c.length - 1) * std::size_t{n};
+  float mean = 0;
+  for (unsigned j = threadIdx.x; j < n; j += blockDim.x)
+    mean += c.marginals()[last + j] * (df[last + j] + d.stop(c, j));
+  mean = over_block(mean, Sum());
+  for (unsigned j = threadIdx.x; j < n; j += blockDim.x)
+    dm[last + j] = c.marginals()[last + j] * (df[last + j] + d.stop(c, j) - mean);
+  for (unsigned t = c.length - 1; t > 0; --t) {
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < n; i += blockDim.x) {
+      float sum = 0;
+      for (unsigned j = 0; j < n; ++j) sum += pair_derivative(c, d, t, i, j);
+      dm[(t - 1) * n + i] = sum;
+    }
+  }
+}
+
+// How often a score of operand k is used: `table` says how probable each tag is, `pair` how two.
+template <class P>
+__device__ float uses(const Chain& c, const float* table, unsigned k, std::size_t e, P pair) {
+  if (c.length == 0) return 0;
+  if (k == 0 || k == 2) return table[e];
+  if (k == 3) return table[(c.length - 1) * std::size_t{c.tags} + e];
+  const auto i = static_cast<unsigned>(e % c.tags), j = static_cast<unsigned>(e / c.tags % c.tags);
+  if (c.stride > 0) return pair(static_cast<unsigned>(e / c.stride) + 1, i, j);
+  float sum = 0;
+  for (unsigned t = 1; t < c.length; ++t) sum += pair(t, i, j);
+  return sum;
+}
+
+__device__ float expected_uses(const Chain& c, unsigned k, std::size_t e) {
+  const float* const m = c.marginals();
+  return uses(c, m, k, e, [&](unsigned t, unsigned i, unsigned j) {
+    const float p = m[t * c.tags + j];
+    return p == 0 ? 0 : p * c.before(t, i, j);
+  });
+}
+__device__ float derivative_of_uses(const Chain& c, const Direction& d, unsigned k,
+                                    std::size_t e) {
+  return uses(c, c.d_marginals(), k, e, [&](unsigned t, unsigned i, unsigned j) {
+    return pair_derivative(c, d, t, i, j);
+  });
+}
+// By the sequence that is known.
+__device__ float known_uses(const Chain& c, unsigned k, std::size_t e) {
+  const unsigned n = c.tags;
+  if (c.length == 0) return 0;
+  if (k == 0) return c.known[e / n] == e % n;
+  if (k == 2) return c.known[0] == e;
+  if (k == 3) return c.known[c.length - 1] == e;
+  float sum = 0;
+  for (unsigned t = 1; t < c.length; ++t)
+    sum += c.transition(t, c.known[t - 1], c.known[t]) == e;
+  return sum;
+}
+
+/// The sequences of a batch, node after node, on the host and on the device.
+struct Chains {
+  Chain* staged;
+  const Chain* all;
+  std::size_t count, batch;
+
+  Chains(Queue& q, const Batch<float>& b, const float* const* d_outs = nullptr)
+      : count(0), batch(b.dim(0).bd) {
+    staged = q.stage<Chain>(b.count * batch);
+    for (std::size_t i = 0; i < b.count; ++i)
+      for (std::size_t e = 0; e < batch; ++e) {
+        const Dim& d = b.dim(0, i);
+        const std::size_t size = d.batch_size(), result = b.node(i).dim.batch_size();
+        const std::size_t scratch = b.node(i).form->aux(b.graph, b.node(i)) / batch;
+        staged[count++] = {b.in(0, i) + e * size,
+                           b.in(1, i),
+                           b.in(2, i),
+                           b.in(3, i),
+                           b.aux(i) + e * scratch,
+                           nullptr,
+                           b.out(i) + e * result,
+                           d_outs ? d_outs[i] + e * result : nullptr,
+                           d.rows(),
+                           d.cols(),
+                           b.dim(1, i)[2] > 1 ? d.rows() * d.rows() : 0};
+      }
+    all = q.on_device(staged);
+  }
+  Grid grid() const { return Grid{static_cast<unsigned>(count), kBlock}; }
+};
+
+double* run_forward(Queue& q, const Chains& c) {
+  auto* const log_z = reinterpret_cast<double*>(q.temporary(2 * c.count));
+  q.launch(c.grid(), forward_kernel, c.all, log_z);
+  return log_z;
+}
+
+__global__ __launch_bounds__(kThreads, kResident) void store_kernel(const Chain* all,
+                                                                    const double* log_z,
+                                                                    std::size_t count) {
+  begin_kernel();
+  if (const std::size_t k = thread_number(); k < count) *all[k].out = static_cast<float>(log_z[k]);
+}
+
+/// The gradients of all operands: term(chain number, operand, element) of one element of a batch.
+/// Emissions have as many elements as there are tags: those of each length at once.
+template <class F>
+void gradients(Queue& q, const GradientBatch<float>& b, F term) {
+  std::vector<bool> done(b.count, false);
+  std::vector<float*> to;
+  std::vector<Write> writes;
+  for (std::size_t first = 0; first < b.count; ++first) {
+    if (done[first]) continue;
+    const unsigned length = b.dim(0, first).cols();
+    const std::size_t size = b.dim(0, first).batch_size(), batch = b.dim(0).bd;
+    auto* const nodes = q.stage<std::uint32_t>(b.count);
+    to.clear();
+    writes.clear();
+    for (std::size_t i = first; i < b.count; ++i) {
+      if (b.dim(0, i).cols() != length) continue;
+      nodes[to.size()] = static_cast<std::uint32_t>(i);
+      to.push_back(b.d_in(0, i));
+      writes.push_back(b.write(0, i));
+      done[i] = true;
+    }
+    const std::uint32_t* const number = q.on_device(nodes);
+    each_gradient(q, q.targets(to.data(), writes.data(), to.size(), size * batch), size * batch,
+                  [=] __device__(std::uint32_t node, std::size_t e) {
+                    const Quotient at = divide(e, size);
+                    return term(number[node] * batch + at.by, 0, at.rest);
+                  });
+  }
+  for (unsigned k = 1; k < 4; ++k)
+    each_gradient(q, b, k, [=, batch = std::size_t{b.dim(0).bd}] __device__(std::uint32_t node,
+                                                                            std::size_t e) {
+      float sum = 0;
+      for (std::size_t element = 0; element < batch; ++element)
+        sum += term(node * batch + element, k, e);
+      return sum;
+    });
+}
+
+void log_partition_forward(Queue& q, const Batch<float>& b) {
+  const Chains c(q, b);
+  const double* const log_z = run_forward(q, c);
+  q.launch_for(c.count, store_kernel, c.all, log_z, c.count);
+}
+void log_partition_backward(Queue& q, const GradientBatch<float>& b) {
+  const Chains c(q, b, b.d_outs);
+  q.launch(c.grid(), marginals_kernel, c.all);
+  gradients(q, b, [all = c.all] __device__(std::size_t at, unsigned k, std::size_t e) {
+    return *all[at].d_out * expected_uses(all[at], k, e);
+  });
+}
+
+/// Sequences that agree with tags are chains of their own, behind the tables of the others.
+struct KnownChains {
+  Chain* staged;
+  const Chain* all;
+  bool partly = false;
+
+  KnownChains(Queue& q, const Batch<float>& b, Chains& c) {
+    staged = q.stage<Chain>(c.count);
+    for (std::size_t i = 0; i < b.count; ++i) {
+      const auto& a = b.attr<CrfTagsAttr>(i);
+      const unsigned* const tags = q.send(b.payload<CrfTagsAttr, unsigned>(i), a.count);
+      partly = partly || a.partly;
+      for (std::size_t k = i * c.batch; k < (i + 1) * c.batch; ++k) {
+        Chain& chain = c.staged[k];
+        chain.known = tags + (k - i * c.batch) * chain.length;
+        staged[k] = chain;
+        if (!a.partly) {
+          staged[k].length = 0;  // it is summed up by itself
+          continue;
+        }
+        const CrfTables tables{std::size_t{chain.tags} * chain.length};
+        staged[k].emissions = chain.forward + tables.known();
+        staged[k].forward = chain.forward + 4 * tables.size;
+      }
+    }
+    all = q.on_device(staged);
+  }
+};
+
+__global__ __launch_bounds__(kThreads, kResident) void constrain_kernel(const Chain* all,
+                                                                        const Chain* known) {
+  begin_kernel();
+  const Chain c = all[blockIdx.x];
+  if (known[blockIdx.x].length == 0) return;
+  auto* const to = const_cast<float*>(known[blockIdx.x].emissions);
+  for (std::size_t e = threadIdx.x; e < c.size(); e += blockDim.x) {
+    const unsigned tag = c.known[e / c.tags];
+    to[e] = tag == kAnyTag || tag == e % c.tags ? c.emissions[e] : -INFINITY;
+  }
+}
+
+// A block for each sequence: its score, or the log sum of those that agree with what is known.
+__global__ __launch_bounds__(kThreads, kResident) void log_prob_kernel(const Chain* all,
+                                                                       const Chain* known,
+                                                                       const double* log_z,
+                                                                       const double* log_known) {
+  begin_kernel();
+  const Chain c = all[blockIdx.x];
+  double sum = 0;
+  const bool partly = known[blockIdx.x].length > 0;
+  for (unsigned t = threadIdx.x; t < c.length && !partly; t += blockDim.x) {
+    const unsigned tag = c.known[t];
+    sum += static_cast<double>(c.emissions[t * c.tags + tag]);
+    sum += static_cast<double>(t == 0 ? c.start[tag]
+                                      : c.transitions[c.transition(t, c.known[t - 1], tag)]);
+    if (t + 1 == c.length) sum += static_cast<double>(c.stop[tag]);
+  }
+  sum = over_block(sum, AddUp());
+  if (threadIdx.x > 0) return;
+  const double score = partly ? log_known[blockIdx.x] : sum, value = score - log_z[blockIdx.x];
+  *c.out = static_cast<float>(score == -INFINITY ? score : value > 0 ? 0 : value);
+}
+
+void log_prob_forward(Queue& q, const Batch<float>& b) {
+  Chains c(q, b);
+  const KnownChains known(q, b, c);
+  const double* const log_z = run_forward(q, c);
+  double* log_known = nullptr;
+  if (known.partly) {
+    log_known = reinterpret_cast<double*>(q.temporary(2 * c.count));
+    q.launch(c.grid(), constrain_kernel, c.all, known.all);
+    q.launch(c.grid(), forward_kernel, known.all, log_known);
+  }
+  q.launch(c.grid(), log_prob_kernel, c.all, known.all, log_z, log_known);
+}
+void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
+  Chains c(q, b, b.d_outs);
+  const KnownChains known(q, b, c);
+  q.launch(c.grid(), marginals_kernel, c.all);
+  if (known.partly) q.launch(c.grid(), marginals_kernel, known.all);
+  gradients(q, b, [all = c.all, some = known.all] __device__(std::size_t at, unsigned k,
+                                                             std::size_t e) {
+    const Chain& chain = all[at];
+    const bool partly = some[at].length > 0;
+    const float right = partly ? expected_uses(some[at], k, e) : known_uses(chain, k, e);
+    return *chain.d_out * (right - expected_uses(chain, k, e));
+  });
+}
+
+// A block for each sequence.
+__global__ __launch_bounds__(kThreads, kResident) void copy_marginals_kernel(const Chain* all) {
+  begin_kernel();
+  const Chain c = all[blockIdx.x];
+  for (std::size_t e = threadIdx.x; e < c.size(); e += blockDim.x) c.out[e] = c.marginals()[e];
+}
+
+void marginals_forward(Queue& q, const Batch<float>& b) {
+  const Chains c(q, b);
+  run_forward(q, c);
+  q.launch(c.grid(), marginals_kernel, c.all);
+  q.launch(c.grid(), copy_marginals_kernel, c.all);
+}
+void marginals_backward(Queue& q, const GradientBatch<float>& b) {
+  const Chains c(q, b, b.d_outs);
+  const Direction d{false};
+  q.launch(c.grid(), derivatives_kernel, c.all, d);
+  gradients(q, b, [all = c.all, d] __device__(std::size_t at, unsigned k, std::size_t e) {
+    return derivative_of_uses(all[at], d, k, e);
+  });
+}
+
+// By the chain rule, from the last position back.
+__global__ __launch_bounds__(kThreads, kResident) void entropy_kernel(const Chain* all) {
+  begin_kernel();
+  const Chain c = all[blockIdx.x];
+  const unsigned n = c.tags;
+  const auto surprise = [](float weight, float p) {
+    return p > 0 ? -static_cast<double>(weight * p) * log(static_cast<double>(p)) : 0.0;
+  };
+  double sum = 0;
+  for (std::size_t e = threadIdx.x; e < c.size(); e += blockDim.x) {
+    const auto t = static_cast<unsigned>(e / n), j = static_cast<unsigned>(e % n);
+    const float weight = c.marginals()[e];
+    if (t + 1 == c.length) sum += surprise(1, weight);
+    for (unsigned i = 0; i < n && t > 0 && weight != 0; ++i)
+      sum += surprise(weight, c.before(t, i, j));
+  }
+  sum = over_block(sum, AddUp());
+  if (threadIdx.x == 0) *c.out = static_cast<float>(sum > 0 ? sum : 0);
+}
+
+void entropy_forward(Queue& q, const Batch<float>& b) {
+  const Chains c(q, b);
+  run_forward(q, c);
+  q.launch(c.grid(), marginals_kernel, c.all);
+  q.launch(c.grid(), entropy_kernel, c.all);
+}
+void entropy_backward(Queue& q, const GradientBatch<float>& b) {
+  const Chains c(q, b, b.d_outs);
+  const Direction d{true};
+  q.launch(c.grid(), derivatives_kernel, c.all, d);
+  gradients(q, b, [all = c.all, d] __device__(std::size_t at, unsigned k, std::size_t e) {
+    return -*all[at].d_out * derivative_of_uses(all[at], d, k, e);
+  });
+}
+
+}  // namespace
+
+const Kernels kCrfLogPartition = {log_partition_forward, log_partition_backward};
+const Kernels kCrfLogProb = {log_prob_forward, log_prob_backward};
+const Kernels kCrfMarginals = {marginals_forward, marginals_backward};
+const Kernels kCrfEntropy = {entropy_forward, entropy_backward};
+
+}  // namespace dynet::cuda
