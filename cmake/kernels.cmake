@@ -6,10 +6,17 @@ file(GLOB dynet_kernel_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/kernels/
 set(dynet_loop_sources
   "${PROJECT_SOURCE_DIR}/dynet-like/param/norm.cc" "${PROJECT_SOURCE_DIR}/dynet-like/train/update_loops.cc")
 
+# The GNU linker and objcopy make one object of the kernels for an instruction set, whatever links programs.
+find_program(DYNET_LD NAMES ld.bfd ld)
+find_program(DYNET_OBJCOPY NAMES objcopy)
+mark_as_advanced(DYNET_LD DYNET_OBJCOPY)
 set(dynet_all_isas OFF)
 if(NOT DYNET_NATIVE AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8
-   AND CMAKE_OBJCOPY AND CMAKE_LINKER)
-  set(dynet_all_isas ON)
+   AND DYNET_LD AND DYNET_OBJCOPY)
+  execute_process(COMMAND "${DYNET_LD}" --help OUTPUT_VARIABLE dynet_ld_help ERROR_QUIET)
+  if(dynet_ld_help MATCHES "force-group-allocation")
+    set(dynet_all_isas ON)
+  endif()
 endif()
 
 # A compiler makes several versions of a loop, chosen by where operands lie or by the length; here all
@@ -61,8 +68,8 @@ function(dynet_add_kernels_for target name isa scalar)
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${kernels}.o")
   string(LENGTH ${isa} length)
   add_custom_command(OUTPUT "${object}"
-    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o "${object}" $<TARGET_OBJECTS:${kernels}>
-    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=_ZN5dynet3cpu${length}${isa}* "${object}"
+    COMMAND ${DYNET_LD} -r --force-group-allocation -o "${object}" $<TARGET_OBJECTS:${kernels}>
+    COMMAND ${DYNET_OBJCOPY} --wildcard --keep-global-symbol=_ZN5dynet3cpu${length}${isa}* "${object}"
     DEPENDS $<TARGET_OBJECTS:${kernels}>
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Kernels for ${isa}")
