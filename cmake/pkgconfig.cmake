@@ -1,6 +1,10 @@
-# dynet-like.pc and dynet-like-compat.pc. All paths are relative to the files, so that a prefix can be moved.
+# dynet-like.pc and dynet-like-compat.pc. Paths are relative to the files, so that a prefix can be moved; a package of
+# the system stays where it is.
 file(RELATIVE_PATH pc_up "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
-string(REGEX REPLACE "/$" "" pc_up "${pc_up}")
+string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_up}")
+if(DYNET_DEBIAN)
+  set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
+endif()
 file(RELATIVE_PATH pc_libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 file(RELATIVE_PATH pc_includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 # What the library itself needs: a static one hands it on to every program, a shared one brings it along.
