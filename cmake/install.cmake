@@ -5,10 +5,10 @@ include(CMakePackageConfigHelpers)
 set(dynet_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dynet-like")
 
 install(TARGETS dynet-like dynet-like-compat EXPORT dynet-like-targets
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(EXPORT dynet-like-targets NAMESPACE dynet-like:: DESTINATION "${dynet_package_dir}")
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development
+  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+install(EXPORT dynet-like-targets NAMESPACE dynet-like:: DESTINATION "${dynet_package_dir}" COMPONENT development)
 
 configure_package_config_file(
   "${CMAKE_CURRENT_LIST_DIR}/dynet-like-config.cmake.in"
@@ -19,4 +19,9 @@ write_basic_package_version_file(
 install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/dynet-like-config.cmake"
   "${CMAKE_CURRENT_BINARY_DIR}/dynet-like-config-version.cmake"
-  DESTINATION "${dynet_package_dir}")
+  DESTINATION "${dynet_package_dir}" COMPONENT development)
+
+include("${CMAKE_CURRENT_LIST_DIR}/pkgconfig.cmake")
+if(DYNET_DEBIAN)
+  include("${CMAKE_CURRENT_LIST_DIR}/debian.cmake")
+endif()

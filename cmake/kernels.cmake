@@ -74,6 +74,7 @@ function(dynet_add_kernels_for target name isa scalar)
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Kernels for ${isa}")
   target_sources(${target} PRIVATE "${object}")
+  add_dependencies(${target} ${kernels})  # make knows objects by their target alone
   set_property(GLOBAL APPEND PROPERTY dynet_kernel_objects "${object}")
   set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
 endfunction()

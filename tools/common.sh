@@ -24,7 +24,8 @@ install_packages() {
 # What it takes to compile the library, and to compile and run the tests.
 build_packages=(g++ cmake ninja-build ccache libeigen3-dev libboost-serialization-dev zlib1g-dev
   nlohmann-json3-dev libxxhash-dev)
-test_packages=("${build_packages[@]}" catch2 libboost-context-dev libcli11-dev libicu-dev bible-kjv python3)
+test_packages=("${build_packages[@]}" catch2 libboost-context-dev libcli11-dev libicu-dev bible-kjv pkg-config
+  python3)
 
 # Compiling the same file again, in another build folder, then costs nothing.
 use_ccache() {

@@ -1,0 +1,39 @@
+# What a shared library shows: namespace dynet without dynet::cpu, and nothing else. Kernels, Eigen and what the
+# compiler made of templates of the standard library, of Boost and of nlohmann-json stay inside, so that they never
+# meet a program's own. See docs/packaging.md.
+
+# Functions, tables and types of classes, construction tables, thunks, and static variables within functions.
+set(dynet_symbol_kinds _ZN _ZNK _ZNR _ZNO _ZNKR _ZNKO _ZTVN _ZTTN _ZTIN _ZTSN _ZTCN _ZTh*_N _ZTh*_NK _ZTv*_N
+  _ZTv*_NK _ZTc*_N _ZTc*_NK _ZGVN _ZZN _ZZNK _ZGVZN _ZGVZNK)
+# A pattern of `global` wins over one of `local`: so these say "not 3cpu" letter by letter.
+set(dynet_shown_names "5dynet[!3]*" "5dynet3[!c]*" "5dynet3c[!p]*" "5dynet3cp[!u]*")
+
+if(BUILD_SHARED_LIBS AND UNIX AND NOT APPLE)
+  set(dynet_exports "${CMAKE_CURRENT_BINARY_DIR}/exports.map")
+  set(patterns "")
+  foreach(kind IN LISTS dynet_symbol_kinds)
+    foreach(name IN LISTS dynet_shown_names)
+      string(APPEND patterns "    ${kind}${name};\n")
+    endforeach()
+  endforeach()
+  file(CONFIGURE OUTPUT "${dynet_exports}" CONTENT
+    "DYNET_LIKE_${PROJECT_VERSION_MAJOR} {\n  global:\n${patterns}  local:\n    *;\n};\n")
+endif()
+
+# Gives a library its version, and as a shared one its symbols. One in a folder of its own finds the others there.
+function(dynet_export target)
+  set_target_properties(${target} PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  if(dynet_exports)
+    target_link_options(${target} PRIVATE "LINKER:--version-script=${dynet_exports}")
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS "${dynet_exports}" INSTALL_RPATH "$ORIGIN")
+  endif()
+endfunction()
+
+# A program that is installed finds the shared library beside it.
+function(dynet_find_library_at_run_time target)
+  if(dynet_exports)
+    file(RELATIVE_PATH folder "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${folder}")
+  endif()
+endfunction()

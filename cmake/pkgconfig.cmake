@@ -1,0 +1,25 @@
+# dynet-like.pc and dynet-like-compat.pc. Paths are relative to the files, so that a prefix can be moved; a package of
+# the system stays where it is.
+file(RELATIVE_PATH pc_up "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_up}")
+if(DYNET_DEBIAN)
+  set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
+endif()
+file(RELATIVE_PATH pc_libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+file(RELATIVE_PATH pc_includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+# What the library itself needs: a static one hands it on to every program, a shared one brings it along.
+set(pc_private "")
+if(BUILD_SHARED_LIBS)
+  set(pc_private ".private")
+endif()
+set(pc_libs "")
+set(pc_libs_private "")
+if(DYNET_CUDA)
+  string(REPLACE "." "_" list "pc_libs${pc_private}")
+  set(${list} " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl")
+endif()
+foreach(name dynet-like dynet-like-compat)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+    COMPONENT development)
+endforeach()

@@ -1,0 +1,21 @@
+# Programs are compiled with what pkg-config says of the installed library, and run.
+#   cmake -DPKG_CONFIG=... -DCOMPILER=... -DINSTALLED=FOLDER -DVERSION=... -DSOURCES=tests -DTO=FOLDER -P pkg_config.cmake
+set(ENV{PKG_CONFIG_PATH} "${INSTALLED}/pkgconfig")
+set(ENV{LD_LIBRARY_PATH} "${INSTALLED}:$ENV{LD_LIBRARY_PATH}")
+file(MAKE_DIRECTORY "${TO}")
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+function(compile_and_run package source)
+  execute_process(COMMAND "${PKG_CONFIG}" --cflags --libs ${package}
+    OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  run("${COMPILER}" -std=c++20 -O0 "${SOURCES}/${source}" ${flags} -o "${TO}/${package}")
+  run("${TO}/${package}" ${ARGN})
+endfunction()
+
+run("${PKG_CONFIG}" --exact-version=${VERSION} dynet-like)
+compile_and_run(dynet-like consume/xor.cc)
+compile_and_run(dynet-like-compat compat/programs/xor.cc --dynet-seed=5)
