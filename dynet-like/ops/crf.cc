@@ -61,17 +61,16 @@ constexpr OpForm chain(const char* name, Dim (*shape)(const Operands&), AuxRule 
           .cuda = CudaRule::by(on_cuda)};
 }
 
-const OpForm kLogPartition =
-    chain("crf_log_partition", number_shape, tables<3>,
-          DYNET_FORWARD(cpu::CrfLogPartition::forward),
-          DYNET_BACKWARD(cpu::CrfLogPartition::backward), &cuda::kCrfLogPartition);
+const OpForm kLogPartition = chain(
+    "crf_log_partition", number_shape, tables<3>, DYNET_FORWARD(cpu::CrfLogPartition::forward),
+    DYNET_BACKWARD(cpu::CrfLogPartition::backward), &cuda::kCrfLogPartition);
 const OpForm kLogProb =
     chain("crf_log_prob", tags_shape, tables_with_tags, DYNET_FORWARD(cpu::CrfLogProb::forward),
           DYNET_BACKWARD(cpu::CrfLogProb::backward), &cuda::kCrfLogProb);
-const OpForm kMarginals = chain(
-    "crf_marginals", marginals_shape, tables<5>, DYNET_FORWARD(cpu::CrfMarginals::forward),
-    DYNET_BACKWARD(cpu::CrfMarginals::backward), &cuda::kCrfMarginals,
-    {.rows = 0, .cols = Ragged::operand(0) | Ragged::kValue});
+const OpForm kMarginals =
+    chain("crf_marginals", marginals_shape, tables<5>, DYNET_FORWARD(cpu::CrfMarginals::forward),
+          DYNET_BACKWARD(cpu::CrfMarginals::backward), &cuda::kCrfMarginals,
+          {.rows = 0, .cols = Ragged::operand(0) | Ragged::kValue});
 const OpForm kEntropy =
     chain("crf_entropy", number_shape, tables<5>, DYNET_FORWARD(cpu::CrfEntropy::forward),
           DYNET_BACKWARD(cpu::CrfEntropy::backward), &cuda::kCrfEntropy);

@@ -93,7 +93,8 @@ struct PlanCache::Kept {
     }
     for (std::uint32_t i = 0; i < signature.size(); ++i) {
       const Kind& k = kinds[signature[i]];
-      if (k.rule.ragged.in_value()) shapes.push_back({plan.begin + i, graph.nodes[plan.begin + i].dim});
+      if (k.rule.ragged.in_value())
+        shapes.push_back({plan.begin + i, graph.nodes[plan.begin + i].dim});
       if (k.aux == no_aux && k.rule.signature_bytes == 0) continue;
       extras.push_back({i, signature[i], k.aux(graph, graph.nodes[plan.begin + i])});
     }
@@ -103,7 +104,7 @@ struct PlanCache::Kept {
     const auto same_id = [](const Shape& a, const Shape& b) { return a.id == b.id; };
     std::sort(shapes.begin(), shapes.end(), by_id);
     shapes.truncate(static_cast<std::size_t>(std::unique(shapes.begin(), shapes.end(), same_id) -
-                                              shapes.begin()));
+                                             shapes.begin()));
   }
 
   bool fits(const GraphStore& graph, NodeId begin, NodeId end, PlanPolicy wanted, Args all) const {

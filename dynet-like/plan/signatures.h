@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 /// What nodes that may run together have in common, their levels aside.
 struct Signature {
   const OpForm* form;
-  Dim dim;  ///< of the first node; of all where values are not ragged
+  Dim dim;       ///< of the first node; of all where values are not ragged
   NodeId first;  ///< the node that stands for all
   std::uint32_t count;
   std::uint32_t arity;

@@ -12,8 +12,9 @@ Dim chain(Dims xs) {
   const bool shared = transitions.rank() <= 2;
   if (transitions.rank() > 3 || transitions[0] != tags || transitions[1] != tags ||
       transitions.bd != 1 || (!shared && transitions[2] + 1 != length))
-    broken("the transitions must be " + to_string(Dim({tags, tags})) + ", or that for each of the " +
-           std::to_string(length > 0 ? length - 1 : 0) + " steps, got " + to_string(transitions));
+    broken("the transitions must be " + to_string(Dim({tags, tags})) +
+           ", or that for each of the " + std::to_string(length > 0 ? length - 1 : 0) +
+           " steps, got " + to_string(transitions));
   for (std::size_t k = 2; k < 4; ++k)
     if (*xs[k] != Dim({tags}))
       broken(std::string(k == 2 ? "the start" : "the stop") + " scores must be " +

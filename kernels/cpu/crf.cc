@@ -121,7 +121,8 @@ void find_marginals(const Chain<T>& c, T* m) {
   const std::size_t n = c.tags;
   if (c.length == 0) return;
   T* const last = m + (c.length - 1) * n;
-  array(last, n) = array(static_cast<const T*>(c.forward) + (c.length - 1) * n, n) + array(c.stop, n);
+  array(last, n) =
+      array(static_cast<const T*>(c.forward) + (c.length - 1) * n, n) + array(c.stop, n);
   array(last, n) -= shift(largest(static_cast<const T*>(last), n));
   exponentials(last, n);
   const T sum = sum_in_order(array(static_cast<const T*>(last), n));
@@ -183,8 +184,8 @@ struct Known {
 
   double score(const Chain<T>& c) const {
     if (c.length == 0) return 0;
-    double sum = static_cast<double>(c.start[tags[0]]) +
-                 static_cast<double>(c.stop[tags[c.length - 1]]);
+    double sum =
+        static_cast<double>(c.start[tags[0]]) + static_cast<double>(c.stop[tags[c.length - 1]]);
     for (std::size_t t = 0; t < c.length; ++t) {
       sum += static_cast<double>(c.emissions[t * c.tags + tags[t]]);
       if (t > 0) sum += static_cast<double>(c.into(t, tags[t])[tags[t - 1]]);
@@ -242,8 +243,7 @@ void each_derivative(const Chain<T>& c, std::size_t t, E d_emission, A d_transit
     const T own = df[j] - d_emission(t, j);
     for (std::size_t i = 0; i < count; ++i)
       if (p[i] != T(0))
-        use(at + i, j,
-            p[i] * (dm[j] + m[j] * (before[at + i] + d_transition(t, at + i, j) - own)));
+        use(at + i, j, p[i] * (dm[j] + m[j] * (before[at + i] + d_transition(t, at + i, j) - own)));
   });
 }
 
@@ -304,7 +304,8 @@ void CrfLogPartition::forward(const Batch<T>& b) {
 
 template <class T>
 void CrfLogPartition::backward(const GradientBatch<T>& b) {
-  each_chain(b, [&](const Chain<T>& c, std::size_t, std::size_t) { find_marginals(c, c.marginals); });
+  each_chain(b,
+             [&](const Chain<T>& c, std::size_t, std::size_t) { find_marginals(c, c.marginals); });
   for (std::size_t k = 0; k < 4; ++k)
     each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
       add_expectations<T>(c, c.marginals, k, b.d_out(i)[e], to);
@@ -405,10 +406,13 @@ void CrfEntropy::forward(const Batch<T>& b) {
 template <class T>
 void CrfEntropy::backward(const GradientBatch<T>& b) {
   const auto emission = [](const Chain<T>& c) {
-    return [&c](std::size_t t, std::size_t j) { return finite_or_zero(c.emissions[t * c.tags + j]); };
+    return
+        [&c](std::size_t t, std::size_t j) { return finite_or_zero(c.emissions[t * c.tags + j]); };
   };
   const auto transition = [](const Chain<T>& c) {
-    return [&c](std::size_t t, std::size_t i, std::size_t j) { return finite_or_zero(c.into(t, j)[i]); };
+    return [&c](std::size_t t, std::size_t i, std::size_t j) {
+      return finite_or_zero(c.into(t, j)[i]);
+    };
   };
   each_chain(b, [&](const Chain<T>& c, std::size_t, std::size_t) {
     find_derivatives(
@@ -421,8 +425,8 @@ void CrfEntropy::backward(const GradientBatch<T>& b) {
     });
 }
 
-#define DYNET_INSTANTIATE(NAME)                        \
-  template void NAME::forward(const Batch<Scalar>&);   \
+#define DYNET_INSTANTIATE(NAME)                      \
+  template void NAME::forward(const Batch<Scalar>&); \
   template void NAME::backward(const GradientBatch<Scalar>&);
 DYNET_INSTANTIATE(CrfLogPartition)
 DYNET_INSTANTIATE(CrfLogProb)

@@ -1,8 +1,7 @@
-#include "dynet-like/attributes/crf.h"
-
 #include <algorithm>
 #include <vector>
 
+#include "dynet-like/attributes/crf.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"
@@ -211,11 +210,9 @@ __device__ float expected_uses(const Chain& c, unsigned k, std::size_t e) {
     return p == 0 ? 0 : p * c.before(t, i, j);
   });
 }
-__device__ float derivative_of_uses(const Chain& c, const Direction& d, unsigned k,
-                                    std::size_t e) {
-  return uses(c, c.d_marginals(), k, e, [&](unsigned t, unsigned i, unsigned j) {
-    return pair_derivative(c, d, t, i, j);
-  });
+__device__ float derivative_of_uses(const Chain& c, const Direction& d, unsigned k, std::size_t e) {
+  return uses(c, c.d_marginals(), k, e,
+              [&](unsigned t, unsigned i, unsigned j) { return pair_derivative(c, d, t, i, j); });
 }
 // By the sequence that is known.
 __device__ float known_uses(const Chain& c, unsigned k, std::size_t e) {
@@ -225,8 +222,7 @@ __device__ float known_uses(const Chain& c, unsigned k, std::size_t e) {
   if (k == 2) return c.known[0] == e;
   if (k == 3) return c.known[c.length - 1] == e;
   float sum = 0;
-  for (unsigned t = 1; t < c.length; ++t)
-    sum += c.transition(t, c.known[t - 1], c.known[t]) == e;
+  for (unsigned t = 1; t < c.length; ++t) sum += c.transition(t, c.known[t - 1], c.known[t]) == e;
   return sum;
 }
 
@@ -303,13 +299,14 @@ void gradients(Queue& q, const GradientBatch<float>& b, F term) {
                   });
   }
   for (unsigned k = 1; k < 4; ++k)
-    each_gradient(q, b, k, [=, batch = std::size_t{b.dim(0).bd}] __device__(std::uint32_t node,
-                                                                            std::size_t e) {
-      float sum = 0;
-      for (std::size_t element = 0; element < batch; ++element)
-        sum += term(node * batch + element, k, e);
-      return sum;
-    });
+    each_gradient(
+        q, b, k,
+        [=, batch = std::size_t{b.dim(0).bd}] __device__(std::uint32_t node, std::size_t e) {
+          float sum = 0;
+          for (std::size_t element = 0; element < batch; ++element)
+            sum += term(node * batch + element, k, e);
+          return sum;
+        });
 }
 
 void log_partition_forward(Queue& q, const Batch<float>& b) {
@@ -405,13 +402,13 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
   const KnownChains known(q, b, c);
   q.launch(c.grid(), marginals_kernel, c.all);
   if (known.partly) q.launch(c.grid(), marginals_kernel, known.all);
-  gradients(q, b, [all = c.all, some = known.all] __device__(std::size_t at, unsigned k,
-                                                             std::size_t e) {
-    const Chain& chain = all[at];
-    const bool partly = some[at].length > 0;
-    const float right = partly ? expected_uses(some[at], k, e) : known_uses(chain, k, e);
-    return *chain.d_out * (right - expected_uses(chain, k, e));
-  });
+  gradients(q, b,
+            [all = c.all, some = known.all] __device__(std::size_t at, unsigned k, std::size_t e) {
+              const Chain& chain = all[at];
+              const bool partly = some[at].length > 0;
+              const float right = partly ? expected_uses(some[at], k, e) : known_uses(chain, k, e);
+              return *chain.d_out * (right - expected_uses(chain, k, e));
+            });
 }
 
 // A block for each sequence.

@@ -26,11 +26,11 @@ std::vector<OpCase> normalization_cases();
 
 inline std::vector<OpCase> all_cases() {
   std::vector<OpCase> all;
-  for (const auto& family : {input_cases(), elementwise_cases(), broadcast_cases(), matrix_cases(),
-                             reduction_cases(), softmax_cases(), loss_cases(), selection_cases(),
-                             noise_cases(), recurrent_cases(), select_cases(), flow_cases(),
-                             convolution_cases(), linear_algebra_cases(), normalization_cases(),
-                             crf_cases()})
+  for (const auto& family :
+       {input_cases(), elementwise_cases(), broadcast_cases(), matrix_cases(), reduction_cases(),
+        softmax_cases(), loss_cases(), selection_cases(), noise_cases(), recurrent_cases(),
+        select_cases(), flow_cases(), convolution_cases(), linear_algebra_cases(),
+        normalization_cases(), crf_cases()})
     all.insert(all.end(), family.begin(), family.end());
   return all;
 }

@@ -72,8 +72,8 @@ class NaiveChain {
     const auto use = [&](double p, double score) { h -= p == 0 ? 0 : p * score; };
     for (unsigned t = 0; t < length(); ++t)
       for (unsigned j = 0; j < tags(); ++j) {
-        use(marginal(j, t), emission(t, j) + (t == 0 ? x_[2].at(j) : 0) +
-                                (t + 1 == length() ? x_[3].at(j) : 0));
+        use(marginal(j, t),
+            emission(t, j) + (t == 0 ? x_[2].at(j) : 0) + (t + 1 == length() ? x_[3].at(j) : 0));
         for (unsigned i = 0; i < tags() && t > 0; ++i)
           use(probability(forward_[t - 1][i] + transition(t, i, j) + emission(t, j) +
                           backward_[t][j]),
@@ -108,7 +108,8 @@ Array of_elements(const Arrays& x, const std::function<double(const NaiveChain&,
 std::vector<unsigned> some_tags(const Dim& emissions, unsigned variant, bool partly) {
   std::vector<unsigned> tags;
   for (unsigned k = 0; k < emissions.cols() * emissions.bd; ++k)
-    tags.push_back(partly && (k + variant) % 3 != 0 ? kAnyTag : (k * 7 + variant) % emissions.rows());
+    tags.push_back(partly && (k + variant) % 3 != 0 ? kAnyTag
+                                                    : (k * 7 + variant) % emissions.rows());
   return tags;
 }
 
@@ -120,8 +121,8 @@ OpCase chain(const std::string& name, const std::function<Expression(const Opera
     const unsigned tags = std::min(s.positive(), 40u), length = std::min(s.size(), 70u);
     const bool by_position = length > 2 && s.coin();
     return std::vector{Dim({tags, length}, s.full_batch()),
-                       by_position ? Dim({tags, tags, length - 1}) : Dim({tags, tags}),
-                       Dim({tags}), Dim({tags})};
+                       by_position ? Dim({tags, tags, length - 1}) : Dim({tags, tags}), Dim({tags}),
+                       Dim({tags})};
   };
   c.build = build;
   c.reference = reference;
@@ -176,11 +177,13 @@ std::vector<OpCase> crf_cases() {
   OpCase entropies = chain(
       "crf_entropy", [](const Operand& x) { return crf_entropy(x[0], x[1], x[2], x[3]); }, entropy);
   entropies.value_tolerance = 1e-9;  // the loop's own: log Z and scores of 1e4 cancel
-  return {chain("crf_log_partition",
-                [](const Operand& x) { return crf_log_partition(x[0], x[1], x[2], x[3]); }, log_z),
+  return {chain(
+              "crf_log_partition",
+              [](const Operand& x) { return crf_log_partition(x[0], x[1], x[2], x[3]); }, log_z),
           log_prob(false), log_prob(true),
-          chain("crf_marginals",
-                [](const Operand& x) { return crf_marginals(x[0], x[1], x[2], x[3]); }, marginals),
+          chain(
+              "crf_marginals",
+              [](const Operand& x) { return crf_marginals(x[0], x[1], x[2], x[3]); }, marginals),
           entropies};
 }
 

@@ -21,8 +21,8 @@ inline Graph random_graph(std::uint64_t seed, NodeId n = 0, NodeId reach = 1000)
       form("sum", Kind::compute, BatchRule::products(1)),
       form("long", Kind::compute,
            BatchRule::sequences({.rows = Ragged::operand(0) | Ragged::kValue, .cols = 0}, 8)),
-      form("wide", Kind::compute,
-           BatchRule::sequences({.rows = 0, .cols = Ragged::operand(1)}, 8), three),
+      form("wide", Kind::compute, BatchRule::sequences({.rows = 0, .cols = Ragged::operand(1)}, 8),
+           three),
   };
   const RandomStream random(seed);
   std::uint64_t draws = 0;
@@ -32,12 +32,12 @@ inline Graph random_graph(std::uint64_t seed, NodeId n = 0, NodeId reach = 1000)
   const Dim dims[] = {{3}, {17}, {4, 4}, Dim({3}, 2), {1}, {0}, {3, 2}};
   for (NodeId id = 0; id < n; ++id) {
     const std::size_t which = id == 0 ? 0 : below(std::size(kForms));
-    const std::size_t arities[] = {0, 1 + below(2), 1 + below(2), 2, 1 + below(2),
-                                   1, 0,            5,            1, 2};
+    const std::size_t arities[] = {0, 1 + below(2), 1 + below(2), 2, 1 + below(2), 1, 0, 5, 1, 2};
     std::vector<NodeId> operands;
     for (std::size_t k = 0; k < arities[which]; ++k)
       operands.push_back(static_cast<NodeId>(id - 1 - below(std::min(id, reach))));
-    const Dim dim = kForms[which].kind == Kind::alias ? g.nodes[operands[0]].dim : dims[below(std::size(dims))];
+    const Dim dim =
+        kForms[which].kind == Kind::alias ? g.nodes[operands[0]].dim : dims[below(std::size(dims))];
     g.add(kForms[which], dim, operands, {static_cast<double>(below(2)), 1.0 * id});
   }
   return g;

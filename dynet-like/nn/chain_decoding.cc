@@ -1,0 +1,147 @@
+#include "dynet-like/nn/chain_decoding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dynet-like/base/random.h"
+
+namespace dynet {
+namespace {
+
+constexpr double kForbidden = -std::numeric_limits<double>::infinity();
+
+/// The best ways to each tag of each position.
+class Lattice {
+ public:
+  Lattice(const ChainScores& scores, std::size_t n) : s_(scores), n_(n), ways_(s_.length) {
+    for (unsigned t = 0; t < s_.length; ++t) {
+      ways_[t].resize(s_.tags);
+      for (unsigned j = 0; j < s_.tags; ++j) extend(t, j);
+    }
+  }
+
+  std::vector<ScoredTags> best() const {
+    std::vector<Way> last;
+    for (unsigned j = 0; j < s_.tags; ++j)
+      for (std::uint32_t k = 0; k < ways_.back()[j].size(); ++k)
+        offer({ways_.back()[j][k].score + static_cast<double>(s_.stop[j]), j, k}, last);
+    keep_best(s_.length, last);
+    std::vector<ScoredTags> all;
+    for (const Way& way : last) {
+      all.push_back({std::vector<unsigned>(s_.length), way.score});
+      Way at = way;
+      for (unsigned t = s_.length; t-- > 0; at = ways_[t][at.before][at.which])
+        all.back().tags[t] = at.before;
+    }
+    return all;
+  }
+
+ private:
+  /// A way to a tag: it comes from way `which` to the tag `before`.
+  struct Way {
+    double score;
+    unsigned before;
+    std::uint32_t which;
+  };
+
+  static void offer(const Way& way, std::vector<Way>& ways) {
+    if (way.score > kForbidden) ways.push_back(way);
+  }
+
+  void extend(unsigned t, unsigned j) {
+    std::vector<Way>& ways = ways_[t][j];
+    const double emission = s_.emission(t, j);
+    if (t == 0) return offer({static_cast<double>(s_.start[j]) + emission, 0, 0}, ways);
+    for (unsigned i = 0; i < s_.tags; ++i) {
+      const double step = s_.transition(t, i, j);
+      for (std::uint32_t k = 0; k < ways_[t - 1][i].size(); ++k)
+        offer({ways_[t - 1][i][k].score + step + emission, i, k}, ways);
+    }
+    keep_best(t, ways);
+  }
+
+  // Of ways to one place, at position t.
+  void keep_best(unsigned t, std::vector<Way>& ways) const {
+    const auto better = [&](const Way& a, const Way& b) {
+      return a.score != b.score ? a.score > b.score : comes_first(t, a, b);
+    };
+    const std::size_t kept = std::min(n_, ways.size());
+    std::partial_sort(ways.begin(), ways.begin() + static_cast<std::ptrdiff_t>(kept), ways.end(),
+                      better);
+    ways.resize(kept);
+  }
+
+  // Whether the tags before position t of one way are lexicographically before those of another.
+  bool comes_first(unsigned t, Way a, Way b) const {
+    bool first = false;
+    while (t-- > 0) {  // the decision at the earliest position counts
+      if (a.before == b.before && a.which == b.which) break;
+      if (a.before != b.before) first = a.before < b.before;
+      a = ways_[t][a.before][a.which];
+      b = ways_[t][b.before][b.which];
+    }
+    return first;
+  }
+
+  const ChainScores& s_;
+  std::size_t n_;
+  std::vector<std::vector<std::vector<Way>>> ways_;  // by position and tag
+};
+
+// An index by weights e^score; -1 if all are zero.
+int draw(const std::vector<double>& scores, double u) {
+  const double m = *std::max_element(scores.begin(), scores.end());
+  if (!(m > kForbidden)) return -1;
+  double sum = 0;
+  for (const double s : scores) sum += std::exp(s - m);
+  double left = u * sum;
+  int last = -1;
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    const double weight = std::exp(scores[j] - m);
+    if (weight == 0) continue;
+    last = static_cast<int>(j);
+    if (left < weight) break;
+    left -= weight;
+  }
+  return last;
+}
+
+}  // namespace
+
+std::vector<ScoredTags> best_sequences(const ChainScores& scores, std::size_t n) {
+  if (n == 0) return {};
+  if (scores.length == 0) return {{{}, 0.0}};
+  return Lattice(scores, n).best();
+}
+
+std::vector<unsigned> sample_sequence(const ChainScores& s, std::uint64_t key) {
+  if (s.length == 0) return {};
+  std::vector<std::vector<double>> forward(s.length, std::vector<double>(s.tags));
+  std::vector<double> ways(s.tags);
+  for (unsigned t = 0; t < s.length; ++t)
+    for (unsigned j = 0; j < s.tags; ++j) {
+      double sum = static_cast<double>(s.start[j]);
+      if (t > 0) {
+        for (unsigned i = 0; i < s.tags; ++i) ways[i] = forward[t - 1][i] + s.transition(t, i, j);
+        const double m = *std::max_element(ways.begin(), ways.end());
+        sum = 0;
+        for (const double w : ways) sum += m > kForbidden ? std::exp(w - m) : 0;
+        sum = m > kForbidden ? m + std::log(sum) : kForbidden;
+      }
+      forward[t][j] = sum + s.emission(t, j);
+    }
+  const RandomStream random(key);
+  std::vector<unsigned> tags(s.length);
+  for (unsigned t = s.length; t-- > 0;) {
+    for (unsigned j = 0; j < s.tags; ++j)
+      ways[j] = forward[t][j] + (t + 1 == s.length ? static_cast<double>(s.stop[j])
+                                                   : s.transition(t + 1, j, tags[t + 1]));
+    const int tag = draw(ways, random.uniform(t));
+    if (tag < 0) return {};
+    tags[t] = static_cast<unsigned>(tag);
+  }
+  return tags;
+}
+
+}  // namespace dynet

@@ -1,0 +1,242 @@
+// Linear chains against all their sequences, one by one, and against themselves in other company.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "dynet-like/base/random.h"
+#include "dynet-like/dynet.h"
+#include "dynet-like/exec/executor.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+constexpr float kForbidden = -std::numeric_limits<float>::infinity();
+
+/// Scores of a chain, of which some may be forbidden.
+struct Chain {
+  unsigned tags, length;
+  std::vector<float> emissions, transitions, start, stop;
+
+  Chain(unsigned k, unsigned n, std::uint64_t key, bool forbids = false) : tags(k), length(n) {
+    const RandomStream random(key);
+    std::uint64_t draws = 0;
+    const auto fill = [&](std::vector<float>& v, std::size_t size) {
+      for (std::size_t i = 0; i < size; ++i) {
+        const auto score = static_cast<float>(2 * random.normal(draws++));
+        v.push_back(forbids && random.uniform(draws++) < 0.2 ? kForbidden : score);
+      }
+    };
+    fill(emissions, std::size_t{k} * n);
+    fill(transitions, std::size_t{k} * k);
+    fill(start, k);
+    fill(stop, k);
+  }
+
+  double score(const std::vector<unsigned>& y) const {
+    if (length == 0) return 0;
+    double sum = static_cast<double>(start[y[0]]);
+    for (unsigned t = 0; t < length; ++t) {
+      if (t > 0) sum += static_cast<double>(transitions[y[t] * tags + y[t - 1]]);
+      sum += static_cast<double>(emissions[t * tags + y[t]]);
+    }
+    return sum + static_cast<double>(stop[y[length - 1]]);
+  }
+  /// All sequences, in lexicographic order.
+  std::vector<std::vector<unsigned>> sequences() const {
+    std::vector<std::vector<unsigned>> all = {{}};
+    for (unsigned t = 0; t < length; ++t) {
+      std::vector<std::vector<unsigned>> longer;
+      for (const auto& y : all)
+        for (unsigned j = 0; j < tags; ++j) {
+          longer.push_back(y);
+          longer.back().push_back(j);
+        }
+      all = longer;
+    }
+    return all;
+  }
+};
+
+/// A chain in a graph.
+struct Scores {
+  Expression e, a, s, p;
+
+  Scores(ComputationGraph& g, const Chain& c)
+      : e(input(g, Dim({c.tags, c.length}), c.emissions)),
+        a(input(g, Dim({c.tags, c.tags}), c.transitions)),
+        s(input(g, Dim({c.tags}), c.start)),
+        p(input(g, Dim({c.tags}), c.stop)) {}
+
+  Expression log_z() const { return crf_log_partition(e, a, s, p); }
+  Expression log_prob(const std::vector<unsigned>& y) const { return crf_log_prob(e, a, s, p, y); }
+  Expression marginals() const { return crf_marginals(e, a, s, p); }
+  Expression entropy() const { return crf_entropy(e, a, s, p); }
+};
+
+}  // namespace
+
+TEST_CASE("crf: all sequences, one by one, in double") {
+  unsigned chains = 0;
+  for (unsigned k = 1; k <= 3; ++k)
+    for (unsigned n = 0; n <= 6; ++n)
+      for (const bool forbids : {false, true}) {
+        const Chain c(k, n, chains++, forbids);
+        INFO(k << " tags, " << n << " words, " << forbids);
+        double z = 0, entropy = 0;
+        std::vector<double> marginals(std::size_t{k} * n, 0.0);
+        const auto all = c.sequences();
+        for (const auto& y : all) z += std::exp(c.score(y));
+        for (const auto& y : all) {
+          const double p = z == 0 ? 0 : std::exp(c.score(y)) / z;
+          if (p > 0) entropy -= p * std::log(p);
+          for (unsigned t = 0; t < n; ++t) marginals[t * k + y[t]] += p;
+        }
+        ComputationGraph g;
+        const Scores x(g, c);
+        const Expression log_z = x.log_z(), m = x.marginals(), h = x.entropy();
+        std::vector<Expression> each;
+        for (const auto& y : all) each.push_back(x.log_prob(y));
+        Executor<double> in_double(g.store());
+        in_double.forward(static_cast<NodeId>(g.size() - 1));
+        const auto value = [&](const Expression& e) { return in_double.value(e.i); };
+        if (z == 0)
+          CHECK(*value(log_z) == static_cast<double>(kForbidden));
+        else
+          CHECK(*value(log_z) == Approx(std::log(z)).epsilon(1e-12).margin(1e-12));
+        CHECK(*value(h) == Approx(entropy).epsilon(1e-10).margin(1e-12));
+        for (std::size_t i = 0; i < marginals.size(); ++i)
+          CHECK(value(m)[i] == Approx(marginals[i]).epsilon(1e-10).margin(1e-13));
+        double sum = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          CHECK(*value(each[i]) <= 0);
+          sum += std::exp(*value(each[i]));
+        }
+        CHECK(sum == Approx(z == 0 ? 0 : 1).epsilon(1e-10).margin(1e-12));
+      }
+}
+
+TEST_CASE("crf: with scores of zero the partition function counts sequences") {
+  for (const unsigned k : {1u, 2u, 7u, 100u})
+    for (const unsigned n : {0u, 1u, 2u, 30u, 500u}) {
+      ComputationGraph g;
+      const Expression z =
+          crf_log_partition(zeros(g, {k, n}), zeros(g, {k, k}), zeros(g, {k}), zeros(g, {k}));
+      CHECK(as_scalar(z.value()) == Approx(n * std::log(k)).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("crf: the gradient of the log-partition is the marginals, which add up to one") {
+  const Chain c(5, 9, 3);
+  ParameterCollection model;
+  Parameter e = model.add_parameters({5, 9});
+  e.set_value(c.emissions);
+  ComputationGraph g;
+  Scores x(g, c);
+  x.e = parameter(g, e);
+  const Expression m = x.marginals(), log_z = x.log_z();
+  const std::vector<float> p = as_vector(m.value());
+  for (unsigned t = 0; t < 9; ++t)
+    CHECK(std::accumulate(p.begin() + t * 5, p.begin() + (t + 1) * 5, 0.0) ==
+          Approx(1).epsilon(1e-6));
+  g.backward(log_z);
+  const std::vector<float> d = as_vector(*e.gradients());
+  for (std::size_t i = 0; i < p.size(); ++i) CHECK(d[i] == Approx(p[i]).epsilon(1e-5).margin(1e-7));
+}
+
+TEST_CASE("crf: what is added to all scores of a word adds up, and changes nothing else") {
+  Chain c(4, 6, 8);
+  ComputationGraph g;
+  const Scores before(g, c);
+  for (unsigned j = 0; j < 4; ++j) c.emissions[3 * 4 + j] += 2.5f;
+  const Scores after(g, c);
+  CHECK(as_scalar(after.log_z().value()) ==
+        Approx(as_scalar(before.log_z().value()) + 2.5).epsilon(1e-6));
+  const std::vector<float> p = as_vector(before.marginals().value());
+  const std::vector<float> q = as_vector(after.marginals().value());
+  for (std::size_t i = 0; i < p.size(); ++i) CHECK(p[i] == Approx(q[i]).margin(1e-6));
+}
+
+TEST_CASE("crf: log-probabilities are never above zero, however sure the scores are") {
+  for (std::uint64_t key = 0; key < 200; ++key) {
+    Chain c(3, 12, key);
+    const std::vector<unsigned> y(12, static_cast<unsigned>(key % 3));
+    for (unsigned t = 0; t < 12; ++t)
+      c.emissions[t * 3 + y[t]] += 20.0f * static_cast<float>(key % 7);
+    ComputationGraph g;
+    const Scores x(g, c);
+    CHECK(as_scalar(x.log_prob(y).value()) <= 0);
+    CHECK(as_scalar(x.log_prob(std::vector<unsigned>(12, kAnyTag)).value()) == 0);
+  }
+}
+
+TEST_CASE("crf: sentences of all lengths are one batch, and the same bits alone") {
+  constexpr unsigned kTags = 6;
+  ParameterCollection model;
+  const Parameter a = model.add_parameters({kTags, kTags}), s = model.add_parameters({kTags}),
+                  p = model.add_parameters({kTags});
+  std::vector<Parameter> emissions;
+  std::vector<std::vector<unsigned>> tags;
+  for (unsigned n = 0; n < 24; ++n) {
+    const unsigned length = n * 5 % 24 + (n == 0 ? 0 : 1);
+    emissions.push_back(length == 0 ? Parameter() : model.add_parameters({kTags, length}));
+    tags.emplace_back(length);
+    for (unsigned t = 0; t < length; ++t)
+      tags.back()[t] = n % 2 && t % 3 ? kAnyTag : (t + n) % kTags;
+  }
+  const auto build = [&](ComputationGraph& g, unsigned n) {
+    const Expression e = emissions[n] ? parameter(g, emissions[n]) : zeros(g, {kTags, 0});
+    const Expression A = parameter(g, a), S = parameter(g, s), P = parameter(g, p);
+    return std::vector{crf_log_partition(e, A, S, P), crf_log_prob(e, A, S, P, tags[n]),
+                       crf_marginals(e, A, S, P), crf_entropy(e, A, S, P)};
+  };
+  const auto loss_of = [](const std::vector<Expression>& x) {
+    return x[0] - 2 * x[1] + sum_elems(square(x[2])) + 3 * x[3];
+  };
+  const auto gradient_of = [&](const Parameter& e) { return as_vector(*e.gradients()); };
+
+  std::vector<std::vector<std::vector<float>>> values(24);
+  std::vector<std::vector<float>> gradients(24);
+  for (unsigned n = 0; n < 24; ++n) {
+    ComputationGraph g;
+    const std::vector<Expression> x = build(g, n);
+    const Expression loss = loss_of(x);
+    loss.value();
+    for (const Expression& e : x) values[n].push_back(as_vector(e.value()));
+    g.backward(loss);
+    if (emissions[n]) gradients[n] = gradient_of(emissions[n]);
+    model.reset_gradient();
+  }
+  for (const unsigned threads : {1u, 2u, 3u})
+    for (const bool inference : {false, true}) {
+      INFO(threads << " threads, inference " << inference);
+      ComputationGraph g;
+      Workers workers(threads);
+      g.set_workers(&workers);
+      g.set_inference(inference);
+      std::vector<std::vector<Expression>> all;
+      std::vector<Expression> losses;
+      for (unsigned n = 0; n < 24; ++n) {
+        all.push_back(build(g, n));
+        losses.push_back(loss_of(all.back()));
+      }
+      const Expression loss = sum(losses);
+      loss.value();
+      for (unsigned n = 0; n < 24; ++n)
+        for (unsigned k = 0; k < 4; ++k) CHECK(as_vector(all[n][k].value()) == values[n][k]);
+      if (inference) continue;
+      // Each operation on chains is one batch; squares and sums of marginals are one for each
+      // length.
+      CHECK(g.statistics().batches < 4 + 2 * 24 + 10);
+      g.backward(loss);
+      for (unsigned n = 0; n < 24; ++n)
+        if (emissions[n]) CHECK(gradient_of(emissions[n]) == gradients[n]);
+      model.reset_gradient();
+      g.backward(loss, true);
+      for (unsigned n = 0; n < 24; ++n)
+        if (emissions[n]) CHECK(gradient_of(emissions[n]) == gradients[n]);
+      model.reset_gradient();
+    }
+}
