@@ -16,6 +16,9 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
+template <class T>
+struct Weights;
+
 /// The scores of a batch element of a node, and its scratch.
 template <class T>
 struct Chain {
@@ -24,6 +27,7 @@ struct Chain {
   const T* transitions;
   std::size_t stride;  // from the transitions into a position to those into the next
   T *forward, *norm, *marginals;
+  const Weights<T>* weights = nullptr;
 
   Chain(const Batch<T>& b, std::size_t i, std::size_t element)
       : tags(b.dim(0, i).rows()),
@@ -46,13 +50,80 @@ struct Chain {
   }
 };
 
-/// log sum e^x, and x becomes e^x less a factor.
+/// e^transitions, less a factor, of chains that have the same for all positions. With them sums of
+/// e^score are products of a matrix and a vector: no way is lost that matters where such a sum is
+/// not tiny, and others are made in logarithms.
 template <class T>
-T log_sum(T* x, std::size_t n) {
-  const T m = shift(largest(x, n));
-  array(x, n) -= m;
-  exponentials(x, n);
-  return m + std::log(sum_in_order(array(static_cast<const T*>(x), n)));
+struct Weights {
+  static constexpr std::size_t kMost = 64;
+  /// Of such sums; what is lost is below the smallest number.
+  static constexpr T kEnough = sizeof(T) == 4 ? T(1e-18) : T(1e-150);
+
+  alignas(64) T by_row[kMost * kMost];  // column-major, as the transitions, and transposed
+  alignas(64) T transposed[kMost * kMost];
+  T scale = 0;  // the logarithm of the factor
+  const T* of = nullptr;
+
+  /// Null for chains that have no use for them.
+  const Weights* made_for(const Chain<T>& c) {
+    const std::size_t n = c.tags;
+    if (c.stride > 0 || n > kMost || c.length < 2) return nullptr;
+    if (of == c.transitions) return this;
+    of = c.transitions;
+    scale = shift(largest(of, n * n));
+    array(by_row, n * n) = array(of, n * n) - scale;
+    exponentials(by_row, n * n);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < n; ++i) transposed[i * n + j] = by_row[j * n + i];
+    return this;
+  }
+
+  /// y = M x, of n rows and columns.
+  static void multiply(const T* m, const T* x, std::size_t n, T* y) {
+    using L = Lanes<T>;
+    each_vector<T>(n, [&](std::size_t at, auto part) {
+      typename L::V sum{};
+      for (std::size_t k = 0; k < n; ++k) sum += x[k] * L::load(m + k * n + at, part);
+      L::store(y + at, sum, part);
+    });
+  }
+};
+
+/// f(at, size, e^(before + into + add)) over the tags before.
+template <class T, class Use>
+void column(const T* before, const T* into, T add, std::size_t n, Use use) {
+  exponentials_of<T>(
+      n,
+      [&](std::size_t at, std::size_t size, T* to) {
+        array(to, size) = array(before + at, size) + array(into + at, size) + add;
+      },
+      use);
+}
+
+/// log sum_i e^(before_i + into_i).
+template <class T>
+T log_sum(const T* before, const T* into, std::size_t n) {
+  const T m = shift((array(before, n) + array(into, n)).maxCoeff());
+  T sum = 0;
+  column(before, into, -m, n,
+         [&](std::size_t, std::size_t size, const T* e) { sum += sum_in_order(array(e, size)); });
+  return m + std::log(sum);
+}
+
+/// Fills in norms by weights.
+template <class T>
+void find_norms(const Chain<T>& c, std::size_t t) {
+  using W = Weights<T>;
+  const std::size_t n = c.tags;
+  const T* const before = c.forward + (t - 1) * n;
+  T* const norm = c.norm + t * n;
+  alignas(64) T e[W::kMost], sums[W::kMost];
+  std::copy_n(before, n, e);
+  exponentials(e, n);
+  W::multiply(c.weights->transposed, e, n, sums);
+  map_vectors(norm, sums, n, [&](auto v) { return log(v) + c.weights->scale; });
+  for (std::size_t j = 0; j < n; ++j)
+    if (sums[j] < W::kEnough) norm[j] = log_sum(before, c.into(t, j), n);
 }
 
 /// Fills in `forward` and `norm`, and returns the log-partition.
@@ -71,19 +142,10 @@ double run_forward(const Chain<T>& c, const T* emissions) {
   for (std::size_t t = 1; t < c.length; ++t) {
     const T* const before = c.forward + (t - 1) * n;
     T *const now = c.forward + t * n, *const norm = c.norm + t * n;
-    for (std::size_t j = 0; j < n; ++j)
-      now[j] = shift((array(before, n) + array(c.into(t, j), n)).maxCoeff());
-    std::fill_n(norm, n, T(0));
-    over_columns<T>(
-        n, n,
-        [&](std::size_t j, std::size_t at, std::size_t size, T* to) {
-          array(to, size) = array(before + at, size) + array(c.into(t, j) + at, size) - now[j];
-        },
-        [&](std::size_t j, std::size_t, std::size_t size, const T* e) {
-          norm[j] += sum_in_order(array(e, size));
-        });
-    map_vectors(norm, norm, n, [](auto v) { return log(v); });
-    array(norm, n) += array(static_cast<const T*>(now), n);
+    if (c.weights)
+      find_norms(c, t);
+    else
+      for (std::size_t j = 0; j < n; ++j) norm[j] = log_sum(before, c.into(t, j), n);
     array(now, n) = array(static_cast<const T*>(norm), n) + array(emissions + t * n, n);
     rescale(now);
   }
@@ -115,6 +177,25 @@ void probabilities(const Chain<T>& c, std::size_t t, Use use) {
       use);
 }
 
+/// The probabilities p_t(i | j) times m(j), by weights: those of column j of a matrix are e_i w_ij
+/// r_j, but for the columns that `rest` gets, which are made in logarithms.
+template <class T, class Rest>
+void split_probabilities(const Chain<T>& c, std::size_t t, const T* m, T* e, T* r, Rest rest) {
+  const std::size_t n = c.tags;
+  const T *const before = c.forward + (t - 1) * n, *const norm = c.norm + t * n;
+  std::copy_n(before, n, e);
+  exponentials(e, n);
+  array(r, n) = array(norm, n) - c.weights->scale;
+  exponentials(r, n);
+  for (std::size_t j = 0; j < n; ++j) {
+    const bool enough = r[j] > 2 * Weights<T>::kEnough;
+    r[j] = enough ? m[j] / r[j] : T(0);
+    if (enough || m[j] == T(0)) continue;
+    column(before, c.into(t, j), -norm[j], n,
+           [&](std::size_t at, std::size_t size, const T* p) { rest(j, at, size, p); });
+  }
+}
+
 /// Fills in the marginals; after run_forward. All are zero where there is no sequence.
 template <class T>
 void find_marginals(const Chain<T>& c, T* m) {
@@ -131,29 +212,44 @@ void find_marginals(const Chain<T>& c, T* m) {
     const T* const now = m + t * n;
     T* const before = m + (t - 1) * n;
     std::fill_n(before, n, T(0));
-    probabilities(c, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+    const auto add = [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
       if (now[j] != T(0)) array(before + at, size) += now[j] * array(p, size);
-    });
+    };
+    if (!c.weights) {
+      probabilities(c, t, add);
+      continue;
+    }
+    alignas(64) T e[Weights<T>::kMost], r[Weights<T>::kMost], sums[Weights<T>::kMost];
+    split_probabilities(c, t, now, e, r, add);
+    Weights<T>::multiply(c.weights->by_row, r, n, sums);
+    array(before, n) += array(static_cast<const T*>(e), n) * array(static_cast<const T*>(sums), n);
   }
 }
 
 /// For every batch element of every node that has a gradient to give: f(chain, node, element).
 template <class T, class F>
 void each_chain(const Batch<T>& b, F f) {
+  Weights<T> weights;
   for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Chain<T>(b, i, e), i, e);
+    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) {
+      Chain<T> c(b, i, e);
+      c.weights = weights.made_for(c);
+      f(c, i, e);
+    }
 }
 
 /// The same for the gradient of operand k, whose memory `to` was cleared if it is to be stored:
 /// f(chain, node, element, to). Emissions have a part for each batch element.
 template <class T, class F>
 void each_gradient(const GradientBatch<T>& b, std::size_t k, F f) {
+  Weights<T> weights;
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const to = b.d_in(k, i);
     if (!to) continue;
     if (!b.add(k, i)) std::fill_n(to, b.dim(k, i).size(), T(0));
     for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) {
-      const Chain<T> c(b, i, e);
+      Chain<T> c(b, i, e);
+      if (k == 1) c.weights = weights.made_for(c);
       f(c, i, e, to + (k == 0 ? e * c.tags * c.length : 0));
     }
   }
@@ -168,13 +264,29 @@ void add_expectations(const Chain<T>& c, const T* m, std::size_t k, T factor, T*
   if (k == 2) array(to, n) += factor * array(m, n);
   if (k == 3) array(to, n) += factor * array(m + (c.length - 1) * n, n);
   if (k != 1) return;
-  for (std::size_t t = 1; t < c.length; ++t) {
-    T* const into = to + (t - 1) * c.stride;
-    probabilities(c, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+  const auto add = [&](std::size_t t) {
+    return [&, t](std::size_t j, std::size_t at, std::size_t size, const T* p) {
       const T weight = factor * m[t * n + j];
-      if (weight != T(0)) array(into + j * n + at, size) += weight * array(p, size);
+      if (weight != T(0))
+        array(to + (t - 1) * c.stride + j * n + at, size) += weight * array(p, size);
+    };
+  };
+  if (!c.weights) {
+    for (std::size_t t = 1; t < c.length; ++t) probabilities(c, t, add(t));
+    return;
+  }
+  using W = Weights<T>;
+  alignas(64) T pairs[W::kMost * W::kMost], e[W::kMost], r[W::kMost];
+  std::fill_n(pairs, n * n, T(0));
+  for (std::size_t t = 1; t < c.length; ++t) {
+    split_probabilities(c, t, m + t * n, e, r, add(t));
+    each_vector<T>(n, [&](std::size_t at, auto part) {
+      const auto before = Lanes<T>::load(e + at, part);
+      for (std::size_t j = 0; j < n; ++j) put<T>(true, pairs + j * n + at, before * r[j], part);
     });
   }
+  array(to, n * n) +=
+      factor * array(static_cast<const T*>(pairs), n * n) * array(c.weights->by_row, n * n);
 }
 
 /// The scores of one sequence, added up or, with `use`, each used.

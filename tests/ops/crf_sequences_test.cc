@@ -240,3 +240,27 @@ TEST_CASE("crf: sentences of all lengths are one batch, and the same bits alone"
       model.reset_gradient();
     }
 }
+
+TEST_CASE("crf: gradients of many tags") {
+  for (const unsigned k : {17u, 64u, 65u, 130u}) {
+    INFO(k << " tags");
+    const Chain c(k, 4, k, k % 2 == 1);
+    ParameterCollection model;
+    const auto add = [&](const Dim& d, const std::vector<float>& values) {
+      Parameter p = model.add_parameters(d);
+      std::vector<float> finite = values;  // what is forbidden has no slope to be measured
+      for (float& v : finite) v = v == kForbidden ? -12.0f : v;
+      p.set_value(finite);
+      return p;
+    };
+    const Parameter e = add({k, 4}, c.emissions), a = add({k, k}, c.transitions),
+                    s = add({k}, c.start), p = add({k}, c.stop);
+    ComputationGraph g;
+    const Expression E = parameter(g, e), A = parameter(g, a), S = parameter(g, s),
+                     P = parameter(g, p);
+    const Expression loss = crf_entropy(E, A, S, P) + squared_norm(crf_marginals(E, A, S, P)) -
+                            crf_log_prob(E, A, S, P, std::vector<unsigned>{1, kAnyTag, 0, 2}) -
+                            crf_log_prob(E, A, S, P, std::vector<unsigned>{1, 1, 0, 2});
+    CHECK(check_gradients(loss, {.max_elements = 20}).ok(1e-6));
+  }
+}
