@@ -12,13 +12,17 @@ namespace {
 #ifdef DYNET_ALL_ISAS
 constexpr std::string_view kNames[] = {"baseline", "avx2", "avx512"};
 
+// What the levels x86-64-v3 and -v4 add that matters; Clang 14 does not know them by name.
 bool can_run(Isa isa) {
   __builtin_cpu_init();
   switch (isa) {
     case Isa::avx512:
-      return __builtin_cpu_supports("x86-64-v4");
+      return can_run(Isa::avx2) && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     case Isa::avx2:
-      return __builtin_cpu_supports("x86-64-v3");
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             __builtin_cpu_supports("bmi2");
     case Isa::baseline:
       return true;
   }

@@ -13,7 +13,7 @@
 namespace dynet {
 namespace {
 
-Dim number_shape(const Operands& x) { return shape::chain(x.dims); }
+Dim chain_shape(const Operands& x) { return shape::chain(x.dims); }
 Dim marginals_shape(const Operands& x) {
   shape::chain(x.dims);
   return x[0];
@@ -61,9 +61,9 @@ constexpr OpForm chain(const char* name, Dim (*shape)(const Operands&), AuxRule 
           .cuda = CudaRule::by(on_cuda)};
 }
 
-const OpForm kLogPartition = chain(
-    "crf_log_partition", number_shape, tables<3>, DYNET_FORWARD(cpu::CrfLogPartition::forward),
-    DYNET_BACKWARD(cpu::CrfLogPartition::backward), &cuda::kCrfLogPartition);
+const OpForm kLogPartition =
+    chain("crf_log_partition", chain_shape, tables<3>, DYNET_FORWARD(cpu::CrfLogPartition::forward),
+          DYNET_BACKWARD(cpu::CrfLogPartition::backward), &cuda::kCrfLogPartition);
 const OpForm kLogProb =
     chain("crf_log_prob", tags_shape, tables_with_tags, DYNET_FORWARD(cpu::CrfLogProb::forward),
           DYNET_BACKWARD(cpu::CrfLogProb::backward), &cuda::kCrfLogProb);
@@ -72,7 +72,7 @@ const OpForm kMarginals =
           DYNET_BACKWARD(cpu::CrfMarginals::backward), &cuda::kCrfMarginals,
           {.rows = 0, .cols = Ragged::operand(0) | Ragged::kValue});
 const OpForm kEntropy =
-    chain("crf_entropy", number_shape, tables<5>, DYNET_FORWARD(cpu::CrfEntropy::forward),
+    chain("crf_entropy", chain_shape, tables<5>, DYNET_FORWARD(cpu::CrfEntropy::forward),
           DYNET_BACKWARD(cpu::CrfEntropy::backward), &cuda::kCrfEntropy);
 
 }  // namespace

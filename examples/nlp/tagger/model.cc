@@ -41,6 +41,39 @@ unsigned input_dim(const ModelSettings& settings) {
   return dim;
 }
 
+bool allows(const dynet::TagConstraints& c, const std::vector<unsigned>& tags) {
+  if (tags.empty()) return true;
+  for (std::size_t i = 1; i < tags.size(); ++i)
+    if (!c.follows[tags[i] * c.tags + tags[i - 1]]) return false;
+  return c.begins[tags.front()] && c.ends[tags.back()];
+}
+
+/// Of the first scheme that all training sentences keep to; none, if there is no such scheme.
+dynet::TagConstraints constraints_of(const std::vector<std::string>& tags, const Corpus& train) {
+  const dynet::Dict dict = make_dict(tags);
+  for (const auto scheme : {dynet::TagScheme::bmes, dynet::TagScheme::bioes, dynet::TagScheme::bio,
+                            dynet::TagScheme::iob1}) {
+    try {
+      const dynet::TagConstraints allowed = dynet::tag_constraints(scheme, tags);
+      const auto keeps_to_it = [&](const Sentence& sentence) {
+        std::vector<unsigned> numbers;
+        for (const std::string& tag : sentence.tags)
+          numbers.push_back(static_cast<unsigned>(dict.convert(tag)));
+        return allows(allowed, numbers);
+      };
+      if (std::all_of(train.begin(), train.end(), keeps_to_it)) return allowed;
+    } catch (const dynet::ArgumentError&) {  // tags of another scheme
+    }
+  }
+  return {};
+}
+
+/// The scores of a batch of words as the columns of a matrix.
+dynet::Expression as_columns(const dynet::Expression& scores) {
+  const dynet::Dim d = scores.dim();
+  return reshape(scores, dynet::Dim({d.rows(), d.bd}));
+}
+
 }  // namespace
 
 Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train) {
@@ -59,6 +92,8 @@ Description describe(const DataSettings& data, const ModelSettings& settings, co
     description.kind = TagKind::kSpans;
   }
   description.baseline = Baseline(train);
+  if (settings.crf && description.kind == TagKind::kSpans)
+    description.allowed = constraints_of(description.tags, train);
   return description;
 }
 
@@ -86,6 +121,8 @@ Model::Model(Description description, std::uint64_t seed)
   const auto tags = static_cast<unsigned>(description_.tags.size());
   weight_ = parameters_.add_parameters({tags, dim}, "tag-weight");
   bias_ = parameters_.add_parameters({tags}, dynet::ParameterInitConst(0), "tag-bias");
+  if (settings.crf)
+    crf_ = dynet::ChainCrf(parameters_, dynet::ChainCrf::Settings{tags, description_.allowed});
 }
 
 std::vector<std::vector<unsigned>> Model::encode_views(
@@ -123,6 +160,7 @@ void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
   }
   weight_node_ = parameter(graph, weight_);
   bias_node_ = parameter(graph, bias_);
+  if (description_.settings.crf) crf_.new_graph(graph);
 }
 
 dynet::Expression Model::scores(dynet::ComputationGraph& graph, const Encoded& sentence,
@@ -166,7 +204,9 @@ dynet::Expression Model::scores(dynet::ComputationGraph& graph, const Encoded& s
 
 dynet::Expression Model::loss(dynet::ComputationGraph& graph, const Encoded& sentence,
                               const std::vector<bool>& hide) {
-  return sum_batches(pickneglogsoftmax(scores(graph, sentence, hide), sentence.tags));
+  const dynet::Expression result = scores(graph, sentence, hide);
+  if (description_.settings.crf) return -crf_.log_prob(as_columns(result), sentence.tags);
+  return sum_batches(pickneglogsoftmax(result, sentence.tags));
 }
 
 std::vector<std::string> Model::tag(dynet::ComputationGraph& graph,
@@ -201,6 +241,17 @@ std::vector<std::string> Model::tag_piece(dynet::ComputationGraph& graph,
   graph.clear();
   begin_graph(graph, false);
   const dynet::Expression result = scores(graph, encoded, {});
+  if (description_.settings.crf) {
+    const dynet::Expression emissions = as_columns(result);
+    const std::vector<unsigned> best = crf_.best(emissions);
+    for (const unsigned tag : best) tags.push_back(description_.tags[tag]);
+    if (probabilities != nullptr) {
+      const std::vector<float> marginals = as_vector(crf_.marginals(emissions).value());
+      for (std::size_t i = 0; i < best.size(); ++i)
+        probabilities->push_back(marginals[i * description_.tags.size() + best[i]]);
+    }
+    return tags;
+  }
   graph.forward(result);
   const std::vector<float> values = as_vector(result.value());
   const std::size_t count = description_.tags.size();

@@ -20,10 +20,12 @@ struct ModelSettings {
   unsigned layers = 1;
   unsigned mlp = 0;  ///< size of a tanh layer before the tags, 0 for none
   float dropout = 0.4f;
+  bool crf = false;  ///< scores sequences of tags, not each tag alone
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
+  void serialize(Archive& archive, unsigned int version) {
     archive& features& hidden& layers& mlp& dropout;
+    if (version > 0) archive& crf;
   }
 };
 
@@ -48,10 +50,13 @@ struct Description {
   std::vector<std::string> tags;
   TagKind kind = TagKind::kPlain;
   Baseline baseline;
+  /// What tags may follow one another in a CRF; of no tags where all may.
+  dynet::TagConstraints allowed;
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
+  void serialize(Archive& archive, unsigned int version) {
     archive& data& settings& views& tags& kind& baseline;
+    if (version > 0) archive& allowed.tags& allowed.follows& allowed.begins& allowed.ends;
   }
 };
 
@@ -67,7 +72,8 @@ struct Encoded {
 };
 
 /// The BiLSTM tagger: the vectors of a word's views, concatenated; one LSTM from each side; the tag
-/// scores are an affine transform (with an optional tanh layer before it) of both states.
+/// scores are an affine transform (with an optional tanh layer before it) of both states. Each
+/// word's are those of a softmax, or those of all words the emissions of a linear-chain CRF.
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "tagger";  ///< whose files it is saved in
@@ -108,6 +114,7 @@ class Model : public nlp::DescribedModel<Description> {
   dynet::LSTMBuilder forward_;
   dynet::LSTMBuilder backward_;
   dynet::Parameter mlp_weight_, mlp_bias_, weight_, bias_;
+  dynet::ChainCrf crf_;
   // Of the current graph.
   bool training_ = false;
   dynet::Expression mlp_weight_node_, mlp_bias_node_, weight_node_, bias_node_;
@@ -117,3 +124,6 @@ class Model : public nlp::DescribedModel<Description> {
 Report evaluate(Model& model, const Corpus& corpus, const std::string& name);
 
 }  // namespace tagger
+
+BOOST_CLASS_VERSION(tagger::ModelSettings, 1)
+BOOST_CLASS_VERSION(tagger::Description, 1)

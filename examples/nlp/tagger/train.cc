@@ -90,6 +90,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     const ModelSettings& settings = description.settings;
     out << "model: " << features_text(settings.features) << ", " << settings.layers
         << (settings.layers == 1 ? " layer" : " layers") << " of 2 x " << settings.hidden << ", "
+        << (settings.crf ? description.allowed.tags > 0 ? "CRF with constraints, " : "CRF, " : "")
         << with_commas(model_.parameters().parameter_count()) << " weights" << std::endl;
   }
 
@@ -153,6 +154,9 @@ void TrainCommand::add_settings(Options& options) {
               InRange(1, 4096));
   options.add("--layers", m.layers, "LSTM layers", InRange(1, 16));
   options.add("--mlp", m.mlp, "Size of a tanh layer before the tags, 0 for none", InRange(0, 4096));
+  options.add_flag("--crf", m.crf,
+                   "Score sequences of tags: a CRF, in which tags of spans follow one another as "
+                   "they do in the training data");
   options.add("--dropout", m.dropout,
               "Dropout of what goes into and comes out of the LSTMs; for bible and text 0.2",
               InRange(0.0, 0.95));
