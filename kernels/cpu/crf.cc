@@ -55,7 +55,7 @@ struct Chain {
 /// not tiny, and others are made in logarithms.
 template <class T>
 struct Weights {
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMost = 96;
   /// Of such sums; what is lost is below the smallest number.
   static constexpr T kEnough = sizeof(T) == 4 ? T(1e-18) : T(1e-150);
 

@@ -194,6 +194,53 @@ TEST_CASE("Tagger: names are scored as spans") {
   CHECK(contains(result.out, "span precision"));
 }
 
+TEST_CASE("Tagger: a CRF keeps to the scheme of the tags") {
+  // A kind of span begins with "in" or "by"; its second word may be any.
+  Dice dice(11);
+  const std::vector<std::string> words = {"rome", "paris", "milk", "bread", "blue"};
+  std::string data;
+  for (int i = 0; i < 120; ++i) {
+    const bool place = dice.one_of<std::string>({"a", "b"}) == "a";
+    const std::string kind = place ? "PLACE" : "WAY";
+    data += "we|O go|O " + std::string(place ? "in" : "by") + "|B-" + kind + ' ' +
+            dice.one_of(words) + "|I-" + kind + ' ' + dice.one_of(words) + "|I-" + kind +
+            " now|O\n";
+  }
+  const Workshop shop;
+  const std::string train = shop.folder.write("spans", data);
+  const auto train_with = [&](const std::vector<std::string>& more) {
+    return run(shop.folder, with({"train", "--train", train, "--split", "80/10/10", "--model",
+                                  shop.folder.path("crf"), "--features", "word:8", "--hidden", "8",
+                                  "--epochs", "6", "--learning-rate", "0.02"},
+                                 more));
+  };
+  const Result trained = train_with({"--crf"});
+  INFO(trained.out + trained.err);
+  REQUIRE(trained.code == 0);
+  CHECK(contains(line_with(trained.out, "model: "), "CRF with constraints"));
+  CHECK(contains(line_with(from(trained.out, "\ntest:"), "  tagger"), "100.00 %"));
+  const Result tagged =
+      run(shop.folder,
+          {"tag", "--model", shop.folder.path("crf"), "--format", "json", "--probabilities"},
+          "we go by blue milk now\n");
+  REQUIRE(tagged.code == 0);
+  CHECK(contains(tagged.out, R"("tags":["O","O","B-WAY","I-WAY","I-WAY","O"])"));
+  CHECK(contains(tagged.out, R"("probabilities":[)"));
+  // Nothing that begins inside a span, whatever the words are.
+  const Result strange =
+      run(shop.folder, {"tag", "--model", shop.folder.path("crf"), "--format", "columns"},
+          "milk bread\nin\n");
+  REQUIRE(strange.code == 0);
+  CHECK_FALSE(contains(strange.out.substr(0, strange.out.find('\n')), "I-"));
+  // Training goes on from such a model.
+  const Result more =
+      run(shop.folder, {"train", "--train", train, "--init", shop.folder.path("crf"), "--model",
+                        shop.folder.path("next"), "--epochs", "1"});
+  INFO(more.err);
+  CHECK(more.code == 0);
+  CHECK(contains(line_with(more.out, "model: "), "CRF with constraints"));
+}
+
 TEST_CASE("Tagger: case and punctuation come back") {
   const TemporaryFolder folder;
   std::string text;
