@@ -89,6 +89,77 @@ class Lattice {
   std::vector<std::vector<std::vector<Way>>> ways_;  // by position and tag
 };
 
+/// The best way of all, as Lattice has it for n = 1, only faster: scores alone are kept, and the
+/// ways that have them are found from the end.
+class Viterbi {
+ public:
+  explicit Viterbi(const ChainScores& scores)
+      : s_(scores),
+        n_(scores.tags),
+        steps_(std::size_t{n_} * n_),
+        best_(std::size_t{n_} * s_.length) {
+    for (unsigned j = 0; j < n_; ++j)
+      best_[j] = static_cast<double>(s_.start[j]) + s_.emission(0, j);
+    for (unsigned t = 1; t < s_.length; ++t) extend(t);
+  }
+
+  std::vector<ScoredTags> best() const {
+    const double* const last = at(s_.length - 1);
+    double score = kForbidden;
+    for (unsigned j = 0; j < n_; ++j)
+      score = std::max(score, last[j] + static_cast<double>(s_.stop[j]));
+    if (!(score > kForbidden)) return {};
+    // By position, the tags of all best ways; then of these the first.
+    std::vector<std::vector<unsigned>> tags(s_.length);
+    for (unsigned j = 0; j < n_; ++j)
+      if (last[j] + static_cast<double>(s_.stop[j]) == score) tags.back().push_back(j);
+    for (unsigned t = s_.length - 1; t > 0; --t)
+      for (unsigned i = 0; i < n_; ++i)
+        if (std::any_of(tags[t].begin(), tags[t].end(), [&](unsigned j) { return leads(t, i, j); }))
+          tags[t - 1].push_back(i);
+    ScoredTags result{{tags[0][0]}, score};
+    for (unsigned t = 1; t < s_.length; ++t)
+      result.tags.push_back(*std::find_if(tags[t].begin(), tags[t].end(), [&](unsigned j) {
+        return leads(t, result.tags.back(), j);
+      }));
+    return {result};
+  }
+
+ private:
+  const double* at(unsigned t) const { return best_.data() + std::size_t{t} * n_; }
+
+  double score(unsigned t, unsigned i, unsigned j) const {
+    return at(t - 1)[i] + s_.transition(t, i, j) + s_.emission(t, j);
+  }
+  // Whether a best way to tag j at t comes from i.
+  bool leads(unsigned t, unsigned i, unsigned j) const {
+    return at(t)[j] > kForbidden && score(t, i, j) == at(t)[j];
+  }
+
+  void extend(unsigned t) {
+    if (t == 1 || s_.transitions.size() > steps_.size())
+      for (unsigned i = 0; i < n_; ++i)
+        for (unsigned j = 0; j < n_; ++j) steps_[std::size_t{i} * n_ + j] = s_.transition(t, i, j);
+    const double* const before = at(t - 1);
+    double* const now = best_.data() + std::size_t{t} * n_;
+    const float* const emissions = s_.emissions.data() + std::size_t{t} * n_;
+    std::fill_n(now, n_, kForbidden);
+    for (unsigned i = 0; i < n_; ++i) {
+      const double* const steps = steps_.data() + std::size_t{i} * n_;
+      const double from = before[i];
+      for (unsigned j = 0; j < n_; ++j) {
+        const double reached = from + steps[j] + static_cast<double>(emissions[j]);
+        now[j] = reached > now[j] ? reached : now[j];
+      }
+    }
+  }
+
+  const ChainScores& s_;
+  unsigned n_;
+  std::vector<double> steps_;  // of the present position, by the tag before and the tag
+  std::vector<double> best_;   // by position and tag
+};
+
 // An index by weights e^score; -1 if all are zero.
 int draw(const std::vector<double>& scores, double u) {
   const double m = *std::max_element(scores.begin(), scores.end());
@@ -112,6 +183,7 @@ int draw(const std::vector<double>& scores, double u) {
 std::vector<ScoredTags> best_sequences(const ChainScores& scores, std::size_t n) {
   if (n == 0) return {};
   if (scores.length == 0) return {{{}, 0.0}};
+  if (n == 1) return Viterbi(scores).best();
   return Lattice(scores, n).best();
 }
 
