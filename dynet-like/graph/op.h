@@ -136,9 +136,10 @@ struct Backward {
 /// Sizes in which the nodes of one batch may differ, such as the words of a sentence: the rows or
 /// the columns of operands and of the value. Bit k is operand k, the last bit the value.
 struct Ragged {
-  static constexpr std::uint32_t kValue = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t kValue = std::uint32_t{1} << 31;  ///< the bit of the value
 
-  std::uint32_t rows = 0, cols = 0;
+  std::uint32_t rows = 0;  ///< where rows may differ
+  std::uint32_t cols = 0;  ///< where columns may
 
   /// Of operand k, below 31.
   static constexpr std::uint32_t operand(std::size_t k) { return std::uint32_t{1} << k; }
@@ -147,6 +148,7 @@ struct Ragged {
   constexpr bool in_value() const { return ((rows | cols) & kValue) != 0; }
   /// Whether two shapes, of operand k or of the value, may be in one batch; `which` is the bit.
   bool agree(std::uint32_t which, const Dim& a, const Dim& b) const;
+  /// Whether the same sizes are free.
   friend constexpr bool operator==(const Ragged&, const Ragged&) = default;
 };
 

@@ -22,7 +22,7 @@ class ChainCrf {
  public:
   /// What the constructor was given, to be saved beside the parameters.
   struct Settings {
-    unsigned tags = 0;
+    unsigned tags = 0;            ///< how many there are
     TagConstraints allowed = {};  ///< empty: every sequence
 
     template <class Archive>
@@ -65,7 +65,9 @@ class ChainCrf {
   std::vector<unsigned> sample(const Expression& scores, std::uint64_t key,
                                SourceLocation at = SourceLocation::current()) const;
 
+  /// Where its parameters are.
   ParameterCollection get_parameter_collection() const { return collection_; }
+  /// What the constructor was given.
   const Settings& settings() const { return settings_; }
 
  private:

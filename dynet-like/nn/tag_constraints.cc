@@ -12,7 +12,7 @@ struct Tag {
   char letter;
   std::string_view kind;
 
-  bool continues() const { return letter == 'B' || letter == 'I'; }    // in BIOES and BMES
+  bool continues() const { return letter == 'B' || letter == 'I'; }  // in BIOES and BMES
   bool is_inside() const { return letter == 'I' || letter == 'E'; }  // of a span that has begun
 };
 

@@ -20,6 +20,7 @@ struct TagConstraints {
   std::vector<bool> follows;       ///< tag j after tag i at i + tags * j
   std::vector<bool> begins, ends;  ///< by tag: whether a sequence may begin or end with it
 
+  /// Whether the same is allowed.
   bool operator==(const TagConstraints&) const = default;
 };
 
