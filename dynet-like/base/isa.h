@@ -24,8 +24,8 @@ struct PerIsa {
 
   /// One that serves all.
   template <std::convertible_to<F> G>
-  constexpr PerIsa(G one)
-      : versions{one, one, one} {}  // NOLINT: implicit, so that forms read plainly
+  constexpr PerIsa(G one)  // NOLINT: implicit, so that forms read plainly
+      : versions{one, one, one} {}
   /// Each by itself.
   constexpr PerIsa(F baseline, F avx2, F avx512) : versions{baseline, avx2, avx512} {}
 

@@ -436,7 +436,7 @@ void CrfLogProb::forward(const Batch<T>& b) {
     } else {
       score = Known<T>{tags}.score(c);
     }
-    const bool possible = score != -INFINITY;  // else all may be impossible
+    const bool possible = score != -kInfinity<double>;  // else all may be impossible
     b.out(i)[e] = possible ? std::min(T(0), static_cast<T>(score - all)) : -kInfinity<T>;
     if (possible && std::isnan(score - all)) b.out(i)[e] = static_cast<T>(score - all);
   });
