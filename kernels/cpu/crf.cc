@@ -337,12 +337,6 @@ Chain<T> constrain(Chain<T> c, const unsigned* tags) {
   return c;
 }
 
-/// Scores, as a direction: those of what is forbidden do not count.
-template <class T>
-T finite_or_zero(T score) {
-  return std::isfinite(score) ? score : T(0);
-}
-
 /// use(i, j, d): the derivatives of the probabilities of pairs, tag i at t - 1 and j at t.
 template <class T, class E, class A, class Use>
 void each_derivative(const Chain<T>& c, std::size_t t, E d_emission, A d_transition, Use use) {
@@ -355,32 +349,35 @@ void each_derivative(const Chain<T>& c, std::size_t t, E d_emission, A d_transit
     const T own = df[j] - d_emission(t, j);
     for (std::size_t i = 0; i < count; ++i)
       if (p[i] != T(0))
-        use(at + i, j, p[i] * (dm[j] + m[j] * (before[at + i] + d_transition(t, at + i, j) - own)));
+        use(at + i, j, p[i] * (dm[j] + m[j] * (before[at + i] + d_transition(p[i]) - own)));
   });
 }
 
-/// Derivatives of the marginals in a direction of all scores: of emissions, transitions into a
-/// position, start and stop, as functions of their indices.
-template <class T, class E, class A, class S, class P>
-void find_derivatives(const Chain<T>& c, E d_emission, A d_transition, S d_start, P d_stop) {
+/// Derivatives of the marginals in a direction of the scores: of an emission, by its indices, and
+/// of a transition and a stop score, by the probabilities that they are part of.
+template <class T, class E, class A>
+void find_derivatives(const Chain<T>& c, E d_emission, A d_transition, A d_stop) {
   const std::size_t n = c.tags, size = n * c.length;
   if (size == 0) return;
   T* const df = c.forward + CrfTables{size}.d_forward();
   T* const dm = c.forward + CrfTables{size}.d_marginals();
-  for (std::size_t j = 0; j < n; ++j) df[j] = d_start(j) + d_emission(std::size_t{0}, j);
+  for (std::size_t j = 0; j < n; ++j) df[j] = d_emission(std::size_t{0}, j);
   for (std::size_t t = 1; t < c.length; ++t) {
     T *const now = df + t * n, *const before = now - n;
     for (std::size_t j = 0; j < n; ++j) now[j] = d_emission(t, j);
     probabilities(c, t, [&](std::size_t j, std::size_t at, std::size_t count, const T* p) {
       for (std::size_t i = 0; i < count; ++i)
-        if (p[i] != T(0)) now[j] += p[i] * (before[at + i] + d_transition(t, at + i, j));
+        if (p[i] != T(0)) now[j] += p[i] * (before[at + i] + d_transition(p[i]));
     });
   }
   const std::size_t last = (c.length - 1) * n;
   T mean = 0;
-  for (std::size_t j = 0; j < n; ++j) mean += c.marginals[last + j] * (df[last + j] + d_stop(j));
-  for (std::size_t j = 0; j < n; ++j)
-    dm[last + j] = c.marginals[last + j] * (df[last + j] + d_stop(j) - mean);
+  for (std::size_t j = 0; j < n; ++j) {
+    const T p = c.marginals[last + j];
+    dm[last + j] = p == T(0) ? T(0) : df[last + j] + d_stop(p);
+    mean += p * dm[last + j];
+  }
+  for (std::size_t j = 0; j < n; ++j) dm[last + j] = c.marginals[last + j] * (dm[last + j] - mean);
   for (std::size_t t = c.length - 1; t > 0; --t) {
     T* const before = dm + (t - 1) * n;
     std::fill_n(before, n, T(0));
@@ -482,7 +479,7 @@ void CrfMarginals::backward(const GradientBatch<T>& b) {
     };
   };
   each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
-    find_derivatives(c, direction(c, i, e), zero, zero, zero);
+    find_derivatives(c, direction(c, i, e), zero, zero);
   });
   for (std::size_t k = 0; k < 4; ++k)
     each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
@@ -514,26 +511,19 @@ void CrfEntropy::forward(const Batch<T>& b) {
 }
 
 // With s the scores and m the expectations of their uses, H = log Z - m' s, so dH = -s' dm: the
-// derivative of m in the direction of the scores.
+// derivative of m in the direction of the scores. As log p_t(i | j) is the score of a way less
+// what all ways to i and to j have in common, and such constants change no marginal, the logarithms
+// of probabilities are the same direction, and a small one where scores are large.
 template <class T>
 void CrfEntropy::backward(const GradientBatch<T>& b) {
-  const auto emission = [](const Chain<T>& c) {
-    return
-        [&c](std::size_t t, std::size_t j) { return finite_or_zero(c.emissions[t * c.tags + j]); };
-  };
-  const auto transition = [](const Chain<T>& c) {
-    return [&c](std::size_t t, std::size_t i, std::size_t j) {
-      return finite_or_zero(c.into(t, j)[i]);
-    };
-  };
+  const auto zero = [](std::size_t, std::size_t) { return T(0); };
+  const auto log_of = [](T p) { return std::log(p); };
   each_chain(b, [&](const Chain<T>& c, std::size_t, std::size_t) {
-    find_derivatives(
-        c, emission(c), transition(c), [&](std::size_t j) { return finite_or_zero(c.start[j]); },
-        [&](std::size_t j) { return finite_or_zero(c.stop[j]); });
+    find_derivatives(c, zero, log_of, log_of);
   });
   for (std::size_t k = 0; k < 4; ++k)
     each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
-      add_derivatives(c, k, -b.d_out(i)[e], emission(c), transition(c), to);
+      add_derivatives(c, k, -b.d_out(i)[e], zero, log_of, to);
     });
 }
 

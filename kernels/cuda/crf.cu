@@ -45,25 +45,16 @@ struct Chain {
   }
 };
 
-inline __device__ float finite_or_zero(float score) { return fabsf(score) < INFINITY ? score : 0; }
-
-/// In what direction derivatives are taken: that of all scores, or of the emissions by `d_out`.
+/// In what direction derivatives are taken: that of the scores, for which the logarithms of
+/// probabilities do as well, or that of the emissions by `d_out`.
 struct Direction {
   bool scores;
 
   __device__ float emission(const Chain& c, unsigned t, unsigned j) const {
-    const std::size_t e = t * c.tags + j;
-    return scores ? finite_or_zero(c.emissions[e]) : c.d_out[e];
+    return scores ? 0 : c.d_out[t * c.tags + j];
   }
-  __device__ float transition(const Chain& c, unsigned t, unsigned i, unsigned j) const {
-    return scores ? finite_or_zero(c.transitions[c.transition(t, i, j)]) : 0;
-  }
-  __device__ float start(const Chain& c, unsigned j) const {
-    return scores ? finite_or_zero(c.start[j]) : 0;
-  }
-  __device__ float stop(const Chain& c, unsigned j) const {
-    return scores ? finite_or_zero(c.stop[j]) : 0;
-  }
+  /// Of a transition or a stop score, by the probability that it is part of.
+  __device__ float by(float p) const { return scores ? logf(p) : 0; }
 };
 
 // Makes the largest of n numbers zero and returns what it was, in every thread of a block.
@@ -151,8 +142,7 @@ __device__ float pair_derivative(const Chain& c, const Direction& d, unsigned t,
   const float p = c.before(t, i, j);
   if (p == 0) return 0;
   const float own = c.d_forward()[now] - d.emission(c, t, j);
-  return p * (c.d_marginals()[now] +
-              c.marginals()[now] * (c.d_forward()[before] + d.transition(c, t, i, j) - own));
+  return p * (c.d_marginals()[now] + c.marginals()[now] * (c.d_forward()[before] + d.by(p) - own));
 }
 
 // Fills in the derivatives of `forward` and of the marginals.
@@ -165,21 +155,23 @@ __global__ __launch_bounds__(kThreads, kResident) void derivatives_kernel(const 
   float *const df = c.d_forward(), *const dm = c.d_marginals();
   for (unsigned t = 0; t < c.length; ++t) {
     for (unsigned j = threadIdx.x; j < n; j += blockDim.x) {
-      float sum = d.emission(c, t, j) + (t == 0 ? d.start(c, j) : 0);
+      float sum = d.emission(c, t, j);
       for (unsigned i = 0; i < n && t > 0; ++i)
-        if (const float p = c.before(t, i, j); p != 0)
-          sum += p * (df[(t - 1) * n + i] + d.transition(c, t, i, j));
+        if (const float p = c.before(t, i, j); p != 0) sum += p * (df[(t - 1) * n + i] + d.by(p));
       df[t * n + j] = sum;
     }
     __syncthreads();
   }
   const std::size_t last = (c.length - 1) * std::size_t{n};
   float mean = 0;
-  for (unsigned j = threadIdx.x; j < n; j += blockDim.x)
-    mean += c.marginals()[last + j] * (df[last + j] + d.stop(c, j));
+  for (unsigned j = threadIdx.x; j < n; j += blockDim.x) {
+    const float p = c.marginals()[last + j];
+    dm[last + j] = p == 0 ? 0 : df[last + j] + d.by(p);
+    mean += p * dm[last + j];
+  }
   mean = over_block(mean, Sum());
   for (unsigned j = threadIdx.x; j < n; j += blockDim.x)
-    dm[last + j] = c.marginals()[last + j] * (df[last + j] + d.stop(c, j) - mean);
+    dm[last + j] = c.marginals()[last + j] * (dm[last + j] - mean);
   for (unsigned t = c.length - 1; t > 0; --t) {
     __syncthreads();
     for (unsigned i = threadIdx.x; i < n; i += blockDim.x) {
