@@ -56,7 +56,7 @@ std::size_t Arena::used() const {
 
 void* Arena::allocate(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) return allocate_block(bytes);  // throws
-  bytes = round_up(bytes, kAlignment);
+  bytes = (bytes + alignment_ - 1) & ~(alignment_ - 1);
   if (chunk_ < chunks_.size() && chunks_[chunk_].size - used_ >= bytes) {
     void* p = chunks_[chunk_].data + used_;
     used_ += bytes;

@@ -26,11 +26,14 @@ class Arena {
   Arena() = default;
   /// Of a device's memory, which only its kernels may read; null: the CPU's.
   explicit Arena(std::shared_ptr<DeviceAllocator> source) : source_(std::move(source)) {}
+  /// Of blocks aligned to a smaller power of two: many small ones take less.
+  explicit Arena(std::size_t alignment) : alignment_(alignment) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  /// `bytes` of uninitialized memory aligned to kAlignment. Throws OutOfMemoryError.
+  /// `bytes` of uninitialized memory, aligned to kAlignment if nothing else was said. Throws
+  /// OutOfMemoryError.
   void* allocate(std::size_t bytes);
 
   template <class T>
@@ -59,6 +62,7 @@ class Arena {
   void* allocate_slow(std::size_t bytes);
 
   std::shared_ptr<DeviceAllocator> source_;
+  std::size_t alignment_ = kAlignment;
   std::vector<Chunk> chunks_;
   std::size_t chunk_ = 0;  // index of the chunk in use
   std::size_t used_ = 0;   // bytes used in it

@@ -186,7 +186,7 @@ GradientBatch<T> BackwardPass<T>::live_batch(const Step& step, const StepMemory<
   std::size_t count = 0;
   for (std::size_t i = 0; i < all; ++i)
     if (live(i)) d_outs[count++] = gradient_[ids[i]].memory;
-  GradientBatch<T> b{{graph_, ids, count, arity, m.outs, m.ins, m.auxs, settings_.run},
+  GradientBatch<T> b{{graph_, ids, count, arity, m.outs(), m.ins(), m.auxs(), settings_.run},
                      d_outs,
                      d_outs + count,
                      nullptr,
@@ -204,11 +204,11 @@ GradientBatch<T> BackwardPass<T>::live_batch(const Step& step, const StepMemory<
   for (std::size_t i = 0, to = 0; i < all; ++i) {
     if (!live(i)) continue;
     scratch.live.push_back(ids[i]);
-    outs[to] = m.outs[i];
-    auxs[to] = m.auxs[i];
+    outs[to] = m.outs()[i];
+    auxs[to] = m.auxs()[i];
     for (std::size_t k = 0; k < arity; ++k) {
-      ins[k * count + to] = m.ins[k * all + i];
-      args[k * count + to] = m.args[k * all + i];
+      ins[k * count + to] = m.ins()[k * all + i];
+      args[k * count + to] = m.args()[k * all + i];
     }
     ++to;
   }
@@ -291,7 +291,7 @@ void BackwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const N
   Scratch& scratch = scratch_[owner == kEverybody ? 0 : owner];
   GradientBatch<T> b = live_batch(step, m, ids, owner, scratch);
   if (b.count == 0) return;
-  const NodeId* const args = scratch.args.empty() ? m.args : scratch.args.data();
+  const NodeId* const args = scratch.args.empty() ? m.args() : scratch.args.data();
   if (!find_targets(b, step, args, owner, scratch)) return;
 
   T** const d_ins = scratch.handed.data() + b.count;
@@ -339,7 +339,7 @@ void BackwardPass<T>::note_uses(std::uint32_t at) {
   std::uint32_t uses = 0;
   for (std::uint32_t k = 0; k < m.arity; ++k) {
     if (!rule.shares(k) || !step.computes(rule, k)) continue;
-    Gradient& shared = gradient_[m.args[k * step.count]];
+    Gradient& shared = gradient_[m.args()[k * step.count]];
     if (shared.state == Gradient::none) continue;
     computed_wait_ += shared.last_use == kNoUse && !shared.in_buffer;
     uses_.push_back({at, k, shared.last_use});
@@ -350,9 +350,9 @@ void BackwardPass<T>::note_uses(std::uint32_t at) {
   for (std::uint32_t i = 0; i < step.count; ++i)
     if (is_live(ids[i])) gradient_[ids[i]].readers += uses;
   for (std::uint32_t k = 0; uses > 0 && k < m.arity; ++k)
-    if (const NodeId shared = m.args[k * step.count]; rule.shares(k) &&
-                                                      gradient_[shared].columns >= kEnoughColumns &&
-                                                      !backend(ids[0]).on_device())
+    if (const NodeId shared = m.args()[k * step.count];
+        rule.shares(k) && gradient_[shared].columns >= kEnoughColumns &&
+        !backend(ids[0]).on_device())
       sum_uses(shared);
 }
 
@@ -416,10 +416,10 @@ std::size_t BackwardPass<T>::find_live(const UseRange& uses, Scratch& scratch) {
     for (std::size_t i = 0; i < n; ++i) {
       if (!all && (to == count || live[to] != ids[i])) continue;
       d_outs[to] = gradient_[ids[i]].memory;
-      outs[to] = m.outs[i];
-      auxs[to] = m.auxs[i];
+      outs[to] = m.outs()[i];
+      auxs[to] = m.auxs()[i];
       for (std::size_t k = uses.operand; k < std::min(uses.operand + 2, arity); ++k)
-        ins[k * count + to] = m.ins[k * n + i];
+        ins[k * count + to] = m.ins()[k * n + i];
       ++to;
     }
   }

@@ -138,9 +138,9 @@ StepMemory<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids) {
     else if (kind == Kind::lookup)
       run_lookup(id);
     else if (kind == Kind::alias)
-      r_.value[id] = m.ins[i];
-    m.outs[i] = r_.value[id];
-    m.auxs[i] = r_.aux[id];
+      r_.value[id] = m.ins()[i];
+    m.outs()[i] = r_.value[id];
+    m.auxs()[i] = r_.aux[id];
   }
   return m;
 }
@@ -157,7 +157,7 @@ void ForwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const No
   const OpForm& form = *graph_.nodes[ids[0]].form;
   if (form.kind == Kind::compute)
     devices_.of(ids[0]).backend.forward(
-        form, Batch<T>{graph_, ids, count, m.arity, m.outs, m.ins, m.auxs, settings_.run,
+        form, Batch<T>{graph_, ids, count, m.arity, m.outs(), m.ins(), m.auxs(), settings_.run,
                        step.terms, step.accumulates});
   else if (form.kind == Kind::transfer)
     run_transfer(step, m, ids);
@@ -201,7 +201,7 @@ void ForwardPass<T>::run_share(std::uint32_t at, unsigned owner) {
     if (owners[i] != owner) continue;
     share.ids.push_back(ids[i]);
     for (std::size_t row = 0; row < rows; ++row)
-      share.pointers[row * count + to] = m.outs[row * all + i];
+      share.pointers[row * count + to] = m.outs()[row * all + i];
     ++to;
   }
   T** const outs = share.pointers.data();
@@ -216,8 +216,8 @@ template <class T>
 void ForwardPass<T>::run_transfer(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
   copies_.how.clear();
   copies_.how.resize(step.count, Write::store);
-  devices_.of(ids[0]).backend.receive(devices_.of(m.args[0]).backend, step.count,
-                                      graph_.nodes[ids[0]].dim.size(), m.ins, m.outs,
+  devices_.of(ids[0]).backend.receive(devices_.of(m.args()[0]).backend, step.count,
+                                      graph_.nodes[ids[0]].dim.size(), m.ins(), m.outs(),
                                       copies_.how.data());
 }
 

@@ -1,5 +1,6 @@
 #include "dynet-like/exec/recording.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "dynet-like/param/storage.h"
@@ -82,10 +83,11 @@ void Recording<T>::truncate_step(Step& step, StepMemory<T>& m, NodeId size, std:
         if (nodes[i] < size) all[to++] = all[row * count + i];
   };
   if (kept < count) {
-    keep(m.outs, m.arity + std::size_t{2});  // and what follows them: scratch and operands
-    keep(m.args, m.arity);
-    m.auxs = m.outs + kept;
-    m.ins = m.auxs + kept;
+    NodeId* const args = m.args();
+    keep(m.pointers, m.arity + std::size_t{2});
+    keep(args, m.arity);
+    m.count = kept;
+    std::copy_n(args, std::size_t{m.arity} * kept, m.args());  // to the left
   }
   std::uint32_t to = first;
   for (std::uint32_t i = 0; i < count; ++i)

@@ -23,14 +23,24 @@ struct ParameterState {
   bool changed(const GraphStore& graph) const;
 };
 
-/// Where kernels find the memory of a batch, operand by operand.
+/// Where kernels find the memory of a batch, operand by operand: a list of all pointers, and the
+/// operands' numbers behind it.
 template <class T>
 struct StepMemory {
-  std::uint32_t arity;
-  T** outs;      ///< by node of the batch
-  T** auxs;      ///< by node
-  T** ins;       ///< operand k of node i at k * count + i
-  NodeId* args;  ///< at the same place
+  std::uint32_t arity, count;
+  T** pointers;
+
+  /// By node of the batch.
+  T** outs() const { return pointers; }
+  T** auxs() const { return pointers + count; }
+  /// Operand k of node i at k * count + i.
+  T** ins() const { return pointers + std::size_t{2} * count; }
+  /// At the same place.
+  NodeId* args() const { return reinterpret_cast<NodeId*>(ins() + std::size_t{arity} * count); }
+
+  static std::size_t bytes(std::size_t arity, std::size_t count) {
+    return ((arity + 2) * sizeof(T*) + arity * sizeof(NodeId)) * count;
+  }
 };
 
 /// A plan that ran: where its part of a recording begins.
@@ -63,7 +73,7 @@ struct Recording {
   PodVector<Region> regions;
   PodVector<RecordedRun> runs;
   PodVector<Arena::Mark> value_marks;  ///< of the values of each device, before each run
-  Arena pointers;                      ///< what the memory of steps is listed in
+  Arena pointers{alignof(void*)};      ///< what the memory of steps is listed in
 
   const NodeId* ids(std::uint32_t step) const { return order.data() + steps[step].first; }
 
@@ -89,15 +99,15 @@ inline StepMemory<T> Recording<T>::list_operands(const GraphStore& graph, const 
                                                  const NodeId* ids) {
   const std::uint32_t arity = graph.nodes[ids[0]].arity;
   const std::size_t count = step.count;
-  StepMemory<T> m{arity, pointers.template allocate_array<T*>((arity + std::size_t{2}) * count),
-                  nullptr, nullptr, pointers.template allocate_array<NodeId>(arity * count)};
-  m.auxs = m.outs + count;
-  m.ins = m.auxs + count;
+  const StepMemory<T> m{arity, step.count,
+                        static_cast<T**>(pointers.allocate(StepMemory<T>::bytes(arity, count)))};
+  T** const ins = m.ins();
+  NodeId* const numbers = m.args();
   for (std::size_t i = 0; i < count; ++i) {
     const NodeId* args = graph.args.data() + first_arg[ids[i]];
     for (std::size_t k = 0; k < arity; ++k) {
-      m.args[k * count + i] = args[k];
-      m.ins[k * count + i] = value[args[k]];
+      numbers[k * count + i] = args[k];
+      ins[k * count + i] = value[args[k]];
     }
   }
   return m;

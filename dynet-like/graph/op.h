@@ -141,8 +141,10 @@ struct Ragged {
   std::uint32_t rows = 0;  ///< where rows may differ
   std::uint32_t cols = 0;  ///< where columns may
 
-  /// Of operand k, below 31.
-  static constexpr std::uint32_t operand(std::size_t k) { return std::uint32_t{1} << k; }
+  /// Of operand k. Those from 31 on have none: their sizes are never free.
+  static constexpr std::uint32_t operand(std::size_t k) {
+    return k < 31 ? std::uint32_t{1} << k : 0;
+  }
   constexpr bool any() const { return (rows | cols) != 0; }
   /// Whether values differ, so that the memory of a batch is no block of equal parts.
   constexpr bool in_value() const { return ((rows | cols) & kValue) != 0; }

@@ -28,7 +28,7 @@ struct Recorded {
     for (NodeId pair = begin; pair < end; ++pair) {
       const Step step{2 * pair, 2};
       StepMemory<float> m = r.list_operands(g, step, r.order.data() + step.first);
-      for (NodeId i = 0; i < 2; ++i) m.outs[i] = r.value[2 * pair + i];
+      for (NodeId i = 0; i < 2; ++i) m.outs()[i] = r.value[2 * pair + i];
       r.steps.push_back(step);
       r.memory.push_back(m);
       ++r.batches;
@@ -60,8 +60,8 @@ TEST_CASE("recording: a step lists the values of its operands, operand by operan
   const NodeId ids[] = {4, 5};
   const StepMemory<float> m = r.list_operands(g, {0, 2}, ids);
   CHECK(m.arity == 2);
-  CHECK(std::vector(m.args, m.args + 4) == std::vector<NodeId>{0, 2, 1, 3});
-  CHECK(std::vector(m.ins, m.ins + 4) ==
+  CHECK(std::vector(m.args(), m.args() + 4) == std::vector<NodeId>{0, 2, 1, 3});
+  CHECK(std::vector(m.ins(), m.ins() + 4) ==
         std::vector{&numbers[0], &numbers[2], &numbers[1], &numbers[3]});
 }
 
@@ -76,9 +76,9 @@ TEST_CASE("recording: what is truncated in the middle of a batch keeps the nodes
   CHECK(std::vector(r.order.begin(), r.order.end()) == std::vector<NodeId>{0, 1, 2, 3, 4, 5, 6});
   CHECK(r.steps[3].first == 6);
   CHECK(r.steps[3].count == 1);
-  CHECK(r.memory[3].outs[0] == &recorded.numbers[6]);
-  CHECK(r.memory[3].ins[0] == &recorded.numbers[4]);
-  CHECK(r.memory[3].args[0] == 4);
+  CHECK(r.memory[3].outs()[0] == &recorded.numbers[6]);
+  CHECK(r.memory[3].ins()[0] == &recorded.numbers[4]);
+  CHECK(r.memory[3].args()[0] == 4);
   REQUIRE(r.regions.size() == 1);  // for one thread: the other's nodes may be gone
   CHECK(r.regions[0].end == 4);
   CHECK_FALSE(r.regions[0].shared_out);
