@@ -9,7 +9,8 @@ namespace tagger {
 /// What --format may be.
 inline constexpr const char* kFormatHelp =
     "conllu, pipe (word|TAG), columns (a word and its tag), bible (verses as printed by the "
-    "Debian package bible-kjv), text (both restore case and punctuation) or parallel (a folder with "
+    "Debian package bible-kjv), text (both restore case and punctuation) or parallel (a folder "
+    "with "
     "seq.in and seq.out, or two files: words,tags); guessed by default, but parallel";
 
 /// Scores a saved model.

@@ -50,6 +50,14 @@ unsigned input_dim(const ModelSettings& settings) {
   return dim;
 }
 
+/// The first one that identifies words; there is one.
+std::size_t word_feature(const ModelSettings& settings) {
+  const auto found =
+      std::find_if(settings.features.begin(), settings.features.end(),
+                   [](const Feature& feature) { return identifies_word(feature.name); });
+  return static_cast<std::size_t>(found - settings.features.begin());
+}
+
 bool allows(const dynet::TagConstraints& c, const std::vector<unsigned>& tags) {
   if (tags.empty()) return true;
   for (std::size_t i = 1; i < tags.size(); ++i)
@@ -85,12 +93,17 @@ dynet::Expression as_columns(const dynet::Expression& scores) {
 
 }  // namespace
 
-Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train) {
+Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train,
+                     const WordVectors& vectors) {
   Description description;
   description.data = data;
   description.settings = settings;
   for (const Feature& feature : settings.features) {
     description.views.push_back(collect_views(train, feature.name));
+  }
+  if (!vectors.words.empty()) {
+    std::vector<std::string>& views = description.views[word_feature(settings)];
+    views = with_words_of(vectors, std::move(views));
   }
   std::set<std::string> tags;
   for (const Sentence& sentence : train) tags.insert(sentence.tags.begin(), sentence.tags.end());
@@ -330,6 +343,12 @@ std::vector<Candidate> Model::tag_best(dynet::ComputationGraph& graph,
     candidate.probability = std::min(1.0, std::exp(found.score - log_z));
   }
   return candidates;
+}
+
+void Model::use(const WordVectors& vectors, const Corpus& train, std::ostream& out) {
+  const std::size_t f = word_feature(description_.settings);
+  const std::size_t trained = collect_views(train, description_.settings.features[f].name).size();
+  use_vectors(vectors, description_.views[f], trained, tables_[f], out);
 }
 
 void Model::report_unknown_tags(const Corpus& corpus, const std::string& name) const {

@@ -8,6 +8,7 @@
 #include "examples/nlp/common/characters.h"
 #include "examples/nlp/common/model.h"
 #include "examples/nlp/common/split.h"
+#include "examples/nlp/common/vectors.h"
 #include "examples/nlp/tagger/corpus.h"
 #include "examples/nlp/tagger/evaluate.h"
 #include "examples/nlp/tagger/features.h"
@@ -64,7 +65,9 @@ struct Description {
 
 /// Collects views and tags from the training sentences. Affixes and shapes seen only once get no
 /// vector of their own: they would never be trained to stand for unknown ones.
-Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train);
+/// The first feature that identifies words has the words of `vectors` too.
+Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train,
+                     const nlp::WordVectors& vectors = {});
 
 /// A sentence as numbers.
 struct Encoded {
@@ -112,6 +115,8 @@ class Model : public nlp::DescribedModel<Description> {
   std::vector<Candidate> tag_best(dynet::ComputationGraph& graph,
                                   const std::vector<std::string>& words, std::size_t n);
 
+  /// Begins with these vectors, and says how many words of the training data have one.
+  void use(const nlp::WordVectors& vectors, const Corpus& train, std::ostream& out);
   /// Warns of tags in the data that the model never gives.
   void report_unknown_tags(const Corpus& corpus, const std::string& name) const;
 
