@@ -51,6 +51,7 @@
 #include "dynet-like/train/sgd.h"
 #include "dynet-like/nn/bidirectional.h"
 #include "dynet-like/nn/c2w.h"
+#include "dynet-like/nn/biaffine.h"
 #include "dynet-like/nn/chain_crf.h"
 #include "dynet-like/nn/coupled_lstm.h"
 #include "dynet-like/nn/gru.h"

@@ -170,6 +170,38 @@ TEST_CASE("Any text can be read as running text") {
   CHECK(result.corpus[0].tags == Words{"Title,", "lower!"});
 }
 
+TEST_CASE("Parallel files: a folder with two of them, or their names") {
+  const TemporaryFolder folder;
+  const std::string words = folder.write("seq.in", "play a song\n\ngo\n");
+  const std::string tags = folder.write("seq.out", "O B-x I-x\n\nO\n");
+  const std::string root = folder.path("");
+  const auto read_both = [](const std::string& path) {
+    return read_corpus(path, {Format::kParallel, ""});
+  };
+  for (const std::string& path : {root, words + "," + tags}) {
+    const ReadResult result = read_both(path);
+    CHECK(result.format == Format::kParallel);
+    REQUIRE(result.corpus.size() == 2);
+    CHECK(result.corpus[0].words == Words{"play", "a", "song"});
+    CHECK(result.corpus[0].tags == Words{"O", "B-x", "I-x"});
+    CHECK(result.corpus[1].line == 3);
+  }
+  const auto error = [&](const std::string& path) { return error_from([&] { read_both(path); }); };
+  CHECK(contains(error(words), "takes a folder with seq.in and seq.out, or two files"));
+  CHECK(contains(error(words + "," + folder.path("none")), "cannot open"));
+  const std::string fewer = folder.write("fewer", "O B-x I-x\n\nO O\n");
+  CHECK(contains(error(words + "," + fewer),
+                 "fewer:3: expected 1 tags, as the line has words in " + words + ", found 2"));
+  const std::string shorter = folder.write("shorter", "O B-x I-x\n");
+  CHECK(contains(error(words + "," + shorter), "seq.in has 3 lines, "));
+  CHECK(contains(error_from([&] {
+                   read_corpus(root, {Format::kParallel, "2"});
+                 }),
+                 "--column means nothing for parallel files"));
+  const std::string empty = folder.write("empty", "\n");
+  CHECK(contains(error(empty + "," + empty), "holds no sentence"));
+}
+
 TEST_CASE("Files that are no corpus") {
   CHECK(error_of("") == "data.txt holds no sentence");
   CHECK(error_of("\n \n") == "data.txt holds no sentence");

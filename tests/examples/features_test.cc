@@ -29,6 +29,7 @@ TEST_CASE("Lists of features") {
   CHECK(features[0].dim == 100);
   CHECK(features[1].dim == 32);
   CHECK(features_text(features) == "word:100,suffix3:32,shape:8");
+  CHECK(features_text(parse_features("char,charcnn:20")) == "charlstm:50,charcnn:20");
   CHECK(contains(error_from([&] { parse_features("word,stem"); }), "unknown feature 'stem'"));
   CHECK(contains(error_from([&] { parse_features("suffix0"); }), "unknown feature"));
   CHECK(contains(error_from([&] { parse_features(""); }), "unknown feature ''"));
@@ -36,4 +37,5 @@ TEST_CASE("Lists of features") {
   CHECK(contains(error_from([&] { parse_features("word:9999"); }), "from 0 to 4096"));
   CHECK(contains(error_from([&] { parse_features("word:x"); }), "not 'x'"));
   CHECK(contains(error_from([&] { parse_features("word,word"); }), "named twice"));
+  CHECK(contains(error_from([&] { parse_features("charlstm,char"); }), "named twice"));
 }

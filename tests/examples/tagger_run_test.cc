@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/nlp/common/text.h"
 #include "tests/examples/helpers.h"
 #include "tests/examples/program.h"
 #include "tests/support/catch.h"
@@ -239,6 +240,141 @@ TEST_CASE("Tagger: a CRF keeps to the scheme of the tags") {
   INFO(more.err);
   CHECK(more.code == 0);
   CHECK(contains(line_with(more.out, "model: "), "CRF with constraints"));
+}
+
+TEST_CASE("Tagger: characters tell of words that training did not have") {
+  const auto data = [](unsigned seed) {  // verbs have an x somewhere
+    Dice dice(seed);
+    std::string text;
+    for (unsigned i = 0; i < 150; ++i) {
+      for (unsigned k = 0; k < 4; ++k) {
+        std::string word;
+        for (unsigned c = 0; c < 6; ++c) word += static_cast<char>('a' + dice.below(12));
+        const bool verb = dice.below(2) == 0;
+        if (verb) word[1 + dice.below(4)] = 'x';
+        text += word + (verb ? "|VERB " : "|NOUN ");
+      }
+      text += "\n";
+    }
+    return text;
+  };
+  const TemporaryFolder folder;
+  const std::string train = folder.write("train", data(1)), test = folder.write("test", data(2));
+  for (const std::string feature : {"char:16", "charcnn:16"}) {
+    const std::string model = folder.path(feature.substr(0, 5));
+    const Result trained = run(folder, {"train", "--train", train, "--test", test, "--model", model,
+                                        "--features", feature, "--hidden", "8", "--epochs", "8",
+                                        "--learning-rate", "0.02", "--dropout", "0", "--force"});
+    INFO(trained.out + trained.err);
+    REQUIRE(trained.code == 0);
+    CHECK(contains(line_with(trained.out, "model: "),
+                   feature == "char:16" ? "charlstm:16, " : "charcnn:16, "));
+    CHECK(contains(line_with(from(trained.out, "\ntest:"), "  tagger"), "100.00 %"));
+    const Result tagged = run(folder, {"tag", "--model", model}, "\xC3\xA9x\xC3\xA9 q\n");
+    INFO(tagged.err);
+    CHECK(tagged.code == 0);
+  }
+}
+
+TEST_CASE("Tagger: vectors from a file tell of words that training did not have") {
+  // Words have no meaning but their vectors: the tag is the sign of the first number.
+  const TemporaryFolder folder;
+  std::string vectors = "300 4\n", train, test;
+  Dice dice(5);
+  for (unsigned i = 0; i < 300; ++i) {
+    const bool positive = dice.below(2) == 0;
+    const std::string word = "w" + std::to_string(i);
+    vectors += word + (positive ? " 1" : " -1");
+    for (unsigned k = 0; k < 3; ++k) vectors += " 0." + std::to_string(dice.below(10));
+    vectors += "\n";
+    const std::string tagged = (i == 7 ? "W7" : word) + (positive ? "|P" : "|N");
+    (i < 200 ? train : test) += tagged + (i % 4 == 3 ? "\n" : " ");
+  }
+  const std::string file = folder.write("v.vec", vectors);
+  const std::vector<std::string> command = {"train",
+                                            "--train",
+                                            folder.write("train", train),
+                                            "--test",
+                                            folder.write("test", test),
+                                            "--model",
+                                            folder.path("model"),
+                                            "--hidden",
+                                            "8",
+                                            "--epochs",
+                                            "40",
+                                            "--batch",
+                                            "8",
+                                            "--learning-rate",
+                                            "0.02",
+                                            "--dropout",
+                                            "0"};
+  const Result trained = run(folder, with(command, {"--features", "word", "--vectors", file}));
+  INFO(trained.out + trained.err);
+  REQUIRE(trained.code == 0);
+  // "W7" has the vector of its lower case; the unknown word has none.
+  CHECK(contains(trained.out,
+                 "vectors: 300 of 4, for 99.50 % of the 201 words of the training data"));
+  CHECK(contains(line_with(trained.out, "model: "), "word:4, "));
+  CHECK(contains(line_with(from(trained.out, "\ntest:"), "  tagger"), "100.00 %"));
+  // A resumed run needs the file no more.
+  const Result resumed = run(folder, with(command, {"--resume", "--epochs", "41"}));
+  INFO(resumed.err);
+  CHECK(resumed.code == 0);
+  check_refused(run(folder, with(command, {"--force", "--features", "shape", "--vectors", file})),
+                "--vectors needs the feature word or lower");
+  check_refused(run(folder, with(command, {"--force", "--vectors", folder.path("train")})),
+                "train");
+  check_refused(run(folder, with(command, {"--force", "--vectors", folder.path("none")})),
+                "No such file");
+}
+
+TEST_CASE("Tagger: the n best sequences of tags, with probabilities") {
+  const Workshop shop;
+  const std::string input = "the big dog watch a red watch .\nthe\n\n";
+  for (const std::string crf : {"", "--crf"}) {
+    const std::string model = "model" + crf;
+    std::vector<std::string> command = with(shop.train_command(model), {"--epochs", "1"});
+    if (!crf.empty()) command.push_back(crf);
+    REQUIRE(run(shop.folder, command).code == 0);
+    const auto tag = [&](const std::vector<std::string>& more) {
+      return run(shop.folder, with({"tag", "--model", shop.folder.path(model)}, more), input);
+    };
+    const Result best = tag({"--nbest", "3"});
+    INFO(best.out + best.err);
+    REQUIRE(best.code == 0);
+    const std::vector<std::string> lines = nlp::split_fields(best.out, '\n');
+    REQUIRE(lines.size() == 10);  // of the last, empty line a blank one too
+    CHECK(lines[8].empty());
+    CHECK(lines[3].empty());
+    CHECK(lines[7].empty());
+    double last = 1, sum = 0;
+    for (int i = 0; i < 3; ++i) {
+      const std::size_t tab = lines[i].find('\t');
+      REQUIRE(tab != std::string::npos);
+      const double probability = std::stod(lines[i].substr(0, tab));
+      CHECK(probability <= last);
+      last = probability;
+      sum += probability;
+      for (int k = 0; k < i; ++k)
+        CHECK(lines[k].substr(lines[k].find('\t')) != lines[i].substr(tab));
+    }
+    CHECK(sum <= 1.0001);
+    // The first is what is found without a list.
+    CHECK(lines[0].substr(lines[0].find('\t') + 1) == nlp::split_fields(tag({}).out, '\n')[0]);
+    // Of one word there are as many sequences as tags: they are all there is.
+    const Result all = tag({"--nbest", "100", "--format", "json"});
+    REQUIRE(all.code == 0);
+    const std::string word = nlp::split_fields(all.out, '\n')[1];
+    double total = 0;
+    std::size_t count = 0;
+    for (std::size_t at = word.find("probability\":"); at != std::string::npos;
+         at = word.find("probability\":", at + 1), ++count)
+      total += std::stod(word.substr(at + 13));
+    CHECK(count == 5);
+    CHECK(total == Approx(1).epsilon(1e-5));
+    check_refused(tag({"--nbest", "2", "--format", "columns"}), "has no place for --nbest");
+    check_refused(tag({"--nbest", "0"}), "--nbest");
+  }
 }
 
 TEST_CASE("Tagger: case and punctuation come back") {

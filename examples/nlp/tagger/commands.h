@@ -9,7 +9,9 @@ namespace tagger {
 /// What --format may be.
 inline constexpr const char* kFormatHelp =
     "conllu, pipe (word|TAG), columns (a word and its tag), bible (verses as printed by the "
-    "Debian package bible-kjv) or text (both restore case and punctuation); guessed by default";
+    "Debian package bible-kjv), text (both restore case and punctuation) or parallel (a folder "
+    "with "
+    "seq.in and seq.out, or two files: words,tags); guessed by default, but parallel";
 
 /// Scores a saved model.
 std::unique_ptr<nlp::Command> eval_command();

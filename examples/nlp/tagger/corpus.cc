@@ -1,8 +1,10 @@
 #include "corpus.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "examples/nlp/common/conllu.h"
 #include "examples/nlp/common/files.h"
@@ -19,9 +21,10 @@ namespace {
 
 constexpr std::size_t kMostColumns = 1000;
 
-const Names<Format> kFormats = {{Format::kAuto, "auto"},   {Format::kConllu, "conllu"},
-                                {Format::kPipe, "pipe"},   {Format::kColumns, "columns"},
-                                {Format::kBible, "bible"}, {Format::kText, "text"}};
+const Names<Format> kFormats = {{Format::kAuto, "auto"},        {Format::kConllu, "conllu"},
+                                {Format::kPipe, "pipe"},        {Format::kColumns, "columns"},
+                                {Format::kBible, "bible"},      {Format::kText, "text"},
+                                {Format::kParallel, "parallel"}};
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
@@ -185,6 +188,45 @@ Corpus read_running_text(const Source& source) {
   });
 }
 
+/// The files of words and of tags.
+std::pair<TextSource, TextSource> parallel_files(const TextSource& text) {
+  if (std::filesystem::is_directory(text.path)) {
+    const std::filesystem::path folder = text.path;
+    return {{(folder / "seq.in").string(), text.options},
+            {(folder / "seq.out").string(), text.options}};
+  }
+  const std::vector<std::string> files = split_fields(text.path, ',');
+  if (files.size() != 2)
+    throw UserError(
+        "--format parallel takes a folder with seq.in and seq.out, or two files as in "
+        "words.txt,tags.txt, not " +
+        in_quotes(text.path));
+  return {{files[0], text.options}, {files[1], text.options}};
+}
+
+Corpus read_parallel(const TextSource& text, const ReadOptions& options) {
+  if (!options.column.empty())
+    throw UserError(
+        "--column means nothing for parallel files: the tags are the words of the other");
+  const auto [word_file, tag_file] = parallel_files(text);
+  const std::vector<std::string> words = read_lines(word_file), tags = read_lines(tag_file);
+  if (words.size() != tags.size())
+    throw UserError(word_file.name() + " has " + std::to_string(words.size()) + " lines, " +
+                    tag_file.name() + " " + std::to_string(tags.size()));
+  const Source source{words, word_file, options};
+  return source.read_all(single_lines(words), [&](const LineRange& range) {
+    Sentence sentence;
+    sentence.words = split_words(words[range.begin]);
+    sentence.tags = split_words(tags[range.begin]);
+    if (sentence.words.size() != sentence.tags.size())
+      throw LineError(tag_file.name(), range.begin + 1,
+                      "expected " + std::to_string(sentence.words.size()) +
+                          " tags, as the line has words in " + word_file.name() + ", found " +
+                          std::to_string(sentence.tags.size()));
+    return sentence;
+  });
+}
+
 }  // namespace
 
 const char* format_name(Format format) { return name_of(kFormats, format); }
@@ -230,6 +272,8 @@ ReadResult read_corpus(std::istream& in, const TextSource& text, const ReadOptio
     case Format::kColumns:
       result.corpus = read_columns(source);
       break;
+    case Format::kParallel:
+      throw UserError("--format parallel reads two files, which " + text.name() + " is not");
     case Format::kBible:
     case Format::kText:
     case Format::kAuto:
@@ -241,6 +285,11 @@ ReadResult read_corpus(std::istream& in, const TextSource& text, const ReadOptio
 }
 
 ReadResult read_corpus(const TextSource& text, const ReadOptions& options) {
+  if (options.format == Format::kParallel) {
+    ReadResult result{read_parallel(text, options), options.format};
+    if (result.corpus.empty()) throw UserError(text.name() + " holds no sentence");
+    return result;
+  }
   InputFile file(text);
   return read_corpus(file.stream(), text, options);
 }

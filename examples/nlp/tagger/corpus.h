@@ -27,6 +27,7 @@ enum class Format {
   kColumns,  ///< a word and its tag on each line, a blank line between sentences
   kBible,    ///< one verse a line, `Ge1:1 In the beginning ...`, tags are case and marks
   kText,     ///< plain text, one sentence a line, tags are case and marks
+  kParallel  ///< two files, the words of a sentence in each line of one, its tags in the other
 };
 
 const char* format_name(Format format);
@@ -50,7 +51,8 @@ struct ReadResult {
   Format format = Format::kAuto;
 };
 
-/// Reads all sentences. Throws LineError for a line that is not as the format wants it, UserError
+/// Reads all sentences. Those in two files are in a folder with `seq.in` and `seq.out`, or named as
+/// `words,tags`. Throws LineError for a line that is not as the format wants it, UserError
 /// for a file that cannot be read or holds no sentence.
 ReadResult read_corpus(const nlp::TextSource& text, const ReadOptions& options = {});
 /// The same from a stream; `text` says what messages call it.

@@ -58,6 +58,7 @@ std::size_t affix_length(const std::string& name) {
 
 unsigned usual_dim(const std::string& name) {
   if (identifies_word(name)) return 128;
+  if (reads_characters(name)) return 50;
   return name == "shape" ? 16 : 32;
 }
 
@@ -69,11 +70,12 @@ std::vector<Feature> parse_features(const std::string& text) {
     const std::size_t colon = item.find(':');
     Feature feature;
     feature.name = item.substr(0, colon);
+    if (feature.name == "char") feature.name = "charlstm";
     if (!identifies_word(feature.name) && feature.name != "shape" &&
-        affix_length(feature.name) == 0) {
+        !reads_characters(feature.name) && affix_length(feature.name) == 0) {
       throw UserError("unknown feature " + in_quotes(item) +
-                      ": expected word, lower, shape, prefix1 to prefix9 or suffix1 to suffix9, "
-                      "with a size if wanted, as in word:128,suffix3:32");
+                      ": expected word, lower, shape, prefix1 to prefix9, suffix1 to suffix9, "
+                      "charlstm or charcnn, with a size if wanted, as in word:128,suffix3:32");
     }
     feature.dim = usual_dim(feature.name);
     if (colon != std::string::npos) {
@@ -109,5 +111,9 @@ std::string view_of(const std::string& word, const std::string& feature) {
 }
 
 bool identifies_word(const std::string& feature) { return feature == "word" || feature == "lower"; }
+
+bool reads_characters(const std::string& feature) {
+  return feature == "charlstm" || feature == "charcnn";
+}
 
 }  // namespace tagger

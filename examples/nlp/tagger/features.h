@@ -13,6 +13,7 @@ namespace tagger {
 ///  - `lower`: the word in lower case
 ///  - `shape`: its kinds of characters, repeats once: `McDonald's` is `XxXx'x`
 ///  - `prefixN`, `suffixN`: its first or last N characters (1 to 9), in lower case
+///  - `charlstm`, `charcnn`: made of its characters, see nlp::CharacterEncoder; `char` is the first
 struct Feature {
   std::string name;
   unsigned dim = 0;
@@ -34,5 +35,8 @@ std::string view_of(const std::string& word, const std::string& feature);
 /// True for the views that tell most words apart (`word`, `lower`): these are hidden now and then
 /// in training.
 bool identifies_word(const std::string& feature);
+
+/// True for `charlstm` and `charcnn`, which have no view.
+bool reads_characters(const std::string& feature);
 
 }  // namespace tagger

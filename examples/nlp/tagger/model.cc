@@ -17,8 +17,17 @@ using namespace nlp;
 
 namespace {
 
+std::vector<std::string> collect_characters(const Corpus& train) {
+  std::map<std::string, std::size_t> counts;
+  for (const Sentence& sentence : train)
+    for (const std::string& word : sentence.words)
+      for (const std::string& character : characters_of(word)) ++counts[character];
+  return known_characters(counts);
+}
+
 /// The views that get a vector, in order of first appearance, behind the one for all others.
 std::vector<std::string> collect_views(const Corpus& train, const std::string& feature) {
+  if (reads_characters(feature)) return collect_characters(train);
   std::map<std::string, std::size_t> counts;
   std::vector<std::string> order;
   for (const Sentence& sentence : train) {
@@ -39,6 +48,14 @@ unsigned input_dim(const ModelSettings& settings) {
   unsigned dim = 0;
   for (const Feature& feature : settings.features) dim += feature.dim;
   return dim;
+}
+
+/// The first one that identifies words; there is one.
+std::size_t word_feature(const ModelSettings& settings) {
+  const auto found =
+      std::find_if(settings.features.begin(), settings.features.end(),
+                   [](const Feature& feature) { return identifies_word(feature.name); });
+  return static_cast<std::size_t>(found - settings.features.begin());
 }
 
 bool allows(const dynet::TagConstraints& c, const std::vector<unsigned>& tags) {
@@ -76,12 +93,17 @@ dynet::Expression as_columns(const dynet::Expression& scores) {
 
 }  // namespace
 
-Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train) {
+Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train,
+                     const WordVectors& vectors) {
   Description description;
   description.data = data;
   description.settings = settings;
   for (const Feature& feature : settings.features) {
     description.views.push_back(collect_views(train, feature.name));
+  }
+  if (!vectors.words.empty()) {
+    std::vector<std::string>& views = description.views[word_feature(settings)];
+    views = with_words_of(vectors, std::move(views));
   }
   std::set<std::string> tags;
   for (const Sentence& sentence : train) tags.insert(sentence.tags.begin(), sentence.tags.end());
@@ -106,10 +128,19 @@ Model::Model(Description description, std::uint64_t seed)
                 description_.settings.hidden, parameters_) {
   const ModelSettings& settings = description_.settings;
   for (std::size_t f = 0; f < settings.features.size(); ++f) {
-    dicts_.push_back(make_dict(description_.views[f]));
-    tables_.push_back(
-        parameters_.add_lookup_parameters(static_cast<unsigned>(description_.views[f].size()),
-                                          {settings.features[f].dim}, settings.features[f].name));
+    const auto& [name, dim] = settings.features[f];
+    const std::vector<std::string>& views = description_.views[f];
+    dicts_.push_back(make_dict(views));
+    tables_.emplace_back();
+    encoders_.emplace_back();
+    if (reads_characters(name)) {
+      const auto kind =
+          name == "charcnn" ? CharacterEncoder::Kind::kCnn : CharacterEncoder::Kind::kLstm;
+      encoders_.back() = CharacterEncoder(kind, dim, views.size(), parameters_);
+    } else {
+      tables_.back() =
+          parameters_.add_lookup_parameters(static_cast<unsigned>(views.size()), {dim}, name);
+    }
   }
   unsigned dim = 2 * settings.hidden;
   if (settings.mlp > 0) {
@@ -125,22 +156,26 @@ Model::Model(Description description, std::uint64_t seed)
     crf_ = dynet::ChainCrf(parameters_, dynet::ChainCrf::Settings{tags, description_.allowed});
 }
 
-std::vector<std::vector<unsigned>> Model::encode_views(
-    const std::vector<std::string>& words) const {
-  std::vector<std::vector<unsigned>> views(dicts_.size());
+Encoded Model::encode_words(const std::vector<std::string>& words) const {
+  Encoded encoded;
+  encoded.words = words.size();
+  encoded.views.resize(dicts_.size());
+  encoded.characters.resize(dicts_.size());
   for (std::size_t f = 0; f < dicts_.size(); ++f) {
     const std::string& feature = description_.settings.features[f].name;
-    views[f].reserve(words.size());
     for (const std::string& word : words) {
-      views[f].push_back(static_cast<unsigned>(dicts_[f].convert(view_of(word, feature))));
+      if (reads_characters(feature))
+        encoded.characters[f].push_back(character_numbers(word, dicts_[f]));
+      else
+        encoded.views[f].push_back(
+            static_cast<unsigned>(dicts_[f].convert(view_of(word, feature))));
     }
   }
-  return views;
+  return encoded;
 }
 
 Encoded Model::encode(const Sentence& sentence) const {
-  Encoded encoded;
-  encoded.views = encode_views(sentence.words);
+  Encoded encoded = encode_words(sentence.words);
   encoded.tags.reserve(sentence.tags.size());
   for (const std::string& tag : sentence.tags) {
     encoded.tags.push_back(tag_dict_.contains(tag) ? static_cast<unsigned>(tag_dict_.convert(tag))
@@ -154,6 +189,8 @@ void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
   training_ = training;
   forward_.new_graph(graph);
   backward_.new_graph(graph);
+  for (std::size_t f = 0; f < encoders_.size(); ++f)
+    if (reads_characters(description_.settings.features[f].name)) encoders_[f].begin_graph(graph);
   if (description_.settings.mlp > 0) {
     mlp_weight_node_ = parameter(graph, mlp_weight_);
     mlp_bias_node_ = parameter(graph, mlp_bias_);
@@ -172,6 +209,13 @@ dynet::Expression Model::scores(dynet::ComputationGraph& graph, const Encoded& s
   // All words of the sentence as one batch: one node per feature instead of one per word.
   std::vector<dynet::Expression> vectors;
   for (std::size_t f = 0; f < tables_.size(); ++f) {
+    if (reads_characters(settings.features[f].name)) {
+      std::vector<dynet::Expression> read;
+      for (const std::vector<unsigned>& characters : sentence.characters[f])
+        read.push_back(encoders_[f].encode(characters));
+      vectors.push_back(concatenate_to_batch(read));
+      continue;
+    }
     std::vector<unsigned> views = sentence.views[f];
     if (identifies_word(settings.features[f].name)) {
       for (std::size_t i = 0; i < hide.size() && i < words; ++i) {
@@ -236,8 +280,7 @@ std::vector<std::string> Model::tag_piece(dynet::ComputationGraph& graph,
                                           std::vector<float>* probabilities) {
   std::vector<std::string> tags;
   if (words.empty()) return tags;
-  Encoded encoded;
-  encoded.views = encode_views(words);
+  const Encoded encoded = encode_words(words);
   graph.clear();
   begin_graph(graph, false);
   const dynet::Expression result = scores(graph, encoded, {});
@@ -267,6 +310,45 @@ std::vector<std::string> Model::tag_piece(dynet::ComputationGraph& graph,
     tags.push_back(description_.tags[static_cast<std::size_t>(best - begin)]);
   }
   return tags;
+}
+
+std::vector<Candidate> Model::tag_best(dynet::ComputationGraph& graph,
+                                       const std::vector<std::string>& words, std::size_t n) {
+  if (words.size() > kPiece)
+    throw UserError("the best tags of a sentence are found for at most " + std::to_string(kPiece) +
+                    " words, not for " + std::to_string(words.size()));
+  if (words.empty()) return {};
+  graph.clear();
+  begin_graph(graph, false);
+  const dynet::Expression emissions = as_columns(scores(graph, encode_words(words), {}));
+  const auto tags = static_cast<unsigned>(description_.tags.size());
+  std::vector<dynet::ScoredTags> best;
+  double log_z;
+  if (description_.settings.crf) {
+    best = crf_.best(emissions, n);
+    log_z = static_cast<double>(as_scalar(crf_.log_partition(emissions).value()));
+  } else {  // a chain in which no tag minds the one before it
+    const dynet::Expression log_probabilities = log_softmax(emissions);
+    best = dynet::best_sequences(
+        {tags, static_cast<unsigned>(words.size()), as_vector(log_probabilities.value()),
+         std::vector<float>(std::size_t{tags} * tags), std::vector<float>(tags),
+         std::vector<float>(tags)},
+        n);
+    log_z = 0;
+  }
+  std::vector<Candidate> candidates;
+  for (const dynet::ScoredTags& found : best) {
+    Candidate& candidate = candidates.emplace_back();
+    for (const unsigned tag : found.tags) candidate.tags.push_back(description_.tags[tag]);
+    candidate.probability = std::min(1.0, std::exp(found.score - log_z));
+  }
+  return candidates;
+}
+
+void Model::use(const WordVectors& vectors, const Corpus& train, std::ostream& out) {
+  const std::size_t f = word_feature(description_.settings);
+  const std::size_t trained = collect_views(train, description_.settings.features[f].name).size();
+  use_vectors(vectors, description_.views[f], trained, tables_[f], out);
 }
 
 void Model::report_unknown_tags(const Corpus& corpus, const std::string& name) const {

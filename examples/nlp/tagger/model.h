@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "examples/nlp/common/characters.h"
 #include "examples/nlp/common/model.h"
 #include "examples/nlp/common/split.h"
+#include "examples/nlp/common/vectors.h"
 #include "examples/nlp/tagger/corpus.h"
 #include "examples/nlp/tagger/evaluate.h"
 #include "examples/nlp/tagger/features.h"
@@ -45,7 +47,8 @@ struct DataSettings {
 struct Description {
   DataSettings data;
   ModelSettings settings;
-  /// For each feature the views that have a vector; the first one stands for all others.
+  /// For each feature the views, or the characters, that have a vector; the first one stands for
+  /// all others.
   std::vector<std::vector<std::string>> views;
   std::vector<std::string> tags;
   TagKind kind = TagKind::kPlain;
@@ -62,13 +65,24 @@ struct Description {
 
 /// Collects views and tags from the training sentences. Affixes and shapes seen only once get no
 /// vector of their own: they would never be trained to stand for unknown ones.
-Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train);
+/// The first feature that identifies words has the words of `vectors` too.
+Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train,
+                     const nlp::WordVectors& vectors = {});
 
 /// A sentence as numbers.
 struct Encoded {
   std::vector<std::vector<unsigned>> views;  ///< by feature, then by word
-  std::vector<unsigned> tags;                ///< empty, or one per word
-  std::size_t size() const { return views[0].size(); }
+  /// By feature, then by word; of a feature that reads them.
+  std::vector<std::vector<std::vector<unsigned>>> characters;
+  std::vector<unsigned> tags;  ///< empty, or one per word
+  std::size_t words = 0;
+  std::size_t size() const { return words; }
+};
+
+/// Tags that a sentence may have.
+struct Candidate {
+  std::vector<std::string> tags;
+  double probability = 0;  ///< of all of them together
 };
 
 /// The BiLSTM tagger: the vectors of a word's views, concatenated; one LSTM from each side; the tag
@@ -96,7 +110,13 @@ class Model : public nlp::DescribedModel<Description> {
                                const std::vector<std::string>& words,
                                std::vector<float>* probabilities = nullptr);
   static constexpr std::size_t kPiece = 2000, kContext = 100;
+  /// The n most probable sequences of tags of a sentence, as far as there are so many. Throws
+  /// UserError for more than kPiece words.
+  std::vector<Candidate> tag_best(dynet::ComputationGraph& graph,
+                                  const std::vector<std::string>& words, std::size_t n);
 
+  /// Begins with these vectors, and says how many words of the training data have one.
+  void use(const nlp::WordVectors& vectors, const Corpus& train, std::ostream& out);
   /// Warns of tags in the data that the model never gives.
   void report_unknown_tags(const Corpus& corpus, const std::string& name) const;
 
@@ -106,11 +126,12 @@ class Model : public nlp::DescribedModel<Description> {
   std::vector<std::string> tag_piece(dynet::ComputationGraph& graph,
                                      const std::vector<std::string>& words,
                                      std::vector<float>* probabilities);
-  std::vector<std::vector<unsigned>> encode_views(const std::vector<std::string>& words) const;
+  Encoded encode_words(const std::vector<std::string>& words) const;
 
   std::vector<dynet::Dict> dicts_;  ///< by feature
   dynet::Dict tag_dict_;
-  std::vector<dynet::LookupParameter> tables_;  ///< by feature
+  std::vector<dynet::LookupParameter> tables_;   ///< by feature
+  std::vector<nlp::CharacterEncoder> encoders_;  ///< by feature; empty ones of the others
   dynet::LSTMBuilder forward_;
   dynet::LSTMBuilder backward_;
   dynet::Parameter mlp_weight_, mlp_bias_, weight_, bias_;

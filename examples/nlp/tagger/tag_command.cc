@@ -47,8 +47,14 @@ class Tag : public LinesCommand<Model> {
     app.add_option("--column", column_,
                    "Column of CoNLL-U for the tags; that of training, else UPOS or XPOS");
     app.add_flag("--tags", tags_, "The same as --format pipe")->excludes(format);
-    app.add_flag("--probabilities", probabilities_,
-                 "Add how probable each tag is: to columns, conllu (Prob in MISC) or json");
+    CLI::Option* const probabilities =
+        app.add_flag("--probabilities,--confidence", probabilities_,
+                     "Add how probable each tag is: to columns, conllu (Prob in MISC) or json");
+    app.add_option("--nbest", best_,
+                   "So many of the most probable sequences of tags, with their probabilities: in "
+                   "pipe or json")
+        ->transform(InRange(1, 10000))
+        ->excludes(probabilities);
   }
 
  private:
@@ -63,9 +69,11 @@ class Tag : public LinesCommand<Model> {
       throw UserError(std::string("--format ") + name_of(kOutputFormats, format) +
                       " has no place for --probabilities: columns, conllu and json have");
     }
+    if (best_ > 0) best_lines({}, {}, format);  // refuses formats before there is any output
     const auto tag = [&](Model& mine, dynet::ComputationGraph& graph, const InputSentence& given) {
       const std::vector<std::string> words =
           restores ? annotate(given.text).words : given.rows.words();
+      if (best_ > 0) return best_lines(words, mine.tag_best(graph, words, best_), format);
       std::vector<float> probabilities;
       const std::vector<std::string> tags =
           mine.tag(graph, words, probabilities_ ? &probabilities : nullptr);
@@ -114,6 +122,7 @@ class Tag : public LinesCommand<Model> {
   std::string input_format_, format_, column_;  ///< empty: what is usual
   bool tags_ = false;
   bool probabilities_ = false;
+  std::size_t best_ = 0;  ///< sequences of tags; 0 for no list of them
 };
 
 }  // namespace

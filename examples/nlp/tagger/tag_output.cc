@@ -52,6 +52,25 @@ std::string json_line(const Tagged& sentence, bool restores) {
 
 }  // namespace
 
+std::vector<std::string> best_lines(const std::vector<std::string>& words,
+                                    const std::vector<Candidate>& best, OutputFormat format) {
+  if (format == OutputFormat::kJson) {
+    nlohmann::ordered_json object = {{"words", words}, {"best", nlohmann::ordered_json::array()}};
+    for (const Candidate& candidate : best)
+      object["best"].push_back({{"probability", candidate.probability}, {"tags", candidate.tags}});
+    return {object.dump()};
+  }
+  if (format != OutputFormat::kPipe)
+    throw UserError(std::string("--format ") + name_of(kOutputFormats, format) +
+                    " has no place for --nbest: pipe and json have");
+  std::vector<std::string> lines;
+  for (const Candidate& candidate : best)
+    lines.push_back(fixed(candidate.probability, 4) + "\t" +
+                    pipe_line({words, candidate.tags, {}}));
+  lines.emplace_back();
+  return lines;
+}
+
 bool holds_probabilities(OutputFormat format) {
   return format == OutputFormat::kColumns || format == OutputFormat::kConllu ||
          format == OutputFormat::kJson;

@@ -6,6 +6,7 @@
 
 #include "examples/nlp/common/conllu.h"
 #include "examples/nlp/common/names.h"
+#include "examples/nlp/tagger/model.h"
 
 namespace tagger {
 
@@ -29,6 +30,12 @@ struct Tagged {
   const nlp::conllu::Sentence& rows;
   std::vector<float> probabilities = {};  ///< of the tags, if they were asked for
 };
+
+/// The n best sequences of tags of a sentence as lines, best first: each one's probability, a tab
+/// and the words as word|TAG; behind them a blank line. Or as JSON: {"words": [...], "best":
+/// [{"probability": 0.9, "tags": [...]}, ...]}. Throws UserError for other formats.
+std::vector<std::string> best_lines(const std::vector<std::string>& words,
+                                    const std::vector<Candidate>& best, OutputFormat format);
 
 /// Whether the format has a place for probabilities: columns a third one, CoNLL-U Prob in MISC,
 /// JSON "probabilities".

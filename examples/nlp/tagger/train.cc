@@ -1,5 +1,6 @@
 #include "train.h"
 
+#include <algorithm>
 #include <iostream>
 #include <set>
 #include <unordered_map>
@@ -30,8 +31,10 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Corpus>& data)
       : ModelTraining(command, data, fingerprint_of(data.train), [&] {
-          return describe(command.description.data, command.description.settings, data.train);
+          return describe(command.description.data, command.description.settings, data.train,
+                          command.vectors);
         }) {
+    if (!command.vectors.words.empty()) model_.use(command.vectors, data.train, std::cout);
     model_.report_unknown_tags(data.dev, command.dev);
     std::unordered_map<std::string, std::size_t> counts;
     for (const Sentence& sentence : data.train) {
@@ -115,6 +118,19 @@ void fill_in_defaults(TrainCommand& command) {
   if (!command.was_given("--epochs")) command.limits.epochs = 4;
 }
 
+/// Reads the vectors, which decide about the size of the feature.
+void begin_with_vectors(TrainCommand& command) {
+  if (!command.init.empty())
+    throw UserError("--vectors is for new models, and --init names one that has learned");
+  std::vector<Feature>& features = command.description.settings.features;
+  const auto feature = std::find_if(features.begin(), features.end(),
+                                    [](const Feature& f) { return identifies_word(f.name); });
+  if (feature == features.end())
+    throw UserError("--vectors needs the feature word or lower, and --features has neither");
+  command.vectors = read_vectors(command.vectors_file);
+  feature->dim = command.vectors.size;
+}
+
 /// A model that learns more keeps its tags: throws LineError for one that it does not have.
 void require_known_tags(const Corpus& corpus, const std::vector<std::string>& tags,
                         const std::string& file) {
@@ -142,6 +158,8 @@ void TrainCommand::add_settings(Options& options) {
   options.add_of_data("--format", format, kFormatHelp);
   options.add_of_data("--column", column,
                       "Column of the tag: a number from 1, or a CoNLL-U name such as XPOS");
+  options.add_of_data("--vectors", vectors_file,
+                      "A file of word vectors that the feature word, or lower, begins with");
   options.begin_group(kModelOptions);
   ModelSettings& m = description.settings;
   options.add_text(
@@ -177,6 +195,7 @@ void TrainCommand::run() {
     require_known_tags(parts.train, load_model<Model>(init)->description().tags, train);
   format = format_name(data.format);
   fill_in_defaults(*this);
+  if (!vectors_file.empty() && !resume) begin_with_vectors(*this);
   tagger::train(*this, parts, std::cout);
 }
 

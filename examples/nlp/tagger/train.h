@@ -5,6 +5,7 @@
 
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/common/train_command.h"
+#include "examples/nlp/common/vectors.h"
 #include "model.h"
 
 namespace tagger {
@@ -21,6 +22,8 @@ struct TrainCommand : nlp::TrainCommand {
   void describe_data(Description& saved) const { saved.data = description.data; }
 
   std::string format = "auto", column, split;
+  std::string vectors_file;  ///< of word vectors to begin with; may be empty
+  nlp::WordVectors vectors;  ///< what is in it
   Description description;
   TrainSettings settings;
 };
