@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dynet-like/base/device_code.h"
+
 namespace dynet {
 
 /// A label that is not known.
@@ -28,26 +30,28 @@ struct SpanTables {
   std::size_t words;
 
   /// Of a table.
-  std::size_t size() const { return words * (words + 1) / 2; }
+  DYNET_DEVICE std::size_t size() const { return words * (words + 1) / 2; }
   /// Where the span of so many words begins that has `first` as its first.
-  std::size_t at(std::size_t width, std::size_t first) const {
+  DYNET_DEVICE std::size_t at(std::size_t width, std::size_t first) const {
     return (width - 1) * (2 * words - width + 2) / 2 + first;
   }
   /// The sum of e^score over the trees of a span; two tables.
-  std::size_t inside() const { return 0; }
+  DYNET_DEVICE std::size_t inside() const { return 0; }
   /// The same without the score of the span itself; two tables.
-  std::size_t norm() const { return 2 * size(); }
+  DYNET_DEVICE std::size_t norm() const { return 2 * size(); }
   /// The largest score of a label of a span, and the sum of e^(score - largest) over them.
-  std::size_t largest() const { return 4 * size(); }
-  std::size_t labels() const { return 5 * size(); }
+  DYNET_DEVICE std::size_t largest() const { return 4 * size(); }
+  DYNET_DEVICE std::size_t labels() const { return 5 * size(); }
   /// The probability of a span.
-  std::size_t marginals() const { return 6 * size(); }
+  DYNET_DEVICE std::size_t marginals() const { return 6 * size(); }
+  /// Which spans of a tree are known.
+  DYNET_DEVICE std::size_t known() const { return 7 * size(); }
   /// A direction of derivatives: of the logarithms of `inside` and `norm`, and of the marginals.
-  std::size_t d_inside() const { return 7 * size(); }
-  std::size_t d_norm() const { return 8 * size(); }
-  std::size_t d_marginals() const { return 9 * size(); }
-  /// Tables without and with derivatives.
-  static constexpr std::size_t kPlain = 7, kWithDerivatives = 10;
+  DYNET_DEVICE std::size_t d_inside() const { return 7 * size(); }
+  DYNET_DEVICE std::size_t d_norm() const { return 8 * size(); }
+  DYNET_DEVICE std::size_t d_marginals() const { return 9 * size(); }
+  /// Tables, with a tree and with derivatives.
+  static constexpr std::size_t kPlain = 7, kWithTree = 8, kWithDerivatives = 10;
 };
 
 }  // namespace dynet

@@ -108,9 +108,9 @@ constexpr OpForm over_trees(const char* name, Dim (*shape)(const Operands&), Aux
 const OpForm kLogPartition = over_trees(
     "span_log_partition", number_shape, kPlain, DYNET_FORWARD(cpu::SpanLogPartition::forward),
     DYNET_BACKWARD(cpu::SpanLogPartition::backward), &cuda::kSpanLogPartition);
-const OpForm kLogProb =
-    over_trees("span_log_prob", tree_shape, kPlain, DYNET_FORWARD(cpu::SpanLogProb::forward),
-               DYNET_BACKWARD(cpu::SpanLogProb::backward), &cuda::kSpanLogProb);
+const OpForm kLogProb = over_trees("span_log_prob", tree_shape, tables<SpanTables::kWithTree>,
+                                   DYNET_FORWARD(cpu::SpanLogProb::forward),
+                                   DYNET_BACKWARD(cpu::SpanLogProb::backward), &cuda::kSpanLogProb);
 const OpForm kMarginals = over_trees(
     "span_marginals", marginals_shape, kWithDerivatives, DYNET_FORWARD(cpu::SpanMarginals::forward),
     DYNET_BACKWARD(cpu::SpanMarginals::backward), &cuda::kSpanMarginals, Ragged::kValue);

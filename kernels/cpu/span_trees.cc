@@ -352,6 +352,7 @@ void SpanLogProb::backward(const GradientBatch<T>& b) {
     const T d = b.d_out(i)[e];
     find_marginals(c);
     add_marginals(c, -static_cast<double>(d), to);
+    if (c.words == 0 || *c.row(c.tables.inside(), c.words) == 0) return;
     each_span(b, c, i, e, [&](const LabelledSpan& s) {
       if (s.label != kAnyLabel) {
         to[c.score_at(s.first, s.last, s.label)] += d;
