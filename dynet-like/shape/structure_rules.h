@@ -8,5 +8,7 @@ namespace dynet::shape {
 
 /// Emissions {K,T}, transitions {K,K} or {K,K,T-1}, start {K} and stop {K} give {1}.
 Dim chain(Dims xs);
+/// Scores of the spans of n words, {n,n} or {n,n,labels}, give {1}.
+Dim span_trees(const Dim& spans);
 
 }  // namespace dynet::shape

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <vector>
-
 #include "dynet-like/attributes/crf.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/loops.cuh"
@@ -263,33 +260,13 @@ __global__ __launch_bounds__(kThreads, kResident) void store_kernel(const Chain*
 }
 
 /// The gradients of all operands: term(chain number, operand, element) of one element of a batch.
-/// Emissions have as many elements as there are tags: those of each length at once.
 template <class F>
-void gradients(Queue& q, const GradientBatch<float>& b, F term) {
-  std::vector<bool> done(b.count, false);
-  std::vector<float*> to;
-  std::vector<Write> writes;
-  for (std::size_t first = 0; first < b.count; ++first) {
-    if (done[first]) continue;
-    const unsigned length = b.dim(0, first).cols();
-    const std::size_t size = b.dim(0, first).batch_size(), batch = b.dim(0).bd;
-    auto* const nodes = q.stage<std::uint32_t>(b.count);
-    to.clear();
-    writes.clear();
-    for (std::size_t i = first; i < b.count; ++i) {
-      if (b.dim(0, i).cols() != length) continue;
-      nodes[to.size()] = static_cast<std::uint32_t>(i);
-      to.push_back(b.d_in(0, i));
-      writes.push_back(b.write(0, i));
-      done[i] = true;
-    }
-    const std::uint32_t* const number = q.on_device(nodes);
-    each_gradient(q, q.targets(to.data(), writes.data(), to.size(), size * batch), size * batch,
-                  [=] __device__(std::uint32_t node, std::size_t e) {
-                    const Quotient at = divide(e, size);
-                    return term(number[node] * batch + at.by, 0, at.rest);
-                  });
-  }
+void gradients(Queue& q, const GradientBatch<float>& b, const Chains& c, F term) {
+  each_gradient(q, b, 0,
+                [=, all = c.all, batch = c.batch] __device__(std::uint32_t node, std::size_t e) {
+                  const Quotient at = divide(e, all[node * batch].size());
+                  return term(node * batch + at.by, 0, at.rest);
+                });
   for (unsigned k = 1; k < 4; ++k)
     each_gradient(
         q, b, k,
@@ -309,7 +286,7 @@ void log_partition_forward(Queue& q, const Batch<float>& b) {
 void log_partition_backward(Queue& q, const GradientBatch<float>& b) {
   const Chains c(q, b, b.d_outs);
   q.launch(c.grid(), marginals_kernel, c.all);
-  gradients(q, b, [all = c.all] __device__(std::size_t at, unsigned k, std::size_t e) {
+  gradients(q, b, c, [all = c.all] __device__(std::size_t at, unsigned k, std::size_t e) {
     return *all[at].d_out * expected_uses(all[at], k, e);
   });
 }
@@ -394,7 +371,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
   const KnownChains known(q, b, c);
   q.launch(c.grid(), marginals_kernel, c.all);
   if (known.partly) q.launch(c.grid(), marginals_kernel, known.all);
-  gradients(q, b,
+  gradients(q, b, c,
             [all = c.all, some = known.all] __device__(std::size_t at, unsigned k, std::size_t e) {
               const Chain& chain = all[at];
               const bool partly = some[at].length > 0;
@@ -420,7 +397,7 @@ void marginals_backward(Queue& q, const GradientBatch<float>& b) {
   const Chains c(q, b, b.d_outs);
   const Direction d{false};
   q.launch(c.grid(), derivatives_kernel, c.all, d);
-  gradients(q, b, [all = c.all, d] __device__(std::size_t at, unsigned k, std::size_t e) {
+  gradients(q, b, c, [all = c.all, d] __device__(std::size_t at, unsigned k, std::size_t e) {
     return derivative_of_uses(all[at], d, k, e);
   });
 }
@@ -455,7 +432,7 @@ void entropy_backward(Queue& q, const GradientBatch<float>& b) {
   const Chains c(q, b, b.d_outs);
   const Direction d{true};
   q.launch(c.grid(), derivatives_kernel, c.all, d);
-  gradients(q, b, [all = c.all, d] __device__(std::size_t at, unsigned k, std::size_t e) {
+  gradients(q, b, c, [all = c.all, d] __device__(std::size_t at, unsigned k, std::size_t e) {
     return -*all[at].d_out * derivative_of_uses(all[at], d, k, e);
   });
 }

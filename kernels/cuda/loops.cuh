@@ -217,10 +217,32 @@ void each_gradient(Queue& q, const GradientTargets& p, std::size_t size, T term)
   });
   add_parts(q, p, size);
 }
+/// The same where targets differ in size, in one kernel: node i has size(i) elements. What is
+/// beyond them is left out; as one thread adds up all nodes of a target, nothing is in parts.
+template <class S, class T>
+void each_ragged_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, S size, T term) {
+  std::size_t largest = 0;
+  auto* const sizes = q.stage<std::size_t>(b.count);
+  for (std::size_t i = 0; i < b.count; ++i) largest = std::max(largest, sizes[i] = size(i));
+  const Targets t =
+      q.targets(b.d_ins + k * b.count, b.writes + k * b.count, b.count, largest, b.count).first;
+  for_each(q, t.count, largest,
+           [=, sizes = q.on_device(sizes)] __device__(std::size_t j, std::size_t e) {
+             if (e >= sizes[t.node(t.begin(j))]) return;
+             float sum = 0;
+             for (std::uint32_t m = t.begin(j); m < t.end(j); ++m) sum += term(t.node(m), e);
+             t.put(j, e, sum);
+           });
+}
 /// Of operand k.
 template <class T>
 void each_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
-  each_gradient(q, q.targets(b, k), b.dim(k).size(), term);
+  const Ragged& ragged = b.node(0).form->batch.value.ragged;
+  if (((ragged.rows | ragged.cols) & Ragged::operand(k)) != 0)
+    each_ragged_gradient(
+        q, b, k, [&](std::size_t i) { return b.dim(k, i).size(); }, term);
+  else
+    each_gradient(q, q.targets(b, k), b.dim(k).size(), term);
 }
 
 }  // namespace dynet::cuda

@@ -162,7 +162,7 @@ bool Queue::repeats() {
 }
 
 GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t n,
-                               std::size_t size) {
+                               std::size_t size, std::size_t most) {
   order_.clear();
   bool different = true, stores = false, adds = false;
   for (std::size_t i = 0; i < n; ++i)
@@ -193,8 +193,8 @@ GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t
   };
   std::size_t sums = 0, shared = 0;
   for (std::size_t m = 0; m < order_.size(); m = end_of(m)) {
-    const std::size_t nodes = end_of(m) - m, parts = (nodes + kMostNodes - 1) / kMostNodes;
-    all.most = std::max(all.most, std::min(nodes, kMostNodes));
+    const std::size_t nodes = end_of(m) - m, parts = (nodes + most - 1) / most;
+    all.most = std::max(all.most, std::min(nodes, most));
     if (parts == 1) continue;
     all.most_sums = std::max(all.most_sums, parts);
     sums += parts;
@@ -206,10 +206,10 @@ GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t
   std::uint32_t sum = 0;
   for (std::size_t m = 0, end = 0; m < order_.size(); m = end) {
     end = end_of(m);
-    const bool add = writes[order_[m].second] != Write::store, in_parts = end - m > kMostNodes;
+    const bool add = writes[order_[m].second] != Write::store, in_parts = end - m > most;
     (in_parts ? then : first).add_target(order_[m].first, add);
     for (std::size_t k = m; k < end; ++k) {
-      if (in_parts && (k - m) % kMostNodes == 0) {
+      if (in_parts && (k - m) % most == 0) {
         first.add_target(values + sum * size, false);
         then.node(sum++);
       }

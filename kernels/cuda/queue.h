@@ -131,10 +131,12 @@ class Queue {
   GradientTargets targets(const GradientBatch<float>& b, std::size_t k) {
     return targets(b.d_ins + k * b.count, b.writes + k * b.count, b.count, b.dim(k).size());
   }
-  /// The same of n tensors of `size` numbers; those at null are left out.
-  GradientTargets targets(float* const* to, const Write* writes, std::size_t n, std::size_t size);
   /// So many nodes, and no more, are added up by one thread.
   static constexpr std::size_t kMostNodes = 16;
+  /// The same of n tensors of `size` numbers; those at null are left out. Up to `most` nodes of a
+  /// target are added up at once.
+  GradientTargets targets(float* const* to, const Write* writes, std::size_t n, std::size_t size,
+                          std::size_t most = kMostNodes);
   /// Bytes of the arguments of a kernel.
   static constexpr std::size_t kMostArguments = 4096;
 

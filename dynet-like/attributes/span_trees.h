@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dynet-like/base/device_code.h"
+
+namespace dynet {
+
+/// A label that is not known.
+inline constexpr unsigned kAnyLabel = ~0u;
+
+/// A span of a tree: its first and its last word, and its label.
+struct LabelledSpan {
+  unsigned first, last;
+  unsigned label = kAnyLabel;
+
+  friend bool operator==(const LabelledSpan&, const LabelledSpan&) = default;
+};
+
+/// The spans of a tree, which are the payload.
+struct SpanTreeAttr {
+  std::uint64_t count;  ///< batch element after batch element
+};
+
+/// Scratch of the operations on span trees, by batch element: tables of one double for each span.
+/// Spans of one width lie side by side, from the left. Numbers that may be of any size are two
+/// tables, m and e of m 2^e.
+struct SpanTables {
+  std::size_t words;
+
+  /// Of a table.
+  DYNET_DEVICE std::size_t size() const { return words * (words + 1) / 2; }
+  /// Where the span of so many words begins that has `first` as its first.
+  DYNET_DEVICE std::size_t at(std::size_t width, std::size_t first) const {
+    return (width - 1) * (2 * words - width + 2) / 2 + first;
+  }
+  /// The sum of e^score over the trees of a span; two tables.
+  DYNET_DEVICE std::size_t inside() const { return 0; }
+  /// The same without the score of the span itself; two tables.
+  DYNET_DEVICE std::size_t norm() const { return 2 * size(); }
+  /// The largest score of a label of a span, and the sum of e^(score - largest) over them.
+  DYNET_DEVICE std::size_t largest() const { return 4 * size(); }
+  DYNET_DEVICE std::size_t labels() const { return 5 * size(); }
+  /// The probability of a span.
+  DYNET_DEVICE std::size_t marginals() const { return 6 * size(); }
+  /// Which spans of a tree are known.
+  DYNET_DEVICE std::size_t known() const { return 7 * size(); }
+  /// A direction of derivatives: of the logarithms of `inside` and `norm`, and of the marginals.
+  DYNET_DEVICE std::size_t d_inside() const { return 7 * size(); }
+  DYNET_DEVICE std::size_t d_norm() const { return 8 * size(); }
+  DYNET_DEVICE std::size_t d_marginals() const { return 9 * size(); }
+  /// Tables, with a tree and with derivatives.
+  static constexpr std::size_t kPlain = 7, kWithTree = 8, kWithDerivatives = 10;
+};
+
+}  // namespace dynet

@@ -1,0 +1,436 @@
+#include "kernels/cpu/span_trees.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/exponential.h"
+#include "kernels/cpu/scaled.h"
+
+// Binary trees over words. With I(s) the sum of e^score over the trees of a span s and N(s) the
+// same without the score of s itself, s falls apart into l and r with probability p(l, r | s) =
+// I(l) I(r) / N(s); marginals come from the whole sentence down as m(l) = sum over the spans s that
+// l is a part of, of p(l, r | s) m(s), and the same for r. All of them are sums of positive
+// numbers, so nothing is lost by cancellation. Derivatives in a direction, which the gradients of
+// marginals and of the entropy are made of, are those of these lines. Baker 1979, "Trainable
+// grammars for speech recognition"; Stern, Andreas, Klein 2017 for scores of spans.
+//
+// All spans of one width are made at once: those that they fall apart into lie side by side.
+
+namespace dynet::cpu::DYNET_ISA {
+namespace {
+
+/// The scores of a batch element of a node, and its scratch.
+template <class T>
+struct Chart {
+  std::size_t words, labels;
+  const T* scores;
+  SpanTables tables;
+  double* scratch;
+
+  Chart(const Batch<T>& b, std::size_t i, std::size_t element)
+      : words(b.dim(0, i).rows()),
+        labels(b.dim(0, i)[2]),
+        scores(b.in(0, i) + element * size()),
+        tables{words},
+        scratch(reinterpret_cast<double*>(
+            b.aux(i) + element * (b.node(i).form->aux(b.graph, b.node(i)) / b.dim(0, i).bd))) {}
+
+  /// Scores.
+  std::size_t size() const { return words * words * labels; }
+  /// Of a label of the span from word i to j.
+  std::size_t score_at(std::size_t i, std::size_t j, std::size_t label) const {
+    return (label * words + j) * words + i;
+  }
+  /// Spans of a width in a table.
+  double* row(std::size_t table, std::size_t width) const {
+    return scratch + table + tables.at(width, 0);
+  }
+  /// The element for the span from word i to j.
+  double& of(std::size_t table, std::size_t i, std::size_t j) const {
+    return scratch[table + tables.at(j - i + 1, i)];
+  }
+};
+
+/// Numbers of a pair of tables.
+template <class T>
+struct ScaledRow {
+  double *m, *e;
+
+  ScaledRow(const Chart<T>& c, std::size_t table, std::size_t width)
+      : m(c.row(table, width)), e(m + c.tables.size()) {}
+  template <class Part>
+  Scaled load(std::size_t at, Part part) const {
+    return {Lanes<double>::load(m + at, part), Lanes<double>::load(e + at, part)};
+  }
+  template <class Part>
+  void store(std::size_t at, const Scaled& s, Part part) const {
+    Lanes<double>::store(m + at, s.m, part);
+    Lanes<double>::store(e + at, s.e, part);
+  }
+};
+
+/// Spans with one last word, a piece of a column of the scores.
+struct Piece {
+  static constexpr std::size_t kMost = 256;
+  std::size_t first, last, count;  // of the first words; they are neighbours
+};
+template <class F>
+void each_piece(std::size_t words, F f) {
+  for (std::size_t j = 0; j < words; ++j)
+    for (std::size_t i = 0; i <= j; i += Piece::kMost)
+      f(Piece{i, j, std::min(Piece::kMost, j + 1 - i)});
+}
+
+template <class T>
+void gather(const Chart<T>& c, std::size_t table, const Piece& p, double* to) {
+  for (std::size_t i = 0; i < p.count; ++i) to[i] = c.of(table, p.first + i, p.last);
+}
+template <class T>
+void scatter(const Chart<T>& c, std::size_t table, const Piece& p, const double* from) {
+  for (std::size_t i = 0; i < p.count; ++i) c.of(table, p.first + i, p.last) = from[i];
+}
+
+/// to[i] = e^(score - largest[i]) of a label.
+template <class T>
+void label_exponentials(const Chart<T>& c, const Piece& p, std::size_t label, const double* largest,
+                        double* to) {
+  const T* const x = c.scores + c.score_at(p.first, p.last, label);
+  for (std::size_t i = 0; i < p.count; ++i) to[i] = static_cast<double>(x[i]) - shift(largest[i]);
+  map_vectors(to, to, p.count, [](Doubles v) { return exp_below(v); });
+}
+
+/// use(piece, label, q): the probabilities of a label, given the span. All are zero for a span that
+/// has no label.
+template <class T, class Use>
+void each_label(const Chart<T>& c, Use use) {
+  alignas(64) double largest[Piece::kMost], sum[Piece::kMost], q[Piece::kMost];
+  each_piece(c.words, [&](const Piece& p) {
+    gather(c, c.tables.largest(), p, largest);
+    gather(c, c.tables.labels(), p, sum);
+    for (std::size_t k = 0; k < c.labels; ++k) {
+      label_exponentials(c, p, k, largest, q);
+      for (std::size_t i = 0; i < p.count; ++i) q[i] = sum[i] == 0 ? 0 : q[i] / sum[i];
+      use(p, k, q);
+    }
+  });
+}
+
+/// Fills in `largest` and `labels`, and `inside` with the scores of the spans alone.
+template <class T>
+void find_weights(const Chart<T>& c) {
+  alignas(64) double largest[Piece::kMost], sum[Piece::kMost], e[Piece::kMost];
+  each_piece(c.words, [&](const Piece& p) {
+    const auto score = [&](std::size_t k, std::size_t i) {
+      return static_cast<double>(c.scores[c.score_at(p.first + i, p.last, k)]);
+    };
+    for (std::size_t i = 0; i < p.count; ++i) largest[i] = score(0, i);
+    for (std::size_t k = 1; k < c.labels; ++k)
+      for (std::size_t i = 0; i < p.count; ++i)
+        largest[i] = score(k, i) > largest[i] ? score(k, i) : largest[i];
+    std::fill_n(sum, p.count, 0.0);
+    for (std::size_t k = 0; k < c.labels; ++k) {
+      label_exponentials(c, p, k, largest, e);
+      array(sum, p.count) += array(e, p.count);
+    }
+    scatter(c, c.tables.largest(), p, largest);
+    scatter(c, c.tables.labels(), p, sum);
+  });
+  const double* const all = c.scratch + c.tables.largest();
+  const double* const sums = c.scratch + c.tables.labels();
+  double* const inside = c.scratch + c.tables.inside();
+  each_vector<double>(c.tables.size(), [&](std::size_t at, auto part) {
+    using L = Lanes<double>;
+    const Scaled s = scaled_exp(L::load(all + at, part));
+    const Scaled weight = normalized(s.m * L::load(sums + at, part), s.e);
+    L::store(inside + at, weight.m, part);
+    L::store(inside + c.tables.size() + at, weight.e, part);
+  });
+}
+
+/// Fills in all of these and `norm`, and returns the log-partition.
+template <class T>
+double run_inside(const Chart<T>& c) {
+  if (c.words == 0) return 0;
+  find_weights(c);
+  for (std::size_t width = 2; width <= c.words; ++width) {
+    const ScaledRow<T> inside(c, c.tables.inside(), width), norm(c, c.tables.norm(), width);
+    each_vector<double>(c.words - width + 1, [&](std::size_t at, auto part) {
+      const auto products = [&](auto use) {
+        for (std::size_t left = 1; left < width; ++left) {
+          const Scaled l = ScaledRow<T>(c, c.tables.inside(), left).load(at, part);
+          const Scaled r = ScaledRow<T>(c, c.tables.inside(), width - left).load(at + left, part);
+          use(l.m * r.m, l.e + r.e);
+        }
+      };
+      Doubles most = Doubles{} + 2 * Scaled::kOfZero, sum{};
+      products([&](Doubles, Doubles e) { most = e > most ? e : most; });
+      products([&](Doubles m, Doubles e) { sum += m * whole_power_of_two(e - most); });
+      norm.store(at, {sum, most}, part);
+      const Scaled own = inside.load(at, part);
+      inside.store(at, normalized(sum * own.m, most + own.e), part);
+    });
+  }
+  const ScaledRow<T> all(c, c.tables.inside(), c.words);
+  return all.m[0] == 0 ? -kInfinity<double>
+                       : std::log(all.m[0]) + all.e[0] * 0.693147180559945309417;
+}
+
+/// use(width, left, at, part, p): the probabilities that spans of a width fall apart behind `left`
+/// words. All are zero for a span that has no trees.
+template <class T, class Use>
+void each_split(const Chart<T>& c, std::size_t width, Use use) {
+  const ScaledRow<T> norm(c, c.tables.norm(), width);
+  each_vector<double>(c.words - width + 1, [&](std::size_t at, auto part) {
+    const Scaled all = norm.load(at, part);
+    for (std::size_t left = 1; left < width; ++left) {
+      const Scaled l = ScaledRow<T>(c, c.tables.inside(), left).load(at, part);
+      const Scaled r = ScaledRow<T>(c, c.tables.inside(), width - left).load(at + left, part);
+      const Doubles p = l.m * r.m * whole_power_of_two(l.e + r.e - all.e) / all.m;
+      use(left, at, part, all.m == 0.0 ? Doubles{} : p);
+    }
+  });
+}
+
+/// Adds to a table at both parts of spans.
+template <class T, class Part>
+void add_to_parts(const Chart<T>& c, std::size_t table, std::size_t width, std::size_t left,
+                  std::size_t at, Doubles v, Part part) {
+  put<double>(true, c.row(table, left) + at, v, part);
+  put<double>(true, c.row(table, width - left) + at + left, v, part);
+}
+
+/// Fills in the marginals of spans; after run_inside. All are zero where there is no tree.
+template <class T>
+void find_marginals(const Chart<T>& c) {
+  if (c.words == 0) return;
+  const std::size_t table = c.tables.marginals();
+  std::fill_n(c.scratch + table, c.tables.size(), 0.0);
+  *c.row(table, c.words) = *c.row(c.tables.inside(), c.words) == 0 ? 0 : 1;
+  for (std::size_t width = c.words; width > 1; --width)
+    each_split(c, width, [&](std::size_t left, std::size_t at, auto part, Doubles p) {
+      const Doubles m = Lanes<double>::load(c.row(table, width) + at, part);
+      add_to_parts(c, table, width, left, at, m * p, part);
+    });
+}
+
+/// Derivatives of the marginals of spans in a direction of all scores: `direction(offset)` of the
+/// score at this place.
+template <class T, class D>
+void find_derivatives(const Chart<T>& c, D direction) {
+  if (c.words == 0) return;
+  const std::size_t di = c.tables.d_inside(), dn = c.tables.d_norm(), dm = c.tables.d_marginals();
+  std::fill_n(c.scratch + di, c.tables.size(), 0.0);
+  std::fill_n(c.scratch + dn, c.tables.size(), 0.0);
+  std::fill_n(c.scratch + dm, c.tables.size(), 0.0);
+  each_label(c, [&](const Piece& p, std::size_t k, const double* q) {
+    for (std::size_t i = 0; i < p.count; ++i)
+      if (q[i] != 0)
+        c.of(di, p.first + i, p.last) += q[i] * direction(c.score_at(p.first + i, p.last, k));
+  });
+  const auto of_parts = [&](std::size_t width, std::size_t left, std::size_t at, auto part) {
+    return Lanes<double>::load(c.row(di, left) + at, part) +
+           Lanes<double>::load(c.row(di, width - left) + at + left, part);
+  };
+  for (std::size_t width = 2; width <= c.words; ++width) {
+    each_split(c, width, [&](std::size_t left, std::size_t at, auto part, Doubles p) {
+      put<double>(true, c.row(dn, width) + at, p * of_parts(width, left, at, part), part);
+    });
+    array(c.row(di, width), c.words - width + 1) += array(c.row(dn, width), c.words - width + 1);
+  }
+  for (std::size_t width = c.words; width > 1; --width)
+    each_split(c, width, [&](std::size_t left, std::size_t at, auto part, Doubles p) {
+      const auto own = [&](std::size_t table) {
+        return Lanes<double>::load(c.row(table, width) + at, part);
+      };
+      const Doubles d =
+          own(dm) + own(c.tables.marginals()) * (of_parts(width, left, at, part) - own(dn));
+      add_to_parts(c, dm, width, left, at, p * d, part);
+    });
+}
+
+/// For every batch element of every node: f(chart, node, element).
+template <class T, class F>
+void each_chart(const Batch<T>& b, F f) {
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Chart<T>(b, i, e), i, e);
+}
+
+/// The same for gradients: f(chart, node, element, to). What is to be stored was cleared.
+template <class T, class F>
+void each_gradient(const GradientBatch<T>& b, F f) {
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T* const to = b.d_in(0, i);
+    if (!to) continue;
+    if (!b.add(0, i)) std::fill_n(to, b.dim(0, i).size(), T(0));
+    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) {
+      const Chart<T> c(b, i, e);
+      f(c, i, e, to + e * c.size());
+    }
+  }
+}
+
+/// Adds `factor` times the probability of each label of each span.
+template <class T>
+void add_marginals(const Chart<T>& c, double factor, T* to) {
+  alignas(64) double m[Piece::kMost];
+  each_label(c, [&](const Piece& p, std::size_t k, const double* q) {
+    gather(c, c.tables.marginals(), p, m);
+    T* const at = to + c.score_at(p.first, p.last, k);
+    for (std::size_t i = 0; i < p.count; ++i) at[i] += static_cast<T>(factor * (q[i] * m[i]));
+  });
+}
+
+/// Adds `factor` times the derivatives of these.
+template <class T, class D>
+void add_derivatives(const Chart<T>& c, double factor, D direction, T* to) {
+  each_label(c, [&](const Piece& p, std::size_t k, const double* q) {
+    for (std::size_t n = 0; n < p.count; ++n) {
+      if (q[n] == 0) continue;
+      const std::size_t i = p.first + n, j = p.last, at = c.score_at(i, j, k);
+      const double label = i == j ? c.of(c.tables.d_inside(), i, j)
+                                  : c.of(c.tables.d_inside(), i, j) - c.of(c.tables.d_norm(), i, j);
+      const double d = c.of(c.tables.d_marginals(), i, j) +
+                       c.of(c.tables.marginals(), i, j) * (direction(at) - label);
+      to[at] += static_cast<T>(factor * (q[n] * d));
+    }
+  });
+}
+
+/// f(span) of the tree of a batch element.
+template <class T, class F>
+void each_span(const Batch<T>& b, const Chart<T>& c, std::size_t i, std::size_t e, F f) {
+  const std::size_t count = c.words == 0 ? 0 : 2 * c.words - 1;
+  const auto* const spans = b.template payload<SpanTreeAttr, LabelledSpan>(i) + e * count;
+  std::for_each(spans, spans + count, f);
+}
+
+/// Scores, as a direction: those of what is forbidden do not count.
+template <class T>
+auto finite_scores(const Chart<T>& c) {
+  return [x = c.scores](std::size_t at) {
+    return std::isfinite(x[at]) ? static_cast<double>(x[at]) : 0.0;
+  };
+}
+
+}  // namespace
+
+template <class T>
+void SpanLogPartition::forward(const Batch<T>& b) {
+  each_chart(b, [&](const Chart<T>& c, std::size_t i, std::size_t e) {
+    b.out(i)[e] = static_cast<T>(run_inside(c));
+  });
+}
+
+template <class T>
+void SpanLogPartition::backward(const GradientBatch<T>& b) {
+  each_gradient(b, [&](const Chart<T>& c, std::size_t i, std::size_t e, T* to) {
+    find_marginals(c);
+    add_marginals(c, static_cast<double>(b.d_out(i)[e]), to);
+  });
+}
+
+template <class T>
+void SpanLogProb::forward(const Batch<T>& b) {
+  each_chart(b, [&](const Chart<T>& c, std::size_t i, std::size_t e) {
+    const double all = run_inside(c);
+    double score = 0;
+    each_span(b, c, i, e, [&](const LabelledSpan& s) {
+      score += s.label == kAnyLabel
+                   ? c.of(c.tables.largest(), s.first, s.last) +
+                         std::log(c.of(c.tables.labels(), s.first, s.last))
+                   : static_cast<double>(c.scores[c.score_at(s.first, s.last, s.label)]);
+    });
+    const bool possible = score != -kInfinity<double>;  // else all may be impossible
+    b.out(i)[e] = possible ? std::min(T(0), static_cast<T>(score - all)) : -kInfinity<T>;
+    if (possible && std::isnan(score - all)) b.out(i)[e] = static_cast<T>(score - all);
+  });
+}
+
+template <class T>
+void SpanLogProb::backward(const GradientBatch<T>& b) {
+  each_gradient(b, [&](const Chart<T>& c, std::size_t i, std::size_t e, T* to) {
+    const T d = b.d_out(i)[e];
+    find_marginals(c);
+    add_marginals(c, -static_cast<double>(d), to);
+    if (c.words == 0 || *c.row(c.tables.inside(), c.words) == 0) return;
+    each_span(b, c, i, e, [&](const LabelledSpan& s) {
+      if (s.label != kAnyLabel) {
+        to[c.score_at(s.first, s.last, s.label)] += d;
+        return;
+      }
+      const double largest = c.of(c.tables.largest(), s.first, s.last);
+      const double sum = c.of(c.tables.labels(), s.first, s.last);
+      for (std::size_t k = 0; k < c.labels && sum != 0; ++k) {
+        const std::size_t at = c.score_at(s.first, s.last, k);
+        const double weight = std::exp(static_cast<double>(c.scores[at]) - largest);
+        to[at] += static_cast<T>(static_cast<double>(d) * (weight / sum));
+      }
+    });
+  });
+}
+
+template <class T>
+void SpanMarginals::forward(const Batch<T>& b) {
+  each_chart(b, [&](const Chart<T>& c, std::size_t i, std::size_t e) {
+    run_inside(c);
+    find_marginals(c);
+    T* const to = b.out(i) + e * c.size();
+    std::fill_n(to, c.size(), T(0));
+    add_marginals(c, 1, to);
+  });
+}
+
+template <class T>
+void SpanMarginals::backward(const GradientBatch<T>& b) {
+  each_gradient(b, [&](const Chart<T>& c, std::size_t i, std::size_t e, T* to) {
+    const auto direction = [d = b.d_out(i) + e * c.size()](std::size_t at) {
+      return static_cast<double>(d[at]);
+    };
+    find_derivatives(c, direction);
+    add_derivatives(c, 1, direction, to);
+  });
+}
+
+// By the chain rule, from the whole sentence down: that of the label of each span, and of where it
+// falls apart.
+template <class T>
+void SpanEntropy::forward(const Batch<T>& b) {
+  each_chart(b, [&](const Chart<T>& c, std::size_t i, std::size_t e) {
+    run_inside(c);
+    find_marginals(c);
+    const auto surprise = [](double p) { return p > 0 ? -p * std::log(p) : 0.0; };
+    double sum = 0;
+    each_label(c, [&](const Piece& p, std::size_t, const double* q) {
+      for (std::size_t n = 0; n < p.count; ++n)
+        sum += c.of(c.tables.marginals(), p.first + n, p.last) * surprise(q[n]);
+    });
+    for (std::size_t width = 2; width <= c.words; ++width)
+      each_split(c, width, [&](std::size_t, std::size_t at, auto part, Doubles p) {
+        const Doubles m = Lanes<double>::load(c.row(c.tables.marginals(), width) + at, part);
+        const Doubles h = m * by_buffer(p, surprise);
+        for (std::size_t n = 0; n < Lanes<double>::kWidth; ++n) sum += h[n];
+      });
+    b.out(i)[e] = static_cast<T>(std::max(0.0, sum));
+  });
+}
+
+// With s the scores and m the expectations of their uses, H = log Z - m' s, so dH = -s' dm: the
+// derivative of m in the direction of the scores.
+template <class T>
+void SpanEntropy::backward(const GradientBatch<T>& b) {
+  each_gradient(b, [&](const Chart<T>& c, std::size_t i, std::size_t e, T* to) {
+    find_derivatives(c, finite_scores(c));
+    add_derivatives(c, -static_cast<double>(b.d_out(i)[e]), finite_scores(c), to);
+  });
+}
+
+#define DYNET_INSTANTIATE(NAME)                      \
+  template void NAME::forward(const Batch<Scalar>&); \
+  template void NAME::backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE(SpanLogPartition)
+DYNET_INSTANTIATE(SpanLogProb)
+DYNET_INSTANTIATE(SpanMarginals)
+DYNET_INSTANTIATE(SpanEntropy)
+#undef DYNET_INSTANTIATE
+
+}  // namespace dynet::cpu::DYNET_ISA
