@@ -77,7 +77,8 @@ Expression BiaffineScorer::pair(const Expression& head, const Expression& depend
       reshape(weigh(dependent, at), Dim({settings_.outputs, settings_.heads}), at);
   const Expression scores = LocatedExpression(rows, at) * head;
   if (!settings_.dependent_bias) return scores;
-  return LocatedExpression(scores, at) + affine_transform({bias_node_, dependent_node_, dependent}, at);
+  return LocatedExpression(scores, at) +
+         affine_transform({bias_node_, dependent_node_, dependent}, at);
 }
 
 }  // namespace dynet
