@@ -85,12 +85,12 @@ def quick(root):
     check("CPU, for AVX2 | 10 | 123.40" in files["table.txt"], "and with the CPU's", output)
     check(len(files) <= 8 and set(files) >= {"log.txt", "ours.json", "torch.json"}, "few files come back", output)
     check(json.loads(files["ours-tf32.json"])["lm"], "figures come back", output)
-    check(took < 5, f"nothing waits: {took} s", output)
+    check(took < 20, f"nothing waits: {took} s", output)
 
 
 def slow(root, tests, bench, limit):
     took, status, output, files = play(root, tests, bench, limit)
-    check(took <= limit + 0.5, f"a slow device: all is over in {limit} s, not {took}", output)
+    check(took <= limit + 5, f"a slow device: all is over in {limit} s, not {took}", output)
     check(status == 1, "which is no success", output)
     rows = outcomes(files["table.txt"])
     check(all("NOT FINISHED" in rows.get(s, "") or "NOT STARTED" in rows.get(s, "") for s in STEPS), "each step has its row", output)
