@@ -14,15 +14,11 @@ constexpr double kForbidden = -std::numeric_limits<double>::infinity();
 
 /// A value for each span.
 template <class T>
-class Triangle {
+class Table {
  public:
-  explicit Triangle(unsigned words) : words_(words), values_(std::size_t{words} * words) {}
-  T& operator()(unsigned first, unsigned last) {
-    return values_[std::size_t{first} * words_ + last];
-  }
-  const T& operator()(unsigned first, unsigned last) const {
-    return values_[std::size_t{first} * words_ + last];
-  }
+  explicit Table(unsigned words) : words_(words), values_(std::size_t{words} * words) {}
+  T& operator()(unsigned i, unsigned j) { return values_[std::size_t{i} * words_ + j]; }
+  const T& operator()(unsigned i, unsigned j) const { return values_[std::size_t{i} * words_ + j]; }
 
  private:
   unsigned words_;
@@ -131,8 +127,56 @@ class Forest {
 
   const SpanScores& s_;
   std::size_t n_;
-  Triangle<std::vector<Tree>> trees_;
+  Table<std::vector<Tree>> trees_;
   std::vector<unsigned> labels_;
+};
+
+/// The best tree of all, as Forest has it for n = 1, only faster: scores alone are kept, and the
+/// trees that have them are found from the whole sentence down.
+class BestTree {
+ public:
+  explicit BestTree(const SpanScores& scores)
+      : s_(scores), labels_(scores.words), by_first_(scores.words), by_last_(scores.words) {
+    each_span(s_.words, [&](unsigned first, unsigned last) {
+      unsigned& label = labels_(first, last);
+      for (unsigned k = 1; k < s_.labels; ++k)
+        if (s_.score(first, last, k) > s_.score(first, last, label)) label = k;
+      double parts = first == last ? 0 : kForbidden;
+      const double *const left = &by_first_(first, 0), *const right = &by_last_(last, 0);
+      for (unsigned m = first; m < last; ++m) {
+        const double both = left[m] + right[m + 1];
+        parts = both > parts ? both : parts;
+      }
+      by_first_(first, last) = by_last_(last, first) = score(first, last, parts);
+    });
+  }
+
+  std::vector<ScoredSpans> best() const {
+    ScoredSpans all{{}, by_first_(0, s_.words - 1)};
+    if (!(all.score > kForbidden)) return {};
+    write(0, s_.words - 1, all.spans);
+    return {all};
+  }
+
+ private:
+  double score(unsigned first, unsigned last, double parts) const {
+    return s_.score(first, last, labels_(first, last)) + parts;
+  }
+
+  void write(unsigned first, unsigned last, std::vector<LabelledSpan>& to) const {
+    to.push_back({first, last, labels_(first, last)});
+    if (first == last) return;
+    unsigned m = first;
+    while (score(first, last, by_first_(first, m) + by_first_(m + 1, last)) !=
+           by_first_(first, last))
+      ++m;
+    write(first, m, to);
+    write(m + 1, last, to);
+  }
+
+  const SpanScores& s_;
+  Table<unsigned> labels_;
+  Table<double> by_first_, by_last_;  // the best score of a span
 };
 
 double log_sum(const std::vector<double>& scores) {
@@ -199,7 +243,7 @@ class Draws {
   const SpanScores& s_;
   RandomStream random_;
   std::uint64_t draws_ = 0;
-  Triangle<double> inside_;
+  Table<double> inside_;
   std::vector<double> scores_;
 };
 
@@ -218,6 +262,7 @@ SpanScores span_scores(const Expression& spans, SourceLocation at) {
 std::vector<ScoredSpans> best_span_trees(const SpanScores& scores, std::size_t n) {
   if (n == 0) return {};
   if (scores.words == 0) return {{{}, 0.0}};
+  if (n == 1) return BestTree(scores).best();
   return Forest(scores, n).best();
 }
 

@@ -67,10 +67,4 @@ struct Scaled {
           zero ? Doubles{} + Scaled::kOfZero : (absolute(x) < kInfinite ? n : Doubles{})};
 }
 
-/// The same where it is not above one: zero where it is too small.
-[[gnu::always_inline]] inline Doubles exp_below(Doubles x) {
-  const Scaled s = scaled_exp(x);
-  return s.m * whole_power_of_two(s.e);
-}
-
 }  // namespace dynet::cpu::DYNET_ISA

@@ -81,56 +81,65 @@ void each_piece(std::size_t words, F f) {
       f(Piece{i, j, std::min(Piece::kMost, j + 1 - i)});
 }
 
-template <class T>
-void gather(const Chart<T>& c, std::size_t table, const Piece& p, double* to) {
-  for (std::size_t i = 0; i < p.count; ++i) to[i] = c.of(table, p.first + i, p.last);
+template <class T, class To>
+void gather(const Chart<T>& c, std::size_t table, const Piece& p, To* to) {
+  for (std::size_t i = 0; i < p.count; ++i)
+    to[i] = static_cast<To>(c.of(table, p.first + i, p.last));
 }
-template <class T>
-void scatter(const Chart<T>& c, std::size_t table, const Piece& p, const double* from) {
-  for (std::size_t i = 0; i < p.count; ++i) c.of(table, p.first + i, p.last) = from[i];
+template <class T, class From>
+void scatter(const Chart<T>& c, std::size_t table, const Piece& p, const From* from) {
+  for (std::size_t i = 0; i < p.count; ++i)
+    c.of(table, p.first + i, p.last) = static_cast<double>(from[i]);
 }
 
 /// to[i] = e^(score - largest[i]) of a label.
 template <class T>
-void label_exponentials(const Chart<T>& c, const Piece& p, std::size_t label, const double* largest,
-                        double* to) {
+void label_exponentials(const Chart<T>& c, const Piece& p, std::size_t label, const T* largest,
+                        T* to) {
   const T* const x = c.scores + c.score_at(p.first, p.last, label);
-  for (std::size_t i = 0; i < p.count; ++i) to[i] = static_cast<double>(x[i]) - shift(largest[i]);
-  map_vectors(to, to, p.count, [](Doubles v) { return exp_below(v); });
+  for (std::size_t i = 0; i < p.count; ++i) to[i] = x[i] - shift(largest[i]);
+  exponentials(to, p.count);
 }
 
-/// use(piece, label, q): the probabilities of a label, given the span. All are zero for a span that
-/// has no label.
-template <class T, class Use>
-void each_label(const Chart<T>& c, Use use) {
-  alignas(64) double largest[Piece::kMost], sum[Piece::kMost], q[Piece::kMost];
-  each_piece(c.words, [&](const Piece& p) {
-    gather(c, c.tables.largest(), p, largest);
-    gather(c, c.tables.labels(), p, sum);
-    for (std::size_t k = 0; k < c.labels; ++k) {
-      label_exponentials(c, p, k, largest, q);
-      for (std::size_t i = 0; i < p.count; ++i) q[i] = sum[i] == 0 ? 0 : q[i] / sum[i];
-      use(p, k, q);
-    }
-  });
-}
+/// The probabilities of labels, given the spans of a piece. All are zero for a span that has no
+/// label.
+template <class T>
+class Labels {
+ public:
+  Labels(const Chart<T>& c, const Piece& p) : c_(c), p_(p) {
+    gather(c, c.tables.largest(), p, largest_);
+    gather(c, c.tables.labels(), p, factor_);
+    for (std::size_t i = 0; i < p.count; ++i) factor_[i] = factor_[i] == 0 ? 0 : 1 / factor_[i];
+  }
+  /// Of label k.
+  const double* operator()(std::size_t k) {
+    label_exponentials(c_, p_, k, largest_, e_);
+    for (std::size_t i = 0; i < p_.count; ++i) q_[i] = static_cast<double>(e_[i]) * factor_[i];
+    return q_;
+  }
+
+ private:
+  const Chart<T>& c_;
+  const Piece& p_;
+  alignas(64) T largest_[Piece::kMost], e_[Piece::kMost];
+  alignas(64) double factor_[Piece::kMost], q_[Piece::kMost];
+};
 
 /// Fills in `largest` and `labels`, and `inside` with the scores of the spans alone.
 template <class T>
 void find_weights(const Chart<T>& c) {
-  alignas(64) double largest[Piece::kMost], sum[Piece::kMost], e[Piece::kMost];
+  alignas(64) T largest[Piece::kMost], e[Piece::kMost];
+  alignas(64) double sum[Piece::kMost];
   each_piece(c.words, [&](const Piece& p) {
-    const auto score = [&](std::size_t k, std::size_t i) {
-      return static_cast<double>(c.scores[c.score_at(p.first + i, p.last, k)]);
-    };
-    for (std::size_t i = 0; i < p.count; ++i) largest[i] = score(0, i);
+    const auto scores = [&](std::size_t k) { return c.scores + c.score_at(p.first, p.last, k); };
+    std::copy_n(scores(0), p.count, largest);
     for (std::size_t k = 1; k < c.labels; ++k)
       for (std::size_t i = 0; i < p.count; ++i)
-        largest[i] = score(k, i) > largest[i] ? score(k, i) : largest[i];
+        largest[i] = scores(k)[i] > largest[i] ? scores(k)[i] : largest[i];
     std::fill_n(sum, p.count, 0.0);
     for (std::size_t k = 0; k < c.labels; ++k) {
       label_exponentials(c, p, k, largest, e);
-      array(sum, p.count) += array(e, p.count);
+      for (std::size_t i = 0; i < p.count; ++i) sum[i] += static_cast<double>(e[i]);
     }
     scatter(c, c.tables.largest(), p, largest);
     scatter(c, c.tables.labels(), p, sum);
@@ -219,13 +228,17 @@ template <class T, class D>
 void find_derivatives(const Chart<T>& c, D direction) {
   if (c.words == 0) return;
   const std::size_t di = c.tables.d_inside(), dn = c.tables.d_norm(), dm = c.tables.d_marginals();
-  std::fill_n(c.scratch + di, c.tables.size(), 0.0);
   std::fill_n(c.scratch + dn, c.tables.size(), 0.0);
   std::fill_n(c.scratch + dm, c.tables.size(), 0.0);
-  each_label(c, [&](const Piece& p, std::size_t k, const double* q) {
-    for (std::size_t i = 0; i < p.count; ++i)
-      if (q[i] != 0)
-        c.of(di, p.first + i, p.last) += q[i] * direction(c.score_at(p.first + i, p.last, k));
+  each_piece(c.words, [&](const Piece& p) {
+    Labels<T> labels(c, p);
+    double d[Piece::kMost] = {};
+    for (std::size_t k = 0; k < c.labels; ++k) {
+      const double* const q = labels(k);
+      for (std::size_t i = 0; i < p.count; ++i)
+        if (q[i] != 0) d[i] += q[i] * direction(c.score_at(p.first + i, p.last, k));
+    }
+    scatter(c, di, p, d);
   });
   const auto of_parts = [&](std::size_t width, std::size_t left, std::size_t at, auto part) {
     return Lanes<double>::load(c.row(di, left) + at, part) +
@@ -272,26 +285,37 @@ void each_gradient(const GradientBatch<T>& b, F f) {
 /// Adds `factor` times the probability of each label of each span.
 template <class T>
 void add_marginals(const Chart<T>& c, double factor, T* to) {
-  alignas(64) double m[Piece::kMost];
-  each_label(c, [&](const Piece& p, std::size_t k, const double* q) {
+  each_piece(c.words, [&](const Piece& p) {
+    Labels<T> labels(c, p);
+    alignas(64) double m[Piece::kMost];
     gather(c, c.tables.marginals(), p, m);
-    T* const at = to + c.score_at(p.first, p.last, k);
-    for (std::size_t i = 0; i < p.count; ++i) at[i] += static_cast<T>(factor * (q[i] * m[i]));
+    array(m, p.count) *= factor;
+    for (std::size_t k = 0; k < c.labels; ++k) {
+      const double* const q = labels(k);
+      T* const at = to + c.score_at(p.first, p.last, k);
+      for (std::size_t i = 0; i < p.count; ++i) at[i] += static_cast<T>(q[i] * m[i]);
+    }
   });
 }
 
 /// Adds `factor` times the derivatives of these.
 template <class T, class D>
 void add_derivatives(const Chart<T>& c, double factor, D direction, T* to) {
-  each_label(c, [&](const Piece& p, std::size_t k, const double* q) {
-    for (std::size_t n = 0; n < p.count; ++n) {
-      if (q[n] == 0) continue;
-      const std::size_t i = p.first + n, j = p.last, at = c.score_at(i, j, k);
-      const double label = i == j ? c.of(c.tables.d_inside(), i, j)
-                                  : c.of(c.tables.d_inside(), i, j) - c.of(c.tables.d_norm(), i, j);
-      const double d = c.of(c.tables.d_marginals(), i, j) +
-                       c.of(c.tables.marginals(), i, j) * (direction(at) - label);
-      to[at] += static_cast<T>(factor * (q[n] * d));
+  each_piece(c.words, [&](const Piece& p) {
+    Labels<T> labels(c, p);
+    alignas(64) double m[Piece::kMost], dm[Piece::kMost], parts[Piece::kMost], all[Piece::kMost];
+    gather(c, c.tables.marginals(), p, m);
+    gather(c, c.tables.d_marginals(), p, dm);
+    gather(c, c.tables.d_norm(), p, parts);
+    gather(c, c.tables.d_inside(), p, all);
+    for (std::size_t k = 0; k < c.labels; ++k) {
+      const double* const q = labels(k);
+      for (std::size_t i = 0; i < p.count; ++i) {
+        if (q[i] == 0) continue;
+        const std::size_t at = c.score_at(p.first + i, p.last, k);
+        const double d = dm[i] + m[i] * (direction(at) - (all[i] - parts[i]));
+        to[at] += static_cast<T>(factor * (q[i] * d));
+      }
     }
   });
 }
@@ -400,9 +424,14 @@ void SpanEntropy::forward(const Batch<T>& b) {
     find_marginals(c);
     const auto surprise = [](double p) { return p > 0 ? -p * std::log(p) : 0.0; };
     double sum = 0;
-    each_label(c, [&](const Piece& p, std::size_t, const double* q) {
-      for (std::size_t n = 0; n < p.count; ++n)
-        sum += c.of(c.tables.marginals(), p.first + n, p.last) * surprise(q[n]);
+    each_piece(c.words, [&](const Piece& p) {
+      Labels<T> labels(c, p);
+      alignas(64) double m[Piece::kMost];
+      gather(c, c.tables.marginals(), p, m);
+      for (std::size_t k = 0; k < c.labels; ++k) {
+        const double* const q = labels(k);
+        for (std::size_t n = 0; n < p.count; ++n) sum += m[n] * surprise(q[n]);
+      }
     });
     for (std::size_t width = 2; width <= c.words; ++width)
       each_split(c, width, [&](std::size_t, std::size_t at, auto part, Doubles p) {

@@ -181,6 +181,25 @@ TEST_CASE("span trees: one tree that is allowed is certain") {
   }
 }
 
+TEST_CASE("span trees: where all is forbidden marginals, entropy and gradients are zero") {
+  SpanScores s = some_span_scores(4, 2, 6);
+  for (unsigned k = 0; k < 2; ++k) s.spans[(k * 4 + 2) * 4 + 2] = kForbidden;  // a word
+  ParameterCollection model;
+  Parameter spans = model.add_parameters({4, 4, 2});
+  spans.set_value(s.spans);
+  ComputationGraph g;
+  const Expression x = parameter(g, spans);
+  const Expression each[] = {span_log_partition(x), span_log_prob(x, left_branching(4, 1)),
+                             span_log_prob(x, left_branching(4)), sum_elems(span_marginals(x)),
+                             span_entropy(x)};
+  for (const Expression& e : each) {
+    CHECK(as_scalar(e.value()) == (&e - each < 3 ? kForbidden : 0));
+    g.backward(e);
+    for (const float d : as_vector(*spans.gradients())) CHECK(d == 0);
+    model.reset_gradient();
+  }
+}
+
 TEST_CASE("span trees: scores of any size, and of -1e30 where others would have minus infinity") {
   for (const float large : {100.0f, 1e4f, 1e6f, 1e12f}) {
     SpanScores s = some_span_scores(7, 2, 4);
@@ -201,6 +220,17 @@ TEST_CASE("span trees: scores of any size, and of -1e30 where others would have 
     const std::vector<float> q = as_vector(span_marginals(y).value());
     for (std::size_t i = 0; i < p.size(); ++i) CHECK(p[i] == Approx(q[i]).margin(1e-6));
   }
+}
+
+TEST_CASE("span trees: the sum over one tree is its score, whatever its size") {
+  for (const float score : {1e-30f, 1.0f, 88.0f, 1e4f, 3e9f, 1e16f, 1e20f, 2e25f, 1e30f, 3e38f})
+    for (const float x : {score, -score}) {
+      ComputationGraph g;
+      const Expression spans = input(g, {1, 1}, {x});
+      CHECK(as_scalar(span_log_partition(spans).value()) == Approx(x).epsilon(1e-6).margin(1e-12));
+      CHECK(as_scalar(span_marginals(spans).value()) == 1);
+      CHECK(as_scalar(span_entropy(spans).value()) == 0);
+    }
 }
 
 TEST_CASE("span trees: sentences of all lengths are one batch, and the same bits alone") {
