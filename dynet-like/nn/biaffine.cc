@@ -65,9 +65,10 @@ Expression BiaffineScorer::all_pairs(const std::vector<Expression>& heads,
     if (settings_.dependent_bias)
       biases.push_back(affine_transform({bias_node_, dependent_node_, d}, at));
   }
-  const LocatedExpression rows(transpose(concatenate_cols(heads, at), at), at);
-  const Expression scores = rows * concatenate_cols(weighed, at);
-  return biases.empty() ? scores : LocatedExpression(scores, at) + concatenate_cols(biases, at);
+  const Expression rows = transpose(concatenate_cols(heads, at), at);
+  const Expression scores = LocatedExpression(rows, at) * concatenate_cols(weighed, at);
+  if (biases.empty()) return scores;
+  return LocatedExpression(scores, at) + concatenate_cols(biases, at);
 }
 
 Expression BiaffineScorer::pair(const Expression& head, const Expression& dependent,

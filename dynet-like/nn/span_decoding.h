@@ -27,8 +27,8 @@ SpanScores span_scores(const Expression& spans, SourceLocation at = SourceLocati
 /// A tree, and its score: that of each span is added to the sum of its parts' in double. Spans are
 /// in preorder: a span, its left part, its right part.
 struct ScoredSpans {
-  std::vector<LabelledSpan> spans;
-  double score;
+  std::vector<LabelledSpan> spans;  ///< of the tree, each once
+  double score;                     ///< of all of them
 };
 
 /// The n best trees with their labels, or as many as there are with a score above minus infinity:

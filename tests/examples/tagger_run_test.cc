@@ -300,15 +300,14 @@ TEST_CASE("Tagger: vectors from a file tell of words that training did not have"
                                             folder.path("model"),
                                             "--hidden",
                                             "8",
-                                            "--epochs",
-                                            "40",
                                             "--batch",
                                             "8",
                                             "--learning-rate",
                                             "0.02",
                                             "--dropout",
                                             "0"};
-  const Result trained = run(folder, with(command, {"--features", "word", "--vectors", file}));
+  const Result trained =
+      run(folder, with(command, {"--features", "word", "--vectors", file, "--epochs", "40"}));
   INFO(trained.out + trained.err);
   REQUIRE(trained.code == 0);
   // "W7" has the vector of its lower case; the unknown word has none.
@@ -333,7 +332,7 @@ TEST_CASE("Tagger: the n best sequences of tags, with probabilities") {
   const std::string input = "the big dog watch a red watch .\nthe\n\n";
   for (const std::string crf : {"", "--crf"}) {
     const std::string model = "model" + crf;
-    std::vector<std::string> command = with(shop.train_command(model), {"--epochs", "1"});
+    std::vector<std::string> command = shop.train_command(model);
     if (!crf.empty()) command.push_back(crf);
     REQUIRE(run(shop.folder, command).code == 0);
     const auto tag = [&](const std::vector<std::string>& more) {
