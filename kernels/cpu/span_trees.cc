@@ -439,7 +439,7 @@ void SpanEntropy::forward(const Batch<T>& b) {
         const Doubles h = m * by_buffer(p, surprise);
         for (std::size_t n = 0; n < Lanes<double>::kWidth; ++n) sum += h[n];
       });
-    b.out(i)[e] = static_cast<T>(std::max(0.0, sum));
+    b.out(i)[e] = static_cast<T>(sum < 0 ? 0.0 : sum);
   });
 }
 
