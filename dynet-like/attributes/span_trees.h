@@ -10,11 +10,12 @@ namespace dynet {
 /// A label that is not known.
 inline constexpr unsigned kAnyLabel = ~0u;
 
-/// A span of a tree: its first and its last word, and its label.
+/// A span of a tree.
 struct LabelledSpan {
-  unsigned first, last;
-  unsigned label = kAnyLabel;
+  unsigned first, last;        ///< words, from 0
+  unsigned label = kAnyLabel;  ///< known or not
 
+  /// Whether all three are the same.
   friend bool operator==(const LabelledSpan&, const LabelledSpan&) = default;
 };
 

@@ -10,7 +10,8 @@ namespace dynet {
 
 /// The scores of the spans of a sentence, as numbers: see ops/span_trees.h.
 struct SpanScores {
-  unsigned words = 0, labels = 1;
+  unsigned words = 0;        ///< how many
+  unsigned labels = 1;       ///< how many
   std::vector<float> spans;  ///< {words, words, labels}, column-major
 
   /// Of a label of the words from `first` to `last`.
@@ -24,11 +25,10 @@ struct SpanScores {
 /// decode its elements one by one.
 SpanScores span_scores(const Expression& spans, SourceLocation at = SourceLocation::current());
 
-/// A tree, and its score: that of each span is added to the sum of its parts' in double. Spans are
-/// in preorder: a span, its left part, its right part.
+/// A tree, and its score.
 struct ScoredSpans {
-  std::vector<LabelledSpan> spans;  ///< of the tree, each once
-  double score;                     ///< of all of them
+  std::vector<LabelledSpan> spans;  ///< in preorder: a span, its left part, its right part
+  double score;  ///< in double; that of each span is added to the sum of its parts'
 };
 
 /// The n best trees with their labels, or as many as there are with a score above minus infinity:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "kernels/cpu/exponential.h"
 
@@ -27,7 +29,7 @@ struct Chain {
   const T* transitions;
   std::size_t stride;  // from the transitions into a position to those into the next
   T *forward, *norm, *marginals;
-  const Weights<T>* weights = nullptr;
+  Weights<T>* weights = nullptr;
 
   Chain(const Batch<T>& b, std::size_t i, std::size_t element)
       : tags(b.dim(0, i).rows()),
@@ -55,24 +57,25 @@ struct Chain {
 /// not tiny, and others are made in logarithms.
 template <class T>
 struct Weights {
-  static constexpr std::size_t kMost = 96;
+  static constexpr std::size_t kMost = 512;  // tags
   /// Of such sums; what is lost is below the smallest number.
   static constexpr T kEnough = sizeof(T) == 4 ? T(1e-18) : T(1e-150);
 
-  alignas(64) T by_row[kMost * kMost];  // column-major, as the transitions, and transposed
-  alignas(64) T transposed[kMost * kMost];
-  T scale = 0;  // the logarithm of the factor
+  std::vector<T> by_row, transposed;  // column-major, as the transitions, and transposed
+  std::vector<T> pairs;               // scratch of that size
+  T scale = 0;                        // the logarithm of the factor
   const T* of = nullptr;
 
   /// Null for chains that have no use for them.
-  const Weights* made_for(const Chain<T>& c) {
+  Weights* made_for(const Chain<T>& c) {
     const std::size_t n = c.tags;
     if (c.stride > 0 || n > kMost || c.length < 2) return nullptr;
     if (of == c.transitions) return this;
     of = c.transitions;
     scale = shift(largest(of, n * n));
-    array(by_row, n * n) = array(of, n * n) - scale;
-    exponentials(by_row, n * n);
+    for (std::vector<T>* m : {&by_row, &transposed, &pairs}) m->resize(n * n);
+    array(by_row.data(), n * n) = array(of, n * n) - scale;
+    exponentials(by_row.data(), n * n);
     for (std::size_t j = 0; j < n; ++j)
       for (std::size_t i = 0; i < n; ++i) transposed[i * n + j] = by_row[j * n + i];
     return this;
@@ -120,7 +123,7 @@ void find_norms(const Chain<T>& c, std::size_t t) {
   alignas(64) T e[W::kMost], sums[W::kMost];
   std::copy_n(before, n, e);
   exponentials(e, n);
-  W::multiply(c.weights->transposed, e, n, sums);
+  W::multiply(c.weights->transposed.data(), e, n, sums);
   map_vectors(norm, sums, n, [&](auto v) { return log(v) + c.weights->scale; });
   for (std::size_t j = 0; j < n; ++j)
     if (sums[j] < W::kEnough) norm[j] = log_sum(before, c.into(t, j), n);
@@ -221,7 +224,7 @@ void find_marginals(const Chain<T>& c, T* m) {
     }
     alignas(64) T e[Weights<T>::kMost], r[Weights<T>::kMost], sums[Weights<T>::kMost];
     split_probabilities(c, t, now, e, r, add);
-    Weights<T>::multiply(c.weights->by_row, r, n, sums);
+    Weights<T>::multiply(c.weights->by_row.data(), r, n, sums);
     array(before, n) += array(static_cast<const T*>(e), n) * array(static_cast<const T*>(sums), n);
   }
 }
@@ -276,7 +279,8 @@ void add_expectations(const Chain<T>& c, const T* m, std::size_t k, T factor, T*
     return;
   }
   using W = Weights<T>;
-  alignas(64) T pairs[W::kMost * W::kMost], e[W::kMost], r[W::kMost];
+  alignas(64) T e[W::kMost], r[W::kMost];
+  T* const pairs = c.weights->pairs.data();
   std::fill_n(pairs, n * n, T(0));
   for (std::size_t t = 1; t < c.length; ++t) {
     split_probabilities(c, t, m + t * n, e, r, add(t));
@@ -285,8 +289,8 @@ void add_expectations(const Chain<T>& c, const T* m, std::size_t k, T factor, T*
       for (std::size_t j = 0; j < n; ++j) put<T>(true, pairs + j * n + at, before * r[j], part);
     });
   }
-  array(to, n * n) +=
-      factor * array(static_cast<const T*>(pairs), n * n) * array(c.weights->by_row, n * n);
+  array(to, n * n) += factor * array(static_cast<const T*>(pairs), n * n) *
+                      array(std::as_const(c.weights->by_row).data(), n * n);
 }
 
 /// The scores of one sequence, added up or, with `use`, each used.

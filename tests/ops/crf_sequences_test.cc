@@ -242,7 +242,7 @@ TEST_CASE("crf: sentences of all lengths are one batch, and the same bits alone"
 }
 
 TEST_CASE("crf: gradients of many tags") {
-  for (const unsigned k : {17u, 96u, 97u, 130u}) {
+  for (const unsigned k : {17u, 130u, 512u, 513u}) {
     INFO(k << " tags");
     const Chain c(k, 4, k, k % 2 == 1);
     ParameterCollection model;
@@ -261,6 +261,8 @@ TEST_CASE("crf: gradients of many tags") {
     const Expression loss = crf_entropy(E, A, S, P) + squared_norm(crf_marginals(E, A, S, P)) -
                             crf_log_prob(E, A, S, P, std::vector<unsigned>{1, kAnyTag, 0, 2}) -
                             crf_log_prob(E, A, S, P, std::vector<unsigned>{1, 1, 0, 2});
-    CHECK(check_gradients(loss, {.max_elements = 20}).ok(1e-6));
+    const GradientReport report = check_gradients(loss, {.max_elements = k > 200 ? 1u : 20u});
+    INFO(report);
+    CHECK(report.ok(k > 200 ? 1e-5 : 1e-6));
   }
 }
