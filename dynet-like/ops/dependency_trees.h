@@ -10,9 +10,9 @@
 // tree is the sum of those of its arcs, arcs[head, dependent], and its probability e^score / Z,
 // where Z is the sum over all trees that the rules allow. The arcs are {n+1, n+1}, from row to
 // column; column 0 and the diagonal are not read and get no gradient. They may have a batch size,
-// of which each element is a sentence. Minus infinity forbids an arc. Sentences of different lengths
-// run in one batch; of length zero there is one tree, without arcs and with score 0. Where all is
-// forbidden log Z is minus infinity, and marginals, entropy and gradients are zero.
+// of which each element is a sentence. Minus infinity forbids an arc. Sentences of different
+// lengths run in one batch; of length zero there is one tree, without arcs and with score 0. Where
+// all is forbidden log Z is minus infinity, and marginals, entropy and gradients are zero.
 //
 // Projective trees are summed up by the algorithm of Eisner (1996, 2000) in time O(n^3), inside and
 // outside. The others by the matrix-tree theorem (Tutte 1984; Koo et al., McDonald and Satta, Smith

@@ -22,4 +22,11 @@ Dim chain(Dims xs) {
   return Dim({1}, emissions.bd);
 }
 
+Dim dependencies(Dims xs) {
+  const Dim& arcs = *xs[0];
+  if (arcs.rank() > 2 || arcs.rows() == 0 || arcs.rows() != arcs.cols())
+    broken("the arcs of n words must be {n+1,n+1}, got " + to_string(arcs));
+  return Dim({1}, arcs.bd);
+}
+
 }  // namespace dynet::shape

@@ -8,5 +8,7 @@ namespace dynet::shape {
 
 /// Emissions {K,T}, transitions {K,K} or {K,K,T-1}, start {K} and stop {K} give {1}.
 Dim chain(Dims xs);
+/// Arcs {n+1,n+1} give {1}.
+Dim dependencies(Dims xs);
 
 }  // namespace dynet::shape
