@@ -29,4 +29,11 @@ Dim span_trees(const Dim& spans) {
   return Dim({1}, spans.bd);
 }
 
+Dim dependencies(Dims xs) {
+  const Dim& arcs = *xs[0];
+  if (arcs.rank() > 2 || arcs.rows() == 0 || arcs.rows() != arcs.cols())
+    broken("the arcs of n words must be {n+1,n+1}, got " + to_string(arcs));
+  return Dim({1}, arcs.bd);
+}
+
 }  // namespace dynet::shape

@@ -10,5 +10,7 @@ namespace dynet::shape {
 Dim chain(Dims xs);
 /// Scores of the spans of n words, {n,n} or {n,n,labels}, give {1}.
 Dim span_trees(const Dim& spans);
+/// Arcs {n+1,n+1} give {1}.
+Dim dependencies(Dims xs);
 
 }  // namespace dynet::shape

@@ -28,6 +28,9 @@ DYNET_CUDA_PART const Kernels kConv2d, kMaxPooling2d, kKmaxPooling;
 DYNET_CUDA_PART const Kernels kCrfLogPartition, kCrfLogProb, kCrfMarginals, kCrfEntropy;
 // span trees
 DYNET_CUDA_PART const Kernels kSpanLogPartition, kSpanLogProb, kSpanMarginals, kSpanEntropy;
+// dependency_trees
+DYNET_CUDA_PART const Kernels kDependencyLogPartition, kDependencyLogProb, kDependencyMarginals,
+    kDependencyEntropy;
 // elementwise
 #define DYNET_DECLARE(F) DYNET_CUDA_PART const Kernels k##F;
 DYNET_ELEMENTWISE_FUNCTIONS(DYNET_DECLARE)

@@ -1,0 +1,78 @@
+#include "dynet-like/nn/dependency_decoding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/nn/tree_decoding.h"
+
+namespace dynet {
+namespace trees {
+
+double score_of(const ArcScores& scores, const std::vector<unsigned>& heads) {
+  double sum = 0;
+  for (unsigned d = 1; d <= scores.words; ++d) sum += scores.arc(heads[d - 1], d);
+  return sum;
+}
+
+std::size_t draw(const std::vector<double>& scores, double u) {
+  const double m = *std::max_element(scores.begin(), scores.end());
+  if (!(m > kForbidden)) return scores.size();
+  double sum = 0;
+  for (const double s : scores) sum += std::exp(s - m);
+  double left = u * sum;
+  std::size_t last = scores.size();
+  for (std::size_t j = 0; j < scores.size(); ++j) {
+    const double weight = std::exp(scores[j] - m);
+    if (weight == 0) continue;
+    last = j;
+    if (left < weight) break;
+    left -= weight;
+  }
+  return last;
+}
+
+namespace {
+
+void need_size(const char* who, const ArcScores& s) {
+  const std::size_t nodes = std::size_t{s.words} + 1;
+  if (s.scores.size() != nodes * nodes)
+    throw ArgumentError(std::string(who) + ": " + std::to_string(s.words) + " words have " +
+                        std::to_string(nodes * nodes) + " scores of arcs, got " +
+                        std::to_string(s.scores.size()));
+}
+
+}  // namespace
+}  // namespace trees
+
+std::vector<ScoredTree> best_trees(const ArcScores& scores, std::size_t n, DependencyRules rules) {
+  trees::need_size("best_trees", scores);
+  if (n == 0) return {};
+  if (scores.words == 0) return {{{}, 0.0}};
+  if (!rules.projective) return trees::best_spanning(scores, n, rules.single_root);
+  std::vector<unsigned> heads;
+  if (n == 1 && trees::find_only_best_projective(scores, rules.single_root, heads)) {
+    if (heads.empty()) return {};
+    const double score = trees::score_of(scores, heads);
+    return {{std::move(heads), score}};
+  }
+  return trees::best_projective(scores, n, rules.single_root);
+}
+
+std::vector<unsigned> best_tree(const ArcScores& scores, DependencyRules rules) {
+  trees::need_size("best_tree", scores);
+  std::vector<ScoredTree> best = best_trees(scores, 1, rules);
+  return best.empty() ? std::vector<unsigned>() : std::move(best[0].heads);
+}
+
+std::vector<unsigned> sample_tree(const ArcScores& scores, std::uint64_t key,
+                                  DependencyRules rules) {
+  trees::need_size("sample_tree", scores);
+  if (scores.words == 0) return {};
+  const RandomStream random(key);
+  return rules.projective ? trees::sample_projective(scores, random, rules.single_root)
+                          : trees::sample_spanning(scores, random, rules.single_root);
+}
+
+}  // namespace dynet

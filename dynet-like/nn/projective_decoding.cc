@@ -1,0 +1,296 @@
+// The best projective trees, and samples of them. The sums of kernels/cpu/projective_trees.h, as
+// maxima: of the nodes i .. j, A has the arc from i to j, B that from j to i; R has all hang from
+// i, and L from j. Each tree has one derivation.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "dynet-like/nn/tree_decoding.h"
+
+namespace dynet::trees {
+namespace {
+
+enum Kind : unsigned { kToRight, kToLeft, kRight, kLeft };
+
+/// The two parts of a span that is split at k, from 0 to its width less one.
+struct Parts {
+  Kind left, right;
+  unsigned first_end, second_begin;  // nodes
+
+  Parts(Kind kind, unsigned i, unsigned k)
+      : left(kind == kRight  ? kToRight
+             : kind == kLeft ? kLeft
+                             : kRight),
+        right(kind == kRight  ? kRight
+              : kind == kLeft ? kToLeft
+                              : kLeft),
+        first_end(kind == kRight ? i + k + 1 : i + k),
+        second_begin(kind == kRight || kind == kLeft ? first_end : i + k + 1) {}
+};
+
+/// Which splits a span has. With a single root, what hangs from it is one word with all others.
+struct Spans {
+  unsigned nodes;
+  bool single_root;
+
+  unsigned splits(Kind kind, unsigned i, unsigned j) const {
+    const bool arc = kind == kToRight || kind == kToLeft;
+    if (i == 0 && (kind == kToLeft || kind == kLeft)) return 0;
+    if (i == 0 && single_root && arc) return 1;
+    if (i == 0 && single_root && j + 1 < nodes) return 0;
+    return j - i;
+  }
+  std::size_t place(Kind kind, unsigned i, unsigned j) const {
+    return (std::size_t{kind} * nodes + i) * nodes + j;
+  }
+  std::size_t places() const { return std::size_t{4} * nodes * nodes; }
+};
+
+double arc_of(const ArcScores& s, Kind kind, unsigned i, unsigned j) {
+  return kind == kToRight ? s.arc(i, j) : kind == kToLeft ? s.arc(j, i) : 0;
+}
+
+/// f(kind, i, j) for all spans, smaller ones first and, of one span, in the order of need.
+template <class F>
+void each_span(unsigned nodes, F f) {
+  for (unsigned w = 1; w < nodes; ++w)
+    for (unsigned i = 0; i + w < nodes; ++i)
+      for (const Kind kind : {kToRight, kToLeft, kRight, kLeft}) f(kind, i, i + w);
+}
+
+/// The scores of the best trees of all spans. Tables whose rows are contiguous for both parts of a
+/// sum: R and L symmetric, arcs by head and dependent.
+class Viterbi {
+ public:
+  Viterbi(const ArcScores& s, bool single_root)
+      : s_(s),
+        n_(s.words + 1),
+        single_root_(single_root),
+        arcs_(std::size_t{n_} * n_, kForbidden),
+        right_(arcs_),
+        left_(arcs_) {
+    for (unsigned i = 0; i < n_; ++i) right_[at(i, i)] = left_[at(i, i)] = 0;
+    for (unsigned w = 1; w < n_; ++w)
+      for (unsigned i = 0; i + w < n_; ++i) extend(i, i + w);
+  }
+
+  /// The heads of the best tree, if no other is as good.
+  bool only(std::vector<unsigned>& heads) const {
+    if (!(right_[at(0, n_ - 1)] > kForbidden)) return true;
+    std::vector<unsigned> found(s_.words);
+    const bool alone = follow(kRight, 0, n_ - 1, found);
+    if (alone) heads = std::move(found);
+    return alone;
+  }
+
+ private:
+  std::size_t at(unsigned a, unsigned b) const { return std::size_t{a} * n_ + b; }
+
+  static double most(const double* a, const double* b, unsigned n) {
+    double m[4] = {kForbidden, kForbidden, kForbidden, kForbidden};
+    unsigned k = 0;
+    for (; k + 4 <= n; k += 4)
+      for (unsigned l = 0; l < 4; ++l) {
+        const double x = a[k + l] + b[k + l];
+        m[l] = x > m[l] ? x : m[l];
+      }
+    for (; k < n; ++k) m[0] = std::max(m[0], a[k] + b[k]);
+    return std::max(std::max(m[0], m[1]), std::max(m[2], m[3]));
+  }
+
+  void extend(unsigned i, unsigned j) {
+    const unsigned w = j - i;
+    const bool from_root = i == 0, alone = from_root && single_root_;
+    const double shared = most(&right_[at(i, i)], &left_[at(j, i + 1)], alone ? 1 : w);
+    arcs_[at(i, j)] = shared + s_.arc(i, j);
+    if (!from_root) arcs_[at(j, i)] = shared + s_.arc(j, i);
+    if (!alone || j + 1 == n_)
+      right_[at(i, j)] = right_[at(j, i)] = most(&arcs_[at(i, i + 1)], &right_[at(j, i + 1)], w);
+    if (!from_root) left_[at(i, j)] = left_[at(j, i)] = most(&left_[at(i, i)], &arcs_[at(j, i)], w);
+  }
+
+  double value(Kind kind, unsigned i, unsigned j) const {
+    return kind == kToRight  ? arcs_[at(i, j)]
+           : kind == kToLeft ? arcs_[at(j, i)]
+           : kind == kRight  ? right_[at(i, j)]
+                             : left_[at(i, j)];
+  }
+
+  bool follow(Kind kind, unsigned i, unsigned j, std::vector<unsigned>& heads) const {
+    if (i == j) return true;
+    const double best = value(kind, i, j), arc = arc_of(s_, kind, i, j);
+    if (kind == kToRight) heads[j - 1] = i;
+    if (kind == kToLeft) heads[i - 1] = j;
+    const bool is_arc = kind == kToRight || kind == kToLeft;
+    const unsigned splits = Spans{n_, single_root_}.splits(kind, i, j);
+    unsigned found = splits;
+    for (unsigned k = 0; k < splits; ++k) {
+      const Parts p(kind, i, k);
+      const double sum = value(p.left, i, p.first_end) + value(p.right, p.second_begin, j);
+      if ((is_arc ? sum + arc : sum) != best) continue;
+      if (found < splits) return false;
+      found = k;
+    }
+    if (found == splits) return false;  // not a number
+    const Parts p(kind, i, found);
+    return follow(p.left, i, p.first_end, heads) && follow(p.right, p.second_begin, j, heads);
+  }
+
+  const ArcScores& s_;
+  unsigned n_;
+  bool single_root_;
+  std::vector<double> arcs_, right_, left_;
+};
+
+/// The n best trees of each span.
+class Lattice {
+ public:
+  Lattice(const ArcScores& s, std::size_t n, bool single_root)
+      : s_(s), spans_{s.words + 1, single_root}, n_(n), best_(spans_.places()) {
+    for (unsigned i = 0; i < spans_.nodes; ++i)
+      for (const Kind kind : {kRight, kLeft}) best_[spans_.place(kind, i, i)] = {{0, 0, 0, 0}};
+    each_span(spans_.nodes, [&](Kind kind, unsigned i, unsigned j) { extend(kind, i, j); });
+  }
+
+  std::vector<ScoredTree> best() const {
+    std::vector<ScoredTree> all;
+    const auto& whole = best_[spans_.place(kRight, 0, s_.words)];
+    for (unsigned k = 0; k < whole.size(); ++k) {
+      all.push_back({std::vector<unsigned>(s_.words), 0});
+      spell(kRight, 0, s_.words, whole[k], all.back().heads.data() - 1);
+      all.back().score = score_of(s_, all.back().heads);
+    }
+    std::stable_sort(all.begin(), all.end(), comes_before);  // sums in another order may differ
+    return all;
+  }
+
+ private:
+  /// Tree `first` of the left part and `second` of the right one, split at `split`.
+  struct Way {
+    double score;
+    unsigned split, first, second;
+  };
+  struct Candidate {
+    Way way;
+    std::vector<unsigned> heads;  // once they are needed
+  };
+
+  // heads[d] for each word d of the span.
+  void spell(Kind kind, unsigned i, unsigned j, const Way& way, unsigned* heads) const {
+    if (i == j) return;
+    if (kind == kToRight) heads[j] = i;
+    if (kind == kToLeft) heads[i] = j;
+    const Parts p(kind, i, way.split);
+    spell(p.left, i, p.first_end, best_[spans_.place(p.left, i, p.first_end)][way.first], heads);
+    spell(p.right, p.second_begin, j, best_[spans_.place(p.right, p.second_begin, j)][way.second],
+          heads);
+  }
+
+  void extend(Kind kind, unsigned i, unsigned j) {
+    const double arc = arc_of(s_, kind, i, j);
+    std::vector<Candidate> ways;
+    for (unsigned k = 0; k < spans_.splits(kind, i, j); ++k) {
+      const Parts p(kind, i, k);
+      const auto& first = best_[spans_.place(p.left, i, p.first_end)];
+      const auto& second = best_[spans_.place(p.right, p.second_begin, j)];
+      for (unsigned a = 0; a < first.size(); ++a)  // so many are before, and as many times b
+        for (unsigned b = 0; b < second.size() && (a + 1) * std::size_t{b + 1} <= n_; ++b) {
+          const double score = first[a].score + second[b].score + arc;
+          if (score > kForbidden) ways.push_back({{score, k, a, b}, {}});
+        }
+    }
+    const auto spelled = [&](Candidate& c) -> const std::vector<unsigned>& {
+      if (c.heads.empty()) {
+        c.heads.resize(j - i + 1);
+        spell(kind, i, j, c.way, c.heads.data() - i);
+      }
+      return c.heads;
+    };
+    std::vector<Candidate*> order;
+    for (Candidate& c : ways) order.push_back(&c);
+    const std::size_t kept = std::min(n_, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+                      [&](Candidate* a, Candidate* b) {
+                        if (a->way.score != b->way.score) return a->way.score > b->way.score;
+                        return a != b && spelled(*a) < spelled(*b);
+                      });
+    auto& best = best_[spans_.place(kind, i, j)];
+    for (std::size_t k = 0; k < kept; ++k) best.push_back(order[k]->way);
+  }
+
+  const ArcScores& s_;
+  Spans spans_;
+  std::size_t n_;
+  std::vector<std::vector<Way>> best_;  // by span
+};
+
+/// The log sums of all spans.
+class Inside {
+ public:
+  Inside(const ArcScores& s, bool single_root)
+      : s_(s), spans_{s.words + 1, single_root}, sums_(spans_.places(), kForbidden) {
+    for (unsigned i = 0; i < spans_.nodes; ++i)
+      for (const Kind kind : {kRight, kLeft}) sums_[spans_.place(kind, i, i)] = 0;
+    std::vector<double> ways;
+    each_span(spans_.nodes, [&](Kind kind, unsigned i, unsigned j) {
+      find_ways(kind, i, j, ways);
+      if (ways.empty()) return;
+      const double m = *std::max_element(ways.begin(), ways.end());
+      if (!(m > kForbidden)) return;
+      double sum = 0;
+      for (const double x : ways) sum += std::exp(x - m);
+      sums_[spans_.place(kind, i, j)] = m + std::log(sum) + arc_of(s_, kind, i, j);
+    });
+  }
+
+  /// False if there is no tree.
+  bool draw_span(Kind kind, unsigned i, unsigned j, const RandomStream& random,
+                 std::uint64_t& draws, std::vector<unsigned>& heads) const {
+    if (i == j) return true;
+    if (kind == kToRight) heads[j - 1] = i;
+    if (kind == kToLeft) heads[i - 1] = j;
+    std::vector<double> ways;
+    find_ways(kind, i, j, ways);
+    const std::size_t k = draw(ways, random.uniform(draws++));
+    if (k == ways.size()) return false;
+    const Parts p(kind, i, static_cast<unsigned>(k));
+    return draw_span(p.left, i, p.first_end, random, draws, heads) &&
+           draw_span(p.right, p.second_begin, j, random, draws, heads);
+  }
+
+ private:
+  void find_ways(Kind kind, unsigned i, unsigned j, std::vector<double>& ways) const {
+    ways.clear();
+    for (unsigned k = 0; k < spans_.splits(kind, i, j); ++k) {
+      const Parts p(kind, i, k);
+      ways.push_back(sums_[spans_.place(p.left, i, p.first_end)] +
+                     sums_[spans_.place(p.right, p.second_begin, j)]);
+    }
+  }
+
+  const ArcScores& s_;
+  Spans spans_;
+  std::vector<double> sums_;
+};
+
+}  // namespace
+
+bool find_only_best_projective(const ArcScores& scores, bool single_root,
+                               std::vector<unsigned>& heads) {
+  return Viterbi(scores, single_root).only(heads);
+}
+
+std::vector<ScoredTree> best_projective(const ArcScores& scores, std::size_t n, bool single_root) {
+  return Lattice(scores, n, single_root).best();
+}
+
+std::vector<unsigned> sample_projective(const ArcScores& scores, const RandomStream& random,
+                                        bool single_root) {
+  std::vector<unsigned> heads(scores.words);
+  std::uint64_t draws = 0;
+  const Inside inside(scores, single_root);
+  return inside.draw_span(kRight, 0, scores.words, random, draws, heads) ? heads
+                                                                         : std::vector<unsigned>();
+}
+
+}  // namespace dynet::trees

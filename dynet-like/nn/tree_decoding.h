@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "dynet-like/base/random.h"
+#include "dynet-like/nn/dependency_decoding.h"
+
+// The parts of dependency_decoding.h.
+
+namespace dynet::trees {
+
+inline constexpr double kForbidden = -std::numeric_limits<double>::infinity();
+
+/// Whether the first tree comes before the second one.
+inline bool comes_before(const ScoredTree& a, const ScoredTree& b) {
+  return a.score != b.score ? a.score > b.score : a.heads < b.heads;
+}
+/// Of a tree, as ScoredTree has it.
+double score_of(const ArcScores& scores, const std::vector<unsigned>& heads);
+
+/// The best projective tree, unless some other tree might be as good: then false. `heads` remain
+/// empty if there is no tree.
+bool find_only_best_projective(const ArcScores& scores, bool single_root,
+                               std::vector<unsigned>& heads);
+std::vector<ScoredTree> best_projective(const ArcScores& scores, std::size_t n, bool single_root);
+std::vector<ScoredTree> best_spanning(const ArcScores& scores, std::size_t n, bool single_root);
+
+std::vector<unsigned> sample_projective(const ArcScores& scores, const RandomStream& random,
+                                        bool single_root);
+std::vector<unsigned> sample_spanning(const ArcScores& scores, const RandomStream& random,
+                                      bool single_root);
+
+/// An index by weights e^score: u is uniform. The number of scores if all weights are zero.
+std::size_t draw(const std::vector<double>& scores, double u);
+
+}  // namespace dynet::trees

@@ -1,0 +1,221 @@
+#include "kernels/cpu/dependency_trees.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/cpu/projective_trees.h"
+#include "kernels/cpu/spanning_trees.h"
+
+namespace dynet::cpu::DYNET_ISA {
+namespace {
+
+/// A batch element of a node.
+template <class T>
+struct TreeSentence {
+  std::size_t node, element, nodes;
+  DependencyAttr rules;
+  const T* arcs;
+  double* tables;  // of projective trees
+
+  std::size_t size() const { return nodes * nodes; }
+  ProjectiveTrees<T> projective() const { return {nodes, rules.single_root != 0, tables}; }
+  SpanningTrees<T> spanning() const { return {nodes, rules.single_root != 0, arcs}; }
+
+  /// log Z; of projective trees the tables remain for backward.
+  double log_partition() const {
+    if (!rules.projective) return spanning().log_partition();
+    ProjectiveTrees<T> trees = projective();
+    trees.find_sums(arcs);
+    return trees.log_partition();
+  }
+};
+
+/// Memory that the sentences of a batch use one after the other.
+template <class T>
+struct TreeWorkspace {
+  std::vector<T> mass;
+  std::vector<double> slopes, d_mass;
+};
+
+/// f(sentence) for every batch element of every node for which `wanted` is true.
+template <class T, class F, class Wanted>
+void each_sentence(const Batch<T>& b, Wanted wanted, F f) {
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const Dim& d = b.dim(0, i);
+    const auto rules = b.template attr<DependencyAttr>(i);  // what attributes begin with
+    const std::size_t nodes = d.rows(), elements = DependencyTables{nodes}.elements();
+    for (std::size_t e = 0; e < d.bd && wanted(i); ++e)
+      f(TreeSentence<T>{
+          i, e, nodes, rules, b.in(0, i) + e * nodes * nodes,
+          rules.projective ? reinterpret_cast<double*>(b.aux(i) + e * elements) : nullptr});
+  }
+}
+template <class T, class F>
+void each_sentence(const Batch<T>& b, F f) {
+  each_sentence(
+      b, [](std::size_t) { return true; }, f);
+}
+
+/// f(sentence, gradient of its arcs), to which f adds.
+template <class T, class F>
+void each_arcs_gradient(const GradientBatch<T>& b, F f) {
+  for (std::size_t i = 0; i < b.count; ++i)
+    if (b.d_in(0, i) && !b.add(0, i)) std::fill_n(b.d_in(0, i), b.dim(0, i).size(), T(0));
+  each_sentence(
+      b, [&](std::size_t i) { return b.d_in(0, i) != nullptr; },
+      [&](const TreeSentence<T>& s) { f(s, b.d_in(0, s.node) + s.element * s.size()); });
+}
+
+/// to += factor * the probability of each arc; of projective trees after log_partition.
+template <class T>
+void add_probabilities(const TreeSentence<T>& s, T factor, TreeWorkspace<T>& w, T* to) {
+  const auto add = [&](std::size_t h, std::size_t d, auto p) {
+    to[d * s.nodes + h] += factor * static_cast<T>(p);
+  };
+  if (!s.rules.projective) return s.spanning().each_probability(add);
+  const ProjectiveTrees<T> trees = s.projective();
+  w.mass.resize(std::max(w.mass.size(), trees.size()));
+  trees.find_probabilities(w.mass.data());
+  trees.each_arc(w.mass.data(), add);
+}
+
+/// to += factor * the derivative of the probability of each arc in a direction(head, dependent).
+template <class T, class Direction>
+void add_derivatives(const TreeSentence<T>& s, T factor, Direction direction, TreeWorkspace<T>& w,
+                     T* to) {
+  const auto add = [&](std::size_t h, std::size_t d, double slope) {
+    to[d * s.nodes + h] += factor * static_cast<T>(slope);
+  };
+  if (!s.rules.projective) return s.spanning().each_derivative(direction, add);
+  const ProjectiveTrees<T> trees = s.projective();
+  w.mass.resize(std::max(w.mass.size(), trees.size()));
+  w.slopes.resize(w.mass.size());
+  w.d_mass.resize(w.mass.size());
+  trees.find_derivatives(direction, w.slopes.data());
+  trees.find_probabilities(w.slopes.data(), w.mass.data(), w.d_mass.data());
+  trees.each_arc(w.d_mass.data(), add);
+}
+
+template <class T>
+const unsigned* known_heads(const Batch<T>& b, const TreeSentence<T>& s) {
+  return b.template payload<DependencyHeadsAttr, unsigned>(s.node) + s.element * (s.nodes - 1);
+}
+
+/// The score of a tree: minus infinity for what is none, or none that the rules allow.
+template <class T>
+double tree_score(const TreeSentence<T>& s, const unsigned* heads) {
+  if (!is_dependency_tree(heads, s.nodes - 1, s.rules)) return -kInfinity<double>;
+  double sum = 0;
+  for (std::size_t d = 1; d < s.nodes; ++d)
+    sum += static_cast<double>(s.arcs[d * s.nodes + heads[d - 1]]);
+  return sum;
+}
+
+}  // namespace
+
+template <class T>
+void DependencyLogPartition::forward(const Batch<T>& b) {
+  each_sentence(b, [&](const TreeSentence<T>& s) {
+    b.out(s.node)[s.element] = static_cast<T>(s.log_partition());
+  });
+}
+
+template <class T>
+void DependencyLogPartition::backward(const GradientBatch<T>& b) {
+  TreeWorkspace<T> w;
+  each_arcs_gradient(b, [&](const TreeSentence<T>& s, T* to) {
+    add_probabilities(s, b.d_out(s.node)[s.element], w, to);
+  });
+}
+
+template <class T>
+void DependencyLogProb::forward(const Batch<T>& b) {
+  each_sentence(b, [&](const TreeSentence<T>& s) {
+    const double all = s.log_partition(), score = tree_score(s, known_heads(b, s));
+    const double log_p = score - all;  // not a number where all is forbidden
+    T& out = b.out(s.node)[s.element];
+    out = score == -kInfinity<double> ? -kInfinity<T>
+          : std::isnan(log_p)         ? static_cast<T>(log_p)
+                                      : static_cast<T>(std::min(0.0, log_p));
+  });
+}
+
+template <class T>
+void DependencyLogProb::backward(const GradientBatch<T>& b) {
+  TreeWorkspace<T> w;
+  each_arcs_gradient(b, [&](const TreeSentence<T>& s, T* to) {
+    const unsigned* const heads = known_heads(b, s);
+    const T d_out = b.d_out(s.node)[s.element];
+    if (tree_score(s, heads) == -kInfinity<double>) return;
+    for (std::size_t d = 1; d < s.nodes; ++d) to[d * s.nodes + heads[d - 1]] += d_out;
+    add_probabilities(s, -d_out, w, to);
+  });
+}
+
+template <class T>
+void DependencyMarginals::forward(const Batch<T>& b) {
+  TreeWorkspace<T> w;
+  each_sentence(b, [&](const TreeSentence<T>& s) {
+    T* const to = b.out(s.node) + s.element * s.size();
+    std::fill_n(to, s.size(), T(0));
+    if (s.rules.projective) s.log_partition();
+    add_probabilities(s, T(1), w, to);
+  });
+}
+
+template <class T>
+void DependencyMarginals::backward(const GradientBatch<T>& b) {
+  TreeWorkspace<T> w;
+  each_arcs_gradient(b, [&](const TreeSentence<T>& s, T* to) {
+    const T* const d_out = b.d_out(s.node) + s.element * s.size();
+    add_derivatives(
+        s, T(1),
+        [&](std::size_t h, std::size_t d) { return static_cast<double>(d_out[d * s.nodes + h]); },
+        w, to);
+  });
+}
+
+template <class T>
+void DependencyEntropy::forward(const Batch<T>& b) {
+  TreeWorkspace<T> w;
+  each_sentence(b, [&](const TreeSentence<T>& s) {
+    double h;
+    if (s.rules.projective) {
+      s.log_partition();
+      const ProjectiveTrees<T> trees = s.projective();
+      w.mass.resize(std::max(w.mass.size(), trees.size()));
+      h = trees.entropy(w.mass.data());
+    } else {
+      h = s.spanning().entropy();
+    }
+    b.out(s.node)[s.element] = static_cast<T>(h);
+  });
+}
+
+// With s the scores and p the probabilities of arcs, H = log Z - p' s, so dH = -s' dp: the
+// derivative of p in the direction of the scores, of which those of what is forbidden do not count.
+template <class T>
+void DependencyEntropy::backward(const GradientBatch<T>& b) {
+  TreeWorkspace<T> w;
+  each_arcs_gradient(b, [&](const TreeSentence<T>& s, T* to) {
+    add_derivatives(
+        s, -b.d_out(s.node)[s.element],
+        [&](std::size_t h, std::size_t d) {
+          const T score = s.arcs[d * s.nodes + h];
+          return std::isfinite(score) ? static_cast<double>(score) : 0.0;
+        },
+        w, to);
+  });
+}
+
+#define DYNET_INSTANTIATE(NAME)                      \
+  template void NAME::forward(const Batch<Scalar>&); \
+  template void NAME::backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE(DependencyLogPartition)
+DYNET_INSTANTIATE(DependencyLogProb)
+DYNET_INSTANTIATE(DependencyMarginals)
+DYNET_INSTANTIATE(DependencyEntropy)
+#undef DYNET_INSTANTIATE
+
+}  // namespace dynet::cpu::DYNET_ISA

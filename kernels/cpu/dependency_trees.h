@@ -1,0 +1,45 @@
+#pragma once
+
+#include "dynet-like/attributes/dependency_trees.h"
+#include "dynet-like/graph/op.h"
+#include "kernels/cpu/isa.h"
+
+namespace dynet::cpu {
+
+DYNET_EACH_ISA(
+
+    /// The logarithm of the sum of e^score over all trees.
+    struct DependencyLogPartition {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+    /// The log-probability of the trees of DependencyHeadsAttr.
+    struct DependencyLogProb {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+    /// The probability of each arc.
+    struct DependencyMarginals {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+    /// The entropy of the distribution over trees.
+    struct DependencyEntropy {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+)
+
+}  // namespace dynet::cpu

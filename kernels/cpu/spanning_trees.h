@@ -1,0 +1,370 @@
+#pragma once
+
+// Sums over all dependency trees, projective or not: determinants of Laplacian matrices by the
+// matrix-tree theorem (Tutte 1984; Koo, Globerson, Carreras, Collins 2007; McDonald and Satta 2007;
+// Smith and Smith 2007), made without a subtraction (Grassmann, Taksar, Heyman 1985; Alfa, Xue, Ye
+// 2002). So each sum is right to some 1e-13 of itself, however close to singular the matrix is.
+//
+// A word whose heads have the weights a(h, k) is taken out: who had it as a head gets its heads,
+//
+//     D = sum_h a(h, k)      c(h, k) = a(h, k) / D      a(h, d) += c(h, k) a(k, d)
+//
+// and the sum over all trees is the product of all D. It is a random walk from words to their
+// heads: c are the steps from k to what is left. When all words but d are out, what reaches the
+// root before d, walking from h, says how much the trees with arc (h, d) weigh. Leaving out each
+// word in turn costs O(n^3) for all, for halves of the words share the others.
+//
+// With a single root, weights of the root are of first order in a number that goes to zero, and the
+// lowest order counts: D is the sum over words alone. The first word without another head left is
+// the root; from then on its dependents have it where others would have the root.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/exponential.h"
+
+namespace dynet::cpu::DYNET_ISA {
+
+/// A number and its derivative.
+struct DualNumber {
+  double v = 0, d = 0;
+
+  friend DualNumber operator+(DualNumber a, DualNumber b) { return {a.v + b.v, a.d + b.d}; }
+  friend DualNumber operator*(DualNumber a, DualNumber b) {
+    return {a.v * b.v, a.v * b.d + a.d * b.v};
+  }
+  friend DualNumber operator/(DualNumber a, DualNumber b) {
+    const double v = a.v / b.v;
+    return {v, (a.d - v * b.d) / b.v};
+  }
+};
+
+/// The logarithm of a positive number or zero, and its derivative, for weights that are too far
+/// apart for others.
+struct LogNumber {
+  double log = -kInfinity<double>, d = 0;
+
+  friend LogNumber operator+(LogNumber a, LogNumber b) {
+    if (a.log < b.log) std::swap(a, b);
+    if (b.log == -kInfinity<double>) return a;
+    const double r = std::exp(b.log - a.log);
+    return {a.log + std::log1p(r), (a.d + r * b.d) / (1 + r)};
+  }
+  friend LogNumber operator*(LogNumber a, LogNumber b) {
+    if (a.log == -kInfinity<double> || b.log == -kInfinity<double>) return {};
+    return {a.log + b.log, a.d + b.d};
+  }
+  friend LogNumber operator/(LogNumber a, LogNumber b) {
+    if (a.log == -kInfinity<double>) return {};
+    return {a.log - b.log, a.d - b.d};
+  }
+};
+
+/// A probability and its derivative.
+struct ArcShare {
+  double p, d;
+};
+
+// e^log whose logarithm has a slope; the other way round; and of a number how large it is.
+template <class N>
+N number_of(double log, double slope);
+template <>
+inline double number_of<double>(double log, double) {
+  return std::exp(log);
+}
+template <>
+inline DualNumber number_of<DualNumber>(double log, double slope) {
+  const double v = std::exp(log);
+  return {v, v * slope};
+}
+template <>
+inline LogNumber number_of<LogNumber>(double log, double slope) {
+  return {log, log == -kInfinity<double> ? 0 : slope};
+}
+inline double log_of(double x) { return std::log(x); }
+inline double log_of(DualNumber x) { return std::log(x.v); }
+inline double log_of(LogNumber x) { return x.log; }
+inline bool is_zero(double x) { return x == 0; }
+inline bool is_zero(DualNumber x) { return x.v == 0; }
+inline bool is_zero(LogNumber x) { return x.log == -kInfinity<double>; }
+inline ArcShare share_of(double x, double all) { return {x / all, 0}; }
+inline ArcShare share_of(DualNumber x, DualNumber all) {
+  const DualNumber y = x / all;
+  return {y.v, y.d};
+}
+inline ArcShare share_of(LogNumber x, LogNumber all) {
+  const double p = std::exp(x.log - all.log);
+  return {p, p == 0 ? 0 : p * (x.d - all.d)};
+}
+
+/// to += f x, of n elements.
+template <class N>
+void add_multiple(N* to, const N* x, N f, std::size_t n) {
+  if (is_zero(f)) return;
+  if constexpr (std::is_same_v<N, double>)
+    array(to, n) += f * array(x, n);
+  else
+    for (std::size_t i = 0; i < n; ++i) to[i] = to[i] + f * x[i];
+}
+template <class N>
+N sum_of(const N* x, std::size_t n) {
+  if constexpr (std::is_same_v<N, double>) {
+    return sum_in_order(array(x, n));
+  } else {
+    N sum{};
+    for (std::size_t i = 0; i < n; ++i) sum = sum + x[i];
+    return sum;
+  }
+}
+template <class N>
+N sum_of_products(const N* x, const N* y, std::size_t n) {
+  if constexpr (std::is_same_v<N, double>) {
+    return sum_in_order(array(x, n) * array(y, n));
+  } else {
+    N sum{};
+    for (std::size_t i = 0; i < n; ++i)
+      if (!is_zero(x[i])) sum = sum + x[i] * y[i];
+    return sum;
+  }
+}
+
+/// The elimination, in numbers of one kind. Column d of a matrix has the weights of the heads of
+/// word d, of which the root is the first.
+template <class N>
+class SpanningElimination {
+ public:
+  SpanningElimination(std::size_t nodes, bool single_root, std::vector<N> weights)
+      : nodes_(nodes),
+        single_root_(single_root),
+        weights_(std::move(weights)),
+        work_(4 * nodes * nodes + 4 * nodes),
+        steps_(nodes * nodes),
+        reach_(nodes),
+        taken_(nodes) {}
+
+  /// Whether too little may be left of some number to be sure of. Never with logarithms.
+  bool unsure() const { return unsure_; }
+
+  /// The log of the sum over all trees.
+  double log_sum() {
+    std::copy(weights_.begin(), weights_.end(), work_.begin());
+    Walk walk;
+    double sum = 0;
+    for (std::size_t k = nodes_ - 1; k > 0 && !walk.dead; --k) {
+      const N d = take_out(work_.data(), nodes_, k, walk, reach_.data());
+      sum += log_of(d);
+    }
+    return walk.dead ? -kInfinity<double> : sum;
+  }
+
+  /// use(head, dependent, share) for all arcs; not at all if there is no tree.
+  template <class Use>
+  void each_share(Use use) {
+    std::vector<std::size_t> words(nodes_);
+    std::iota(words.begin(), words.end(), std::size_t{0});
+    leave_out(weights_.data(), nodes_, words, Walk(), work_.data(), use);
+  }
+
+ private:
+  static constexpr bool kMayLose = !std::is_same_v<N, LogNumber>;
+
+  /// What was taken out so far.
+  struct Walk {
+    std::size_t taken = 0;
+    std::size_t root = ~std::size_t{0};  // which of these was found to be the root
+    bool dead = false;                   // there is no tree
+    double least = 1;                    // product of what was below one
+  };
+
+  // Takes word k out of words 1..k of a matrix; `c` gets its steps to the root and words 1..k-1.
+  N take_out(N* a, std::size_t stride, std::size_t k, Walk& walk, N* c) {
+    const N* const heads = a + k * stride;
+    const bool roots_apart = single_root_ && walk.root == ~std::size_t{0};
+    N d = sum_of(heads + roots_apart, k - roots_apart);
+    if (roots_apart && is_zero(d)) {
+      d = heads[0];
+      walk.root = walk.taken;
+      need(d, walk);
+      if (k > 1 && kMayLose) unsure_ = true;  // the other heads may have been lost
+      std::fill_n(c, k, N{});
+      c[0] = number_of<N>(0, 0);
+      for (std::size_t j = 1; j < k; ++j) a[j * stride] = a[j * stride + k];
+    } else {
+      need(d, walk);
+      if (is_zero(d)) {
+        walk.dead = true;
+        return d;
+      }
+      const N one_by = number_of<N>(0, 0) / d;
+      for (std::size_t h = 0; h < k; ++h) c[h] = heads[h] * one_by;
+      for (std::size_t j = 1; j < k; ++j) add_multiple(a + j * stride, c, a[j * stride + k], k);
+    }
+    walk.dead = walk.dead || is_zero(d);
+    ++walk.taken;
+    return d;
+  }
+
+  // What is lost where a product is too small for a double is below 1e-300. Divided by all D that
+  // are small, it must not count.
+  void need(double d, Walk& walk) {
+    walk.least *= std::min(1.0, d);
+    if (!(walk.least > 1e-120)) unsure_ = true;
+  }
+  void need(DualNumber d, Walk& walk) { need(d.v, walk); }
+  void need(LogNumber, Walk&) {}
+
+  // Of the words in a matrix, takes out all but each one.
+  template <class Use>
+  void leave_out(const N* a, std::size_t stride, const std::vector<std::size_t>& words, Walk walk,
+                 N* work, Use& use) {
+    const std::size_t n = words.size() - 1;
+    if (n == 1) return finish(words[1], walk, use);
+    if (n == 0) return;
+    const std::size_t half = n / 2;
+    for (const bool second : {false, true}) {
+      const std::size_t kept = second ? n - half : half;
+      std::vector<std::size_t> order(n + 1);  // those that stay are first
+      for (std::size_t k = 0; k < n; ++k) order[1 + k] = 1 + (second ? (k + half) % n : k);
+      std::vector<std::size_t> left(n + 1);
+      for (std::size_t k = 0; k <= n; ++k) left[k] = words[order[k]];
+      for (std::size_t j = 1; j <= n; ++j) {
+        const N* const from = a + order[j] * stride;
+        N* const to = work + j * (n + 1);
+        for (std::size_t h = 0; h <= n; ++h) to[h] = from[order[h]];
+      }
+      Walk next = walk;
+      for (std::size_t k = n; k > kept; --k) {
+        N* const steps = steps_.data() + next.taken * nodes_;
+        taken_[next.taken] = left[k];
+        take_out(work, n + 1, k, next, reach_.data());
+        if (next.dead) return;
+        std::fill_n(steps, nodes_, N{});
+        for (std::size_t h = 0; h < k; ++h) steps[left[h]] = reach_[h];
+      }
+      left.resize(kept + 1);
+      leave_out(work, n + 1, left, next, work + (n + 1) * (n + 1), use);
+      if (unsure_) return;
+    }
+  }
+
+  // From what reaches the root before it comes to `word`.
+  template <class Use>
+  void finish(std::size_t word, const Walk& walk, Use& use) {
+    std::fill(reach_.begin(), reach_.end(), N{});
+    reach_[0] = number_of<N>(0, 0);
+    for (std::size_t t = walk.taken; t-- > 0;) {
+      reach_[taken_[t]] = sum_of_products(steps_.data() + t * nodes_, reach_.data(), nodes_);
+      if (t == walk.root) reach_[0] = N{};  // before it, the root was of a higher order
+    }
+    const N* const heads = weights_.data() + word * nodes_;
+    const N all = sum_of_products(heads, reach_.data(), nodes_);
+    Walk last = walk;
+    need(all, last);
+    if (is_zero(all)) return;
+    for (std::size_t h = 0; h < nodes_; ++h)
+      if (h != word) use(h, word, share_of(heads[h] * reach_[h], all));
+  }
+
+  std::size_t nodes_;
+  bool single_root_, unsure_ = false;
+  std::vector<N> weights_, work_, steps_, reach_;
+  std::vector<std::size_t> taken_;
+};
+
+/// The sums over all trees of a sentence.
+template <class T>
+class SpanningTrees {
+ public:
+  /// Of arcs {nodes, nodes}, column-major. The largest weight of each word becomes one.
+  SpanningTrees(std::size_t nodes, bool single_root, const T* arcs)
+      : nodes_(nodes), single_root_(single_root), logs_(nodes * nodes, -kInfinity<double>) {
+    for (std::size_t d = 1; d < nodes; ++d) {
+      double* const column = logs_.data() + d * nodes;
+      for (std::size_t h = 0; h < nodes; ++h)
+        if (h != d) column[h] = static_cast<double>(arcs[d * nodes + h]);
+      const double m = shift(largest(static_cast<const double*>(column), nodes));
+      array(column, nodes) -= m;
+      scale_ += m;
+    }
+  }
+
+  double log_partition() const {
+    double sum = 0;
+    if (!solve<double>([](auto, auto) { return 0.0; }, [&](auto& e) { sum = e.log_sum(); }))
+      solve<LogNumber>([](auto, auto) { return 0.0; }, [&](auto& e) { sum = e.log_sum(); });
+    return scale_ + sum;
+  }
+
+  /// use(head, dependent, p): the probability of each arc.
+  template <class Use>
+  void each_probability(Use use) const {
+    each_share<double>([](auto, auto) { return 0.0; },
+                       [&](std::size_t h, std::size_t d, ArcShare s) { use(h, d, s.p); });
+  }
+  /// use(head, dependent, derivative): those of the probabilities in a direction(head, dependent).
+  template <class Direction, class Use>
+  void each_derivative(Direction direction, Use use) const {
+    each_share<DualNumber>(direction,
+                           [&](std::size_t h, std::size_t d, ArcShare s) { use(h, d, s.d); });
+  }
+
+  /// log Z less the expected score. Scores are taken relative to the most probable head of each
+  /// word, so that little cancels where the distribution is sharp.
+  double entropy() const {
+    std::vector<double> p(nodes_ * nodes_, 0.0);
+    each_probability([&](std::size_t h, std::size_t d, double x) { p[d * nodes_ + h] = x; });
+    const double log_z = log_partition();
+    if (log_z == -kInfinity<double>) return 0;
+    double sum = log_z - scale_;
+    bool sure = true;
+    for (std::size_t d = 1; d < nodes_; ++d) {
+      const double *const column = p.data() + d * nodes_, *const logs = logs_.data() + d * nodes_;
+      const std::size_t best =
+          static_cast<std::size_t>(std::max_element(column, column + nodes_) - column);
+      sum -= logs[best];
+      for (std::size_t h = 0; h < nodes_; ++h) {
+        sure = sure && (column[h] == 0 || column[h] == 1);
+        if (column[h] != 0) sum -= column[h] * (logs[h] - logs[best]);
+      }
+    }
+    return sure ? 0 : std::isnan(sum) ? sum : std::max(0.0, sum);
+  }
+
+ private:
+  /// run(elimination); false where its numbers do not suffice.
+  template <class N, class Direction, class Run>
+  bool solve(Direction direction, Run run) const {
+    std::vector<N> weights(nodes_ * nodes_);
+    for (std::size_t d = 1; d < nodes_; ++d)
+      for (std::size_t h = 0; h < nodes_; ++h) {
+        const double log = logs_[d * nodes_ + h];
+        if (log != -kInfinity<double>) weights[d * nodes_ + h] = number_of<N>(log, direction(h, d));
+      }
+    SpanningElimination<N> elimination(nodes_, single_root_, std::move(weights));
+    run(elimination);
+    return !elimination.unsure();
+  }
+  template <class N, class Direction, class Use>
+  void each_share(Direction direction, Use use) const {
+    std::vector<ArcShare> shares(nodes_ * nodes_, ArcShare{0, 0});
+    const auto find = [&](auto& e) {
+      std::fill(shares.begin(), shares.end(), ArcShare{0, 0});
+      e.each_share([&](std::size_t h, std::size_t d, ArcShare s) { shares[d * nodes_ + h] = s; });
+    };
+    if (!solve<N>(direction, find)) solve<LogNumber>(direction, find);
+    for (std::size_t d = 1; d < nodes_; ++d)
+      for (std::size_t h = 0; h < nodes_; ++h)
+        if (h != d) use(h, d, shares[d * nodes_ + h]);
+  }
+
+  std::size_t nodes_;
+  bool single_root_;
+  std::vector<double> logs_;  // of the weights
+  double scale_ = 0;
+};
+
+}  // namespace dynet::cpu::DYNET_ISA

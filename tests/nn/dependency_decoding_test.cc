@@ -1,0 +1,194 @@
+#include "dynet-like/nn/dependency_decoding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/base/random.h"
+#include "tests/support/all_trees.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+constexpr float kForbidden = -std::numeric_limits<float>::infinity();
+constexpr DependencyRules kRules[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+
+ArcScores some_arcs(unsigned words, std::uint64_t key, bool whole = false, double forbids = 0) {
+  const RandomStream random(key);
+  ArcScores s{words, {}};
+  for (unsigned i = 0; i < (words + 1) * (words + 1); ++i) {
+    const double x = 2 * random.normal(2 * i);
+    s.scores.push_back(random.uniform(2 * i + 1) < forbids
+                           ? kForbidden
+                           : static_cast<float>(whole ? std::round(x / 2) : x));
+  }
+  return s;
+}
+
+std::vector<ScoredTree> ranked(const ArcScores& s, DependencyRules rules) {
+  std::vector<ScoredTree> all;
+  for (const auto& heads : test::all_trees(s.words, rules)) {
+    double score = 0;
+    for (unsigned d = 1; d <= s.words; ++d) score += s.arc(heads[d - 1], d);
+    if (score > static_cast<double>(kForbidden)) all.push_back({heads, score});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ScoredTree& a, const ScoredTree& b) { return a.score > b.score; });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("dependency decoding: the n best of all trees, in order, ties lexicographically") {
+  std::size_t ties = 0, checked = 0, none = 0;
+  for (std::uint64_t key = 0; key < 100; ++key)
+    for (const DependencyRules rules : kRules) {
+      const bool whole = key % 2 == 0;  // numbers of which many sums are equal
+      const auto words = static_cast<unsigned>(key % (key < 94 ? 5 : 7));
+      const ArcScores s = some_arcs(words, key, whole, key % 3 == 0 ? 0.4 : 0);
+      const std::vector<ScoredTree> all = ranked(s, rules);
+      INFO(words << " words, " << rules.projective << rules.single_root << ", draw " << key);
+      none += all.empty();
+      CHECK(best_tree(s, rules) == (all.empty() ? std::vector<unsigned>() : all[0].heads));
+      for (std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{3}, all.size() + 2}) {
+        n = std::min<std::size_t>(n, 200);
+        const std::vector<ScoredTree> best = best_trees(s, n, rules);
+        REQUIRE(best.size() == std::min(n, all.size()));
+        for (std::size_t k = 0; k < best.size(); ++k) {
+          CHECK(best[k].heads == all[k].heads);
+          CHECK(best[k].score == all[k].score);
+          ties += k > 0 && best[k].score == best[k - 1].score;
+          ++checked;
+        }
+      }
+    }
+  CHECK(checked > 5000);
+  CHECK(ties > 1000);
+  CHECK(none > 5);
+}
+
+TEST_CASE("dependency decoding: one root, where the first one found is wrong") {
+  // Without the rule both words hang from the root; the better of these arcs makes the worse tree.
+  const float x = kForbidden;
+  const ArcScores s{2, {x, x, x, 10, x, 1, 9, -5, x}};
+  CHECK(best_tree(s, {false, false}) == std::vector<unsigned>{0, 0});
+  CHECK(best_tree(s, {false, true}) == std::vector<unsigned>{2, 0});
+  CHECK(best_tree(s, {true, true}) == std::vector<unsigned>{2, 0});
+  // Huge scores leave room for no penalty.
+  ArcScores huge = s;
+  for (float& v : huge.scores) v *= 1e30f;
+  CHECK(best_tree(huge, {false, true}) == std::vector<unsigned>{2, 0});
+}
+
+TEST_CASE("dependency decoding: the best tree of a long sentence is the first of many") {
+  for (std::uint64_t key = 0; key < 3; ++key)
+    for (const DependencyRules rules : kRules) {
+      const ArcScores s = some_arcs(25, key, key % 2 == 0, key % 3 == 0 ? 0.3 : 0);
+      const std::vector<ScoredTree> best = best_trees(s, 4, rules);
+      REQUIRE(best.size() == 4);
+      CHECK(best_tree(s, rules) == best[0].heads);
+      for (std::size_t k = 0; k < 4; ++k) {
+        const DependencyAttr trees{rules.projective, rules.single_root};
+        CHECK(is_dependency_tree(best[k].heads.data(), 25, trees));
+        for (std::size_t l = 0; l < k; ++l) {
+          CHECK(best[l].score >= best[k].score);
+          CHECK(best[l].heads != best[k].heads);
+        }
+      }
+    }
+}
+
+TEST_CASE("dependency decoding: a long sentence of equal scores takes little time") {
+  const ArcScores s{40, std::vector<float>(41 * 41, 0.0f)};
+  for (const DependencyRules rules : kRules) {
+    const std::vector<unsigned> heads = best_tree(s, rules);
+    REQUIRE(heads.size() == 40);
+    CHECK(std::count(heads.begin(), heads.end(), 0u) == (rules.single_root ? 1 : 40));
+    if (rules.single_root)
+      CHECK(heads == [] {
+        std::vector<unsigned> first(40, 1);
+        first[0] = 0;
+        return first;
+      }());
+  }
+}
+
+TEST_CASE("dependency decoding: samples come as often as they are probable") {
+  for (const DependencyRules rules : kRules)
+    for (const bool forbids : {false, true}) {
+      INFO(rules.projective << rules.single_root << forbids);
+      const ArcScores s = some_arcs(4, forbids ? 19 : 42, false, forbids ? 0.2 : 0);
+      std::vector<ScoredTree> all = ranked(s, rules);
+      REQUIRE(all.size() > 4);
+      std::sort(all.begin(), all.end(),
+                [](const ScoredTree& a, const ScoredTree& b) { return a.heads < b.heads; });
+      double z = 0;
+      for (const ScoredTree& y : all) z += std::exp(y.score);
+      constexpr unsigned kDraws = 6000;
+      std::vector<double> seen(all.size(), 0.0);
+      for (unsigned k = 0; k < kDraws; ++k) {
+        const std::vector<unsigned> heads = sample_tree(s, k, rules);
+        const auto at = std::lower_bound(
+            all.begin(), all.end(), heads,
+            [](const ScoredTree& a, const std::vector<unsigned>& b) { return a.heads < b; });
+        REQUIRE(at != all.end());
+        REQUIRE(at->heads == heads);
+        ++seen[static_cast<std::size_t>(at - all.begin())];
+      }
+      CHECK(sample_tree(s, 7, rules) == sample_tree(s, 7, rules));
+      double chi = 0, rest_seen = 0, rest = 0;
+      unsigned cells = 0;
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        const double e = std::exp(all[k].score) / z * kDraws;
+        if (e < 5) {
+          rest_seen += seen[k], rest += e;
+          continue;
+        }
+        chi += (seen[k] - e) * (seen[k] - e) / e;
+        ++cells;
+      }
+      if (rest > 5) chi += (rest_seen - rest) * (rest_seen - rest) / rest;
+      // Mean and deviation of chi-square.
+      CHECK(chi < cells + 4 * std::sqrt(2.0 * cells));
+    }
+}
+
+TEST_CASE("dependency decoding: no words, one word, and no tree") {
+  for (const DependencyRules rules : kRules) {
+    CHECK(best_tree({0, {0}}, rules).empty());
+    CHECK(best_trees({0, {0}}, 3, rules).size() == 1);
+    CHECK(sample_tree({0, {0}}, 1, rules).empty());
+    CHECK(best_tree({1, {0, 0, 3, 0}}, rules) == std::vector<unsigned>{0});
+    CHECK(best_trees({1, {0, 0, 3, 0}}, 5, rules).size() == 1);
+    CHECK(sample_tree({1, {0, 0, -1e4f, 0}}, 1, rules) == std::vector<unsigned>{0});
+    const ArcScores never{2, std::vector<float>(9, kForbidden)};
+    CHECK(best_tree(never, rules).empty());
+    CHECK(best_trees(never, 3, rules).empty());
+    CHECK(sample_tree(never, 1, rules).empty());
+    ArcScores cycle = never;  // the words are each other's heads
+    cycle.scores[3 + 2] = cycle.scores[6 + 1] = 1;
+    CHECK(best_tree(cycle, rules).empty());
+    CHECK(sample_tree(cycle, 1, rules).empty());
+    CHECK_THROWS_AS(best_tree({2, {0, 0}}, rules), ArgumentError);
+    CHECK_THROWS_AS(sample_tree({2, {0, 0}}, 0, rules), ArgumentError);
+    CHECK_THROWS_WITH(best_trees({2, {0, 0}}, 1, rules),
+                      "best_trees: 2 words have 9 scores of arcs, got 2");
+  }
+}
+
+TEST_CASE("dependency decoding: scores far apart") {
+  for (const DependencyRules rules : kRules) {
+    ArcScores s = some_arcs(6, 5);
+    for (std::size_t k = 0; k < s.scores.size(); ++k)
+      s.scores[k] = k % 3 == 0 ? 1e4f : k % 3 == 1 ? -1e4f : s.scores[k];
+    const std::vector<ScoredTree> all = ranked(s, rules);
+    CHECK(best_tree(s, rules) == all[0].heads);
+    const std::vector<unsigned> heads = sample_tree(s, 3, rules);
+    double score = 0;
+    for (unsigned d = 1; d <= 6; ++d) score += s.arc(heads[d - 1], d);
+    CHECK(score > all[0].score - 40);
+  }
+}

@@ -1,0 +1,365 @@
+// Dependency trees against all of them, one by one, and against themselves in other company.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "dynet-like/base/random.h"
+#include "dynet-like/dynet.h"
+#include "dynet-like/exec/executor.h"
+#include "tests/support/all_trees.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+constexpr float kForbidden = -std::numeric_limits<float>::infinity();
+constexpr DependencyRules kRules[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+
+std::vector<float> some_arcs(unsigned words, std::uint64_t key, double forbids = 0) {
+  const RandomStream random(key);
+  std::vector<float> arcs;
+  for (unsigned i = 0; i < (words + 1) * (words + 1); ++i)
+    arcs.push_back(random.uniform(2 * i + 1) < forbids
+                       ? kForbidden
+                       : static_cast<float>(2 * random.normal(2 * i)));
+  return arcs;
+}
+
+double score(const std::vector<float>& arcs, const std::vector<unsigned>& heads) {
+  double sum = 0;
+  for (std::size_t d = 1; d <= heads.size(); ++d)
+    sum += static_cast<double>(arcs[d * (heads.size() + 1) + heads[d - 1]]);
+  return sum;
+}
+
+Dim arcs_of(unsigned words) { return Dim({words + 1, words + 1}); }
+
+/// The value of the last expression of a graph, and of those before it, in double.
+struct InDouble {
+  Executor<double> executor;
+  explicit InDouble(const ComputationGraph& g) : executor(g.store()) {
+    executor.forward(static_cast<NodeId>(g.size() - 1));
+  }
+  const double* operator()(const Expression& e) { return executor.value(e.i); }
+};
+
+}  // namespace
+
+TEST_CASE("dependency trees: all trees, one by one, in double") {
+  std::uint64_t draws = 0;
+  for (unsigned n = 0; n <= 6; ++n)
+    for (const DependencyRules rules : kRules)
+      for (const double forbids : {0.0, 0.3, 0.7}) {
+        if (n == 6 && forbids > 0.5) continue;
+        const std::vector<float> arcs = some_arcs(n, draws++, forbids);
+        INFO(n << " words, " << rules.projective << rules.single_root << ", " << forbids);
+        const auto all = test::all_trees(n, rules);
+        double z = 0, entropy = 0;
+        std::vector<double> marginals(arcs.size(), 0.0);
+        for (const auto& y : all) z += std::exp(score(arcs, y));
+        for (const auto& y : all) {
+          const double p = z == 0 ? 0 : std::exp(score(arcs, y)) / z;
+          if (p > 0) entropy -= p * std::log(p);
+          for (unsigned d = 1; d <= n; ++d) marginals[d * (n + 1) + y[d - 1]] += p;
+        }
+        ComputationGraph g;
+        const Expression x = input(g, arcs_of(n), arcs);
+        const Expression log_z = dependency_log_partition(x, rules);
+        const Expression m = dependency_marginals(x, rules), h = dependency_entropy(x, rules);
+        std::vector<Expression> each;
+        for (std::size_t k = 0; k < all.size(); k += n == 6 ? 50 : 1)
+          each.push_back(dependency_log_prob(x, all[k], rules));
+        InDouble value(g);
+        if (z == 0)
+          CHECK(*value(log_z) == static_cast<double>(kForbidden));
+        else
+          CHECK(*value(log_z) == Approx(std::log(z)).epsilon(1e-12).margin(1e-12));
+        CHECK(*value(h) == Approx(entropy).epsilon(1e-10).margin(1e-12));
+        CHECK(*value(h) >= 0);
+        for (std::size_t i = 0; i < marginals.size(); ++i)
+          CHECK(value(m)[i] == Approx(marginals[i]).epsilon(1e-10).margin(1e-13));
+        for (std::size_t k = 0; k < each.size(); ++k) {
+          const double s = score(arcs, all[n == 6 ? 50 * k : k]), log_p = *value(each[k]);
+          CHECK(log_p <= 0);
+          if (s == static_cast<double>(kForbidden))
+            CHECK(log_p == s);
+          else
+            CHECK(log_p == Approx(s - std::log(z)).epsilon(1e-12).margin(1e-12));
+        }
+      }
+}
+
+TEST_CASE("dependency trees: with scores of zero the partition function counts trees") {
+  for (unsigned n = 1; n <= 60; n += n < 8 ? 1 : 13)
+    for (const DependencyRules rules : kRules) {
+      INFO(n << " words, " << rules.projective << rules.single_root);
+      const double k = n;
+      double log_trees;
+      if (!rules.projective) {
+        log_trees = rules.single_root ? (k - 1) * std::log(k) : (k - 1) * std::log(k + 1);
+      } else {  // C(3n-2, n-1) / n, and C(3n, n) / (2n+1)
+        const double a = rules.single_root ? 3 * k - 2 : 3 * k, b = rules.single_root ? k - 1 : k;
+        log_trees = std::lgamma(a + 1) - std::lgamma(b + 1) - std::lgamma(a - b + 1) -
+                    std::log(rules.single_root ? k : 2 * k + 1);
+      }
+      ComputationGraph g;
+      const Expression x = zeros(g, arcs_of(n));
+      const Expression z = dependency_log_partition(x, rules);
+      const Expression h = dependency_entropy(x, rules);
+      CHECK(as_scalar(z.value()) == Approx(log_trees).epsilon(1e-5).margin(1e-5));
+      CHECK(as_scalar(h.value()) == Approx(log_trees).epsilon(1e-4).margin(1e-5));
+      InDouble value(g);
+      CHECK(*value(z) == Approx(log_trees).epsilon(1e-12).margin(1e-12));
+      CHECK(*value(h) == Approx(log_trees).epsilon(1e-11).margin(1e-11));
+    }
+}
+
+TEST_CASE(
+    "dependency trees: the gradient of the log-partition is the marginals, with the sum one") {
+  for (const DependencyRules rules : kRules)
+    for (const unsigned n : {1u, 9u, 40u}) {
+      INFO(n << " words, " << rules.projective << rules.single_root);
+      ParameterCollection model;
+      Parameter a = model.add_parameters(arcs_of(n));
+      std::vector<float> arcs = some_arcs(n, 3);
+      for (unsigned k = 0; k <= n; ++k) arcs[k] = arcs[k * (n + 2)] = 1e30f;  // never read
+      a.set_value(arcs);
+      ComputationGraph g;
+      const Expression x = parameter(g, a);
+      const std::vector<float> p = as_vector(dependency_marginals(x, rules).value());
+      for (unsigned d = 1; d <= n; ++d)
+        CHECK(std::accumulate(p.begin() + d * (n + 1), p.begin() + (d + 1) * (n + 1), 0.0) ==
+              Approx(1).epsilon(1e-5));
+      if (rules.single_root) {
+        double roots = 0;
+        for (unsigned d = 1; d <= n; ++d) roots += static_cast<double>(p[d * (n + 1)]);
+        CHECK(roots == Approx(1).epsilon(1e-5));
+      }
+      g.backward(dependency_log_partition(x, rules));
+      const std::vector<float> slope = as_vector(*a.gradients());
+      for (std::size_t i = 0; i < p.size(); ++i)
+        CHECK(slope[i] == Approx(p[i]).epsilon(1e-5).margin(1e-7));
+      for (unsigned k = 0; k <= n; ++k) {
+        CHECK(slope[k] == 0);
+        CHECK(slope[k * (n + 2)] == 0);
+      }
+    }
+}
+
+TEST_CASE(
+    "dependency trees: what is added to all scores of a word adds up, and changes nothing else") {
+  for (const DependencyRules rules : kRules) {
+    std::vector<float> arcs = some_arcs(6, 8);
+    ComputationGraph g;
+    const Expression before = input(g, arcs_of(6), arcs);
+    for (unsigned h = 0; h <= 6; ++h) arcs[3 * 7 + h] += 2.5f;
+    const Expression after = input(g, arcs_of(6), arcs);
+    CHECK(as_scalar(dependency_log_partition(after, rules).value()) ==
+          Approx(as_scalar(dependency_log_partition(before, rules).value()) + 2.5).epsilon(1e-6));
+    const std::vector<float> p = as_vector(dependency_marginals(before, rules).value());
+    const std::vector<float> q = as_vector(dependency_marginals(after, rules).value());
+    for (std::size_t i = 0; i < p.size(); ++i) CHECK(p[i] == Approx(q[i]).margin(1e-6));
+  }
+}
+
+TEST_CASE("dependency trees: only what is a tree by the rules has a probability") {
+  ComputationGraph g;
+  ParameterCollection model;
+  const Parameter a = model.add_parameters(arcs_of(4));
+  const Expression x = parameter(g, a);
+  const auto log_p = [&](std::vector<unsigned> heads, DependencyRules rules) {
+    const Expression e = dependency_log_prob(x, heads, rules);
+    const float value = as_scalar(e.value());
+    g.backward(e);
+    const std::vector<float> slope = as_vector(*a.gradients());
+    const bool flat = std::all_of(slope.begin(), slope.end(), [](float s) { return s == 0; });
+    CHECK(flat == (value == kForbidden));
+    model.reset_gradient();
+    return value;
+  };
+  CHECK(log_p({0, 1, 2, 3}, {}) < 0);
+  CHECK(log_p({2, 1, 0, 3}, {}) == kForbidden);              // a cycle
+  CHECK(log_p({1, 0, 2, 3}, {false, false}) == kForbidden);  // its own head
+  CHECK(log_p({0, 0, 2, 3}, {}) == kForbidden);
+  CHECK(log_p({0, 0, 2, 3}, {true, false}) < 0);
+  CHECK(log_p({0, 0, 2, 3}, {false, false}) < 0);
+  CHECK(log_p({3, 0, 2, 2}, {}) == kForbidden);  // 3 to 1 covers the root of the tree
+  CHECK(log_p({3, 0, 2, 2}, {false, true}) < 0);
+  CHECK(log_p({3, 4, 0, 3}, {}) == kForbidden);  // two arcs cross
+  CHECK(log_p({3, 4, 0, 3}, {true, false}) == kForbidden);
+  CHECK(log_p({3, 4, 0, 3}, {false, true}) < 0);
+
+  CHECK_THROWS_AS(dependency_log_prob(x, std::vector<unsigned>{0, 1, 2}), ArgumentError);
+  CHECK_THROWS_AS(dependency_log_prob(x, std::vector<unsigned>{0, 1, 2, 5}), IndexError);
+  CHECK_THROWS_WITH(dependency_log_partition(zeros(g, {3, 4})),
+                    Catch::Contains("the arcs of n words must be {n+1,n+1}, got {3,4}"));
+}
+
+TEST_CASE("dependency trees: log-probabilities are never above zero, however sure the scores are") {
+  for (std::uint64_t key = 0; key < 60; ++key)
+    for (const DependencyRules rules : kRules) {
+      std::vector<float> arcs = some_arcs(12, key);
+      std::vector<unsigned> heads;
+      for (unsigned d = 1; d <= 12; ++d) {
+        heads.push_back(d - 1);
+        arcs[d * 13 + d - 1] += 20.0f * static_cast<float>(key % 7);
+      }
+      ComputationGraph g;
+      const Expression x = input(g, arcs_of(12), arcs);
+      CHECK(as_scalar(dependency_log_prob(x, heads, rules).value()) <= 0);
+      CHECK(as_scalar(dependency_entropy(x, rules).value()) >= 0);
+    }
+}
+
+TEST_CASE("dependency trees: one tree alone has all the probability, and no entropy") {
+  for (const DependencyRules rules : kRules)
+    for (const float size : {1.0f, 1e4f}) {
+      const unsigned n = 7;
+      std::vector<float> arcs(64, kForbidden);
+      for (unsigned d = 1; d <= n; ++d) arcs[d * 8 + d - 1] = d % 2 ? size : -0.7f * size;
+      arcs[2 * 8 + 3] = 50;  // an arc of no tree
+      ComputationGraph g;
+      const Expression x = input(g, arcs_of(n), arcs);
+      CHECK(as_scalar(dependency_entropy(x, rules).value()) == 0);
+      CHECK(as_scalar(dependency_log_prob(x, std::vector<unsigned>{0, 1, 2, 3, 4, 5, 6}, rules)
+                          .value()) == Approx(0).margin(1e-3));
+      const std::vector<float> p = as_vector(dependency_marginals(x, rules).value());
+      CHECK(p[8] == 1);
+      CHECK(p[2 * 8 + 3] == 0);
+    }
+}
+
+// The words of pairs like each other by far more than anything else, so that a Laplacian matrix is
+// singular to all its digits; and yet the trees say how probable each arc is.
+TEST_CASE("dependency trees: nothing cancels where words like each other") {
+  for (const float liking : {20.0f, 100.0f, 1000.0f, 1e4f})
+    for (const bool single_root : {true, false}) {
+      INFO(liking << ", single root " << single_root);
+      constexpr unsigned n = 6;
+      std::vector<float> arcs = some_arcs(n, 5);
+      for (float& s : arcs) s = std::round(4 * s) / 4;
+      for (unsigned d = 1; d <= n; ++d) arcs[d * 7 + (d % 2 ? d + 1 : d - 1)] += liking;
+      ComputationGraph g;
+      const DependencyRules rules{false, single_root};
+      const Expression x = input(g, arcs_of(n), arcs);
+      const Expression z = dependency_log_partition(x, rules), m = dependency_marginals(x, rules);
+      const Expression h = dependency_entropy(x, rules);
+      InDouble value(g);
+      const auto all = test::all_trees(n, rules);
+      double most = -1e30, sum = 0, entropy = 0;
+      std::vector<double> p(arcs.size(), 0.0);
+      for (const auto& y : all) most = std::max(most, score(arcs, y));
+      for (const auto& y : all) sum += std::exp(score(arcs, y) - most);
+      for (const auto& y : all) {
+        const double q = std::exp(score(arcs, y) - most) / sum;
+        entropy -= q > 0 ? q * std::log(q) : 0;
+        for (unsigned d = 1; d <= n; ++d) p[d * 7 + y[d - 1]] += q;
+      }
+      CHECK(*value(z) - most == Approx(std::log(sum)).epsilon(1e-10));
+      CHECK(*value(h) == Approx(entropy).epsilon(liking < 5000 ? 1e-10 : 1e-7));
+      for (std::size_t k = 0; k < p.size(); ++k)  // small ones to all their digits
+        CHECK(value(m)[k] == Approx(p[k]).epsilon(1e-10).margin(1e-300));
+    }
+}
+
+TEST_CASE("dependency trees: gradients of long sentences, and of scores far apart") {
+  for (const DependencyRules rules : kRules)
+    for (const unsigned n : {5u, 17u, 35u}) {
+      INFO(n << " words, " << rules.projective << rules.single_root);
+      ParameterCollection model;
+      Parameter a = model.add_parameters(arcs_of(n));
+      std::vector<float> arcs = some_arcs(n, n);
+      for (std::size_t k = 0; k < arcs.size() && n == 5; ++k)
+        arcs[k] += k % 5 == 0 ? 200 : k % 5 == 1 ? -200 : 0;
+      a.set_value(arcs);
+      ComputationGraph g;
+      const Expression x = parameter(g, a);
+      std::vector<unsigned> heads(n);
+      std::iota(heads.begin(), heads.end(), 0u);
+      const Expression loss = dependency_entropy(x, rules) +
+                              squared_norm(dependency_marginals(x, rules)) -
+                              0.1f * dependency_log_prob(x, heads, rules);
+      const GradientReport report = check_gradients(loss, {.max_elements = 20});
+      INFO(report);
+      CHECK(report.ok(5e-5));  // differences of the loss are no better
+    }
+}
+
+TEST_CASE("dependency trees: sentences of all lengths are one batch, and the same bits alone") {
+  constexpr unsigned kSentences = 20;
+  for (const DependencyRules rules : kRules) {
+    ParameterCollection model;
+    std::vector<Parameter> arcs;
+    std::vector<std::vector<unsigned>> heads;
+    for (unsigned n = 0; n < kSentences; ++n) {
+      const unsigned words = n * 7 % 23;
+      arcs.push_back(model.add_parameters(arcs_of(words), ParameterInitNormal()));
+      heads.emplace_back(words);
+      std::iota(heads.back().begin(), heads.back().end(), 0u);
+    }
+    const auto build = [&](ComputationGraph& g, unsigned n) {
+      const Expression x = parameter(g, arcs[n]);
+      return std::vector{dependency_log_partition(x, rules),
+                         dependency_log_prob(x, heads[n], rules), dependency_marginals(x, rules),
+                         dependency_entropy(x, rules)};
+    };
+    const auto loss_of = [](const std::vector<Expression>& x) {
+      return x[0] - 2 * x[1] + sum_elems(square(x[2])) + 3 * x[3];
+    };
+    std::vector<std::vector<std::vector<float>>> values(kSentences);
+    std::vector<std::vector<float>> gradients(kSentences);
+    for (unsigned n = 0; n < kSentences; ++n) {
+      ComputationGraph g;
+      const std::vector<Expression> x = build(g, n);
+      const Expression loss = loss_of(x);
+      loss.value();
+      for (const Expression& e : x) values[n].push_back(as_vector(e.value()));
+      g.backward(loss);
+      gradients[n] = as_vector(*arcs[n].gradients());
+      model.reset_gradient();
+    }
+    for (const unsigned threads : {1u, 3u})
+      for (const bool inference : {false, true}) {
+        INFO(threads << " threads, inference " << inference);
+        ComputationGraph g;
+        Workers workers(threads);
+        g.set_workers(&workers);
+        g.set_inference(inference);
+        std::vector<std::vector<Expression>> all;
+        std::vector<Expression> losses;
+        for (unsigned n = 0; n < kSentences; ++n) {
+          all.push_back(build(g, n));
+          losses.push_back(loss_of(all.back()));
+        }
+        const Expression loss = sum(losses);
+        loss.value();
+        for (unsigned n = 0; n < kSentences; ++n)
+          for (unsigned k = 0; k < 4; ++k) CHECK(as_vector(all[n][k].value()) == values[n][k]);
+        if (inference) continue;
+        // Each operation on trees is one batch; squares and sums are one for each length.
+        CHECK(g.statistics().batches < 4 + 2 * kSentences + 10);
+        g.backward(loss);
+        for (unsigned n = 0; n < kSentences; ++n)
+          CHECK(as_vector(*arcs[n].gradients()) == gradients[n]);
+        model.reset_gradient();
+      }
+  }
+}
+
+TEST_CASE("dependency trees: nodes with other rules are another batch") {
+  ComputationGraph g;
+  const Expression x = input(g, arcs_of(5), some_arcs(5, 1));
+  std::vector<float> alone;
+  for (const DependencyRules rules : kRules) {
+    ComputationGraph own;
+    alone.push_back(as_scalar(
+        dependency_log_partition(input(own, arcs_of(5), some_arcs(5, 1)), rules).value()));
+  }
+  std::vector<Expression> all;
+  for (const DependencyRules rules : kRules) all.push_back(dependency_log_partition(x, rules));
+  CHECK(as_vector(concatenate(all).value()) == alone);
+  CHECK(alone[0] < alone[1]);
+  CHECK(alone[2] < alone[3]);
+}
