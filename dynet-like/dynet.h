@@ -40,6 +40,7 @@
 #include "dynet-like/ops/flow.h"
 #include "dynet-like/ops/convolution.h"
 #include "dynet-like/ops/crf.h"
+#include "dynet-like/ops/ctc.h"
 #include "dynet-like/ops/linear_algebra.h"
 #include "dynet-like/ops/normalization.h"
 #include "dynet-like/ops/noise.h"

@@ -26,6 +26,8 @@ DYNET_CUDA_PART const Kernels
 DYNET_CUDA_PART const Kernels kConv2d, kMaxPooling2d, kKmaxPooling;
 // crf
 DYNET_CUDA_PART const Kernels kCrfLogPartition, kCrfLogProb, kCrfMarginals, kCrfEntropy;
+// ctc
+DYNET_CUDA_PART const Kernels kCtcLoss, kCtcAlignment, kCtcEntropy;
 // elementwise
 #define DYNET_DECLARE(F) DYNET_CUDA_PART const Kernels k##F;
 DYNET_ELEMENTWISE_FUNCTIONS(DYNET_DECLARE)
