@@ -42,6 +42,7 @@
 #include "dynet-like/ops/crf.h"
 #include "dynet-like/ops/span_trees.h"
 #include "dynet-like/ops/dependency_trees.h"
+#include "dynet-like/ops/ctc.h"
 #include "dynet-like/ops/linear_algebra.h"
 #include "dynet-like/ops/normalization.h"
 #include "dynet-like/ops/noise.h"

@@ -31,6 +31,8 @@ DYNET_CUDA_PART const Kernels kSpanLogPartition, kSpanLogProb, kSpanMarginals, k
 // dependency_trees
 DYNET_CUDA_PART const Kernels kDependencyLogPartition, kDependencyLogProb, kDependencyMarginals,
     kDependencyEntropy;
+// ctc
+DYNET_CUDA_PART const Kernels kCtcLoss, kCtcAlignment, kCtcEntropy;
 // elementwise
 #define DYNET_DECLARE(F) DYNET_CUDA_PART const Kernels k##F;
 DYNET_ELEMENTWISE_FUNCTIONS(DYNET_DECLARE)

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "dynet-like/attributes/ctc.h"
+#include "dynet-like/graph/op.h"
+#include "kernels/cpu/isa.h"
+
+namespace dynet::cpu {
+
+DYNET_EACH_ISA(
+
+    /// Minus the log of the sum of e^score over all alignments of the labels of CtcAttr.
+    struct CtcLoss {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+    /// The probability of each symbol at each frame, given the labels.
+    struct CtcAlignment {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+    /// The entropy of the distribution over alignments, given the labels.
+    struct CtcEntropy {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+)
+
+}  // namespace dynet::cpu
