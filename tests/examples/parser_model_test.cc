@@ -42,6 +42,37 @@ Treebank sentences_of(const std::vector<unsigned>& lengths) {
 
 ModelSettings small(float dropout) { return {5, 3, 4, 2, 6, dropout}; }
 
+/// The same with scores of arcs.
+ModelSettings of_arcs(bool crossing, float dropout = 0) {
+  ModelSettings settings = small(dropout);
+  settings.graph = true;
+  settings.crossing = crossing;
+  settings.arc = 5;
+  settings.label = 3;
+  return settings;
+}
+
+/// All heads of so many words that make a tree with one root.
+std::vector<std::vector<unsigned>> all_trees(unsigned words, bool crossing) {
+  std::vector<std::vector<unsigned>> trees;
+  std::vector<unsigned> heads(words, 0);
+  const auto is_tree = [&] {
+    if (std::count(heads.begin(), heads.end(), 0u) != 1) return false;
+    for (unsigned i = 1; i <= words; ++i) {
+      unsigned at = i, steps = 0;
+      while (at != 0 && ++steps <= words) at = heads[at - 1];
+      if (at != 0) return false;
+    }
+    return crossing || is_projective(heads);
+  };
+  while (true) {
+    if (is_tree()) trees.push_back(heads);
+    unsigned k = 0;
+    while (k < words && ++heads[k] > words) heads[k++] = 0;
+    if (k == words) return trees;
+  }
+}
+
 /// All weights away from where they begin, and so large that words make a difference.
 void spread(Model& model) {
   unsigned seed = 1;
@@ -57,7 +88,7 @@ dynet::Expression loss_of(Model& model, dynet::ComputationGraph& graph, const Tr
   model.begin_graph(graph, training);
   std::vector<dynet::Expression> losses;
   for (const Sentence& s : sentences) {
-    losses.push_back(model.loss(graph, model.encode(s), model.moves(s)));
+    losses.push_back(model.loss(model.encode(s), model.target(s)));
   }
   return sum(losses);
 }
@@ -147,7 +178,7 @@ State by_losses(Model& model, const Sentence& sentence) {
         moves.back() = {action, label};
         graph.clear();
         model.begin_graph(graph, false);
-        const float loss = as_scalar(model.loss(graph, model.encode(sentence), moves).value());
+        const float loss = as_scalar(model.loss(model.encode(sentence), {moves, {}, {}}).value());
         if (loss < least) best = moves.back();
         least = std::min(least, loss);
       }
@@ -167,7 +198,7 @@ TEST_CASE("Parser: the network computes what its description says") {
   for (const Sentence& sentence : sentences) {
     dynet::ComputationGraph graph;
     const float loss = as_scalar(loss_of(model, graph, {sentence}, false).value());
-    CHECK(loss == Approx(naive_loss(model, sentence, model.moves(sentence))).epsilon(1e-4));
+    CHECK(loss == Approx(naive_loss(model, sentence, model.target(sentence).moves)).epsilon(1e-4));
   }
 }
 
@@ -239,6 +270,120 @@ TEST_CASE("Parser: sentences of one length need no more batches than one of them
   // What is asked for in the middle runs once: a move takes four nodes.
   CHECK(alone.batches >= 2 * 9 * 4);
   CHECK(alone.batches <= alone.nodes);
+}
+
+TEST_CASE(
+    "Parser of arcs: the probabilities of all trees and labels add up to one, and the best is "
+    "found") {
+  const Treebank sentences = sentences_of({1, 3, 4});
+  for (const bool crossing : {false, true}) {
+    Model model(describe(of_arcs(crossing), sentences), 7);
+    spread(model);
+    dynet::ComputationGraph graph;
+    for (const Sentence& sentence : sentences) {
+      const Encoded encoded = model.encode(sentence);
+      const auto words = static_cast<unsigned>(sentence.size());
+      const auto trees = all_trees(words, crossing);
+      CHECK(trees.size() ==
+            std::vector<std::size_t>{0, 1, 2, crossing ? 9u : 7u, crossing ? 64u : 30u}[words]);
+      const auto count = static_cast<unsigned>(model.description().labels.size());
+      double sum = 0, least = 1e30;
+      Target best;
+      const auto loss_of_target = [&](const Target& target) {
+        graph.clear();
+        model.begin_graph(graph, false);
+        return static_cast<double>(as_scalar(model.loss(encoded, target).value()));
+      };
+      // Labels do not mind each other: their probabilities add up to one word by word.
+      for (const auto& heads : trees) {
+        Target target{{}, heads, std::vector<unsigned>(words, 0)};
+        double of_first = loss_of_target(target), others = 1, arcs = of_first;
+        Target chosen = target;
+        for (unsigned i = 0; i < words; ++i) {
+          double of_label = 0, lowest = 0;
+          for (unsigned label = 0; label < count; ++label) {
+            Target other = target;
+            other.labels[i] = label;
+            const double more = loss_of_target(other) - of_first;
+            of_label += std::exp(-more);
+            if (more < lowest) {
+              lowest = more;
+              chosen.labels[i] = label;
+            }
+          }
+          others *= of_label;
+          arcs += lowest;
+        }
+        sum += std::exp(-of_first) * others;
+        const double tree_loss = of_first - std::log(others);
+        if (tree_loss < least) {
+          least = tree_loss;
+          best = chosen;
+        }
+      }
+      CHECK(sum == Approx(1).epsilon(1e-4));
+      const Tree tree = model.parse(graph, {&encoded, 1}, true)[0];
+      CHECK(tree.heads == best.heads);
+      REQUIRE(tree.labels.size() == words);
+      for (unsigned i = 0; i < words; ++i) {
+        CHECK(tree.labels[i] == model.description().labels[best.labels[i]]);
+        CHECK(tree.probabilities[i] > 0);
+        CHECK(tree.probabilities[i] <= 1.0001f);
+        if (words == 1) CHECK(tree.probabilities[i] == Approx(1).epsilon(1e-5));
+      }
+    }
+    CHECK(model.parse(graph, {}).empty());
+  }
+}
+
+TEST_CASE("Parser of arcs: gradients are right, with and without dropout") {
+  const Treebank sentences = sentences_of({1, 4, 3});
+  for (const bool crossing : {false, true}) {
+    Model model(describe(of_arcs(crossing, 0.3f), sentences), 7);
+    for (const bool training : {false, true}) {
+      dynet::ComputationGraph graph;
+      graph.set_seed(3);
+      const dynet::GradientReport report =
+          dynet::check_gradients(loss_of(model, graph, sentences, training));
+      INFO(report);
+      CHECK(report.ok());
+      CHECK(report.parameters == 2 + 4 * 3 + 1 + 4 + 2 + 4);
+    }
+  }
+}
+
+TEST_CASE("Parser of arcs: in company a sentence gets the tree it gets alone") {
+  std::vector<unsigned> lengths;
+  for (unsigned i = 0; i < 30; ++i) lengths.push_back(1 + i * i % 11);
+  const Treebank sentences = sentences_of(lengths);
+  for (const bool crossing : {false, true}) {
+    Model model(describe(of_arcs(crossing), sentences), 7);
+    learn(model, sentences);
+    const Parsed alone = parse_all(model, sentences, {1, true}, "alone");
+    for (const std::size_t together : {std::size_t{7}, std::size_t{32}}) {
+      const Parsed parsed = parse_all(model, sentences, {together, true}, "together");
+      REQUIRE(parsed.trees.size() == sentences.size());
+      for (std::size_t i = 0; i < sentences.size(); ++i) {
+        check_same(parsed.trees[i], alone.trees[i]);
+        CHECK(parsed.trees[i].probabilities == alone.trees[i].probabilities);
+      }
+      CHECK(parsed.batches < alone.batches);
+    }
+  }
+}
+
+TEST_CASE("Parser of arcs: only trees that may cross are learned as they are") {
+  Treebank sentences = sentences_of({4});
+  sentences[0].tree.heads = {3, 4, 0, 3};  // 1 <- 3 and 2 <- 4 cross
+  REQUIRE_FALSE(is_projective(sentences[0].tree.heads));
+  for (const bool crossing : {false, true}) {
+    const Model model(describe(of_arcs(crossing), sentences), 7);
+    const Target target = model.target(sentences[0]);
+    CHECK((target.heads == sentences[0].tree.heads) == crossing);
+    CHECK(is_projective(target.heads) == !crossing);
+    CHECK(target.labels.size() == 4);
+    CHECK(target.moves.empty());
+  }
 }
 
 TEST_CASE("Parser: unknown words and tags share a vector") {

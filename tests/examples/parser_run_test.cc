@@ -135,6 +135,32 @@ std::string without_trees(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("Parser: --graph finds the best tree of all, and says how probable arcs are") {
+  const Workshop shop;
+  for (const std::string crossing : {"", "--crossing"}) {
+    const std::string model = shop.folder.path("graph" + crossing);
+    std::vector<std::string> command =
+        with(shop.train_command("graph" + crossing, "8"),
+             {"--test", shop.test, "--graph", "--arc", "16", "--label", "8"});
+    if (!crossing.empty()) command.push_back(crossing);
+    const Result trained = run(shop.folder, command);
+    INFO(trained.out + trained.err);
+    REQUIRE(trained.code == 0);
+    CHECK(contains(trained.out, crossing.empty() ? ", projective trees, " : ", all trees, "));
+    const std::string scores = line_with(from(trained.out, "\ntest:"), "  parser");
+    CHECK(std::stod(scores.substr(scores.find_first_of("0123456789"))) > 97);
+    const Result parsed =
+        run(shop.folder, {"parse", "--model", model, "--probabilities"}, read_file(shop.test));
+    REQUIRE(parsed.code == 0);
+    CHECK(contains(parsed.out, "Prob="));
+    const Result evaluated =
+        run(shop.folder, {"eval", "--model", model, "--data", shop.test, "--compare"});
+    CHECK(contains(evaluated.out, "sentences with another tree when parsed alone: 0\n"));
+  }
+  check_refused(run(shop.folder, with(shop.train_command("no", "1"), {"--crossing"})),
+                "--crossing needs --graph");
+}
+
 TEST_CASE("Parser: train, score in a fresh process, parse") {
   const Workshop shop;
   const std::string model = shop.folder.path("model");

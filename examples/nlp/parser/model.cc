@@ -1,9 +1,7 @@
 #include "examples/nlp/parser/model.h"
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
-#include <limits>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -15,47 +13,6 @@
 namespace parser {
 
 using namespace nlp;
-
-namespace {
-
-using dynet::Expression;
-
-/// Calls `visit` with each move that is allowed and its score.
-template <typename Visit>
-void for_each_move(const State& state, const dynet::Tensor& scores, Visit visit) {
-  const std::size_t labels = (scores.d.size() - 1) / 2;
-  for (const Action action : {Action::kShift, Action::kLeft, Action::kRight}) {
-    if (!state.allows(action)) continue;
-    const std::size_t kinds = action == Action::kShift ? 1 : labels;
-    for (unsigned label = 0; label < kinds; ++label) {
-      const Move move{action, label};
-      visit(move, scores.v[move.number()]);
-    }
-  }
-}
-
-/// The allowed move with the highest score.
-Move best_move(const State& state, const dynet::Tensor& scores) {
-  Move best;
-  float best_score = -std::numeric_limits<float>::infinity();
-  for_each_move(state, scores, [&](const Move& move, float score) {
-    if (score <= best_score) return;
-    best = move;
-    best_score = score;
-  });
-  return best;
-}
-
-/// Of the best move, by a softmax over the moves that are allowed.
-float probability_of(const Move& best, const State& state, const dynet::Tensor& scores) {
-  const float highest = scores.v[best.number()];
-  float sum = 0;
-  for_each_move(state, scores,
-                [&](const Move& /*move*/, float score) { sum += std::exp(score - highest); });
-  return 1 / sum;
-}
-
-}  // namespace
 
 Description describe(const ModelSettings& settings, const Treebank& train) {
   Description description;
@@ -74,32 +31,19 @@ Description describe(const ModelSettings& settings, const Treebank& train) {
   return description;
 }
 
+Model::Scorer Model::make_scorer(const Description& description,
+                                 dynet::ParameterCollection& parameters) {
+  if (description.settings.graph) return ArcScorer(description, parameters);
+  return MoveScorer(description, parameters);
+}
+
 Model::Model(Description description, std::uint64_t seed)
     : DescribedModel(std::move(description), seed),
       words_(nlp::make_dict(description_.words)),
       tags_(nlp::make_dict(description_.tags)),
-      labels_(nlp::make_dict(description_.labels)) {
-  const ModelSettings& settings = description_.settings;
-  const auto rows = [](const auto& texts) { return static_cast<unsigned>(texts.size()); };
-  word_table_ =
-      parameters_.add_lookup_parameters(rows(description_.words), {settings.word}, "words");
-  tag_table_ = parameters_.add_lookup_parameters(rows(description_.tags), {settings.tag}, "tags");
-  const unsigned both = 2 * settings.hidden;
-  for (unsigned i = 0; i < 2 * settings.layers; ++i) {
-    const unsigned input = i < 2 ? settings.word + settings.tag : both;
-    lstms_.emplace_back(1, input, settings.hidden, parameters_);
-  }
-  root_ = parameters_.add_parameters({both}, "root");
-  none_ = parameters_.add_parameters({both}, "none");
-  for (dynet::Parameter& weight : hidden_weights_) {
-    weight = parameters_.add_parameters({settings.mlp, both}, "mlp-weight");
-  }
-  hidden_bias_ =
-      parameters_.add_parameters({settings.mlp}, dynet::ParameterInitConst(0), "mlp-bias");
-  const auto moves = static_cast<unsigned>(count_moves(description_.labels.size()));
-  weight_ = parameters_.add_parameters({moves, settings.mlp}, "move-weight");
-  bias_ = parameters_.add_parameters({moves}, dynet::ParameterInitConst(0), "move-bias");
-}
+      labels_(nlp::make_dict(description_.labels)),
+      encoder_(description_, parameters_),
+      scorer_(make_scorer(description_, parameters_)) {}
 
 Encoded Model::encode(const Sentence& sentence) const {
   Encoded encoded;
@@ -128,127 +72,43 @@ void Model::report_unknown(const Treebank& sentences, const std::string& name) c
   unknown_labels.report("it gets none of them right");
 }
 
-std::vector<Move> Model::moves(const Sentence& sentence) const {
-  std::vector<unsigned> labels;
+Target Model::target(const Sentence& sentence) const {
+  Target target;
   for (const std::string& label : sentence.tree.labels) {
-    labels.push_back(static_cast<unsigned>(labels_.convert(label)));
+    target.labels.push_back(static_cast<unsigned>(labels_.convert(label)));
   }
-  return oracle(projective(sentence.tree.heads), labels);
+  const ModelSettings& settings = description_.settings;
+  target.heads = sentence.tree.heads;
+  if (!settings.graph || !settings.crossing) target.heads = projective(target.heads);
+  if (!settings.graph) target.moves = oracle(target.heads, target.labels);
+  return target;
 }
 
 void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
   place(graph);
-  training_ = training;
-  for (dynet::LSTMBuilder& lstm : lstms_) lstm.new_graph(graph);
-  root_node_ = parameter(graph, root_);
-  none_node_ = parameter(graph, none_);
-  for (std::size_t i = 0; i < kSeen; ++i) {
-    hidden_weight_nodes_[i] = parameter(graph, hidden_weights_[i]);
-  }
-  hidden_bias_node_ = parameter(graph, hidden_bias_);
-  weight_node_ = parameter(graph, weight_);
-  bias_node_ = parameter(graph, bias_);
+  encoder_.begin_graph(graph, training);
+  std::visit([&](auto& scorer) { scorer.begin_graph(graph, training); }, scorer_);
 }
 
-Expression Model::dropped(const Expression& x) const {
-  const float rate = description_.settings.dropout;
-  return training_ && rate > 0 ? dropout(x, rate) : x;
-}
-
-Model::Vectors Model::read(dynet::ComputationGraph& graph, const Encoded& sentence) {
-  const std::size_t words = sentence.size();
-  Vectors vectors(words);
-  for (std::size_t i = 0; i < words; ++i) {
-    vectors[i] = dynet::concatenate({lookup(graph, word_table_, sentence.words[i]),
-                                     lookup(graph, tag_table_, sentence.tags[i])});
-  }
-  for (std::size_t layer = 0; layer < lstms_.size(); layer += 2) {
-    dynet::LSTMBuilder& forward = lstms_[layer];
-    dynet::LSTMBuilder& backward = lstms_[layer + 1];
-    forward.start_new_sequence();
-    backward.start_new_sequence();
-    Vectors from_left(words), from_right(words);
-    for (Expression& vector : vectors) vector = dropped(vector);
-    for (std::size_t i = 0; i < words; ++i) from_left[i] = forward.add_input(vectors[i]);
-    for (std::size_t i = words; i-- > 0;) from_right[i] = backward.add_input(vectors[i]);
-    for (std::size_t i = 0; i < words; ++i) {
-      vectors[i] = dynet::concatenate({from_left[i], from_right[i]});
-    }
-  }
-  for (Expression& vector : vectors) vector = dropped(vector);
-  vectors.insert(vectors.begin(), root_node_);
-  return vectors;
-}
-
-Expression Model::scores(const Vectors& vectors, const State& state) const {
-  const auto vector_of = [&](unsigned word) { return word == kNone ? none_node_ : vectors[word]; };
-  const std::array<Expression, kSeen>& weights = hidden_weight_nodes_;
-  const Expression hidden = tanh(
-      dynet::affine_transform({hidden_bias_node_, weights[0], vector_of(state.next()), weights[1],
-                               vector_of(state.stack(0)), weights[2], vector_of(state.stack(1)),
-                               weights[3], vector_of(state.stack(2))}));
-  return dynet::affine_transform({bias_node_, weight_node_, hidden});
-}
-
-Expression Model::loss(dynet::ComputationGraph& graph, const Encoded& sentence,
-                       const std::vector<Move>& moves) {
-  const Vectors vectors = read(graph, sentence);
-  State state(sentence.size());
-  std::vector<Expression> losses;
-  for (const Move& move : moves) {
-    losses.push_back(pickneglogsoftmax(scores(vectors, state), move.number()));
-    state.take(move);
-  }
-  return sum(losses);
+dynet::Expression Model::loss(const Encoded& sentence, const Target& target) {
+  const Vectors vectors = encoder_.read(sentence);
+  return std::visit([&](const auto& scorer) { return scorer.loss(vectors, target); }, scorer_);
 }
 
 std::vector<Tree> Model::parse(dynet::ComputationGraph& graph, std::span<const Encoded> sentences,
                                bool probabilities) {
-  struct Parse {
-    Vectors vectors;
-    State state;
-    std::vector<float> probabilities;  ///< of the arcs, by word
-    Expression scores;
-  };
   graph.clear();
   begin_graph(graph, false);
-  std::vector<Parse> parses;
-  for (const Encoded& sentence : sentences) {
-    parses.push_back({read(graph, sentence),
-                      State(sentence.size()),
-                      std::vector<float>(probabilities ? sentence.size() : 0),
-                      {}});
-  }
-  std::vector<Parse*> waiting;
-  while (true) {
-    waiting.clear();
-    for (Parse& parse : parses) {
-      if (parse.state.finished()) continue;
-      parse.scores = scores(parse.vectors, parse.state);
-      waiting.push_back(&parse);
-    }
-    if (waiting.empty()) break;
-    // The last value needs all that was built since the last time, and runs it in batches; the
-    // others are there then.
-    waiting.back()->scores.value();
-    for (Parse* parse : waiting) {
-      const dynet::Tensor& scores = parse->scores.value();
-      State& state = parse->state;
-      const Move move = best_move(state, scores);
-      if (probabilities && move.action != Action::kShift)
-        parse->probabilities[state.stack(0) - 1] = probability_of(move, state, scores);
-      state.take(move);
-    }
-  }
-
+  std::vector<Vectors> vectors;
+  for (const Encoded& sentence : sentences) vectors.push_back(encoder_.read(sentence));
+  const std::vector<Arcs> found =
+      std::visit([&](const auto& scorer) { return scorer.parse(vectors, probabilities); }, scorer_);
   std::vector<Tree> trees;
-  for (Parse& parse : parses) {
+  for (const Arcs& arcs : found) {
     Tree& tree = trees.emplace_back();
-    tree.probabilities = std::move(parse.probabilities);
-    tree.heads = parse.state.heads();
-    for (const unsigned label : parse.state.labels()) {
-      tree.labels.push_back(description_.labels[label]);
-    }
+    tree.heads = arcs.heads;
+    tree.probabilities = arcs.probabilities;
+    for (const unsigned label : arcs.labels) tree.labels.push_back(description_.labels[label]);
   }
   return trees;
 }

@@ -37,7 +37,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Sentence& sentence : data.train) {
       add_sample(sentence.size());
-      examples_.push_back({model_.encode(sentence), model_.moves(sentence)});
+      examples_.push_back({model_.encode(sentence), model_.target(sentence)});
       for (const unsigned word : examples_.back().sentence.words) ++counts[word];
     }
     for (const std::size_t count : counts)
@@ -57,7 +57,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
       for (unsigned& word : seen.words) {
         if (random.uniform() < hide_[word]) word = 0;
       }
-      losses.push_back(model.loss(graph, seen, examples_[sentence].moves));
+      losses.push_back(model.loss(seen, examples_[sentence].target));
     }
     return learn_from(graph, losses, update);
   }
@@ -90,12 +90,15 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
         << ", " << description.tags.size() << " tags of " << settings.tag << ", "
         << description.labels.size() << " labels, " << settings.layers
         << (settings.layers == 1 ? " layer" : " layers") << " of 2 x " << settings.hidden << ", "
+        << (!settings.graph     ? ""
+            : settings.crossing ? "all trees, "
+                                : "projective trees, ")
         << with_commas(model_.parameters().parameter_count()) << " weights" << std::endl;
   }
 
   struct Example {
     Encoded sentence;
-    std::vector<Move> moves;
+    Target target;
   };
   std::vector<Example> examples_;
   std::vector<double> hide_;  ///< probabilities, by word
@@ -116,6 +119,12 @@ void TrainCommand::add_settings(Options& options) {
   options.add("--hidden", m.hidden, "LSTM size in each direction", InRange(1, 4096));
   options.add("--layers", m.layers, "LSTM layers", InRange(1, 16));
   options.add("--mlp", m.mlp, "Size of the tanh layer before the moves", InRange(1, 4096));
+  options.add_flag("--graph", m.graph,
+                   "Score all arcs of a sentence and find the best tree, instead of making moves");
+  options.add_flag("--crossing", m.crossing, "With --graph: trees whose arcs cross, too");
+  options.add("--arc", m.arc, "With --graph: size of what decides about an arc", InRange(1, 4096));
+  options.add("--label", m.label, "With --graph: size of what decides about its label",
+              InRange(1, 4096));
   options.add("--dropout", m.dropout, "Dropout of what goes into each layer and comes out",
               InRange(0.0, 0.95));
   add_unknown(options, settings);
@@ -123,6 +132,8 @@ void TrainCommand::add_settings(Options& options) {
 }
 
 void TrainCommand::run() {
+  if (description.settings.crossing && !description.settings.graph)
+    throw UserError("--crossing needs --graph: moves make no arcs that cross");
   prepare_run(*this, Model::kProgram);
   std::vector<std::string> known;  // to a model that learns more, and so of the training data
   if (!init.empty()) known = load_model<Model>(init)->description().labels;

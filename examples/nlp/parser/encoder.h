@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "examples/nlp/parser/settings.h"
+
+namespace parser {
+
+/// What is known about the root and the words of a sentence, by number.
+using Vectors = std::vector<dynet::Expression>;
+
+/// Reads sentences: the vectors of a word and of its tag; layers of LSTMs from both sides.
+class Encoder {
+ public:
+  Encoder(const Description& description, dynet::ParameterCollection& parameters);
+
+  /// Declares the parameters in an empty graph.
+  void begin_graph(dynet::ComputationGraph& graph, bool training);
+  Vectors read(const Encoded& sentence);
+
+ private:
+  float dropout_;
+  dynet::LookupParameter words_, tags_;
+  std::vector<dynet::LSTMBuilder> lstms_;  ///< by layer, one for each direction
+  dynet::Parameter root_;
+  // Of the current graph.
+  dynet::ComputationGraph* graph_ = nullptr;
+  bool training_ = false;
+  dynet::Expression root_node_;
+};
+
+/// Without the part of it that dropout takes, in training.
+inline dynet::Expression dropped(const dynet::Expression& x, float rate, bool training) {
+  return training && rate > 0 ? dropout(x, rate) : x;
+}
+
+}  // namespace parser
