@@ -44,9 +44,10 @@ ArcScorer::Sides ArcScorer::sides(const Vectors& vectors) const {
     labels.push_back(pick_range(y, arc_, arc_ + label_));
   };
   for (const Expression& x : vectors) {
-    add(affine_transform({head_bias_node_, head_weight_node_, x}), sides.heads, sides.label_heads);
-    add(affine_transform({dependent_bias_node_, dependent_weight_node_, x}), sides.dependents,
-        sides.label_dependents);
+    add(dynet::affine_transform({head_bias_node_, head_weight_node_, x}), sides.heads,
+        sides.label_heads);
+    add(dynet::affine_transform({dependent_bias_node_, dependent_weight_node_, x}),
+        sides.dependents, sides.label_dependents);
   }
   return sides;
 }
