@@ -58,6 +58,7 @@
 #include "dynet-like/nn/chain_crf.h"
 #include "dynet-like/nn/coupled_lstm.h"
 #include "dynet-like/nn/dependency_decoding.h"
+#include "dynet-like/nn/ctc_decoding.h"
 #include "dynet-like/nn/gru.h"
 #include "dynet-like/nn/lstm.h"
 #include "dynet-like/nn/rnn.h"
