@@ -17,6 +17,7 @@ struct CtcScores {
   std::vector<float> log_probs;  ///< {symbols, frames}, column-major
   unsigned blank = 0;            ///< the symbol that stands for no label
 
+  /// Of a symbol at frame t.
   double score(unsigned t, unsigned symbol) const {
     return static_cast<double>(log_probs[std::size_t{t} * symbols + symbol]);
   }
@@ -24,14 +25,14 @@ struct CtcScores {
 
 /// Labels, and the logarithm of how probable they are.
 struct ScoredLabels {
-  std::vector<unsigned> labels;
-  double score;
+  std::vector<unsigned> labels;  ///< without blanks
+  double score;                  ///< in nats
 };
 
 /// A symbol for each frame, and the sum of their scores.
 struct ScoredAlignment {
-  std::vector<unsigned> symbols;
-  double score;
+  std::vector<unsigned> symbols;  ///< by frame, blanks among them
+  double score;                   ///< in nats
 };
 
 /// The labels of an alignment: without repeats, then without blanks.

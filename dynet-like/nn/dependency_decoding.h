@@ -10,9 +10,10 @@ namespace dynet {
 
 /// The scores of the arcs of a sentence, as numbers: see ops/dependency_trees.h.
 struct ArcScores {
-  unsigned words = 0;
+  unsigned words = 0;         ///< without the root
   std::vector<float> scores;  ///< {words+1, words+1}, column-major, [head, dependent]
 
+  /// Of one arc.
   double arc(unsigned head, unsigned dependent) const {
     return static_cast<double>(scores[std::size_t{dependent} * (words + 1) + head]);
   }
@@ -21,8 +22,8 @@ struct ArcScores {
 /// A tree: the heads of words 1 to n, 0 for the root; and its score, added up in double from the
 /// first word to the last.
 struct ScoredTree {
-  std::vector<unsigned> heads;
-  double score;
+  std::vector<unsigned> heads;  ///< of each word
+  double score;                 ///< of its arcs
 };
 
 /// The n best trees, or as many as there are with a score above minus infinity: the highest score
