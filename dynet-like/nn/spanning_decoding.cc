@@ -53,8 +53,7 @@ class Choices {
 class Edmonds {
  public:
   Edmonds(const ArcScores& s, const Choices& choices, bool single_root)
-      : s_(s),
-        nodes_(s.words + 1),
+      : nodes_(s.words + 1),
         most_(2 * nodes_),
         arcs_(std::size_t{most_} * most_),
         chosen_(most_, 0),
@@ -181,7 +180,6 @@ class Edmonds {
     }
   }
 
-  const ArcScores& s_;
   unsigned nodes_, most_;
   std::vector<Arc> arcs_;  // by where to and from; from a node to itself, what it chose
   std::vector<unsigned> chosen_, inside_, active_;

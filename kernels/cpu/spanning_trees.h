@@ -38,8 +38,8 @@ struct DualNumber {
     return {a.v * b.v, a.v * b.d + a.d * b.v};
   }
   friend DualNumber operator/(DualNumber a, DualNumber b) {
-    const double v = a.v / b.v;
-    return {v, (a.d - v * b.d) / b.v};
+    const double quotient = a.v / b.v;
+    return {quotient, (a.d - quotient * b.d) / b.v};
   }
 };
 
