@@ -38,8 +38,11 @@ struct Sentences {
         s.log_z = doubles(2);
         s.p = doubles(s.size());
         if (projective) {
-          const std::size_t size = DependencyTables::kTables * s.tables().size();
-          s.sums = reinterpret_cast<double*>(b.aux(i) + e * s.tables().elements());
+          const DependencyTables tables{s.nodes};
+          const std::size_t size = DependencyTables::kTables * tables.size();
+          s.row = tables.stride();
+          s.table = tables.size();
+          s.sums = reinterpret_cast<double*>(b.aux(i) + e * tables.elements());
           s.mass = doubles(size);
           s.slopes = doubles(size);
           s.d_mass = doubles(size);

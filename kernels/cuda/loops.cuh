@@ -217,13 +217,14 @@ void each_gradient(Queue& q, const GradientTargets& p, std::size_t size, T term)
   });
   add_parts(q, p, size);
 }
-/// The same where targets differ in size, in one kernel: node i has size(i) elements. What is
-/// beyond them is left out; as one thread adds up all nodes of a target, nothing is in parts.
-template <class S, class T>
-void each_ragged_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, S size, T term) {
+/// Of operand k where nodes differ in its size, in one kernel. What is beyond an operand's end is
+/// left out; as one thread adds up all nodes of a target, nothing is in parts.
+template <class T>
+void each_ragged_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
   std::size_t largest = 0;
   auto* const sizes = q.stage<std::size_t>(b.count);
-  for (std::size_t i = 0; i < b.count; ++i) largest = std::max(largest, sizes[i] = size(i));
+  for (std::size_t i = 0; i < b.count; ++i)
+    largest = std::max(largest, sizes[i] = b.dim(k, i).size());
   const Targets t =
       q.targets(b.d_ins + k * b.count, b.writes + k * b.count, b.count, largest, b.count).first;
   for_each(q, t.count, largest,
@@ -239,8 +240,7 @@ template <class T>
 void each_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
   const Ragged& ragged = b.node(0).form->batch.value.ragged;
   if (((ragged.rows | ragged.cols) & Ragged::operand(k)) != 0)
-    each_ragged_gradient(
-        q, b, k, [&](std::size_t i) { return b.dim(k, i).size(); }, term);
+    each_ragged_gradient(q, b, k, term);
   else
     each_gradient(q, q.targets(b, k), b.dim(k).size(), term);
 }

@@ -3,6 +3,7 @@
 // Sums over projective dependency trees, as in kernels/cpu/projective_trees.h; a block for each
 // sentence, a thread for each span of one width or for each of its terms.
 
+#include "dynet-like/attributes/dependency_trees.h"
 #include "kernels/cuda/scores.cuh"
 #include "kernels/cuda/tree_sentence.cuh"
 
@@ -15,12 +16,12 @@ enum SpanTable : unsigned { kShared, kToRight, kToLeft, kRight, kLeft };
 struct SpanSum {
   std::size_t own, x, y, stride;
 
-  DYNET_DEVICE static std::size_t place(const TreeSentence& s, unsigned table, unsigned w,
-                                        unsigned i) {
-    return table * s.tables().size() + w * s.tables().stride() + i;
+  __device__ static std::size_t place(const TreeSentence& s, unsigned table, unsigned w,
+                                      unsigned i) {
+    return table * s.table + w * s.row + i;
   }
   __device__ SpanSum(const TreeSentence& s, unsigned table, unsigned w, unsigned i)
-      : own(place(s, table, w, i)), stride(s.tables().stride()) {
+      : own(place(s, table, w, i)), stride(s.row) {
     x = table == kShared  ? place(s, kRight, 0, i)
         : table == kRight ? place(s, kToRight, 1, i)
                           : place(s, kLeft, 0, i);
@@ -141,7 +142,7 @@ static __global__ __launch_bounds__(kThreads,
   const TreeSentence s = all[blockIdx.x];
   const unsigned n = s.nodes;
   const bool with_slopes = wanted != Wanted::probabilities;
-  const std::size_t size = DependencyTables::kTables * s.tables().size();
+  const std::size_t size = DependencyTables::kTables * s.table;
   for (std::size_t e = threadIdx.x; e < size; e += blockDim.x) {
     s.mass[e] = 0;
     if (with_slopes) s.d_mass[e] = 0;

@@ -2,7 +2,6 @@
 
 // What the sums over dependency trees of a sentence are made from.
 
-#include "dynet-like/attributes/dependency_trees.h"
 #include "kernels/cuda/device.cuh"
 
 namespace dynet::cuda {
@@ -52,9 +51,9 @@ struct TreeSentence {
   const float* d_out;
   unsigned nodes;
   unsigned single_root;
-  unsigned possible;  // whether the heads are a tree
+  unsigned possible;       // whether the heads are a tree
+  std::size_t row, table;  // stride and size of DependencyTables
 
-  DYNET_DEVICE DependencyTables tables() const { return DependencyTables{nodes}; }
   DYNET_DEVICE std::size_t size() const { return std::size_t{nodes} * nodes; }
   __device__ double score(unsigned h, unsigned d) const {
     return static_cast<double>(arcs[std::size_t{d} * nodes + h]);
