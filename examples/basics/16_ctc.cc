@@ -69,7 +69,7 @@ struct Speller {
   ParameterCollection model;
   Dict letters, phones;  // phone 0 is the blank
   LookupParameter table;
-  BiRNNBuilder<VanillaLSTMBuilder> lstm;
+  BiRNNBuilder<VanillaLSTMBuilder> lstm{2, 48, 192, model};
   Parameter W, b;
 
   explicit Speller(const std::vector<Word>& words) {
@@ -84,7 +84,6 @@ struct Speller {
     phones.freeze();
     const auto size = static_cast<unsigned>(phones.size());
     table = model.add_lookup_parameters(static_cast<unsigned>(letters.size()), {48});
-    lstm = BiRNNBuilder<VanillaLSTMBuilder>(2, 48, 192, model);
     W = model.add_parameters({kFrames * size, 192});
     b = model.add_parameters({kFrames * size}, ParameterInitConst(0));
   }
