@@ -233,6 +233,8 @@ TEST_CASE("long lines of extreme values on the device", "[cuda]") {
 // The rules of comparisons show: what is not a number, and targets of exactly 0 and 1.
 TEST_CASE("what is not a number on the device", "[cuda]") {
   for (OpCase c : all_cases()) {
+    // Nothing is promised of such scores; the CPU and devices find out in other sums.
+    if (c.name.rfind("dependency_", 0) == 0 || c.name.rfind("ctc_", 0) == 0) continue;
     const OneBackend one;  // the emulation is slow with the memory of all of them
     c.extremes = {std::numeric_limits<double>::quiet_NaN(), 0.5};
     check(c, Draw::extremes, 1);
