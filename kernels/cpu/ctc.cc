@@ -84,7 +84,7 @@ double run_forward(const Utterance<T>& u) {
   constexpr T kNever = -kInfinity<T>;
   if (u.frames == 0) return n == 1 ? 0 : -kInfinity<double>;
   for (std::size_t s = 0; s < n; ++s)
-    u.skips()[s] = s % 2 && s > 1 && u.symbol(s) != u.symbol(s - 2) ? T(0) : kNever;
+    u.skips()[s] = s % 2 && s > 1 && u.symbol(s) != u.symbol(s - 2) ? T(1) : T(0);
   double scale = 0;
   for (std::size_t t = 0; t < u.frames; ++t) {
     T* const now = u.ways(t);
@@ -97,7 +97,8 @@ double run_forward(const Utterance<T>& u) {
       T *const stay = u.stay(t), *const step = u.step(t), *const skip = u.skip(t);
       each_vector<T>(n, [&](std::size_t at, auto part) {
         const auto a = L::load(before + at, part), b = L::load(before + at - 1, part);
-        const auto c = L::load(before + at - 2, part) + L::load(u.skips() + at, part);
+        const auto c = L::load(u.skips() + at, part) == T(0) ? kNever + decltype(a){}
+                                                             : L::load(before + at - 2, part);
         auto m = b > a ? b : a;
         m = c > m ? c : m;
         m = m == kNever ? decltype(m){} : m;
