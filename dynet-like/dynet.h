@@ -45,6 +45,7 @@
 #include "dynet-like/ops/normalization.h"
 #include "dynet-like/ops/noise.h"
 #include "dynet-like/ops/recurrent.h"
+#include "dynet-like/ops/semi_crf.h"
 #include "dynet-like/train/adam.h"
 #include "dynet-like/train/adaptive.h"
 #include "dynet-like/train/exponentiated.h"

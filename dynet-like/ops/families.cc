@@ -4,10 +4,10 @@ namespace dynet {
 
 std::vector<const OpForm*> all_ops() {
   std::vector<const OpForm*> all;
-  for (auto family :
-       {input_ops(), elementwise_ops(), broadcast_ops(), matrix_ops(), reduction_ops(),
-        softmax_ops(), loss_ops(), selection_ops(), noise_ops(), recurrent_ops(), flow_ops(),
-        convolution_ops(), linear_algebra_ops(), normalization_ops(), crf_ops(), ctc_ops()})
+  for (auto family : {input_ops(), elementwise_ops(), broadcast_ops(), matrix_ops(),
+                      reduction_ops(), softmax_ops(), loss_ops(), selection_ops(), noise_ops(),
+                      recurrent_ops(), flow_ops(), convolution_ops(), linear_algebra_ops(),
+                      normalization_ops(), crf_ops(), ctc_ops(), semi_crf_ops()})
     all.insert(all.end(), family.begin(), family.end());
   return all;
 }

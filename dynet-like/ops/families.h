@@ -17,6 +17,7 @@ std::span<const OpForm* const> softmax_ops();
 std::span<const OpForm* const> loss_ops();
 std::span<const OpForm* const> crf_ops();
 std::span<const OpForm* const> ctc_ops();
+std::span<const OpForm* const> semi_crf_ops();
 std::span<const OpForm* const> selection_ops();
 std::span<const OpForm* const> noise_ops();
 std::span<const OpForm* const> recurrent_ops();

@@ -69,13 +69,6 @@ void each_utterance(const Batch<T>& b, F f) {
     each_element(b, i, [&](const Utterance<T>& u, std::size_t e) { f(u, i, e); });
 }
 
-/// e^x of a vector, zero where it is too small for T.
-template <class V>
-V exponential(V x) {
-  x = exp(x);
-  return x < 8 * std::numeric_limits<LaneOf<V>>::min() ? V{} : x;
-}
-
 /// The columns from the first frame to the last; returns the log sum over all alignments.
 template <class T>
 double run_forward(const Utterance<T>& u) {

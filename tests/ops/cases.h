@@ -22,6 +22,7 @@ std::vector<OpCase> flow_cases();
 std::vector<OpCase> convolution_cases();
 std::vector<OpCase> crf_cases();
 std::vector<OpCase> ctc_cases();
+std::vector<OpCase> semi_crf_cases();
 std::vector<OpCase> linear_algebra_cases();
 std::vector<OpCase> normalization_cases();
 
@@ -31,7 +32,7 @@ inline std::vector<OpCase> all_cases() {
        {input_cases(), elementwise_cases(), broadcast_cases(), matrix_cases(), reduction_cases(),
         softmax_cases(), loss_cases(), selection_cases(), noise_cases(), recurrent_cases(),
         select_cases(), flow_cases(), convolution_cases(), linear_algebra_cases(),
-        normalization_cases(), crf_cases(), ctc_cases()})
+        normalization_cases(), crf_cases(), ctc_cases(), semi_crf_cases()})
     all.insert(all.end(), family.begin(), family.end());
   return all;
 }
