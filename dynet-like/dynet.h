@@ -59,6 +59,7 @@
 #include "dynet-like/nn/gru.h"
 #include "dynet-like/nn/lstm.h"
 #include "dynet-like/nn/rnn.h"
+#include "dynet-like/nn/semi_crf.h"
 #include "dynet-like/nn/softmax_builder.h"
 #include "dynet-like/nn/tree_lstm.h"
 #include "dynet-like/io/checkpoints.h"

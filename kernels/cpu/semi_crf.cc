@@ -22,13 +22,13 @@ namespace {
 
 /// The scores of a batch element of a node, and its scratch.
 template <class T>
-struct Sentence {
+struct Segmented {
   std::size_t labels, longest, length;
   const T *scores, *transitions, *start, *stop;
   SegmentTables tables;
   T* scratch;
 
-  Sentence(const Batch<T>& b, std::size_t i, std::size_t element)
+  Segmented(const Batch<T>& b, std::size_t i, std::size_t element)
       : labels(b.dim(1, i).rows()),
         longest(b.dim(0, i).rows() / labels),
         length(b.dim(0, i).cols()),
@@ -61,7 +61,7 @@ struct Sentence {
 /// use(l, z): the log weights of labels from `at` on, of each length of segments that end at t;
 /// `off` was taken off all of them.
 template <class T, class Part, class Use>
-void each_length(const Sentence<T>& s, std::size_t t, T off, std::size_t at, Part part, Use use) {
+void each_length(const Segmented<T>& s, std::size_t t, T off, std::size_t at, Part part, Use use) {
   using L = Lanes<T>;
   for (std::size_t l = 1; l <= s.most(t); ++l) {
     use(l, L::load(s.begins(t + 1 - l) + at, part) + L::load(s.scores + s.place(t, l) + at, part) -
@@ -72,7 +72,7 @@ void each_length(const Sentence<T>& s, std::size_t t, T off, std::size_t at, Par
 
 /// Fills in log sums, and returns that over all ways.
 template <class T>
-double run_forward(const Sentence<T>& s) {
+double run_forward(const Segmented<T>& s) {
   using L = Lanes<T>;
   constexpr T kNever = -kInfinity<T>;
   const std::size_t n = s.labels;
@@ -113,7 +113,7 @@ double run_forward(const Sentence<T>& s) {
 /// use(j, at, size, p): of the probabilities p_t(i | j), those from i = at on. All are zero for a
 /// label that no way leads to.
 template <class T, class Use>
-void each_step(const Sentence<T>& s, std::size_t t, Use use) {
+void each_step(const Segmented<T>& s, std::size_t t, Use use) {
   const T *const before = s.ends(t - 1), *const begins = s.begins(t);
   over_columns<T>(
       s.labels, s.labels,
@@ -129,7 +129,7 @@ void each_step(const Sentence<T>& s, std::size_t t, Use use) {
 
 /// use(l, q): the probabilities q_t(l | j) of labels from `at` on.
 template <class T, class Part, class Use>
-void each_share(const Sentence<T>& s, std::size_t t, std::size_t at, Part part, Use use) {
+void each_share(const Segmented<T>& s, std::size_t t, std::size_t at, Part part, Use use) {
   const auto all = Lanes<T>::load(s.ends(t) + at, part);
   each_length(s, t, s.taken(t), at, part, [&](std::size_t l, auto z) {
     use(l, all == -kInfinity<T> ? decltype(z){} : exponential(z - all));
@@ -139,7 +139,7 @@ void each_share(const Sentence<T>& s, std::size_t t, std::size_t at, Part part, 
 /// Fills in probabilities; after run_forward. use(t, l, at, part, m): those of segments. All are
 /// zero where there is no way.
 template <class T, class Use>
-void run_backward(const Sentence<T>& s, Use use) {
+void run_backward(const Segmented<T>& s, Use use) {
   using L = Lanes<T>;
   const std::size_t n = s.labels;
   if (s.length == 0) return;
@@ -174,13 +174,13 @@ void run_backward(const Sentence<T>& s, Use use) {
 
 /// Where derivatives are taken to, score by score; null: nowhere.
 template <class T>
-struct Direction {
+struct ScoreDirection {
   const T *scores, *transitions = nullptr, *start = nullptr, *stop = nullptr;
 
   /// That of all scores that are not forbidden.
-  explicit Direction(const Sentence<T>& s)
+  explicit ScoreDirection(const Segmented<T>& s)
       : scores(s.scores), transitions(s.transitions), start(s.start), stop(s.stop) {}
-  explicit Direction(const T* of_scores) : scores(of_scores) {}
+  explicit ScoreDirection(const T* of_scores) : scores(of_scores) {}
 
   T at(const T* of, std::size_t k) const {
     return !of || (transitions && !std::isfinite(of[k])) ? T(0) : of[k];
@@ -196,7 +196,8 @@ struct Direction {
 /// use(i, j, d): the derivatives of the probabilities that a segment of label i ends before t,
 /// where one of label j begins.
 template <class T, class Use>
-void each_step_derivative(const Sentence<T>& s, std::size_t t, const Direction<T>& d, Use use) {
+void each_step_derivative(const Segmented<T>& s, std::size_t t, const ScoreDirection<T>& d,
+                          Use use) {
   const T *const before = s.d_ends(t - 1), *const now = s.d_begins(t);
   const T *const b = s.beginning(t), *const db = s.d_beginning(t);
   each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
@@ -209,7 +210,7 @@ void each_step_derivative(const Sentence<T>& s, std::size_t t, const Direction<T
 
 /// Fills in derivatives; after run_backward. use(t, l, at, part, dm): those of segments.
 template <class T, class Use>
-void run_derivatives(const Sentence<T>& s, const Direction<T>& d, Use use) {
+void run_derivatives(const Segmented<T>& s, const ScoreDirection<T>& d, Use use) {
   using L = Lanes<T>;
   const std::size_t n = s.labels;
   if (s.length == 0) return;
@@ -257,16 +258,16 @@ void run_derivatives(const Sentence<T>& s, const Direction<T>& d, Use use) {
 
 /// f(sentence, node, element) for all of them.
 template <class T, class F>
-void each_sentence(const Batch<T>& b, F f) {
+void each_segmented(const Batch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Sentence<T>(b, i, e), i, e);
+    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Segmented<T>(b, i, e), i, e);
 }
 
 /// Gradients of all operands, one after the other, whose memory was cleared if it is to be stored.
 /// segments(sentence, node, element, to) goes through segments and adds to the gradient of their
 /// scores, unless `to` is null; rest(sentence, node, element, k, to) adds to that of operand k.
 template <class T, class S, class R>
-void all_gradients(const GradientBatch<T>& b, S segments, R rest) {
+void segmented_gradients(const GradientBatch<T>& b, S segments, R rest) {
   const auto clear = [&](std::size_t k, std::size_t i) {
     T* const to = b.d_in(k, i);
     if (to && !b.add(k, i)) std::fill_n(to, b.dim(k, i).size(), T(0));
@@ -275,18 +276,18 @@ void all_gradients(const GradientBatch<T>& b, S segments, R rest) {
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const to = clear(0, i);
     for (std::size_t e = 0; e < b.dim(0, i).bd; ++e)
-      segments(Sentence<T>(b, i, e), i, e, to ? to + e * b.dim(0, i).batch_size() : nullptr);
+      segments(Segmented<T>(b, i, e), i, e, to ? to + e * b.dim(0, i).batch_size() : nullptr);
   }
   for (std::size_t k = 1; k < 4; ++k)
     for (std::size_t i = 0; i < b.count; ++i)
       if (T* const to = clear(k, i); to && b.dim(0, i).cols() > 0)
-        for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) rest(Sentence<T>(b, i, e), i, e, k, to);
+        for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) rest(Segmented<T>(b, i, e), i, e, k, to);
 }
 
 /// For run_backward and run_derivatives: adds `factor` times what they find to `to`, if it is
 /// there.
 template <class T>
-auto adding(const Sentence<T>& s, T factor, T* to) {
+auto adding_segments(const Segmented<T>& s, T factor, T* to) {
   return [&s, factor, to](std::size_t t, std::size_t l, std::size_t at, auto part, auto m) {
     if (to) put<T>(true, to + s.place(t, l) + at, factor * m, part);
   };
@@ -295,7 +296,7 @@ auto adding(const Sentence<T>& s, T factor, T* to) {
 /// Adds `factor` times the expected number of uses of each score of operand k, which is not the
 /// first.
 template <class T>
-void add_expected_uses(const Sentence<T>& s, std::size_t k, T factor, T* to) {
+void add_expected_uses(const Segmented<T>& s, std::size_t k, T factor, T* to) {
   const std::size_t n = s.labels;
   if (k == 2) array(to, n) += factor * array(s.beginning(0), n);
   if (k == 3) array(to, n) += factor * array(s.ending(s.length - 1), n);
@@ -307,8 +308,8 @@ void add_expected_uses(const Sentence<T>& s, std::size_t k, T factor, T* to) {
 }
 /// The same with derivatives.
 template <class T>
-void add_derivatives_of_uses(const Sentence<T>& s, std::size_t k, T factor, const Direction<T>& d,
-                             T* to) {
+void add_derivatives_of_uses(const Segmented<T>& s, std::size_t k, T factor,
+                             const ScoreDirection<T>& d, T* to) {
   const std::size_t n = s.labels;
   if (k == 2) array(to, n) += factor * array(s.d_beginning(0), n);
   if (k == 3) array(to, n) += factor * array(s.d_ending(s.length - 1), n);
@@ -320,7 +321,7 @@ void add_derivatives_of_uses(const Sentence<T>& s, std::size_t k, T factor, cons
 /// use(k, place): each use of a score of operand k by segments, which may be of several elements;
 /// returns those of the next.
 template <class T, class Use>
-const Segment* each_use(const Sentence<T>& s, const Segment* segments, Use use) {
+const Segment* each_use(const Segmented<T>& s, const Segment* segments, Use use) {
   for (std::size_t t = 0; t < s.length; t += segments++->length) {
     const std::size_t y = segments->label, end = t + segments->length;
     use(0, s.place(end - 1, segments->length) + y);
@@ -336,7 +337,7 @@ template <class T>
 const Segment* segments_of(const Batch<T>& b, std::size_t i, std::size_t element) {
   const auto* at = b.template payload<SemiCrfAttr, Segment>(i);
   for (std::size_t e = 0; e < element; ++e)
-    at = each_use(Sentence<T>(b, i, e), at, [](std::size_t, std::size_t) {});
+    at = each_use(Segmented<T>(b, i, e), at, [](std::size_t, std::size_t) {});
   return at;
 }
 
@@ -344,26 +345,26 @@ const Segment* segments_of(const Batch<T>& b, std::size_t i, std::size_t element
 
 template <class T>
 void SemiCrfLogPartition::forward(const Batch<T>& b) {
-  each_sentence(b, [&](const Sentence<T>& s, std::size_t i, std::size_t e) {
+  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
     b.out(i)[e] = static_cast<T>(run_forward(s));
   });
 }
 
 template <class T>
 void SemiCrfLogPartition::backward(const GradientBatch<T>& b) {
-  all_gradients(
+  segmented_gradients(
       b,
-      [&](const Sentence<T>& s, std::size_t i, std::size_t e, T* to) {
-        run_backward(s, adding(s, b.d_out(i)[e], to));
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+        run_backward(s, adding_segments(s, b.d_out(i)[e], to));
       },
-      [&](const Sentence<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
         add_expected_uses(s, k, b.d_out(i)[e], to);
       });
 }
 
 template <class T>
 void SemiCrfLogProb::forward(const Batch<T>& b) {
-  each_sentence(b, [&](const Sentence<T>& s, std::size_t i, std::size_t e) {
+  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
     const double all = run_forward(s);
     const T* const operands[] = {s.scores, s.transitions, s.start, s.stop};
     double score = 0;
@@ -378,19 +379,19 @@ void SemiCrfLogProb::forward(const Batch<T>& b) {
 
 template <class T>
 void SemiCrfLogProb::backward(const GradientBatch<T>& b) {
-  const auto add_known = [&](const Sentence<T>& s, std::size_t i, std::size_t e, std::size_t k,
+  const auto add_known = [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k,
                              T* to) {
     each_use(s, segments_of(b, i, e), [&](std::size_t operand, std::size_t place) {
       if (operand == k) to[place] += b.d_out(i)[e];
     });
   };
-  all_gradients(
+  segmented_gradients(
       b,
-      [&](const Sentence<T>& s, std::size_t i, std::size_t e, T* to) {
-        run_backward(s, adding(s, -b.d_out(i)[e], to));
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+        run_backward(s, adding_segments(s, -b.d_out(i)[e], to));
         if (to) add_known(s, i, e, 0, to);
       },
-      [&](const Sentence<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
         add_expected_uses(s, k, -b.d_out(i)[e], to);
         add_known(s, i, e, k, to);
       });
@@ -398,25 +399,25 @@ void SemiCrfLogProb::backward(const GradientBatch<T>& b) {
 
 template <class T>
 void SemiCrfMarginals::forward(const Batch<T>& b) {
-  each_sentence(b, [&](const Sentence<T>& s, std::size_t i, std::size_t e) {
+  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
     T* const to = b.out(i) + e * s.size();
     std::fill_n(to, s.size(), T(0));
     run_forward(s);
-    run_backward(s, adding(s, T(1), to));
+    run_backward(s, adding_segments(s, T(1), to));
   });
 }
 
 template <class T>
 void SemiCrfMarginals::backward(const GradientBatch<T>& b) {
-  const auto direction = [&](const Sentence<T>& s, std::size_t i, std::size_t e) {
-    return Direction<T>(b.d_out(i) + e * s.size());
+  const auto direction = [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
+    return ScoreDirection<T>(b.d_out(i) + e * s.size());
   };
-  all_gradients(
+  segmented_gradients(
       b,
-      [&](const Sentence<T>& s, std::size_t i, std::size_t e, T* to) {
-        run_derivatives(s, direction(s, i, e), adding(s, T(1), to));
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+        run_derivatives(s, direction(s, i, e), adding_segments(s, T(1), to));
       },
-      [&](const Sentence<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
         add_derivatives_of_uses(s, k, T(1), direction(s, i, e), to);
       });
 }
@@ -425,7 +426,7 @@ void SemiCrfMarginals::backward(const GradientBatch<T>& b) {
 // end of a segment, and of each label before given its beginning.
 template <class T>
 void SemiCrfEntropy::forward(const Batch<T>& b) {
-  each_sentence(b, [&](const Sentence<T>& s, std::size_t i, std::size_t e) {
+  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
     run_forward(s);
     run_backward(s, [](auto...) {});
     double sum = 0;
@@ -456,13 +457,13 @@ void SemiCrfEntropy::forward(const Batch<T>& b) {
 // derivative of m in the direction of the scores.
 template <class T>
 void SemiCrfEntropy::backward(const GradientBatch<T>& b) {
-  all_gradients(
+  segmented_gradients(
       b,
-      [&](const Sentence<T>& s, std::size_t i, std::size_t e, T* to) {
-        run_derivatives(s, Direction<T>(s), adding(s, -b.d_out(i)[e], to));
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+        run_derivatives(s, ScoreDirection<T>(s), adding_segments(s, -b.d_out(i)[e], to));
       },
-      [&](const Sentence<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
-        add_derivatives_of_uses(s, k, -b.d_out(i)[e], Direction<T>(s), to);
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+        add_derivatives_of_uses(s, k, -b.d_out(i)[e], ScoreDirection<T>(s), to);
       });
 }
 

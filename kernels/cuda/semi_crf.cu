@@ -286,9 +286,8 @@ struct Sentences {
       }
     all = q.on_device(staged);
   }
-  /// With the segments that are known.
-  Sentences(Queue& q, const Batch<float>& b, const float* const* d_outs, const SemiCrfAttr*)
-      : Sentences(q, b, d_outs) {
+  /// Puts in the segments that are known.
+  void add_known(Queue& q, const Batch<float>& b) {
     for (std::size_t i = 0; i < b.count; ++i) {
       const auto* const host = b.payload<SemiCrfAttr, Segment>(i);
       const Segment* const known = q.send(host, b.attr<SemiCrfAttr>(i).count);
@@ -442,12 +441,14 @@ __global__ __launch_bounds__(kThreads, kResident) void known_log_prob_kernel(con
   *s.out = static_cast<float>(score == -INFINITY ? score : value > 0 ? 0 : value);
 }
 void log_prob_forward(Queue& q, const Batch<float>& b) {
-  const Sentences s(q, b, nullptr, &b.attr<SemiCrfAttr>());
+  Sentences s(q, b);
+  s.add_known(q, b);
   const double* const log_z = run_forward(q, s);
   q.launch_for(s.count, known_log_prob_kernel, s.all, log_z, s.count);
 }
 void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
-  const Sentences s(q, b, b.d_outs, &b.attr<SemiCrfAttr>());
+  Sentences s(q, b, b.d_outs);
+  s.add_known(q, b);
   float* const* const found = s.reserve(q);
   q.launch(s.grid(), segments_backward_kernel, s.all);
   q.launch(s.wide(), segments_kernel, s.all, found, false, Towards{false});
