@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-double log_add(double a, double b) {
+double add_logs(double a, double b) {
   const double m = std::max(a, b);
   return m == kImpossible ? m : m + std::log1p(std::exp(std::min(a, b) - m));
 }
@@ -54,7 +54,7 @@ class BeamSearch {
     unsigned label = 0;
     double given = 0, blank = kImpossible, other = kImpossible;
 
-    double score() const { return log_add(blank, other) + given; }
+    double score() const { return add_logs(blank, other) + given; }
   };
 
   void step(unsigned t) {
@@ -65,7 +65,7 @@ class BeamSearch {
     }
     for (std::uint32_t k = 0; k < kept_.size(); ++k) {
       const Prefix& p = kept_[k];
-      const double all = log_add(p.blank, p.other);
+      const double all = add_logs(p.blank, p.other);
       for (unsigned v = 0; v < s_.symbols; ++v) {
         const double score = s_.score(t, v);
         // A repeat is one label, unless a blank came between.
@@ -73,7 +73,7 @@ class BeamSearch {
         if (v == s_.blank) {
           next[k].blank = all + score;
         } else {
-          if (repeats) next[k].other = log_add(next[k].other, p.other + score);
+          if (repeats) next[k].other = add_logs(next[k].other, p.other + score);
           extend(p, v, (repeats ? p.blank : all) + score, next);
         }
       }
@@ -94,7 +94,7 @@ class BeamSearch {
     const bool known = at != children_.end();
     if (known && tree_[at->second].place != kNone) {
       Prefix& same = next[tree_[at->second].place];
-      same.other = log_add(same.other, score);
+      same.other = add_logs(same.other, score);
       return;
     }
     Prefix longer{known ? at->second : kNone, p.known, label, p.given, kImpossible, score};

@@ -19,6 +19,7 @@ std::span<const OpForm* const> crf_ops();
 std::span<const OpForm* const> span_tree_ops();
 std::span<const OpForm* const> dependency_tree_ops();
 std::span<const OpForm* const> ctc_ops();
+std::span<const OpForm* const> semi_crf_ops();
 std::span<const OpForm* const> selection_ops();
 std::span<const OpForm* const> noise_ops();
 std::span<const OpForm* const> recurrent_ops();

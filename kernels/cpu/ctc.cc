@@ -46,7 +46,7 @@ struct Utterance {
 
 /// For every batch element of node i: f(utterance, element).
 template <class T, class F>
-void each_element(const Batch<T>& b, std::size_t i, F f) {
+void each_utterance_of(const Batch<T>& b, std::size_t i, F f) {
   const auto& a = b.template attr<CtcAttr>(i);
   const Dim& d = b.dim(0, i);
   const auto* const counts = b.template payload<CtcAttr, unsigned>(i);
@@ -66,14 +66,7 @@ void each_element(const Batch<T>& b, std::size_t i, F f) {
 template <class T, class F>
 void each_utterance(const Batch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i)
-    each_element(b, i, [&](const Utterance<T>& u, std::size_t e) { f(u, i, e); });
-}
-
-/// e^x of a vector, zero where it is too small for T.
-template <class V>
-V exponential(V x) {
-  x = exp(x);
-  return x < 8 * std::numeric_limits<LaneOf<V>>::min() ? V{} : x;
+    each_utterance_of(b, i, [&](const Utterance<T>& u, std::size_t e) { f(u, i, e); });
 }
 
 /// The columns from the first frame to the last; returns the log sum over all alignments.
@@ -84,7 +77,7 @@ double run_forward(const Utterance<T>& u) {
   constexpr T kNever = -kInfinity<T>;
   if (u.frames == 0) return n == 1 ? 0 : -kInfinity<double>;
   for (std::size_t s = 0; s < n; ++s)
-    u.skips()[s] = s % 2 && s > 1 && u.symbol(s) != u.symbol(s - 2) ? T(0) : kNever;
+    u.skips()[s] = s % 2 && s > 1 && u.symbol(s) != u.symbol(s - 2) ? T(1) : T(0);
   double scale = 0;
   for (std::size_t t = 0; t < u.frames; ++t) {
     T* const now = u.ways(t);
@@ -97,7 +90,8 @@ double run_forward(const Utterance<T>& u) {
       T *const stay = u.stay(t), *const step = u.step(t), *const skip = u.skip(t);
       each_vector<T>(n, [&](std::size_t at, auto part) {
         const auto a = L::load(before + at, part), b = L::load(before + at - 1, part);
-        const auto c = L::load(before + at - 2, part) + L::load(u.skips() + at, part);
+        const auto c = L::load(u.skips() + at, part) == T(0) ? kNever + decltype(a){}
+                                                             : L::load(before + at - 2, part);
         auto m = b > a ? b : a;
         m = c > m ? c : m;
         m = m == kNever ? decltype(m){} : m;
@@ -217,13 +211,13 @@ void add_derivatives(const Utterance<T>& u, T factor, D direction, T* to) {
 /// For every element of every node whose gradient is wanted: f(utterance, node, element, to). The
 /// memory was cleared if it is to be stored.
 template <class T, class F>
-void each_gradient(const GradientBatch<T>& b, F f) {
+void each_utterance_gradient(const GradientBatch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const to = b.d_in(0, i);
     if (!to) continue;
     const Dim& d = b.dim(0, i);
     if (!b.add(0, i)) std::fill_n(to, d.size(), T(0));
-    each_element(
+    each_utterance_of(
         b, i, [&](const Utterance<T>& u, std::size_t e) { f(u, i, e, to + e * d.batch_size()); });
   }
 }
@@ -241,7 +235,7 @@ void CtcLoss::forward(const Batch<T>& b) {
 
 template <class T>
 void CtcLoss::backward(const GradientBatch<T>& b) {
-  each_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
+  each_utterance_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
     const T factor = -b.d_out(i)[e];
     run_backward(
         u, [&](std::size_t t, const T* m) { add_to_symbols(u, factor, m, to + t * u.symbols); });
@@ -261,7 +255,7 @@ void CtcAlignment::forward(const Batch<T>& b) {
 
 template <class T>
 void CtcAlignment::backward(const GradientBatch<T>& b) {
-  each_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
+  each_utterance_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
     const T* const d = b.d_out(i) + e * u.symbols * u.frames;
     add_derivatives(
         u, T(1), [&](std::size_t t, std::size_t s) { return d[t * u.symbols + u.symbol(s)]; }, to);
@@ -295,7 +289,7 @@ void CtcEntropy::forward(const Batch<T>& b) {
 // derivative of m in the direction of the scores.
 template <class T>
 void CtcEntropy::backward(const GradientBatch<T>& b) {
-  each_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
+  each_utterance_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
     add_derivatives(
         u, -b.d_out(i)[e],
         [&](std::size_t t, std::size_t s) {

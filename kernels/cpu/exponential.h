@@ -28,13 +28,17 @@ T shift(T m) {
   return m == -kInfinity<T> ? T(0) : m;
 }
 
-/// e^x in place, exactly zero where it is too small for T: numbers below the normal ones are slow.
+/// e^x of a vector, exactly zero where it is too small for its lanes: numbers below the normal ones
+/// are slow.
+template <class V>
+V exponential(V x) {
+  x = exp(x);
+  return x < 8 * std::numeric_limits<LaneOf<V>>::min() ? V{} : x;
+}
+/// The same in place.
 template <class T>
 void exponentials(T* x, std::size_t n) {
-  map_vectors(x, x, n, [](auto v) {
-    v = exp(v);
-    return v < 8 * std::numeric_limits<T>::min() ? decltype(v){} : v;
-  });
+  map_vectors(x, x, n, [](auto v) { return exponential(v); });
 }
 
 /// e^z over columns of length n: `fill(c, at, length, to)` writes z of a piece of column c, and

@@ -106,14 +106,19 @@ template <class N>
 void add_multiple(N* to, const N* x, N f, std::size_t n) {
   if (is_zero(f)) return;
   if constexpr (std::is_same_v<N, double>)
-    array(to, n) += f * array(x, n);
+    each_vector<double>(n, [&](std::size_t at, auto part) {
+      put<double>(true, to + at, f * Lanes<double>::load(x + at, part), part);
+    });
   else
     for (std::size_t i = 0; i < n; ++i) to[i] = to[i] + f * x[i];
 }
 template <class N>
 N sum_of(const N* x, std::size_t n) {
   if constexpr (std::is_same_v<N, double>) {
-    return sum_in_order(array(x, n));
+    Lanes<double>::V sum{};
+    each_vector<double>(
+        n, [&](std::size_t at, auto part) { sum += Lanes<double>::load(x + at, part); });
+    return Lanes<double>::sums<1>(&sum)[0];
   } else {
     N sum{};
     for (std::size_t i = 0; i < n; ++i) sum = sum + x[i];
@@ -123,7 +128,11 @@ N sum_of(const N* x, std::size_t n) {
 template <class N>
 N sum_of_products(const N* x, const N* y, std::size_t n) {
   if constexpr (std::is_same_v<N, double>) {
-    return sum_in_order(array(x, n) * array(y, n));
+    Lanes<double>::V sum{};
+    each_vector<double>(n, [&](std::size_t at, auto part) {
+      sum += Lanes<double>::load(x + at, part) * Lanes<double>::load(y + at, part);
+    });
+    return Lanes<double>::sums<1>(&sum)[0];
   } else {
     N sum{};
     for (std::size_t i = 0; i < n; ++i)

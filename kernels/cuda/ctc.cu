@@ -70,7 +70,7 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_forward_kernel(const 
         u.table(2, t)[s] = z * part;
         way = sum == 0 ? -INFINITY : m3 + logf(sum);
       }
-      now[s] = way + u.score(t, s);
+      now[s] = t == 0 && s >= 2 ? way : way + u.score(t, s);
       m = Largest()(m, now[s]);
     }
     m = shift(over_block(m, Largest()));

@@ -64,6 +64,9 @@ DYNET_CUDA_PART const Kernels
 DYNET_CUDA_PART const Kernels
     kPick, kPickBatch, kPickRange, kSelect, kStridedSelect, kTranspose, kConcatenate,
     kConcatenateBatch;
+// semi_crf
+DYNET_CUDA_PART const Kernels
+    kSemiCrfLogPartition, kSemiCrfLogProb, kSemiCrfMarginals, kSemiCrfEntropy;
 // softmax
 DYNET_CUDA_PART const Kernels
     kSoftmax, kLogSoftmax, kLogSumExpAlong, kSparsemax, kConstrainedSoftmax, kClassLoss;

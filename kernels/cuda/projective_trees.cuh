@@ -36,7 +36,7 @@ struct SpanSum {
 inline __device__ double add_up(const double* sums, const SpanSum& s, unsigned width) {
   double m = -INFINITY;
   for (unsigned k = 0; k < width; ++k) m = LargestDouble()(m, sums[s.x_of(k)] + sums[s.y_of(k)]);
-  if (m == -INFINITY) return m;
+  if (m == -INFINITY) m = 0;
   float sum = 0;
   for (unsigned k = 0; k < width; ++k)
     sum += expf(static_cast<float>(sums[s.x_of(k)] + sums[s.y_of(k)] - m));

@@ -24,16 +24,18 @@ std::vector<OpCase> crf_cases();
 std::vector<OpCase> span_tree_cases();
 std::vector<OpCase> dependency_tree_cases();
 std::vector<OpCase> ctc_cases();
+std::vector<OpCase> semi_crf_cases();
 std::vector<OpCase> linear_algebra_cases();
 std::vector<OpCase> normalization_cases();
 
 inline std::vector<OpCase> all_cases() {
   std::vector<OpCase> all;
-  for (const auto& family : {input_cases(), elementwise_cases(), broadcast_cases(), matrix_cases(),
-                             reduction_cases(), softmax_cases(), loss_cases(), selection_cases(),
-                             noise_cases(), recurrent_cases(), select_cases(), flow_cases(),
-                             convolution_cases(), linear_algebra_cases(), normalization_cases(),
-                             crf_cases(), span_tree_cases(), dependency_tree_cases(), ctc_cases()})
+  for (const auto& family :
+       {input_cases(),       elementwise_cases(),     broadcast_cases(),     matrix_cases(),
+        reduction_cases(),   softmax_cases(),         loss_cases(),          selection_cases(),
+        noise_cases(),       recurrent_cases(),       select_cases(),        flow_cases(),
+        convolution_cases(), linear_algebra_cases(),  normalization_cases(), crf_cases(),
+        span_tree_cases(),   dependency_tree_cases(), ctc_cases(),           semi_crf_cases()})
     all.insert(all.end(), family.begin(), family.end());
   return all;
 }

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "dynet-like/shape/rules.h"
+
+// Rules for segments of sequences.
+
+namespace dynet::shape {
+
+/// Scores {K*L,T}, transitions {K,K}, start {K} and stop {K} give {1}.
+Dim segments(Dims xs);
+
+}  // namespace dynet::shape

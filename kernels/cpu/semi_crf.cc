@@ -1,0 +1,479 @@
+#include "kernels/cpu/semi_crf.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/exponential.h"
+
+// Semi-Markov chains (Sarawagi, Cohen 2004), in logarithms. With b_t(j) the log sum over the ways
+// to a segment of label j that begins at t, and e_t(j) to one that ends there,
+//
+//     b_t(j) = log sum_i e^(e_{t-1}(i) + a(i, j)),   e_t(j) = log sum_l e^(b_{t-l+1}(j) + s_t(l,
+//     j)),
+//
+// the label before has probability p_t(i | j) and the length q_t(l | j), the terms of these sums by
+// the sums. From the last position back, those of segments that end at t are shared out among
+// lengths by q, those that begin at t among labels before by p. All of that are sums of positive
+// numbers, so nothing is lost by cancellation. Derivatives in a direction, which the gradients of
+// marginals and of the entropy are made of, are those of these lines.
+
+namespace dynet::cpu::DYNET_ISA {
+namespace {
+
+/// The scores of a batch element of a node, and its scratch.
+template <class T>
+struct Segmented {
+  std::size_t labels, longest, length;
+  const T *scores, *transitions, *start, *stop;
+  SegmentTables tables;
+  T* scratch;
+
+  Segmented(const Batch<T>& b, std::size_t i, std::size_t element)
+      : labels(b.dim(1, i).rows()),
+        longest(b.dim(0, i).rows() / labels),
+        length(b.dim(0, i).cols()),
+        scores(b.in(0, i) + element * b.dim(0, i).batch_size()),
+        transitions(b.in(1, i)),
+        start(b.in(2, i)),
+        stop(b.in(3, i)),
+        tables{labels, length},
+        scratch(b.aux(i) + element * (b.node(i).form->aux(b.graph, b.node(i)) / b.dim(0, i).bd)) {}
+
+  std::size_t size() const { return labels * longest * length; }
+  /// Where the scores of segments of length l that end at t are.
+  std::size_t place(std::size_t t, std::size_t l) const { return (t * longest + l - 1) * labels; }
+  std::size_t most(std::size_t t) const { return std::min(longest, t + 1); }
+  /// What was taken off the log sums at t and all behind it.
+  T& taken(std::size_t t) const { return scratch[tables.shifts() + t]; }
+  T* ends(std::size_t t) const { return row(tables.ends(), t); }
+  T* begins(std::size_t t) const { return row(tables.begins(), t); }
+  T* ending(std::size_t t) const { return row(tables.ending(), t); }
+  T* beginning(std::size_t t) const { return row(tables.beginning(), t); }
+  T* d_ends(std::size_t t) const { return row(tables.d_ends(), t); }
+  T* d_begins(std::size_t t) const { return row(tables.d_begins(), t); }
+  T* d_ending(std::size_t t) const { return row(tables.d_ending(), t); }
+  T* d_beginning(std::size_t t) const { return row(tables.d_beginning(), t); }
+
+ private:
+  T* row(std::size_t table, std::size_t t) const { return scratch + table + t * labels; }
+};
+
+/// use(l, z): the log weights of labels from `at` on, of each length of segments that end at t;
+/// `off` was taken off all of them.
+template <class T, class Part, class Use>
+void each_length(const Segmented<T>& s, std::size_t t, T off, std::size_t at, Part part, Use use) {
+  using L = Lanes<T>;
+  for (std::size_t l = 1; l <= s.most(t); ++l) {
+    use(l, L::load(s.begins(t + 1 - l) + at, part) + L::load(s.scores + s.place(t, l) + at, part) -
+               off);
+    if (l < s.most(t)) off += s.taken(t - l);
+  }
+}
+
+/// Fills in log sums, and returns that over all ways.
+template <class T>
+double run_forward(const Segmented<T>& s) {
+  using L = Lanes<T>;
+  constexpr T kNever = -kInfinity<T>;
+  const std::size_t n = s.labels;
+  if (s.length == 0) return 0;
+  const auto log_sum_of = [n](const T* before, const T* into) {
+    T m = kNever, sum = 0;
+    for (std::size_t i = 0; i < n; ++i) m = before[i] + into[i] > m ? before[i] + into[i] : m;
+    m = shift(m);
+    exponentials_of<T>(
+        n,
+        [&](std::size_t at, std::size_t size, T* to) {
+          array(to, size) = array(before + at, size) + array(into + at, size) - m;
+        },
+        [&](std::size_t, std::size_t size, const T* e) { sum += sum_in_order(array(e, size)); });
+    return m + std::log(sum);
+  };
+  double scale = 0;
+  for (std::size_t t = 0; t < s.length; ++t) {
+    T *const begins = s.begins(t), *const ends = s.ends(t);
+    for (std::size_t j = 0; j < n; ++j)
+      begins[j] = t == 0 ? s.start[j] : log_sum_of(s.ends(t - 1), s.transitions + j * n);
+    each_vector<T>(n, [&](std::size_t at, auto part) {
+      typename L::V m = kNever + typename L::V{}, sum{};
+      each_length(s, t, T(0), at, part, [&](std::size_t, auto z) { m = z > m ? z : m; });
+      m = m == kNever ? typename L::V{} : m;
+      each_length(s, t, T(0), at, part, [&](std::size_t, auto z) { sum += exponential(z - m); });
+      L::store(ends + at, sum == T(0) ? kNever + typename L::V{} : m + log(sum), part);
+    });
+    T m = kNever;
+    for (std::size_t j = 0; j < n; ++j) m = ends[j] > m ? ends[j] : m;
+    s.taken(t) = m = shift(m);
+    array(ends, n) -= m;  // so that numbers stay small, however long the sentence
+    scale += static_cast<double>(m);
+  }
+  return scale + static_cast<double>(log_sum_of(s.ends(s.length - 1), s.stop));
+}
+
+/// use(j, at, size, p): of the probabilities p_t(i | j), those from i = at on. All are zero for a
+/// label that no way leads to.
+template <class T, class Use>
+void each_step(const Segmented<T>& s, std::size_t t, Use use) {
+  const T *const before = s.ends(t - 1), *const begins = s.begins(t);
+  over_columns<T>(
+      s.labels, s.labels,
+      [&](std::size_t j, std::size_t at, std::size_t size, T* to) {
+        if (begins[j] == -kInfinity<T>)
+          std::fill_n(to, size, -kInfinity<T>);
+        else
+          array(to, size) =
+              array(before + at, size) + array(s.transitions + j * s.labels + at, size) - begins[j];
+      },
+      use);
+}
+
+/// use(l, q): the probabilities q_t(l | j) of labels from `at` on.
+template <class T, class Part, class Use>
+void each_share(const Segmented<T>& s, std::size_t t, std::size_t at, Part part, Use use) {
+  const auto all = Lanes<T>::load(s.ends(t) + at, part);
+  each_length(s, t, s.taken(t), at, part, [&](std::size_t l, auto z) {
+    use(l, all == -kInfinity<T> ? decltype(z){} : exponential(z - all));
+  });
+}
+
+/// Fills in probabilities; after run_forward. use(t, l, at, part, m): those of segments. All are
+/// zero where there is no way.
+template <class T, class Use>
+void run_backward(const Segmented<T>& s, Use use) {
+  using L = Lanes<T>;
+  const std::size_t n = s.labels;
+  if (s.length == 0) return;
+  T* const last = s.ending(s.length - 1);
+  T m = -kInfinity<T>;
+  for (std::size_t j = 0; j < n; ++j) {
+    last[j] = s.ends(s.length - 1)[j] + s.stop[j];
+    m = last[j] > m ? last[j] : m;
+  }
+  array(last, n) -= shift(m);
+  exponentials(last, n);
+  const T sum = sum_in_order(array(static_cast<const T*>(last), n));
+  array(last, n) *= sum == T(0) ? T(0) : T(1) / sum;
+  std::fill_n(s.beginning(0), n * s.length, T(0));
+  for (std::size_t t = s.length; t-- > 0;) {
+    each_vector<T>(n, [&](std::size_t at, auto part) {
+      const auto ending = L::load(s.ending(t) + at, part);
+      each_share(s, t, at, part, [&](std::size_t l, auto q) {
+        put<T>(true, s.beginning(t + 1 - l) + at, ending * q, part);
+        use(t, l, at, part, ending * q);
+      });
+    });
+    if (t == 0) continue;
+    T* const before = s.ending(t - 1);
+    std::fill_n(before, n, T(0));
+    each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+      const T weight = s.beginning(t)[j];
+      if (weight != T(0)) array(before + at, size) += weight * array(p, size);
+    });
+  }
+}
+
+/// Where derivatives are taken to, score by score; null: nowhere.
+template <class T>
+struct ScoreDirection {
+  const T *scores, *transitions = nullptr, *start = nullptr, *stop = nullptr;
+
+  /// That of all scores that are not forbidden.
+  explicit ScoreDirection(const Segmented<T>& s)
+      : scores(s.scores), transitions(s.transitions), start(s.start), stop(s.stop) {}
+  explicit ScoreDirection(const T* of_scores) : scores(of_scores) {}
+
+  T at(const T* of, std::size_t k) const {
+    return !of || (transitions && !std::isfinite(of[k])) ? T(0) : of[k];
+  }
+  template <class Part>
+  auto load(std::size_t at, Part part) const {
+    auto v = Lanes<T>::load(scores + at, part);
+    if (transitions) v = v - v == T(0) ? v : decltype(v){};
+    return v;
+  }
+};
+
+/// use(i, j, d): the derivatives of the probabilities that a segment of label i ends before t,
+/// where one of label j begins.
+template <class T, class Use>
+void each_step_derivative(const Segmented<T>& s, std::size_t t, const ScoreDirection<T>& d,
+                          Use use) {
+  const T *const before = s.d_ends(t - 1), *const now = s.d_begins(t);
+  const T *const b = s.beginning(t), *const db = s.d_beginning(t);
+  each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+    for (std::size_t k = 0, i = at; k < size; ++k, ++i)
+      if (p[k] != T(0))
+        use(i, j,
+            p[k] * (db[j] + b[j] * (before[i] + d.at(d.transitions, j * s.labels + i) - now[j])));
+  });
+}
+
+/// Fills in derivatives; after run_backward. use(t, l, at, part, dm): those of segments.
+template <class T, class Use>
+void run_derivatives(const Segmented<T>& s, const ScoreDirection<T>& d, Use use) {
+  using L = Lanes<T>;
+  const std::size_t n = s.labels;
+  if (s.length == 0) return;
+  for (std::size_t t = 0; t < s.length; ++t) {
+    T* const now = s.d_begins(t);
+    for (std::size_t j = 0; j < n; ++j) now[j] = t == 0 ? d.at(d.start, j) : T(0);
+    if (t > 0)
+      each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+        for (std::size_t k = 0, i = at; k < size; ++k, ++i)
+          if (p[k] != T(0)) now[j] += p[k] * (s.d_ends(t - 1)[i] + d.at(d.transitions, j * n + i));
+      });
+    each_vector<T>(n, [&](std::size_t at, auto part) {
+      typename L::V sum{};
+      each_share(s, t, at, part, [&](std::size_t l, auto q) {
+        sum += q * (L::load(s.d_begins(t + 1 - l) + at, part) + d.load(s.place(t, l) + at, part));
+      });
+      L::store(s.d_ends(t) + at, sum, part);
+    });
+  }
+  const T *const m = s.ending(s.length - 1), *const last = s.d_ends(s.length - 1);
+  T mean = 0;
+  for (std::size_t j = 0; j < n; ++j) mean += m[j] * (last[j] + d.at(d.stop, j));
+  for (std::size_t j = 0; j < n; ++j)
+    s.d_ending(s.length - 1)[j] = m[j] * (last[j] + d.at(d.stop, j) - mean);
+  std::fill_n(s.d_beginning(0), n * s.length, T(0));
+  for (std::size_t t = s.length; t-- > 0;) {
+    each_vector<T>(n, [&](std::size_t at, auto part) {
+      const auto ending = L::load(s.ending(t) + at, part);
+      const auto d_ending = L::load(s.d_ending(t) + at, part);
+      const auto own = L::load(s.d_ends(t) + at, part);
+      each_share(s, t, at, part, [&](std::size_t l, auto q) {
+        const auto way =
+            L::load(s.d_begins(t + 1 - l) + at, part) + d.load(s.place(t, l) + at, part);
+        const auto dm = q * (d_ending + ending * (way - own));
+        put<T>(true, s.d_beginning(t + 1 - l) + at, dm, part);
+        use(t, l, at, part, dm);
+      });
+    });
+    if (t == 0) continue;
+    T* const before = s.d_ending(t - 1);
+    std::fill_n(before, n, T(0));
+    each_step_derivative(s, t, d, [&](std::size_t i, std::size_t, T x) { before[i] += x; });
+  }
+}
+
+/// f(sentence, node, element) for all of them.
+template <class T, class F>
+void each_segmented(const Batch<T>& b, F f) {
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Segmented<T>(b, i, e), i, e);
+}
+
+/// Gradients of all operands, one after the other, whose memory was cleared if it is to be stored.
+/// segments(sentence, node, element, to) goes through segments and adds to the gradient of their
+/// scores, unless `to` is null; rest(sentence, node, element, k, to) adds to that of operand k.
+template <class T, class S, class R>
+void segmented_gradients(const GradientBatch<T>& b, S segments, R rest) {
+  const auto clear = [&](std::size_t k, std::size_t i) {
+    T* const to = b.d_in(k, i);
+    if (to && !b.add(k, i)) std::fill_n(to, b.dim(k, i).size(), T(0));
+    return to;
+  };
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T* const to = clear(0, i);
+    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e)
+      segments(Segmented<T>(b, i, e), i, e, to ? to + e * b.dim(0, i).batch_size() : nullptr);
+  }
+  for (std::size_t k = 1; k < 4; ++k)
+    for (std::size_t i = 0; i < b.count; ++i)
+      if (T* const to = clear(k, i); to && b.dim(0, i).cols() > 0)
+        for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) rest(Segmented<T>(b, i, e), i, e, k, to);
+}
+
+/// For run_backward and run_derivatives: adds `factor` times what they find to `to`, if it is
+/// there.
+template <class T>
+auto adding_segments(const Segmented<T>& s, T factor, T* to) {
+  return [&s, factor, to](std::size_t t, std::size_t l, std::size_t at, auto part, auto m) {
+    if (to) put<T>(true, to + s.place(t, l) + at, factor * m, part);
+  };
+}
+
+/// Adds `factor` times the expected number of uses of each score of operand k, which is not the
+/// first.
+template <class T>
+void add_expected_uses(const Segmented<T>& s, std::size_t k, T factor, T* to) {
+  const std::size_t n = s.labels;
+  if (k == 2) array(to, n) += factor * array(s.beginning(0), n);
+  if (k == 3) array(to, n) += factor * array(s.ending(s.length - 1), n);
+  for (std::size_t t = 1; k == 1 && t < s.length; ++t)
+    each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+      const T weight = factor * s.beginning(t)[j];
+      if (weight != T(0)) array(to + j * n + at, size) += weight * array(p, size);
+    });
+}
+/// The same with derivatives.
+template <class T>
+void add_derivatives_of_uses(const Segmented<T>& s, std::size_t k, T factor,
+                             const ScoreDirection<T>& d, T* to) {
+  const std::size_t n = s.labels;
+  if (k == 2) array(to, n) += factor * array(s.d_beginning(0), n);
+  if (k == 3) array(to, n) += factor * array(s.d_ending(s.length - 1), n);
+  for (std::size_t t = 1; k == 1 && t < s.length; ++t)
+    each_step_derivative(s, t, d,
+                         [&](std::size_t i, std::size_t j, T x) { to[j * n + i] += factor * x; });
+}
+
+/// use(k, place): each use of a score of operand k by segments, which may be of several elements;
+/// returns those of the next.
+template <class T, class Use>
+const Segment* each_use(const Segmented<T>& s, const Segment* segments, Use use) {
+  for (std::size_t t = 0; t < s.length; t += segments++->length) {
+    const std::size_t y = segments->label, end = t + segments->length;
+    use(0, s.place(end - 1, segments->length) + y);
+    if (t == 0)
+      use(2, y);
+    else
+      use(1, y * s.labels + segments[-1].label);
+    if (end == s.length) use(3, y);
+  }
+  return segments;
+}
+template <class T>
+const Segment* segments_of(const Batch<T>& b, std::size_t i, std::size_t element) {
+  const auto* at = b.template payload<SemiCrfAttr, Segment>(i);
+  for (std::size_t e = 0; e < element; ++e)
+    at = each_use(Segmented<T>(b, i, e), at, [](std::size_t, std::size_t) {});
+  return at;
+}
+
+}  // namespace
+
+template <class T>
+void SemiCrfLogPartition::forward(const Batch<T>& b) {
+  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
+    b.out(i)[e] = static_cast<T>(run_forward(s));
+  });
+}
+
+template <class T>
+void SemiCrfLogPartition::backward(const GradientBatch<T>& b) {
+  segmented_gradients(
+      b,
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+        run_backward(s, adding_segments(s, b.d_out(i)[e], to));
+      },
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+        add_expected_uses(s, k, b.d_out(i)[e], to);
+      });
+}
+
+template <class T>
+void SemiCrfLogProb::forward(const Batch<T>& b) {
+  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
+    const double all = run_forward(s);
+    const T* const operands[] = {s.scores, s.transitions, s.start, s.stop};
+    double score = 0;
+    each_use(s, segments_of(b, i, e), [&](std::size_t k, std::size_t place) {
+      score += static_cast<double>(operands[k][place]);
+    });
+    const bool possible = score != -kInfinity<double>;  // else all may be impossible
+    b.out(i)[e] = possible ? std::min(T(0), static_cast<T>(score - all)) : -kInfinity<T>;
+    if (possible && std::isnan(score - all)) b.out(i)[e] = static_cast<T>(score - all);
+  });
+}
+
+template <class T>
+void SemiCrfLogProb::backward(const GradientBatch<T>& b) {
+  const auto add_known = [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k,
+                             T* to) {
+    each_use(s, segments_of(b, i, e), [&](std::size_t operand, std::size_t place) {
+      if (operand == k) to[place] += b.d_out(i)[e];
+    });
+  };
+  segmented_gradients(
+      b,
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+        run_backward(s, adding_segments(s, -b.d_out(i)[e], to));
+        if (to) add_known(s, i, e, 0, to);
+      },
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+        add_expected_uses(s, k, -b.d_out(i)[e], to);
+        add_known(s, i, e, k, to);
+      });
+}
+
+template <class T>
+void SemiCrfMarginals::forward(const Batch<T>& b) {
+  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
+    T* const to = b.out(i) + e * s.size();
+    std::fill_n(to, s.size(), T(0));
+    run_forward(s);
+    run_backward(s, adding_segments(s, T(1), to));
+  });
+}
+
+template <class T>
+void SemiCrfMarginals::backward(const GradientBatch<T>& b) {
+  const auto direction = [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
+    return ScoreDirection<T>(b.d_out(i) + e * s.size());
+  };
+  segmented_gradients(
+      b,
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+        run_derivatives(s, direction(s, i, e), adding_segments(s, T(1), to));
+      },
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+        add_derivatives_of_uses(s, k, T(1), direction(s, i, e), to);
+      });
+}
+
+// By the chain rule, from the last position back: that of the last label, of each length given the
+// end of a segment, and of each label before given its beginning.
+template <class T>
+void SemiCrfEntropy::forward(const Batch<T>& b) {
+  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
+    run_forward(s);
+    run_backward(s, [](auto...) {});
+    double sum = 0;
+    const auto add = [&](T weight, T p) {
+      if (p > T(0))
+        sum -=
+            static_cast<double>(weight) * static_cast<double>(p) * std::log(static_cast<double>(p));
+    };
+    for (std::size_t t = 0; t < s.length; ++t) {
+      const T *const ending = s.ending(t), *const beginning = s.beginning(t);
+      for (std::size_t j = 0; j < s.labels && t + 1 == s.length; ++j) add(T(1), ending[j]);
+      each_vector<T>(s.labels, [&](std::size_t at, auto part) {
+        each_share(s, t, at, part, [&](std::size_t, auto q) {
+          for (std::size_t k = 0; k < Lanes<T>::kWidth && at + k < s.labels; ++k)
+            if (ending[at + k] != T(0)) add(ending[at + k], q[k]);
+        });
+      });
+      if (t == 0) continue;
+      each_step(s, t, [&](std::size_t j, std::size_t, std::size_t size, const T* p) {
+        for (std::size_t k = 0; k < size && beginning[j] != T(0); ++k) add(beginning[j], p[k]);
+      });
+    }
+    b.out(i)[e] = static_cast<T>(std::max(0.0, sum));
+  });
+}
+
+// With x the scores and m the expectations of their uses, H = log Z - m' x, so dH = -x' dm: the
+// derivative of m in the direction of the scores.
+template <class T>
+void SemiCrfEntropy::backward(const GradientBatch<T>& b) {
+  segmented_gradients(
+      b,
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+        run_derivatives(s, ScoreDirection<T>(s), adding_segments(s, -b.d_out(i)[e], to));
+      },
+      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+        add_derivatives_of_uses(s, k, -b.d_out(i)[e], ScoreDirection<T>(s), to);
+      });
+}
+
+#define DYNET_INSTANTIATE(NAME)                      \
+  template void NAME::forward(const Batch<Scalar>&); \
+  template void NAME::backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE(SemiCrfLogPartition)
+DYNET_INSTANTIATE(SemiCrfLogProb)
+DYNET_INSTANTIATE(SemiCrfMarginals)
+DYNET_INSTANTIATE(SemiCrfEntropy)
+#undef DYNET_INSTANTIATE
+
+}  // namespace dynet::cpu::DYNET_ISA
