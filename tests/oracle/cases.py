@@ -6,6 +6,8 @@ Shapes are the dimensions of the library and then the batch size.
 import dataclasses
 import math
 
+import structures
+
 
 @dataclasses.dataclass
 class Case:
@@ -38,6 +40,7 @@ def all_cases(torch, F):
     algebra(torch, F, add)
     windows(torch, F, add)
     selections(torch, add)
+    structures.structures(torch, F, add)
     models(torch, F, add)
     return cases
 

@@ -65,12 +65,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--values", required=True, help="the program oracle-values")
     parser.add_argument("--verbose", action="store_true", help="a line for each case")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases with this in their names")
     options = parser.parse_args()
 
     torch.manual_seed(1)
     torch.set_num_threads(1)
     asked, expected = [], []
     for case in cases.all_cases(torch, F):
+        if options.only not in case.name:
+            continue
         operands = [case.draw(torch, shape) for shape in case.shapes]
         y = case.function(*operands)
         weights = (torch.rand(y.shape) + 0.25).double()
@@ -107,6 +110,8 @@ def main():
     models = {name for name in names if name.startswith("model_")}
     print(f"PyTorch {torch.__version__}: {len(expected)} cases of {len(names) - len(models)} operations "
           f"and {len(models)} models, {len(wrong)} differ")  # fmt: skip
+    if options.only:
+        return bool(wrong) or not names
     return bool(wrong) or len(names) - len(models) < 40 or len(models) < 4
 
 

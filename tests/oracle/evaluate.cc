@@ -77,7 +77,7 @@ void write_results(Case& c, const Expression& y, const Expression& loss) {
 }
 
 void run(const std::string& name) {
-  static const std::map<std::string, std::function<Expression(Case&)>> all = all_builders();
+  static const Builders all = all_builders();
   Case c;
   c.name = name;
   c.a = read_list<float>(std::cin);

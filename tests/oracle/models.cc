@@ -5,8 +5,6 @@
 namespace dynet::test {
 namespace {
 
-using Builders = std::map<std::string, std::function<Expression(Case&)>>;
-
 #define UNARY(NAME)                              \
   {                                              \
 #NAME, [](Case & c) { return NAME(c.x[0]); } \
@@ -210,8 +208,8 @@ const Builders kModels = {
 
 }  // namespace
 
-std::map<std::string, std::function<Expression(Case&)>> all_builders() {
-  Builders all;
+Builders all_builders() {
+  Builders all = structures();
   for (const Builders* some : {&kElementwise, &kReductions, &kFurther, &kStructure, &kModels})
     all.insert(some->begin(), some->end());
   return all;

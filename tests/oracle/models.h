@@ -33,7 +33,11 @@ struct Case {
   }
 };
 
+using Builders = std::map<std::string, std::function<Expression(Case&)>>;
+
 /// By name.
-std::map<std::string, std::function<Expression(Case&)>> all_builders();
+Builders all_builders();
+/// Of these, the sums over sequences, segments, trees and alignments.
+const Builders& structures();
 
 }  // namespace dynet::test
