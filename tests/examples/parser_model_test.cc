@@ -42,13 +42,14 @@ Treebank sentences_of(const std::vector<unsigned>& lengths) {
 
 ModelSettings small(float dropout) { return {5, 3, 4, 2, 6, dropout}; }
 
-/// The same with scores of arcs.
+/// The same with scores of arcs; those that may cross read characters, too.
 ModelSettings of_arcs(bool crossing, float dropout = 0) {
   ModelSettings settings = small(dropout);
   settings.graph = true;
   settings.crossing = crossing;
   settings.arc = 5;
   settings.label = 3;
+  settings.character = crossing ? 4 : 0;
   return settings;
 }
 
@@ -347,7 +348,7 @@ TEST_CASE("Parser of arcs: gradients are right, with and without dropout") {
           dynet::check_gradients(loss_of(model, graph, sentences, training));
       INFO(report);
       CHECK(report.ok());
-      CHECK(report.parameters == 2 + 4 * 3 + 1 + 4 + 2 + 4);
+      CHECK(report.parameters == 2 + 4 * 3 + 1 + 4 + 2 + 4 + (crossing ? 1 + 2 * 3 : 0));
     }
   }
 }
@@ -401,6 +402,21 @@ TEST_CASE("Parser: unknown words and tags share a vector") {
   CHECK(encoded.tags[2] == 0);
 }
 
+TEST_CASE("Parser: characters tell unknown words apart") {
+  const Treebank sentences = sentences_of({6, 6});
+  for (const bool reads : {false, true}) {
+    Model model(describe(of_arcs(reads), sentences), 1);
+    const auto loss_with = [&](const char* word) {
+      Treebank changed = {sentences[0]};
+      changed[0].words[2] = word;
+      dynet::ComputationGraph graph;
+      return as_scalar(loss_of(model, graph, changed, false).value());
+    };
+    CHECK(loss_with("odd") == loss_with("odd"));
+    CHECK((loss_with("odd") != loss_with("doo")) == reads);
+  }
+}
+
 TEST_CASE("Parser: dropout is for training") {
   const Treebank sentences = sentences_of({4, 3});
   Model model(describe(small(0.5f), sentences), 7);
@@ -418,7 +434,9 @@ TEST_CASE("Parser: dropout is for training") {
 TEST_CASE("Parser: a saved model is the same model") {
   const TemporaryFolder folder;
   const Treebank sentences = sentences_of({4, 7, 5});
-  Model model(describe(small(0.3f), sentences), 7);
+  ModelSettings settings = small(0.3f);
+  settings.character = 6;
+  Model model(describe(settings, sentences), 7);
   nlp::save_model(folder.path("model"), model);
   const std::unique_ptr<Model> loaded = nlp::load_model<Model>(folder.path("model"));
   CHECK(loaded->description().settings.dropout == 0.3f);

@@ -142,11 +142,12 @@ TEST_CASE("Parser: --graph finds the best tree of all, and says how probable arc
     std::vector<std::string> command =
         with(shop.train_command("graph" + crossing, "8"),
              {"--test", shop.test, "--graph", "--arc", "16", "--label", "8"});
-    if (!crossing.empty()) command.push_back(crossing);
+    if (!crossing.empty()) command = with(command, {crossing, "--char", "8"});
     const Result trained = run(shop.folder, command);
     INFO(trained.out + trained.err);
     REQUIRE(trained.code == 0);
     CHECK(contains(trained.out, crossing.empty() ? ", projective trees, " : ", all trees, "));
+    CHECK(contains(trained.out, " characters for 8, ") == !crossing.empty());
     const std::string scores = line_with(from(trained.out, "\ntest:"), "  parser");
     CHECK(std::stod(scores.substr(scores.find_first_of("0123456789"))) > 97);
     const Result parsed =

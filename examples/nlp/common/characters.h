@@ -16,6 +16,16 @@ std::vector<std::string> characters_of(std::string_view text);
 /// word those that come twice or more, so that the first of all learns from the others.
 std::vector<std::string> known_characters(const std::map<std::string, std::size_t>& counts);
 
+/// Those of the words of these sentences.
+template <class Sentences>
+std::vector<std::string> known_characters_of(const Sentences& sentences) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& sentence : sentences)
+    for (const std::string& word : sentence.words)
+      for (const std::string& character : characters_of(word)) ++counts[character];
+  return known_characters(counts);
+}
+
 /// The numbers of a word's characters.
 std::vector<unsigned> character_numbers(std::string_view word, const dynet::Dict& known);
 

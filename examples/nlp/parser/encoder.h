@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "examples/nlp/common/characters.h"
 #include "examples/nlp/parser/settings.h"
 
 namespace parser {
@@ -10,7 +11,8 @@ namespace parser {
 /// What is known about the root and the words of a sentence, by number.
 using Vectors = std::vector<dynet::Expression>;
 
-/// Reads sentences: the vectors of a word and of its tag; layers of LSTMs from both sides.
+/// Reads sentences: the vectors of a word, of its tag and, if asked for, of its characters; layers
+/// of LSTMs from both sides.
 class Encoder {
  public:
   Encoder(const Description& description, dynet::ParameterCollection& parameters);
@@ -22,6 +24,8 @@ class Encoder {
  private:
   float dropout_;
   dynet::LookupParameter words_, tags_;
+  bool reads_characters_;
+  nlp::CharacterEncoder characters_;
   std::vector<dynet::LSTMBuilder> lstms_;  ///< by layer, one for each direction
   dynet::Parameter root_;
   // Of the current graph.

@@ -27,6 +27,7 @@ Description describe(const ModelSettings& settings, const Treebank& train) {
   }
   description.words = words.take();
   description.tags = tags.take();
+  if (settings.character > 0) description.characters = known_characters_of(train);
   description.labels.assign(labels.begin(), labels.end());
   return description;
 }
@@ -42,6 +43,7 @@ Model::Model(Description description, std::uint64_t seed)
       words_(nlp::make_dict(description_.words)),
       tags_(nlp::make_dict(description_.tags)),
       labels_(nlp::make_dict(description_.labels)),
+      characters_(nlp::make_dict(description_.characters)),
       encoder_(description_, parameters_),
       scorer_(make_scorer(description_, parameters_)) {}
 
@@ -50,6 +52,8 @@ Encoded Model::encode(const Sentence& sentence) const {
   for (std::size_t i = 0; i < sentence.size(); ++i) {
     encoded.words.push_back(static_cast<unsigned>(words_.convert(sentence.words[i])));
     encoded.tags.push_back(static_cast<unsigned>(tags_.convert(sentence.tags[i])));
+    if (description_.settings.character > 0)
+      encoded.characters.push_back(character_numbers(sentence.words[i], characters_));
   }
   return encoded;
 }

@@ -48,7 +48,7 @@ class Model : public nlp::DescribedModel<Description> {
   using Scorer = std::variant<MoveScorer, ArcScorer>;
   static Scorer make_scorer(const Description& description, dynet::ParameterCollection& parameters);
 
-  dynet::Dict words_, tags_, labels_;
+  dynet::Dict words_, tags_, labels_, characters_;
   Encoder encoder_;
   Scorer scorer_;
 };

@@ -18,34 +18,39 @@ struct ModelSettings {
   unsigned layers = 2;
   unsigned mlp = 100;  ///< size of the tanh layer before the moves
   float dropout = 0.3f;
-  bool graph = false;     ///< scores all arcs of a sentence, not moves
-  bool crossing = false;  ///< of such trees: those whose arcs cross, too
-  unsigned arc = 200;     ///< size of what decides about an arc, for each of its ends
-  unsigned label = 60;    ///< of what decides about its label
+  bool graph = false;      ///< scores all arcs of a sentence, not moves
+  bool crossing = false;   ///< of such trees: those whose arcs cross, too
+  unsigned arc = 200;      ///< size of what decides about an arc, for each of its ends
+  unsigned label = 60;     ///< of what decides about its label
+  unsigned character = 0;  ///< size of a vector made of a word's characters, 0 for none
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
     archive& word& tag& hidden& layers& mlp& dropout;
     if (version > 0) archive& graph& crossing& arc& label;
+    if (version > 1) archive& character;
   }
 };
 
 /// All of a model but its weights: enough to make a model of the same shape.
 struct Description {
   ModelSettings settings;
-  std::vector<std::string> words, tags;  ///< that have a vector; the first stands for all others
+  /// That have a vector; the first stands for all others.
+  std::vector<std::string> words, tags, characters;
   std::vector<std::string> labels;
   Baseline baseline;
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
+  void serialize(Archive& archive, unsigned int version) {
     archive& settings& words& tags& labels& baseline;
+    if (version > 0) archive& characters;
   }
 };
 
 /// A sentence as numbers.
 struct Encoded {
   std::vector<unsigned> words, tags;
+  std::vector<std::vector<unsigned>> characters;  ///< of each word, if the model reads them
   std::size_t size() const { return words.size(); }
 };
 
@@ -63,4 +68,5 @@ struct Arcs {
 
 }  // namespace parser
 
-BOOST_CLASS_VERSION(parser::ModelSettings, 1)
+BOOST_CLASS_VERSION(parser::ModelSettings, 2)
+BOOST_CLASS_VERSION(parser::Description, 1)

@@ -87,8 +87,10 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
     const Description& description = model_.description();
     const ModelSettings& settings = description.settings;
     out << "model: " << with_commas(description.words.size()) << " words of " << settings.word
-        << ", " << description.tags.size() << " tags of " << settings.tag << ", "
-        << description.labels.size() << " labels, " << settings.layers
+        << ", " << description.tags.size() << " tags of " << settings.tag << ", ";
+    if (settings.character > 0)
+      out << description.characters.size() << " characters for " << settings.character << ", ";
+    out << description.labels.size() << " labels, " << settings.layers
         << (settings.layers == 1 ? " layer" : " layers") << " of 2 x " << settings.hidden << ", "
         << (!settings.graph     ? ""
             : settings.crossing ? "all trees, "
@@ -116,6 +118,8 @@ void TrainCommand::add_settings(Options& options) {
   ModelSettings& m = description.settings;
   options.add("--word", m.word, "Size of the words' vectors", InRange(1, 4096));
   options.add("--tag", m.tag, "Size of the tags' vectors", InRange(1, 4096));
+  options.add("--char", m.character, "Size of a vector made of a word's characters, 0 for none",
+              InRange(0, 4096));
   options.add("--hidden", m.hidden, "LSTM size in each direction", InRange(1, 4096));
   options.add("--layers", m.layers, "LSTM layers", InRange(1, 16));
   options.add("--mlp", m.mlp, "Size of the tanh layer before the moves", InRange(1, 4096));

@@ -17,17 +17,9 @@ using namespace nlp;
 
 namespace {
 
-std::vector<std::string> collect_characters(const Corpus& train) {
-  std::map<std::string, std::size_t> counts;
-  for (const Sentence& sentence : train)
-    for (const std::string& word : sentence.words)
-      for (const std::string& character : characters_of(word)) ++counts[character];
-  return known_characters(counts);
-}
-
 /// The views that get a vector, in order of first appearance, behind the one for all others.
 std::vector<std::string> collect_views(const Corpus& train, const std::string& feature) {
-  if (reads_characters(feature)) return collect_characters(train);
+  if (reads_characters(feature)) return known_characters_of(train);
   std::map<std::string, std::size_t> counts;
   std::vector<std::string> order;
   for (const Sentence& sentence : train) {
