@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "kernels/cpu/exponential.h"
@@ -50,8 +51,8 @@ struct Head {
     const auto reach = static_cast<std::ptrdiff_t>(sizes.biases / 2);
     const auto begin = static_cast<std::ptrdiff_t>(first);
     const auto end = begin + static_cast<std::ptrdiff_t>(n);
-    const std::ptrdiff_t own = static_cast<std::ptrdiff_t>(i + sizes.keys) -
-                               static_cast<std::ptrdiff_t>(sizes.queries);
+    const std::ptrdiff_t own =
+        static_cast<std::ptrdiff_t>(i + sizes.keys) - static_cast<std::ptrdiff_t>(sizes.queries);
     const std::ptrdiff_t near = std::clamp(own - reach, begin, end);
     const std::ptrdiff_t far = std::clamp(own + reach + 1, begin, end);
     const auto part = [&](std::ptrdiff_t from, std::ptrdiff_t to, std::ptrdiff_t b,
@@ -221,9 +222,9 @@ void head_backward(const Head<T>& head, const HeadGradients<T>& d) {
     block.each(query, [&] {
       if (block.first_key == 0)
         for (std::size_t r = 0; r < block.queries; ++r)
-          means[r] = sum_in_order(array(d_value(r), s.value_size) *
-                                  array(std::as_const(head.out) + (query + r) * head.out_step(),
-                                        s.value_size));
+          means[r] = sum_in_order(
+              array(d_value(r), s.value_size) *
+              array(std::as_const(head.out) + (query + r) * head.out_step(), s.value_size));
       block.fill();
       for (std::size_t r = 0; r < block.queries; ++r) {
         const T off = head.most[query + r], by_sum = head.by_sum[query + r];
@@ -260,7 +261,8 @@ void head_backward(const Head<T>& head, const HeadGradients<T>& d) {
         if (s.size == 0) return;
         const Columns<const T> ds(rows, [&](std::size_t r) { return slopes.row(row + r); });
         if (d.k) {
-          const Columns<const T> q(rows, [&](std::size_t r) { return head.query(query + row + r); });
+          const Columns<const T> q(rows,
+                                   [&](std::size_t r) { return head.query(query + row + r); });
           multiply_outer(s.size, keys, rows, true, d.k + first * s.size, q.data(), ds.data());
         }
         if (d.q) {
@@ -299,8 +301,8 @@ void each_key_head(const Batch<T>& b, std::size_t i, const AttentionSizes& s, F 
   const Dim& d = b.node(i).dim;
   for (std::size_t e = 0; e < d.bd; ++e)
     for (std::size_t kh = 0; kh < s.key_heads; ++kh) {
-      const T* const k = without_gaps(at(1, e) + kh * s.size, s.size, s.size * s.key_heads,
-                                      s.keys, keys);
+      const T* const k =
+          without_gaps(at(1, e) + kh * s.size, s.size, s.size * s.key_heads, s.keys, keys);
       const T* const v = without_gaps(at(2, e) + kh * s.value_size, s.value_size,
                                       s.value_size * s.key_heads, s.keys, values);
       heads.clear();
@@ -308,8 +310,7 @@ void each_key_head(const Batch<T>& b, std::size_t i, const AttentionSizes& s, F 
         T* const kept = b.aux(i) + 2 * s.queries * (e * s.heads + h);
         heads.push_back({s, a.count == 0 ? s.keys : lengths[e], at(0, e) + h * s.size, k, v,
                          biased ? at(3, e) + h * s.biases : nullptr,
-                         b.out(i) + e * d.batch_size() + h * s.value_size, kept,
-                         kept + s.queries});
+                         b.out(i) + e * d.batch_size() + h * s.value_size, kept, kept + s.queries});
       }
       f(e, kh, heads);
     }
