@@ -39,6 +39,7 @@
 #include "dynet-like/ops/selection.h"
 #include "dynet-like/ops/flow.h"
 #include "dynet-like/ops/convolution.h"
+#include "dynet-like/ops/attention.h"
 #include "dynet-like/ops/crf.h"
 #include "dynet-like/ops/span_trees.h"
 #include "dynet-like/ops/dependency_trees.h"

@@ -20,6 +20,7 @@ std::span<const OpForm* const> span_tree_ops();
 std::span<const OpForm* const> dependency_tree_ops();
 std::span<const OpForm* const> ctc_ops();
 std::span<const OpForm* const> semi_crf_ops();
+std::span<const OpForm* const> attention_ops();
 std::span<const OpForm* const> selection_ops();
 std::span<const OpForm* const> noise_ops();
 std::span<const OpForm* const> recurrent_ops();

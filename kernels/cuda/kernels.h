@@ -19,6 +19,8 @@ struct Kernels {
 };
 
 // clang-format off
+// attention
+DYNET_CUDA_PART const Kernels kAttention;
 // broadcast
 DYNET_CUDA_PART const Kernels
     kSum, kSubtract, kDivide, kMultiply, kPower, kMax, kMin, kLogSumExp;

@@ -25,6 +25,7 @@ std::vector<OpCase> span_tree_cases();
 std::vector<OpCase> dependency_tree_cases();
 std::vector<OpCase> ctc_cases();
 std::vector<OpCase> semi_crf_cases();
+std::vector<OpCase> attention_cases();
 std::vector<OpCase> linear_algebra_cases();
 std::vector<OpCase> normalization_cases();
 
@@ -35,7 +36,8 @@ inline std::vector<OpCase> all_cases() {
         reduction_cases(),   softmax_cases(),         loss_cases(),          selection_cases(),
         noise_cases(),       recurrent_cases(),       select_cases(),        flow_cases(),
         convolution_cases(), linear_algebra_cases(),  normalization_cases(), crf_cases(),
-        span_tree_cases(),   dependency_tree_cases(), ctc_cases(),           semi_crf_cases()})
+        span_tree_cases(),   dependency_tree_cases(), ctc_cases(),           semi_crf_cases(),
+        attention_cases()})
     all.insert(all.end(), family.begin(), family.end());
   return all;
 }

@@ -134,6 +134,8 @@ inline constexpr Description kDescriptions[] = {
     {"ctc_loss", "-log sum_a e^s(a) over alignments of the labels", "{v,t} gives {1}"},
     {"ctc_alignment", "the probability of each symbol at each frame, the labels given", kSame},
     {"ctc_entropy", "-sum_a p(a) log p(a), the labels given", "{v,t} gives {1}"},
+    {"attention", "sum_j p_ij v_j, p_i the softmax of q_i' k_j / sqrt(d) over the keys that i sees",
+     "{d*h,m}, {d*g,n}, {e*g,n}, perhaps {2*r+1,h} give {e*h,m}"},
     {"hinge", "sum_{j != v} max(0, m - x_v + x_j)", "{n} gives {1}"},
     {"hinge_dim", "hinge of each column, or row", "{m,n} gives {n}, or {m}"},
     {"squared_distance", "sum_i (x_i - y_i)^2", kOne},

@@ -192,6 +192,7 @@ bool agree(const Floats& part, std::size_t first, const Floats& whole) {
 // Operations whose result has the shape of their operands, though its elements depend on others of
 // theirs.
 const std::set<std::string> kOnWhole = {"argmax",
+                                        "attention",
                                         "circ_conv",
                                         "circ_corr",
                                         "constrained_softmax",

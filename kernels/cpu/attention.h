@@ -1,0 +1,21 @@
+#pragma once
+
+#include "dynet-like/attributes/attention.h"
+#include "dynet-like/graph/op.h"
+#include "kernels/cpu/isa.h"
+
+namespace dynet::cpu {
+
+DYNET_EACH_ISA(
+
+    /// Means of values, weighted by the softmax of products of queries and keys.
+    struct Attention {
+      template <class T>
+      static void forward(const Batch<T>& b);
+      template <class T>
+      static void backward(const GradientBatch<T>& b);
+    };
+
+)
+
+}  // namespace dynet::cpu

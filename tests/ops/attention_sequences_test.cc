@@ -1,0 +1,394 @@
+// Attention against the operations that it is made of, at the borders of its blocks, and against
+// itself in other company.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "dynet-like/base/random.h"
+#include "dynet-like/dynet.h"
+#include "dynet-like/exec/executor.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> numbers(std::size_t n, std::uint64_t key, double deviation = 1) {
+  const RandomStream random(key);
+  std::vector<float> v(n);
+  for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<float>(deviation * random.normal(i));
+  return v;
+}
+Parameter some(ParameterCollection& model, const Dim& d, std::uint64_t key) {
+  Parameter p = model.add_parameters(d);
+  p.set_value(numbers(d.size(), key));
+  return p;
+}
+
+/// Which keys a query sees.
+struct Sight {
+  unsigned queries, keys;
+  bool causal;
+  unsigned length;
+
+  bool sees(unsigned i, unsigned j) const {
+    return j < length && (!causal || j + queries <= i + keys);
+  }
+};
+
+/// One batch element head by head: products, sums, softmax, products. Every query sees a key.
+Expression composed(const Expression& q, const Expression& k, const Expression& v,
+                    const Expression* bias, const AttentionSettings& s, const Sight& sight) {
+  ComputationGraph& g = *q.pg;
+  const unsigned key_heads = s.key_heads == 0 ? s.heads : s.key_heads;
+  const unsigned size = q.dim().rows() / s.heads, value_size = v.dim().rows() / key_heads;
+  std::vector<float> hidden(std::size_t{sight.keys} * sight.queries);
+  for (unsigned i = 0; i < sight.queries; ++i)
+    for (unsigned j = 0; j < sight.keys; ++j)
+      hidden[i * sight.keys + j] = sight.sees(i, j) ? 0.0f : -kInfinity;
+  const Expression mask = input(g, {sight.keys, sight.queries}, hidden);
+  std::vector<Expression> heads;
+  for (unsigned h = 0; h < s.heads; ++h) {
+    const unsigned shared = h / (s.heads / key_heads);
+    const Expression own = pick_range(q, h * size, (h + 1) * size);
+    const Expression key = pick_range(k, shared * size, (shared + 1) * size);
+    const Expression value = pick_range(v, shared * value_size, (shared + 1) * value_size);
+    const float scale = s.scale != 0 ? static_cast<float>(s.scale) : 1.0f;
+    Expression scores = transpose(key) * own;
+    scores = s.scale != 0 ? scores * scale
+                          : cdiv(scores, sqrt(constant(g, {1}, static_cast<float>(size))));
+    if (bias) {
+      const int reach = static_cast<int>(bias->dim().rows() / 2);
+      std::vector<Expression> columns;
+      for (unsigned i = 0; i < sight.queries; ++i) {
+        std::vector<unsigned> rows;
+        for (unsigned j = 0; j < sight.keys; ++j) {
+          const int off = static_cast<int>(j + sight.queries) - static_cast<int>(i + sight.keys);
+          rows.push_back(static_cast<unsigned>(std::clamp(off, -reach, reach) + reach));
+        }
+        columns.push_back(select_rows(pick(*bias, h, 1), rows));
+      }
+      scores = scores + concatenate_cols(columns);
+    }
+    heads.push_back(value * softmax(scores + mask));
+  }
+  return concatenate(heads);
+}
+
+double worst(const double* a, const double* b, std::size_t n) {
+  double d = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    d = std::max(d, std::isnan(a[i] - b[i])
+                        ? kInfinity
+                        : std::abs(a[i] - b[i]) / std::max(1.0, std::abs(b[i])));
+  return d;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("attention: the operations that it is made of, in double") {
+  struct Shape {
+    unsigned queries, keys, size, value_size;
+  };
+  std::uint64_t key = 1;
+  for (const Shape& s : {Shape{1, 1, 1, 1}, Shape{3, 5, 4, 2}, Shape{31, 33, 8, 3},
+                         Shape{32, 32, 3, 8}, Shape{33, 127, 5, 5}, Shape{5, 128, 4, 4},
+                         Shape{40, 129, 2, 9}, Shape{70, 300, 16, 7}, Shape{65, 64, 1, 1}})
+    for (const unsigned heads : {1u, 4u})
+      for (const unsigned key_heads : {0u, 1u, 2u})
+        for (const unsigned kind : {0u, 1u, 2u, 3u}) {
+          if (key_heads > heads) continue;
+          const bool biased = kind % 2 == 1, causal = kind >= 2 && s.keys >= s.queries;
+          AttentionSettings settings{.heads = heads, .key_heads = key_heads, .causal = causal};
+          if (kind == 3) settings.scale = 0.75;
+          Sight sight{s.queries, s.keys, causal, s.keys};
+          if (kind == 1) settings.key_lengths = {sight.length = (s.keys + 1) / 2};
+          const unsigned of_keys = key_heads == 0 ? heads : key_heads;
+          ParameterCollection model;
+          ComputationGraph g;
+          std::vector<Expression> x = {
+              parameter(g, some(model, {s.size * heads, s.queries}, ++key)),
+              parameter(g, some(model, {s.size * of_keys, s.keys}, ++key)),
+              parameter(g, some(model, {s.value_size * of_keys, s.keys}, ++key)),
+              parameter(g, some(model, {2 * (s.keys / 3) + 1, heads}, ++key))};
+          const Expression y = biased ? attention(x[0], x[1], x[2], x[3], settings)
+                                      : attention(x[0], x[1], x[2], settings);
+          const Expression z =
+              composed(x[0], x[1], x[2], biased ? &x[3] : nullptr, settings, sight);
+          INFO(s.queries << " queries, " << s.keys << " keys, heads " << heads << " and "
+                         << key_heads << ", settings " << kind);
+          const std::size_t n = y.dim().size();
+          REQUIRE(y.dim() == z.dim());
+          const Expression weights = input(g, y.dim(), numbers(n, ++key));
+          const Expression one = sum_elems(cmult(y, weights));
+          const Expression other = sum_elems(cmult(z, weights));
+          Executor<double> fused(g.store()), apart(g.store());
+          fused.backward(one.i, true);
+          apart.backward(other.i, true);
+          CHECK(worst(fused.value(y.i), apart.value(z.i), n) <= 1e-10);
+          for (std::size_t k = 0; k < (biased ? 4u : 3u); ++k) {
+            INFO("operand " << k);
+            CHECK(worst(fused.gradient(x[k].i), apart.gradient(x[k].i), x[k].dim().size()) <=
+                  1e-10);
+          }
+        }
+}
+
+TEST_CASE("attention: gradients over several blocks") {
+  for (const unsigned kind : {0u, 1u, 2u}) {
+    ParameterCollection model;
+    ComputationGraph g;
+    const Expression q = parameter(g, some(model, {4, 35}, 1));
+    const Expression k = parameter(g, some(model, {2, 131}, 2));
+    const Expression v = parameter(g, some(model, {4, 131}, 3));
+    const Expression b = parameter(g, some(model, {9, 2}, 4));
+    AttentionSettings s{.heads = 2, .key_heads = 1, .causal = kind != 1};
+    if (kind == 1) s.key_lengths = {130};
+    const Expression y = kind == 2 ? attention(q, k, v, b, s) : attention(q, k, v, s);
+    const Expression loss = sum_elems(cmult(y, input(g, y.dim(), numbers(y.dim().size(), 5))));
+    const GradientReport report = check_gradients(loss);
+    INFO(report);
+    CHECK(report.ok(1e-5));
+  }
+}
+
+TEST_CASE("attention: queries without a key give zero, and have no gradient") {
+  ParameterCollection model;
+  const Parameter pq = some(model, {2, 5}, 1), pk = some(model, {2, 3}, 2),
+                  pv = some(model, {4, 3}, 3);
+  ComputationGraph g;
+  const Expression q = parameter(g, pq), k = parameter(g, pk), v = parameter(g, pv);
+  const Expression causal = attention(q, k, v, {.causal = true});  // the first two see none
+  const Expression none = attention(q, k, v, {.key_lengths = {0}});
+  const Expression empty = attention(q, zeros(g, {2, 0}), zeros(g, {4, 0}));
+  const Expression lows = attention(q, k, v, input(g, {1, 1}, std::vector<float>{-kInfinity}));
+  const std::vector<float> y = as_vector(causal.value());
+  CHECK(std::all_of(y.begin(), y.begin() + 8, [](float e) { return e == 0; }));
+  for (unsigned c = 0; c < 4; ++c)  // the next sees one
+    CHECK(y[8 + c] == Approx(as_vector(v.value())[c]).epsilon(1e-6));
+  for (const Expression& e : {none, empty, lows})
+    CHECK(as_vector(e.value()) == std::vector<float>(20, 0.0f));
+  g.backward(sum_elems(none) + sum_elems(empty) + sum_elems(lows));
+  for (const Parameter& p : {pq, pk, pv})
+    for (const float d : as_vector(*p.gradients())) CHECK(d == 0);
+  model.reset_gradient();
+  g.backward(squared_norm(causal));
+  const std::vector<float> d = as_vector(*pq.gradients());
+  CHECK(std::all_of(d.begin(), d.begin() + 6, [](float e) { return e == 0; }));
+  CHECK(d[9] != 0);
+}
+
+TEST_CASE("attention: the only key gives its value") {
+  ComputationGraph g;
+  const std::vector<float> value = {3, -7, 0.5f};
+  const Expression q = input(g, {2, 2}, {1e4f, -1e4f, 3, 1}), k = input(g, {2, 1}, {1e4f, 1});
+  const std::vector<float> y = as_vector(attention(q, k, input(g, {3, 1}, value)).value());
+  for (unsigned i = 0; i < 6; ++i) CHECK(y[i] == value[i % 3]);
+}
+
+TEST_CASE("attention: scores of any size") {
+  // Keys 0, -1, 1, 0, -1, 1, ... times 1e4: a query of one sees every third, of minus one others.
+  constexpr unsigned kKeys = 300;
+  std::vector<float> keys, values;
+  for (unsigned j = 0; j < kKeys; ++j) {
+    keys.push_back(1e4f * static_cast<float>(static_cast<int>((j + 1) % 3) - 1));
+    values.push_back(static_cast<float>(j % 3));
+  }
+  ParameterCollection model;
+  Parameter p = model.add_parameters({1, 3});
+  p.set_value({1, -1, 0});
+  ComputationGraph g;
+  const Expression q = parameter(g, p), k = input(g, {1, kKeys}, keys),
+                   v = input(g, {1, kKeys}, values);
+  const Expression y = attention(q, k, v, {.scale = 1});
+  const std::vector<float> mean = as_vector(y.value());
+  CHECK(mean[0] == Approx(1).epsilon(1e-6));
+  CHECK(mean[1] == Approx(2).epsilon(1e-6));
+  CHECK(mean[2] == Approx(1).epsilon(1e-5));
+  g.backward(sum_elems(y));
+  const std::vector<float> d = as_vector(*p.gradients());
+  CHECK(d[0] == Approx(0).margin(1e-2));
+  CHECK(d[1] == Approx(0).margin(1e-2));
+  CHECK(d[2] == Approx(-1e4 / 3).epsilon(1e-3));
+}
+
+TEST_CASE("attention: minus infinity forbids a key, in any block") {
+  constexpr unsigned kKeys = 261;
+  for (const unsigned open : {0u, 5u, 127u, 128u, 260u}) {
+    ParameterCollection model;
+    Parameter pb = model.add_parameters({2 * kKeys + 1, 1});
+    // One query, the last: key j is at distance j - 260.
+    std::vector<float> b(2 * kKeys + 1, -kInfinity);
+    b[kKeys + open - 260] = 2;
+    pb.set_value(b);
+    const Parameter pv = some(model, {3, kKeys}, 1), pq = some(model, {2, 1}, 3);
+    ComputationGraph g;
+    const Expression v = parameter(g, pv), q = parameter(g, pq);
+    const Expression y =
+        attention(q, input(g, {2, kKeys}, numbers(2 * kKeys, 2)), v, parameter(g, pb));
+    const std::vector<float> all = as_vector(v.value()), mean = as_vector(y.value());
+    for (unsigned r = 0; r < 3; ++r) CHECK(mean[r] == all[3 * open + r]);
+    g.backward(sum_elems(y));
+    const std::vector<float> d = as_vector(*pv.gradients());
+    for (unsigned j = 0; j < kKeys; ++j) CHECK(d[3 * j] == (j == open ? 1.0f : 0.0f));
+    for (const Parameter& p : {pq, pb})
+      for (const float e : as_vector(*p.gradients())) CHECK(e == Approx(0).margin(1e-6));
+  }
+}
+
+TEST_CASE("attention: what a query does not see changes nothing, whatever is there") {
+  constexpr unsigned kQueries = 70, kKeys = 150, kSize = 3;
+  struct Run {
+    std::vector<float> y, dq, dk, dv;
+  };
+  // Keys from `from` on are `filler`, for queries below `unseeing`, whose results are looked at.
+  const auto run = [&](bool causal, unsigned from, float filler) {
+    ParameterCollection model;
+    const Dim keys({2 * kSize, kKeys});
+    std::vector<float> k = numbers(keys.size(), 2), v = numbers(keys.size(), 3);
+    std::fill(k.begin() + from * 2 * kSize, k.end(), filler);
+    std::fill(v.begin() + from * 2 * kSize, v.end(), filler);
+    Parameter pk = model.add_parameters(keys), pv = model.add_parameters(keys);
+    pk.set_value(k);
+    pv.set_value(v);
+    const Parameter pq = some(model, {2 * kSize, kQueries}, 1);
+    AttentionSettings s{.heads = 2, .causal = causal};
+    if (!causal) s.key_lengths = {from};
+    // With `causal` query i sees keys up to i + 80.
+    const unsigned looked = causal ? from - (kKeys - kQueries) : kQueries;
+    ComputationGraph g;
+    const Expression y = attention(parameter(g, pq), parameter(g, pk), parameter(g, pv), s);
+    const Expression first = pick_range(y, 0, looked, 1);
+    Run r{as_vector(first.value()), {}, {}, {}};
+    if (!causal) {
+      g.backward(squared_norm(first));
+      r.dq = as_vector(*pq.gradients());
+      r.dk = as_vector(*pk.gradients());
+      r.dv = as_vector(*pv.gradients());
+    }
+    return r;
+  };
+  for (const bool causal : {false, true})
+    for (const unsigned from : {81u, 90u, 127u, 128u, 129u, 140u}) {
+      const Run plain = run(causal, from, 0);
+      for (const float filler : {kNaN, kInfinity, 1e30f}) {
+        const Run other = run(causal, from, filler);
+        CHECK(same_bits(plain.y, other.y));
+        CHECK(same_bits(plain.dq, other.dq));
+        CHECK(same_bits(plain.dk, other.dk));
+        CHECK(same_bits(plain.dv, other.dv));
+        CHECK(std::none_of(plain.y.begin(), plain.y.end(), [](float e) { return std::isnan(e); }));
+      }
+    }
+}
+
+TEST_CASE("attention: what is not a number and is seen is not hidden") {
+  ComputationGraph g;
+  std::vector<float> keys = numbers(2 * 200, 1);
+  keys[2 * 150] = kNaN;
+  const Expression q = input(g, {2, 1}, {1, 2}), v = input(g, {1, 200}, numbers(200, 2));
+  CHECK(std::isnan(as_scalar(attention(q, input(g, {2, 200}, keys), v).value())));
+  CHECK(std::isfinite(
+      as_scalar(attention(q, input(g, {2, 200}, keys), v, {.key_lengths = {150}}).value())));
+}
+
+TEST_CASE("attention: keys and values that all batch elements share") {
+  ComputationGraph g;
+  const Expression k = input(g, {4, 6}, numbers(24, 1)), v = input(g, {4, 6}, numbers(24, 2));
+  const std::vector<float> all = numbers(3 * 20, 3);
+  const std::vector<unsigned> lengths = {6, 0, 3};
+  const AttentionSettings s{.heads = 2, .key_lengths = lengths};
+  const std::vector<float> y = as_vector(attention(input(g, Dim({4, 5}, 3), all), k, v, s).value());
+  for (unsigned e = 0; e < 3; ++e) {
+    const std::vector<float> own(all.begin() + e * 20, all.begin() + (e + 1) * 20);
+    const std::vector<float> part(y.begin() + e * 20, y.begin() + (e + 1) * 20);
+    CHECK(same_bits(part, as_vector(attention(input(g, {4, 5}, own), k, v,
+                                              {.heads = 2, .key_lengths = {lengths[e]}})
+                                        .value())));
+  }
+}
+
+TEST_CASE("attention: sequences of all lengths are one batch, and the same bits alone") {
+  constexpr unsigned kCount = 12;
+  ParameterCollection model;
+  const Parameter bias = some(model, {7, 4}, 99);
+  std::vector<Parameter> q(kCount), k(kCount), v(kCount);
+  for (unsigned n = 0; n < kCount; ++n) {
+    const unsigned queries = 1 + n * 17 % 40, keys = 1 + n * 53 % 140;
+    q[n] = some(model, {12, queries}, 3 * n);
+    k[n] = some(model, {6, keys}, 3 * n + 1);
+    v[n] = some(model, {4, keys}, 3 * n + 2);
+  }
+  const auto build = [&](ComputationGraph& g, unsigned n) {
+    AttentionSettings s{.heads = 4, .key_heads = 2, .causal = true};
+    if (n % 3 == 0) s.key_lengths = {k[n].dim().cols() / 2};
+    return attention(parameter(g, q[n]), parameter(g, k[n]), parameter(g, v[n]), parameter(g, bias),
+                     s);
+  };
+  const auto gradients_of = [&](unsigned n) {
+    std::vector<float> d;
+    for (const Parameter& p : {q[n], k[n], v[n]})
+      for (const float e : as_vector(*p.gradients())) d.push_back(e);
+    return d;
+  };
+  std::vector<std::vector<float>> values(kCount), gradients(kCount);
+  for (unsigned n = 0; n < kCount; ++n) {
+    ComputationGraph g;
+    const Expression y = build(g, n);
+    values[n] = as_vector(y.value());
+    g.backward(squared_norm(y));
+    gradients[n] = gradients_of(n);
+    model.reset_gradient();
+  }
+  std::vector<float> of_bias;
+  for (const unsigned threads : {1u, 2u, 3u})
+    for (const bool inference : {false, true}) {
+      INFO(threads << " threads, inference " << inference);
+      ComputationGraph g;
+      Workers workers(threads);
+      g.set_workers(&workers);
+      g.set_inference(inference);
+      std::vector<Expression> all, losses;
+      for (unsigned n = 0; n < kCount; ++n) {
+        all.push_back(build(g, n));
+        losses.push_back(squared_norm(all.back()));
+      }
+      const Expression loss = sum(losses);
+      loss.value();
+      for (unsigned n = 0; n < kCount; ++n) CHECK(same_bits(as_vector(all[n].value()), values[n]));
+      if (inference) continue;
+      CHECK(g.statistics().batches < 2 + kCount + 4);  // norms are one for each length
+      for (const bool full : {false, true}) {
+        g.backward(loss, full);
+        for (unsigned n = 0; n < kCount; ++n) CHECK(same_bits(gradients_of(n), gradients[n]));
+        const std::vector<float> d = as_vector(*bias.gradients());
+        if (of_bias.empty()) of_bias = d;
+        CHECK(same_bits(d, of_bias));
+        model.reset_gradient();
+      }
+    }
+}
+
+TEST_CASE("attention: settings that are no settings") {
+  ComputationGraph g;
+  const Expression q = zeros(g, Dim({12, 3}, 2)), k = zeros(g, {12, 5}), one = zeros(g, {12, 3});
+  CHECK_THROWS_AS(attention(q, k, k, {.heads = 0}), ArgumentError);
+  CHECK_THROWS_AS(attention(q, k, k, {.heads = 3, .key_heads = 2}), ArgumentError);
+  CHECK_THROWS_AS(attention(q, k, k, {.heads = 2, .key_heads = 4}), ArgumentError);
+  CHECK_THROWS_AS(attention(q, k, k, {.scale = static_cast<double>(kInfinity)}), ArgumentError);
+  CHECK_THROWS_AS(attention(q, k, k, {.scale = static_cast<double>(kNaN)}), ArgumentError);
+  CHECK_THROWS_AS(attention(q, k, k, {.key_lengths = {5}}), ArgumentError);
+  CHECK_THROWS_AS(attention(one, k, k, {.key_lengths = {5, 5}}), ArgumentError);
+  CHECK_THROWS_AS(attention(q, k, k, {.key_lengths = {5, 6}}), ArgumentError);
+  CHECK_THROWS_AS(attention(q, k, k, {.heads = 5}), ShapeError);
+  CHECK_NOTHROW(attention(q, k, k, {.key_lengths = {0, 5}}));
+  CHECK_NOTHROW(attention(one, k, k, {.heads = 12, .key_lengths = {5}}));
+}
