@@ -32,7 +32,7 @@ class BiaffineScorer {
     }
   };
 
-  /// Throws ArgumentError for a size of zero. U, u and v begin with ParameterInitGlorot, b with 0.
+  /// Throws ArgumentError for a size of zero. U and v begin with ParameterInitGlorot, u and b with 0.
   BiaffineScorer(ParameterCollection& model, const Settings& settings);
   /// Without parameters, to be assigned to.
   BiaffineScorer() = default;

@@ -454,12 +454,15 @@ void forward(Queue& q, const Batch<float>& b) {
 
 /// What was found for a sentence: the gradient of an operand, or parts of it.
 struct Whole {
-  float* Sentence::*d;
-  unsigned Sentence::*columns;
+  unsigned operand;  // queries, keys, values
   std::size_t rows;
 
-  DYNET_DEVICE std::size_t size(const Sentence& s) const { return rows * (s.*columns); }
-  DYNET_DEVICE float value(const Sentence& s, std::size_t e) const { return (s.*d)[e]; }
+  DYNET_DEVICE std::size_t size(const Sentence& s) const {
+    return rows * (operand == 0 ? s.queries : s.keys);
+  }
+  DYNET_DEVICE float value(const Sentence& s, std::size_t e) const {
+    return (operand == 0 ? s.d_q : operand == 1 ? s.d_k : s.d_v)[e];
+  }
 };
 struct InParts {
   std::size_t elements;
@@ -530,9 +533,9 @@ void backward(Queue& q, const GradientBatch<float>& b) {
     q.launch(Grid{keys.count * h.key_heads * jobs}, d_keys_kernel, s.all, keys.all, h, jobs,
              of_values);
   }
-  add_found(q, b, s, 0, Whole{&Sentence::d_q, &Sentence::queries, q_size});
-  add_found(q, b, s, 1, Whole{&Sentence::d_k, &Sentence::keys, k_size});
-  add_found(q, b, s, 2, Whole{&Sentence::d_v, &Sentence::keys, v_size});
+  add_found(q, b, s, 0, Whole{0, q_size});
+  add_found(q, b, s, 1, Whole{1, k_size});
+  add_found(q, b, s, 2, Whole{2, v_size});
   add_found(q, b, s, 3, InParts{bias_size});
 }
 

@@ -1,5 +1,6 @@
 #include "dynet-like/nn/biaffine.h"
 
+#include <algorithm>
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
 #include <sstream>
@@ -109,8 +110,10 @@ TEST_CASE("biaffine scorer: gradients, and none without update") {
 TEST_CASE("biaffine scorer: what is wrong is said, and changes nothing") {
   ParameterCollection model;
   CHECK_THROWS_WITH(BiaffineScorer(model, {0, 2}), Catch::Contains("of a size above zero"));
+  CHECK_THROWS_AS(BiaffineScorer(model, {3, 0}), ArgumentError);
+  CHECK_THROWS_AS(BiaffineScorer(model, {3, 2, 0}), ArgumentError);
   CHECK(model.parameters_list().empty());
-  BiaffineScorer scorer(model, {3, 2}), empty;
+  BiaffineScorer scorer(model, {3, 2}), two(model, {3, 2, 2}), empty;
   ComputationGraph cg;
   const Expression h = input(cg, Dim({3}), {1, 2, 3}), d = input(cg, Dim({2}), {1, 2});
   CHECK_THROWS_WITH(scorer.pair(h, d), Catch::Contains("call new_graph first"));
@@ -119,7 +122,24 @@ TEST_CASE("biaffine scorer: what is wrong is said, and changes nothing") {
   CHECK_THROWS_WITH(scorer.all_pairs({}, {d}), Catch::Contains("needs a vector"));
   CHECK_THROWS_WITH(scorer.all_pairs({h}, {}), Catch::Contains("needs a vector"));
   CHECK_THROWS_AS(scorer.pair(d, h), ShapeError);
+  two.new_graph(cg);
+  CHECK_THROWS_WITH(two.all_pairs({h}, {d}), Catch::Contains("makes one score of a pair"));
   CHECK(scorer.pair(h, d).dim() == Dim({1}));
+}
+
+TEST_CASE("biaffine scorer: begins without a preference for a head alone") {
+  ParameterCollection model;
+  BiaffineScorer scorer(model, {3, 2, 2});
+  const auto parameters = scorer.get_parameter_collection().parameters_list();
+  REQUIRE(parameters.size() == 4);
+  const auto is_zero = [&](std::size_t k) {
+    const std::vector<float> x = as_vector(parameters[k].values());
+    return std::all_of(x.begin(), x.end(), [](float v) { return v == 0; });
+  };
+  CHECK_FALSE(is_zero(0));
+  CHECK(is_zero(1));
+  CHECK_FALSE(is_zero(2));
+  CHECK(is_zero(3));
 }
 
 TEST_CASE("biaffine scorer: settings are saved") {
