@@ -213,6 +213,58 @@ TEST_CASE("dependency trees: log-probabilities are never above zero, however sur
     }
 }
 
+TEST_CASE("dependency trees: words that can hang from few others") {
+  for (std::uint64_t key = 0; key < 400; ++key)
+    for (const DependencyRules rules : kRules) {
+      const unsigned n = 2 + key % 4;
+      const std::vector<float> arcs = some_arcs(n, 1000 + key, 0.6);
+      INFO("key " << key << ", " << rules.projective << rules.single_root);
+      double z = 0, most = kForbidden;
+      std::vector<unsigned> best(n, 0);
+      for (const auto& y : test::all_trees(n, rules)) {
+        z += std::exp(score(arcs, y));
+        if (score(arcs, y) > most) most = score(arcs, y), best = y;
+      }
+      ComputationGraph g;
+      const Expression x = input(g, arcs_of(n), arcs);
+      const float log_z = as_scalar(dependency_log_partition(x, rules).value());
+      const float log_p = as_scalar(dependency_log_prob(x, best, rules).value());
+      if (z == 0) {
+        CHECK(log_z == kForbidden);
+        continue;
+      }
+      CHECK(log_z == Approx(std::log(z)).epsilon(1e-5).margin(1e-5));
+      CHECK(log_p == Approx(most - std::log(z)).epsilon(1e-5).margin(1e-5));
+      CHECK(log_p <= 0);  // also where there is no other tree
+    }
+}
+
+TEST_CASE("dependency trees: heads of the root and of a word itself may be anything") {
+  const unsigned n = 9, nodes = n + 1;
+  std::vector<float> arcs = some_arcs(n, 3), strange = arcs;
+  for (unsigned h = 0; h < nodes; ++h)
+    strange[h] = strange[h * nodes + h] = h % 2 ? std::nanf("") : 1 / 0.0f;
+  std::vector<unsigned> heads;
+  for (unsigned d = 1; d <= n; ++d) heads.push_back(d - 1);
+  for (const DependencyRules rules : kRules) {
+    const auto all = [&](const std::vector<float>& scores) {
+      ComputationGraph g;
+      ParameterCollection model;
+      Parameter a = model.add_parameters(arcs_of(n));
+      a.set_value(scores);
+      const Expression x = parameter(g, a), p = dependency_marginals(x, rules),
+                       y = dependency_log_partition(x, rules) + dependency_entropy(x, rules) +
+                           dependency_log_prob(x, heads, rules) + squared_norm(p);
+      std::vector<float> results = as_vector(p.value());
+      results.push_back(as_scalar(y.value()));
+      g.backward(y);
+      for (const float v : as_vector(*a.gradients())) results.push_back(v);
+      return results;
+    };
+    CHECK(all(arcs) == all(strange));
+  }
+}
+
 TEST_CASE("dependency trees: one tree alone has all the probability, and no entropy") {
   for (const DependencyRules rules : kRules)
     for (const float size : {1.0f, 1e4f}) {
