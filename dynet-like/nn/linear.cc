@@ -57,7 +57,6 @@ Expression Embedding::apply(const std::vector<unsigned>& sentence, SourceLocatio
   if (sentence.empty()) nn_detail::fail("apply", "a sentence needs a word", at);
   const Expression rows =
       update_ ? lookup(cg, table_, sentence, at) : const_lookup(cg, table_, sentence, at);
-  if (sentence.size() == 1) return rows;
   return reshape(rows, Dim({settings_.size, static_cast<unsigned>(sentence.size())}), at);
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("sinusoidal positions: their formula, from any position") {
     const std::vector<float> values = as_vector(x.value());
     for (unsigned p = 0; p < 9; ++p)
       for (unsigned i = 0; i < size; ++i) {
-        const double angle = p * std::exp(-std::log(10000.0) * (i / 2 * 2) / size);
+        const double angle = p * std::exp(-std::log(10000.0) * (i - i % 2) / size);
         CHECK(double(values[p * size + i]) ==
               Approx(i % 2 ? std::cos(angle) : std::sin(angle)).margin(1e-7));
       }
@@ -82,6 +82,12 @@ TEST_CASE("rotary positions: products depend on distances") {
   for (const int shift : {1, 7, -3}) CHECK(product(5 + shift, 2 + shift) == Approx(product(5, 2)));
   CHECK(product(5, 2) != Approx(product(2, 5)));
   CHECK(as_vector(rotary_positions(q, 2, 0).value()) == as_vector(q.value()));
+  // Pairs are halves of a head.
+  const std::vector<float> turned =
+      as_vector(rotary_positions(input(cg, {8}, {1, 0, 0, 0, 0, 0, 0, 2}), 2, 3, 16).value());
+  const std::vector<double> expected = {std::cos(3.0),       0, std::sin(3.0),     0, 0,
+                                        -2 * std::sin(0.75), 0, 2 * std::cos(0.75)};
+  CHECK(difference(expected, turned) < 1e-6);
   const Expression x = some(cg, 8, 6, 3);
   const std::vector<float> all = as_vector(rotary_positions(x, 2, 4).value());
   CHECK(as_vector(rotary_positions(pick_range(x, 2, 6, 1), 2, 6).value()) == part(all, 16, 48));
