@@ -42,9 +42,8 @@ struct AttentionSizes {
         keys(k.cols()),
         biases(bias ? bias->rows() : 0),
         causal(a.causal != 0),
-        scale(a.scale != 0
-                  ? a.scale
-                  : 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(size, 1)))) {}
+        scale(a.scale != 0 ? a.scale
+                           : 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(size, 1)))) {}
 
   /// Query heads that share a head of keys and values.
   std::size_t group() const { return heads / key_heads; }

@@ -2,6 +2,8 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
+#include "dynet-like/ops/inputs.h"
+#include "dynet-like/ops/noise.h"
 
 namespace dynet::nn_detail {
 
@@ -31,6 +33,21 @@ void copy_values(const std::vector<Parameter>& from, const std::vector<Parameter
   std::vector<std::vector<float>> values;
   for (const Parameter& p : from) values.push_back(as_vector(p.values()));
   for (std::size_t i = 0; i < to.size(); ++i) Parameter(to[i]).set_value(values[i]);
+}
+
+Expression put(ComputationGraph& cg, const Parameter& p, bool update, SourceLocation at) {
+  return update ? parameter(cg, p, at) : const_parameter(cg, p, at);
+}
+
+float checked_rate(float rate) {
+  if (!(rate >= 0 && rate < 1))
+    throw ArgumentError("set_dropout: a rate must be at least 0 and below 1, got " +
+                        std::to_string(rate));
+  return rate;
+}
+
+Expression dropped(const Expression& x, float rate, SourceLocation at) {
+  return rate > 0 ? dropout(x, rate, at) : x;
 }
 
 }  // namespace dynet::nn_detail

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dynet-like/base/source_location.h"
+#include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/param/parameters.h"
 
 // What builders share.
@@ -21,5 +22,14 @@ ParameterCollection add_collection(ParameterCollection& model, const char* name,
 /// Copies values, parameter by parameter. Throws ArgumentError for another number of parameters,
 /// ShapeError for other shapes, changing nothing.
 void copy_values(const std::vector<Parameter>& from, const std::vector<Parameter>& to);
+
+/// The parameter in a graph; without `update` it gets no gradient.
+Expression put(ComputationGraph& cg, const Parameter& p, bool update, SourceLocation at);
+
+/// A rate of dropout. Throws ArgumentError unless 0 <= rate < 1.
+float checked_rate(float rate);
+
+/// x with dropout of this rate, or x itself for zero.
+Expression dropped(const Expression& x, float rate, SourceLocation at);
 
 }  // namespace dynet::nn_detail

@@ -7,6 +7,7 @@ import dataclasses
 import math
 
 import structures
+import transformers
 
 
 @dataclasses.dataclass
@@ -18,6 +19,7 @@ class Case:
     low: float = -1.5
     high: float = 1.5
     diagonal: float = 0
+    in_double: float = 1e-9  # largest difference, relative to values above one
 
     def draw(self, torch, shape):
         """Numbers that a float holds exactly; `diagonal` is added to that of matrices."""
@@ -42,6 +44,7 @@ def all_cases(torch, F):
     selections(torch, add)
     structures.structures(torch, F, add)
     models(torch, F, add)
+    transformers.transformers(torch, add)
     return cases
 
 

@@ -39,5 +39,7 @@ using Builders = std::map<std::string, std::function<Expression(Case&)>>;
 Builders all_builders();
 /// Of these, the sums over sequences, segments, trees and alignments.
 const Builders& structures();
+/// And attention and transformers.
+const Builders& transformers();
 
 }  // namespace dynet::test

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <vector>
+
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/param/parameters.h"
+
+namespace dynet {
+
+/// A linear layer
+///
+///     y = W x + b
+///
+/// of each column of x: {input} gives {output}, {input,T} gives {output,T}, with the batch of x.
+///
+/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
+/// before.
+class Linear {
+ public:
+  /// What the constructor was given, to be saved beside the parameters.
+  struct Settings {
+    unsigned input = 0;   ///< size of x
+    unsigned output = 0;  ///< size of y
+    bool bias = true;     ///< b
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& input& output& bias;
+    }
+  };
+
+  /// Throws ArgumentError for a size of zero. W begins with ParameterInitGlorot, b with 0.
+  Linear(ParameterCollection& model, const Settings& settings);
+  /// Without parameters, to be assigned to.
+  Linear() = default;
+
+  /// Puts the parameters into the graph; without `update` they get no gradient.
+  void new_graph(ComputationGraph& cg, bool update = true,
+                 SourceLocation at = SourceLocation::current());
+  /// y. Throws ShapeError for another size.
+  Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
+
+  /// Where its parameters are: W {output,input} and b {output}.
+  ParameterCollection get_parameter_collection() const { return collection_; }
+  /// What the constructor was given.
+  const Settings& settings() const { return settings_; }
+
+ private:
+  ParameterCollection collection_;
+  Settings settings_;
+  Parameter matrix_, bias_;
+  Expression matrix_node_, bias_node_;
+};
+
+/// A table of vectors, a row for each of `words` words. The columns of a sentence are the rows of
+/// its words,
+///
+///     x_t = E[w_t],
+///
+/// and the same table tells which word is meant by a vector h (Press and Wolf 2017, "Using the
+/// output embedding to improve language models"): its scores, before a softmax, are E h.
+///
+/// `new_graph` comes first; without it the functions throw ArgumentError. After an error the layer
+/// is as before.
+class Embedding {
+ public:
+  /// What the constructor was given, to be saved beside the parameters.
+  struct Settings {
+    unsigned words = 0;  ///< rows of the table
+    unsigned size = 0;   ///< of a row
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& words& size;
+    }
+  };
+
+  /// Throws ArgumentError for a size of zero.
+  Embedding(ParameterCollection& model, const Settings& settings);
+  /// Without parameters, to be assigned to.
+  Embedding() = default;
+
+  /// Puts the table into the graph; without `update` it gets no gradient.
+  void new_graph(ComputationGraph& cg, bool update = true,
+                 SourceLocation at = SourceLocation::current());
+  /// The rows of T words: {size,T}, for one word {size}. Throws ArgumentError for none, IndexError
+  /// for a word that is not below `words`.
+  Expression apply(const std::vector<unsigned>& sentence,
+                   SourceLocation at = SourceLocation::current()) const;
+  /// The scores of all words: h {size} gives {words}, {size,T} gives {words,T}, with the batch of
+  /// h. The table is transposed once in each graph.
+  Expression logits(const Expression& h, SourceLocation at = SourceLocation::current());
+
+  /// The table.
+  const LookupParameter& table() const { return table_; }
+  /// Where the table is.
+  ParameterCollection get_parameter_collection() const { return collection_; }
+  /// What the constructor was given.
+  const Settings& settings() const { return settings_; }
+
+ private:
+  ComputationGraph& graph(const char* who, SourceLocation at) const;
+
+  ParameterCollection collection_;
+  Settings settings_;
+  LookupParameter table_;
+  Expression in_graph_, transposed_;  // any node; the table as a matrix, when it was needed
+  bool update_ = true;
+};
+
+}  // namespace dynet

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/param/parameters.h"
+
+namespace dynet {
+
+/// Each column of x brought to mean zero and variance one, then to a gain and a bias of each row
+/// (Ba, Kiros, Hinton 2016):
+///
+///     y = g (x - mean) / sqrt(variance + epsilon) + b,   variance = sum_i (x_i - mean)^2 / size
+///
+/// x {size} or {size,T}; y likewise, with the batch of x.
+///
+/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
+/// before.
+class LayerNorm {
+ public:
+  /// What the constructor was given, to be saved beside the parameters.
+  struct Settings {
+    unsigned size = 0;      ///< of a column
+    bool bias = true;       ///< b
+    float epsilon = 1e-5f;  ///< as in the formula
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& size& bias& epsilon;
+    }
+  };
+
+  /// Throws ArgumentError for a size of zero, and for an epsilon that is negative or not finite. g
+  /// begins with 1, b with 0.
+  LayerNorm(ParameterCollection& model, const Settings& settings);
+  /// Without parameters, to be assigned to.
+  LayerNorm() = default;
+
+  /// Puts the parameters into the graph; without `update` they get no gradient.
+  void new_graph(ComputationGraph& cg, bool update = true,
+                 SourceLocation at = SourceLocation::current());
+  /// y. Throws ShapeError for columns of another size.
+  Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
+
+  /// Where its parameters are: g {size} and b {size}.
+  ParameterCollection get_parameter_collection() const { return collection_; }
+  /// What the constructor was given.
+  const Settings& settings() const { return settings_; }
+
+ private:
+  ParameterCollection collection_;
+  Settings settings_;
+  Parameter gain_, bias_;
+  Expression gain_node_, bias_node_;
+};
+
+/// Each column of x brought to a mean square of one, then to a gain of each row (Zhang and Sennrich
+/// 2019, "Root mean square layer normalization"):
+///
+///     y = g x / sqrt(sum_i x_i^2 / size + epsilon)
+///
+/// x {size} or {size,T}; y likewise, with the batch of x.
+///
+/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
+/// before.
+class RMSNorm {
+ public:
+  /// What the constructor was given, to be saved beside the parameters.
+  struct Settings {
+    unsigned size = 0;      ///< of a column
+    float epsilon = 1e-6f;  ///< as in the formula
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& size& epsilon;
+    }
+  };
+
+  /// Throws ArgumentError for a size of zero, and for an epsilon that is not above zero or not
+  /// finite. g begins with 1.
+  RMSNorm(ParameterCollection& model, const Settings& settings);
+  /// Without parameters, to be assigned to.
+  RMSNorm() = default;
+
+  /// Puts the parameters into the graph; without `update` they get no gradient.
+  void new_graph(ComputationGraph& cg, bool update = true,
+                 SourceLocation at = SourceLocation::current());
+  /// y. Throws ShapeError for columns of another size.
+  Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
+
+  /// Where its parameter is: g {size}.
+  ParameterCollection get_parameter_collection() const { return collection_; }
+  /// What the constructor was given.
+  const Settings& settings() const { return settings_; }
+
+ private:
+  ParameterCollection collection_;
+  Settings settings_;
+  Parameter gain_;
+  Expression gain_node_;
+};
+
+}  // namespace dynet
