@@ -123,21 +123,7 @@ class Beam {
 template <class State, class Step, class Penalty>
 std::vector<std::vector<BeamHypothesis<State>>> beam_search(
     std::vector<State> starts, Step step, const BeamSettings& settings, Penalty penalty,
-    SourceLocation at = SourceLocation::current());
-
-/// The same without a penalty.
-template <class State, class Step>
-std::vector<std::vector<BeamHypothesis<State>>> beam_search(
-    std::vector<State> starts, Step step, const BeamSettings& settings = {},
     SourceLocation at = SourceLocation::current()) {
-  return beam_search(
-      std::move(starts), std::move(step), settings, [](const State&) { return 0.0; }, at);
-}
-
-template <class State, class Step, class Penalty>
-std::vector<std::vector<BeamHypothesis<State>>> beam_search(std::vector<State> starts, Step step,
-                                                            const BeamSettings& settings,
-                                                            Penalty penalty, SourceLocation at) {
   nn_detail::check_beam(settings, starts.size(), at);
   struct Sentence {
     nn_detail::Beam beam;
@@ -180,6 +166,15 @@ std::vector<std::vector<BeamHypothesis<State>>> beam_search(std::vector<State> s
       results[i].push_back({h.tokens, h.log_prob, h.score, std::move(sentences[i].ended[k])});
     }
   return results;
+}
+
+/// The same without a penalty.
+template <class State, class Step>
+std::vector<std::vector<BeamHypothesis<State>>> beam_search(
+    std::vector<State> starts, Step step, const BeamSettings& settings = {},
+    SourceLocation at = SourceLocation::current()) {
+  return beam_search(
+      std::move(starts), std::move(step), settings, [](const State&) { return 0.0; }, at);
 }
 
 }  // namespace dynet

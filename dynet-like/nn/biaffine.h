@@ -32,7 +32,8 @@ class BiaffineScorer {
     }
   };
 
-  /// Throws ArgumentError for a size of zero. U and v begin with ParameterInitGlorot, u and b with 0.
+  /// Throws ArgumentError for a size of zero. U and v begin with ParameterInitGlorot, u and b are
+  /// zero at first.
   BiaffineScorer(ParameterCollection& model, const Settings& settings);
   /// Without parameters, to be assigned to.
   BiaffineScorer() = default;

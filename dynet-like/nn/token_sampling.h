@@ -62,16 +62,6 @@ struct SampledSequence {
   State state;                   ///< after the last of the tokens
 };
 
-/// A sequence for each start, by its key, token by token: `step` is that of beam_search, called for
-/// all sequences before any value is read. A sequence ends as well where nothing may follow.
-/// Errors: ArgumentError for another number of keys than of starts, for values that are not a
-/// number or above zero, for a batch, and those of sampling_probabilities; what `step` throws.
-template <class State, class Step>
-std::vector<SampledSequence<State>> sample_sequences(std::vector<State> starts, Step step,
-                                                     std::span<const std::uint64_t> keys,
-                                                     const SequenceSamplingSettings& settings = {},
-                                                     SourceLocation at = SourceLocation::current());
-
 namespace nn_detail {
 
 /// Throws ArgumentError for another number of keys than of sequences.
@@ -82,11 +72,14 @@ std::uint64_t key_of_token(std::uint64_t key, std::size_t place);
 
 }  // namespace nn_detail
 
+/// A sequence for each start, by its key, token by token: `step` is that of beam_search, called for
+/// all sequences before any value is read. A sequence ends as well where nothing may follow.
+/// Errors: ArgumentError for another number of keys than of starts, for values that are not a
+/// number or above zero, for a batch, and those of sampling_probabilities; what `step` throws.
 template <class State, class Step>
-std::vector<SampledSequence<State>> sample_sequences(std::vector<State> starts, Step step,
-                                                     std::span<const std::uint64_t> keys,
-                                                     const SequenceSamplingSettings& settings,
-                                                     SourceLocation at) {
+std::vector<SampledSequence<State>> sample_sequences(
+    std::vector<State> starts, Step step, std::span<const std::uint64_t> keys,
+    const SequenceSamplingSettings& settings = {}, SourceLocation at = SourceLocation::current()) {
   nn_detail::check_keys(keys.size(), starts.size(), at);
   std::vector<SampledSequence<State>> sequences;
   std::vector<std::size_t> open;  // those that have not ended
