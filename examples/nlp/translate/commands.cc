@@ -1,0 +1,112 @@
+#include "examples/nlp/translate/commands.h"
+
+#include <iostream>
+
+#include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/options.h"
+#include "examples/nlp/common/score.h"
+#include "examples/nlp/common/score_options.h"
+#include "examples/nlp/common/share_out.h"
+#include "examples/nlp/common/text.h"
+#include "examples/nlp/translate/model.h"
+
+namespace translate {
+
+using namespace nlp;
+
+namespace {
+
+void add_search(CLI::App& app, SearchSettings& search) {
+  app.add_option("--beam", search.beam, "Hypotheses that are kept of each text")
+      ->transform(InRange(1, 1000))
+      ->capture_default_str();
+  app.add_option("--length-penalty", search.alpha,
+                 "Log-probabilities are divided by length to this power")
+      ->transform(InRange(0.0, 10.0))
+      ->capture_default_str();
+}
+
+class Eval : public EvalCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    EvalCommand::add_options(app);
+    add_data(app, "Pairs, as in training");
+    app.add_option("--part", part_,
+                   "all, train, dev or test: the part of the data that the model's --split made");
+    add_search(app, search_);
+    begin_group(app, kOutputOptions);
+    app.add_option("--show", show_, "Show so many texts and their translations")
+        ->transform(InRange(0, 1000000));
+    scores_.add_json(app, {"--show"});
+  }
+
+ private:
+  void evaluate(Model& model) override {
+    const Description& d = model.description();
+    const auto read = [&](const TextSource& file) { return read_pairs(file, d.format); };
+    const Corpus corpus = read_part(source(), part_, d.split, read);
+    const Report report =
+        translate::evaluate(model, corpus, part_ == "all" ? data_ : part_, search_);
+    print_scores(report, Model::kProgram, scores_, std::cout);
+    dynet::ComputationGraph graph;
+    for (const std::size_t at : some_places(corpus, show_, [](const Pair&) { return true; })) {
+      const auto answers = model.translate(graph, {&corpus[at].source, 1}, search_)[0];
+      std::cout << '\n'
+                << corpus[at].source << "\n  right:      " << corpus[at].target
+                << "\n  translated: " << (answers.empty() ? "" : answers[0].text) << '\n';
+    }
+    std::cout.flush();
+  }
+
+  std::string part_ = "all";
+  SearchSettings search_;
+  ScoreOptions scores_;
+  std::size_t show_ = 0;
+};
+
+class Translate : public LinesCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    LinesCommand::add_options(app);
+    add_input(app, "Texts, one a line");
+    add_search(app, search_);
+    add_output(app, "Where translations go");
+    app.add_option("--nbest", search_.n,
+                   "So many translations of each text, in lines with their score, a tab and the "
+                   "translation")
+        ->transform(InRange(1, 1000));
+  }
+
+ private:
+  void write_lines(Model& model, OutputFile& out) override {
+    const bool several = search_.n > 1;
+    if (search_.n > search_.beam)
+      throw UserError("--nbest must not exceed --beam, got " + std::to_string(search_.n) + " and " +
+                      std::to_string(search_.beam));
+    InputFile in(source());
+    const auto check = [](const std::string&) {};
+    write_for_lines(
+        model, in, out, check,
+        [&](Model& mine, dynet::ComputationGraph& graph, const std::string& line,
+            std::size_t number) -> std::string {
+          const std::vector<std::string> words = split_words(line);
+          if (words.empty()) return "";
+          require_readable(words.size(), number, in.name());
+          const std::string text = join(words, " ");
+          const auto answers = mine.translate(graph, {&text, 1}, search_)[0];
+          std::vector<std::string> lines;
+          for (const Answer& answer : answers)
+            lines.push_back((several ? fixed(answer.score, 4) + "\t" : "") + answer.text);
+          return join(lines, "\n");
+        });
+  }
+
+  SearchSettings search_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> eval_command() { return std::make_unique<Eval>(); }
+std::unique_ptr<Command> translate_command() { return std::make_unique<Translate>(); }
+
+}  // namespace translate

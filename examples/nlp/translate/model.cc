@@ -1,0 +1,182 @@
+#include "examples/nlp/translate/model.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/share_out.h"
+#include "examples/nlp/common/text.h"
+#include "examples/nlp/common/vocabulary.h"
+
+namespace translate {
+namespace {
+
+using dynet::Expression;
+
+constexpr std::size_t kTextsPerGraph = 32;
+
+/// Tokens that come often enough, behind the unknown one and the end.
+std::vector<std::string> vocabulary(const std::vector<std::vector<std::string>>& texts,
+                                    unsigned min_count) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& text : texts)
+    for (const std::string& token : text) ++counts[token];
+  std::vector<std::pair<std::string, std::size_t>> often;
+  for (const auto& [token, count] : counts)
+    if (count >= min_count && token != nlp::kUnknown && token != "</s>")
+      often.push_back({token, count});
+  std::stable_sort(often.begin(), often.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> tokens = {nlp::kUnknown, "</s>"};
+  for (const auto& each : often) tokens.push_back(each.first);
+  return tokens;
+}
+
+std::map<std::string, std::size_t> words_of(const Corpus& corpus, std::string Pair::*side) {
+  std::map<std::string, std::size_t> counts;
+  for (const Pair& pair : corpus)
+    for (const std::string& word : nlp::split_words(pair.*side)) ++counts[word];
+  return counts;
+}
+
+Ids numbers(const std::vector<std::string>& tokens, const dynet::Dict& dict) {
+  Ids ids;
+  for (const std::string& token : tokens) ids.push_back(static_cast<unsigned>(dict.convert(token)));
+  return ids;
+}
+
+}  // namespace
+
+Description describe(Description d, const Corpus& train) {
+  const auto side = [&](std::string Pair::*text, Unit unit, Pieces& pieces) {
+    if (unit == Unit::kPiece) pieces = Pieces(words_of(train, text), d.tokens.pieces);
+    std::vector<std::vector<std::string>> all;
+    for (const Pair& pair : train) all.push_back(tokens_of(pair.*text, unit, pieces));
+    return vocabulary(all, d.tokens.min_count);
+  };
+  d.source = side(&Pair::source, d.tokens.source, d.source_pieces);
+  d.target = side(&Pair::target, d.tokens.target, d.target_pieces);
+  return d;
+}
+
+Model::Model(Description description, std::uint64_t seed)
+    : DescribedModel(std::move(description), seed),
+      source_(nlp::make_dict(description_.source)),
+      target_(nlp::make_dict(description_.target)) {
+  const auto source = static_cast<unsigned>(description_.source.size()),
+             target = static_cast<unsigned>(description_.target.size());
+  if (description_.network.kind == Kind::kLstm)
+    lstm_.emplace_back(description_.network, source, target, parameters_);
+  else
+    transformer_.emplace_back(description_.network, source, target, parameters_);
+}
+
+Ids Model::encode_source(const std::string& text) const {
+  return numbers(tokens_of(text, description_.tokens.source, description_.source_pieces), source_);
+}
+
+Ids Model::encode_target(const std::string& text) const {
+  return numbers(tokens_of(text, description_.tokens.target, description_.target_pieces), target_);
+}
+
+void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  place(graph);
+  for (LstmNetwork& network : lstm_) network.begin_graph(graph, training);
+  for (TransformerNetwork& network : transformer_) network.begin_graph(graph, training);
+}
+
+Expression Model::loss(const Ids& source, const Ids& target, float smoothing) {
+  const Expression scores =
+      lstm_.empty() ? transformer_[0].scores(source, target) : lstm_[0].scores(source, target);
+  Ids next = target;
+  next.push_back(kEndToken);
+  const unsigned tokens = scores.dim().rows();
+  const Expression columns =
+      reshape(scores, dynet::Dim({tokens}, static_cast<unsigned>(next.size())));
+  if (smoothing == 0) return sum_batches(pickneglogsoftmax(columns, next));
+  const Expression log_probs = log_softmax(columns);
+  const Expression right = sum_batches(pick(log_probs, next));
+  const Expression all = sum_batches(sum_elems(log_probs));
+  return right * (smoothing - 1) - all * (smoothing / static_cast<float>(tokens));
+}
+
+template <class Network>
+std::vector<std::vector<Answer>> Model::search(Network& network, std::span<const std::string> texts,
+                                               const SearchSettings& how) {
+  std::vector<typename Network::State> starts;
+  std::size_t longest = 0;
+  for (const std::string& text : texts) {
+    const Ids source = encode_source(text);
+    longest = std::max(longest, source.size());
+    starts.push_back(network.start(source));
+  }
+  dynet::BeamSettings settings;
+  settings.width = how.beam;
+  settings.n = how.n;
+  settings.begin = settings.end = kEndToken;
+  settings.max_length = 2 * longest + 10;
+  settings.normalization = dynet::LengthNormalization::kPower;
+  settings.alpha = how.alpha;
+  const auto step = [&](auto& state, unsigned last) { return network.step(state, last); };
+  std::vector<std::vector<Answer>> answers;
+  for (const auto& best : dynet::beam_search(std::move(starts), step, settings)) {
+    answers.emplace_back();
+    for (const auto& found : best) {
+      std::vector<std::string> tokens;
+      for (const unsigned token : found.tokens) tokens.push_back(description_.target[token]);
+      answers.back().push_back({text_of(tokens, description_.tokens.target), found.score});
+    }
+  }
+  return answers;
+}
+
+std::vector<std::vector<Answer>> Model::translate(dynet::ComputationGraph& graph,
+                                                  std::span<const std::string> texts,
+                                                  const SearchSettings& how) {
+  graph.clear();
+  begin_graph(graph, false);
+  return lstm_.empty() ? search(transformer_[0], texts, how) : search(lstm_[0], texts, how);
+}
+
+Report evaluate(Model& model, const Corpus& corpus, const std::string& name,
+                const SearchSettings& how) {
+  // Texts of similar length together: they take as many steps.
+  std::vector<std::size_t> order(corpus.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return corpus[a].source.size() < corpus[b].source.size();
+  });
+  nlp::Progress progress(nlp::standard_error_output(), name, "sentences", corpus.size(), 0, 0);
+  const std::size_t parts = (corpus.size() + kTextsPerGraph - 1) / kTextsPerGraph;
+  std::vector<std::string> translations(corpus.size());
+  std::size_t done = 0;
+  const auto part = [&](std::size_t i) {
+    const std::size_t begin = i * kTextsPerGraph;
+    return std::span(order).subspan(begin, std::min(kTextsPerGraph, corpus.size() - begin));
+  };
+  nlp::share_out(
+      model, parts,
+      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+        std::vector<std::string> texts;
+        for (const std::size_t k : part(i)) texts.push_back(corpus[k].source);
+        const auto answers = mine.translate(graph, texts, how);
+        for (std::size_t k = 0; k < answers.size(); ++k)
+          if (!answers[k].empty()) translations[part(i)[k]] = answers[k][0].text;
+      },
+      [&](std::size_t i) { progress.update(done += part(i).size()); });
+  Report report{name, {}, {}};
+  for (std::size_t i = 0; i < corpus.size(); ++i) {
+    report.model.add(translations[i], corpus[i].target);
+    report.baseline.add(corpus[i].source, corpus[i].target);
+  }
+  return report;
+}
+
+Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
+  SearchSettings greedy;
+  greedy.beam = 1;
+  return evaluate(model, corpus, name, greedy);
+}
+
+}  // namespace translate

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "examples/nlp/common/model.h"
+#include "examples/nlp/common/split.h"
+#include "examples/nlp/translate/corpus.h"
+#include "examples/nlp/translate/evaluate.h"
+#include "examples/nlp/translate/network.h"
+#include "examples/nlp/translate/tokens.h"
+
+namespace translate {
+
+/// How texts become tokens.
+struct TokenSettings {
+  Unit source = Unit::kWord, target = Unit::kWord;
+  unsigned pieces = 4000;  ///< merges that are learned for each language
+  unsigned min_count = 2;  ///< tokens that training has less often are unknown
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& source& target& pieces& min_count;
+  }
+};
+
+/// All of a model but its weights: enough to make a model of the same shape.
+struct Description {
+  Format format = Format::kTab;  ///< of the training data
+  nlp::Split split;              ///< of it, so that eval finds the same parts
+  TokenSettings tokens;
+  NetworkSettings network;
+  std::vector<std::string> source, target;  ///< that have a vector; unknown and end come first
+  Pieces source_pieces, target_pieces;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& format& split& tokens& network& source& target& source_pieces& target_pieces;
+  }
+};
+
+/// Fills in what the training data decide.
+Description describe(Description chosen, const Corpus& train);
+
+/// What was found for a text.
+struct Answer {
+  std::string text;
+  double score;  ///< log-probability by length, in nats
+};
+
+/// Reads a text and writes what it means in another language.
+class Model : public nlp::DescribedModel<Description> {
+ public:
+  static constexpr const char* kProgram = "translate";  ///< whose files it is saved in
+
+  Model(Description description, std::uint64_t seed);
+
+  /// The numbers of the tokens.
+  Ids encode_source(const std::string& text) const;
+  Ids encode_target(const std::string& text) const;
+
+  /// Declares the parameters in an empty graph; texts declared after it share them.
+  void begin_graph(dynet::ComputationGraph& graph, bool training);
+  /// Minus the log-likelihood of the translation, of which `smoothing` goes to all tokens alike
+  /// (Szegedy et al., CVPR 2016).
+  dynet::Expression loss(const Ids& source, const Ids& target, float smoothing);
+  /// The best translations of each text; they share a graph, which is cleared before.
+  std::vector<std::vector<Answer>> translate(dynet::ComputationGraph& graph,
+                                             std::span<const std::string> texts,
+                                             const SearchSettings& how);
+
+ private:
+  template <class Network>
+  std::vector<std::vector<Answer>> search(Network& network, std::span<const std::string> texts,
+                                          const SearchSettings& how);
+
+  dynet::Dict source_, target_;
+  std::vector<LstmNetwork> lstm_;                ///< one or none
+  std::vector<TransformerNetwork> transformer_;  ///< likewise
+};
+
+/// Scores the model on all pairs.
+Report evaluate(Model& model, const Corpus& corpus, const std::string& name,
+                const SearchSettings& how);
+/// The same with a beam of one: what training asks for after each epoch.
+Report evaluate(Model& model, const Corpus& corpus, const std::string& name);
+
+}  // namespace translate

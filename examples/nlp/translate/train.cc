@@ -1,0 +1,157 @@
+#include "examples/nlp/translate/train.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "examples/nlp/common/model_training.h"
+#include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/run_files.h"
+
+namespace translate {
+
+using namespace nlp;
+
+namespace {
+
+std::uint64_t fingerprint_of(const Corpus& corpus) {
+  Fingerprint fingerprint;
+  for (const Pair& pair : corpus) {
+    fingerprint.add(pair.source);
+    fingerprint.add(pair.target);
+  }
+  return fingerprint.value();
+}
+
+class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
+ public:
+  Training(const TrainCommand& command, const Parts<Corpus>& data)
+      : ModelTraining(command, data, fingerprint_of(data.train),
+                      [&] { return describe(command.description, data.train); }) {
+    for (const Pair& pair : data.train) {
+      source_.push_back(model_.encode_source(pair.source));
+      target_.push_back(model_.encode_target(pair.target));
+      add_sample(target_.back().size() + 1);
+    }
+  }
+
+ private:
+  double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
+    graph.clear();
+    graph.set_seed(dropout_seed(update));
+    model.begin_graph(graph, true);
+    std::vector<dynet::Expression> losses;
+    for (const std::size_t pair : update.samples)
+      losses.push_back(model.loss(source_[pair], target_[pair], settings_.smoothing));
+    return learn_from(graph, losses, update);
+  }
+
+  /// As many pairs as have so many tokens, of similar length.
+  std::vector<std::vector<std::size_t>> make_updates(const std::vector<std::size_t>& order,
+                                                     Random& random) const override {
+    std::vector<std::size_t> by_length = order;
+    std::stable_sort(by_length.begin(), by_length.end(), [&](std::size_t a, std::size_t b) {
+      return target_[a].size() < target_[b].size();
+    });
+    std::vector<std::vector<std::size_t>> updates;
+    std::size_t tokens = 0;
+    for (const std::size_t pair : by_length) {
+      const std::size_t more = target_[pair].size() + 1;
+      if (updates.empty() || tokens + more > settings_.tokens ||
+          updates.back().size() == settings_.batch)
+        updates.emplace_back(), tokens = 0;
+      updates.back().push_back(pair);
+      tokens += more;
+    }
+    random.shuffle(updates);
+    return updates;
+  }
+
+  std::string unit() const override { return "tokens"; }
+
+  double decisive(const Report& report) const override {
+    // What matters for sentences, and where there are none, the share that is right.
+    return report.model.bleu() + report.model.exact();
+  }
+
+  std::string dev_text(const Report& report) const override {
+    return "dev BLEU " + percent(report.model.bleu()) + ", exact " + percent(report.model.exact());
+  }
+
+  void print_run(std::ostream& out) const override {
+    const auto line = [&](const char* name, const Corpus& corpus) -> std::ostream& {
+      return out << name << ": " << with_commas(corpus.size()) << " pairs, "
+                 << with_commas(count_words(corpus)) << " words";
+    };
+    const Description& d = model_.description();
+    line("train", data_.train) << ", vocabularies of " << with_commas(d.source.size()) << " and "
+                               << with_commas(d.target.size()) << '\n';
+    if (has_dev()) line("dev", data_.dev) << '\n';
+    out << "model: " << name_of(kKinds, d.network.kind) << ", " << d.network.layers
+        << (d.network.layers == 1 ? " layer of " : " layers of ") << d.network.size << ", "
+        << with_commas(model_.parameters().parameter_count()) << " weights" << std::endl;
+  }
+
+  std::vector<Ids> source_, target_;  ///< by pair
+};
+
+}  // namespace
+
+TrainCommand::TrainCommand()
+    : nlp::TrainCommand("Pairs to learn from, a line each: text, tab, translation", "Pairs") {
+  settings.batch = 64;
+  settings.learning_rate = 0.001f;
+  settings.decay = 0.9f;
+  settings.clip = 1;
+  limits = {20, 0, 0};
+}
+
+void TrainCommand::add_settings(Options& options) {
+  options.add_of_data("--split", split,
+                      "Cut the training data in three instead, say 90/5/5 for train/dev/test");
+  options.add_of_data("--format", format,
+                      "tab (a line each: text, tab, translation) or parallel (two files: "
+                      "source.txt,target.txt)");
+  TokenSettings& tokens = description.tokens;
+  options.add("--source-unit", tokens.source, "Of texts: word, char or piece", kUnits, "unit");
+  options.add("--target-unit", tokens.target, "Of translations: word, char or piece", kUnits,
+              "unit");
+  options.add("--pieces", tokens.pieces, "Merges of pieces, for each language",
+              InRange(0, 1000000));
+  options.add("--min-count", tokens.min_count, "Tokens that training has less often are unknown",
+              InRange(1, 1000000));
+  options.begin_group(kModelOptions);
+  NetworkSettings& n = description.network;
+  options.add("--network", n.kind, "lstm or transformer", kKinds, "network");
+  options.add("--attention", n.attention, "Of an LSTM: dot, general or additive", kAttentions,
+              "attention");
+  options.add("--size", n.size, "Of vectors and states", InRange(2, 4096));
+  options.add("--layers", n.layers, "Of encoder and decoder each", InRange(1, 64));
+  options.add("--heads", n.heads, "Of a transformer's attention", InRange(1, 256));
+  options.add("--hidden", n.hidden, "Size of a transformer's feed-forward layers",
+              InRange(1, 65536));
+  options.add("--dropout", n.dropout, "Dropout between layers", InRange(0.0, 0.95));
+  options.begin_group(kTrainingOptions);
+  options.add("--smoothing", settings.smoothing, "Probability that goes to all tokens alike",
+              InRange(0.0, 0.9));
+  options.add("--batch-tokens", settings.tokens, "Most tokens of an update's translations",
+              InRange(1, 1e9));
+  add_updates(options, settings, "Pairs");
+}
+
+void TrainCommand::run() {
+  prepare_run(*this, Model::kProgram);
+  const NetworkSettings& n = description.network;
+  if (n.kind == Kind::kTransformer && n.size % n.heads != 0)
+    throw UserError("--heads must divide --size, got " + std::to_string(n.heads) + " and " +
+                    std::to_string(n.size));
+  description.format = value_of(kFormats, format, "format");
+  description.split = parse_split(split, *this);
+  const auto read = [&](const TextSource& file) { return read_pairs(file, description.format); };
+  translate::train(*this, read_parts(*this, description.split, read), std::cout);
+}
+
+void train(const TrainCommand& command, const Parts<Corpus>& data, std::ostream& out) {
+  Training(command, data).run(out);
+}
+
+}  // namespace translate

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <ostream>
+
+#include "examples/nlp/common/split.h"
+#include "examples/nlp/common/train_command.h"
+#include "examples/nlp/translate/model.h"
+
+namespace translate {
+
+/// How to train: what a resumed run must keep.
+struct TrainSettings : nlp::TrainSettings {
+  unsigned tokens = 2000;  ///< most tokens of the translations of an update
+  float smoothing = 0.1f;  ///< probability that goes to all tokens alike
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& optimizer& learning_rate& decay& clip& batch& tokens& smoothing& seed& mean_loss&
+        parts;
+  }
+};
+
+/// What to train, and how.
+struct TrainCommand : nlp::TrainCommand {
+  TrainCommand();
+  void add_settings(nlp::Options& options) override;
+  void run() override;
+  /// Of a model that learns more: its data are now those of this run.
+  void describe_data(Description& saved) const {
+    saved.format = description.format;
+    saved.split = description.split;
+  }
+
+  std::string format = "tab", split;
+  Description description;
+  TrainSettings settings;
+};
+
+/// Trains a new model or goes on with a run, see nlp::run_epochs.
+void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ostream& out);
+
+}  // namespace translate
