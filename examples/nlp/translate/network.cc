@@ -68,8 +68,8 @@ LstmNetwork::State LstmNetwork::start(const Ids& source) {
   state.memory.keys = settings_.attention == Attention::kAdditive ? key_.apply(state.memory.columns)
                                                                   : transpose(state.memory.columns);
   const unsigned size = settings_.size;
-  state.seen = tanh(first_.apply(
-      concatenate({pick_range(read.back(), 0, size), pick_range(read.front(), size, 2 * size)})));
+  state.seen = tanh(first_.apply(dynet::concatenate(
+      {pick_range(read.back(), 0, size), pick_range(read.front(), size, 2 * size)})));
   return state;
 }
 
