@@ -35,23 +35,30 @@ void check_beam(const BeamSettings& s, std::size_t sentences, SourceLocation at)
          "finds 1 to " + std::to_string(s.width) + " sequences with a beam of so many, asked for " +
              std::to_string(s.n),
          at);
-  if (s.min_length > s.max_length)
-    fail(who,
-         "the least length, " + std::to_string(s.min_length) + ", must not exceed the greatest, " +
-             std::to_string(s.max_length),
-         at);
+  const auto need_one_of_each = [&](std::size_t count, const std::string& what) {
+    if (count != 0 && count != sentences)
+      fail(who,
+           "needs " + what + " of each of " + std::to_string(sentences) + " sentences, got " +
+               std::to_string(count),
+           at);
+  };
+  need_one_of_each(s.max_lengths.size(), "a greatest length");
+  need_one_of_each(s.prefixes.size(), "a prefix");
   if (!(s.alpha >= 0) || std::isinf(s.alpha))
     fail(who, "alpha must be zero or more, got " + std::to_string(s.alpha), at);
-  if (!s.prefixes.empty() && s.prefixes.size() != sentences)
-    fail(who,
-         "needs a prefix of each of " + std::to_string(sentences) + " sentences, got " +
-             std::to_string(s.prefixes.size()),
-         at);
-  for (const std::vector<unsigned>& prefix : s.prefixes) {
-    if (prefix.size() > s.max_length)
+  for (std::size_t i = 0; i < std::max<std::size_t>(sentences, 1); ++i) {
+    const std::size_t most = s.max_lengths.empty() ? s.max_length : s.max_lengths[i];
+    if (s.min_length > most)
+      fail(who,
+           "the least length, " + std::to_string(s.min_length) +
+               ", must not exceed the greatest, " + std::to_string(most),
+           at);
+    if (s.prefixes.empty()) continue;
+    const std::vector<unsigned>& prefix = s.prefixes[i];
+    if (prefix.size() > most)
       fail(who,
            "a prefix of " + std::to_string(prefix.size()) + " tokens does not fit into " +
-               std::to_string(s.max_length),
+               std::to_string(most),
            at);
     if (std::find(prefix.begin(), prefix.end(), s.end) != prefix.end())
       fail(who, "a prefix must not have the token that ends sequences", at);
@@ -86,7 +93,10 @@ std::vector<std::vector<float>> read_log_probs(const char* who,
   return values;
 }
 
-Beam::Beam(const BeamSettings& settings, std::size_t sentence) : settings_(settings) {
+Beam::Beam(const BeamSettings& settings, std::size_t sentence)
+    : settings_(settings),
+      max_length_(settings.max_lengths.empty() ? settings.max_length
+                                               : settings.max_lengths[sentence]) {
   if (!settings.prefixes.empty()) prefix_ = settings.prefixes[sentence];
 }
 
@@ -105,7 +115,7 @@ double Beam::normalized(double log_prob, std::size_t length) const {
 
 bool Beam::may_follow(unsigned token, std::size_t length) const {
   if (length < prefix_.size()) return token == prefix_[length];
-  return token == settings_.end ? length >= settings_.min_length : length < settings_.max_length;
+  return token == settings_.end ? length >= settings_.min_length : length < max_length_;
 }
 
 void Beam::step(std::span<const std::vector<float>> log_probs) {
@@ -158,7 +168,7 @@ bool Beam::is_done() const {
   if (open_.empty()) return true;
   if (ended_.size() < settings_.n) return false;
   // Log-probabilities only fall, and no divisor is larger than that of the longest sequence.
-  const double most = normalized(open_.front().log_prob, settings_.max_length + 1);
+  const double most = normalized(open_.front().log_prob, max_length_ + 1);
   return most < ended_[best().back()].score;
 }
 

@@ -28,6 +28,8 @@ struct BeamSettings {
   unsigned end = 0;              ///< the token that ends a sequence
   std::size_t min_length = 0;    ///< tokens that come before the end at least
   std::size_t max_length = 100;  ///< and at most
+  /// The same for each sentence; none: `max_length` for all.
+  std::vector<std::size_t> max_lengths = {};
   LengthNormalization normalization = LengthNormalization::kNone;  ///< of scores
   double alpha = 1;                                                ///< its exponent, not below zero
   /// What the sequences of each sentence begin with; none: anything.
@@ -91,6 +93,7 @@ class Beam {
   bool may_follow(unsigned token, std::size_t length) const;
 
   const BeamSettings& settings_;
+  const std::size_t max_length_;
   std::vector<unsigned> prefix_;
   std::vector<Sequence> open_ = {Sequence()}, ended_;
   std::size_t before_ = 0;  // how many ended before the last step

@@ -249,6 +249,28 @@ TEST_CASE("beam search: sentences together are the same bits as alone") {
   CHECK(different.size() > 1);
 }
 
+TEST_CASE("beam search: each sentence may have a greatest length of its own") {
+  const Model model{3, 4};
+  ComputationGraph cg;
+  const auto step = [&](Seen& seen, unsigned last) -> Expression {
+    if (last != 99) seen.tokens.push_back(last);
+    return input(cg, {3}, model.log_probs(seen.tokens));
+  };
+  BeamSettings s;
+  s.begin = 99;
+  s.width = s.n = 1000;
+  s.max_lengths = {2, 0, 3};
+  const auto all = beam_search(std::vector<Seen>(3), step, s);
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].size() == 1 + 2 + 4);
+  CHECK(all[1].size() == 1);
+  CHECK(all[2].size() == 1 + 2 + 4 + 8);
+  s.min_length = 1;
+  CHECK_THROWS_AS(beam_search(std::vector<Seen>(3), step, s), ArgumentError);
+  s.max_lengths = {2, 2};
+  CHECK_THROWS_AS(beam_search(std::vector<Seen>(3), step, s), ArgumentError);
+}
+
 TEST_CASE("beam search: settings that contradict each other") {
   ComputationGraph cg;
   const auto step = [&](int&, unsigned) -> Expression { return input(cg, {2}, {-1.0f, -1.0f}); };

@@ -105,17 +105,15 @@ template <class Network>
 std::vector<std::vector<Answer>> Model::search(Network& network, std::span<const std::string> texts,
                                                const SearchSettings& how) {
   std::vector<typename Network::State> starts;
-  std::size_t longest = 0;
+  dynet::BeamSettings settings;
   for (const std::string& text : texts) {
     const Ids source = encode_source(text);
-    longest = std::max(longest, source.size());
+    settings.max_lengths.push_back(2 * source.size() + 10);
     starts.push_back(network.start(source));
   }
-  dynet::BeamSettings settings;
   settings.width = how.beam;
   settings.n = how.n;
   settings.begin = settings.end = kEndToken;
-  settings.max_length = 2 * longest + 10;
   settings.normalization = dynet::LengthNormalization::kPower;
   settings.alpha = how.alpha;
   const auto step = [&](auto& state, unsigned last) { return network.step(state, last); };
