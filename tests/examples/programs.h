@@ -47,6 +47,11 @@ inline const std::vector<AnyProgram>& all_programs() {
                                                "awake\tthe cat rises\nasleep\tthe cat sleeps\n",
                                                "--word 4 --hidden 4 --filters 4",
                                                "classify",
+                                               "the cat sleeps\n"},
+                                              {{"translate", TRANSLATE_BINARY},
+                                               "the cat sleeps\tdie katze schläft\n",
+                                               "--size 4 --min-count 1",
+                                               "translate",
                                                "the cat sleeps\n"}};
   return all;
 }

@@ -1,0 +1,94 @@
+// The translator as its user meets it: the program itself, in processes of its own.
+
+#include <string>
+#include <vector>
+
+#include "examples/nlp/common/text.h"
+#include "tests/examples/helpers.h"
+#include "tests/examples/program.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+const Program kTranslate{"translate", TRANSLATE_BINARY};
+
+/// Digits and how they are called, of which the last comes first.
+std::string pairs(unsigned count, unsigned seed) {
+  static const std::vector<std::string> kNames = {"zero", "one", "two", "three", "four"};
+  Dice dice(seed);
+  std::string all;
+  for (unsigned i = 0; i < count; ++i) {
+    std::string digits, names;
+    for (unsigned k = 1 + dice.below(4); k > 0; --k) {
+      const unsigned digit = dice.below(kNames.size());
+      digits += std::to_string(digit) + (k > 1 ? " " : "");
+      names = kNames[digit] + (names.empty() ? "" : " ") + names;
+    }
+    all += digits + '\t' + names + '\n';
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("Translate: train, score in a fresh process, translate") {
+  const TemporaryFolder folder;
+  const std::string train = folder.write("train", pairs(400, 1)),
+                    dev = folder.write("dev", pairs(40, 2)),
+                    test = folder.write("test", pairs(40, 3));
+  for (const std::string network : {"lstm", "transformer"}) {
+    INFO(network);
+    const std::string model = folder.path(network);
+    const Result trained =
+        kTranslate.run(folder, {"train", "--train",  train, "--dev",           dev,     "--test",
+                                test,    "--model",  model, "--network",       network, "--size",
+                                "32",    "--hidden", "64",  "--dropout",       "0.05",  "--batch",
+                                "16",    "--epochs", "12",  "--learning-rate", "0.005"});
+    INFO(trained.out + trained.err);
+    REQUIRE(trained.code == 0);
+    CHECK(contains(trained.out, "train: 400 pairs, "));
+    CHECK(contains(trained.out, "vocabularies of 7 and 7\n"));
+    CHECK(contains(trained.out, "model: " + network + ", 1 layer of 32, "));
+    CHECK(contains(trained.err, "tokens/s"));
+
+    const Result scored =
+        kTranslate.run(folder, {"eval", "--model", model, "--data", test, "--beam", "1"});
+    REQUIRE(scored.code == 0);
+    const std::string wanted = line_with(from(trained.out, "\ntest:"), "  translation");
+    CHECK(line_with(scored.out, "  translation") == wanted);
+    CHECK(numbers_of(wanted).at(2) > 80);  // exact
+
+    const Result lines = kTranslate.run(folder, {"translate", "--model", model}, "3 1\n\n2\n");
+    REQUIRE(lines.code == 0);
+    CHECK(lines.out == "one three\n\ntwo\n");
+    const Result best =
+        kTranslate.run(folder, {"translate", "--model", model, "--nbest", "2"}, "2\n");
+    REQUIRE(best.code == 0);
+    const std::vector<std::string> two = nlp::split_fields(best.out, '\n');
+    REQUIRE(two.size() == 3);
+    CHECK(nlp::split_fields(two[0], '\t').at(1) == "two");
+    CHECK(numbers_of(two[0]).at(0) >= numbers_of(two[1]).at(0));
+  }
+}
+
+TEST_CASE("Translate: what does not fit is refused in a sentence") {
+  const TemporaryFolder folder;
+  const std::string data = folder.write("data", "a\tb\n"), model = folder.path("model");
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& message) {
+    kTranslate.check_refused(kTranslate.run(folder, arguments), message);
+  };
+  refused({"train", "--train", folder.write("bad", "a b\n"), "--model", model},
+          "expected a text, a tab and its translation");
+  refused({"train", "--train", data, "--model", model, "--network", "transformer", "--size", "10"},
+          "--heads must divide --size, got 4 and 10");
+  refused({"train", "--train", data, "--model", model, "--format", "both"},
+          "unknown format 'both': expected tab or parallel");
+  refused({"train", "--train", data, "--model", model, "--format", "parallel"},
+          "takes two files, as in source.txt,target.txt");
+  REQUIRE(kTranslate
+              .run(folder, {"train", "--train", data, "--model", model, "--size", "4", "--epochs",
+                            "1", "--min-count", "1"})
+              .code == 0);
+  refused({"translate", "--model", model, "--beam", "2", "--nbest", "3"},
+          "--nbest must not exceed --beam, got 3 and 2");
+}

@@ -1,0 +1,174 @@
+// Parts of the translator: scores, tokens, pairs, networks.
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "dynet-like/debug/grad_check.h"
+#include "examples/nlp/common/text.h"
+#include "examples/nlp/translate/model.h"
+#include "examples/nlp/translate/scores.h"
+#include "tests/examples/helpers.h"
+#include "tests/support/catch.h"
+
+using namespace translate;
+
+namespace {
+
+TranslationScores scores_of(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  TranslationScores scores;
+  for (const auto& [translation, reference] : pairs) scores.add(translation, reference);
+  return scores;
+}
+
+Corpus numbers(unsigned count, unsigned seed) {
+  static const std::vector<std::string> kNames = {"zero", "one", "two", "three"};
+  Dice dice(seed);
+  Corpus corpus;
+  for (unsigned i = 0; i < count; ++i) {
+    std::vector<std::string> digits, names;
+    for (unsigned k = 1 + dice.below(4); k > 0; --k) {
+      const unsigned digit = dice.below(4);
+      digits.push_back(std::to_string(digit));
+      names.push_back(kNames[digit]);
+    }
+    corpus.push_back({nlp::join(digits, " "), nlp::join(names, " "), i + 1});
+  }
+  return corpus;
+}
+
+Description small(Kind kind, Attention attention = Attention::kGeneral) {
+  Description d;
+  d.network = {kind, attention, 8, 1, 2, 8, 0};
+  d.tokens.min_count = 1;
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("Translate: words as sacreBLEU finds them") {
+  // What sacrebleu 2's Tokenizer13a prints.
+  const auto joined = [](const char* text) { return nlp::join(tokenize_13a(text), " "); };
+  CHECK(joined("a,,b 1,000.5 x.y 3-4 (a)&quot;b&quot; it's $5 <skipped>z") ==
+        "a , , b 1,000.5 x . y 3 - 4 ( a ) \" b \" it's $ 5 z");
+  CHECK(joined("Hello, \"world\"! -- 2.5% a-b 7.") == "Hello , \" world \" ! -- 2.5 % a-b 7 .");
+  CHECK(joined("").empty());
+}
+
+TEST_CASE("Translate: scores as sacreBLEU and jiwer print them") {
+  const std::vector<std::pair<std::string, std::string>> pairs = {
+      {"the cat sat on the mat .", "the cat is on the mat ."},
+      {"a price of 1,000.5 dollars , or so", "a price of 1,000.5 dollars or so"},
+      {"it 's \"quoted\" ( here ) &amp; there", "it 's \"quoted\" (here) & there"},
+      {"", "nothing was said"},
+      {"naïve café au lait costs 3-4 euros", "naïve café au lait costs 3 - 4 euros"},
+      {"x", "x"}};
+  const TranslationScores all = scores_of(pairs);
+  CHECK(100 * all.bleu() == Approx(77.65978020148887).epsilon(1e-12));
+  CHECK(100 * all.chrf() == Approx(79.01801381652439).epsilon(1e-12));
+  CHECK(all.word_error_rate() == Approx(0.36363636363636365).epsilon(1e-12));
+  CHECK(all.exact() == Approx(1.0 / 6).epsilon(1e-12));
+  CHECK(all.sentences() == 6);
+  CHECK(all.words() == 33);
+  CHECK(100 * scores_of({pairs[0]}).bleu() == Approx(48.892302243490086).epsilon(1e-12));
+  CHECK(100 * scores_of({pairs[1]}).chrf() == Approx(88.8102105680476).epsilon(1e-12));
+  CHECK(100 * scores_of({{"a b c d e f g", "a c b x d e y"}}).bleu() ==
+        Approx(16.515821590069034).epsilon(1e-12));
+  CHECK(scores_of({{"a b c", "a b c"}}).bleu() == 0);  // no four words
+  CHECK(scores_of({{"a b c d", "e f g h"}}).bleu() == 0);
+  CHECK(scores_of({}).bleu() == 0);
+  CHECK(scores_of({}).chrf() == 0);
+}
+
+TEST_CASE("Translate: pieces are what comes together most often") {
+  const Pieces pieces({{"lower", 5}, {"low", 7}, {"newest", 6}, {"once", 1}}, 6);
+  const std::string b = Pieces::kWordBegin;
+  CHECK(pieces.split("low") == std::vector<std::string>{b + "low"});
+  CHECK(pieces.split("lowest").front() == b + "low");
+  CHECK(pieces.split("") == std::vector<std::string>{});
+  CHECK(Pieces({{"ab", 1}}, 5).split("ab") == std::vector<std::string>{b + "a", "b"});
+  for (const std::string text : {"lower the newest", "x", "été à ▁ la  mode"}) {
+    const std::string normal = nlp::join(nlp::split_words(text), " ");
+    for (const Unit unit : {Unit::kWord, Unit::kCharacter})
+      CHECK(text_of(tokens_of(normal, unit, pieces), unit) == normal);
+  }
+  CHECK(text_of(tokens_of("lower the newest", Unit::kPiece, pieces), Unit::kPiece) ==
+        "lower the newest");
+  CHECK(tokens_of("a b", Unit::kCharacter, pieces) == std::vector<std::string>{"a", " ", "b"});
+}
+
+TEST_CASE("Translate: pairs in one file or in two") {
+  const TemporaryFolder folder;
+  const std::string tab = folder.write("tab", "a  b\tc\n\nd\te f\n");
+  const Corpus corpus = read_pairs(tab, Format::kTab);
+  REQUIRE(corpus.size() == 2);
+  CHECK(corpus[0].source == "a b");
+  CHECK(corpus[1].target == "e f");
+  CHECK(corpus[1].line == 3);
+  CHECK(count_words(corpus) == 6);
+  const std::string one = folder.write("one", "a b\n\nd\n"),
+                    two = folder.write("two", "c\n\ne f\n");
+  CHECK(read_pairs(one + "," + two, Format::kParallel)[1].target == "e f");
+  CHECK_THROWS_AS(read_pairs(one, Format::kParallel), nlp::UserError);
+  CHECK_THROWS_AS(read_pairs(one, Format::kTab), nlp::LineError);
+  CHECK_THROWS_AS(read_pairs(folder.write("x", "a\tb\tc\n"), Format::kTab), nlp::LineError);
+  CHECK_THROWS_AS(read_pairs(folder.write("x", "\tb\n"), Format::kTab), nlp::LineError);
+  CHECK_THROWS_AS(read_pairs(folder.write("x", "\n"), Format::kTab), nlp::UserError);
+  CHECK_THROWS_AS(read_pairs(one + "," + folder.write("x", "c\n"), Format::kParallel),
+                  nlp::UserError);
+  CHECK_THROWS_AS(read_pairs(one + "," + folder.write("x", "c\ng\nd\n"), Format::kParallel),
+                  nlp::LineError);
+}
+
+TEST_CASE("Translate: gradients of both networks") {
+  const Corpus corpus = numbers(20, 1);
+  for (const Attention attention : {Attention::kDot, Attention::kGeneral, Attention::kAdditive})
+    for (const Kind kind : {Kind::kLstm, Kind::kTransformer}) {
+      if (kind == Kind::kTransformer && attention != Attention::kDot) continue;
+      Model model(describe(small(kind, attention), corpus), 1);
+      for (const float smoothing : {0.0f, 0.1f}) {
+        dynet::ComputationGraph graph;
+        model.begin_graph(graph, false);
+        const dynet::Expression loss =
+            model.loss(model.encode_source(corpus[0].source), model.encode_target(corpus[0].target),
+                       smoothing) +
+            model.loss(model.encode_source(corpus[1].source), model.encode_target(corpus[1].target),
+                       smoothing);
+        const dynet::GradientReport report = dynet::check_gradients(loss);
+        INFO(report);
+        CHECK(report.ok());
+      }
+    }
+}
+
+TEST_CASE("Translate: what a search says a translation is worth is what training says") {
+  const Corpus corpus = numbers(20, 2);
+  for (const Kind kind : {Kind::kLstm, Kind::kTransformer}) {
+    Model model(describe(small(kind), corpus), 3);
+    dynet::ComputationGraph graph;
+    SearchSettings how;
+    how.beam = how.n = 3;
+    how.alpha = 0;
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < 5; ++i) texts.push_back(corpus[i].source);
+    const auto together = model.translate(graph, texts, how);
+    REQUIRE(together.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) {
+      const auto alone = model.translate(graph, {&texts[i], 1}, how)[0];
+      REQUIRE(alone.size() == together[i].size());
+      for (std::size_t k = 0; k < alone.size(); ++k) {
+        CHECK(alone[k].text == together[i][k].text);
+        CHECK(alone[k].score == together[i][k].score);
+        if (alone[k].text.find(nlp::join({"<", "unk>"}, "")) != std::string::npos ||
+            alone[k].text.find("</s>") != std::string::npos)
+          continue;
+        dynet::ComputationGraph other;
+        model.begin_graph(other, false);
+        const float loss = as_scalar(
+            model.loss(model.encode_source(texts[i]), model.encode_target(alone[k].text), 0)
+                .value());
+        CHECK(-static_cast<double>(loss) == Approx(alone[k].score).epsilon(1e-4));
+      }
+    }
+  }
+}
