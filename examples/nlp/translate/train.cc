@@ -1,6 +1,7 @@
 #include "examples/nlp/translate/train.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "examples/nlp/common/model_training.h"
@@ -64,6 +65,14 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     }
     random.shuffle(updates);
     return updates;
+  }
+
+  /// It grows, then falls with the square root of the updates (Vaswani et al. 2017, section 5.3).
+  float learning_rate(double epochs_done) const override {
+    if (settings_.warmup == 0) return ModelTraining::learning_rate(epochs_done);
+    const double updates = 1 + epochs_done * static_cast<double>(updates_per_epoch());
+    const double part = updates / settings_.warmup;
+    return settings_.learning_rate * static_cast<float>(std::min(part, 1 / std::sqrt(part)));
   }
 
   std::string unit() const override { return "tokens"; }
@@ -133,6 +142,10 @@ void TrainCommand::add_settings(Options& options) {
   options.begin_group(kTrainingOptions);
   options.add("--smoothing", settings.smoothing, "Probability that goes to all tokens alike",
               InRange(0.0, 0.9));
+  options.add("--warmup", settings.warmup,
+              "Updates in which the learning rate grows, to fall with their square root; 0: "
+              "--decay counts",
+              InRange(0, 1e9));
   options.add("--batch-tokens", settings.tokens, "Most tokens of an update's translations",
               InRange(1, 1e9));
   add_updates(options, settings, "Pairs");

@@ -12,11 +12,12 @@ namespace translate {
 struct TrainSettings : nlp::TrainSettings {
   unsigned tokens = 2000;  ///< most tokens of the translations of an update
   float smoothing = 0.1f;  ///< probability that goes to all tokens alike
+  unsigned warmup = 0;     ///< updates until the learning rate is full; 0: it decays by epochs
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
-    archive& optimizer& learning_rate& decay& clip& batch& tokens& smoothing& seed& mean_loss&
-        parts;
+    archive& optimizer& learning_rate& decay& clip& batch& tokens& smoothing& warmup& seed&
+        mean_loss& parts;
   }
 };
 
