@@ -210,6 +210,14 @@ TEST_CASE("dependency trees: log-probabilities are never above zero, however sur
       const Expression x = input(g, arcs_of(12), arcs);
       CHECK(as_scalar(dependency_log_prob(x, heads, rules).value()) <= 0);
       CHECK(as_scalar(dependency_entropy(x, rules).value()) >= 0);
+      // No other tree: both sums are the same, but for the order of their terms.
+      for (unsigned d = 1; d <= 12; ++d)
+        for (unsigned h = 0; h <= 12; ++h)
+          if (h + 1 != d) arcs[d * 13 + h] = kForbidden;
+      const Expression alone = input(g, arcs_of(12), arcs);
+      const float log_p = as_scalar(dependency_log_prob(alone, heads, rules).value());
+      CHECK(log_p <= 0);
+      CHECK(log_p == Approx(0).margin(1e-5));
     }
 }
 
