@@ -214,13 +214,18 @@ def headings_of(text):
 
 
 def links(root):
-    """Every relative link of a document leads to a file or folder of the checkout, and to a heading if it names one."""
+    """Every relative link of a document leads to a file or folder of the checkout, and to a heading if it names one.
+
+    And what begins like a heading is one: formatters of programs take documents apart."""
     problems = []
     root = pathlib.Path(root).resolve()
     documents = [p.relative_to(root) for p in root.glob("*.md")] + sources.files(root, sources.EVERYTHING + ("docs",), (".md",))
     for path in documents:
         text = sources.read(root, path)
         prose = prose_of(text)
+        for number, line in enumerate(prose.split("\n"), start=1):
+            if re.match(r"[ \t]*#+[^#\s]", line):
+                problems.append(f"{path}:{number}: a heading needs a space after '#'")
         for match in re.finditer(r"\]\(([^()\s]+)\)", prose):
             target, _, heading = match.group(1).partition("#")
             if re.match(r"[a-z]+:", target):

@@ -65,6 +65,7 @@ PLANTED = [
     ("links", "docs/map.md", "[out](../../elsewhere.md)", "leads nowhere"),
     ("links", "docs/map.md", "[up](../README.md#other)", "docs/map.md:%d: README.md has no heading for the link to #other"),
     ("links", "docs/map.md", "[here](#map)", "has no heading for the link to #map"),
+    ("links", "docs/map.md", "     ##Ten minutes", "docs/map.md:%d: a heading needs a space after '#'"),
     ("headers", "dynet-like/ops/unary.h", "inline std::vector<int> v;", "unary.h:1: does not compile alone"),
     ("headers", "tests/support/twice.h", "struct Twice {};", "twice.h:1: does not compile alone"),
 ]  # fmt: skip

@@ -210,6 +210,14 @@ TEST_CASE("dependency trees: log-probabilities are never above zero, however sur
       const Expression x = input(g, arcs_of(12), arcs);
       CHECK(as_scalar(dependency_log_prob(x, heads, rules).value()) <= 0);
       CHECK(as_scalar(dependency_entropy(x, rules).value()) >= 0);
+      // No other tree: both sums are the same, but for the order of their terms.
+      for (unsigned d = 1; d <= 12; ++d)
+        for (unsigned h = 0; h <= 12; ++h)
+          if (h + 1 != d) arcs[d * 13 + h] = kForbidden;
+      const Expression alone = input(g, arcs_of(12), arcs);
+      const float log_p = as_scalar(dependency_log_prob(alone, heads, rules).value());
+      CHECK(log_p <= 0);
+      CHECK(log_p == Approx(0).margin(1e-5));
     }
 }
 
@@ -219,7 +227,7 @@ TEST_CASE("dependency trees: words that can hang from few others") {
       const unsigned n = 2 + key % 4;
       const std::vector<float> arcs = some_arcs(n, 1000 + key, 0.6);
       INFO("key " << key << ", " << rules.projective << rules.single_root);
-      double z = 0, most = kForbidden;
+      double z = 0, most = static_cast<double>(kForbidden);
       std::vector<unsigned> best(n, 0);
       for (const auto& y : test::all_trees(n, rules)) {
         z += std::exp(score(arcs, y));
@@ -324,7 +332,7 @@ TEST_CASE("dependency trees: gradients of long sentences, and of scores far apar
       Parameter a = model.add_parameters(arcs_of(n));
       std::vector<float> arcs = some_arcs(n, n);
       for (std::size_t k = 0; k < arcs.size() && n == 5; ++k)
-        arcs[k] += k % 5 == 0 ? 200 : k % 5 == 1 ? -200 : 0;
+        arcs[k] += k % 5 == 0 ? 200.0f : k % 5 == 1 ? -200.0f : 0.0f;
       a.set_value(arcs);
       ComputationGraph g;
       const Expression x = parameter(g, a);
