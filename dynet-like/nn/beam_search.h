@@ -139,8 +139,9 @@ std::vector<std::vector<BeamHypothesis<State>>> beam_search(
   for (;;) {
     std::vector<Expression> scores;
     for (Sentence& s : sentences) {
+      if (s.beam.is_done()) continue;
       s.first = scores.size();
-      for (std::size_t k = 0; k < s.open.size() && !s.beam.is_done(); ++k) {
+      for (std::size_t k = 0; k < s.open.size(); ++k) {
         const std::vector<unsigned>& tokens = s.beam.open()[k].tokens;
         scores.push_back(step(s.open[k], tokens.empty() ? settings.begin : tokens.back()));
       }

@@ -28,9 +28,7 @@ BiaffineScorer::BiaffineScorer(ParameterCollection& model, const Settings& setti
 void BiaffineScorer::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
   if (settings_.outputs == 0 || settings_.heads == 0)
     nn_detail::fail("new_graph", "the layer is empty", at);
-  const auto put = [&](const Parameter& p) {
-    return update ? parameter(cg, p, at) : const_parameter(cg, p, at);
-  };
+  const auto put = [&](const Parameter& p) { return nn_detail::put(cg, p, update, at); };
   const Expression product = put(product_), head = put(head_);
   if (settings_.dependent_bias) {
     const Expression dependent = put(dependent_);

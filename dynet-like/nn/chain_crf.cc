@@ -38,7 +38,7 @@ ChainCrf::ChainCrf(ParameterCollection& model, const Settings& settings) : setti
 void ChainCrf::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
   if (settings_.tags == 0) nn_detail::fail("new_graph", "the layer is empty", at);
   const auto put = [&](const Parameter& p, const std::vector<bool>& allowed) {
-    const Expression scores = update ? parameter(cg, p, at) : const_parameter(cg, p, at);
+    const Expression scores = nn_detail::put(cg, p, update, at);
     if (settings_.allowed.tags == 0) return scores;
     return LocatedExpression(scores, at) + input(cg, p.dim(), penalties(allowed), {}, at);
   };

@@ -1,10 +1,10 @@
 #include "dynet-like/nn/chain_decoding.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "dynet-like/base/random.h"
+#include "dynet-like/nn/draw.h"
 
 namespace dynet {
 namespace {
@@ -160,24 +160,6 @@ class Viterbi {
   std::vector<double> best_;   // by position and tag
 };
 
-// An index by weights e^score; -1 if all are zero.
-int draw(const std::vector<double>& scores, double u) {
-  const double m = *std::max_element(scores.begin(), scores.end());
-  if (!(m > kForbidden)) return -1;
-  double sum = 0;
-  for (const double s : scores) sum += std::exp(s - m);
-  double left = u * sum;
-  int last = -1;
-  for (std::size_t j = 0; j < scores.size(); ++j) {
-    const double weight = std::exp(scores[j] - m);
-    if (weight == 0) continue;
-    last = static_cast<int>(j);
-    if (left < weight) break;
-    left -= weight;
-  }
-  return last;
-}
-
 }  // namespace
 
 std::vector<ScoredTags> best_sequences(const ChainScores& scores, std::size_t n) {
@@ -196,10 +178,7 @@ std::vector<unsigned> sample_sequence(const ChainScores& s, std::uint64_t key) {
       double sum = static_cast<double>(s.start[j]);
       if (t > 0) {
         for (unsigned i = 0; i < s.tags; ++i) ways[i] = forward[t - 1][i] + s.transition(t, i, j);
-        const double m = *std::max_element(ways.begin(), ways.end());
-        sum = 0;
-        for (const double w : ways) sum += m > kForbidden ? std::exp(w - m) : 0;
-        sum = m > kForbidden ? m + std::log(sum) : kForbidden;
+        sum = nn_detail::log_sum(ways);
       }
       forward[t][j] = sum + s.emission(t, j);
     }
@@ -209,8 +188,8 @@ std::vector<unsigned> sample_sequence(const ChainScores& s, std::uint64_t key) {
     for (unsigned j = 0; j < s.tags; ++j)
       ways[j] = forward[t][j] + (t + 1 == s.length ? static_cast<double>(s.stop[j])
                                                    : s.transition(t + 1, j, tags[t + 1]));
-    const int tag = draw(ways, random.uniform(t));
-    if (tag < 0) return {};
+    const std::size_t tag = nn_detail::draw_by_score(ways, random.uniform(t));
+    if (tag == ways.size()) return {};
     tags[t] = static_cast<unsigned>(tag);
   }
   return tags;

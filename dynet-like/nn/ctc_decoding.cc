@@ -7,6 +7,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/random.h"
+#include "dynet-like/nn/draw.h"
 #include "dynet-like/nn/support.h"
 
 namespace dynet {
@@ -199,21 +200,12 @@ ScoredAlignment ctc_best_alignment(const CtcScores& s, std::span<const unsigned>
 std::vector<unsigned> ctc_sample(const CtcScores& s, std::uint64_t key) {
   const RandomStream random(key);
   std::vector<unsigned> symbols;
+  std::vector<double> frame(s.symbols);
   for (unsigned t = 0; t < s.frames; ++t) {
-    double m = kImpossible, sum = 0;
-    for (unsigned v = 0; v < s.symbols; ++v) m = std::max(m, s.score(t, v));
-    if (!(m > kImpossible)) return {};
-    for (unsigned v = 0; v < s.symbols; ++v) sum += std::exp(s.score(t, v) - m);
-    double left = random.uniform(t) * sum;
-    unsigned drawn = s.symbols;
-    for (unsigned v = 0; v < s.symbols; ++v) {
-      const double weight = std::exp(s.score(t, v) - m);
-      if (weight == 0) continue;
-      drawn = v;
-      if (left < weight) break;
-      left -= weight;
-    }
-    symbols.push_back(drawn);
+    for (unsigned v = 0; v < s.symbols; ++v) frame[v] = s.score(t, v);
+    const std::size_t drawn = nn_detail::draw_by_score(frame, random.uniform(t));
+    if (drawn == frame.size()) return {};
+    symbols.push_back(static_cast<unsigned>(drawn));
   }
   return ctc_collapse(symbols, s.blank);
 }

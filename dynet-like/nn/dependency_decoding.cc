@@ -1,7 +1,5 @@
 #include "dynet-like/nn/dependency_decoding.h"
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "dynet-like/base/errors.h"
@@ -14,23 +12,6 @@ double score_of(const ArcScores& scores, const std::vector<unsigned>& heads) {
   double sum = 0;
   for (unsigned d = 1; d <= scores.words; ++d) sum += scores.arc(heads[d - 1], d);
   return sum;
-}
-
-std::size_t draw(const std::vector<double>& scores, double u) {
-  const double m = *std::max_element(scores.begin(), scores.end());
-  if (!(m > kForbidden)) return scores.size();
-  double sum = 0;
-  for (const double s : scores) sum += std::exp(s - m);
-  double left = u * sum;
-  std::size_t last = scores.size();
-  for (std::size_t j = 0; j < scores.size(); ++j) {
-    const double weight = std::exp(scores[j] - m);
-    if (weight == 0) continue;
-    last = j;
-    if (left < weight) break;
-    left -= weight;
-  }
-  return last;
 }
 
 namespace {

@@ -12,16 +12,28 @@
 
 namespace dynet {
 
+namespace {
+
+// Of each pair (2i, 2i + 1) of `size` numbers: base^(2i / size), which positions are divided by.
+std::vector<double> wavelengths(unsigned size, double base) {
+  std::vector<double> lengths;
+  for (unsigned row = 0; row < size; row += 2)
+    lengths.push_back(std::pow(base, double(row) / size));
+  return lengths;
+}
+
+}  // namespace
+
 Expression sinusoidal_positions(ComputationGraph& cg, unsigned size, unsigned count, unsigned first,
                                 SourceLocation at) {
   if (size == 0 || count == 0)
     nn_detail::fail("sinusoidal_positions", "needs a size and a position", at);
+  const std::vector<double> lengths = wavelengths(size, 10000);
   std::vector<float> values;
   values.reserve(std::size_t{size} * count);
   for (unsigned t = 0; t < count; ++t)
     for (unsigned row = 0; row < size; ++row) {
-      const double p = double(first) + t;
-      const double angle = p / std::pow(10000.0, double(row - row % 2) / size);
+      const double angle = (double(first) + t) / lengths[row / 2];
       values.push_back(static_cast<float>(row % 2 ? std::cos(angle) : std::sin(angle)));
     }
   return input(cg, Dim({size, count}), values, {}, at);
@@ -38,13 +50,15 @@ Expression rotary_positions(const Expression& x, unsigned heads, int first, floa
     throw ShapeError("rotary_positions: needs columns of " + std::to_string(heads) +
                      " heads of an even size, got " + to_string(d) + "\n  at " + to_string(at));
   const unsigned size = d.rows() / heads, half = size / 2, count = d.cols();
-  std::vector<float> cosines, sines;
+  const std::vector<double> lengths = wavelengths(size, static_cast<double>(base));
+  std::vector<float> cosines(std::size_t{size} * count), sines(cosines.size());
   for (unsigned t = 0; t < count; ++t)
-    for (unsigned i = 0; i < size; ++i) {
-      const double angle =
-          (double(first) + t) / std::pow(double(base), 2.0 * double(i % half) / size);
-      cosines.push_back(static_cast<float>(std::cos(angle)));
-      sines.push_back(static_cast<float>(i < half ? -std::sin(angle) : std::sin(angle)));
+    for (unsigned i = 0; i < half; ++i) {
+      const double angle = (double(first) + t) / lengths[i];
+      const std::size_t at_first = std::size_t{t} * size + i, at_second = at_first + half;
+      cosines[at_first] = cosines[at_second] = static_cast<float>(std::cos(angle));
+      sines[at_second] = static_cast<float>(std::sin(angle));
+      sines[at_first] = -sines[at_second];
     }
   std::vector<unsigned> partners(size);
   for (unsigned i = 0; i < size; ++i) partners[i] = (i + half) % size;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "dynet-like/nn/draw.h"
 #include "dynet-like/nn/tree_decoding.h"
 
 namespace dynet::trees {
@@ -235,11 +236,8 @@ class Inside {
     each_span(spans_.nodes, [&](Kind kind, unsigned i, unsigned j) {
       find_ways(kind, i, j, ways);
       if (ways.empty()) return;
-      const double m = *std::max_element(ways.begin(), ways.end());
-      if (!(m > kForbidden)) return;
-      double sum = 0;
-      for (const double x : ways) sum += std::exp(x - m);
-      sums_[spans_.place(kind, i, j)] = m + std::log(sum) + arc_of(s_, kind, i, j);
+      const double sum = nn_detail::log_sum(ways);
+      if (sum > kForbidden) sums_[spans_.place(kind, i, j)] = sum + arc_of(s_, kind, i, j);
     });
   }
 
@@ -251,7 +249,7 @@ class Inside {
     if (kind == kToLeft) heads[i - 1] = j;
     std::vector<double> ways;
     find_ways(kind, i, j, ways);
-    const std::size_t k = draw(ways, random.uniform(draws++));
+    const std::size_t k = nn_detail::draw_by_score(ways, random.uniform(draws++));
     if (k == ways.size()) return false;
     const Parts p(kind, i, static_cast<unsigned>(k));
     return draw_span(p.left, i, p.first_end, random, draws, heads) &&

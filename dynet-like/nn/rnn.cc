@@ -65,8 +65,7 @@ void RNNBuilder::add_nodes(ComputationGraph& cg,
   for (std::size_t l = 0; l < parameters.size(); ++l) {
     nodes[l].clear();
     for (const Parameter& p : parameters[l])
-      nodes[l].push_back(update && p.is_updated() ? parameter(cg, p, at)
-                                                  : const_parameter(cg, p, at));
+      nodes[l].push_back(nn_detail::put(cg, p, update && p.is_updated(), at));
   }
 }
 
@@ -270,10 +269,7 @@ Expression RNNBuilder::back(SourceLocation at) const {
 void RNNBuilder::set_dropout(float d, float d_h) { set_dropout_rates(d, d_h, 0.0f); }
 
 void RNNBuilder::set_dropout_rates(float d, float d_h, float d_c) {
-  for (const float rate : {d, d_h, d_c})
-    if (!(rate >= 0 && rate < 1))
-      throw ArgumentError("set_dropout: a rate must be at least 0 and below 1, got " +
-                          std::to_string(rate));
+  for (const float rate : {d, d_h, d_c}) nn_detail::checked_rate(rate);
   dropout_ = d;
   dropout_h_ = d_h;
   dropout_c_ = d_c;

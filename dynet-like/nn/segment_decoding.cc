@@ -1,10 +1,10 @@
 #include "dynet-like/nn/segment_decoding.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "dynet-like/base/random.h"
+#include "dynet-like/nn/draw.h"
 
 namespace dynet {
 namespace {
@@ -110,29 +110,6 @@ class SegmentLattice {
   std::vector<std::vector<Ways>> after_, from_;  // by position and label
 };
 
-double log_of_all(const std::vector<double>& scores) {
-  double m = kNoWay, sum = 0;
-  for (const double s : scores) m = std::max(m, s);
-  if (m == kNoWay) return m;
-  for (const double s : scores) sum += std::exp(s - m);
-  return m + std::log(sum);
-}
-
-// An index by weights e^score, of which one is not zero.
-unsigned draw_one(const std::vector<double>& scores, double u) {
-  const double all = log_of_all(scores);
-  double left = u;
-  unsigned last = 0;
-  for (unsigned k = 0; k < scores.size(); ++k) {
-    const double p = std::exp(scores[k] - all);
-    if (p == 0) continue;
-    last = k;
-    if (left < p) break;
-    left -= p;
-  }
-  return last;
-}
-
 }  // namespace
 
 std::vector<ScoredSegments> best_segments(const SegmentScores& scores, std::size_t n) {
@@ -158,18 +135,21 @@ std::vector<Segment> sample_segments(const SegmentScores& s, std::uint64_t key) 
   };
   for (unsigned t = s.length + 1; t-- > 0;) {
     for (unsigned j = 0; j < s.labels && t < s.length; ++j)
-      from[t].push_back(log_of_all(lengths(t, j)));
+      from[t].push_back(nn_detail::log_sum(lengths(t, j)));
     for (unsigned i = 0; i < s.labels && t > 0; ++i)
-      after[t].push_back(t == s.length ? static_cast<double>(s.stop[i]) : log_of_all(labels(t, i)));
+      after[t].push_back(t == s.length ? static_cast<double>(s.stop[i])
+                                       : nn_detail::log_sum(labels(t, i)));
   }
-  if (log_of_all(labels(0, 0)) == kNoWay) return {};
+  if (nn_detail::log_sum(labels(0, 0)) == kNoWay) return {};
   const RandomStream random(key);
   std::uint64_t draws = 0;
   std::vector<Segment> segments;
   for (unsigned t = 0; t < s.length; t += segments.back().length) {
     const unsigned before = segments.empty() ? 0 : segments.back().label;
-    const unsigned label = draw_one(labels(t, before), random.uniform(draws++));
-    segments.push_back({label, 1 + draw_one(lengths(t, label), random.uniform(draws++))});
+    const std::size_t label = nn_detail::draw_by_score(labels(t, before), random.uniform(draws++));
+    const std::size_t length =
+        nn_detail::draw_by_score(lengths(t, static_cast<unsigned>(label)), random.uniform(draws++));
+    segments.push_back({static_cast<unsigned>(label), 1 + static_cast<unsigned>(length)});
   }
   return segments;
 }

@@ -19,9 +19,7 @@ SemiCrf::SemiCrf(ParameterCollection& model, const Settings& settings) : setting
 
 void SemiCrf::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
   if (settings_.labels == 0) nn_detail::fail("new_graph", "the layer is empty", at);
-  const auto put = [&](const Parameter& p) {
-    return update ? parameter(cg, p, at) : const_parameter(cg, p, at);
-  };
+  const auto put = [&](const Parameter& p) { return nn_detail::put(cg, p, update, at); };
   const Expression transitions = put(transitions_), start = put(start_), stop = put(stop_);
   transition_scores_ = transitions;
   start_scores_ = start;

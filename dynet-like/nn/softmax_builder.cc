@@ -36,9 +36,7 @@ StandardSoftmaxBuilder::Settings StandardSoftmaxBuilder::settings() const {
 }
 
 void StandardSoftmaxBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  const auto put = [&](const Parameter& p) {
-    return update ? parameter(cg, p, at) : const_parameter(cg, p, at);
-  };
+  const auto put = [&](const Parameter& p) { return nn_detail::put(cg, p, update, at); };
   const Expression w = put(w_), b = b_ ? put(b_) : Expression();
   w_node_ = w;
   b_node_ = b;

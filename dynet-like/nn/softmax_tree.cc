@@ -143,7 +143,7 @@ const std::vector<TreeSoftmaxBuilder::Decision>& TreeSoftmaxBuilder::path(const 
 
 void TreeSoftmaxBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
   const auto put = [&](const Parameter& p) {
-    return !p ? Expression() : update ? parameter(cg, p, at) : const_parameter(cg, p, at);
+    return p ? nn_detail::put(cg, p, update, at) : Expression();
   };
   std::vector<Expression> w_nodes, b_nodes;
   for (const Parameter& p : w_) w_nodes.push_back(put(p));

@@ -1,10 +1,10 @@
 #include "dynet-like/nn/span_decoding.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "dynet-like/base/random.h"
+#include "dynet-like/nn/draw.h"
 #include "dynet-like/nn/support.h"
 
 namespace dynet {
@@ -179,22 +179,14 @@ class BestTree {
   Table<double> by_first_, by_last_;  // the best score of a span
 };
 
-double log_sum(const std::vector<double>& scores) {
-  const double m = *std::max_element(scores.begin(), scores.end());
-  if (!(m > kForbidden)) return kForbidden;
-  double sum = 0;
-  for (const double s : scores) sum += std::exp(s - m);
-  return m + std::log(sum);
-}
-
 /// Sums over the trees of each span, from which trees are drawn.
 class Draws {
  public:
   Draws(const SpanScores& scores, std::uint64_t key)
       : s_(scores), random_(key), inside_(scores.words) {
     each_span(s_.words, [&](unsigned first, unsigned last) {
-      inside_(first, last) = log_sum(label_scores(first, last));
-      if (first < last) inside_(first, last) += log_sum(split_scores(first, last));
+      inside_(first, last) = nn_detail::log_sum(label_scores(first, last));
+      if (first < last) inside_(first, last) += nn_detail::log_sum(split_scores(first, last));
     });
   }
 
@@ -217,19 +209,9 @@ class Draws {
     return scores_;
   }
 
-  // An index with a probability proportional to e^score; not all are forbidden.
+  // Not all are forbidden.
   unsigned draw(const std::vector<double>& scores) {
-    const double all = log_sum(scores);
-    double left = random_.uniform(draws_++);
-    unsigned last = 0;
-    for (unsigned k = 0; k < scores.size(); ++k) {
-      const double p = std::exp(scores[k] - all);
-      if (p == 0) continue;
-      last = k;
-      if (left < p) break;
-      left -= p;
-    }
-    return last;
+    return static_cast<unsigned>(nn_detail::draw_by_score(scores, random_.uniform(draws_++)));
   }
 
   void draw(unsigned first, unsigned last, std::vector<LabelledSpan>& to) {

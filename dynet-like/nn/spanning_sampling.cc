@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dynet-like/nn/draw.h"
 #include "dynet-like/nn/tree_decoding.h"
 
 namespace dynet::trees {
@@ -29,7 +30,7 @@ class Sampler {
       if (reach.empty()) return {};
       for (unsigned h = 0; h < nodes_; ++h) ways[h] = weight(h, d) + reach[stands_[h]];
       if (no_more_roots_) ways[0] = kForbidden;
-      const std::size_t h = draw(ways, random.uniform(d));
+      const std::size_t h = nn_detail::draw_by_score(ways, random.uniform(d));
       if (h == ways.size()) return {};
       heads_[d] = static_cast<unsigned>(h);
       no_more_roots_ = no_more_roots_ || (single_root_ && h == 0);

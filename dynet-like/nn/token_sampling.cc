@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "dynet-like/base/random.h"
+#include "dynet-like/nn/draw.h"
 #include "dynet-like/nn/support.h"
 
 namespace dynet {
@@ -70,15 +71,7 @@ std::vector<double> sampling_probabilities(std::span<const float> scores,
 unsigned sample_token(std::span<const float> scores, std::uint64_t key,
                       const SamplingSettings& settings, SourceLocation at) {
   const std::vector<double> p = sampling_probabilities(scores, settings, at);
-  double left = RandomStream(key).uniform(0);
-  unsigned last = static_cast<unsigned>(p.size());  // what can be drawn, for what rounding leaves
-  for (unsigned i = 0; i < p.size(); ++i) {
-    if (p[i] == 0) continue;
-    last = i;
-    left -= p[i];
-    if (left < 0) break;
-  }
-  return last;
+  return static_cast<unsigned>(nn_detail::draw_by_weight(p, RandomStream(key).uniform(0)));
 }
 
 std::vector<unsigned> sample_tokens_without_replacement(std::span<const float> scores,

@@ -32,7 +32,4 @@ std::vector<unsigned> sample_projective(const ArcScores& scores, const RandomStr
 std::vector<unsigned> sample_spanning(const ArcScores& scores, const RandomStream& random,
                                       bool single_root);
 
-/// An index by weights e^score: u is uniform. The number of scores if all weights are zero.
-std::size_t draw(const std::vector<double>& scores, double u);
-
 }  // namespace dynet::trees

@@ -58,8 +58,7 @@ void TreeLSTMBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocatio
   std::vector<std::vector<Expression>> nodes;
   for (const std::vector<Parameter>& layer : params) {
     nodes.emplace_back();
-    for (const Parameter& p : layer)
-      nodes.back().push_back(update ? parameter(cg, p, at) : const_parameter(cg, p, at));
+    for (const Parameter& p : layer) nodes.back().push_back(nn_detail::put(cg, p, update, at));
   }
   param_vars.swap(nodes);
   ready_ = true;

@@ -87,7 +87,6 @@ TEST_CASE("token sampling: tokens are drawn with their probabilities") {
     const auto key = static_cast<std::uint64_t>(i);
     ++counts[sample_token(x, key)];
     ++of_two[sample_token(x, key, {.top_k = 2})];
-    if (i < 100) CHECK(sample_token(x, key) == sample_token(x, key));
   }
   std::map<unsigned, double> expected;
   for (unsigned i = 0; i < p.size(); ++i) expected[i] = p[i];
