@@ -10,18 +10,18 @@
 namespace translate {
 namespace {
 
-using Parts = std::vector<std::string>;
+using Symbols = std::vector<std::string>;
 using Both = std::pair<std::string, std::string>;
 
-Parts characters_of_word(const std::string& word) {
-  Parts parts = nlp::characters_of(word);
+Symbols characters_of_word(const std::string& word) {
+  Symbols parts = nlp::characters_of(word);
   if (!parts.empty()) parts[0] = Pieces::kWordBegin + parts[0];
   return parts;
 }
 
 /// The parts with these two made one wherever they follow each other.
-Parts merged(const Parts& parts, const Both& both) {
-  Parts result;
+Symbols merged(const Symbols& parts, const Both& both) {
+  Symbols result;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (i + 1 < parts.size() && parts[i] == both.first && parts[i + 1] == both.second)
       result.push_back(parts[i] + parts[i + 1]), ++i;
@@ -35,7 +35,7 @@ Parts merged(const Parts& parts, const Both& both) {
 
 Pieces::Pieces(const std::map<std::string, std::size_t>& words, std::size_t merges) {
   struct Word {
-    Parts parts;
+    Symbols parts;
     std::size_t count;
   };
   std::vector<Word> all;
@@ -73,7 +73,7 @@ Pieces::Pieces(const std::map<std::string, std::size_t>& words, std::size_t merg
 }
 
 std::vector<std::string> Pieces::split(const std::string& word) const {
-  Parts parts = characters_of_word(word);
+  Symbols parts = characters_of_word(word);
   for (;;) {
     std::size_t first = std::numeric_limits<std::size_t>::max();
     Both both;
