@@ -26,11 +26,12 @@ class AdaptiveSoftmaxBuilder : public SoftmaxBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.
   struct Settings {
-    unsigned rep_dim = 0;           ///< size of what is read
-    unsigned num_classes = 0;       ///< words
-    std::vector<unsigned> cutoffs;  ///< c_0, c_1, ...; without `num_classes`, which is the last
-    float shrink = 4;               ///< at least one
-    bool bias = true;               ///< of the head
+    unsigned rep_dim = 0;      ///< size of what is read
+    unsigned num_classes = 0;  ///< words
+    std::vector<unsigned> cutoffs =
+        {};            ///< c_0, c_1, ...; without `num_classes`, which is the last
+    float shrink = 4;  ///< at least one
+    bool bias = true;  ///< of the head
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {

@@ -29,11 +29,11 @@ class SampledSoftmaxBuilder : public SoftmaxBuilder {
  public:
   /// What the constructor was given, to be saved beside the parameters.
   struct Settings {
-    unsigned rep_dim = 0;        ///< size of what is read
-    unsigned num_classes = 0;    ///< how many there are
-    unsigned samples = 100;      ///< negatives of a loss
-    std::vector<float> weights;  ///< of the proposal, one for each class; none: log-uniform
-    bool bias = true;            ///< b
+    unsigned rep_dim = 0;             ///< size of what is read
+    unsigned num_classes = 0;         ///< how many there are
+    unsigned samples = 100;           ///< negatives of a loss
+    std::vector<float> weights = {};  ///< of the proposal, one for each class; none: log-uniform
+    bool bias = true;                 ///< b
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
