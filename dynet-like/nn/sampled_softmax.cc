@@ -51,7 +51,8 @@ SampledSoftmaxBuilder::SampledSoftmaxBuilder(ParameterCollection& model, const S
   for (const float w : s.weights) sums_.push_back(sum += static_cast<double>(w));
   table_ = collection_.add_lookup_parameters(s.num_classes, {s.rep_dim});
   if (s.bias)
-    biases_ = collection_.add_lookup_parameters(s.num_classes, {1}, ParameterInitConst(0.0f));
+    biases_ = collection_.add_lookup_parameters(
+        s.num_classes, {1}, ParameterInitConst(-std::log(static_cast<float>(s.num_classes))));
 }
 
 void SampledSoftmaxBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
