@@ -42,7 +42,9 @@ class SampledSoftmaxBuilder : public SoftmaxBuilder {
   };
 
   /// Throws ArgumentError for a size, classes or samples of zero, for another number of weights
-  /// than classes, and for a weight that is not above zero or not finite.
+  /// than classes, and for a weight that is not above zero or not finite. E begins as lookup
+  /// parameters do, b with -log(num_classes): e^score is about a probability from the start, as
+  /// `nce_loss` wants it, and a softmax sees no difference.
   SampledSoftmaxBuilder(ParameterCollection& model, const Settings& s);
   /// What the constructor was given.
   const Settings& settings() const { return settings_; }

@@ -245,6 +245,9 @@ TEST_CASE("sampled softmax: settings, and what is wrong") {
   CHECK_THROWS_AS(softmax.sampled_loss(rep, {1}, {{1, 2}, {0}}, {0}), ArgumentError);
   CHECK_THROWS_AS(softmax.sampled_loss(rep, {1}, {{1, 2}, {0, 0}}, {0, 0}), ArgumentError);
   CHECK_THROWS_AS(softmax.sampled_loss(rep, {1}, {{1, kClasses}, {0, 0}}, {0}), IndexError);
+  // At first every class has about the same probability, without normalization.
+  for (const float score : as_vector(softmax.full_logits(zeros(cg, {kRep})).value()))
+    CHECK(score == Approx(-std::log(double(kClasses))));
   // Several words of one vector.
   CHECK(softmax.sampled_loss(rep, {1, 2, 3}).dim() == Dim({1}, 3));
   CHECK(softmax.nce_loss(rep, {1, 2, 3}).dim() == Dim({1}, 3));
