@@ -6,6 +6,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
+#include "dynet-like/nn/choice.h"
 #include "dynet-like/nn/support.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/elementwise.h"
@@ -112,7 +113,7 @@ Expression copy_log_prob(const Expression& gate, const Expression& scores,
     if (std::count(mask.begin(), mask.end(), kNever) == 0) return x;
     return sum({x, input(cg, d, mask, device_of(x), at)}, at);
   };
-  const Expression chosen = pick(log_softmax(scores, at), known, 0, at);
+  const Expression chosen = -LocatedExpression(nn_detail::choice_loss(scores, known, at), at);
   const Expression weights = log_softmax(plus(attention, Dim({n}, b), present), at);
   const Expression copied = logsumexp_dim(plus(weights, Dim({n}, b), here), 0, at);
   return logsumexp({sum({log_generate(gate, at), plus(chosen, Dim({1}, b), generated)}, at),

@@ -151,6 +151,11 @@ TEST_CASE("character cnn: what is wrong is said, and changes nothing") {
   layer.new_graph(cg);
   CHECK_THROWS_WITH(layer.apply({}), Catch::Contains("needs a character"));
   CHECK_THROWS_AS(layer.apply({1, 7}), IndexError);
+  {
+    ComputationGraph gone;
+    layer.new_graph(gone);
+  }
+  CHECK_THROWS_AS(layer.apply({1}), StaleExpressionError);
   const auto s = naive::saved(kSettings);
   CHECK((s.characters == 7 && s.character_size == 3 && s.widths == kSettings.widths));
   CHECK((s.filters == 4 && s.highways == 2 && s.output() == 12));

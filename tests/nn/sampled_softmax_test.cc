@@ -251,6 +251,12 @@ TEST_CASE("sampled softmax: settings, and what is wrong") {
   // Several words of one vector.
   CHECK(softmax.sampled_loss(rep, {1, 2, 3}).dim() == Dim({1}, 3));
   CHECK(softmax.nce_loss(rep, {1, 2, 3}).dim() == Dim({1}, 3));
+  {
+    ComputationGraph gone;
+    softmax.new_graph(gone);
+  }
+  CHECK_THROWS_AS(softmax.sampled_loss(rep, {1}), StaleExpressionError);
+  CHECK_THROWS_AS(softmax.full_logits(rep), StaleExpressionError);
   const Settings s = naive::saved(Settings{4, 2, 7, {1, 3}, false});
   CHECK((s.rep_dim == 4 && s.num_classes == 2 && s.samples == 7 && !s.bias));
   CHECK(s.weights == std::vector<float>{1, 3});

@@ -184,7 +184,17 @@ TEST_CASE("stack lstm: what is wrong is said, and changes nothing") {
   CHECK(as_vector(stack.top().value()) == before);
   stack.push(x);
   CHECK(as_vector(stack.top().value()) == rebuilt(layer, {x}));
+  {
+    ComputationGraph gone;
+    layer.new_graph(gone);
+    stack = layer.start();
+  }
+  CHECK_THROWS_AS(layer.start(), StaleExpressionError);
+  CHECK_THROWS_AS(stack.push(x), StaleExpressionError);
   // A stack outlives its layer.
+  layer.new_graph(cg);
+  stack = layer.start();
+  stack.push(x);
   RNNStack left;
   {
     StackLSTM gone = layer;
