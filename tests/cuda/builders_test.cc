@@ -227,6 +227,69 @@ const std::vector<Case>& cases() {
                 pc,
                 TreeSoftmaxBuilder::Settings{kInput, true, 5, {{-1, -2}, {0, -3}, {3, 4}, {1, 2}}});
           }),
+      softmax_of<AdaptiveSoftmaxBuilder>("AdaptiveSoftmaxBuilder",
+                                         [](ParameterCollection& pc) {
+                                           return std::make_shared<AdaptiveSoftmaxBuilder>(
+                                               pc, AdaptiveSoftmaxBuilder::Settings{
+                                                       kInput, 5, {1, 3}, 2});
+                                         }),
+      softmax_of<SampledSoftmaxBuilder>("SampledSoftmaxBuilder",
+                                        [](ParameterCollection& pc) {
+                                          return std::make_shared<SampledSoftmaxBuilder>(
+                                              pc, SampledSoftmaxBuilder::Settings{kInput, 5, 4});
+                                        }),
+      {"SampledSoftmaxBuilder, losses of samples",
+       [](ParameterCollection& pc) -> Build {
+         const auto b = std::make_shared<SampledSoftmaxBuilder>(
+             pc, SampledSoftmaxBuilder::Settings{kInput, 50, 9});
+         return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
+           b->new_graph(g);
+           const std::vector<unsigned> words(batch, 3);
+           return std::vector<Expression>{b->sampled_loss(x(g, batch, 0), words),
+                                          b->nce_loss(x(g, batch, 1), words)};
+         };
+       }},
+      {"StackLSTM, dropout",
+       [](ParameterCollection& pc) -> Build {
+         const auto b = std::make_shared<StackLSTM>(pc, StackLSTM::Settings{2, kInput, kHidden});
+         b->set_dropout(0.2f);
+         return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
+           b->new_graph(g);
+           RNNStack stack = b->start();
+           std::vector<Expression> outs = {stack.top()};
+           stack.push(x(g, batch, 0));
+           RNNStack other = stack;
+           other.push(x(g, batch, 1));
+           stack.push(x(g, batch, 2));
+           outs.push_back(stack.top());
+           outs.push_back(other.top());
+           return outs;
+         };
+       }},
+      {"CharCnn, dropout",
+       [](ParameterCollection& pc) -> Build {
+         const auto b =
+             std::make_shared<CharCnn>(pc, CharCnn::Settings{kWords, kInput, {2, 3}, 4, 1});
+         b->set_dropout(0.2f);
+         return [b](ComputationGraph& g, unsigned) {
+           b->new_graph(g);
+           return std::vector<Expression>{b->apply({1, 2, 3}), b->apply({4}),
+                                          b->apply({6, 6, 0, 1})};
+         };
+       },
+       false},
+      {"copying",
+       [](ParameterCollection& pc) -> Build {
+         return [x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
+           const Expression gate = pick_range(x(g, batch, 0), 0, 1), scores = x(g, batch, 1),
+                            attention = x(g, batch, 2);
+           const std::vector<unsigned> source = {1, 5, 6, 5, 0};
+           return std::vector<Expression>{
+               copy_log_prob(gate, scores, attention, {source}, {5}),
+               copy_log_prob(gate, scores, attention, {source}, {3}),
+               copy_log_distribution(gate, scores, attention, {1, 2, 3, 4, 0}, 0)};
+         };
+       }},
       {"C2WBuilder, dropout",
        [](ParameterCollection& pc) -> Build {
          const auto b = std::make_shared<C2WBuilder>(kWords, 1, kInput, kHidden, pc);

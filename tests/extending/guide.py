@@ -200,6 +200,7 @@ def follow_trainer(build):
 
 def follow_layer(build):
     build.compile(["dynet-like/nn/highway.cc", "dynet-like/nn/mgu.cc", "tests/nn/highway_test.cc", "tests/nn/cells_test.cc"])
+    build.compile(["tests/nn/layers_save_test.cc"], define=[f'NN_HEADERS="{build.root}/dynet-like/nn"'])
     build.test(build.link("test-nn", targets=("test-main",)), ["*"])
     if build.settings["objects"]["cuda-emulation"]:
         build.compile(["tests/cuda/builders_test.cc"], define=[f'NN_HEADERS="{build.root}/dynet-like/nn"'])

@@ -11,15 +11,17 @@
 #include "dynet-like/dynet.h"
 #include "tests/io/folder.h"
 #include "tests/nn/cells.h"
+#include "tests/nn/softmax_check.h"
 #include "tests/support/catch.h"
 
 using namespace dynet;
+using naive::check_softmax;
 using naive::numbers;
 using naive::Vector;
 
 namespace {
 
-constexpr unsigned kRep = 5;
+using naive::kRep;
 
 const char kClasses[] =
     "A the 10\n"
@@ -81,90 +83,6 @@ Tree tree_of(const TreeSoftmaxBuilder& softmax) {
     }
   CHECK(k == p.size());
   return t;
-}
-
-/// Everything that a softmax can be asked, against the probabilities of its words.
-void check_softmax(SoftmaxBuilder& softmax,
-                   const std::function<std::map<unsigned, double>(const Vector&)>& distribution,
-                   unsigned words) {
-  const unsigned batch = 6;
-  const auto reps = numbers(kRep * batch, 9);
-  const auto rep_of = [&](unsigned b) {
-    return Vector(reps.begin() + b * kRep, reps.begin() + (b + 1) * kRep);
-  };
-  ComputationGraph g;
-  softmax.new_graph(g);
-  const Expression rep = input(g, Dim({kRep}, batch), reps);
-  const Expression one = input(g, {kRep}, {reps.begin(), reps.begin() + kRep});
-  std::vector<unsigned> known;
-  for (const auto& [word, p] : distribution(rep_of(0))) known.push_back(word);
-
-  const Expression logs = softmax.full_log_distribution(rep), scores = softmax.full_logits(rep);
-  CHECK(logs.dim() == Dim({words}, batch));
-  CHECK(scores.dim() == Dim({words}, batch));
-  const Expression again = log_softmax(scores);
-  for (unsigned b = 0; b < batch; ++b) {
-    const auto p = distribution(rep_of(b));
-    const auto got = as_vector(logs.value().batch_elem(b));
-    const auto same = as_vector(again.value().batch_elem(b));
-    double sum = 0;
-    for (unsigned w = 0; w < words; ++w) {
-      if (!p.contains(w)) {
-        CHECK((std::isinf(got[w]) && got[w] < 0));
-        continue;
-      }
-      CHECK(got[w] == Approx(std::log(p.at(w))).margin(1e-5));
-      CHECK(same[w] == Approx(std::log(p.at(w))).margin(1e-5));
-      sum += p.at(w);
-    }
-    CHECK(sum == Approx(1));
-  }
-  // One word, each of a batch, several of one vector.
-  for (const unsigned w : known) {
-    const Expression loss = softmax.neg_log_softmax(one, w);
-    CHECK(loss.dim() == Dim({1}));
-    CHECK(as_scalar(loss.value()) == Approx(-std::log(distribution(rep_of(0)).at(w))).margin(1e-5));
-  }
-  std::vector<unsigned> drawn;
-  for (unsigned b = 0; b < batch; ++b) drawn.push_back(known[(3 * b + b / 2) % known.size()]);
-  const Expression losses = softmax.neg_log_softmax(rep, drawn);
-  CHECK(losses.dim() == Dim({1}, batch));
-  for (unsigned b = 0; b < batch; ++b)
-    CHECK(as_vector(losses.value())[b] ==
-          Approx(-std::log(distribution(rep_of(b)).at(drawn[b]))).margin(1e-5));
-  const Expression many = softmax.neg_log_softmax(one, known);
-  CHECK(many.dim() == Dim({1}, static_cast<unsigned>(known.size())));
-  for (std::size_t k = 0; k < known.size(); ++k)
-    CHECK(as_vector(many.value())[k] ==
-          Approx(-std::log(distribution(rep_of(0)).at(known[k]))).margin(1e-5));
-  for (const Expression& loss : {sum_batches(losses), sum_batches(many),
-                                 pick(softmax.full_log_distribution(one), known[1])}) {
-    const GradientReport report = check_gradients(loss);
-    INFO(report);
-    CHECK(report.ok());
-  }
-  // Draws have the frequencies of the distribution, and follow the seed.
-  std::map<unsigned, int> counts;
-  const int draws = 4000;
-  for (int k = 0; k < draws; ++k) ++counts[softmax.sample(one)];
-  for (const auto& [word, count] : counts) CHECK(distribution(rep_of(0)).contains(word));
-  for (const auto& [word, p] : distribution(rep_of(0)))
-    CHECK(std::abs(counts[word] - draws * p) < 4.5 * std::sqrt(draws * p * (1 - p)) + 1);
-  std::vector<std::vector<unsigned>> samples;
-  for (int run = 0; run < 2; ++run) {
-    ComputationGraph h;
-    h.set_seed(4);
-    softmax.new_graph(h);
-    const Expression x = input(h, {kRep}, {reps.begin(), reps.begin() + kRep});
-    samples.emplace_back();
-    for (int k = 0; k < 30; ++k) samples.back().push_back(softmax.sample(x));
-  }
-  CHECK(samples[0] == samples[1]);
-  softmax.new_graph(g);
-  CHECK_THROWS_AS(softmax.sample(rep), ArgumentError);
-  CHECK_THROWS_AS(softmax.neg_log_softmax(rep, known[0]), Error);
-  CHECK_THROWS_AS(softmax.neg_log_softmax(rep, {known[0], known[1]}), Error);
-  CHECK_THROWS_AS(softmax.neg_log_softmax(one, words), Error);
 }
 
 std::string write(const TemporaryFolder& folder, const std::string& text) {

@@ -6,6 +6,7 @@ Shapes are the dimensions of the library and then the batch size.
 import dataclasses
 import math
 
+import softmaxes
 import structures
 import transformers
 
@@ -45,6 +46,7 @@ def all_cases(torch, F):
     structures.structures(torch, F, add)
     models(torch, F, add)
     transformers.transformers(torch, add)
+    softmaxes.softmaxes(torch, F, add)
     return cases
 
 

@@ -211,6 +211,7 @@ const Builders kModels = {
 Builders all_builders() {
   Builders all = structures();
   all.insert(transformers().begin(), transformers().end());
+  all.insert(softmaxes().begin(), softmaxes().end());
   for (const Builders* some : {&kElementwise, &kReductions, &kFurther, &kStructure, &kModels})
     all.insert(some->begin(), some->end());
   return all;

@@ -41,5 +41,7 @@ Builders all_builders();
 const Builders& structures();
 /// And attention and transformers.
 const Builders& transformers();
+/// And losses over words.
+const Builders& softmaxes();
 
 }  // namespace dynet::test
