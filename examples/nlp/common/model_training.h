@@ -106,7 +106,7 @@ class ModelTraining : public Training {
   }
 
   double update(unsigned epoch, std::size_t number, double epochs_done) final {
-    trainer_.learning_rate = decayed_rate(settings_.learning_rate, settings_.decay, epochs_done);
+    trainer_.learning_rate = learning_rate(epochs_done);
     const std::vector<std::size_t>& samples = updates_[number];
     return step({epoch, number, samples, 0, samples.size(), units(samples)});
   }
@@ -175,6 +175,12 @@ class ModelTraining : public Training {
   virtual std::vector<std::string> labels() const { return {}; }
   /// What the line of an epoch says: "dev accuracy 93.21 %".
   virtual std::string dev_text(const Report& report) const = 0;
+  /// After so many epochs, counted with a fraction.
+  virtual float learning_rate(double epochs_done) const {
+    return decayed_rate(settings_.learning_rate, settings_.decay, epochs_done);
+  }
+  /// Of the running epoch.
+  std::size_t updates_per_epoch() const { return updates_.size(); }
   /// The samples of each update of an epoch, whose order is drawn.
   virtual std::vector<std::vector<std::size_t>> make_updates(const std::vector<std::size_t>& order,
                                                              Random& /*random*/) const {
