@@ -179,7 +179,7 @@ TEST_CASE("Rnnlm transformer: another run begins with its weights, and its shape
           .at("settings");
   CHECK(settings.at("network") == "transformer");
   CHECK(settings.at("positions") == "learned");
-  CHECK(settings.at("learning-rate") == 0.002);  // of a transformer
+  CHECK(settings.at("warmup") == 200);  // of a transformer
   const std::vector<std::string> other =
       replaced(replaced(command, "--model", shop.folder.path("other")), "--report",
                shop.folder.path("its report"));
@@ -210,15 +210,18 @@ TEST_CASE("Rnnlm transformer: what the user leaves open fits its size") {
                            more));
     return nlohmann::json::parse(line_with(read_file(report), "settings")).at("settings");
   };
-  const auto usual = settings({"--network", "transformer", "--hidden", "20"});
-  CHECK(usual.at("word") == 20);
-  CHECK(usual.at("feed-forward") == 80);
+  const auto usual = settings({"--network", "transformer", "--hidden", "16"});
+  CHECK(usual.at("word") == 16);
+  CHECK(usual.at("feed-forward") == 64);
   CHECK(usual.at("layers") == 2);
   CHECK(usual.at("warmup") == 200);
-  CHECK(usual.at("learning-rate") == 0.002);
-  const auto chosen = settings({"--network", "transformer", "--hidden", "20", "--layers", "1",
-                                "--feed-forward", "7", "--warmup", "3", "--word", "20",
-                                "--learning-rate", "0.004", "--level", "char"});
+  CHECK(usual.at("learning-rate") == 0.005);
+  CHECK(usual.at("dropout") == 0.2);
+  CHECK(usual.at("positions") == "rotary");
+  const auto chosen = settings({"--network", "transformer", "--hidden", "16", "--layers", "1",
+                                "--feed-forward", "7", "--warmup", "3", "--word", "16",
+                                "--learning-rate", "0.004", "--level", "char", "--dropout", "0.4"});
+  CHECK(chosen.at("dropout") == 0.4);
   CHECK(chosen.at("layers") == 1);
   CHECK(chosen.at("feed-forward") == 7);
   CHECK(chosen.at("warmup") == 3);
@@ -228,7 +231,11 @@ TEST_CASE("Rnnlm transformer: what the user leaves open fits its size") {
   CHECK(lstm.at("layers") == 1);
   CHECK(lstm.at("word") == 256);
   CHECK(lstm.at("warmup") == 0);
-  CHECK(lstm.at("learning-rate") == 0.005);
+  CHECK(lstm.at("dropout") == 0.5);
+  const auto characters =
+      settings({"--network", "transformer", "--hidden", "8", "--level", "char"});
+  CHECK(characters.at("word") == 8);
+  CHECK(characters.at("learning-rate") == 0.005);
 }
 
 TEST_CASE("Rnnlm transformer: mistakes give one sentence and a non-zero exit") {

@@ -127,31 +127,6 @@ constexpr double kLastRate = 0.05;
 /// Fewer tokens of training than these a model learns by heart.
 constexpr double kLittle = 2e5;
 
-/// The same, of a transformer.
-void fill_in_transformer(TrainCommand& command) {
-  ModelSettings& m = command.description.settings;
-  if (!command.was_given("--word")) m.word = m.hidden;
-  if (!command.was_given("--layers")) m.layers = 2;
-  if (!command.was_given("--feed-forward")) m.transformer.feed_forward = 4 * m.hidden;
-  if (!command.was_given("--learning-rate")) command.settings.learning_rate = 0.002f;
-  if (!command.was_given("--warmup")) command.settings.warmup = 200;
-}
-
-/// What a user gets without choosing.
-void fill_in_defaults(TrainCommand& command) {
-  if (command.description.data.read.level == Level::kChar) {
-    if (!command.was_given("--min-count")) command.description.data.min_count = 1;
-    if (!command.was_given("--ngram")) command.description.data.ngram = 5;
-    if (!command.was_given("--word")) command.description.settings.word = 32;
-    if (!command.was_given("--dropout")) command.description.settings.dropout = 0.1f;
-    if (!command.was_given("--learning-rate")) command.settings.learning_rate = 0.02f;
-  }
-  if (command.description.settings.network == Network::kTransformer) fill_in_transformer(command);
-  if (command.settings.optimizer == Optimizer::kSgd && !command.was_given("--learning-rate")) {
-    command.settings.learning_rate = 5.0f;
-  }
-}
-
 /// Throws UserError for a transformer that cannot be made.
 void check_transformer(const TrainCommand& command) {
   const ModelSettings& m = command.description.settings;
@@ -165,6 +140,32 @@ void check_transformer(const TrainCommand& command) {
   if (m.transformer.positions == Positions::kRotary && m.hidden / heads % 2 != 0)
     refuse("--positions rotary needs a --hidden of an even number for each of --heads", m.hidden,
            heads);
+}
+
+/// What a user of a transformer gets without choosing.
+void fill_in_transformer(TrainCommand& command) {
+  ModelSettings& m = command.description.settings;
+  if (!command.was_given("--word")) m.word = m.hidden;
+  if (!command.was_given("--layers")) m.layers = 2;
+  if (!command.was_given("--feed-forward")) m.transformer.feed_forward = 4 * m.hidden;
+  if (!command.was_given("--dropout")) m.dropout = 0.2f;
+  if (!command.was_given("--learning-rate")) command.settings.learning_rate = 0.005f;
+  if (!command.was_given("--warmup")) command.settings.warmup = 200;
+}
+
+/// What any user gets.
+void fill_in_defaults(TrainCommand& command) {
+  if (command.description.data.read.level == Level::kChar) {
+    if (!command.was_given("--min-count")) command.description.data.min_count = 1;
+    if (!command.was_given("--ngram")) command.description.data.ngram = 5;
+    if (!command.was_given("--word")) command.description.settings.word = 32;
+    if (!command.was_given("--dropout")) command.description.settings.dropout = 0.1f;
+    if (!command.was_given("--learning-rate")) command.settings.learning_rate = 0.02f;
+  }
+  if (command.description.settings.network == Network::kTransformer) fill_in_transformer(command);
+  if (command.settings.optimizer == Optimizer::kSgd && !command.was_given("--learning-rate")) {
+    command.settings.learning_rate = 5.0f;
+  }
 }
 
 /// The same, of what the amount of training data decides. An epoch of little data makes little
@@ -181,8 +182,9 @@ void fit_to_data(TrainCommand& command, std::size_t tokens) {
   if (!command.was_given("--epochs")) command.limits.epochs = epochs;
   if (!command.was_given("--decay"))
     settings.decay = static_cast<float>(std::pow(kLastRate, 1.0 / epochs));
-  if (!command.was_given("--dropout") && size < kLittle)
-    command.description.settings.dropout = characters ? 0.3f : 0.5f;
+  ModelSettings& model = command.description.settings;
+  if (!command.was_given("--dropout") && model.network == Network::kLstm && size < kLittle)
+    model.dropout = characters ? 0.3f : 0.5f;
 }
 
 }  // namespace
@@ -196,7 +198,7 @@ TrainCommand::TrainCommand() : nlp::TrainCommand("Training data", "Data") {
 
 void TrainCommand::add_options(CLI::App& app) {
   nlp::TrainCommand::add_options(app);
-  app.get_option("--learning-rate")->description("At the start; for char 0.02, for sgd 5");
+  app.get_option("--learning-rate")->description("At the start; for char 0.02 with an LSTM, for sgd 5");
   const auto of_data = [&app](const std::string& name, const std::string& help) {
     app.get_option(name)->default_str("")->description(help);
   };
@@ -210,7 +212,7 @@ void TrainCommand::add_options(CLI::App& app) {
   of_data(
       "--dropout",
       "Dropout of what goes into each layer and comes out of the last; by default 0.3, for char "
-      "0.1; with fewer than 200,000 tokens 0.5 and 0.3");
+      "0.1; with fewer than 200,000 tokens 0.5 and 0.3; for a transformer 0.2");
 }
 
 void TrainCommand::add_settings(Options& options) {

@@ -19,7 +19,7 @@ inline const nlp::Names<Positions> kPositions = {{Positions::kSinusoidal, "sinus
 struct TransformerShape {
   unsigned heads = 4;            ///< of attention, a divisor of the size of vectors
   unsigned feed_forward = 1024;  ///< inner size of the feed-forward layers
-  Positions positions = Positions::kSinusoidal;
+  Positions positions = Positions::kRotary;
   unsigned context = 256;  ///< tokens of a piece of a sentence
 
   template <typename Archive>
