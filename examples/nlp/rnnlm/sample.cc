@@ -6,7 +6,7 @@
 namespace rnnlm {
 namespace {
 
-constexpr std::size_t kSteps = 200;  // of one graph
+constexpr std::size_t kStepsOfGraph = 200;  // of one graph
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Ids sample_sentence(Model& model, const Ids& prefix, const SampleSettings& setti
                     nlp::Random& random) {
   dynet::ComputationGraph graph;
   dynet::Expression output;
-  const std::size_t most = model.steps_together(kSteps);
+  const std::size_t most = model.steps_together(kStepsOfGraph);
   std::size_t steps = 0;
   const auto read = [&](unsigned token) {
     if (steps++ % most == 0) {

@@ -198,7 +198,8 @@ TrainCommand::TrainCommand() : nlp::TrainCommand("Training data", "Data") {
 
 void TrainCommand::add_options(CLI::App& app) {
   nlp::TrainCommand::add_options(app);
-  app.get_option("--learning-rate")->description("At the start; for char 0.02 with an LSTM, for sgd 5");
+  app.get_option("--learning-rate")
+      ->description("At the start; for char 0.02 with an LSTM, for sgd 5");
   const auto of_data = [&app](const std::string& name, const std::string& help) {
     app.get_option(name)->default_str("")->description(help);
   };

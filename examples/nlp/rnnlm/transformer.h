@@ -30,7 +30,7 @@ struct TransformerShape {
 
 /// Causal layers of attention (Vaswani et al. 2017), norms first (Xiong et al. 2020), over vectors
 /// that are scaled by the root of their size. A sentence is read in pieces of `context` tokens,
-/// each of which starts anew at position 0 and sees nothing of those before. A copy shares the
+/// each of which starts again at position 0 and sees nothing of those before. A copy shares the
 /// weights.
 class Transformer {
  public:
