@@ -148,6 +148,41 @@ TEST_CASE("Rnnlm transformer: dropout is of training, and by the graph's seed") 
   CHECK(losses_of(model, sentence, true, 1) != losses_of(model, sentence, true, 2));
 }
 
+TEST_CASE("Rnnlm transformer: training drops out of vectors, all parts of layers and outputs") {
+  const Ids sentence = {2, 3, 4};
+  const auto nodes = [&](bool training, bool by_step) {
+    Model model(small(Positions::kSinusoidal), 9);
+    dynet::ComputationGraph graph;
+    model.begin_graph(graph, training);
+    model.begin_sentences();
+    if (by_step)
+      model.step({3});
+    else
+      model.losses(Minibatch({&sentence}), 0, 4);
+    return graph.nodes.size();
+  };
+  dynet::ComputationGraph graph;
+  const dynet::Expression x = zeros(graph, {3});
+  const std::size_t before = graph.nodes.size();
+  dropout(x, 0.5f);
+  const std::size_t one = graph.nodes.size() - before;
+  // Of each layer what attention and what feed-forward layers give, and what is within the latter.
+  for (const bool by_step : {false, true})
+    CHECK(nodes(true, by_step) - nodes(false, by_step) == (1 + 2 * 3 + 1) * one);
+}
+
+TEST_CASE("Rnnlm transformer: a long sentence is evaluated in several graphs, piece by piece") {
+  Description description = small(Positions::kRotary);
+  description.settings.transformer.context = 7;
+  Model model(description, 8);
+  Ids sentence, other;
+  for (unsigned i = 0; i < 250; ++i) sentence.push_back(2 + i * i % 10);
+  for (unsigned i = 0; i < 120; ++i) other.push_back(2 + i % 7);
+  const std::vector<double> in_pieces = sentence_losses(model, {sentence, other});
+  CHECK(in_pieces[0] == Approx(sum(losses_of(model, sentence))).epsilon(1e-5));
+  CHECK(in_pieces[1] == Approx(sum(losses_of(model, other))).epsilon(1e-5));
+}
+
 TEST_CASE("Rnnlm transformer: what is drawn at temperature 0 is the likeliest each time") {
   for (const Positions positions : kAllPositions) {
     Model model(small(positions), 10);
