@@ -183,3 +183,27 @@ TEST_CASE("Rnnlm: drawn sentences begin as asked and keep their longest length")
   }
   CHECK(sample_sentence(model, {}, {0, 5}, random) == sample_sentence(model, {}, {0, 5}, random));
 }
+
+TEST_CASE("Rnnlm: a long sentence is drawn in several graphs as in one") {
+  constexpr std::size_t kLongest = 300;
+  Model model(small(Loss::kFull), 12);
+  for (dynet::Parameter& parameter : model.parameters().parameters_list()) {
+    std::vector<float> values = as_vector(*parameter.values());
+    for (float& value : values) value *= 4;  // so that what came before counts
+    if (contains(parameter.get_fullname(), "softmax-bias")) values[Vocabulary::kEnd] = -100;
+    parameter.set_value(values);
+  }
+  nlp::Random random(5), same(5);
+  const Ids drawn = sample_sentence(model, {}, {1.0, kLongest}, random);
+  REQUIRE(drawn.size() == kLongest);
+  dynet::ComputationGraph graph;
+  model.begin_graph(graph, false);
+  model.begin_sentences();
+  unsigned before = Vocabulary::kEnd;
+  Ids in_one_graph;
+  while (in_one_graph.size() < kLongest) {
+    before = draw_token(as_vector(model.scores(model.step({before})).value()), 1.0, same);
+    in_one_graph.push_back(before);
+  }
+  CHECK(drawn == in_one_graph);
+}

@@ -21,8 +21,9 @@ constexpr std::size_t kSteps = 100;  ///< of one graph
 void add_losses(Model& model, dynet::ComputationGraph& graph, const Minibatch& batch,
                 const std::vector<std::size_t>& places, std::vector<double>& losses) {
   Memory memory;
-  for (std::size_t begin = 0; begin < batch.steps(); begin += kSteps) {
-    const std::size_t end = std::min(batch.steps(), begin + kSteps);
+  const std::size_t most = model.steps_together(kSteps);
+  for (std::size_t begin = 0; begin < batch.steps(); begin += most) {
+    const std::size_t end = std::min(batch.steps(), begin + most);
     graph.clear();
     model.begin_graph(graph, false);
     model.begin_sentences(memory);

@@ -4,7 +4,8 @@
 #include "train.h"
 
 int main(int argc, char** argv) {
-  nlp::CommandLine line("rnnlm", "A language model of words or characters with an LSTM.");
+  nlp::CommandLine line("rnnlm",
+                        "A language model of words or characters with an LSTM or a transformer.");
   line.add("train", "Train a model", std::make_unique<rnnlm::TrainCommand>(),
            {"rnnlm train --train train.txt --dev dev.txt --model text.model",
             "rnnlm train --train all.txt --split 90/5/5 --level char --model chars.model"});

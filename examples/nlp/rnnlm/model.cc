@@ -9,6 +9,19 @@ namespace {
 
 constexpr float kImpossible = -1e9f;
 
+// Of the two networks the one that is not wanted has no parameters.
+dynet::LSTMBuilder make_lstm(const ModelSettings& settings,
+                             dynet::ParameterCollection& parameters) {
+  if (settings.network != Network::kLstm) return {};
+  return {settings.layers, settings.word, settings.hidden, parameters};
+}
+
+Transformer make_transformer(const ModelSettings& settings,
+                             dynet::ParameterCollection& parameters) {
+  if (settings.network != Network::kTransformer) return {};
+  return {settings.transformer, settings.layers, settings.hidden, parameters};
+}
+
 }  // namespace
 
 LogUniform::LogUniform(unsigned n) : n_(n), log_range_(std::log(n + 1.0)) {}
@@ -104,8 +117,8 @@ Model::Model(Description description, std::uint64_t seed)
       vocabulary_(description_.tokens),
       table_(parameters_.add_lookup_parameters(vocabulary_.size(), {description_.settings.word},
                                                "words")),
-      lstm_(description_.settings.layers, description_.settings.word, description_.settings.hidden,
-            parameters_),
+      lstm_(make_lstm(description_.settings, parameters_)),
+      transformer_(make_transformer(description_.settings, parameters_)),
       softmax_(description_.settings.loss, description_.settings.hidden, vocabulary_.size(),
                parameters_) {}
 
@@ -113,12 +126,18 @@ void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
   place(graph);
   graph_ = &graph;
   training_ = training;
-  lstm_.set_dropout(training ? description_.settings.dropout : 0.0f, 0.0f);
-  lstm_.new_graph(graph);
+  const float rate = training ? description_.settings.dropout : 0.0f;
+  if (is_lstm()) {
+    lstm_.set_dropout(rate, 0.0f);
+    lstm_.new_graph(graph);
+  } else {
+    transformer_.new_graph(graph, rate);
+  }
   softmax_.new_graph(graph);
 }
 
 void Model::begin_sentences(const Memory& memory) {
+  if (!is_lstm()) return transformer_.start();
   std::vector<dynet::Expression> start;
   for (const std::vector<float>& part : memory.parts) {
     const auto size = static_cast<unsigned>(part.size()) / memory.batch;
@@ -127,17 +146,59 @@ void Model::begin_sentences(const Memory& memory) {
   lstm_.start_new_sequence(start);
 }
 
+std::size_t Model::steps_together(std::size_t most) const {
+  return is_lstm() ? most : description_.settings.transformer.context;
+}
+
 dynet::Expression Model::step(const std::vector<unsigned>& tokens) {
-  const dynet::Expression output = lstm_.add_input(lookup(*graph_, table_, tokens));
+  const dynet::Expression vectors = lookup(*graph_, table_, tokens);
+  return dropped(is_lstm() ? lstm_.add_input(vectors) : transformer_.read(vectors));
+}
+
+dynet::Expression Model::dropped(const dynet::Expression& output) const {
   const float rate = description_.settings.dropout;
   return training_ && rate > 0 ? dropout(output, rate) : output;
 }
 
+dynet::Expression Model::outputs_of_piece(const Minibatch& batch, std::size_t begin,
+                                          std::size_t end) {
+  const std::size_t steps = end - begin, sentences = batch.size();
+  std::vector<unsigned> inputs(steps * sentences);  // sentence by sentence
+  std::vector<unsigned> order;                      // their places, step by step
+  for (std::size_t t = 0; t < steps; ++t) {
+    const std::vector<unsigned> tokens = batch.inputs(begin + t);
+    for (std::size_t s = 0; s < sentences; ++s) {
+      const std::size_t place = s * steps + t;
+      inputs[place] = tokens[s];
+      order.push_back(static_cast<unsigned>(place));
+    }
+  }
+  const unsigned size = description_.settings.hidden;
+  const dynet::Dim columns({size, static_cast<unsigned>(steps)}, static_cast<unsigned>(sentences));
+  const dynet::Expression read =
+      transformer_.read(reshape(lookup(*graph_, table_, inputs), columns));
+  const dynet::Dim vectors({size}, static_cast<unsigned>(inputs.size()));
+  return pick_batch_elems(reshape(dropped(read), vectors), order);
+}
+
+dynet::Expression Model::outputs(const Minibatch& batch, std::size_t begin, std::size_t end) {
+  std::vector<dynet::Expression> outputs;
+  for (std::size_t t = begin; t < end;) {
+    if (is_lstm()) {
+      outputs.push_back(step(batch.inputs(t++)));
+    } else {
+      // Padding comes behind the tokens of a sentence, which do not see it.
+      const std::size_t stop = std::min(end, t + transformer_.room());
+      outputs.push_back(outputs_of_piece(batch, t, stop));
+      t = stop;
+    }
+  }
+  return concatenate_to_batch(outputs);
+}
+
 dynet::Expression Model::losses(const Minibatch& batch, std::size_t begin, std::size_t end,
                                 nlp::Random* random) {
-  std::vector<dynet::Expression> outputs;
-  for (std::size_t t = begin; t < end; ++t) outputs.push_back(step(batch.inputs(t)));
-  const dynet::Expression all = concatenate_to_batch(outputs);
+  const dynet::Expression all = outputs(batch, begin, end);
   const std::vector<unsigned> targets = batch.targets(begin, end);
   const ModelSettings& settings = description_.settings;
   const dynet::Expression losses =
@@ -150,6 +211,7 @@ dynet::Expression Model::losses(const Minibatch& batch, std::size_t begin, std::
 
 Memory Model::memory() const {
   Memory memory;
+  if (!is_lstm()) return memory;
   for (const dynet::Expression& part : lstm_.final_s()) {
     memory.batch = part.dim().batch_elems();
     memory.parts.push_back(as_vector(part.value()));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <boost/serialization/version.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "examples/nlp/common/random.h"
 #include "examples/nlp/common/split.h"
 #include "ngram.h"
+#include "transformer.h"
 
 namespace rnnlm {
 
@@ -68,18 +71,26 @@ class Softmax {
   dynet::Expression weight_node_, bias_node_;
 };
 
+/// What reads the tokens.
+enum class Network { kLstm, kTransformer };
+inline const nlp::Names<Network> kNetworks = {{Network::kLstm, "lstm"},
+                                              {Network::kTransformer, "transformer"}};
+
 /// The sizes of a model.
 struct ModelSettings {
   unsigned word = 256;    ///< size of a token's vector
-  unsigned hidden = 256;  ///< LSTM size
+  unsigned hidden = 256;  ///< size of the network's outputs, and of its inputs in a transformer
   unsigned layers = 1;
   float dropout = 0.3f;  ///< of what goes into each layer and comes out of the last
   Loss loss = Loss::kFull;
   unsigned samples = 512;  ///< of the sampled loss, for each minibatch
+  Network network = Network::kLstm;
+  TransformerShape transformer;
 
   template <typename Archive>
-  void serialize(Archive& archive, unsigned int /*version*/) {
+  void serialize(Archive& archive, unsigned int version) {
     archive& word& hidden& layers& dropout& loss& samples;
+    if (version > 0) archive& network& transformer;  // before, an LSTM
   }
 };
 
@@ -118,8 +129,8 @@ struct Memory {
   std::vector<std::vector<float>> parts;  ///< empty at the start of a sentence
 };
 
-/// The language model: the vector of the token before, an LSTM, and a softmax over all tokens.
-/// Sentences are independent of each other.
+/// The language model: the vector of the token before, an LSTM or a transformer, and a softmax over
+/// all tokens. Sentences are independent of each other.
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "rnnlm";  ///< whose files it is saved in
@@ -131,6 +142,9 @@ class Model : public nlp::DescribedModel<Description> {
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Sentences go on from there; an empty memory is their start.
   void begin_sentences(const Memory& memory = {});
+  /// Steps of a sentence that one graph has: as many for an LSTM, whose memory goes on to the next
+  /// one, and the pieces of a transformer, between which there is none.
+  std::size_t steps_together(std::size_t most) const;
   /// One step: the outputs {hidden} after these tokens, one of each sentence.
   dynet::Expression step(const std::vector<unsigned>& tokens);
   /// Scores {tokens} of what comes next.
@@ -143,9 +157,17 @@ class Model : public nlp::DescribedModel<Description> {
   Memory memory() const;
 
  private:
+  bool is_lstm() const { return description_.settings.network == Network::kLstm; }
+  dynet::Expression dropped(const dynet::Expression& output) const;
+  /// {hidden} for each sentence of each step, step by step.
+  dynet::Expression outputs(const Minibatch& batch, std::size_t begin, std::size_t end);
+  /// The same for steps that the transformer's piece has room for.
+  dynet::Expression outputs_of_piece(const Minibatch& batch, std::size_t begin, std::size_t end);
+
   Vocabulary vocabulary_;
   dynet::LookupParameter table_;
-  dynet::LSTMBuilder lstm_;
+  dynet::LSTMBuilder lstm_;  // or
+  Transformer transformer_;
   Softmax softmax_;
   // Of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
@@ -153,3 +175,5 @@ class Model : public nlp::DescribedModel<Description> {
 };
 
 }  // namespace rnnlm
+
+BOOST_CLASS_VERSION(rnnlm::ModelSettings, 1)

@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace rnnlm {
+namespace {
+
+constexpr std::size_t kStepsOfGraph = 200;  // of one graph
+
+}  // namespace
 
 unsigned draw_token(const std::vector<float>& scores, double temperature, nlp::Random& random) {
   std::vector<double> weights(scores.begin(), scores.end());
@@ -30,17 +35,27 @@ unsigned draw_token(const std::vector<float>& scores, double temperature, nlp::R
 Ids sample_sentence(Model& model, const Ids& prefix, const SampleSettings& settings,
                     nlp::Random& random) {
   dynet::ComputationGraph graph;
-  model.begin_graph(graph, false);
-  model.begin_sentences();
-  dynet::Expression output = model.step({Vocabulary::kEnd});
-  for (unsigned token : prefix) output = model.step({token});
+  dynet::Expression output;
+  const std::size_t most = model.steps_together(kStepsOfGraph);
+  std::size_t steps = 0;
+  const auto read = [&](unsigned token) {
+    if (steps++ % most == 0) {
+      const Memory memory = steps > 1 ? model.memory() : Memory();
+      graph.clear();
+      model.begin_graph(graph, false);
+      model.begin_sentences(memory);
+    }
+    output = model.step({token});
+  };
+  read(Vocabulary::kEnd);
+  for (unsigned token : prefix) read(token);
   Ids sentence = prefix;
   while (sentence.size() < settings.longest) {
     const dynet::Expression scores = model.scores(output);
     const unsigned token = draw_token(as_vector(scores.value()), settings.temperature, random);
     if (token == Vocabulary::kEnd) break;
     sentence.push_back(token);
-    output = model.step({token});
+    read(token);
   }
   return sentence;
 }

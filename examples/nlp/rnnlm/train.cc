@@ -52,8 +52,9 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     const std::size_t units = settings_.mean_loss ? update.units : update.size;
     double value = 0;
     Memory memory;
-    for (std::size_t begin = 0; begin < batch.steps(); begin += settings_.truncate) {
-      const std::size_t end = std::min(batch.steps(), begin + settings_.truncate);
+    const std::size_t most = model.steps_together(settings_.truncate);
+    for (std::size_t begin = 0; begin < batch.steps(); begin += most) {
+      const std::size_t end = std::min(batch.steps(), begin + most);
       graph.clear();
       graph.set_seed(derived_seed(seed(kDropout), begin));
       model.begin_graph(graph, true);
@@ -75,6 +76,13 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     auto updates = batches_of(sentences_, order, {settings_.batch, settings_.tokens});
     random.shuffle(updates);
     return updates;
+  }
+
+  float learning_rate(double epochs_done) const override {
+    const float rate = ModelTraining::learning_rate(epochs_done);
+    const double updates = 1 + epochs_done * static_cast<double>(updates_per_epoch());
+    if (updates >= settings_.warmup) return rate;
+    return rate * static_cast<float>(updates / settings_.warmup);
   }
 
   std::string unit() const override { return "tokens"; }
@@ -102,8 +110,11 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
                                << "\n";
     if (has_dev()) line("dev", data_.dev) << "\n";
     const ModelSettings& settings = model_.description().settings;
-    out << "model: vectors of " << settings.word << ", " << settings.layers
-        << (settings.layers == 1 ? " layer of " : " layers of ") << settings.hidden << ", "
+    const bool lstm = settings.network == Network::kLstm;
+    out << "model: " << (lstm ? "vectors of " + std::to_string(settings.word) : "transformer")
+        << ", " << settings.layers << (settings.layers == 1 ? " layer of " : " layers of ")
+        << settings.hidden << ", "
+        << (lstm ? "" : std::to_string(settings.transformer.heads) + " heads, ")
         << name_of(kLosses, settings.loss) << " softmax, "
         << with_commas(model_.parameters().parameter_count()) << " weights" << std::endl;
   }
@@ -116,7 +127,33 @@ constexpr double kLastRate = 0.05;
 /// Fewer tokens of training than these a model learns by heart.
 constexpr double kLittle = 2e5;
 
-/// What a user gets without choosing.
+/// Throws UserError for a transformer that cannot be made.
+void check_transformer(const TrainCommand& command) {
+  const ModelSettings& m = command.description.settings;
+  const auto refuse = [](const std::string& what, unsigned a, unsigned b) {
+    throw UserError(what + ", got " + std::to_string(a) + " and " + std::to_string(b));
+  };
+  const unsigned heads = m.transformer.heads;
+  if (m.word != m.hidden)
+    refuse("--word must be as large as --hidden in a transformer", m.word, m.hidden);
+  if (m.hidden % heads != 0) refuse("--heads must divide --hidden", heads, m.hidden);
+  if (m.transformer.positions == Positions::kRotary && m.hidden / heads % 2 != 0)
+    refuse("--positions rotary needs a --hidden of an even number for each of --heads", m.hidden,
+           heads);
+}
+
+/// What a user of a transformer gets without choosing.
+void fill_in_transformer(TrainCommand& command) {
+  ModelSettings& m = command.description.settings;
+  if (!command.was_given("--word")) m.word = m.hidden;
+  if (!command.was_given("--layers")) m.layers = 2;
+  if (!command.was_given("--feed-forward")) m.transformer.feed_forward = 4 * m.hidden;
+  if (!command.was_given("--dropout")) m.dropout = 0.2f;
+  if (!command.was_given("--learning-rate")) command.settings.learning_rate = 0.005f;
+  if (!command.was_given("--warmup")) command.settings.warmup = 200;
+}
+
+/// What any user gets.
 void fill_in_defaults(TrainCommand& command) {
   if (command.description.data.read.level == Level::kChar) {
     if (!command.was_given("--min-count")) command.description.data.min_count = 1;
@@ -125,6 +162,7 @@ void fill_in_defaults(TrainCommand& command) {
     if (!command.was_given("--dropout")) command.description.settings.dropout = 0.1f;
     if (!command.was_given("--learning-rate")) command.settings.learning_rate = 0.02f;
   }
+  if (command.description.settings.network == Network::kTransformer) fill_in_transformer(command);
   if (command.settings.optimizer == Optimizer::kSgd && !command.was_given("--learning-rate")) {
     command.settings.learning_rate = 5.0f;
   }
@@ -144,8 +182,9 @@ void fit_to_data(TrainCommand& command, std::size_t tokens) {
   if (!command.was_given("--epochs")) command.limits.epochs = epochs;
   if (!command.was_given("--decay"))
     settings.decay = static_cast<float>(std::pow(kLastRate, 1.0 / epochs));
-  if (!command.was_given("--dropout") && size < kLittle)
-    command.description.settings.dropout = characters ? 0.3f : 0.5f;
+  ModelSettings& model = command.description.settings;
+  if (!command.was_given("--dropout") && model.network == Network::kLstm && size < kLittle)
+    model.dropout = characters ? 0.3f : 0.5f;
 }
 
 }  // namespace
@@ -159,7 +198,8 @@ TrainCommand::TrainCommand() : nlp::TrainCommand("Training data", "Data") {
 
 void TrainCommand::add_options(CLI::App& app) {
   nlp::TrainCommand::add_options(app);
-  app.get_option("--learning-rate")->description("At the start; for char 0.02, for sgd 5");
+  app.get_option("--learning-rate")
+      ->description("At the start; for char 0.02 with an LSTM, for sgd 5");
   const auto of_data = [&app](const std::string& name, const std::string& help) {
     app.get_option(name)->default_str("")->description(help);
   };
@@ -173,7 +213,7 @@ void TrainCommand::add_options(CLI::App& app) {
   of_data(
       "--dropout",
       "Dropout of what goes into each layer and comes out of the last; by default 0.3, for char "
-      "0.1; with fewer than 200,000 tokens 0.5 and 0.3");
+      "0.1; with fewer than 200,000 tokens 0.5 and 0.3; for a transformer 0.2");
 }
 
 void TrainCommand::add_settings(Options& options) {
@@ -190,9 +230,12 @@ void TrainCommand::add_settings(Options& options) {
 
   options.begin_group(kModelOptions);
   ModelSettings& m = description.settings;
-  options.add("--word", m.word, "Size of a token's vector; for char 32", InRange(1, 4096));
-  options.add("--hidden", m.hidden, "LSTM size", InRange(1, 4096));
-  options.add("--layers", m.layers, "LSTM layers", InRange(1, 16));
+  options.add("--network", m.network, "lstm or transformer", kNetworks, "network");
+  options.add("--word", m.word,
+              "Size of a token's vector; for char 32, for a transformer as large as --hidden",
+              InRange(1, 4096));
+  options.add("--hidden", m.hidden, "Size of the network's states", InRange(1, 4096));
+  options.add("--layers", m.layers, "Of the network; for a transformer 2", InRange(1, 16));
   options.add("--dropout", m.dropout,
               "Dropout of what goes into each layer and comes out of the last; for char 0.1",
               InRange(0.0, 0.95));
@@ -200,14 +243,26 @@ void TrainCommand::add_settings(Options& options) {
               kLosses, "loss");
   options.add("--samples", m.samples, "Samples per minibatch of the sampled softmax",
               InRange(1, 1000000));
+  TransformerShape& t = m.transformer;
+  options.add("--heads", t.heads, "Of a transformer's attention", InRange(1, 256));
+  options.add("--feed-forward", t.feed_forward,
+              "Inner size of a transformer's feed-forward layers; by default four times --hidden",
+              InRange(1, 65536));
+  options.add("--positions", t.positions, "Of a transformer: sinusoidal, learned or rotary",
+              kPositions, "positions");
+  options.add("--context", t.context,
+              "Tokens that a transformer reads together; a longer sentence is cut",
+              InRange(1, 1e5));
 
   options.begin_group(kTrainingOptions);
   options.add("--optimizer", settings.optimizer, "adam or sgd", kOptimizers, "optimizer");
   options.add("--batch-tokens", settings.tokens,
               "Most tokens per update, with padding; a longer sentence goes alone",
               InRange(1, 1e9));
-  options.add("--truncate", settings.truncate, "Steps that gradients go back at most",
+  options.add("--truncate", settings.truncate, "Steps that gradients of an LSTM go back at most",
               InRange(1, 1000000));
+  options.add("--warmup", settings.warmup,
+              "Updates in which the learning rate grows; for a transformer 200", InRange(0, 1e9));
   add_updates(options, settings, "Sentences");
 }
 
@@ -220,14 +275,18 @@ void TrainCommand::run() {
   prepare_run(*this, Model::kProgram);
   DataSettings& data = description.data;
   if (!init.empty()) {
-    const ReadOptions read = load_model<Model>(init)->description().data.read;
+    const Description has = load_model<Model>(init)->description();
+    const ReadOptions& read = has.data.read;
     if (was_given("--lower") && !read.lower)
       throw UserError("the model in " + init + " has --lower off: it cannot go on with on");
     data.read.lower = read.lower;
     if (!was_given("--level")) data.read.level = read.level;
+    if (!was_given("--network")) description.settings.network = has.settings.network;
   }
   data.read.format = format_from_name(format);
   fill_in_defaults(*this);
+  const bool is_new = init.empty() && !resume;
+  if (is_new && description.settings.network == Network::kTransformer) check_transformer(*this);
   data.split = parse_split(split, *this);
   // Dev and test are read the way the training data was.
   const auto read = [&data](const TextSource& file) { return read_corpus(file, data.read); };

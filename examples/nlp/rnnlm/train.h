@@ -15,12 +15,14 @@ using nlp::Optimizer;
 struct TrainSettings : nlp::TrainSettings {
   unsigned tokens = 1500;   ///< most tokens per update, with padding
   unsigned truncate = 200;  ///< steps that a gradient goes back at most
+  unsigned warmup = 0;      ///< updates in which the learning rate grows
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
     archive& optimizer& learning_rate& decay& clip& batch& tokens& truncate& seed;
     serialize_mean_loss(archive, version);  // before, of a sentence
     if (version > 0) archive& parts;
+    if (version > 1) archive& warmup;
   }
 };
 
@@ -43,4 +45,4 @@ void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ost
 
 }  // namespace rnnlm
 
-BOOST_CLASS_VERSION(rnnlm::TrainSettings, 1)
+BOOST_CLASS_VERSION(rnnlm::TrainSettings, 2)

@@ -1,0 +1,145 @@
+// Beam search with a transformer of 4 + 4 layers, width 256, vocabulary 8,000, and the decoder's
+// cache: all sentences together, in one graph that is batched, beside one sentence at a time
+// without batching.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/measure.h"
+#include "dynet-like/base/random.h"
+#include "dynet-like/dynet.h"
+
+namespace {
+
+using namespace dynet;
+
+using Tokens = std::vector<unsigned>;
+constexpr unsigned kWords = 8000, kSize = 256, kHidden = 1024, kLayers = 4, kHeads = 4, kEnd = 0;
+constexpr unsigned kShortest = 5, kLongest = 40;
+constexpr float kSure = 1e3f;  // no other score is near
+
+/// Translates with random weights, which know no end: a translation gets the length of its source.
+class Translator {
+ public:
+  Translator() {
+    model_.set_seed(1);
+    Parameter bias = output_.get_parameter_collection().parameters_list()[1];
+    bias.set_value(end_or_not(-kSure));
+  }
+
+  /// The best translations of these sentences, found in the graph, whose memory is used again.
+  std::vector<Tokens> translate(const std::vector<Tokens>& sentences, ComputationGraph& graph,
+                                std::size_t width) {
+    graph.clear();
+    graph_ = &graph;
+    for (Embedding* table : {&source_, &target_}) table->new_graph(graph, false);
+    encoder_.new_graph(graph, false);
+    decoder_.new_graph(graph, false);
+    output_.new_graph(graph, false);
+    std::vector<State> starts;
+    for (const Tokens& sentence : sentences) {
+      const Expression memory = encoder_.apply(placed(source_.apply(sentence), 0));
+      starts.push_back({decoder_.start(memory), sentence.size()});
+    }
+    const auto step = [this](State& state, unsigned last) { return scores(state, last); };
+    BeamSettings settings;
+    settings.width = width;
+    settings.begin = settings.end = kEnd;
+    std::vector<Tokens> best;
+    for (const auto& found : beam_search(starts, step, settings)) best.push_back(found[0].tokens);
+    return best;
+  }
+
+ private:
+  struct State {
+    DecoderCache cache;
+    std::size_t length;  // of the translation
+  };
+
+  Expression placed(const Expression& x, unsigned first) {
+    return x + sinusoidal_positions(*graph_, kSize, x.dim().cols(), first);
+  }
+
+  Expression scores(State& state, unsigned last) {
+    const bool is_over = state.cache.size() == state.length;
+    auto [y, now] = decoder_.step(state.cache, placed(target_.apply({last}), state.cache.size()));
+    state.cache = std::move(now);
+    const Expression scores = output_.apply(y);
+    return log_softmax(is_over ? scores + input(*graph_, {kWords}, end_or_not(2 * kSure)) : scores);
+  }
+
+  static std::vector<float> end_or_not(float score) {
+    std::vector<float> scores(kWords);
+    scores[kEnd] = score;
+    return scores;
+  }
+
+  ParameterCollection model_;
+  Embedding source_{model_, {kWords, kSize}}, target_{model_, {kWords, kSize}};
+  TransformerEncoder encoder_{
+      model_, {.layers = kLayers, .size = kSize, .heads = kHeads, .hidden = kHidden}};
+  TransformerDecoder decoder_{
+      model_,
+      {.layers = kLayers, .size = kSize, .heads = kHeads, .hidden = kHidden, .memory = kSize}};
+  Linear output_{model_, {kSize, kWords}};
+  ComputationGraph* graph_ = nullptr;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Beam search of a transformer, one thread");
+  int rounds = 3;
+  std::size_t count = 32, together = 32, width = 5;
+  bool only_together = false;
+  app.add_option("--rounds", rounds, "The fastest of so many counts")->check(CLI::Range(1, 1000));
+  app.add_option("--sentences", count, "Of 5 to 40 tokens")->check(CLI::Range(1, 10000));
+  app.add_option("--together", together, "Sentences of a graph")->check(CLI::Range(1, 10000));
+  app.add_option("--beam", width, "Hypotheses of a sentence")->check(CLI::Range(1, 1000));
+  app.add_flag("--only-together", only_together, "Leave out one at a time, for a profile");
+  CLI11_PARSE(app, argc, argv);
+
+  const RandomStream random(5);
+  std::uint64_t draws = 0;
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random.bits(draws++) % n); };
+  std::vector<Tokens> sentences(count);
+  std::size_t words = 0;
+  for (Tokens& sentence : sentences) {
+    for (unsigned n = kShortest + below(kLongest - kShortest + 1); n > 0; --n)
+      sentence.push_back(1 + below(kWords - 1));
+    words += sentence.size();
+  }
+
+  std::printf("calibrator %.1f GFLOP/s; %zu sentences, %zu words, beam %zu\n", bench::calibrator(),
+              count, words, width);
+  Translator translator;
+  std::vector<Tokens> best;
+  // The seconds of all sentences, so many of them in a graph.
+  const auto time = [&](const char* name, bool batching, std::size_t most) {
+    ComputationGraph graph(batching);
+    const double seconds = bench::fastest(rounds, [&] {
+      best.clear();
+      for (std::size_t i = 0; i < count; i += most) {
+        const auto begin = sentences.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto end = begin + static_cast<std::ptrdiff_t>(std::min(most, count - i));
+        for (Tokens& found : translator.translate({begin, end}, graph, width))
+          best.push_back(std::move(found));
+      }
+    });
+    std::printf("%s: %.3f s, %.0f tokens/s\n", name, seconds, static_cast<double>(words) / seconds);
+    return seconds;
+  };
+  const double fast = time("together, batched", true, together);
+  const std::vector<Tokens> found = best;
+  if (only_together) return 0;
+  time("one at a time, batched", true, 1);
+  const double slow = time("one at a time, not batched", false, 1);
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < count; ++i) same += found[i] == best[i];
+  std::printf("%.1f times as fast as without batching; %zu of %zu translations are the same\n",
+              slow / fast, same, count);
+}
