@@ -26,13 +26,13 @@ void require_channels(const Expression& x, unsigned channels, SourceLocation at)
 }  // namespace
 
 ImageNorm::ImageNorm(ParameterCollection& model, const Settings& settings) : settings_(settings) {
-  const auto [channels, epsilon] = settings;
+  const auto [channels, epsilon, gain] = settings;
   if (channels == 0) throw ArgumentError("ImageNorm: needs a channel");
   if (!(epsilon >= 0) || !std::isfinite(epsilon))
     throw ArgumentError("ImageNorm: epsilon must be finite and not below zero, got " +
                         std::to_string(epsilon));
   collection_ = model.add_subcollection("image-norm");
-  gain_ = collection_.add_parameters({1, 1, channels}, ParameterInitConst(1.0f));
+  gain_ = collection_.add_parameters({1, 1, channels}, ParameterInitConst(gain));
   bias_ = collection_.add_parameters({1, 1, channels}, ParameterInitConst(0.0f));
 }
 
@@ -66,7 +66,8 @@ ResidualConvolution::ResidualConvolution(ParameterCollection& model, const Setti
   for (Parameter& filter : filters_)
     filter = collection_.add_parameters({window, window, channels, channels},
                                         ParameterInitNormal(0, variance));
-  for (ImageNorm& norm : norms_) norm = ImageNorm(collection_, {channels, epsilon});
+  norms_[0] = ImageNorm(collection_, {channels, epsilon});
+  norms_[1] = ImageNorm(collection_, {channels, epsilon, 0.0f});
 }
 
 void ResidualConvolution::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {

@@ -24,15 +24,16 @@ class ImageNorm {
   struct Settings {
     unsigned channels = 0;  ///< of x
     float epsilon = 1e-5f;  ///< as in the formula
+    float gain = 1;         ///< what g begins with
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
-      archive& channels& epsilon;
+      archive& channels& epsilon& gain;
     }
   };
 
-  /// Throws ArgumentError without channels, and for an epsilon that is negative or not finite. g
-  /// begins with 1, b with 0.
+  /// Throws ArgumentError without channels, and for an epsilon that is negative or not finite. b
+  /// begins with 0.
   ImageNorm(ParameterCollection& model, const Settings& settings);
   /// Without parameters, to be assigned to.
   ImageNorm() = default;
@@ -80,7 +81,8 @@ class ResidualConvolution {
   };
 
   /// Throws ArgumentError for a size of zero, and for an epsilon that ImageNorm refuses. The
-  /// filters begin with a variance of 2 / (window^2 channels) (He et al. 2015).
+  /// filters begin with a variance of 2 / (window^2 channels) (He et al. 2015), the gain of norm2
+  /// with 0, so that y begins as relu(x) and large steps do no harm (Goyal et al. 2017).
   ResidualConvolution(ParameterCollection& model, const Settings& settings);
   /// Without parameters, to be assigned to.
   ResidualConvolution() = default;
