@@ -73,6 +73,7 @@
 #include "dynet-like/nn/multi_head_attention.h"
 #include "dynet-like/nn/norms.h"
 #include "dynet-like/nn/positions.h"
+#include "dynet-like/nn/residual_convolution.h"
 #include "dynet-like/nn/rnn.h"
 #include "dynet-like/nn/sampled_softmax.h"
 #include "dynet-like/nn/semi_crf.h"

@@ -1,0 +1,60 @@
+#include "examples/vision/digits/evaluate.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/text.h"
+
+namespace digits {
+namespace {
+
+struct ByValue {
+  bool operator()(const std::string& a, const std::string& b) const {
+    const auto is_number = [](const std::string& s) {
+      return std::all_of(s.begin(), s.end(), nlp::is_digit);
+    };
+    if (is_number(a) != is_number(b)) return is_number(a);
+    if (is_number(a) && a.size() != b.size()) return a.size() < b.size();
+    return a < b;
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> labels_of(const Corpus& corpus) {
+  std::set<std::string, ByValue> labels;
+  for (const Sample& sample : corpus) labels.insert(sample.label);
+  return {labels.begin(), labels.end()};
+}
+
+std::string most_frequent_label(const Corpus& train) {
+  std::map<std::string, std::size_t, ByValue> counts;
+  for (const Sample& sample : train) ++counts[sample.label];
+  const auto rarer = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::max_element(counts.begin(), counts.end(), rarer);
+  return most == counts.end() ? "" : most->first;
+}
+
+double Report::decisive() const {
+  // The mean probability, below one, never outweighs one more picture that is right.
+  const auto total = static_cast<double>(std::max<std::size_t>(1, model.total));
+  return (static_cast<double>(model.right) + sureness / total) / total;
+}
+
+nlp::Figures Report::figures() const { return {{"accuracy", model.value(), baseline.value()}}; }
+
+nlp::Counts Report::counts() const {
+  return {{"pictures", model.total}, {"unknown labels", unknown}};
+}
+
+void Report::print(std::ostream& out) const {
+  out << name << ": " << nlp::with_commas(model.total) << " pictures";
+  if (unknown > 0)
+    out << ", " << nlp::with_commas(unknown) << " with a label that training did not have";
+  out << '\n';
+  nlp::print_table("  digits             ", "  most frequent label", figures(), out);
+}
+
+}  // namespace digits

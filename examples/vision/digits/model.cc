@@ -1,0 +1,173 @@
+#include "examples/vision/digits/model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/share_out.h"
+#include "examples/nlp/common/text_input.h"
+#include "examples/nlp/common/vocabulary.h"
+
+namespace digits {
+namespace {
+
+using dynet::Expression;
+
+constexpr unsigned kWindow = 3, kBlocks = 4;
+constexpr unsigned kLargest = 16;  ///< with as many rows or columns, pictures are halved
+constexpr std::size_t kTogether = 64;
+
+dynet::Parameter filters(dynet::ParameterCollection& to, unsigned in, unsigned out,
+                         const std::string& name) {
+  const float variance = 2.0f / static_cast<float>(kWindow * kWindow * in);
+  return to.add_parameters({kWindow, kWindow, in, out}, dynet::ParameterInitNormal(0, variance),
+                           name);
+}
+
+}  // namespace
+
+Description describe(const nlp::Split& split, const ModelSettings& settings, const Corpus& train) {
+  const Picture& first = train.at(0).picture;
+  return {split, settings, first.height, first.width, labels_of(train), most_frequent_label(train)};
+}
+
+Pixels encode(const Picture& picture) {
+  Pixels pixels;
+  pixels.reserve(picture.pixels.size());
+  for (unsigned column = 0; column < picture.width; ++column) {
+    for (unsigned row = 0; row < picture.height; ++row)
+      pixels.push_back(static_cast<float>(picture.at(row, column)) / 127.5f - 1.0f);
+  }
+  return pixels;
+}
+
+Pixels varied(const Pixels& pixels, unsigned height, unsigned width, int down, int right,
+              bool mirrored) {
+  const int rows = static_cast<int>(height), columns = static_cast<int>(width);
+  Pixels result(pixels.size(), -1.0f);
+  for (int column = std::max(0, right); column < std::min(columns, columns + right); ++column) {
+    const int from = mirrored ? columns - 1 - (column - right) : column - right;
+    for (int row = std::max(0, down); row < std::min(rows, rows + down); ++row) {
+      result[static_cast<std::size_t>(column * rows + row)] =
+          pixels[static_cast<std::size_t>(from * rows + row - down)];
+    }
+  }
+  return result;
+}
+
+Model::Model(Description description, std::uint64_t seed)
+    : DescribedModel(std::move(description), seed), labels_(nlp::make_dict(description_.labels)) {
+  const unsigned channels = description_.settings.channels;
+  first_ = filters(parameters_, 1, channels, "first");
+  first_norm_ = dynet::ImageNorm(parameters_, {channels});
+  for (unsigned k = 0; k < kBlocks; ++k) {
+    if (k == kBlocks / 2) {
+      wider_ = filters(parameters_, channels, 2 * channels, "wider");
+      wider_norm_ = dynet::ImageNorm(parameters_, {2 * channels});
+    }
+    blocks_.emplace_back(parameters_, dynet::ResidualConvolution::Settings{
+                                          k < kBlocks / 2 ? channels : 2 * channels, kWindow});
+  }
+  output_ =
+      dynet::Linear(parameters_, {4 * channels, static_cast<unsigned>(description_.labels.size())});
+}
+
+unsigned Model::label_number(const std::string& label) const {
+  return static_cast<unsigned>(labels_.convert(label));
+}
+
+void Model::report_unknown_labels(const Corpus& corpus, const std::string& name) const {
+  nlp::UnknownNames unknown("label", name);
+  for (const Sample& sample : corpus) {
+    if (!has_label(sample.label)) unknown.add(sample.label, sample.place);
+  }
+  unknown.report("it gets none of them right");
+}
+
+void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  place(graph);
+  training_ = training;
+  first_node_ = parameter(graph, first_);
+  wider_node_ = parameter(graph, wider_);
+  first_norm_.new_graph(graph);
+  wider_norm_.new_graph(graph);
+  for (dynet::ResidualConvolution& block : blocks_) block.new_graph(graph);
+  output_.new_graph(graph);
+}
+
+Expression Model::scores(dynet::ComputationGraph& graph, std::span<const Pixels> pictures) {
+  const Description& d = description_;
+  std::vector<float> all;
+  all.reserve(pictures.size() * d.height * d.width);
+  for (const Pixels& pixels : pictures) all.insert(all.end(), pixels.begin(), pixels.end());
+  const auto count = static_cast<unsigned>(pictures.size());
+  Expression x = input(graph, dynet::Dim({d.height, d.width, 1}, count), all);
+  x = rectify(first_norm_.apply(conv2d(x, first_node_, {1, 1}, false)));
+  while (std::max(x.dim()[0], x.dim()[1]) >= kLargest) x = maxpooling2d(x, {2, 2}, {2, 2}, false);
+  for (unsigned k = 0; k < kBlocks; ++k) {
+    if (k == kBlocks / 2) x = rectify(wider_norm_.apply(conv2d(x, wider_node_, {2, 2}, false)));
+    x = blocks_[k].apply(x);
+  }
+  const unsigned channels = x.dim()[2], places = x.dim()[0] * x.dim()[1];
+  const Expression flat = reshape(x, dynet::Dim({places, channels}, count));
+  Expression seen = dynet::concatenate({mean_dim(flat, {0}), max_dim(flat, 0)});
+  if (training_ && d.settings.dropout > 0) seen = dropout(seen, d.settings.dropout);
+  return output_.apply(seen);
+}
+
+Expression Model::loss(dynet::ComputationGraph& graph, std::span<const Pixels> pictures,
+                       const std::vector<unsigned>& labels) {
+  return sum_batches(pickneglogsoftmax(scores(graph, pictures), labels));
+}
+
+std::vector<Prediction> Model::predict(dynet::ComputationGraph& graph,
+                                       std::span<const Pixels> pictures) {
+  std::vector<Prediction> predictions;
+  if (pictures.empty()) return predictions;
+  graph.clear();
+  begin_graph(graph, false);
+  const std::vector<float> values = as_vector(graph.forward(softmax(scores(graph, pictures))));
+  const auto labels = static_cast<std::ptrdiff_t>(description_.labels.size());
+  for (auto at = values.begin(); at != values.end(); at += labels) {
+    const auto best = std::max_element(at, at + labels);
+    predictions.push_back({static_cast<unsigned>(best - at), {at, at + labels}});
+  }
+  return predictions;
+}
+
+Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
+  const Description& description = model.description();
+  const std::vector<std::string>& labels = description.labels;
+  Report report{name, {}, {}, 0, 0};
+  nlp::Progress progress(nlp::standard_error_output(), name, "pictures", corpus.size(), 0, 0);
+  const auto part = [&](std::size_t i) {
+    const std::size_t begin = i * kTogether;
+    return std::span(corpus).subspan(begin, std::min(kTogether, corpus.size() - begin));
+  };
+  const std::size_t parts = (corpus.size() + kTogether - 1) / kTogether;
+  std::vector<std::vector<Prediction>> predictions(parts);
+  std::size_t done = 0;
+  nlp::share_out(
+      model, parts,
+      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+        std::vector<Pixels> pictures;
+        for (const Sample& sample : part(i)) pictures.push_back(encode(sample.picture));
+        predictions[i] = mine.predict(graph, pictures);
+      },
+      [&](std::size_t i) { progress.update(done += part(i).size()); });
+  for (std::size_t i = 0; i < corpus.size(); ++i) {
+    const std::string& label = corpus[i].label;
+    const Prediction& prediction = predictions[i / kTogether][i % kTogether];
+    report.model.count(labels[prediction.label] == label);
+    report.baseline.count(description.most_frequent == label);
+    report.labels.count(label, labels[prediction.label]);
+    if (model.has_label(label)) {
+      report.sureness += static_cast<double>(prediction.probabilities[model.label_number(label)]);
+    } else {
+      ++report.unknown;
+    }
+  }
+  return report;
+}
+
+}  // namespace digits

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "examples/nlp/common/split.h"
+#include "examples/nlp/common/train_command.h"
+#include "examples/vision/digits/model.h"
+
+namespace digits {
+
+using TrainSettings = nlp::TrainSettings;
+
+/// What to train, and how.
+struct TrainCommand : nlp::TrainCommand {
+  TrainCommand();
+  void add_options(CLI::App& app) override;
+  void add_settings(nlp::Options& options) override;
+  void run() override;
+  /// Of a model that learns more: its data are now those of this run.
+  void describe_data(Description& saved) const { saved.split = description.split; }
+
+  std::string split;
+  unsigned folds = 0;  ///< of a cross-validation; 0: none
+  Format format = Format::kAuto;
+  Description description;  ///< height and width 0: those of the first picture
+  TrainSettings settings;
+
+ private:
+  void train_folds(const Corpus& all) const;
+};
+
+/// Trains a new model or goes on with a run, see nlp::run_epochs. Report::decisive of the dev
+/// pictures says which model is best. All pictures are of one size.
+void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ostream& out);
+
+/// Reads "28x28"; throws nlp::UserError for what is no size of pictures.
+void parse_size(const std::string& text, unsigned& height, unsigned& width);
+
+}  // namespace digits
