@@ -226,6 +226,8 @@ TEST_CASE("Rnnlm transformer: what the user leaves open fits its size") {
   CHECK(chosen.at("feed-forward") == 7);
   CHECK(chosen.at("warmup") == 3);
   CHECK(chosen.at("learning-rate") == 0.004);
+  const auto sgd = settings({"--network", "transformer", "--hidden", "8", "--optimizer", "sgd"});
+  CHECK(sgd.at("learning-rate") == 1);
   const auto lstm = settings({"--hidden", "4"});
   CHECK(lstm.at("network") == "lstm");
   CHECK(lstm.at("layers") == 1);

@@ -182,18 +182,18 @@ dynet::Expression Model::outputs_of_piece(const Minibatch& batch, std::size_t be
 }
 
 dynet::Expression Model::outputs(const Minibatch& batch, std::size_t begin, std::size_t end) {
-  std::vector<dynet::Expression> outputs;
+  std::vector<dynet::Expression> parts;
   for (std::size_t t = begin; t < end;) {
     if (is_lstm()) {
-      outputs.push_back(step(batch.inputs(t++)));
+      parts.push_back(step(batch.inputs(t++)));
     } else {
       // Padding comes behind the tokens of a sentence, which do not see it.
       const std::size_t stop = std::min(end, t + transformer_.room());
-      outputs.push_back(outputs_of_piece(batch, t, stop));
+      parts.push_back(outputs_of_piece(batch, t, stop));
       t = stop;
     }
   }
-  return concatenate_to_batch(outputs);
+  return concatenate_to_batch(parts);
 }
 
 dynet::Expression Model::losses(const Minibatch& batch, std::size_t begin, std::size_t end,
