@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/io/inspect.h"
 #include "examples/nlp/common/text.h"
 #include "tests/examples/helpers.h"
 #include "tests/examples/program.h"
@@ -39,11 +40,11 @@ TEST_CASE("Translate: train, score in a fresh process, translate") {
   for (const std::string network : {"lstm", "transformer"}) {
     INFO(network);
     const std::string model = folder.path(network);
-    const Result trained =
-        kTranslate.run(folder, {"train", "--train",  train, "--dev",           dev,     "--test",
-                                test,    "--model",  model, "--network",       network, "--size",
-                                "32",    "--hidden", "64",  "--dropout",       "0.05",  "--batch",
-                                "16",    "--epochs", "12",  "--learning-rate", "0.005"});
+    const Result trained = kTranslate.run(
+        folder,
+        {"train", "--train",   train,   "--dev",    dev,  "--test",          test,   "--model",
+         model,   "--network", network, "--size",   "32", "--feed-forward",  "64",   "--dropout",
+         "0.05",  "--batch",   "16",    "--epochs", "12", "--learning-rate", "0.005"});
     INFO(trained.out + trained.err);
     REQUIRE(trained.code == 0);
     CHECK(contains(trained.out, "train: 400 pairs, "));
@@ -58,6 +59,16 @@ TEST_CASE("Translate: train, score in a fresh process, translate") {
     CHECK(line_with(scored.out, "  translation") == wanted);
     CHECK(numbers_of(wanted).at(2) > 80);  // exact
 
+    const std::string picture = folder.path("picture.svg");
+    const std::vector<std::string> draw = {
+        "eval", "--model", model, "--data", test, "--show", "2", "--show-attention", picture};
+    if (network == "lstm") {
+      REQUIRE(kTranslate.run(folder, draw).code == 0);
+      CHECK(contains(read_file(picture), "</svg>"));
+    } else {
+      kTranslate.check_refused(kTranslate.run(folder, draw), "needs a model of --network lstm");
+    }
+
     const Result lines = kTranslate.run(folder, {"translate", "--model", model}, "3 1\n\n2\n");
     REQUIRE(lines.code == 0);
     CHECK(lines.out == "one three\n\ntwo\n");
@@ -71,6 +82,34 @@ TEST_CASE("Translate: train, score in a fresh process, translate") {
   }
 }
 
+TEST_CASE("Translate: a resumed run with a mean of the weights ends where an unbroken one does") {
+  const TemporaryFolder folder;
+  const std::string data = folder.write("data", pairs(60, 1)),
+                    dev = folder.write("dev", pairs(9, 2));
+  const auto train = [&](const std::string& model, const std::string& epochs,
+                         const std::string& average, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        "train",  "--train", data,       "--dev", dev,         "--model", folder.path(model),
+        "--size", "8",       "--epochs", epochs,  "--average", average,   "--patience",
+        "0",      "--copy"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Result result = kTranslate.run(folder, arguments);
+    INFO(result.out + result.err);
+    REQUIRE(result.code == 0);
+  };
+  const auto weights = [&](const std::string& model) {
+    std::string all;
+    for (const dynet::NamedTensor& t : dynet::read_tensors(folder.path(model))) all += t.bytes;
+    return all;
+  };
+  train("unbroken", "4", "0.5", {});
+  train("broken", "2", "0.5", {});
+  train("broken", "4", "0.5", {"--resume"});
+  CHECK(weights("broken") == weights("unbroken"));
+  train("last", "4", "0", {});
+  CHECK(weights("last") != weights("unbroken"));
+}
+
 TEST_CASE("Translate: what does not fit is refused in a sentence") {
   const TemporaryFolder folder;
   const std::string data = folder.write("data", "a\tb\n"), model = folder.path("model");
@@ -81,6 +120,8 @@ TEST_CASE("Translate: what does not fit is refused in a sentence") {
           "expected a text, a tab and its translation");
   refused({"train", "--train", data, "--model", model, "--network", "transformer", "--size", "10"},
           "--heads must divide --size, got 4 and 10");
+  refused({"train", "--train", data, "--model", model, "--network", "transformer", "--copy"},
+          "--copy is for --network lstm");
   refused({"train", "--train", data, "--model", model, "--format", "both"},
           "unknown format 'both': expected tab or parallel");
   refused({"train", "--train", data, "--model", model, "--format", "parallel"},

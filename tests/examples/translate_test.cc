@@ -1,11 +1,13 @@
 // Parts of the translator: scores, tokens, pairs, networks.
 
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "dynet-like/debug/grad_check.h"
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/translate/attention_picture.h"
 #include "examples/nlp/translate/model.h"
 #include "examples/nlp/translate/scores.h"
 #include "tests/examples/helpers.h"
@@ -120,31 +122,49 @@ TEST_CASE("Translate: pairs in one file or in two") {
                   nlp::LineError);
 }
 
-TEST_CASE("Translate: gradients of both networks") {
-  const Corpus corpus = numbers(20, 1);
+namespace {
+
+dynet::Expression loss_of(Model& model, const std::string& source, const std::string& target,
+                          float smoothing) {
+  const Source read = model.encode_source(source);
+  return model.loss(read, model.encode_target(target, read), smoothing);
+}
+
+/// Every kind of network, made for the numbers, of which some are known only as what can be copied.
+std::vector<Description> all_networks(const Corpus& corpus) {
+  std::vector<Description> all;
   for (const Attention attention : {Attention::kDot, Attention::kGeneral, Attention::kAdditive})
-    for (const Kind kind : {Kind::kLstm, Kind::kTransformer}) {
-      if (kind == Kind::kTransformer && attention != Attention::kDot) continue;
-      Model model(describe(small(kind, attention), corpus), 1);
-      for (const float smoothing : {0.0f, 0.1f}) {
-        dynet::ComputationGraph graph;
-        model.begin_graph(graph, false);
-        const dynet::Expression loss =
-            model.loss(model.encode_source(corpus[0].source), model.encode_target(corpus[0].target),
-                       smoothing) +
-            model.loss(model.encode_source(corpus[1].source), model.encode_target(corpus[1].target),
-                       smoothing);
-        const dynet::GradientReport report = dynet::check_gradients(loss);
-        INFO(report);
-        CHECK(report.ok());
-      }
+    all.push_back(small(Kind::kLstm, attention));
+  all.push_back(small(Kind::kTransformer));
+  all.push_back(small(Kind::kLstm));
+  all.back().network.copy = true;
+  for (Description& d : all) d = describe(d, corpus);
+  std::erase(all.back().target, corpus[0].target.substr(0, corpus[0].target.find(' ')));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("Translate: gradients of all networks") {
+  const Corpus corpus = numbers(20, 1);
+  for (const Description& description : all_networks(corpus)) {
+    Model model(description, 1);
+    for (const float smoothing : {0.0f, 0.1f}) {
+      dynet::ComputationGraph graph;
+      model.begin_graph(graph, false);
+      const dynet::Expression loss = loss_of(model, corpus[0].source, corpus[0].target, smoothing) +
+                                     loss_of(model, corpus[1].source, corpus[1].target, smoothing);
+      const dynet::GradientReport report = dynet::check_gradients(loss);
+      INFO(report);
+      CHECK(report.ok());
     }
+  }
 }
 
 TEST_CASE("Translate: what a search says a translation is worth is what training says") {
   const Corpus corpus = numbers(20, 2);
-  for (const Kind kind : {Kind::kLstm, Kind::kTransformer}) {
-    Model model(describe(small(kind), corpus), 3);
+  for (const Description& description : all_networks(corpus)) {
+    Model model(description, 3);
     dynet::ComputationGraph graph;
     SearchSettings how;
     how.beam = how.n = 3;
@@ -159,16 +179,64 @@ TEST_CASE("Translate: what a search says a translation is worth is what training
       for (std::size_t k = 0; k < alone.size(); ++k) {
         CHECK(alone[k].text == together[i][k].text);
         CHECK(alone[k].score == together[i][k].score);
+        CHECK(alone[k].attention == together[i][k].attention);
         if (alone[k].text.find(nlp::join({"<", "unk>"}, "")) != std::string::npos ||
             alone[k].text.find("</s>") != std::string::npos)
           continue;
         dynet::ComputationGraph other;
         model.begin_graph(other, false);
-        const float loss = as_scalar(
-            model.loss(model.encode_source(texts[i]), model.encode_target(alone[k].text), 0)
-                .value());
+        const float loss = as_scalar(loss_of(model, texts[i], alone[k].text, 0).value());
         CHECK(-static_cast<double>(loss) == Approx(alone[k].score).epsilon(1e-4));
       }
     }
   }
+}
+
+TEST_CASE("Translate: what a translation looked at has a weight for each pair of tokens") {
+  const Corpus corpus = numbers(20, 2);
+  Model model(describe(small(Kind::kLstm), corpus), 3);
+  dynet::ComputationGraph graph;
+  const auto answer = model.translate(graph, {&corpus[0].source, 1}, {})[0][0];
+  const auto source = model.source_tokens(corpus[0].source);
+  REQUIRE(answer.attention.size() == answer.tokens.size() + 1);
+  for (const std::vector<float>& weights : answer.attention) {
+    REQUIRE(weights.size() == source.size());
+    CHECK(std::accumulate(weights.begin(), weights.end(), 0.0) == Approx(1));
+  }
+  const std::string picture = attention_picture({{source, answer.tokens, answer.attention}});
+  const std::string cell = "<rect x=";
+  std::size_t cells = 0;
+  for (std::size_t i = picture.find(cell); i != std::string::npos; i = picture.find(cell, i + 1))
+    ++cells;
+  CHECK(cells == source.size() * answer.attention.size());
+  CHECK(attention_picture({{{"a<b"}, {}, {{0.0f}}}}).find("a&lt;b") != std::string::npos);
+}
+
+TEST_CASE("Translate: tokens that no vocabulary has are copied") {
+  // Each text is repeated; the symbols of some come nowhere else.
+  Corpus corpus;
+  for (int i = 0; i < 60; ++i) {
+    const auto digit = [&](int k) { return std::string(1, static_cast<char>('0' + (i * k) % 10)); };
+    const std::string text =
+        digit(3) + " " + (i % 2 ? "new" + std::to_string(i) : digit(7)) + " " + digit(1);
+    corpus.push_back({text, text, static_cast<std::size_t>(i)});
+  }
+  Description description = small(Kind::kLstm);
+  description.tokens.min_count = 2;
+  description.network.copy = true;
+  Model model(describe(description, corpus), 1);
+  dynet::AdamTrainer trainer(model.parameters(), 0.01f);
+  dynet::ComputationGraph graph;
+  for (int epoch = 0; epoch < 40; ++epoch)
+    for (std::size_t i = 0; i < corpus.size(); i += 10) {
+      graph.clear();
+      model.begin_graph(graph, true);
+      std::vector<dynet::Expression> losses;
+      for (std::size_t k = i; k < i + 10; ++k)
+        losses.push_back(loss_of(model, corpus[k].source, corpus[k].target, 0.1f));
+      graph.backward(dynet::sum(losses) / 10);
+      trainer.update();
+    }
+  for (const std::string text : {"3 never 1", "seen 4 before", "7 7 zzz"})
+    CHECK(model.translate(graph, {&text, 1}, {})[0][0].text == text);
 }

@@ -172,6 +172,16 @@ std::vector<Case> feed_forward_cases() {
           [](CharCnn& layer, ComputationGraph&, unsigned) {
             return layer.apply({0, 1, 2, 3, 0});
           }),
+      layer_of<ImageNorm>(
+          "ImageNorm", [](unsigned n) { return ImageNorm::Settings{2 * n}; },
+          [](ImageNorm& layer, ComputationGraph& g, unsigned n) {
+            return layer.apply(numbers(g, {3, 4, 2 * n}));
+          }),
+      layer_of<ResidualConvolution>(
+          "ResidualConvolution", [](unsigned n) { return ResidualConvolution::Settings{2 * n}; },
+          [](ResidualConvolution& layer, ComputationGraph& g, unsigned n) {
+            return layer.apply(numbers(g, {3, 4, 2 * n}));
+          }),
       layer_of<CopyGate>(
           "CopyGate", [](unsigned n) { return CopyGate::Settings{4 * n}; },
           [](CopyGate& layer, ComputationGraph& g, unsigned n) {

@@ -107,6 +107,8 @@ class ModelTraining : public Training {
 
   double update(unsigned epoch, std::size_t number, double epochs_done) final {
     trainer_.learning_rate = learning_rate(epochs_done);
+    if (average() > 0 && trainer_.moving_average() == dynet::MovingAverage::None)
+      trainer_.exponential_moving_average(average());
     const std::vector<std::size_t>& samples = updates_[number];
     return step({epoch, number, samples, 0, samples.size(), units(samples)});
   }
@@ -115,11 +117,15 @@ class ModelTraining : public Training {
 
   bool has_dev() const final { return !data_.dev.empty(); }
   DevScore score_dev() final {
+    const Averaged averaged(*this);
     const Report report = evaluate(model_, data_.dev, "dev");
     dev_ = report.figures();
     return {decisive(report), dev_text(report), dev_};
   }
-  void save_model() final { nlp::save_model(command_.model, model_, about(dev_, {})); }
+  void save_model() final {
+    const Averaged averaged(*this);
+    nlp::save_model(command_.model, model_, about(dev_, {}));
+  }
   void save_checkpoint(const dynet::SaveOptions& how) final {
     nlp::save_checkpoint(command_.checkpoint(), now_, how);
   }
@@ -179,6 +185,9 @@ class ModelTraining : public Training {
   virtual float learning_rate(double epochs_done) const {
     return decayed_rate(settings_.learning_rate, settings_.decay, epochs_done);
   }
+  /// Zero, or beta of the mean of the weights that is scored and saved: with each update it becomes
+  /// beta times what it was and 1 - beta times the weights (Polyak and Juditsky 1992).
+  virtual float average() const { return 0; }
   /// Of the running epoch.
   std::size_t updates_per_epoch() const { return updates_.size(); }
   /// The samples of each update of an epoch, whose order is drawn.
@@ -215,6 +224,22 @@ class ModelTraining : public Training {
   dynet::ComputationGraph graph_;  ///< kept from update to update for its memory
 
  private:
+  /// As long as it lives the model has the mean of the weights, if there is one.
+  class Averaged {
+   public:
+    explicit Averaged(ModelTraining& of) : trainer_(of.average() > 0 ? &of.trainer_ : nullptr) {
+      if (trainer_) trainer_->swap_params_to_moving_average(true, true);
+    }
+    ~Averaged() {
+      if (trainer_) trainer_->swap_params_to_weights();
+    }
+    Averaged(const Averaged&) = delete;
+    Averaged& operator=(const Averaged&) = delete;
+
+   private:
+    dynet::Trainer* trainer_;
+  };
+
   /// All options, as far as they are of the model or of how it is trained.
   OptionValues settings() const {
     Command actual = command_;

@@ -8,6 +8,7 @@
 #include "examples/nlp/common/score_options.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/translate/attention_picture.h"
 #include "examples/nlp/translate/model.h"
 
 namespace translate {
@@ -37,31 +38,45 @@ class Eval : public EvalCommand<Model> {
     begin_group(app, kOutputOptions);
     app.add_option("--show", show_, "Show so many texts and their translations")
         ->transform(InRange(0, 1000000));
+    app.add_option("--show-attention", picture_,
+                   "SVG picture of what the translations that are shown looked at; of an LSTM");
     scores_.add_json(app, {"--show"});
   }
 
  private:
   void evaluate(Model& model) override {
     const Description& d = model.description();
+    if (!picture_.empty() && (d.network.kind == Kind::kTransformer || show_ == 0))
+      throw UserError(show_ == 0 ? "--show-attention needs --show"
+                                 : "--show-attention needs a model of --network lstm");
     const auto read = [&](const TextSource& file) { return read_pairs(file, d.format); };
     const Corpus corpus = read_part(source(), part_, d.split, read);
     const Report report =
         translate::evaluate(model, corpus, part_ == "all" ? data_ : part_, search_);
     print_scores(report, Model::kProgram, scores_, std::cout);
     dynet::ComputationGraph graph;
+    std::vector<Look> looks;
     for (const std::size_t at : some_places(corpus, show_, [](const Pair&) { return true; })) {
       const auto answers = model.translate(graph, {&corpus[at].source, 1}, search_)[0];
       std::cout << '\n'
                 << corpus[at].source << "\n  right:      " << corpus[at].target
                 << "\n  translated: " << (answers.empty() ? "" : answers[0].text) << '\n';
+      if (!answers.empty())
+        looks.push_back(
+            {model.source_tokens(corpus[at].source), answers[0].tokens, answers[0].attention});
     }
     std::cout.flush();
+    if (picture_.empty()) return;
+    OutputFile file({"--show-attention", picture_}, files_read(saved_, {"--data", data_}));
+    file.write(attention_picture(looks));
+    file.finish();
   }
 
   std::string part_ = "all";
   SearchSettings search_;
   ScoreOptions scores_;
   std::size_t show_ = 0;
+  std::string picture_;
 };
 
 class Translate : public LinesCommand<Model> {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <type_traits>
 #include <utility>
 
 #include "examples/nlp/common/progress.h"
@@ -72,12 +73,29 @@ Model::Model(Description description, std::uint64_t seed)
     transformer_.emplace_back(description_.network, source, target, parameters_);
 }
 
-Ids Model::encode_source(const std::string& text) const {
-  return numbers(tokens_of(text, description_.tokens.source, description_.source_pieces), source_);
+std::vector<std::string> Model::source_tokens(const std::string& text) const {
+  return tokens_of(text, description_.tokens.source, description_.source_pieces);
 }
 
-Ids Model::encode_target(const std::string& text) const {
-  return numbers(tokens_of(text, description_.tokens.target, description_.target_pieces), target_);
+Source Model::encode_source(const std::string& text) const {
+  const std::vector<std::string> tokens = source_tokens(text);
+  Source source{numbers(tokens, source_), {}};
+  if (description_.network.copy) source.to_copy = extend_vocabulary(target_, tokens);
+  return source;
+}
+
+Ids Model::encode_target(const std::string& text, const Source& source) const {
+  const std::vector<std::string> tokens =
+      tokens_of(text, description_.tokens.target, description_.target_pieces);
+  Ids ids = numbers(tokens, target_);
+  const std::vector<std::string>& others = source.to_copy.others;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto place = std::find(others.begin(), others.end(), tokens[i]);
+    if (place != others.end())
+      ids[i] =
+          static_cast<unsigned>(target_.size() + static_cast<std::size_t>(place - others.begin()));
+  }
+  return ids;
 }
 
 void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
@@ -86,30 +104,21 @@ void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
   for (TransformerNetwork& network : transformer_) network.begin_graph(graph, training);
 }
 
-Expression Model::loss(const Ids& source, const Ids& target, float smoothing) {
-  const Expression scores =
-      lstm_.empty() ? transformer_[0].scores(source, target) : lstm_[0].scores(source, target);
-  Ids next = target;
-  next.push_back(kEndToken);
-  const unsigned tokens = scores.dim().rows();
-  const Expression columns =
-      reshape(scores, dynet::Dim({tokens}, static_cast<unsigned>(next.size())));
-  if (smoothing == 0) return sum_batches(pickneglogsoftmax(columns, next));
-  const Expression log_probs = log_softmax(columns);
-  const Expression right = sum_batches(pick(log_probs, next));
-  const Expression all = sum_batches(sum_elems(log_probs));
-  return right * (smoothing - 1) - all * (smoothing / static_cast<float>(tokens));
+Expression Model::loss(const Source& source, const Ids& target, float smoothing) {
+  return lstm_.empty() ? transformer_[0].loss(source, target, smoothing)
+                       : lstm_[0].loss(source, target, smoothing);
 }
 
 template <class Network>
 std::vector<std::vector<Answer>> Model::search(Network& network, std::span<const std::string> texts,
                                                const SearchSettings& how) {
+  std::vector<Source> sources;
   std::vector<typename Network::State> starts;
   dynet::BeamSettings settings;
   for (const std::string& text : texts) {
-    const Ids source = encode_source(text);
-    settings.max_lengths.push_back(2 * source.size() + 10);
-    starts.push_back(network.start(source));
+    sources.push_back(encode_source(text));
+    settings.max_lengths.push_back(2 * sources.back().tokens.size() + 10);
+    starts.push_back(network.start(sources.back()));
   }
   settings.width = how.beam;
   settings.n = how.n;
@@ -117,15 +126,21 @@ std::vector<std::vector<Answer>> Model::search(Network& network, std::span<const
   settings.normalization = dynet::LengthNormalization::kPower;
   settings.alpha = how.alpha;
   const auto step = [&](auto& state, unsigned last) { return network.step(state, last); };
-  std::vector<std::vector<Answer>> answers;
-  for (const auto& best : dynet::beam_search(std::move(starts), step, settings)) {
-    answers.emplace_back();
-    for (const auto& found : best) {
-      std::vector<std::string> tokens;
-      for (const unsigned token : found.tokens) tokens.push_back(description_.target[token]);
-      answers.back().push_back({text_of(tokens, description_.tokens.target), found.score});
+  const auto found = dynet::beam_search(std::move(starts), step, settings);
+  std::vector<std::vector<Answer>> answers(texts.size());
+  const std::vector<std::string>& words = description_.target;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    for (const auto& hypothesis : found[i]) {
+      Answer answer{{}, hypothesis.score, {}, {}};
+      for (const unsigned token : hypothesis.tokens)
+        answer.tokens.push_back(
+            token < words.size() ? words[token] : sources[i].to_copy.others[token - words.size()]);
+      answer.text = text_of(answer.tokens, description_.tokens.target);
+      if constexpr (std::is_same_v<Network, LstmNetwork>)
+        for (const Expression& weights : hypothesis.state.looked)
+          answer.attention.push_back(as_vector(weights.value()));
+      answers[i].push_back(std::move(answer));
     }
-  }
   return answers;
 }
 

@@ -48,7 +48,10 @@ Description describe(Description chosen, const Corpus& train);
 /// What was found for a text.
 struct Answer {
   std::string text;
-  double score;  ///< log-probability by length, in nats
+  double score;                     ///< log-probability by length, in nats
+  std::vector<std::string> tokens;  ///< of the text
+  /// What each of them, and the end, had from the tokens of the source; none of a transformer.
+  std::vector<std::vector<float>> attention;
 };
 
 /// Reads a text and writes what it means in another language.
@@ -58,15 +61,19 @@ class Model : public nlp::DescribedModel<Description> {
 
   Model(Description description, std::uint64_t seed);
 
-  /// The numbers of the tokens.
-  Ids encode_source(const std::string& text) const;
-  Ids encode_target(const std::string& text) const;
+  /// The tokens of a text that is to be translated.
+  std::vector<std::string> source_tokens(const std::string& text) const;
+  /// Their numbers.
+  Source encode_source(const std::string& text) const;
+  /// The numbers of the tokens of a translation; those that can only be copied have numbers behind
+  /// the vocabulary.
+  Ids encode_target(const std::string& text, const Source& source) const;
 
   /// Declares the parameters in an empty graph; texts declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Minus the log-likelihood of the translation, of which `smoothing` goes to all tokens alike
-  /// (Szegedy et al., CVPR 2016).
-  dynet::Expression loss(const Ids& source, const Ids& target, float smoothing);
+  /// (Szegedy et al., CVPR 2016) unless tokens may be copied.
+  dynet::Expression loss(const Source& source, const Ids& target, float smoothing);
   /// The best translations of each text; they share a graph, which is cleared before.
   std::vector<std::vector<Answer>> translate(dynet::ComputationGraph& graph,
                                              std::span<const std::string> texts,

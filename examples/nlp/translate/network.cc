@@ -15,6 +15,22 @@ Ids beginnings(const Ids& tokens) {
   return before;
 }
 
+/// Those, and the end.
+Ids with_end(Ids tokens) {
+  tokens.push_back(kEndToken);
+  return tokens;
+}
+
+/// The columns as a batch of vectors.
+Expression as_batch(const Expression& columns) {
+  return reshape(columns, dynet::Dim({columns.dim().rows()}, columns.dim().cols()));
+}
+
+/// Of scores {V,T+1} of what follows the beginnings of a translation.
+Expression loss_of(const Expression& scores, const Ids& target, float smoothing) {
+  return sum_batches(label_smoothed_loss(as_batch(scores), with_end(target), smoothing));
+}
+
 }  // namespace
 
 LstmNetwork::LstmNetwork(const NetworkSettings& settings, unsigned source_tokens,
@@ -35,6 +51,7 @@ LstmNetwork::LstmNetwork(const NetworkSettings& settings, unsigned source_tokens
   }
   combine_ = dynet::Linear(parameters, {2 * size, size});
   output_ = dynet::Linear(parameters, {size, target_tokens});
+  if (settings.copy) gate_ = dynet::CopyGate(parameters, {size});
 }
 
 void LstmNetwork::begin_graph(dynet::ComputationGraph& graph, bool training) {
@@ -48,6 +65,7 @@ void LstmNetwork::begin_graph(dynet::ComputationGraph& graph, bool training) {
   decoder_.new_graph(graph);
   decoder_.start_new_sequence();
   for (dynet::Linear* layer : {&memory_, &first_, &combine_, &output_}) layer->new_graph(graph);
+  if (settings_.copy) gate_.new_graph(graph);
   if (settings_.attention != Attention::kDot) query_.new_graph(graph);
   if (settings_.attention != Attention::kAdditive) return;
   key_.new_graph(graph);
@@ -58,12 +76,12 @@ Expression LstmNetwork::dropped(const Expression& x) const {
   return training_ && settings_.dropout > 0 ? dropout(x, settings_.dropout) : x;
 }
 
-LstmNetwork::State LstmNetwork::start(const Ids& source) {
+LstmNetwork::State LstmNetwork::start(const Source& source) {
   std::vector<Expression> vectors;
-  for (const unsigned token : source)
+  for (const unsigned token : source.tokens)
     vectors.push_back(dropped(lookup(*graph_, source_table_, token)));
   const std::vector<Expression> read = encoder_[0].transduce(vectors);
-  State state{{}, dynet::RNNPointer(-1), {}};
+  State state{{}, std::make_shared<Source>(source), dynet::RNNPointer(-1), {}, {}};
   state.memory.columns = memory_.apply(dropped(concatenate_cols(read)));
   state.memory.keys = settings_.attention == Attention::kAdditive ? key_.apply(state.memory.columns)
                                                                   : transpose(state.memory.columns);
@@ -73,41 +91,53 @@ LstmNetwork::State LstmNetwork::start(const Ids& source) {
   return state;
 }
 
-// What the places of the source say, weighted with how well each fits.
-Expression LstmNetwork::attend(const Memory& memory, const Expression& query) const {
-  Expression fits;
+Expression LstmNetwork::fits(const Memory& memory, const Expression& query) const {
   switch (settings_.attention) {
     case Attention::kDot:
-      fits = memory.keys * query / std::sqrt(static_cast<float>(settings_.size));
-      break;
+      return memory.keys * query / std::sqrt(static_cast<float>(settings_.size));
     case Attention::kGeneral:
-      fits = memory.keys * query_.apply(query);
-      break;
+      return memory.keys * query_.apply(query);
     case Attention::kAdditive:
-      fits = transpose(weigh_.apply(tanh(colwise_add(memory.keys, query_.apply(query)))));
+      return transpose(weigh_.apply(tanh(colwise_add(memory.keys, query_.apply(query)))));
   }
-  return memory.columns * softmax(fits);
+  return {};
 }
 
 Expression LstmNetwork::advance(State& state, unsigned last) {
+  // A token that was copied has no vector of its own.
+  const unsigned known = last < target_table_.dim().batch_elems() ? last : kUnknownToken;
   const Expression x =
-      dynet::concatenate({dropped(lookup(*graph_, target_table_, last)), state.seen});
+      dynet::concatenate({dropped(lookup(*graph_, target_table_, known)), state.seen});
   const Expression query = decoder_.add_input(state.at, x);
   state.at = decoder_.state();
-  state.seen =
-      dropped(tanh(combine_.apply(dynet::concatenate({query, attend(state.memory, query)}))));
-  return state.seen;
+  const Expression scores = fits(state.memory, query);
+  state.looked.push_back(softmax(scores));
+  const Expression read = state.memory.columns * state.looked.back();
+  state.seen = dropped(tanh(combine_.apply(dynet::concatenate({query, read}))));
+  return scores;
 }
 
 Expression LstmNetwork::step(State& state, unsigned last) {
-  return log_softmax(output_.apply(advance(state, last)));
+  const Expression fits = advance(state, last), scores = output_.apply(state.seen);
+  if (!settings_.copy) return log_softmax(scores);
+  const dynet::ExtendedSource& to_copy = state.source->to_copy;
+  return copy_log_distribution(gate_.apply(state.seen), scores, fits, to_copy.numbers,
+                               static_cast<unsigned>(to_copy.others.size()));
 }
 
-Expression LstmNetwork::scores(const Ids& source, const Ids& target) {
+Expression LstmNetwork::loss(const Source& source, const Ids& target, float smoothing) {
   State state = start(source);
-  std::vector<Expression> columns;
-  for (const unsigned last : beginnings(target)) columns.push_back(advance(state, last));
-  return output_.apply(concatenate_cols(columns));
+  std::vector<Expression> seen, fits;
+  for (const unsigned last : beginnings(target)) {
+    fits.push_back(advance(state, last));
+    seen.push_back(state.seen);
+  }
+  const Expression columns = concatenate_cols(seen);
+  if (!settings_.copy) return loss_of(output_.apply(columns), target, smoothing);
+  const Expression states = as_batch(columns);
+  return -sum_batches(copy_log_prob(gate_.apply(states), output_.apply(states),
+                                    as_batch(concatenate_cols(fits)), {source.to_copy.numbers},
+                                    with_end(target)));
 }
 
 TransformerNetwork::TransformerNetwork(const NetworkSettings& settings, unsigned source_tokens,
@@ -119,7 +149,7 @@ TransformerNetwork::TransformerNetwork(const NetworkSettings& settings, unsigned
   dynet::TransformerSettings stack{.layers = settings.layers,
                                    .size = settings.size,
                                    .heads = settings.heads,
-                                   .hidden = settings.hidden,
+                                   .hidden = settings.feed_forward,
                                    .norm_first = true,
                                    .final_norm = true};
   encoder_ = dynet::TransformerEncoder(parameters, stack);
@@ -149,8 +179,8 @@ Expression TransformerNetwork::read(const Ids& source) {
   return encoder_.apply(placed(source_table_.apply(source), 0));
 }
 
-TransformerNetwork::State TransformerNetwork::start(const Ids& source) {
-  return decoder_.start(read(source));
+TransformerNetwork::State TransformerNetwork::start(const Source& source) {
+  return decoder_.start(read(source.tokens));
 }
 
 Expression TransformerNetwork::step(State& state, unsigned last) {
@@ -159,9 +189,10 @@ Expression TransformerNetwork::step(State& state, unsigned last) {
   return log_softmax(target_table_.logits(y));
 }
 
-Expression TransformerNetwork::scores(const Ids& source, const Ids& target) {
+Expression TransformerNetwork::loss(const Source& source, const Ids& target, float smoothing) {
   const Expression x = placed(target_table_.apply(beginnings(target)), 0);
-  return target_table_.logits(decoder_.apply(x, read(source)));
+  const Expression y = decoder_.apply(x, read(source.tokens));
+  return loss_of(target_table_.logits(y), target, smoothing);
 }
 
 }  // namespace translate

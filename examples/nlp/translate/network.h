@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,13 @@ struct NetworkSettings {
   unsigned size = 128;                        ///< of vectors and states
   unsigned layers = 1;                        ///< of encoder and decoder each
   unsigned heads = 4;                         ///< of a transformer
-  unsigned hidden = 512;                      ///< of its feed-forward layers
+  unsigned feed_forward = 512;                ///< size of its feed-forward layers
   float dropout = 0.3f;
+  bool copy = false;  ///< an LSTM may copy tokens of the source
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
-    archive& kind& attention& size& layers& heads& hidden& dropout;
+    archive& kind& attention& size& layers& heads& feed_forward& dropout& copy;
   }
 };
 
@@ -50,10 +52,10 @@ struct SearchSettings {
   double alpha = 1;   ///< the log-probability is divided by length^alpha
 };
 
-/// What was found for a text.
-struct Translation {
-  Ids tokens;
-  double score;  ///< log-probability by length
+/// A text that is to be translated.
+struct Source {
+  Ids tokens;                     ///< in the source's vocabulary
+  dynet::ExtendedSource to_copy;  ///< in the target's, if it may be copied
 };
 
 /// Bidirectional LSTMs read, an LSTM writes and looks at what was read; what it saw is part of its
@@ -68,21 +70,26 @@ class LstmNetwork {
   };
   struct State {
     Memory memory;
+    std::shared_ptr<const Source> source;
     dynet::RNNPointer at;
-    dynet::Expression seen;  ///< goes into the next step
+    dynet::Expression seen;                 ///< goes into the next step
+    std::vector<dynet::Expression> looked;  ///< weights {T} of the source's tokens, by step
   };
 
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Before the first token of a translation.
-  State start(const Ids& source);
-  /// The log-probabilities of what may follow `last`.
+  State start(const Source& source);
+  /// The log-probabilities of what may follow `last`: of the vocabulary's tokens, then of those
+  /// that can be copied alone.
   dynet::Expression step(State& state, unsigned last);
-  /// Scores {V,T+1} of what follows the beginnings of a translation of T tokens.
-  dynet::Expression scores(const Ids& source, const Ids& target);
+  /// Minus the log-likelihood of a translation, of which `smoothing` goes to all tokens alike;
+  /// nothing does where tokens may be copied.
+  dynet::Expression loss(const Source& source, const Ids& target, float smoothing);
 
  private:
+  /// Returns how well each place of the source fits.
   dynet::Expression advance(State& state, unsigned last);
-  dynet::Expression attend(const Memory& memory, const dynet::Expression& query) const;
+  dynet::Expression fits(const Memory& memory, const dynet::Expression& query) const;
   dynet::Expression dropped(const dynet::Expression& x) const;
 
   NetworkSettings settings_;
@@ -90,6 +97,7 @@ class LstmNetwork {
   std::vector<dynet::BiRNNBuilder<dynet::VanillaLSTMBuilder>> encoder_;  // one
   dynet::VanillaLSTMBuilder decoder_;
   dynet::Linear memory_, first_, query_, key_, weigh_, combine_, output_;
+  dynet::CopyGate gate_;
   // Of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool training_ = false;
@@ -105,9 +113,9 @@ class TransformerNetwork {
   using State = dynet::DecoderCache;
 
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  State start(const Ids& source);
+  State start(const Source& source);
   dynet::Expression step(State& state, unsigned last);
-  dynet::Expression scores(const Ids& source, const Ids& target);
+  dynet::Expression loss(const Source& source, const Ids& target, float smoothing);
 
  private:
   dynet::Expression read(const Ids& source);

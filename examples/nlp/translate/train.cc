@@ -30,7 +30,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
                       [&] { return describe(command.description, data.train); }) {
     for (const Pair& pair : data.train) {
       source_.push_back(model_.encode_source(pair.source));
-      target_.push_back(model_.encode_target(pair.target));
+      target_.push_back(model_.encode_target(pair.target, source_.back()));
       add_sample(target_.back().size() + 1);
     }
   }
@@ -75,6 +75,8 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     return settings_.learning_rate * static_cast<float>(std::min(part, 1 / std::sqrt(part)));
   }
 
+  float average() const override { return settings_.average; }
+
   std::string unit() const override { return "tokens"; }
 
   double decisive(const Report& report) const override {
@@ -100,7 +102,8 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
         << with_commas(model_.parameters().parameter_count()) << " weights" << std::endl;
   }
 
-  std::vector<Ids> source_, target_;  ///< by pair
+  std::vector<Source> source_;  ///< by pair
+  std::vector<Ids> target_;     ///< likewise
 };
 
 }  // namespace
@@ -133,10 +136,12 @@ void TrainCommand::add_settings(Options& options) {
   options.add("--network", n.kind, "lstm or transformer", kKinds, "network");
   options.add("--attention", n.attention, "Of an LSTM: dot, general or additive", kAttentions,
               "attention");
+  options.add_flag("--copy", n.copy,
+                   "An LSTM may copy tokens of the text, known or not; learns without --smoothing");
   options.add("--size", n.size, "Of vectors and states", InRange(2, 4096));
   options.add("--layers", n.layers, "Of encoder and decoder each", InRange(1, 64));
   options.add("--heads", n.heads, "Of a transformer's attention", InRange(1, 256));
-  options.add("--hidden", n.hidden, "Size of a transformer's feed-forward layers",
+  options.add("--feed-forward", n.feed_forward, "Size of a transformer's feed-forward layers",
               InRange(1, 65536));
   options.add("--dropout", n.dropout, "Dropout between layers", InRange(0.0, 0.95));
   options.begin_group(kTrainingOptions);
@@ -146,6 +151,11 @@ void TrainCommand::add_settings(Options& options) {
               "Updates in which the learning rate grows, to fall with their square root; 0: "
               "--decay counts",
               InRange(0, 1e9));
+  options.add(
+      "--average", settings.average,
+      "What is scored and saved is a mean of the weights, of which the one before an update "
+      "keeps this share; 0: the weights",
+      InRange(0.0, 0.999999));
   options.add("--batch-tokens", settings.tokens, "Most tokens of an update's translations",
               InRange(1, 1e9));
   add_updates(options, settings, "Pairs");
@@ -157,6 +167,7 @@ void TrainCommand::run() {
   if (n.kind == Kind::kTransformer && n.size % n.heads != 0)
     throw UserError("--heads must divide --size, got " + std::to_string(n.heads) + " and " +
                     std::to_string(n.size));
+  if (n.copy && n.kind == Kind::kTransformer) throw UserError("--copy is for --network lstm");
   description.format = value_of(kFormats, format, "format");
   description.split = parse_split(split, *this);
   const auto read = [&](const TextSource& file) { return read_pairs(file, description.format); };

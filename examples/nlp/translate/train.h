@@ -13,10 +13,11 @@ struct TrainSettings : nlp::TrainSettings {
   unsigned tokens = 2000;  ///< most tokens of the translations of an update
   float smoothing = 0.1f;  ///< probability that goes to all tokens alike
   unsigned warmup = 0;     ///< updates until the learning rate is full; 0: it decays by epochs
+  float average = 0;       ///< see nlp::ModelTraining::average
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
-    archive& optimizer& learning_rate& decay& clip& batch& tokens& smoothing& warmup& seed&
+    archive& optimizer& learning_rate& decay& clip& batch& tokens& smoothing& warmup& average& seed&
         mean_loss& parts;
   }
 };
