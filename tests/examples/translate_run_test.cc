@@ -57,7 +57,7 @@ TEST_CASE("Translate: train, score in a fresh process, translate") {
     REQUIRE(scored.code == 0);
     const std::string wanted = line_with(from(trained.out, "\ntest:"), "  translation");
     CHECK(line_with(scored.out, "  translation") == wanted);
-    CHECK(numbers_of(wanted).at(2) > 80);  // exact
+    CHECK(numbers_of(wanted).at(2) > 60);  // exact
 
     const std::string picture = folder.path("picture.svg");
     const std::vector<std::string> draw = {
@@ -84,13 +84,12 @@ TEST_CASE("Translate: train, score in a fresh process, translate") {
 
 TEST_CASE("Translate: a resumed run with a mean of the weights ends where an unbroken one does") {
   const TemporaryFolder folder;
-  const std::string data = folder.write("data", pairs(60, 1)),
-                    dev = folder.write("dev", pairs(9, 2));
+  const std::string data = folder.write("data", pairs(60, 1));
   const auto train = [&](const std::string& model, const std::string& epochs,
                          const std::string& average, const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {
-        "train",  "--train", data,       "--dev", dev,         "--model", folder.path(model),
-        "--size", "8",       "--epochs", epochs,  "--average", average,   "--patience",
+        "train",  "--train", data,       "--batch", "10",        "--model", folder.path(model),
+        "--size", "8",       "--epochs", epochs,    "--average", average,   "--patience",
         "0",      "--copy"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Result result = kTranslate.run(folder, arguments);
