@@ -139,7 +139,7 @@ class Convolution {
       transpose(n, filters_, piece_.data(), transposed_.data());
       unfold_padded(from, n);
       aim(in_, static_cast<const T*>(windows_.get()), taps_, n);
-      std::fill_n(adds_.get(), taps_, add || from > 0);
+      std::fill_n(adds_.get(), taps_, from > 0 || add);
       multiply<T>(filters_, n, taps_, transposed_.data(), in_.data(), out_.data(), adds_.get());
     });
   }
