@@ -15,6 +15,11 @@ namespace {
 /// A convolution as products. The windows of an image are the rows of a matrix with a column for
 /// each tap: positions x taps times the filter's taps x filters. The matrix is made piece by piece,
 /// a few columns of the image's positions at a time, small enough for the cache.
+///
+/// Where the stride is one and there are many taps for each filter, the image is first copied with
+/// its zeros around it, and a column of the matrix is all of a channel from some element on: a long
+/// run, not one for each column of positions. Between columns of positions it has rows that are no
+/// positions; what they give is left out.
 template <class T>
 class Convolution {
  public:
@@ -38,7 +43,14 @@ class Convolution {
     const std::size_t column = taps_ * rows_.out;  // windows of one column of positions
     const std::size_t pieces = (column * step_ * sizeof(T) + kBytes - 1) / kBytes;
     if (pieces > 1) step_ = (step_ + pieces - 1) / pieces;
-    windows_ = std::make_unique_for_overwrite<T[]>(column * step_);
+    padded_ = rows_.stride == 1 && cols_.stride == 1 && taps_ >= 2 * filters_ && positions_ > 0;
+    if (padded_) {
+      pitch_ = std::size_t{rows_.out} + f_[0] - 1;
+      channel_ = pitch_ * (std::size_t{cols_.out} + f_[1] - 1);
+      image_.resize(channel_ * f_[2]);
+      piece_.resize(apart(step_) * filters_);
+    }
+    windows_ = std::make_unique_for_overwrite<T[]>(taps_ * apart(step_));
   }
 
   std::size_t positions() const { return positions_; }
@@ -48,6 +60,7 @@ class Convolution {
   /// y = or += windows of x times f
   void forward(bool add, const T* x, const T* f, T* y) {
     aim(in_, f, filters_, taps_);
+    if (padded_) return forward_padded(add, x, y);
     std::fill_n(adds_.get(), filters_, add);
     over_pieces([&](std::size_t from, std::size_t n) {
       aim(out_, y + from, filters_, positions_);
@@ -57,9 +70,10 @@ class Convolution {
   /// The transpose of df, filters x taps: dy' windows, or += that.
   void filter_gradient(bool add, const T* x, const T* dy, T* transposed) {
     transposed_of_ = nullptr;
+    aim(out_, transposed, taps_, filters_);
+    if (padded_) return filter_gradient_padded(add, x, dy);
     transposed_.resize(positions_ * filters_);
     transpose(positions_, filters_, dy, transposed_.data());
-    aim(out_, transposed, taps_, filters_);
     if (positions_ == 0 && !add) std::fill_n(transposed, taps_ * filters_, T(0));
     over_pieces([&](std::size_t from, std::size_t n) {
       aim(in_, read(x, from, n), taps_, n);
@@ -76,6 +90,7 @@ class Convolution {
       transposed_of_ = f;
     }
     aim(in_, static_cast<const T*>(transposed_.data()), taps_, filters_);
+    if (padded_) return image_gradient_padded(dy, dx);
     std::fill_n(adds_.get(), taps_, !windows_);
     over_pieces([&](std::size_t from, std::size_t n) {
       aim(out_, windows_ ? windows_.get() : dx, taps_, n);
@@ -95,6 +110,112 @@ class Convolution {
   shape::Sliding slide(unsigned k) const {
     const auto& a = b_.template attr<ConvolutionAttr>();
     return shape::slide(x_[k], f_[k], a.stride[k], a.valid != 0);
+  }
+
+  // Rows of the matrix for so many columns of positions.
+  std::size_t apart(std::size_t columns) const {
+    return padded_ ? (columns - 1) * pitch_ + rows_.out : columns * rows_.out;
+  }
+
+  void forward_padded(bool add, const T* x, T* y) {
+    pad(x);
+    std::fill_n(adds_.get(), filters_, false);
+    over_columns([&](std::size_t from, std::size_t columns) {
+      const std::size_t n = apart(columns);
+      aim(out_, piece_.data(), filters_, n);
+      unfold_padded(from, n);
+      multiply<T>(n, taps_, filters_, windows_.get(), in_.data(), out_.data(), adds_.get());
+      over_results(y, from, columns, [&](T* result, std::size_t k) {
+        copy_or_add(add, rows_.out, piece_.data() + k, result);
+      });
+    });
+  }
+  void filter_gradient_padded(bool add, const T* x, const T* dy) {
+    pad(x);
+    over_columns([&](std::size_t from, std::size_t columns) {
+      const std::size_t n = apart(columns);
+      spread(dy, from, columns);
+      transposed_.resize(n * filters_);
+      transpose(n, filters_, piece_.data(), transposed_.data());
+      unfold_padded(from, n);
+      aim(in_, static_cast<const T*>(windows_.get()), taps_, n);
+      std::fill_n(adds_.get(), taps_, from > 0 || add);
+      multiply<T>(filters_, n, taps_, transposed_.data(), in_.data(), out_.data(), adds_.get());
+    });
+  }
+  void image_gradient_padded(const T* dy, T* dx) {
+    std::fill(image_.begin(), image_.end(), T(0));
+    std::fill_n(adds_.get(), taps_, false);
+    over_columns([&](std::size_t from, std::size_t columns) {
+      const std::size_t n = apart(columns);
+      spread(dy, from, columns);
+      aim(out_, windows_.get(), taps_, n);
+      multiply<T>(n, filters_, taps_, piece_.data(), in_.data(), out_.data(), adds_.get());
+      over_runs(from, n, [&](T* __restrict in, const T* __restrict window) {
+        copy_or_add(true, n, window, in);
+      });
+    });
+    over_image([&](std::size_t place, const T* padded) {
+      copy_or_add(true, rows_.in, padded, dx + place);
+    });
+    std::fill(image_.begin(), image_.end(), T(0));  // around the next image
+  }
+
+  template <class F>
+  void over_columns(F f) const {
+    for (std::size_t from = 0; from < cols_.out; from += step_)
+      f(from, std::min<std::size_t>(step_, cols_.out - from));
+  }
+  // f(column of results, its place in a piece) for some columns of positions, filter by filter.
+  template <class P, class F>
+  void over_results(P* y, std::size_t from, std::size_t columns, F f) const {
+    const std::size_t n = apart(columns);
+    for (std::size_t k = 0; k < filters_; ++k)
+      for (std::size_t j = 0; j < columns; ++j)
+        f(y + k * positions_ + (from + j) * rows_.out, k * n + j * pitch_);
+  }
+  // f(place in the image, the same with zeros around it) for the columns of all channels.
+  template <class F>
+  void over_image(F f) {
+    for (std::size_t c = 0; c < f_[2]; ++c)
+      for (std::size_t j = 0; j < cols_.in; ++j)
+        f((c * cols_.in + j) * rows_.in,
+          image_.data() + c * channel_ + (j + cols_.before) * pitch_ + rows_.before);
+  }
+  // f(run of the image with zeros around it, column of the windows) for each tap.
+  template <class F>
+  void over_runs(std::size_t from, std::size_t n, F f) {
+    T* window = windows_.get();
+    for (std::size_t c = 0; c < f_[2]; ++c)
+      for (std::size_t e = 0; e < f_[1]; ++e)
+        for (std::size_t a = 0; a < f_[0]; ++a, window += n)
+          f(image_.data() + c * channel_ + (from + e) * pitch_ + a, window);
+  }
+  void pad(const T* x) {
+    over_image(
+        [&](std::size_t place, T* padded) { copy_or_add(false, rows_.in, x + place, padded); });
+  }
+  void unfold_padded(std::size_t from, std::size_t n) {
+    over_runs(from, n, [&](const T* __restrict in, T* __restrict window) {
+      copy_or_add(false, n, in, window);
+    });
+  }
+  // The results of some columns of positions as a piece, zero where there is no position.
+  void spread(const T* y, std::size_t from, std::size_t columns) {
+    std::fill_n(piece_.data(), apart(columns) * filters_, T(0));
+    over_results(y, from, columns, [&](const T* result, std::size_t k) {
+      copy_or_add(false, rows_.out, result, piece_.data() + k);
+    });
+  }
+  static void copy_or_add(bool add, std::size_t n, const T* __restrict from, T* __restrict to) {
+    if (add)
+      in_lanes(n, [&](std::size_t k, auto... rest) {
+        L::store(to + k, L::load(to + k, rest...) + L::load(from + k, rest...), rest...);
+      });
+    else
+      in_lanes(n, [&](std::size_t k, auto... rest) {
+        L::store(to + k, L::load(from + k, rest...), rest...);
+      });
   }
 
   // The n results of a piece, each filter's behind that of the one before.
@@ -200,7 +321,10 @@ class Convolution {
   std::vector<T*> out_;
   std::unique_ptr<bool[]> adds_;
   std::vector<T> transposed_, piece_;
-  const T* transposed_of_ = nullptr;  // the filter that image_gradient transposed last
+  bool padded_ = false;
+  std::size_t pitch_ = 0, channel_ = 0;  // from column to column, and from channel to channel
+  std::vector<T> image_;                 // with zeros around it
+  const T* transposed_of_ = nullptr;     // the filter that image_gradient transposed last
 };
 
 }  // namespace

@@ -108,7 +108,7 @@ void require_labels(const Corpus& corpus, const std::string& file) {
 void parse_size(const std::string& text, unsigned& height, unsigned& width) {
   const std::vector<std::string> fields = split_fields(text, 'x');
   if (fields.size() != 2)
-    throw UserError("expected a size such as 28x28, rows and columns, found " + in_quotes(text));
+    throw UserError("expected a --size such as 28x28, rows and columns, found " + in_quotes(text));
   const auto number = [](const std::string& field) {
     const std::size_t size = parse_number(field, "each part of --size", 512);
     if (size == 0) throw UserError("the parts of --size must not be 0");
