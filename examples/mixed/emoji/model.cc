@@ -176,7 +176,7 @@ Model::Scores Model::scores(const Vectors& parts, const Inputs& inputs) const {
   for (const auto& [input, vector] : parts) {
     if (inputs.has(input)) found.push_back(vector);
   }
-  const Expression hidden = dropped(rectify(sum(found)));
+  const Expression hidden = dropped(silu(sum(found), 1.0f));
   return {groups_.apply(hidden), subgroups_.apply(hidden)};
 }
 

@@ -21,8 +21,8 @@ namespace emoji {
 struct ModelSettings {
   Inputs inputs = Inputs::all();
   unsigned filters = 16;    ///< of the first convolution
-  unsigned word = 64;       ///< size of a word's vector
-  unsigned hidden = 128;    ///< size of the vector that the parts add up to
+  unsigned word = 100;      ///< size of a word's vector
+  unsigned hidden = 256;    ///< size of the vector that the parts add up to
   float dropout = 0.5f;     ///< of the words' mean and of that vector
   float drop_parts = 0.3f;  ///< how likely a part of a sample is not looked at
 
@@ -64,7 +64,7 @@ struct Prediction {
 /// of the words' vectors stands for the text, two layers read the row. They are brought to the same
 /// scale and added to a vector that is always there,
 ///
-///     h = relu(b + sum_i norm_i(W_i part_i + b_i)),
+///     h = silu(b + sum_i norm_i(W_i part_i + b_i)),   silu(z) = z / (1 + e^-z),
 ///
 /// and the scores of groups and of subgroups are affine transforms of h. A part that is missing is
 /// in no node of the graph.

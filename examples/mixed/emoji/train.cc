@@ -158,9 +158,10 @@ TrainCommand::TrainCommand()
   settings.batch = 32;
   settings.learning_rate = 0.003f;
   settings.decay = 0.95f;
+  settings.clip = 20;
   settings.unknown = 1.0f;
-  limits.epochs = 40;
-  limits.patience = 10;
+  limits.epochs = 50;
+  limits.patience = 15;
 }
 
 void TrainCommand::add_settings(Options& options) {
