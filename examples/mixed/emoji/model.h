@@ -24,7 +24,7 @@ struct ModelSettings {
   unsigned word = 100;      ///< size of a word's vector
   unsigned hidden = 256;    ///< size of the vector that the parts add up to
   float dropout = 0.5f;     ///< of the words' mean and of that vector
-  float drop_parts = 0.3f;  ///< how likely a part of a sample is not looked at
+  float drop_parts = 0.5f;  ///< how likely a part of a sample is not looked at
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
