@@ -193,6 +193,10 @@ TEST_CASE("Emoji: the same options give the same run, others another one") {
   const std::string plain = losses("a", {});
   CHECK(losses("b", {"--seed", "1"}) == plain);
   CHECK((read_file(shop.folder.path("a")) == read_file(shop.folder.path("b"))));
+  // Threads share out the parts of an update, and change nothing.
+  const std::string parts = losses("d", {"--parts", "3"});
+  CHECK(losses("e", {"--parts", "3", "--threads", "2"}) == parts);
+  CHECK((read_file(shop.folder.path("d")) == read_file(shop.folder.path("e"))));
   const std::vector<std::vector<std::string>> others = {
       {"--seed", "2"},       {"--word", "90"},     {"--hidden", "60"},
       {"--batch", "15"},     {"--clip", "0.01"},   {"--dropout", "0.4"},
