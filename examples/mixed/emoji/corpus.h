@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "examples/nlp/common/split.h"
+#include "examples/nlp/common/text_input.h"
+
+namespace emoji {
+
+/// A square picture.
+struct Picture {
+  static constexpr unsigned kChannels = 4;  ///< red, green, blue, opacity
+
+  unsigned size = 0;                 ///< its width and height
+  std::vector<std::uint8_t> points;  ///< line by line from the top, each kChannels bytes; colours
+                                     ///< are multiplied by the opacity
+};
+
+/// A cell of a table: a number, or one of some words.
+using Cell = std::variant<double, std::string>;
+/// By the names of the columns; cells may be missing.
+using Row = std::map<std::string, Cell>;
+
+/// What is known of an emoji. Each of its parts may be missing.
+struct Sample {
+  std::string emoji;            ///< itself, UTF-8
+  std::string family;           ///< what looks nearly the same has the same
+  std::string group, subgroup;  ///< empty: to be found out
+  std::optional<Picture> image;
+  std::vector<std::string> words;  ///< empty: none
+  Row row;                         ///< empty: none
+  std::size_t line = 0;            ///< of its file, from 1
+};
+using Corpus = std::vector<Sample>;
+
+/// Whether samples must say what they are.
+enum class Labels { kNeeded, kOptional };
+
+/// Reads a JSON object a line:
+///
+///     {"emoji": "🐈", "family": "1F408", "group": "Animals & Nature", "subgroup": "animal-mammal",
+///      "words": ["cat", "pet"], "row": {"block": "...", "age": 6}, "image": "00ff..."}
+///
+/// All may be missing but the group and the subgroup, and these too where labels are optional; null
+/// is missing. An image is size x size x 4 bytes in hexadecimal digits, a cell of the row a text, a
+/// number, true or false. Blank lines mean nothing.
+///
+/// Throws LineError for a line that is not so, and for a picture of another size than the first
+/// one; UserError for a file that cannot be read, or holds no sample where labels are needed.
+Corpus read_samples(const nlp::TextSource& source, Labels labels = Labels::kNeeded);
+
+/// The line of a sample, without what is missing.
+std::string line_of(const Sample& sample);
+
+/// The part that a sample belongs to: depends on nothing but its family, the split and the seed, so
+/// that a family is never on both sides.
+nlp::Part part_of(const Sample& sample, const nlp::Split& split, std::uint64_t seed);
+/// The samples of that part, in order; all of them for nlp::Part::kAll.
+Corpus take_part(const Corpus& corpus, const nlp::Split& split, std::uint64_t seed, nlp::Part part);
+
+}  // namespace emoji

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "examples/mixed/emoji/model.h"
+#include "examples/nlp/common/split.h"
+#include "examples/nlp/common/train_command.h"
+
+namespace emoji {
+
+using TrainSettings = nlp::TrainSettings;
+
+/// What to train, and how.
+struct TrainCommand : nlp::TrainCommand {
+  TrainCommand();
+  void add_settings(nlp::Options& options) override;
+  void run() override;
+  /// Of a model that learns more: its data are now those of this run.
+  void describe_data(Description& saved) const {
+    saved.split = description.split;
+    saved.split_seed = description.split_seed;
+  }
+
+  std::string split, split_seed = "1";
+  Description description;
+  TrainSettings settings;
+};
+
+}  // namespace emoji
