@@ -26,7 +26,8 @@ install_packages() {
 build_packages=(g++ cmake ninja-build ccache libeigen3-dev libboost-serialization-dev zlib1g-dev
   nlohmann-json3-dev libxxhash-dev)
 test_packages=("${build_packages[@]}" catch2 libboost-context-dev libcli11-dev libicu-dev bible-kjv pkg-config
-  python3)
+  python3 libpng-dev libfreetype-dev libharfbuzz-dev libpugixml-dev fonts-noto-color-emoji unicode-data
+  unicode-cldr-core)
 
 # Compiling the same file again, in another build folder, then costs nothing.
 use_ccache() {

@@ -163,7 +163,7 @@ TEST_CASE("residual convolution: gradients, with dropout too") {
   }
 }
 
-TEST_CASE("residual convolution: dropout draws anew in each call, and rests") {
+TEST_CASE("residual convolution: dropout draws again in each call, and rests") {
   ParameterCollection model;
   ResidualConvolution layer(model, {2});
   naive::spread(model);
