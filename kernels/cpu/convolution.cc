@@ -43,7 +43,10 @@ class Convolution {
     const std::size_t column = taps_ * rows_.out;  // windows of one column of positions
     const std::size_t pieces = (column * step_ * sizeof(T) + kBytes - 1) / kBytes;
     if (pieces > 1) step_ = (step_ + pieces - 1) / pieces;
-    padded_ = rows_.stride == 1 && cols_.stride == 1 && taps_ >= 2 * filters_ && positions_ > 0;
+    // With many filters the products take nearly all of the time, and more rows are a loss.
+    const std::size_t most = rows_.out <= L::kWidth ? 64 : 32;
+    padded_ = rows_.stride == 1 && cols_.stride == 1 && positions_ > 0 && filters_ <= most &&
+              taps_ >= 2 * filters_;
     if (padded_) {
       pitch_ = std::size_t{rows_.out} + f_[0] - 1;
       channel_ = pitch_ * (std::size_t{cols_.out} + f_[1] - 1);
