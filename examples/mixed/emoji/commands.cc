@@ -20,7 +20,6 @@ using namespace nlp;
 
 namespace {
 
-constexpr std::size_t kSamplesPerGraph = 32;
 const char* const kPartHelp =
     "all, train, dev or test: the part of the data that the model's --split made";
 const char* const kInputsHelp = "What it may look at, of image,text,table";

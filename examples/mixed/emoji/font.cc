@@ -57,14 +57,15 @@ Picture scaled(const FT_Bitmap& bitmap, unsigned size) {
   return picture;
 }
 
+}  // namespace
+
+// Not in a namespace without a name: Font::Faces has them.
 template <typename T, void (*destroy)(T*)>
 struct Destroy {
   void operator()(T* it) const { destroy(it); }
 };
 using Buffer = std::unique_ptr<hb_buffer_t, Destroy<hb_buffer_t, hb_buffer_destroy>>;
 using Shaper = std::unique_ptr<hb_font_t, Destroy<hb_font_t, hb_font_destroy>>;
-
-}  // namespace
 
 struct Font::Faces {
   Faces() = default;

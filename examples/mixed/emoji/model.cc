@@ -14,8 +14,6 @@ using dynet::Expression;
 
 namespace {
 
-constexpr std::size_t kSamplesPerGraph = 32;
-
 unsigned size_of(const std::vector<std::string>& texts) {
   return static_cast<unsigned>(texts.size());
 }

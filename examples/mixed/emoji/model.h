@@ -17,6 +17,9 @@
 
 namespace emoji {
 
+/// So many are computed together where a model is only used.
+inline constexpr std::size_t kSamplesPerGraph = 32;
+
 /// The shape of a model, and what is dropped while it learns.
 struct ModelSettings {
   Inputs inputs = Inputs::all();
