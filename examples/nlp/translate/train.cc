@@ -113,7 +113,7 @@ TrainCommand::TrainCommand()
   settings.batch = 64;
   settings.learning_rate = 0.001f;
   settings.decay = 0.9f;
-  settings.clip = 5;
+  settings.clip = 1;
   limits = {20, 0, 0};
 }
 
