@@ -89,7 +89,8 @@ int main(int argc, char** argv) {
       network.begin_graph(graph, true);
       std::vector<dynet::Expression> losses;
       for (std::size_t i = first; i < first + kTogether; ++i)
-        losses.push_back(network.loss({all[i].letters, {}}, all[i].sounds, 0));
+        losses.push_back(network.loss({all[i].letters, {}}, all[i].sounds, 0,
+                                      translate::beginnings(all[i].sounds)));
       graph.backward(dynet::sum(losses) / static_cast<float>(kTogether));
       trainer.update();
     }

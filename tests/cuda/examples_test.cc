@@ -129,7 +129,7 @@ TEST_CASE("the language model trains on the device as on the CPU", "[cuda]") {
     for (const rnnlm::Optimizer optimizer : {rnnlm::Optimizer::kAdam, rnnlm::Optimizer::kSgd}) {
       rnnlm::TrainCommand request;
       request.description.data.min_count = 1;
-      request.description.settings = {6, 8, 2, 0.2f, loss, 5};
+      request.description.settings = {6, 8, 2, 0.2f, loss, 5, rnnlm::Network::kLstm, {}};
       request.settings.optimizer = optimizer;
       request.settings.learning_rate = optimizer == rnnlm::Optimizer::kAdam ? 0.02f : 0.5f;
       request.settings.decay = 1;

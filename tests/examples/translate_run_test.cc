@@ -105,6 +105,8 @@ TEST_CASE("Translate: a resumed run with a mean of the weights ends where an unb
   train("broken", "2", "0.5", {});
   train("broken", "4", "0.5", {"--resume"});
   CHECK(weights("broken") == weights("unbroken"));
+  train("own", "4", "0.5", {"--own-tokens", "0.5"});
+  CHECK(weights("own") != weights("unbroken"));
   train("last", "4", "0", {});
   CHECK(weights("last") != weights("unbroken"));
 }

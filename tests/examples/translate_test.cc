@@ -192,6 +192,30 @@ TEST_CASE("Translate: what a search says a translation is worth is what training
   }
 }
 
+TEST_CASE("Translate: what is read in place of the right tokens decides what follows it alone") {
+  const Corpus corpus = numbers(20, 2);
+  for (const Description& description : all_networks(corpus)) {
+    if (description.network.copy) continue;
+    Model model(description, 3);
+    dynet::ComputationGraph graph;
+    model.begin_graph(graph, false);
+    const Source source = model.encode_source("1 2 3");
+    const Ids target = {2, 3, 4};
+    const dynet::Expression scores = model.scores(source, target);
+    const auto loss = [&](const Ids& read) {
+      return as_scalar(model.loss(source, target, 0, read).value());
+    };
+    float sum = 0;
+    const Ids next = {2, 3, 4, kEndToken};
+    for (unsigned t = 0; t < 4; ++t)
+      sum += as_scalar(pickneglogsoftmax(pick(scores, t, 1), next[t]).value());
+    CHECK(loss(beginnings(target)) == Approx(sum));
+    CHECK(loss({kEndToken, 2, 3, 3}) != loss(beginnings(target)));
+    CHECK(as_vector(pick(model.scores(source, {2, 3, 3}), 2u, 1).value()) ==
+          as_vector(pick(scores, 2u, 1).value()));
+  }
+}
+
 TEST_CASE("Translate: what a translation looked at has a weight for each pair of tokens") {
   const Corpus corpus = numbers(20, 2);
   Model model(describe(small(Kind::kLstm), corpus), 3);

@@ -104,9 +104,14 @@ void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
   for (TransformerNetwork& network : transformer_) network.begin_graph(graph, training);
 }
 
-Expression Model::loss(const Source& source, const Ids& target, float smoothing) {
-  return lstm_.empty() ? transformer_[0].loss(source, target, smoothing)
-                       : lstm_[0].loss(source, target, smoothing);
+Expression Model::loss(const Source& source, const Ids& target, float smoothing, const Ids& read) {
+  return lstm_.empty() ? transformer_[0].loss(source, target, smoothing, read)
+                       : lstm_[0].loss(source, target, smoothing, read);
+}
+
+Expression Model::scores(const Source& source, const Ids& target) {
+  const Ids read = beginnings(target);
+  return lstm_.empty() ? transformer_[0].scores(source, read) : lstm_[0].scores(source, read);
 }
 
 template <class Network>

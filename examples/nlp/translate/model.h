@@ -73,7 +73,13 @@ class Model : public nlp::DescribedModel<Description> {
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Minus the log-likelihood of the translation, of which `smoothing` goes to all tokens alike
   /// (Szegedy et al., CVPR 2016) unless tokens may be copied.
-  dynet::Expression loss(const Source& source, const Ids& target, float smoothing);
+  /// `read` is what the network reads instead of the translation's beginnings.
+  dynet::Expression loss(const Source& source, const Ids& target, float smoothing, const Ids& read);
+  dynet::Expression loss(const Source& source, const Ids& target, float smoothing) {
+    return loss(source, target, smoothing, beginnings(target));
+  }
+  /// Scores {V,T+1} of the vocabulary's tokens after each beginning of a translation.
+  dynet::Expression scores(const Source& source, const Ids& target);
   /// The best translations of each text; they share a graph, which is cleared before.
   std::vector<std::vector<Answer>> translate(dynet::ComputationGraph& graph,
                                              std::span<const std::string> texts,

@@ -6,16 +6,15 @@ namespace translate {
 
 using dynet::Expression;
 
-namespace {
-
-/// What comes before each token of a text, and before its end.
 Ids beginnings(const Ids& tokens) {
   Ids before = tokens;
   before.insert(before.begin(), kEndToken);
   return before;
 }
 
-/// Those, and the end.
+namespace {
+
+/// The tokens and the end.
 Ids with_end(Ids tokens) {
   tokens.push_back(kEndToken);
   return tokens;
@@ -125,19 +124,27 @@ Expression LstmNetwork::step(State& state, unsigned last) {
                                static_cast<unsigned>(to_copy.others.size()));
 }
 
-Expression LstmNetwork::loss(const Source& source, const Ids& target, float smoothing) {
+LstmNetwork::Steps LstmNetwork::steps(const Source& source, const Ids& read) {
   State state = start(source);
   std::vector<Expression> seen, fits;
-  for (const unsigned last : beginnings(target)) {
+  for (const unsigned last : read) {
     fits.push_back(advance(state, last));
     seen.push_back(state.seen);
   }
-  const Expression columns = concatenate_cols(seen);
-  if (!settings_.copy) return loss_of(output_.apply(columns), target, smoothing);
-  const Expression states = as_batch(columns);
-  return -sum_batches(copy_log_prob(gate_.apply(states), output_.apply(states),
-                                    as_batch(concatenate_cols(fits)), {source.to_copy.numbers},
-                                    with_end(target)));
+  return {concatenate_cols(seen), concatenate_cols(fits)};
+}
+
+Expression LstmNetwork::scores(const Source& source, const Ids& read) {
+  return output_.apply(steps(source, read).seen);
+}
+
+Expression LstmNetwork::loss(const Source& source, const Ids& target, float smoothing,
+                             const Ids& read) {
+  if (!settings_.copy) return loss_of(scores(source, read), target, smoothing);
+  const Steps all = steps(source, read);
+  const Expression seen = as_batch(all.seen);
+  return -sum_batches(copy_log_prob(gate_.apply(seen), output_.apply(seen), as_batch(all.fits),
+                                    {source.to_copy.numbers}, with_end(target)));
 }
 
 TransformerNetwork::TransformerNetwork(const NetworkSettings& settings, unsigned source_tokens,
@@ -175,12 +182,8 @@ Expression TransformerNetwork::placed(const Expression& x, unsigned first) const
   return training_ && settings_.dropout > 0 ? dropout(y, settings_.dropout) : y;
 }
 
-Expression TransformerNetwork::read(const Ids& source) {
-  return encoder_.apply(placed(source_table_.apply(source), 0));
-}
-
 TransformerNetwork::State TransformerNetwork::start(const Source& source) {
-  return decoder_.start(read(source.tokens));
+  return decoder_.start(encoder_.apply(placed(source_table_.apply(source.tokens), 0)));
 }
 
 Expression TransformerNetwork::step(State& state, unsigned last) {
@@ -189,10 +192,14 @@ Expression TransformerNetwork::step(State& state, unsigned last) {
   return log_softmax(target_table_.logits(y));
 }
 
-Expression TransformerNetwork::loss(const Source& source, const Ids& target, float smoothing) {
-  const Expression x = placed(target_table_.apply(beginnings(target)), 0);
-  const Expression y = decoder_.apply(x, read(source.tokens));
-  return loss_of(target_table_.logits(y), target, smoothing);
+Expression TransformerNetwork::scores(const Source& source, const Ids& read) {
+  const Expression memory = encoder_.apply(placed(source_table_.apply(source.tokens), 0));
+  return target_table_.logits(decoder_.apply(placed(target_table_.apply(read), 0), memory));
+}
+
+Expression TransformerNetwork::loss(const Source& source, const Ids& target, float smoothing,
+                                    const Ids& read) {
+  return loss_of(scores(source, read), target, smoothing);
 }
 
 }  // namespace translate

@@ -15,6 +15,9 @@ using Ids = std::vector<unsigned>;
 /// The first tokens of every vocabulary: unknown, and the end of a text, which also begins it.
 inline constexpr unsigned kUnknownToken = 0, kEndToken = 1;
 
+/// What a network reads before it writes each token of a text, and its end.
+Ids beginnings(const Ids& tokens);
+
 /// What makes translations.
 enum class Kind { kLstm, kTransformer };
 inline const nlp::Names<Kind> kKinds = {{Kind::kLstm, "lstm"}, {Kind::kTransformer, "transformer"}};
@@ -82,11 +85,17 @@ class LstmNetwork {
   /// The log-probabilities of what may follow `last`: of the vocabulary's tokens, then of those
   /// that can be copied alone.
   dynet::Expression step(State& state, unsigned last);
+  /// Scores {V,T+1} of the vocabulary's tokens, where T+1 tokens were read.
+  dynet::Expression scores(const Source& source, const Ids& read);
   /// Minus the log-likelihood of a translation, of which `smoothing` goes to all tokens alike;
-  /// nothing does where tokens may be copied.
-  dynet::Expression loss(const Source& source, const Ids& target, float smoothing);
+  /// nothing does where tokens may be copied. `read` are its beginnings, or what stands for them.
+  dynet::Expression loss(const Source& source, const Ids& target, float smoothing, const Ids& read);
 
  private:
+  struct Steps {
+    dynet::Expression seen, fits;  ///< {size,T+1}, and of each place of the source
+  };
+  Steps steps(const Source& source, const Ids& read);
   /// Returns how well each place of the source fits.
   dynet::Expression advance(State& state, unsigned last);
   dynet::Expression fits(const Memory& memory, const dynet::Expression& query) const;
@@ -115,10 +124,10 @@ class TransformerNetwork {
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   State start(const Source& source);
   dynet::Expression step(State& state, unsigned last);
-  dynet::Expression loss(const Source& source, const Ids& target, float smoothing);
+  dynet::Expression scores(const Source& source, const Ids& read);
+  dynet::Expression loss(const Source& source, const Ids& target, float smoothing, const Ids& read);
 
  private:
-  dynet::Expression read(const Ids& source);
   dynet::Expression placed(const dynet::Expression& x, unsigned first) const;
 
   NetworkSettings settings_;

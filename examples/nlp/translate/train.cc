@@ -37,13 +37,41 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
 
  private:
   double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
+    const std::vector<Ids> read = texts_to_read(model, graph, update);
     graph.clear();
     graph.set_seed(dropout_seed(update));
     model.begin_graph(graph, true);
     std::vector<dynet::Expression> losses;
-    for (const std::size_t pair : update.samples)
-      losses.push_back(model.loss(source_[pair], target_[pair], settings_.smoothing));
+    for (std::size_t i = 0; i < update.samples.size(); ++i) {
+      const std::size_t pair = update.samples[i];
+      losses.push_back(model.loss(source_[pair], target_[pair], settings_.smoothing, read[i]));
+    }
     return learn_from(graph, losses, update);
+  }
+
+  /// The beginnings of the translations, in which some tokens are those that the model would have
+  /// written (scheduled sampling, Bengio et al. 2015; in two passes, Mihaylova and Martins 2019).
+  std::vector<Ids> texts_to_read(Model& model, dynet::ComputationGraph& graph,
+                                 const Update& update) const {
+    std::vector<Ids> read;
+    for (const std::size_t pair : update.samples) read.push_back(beginnings(target_[pair]));
+    if (settings_.own_tokens == 0) return read;
+    graph.clear();
+    model.begin_graph(graph, false);
+    std::vector<dynet::Expression> scores;
+    for (const std::size_t pair : update.samples)
+      scores.push_back(model.scores(source_[pair], target_[pair]));
+    graph.forward(scores.back());  // computes all of them
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      const std::vector<float> values = as_vector(scores[i].value());
+      const auto tokens = static_cast<std::ptrdiff_t>(scores[i].dim().rows());
+      Random random = draws(update, i);
+      auto column = values.begin();
+      for (std::size_t t = 1; t < read[i].size(); ++t, column += tokens)
+        if (random.uniform() < static_cast<double>(settings_.own_tokens))
+          read[i][t] = static_cast<unsigned>(std::max_element(column, column + tokens) - column);
+    }
+    return read;
   }
 
   /// As many pairs as have so many tokens, of similar length.
@@ -156,6 +184,10 @@ void TrainCommand::add_settings(Options& options) {
       "What is scored and saved is a mean of the weights, of which the one before an update "
       "keeps this share; 0: the weights",
       InRange(0.0, 0.999999));
+  options.add("--own-tokens", settings.own_tokens,
+              "Probability that training reads a token that the model would have written instead "
+              "of the right one",
+              InRange(0.0, 1.0));
   options.add("--batch-tokens", settings.tokens, "Most tokens of an update's translations",
               InRange(1, 1e9));
   add_updates(options, settings, "Pairs");

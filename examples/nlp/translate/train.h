@@ -14,11 +14,12 @@ struct TrainSettings : nlp::TrainSettings {
   float smoothing = 0.1f;  ///< probability that goes to all tokens alike
   unsigned warmup = 0;     ///< updates until the learning rate is full; 0: it decays by epochs
   float average = 0;       ///< see nlp::ModelTraining::average
+  float own_tokens = 0;    ///< probability that a token that it would have written is read
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
-    archive& optimizer& learning_rate& decay& clip& batch& tokens& smoothing& warmup& average& seed&
-        mean_loss& parts;
+    archive& optimizer& learning_rate& decay& clip& batch& tokens& smoothing& warmup& average&
+        own_tokens& seed& mean_loss& parts;
   }
 };
 
