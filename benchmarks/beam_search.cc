@@ -1,11 +1,17 @@
 // Beam search with a transformer of 4 + 4 layers, width 256, vocabulary 8,000, and the decoder's
 // cache: all sentences together, in one graph that is batched, beside one sentence at a time
-// without batching.
+// without batching. Weights and translations can be written for beam_search.py, which has another
+// program translate the same.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,20 +26,28 @@ using namespace dynet;
 using Tokens = std::vector<unsigned>;
 constexpr unsigned kWords = 8000, kSize = 256, kHidden = 1024, kLayers = 4, kHeads = 4, kEnd = 0;
 constexpr unsigned kShortest = 5, kLongest = 40;
-constexpr float kSure = 1e3f;  // no other score is near
 
-/// Translates with random weights, which know no end: a translation gets the length of its source.
+struct Translation {
+  Tokens tokens;
+  double log_prob;
+};
+
+/// Translates with random weights, which know no end: a translation gets the length of its source,
+/// or the one that is asked for.
 class Translator {
  public:
-  Translator() {
+  explicit Translator(std::size_t length) : length_(length), end_(kWords, -kInfinity) {
     model_.set_seed(1);
+    end_[kEnd] = 0;
+    std::vector<float> no_end(kWords);
+    no_end[kEnd] = -1e3f;
     Parameter bias = output_.get_parameter_collection().parameters_list()[1];
-    bias.set_value(end_or_not(-kSure));
+    bias.set_value(no_end);
   }
 
   /// The best translations of these sentences, found in the graph, whose memory is used again.
-  std::vector<Tokens> translate(const std::vector<Tokens>& sentences, ComputationGraph& graph,
-                                std::size_t width) {
+  std::vector<Translation> translate(const std::vector<Tokens>& sentences, ComputationGraph& graph,
+                                     std::size_t width) {
     graph.clear();
     graph_ = &graph;
     for (Embedding* table : {&source_, &target_}) table->new_graph(graph, false);
@@ -43,18 +57,23 @@ class Translator {
     std::vector<State> starts;
     for (const Tokens& sentence : sentences) {
       const Expression memory = encoder_.apply(placed(source_.apply(sentence), 0));
-      starts.push_back({decoder_.start(memory), sentence.size()});
+      starts.push_back({decoder_.start(memory), length_ ? length_ : sentence.size()});
     }
     const auto step = [this](State& state, unsigned last) { return scores(state, last); };
     BeamSettings settings;
     settings.width = width;
     settings.begin = settings.end = kEnd;
-    std::vector<Tokens> best;
-    for (const auto& found : beam_search(starts, step, settings)) best.push_back(found[0].tokens);
+    std::vector<Translation> best;
+    for (const auto& found : beam_search(starts, step, settings))
+      best.push_back({found[0].tokens, found[0].log_prob});
     return best;
   }
 
+  const ParameterCollection& model() const { return model_; }
+
  private:
+  static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
   struct State {
     DecoderCache cache;
     std::size_t length;  // of the translation
@@ -65,17 +84,11 @@ class Translator {
   }
 
   Expression scores(State& state, unsigned last) {
-    const bool is_over = state.cache.size() == state.length;
+    // Nothing but the end may follow, whatever the decoder says.
+    if (state.cache.size() == state.length) return input(*graph_, {kWords}, end_);
     auto [y, now] = decoder_.step(state.cache, placed(target_.apply({last}), state.cache.size()));
     state.cache = std::move(now);
-    const Expression scores = output_.apply(y);
-    return log_softmax(is_over ? scores + input(*graph_, {kWords}, end_or_not(2 * kSure)) : scores);
-  }
-
-  static std::vector<float> end_or_not(float score) {
-    std::vector<float> scores(kWords);
-    scores[kEnd] = score;
-    return scores;
+    return log_softmax(output_.apply(y));
   }
 
   ParameterCollection model_;
@@ -87,20 +100,45 @@ class Translator {
       {.layers = kLayers, .size = kSize, .heads = kHeads, .hidden = kHidden, .memory = kSize}};
   Linear output_{model_, {kSize, kWords}};
   ComputationGraph* graph_ = nullptr;
+  std::size_t length_;      // of translations; zero: that of the source
+  std::vector<float> end_;  // log-probabilities
 };
+
+/// What another program needs to do the same, and how long it took here.
+bool write_figures(const std::string& path, std::size_t length, std::size_t width,
+                   const std::vector<Tokens>& sentences, const std::vector<Translation>& best,
+                   double seconds) {
+  nlohmann::json figures{
+      {"layers", kLayers},  {"heads", kHeads},     {"epsilon", TransformerSettings().epsilon},
+      {"end", kEnd},        {"length", length},    {"beam", width},
+      {"seconds", seconds}, {"sources", sentences}};
+  for (const Translation& found : best) {
+    figures["translations"].push_back(found.tokens);
+    figures["log_probs"].push_back(found.log_prob);
+  }
+  std::ofstream out(path);
+  out << figures << '\n';
+  if (!out.flush()) std::cerr << path << ": cannot be written\n";
+  return !out.fail();
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Beam search of a transformer, one thread");
   int rounds = 3;
-  std::size_t count = 32, together = 32, width = 5;
+  std::size_t count = 32, together = 32, width = 5, length = 0;
   bool only_together = false;
+  std::string weights, json;
   app.add_option("--rounds", rounds, "The fastest of so many counts")->check(CLI::Range(1, 1000));
   app.add_option("--sentences", count, "Of 5 to 40 tokens")->check(CLI::Range(1, 10000));
   app.add_option("--together", together, "Sentences of a graph")->check(CLI::Range(1, 10000));
   app.add_option("--beam", width, "Hypotheses of a sentence")->check(CLI::Range(1, 1000));
   app.add_flag("--only-together", only_together, "Leave out one at a time, for a profile");
+  app.add_option("--length", length, "Tokens of a translation; 0: as many as of its source")
+      ->check(CLI::Range(0, 100));
+  app.add_option("--save", weights, "Write the weights to this file, a safetensors");
+  app.add_option("--json", json, "Write sentences, translations and seconds of all together");
   CLI11_PARSE(app, argc, argv);
 
   const RandomStream random(5);
@@ -111,13 +149,14 @@ int main(int argc, char** argv) {
   for (Tokens& sentence : sentences) {
     for (unsigned n = kShortest + below(kLongest - kShortest + 1); n > 0; --n)
       sentence.push_back(1 + below(kWords - 1));
-    words += sentence.size();
+    words += length ? length : sentence.size();
   }
 
   std::printf("calibrator %.1f GFLOP/s; %zu sentences, %zu words, beam %zu\n", bench::calibrator(),
               count, words, width);
-  Translator translator;
-  std::vector<Tokens> best;
+  Translator translator(length);
+  if (!weights.empty()) save_safetensors(weights, translator.model());
+  std::vector<Translation> best;
   // The seconds of all sentences, so many of them in a graph.
   const auto time = [&](const char* name, bool batching, std::size_t most) {
     ComputationGraph graph(batching);
@@ -126,7 +165,7 @@ int main(int argc, char** argv) {
       for (std::size_t i = 0; i < count; i += most) {
         const auto begin = sentences.begin() + static_cast<std::ptrdiff_t>(i);
         const auto end = begin + static_cast<std::ptrdiff_t>(std::min(most, count - i));
-        for (Tokens& found : translator.translate({begin, end}, graph, width))
+        for (Translation& found : translator.translate({begin, end}, graph, width))
           best.push_back(std::move(found));
       }
     });
@@ -134,12 +173,13 @@ int main(int argc, char** argv) {
     return seconds;
   };
   const double fast = time("together, batched", true, together);
-  const std::vector<Tokens> found = best;
+  const std::vector<Translation> found = best;
+  if (!json.empty() && !write_figures(json, length, width, sentences, found, fast)) return 1;
   if (only_together) return 0;
   time("one at a time, batched", true, 1);
   const double slow = time("one at a time, not batched", false, 1);
   std::size_t same = 0;
-  for (std::size_t i = 0; i < count; ++i) same += found[i] == best[i];
+  for (std::size_t i = 0; i < count; ++i) same += found[i].tokens == best[i].tokens;
   std::printf("%.1f times as fast as without batching; %zu of %zu translations are the same\n",
               slow / fast, same, count);
 }
