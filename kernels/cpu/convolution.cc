@@ -19,7 +19,7 @@ namespace {
 /// Where the stride is one and there are many taps for each filter, the image is first copied with
 /// its zeros around it, and a column of the matrix is all of a channel from some element on: a long
 /// run, not one for each column of positions. Between columns of positions it has rows that are no
-/// positions; what they give is left out.
+/// positions; what they give is left out, even if it is not finite.
 template <class T>
 class Convolution {
  public:
@@ -141,6 +141,7 @@ class Convolution {
       transposed_.resize(n * filters_);
       transpose(n, filters_, piece_.data(), transposed_.data());
       unfold_padded(from, n);
+      clear_between(columns);
       aim(in_, static_cast<const T*>(windows_.get()), taps_, n);
       std::fill_n(adds_.get(), taps_, from > 0 || add);
       multiply<T>(filters_, n, taps_, transposed_.data(), in_.data(), out_.data(), adds_.get());
@@ -154,6 +155,7 @@ class Convolution {
       spread(dy, from, columns);
       aim(out_, windows_.get(), taps_, n);
       multiply<T>(n, filters_, taps_, piece_.data(), in_.data(), out_.data(), adds_.get());
+      clear_between(columns);
       over_runs(from, n, [&](T* __restrict in, const T* __restrict window) {
         copy_or_add(true, n, window, in);
       });
@@ -202,6 +204,15 @@ class Convolution {
     over_runs(from, n, [&](const T* __restrict in, T* __restrict window) {
       copy_or_add(false, n, in, window);
     });
+  }
+  // Makes the rows of the matrix zero that are no positions.
+  void clear_between(std::size_t columns) {
+    const std::size_t n = apart(columns);
+    for (std::size_t t = 0; t < taps_; ++t)
+      for (std::size_t j = 1; j < columns; ++j) {
+        T* const next = windows_.get() + t * n + j * pitch_;
+        std::fill(next - (pitch_ - rows_.out), next, T(0));
+      }
   }
   // The results of some columns of positions as a piece, zero where there is no position.
   void spread(const T* y, std::size_t from, std::size_t columns) {

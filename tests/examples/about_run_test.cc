@@ -42,7 +42,7 @@ TEST_CASE("About: a model says what it is") {
     CHECK(says.at("settings").at("seed") == 7);
     CHECK(says.at("settings").at("hidden") == 4);
     CHECK(says.at("weights") > 0);
-    CHECK(says.count("labels") == (each.program.name == "rnnlm" ? 0 : 1));
+    CHECK(says.count("labels") == (each.has_labels() ? 1 : 0));
     // The scores are those of the best epoch, and of the same model at the end.
     const std::string report = desk.read("report");
     const Json scores = Json::parse(report.substr(report.rfind("{\"line\":\"scores\"")));

@@ -17,6 +17,9 @@ struct AnyProgram {
   std::string options;    ///< of a small model
   std::string command;    ///< the one that makes lines of lines
   std::string its_input;  ///< a sentence for it
+
+  /// What it predicts are labels, not texts.
+  bool has_labels() const { return program.name != "rnnlm" && program.name != "translate"; }
 };
 
 inline const std::vector<AnyProgram>& all_programs() {
@@ -50,7 +53,7 @@ inline const std::vector<AnyProgram>& all_programs() {
                                                "the cat sleeps\n"},
                                               {{"translate", TRANSLATE_BINARY},
                                                "the cat sleeps\tdie katze schläft\n",
-                                               "--size 4 --min-count 1",
+                                               "--hidden 4 --min-count 1",
                                                "translate",
                                                "the cat sleeps\n"}};
   return all;

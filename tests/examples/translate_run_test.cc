@@ -43,7 +43,7 @@ TEST_CASE("Translate: train, score in a fresh process, translate") {
     const Result trained = kTranslate.run(
         folder,
         {"train", "--train",   train,   "--dev",    dev,  "--test",          test,   "--model",
-         model,   "--network", network, "--size",   "32", "--feed-forward",  "64",   "--dropout",
+         model,   "--network", network, "--hidden", "32", "--feed-forward",  "64",   "--dropout",
          "0.05",  "--batch",   "16",    "--epochs", "12", "--learning-rate", "0.005"});
     INFO(trained.out + trained.err);
     REQUIRE(trained.code == 0);
@@ -88,9 +88,9 @@ TEST_CASE("Translate: a resumed run with a mean of the weights ends where an unb
   const auto train = [&](const std::string& model, const std::string& epochs,
                          const std::string& average, const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {
-        "train",  "--train", data,       "--batch", "10",        "--model", folder.path(model),
-        "--size", "8",       "--epochs", epochs,    "--average", average,   "--patience",
-        "0",      "--copy"};
+        "train",    "--train", data,       "--batch", "10",        "--model", folder.path(model),
+        "--hidden", "8",       "--epochs", epochs,    "--average", average,   "--patience",
+        "0",        "--copy"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Result result = kTranslate.run(folder, arguments);
     INFO(result.out + result.err);
@@ -119,8 +119,9 @@ TEST_CASE("Translate: what does not fit is refused in a sentence") {
   };
   refused({"train", "--train", folder.write("bad", "a b\n"), "--model", model},
           "expected a text, a tab and its translation");
-  refused({"train", "--train", data, "--model", model, "--network", "transformer", "--size", "10"},
-          "--heads must divide --size, got 4 and 10");
+  refused(
+      {"train", "--train", data, "--model", model, "--network", "transformer", "--hidden", "10"},
+      "--heads must divide --hidden, got 4 and 10");
   refused({"train", "--train", data, "--model", model, "--network", "transformer", "--copy"},
           "--copy is for --network lstm");
   refused({"train", "--train", data, "--model", model, "--format", "both"},
@@ -128,7 +129,7 @@ TEST_CASE("Translate: what does not fit is refused in a sentence") {
   refused({"train", "--train", data, "--model", model, "--format", "parallel"},
           "takes two files, as in source.txt,target.txt");
   REQUIRE(kTranslate
-              .run(folder, {"train", "--train", data, "--model", model, "--size", "4", "--epochs",
+              .run(folder, {"train", "--train", data, "--model", model, "--hidden", "4", "--epochs",
                             "1", "--min-count", "1"})
               .code == 0);
   refused({"translate", "--model", model, "--beam", "2", "--nbest", "3"},

@@ -2,8 +2,10 @@
 
 #include <iostream>
 
+#include "examples/nlp/common/json.h"
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/options.h"
+#include "examples/nlp/common/plain_text.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/score_options.h"
 #include "examples/nlp/common/share_out.h"
@@ -90,6 +92,7 @@ class Translate : public LinesCommand<Model> {
                    "So many translations of each text, in lines with their score, a tab and the "
                    "translation")
         ->transform(InRange(1, 1000));
+    app.add_flag("--json", json_, "Print a JSON object a line");
   }
 
  private:
@@ -99,16 +102,23 @@ class Translate : public LinesCommand<Model> {
       throw UserError("--nbest must not exceed --beam, got " + std::to_string(search_.n) + " and " +
                       std::to_string(search_.beam));
     InputFile in(source());
-    const auto check = [](const std::string&) {};
+    PlainText plain;
+    const auto check = [&](const std::string& line) { plain.check(line, in); };
     write_for_lines(
         model, in, out, check,
         [&](Model& mine, dynet::ComputationGraph& graph, const std::string& line,
             std::size_t number) -> std::string {
           const std::vector<std::string> words = split_words(line);
-          if (words.empty()) return "";
+          if (words.empty()) return json_ ? json_line({{"text", line}}) : std::string();
           require_readable(words.size(), number, in.name());
           const std::string text = join(words, " ");
           const auto answers = mine.translate(graph, {&text, 1}, search_)[0];
+          if (json_) {
+            Json translations = Json::array();
+            for (const Answer& answer : answers)
+              translations.push_back({{"text", answer.text}, {"score", answer.score}});
+            return json_line({{"text", line}, {"translations", translations}});
+          }
           std::vector<std::string> lines;
           for (const Answer& answer : answers)
             lines.push_back((several ? fixed(answer.score, 4) + "\t" : "") + answer.text);
@@ -117,6 +127,7 @@ class Translate : public LinesCommand<Model> {
   }
 
   SearchSettings search_;
+  bool json_ = false;
 };
 
 }  // namespace

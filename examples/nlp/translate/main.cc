@@ -9,8 +9,7 @@ int main(int argc, char** argv) {
                         "means in another language, how it is spoken, what to do.");
   line.add("train", "Train a translator", std::make_unique<translate::TrainCommand>(),
            {"translate train --train train.tsv --dev dev.tsv --model ja-en.model",
-            "translate train --train ja.txt,en.txt --format parallel --network transformer "
-            "--source-unit piece --target-unit piece --model ja-en.model"});
+            "translate train --train ja,en --format parallel --network transformer -m m"});
   line.add("eval", "Score a saved translator", translate::eval_command(),
            {"translate eval --model ja-en.model --data test.tsv",
             "translate eval --model ja-en.model --data test.tsv --beam 1 --show 5"});

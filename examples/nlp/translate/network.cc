@@ -34,7 +34,7 @@ Expression loss_of(const Expression& scores, const Ids& target, float smoothing)
 
 LstmNetwork::LstmNetwork(const NetworkSettings& settings, unsigned source_tokens,
                          unsigned target_tokens, dynet::ParameterCollection& parameters)
-    : settings_(settings) {
+    : settings_(settings), target_tokens_(target_tokens) {
   const unsigned size = settings.size;
   source_table_ = parameters.add_lookup_parameters(source_tokens, {size}, "source");
   target_table_ = parameters.add_lookup_parameters(target_tokens, {size}, "target");
@@ -104,7 +104,7 @@ Expression LstmNetwork::fits(const Memory& memory, const Expression& query) cons
 
 Expression LstmNetwork::advance(State& state, unsigned last) {
   // A token that was copied has no vector of its own.
-  const unsigned known = last < target_table_.dim().batch_elems() ? last : kUnknownToken;
+  const unsigned known = last < target_tokens_ ? last : kUnknownToken;
   const Expression x =
       dynet::concatenate({dropped(lookup(*graph_, target_table_, known)), state.seen});
   const Expression query = decoder_.add_input(state.at, x);

@@ -102,6 +102,7 @@ class LstmNetwork {
   dynet::Expression dropped(const dynet::Expression& x) const;
 
   NetworkSettings settings_;
+  unsigned target_tokens_ = 0;
   dynet::LookupParameter source_table_, target_table_;
   std::vector<dynet::BiRNNBuilder<dynet::VanillaLSTMBuilder>> encoder_;  // one
   dynet::VanillaLSTMBuilder decoder_;

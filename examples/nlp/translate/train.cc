@@ -138,7 +138,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
 
 TrainCommand::TrainCommand()
     : nlp::TrainCommand("Pairs to learn from, a line each: text, tab, translation", "Pairs") {
-  settings.batch = 64;
+  settings.batch = 32;
   settings.learning_rate = 0.001f;
   settings.decay = 0.9f;
   settings.clip = 1;
@@ -166,7 +166,7 @@ void TrainCommand::add_settings(Options& options) {
               "attention");
   options.add_flag("--copy", n.copy,
                    "An LSTM may copy tokens of the text, known or not; learns without --smoothing");
-  options.add("--size", n.size, "Of vectors and states", InRange(2, 4096));
+  options.add("--hidden", n.size, "Of vectors and states", InRange(1, 4096));
   options.add("--layers", n.layers, "Of encoder and decoder each", InRange(1, 64));
   options.add("--heads", n.heads, "Of a transformer's attention", InRange(1, 256));
   options.add("--feed-forward", n.feed_forward, "Size of a transformer's feed-forward layers",
@@ -197,7 +197,7 @@ void TrainCommand::run() {
   prepare_run(*this, Model::kProgram);
   const NetworkSettings& n = description.network;
   if (n.kind == Kind::kTransformer && n.size % n.heads != 0)
-    throw UserError("--heads must divide --size, got " + std::to_string(n.heads) + " and " +
+    throw UserError("--heads must divide --hidden, got " + std::to_string(n.heads) + " and " +
                     std::to_string(n.size));
   if (n.copy && n.kind == Kind::kTransformer) throw UserError("--copy is for --network lstm");
   description.format = value_of(kFormats, format, "format");
