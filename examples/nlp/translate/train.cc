@@ -138,7 +138,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
 
 TrainCommand::TrainCommand()
     : nlp::TrainCommand("Pairs to learn from, a line each: text, tab, translation", "Pairs") {
-  settings.batch = 32;
+  settings.batch = 16;
   settings.learning_rate = 0.001f;
   settings.decay = 0.9f;
   settings.clip = 1;
