@@ -291,6 +291,26 @@ TEST_CASE("convolution: an image of several pieces") {
   CHECK(worst(as_vector(pf.gradients()), df) < 1e-3);
 }
 
+TEST_CASE("convolution: what is not finite stays with the taps and the places that read it") {
+  const float infinite = std::numeric_limits<float>::infinity();
+  const auto finite = [](float x) { return std::isfinite(x); };
+  for (const bool in_image : {true, false}) {
+    ParameterCollection model;
+    Parameter px = model.add_parameters({5, 4, 2}), pf = model.add_parameters({2, 2, 2, 1});
+    std::vector<float> image(40, 0.5f), filter(8, 0.25f);
+    (in_image ? image[4] : filter[0]) = infinite;  // the last row of the image, the first tap
+    px.set_value(image);
+    pf.set_value(filter);
+    ComputationGraph g;
+    g.backward(sum_elems(conv2d(parameter(g, px), parameter(g, pf), {1, 1}, true)));
+    const std::vector<float> dx = as_vector(px.gradients()), df = as_vector(pf.gradients());
+    // Tap (a, e) reads rows a to a + 3 and columns e to e + 2 of its channel.
+    for (unsigned tap = 0; tap < 8; ++tap) CHECK(finite(df[tap]) == !(in_image && tap == 1));
+    for (unsigned place = 0; place < 40; ++place)
+      CHECK(finite(dx[place]) == (in_image || place % 5 == 4 || place >= 15));
+  }
+}
+
 TEST_CASE("convolution: equal elements, NaN, and what is all the same") {
   using V = std::vector<float>;
   const float nan = std::numeric_limits<float>::quiet_NaN();
