@@ -192,6 +192,19 @@ TEST_CASE("Translate: what a search says a translation is worth is what training
   }
 }
 
+TEST_CASE("Translate: how long a translation may be follows from those of training") {
+  Description description = small(Kind::kLstm);
+  const Corpus corpus = {{"1", "one", 1},
+                         {"2 2", "two two two two two two two two two", 2},
+                         {"1 2 1 2", "one two", 3}};
+  const Model model(describe(description, corpus), 1);
+  CHECK(model.most_tokens(1) == 12);
+  CHECK(model.most_tokens(2) == 18);
+  CHECK(model.most_tokens(3) == 18);
+  CHECK(model.most_tokens(4) == 18);
+  CHECK(model.most_tokens(100) == 210);
+}
+
 TEST_CASE("Translate: what is read in place of the right tokens decides what follows it alone") {
   const Corpus corpus = numbers(20, 2);
   for (const Description& description : all_networks(corpus)) {

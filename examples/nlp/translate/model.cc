@@ -50,14 +50,25 @@ Ids numbers(const std::vector<std::string>& tokens, const dynet::Dict& dict) {
 }  // namespace
 
 Description describe(Description d, const Corpus& train) {
+  using Texts = std::vector<std::vector<std::string>>;
   const auto side = [&](std::string Pair::*text, Unit unit, Pieces& pieces) {
     if (unit == Unit::kPiece) pieces = Pieces(words_of(train, text), d.tokens.pieces);
-    std::vector<std::vector<std::string>> all;
+    Texts all;
     for (const Pair& pair : train) all.push_back(tokens_of(pair.*text, unit, pieces));
-    return vocabulary(all, d.tokens.min_count);
+    return all;
   };
-  d.source = side(&Pair::source, d.tokens.source, d.source_pieces);
-  d.target = side(&Pair::target, d.tokens.target, d.target_pieces);
+  const Texts source = side(&Pair::source, d.tokens.source, d.source_pieces);
+  const Texts target = side(&Pair::target, d.tokens.target, d.target_pieces);
+  d.source = vocabulary(source, d.tokens.min_count);
+  d.target = vocabulary(target, d.tokens.min_count);
+  d.longest.clear();
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (d.longest.size() <= source[i].size()) d.longest.resize(source[i].size() + 1);
+    std::size_t& most = d.longest[source[i].size()];
+    most = std::max(most, target[i].size());
+  }
+  for (std::size_t n = 1; n < d.longest.size(); ++n)
+    d.longest[n] = std::max(d.longest[n], d.longest[n - 1]);
   return d;
 }
 
@@ -98,6 +109,12 @@ Ids Model::encode_target(const std::string& text, const Source& source) const {
   return ids;
 }
 
+std::size_t Model::most_tokens(std::size_t source) const {
+  const std::vector<std::size_t>& longest = description_.longest;
+  const std::size_t seen = longest.empty() ? 0 : longest[std::min(source, longest.size() - 1)];
+  return 2 * std::max(source + 5, seen);
+}
+
 void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
   place(graph);
   for (LstmNetwork& network : lstm_) network.begin_graph(graph, training);
@@ -122,7 +139,7 @@ std::vector<std::vector<Answer>> Model::search(Network& network, std::span<const
   dynet::BeamSettings settings;
   for (const std::string& text : texts) {
     sources.push_back(encode_source(text));
-    settings.max_lengths.push_back(2 * sources.back().tokens.size() + 10);
+    settings.max_lengths.push_back(most_tokens(sources.back().tokens.size()));
     starts.push_back(network.start(sources.back()));
   }
   settings.width = how.beam;

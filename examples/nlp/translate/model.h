@@ -35,10 +35,12 @@ struct Description {
   NetworkSettings network;
   std::vector<std::string> source, target;  ///< that have a vector; unknown and end come first
   Pieces source_pieces, target_pieces;
+  std::vector<std::size_t>
+      longest;  ///< by tokens of a text: most of translations of such and shorter
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
-    archive& format& split& tokens& network& source& target& source_pieces& target_pieces;
+    archive& format& split& tokens& network& source& target& source_pieces& target_pieces& longest;
   }
 };
 
@@ -68,6 +70,10 @@ class Model : public nlp::DescribedModel<Description> {
   /// The numbers of the tokens of a translation; those that can only be copied have numbers behind
   /// the vocabulary.
   Ids encode_target(const std::string& text, const Source& source) const;
+
+  /// A search gives up translations that are longer, for a text of so many tokens: twice as long as
+  /// the longest in training, and as 5 tokens more than the text.
+  std::size_t most_tokens(std::size_t source) const;
 
   /// Declares the parameters in an empty graph; texts declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
