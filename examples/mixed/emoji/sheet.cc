@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "examples/nlp/common/svg.h"
+
 namespace emoji {
 namespace {
 
@@ -12,29 +14,9 @@ int rank_of(const Answer& answer) {
   return answer.wanted == answer.found ? 2 : 0;
 }
 
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
 std::string text_at(std::size_t x, std::size_t y, int size, const std::string& text) {
   return "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" font-size=\"" +
-         std::to_string(size) + "\">" + escaped(text) + "</text>";
+         std::to_string(size) + "\">" + nlp::svg_text(text) + "</text>";
 }
 
 }  // namespace

@@ -4,31 +4,12 @@
 #include <cmath>
 #include <cstddef>
 
+#include "examples/nlp/common/svg.h"
+
 namespace digits {
 namespace {
 
 constexpr unsigned kFiltersInRow = 12, kPixel = 12, kGap = 8, kCell = 36, kMargin = 120, kLine = 24;
-
-/// Text of an element.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      default:
-        result += static_cast<unsigned char>(c) < ' ' ? '?' : c;
-    }
-  }
-  return result;
-}
 
 std::string rectangle(unsigned x, unsigned y, unsigned size, long shade) {
   const std::string s = std::to_string(shade), side = std::to_string(size);
@@ -38,7 +19,7 @@ std::string rectangle(unsigned x, unsigned y, unsigned size, long shade) {
 
 std::string words(unsigned x, unsigned y, const std::string& text, const std::string& more = "") {
   return "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\"" + more + ">" +
-         escaped(text) + "</text>\n";
+         nlp::svg_text(text) + "</text>\n";
 }
 
 }  // namespace
