@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -188,8 +189,11 @@ class ModelTraining : public Training {
   /// Zero, or beta of the mean of the weights that is scored and saved: with each update it becomes
   /// beta times what it was and 1 - beta times the weights (Polyak and Juditsky 1992).
   virtual float average() const { return 0; }
-  /// Of the running epoch.
-  std::size_t updates_per_epoch() const { return updates_.size(); }
+  /// All epochs having as many updates as the running one.
+  std::uint64_t updates_done(double epochs_done) const {
+    return static_cast<std::uint64_t>(
+        std::llround(epochs_done * static_cast<double>(updates_.size())));
+  }
   /// The samples of each update of an epoch, whose order is drawn.
   virtual std::vector<std::vector<std::size_t>> make_updates(const std::vector<std::size_t>& order,
                                                              Random& /*random*/) const {

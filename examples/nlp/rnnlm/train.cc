@@ -80,9 +80,8 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
 
   float learning_rate(double epochs_done) const override {
     const float rate = ModelTraining::learning_rate(epochs_done);
-    const double updates = 1 + epochs_done * static_cast<double>(updates_per_epoch());
-    if (updates >= settings_.warmup) return rate;
-    return rate * static_cast<float>(updates / settings_.warmup);
+    return dynet::LearningRateSchedule::warm_up(rate, settings_.warmup)
+        .rate(updates_done(epochs_done));
   }
 
   std::string unit() const override { return "tokens"; }

@@ -1,7 +1,6 @@
 #include "examples/nlp/translate/train.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 
 #include "examples/nlp/common/model_training.h"
@@ -98,9 +97,9 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   /// It grows, then falls with the square root of the updates (Vaswani et al. 2017, section 5.3).
   float learning_rate(double epochs_done) const override {
     if (settings_.warmup == 0) return ModelTraining::learning_rate(epochs_done);
-    const double updates = 1 + epochs_done * static_cast<double>(updates_per_epoch());
-    const double part = updates / settings_.warmup;
-    return settings_.learning_rate * static_cast<float>(std::min(part, 1 / std::sqrt(part)));
+    return dynet::LearningRateSchedule::inverse_square_root(settings_.learning_rate,
+                                                            settings_.warmup)
+        .rate(updates_done(epochs_done));
   }
 
   float average() const override { return settings_.average; }
