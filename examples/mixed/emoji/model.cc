@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -222,23 +221,14 @@ Report evaluate(Model& model, const Corpus& corpus, const std::string& name, con
   if (choices.empty())
     throw nlp::UserError("the model knows nothing but " + description.settings.inputs.names());
   for (const Inputs& choice : choices) report.choices.push_back({choice, {}});
-  nlp::Progress progress(nlp::standard_error_output(), name, "emoji", corpus.size(), 0, 0);
-  const auto part = [&](std::size_t i) {
-    const std::size_t begin = i * kSamplesPerGraph;
-    return std::span(corpus).subspan(begin, std::min(kSamplesPerGraph, corpus.size() - begin));
-  };
-  const std::size_t parts = (corpus.size() + kSamplesPerGraph - 1) / kSamplesPerGraph;
-  std::vector<std::vector<std::vector<Prediction>>> predictions(parts);
-  std::size_t done = 0;
-  nlp::share_out(
-      model, parts,
-      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
-        predictions[i] = mine.predict(graph, part(i), choices);
-      },
-      [&](std::size_t i) { progress.update(done += part(i).size()); });
+  const auto predictions = nlp::predict_in_parts(
+      model, corpus, kSamplesPerGraph, name, "emoji",
+      [&](Model& mine, dynet::ComputationGraph& graph, std::span<const Sample> samples) {
+        return mine.predict(graph, samples, choices);
+      });
   for (std::size_t i = 0; i < corpus.size(); ++i) {
     const Sample& sample = corpus[i];
-    const auto& found = predictions[i / kSamplesPerGraph][i % kSamplesPerGraph];
+    const std::vector<Prediction>& found = predictions[i];
     for (std::size_t k = 0; k < choices.size(); ++k) {
       Accuracy& accuracy = report.choices[k].accuracy;
       accuracy.group.count(description.groups[largest_of(found[k].groups)] == sample.group);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -160,25 +159,16 @@ Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
   const Description& description = model.description();
   const std::vector<std::string>& labels = description.labels;
   Report report{name, {}, {}, 0, 0};
-  nlp::Progress progress(nlp::standard_error_output(), name, "texts", corpus.size(), 0, 0);
-  const auto part = [&](std::size_t i) {
-    const std::size_t begin = i * kTextsPerGraph;
-    return std::span(corpus).subspan(begin, std::min(kTextsPerGraph, corpus.size() - begin));
-  };
-  const std::size_t parts = (corpus.size() + kTextsPerGraph - 1) / kTextsPerGraph;
-  std::vector<std::vector<Prediction>> predictions(parts);
-  std::size_t done = 0;
-  nlp::share_out(
-      model, parts,
-      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+  const auto predictions = nlp::predict_in_parts(
+      model, corpus, kTextsPerGraph, name, "texts",
+      [](Model& mine, dynet::ComputationGraph& graph, std::span<const Sample> samples) {
         std::vector<std::vector<std::string>> texts;
-        for (const Sample& sample : part(i)) texts.push_back(sample.words);
-        predictions[i] = mine.predict(graph, texts);
-      },
-      [&](std::size_t i) { progress.update(done += part(i).size()); });
+        for (const Sample& sample : samples) texts.push_back(sample.words);
+        return mine.predict(graph, texts);
+      });
   for (std::size_t i = 0; i < corpus.size(); ++i) {
     const std::string& label = corpus[i].label;
-    const Prediction& prediction = predictions[i / kTextsPerGraph][i % kTextsPerGraph];
+    const Prediction& prediction = predictions[i];
     report.model.count(labels[prediction.label] == label);
     report.baseline.count(description.most_frequent == label);
     report.labels.count(label, labels[prediction.label]);

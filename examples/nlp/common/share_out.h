@@ -1,14 +1,19 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <iterator>
 #include <mutex>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dynet-like/dynet.h"
 #include "examples/nlp/common/files.h"
+#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/text_input.h"
 
 // Work that a model does on several threads. Each has a copy of the model, which shares its
@@ -36,6 +41,32 @@ void share_out(Model& model, std::size_t count, Work work, Finished finished) {
     Model mine(model);
     go(mine);
   });
+}
+
+/// What `predict(model, graph, samples)` returns for all samples, in their order; so many are
+/// computed together. A bar under `name` counts them in `unit`.
+template <class Model, class Samples, class Predict>
+auto predict_in_parts(Model& model, const Samples& samples, std::size_t together,
+                      const std::string& name, const std::string& unit, Predict predict) {
+  const auto part = [all = std::span(samples), together](std::size_t i) {
+    return all.subspan(i * together, std::min(together, all.size() - i * together));
+  };
+  using Predictions = decltype(predict(model, std::declval<dynet::ComputationGraph&>(), part(0)));
+  std::vector<Predictions> parts((samples.size() + together - 1) / together);
+  Progress progress(standard_error_output(), name, unit, samples.size(), 0, 0);
+  std::size_t done = 0;
+  share_out(
+      model, parts.size(),
+      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+        parts[i] = predict(mine, graph, part(i));
+      },
+      [&](std::size_t i) { progress.update(done += part(i).size()); });
+  Predictions all;
+  for (Predictions& each : parts) {
+    all.insert(all.end(), std::make_move_iterator(each.begin()),
+               std::make_move_iterator(each.end()));
+  }
+  return all;
 }
 
 /// Writes the lines that `make(model, graph, i)` returns, in order, up to the first that throws.

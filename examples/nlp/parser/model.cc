@@ -1,12 +1,12 @@
 #include "examples/nlp/parser/model.h"
 
 #include <algorithm>
+#include <atomic>
 #include <ctime>
 #include <numeric>
 #include <set>
 #include <utility>
 
-#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/vocabulary.h"
 
@@ -126,31 +126,21 @@ Parsed parse_all(Model& model, const Treebank& sentences, const ParseOptions& op
     return sentences[a].size() > sentences[b].size();
   });
   Parsed parsed;
-  parsed.trees.resize(sentences.size());
-  nlp::Progress progress(nlp::standard_error_output(), name, "sentences", sentences.size(), 0, 0);
-  const std::size_t groups = (order.size() + options.together - 1) / options.together;
-  const auto places = [&](std::size_t group) {
-    const std::size_t begin = group * options.together;
-    return std::span(order).subspan(begin, std::min(options.together, order.size() - begin));
-  };
-  std::vector<dynet::GraphStatistics> statistics(groups);
-  std::size_t done = 0;
-  nlp::share_out(
-      model, groups,
-      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t group) {
+  std::atomic<std::size_t> nodes{0}, batches{0};
+  std::vector<Tree> trees = nlp::predict_in_parts(
+      model, order, options.together, name, "sentences",
+      [&](Model& mine, dynet::ComputationGraph& graph, std::span<const std::size_t> places) {
         std::vector<Encoded> encoded;
-        for (const std::size_t place : places(group))
-          encoded.push_back(mine.encode(sentences[place]));
-        std::vector<Tree> trees = mine.parse(graph, encoded, options.probabilities);
-        for (std::size_t i = 0; i < trees.size(); ++i)
-          parsed.trees[places(group)[i]] = std::move(trees[i]);
-        statistics[group] = graph.statistics();
-      },
-      [&](std::size_t group) { progress.update(done += places(group).size()); });
-  for (const dynet::GraphStatistics& each : statistics) {
-    parsed.nodes += each.nodes;
-    parsed.batches += each.batches;
-  }
+        for (const std::size_t place : places) encoded.push_back(mine.encode(sentences[place]));
+        std::vector<Tree> found = mine.parse(graph, encoded, options.probabilities);
+        nodes += graph.statistics().nodes;
+        batches += graph.statistics().batches;
+        return found;
+      });
+  parsed.trees.resize(sentences.size());
+  for (std::size_t i = 0; i < order.size(); ++i) parsed.trees[order[i]] = std::move(trees[i]);
+  parsed.nodes = nodes;
+  parsed.batches = batches;
   parsed.seconds = static_cast<double>(std::clock() - started) / CLOCKS_PER_SEC;
   return parsed;
 }

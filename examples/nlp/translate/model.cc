@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -182,24 +181,16 @@ Report evaluate(Model& model, const Corpus& corpus, const std::string& name,
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return corpus[a].source.size() < corpus[b].source.size();
   });
-  nlp::Progress progress(nlp::standard_error_output(), name, "sentences", corpus.size(), 0, 0);
-  const std::size_t parts = (corpus.size() + kTextsPerGraph - 1) / kTextsPerGraph;
-  std::vector<std::string> translations(corpus.size());
-  std::size_t done = 0;
-  const auto part = [&](std::size_t i) {
-    const std::size_t begin = i * kTextsPerGraph;
-    return std::span(order).subspan(begin, std::min(kTextsPerGraph, corpus.size() - begin));
-  };
-  nlp::share_out(
-      model, parts,
-      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+  const auto answers = nlp::predict_in_parts(
+      model, order, kTextsPerGraph, name, "sentences",
+      [&](Model& mine, dynet::ComputationGraph& graph, std::span<const std::size_t> places) {
         std::vector<std::string> texts;
-        for (const std::size_t k : part(i)) texts.push_back(corpus[k].source);
-        const auto answers = mine.translate(graph, texts, how);
-        for (std::size_t k = 0; k < answers.size(); ++k)
-          if (!answers[k].empty()) translations[part(i)[k]] = answers[k][0].text;
-      },
-      [&](std::size_t i) { progress.update(done += part(i).size()); });
+        for (const std::size_t place : places) texts.push_back(corpus[place].source);
+        return mine.translate(graph, texts, how);
+      });
+  std::vector<std::string> translations(corpus.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (!answers[i].empty()) translations[order[i]] = answers[i][0].text;
   Report report{name, {}, {}};
   for (std::size_t i = 0; i < corpus.size(); ++i) {
     report.model.add(translations[i], corpus[i].target);

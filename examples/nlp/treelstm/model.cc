@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -168,24 +167,12 @@ std::vector<Prediction> Model::predict(dynet::ComputationGraph& graph,
 
 Report evaluate(Model& model, const Treebank& trees, const std::string& name) {
   Report report(name, model.description().labels);
-  nlp::Progress progress(nlp::standard_error_output(), name, "trees", trees.size(), 0, 0);
-  const auto part = [&](std::size_t i) {
-    const std::size_t begin = i * kTreesPerGraph;
-    return std::span(trees).subspan(begin, std::min(kTreesPerGraph, trees.size() - begin));
-  };
-  const std::size_t parts = (trees.size() + kTreesPerGraph - 1) / kTreesPerGraph;
-  std::vector<std::vector<Prediction>> predictions(parts);
-  std::size_t done = 0;
-  nlp::share_out(
-      model, parts,
-      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
-        predictions[i] = mine.predict(graph, part(i));
-      },
-      [&](std::size_t i) { progress.update(done += part(i).size()); });
-  for (std::size_t i = 0; i < parts; ++i) {
-    for (std::size_t k = 0; k < predictions[i].size(); ++k) {
-      report.add(part(i)[k], predictions[i][k], model.description().majority);
-    }
+  const auto predictions =
+      nlp::predict_in_parts(model, trees, kTreesPerGraph, name, "trees",
+                            [](Model& mine, dynet::ComputationGraph& graph,
+                               std::span<const Tree> part) { return mine.predict(graph, part); });
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    report.add(trees[i], predictions[i], model.description().majority);
   }
   return report;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text_input.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -139,25 +138,16 @@ Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
   const Description& description = model.description();
   const std::vector<std::string>& labels = description.labels;
   Report report{name, {}, {}, 0, 0};
-  nlp::Progress progress(nlp::standard_error_output(), name, "pictures", corpus.size(), 0, 0);
-  const auto part = [&](std::size_t i) {
-    const std::size_t begin = i * kTogether;
-    return std::span(corpus).subspan(begin, std::min(kTogether, corpus.size() - begin));
-  };
-  const std::size_t parts = (corpus.size() + kTogether - 1) / kTogether;
-  std::vector<std::vector<Prediction>> predictions(parts);
-  std::size_t done = 0;
-  nlp::share_out(
-      model, parts,
-      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+  const auto predictions = nlp::predict_in_parts(
+      model, corpus, kTogether, name, "pictures",
+      [](Model& mine, dynet::ComputationGraph& graph, std::span<const Sample> samples) {
         std::vector<Pixels> pictures;
-        for (const Sample& sample : part(i)) pictures.push_back(encode(sample.picture));
-        predictions[i] = mine.predict(graph, pictures);
-      },
-      [&](std::size_t i) { progress.update(done += part(i).size()); });
+        for (const Sample& sample : samples) pictures.push_back(encode(sample.picture));
+        return mine.predict(graph, pictures);
+      });
   for (std::size_t i = 0; i < corpus.size(); ++i) {
     const std::string& label = corpus[i].label;
-    const Prediction& prediction = predictions[i / kTogether][i % kTogether];
+    const Prediction& prediction = predictions[i];
     report.model.count(labels[prediction.label] == label);
     report.baseline.count(description.most_frequent == label);
     report.labels.count(label, labels[prediction.label]);
