@@ -10,6 +10,15 @@ install(TARGETS dynet-like dynet-like-compat EXPORT dynet-like-targets
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
 install(EXPORT dynet-like-targets NAMESPACE dynet-like:: DESTINATION "${dynet_package_dir}" COMPONENT development)
 
+# An export of its own: only who asks for the component `mpi` needs MPI.
+if(TARGET dynet-like-mpi)
+  install(TARGETS dynet-like-mpi EXPORT dynet-like-mpi-targets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development)
+  install(EXPORT dynet-like-mpi-targets NAMESPACE dynet-like:: DESTINATION "${dynet_package_dir}"
+    COMPONENT development)
+endif()
+
 configure_package_config_file(
   "${CMAKE_CURRENT_LIST_DIR}/dynet-like-config.cmake.in"
   "${CMAKE_CURRENT_BINARY_DIR}/dynet-like-config.cmake"

@@ -11,7 +11,7 @@ import sources
 # A module may include modules of its own rank or below. The umbrella header stands above all of them.
 RANKS = {
     "base": 0, "shape": 1, "tensor": 2, "param": 3, "graph": 4, "attributes": 5, "ops": 6, "plan": 7,
-    "exec": 8, "train": 9, "nn": 9, "io": 9, "debug": 9, "compat": 10,
+    "exec": 8, "train": 9, "nn": 9, "io": 9, "debug": 9, "distributed": 9, "compat": 10,
 }  # fmt: skip
 KERNEL_RANK = RANKS["ops"]
 UMBRELLA = "dynet-like/dynet.h"

@@ -54,7 +54,7 @@ int CommandLine::run(int argc, char** argv) {
   return program::run(name_, kFailed, [&] {
     if (!program::parse(app_, argc, argv)) return 0;
     for (const auto& [app, command] : commands_) {
-      if (app->parsed()) command->run();
+      if (app->parsed()) command->start();
     }
     return 0;
   });

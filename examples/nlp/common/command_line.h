@@ -17,6 +17,8 @@ class Command {
   virtual void add_options(CLI::App& app) = 0;
   /// Called once the options are read.
   virtual void run() = 0;
+  /// Runs it, where need be among other processes.
+  virtual void start() { run(); }
 };
 
 /// Groups of options in --help.

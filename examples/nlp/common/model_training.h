@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <ostream>
 #include <string>
@@ -47,6 +48,8 @@ Checkpoint begin_run(const Command& command, std::uint64_t data_mark, Describe d
     require_same_data(command, now.state.data_mark, data_mark);
   } else {
     now.settings = command.settings;
+    if (dynet::started_by_launcher() && !command.was_given("--parts"))
+      now.settings.parts = dynet::DistributedState().lanes;
     now.state.data_mark = data_mark;
     if (!command.init.empty()) {
       const auto adapt = [&](auto& description) {
@@ -81,6 +84,7 @@ class ModelTraining : public Training {
     RunReport report(command_, Model::kProgram, settings());
     print_run(out);
     run_epochs(*this, now_.state, command_, out, &report);
+    if (!writes()) return;
     const auto best = load_model<Model>(command_.model, command_.device);
     best->set_workers(&workers_);
     const auto score = [&](const Corpus& corpus, const char* name) {
@@ -125,10 +129,15 @@ class ModelTraining : public Training {
   }
   void save_model() final {
     const Averaged averaged(*this);
-    nlp::save_model(command_.model, model_, about(dev_, {}));
+    if (writes()) nlp::save_model(command_.model, model_, about(dev_, {}));
   }
   void save_checkpoint(const dynet::SaveOptions& how) final {
-    nlp::save_checkpoint(command_.checkpoint(), now_, how);
+    static_cast<void>(trainer_.state_views());  // late rows catch up, in every process
+    if (writes()) nlp::save_checkpoint(command_.checkpoint(), now_, how);
+  }
+  int agreed(int mine) final {
+    if (command_.world->size() == 1) return mine;
+    return static_cast<int>(command_.world->allreduce({writes() ? mine : 0.0})[0]);
   }
 
  protected:
@@ -143,7 +152,9 @@ class ModelTraining : public Training {
         model_(*now_.model),
         trainer_(*now_.trainer),
         settings_(now_.settings),
-        workers_(command.threads) {
+        workers_(command.threads),
+        distributed_(trainer_, *command.world, {std::max(1u, settings_.parts), settings_.seed},
+                     &workers_) {
     model_.set_workers(&workers_);
     graph_.set_workers(&workers_);
     trainer_.set_workers(&workers_);
@@ -244,6 +255,8 @@ class ModelTraining : public Training {
     dynet::Trainer* trainer_;
   };
 
+  /// Whether this process writes files.
+  bool writes() const { return command_.world->rank() == 0; }
   /// All options, as far as they are of the model or of how it is trained.
   OptionValues settings() const {
     Command actual = command_;
@@ -257,30 +270,26 @@ class ModelTraining : public Training {
                       command_);
   }
 
-  /// Learns from all samples of an update, and makes it. Gradients of parts are added in the order
-  /// of these, so that the threads make no difference.
+  /// Learns from all samples of an update, and makes it. Parts are lanes, so that neither threads
+  /// nor processes make a difference.
   double step(const Update& update) {
-    const std::size_t parts = std::min<std::size_t>(settings_.parts, update.samples.size());
-    if (parts < 2) {
+    if (settings_.parts < 2 && command_.world->size() == 1) {
       const double loss = learn(model_, graph_, update);
       trainer_.update();
       return loss;
     }
-    while (parts_.size() < parts) {
-      parts_.push_back(std::make_unique<Part>(model_));
-      parts_.back()->graph.set_gradient_buffer(static_cast<unsigned>(parts_.size() - 1));
-    }
-    std::vector<double> losses(parts);
-    workers_.run(static_cast<unsigned>(parts), [&](unsigned i) {
-      Update part = update;
-      part.first = i * update.size / parts;
+    distributed_.for_each_lane(update.size, [&](const dynet::Lane& lane) {
+      const auto part = take_part();
+      part->graph.set_gradient_buffer(lane.number);
+      Update share = update;
+      share.first = lane.samples.begin;
       const auto begin = update.samples.begin();
-      part.samples.assign(begin + static_cast<std::ptrdiff_t>(part.first),
-                          begin + static_cast<std::ptrdiff_t>((i + 1) * update.size / parts));
-      losses[i] = learn(parts_[i]->model, parts_[i]->graph, part);
+      share.samples.assign(begin + static_cast<std::ptrdiff_t>(lane.samples.begin),
+                           begin + static_cast<std::ptrdiff_t>(lane.samples.end));
+      return learn(part->model, part->graph, share);
     });
-    trainer_.update();
-    return std::accumulate(losses.begin(), losses.end(), 0.0);
+    distributed_.update();
+    return distributed_.loss();
   }
 
   struct Part {
@@ -288,9 +297,23 @@ class ModelTraining : public Training {
     Model model;  ///< shares the weights
     dynet::ComputationGraph graph;
   };
+  /// A part that no other thread uses, until what is returned goes.
+  auto take_part() {
+    const std::lock_guard lock(parts_mutex_);
+    if (parts_.empty()) parts_.push_back(std::make_unique<Part>(model_));
+    const auto give_back = [this](Part* part) {
+      const std::lock_guard again(parts_mutex_);
+      parts_.emplace_back(part);
+    };
+    std::unique_ptr<Part, decltype(give_back)> taken(parts_.back().release(), give_back);
+    parts_.pop_back();
+    return taken;
+  }
 
   dynet::Workers workers_;
-  std::vector<std::unique_ptr<Part>> parts_;
+  dynet::DistributedTrainer distributed_;
+  std::mutex parts_mutex_;
+  std::vector<std::unique_ptr<Part>> parts_;       ///< as many as threads need
   Figures dev_;                                    ///< of the last epoch
   std::vector<std::size_t> sizes_;                 ///< of the samples
   std::vector<std::vector<std::size_t>> updates_;  ///< of this epoch

@@ -84,6 +84,7 @@ void require_writable(const std::string& path) {
 }  // namespace
 
 void prepare_run(const RunOptions& run, const std::string& program) {
+  if (run.world->rank() != 0) return;  // which writes nothing
   std::vector<Target> targets = {{{"--model", run.model}, "model", model_kind(program)},
                                  {{"", run.checkpoint()}, "checkpoint", checkpoint_kind(program)}};
   // What goes into a pipe or a descriptor replaces nothing.

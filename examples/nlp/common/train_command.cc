@@ -1,8 +1,37 @@
 #include "examples/nlp/common/train_command.h"
 
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <streambuf>
 #include <utility>
 
+#include "dynet-like/distributed/mpi/world.h"
+#include "tools/program/stop_signals.h"
+
 namespace nlp {
+namespace {
+
+/// What goes to the standard streams is dropped while this lives.
+class Silence {
+ public:
+  Silence() : out_(std::cout.rdbuf(&nothing_)), error_(std::cerr.rdbuf(&nothing_)) {}
+  ~Silence() {
+    std::cout.rdbuf(out_);
+    std::cerr.rdbuf(error_);
+  }
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+
+ private:
+  struct Nothing : std::streambuf {
+    int_type overflow(int_type c) override { return traits_type::not_eof(c); }
+  };
+  Nothing nothing_;
+  std::streambuf *out_, *error_;
+};
+
+}  // namespace
 
 TrainCommand::TrainCommand(std::string training, std::string data)
     : training_(std::move(training)), data_(std::move(data)) {}
@@ -47,6 +76,32 @@ void TrainCommand::add_options(CLI::App& app) {
       if (option->count() > 0) given.push_back(option->get_name());
     }
   });
+}
+
+void TrainCommand::start() {
+  world = dynet::join_world();
+  if (const std::string warning = dynet::launcher_warning(*world); !warning.empty())
+    std::cerr << "warning: " << warning << std::endl;
+  if (world->size() == 1) {
+    run();
+    return;
+  }
+  std::exception_ptr stopped;  // all processes have agreed on that
+  std::unique_ptr<Silence> silence;
+  if (world->rank() == 0) {
+    std::cout << world->size() << " processes" << std::endl;
+  } else {
+    silence = std::make_unique<Silence>();
+    report.clear();
+  }
+  dynet::guarded(*world, [&] {
+    try {
+      run();
+    } catch (const program::Stopped&) {
+      stopped = std::current_exception();
+    }
+  });
+  if (stopped) std::rethrow_exception(stopped);
 }
 
 void add_updates(Options& options, TrainSettings& settings, const std::string& samples) {

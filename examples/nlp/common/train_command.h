@@ -13,6 +13,9 @@ namespace nlp {
 class TrainCommand : public Command, public RunOptions {
  public:
   void add_options(CLI::App& app) override;
+  /// Runs it as one of the processes that a launcher of MPI has started, if it has, and says how
+  /// many there are. An error of one ends all.
+  void start() override;
   /// Adds what else the user may choose.
   virtual void add_settings(Options& options) = 0;
 

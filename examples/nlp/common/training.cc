@@ -44,8 +44,10 @@ class Loop {
 
  private:
   double seconds() const { return progress_output_.clock() - started_; }
-  bool out_of_time() const { return limits_.max_seconds > 0 && seconds() >= limits_.max_seconds; }
-  static bool asked_to_stop() { return program::StopSignals::received() != 0; }
+  bool out_of_time() {
+    return limits_.max_seconds > 0 && training_.agreed(seconds() >= limits_.max_seconds) != 0;
+  }
+  bool asked_to_stop() { return training_.agreed(program::StopSignals::received()) != 0; }
   bool out_of_patience() const {
     return limits_.patience > 0 && training_.has_dev() &&
            state_.epoch >= state_.best_epoch + limits_.patience;
@@ -181,12 +183,14 @@ std::string Training::loss_text(double mean) const { return "loss " + fixed(mean
 void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out,
                 RunReport* report) {
   if (run.resume) out << "resuming after " << progress_text(state) << std::endl;
+  int signal = 0;
   {
     const program::StopSignals remembered;
     program::rehearse([&](const dynet::SaveOptions& how) { training.save_checkpoint(how); });
     Loop(training, state, run.limits, out, report).go();
+    signal = training.agreed(program::StopSignals::received());
   }
-  if (const int signal = program::StopSignals::received(); signal != 0) {
+  if (signal != 0) {
     out << stop_text(state, run, signal) << std::endl;
     throw program::Stopped(signal);
   }

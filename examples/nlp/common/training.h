@@ -3,6 +3,7 @@
 #include <boost/serialization/version.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "dynet-like/base/device.h"
+#include "dynet-like/distributed/communicator.h"
 #include "dynet-like/io/files.h"
 #include "examples/nlp/common/names.h"
 #include "examples/nlp/common/score.h"
@@ -73,6 +75,8 @@ struct RunOptions {
   unsigned threads = 1;
   TrainLimits limits;
   std::vector<std::string> given;  ///< names of the options on the command line
+  /// The processes that take part; rank 0 alone writes files and lines.
+  std::shared_ptr<dynet::Communicator> world = dynet::make_self_communicator();
 
   bool was_given(const std::string& option) const;
   /// Everything needed to go on with the run is in this file.
@@ -128,6 +132,8 @@ class Training {
   virtual DevScore score_dev() = 0;
   virtual void save_model() = 0;
   virtual void save_checkpoint(const dynet::SaveOptions& how) = 0;
+  /// What rank 0 says, where clocks and signals of processes may differ.
+  virtual int agreed(int mine) { return mine; }
 };
 
 /// Trains until a limit of the run is reached and prints one line an epoch to `out` and to the

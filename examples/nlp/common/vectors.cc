@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
 

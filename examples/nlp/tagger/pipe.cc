@@ -34,8 +34,8 @@ std::string to_pipe(const TaggedWord& tagged) {
   for (const char c : tagged.tag) token += c == '|' ? std::string("\\|") : std::string(1, c);
   const bool spaced = std::any_of(token.begin(), token.end(), nlp::is_space);
   if (spaced || from_pipe(token) != tagged) {
-    throw nlp::UserError("the word " + in_quotes(tagged.word) + " with the tag " +
-                         in_quotes(tagged.tag) +
+    throw nlp::UserError("the word " + nlp::in_quotes(tagged.word) + " with the tag " +
+                         nlp::in_quotes(tagged.tag) +
                          " cannot be written as word|TAG: --format columns or json can");
   }
   return token;

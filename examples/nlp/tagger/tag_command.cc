@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/options.h"
 #include "examples/nlp/common/sentence_input.h"
 #include "examples/nlp/common/share_out.h"
 #include "kingjames.h"

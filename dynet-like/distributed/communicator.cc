@@ -1,0 +1,198 @@
+#include "dynet-like/distributed/communicator.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+namespace dynet {
+namespace {
+
+std::string seconds(std::chrono::milliseconds t) {
+  std::string text = std::to_string(t.count() / 1000);
+  if (const auto rest = t.count() % 1000) text += '.' + std::to_string(1000 + rest).substr(1);
+  return text + " s";
+}
+
+class SelfCommunicator : public Communicator {
+ public:
+  unsigned rank() const override { return 0; }
+  unsigned size() const override { return 1; }
+  std::unique_ptr<Request> start_send(unsigned to, std::span<const std::byte>) override {
+    check_other("Communicator::start_send", to);
+    return nullptr;
+  }
+  std::unique_ptr<Request> start_receive(unsigned from, std::span<std::byte>) override {
+    check_other("Communicator::start_receive", from);
+    return nullptr;
+  }
+  void fail(const std::string&) noexcept override {}
+  std::string failure() override { return {}; }
+};
+
+constexpr const char* kSizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
+
+std::span<const std::byte> bytes_of(const std::uint64_t& n) {
+  return std::as_bytes(std::span(&n, 1));
+}
+
+}  // namespace
+
+void Communicator::check_other(const char* who, unsigned other) const {
+  if (other >= size() || other == rank())
+    throw ArgumentError(std::string(who) + ": rank " + std::to_string(other) +
+                        " is no other process of a run of " + std::to_string(size()));
+}
+
+// Short waits are the rule, so it looks often at first, and later leaves the core to others.
+void Communicator::wait(Request& request, unsigned other) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string while_what = activity_.empty() ? "" : " (" + activity_ + ")";
+  for (unsigned tries = 0; !request.done(); ++tries) {
+    if (tries < 64) continue;
+    if (const std::string why = failure(); !why.empty()) throw CommunicationError(why + while_what);
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (waited > timeout_)
+      throw CommunicationError("rank " + std::to_string(other) + " has not answered rank " +
+                               std::to_string(rank()) + " for " + seconds(timeout_) + while_what);
+    if (waited < std::chrono::milliseconds(2))
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+void Communicator::send(unsigned to, std::span<const std::byte> message) {
+  const auto request = start_send(to, message);
+  wait(*request, to);
+}
+
+void Communicator::receive(unsigned from, std::span<std::byte> message) {
+  const auto request = start_receive(from, message);
+  wait(*request, from);
+}
+
+void Communicator::send_any(unsigned to, std::span<const std::byte> message) {
+  const std::uint64_t size = message.size();
+  send(to, bytes_of(size));
+  if (size) send(to, message);
+}
+
+Communicator::Bytes Communicator::receive_any(unsigned from) {
+  std::uint64_t size = 0;
+  receive(from, std::as_writable_bytes(std::span(&size, 1)));
+  Bytes message(size);
+  if (size) receive(from, message);
+  return message;
+}
+
+// A binomial tree: in the rounds of a process' lowest bits it has received; then it hands on.
+void Communicator::broadcast(Bytes& bytes, unsigned root) {
+  if (root >= size())
+    throw ArgumentError("Communicator::broadcast: there is no rank " + std::to_string(root));
+  const unsigned n = size(), me = (rank() + n - root) % n;
+  const auto rank_of = [&](unsigned place) { return (place + root) % n; };
+  unsigned bit = 1;
+  for (; bit < n; bit *= 2)
+    if (me & bit) {
+      bytes = receive_any(rank_of(me - bit));
+      break;
+    }
+  for (bit /= 2; bit; bit /= 2)
+    if (me + bit < n) send_any(rank_of(me + bit), bytes);
+}
+
+Communicator::Bytes Communicator::merge_all(
+    Bytes mine, const std::function<void(Bytes& into, const Bytes& from)>& merge) {
+  const unsigned n = size(), me = rank();
+  for (unsigned bit = 1; bit < n; bit *= 2) {
+    if (me & bit) {
+      send_any(me - bit, mine);
+      break;
+    }
+    if (me + bit < n) merge(mine, receive_any(me + bit));
+  }
+  broadcast(mine);
+  return mine;
+}
+
+std::vector<double> Communicator::allreduce(std::vector<double> numbers) {
+  if (size() == 1) return numbers;
+  const auto begin = std::as_bytes(std::span(numbers));
+  const Bytes sum = merge_all({begin.begin(), begin.end()}, [&](Bytes& into, const Bytes& from) {
+    if (into.size() != from.size())
+      throw ArgumentError("Communicator::allreduce: processes give " +
+                          std::to_string(into.size() / sizeof(double)) + " and " +
+                          std::to_string(from.size() / sizeof(double)) + " numbers");
+    for (std::size_t at = 0; at < into.size(); at += sizeof(double)) {
+      double a = 0, b = 0;
+      std::memcpy(&a, &into[at], sizeof a);
+      std::memcpy(&b, &from[at], sizeof b);
+      a += b;
+      std::memcpy(&into[at], &a, sizeof a);
+    }
+  });
+  if (!sum.empty()) std::memcpy(numbers.data(), sum.data(), sum.size());
+  return numbers;
+}
+
+void Communicator::barrier() {
+  if (size() > 1) merge_all({}, [](Bytes&, const Bytes&) {});
+}
+
+std::unique_ptr<Communicator> make_self_communicator() {
+  return std::make_unique<SelfCommunicator>();
+}
+
+void on_rank_zero(Communicator& world, const std::function<void()>& f) {
+  Communicator::Bytes error;
+  if (world.rank() == 0) try {
+      f();
+    } catch (const std::exception& e) {
+      const std::string text = std::string("rank 0 failed: ") + e.what();
+      const auto bytes = std::as_bytes(std::span(text));
+      error.assign(bytes.begin(), bytes.end());
+      if (world.size() > 1) world.broadcast(error);
+      throw;
+    }
+  if (world.size() > 1) world.broadcast(error);
+  if (!error.empty())
+    throw CommunicationError(
+        std::string(reinterpret_cast<const char*>(error.data()), error.size()));
+}
+
+void guarded(Communicator& world, const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const CommunicationError& e) {
+    world.fail(e.what());
+    throw;
+  } catch (const std::exception& e) {
+    world.fail(e.what());
+    throw;
+  } catch (...) {
+    world.fail("an exception of an unknown type");
+    throw;
+  }
+}
+
+std::string launcher_warning(const Communicator& world) {
+  for (const char* name : kSizes) {
+    const char* const text = std::getenv(name);  // NOLINT: nobody changes the environment
+    const unsigned long n = text ? std::strtoul(text, nullptr, 10) : 0;
+    if (n > world.size())
+      return std::string(name) + " says that " + std::to_string(n) +
+             " processes were started, but this one knows of " + std::to_string(world.size()) +
+             ": each trains for itself. The program is built without MPI, or with another MPI than "
+             "that of the launcher.";
+  }
+  return {};
+}
+
+bool started_by_launcher() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
+    if (std::getenv(name)) return true;  // NOLINT: nobody changes the environment
+  return false;
+}
+
+}  // namespace dynet

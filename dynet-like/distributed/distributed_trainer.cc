@@ -1,0 +1,352 @@
+#include "dynet-like/distributed/distributed_trainer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <span>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "dynet-like/base/isa.h"
+#include "dynet-like/base/random.h"
+#include "dynet-like/distributed/gradient_exchange.h"
+#include "dynet-like/distributed/lane_gradients.h"
+#include "dynet-like/distributed/update_head.h"
+#include "dynet-like/io/checksum.h"
+
+namespace dynet {
+namespace {
+
+std::string_view text_of(const float* values, std::size_t n) {
+  return {reinterpret_cast<const char*>(values), n * sizeof(float)};
+}
+
+Communicator::Bytes bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string text_of(const Communicator::Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// What the numbers of UpdateHead::same are, see numbers_to_agree_on.
+constexpr const char* kAgreedOn[] = {"number of updates",
+                                     "number of lanes",
+                                     "seed",
+                                     "number of parameters",
+                                     "number of tables",
+                                     "number of trained values",
+                                     "instruction set",
+                                     "scale of the gradients",
+                                     "learning rate",
+                                     "clipping",
+                                     "clipping threshold",
+                                     "treatment of sparse updates",
+                                     "treatment of updates that are not finite"};
+
+// The order of rows decides the last bits of the norm of all gradients.
+void sort_rows(RowGradients& r) {
+  r.unify();
+  if (r.whole_written() || std::is_sorted(r.rows().begin(), r.rows().end())) return;
+  const std::size_t n = r.row_size();
+  std::vector<std::uint32_t> rows(r.rows().begin(), r.rows().end());
+  std::sort(rows.begin(), rows.end());
+  std::vector<float> values(rows.size() * n);
+  for (std::size_t k = 0; k < rows.size(); ++k) std::copy_n(r.find(rows[k]), n, &values[k * n]);
+  r.clear();
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    std::copy_n(&values[k * n], n, r.use_row(rows[k]).g);
+}
+
+}  // namespace
+
+void Lane::begin(ComputationGraph& graph) const {
+  graph.set_gradient_buffer(number);
+  graph.set_seed(seed);
+}
+
+/// What depends on the number of lanes.
+struct DistributedTrainer::Tree {
+  Tree(Communicator& world, GradientBuffers& buffers, unsigned n)
+      : lanes(n),
+        own(lanes_of_rank(n, world.rank(), world.size())),
+        gradients(buffers, lanes, own),
+        exchange(world, lanes) {}
+
+  LaneTree lanes;
+  Interval own;
+  LaneGradients gradients;
+  GradientExchange exchange;
+};
+
+DistributedTrainer::DistributedTrainer(Trainer& trainer, Communicator& world,
+                                       const DistributedState& state, Workers* workers,
+                                       std::uint64_t check_every)
+    : trainer_(trainer), world_(world), workers_(workers), check_every_(check_every) {
+  restore(state);
+}
+
+DistributedTrainer::~DistributedTrainer() = default;
+
+Interval DistributedTrainer::own_lanes() const { return tree_->own; }
+
+std::size_t DistributedTrainer::numbers() const { return tree_->exchange.numbers(); }
+
+void DistributedTrainer::restore(const DistributedState& state) {
+  tree_ = std::make_unique<Tree>(world_, trainer_.collection().bank().gradients, state.lanes);
+  state_ = state;
+  losses_.assign(tree_->own.size(), 0);
+  reported_.assign(tree_->own.size(), false);
+}
+
+void DistributedTrainer::for_each_lane(std::size_t samples,
+                                       const std::function<double(const Lane&)>& learn) {
+  world_.set_activity("update " + std::to_string(state_.updates));
+  const auto run = [&](unsigned job) {
+    const auto number = static_cast<unsigned>(tree_->own.begin + job);
+    if (tree_->gradients.is_done(number))
+      throw ArgumentError("DistributedTrainer::for_each_lane: lane " + std::to_string(number) +
+                          " has had its samples; call update first");
+    const std::uint64_t seed = mix_bits(mix_bits(state_.seed ^ mix_bits(state_.updates)) + number);
+    const Lane lane{number, samples_of_lane(samples, number, state_.lanes), seed, job};
+    if (!lane.samples.empty()) {
+      losses_[job] = learn(lane);
+      reported_[job] = true;
+    }
+    tree_->gradients.done(number);
+  };
+  const auto jobs = static_cast<unsigned>(tree_->own.size());
+  try {
+    guarded(world_, [&] {
+      if (workers_)
+        workers_->run(jobs, run);
+      else
+        for (unsigned job = 0; job < jobs; ++job) run(job);
+    });
+  } catch (...) {
+    tree_->gradients.drop();
+    std::fill(reported_.begin(), reported_.end(), false);
+    throw;
+  }
+}
+
+bool DistributedTrainer::update(real scale) {
+  world_.set_activity("summing gradients of update " + std::to_string(state_.updates));
+  try {
+    guarded(world_, [&] { sum_gradients(scale); });
+  } catch (...) {
+    tree_->gradients.drop();
+    std::fill(reported_.begin(), reported_.end(), false);
+    throw;
+  }
+  std::fill(reported_.begin(), reported_.end(), false);
+  ++state_.updates;
+  return trainer_.update(scale);
+}
+
+void DistributedTrainer::sum_gradients(real scale) {
+  ParameterBank& bank = trainer_.collection().bank();
+  const GradientExchange::Sums own = tree_->gradients.finish();
+  for (const auto& [key, buffer] : bank.gradients.in_order()) {
+    if (buffer->memory() && world_.size() == 1) continue;  // the trainer adds by lane numbers
+    if (buffer->memory())
+      throw DeviceError("DistributedTrainer: gradients on devices are not summed over processes");
+    const auto is_this = [b = buffer](const auto& sum) { return sum.second == b; };
+    if (std::none_of(own.begin(), own.end(), is_this))
+      throw ArgumentError(
+          "DistributedTrainer: there are gradients that belong to no lane of rank " +
+          std::to_string(world_.rank()) + "; call Lane::begin for every graph");
+    for (auto& p : bank.parameters)
+      if (!contains(*p)) buffer->forget(p->index);
+    for (auto& p : bank.tables)
+      if (RowGradients* const r = buffer->find_rows(p->index))
+        contains(*p) ? sort_rows(*r) : r->clear();
+  }
+  UpdateHead head;
+  for (std::size_t k = 0; k < losses_.size(); ++k)
+    if (reported_[k])
+      head.losses.emplace_back(static_cast<std::uint32_t>(tree_->own.begin + k), losses_[k]);
+  if (world_.size() > 1) {
+    if (check_every_ > 0 && state_.updates % check_every_ == 0) compare_parameters();
+    head.rank = world_.rank();
+    head.same = numbers_to_agree_on(scale);
+    head.present = GradientExchange::presence(bank, own);
+    head = UpdateHead::unpack(world_.merge_all(
+        head.pack(), [](Communicator::Bytes& into, const Communicator::Bytes& from) {
+          UpdateHead sum = UpdateHead::unpack(into);
+          sum.add(UpdateHead::unpack(from));
+          into = sum.pack();
+        }));
+    if (head.odd_rank != UpdateHead::kNone)
+      throw CommunicationError("the " + std::string(kAgreedOn[head.different]) + " of rank " +
+                               std::to_string(head.odd_rank) + " is not that of other ranks (" +
+                               world_.activity() + ")");
+    GradientBuffer& total = bank.gradients.make(nullptr);
+    tree_->exchange.sum(bank, head.present, own, total);
+    for (const auto& [node, buffer] : own)
+      if (buffer) bank.gradients.drop(*buffer);
+  }
+  loss_ = 0;
+  for (const auto& [lane, loss] : head.losses) loss_ += loss;
+}
+
+std::vector<std::uint64_t> DistributedTrainer::numbers_to_agree_on(real scale) const {
+  const Trainer& t = trainer_;
+  const ParameterBank& bank = t.collection().bank();
+  std::vector<std::uint64_t> same = {state_.updates,
+                                     state_.lanes,
+                                     state_.seed,
+                                     bank.parameters.size(),
+                                     bank.tables.size(),
+                                     t.collection().parameter_count(),
+                                     checksum(isa_name()),
+                                     std::bit_cast<std::uint32_t>(scale),
+                                     std::bit_cast<std::uint32_t>(t.learning_rate),
+                                     t.clipping_enabled,
+                                     std::bit_cast<std::uint32_t>(t.clip_threshold),
+                                     2u * t.sparse_updates_enabled + t.sparse_updates_exact,
+                                     t.skip_non_finite};
+  static_assert(sizeof(real) == sizeof(std::uint32_t));
+  return same;
+}
+
+std::vector<double> DistributedTrainer::score(
+    std::size_t samples, const std::function<std::vector<double>(Interval)>& score) const {
+  world_.set_activity("scoring after update " + std::to_string(state_.updates));
+  std::vector<double> own;
+  std::size_t length = 0, lanes = 0;
+  guarded(world_, [&] {
+    for (unsigned lane = 0; lane < state_.lanes; ++lane) {
+      const Interval part = samples_of_lane(samples, lane, state_.lanes);
+      if (part.empty()) continue;
+      ++lanes;
+      if (lane < tree_->own.begin || lane >= tree_->own.end) continue;
+      const std::vector<double> numbers = score(part);
+      if (length > 0 && numbers.size() != length)
+        throw ArgumentError("DistributedTrainer::score: lists of " + std::to_string(length) +
+                            " and of " + std::to_string(numbers.size()) + " numbers");
+      length = numbers.size();
+      own.insert(own.end(), numbers.begin(), numbers.end());
+    }
+  });
+  if (lanes == 0) return {};
+  // Those of higher ranks are those of higher lanes.
+  const Communicator::Bytes all = world_.merge_all(
+      bytes_of({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double)}),
+      [](Communicator::Bytes& into, const Communicator::Bytes& from) {
+        into.insert(into.end(), from.begin(), from.end());
+      });
+  std::vector<double> numbers(all.size() / sizeof(double));
+  if (!all.empty()) std::memcpy(numbers.data(), all.data(), all.size());
+  if (numbers.size() % lanes != 0)
+    throw ArgumentError("DistributedTrainer::score: lists of different lengths");
+  std::vector<double> sum(numbers.size() / lanes);
+  for (std::size_t i = 0; i < numbers.size(); ++i) sum[i % sum.size()] += numbers[i];
+  return sum;
+}
+
+bool DistributedTrainer::contains(const ParameterStorageBase& p) const {
+  return trainer_.collection().node().contains(p.collection);
+}
+
+std::vector<ParameterStorageBase*> DistributedTrainer::parameters() const {
+  std::vector<ParameterStorageBase*> all;
+  ParameterBank& bank = trainer_.collection().bank();
+  for (auto* list : {&bank.parameters, &bank.tables})
+    for (auto& p : *list)
+      if (contains(*p)) all.push_back(p.get());
+  return all;
+}
+
+std::vector<std::uint64_t> DistributedTrainer::checksums() const {
+  std::vector<std::uint64_t> all;
+  for (ParameterStorageBase* const p : parameters()) {
+    p->catch_up_all();  // a look, which changes no bit of the training
+    all.push_back(mix_bits(checksum(p->name)) ^ checksum(text_of(p->data, p->size())));
+  }
+  return all;
+}
+
+std::uint64_t DistributedTrainer::parameter_checksum() const {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t one : checksums()) sum = mix_bits(sum) ^ one;
+  return sum;
+}
+
+void DistributedTrainer::compare_parameters() {
+  if (world_.size() == 1) return;
+  using Bytes = Communicator::Bytes;
+  // The number of parameters of rank 0 may be another one; what is missing is different.
+  const std::vector<std::uint64_t> mine = checksums();
+  Bytes first =
+      bytes_of({reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof mine[0]});
+  world_.broadcast(first);
+  std::vector<std::uint64_t> theirs(first.size() / sizeof mine[0]);
+  if (!first.empty()) std::memcpy(theirs.data(), first.data(), first.size());
+  const auto [here, there] = std::mismatch(mine.begin(), mine.end(), theirs.begin(), theirs.end());
+  std::string text;  // the lowest rank's stays
+  if (here != mine.end() || there != theirs.end()) {
+    const auto k = static_cast<std::size_t>(here - mine.begin());
+    const auto all = parameters();
+    text = "rank " + std::to_string(world_.rank()) + " and rank 0 disagree about " +
+           (k < all.size() ? (all[k]->is_lookup ? "lookup parameter " : "parameter ") +
+                                 all[k]->name + " " + to_string(all[k]->dim)
+                           : "how many parameters there are") +
+           " after " + std::to_string(state_.updates) +
+           " updates; processes must build the same model, or call synchronize, and change it by "
+           "updates alone";
+  }
+  const Bytes found = world_.merge_all(bytes_of(text), [](Bytes& into, const Bytes& from) {
+    if (into.empty()) into = from;
+  });
+  if (!found.empty()) throw CommunicationError(text_of(found));
+}
+
+void DistributedTrainer::synchronize() {
+  if (world_.size() == 1) return;
+  world_.set_activity("synchronizing");
+  guarded(world_, [&] {
+    for (ParameterStorageBase* const p : parameters()) {
+      p->finish_rows();
+      Communicator::Bytes values = bytes_of(text_of(p->data, p->size()));
+      world_.broadcast(values);
+      if (values.size() != p->size() * sizeof(float))
+        throw CommunicationError("rank 0 has " + std::to_string(values.size() / sizeof(float)) +
+                                 " values where parameter " + p->name + " " + to_string(p->dim) +
+                                 " of rank " + std::to_string(world_.rank()) + " has " +
+                                 std::to_string(p->size()));
+      std::memcpy(p->data, values.data(), values.size());
+      p->changed();
+    }
+    std::ostringstream out;
+    if (world_.rank() == 0) trainer_.save(out);
+    std::istringstream in(broadcast_text(out.str()));
+    trainer_.populate(in);
+  });
+}
+
+// Saving is a use of every row: all processes must see it.
+void DistributedTrainer::before_saving() {
+  world_.set_activity("saving after update " + std::to_string(state_.updates));
+  guarded(world_, [&] { static_cast<void>(trainer_.state_views()); });
+}
+
+void DistributedTrainer::need_all(bool found) {
+  const double n = world_.allreduce({static_cast<double>(found)})[0];
+  if (n != 0 && n != world_.size())
+    throw CommunicationError("only " + std::to_string(static_cast<unsigned>(n)) + " of " +
+                             std::to_string(world_.size()) +
+                             " processes see the checkpoints: the folder must be shared");
+}
+
+std::string DistributedTrainer::broadcast_text(const std::string& text) {
+  if (world_.size() == 1) return text;
+  Communicator::Bytes bytes = bytes_of(text);
+  world_.broadcast(bytes);
+  return text_of(bytes);
+}
+
+}  // namespace dynet

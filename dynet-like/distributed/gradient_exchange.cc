@@ -1,0 +1,222 @@
+#include "dynet-like/distributed/gradient_exchange.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+
+namespace dynet {
+namespace {
+
+// Added to anything, to 0 and to -0 too, it leaves that as it is: what has no gradient counts as
+// this.
+constexpr float kNothing = -0.0f;
+
+using Requests = std::vector<std::pair<unsigned, std::unique_ptr<Communicator::Request>>>;
+
+void wait_for_all(Communicator& world, Requests& requests) {
+  for (auto& [other, request] : requests) world.wait(*request, other);
+  requests.clear();
+}
+
+std::span<const std::byte> to_send(const std::vector<float>& values, Interval i) {
+  return std::as_bytes(std::span(values).subspan(i.begin, i.size()));
+}
+
+}  // namespace
+
+Presence GradientExchange::presence(const ParameterBank& bank, const Sums& own) {
+  Presence all{std::vector<char>(bank.parameters.size()),
+               std::vector<Presence::Table>(bank.tables.size())};
+  for (const auto& [node, buffer] : own) {
+    if (!buffer) continue;
+    Presence one{std::vector<char>(bank.parameters.size()),
+                 std::vector<Presence::Table>(bank.tables.size())};
+    for (std::size_t p = 0; p < one.dense.size(); ++p) one.dense[p] = buffer->find(p) != nullptr;
+    for (std::size_t t = 0; t < one.tables.size(); ++t) {
+      const RowGradients* const r = buffer->find_rows(t);
+      if (!r) continue;
+      one.tables[t] = {r->whole_written(), {r->rows().begin(), r->rows().end()}};
+    }
+    all.add(one);
+  }
+  return all;
+}
+
+template <class Dense, class Table>
+std::size_t GradientExchange::lay_out(const ParameterBank& bank, const Presence& present,
+                                      Dense dense, Table table) {
+  std::size_t at = 0;
+  for (std::size_t p = 0; p < present.dense.size(); ++p) {
+    if (!present.dense[p]) continue;
+    const ParameterStorageBase& of = *bank.parameters[p];
+    dense(of, at);
+    at += of.size();
+  }
+  for (std::size_t t = 0; t < present.tables.size(); ++t) {
+    if (present.tables[t].empty()) continue;
+    const ParameterStorageBase& of = *bank.tables[t];
+    table(of, present.tables[t], at);
+    at += present.tables[t].whole ? of.size() : present.tables[t].rows.size() * of.row_size();
+  }
+  return at;
+}
+
+void GradientExchange::fill(const ParameterBank& bank, const Presence& present,
+                            GradientBuffer& from, Values& to) {
+  const auto put = [&](std::size_t at, const float* g, std::size_t n) {
+    if (g)
+      std::copy_n(g, n, to.begin() + static_cast<std::ptrdiff_t>(at));
+    else
+      std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(at), n, kNothing);
+  };
+  lay_out(
+      bank, present,
+      [&](const ParameterStorageBase& p, std::size_t at) { put(at, from.find(p.index), p.size()); },
+      [&](const ParameterStorageBase& p, const Presence::Table& t, std::size_t at) {
+        const RowGradients* const r = from.find_rows(p.index);
+        const std::size_t n = p.row_size(), rows = t.whole ? p.rows : t.rows.size();
+        if (r && r->whole_written()) return put(at, r->whole(), p.size());
+        for (std::size_t k = 0; k < rows; ++k)
+          put(at + k * n,
+              r ? r->find(t.whole ? static_cast<std::uint32_t>(k) : t.rows[k]) : nullptr, n);
+      });
+}
+
+void GradientExchange::store(const ParameterBank& bank, const Presence& present, const Values& from,
+                             GradientBuffer& to) {
+  lay_out(
+      bank, present,
+      [&](const ParameterStorageBase& p, std::size_t at) {
+        std::copy_n(&from[at], p.size(), to.use(p.index, p.size()).g);
+      },
+      [&](const ParameterStorageBase& p, const Presence::Table& t, std::size_t at) {
+        RowGradients& r = to.rows(p.index, p.rows, p.row_size());
+        if (t.whole) {
+          std::copy_n(&from[at], p.size(), r.use_whole().g);
+          return;
+        }
+        for (std::size_t k = 0; k < t.rows.size(); ++k)
+          std::copy_n(&from[at + k * p.row_size()], p.row_size(), r.use_row(t.rows[k]).g);
+      });
+}
+
+void GradientExchange::sum(const ParameterBank& bank, const Presence& present, const Sums& own,
+                           GradientBuffer& total) {
+  const auto nothing = [](const auto&...) {};
+  const std::size_t numbers = lay_out(bank, present, nothing, nothing);
+  plan(numbers);
+  if (numbers == 0) return;
+  const auto make = [&] {
+    Values v;
+    if (!unused_.empty()) {
+      v = std::move(unused_.back());
+      unused_.pop_back();
+    }
+    v.resize(numbers);
+    return v;
+  };
+  for (const auto& [node, buffer] : own) {
+    Values v = make();
+    if (buffer)
+      fill(bank, present, *buffer, v);
+    else
+      std::fill(v.begin(), v.end(), kNothing);
+    values_[held_as(node)] = std::move(v);
+  }
+  reduce_scatter();
+  Values all = own.empty() ? make() : std::move(values_.begin()->second);
+  values_.clear();
+  allgather(all);
+  store(bank, present, all, total);
+  unused_.push_back(std::move(all));
+}
+
+void GradientExchange::plan(std::size_t numbers) {
+  if (planned_ && planned_numbers_ == numbers) return;
+  planned_ = false;
+  plan_ = plan_messages(tree_.lanes(), world_.size(), numbers);
+  planned_numbers_ = numbers;
+  planned_ = true;
+}
+
+// A node with one child is that child.
+LaneNode GradientExchange::held_as(LaneNode n) const {
+  while (n.level > 0 && !tree_.adds(n)) n = n.left();
+  return n;
+}
+
+void GradientExchange::reduce_scatter() {
+  const unsigned me = world_.rank();
+  for (unsigned level = 1; level <= plan_.reduce_scatter.size(); ++level) {
+    const Round& round = plan_.reduce_scatter[level - 1];
+    std::vector<std::pair<Transfer, Values>> received;
+    Requests receives, sends;
+    for (const Transfer& t : round.transfers)
+      if (t.to == me) {
+        received.emplace_back(t, Values(t.elements.size()));
+        receives.emplace_back(
+            t.from, world_.start_receive(
+                        t.from, std::as_writable_bytes(std::span(received.back().second))));
+      }
+    for (const Transfer& t : round.transfers)
+      if (t.from == me)
+        sends.emplace_back(
+            t.to, world_.start_send(t.to, to_send(values_.at(held_as(t.node)), t.elements)));
+    wait_for_all(world_, receives);
+    for (const Addition& a : round.additions)
+      if (a.rank == me) add(a, received);
+    wait_for_all(world_, sends);
+    rename(level);
+  }
+}
+
+// The sum goes where the numbers of the left child are, if there is such a place here.
+void GradientExchange::add(const Addition& a,
+                           const std::vector<std::pair<Transfer, Values>>& received) {
+  const auto here = [&](LaneNode n) -> float* {
+    const auto at = values_.find(held_as(n));
+    return at == values_.end() ? nullptr : at->second.data() + a.elements.begin;
+  };
+  float* const left = here(a.node.left());
+  float* const right = here(a.node.right());
+  float* const to = left ? left : right;
+  const float *x = left, *y = right;
+  for (const auto& [t, values] : received)
+    if (t.elements == a.elements && t.node.parent() == a.node)
+      (t.node == a.node.left() ? x : y) = values.data();
+  for (std::size_t i = 0; i < a.elements.size(); ++i) to[i] = x[i] + y[i];
+}
+
+// After the round of a level: what was a child's is the node's, see `add`.
+void GradientExchange::rename(unsigned level) {
+  std::map<LaneNode, Values> now;
+  for (auto& [held, v] : values_) {
+    const LaneNode n{level, held.index >> (level - std::min(level, held.level))};
+    const bool summed = held.level < level && tree_.adds(n);
+    const bool left = summed && held == held_as(n.left());
+    const bool right = summed && held == held_as(n.right());
+    Values& place = now[left || right ? n : held];
+    if (left || place.empty()) std::swap(place, v);
+    if (!v.empty()) unused_.push_back(std::move(v));
+  }
+  values_ = std::move(now);
+}
+
+void GradientExchange::allgather(Values& all) {
+  const unsigned me = world_.rank();
+  for (const Round& round : plan_.allgather) {
+    Requests requests;
+    for (const Transfer& t : round.transfers)
+      if (t.to == me)
+        requests.emplace_back(
+            t.from, world_.start_receive(t.from, std::as_writable_bytes(std::span(all).subspan(
+                                                     t.elements.begin, t.elements.size()))));
+    for (const Transfer& t : round.transfers)
+      if (t.from == me)
+        requests.emplace_back(t.to, world_.start_send(t.to, to_send(all, t.elements)));
+    wait_for_all(world_, requests);
+  }
+}
+
+}  // namespace dynet

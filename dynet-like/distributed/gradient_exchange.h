@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "dynet-like/distributed/communicator.h"
+#include "dynet-like/distributed/lanes.h"
+#include "dynet-like/distributed/message_plan.h"
+#include "dynet-like/distributed/update_head.h"
+#include "dynet-like/param/gradients.h"
+#include "dynet-like/param/storage.h"
+
+namespace dynet {
+
+/// Sums gradients over processes, see MessagePlan. All processes have the same parameters.
+class GradientExchange {
+ public:
+  /// The sums of some nodes, null: nothing.
+  using Sums = std::vector<std::pair<LaneNode, GradientBuffer*>>;
+
+  GradientExchange(Communicator& world, const LaneTree& tree) : world_(world), tree_(tree) {}
+
+  /// What of `own` has gradients. Of a table these are rows, in order, or a whole, and not both.
+  static Presence presence(const ParameterBank& bank, const Sums& own);
+  /// The sum of all lanes goes to `total`, which is empty. `present` is the presence of all
+  /// processes, and `own` are the sums of this one's nodes.
+  void sum(const ParameterBank& bank, const Presence& present, const Sums& own,
+           GradientBuffer& total);
+  /// The numbers that were summed the last time: N of MessagePlan.
+  std::size_t numbers() const { return planned_numbers_; }
+
+ private:
+  using Values = std::vector<float>;
+
+  /// f(p, present, offset) for what is there, where offset is the place of its first number.
+  template <class Dense, class Table>
+  static std::size_t lay_out(const ParameterBank& bank, const Presence& present, Dense dense,
+                             Table table);
+  static void fill(const ParameterBank& bank, const Presence& present, GradientBuffer& from,
+                   Values& to);
+  static void store(const ParameterBank& bank, const Presence& present, const Values& from,
+                    GradientBuffer& to);
+  void plan(std::size_t numbers);
+  void reduce_scatter();
+  void allgather(Values& all);
+  void add(const Addition& a, const std::vector<std::pair<Transfer, Values>>& received);
+  void rename(unsigned level);
+  LaneNode held_as(LaneNode n) const;
+
+  Communicator& world_;
+  const LaneTree& tree_;
+  std::map<LaneNode, Values> values_;  // of nodes that add, or of single lanes
+  std::vector<Values> unused_;
+  MessagePlan plan_;
+  std::size_t planned_numbers_ = 0;
+  bool planned_ = false;
+};
+
+}  // namespace dynet

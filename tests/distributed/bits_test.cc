@@ -1,0 +1,185 @@
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dynet-like/distributed/communicator.h"
+#include "dynet-like/io/checkpoints.h"
+#include "tests/distributed/small_run.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+std::vector<SmallSettings> all_settings() {
+  std::vector<SmallSettings> all(6);
+  all[1].exact = true;
+  all[2].sparse = false;
+  all[3].whole_table = true;
+  all[3].exact = true;
+  all[4].weight_decay = 0.01f;
+  all[4].average = true;
+  all[4].exact = true;
+  all[5].lanes = 5;
+  all[5].clip = 100;
+  return all;
+}
+
+// Random, but the same in every run of the test.
+InProcessGroup::Faults delays(std::uint64_t seed) {
+  return {[seed](unsigned from, unsigned to, std::uint64_t message) {
+            std::uint64_t x = seed + from * 77 + to * 1009 + message * 0x9e3779b97f4a7c15u;
+            x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9u;
+            return std::chrono::microseconds((x >> 40) % 16 == 0 ? (x >> 20) % 700 : 0);
+          },
+          {}};
+}
+
+}  // namespace
+
+TEST_CASE("processes and threads do not change a bit") {
+  for (const SmallSettings& settings : all_settings()) {
+    const std::string expected = bits_of_run(1, settings);
+    for (const unsigned world : {1u, 2u, 3u, 4u, 5u, 8u})
+      for (const unsigned threads : {1u, 2u}) {
+        SmallSettings s = settings;
+        s.threads = threads;
+        INFO(world << " processes, " << threads << " threads, exact " << s.exact << ", sparse "
+                   << s.sparse << ", whole " << s.whole_table << ", lanes " << s.lanes);
+        CHECK(bits_of_run(world, s) == expected);
+      }
+  }
+}
+
+TEST_CASE("the order in which messages arrive does not change a bit") {
+  SmallSettings settings;
+  settings.exact = true;
+  const std::string expected = bits_of_run(1, settings);
+  for (const std::uint64_t seed : {1u, 2u})
+    for (const unsigned world : {2u, 3u, 5u, 8u}) {
+      INFO(world << " processes, seed " << seed);
+      CHECK(bits_of_run(world, settings, delays(seed)) == expected);
+    }
+}
+
+TEST_CASE("what decides the bits is the number of lanes, and clipping is at work") {
+  SmallSettings settings;
+  const std::string eight = bits_of_run(2, settings);
+  settings.lanes = 4;
+  CHECK(bits_of_run(2, settings) != eight);
+  CHECK(eight.find(" with 6 clips of ") != std::string::npos);
+}
+
+TEST_CASE("more processes than lanes or samples") {
+  SmallSettings settings;
+  settings.lanes = 3;
+  settings.batches = {1, 2};
+  const std::string expected = bits_of_run(1, settings);
+  for (const unsigned world : {2u, 3u, 4u, 7u}) CHECK(bits_of_run(world, settings) == expected);
+}
+
+TEST_CASE("one lane in a group of one is the plain program") {
+  SmallSettings settings;
+  settings.lanes = 1;
+  settings.clip = 1e9f;  // the order of rows, which the norm depends on, is that of numbers here
+  const auto world = make_self_communicator();
+  SmallRun run(*world, settings), plain(*world, settings);
+  for (unsigned u = 0; u < 5; ++u) {
+    const std::size_t size = settings.batches[u];
+    std::uint64_t seed = 0;
+    const auto learn = [&](SmallRun& r, ComputationGraph& cg) {
+      r.builders[0].new_graph(cg);
+      std::vector<Expression> losses;
+      for (std::size_t s = 0; s < size; ++s)
+        losses.push_back(r.loss_of(cg, r.builders[0], 1000 * u + s));
+      const Expression total = sum(losses);
+      const double value = as_scalar(cg.forward(total));
+      cg.backward(total);
+      return value;
+    };
+    run.distributed.for_each_lane(size, [&](const Lane& lane) {
+      ComputationGraph cg;
+      lane.begin(cg);
+      seed = lane.seed;
+      return learn(run, cg);
+    });
+    run.distributed.update(0.25f);
+    ComputationGraph cg;
+    cg.set_seed(seed);
+    CHECK(learn(plain, cg) == run.distributed.loss());
+    plain.trainer.update(0.25f);
+  }
+  CHECK(run.bits() == plain.bits());
+}
+
+TEST_CASE("a run that goes on with another number of processes has the same bits") {
+  const std::string folder = "distributed_bits_test";
+  for (const bool exact : {false, true}) {
+    SmallSettings settings;
+    settings.exact = exact;
+    settings.average = exact;
+    // The same run without a break, but for what saving does to rows that are late.
+    const auto train = [&](const std::vector<unsigned>& worlds) {
+      std::filesystem::remove_all(folder);
+      std::string bits;
+      for (std::size_t part = 0; part < worlds.size(); ++part) {
+        InProcessGroup group(worlds[part]);
+        group.run([&](Communicator& c) {
+          const Checkpoints checkpoints(folder);
+          SmallRun run(c, settings);
+          c.barrier();
+          const bool found =
+              run.distributed.load(checkpoints, run.model, run.trainer, run.losses_seen);
+          if (found != (part > 0)) throw FileError("the checkpoint is not as expected");
+          run.train(2 * static_cast<unsigned>(part + 1));
+          run.distributed.save(checkpoints, run.model, run.trainer, run.losses_seen);
+          if (c.rank() == 0) bits = run.bits();
+        });
+      }
+      std::filesystem::remove_all(folder);
+      return bits;
+    };
+    const std::string expected = train({1, 1, 1});
+    CHECK(train({4, 1, 3}) == expected);
+    CHECK(train({1, 8, 2}) == expected);
+    const auto without_break = [&] {
+      const auto world = make_self_communicator();
+      SmallRun run(*world, settings);
+      for (const unsigned updates : {2u, 4u, 6u}) {
+        run.train(updates);
+        static_cast<void>(run.trainer.state_views());  // as saving does
+      }
+      return run.bits();
+    };
+    CHECK(without_break() == expected);
+  }
+}
+
+TEST_CASE("saving is a use of late rows on all processes") {
+  const std::string folder = "distributed_saving_test";
+  SmallSettings settings;
+  settings.exact = true;
+  settings.weight_decay = 0.01f;
+  settings.batches = {1, 2};
+  settings.updates = 40;
+  const auto train = [&](unsigned world) {
+    std::filesystem::remove_all(folder);
+    std::vector<std::string> bits(world);
+    InProcessGroup group(world);
+    group.run([&](Communicator& c) {
+      const Checkpoints checkpoints(folder);
+      SmallRun run(c, settings);
+      for (const unsigned updates : {7u, 19u, 26u}) {
+        run.train(updates);
+        run.distributed.save(checkpoints, run.model, run.trainer);
+      }
+      run.train(settings.updates);
+      bits[c.rank()] = run.bits();
+    });
+    std::filesystem::remove_all(folder);
+    for (const std::string& other : bits) CHECK(other == bits[0]);
+    return bits[0];
+  };
+  CHECK(train(3) == train(1));
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Runs programs over every MPI that is installed: the same bits on 1 to 4 processes, and errors that end all of them.
+
+The library dynet-like::mpi is compiled here once for each MPI, with its compiler, and linked with the finished library.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+SKIPPED = 77
+ALLOW_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def installed():
+    """(name, compiler, command that starts n processes) of each MPI."""
+    for name, options in (("openmpi", ["--oversubscribe"]), ("mpich", [])):
+        compiler, launcher = shutil.which(f"mpicxx.{name}"), shutil.which(f"mpirun.{name}")
+        if compiler and launcher:
+            yield name, compiler, [launcher, *options, "-n"]
+
+
+def build(compiler, arguments, source, program):
+    root = arguments.root
+    command = [
+        compiler, "-std=c++20", "-O1", "-DDYNET_MPI", f"-I{root}", "-o", program,
+        root / "dynet-like/distributed/mpi/communicator.cc", root / source, *arguments.link,
+    ]  # fmt: skip
+    subprocess.run(command, check=True)
+
+
+def run(command):
+    started = time.monotonic()
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env={**os.environ, **ALLOW_ROOT}
+    )
+    return done.returncode, done.stdout, done.stderr, time.monotonic() - started
+
+
+def check_bits(name, program, start, checksums):
+    problems = []
+    for n in range(1, 5):
+        code, out, error, _ = run([*start, str(n), program])
+        found = re.fullmatch(r"(\d+) process(?:es)?: loss \S+, parameters ([0-9a-f]+)\n", out)
+        if code != 0 or not found or found[1] != str(n):
+            problems.append(f"{name}, {n} processes: exit status {code}, {out!r}, {error!r}")
+        else:
+            print(f"{name}, {n} processes: {found[2]}")
+            checksums.add(found[2])
+    return problems
+
+
+def check_failures(name, program, start):
+    problems = []
+    expected = {
+        "goes-well": r"^$",
+        "throw": r"ended: (rank 2 failed: )?out of cheese",
+        "hang": r"ended: .*rank 2 has not answered rank [01] for 2 s",
+        "die": r"",
+    }
+    for what, pattern in expected.items():
+        code, out, error, seconds = run([*start, "3", program, what])
+        print(f"{name}, {what}: exit status {code} after {seconds:.1f} s")
+        if (code == 0) != (what == "goes-well") or ("all is well" in out) != (what == "goes-well"):
+            problems.append(f"{name}, {what}: exit status {code}, {out!r}, {error!r}")
+        if not re.search(pattern, error, re.DOTALL):
+            problems.append(f"{name}, {what}: the errors are {error!r}")
+        if seconds > 15:
+            problems.append(f"{name}, {what}: it took {seconds:.0f} s to end")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=pathlib.Path, required=True, help="the checkout")
+    parser.add_argument("link", nargs="+", help="the library, and what the linker needs besides")
+    arguments = parser.parse_args()
+    problems, checksums, found = [], set(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, compiler, start in installed():
+            found += 1
+            course, failing = f"{folder}/course-{name}", f"{folder}/failing-{name}"
+            build(compiler, arguments, "examples/basics/18_distributed.cc", course)
+            build(compiler, arguments, "tests/distributed/mpi_program.cc", failing)
+            code, out, _, _ = run([course])
+            checksums.add(out.split()[-1] if code == 0 else "of a single process that failed")
+            problems += check_bits(name, course, start, checksums)
+            problems += check_failures(name, failing, start)
+    if not found:
+        print("skipped: neither Open MPI nor MPICH is installed")
+        return SKIPPED
+    if len(checksums) != 1:
+        problems.append(f"the parameters are not the same everywhere: {sorted(checksums)}")
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
