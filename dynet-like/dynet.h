@@ -91,4 +91,7 @@
 #include "dynet-like/io/save.h"
 #include "dynet-like/io/word_vectors.h"
 #include "dynet-like/debug/grad_check.h"
+#include "dynet-like/distributed/distributed_trainer.h"
+#include "dynet-like/distributed/in_process.h"
+#include "dynet-like/distributed/mpi/world.h"
 // clang-format on

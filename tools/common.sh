@@ -27,7 +27,7 @@ build_packages=(g++ cmake ninja-build ccache libeigen3-dev libboost-serializatio
   nlohmann-json3-dev libxxhash-dev)
 test_packages=("${build_packages[@]}" catch2 libboost-context-dev libcli11-dev libicu-dev bible-kjv pkg-config
   python3 libpng-dev libfreetype-dev libharfbuzz-dev libpugixml-dev fonts-noto-color-emoji unicode-data
-  unicode-cldr-core)
+  unicode-cldr-core libopenmpi-dev openmpi-bin libmpich-dev mpich)
 
 # Compiling the same file again, in another build folder, then costs nothing.
 use_ccache() {

@@ -3,12 +3,13 @@
 they link to, a page that shows it. Links between documents thus work on the site as they do in the checkout."""
 
 import argparse
+import json
 import os
 import pathlib
 import re
 import shutil
 
-FOLDERS = ("docs", "examples", "benchmarks")
+FOLDERS = ("docs", "examples", "benchmarks", "python")
 NO_PAGES = ("docs/reference", "docs/site")  # these make the site
 LANGUAGES = {".cc": "cpp", ".h": "cpp", ".cu": "cpp", ".cuh": "cpp", ".cmake": "cmake", ".txt": "text", ".py": "python"}
 CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -43,7 +44,29 @@ def page_of(root, document, text):
     return NOTE.sub("", "".join([*parts, text[end:]])), sources
 
 
+def output_of(output):
+    """What a cell of a notebook has shown: a picture, or text."""
+    data = output.get("data", {})
+    if "image/png" in data:
+        picture = "".join(data["image/png"]).replace("\n", "")
+        return f'<img alt="" src="data:image/png;base64,{picture}">'
+    if "image/svg+xml" in data:
+        return "".join(data["image/svg+xml"])
+    return "````text\n" + "".join(output.get("text", data.get("text/plain", ""))).rstrip() + "\n````"
+
+
+def notebook_page(path, text):
+    parts = [f"---\ntitle: {path.name}\n---"]
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"````python\n{source}\n````")
+        parts += map(output_of, cell.get("outputs", []))
+    return "\n\n".join(parts) + "\n"
+
+
 def source_page(path, text):
+    if path.suffix == ".ipynb":
+        return notebook_page(path, text)
     language = LANGUAGES.get(path.suffix, "cmake" if path.name == "CMakeLists.txt" else "text")
     return f"---\ntitle: {path.name}\nhide: [toc]\n---\n\n# {path}\n\n````{language}\n{text.rstrip()}\n````\n"
 
@@ -72,7 +95,10 @@ def main():
         write(to / document, settings(document, text) + text)
         shown.update(sources)
     for path in sorted(shown):
-        write(to / f"{path}.md", source_page(path, (root / path).read_text(encoding="utf-8")))
+        text = source_page(path, (root / path).read_text(encoding="utf-8"))
+        if path.suffix == ".ipynb":  # which links to others
+            text, _ = page_of(root, path, text)
+        write(to / f"{path}.md", text)
     shutil.copy(root / "docs/site/site.css", to)
     print(f"pages: {len(documents(root))} documents, {len(shown)} other files")
 

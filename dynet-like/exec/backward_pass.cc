@@ -283,6 +283,7 @@ void BackwardPass<T>::number_batch(const GradientBatch<T>& b, std::size_t operan
 template <class T>
 void BackwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids,
                                unsigned owner) {
+  settings_.look_for_interrupt();
   const OpForm& form = *graph_.nodes[ids[0]].form;
   const bool transfer = form.kind == Kind::transfer;
   if (form.kind == Kind::parameter || form.kind == Kind::lookup || m.arity == 0 ||

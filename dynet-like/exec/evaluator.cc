@@ -46,6 +46,7 @@ class FloatEvaluator final : public Evaluator {
     choose_policy();
   }
   void set_workers(Workers* workers) override { executor_.set_workers(workers); }
+  void set_interrupt(Interrupt* interrupt) override { executor_.set_interrupt(interrupt); }
   void set_precision(Precision precision) override {
     precision_ = precision;
     executor_.set_precision(precision);

@@ -65,6 +65,7 @@ class Executor {
   T* gradient(NodeId id) { return backward_.gradient(id); }
 
   void set_check_validity(bool check) { settings_.check = check; }
+  void set_interrupt(Interrupt* interrupt) { settings_.interrupt = interrupt; }
   void set_policy(PlanPolicy policy) { planner_.set_policy(policy); }
   /// Plans with reuse are for this: what backward would need is not kept then. Switched off after
   /// values were computed so, it forgets all values, as `rewind`.

@@ -153,6 +153,7 @@ void ForwardPass<T>::count_batch(const Step& step, const NodeId* ids) {
 
 template <class T>
 void ForwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
+  settings_.look_for_interrupt();
   const std::size_t count = step.count;
   const OpForm& form = *graph_.nodes[ids[0]].form;
   if (form.kind == Kind::compute)

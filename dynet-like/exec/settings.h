@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "dynet-like/base/interrupt.h"
 #include "dynet-like/base/workers.h"
 #include "dynet-like/exec/devices.h"
 
@@ -14,7 +15,14 @@ struct PassSettings {
   bool inference = false;               ///< keep nothing that only backward needs
   std::uint64_t run = 0;                ///< grows with every new run: part of random draws
   Workers* workers = nullptr;           ///< threads that help, or null
+  Interrupt* interrupt = nullptr;       ///< looked at before every step, or null
   std::optional<unsigned> buffer = {};  ///< of gradients of parameters; none: the thread's own
+
+  /// Ends the pass if somebody wants that.
+  void look_for_interrupt() const {
+    if (interrupt) [[unlikely]]
+      interrupt->look();
+  }
 
   /// Who helps with a graph, or null: only where all of it is on the CPU.
   template <class T>

@@ -10,6 +10,7 @@
 
 namespace dynet {
 
+class Interrupt;
 class Workers;
 
 /// What a graph asks of the executor above it. See docs/design/graph.md for all interfaces through
@@ -39,6 +40,9 @@ class Evaluator {
   virtual void set_inference(bool inference) = 0;
   /// Who helps to run the graph, or null.
   virtual void set_workers(Workers* workers) = 0;
+  /// What may end a pass between two of its steps, or null. Values that were computed stay as they
+  /// were; what backward has added to the parameters stays there until `reset_gradient`.
+  virtual void set_interrupt(Interrupt* interrupt) = 0;
   /// Prepares the device for nodes with this device index; there are none yet. Throws
   /// DeviceError.
   virtual void use(std::size_t index, Device* device) = 0;

@@ -87,6 +87,7 @@ GraphState* borrow_graph_state() {
   state->evaluator->set_gradient_buffer({});
   state->evaluator->set_inference(false);
   state->evaluator->set_workers(nullptr);
+  state->evaluator->set_interrupt(nullptr);
   return state;
 }
 

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""This module beside the old wheel, dynet38, on one core, by turns.
+
+    benchmarks/python_module.py --ours PYTHON --old PYTHON [--rounds N] [--only TASK]
+    benchmarks/python_module.py --ours PYTHON --threads
+
+Each interpreter has one of the two modules. The table has, for each task, the best rate of the rounds in the module's best
+mode, and the ratio; the last column is the smallest and the largest ratio of one round.
+
+    build      a BiLSTM tagger's graph of 1,000 nodes, made and thrown away: graphs a second
+    tree-1, tree-64    binary tree-LSTM of 128, gates by separate matrices, trees of 3 to 29 words: trees a second
+    tagger-1, tagger-64    BiLSTM tagger, words of 128, hidden 2 x 50: words a second
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+TASKS = {"build": [0], "tree-1": [0, 1], "tree-64": [0, 1], "tagger-1": [0, 1], "tagger-64": [0, 1]}
+SECONDS = 3.0
+
+
+def trees(dy, group, autobatch):
+    """Updates of a tree-LSTM by minibatches of so many trees."""
+    rng = random.Random(1)
+    pc = dy.ParameterCollection()
+    size = 128
+    table = pc.add_lookup_parameters((2000, size))
+    leaf = [pc.add_parameters((size, size)) for _ in "iou"]
+    bias = [pc.add_parameters(size) for _ in "ioug"]
+    left = [pc.add_parameters((size, size)) for _ in "ioulr"]
+    right = [pc.add_parameters((size, size)) for _ in "ioulr"]
+    out = pc.add_parameters((5, size))
+    trainer = dy.AdamTrainer(pc)
+
+    def tree(words):
+        if words == 1:
+            return rng.randrange(2000)
+        first = rng.randint(1, words - 1)
+        return tree(first), tree(words - first)
+
+    def visit(t, losses):
+        if isinstance(t, int):
+            x = table[t]
+            i, o, u = (dy.affine_transform([b, w, x]) for w, b in zip(leaf, bias))
+            c = dy.cmult(dy.logistic(i), dy.tanh(u))
+        else:
+            (h1, c1), (h2, c2) = visit(t[0], losses), visit(t[1], losses)
+            i, o, u, f1, f2 = (
+                dy.affine_transform([b, wl, h1, wr, h2])
+                for wl, wr, b in zip(left, right, bias + bias[-1:]))
+            c = (dy.cmult(dy.logistic(i), dy.tanh(u)) + dy.cmult(dy.logistic(f1), c1)
+                 + dy.cmult(dy.logistic(f2), c2))
+        h = dy.cmult(dy.logistic(o), dy.tanh(c))
+        losses.append(dy.pickneglogsoftmax(out * h, 1))
+        return h, c
+
+    data = [tree(rng.randint(3, 29)) for _ in range(256)]
+    done, at, start = 0, 0, time.perf_counter()
+    while time.perf_counter() - start < SECONDS:
+        dy.renew_cg(autobatching=bool(autobatch))
+        losses = []
+        for _ in range(group):
+            visit(data[at % len(data)], losses)
+            at += 1
+        dy.esum(losses).backward()
+        trainer.update()
+        done += group
+    return done / (time.perf_counter() - start)
+
+
+class Tagger:
+    def __init__(self, dy):
+        self.dy, self.pc = dy, dy.ParameterCollection()
+        self.table = self.pc.add_lookup_parameters((2000, 128))
+        self.forward, self.back = (dy.VanillaLSTMBuilder(1, 128, 50, self.pc) for _ in "fb")
+        self.hidden, self.out = self.pc.add_parameters((32, 100)), self.pc.add_parameters((9, 32))
+        self.trainer = dy.AdamTrainer(self.pc)
+        rng = random.Random(1)
+        self.data = [[rng.randrange(2000) for _ in range(rng.randint(5, 35))] for _ in range(256)]
+
+    def losses(self, words):
+        dy = self.dy
+        xs = [self.table[w] for w in words]
+        ahead = self.forward.initial_state().transduce(xs)
+        behind = reversed(self.back.initial_state().transduce(reversed_list(xs)))
+        return [
+            dy.pickneglogsoftmax(self.out * dy.tanh(self.hidden * dy.concatenate([f, b])), 3)
+            for f, b in zip(ahead, behind)]
+
+
+def reversed_list(xs):
+    return xs[::-1]
+
+
+def tagger(dy, group, autobatch):
+    """Updates of a tagger by minibatches of so many sentences."""
+    t = Tagger(dy)
+    words, at, start = 0, 0, time.perf_counter()
+    while time.perf_counter() - start < SECONDS:
+        dy.renew_cg(autobatching=bool(autobatch))
+        losses = []
+        for _ in range(group):
+            losses += t.losses(t.data[at % len(t.data)])
+            at += 1
+        dy.esum(losses).backward()
+        t.trainer.update()
+        words += len(losses)
+    return words / (time.perf_counter() - start)
+
+
+def build(dy):
+    """Graphs of a tagger a second, each of 1,000 nodes or a few more as the old module counts."""
+    t = Tagger(dy)
+    words = [w % 2000 for w in range(71)]  # 14 nodes a word in the old module
+    done, start = 0, time.perf_counter()
+    while time.perf_counter() - start < SECONDS:
+        dy.renew_cg()
+        t.losses(words)
+        done += 1
+    return done / (time.perf_counter() - start)
+
+
+def threads(dy, count):
+    """Words a second of a tagger whose minibatch is eight graphs of eight sentences, by so many threads."""
+    import copy
+    import threading
+    t = Tagger(dy)
+    taggers = []
+    for _ in range(8):
+        taggers.append(copy.copy(t))
+        taggers[-1].forward, taggers[-1].back = copy.copy(t.forward), copy.copy(t.back)
+    words, at, start = [0] * 8, 0, time.perf_counter()
+
+    def graph(k):
+        with dy.graph() as g:
+            g.set_gradient_buffer(k + 1)
+            losses = [loss for i in range(8) for loss in taggers[k].losses(t.data[(at + 8 * k + i) % len(t.data)])]
+            dy.esum(losses).backward()
+        words[k] += len(losses)
+
+    def work(first):
+        for k in range(first, 8, count):
+            graph(k)
+
+    while time.perf_counter() - start < 2 * SECONDS:
+        workers = [threading.Thread(target=work, args=(k,)) for k in range(count)]
+        for w in workers:
+            w.start()
+        for w in workers:
+            w.join()
+        t.trainer.update()
+        at += 64
+    return sum(words) / (time.perf_counter() - start)
+
+
+def run(task, autobatch):
+    import dynet as dy
+    name, _, group = task.partition("-")
+    if name == "build":
+        return build(dy)
+    if name == "threads":
+        return threads(dy, int(group))
+    return {"tree": trees, "tagger": tagger}[name](dy, int(group), autobatch)
+
+
+def rate(python, task, autobatch):
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
+    ran = subprocess.run([python, __file__, "--task", task, "--autobatch", str(autobatch)], check=True,
+                         env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ours", default=sys.executable)
+    parser.add_argument("--old")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only")
+    parser.add_argument("--threads", action="store_true", help="eight graphs an update by 1, 2 and 8 threads, of ours")
+    parser.add_argument("--task")
+    parser.add_argument("--autobatch", type=int, default=0)
+    arguments = parser.parse_args()
+    if arguments.task:
+        print(json.dumps(run(arguments.task, arguments.autobatch)))
+        return
+    if arguments.threads:
+        rates = [[rate(arguments.ours, f"threads-{n}", 0) for n in (1, 2, 8)] for _ in range(arguments.rounds)]
+        best = [max(r[k] for r in rates) for k in range(3)]
+        print(f"1, 2 and 8 threads over eight graphs: {best[0]:,.0f}, {best[1]:,.0f} and {best[2]:,.0f} words a second")
+        return
+    if not arguments.old:
+        parser.error("--old names the interpreter that has dynet38")
+    print("| task | ours, a second | dynet38 | ratio | of each round |\n|---|---|---|---|---|")
+    for task, modes in TASKS.items():
+        if arguments.only and not task.startswith(arguments.only):
+            continue
+        rounds = []
+        for _ in range(arguments.rounds):
+            rounds.append([max(rate(python, task, mode) for mode in modes)
+                           for python in (arguments.ours, arguments.old)])
+        ours, old = (max(r[k] for r in rounds) for k in (0, 1))
+        ratios = sorted(r[0] / r[1] for r in rounds)
+        print(f"| {task} | {ours:,.0f} | {old:,.0f} | {ours / old:.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f} |",
+              flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Copies of collections: `pickle` and `copy.deepcopy`."""
+
+import copyreg
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ._core import ParameterCollection, _state_of
+
+
+def _rebuild(weight_decay: float, seed: int,
+             parameters: Iterable[tuple[Any, ...]]) -> ParameterCollection:
+    """The collection of which `_state_of` gave the state, as a root of its own."""
+    root = ParameterCollection()
+    root.set_weight_decay(weight_decay)
+    root.set_seed(seed)
+    inside = {"/": root}
+    for name, is_table, rows, shape, data, updated in parameters:
+        collection, _, own = name.rpartition("/")
+        owner = _inside(inside, f"{collection}/")
+        values = np.frombuffer(data, np.float32)
+        base, _, number = own.rpartition("_")
+        given = base if number.isdigit() else own
+        if is_table:
+            table = owner.add_lookup_parameters((rows, *shape), init=0.0, name=given)
+            table.init_from_array(values.reshape((rows, *shape[::-1])).transpose(
+                0, *range(len(shape), 0, -1)))
+            table.set_updated(updated)
+        else:
+            made = owner.add_parameters(shape, init=0.0, name=given)
+            made.set_value(values.reshape(shape, order="F"))
+            made.set_updated(updated)
+    return root
+
+
+def _inside(known: dict[str, ParameterCollection], path: str) -> ParameterCollection:
+    """The collection of this full name, made with all above it if need be."""
+    if path not in known:
+        above, _, own = path[:-1].rpartition("/")
+        parent = _inside(known, f"{above}/")
+        base, _, number = own.rpartition("_")
+        # Of several of one name those that came before are made too.
+        while path not in known:
+            made = parent.add_subcollection(base if number.isdigit() else own)
+            known[made.name()] = made
+    return known[path]
+
+
+def register() -> None:
+    """Lets `pickle` and `copy` know how collections are taken apart."""
+    copyreg.pickle(ParameterCollection, lambda pc: (_rebuild, _state_of(pc)))

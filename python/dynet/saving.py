@@ -1,0 +1,97 @@
+"""Parameters, tables and builders in the two files of the old module's `save` and `load`."""
+
+import os
+import pickle
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ._core import LookupParameters, ParameterCollection, Parameters
+
+_KINDS: dict[type, str] = {Parameters: "Parameters", LookupParameters: "LookupParameters"}
+
+
+def save(basename: str, objects: Iterable[Any]) -> None:
+    """Writes parameters, tables and builders to basename.data, as text, and basename.meta.
+
+    A builder is what has `spec`, `param_collection()` and, in its class,
+    `from_spec(spec, collection)`. The files are those of the old module. Both are written beside
+    the old ones first, which stay if anything goes wrong.
+    """
+    data, meta = f"{basename}.data", f"{basename}.meta"
+    new_data, new_meta = f"{data}.new", f"{meta}.new"
+    try:
+        with open(new_data, "w"):
+            pass
+        with open(new_meta, "wb") as file:
+            for thing in objects:
+                _Pickler(file, protocol=4).dump(_entry(thing, new_data))
+        os.replace(new_data, data)
+        os.replace(new_meta, meta)
+    finally:
+        for left in new_data, new_meta:
+            if os.path.exists(left):
+                os.remove(left)
+
+
+def _entry(thing: Any, data: str) -> tuple[Any, ...]:
+    kind = _KINDS.get(type(thing))
+    if kind:
+        thing.save(data, append=True)
+        return kind, thing.name()
+    if not (hasattr(thing, "spec") and hasattr(thing, "param_collection")):
+        raise TypeError(f"save: {thing!r} is no parameter, table or builder")
+    collection = thing.param_collection()
+    collection.save(data, append=True)
+    return type(thing), thing.spec, collection.name()
+
+
+def load_generator(basename: str, params: ParameterCollection) -> Iterator[Any]:
+    """What `save` wrote, one after another, with new parameters in the collection `params`."""
+    data = f"{basename}.data"
+    with open(f"{basename}.meta", "rb") as file:
+        while file.peek(1):
+            entry = _Unpickler(file).load()
+            if entry[0] == "Parameters":
+                yield params.load_param(data, entry[1])
+            elif entry[0] == "LookupParameters":
+                yield params.load_lookup_param(data, entry[1])
+            else:
+                builder_class, spec, name = entry
+                builder = builder_class.from_spec(spec, params)
+                builder.param_collection().populate(data, name)
+                yield builder
+
+
+def load(basename: str, params: ParameterCollection) -> list[Any]:
+    """What `save` wrote, as a list, with new parameters in the collection `params`."""
+    return list(load_generator(basename, params))
+
+
+_PicklerInPython: Any = getattr(pickle, "_Pickler")  # its steps can be replaced
+
+
+class _Pickler(_PicklerInPython):  # type: ignore[misc]
+    """Names our classes as the old module names its own."""
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        if obj.__module__.partition(".")[0] != "dynet":
+            super().save_global(obj, name)
+            return
+        self.save("_dynet")
+        self.save(obj.__qualname__)
+        self.write(pickle.STACK_GLOBAL)
+        self.memoize(obj)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Finds classes of builders and nothing else, so that no file runs code."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module == "_dynet":
+            module = "dynet"
+        found = getattr(sys.modules.get(module), name, None)
+        if not hasattr(found, "from_spec"):
+            raise pickle.UnpicklingError(
+                f"load: {module}.{name} is no class of builders that the program has imported")
+        return found

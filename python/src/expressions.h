@@ -1,0 +1,145 @@
+#pragma once
+
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "arrays.h"
+
+// The methods of expressions, which parameters have too: a parameter is an expression of the graph
+// in use.
+
+namespace dynet::python {
+
+/// The value, computed if need be, or with all nodes before it again. The interpreter goes on.
+Tensor value_of(const Expression& e, bool recalculate);
+/// A number, a list of numbers for a vector, otherwise an array.
+nb::object value_as_object(const Tensor& t);
+/// x + y, x - y, x * y, x / y or x ** y, one of which may be a number; NotImplemented for others.
+nb::object arithmetic(char op, nb::handle x, nb::handle y);
+/// Rows of x by an index, a slice, or a tuple of them along its first dimensions.
+Expression subscript(const Expression& x, nb::handle key);
+nb::object dlpack(const Expression& e);
+nb::object as_numpy(const Expression& e, nb::handle dtype);
+std::string shown(const Expression& e);
+
+template <class T>
+void bind_values(nb::class_<T>& c) {
+  using namespace nb::literals;
+  c.def(
+       "value",
+       [](const T& x, bool recalculate) {
+         return value_as_object(value_of(expression_of(x), recalculate));
+       },
+       "recalculate"_a = false,
+       nb::sig("def value(self, recalculate: bool = False) -> float | list[float] | "
+               "dynet.types.Float64Array"),
+       "The value: a float for one number, a list for a vector, otherwise an array as `npvalue`.\n"
+       "Computed if need be, with all nodes made before it; with `recalculate` in any case.")
+      .def(
+          "npvalue",
+          [](const T& x, bool recalculate) {
+            const Tensor t = value_of(expression_of(x), recalculate);
+            return array64_of(t.d, t.v);
+          },
+          "recalculate"_a = false,
+          nb::sig("def npvalue(self, recalculate: bool = False) -> "
+                  "dynet.types.Float64Array"),
+          "The value as an array of float64: its shape, and the batch as last dimension.")
+      .def(
+          "scalar_value",
+          [](const T& x, bool recalculate) {
+            return as_scalar(value_of(expression_of(x), recalculate));
+          },
+          "recalculate"_a = false, "The value of one number. ValueError if there are more.")
+      .def(
+          "vec_value",
+          [](const T& x, bool recalculate) {
+            return as_vector(value_of(expression_of(x), recalculate));
+          },
+          "recalculate"_a = false, "All numbers as a list, in column-major order.")
+      .def(
+          "tensor_value",
+          [](const T& x, bool recalculate) {
+            const Tensor t = value_of(expression_of(x), recalculate);
+            return nb::module_::import_("dynet.tensor").attr("Tensor")(array64_of(t.d, t.v));
+          },
+          "recalculate"_a = false,
+          nb::sig("def tensor_value(self, recalculate: bool = False) -> dynet.tensor.Tensor"),
+          "The value as a Tensor.")
+      .def(
+          "numpy",
+          [](const T& x) {
+            const Tensor t = value_of(expression_of(x), false);
+            return array32_of(t.d, t.v);
+          },
+          nb::sig("def numpy(self) -> dynet.types.Float32Array"),
+          "The value as an array of float32.")
+      .def(
+          "forward", [](const T& x, bool recalculate) { value_of(expression_of(x), recalculate); },
+          "recalculate"_a = false, "Computes the value.")
+      .def(
+          "gradient",
+          [](const T& x) {
+            const Tensor t = expression_of(x).gradient(here());
+            return array64_of(t.d, t.v);
+          },
+          nb::sig("def gradient(self) -> dynet.types.Float64Array"),
+          "The gradient of the last backward pass, as `npvalue`. ValueError if there was none.")
+      .def(
+          "backward",
+          [](const T& x, bool full) {
+            const Expression e = expression_of(x);
+            const SourceLocation at = here();
+            e.dim(at);  // throws for a stale one, whose graph may be gone
+            const nb::gil_scoped_release release;
+            e.pg->backward(e, full, at);
+          },
+          "full"_a = false,
+          "Adds the gradient of this number to those of all parameters that it depends on. With\n"
+          "`full` constants get gradients too. ValueError unless it is one number.")
+      .def(
+          "__array__",
+          [](const T& x, nb::handle dtype, nb::handle) {
+            return as_numpy(expression_of(x), dtype);
+          },
+          "dtype"_a = nb::none(), "copy"_a = nb::none(),
+          nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) -> "
+                  "typing.Any"))
+      .def("__dlpack__", [](const T& x, const nb::kwargs&) { return dlpack(expression_of(x)); })
+      .def("__dlpack_device__", [](const T&) { return nb::make_tuple(1, 0); });
+}
+
+/// How stubs write an operator whose other operand may be a number.
+inline std::string operator_signature(const char* name) {
+  return std::string("def ") + name + "(self, other: Expression | float, /) -> Expression";
+}
+
+template <class T>
+void bind_operators(nb::class_<T>& c) {
+  const auto binary = [&](const char* name, const char* reversed, char op) {
+    c.def(
+        name, [op](nb::handle x, nb::handle y) { return arithmetic(op, x, y); },
+        nb::sig(operator_signature(name).c_str()));
+    c.def(
+        reversed, [op](nb::handle x, nb::handle y) { return arithmetic(op, y, x); },
+        nb::sig(operator_signature(reversed).c_str()));
+  };
+  binary("__add__", "__radd__", '+');
+  binary("__sub__", "__rsub__", '-');
+  binary("__mul__", "__rmul__", '*');
+  binary("__truediv__", "__rtruediv__", '/');
+  c.def(
+      "__pow__", [](nb::handle x, nb::handle y, nb::handle) { return arithmetic('^', x, y); },
+      nb::arg(), nb::arg("mod") = nb::none(),
+      nb::sig("def __pow__(self, other: Expression | float, mod: None = None, /) -> Expression"));
+  c.def(
+      "__rpow__", [](nb::handle x, nb::handle y, nb::handle) { return arithmetic('^', y, x); },
+      nb::arg(), nb::arg("mod") = nb::none(),
+      nb::sig("def __rpow__(self, other: Expression | float, mod: None = None, /) -> Expression"));
+  c.def("__neg__", [](const T& x) { return -LocatedExpression(expression_of(x), here()); });
+  c.def("__bool__", [](const T&) { return true; });
+  nb::setattr(c, "__array_ufunc__", nb::none());  // so that NumPy leaves `array * x` to x
+}
+
+}  // namespace dynet::python

@@ -1,0 +1,129 @@
+#include "files.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <fstream>
+
+#include "arrays.h"
+#include "dynet-like/compat/text_file.h"
+#include "operations.h"
+
+namespace dynet::python {
+namespace {
+
+using namespace nb::literals;
+
+// The first bytes of a file; none if it cannot be read.
+std::string first_bytes(const std::string& fname) {
+  std::ifstream in(fname, std::ios::binary);
+  std::string bytes(16, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
+}
+
+bool is_safetensors(const std::string& begin) {
+  return begin.size() > 8 && begin[8] == '{' && begin[7] == '\0';
+}
+
+void save_model(const std::string& fname, const ParameterCollection& pc, const Trainer* trainer) {
+  const nb::gil_scoped_release release;
+  trainer ? save(fname, pc, *trainer) : save(fname, pc);
+}
+
+std::size_t load_model(const std::string& fname, ParameterCollection& pc, Trainer* trainer,
+                       bool allow_missing, bool allow_extra) {
+  LoadOptions options;
+  options.allow_missing = allow_missing;
+  options.allow_extra = allow_extra;
+  const nb::gil_scoped_release release;
+  return (trainer ? load(fname, options, pc, *trainer) : load(fname, options, pc)).loaded;
+}
+
+void bind_checkpoints(nb::module_& m) {
+  nb::class_<Checkpoints>(m, "Checkpoints",
+                          "A folder of numbered files, of which the newest `keep` stay.")
+      .def(
+          "__init__",
+          [](Checkpoints* self, const std::string& folder, std::size_t keep) {
+            new (self) Checkpoints(folder, keep);
+          },
+          "folder"_a, "keep"_a = 3)
+      .def(
+          "save",
+          [](const Checkpoints& c, const ParameterCollection& pc, const Trainer* trainer) {
+            const nb::gil_scoped_release release;
+            return trainer ? c.save(pc, *trainer) : c.save(pc);
+          },
+          "pc"_a, "trainer"_a = nb::none(),
+          "Saves values, and the trainer with its state, as the next checkpoint. Returns its path.")
+      .def(
+          "load",
+          [](const Checkpoints& c, ParameterCollection& pc, Trainer* trainer) {
+            const nb::gil_scoped_release release;
+            return trainer ? c.load(pc, *trainer) : c.load(pc);
+          },
+          "pc"_a, "trainer"_a = nb::none(), "Loads the newest checkpoint; False if there is none.")
+      .def("paths", &Checkpoints::paths, "All checkpoints, the oldest first.");
+}
+
+// A collection as plain data, for pickle: for each parameter its name, kind, shape, values and
+// whether it is trained, in the order of creation.
+nb::tuple state_of(const ParameterCollection& pc) {
+  nb::list all;
+  const std::size_t root = pc.get_fullname().size() - 1;
+  for (const auto& p : pc.get_parameter_storages_base()) {
+    all.append(nb::make_tuple(p->name.substr(root), p->is_lookup, p->rows, shape_tuple(p->dim),
+                              nb::bytes(p->data, p->size() * sizeof(float)), p->updated));
+  }
+  return nb::make_tuple(pc.get_weight_decay_lambda(), pc.bank().seed, all);
+}
+
+}  // namespace
+
+void populate(ParameterCollection& pc, const std::string& fname, const std::string& key) {
+  const std::string begin = first_bytes(fname);
+  const nb::gil_scoped_release release;
+  if (begin.empty() || begin[0] == '#')
+    TextFileLoader(fname).populate(pc, key);
+  else if (!key.empty())
+    throw FileError("populate: " + fname + " is no text file, the only kind that has keys");
+  else if (is_safetensors(begin))
+    load_safetensors(fname, pc);
+  else
+    load(fname, pc);
+}
+
+void bind_files(nb::module_& m) {
+  bind_checkpoints(m);
+  m.def("save_model", save_model, "fname"_a, "pc"_a, "trainer"_a = nb::none(),
+        "Writes the values of a collection, and a trainer with its state, to one checked file:\n"
+        "all of it, or the old file stays. `load_model` reads it.");
+  m.def("load_model", load_model, "fname"_a, "pc"_a, "trainer"_a = nb::none(),
+        "allow_missing"_a = false, "allow_extra"_a = false,
+        "Reads what `save_model` wrote, by names; the number of parameters that were read.\n"
+        "FileError names all that does not fit, and changes nothing.");
+  m.def(
+      "save_safetensors",
+      [](const std::string& fname, const ParameterCollection& pc) {
+        const nb::gil_scoped_release release;
+        save_safetensors(fname, pc);
+      },
+      "fname"_a, "pc"_a, "Writes a file of the package safetensors.");
+  m.def(
+      "load_safetensors",
+      [](const std::string& fname, ParameterCollection& pc, bool allow_missing, bool allow_extra) {
+        LoadOptions options;
+        options.allow_missing = allow_missing;
+        options.allow_extra = allow_extra;
+        const nb::gil_scoped_release release;
+        return load_safetensors(fname, pc, options).loaded;
+      },
+      "fname"_a, "pc"_a, "allow_missing"_a = false, "allow_extra"_a = false,
+      "Reads such a file, by names; the number of parameters that were read.");
+  m.def("_state_of", state_of, "pc"_a);
+}
+
+}  // namespace dynet::python

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "bindings.h"
+
+namespace dynet::python {
+
+/// What fills a new parameter, as Python names it: nothing, a number, a name, an array, the name of
+/// a file, or an initializer. Throws ArgumentError.
+std::shared_ptr<ParameterInit> initializer_of(nb::handle init, const Dim& dim, bool is_lookup,
+                                              float scale, float mean, float std);
+
+}  // namespace dynet::python

@@ -1,0 +1,39 @@
+#include "bindings.h"
+
+// The order matters where a class is a base, or a default, of another one.
+NB_MODULE(_core, m) {
+  using namespace dynet::python;
+  m.doc() = "What the package dynet is made of.";
+  m.attr("__version__") = dynet::version();
+  bind_errors(m);
+  nb::class_<dynet::Expression> expression(m, "Expression",
+                                           "A node of a graph: what an operation gives.");
+  nb::class_<dynet::Parameter> parameter(
+      m, "Parameters", nb::sig("class Parameters(Expression)"),
+      "A trained tensor: an expression of whatever graph is in use.");
+  nb::class_<dynet::LookupParameter> table(
+      m, "LookupParameters",
+      "A table of trained tensors, of which only the rows used are trained.");
+  nb::class_<dynet::ParameterCollection> collection(
+      m, "ParameterCollection", nb::dynamic_attr(),
+      "A tree of named parameters: the part of a model that stays.");
+  m.attr("Model") = collection;
+  bind_graph(m);
+  bind_expressions(m, expression);
+  bind_initializers(m);
+  bind_parameters(m, parameter, table);
+  bind_collections(m, collection);
+  bind_trainers(m);
+  bind_files(m);
+  bind_checks(m);
+  bind_custom_operation(m);
+  bind_operations(m);
+  bind_builders(m);
+  bind_crfs(m);
+  bind_decoding(m);
+  bind_beam_search(m);
+  bind_layers_of_nn(m);
+  bind_transformers(m);
+  bind_trees_of_nn(m);
+  bind_more_layers(m);
+}

@@ -1,0 +1,218 @@
+#include <nanobind/ndarray.h>
+
+#include "operations.h"
+#include "settable.h"
+
+namespace dynet::python {
+namespace {
+
+using namespace nb::literals;
+using List = std::vector<std::int64_t>;
+using Numbers = std::vector<float>;
+
+/// Numbers in column-major order, and their sizes.
+struct Array {
+  std::vector<unsigned> sizes;
+  Numbers values;
+};
+
+/// From a NumPy array, a list, or a list of lists, of any kind of number.
+Array array_of(const char* who, nb::handle object) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::object array = numpy.attr("asarray")(object, "dtype"_a = "float32", "order"_a = "F");
+  const auto view = nb::cast<nb::ndarray<const float, nb::f_contig, nb::device::cpu>>(array);
+  Array result;
+  for (std::size_t k = 0; k < view.ndim(); ++k)
+    result.sizes.push_back(static_cast<unsigned>(view.shape(k)));
+  if (result.sizes.empty())
+    throw ArgumentError(std::string(who) + ": needs an array or a list, not one number", here());
+  result.values.assign(view.data(), view.data() + view.size());
+  return result;
+}
+
+nb::object parameter_argument(const nb::args& args) {
+  if (args.size() == 1) return args[0];
+  return nb::borrow(args);
+}
+
+Expression constant_of(nb::handle p) {
+  if (nb::isinstance<LookupParameter>(p))
+    return const_parameter(current_graph(), nb::cast<LookupParameter>(p), here());
+  return const_parameter(current_graph(), nb::cast<Parameter>(p), here());
+}
+
+nb::object const_parameters(const nb::args& args) {
+  if (args.size() == 1 && !nb::isinstance<nb::list>(args[0]) && !nb::isinstance<nb::tuple>(args[0]))
+    return nb::cast(constant_of(args[0]));
+  nb::list all;
+  for (const nb::handle p : args.size() == 1 ? nb::handle(args[0]) : nb::handle(args))
+    all.append(constant_of(p));
+  return all;
+}
+
+Dim shape_of_array(std::vector<unsigned> sizes, bool batched) {
+  unsigned batch = 1;
+  if (batched) {
+    batch = sizes.back();
+    sizes.pop_back();
+  }
+  return Dim(std::vector<long>(sizes.begin(), sizes.end()), batch);
+}
+
+Expression input_tensor(nb::handle arr, bool batched, const std::string& device, bool) {
+  const Array a = array_of("inputTensor", arr);
+  return input(current_graph(), shape_of_array(a.sizes, batched), a.values, device_argument(device),
+               here());
+}
+
+Expression input_transposed(nb::handle arr, bool batched, const std::string& device) {
+  Array a = array_of("inputTensorTranspose", nb::module_::import_("numpy").attr("transpose")(arr));
+  return input(current_graph(), shape_of_array(a.sizes, batched), a.values, device_argument(device),
+               here());
+}
+
+Expression sparse_input(nb::handle idxs, const Numbers& values, const List& shape, bool batched,
+                        float defval, const std::string& device) {
+  std::vector<List> lists;
+  for (const nb::handle list : idxs) lists.push_back(nb::cast<List>(list));
+  if (lists.size() != shape.size())
+    throw ArgumentError("sparse_inputTensor: needs a list of indices for each of the " +
+                            std::to_string(shape.size()) + " dimensions, not " +
+                            std::to_string(lists.size()),
+                        here());
+  std::vector<unsigned> places(values.size());
+  std::int64_t stride = 1;
+  for (std::size_t k = 0; k < lists.size(); stride *= shape[k], ++k) {
+    if (lists[k].size() != values.size())
+      throw ArgumentError("sparse_inputTensor: dimension " + std::to_string(k) + " has " +
+                              std::to_string(lists[k].size()) + " indices for " +
+                              std::to_string(values.size()) + " values",
+                          here());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (lists[k][i] < 0 || lists[k][i] >= shape[k])
+        throw IndexError("sparse_inputTensor: index " + std::to_string(lists[k][i]) +
+                             " is outside the " + std::to_string(shape[k]) + " of dimension " +
+                             std::to_string(k),
+                         here());
+      places[i] += static_cast<unsigned>(lists[k][i] * stride);
+    }
+  }
+  return input(current_graph(), shape_of_array(indices_of("sparse_inputTensor", shape), batched),
+               places, values, defval, device_argument(device), here());
+}
+
+Expression row(const LookupParameter& p, const OneOrMore& index, bool update) {
+  return with_indices(index, [&](const IndexArgument& i) {
+    return update ? lookup(current_graph(), p, i, here())
+                  : const_lookup(current_graph(), p, i, here());
+  });
+}
+
+void bind_arrays(nb::module_& m) {
+  m.def("inputTensor", input_tensor, "arr"_a, "batched"_a = false, "device"_a = "",
+        "reusable_expr"_a = false,
+        "The values of a NumPy array, or of lists in lists: its shape; with `batched` the last\n"
+        "dimension is the batch. `reusable_expr` is not needed: `set` gives any input new values.");
+  m.def("inputTensorTranspose", input_transposed, "arr"_a, "batched"_a = false, "device"_a = "",
+        "`inputTensor` of the array with its dimensions in reverse order.");
+  m.def(
+      "inputVector",
+      [](nb::handle v, const std::string& device) {
+        const Array a = array_of("inputVector", v);
+        return input(current_graph(), Dim({static_cast<unsigned>(a.values.size())}), a.values,
+                     device_argument(device), here());
+      },
+      "v"_a, "device"_a = "", "The numbers of a list as a vector: {len(v)}.");
+  m.def(
+      "inputMatrix",
+      [](const Numbers& v, const Sizes& d) {
+        return input(current_graph(), shape_of(d), v, {}, here());
+      },
+      "v"_a, "d"_a, "Numbers in column-major order as shape d; the old name of `inputTensor`.");
+  m.def("sparse_inputTensor", sparse_input, "idxs"_a, "values"_a, "shape"_a, "batched"_a = false,
+        "defval"_a = 0.0f, "device"_a = "",
+        "`defval` everywhere but for `values`, value i at idxs[0][i], idxs[1][i], ...: the shape,\n"
+        "its last dimension being the batch with `batched`.");
+  m.def(
+      "scalarInput",
+      [](float s, const std::string& device) {
+        return input(current_graph(), s, device_argument(device), here());
+      },
+      "s"_a, "device"_a = "", "A number: {1}.");
+  m.def(
+      "vecInput",
+      [](unsigned dim, const std::string& device) {
+        return input(current_graph(), Dim({dim}), Numbers(dim), device_argument(device), here());
+      },
+      "dim"_a, "device"_a = "", "A vector {dim} whose values `set` gives; zero until then.");
+  m.def(
+      "matInput",
+      [](unsigned d1, unsigned d2) {
+        return input(current_graph(), Dim({d1, d2}), Numbers(std::size_t{d1} * d2), {}, here());
+      },
+      "d1"_a, "d2"_a, "A matrix {d1,d2} whose values `set` gives; zero until then.");
+  m.def(
+      "one_hot",
+      [](unsigned d, const OneOrMore& idx, const std::string& device) {
+        return with_indices(idx, [&](const IndexArgument& i) {
+          return one_hot(current_graph(), d, i, device_argument(device), here());
+        });
+      },
+      "d"_a, "idx"_a, "device"_a = "",
+      "One at idx and zero elsewhere: {d}; of several idx, with a batch element for each.");
+}
+
+using Constant = Expression (*)(ComputationGraph&, const Dim&, DeviceArgument, SourceLocation);
+
+void bind_constants(nb::module_& m) {
+  const auto def_constant = [&](const char* name, Constant function, const char* doc) {
+    m.def(
+        name,
+        [function](const Sizes& dim, unsigned batch_size) {
+          return function(current_graph(), shape_of(dim, batch_size), {}, here());
+        },
+        "dim"_a, "batch_size"_a = 1, doc);
+  };
+  def_constant("zeros", dynet::zeros, "Zeros: the shape dim with this batch size.");
+  def_constant("zeroes", dynet::zeroes, "The old name of `zeros`.");
+  def_constant("ones", dynet::ones, "Ones: the shape dim with this batch size.");
+  m.def(
+      "constant",
+      [](const Sizes& dim, float val, unsigned batch_size) {
+        return constant(current_graph(), shape_of(dim, batch_size), val, {}, here());
+      },
+      "dim"_a, "val"_a, "batch_size"_a = 1,
+      "`val` everywhere: the shape dim with this batch size.");
+}
+
+}  // namespace
+
+std::vector<float> numbers_of(nb::handle object) {
+  const nb::object list = nb::module_::import_("numpy").attr("atleast_1d")(object);
+  return array_of("set", list).values;
+}
+
+void bind_inputs(nb::module_& m) {
+  bind_arrays(m);
+  bind_constants(m);
+  bind_settable(nb::type<Expression>());
+  m.def("parameter", parameter_argument, "args"_a,
+        nb::sig("def parameter(*args: typing.Any) -> typing.Any"),
+        "Its argument, or all of them: a parameter is an expression by itself.");
+  m.def("const_parameter", const_parameters, "args"_a,
+        nb::sig("def const_parameter(*args: typing.Any) -> typing.Any"),
+        "The expression of a parameter or of a table that gets no gradient, or a list of them.");
+  m.def(
+      "lookup", row, "p"_a, "index"_a = 0, "update"_a = true,
+      "Row `index` of a table: the shape of a row; several rows are a batch. Without `update` it\n"
+      "gets no gradient. IndexError for a row that is not there.");
+  m.def(
+      "lookup_batch",
+      [](const LookupParameter& p, const List& indices, bool update) {
+        return row(p, indices, update);
+      },
+      "p"_a, "indices"_a, "update"_a = true,
+      "Rows of a table as a batch: the shape of a row with a batch of len(indices).");
+}
+
+}  // namespace dynet::python

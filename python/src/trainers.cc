@@ -1,0 +1,178 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <variant>
+
+#include "bindings.h"
+
+namespace dynet::python {
+namespace {
+
+using namespace nb::literals;
+
+template <class T, class... Args, class... Extra>
+void define(nb::module_& m, const char* name, const char* doc,
+            nb::init<ParameterCollection, Args...>, const Extra&... extra) {
+  nb::class_<T, Trainer>(m, name, nb::dynamic_attr(), doc)
+      .def(
+          "__init__",
+          [](T* self, const ParameterCollection& pc, Args... args) { new (self) T(pc, args...); },
+          "m"_a, extra...)
+      .def(
+          "whoami", [name](const T&) { return name; }, "The name of the class.");
+}
+
+// Parameters themselves, or their places in the lists of the collection.
+template <class P, class List>
+std::vector<P> chosen(const char* who, nb::handle given, const List& all) {
+  std::vector<P> result;
+  for (const nb::handle h : given) {
+    if (nb::isinstance<P>(h)) {
+      result.push_back(nb::cast<const P&>(h));
+      continue;
+    }
+    const auto i = nb::cast<std::size_t>(h);
+    if (i >= all.size())
+      throw IndexError(std::string(who) + ": there are only " + std::to_string(all.size()), here());
+    result.push_back(all[i]);
+  }
+  return result;
+}
+
+void update_subset(Trainer& t, nb::handle params, nb::handle tables) {
+  const auto p = chosen<Parameter>("update_subset", params, t.collection().parameters_list());
+  const auto l =
+      chosen<LookupParameter>("update_subset", tables, t.collection().lookup_parameters_list());
+  const nb::gil_scoped_release release;
+  t.update(p, l);
+}
+
+using Schedule = LearningRateSchedule;
+
+void bind_schedules(nb::module_& m) {
+  nb::class_<Schedule>(m, "LearningRateSchedule",
+                       "The learning rate of each update as a function of its number.")
+      .def(nb::init<>(), "No schedule.")
+      .def_static("warm_up", &Schedule::warm_up, "rate"_a, "warm_up"_a,
+                  "Grows linearly over `warm_up` updates, then stays.")
+      .def_static("inverse_square_root", &Schedule::inverse_square_root, "rate"_a, "warm_up"_a,
+                  "The same, then rate sqrt(warm_up / t) (Vaswani et al. 2017).")
+      .def_static("cosine", &Schedule::cosine, "rate"_a, "updates"_a, "lowest"_a = 0.0f,
+                  "warm_up"_a = 0,
+                  "After a warm-up half a cosine down to `lowest` after `updates` updates\n"
+                  "(Loshchilov and Hutter 2017).")
+      .def_static("cyclical", &Schedule::cyclical, "lowest"_a, "highest"_a, "step_size"_a,
+                  "gamma"_a = 1.0f, "Up and down in steps of `step_size` updates (Smith 2017).")
+      .def("rate", &Schedule::rate, "done"_a, "The rate of the next update after `done` of them.");
+  nb::class_<ReduceOnPlateau>(
+      m, "ReduceOnPlateau", "Lowers the learning rate when a loss of held-out data does not fall.")
+      .def(nb::init<float, std::uint64_t, float, float>(), "factor"_a = 0.5f, "patience"_a = 2,
+           "threshold"_a = 1e-4f, "lowest"_a = 0.0f)
+      .def("observe", &ReduceOnPlateau::observe, "loss"_a, "trainer"_a,
+           "Looks at a new loss; True if the rate was lowered.");
+}
+
+void bind_trainer(nb::module_& m) {
+  nb::class_<Trainer>(m, "Trainer", nb::dynamic_attr(),
+                      "Turns gradients into new values of parameters.")
+      .def(
+          "update",
+          [](Trainer& t) {
+            const nb::gil_scoped_release release;
+            t.update();
+          },
+          "One step with the gradients that were added up, which are dropped. NumericError if\n"
+          "their norm is not finite, which changes nothing else.")
+      .def("update_subset", update_subset, "updated_params"_a, "updated_lookups"_a,
+           "A step of these alone: parameters and tables, or their places in the lists of the\n"
+           "collection.")
+      .def(
+          "update_epoch", [](Trainer&, float) {}, "r"_a, "Does nothing.")
+      .def(
+          "status",
+          [](Trainer& t) {
+            nb::module_::import_("sys").attr("stderr").attr("write")(t.status() + ' ');
+          },
+          "Writes learning rate, clips and updates since the last call to the standard error.")
+      .def("summary", &Trainer::status, "The same as a string.")
+      .def_rw("learning_rate", &Trainer::learning_rate)
+      .def(
+          "set_learning_rate", [](Trainer& t, float value) { t.learning_rate = value; }, "value"_a)
+      .def(
+          "set_sparse_updates", [](Trainer& t, bool su) { t.sparse_updates_enabled = su; }, "su"_a,
+          "Whether rows of tables that were not used take no step.")
+      .def(
+          "set_clip_threshold",
+          [](Trainer& t, float thr) {
+            t.clipping_enabled = thr > 0;
+            t.clip_threshold = thr > 0 ? thr : 0;
+          },
+          "thr"_a,
+          "Gradients with a larger norm are scaled down to it; no clipping unless thr > 0.")
+      .def(
+          "get_clip_threshold", [](Trainer& t) { return t.clip_threshold; },
+          "See `set_clip_threshold`.")
+      .def(
+          "restart",
+          [](Trainer& t, std::optional<float> learning_rate) {
+            learning_rate ? t.restart(*learning_rate) : t.restart();
+          },
+          "learning_rate"_a = nb::none(), "Forgets all state, as if it were new.")
+      .def("set_schedule", &Trainer::set_schedule, "schedule"_a,
+           "The rate of each update is the schedule's from now on.")
+      .def("set_workers", &Trainer::set_workers, "workers"_a.none(), nb::keep_alive<1, 2>(),
+           "Threads that share in every update.")
+      .def_rw("skip_non_finite", &Trainer::skip_non_finite,
+              "An update with gradients that are not finite is left out and counted.")
+      .def("exponential_moving_average", &Trainer::exponential_moving_average, "beta"_a,
+           "every"_a = 1, "Keeps a <- beta a + (1 - beta) w beside each value w.")
+      .def("cumulative_moving_average", &Trainer::cumulative_moving_average, "every"_a = 1,
+           "Keeps the mean of all values over the updates.")
+      .def("swap_params_to_moving_average", &Trainer::swap_params_to_moving_average,
+           "save_weights"_a = true, "bias_correction"_a = false,
+           "Replaces the values by their averages.")
+      .def("swap_params_to_weights", &Trainer::swap_params_to_weights, "Puts the values back.");
+}
+
+}  // namespace
+
+void bind_trainers(nb::module_& m) {
+  using PC = ParameterCollection;
+  bind_schedules(m);
+  bind_trainer(m);
+  define<SimpleSGDTrainer>(m, "SimpleSGDTrainer", "w <- w - learning_rate g", nb::init<PC, float>(),
+                           "learning_rate"_a = 0.1f);
+  define<CyclicalSGDTrainer>(
+      m, "CyclicalSGDTrainer", "SGD whose rate goes up and down (Smith 2017).",
+      nb::init<PC, float, float, float, float>(), "learning_rate_min"_a = 0.01f,
+      "learning_rate_max"_a = 0.1f, "step_size"_a = 2000.0f, "gamma"_a = 1.0f);
+  define<MomentumSGDTrainer>(m, "MomentumSGDTrainer", "v <- mom v - learning_rate g, w <- w + v",
+                             nb::init<PC, float, float>(), "learning_rate"_a = 0.1f,
+                             "mom"_a = 0.9f);
+  define<AdagradTrainer>(m, "AdagradTrainer", "Duchi et al. 2011.", nb::init<PC, float, float>(),
+                         "learning_rate"_a = 0.1f, "eps"_a = 1e-20f);
+  define<AdadeltaTrainer>(m, "AdadeltaTrainer", "Zeiler 2012.", nb::init<PC, float, float>(),
+                          "eps"_a = 1e-6f, "rho"_a = 0.95f);
+  define<RMSPropTrainer>(m, "RMSPropTrainer", "Tieleman and Hinton 2012.",
+                         nb::init<PC, float, float, float>(), "learning_rate"_a = 0.001f,
+                         "eps"_a = 1e-8f, "rho"_a = 0.9f);
+  define<AdamTrainer>(m, "AdamTrainer", "Kingma and Ba 2015.",
+                      nb::init<PC, float, float, float, float>(), "alpha"_a = 0.001f,
+                      "beta_1"_a = 0.9f, "beta_2"_a = 0.999f, "eps"_a = 1e-8f);
+  define<AmsgradTrainer>(m, "AmsgradTrainer",
+                         "Adam with the largest second moment (Reddi et al. 2018).",
+                         nb::init<PC, float, float, float, float>(), "alpha"_a = 0.001f,
+                         "beta_1"_a = 0.9f, "beta_2"_a = 0.999f, "eps"_a = 1e-8f);
+  define<AdamWTrainer>(
+      m, "AdamWTrainer",
+      "Adam with weight decay apart from the gradient (Loshchilov and Hutter 2019).",
+      nb::init<PC, float, float, float, float, float>(), "alpha"_a = 0.001f, "beta_1"_a = 0.9f,
+      "beta_2"_a = 0.999f, "eps"_a = 1e-8f, "weight_decay"_a = 0.01f);
+  define<EGTrainer>(m, "EGTrainer", "Exponentiated gradient, for parameters that add up to one.",
+                    nb::init<PC, float, float, float>(), "learning_rate"_a = 0.1f, "mom"_a = 0.9f,
+                    "ne"_a = 0.0f);
+}
+
+}  // namespace dynet::python

@@ -1,0 +1,105 @@
+#include "dynet-like/base/interrupt.h"
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "dynet-like/graph/graph_state.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+struct Stop : std::runtime_error {
+  Stop() : runtime_error("stop") {}
+};
+
+// Something that stops at look number `at`, counted from 0.
+struct Stopper {
+  int looks = 0, at;
+  Interrupt interrupt{[this] {
+                        if (looks++ == at) throw Stop();
+                      },
+                      std::chrono::milliseconds(0)};
+  explicit Stopper(int where) : at(where) {}
+};
+
+// Branches that cannot run together, and so take steps of their own.
+Expression network(ComputationGraph& g, Parameter& w, LookupParameter& table) {
+  std::vector<Expression> ends;
+  for (unsigned k = 0; k < 4; ++k) {
+    Expression h = lookup(g, table, k);
+    for (unsigned i = 0; i <= k; ++i) h = tanh(parameter(g, w) * h + float(k));
+    ends.push_back(squared_norm(h));
+  }
+  return sum(ends);
+}
+
+}  // namespace
+
+TEST_CASE("a pass that was stopped at any step can be made again") {
+  ParameterCollection pc;
+  Parameter w = pc.add_parameters({5, 5});
+  LookupParameter table = pc.add_lookup_parameters(4, {5});
+  const bool batched = GENERATE(false, true), inference = GENERATE(false, true);
+  const unsigned threads = GENERATE(1u, 3u);
+  Workers workers(threads);
+  std::vector<float> expected;
+  float value = 0;
+  {
+    ComputationGraph g;
+    const Expression loss = network(g, w, table);
+    value = as_scalar(loss.value());
+    g.backward(loss);
+    expected = as_vector(w.gradients());
+    pc.reset_gradient();
+  }
+  int stopped = 0;
+  for (bool went_through = false; !went_through; ++stopped) {
+    Stopper stopper(stopped);
+    ComputationGraph g(batched);
+    g.set_workers(&workers);
+    g.set_inference(inference);
+    state_of(g).evaluator->set_interrupt(&stopper.interrupt);
+    const Expression loss = network(g, w, table);
+    try {
+      const float found = as_scalar(loss.value());  // may throw, which CHECK would report
+      CHECK(found == Approx(value));
+      if (!inference) g.backward(loss);
+      went_through = true;
+    } catch (const Stop&) {
+      pc.reset_gradient();
+    }
+    // Once more, undisturbed.
+    pc.reset_gradient();
+    state_of(g).evaluator->set_interrupt(nullptr);
+    CHECK(as_scalar(loss.value()) == Approx(value));
+    if (inference) continue;
+    g.backward(loss);
+    const std::vector<float> found = as_vector(w.gradients());
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == Approx(expected[i]));
+    pc.reset_gradient();
+  }
+  CHECK(stopped > (inference ? 5 : 10));
+}
+
+TEST_CASE("an interrupt looks no more often than it was told") {
+  int looks = 0;
+  Interrupt interrupt([&] { ++looks; }, std::chrono::milliseconds(60000));
+  for (int i = 0; i < 1000; ++i) interrupt.look();
+  CHECK(looks == 1);
+}
+
+TEST_CASE("a graph that has an interrupt hands none to the next one") {
+  Stopper stopper(0);
+  {
+    ComputationGraph g;
+    state_of(g).evaluator->set_interrupt(&stopper.interrupt);
+  }
+  ComputationGraph g;
+  CHECK(as_scalar(square(input(g, 3.0f)).value()) == 9);
+  CHECK(stopper.looks == 0);
+}
