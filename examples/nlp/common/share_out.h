@@ -36,8 +36,8 @@ void share_out(Model& model, std::size_t count, Work work, Finished finished) {
     }
   };
   if (model.threads() == 1 || count == 1) return go(model);
-  model.workers()->run(model.threads(), [&](unsigned thread) {
-    if (thread == 0) return go(model);
+  // Nobody works with `model` itself, which others may still be copying.
+  model.workers()->run(model.threads(), [&](unsigned /*thread*/) {
     Model mine(model);
     go(mine);
   });
