@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dynet-like/base/caches.h"
 #include "kernels/cpu/lanes.h"
 
 namespace dynet::cpu::DYNET_ISA {
@@ -103,7 +104,8 @@ void for_rows(std::size_t m, F&& f, std::size_t at = 0) {
 // the nearest cache until all columns of y have used it. For many columns it is copied first: W's
 // own columns may lie on few cache sets and, if they are long, on many pages.
 constexpr std::size_t kDepth = 128;
-constexpr std::size_t kPackFrom = kMany ? 160 : 48, kPackLongFrom = 24, kLong = 2048;
+constexpr std::size_t kPackFrom = kMany ? 160 : 48, kPackHighFrom = 24;
+constexpr std::size_t kHigh = 256, kLong = 2048;
 
 template <int R, int C, bool kPacked, class T>
 void multiply_blocks(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
@@ -199,9 +201,11 @@ void transposed_columns(std::size_t m, std::size_t k, std::size_t from, std::siz
       transposed_columns<T, K / 2, N>(m, k, done, n, w, y, x, add);
 }
 
-template <bool kAhead, class T, int R, int C, bool kCut>
-void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add, T* w,
-                const T* const* y, std::size_t y_at, const T* const* x, std::size_t x_at) {
+// C columns of W for one tile of rows: y_j times row j of x, j in order. `rows_of(j)` is where the
+// tile's rows of y_j are.
+template <bool kAhead, class T, int R, int C, bool kCut, class RowsOf>
+inline void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add, T* w,
+                       RowsOf rows_of, const T* const* x, std::size_t x_at) {
   using V = typename Lanes<T>::V;
   V sum[C][R];
 #pragma GCC unroll 8
@@ -214,7 +218,7 @@ void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add, 
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) __builtin_prefetch(w + (C + c) * ld + r * Lanes<T>::kWidth, 1);
   for (std::size_t j = 0; j < n; ++j) {
-    const T *a = y[j] + y_at, *b = x[j] + x_at;
+    const T *const a = rows_of(j), *const b = x[j] + x_at;
     V v[R];
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) v[r] = rows.load(a, r);
@@ -229,6 +233,16 @@ void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add, 
   for (int c = 0; c < C; ++c)
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) rows.store(w + c * ld, r, sum[c][r]);
+}
+
+// The same where the rows of all y_j lie side by side. A function of its own has all registers to
+// itself.
+template <bool kAhead, class T, int R, int C, bool kCut>
+[[gnu::noinline]] void packed_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add,
+                                   T* w, const T* pack, const T* const* x, std::size_t x_at) {
+  outer_tile<kAhead, T, R, C>(
+      rows, ld, n, add, w, [pack](std::size_t j) { return pack + j * (R * Lanes<T>::kWidth); }, x,
+      x_at);
 }
 
 // The empty sum.
@@ -267,7 +281,7 @@ void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* 
       if (!add[j]) *y[j] += *start;
   } else if (kMany && n <= 3) {
     multiply_blocks<8, 3, false>(m, k, n, w, x, y, add, start);
-  } else if (n < (m < kLong ? kPackFrom : kPackLongFrom)) {
+  } else if (n < (m < kHigh ? kPackFrom : kPackHighFrom)) {
     multiply_blocks<4, kMany ? 6 : 3, false>(m, k, n, w, x, y, add, start);
   } else {
     multiply_blocks<4, kMany ? 6 : 3, true>(m, k, n, w, x, y, add, start);
@@ -289,19 +303,20 @@ void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w
     transposed_columns<T, kByThree, 3>(m, k, 0, n, w, y, x, add);
 }
 
-// Rows of y are cut so that they stay in the nearest cache for all columns of W; columns are long
-// runs of W then. Of a long matrix they are copied together first, for each column lies on pages of
-// its own.
-constexpr std::size_t kNearest = 16 << 10, kCopied = 64;
+// Of few columns: rows of y are cut so that they stay in the nearest cache for all columns of W;
+// columns are long runs of W then. Of a long matrix they are copied together first, for each column
+// lies on pages of its own.
+constexpr std::size_t kFew = 24, kNearest = 16 << 10;
+constexpr int kOuterRows = kMany ? 4 : 3;  // vectors
 
 template <bool kCopies, class T>
 void outer_rows(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, const T* const* y,
                 const T* const* x) {
-  constexpr int R = kMany ? 4 : 3, C = 4;
+  constexpr int R = kOuterRows, C = 4;
   constexpr std::size_t kTile = R * Lanes<T>::kWidth, kFits = kNearest / sizeof(T);
-  static_assert(kTile * kCopied <= kFits);
+  static_assert(kTile * kFew <= kFits);
   alignas(64) T copy[kCopies ? kFits : 1];
-  const T* columns[kCopies ? kCopied : 1];
+  const T* columns[kCopies ? kFew : 1];
   const std::size_t fitting = kFits / std::max<std::size_t>(n, 1);
   const std::size_t block = std::max<std::size_t>(fitting / kTile, 1) * kTile;
   for (std::size_t begin = 0; begin < m; begin += block) {
@@ -315,8 +330,43 @@ void outer_rows(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, con
       for_rows<T, R>(
           end,
           [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
-            outer_tile<kCopies, T, Q, D>(rows, m, n, add, w + q * m + row, kCopies ? columns : y,
-                                         kCopies ? row - begin : row, x, q);
+            const T* const* const from = kCopies ? columns : y;
+            const std::size_t at = kCopies ? row - begin : row;
+            outer_tile<kCopies, T, Q, D>(
+                rows, m, n, add, w + q * m + row,
+                [from, at](std::size_t j) { return from[j] + at; }, x, q);
+          },
+          begin);
+    });
+  }
+}
+
+// Of many columns: rows of y are copied together, tile by tile, as many as stay in the nearest
+// cache for all columns of W.
+constexpr std::size_t kMostPacked = 32 << 10;
+
+template <bool kLongMatrix, class T>
+void outer_packed(std::size_t m, std::size_t k, std::size_t n, std::size_t tiles, bool add, T* w,
+                  const T* const* y, const T* const* x) {
+  constexpr std::size_t kWidth = Lanes<T>::kWidth;
+  alignas(64) T pack[kMostPacked / sizeof(T)];
+  const std::size_t block = tiles * kOuterRows * kWidth;
+  for (std::size_t begin = 0; begin < m; begin += block) {
+    const std::size_t end = std::min(begin + block, m);
+    for_rows<T, kOuterRows>(
+        end,
+        [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
+          T* to = pack + (row - begin) * n;
+          for (std::size_t j = 0; j < n; ++j)
+            for (int r = 0; r < Q; ++r, to += kWidth) Lanes<T>::store(to, rows.load(y[j] + row, r));
+        },
+        begin);
+    for_columns<kMany ? 6 : 4>(k, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t q) {
+      for_rows<T, kOuterRows>(
+          end,
+          [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
+            packed_tile<kLongMatrix, T, Q, D>(rows, m, n, add, w + q * m + row,
+                                              pack + (row - begin) * n, x, q);
           },
           begin);
     });
@@ -326,11 +376,19 @@ void outer_rows(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, con
 template <class T>
 void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, const T* const* y,
                     const T* const* x) {
-  constexpr std::size_t kTogether = 256;
-  if (n <= kCopied && m >= kLong) return outer_rows<true>(m, k, n, add, w, y, x);
-  for (std::size_t first = 0; first == 0 || first < n; first += kTogether)
-    outer_rows<false>(m, k, std::min(kTogether, n - first), add || first > 0, w, y + first,
-                      x + first);
+  if (n < kFew)
+    return m < kLong ? outer_rows<false>(m, k, n, add, w, y, x)
+                     : outer_rows<true>(m, k, n, add, w, y, x);
+  constexpr std::size_t kColumn = kOuterRows * kLaneBytes;  // of a tile
+  const std::size_t together = std::min(nearest_cache() * 2 / 3, kMostPacked) / kColumn;
+  for (std::size_t first = 0; first < n; first += together) {
+    const std::size_t here = std::min(together, n - first), tiles = together / here;
+    const bool adds = add || first > 0;
+    if (m < kLong)
+      outer_packed<false>(m, k, here, tiles, adds, w, y + first, x + first);
+    else
+      outer_packed<true>(m, k, here, tiles, adds, w, y + first, x + first);
+  }
 }
 
 template <class T>
