@@ -1,7 +1,5 @@
 #include "dynet-like/base/arena.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -9,12 +7,12 @@
 #include <string>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/huge_pages.h"
 
 namespace dynet {
 namespace {
 
 constexpr std::size_t kFirstChunk = std::size_t{1} << 16;
-constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
@@ -26,9 +24,7 @@ void* allocate_block(std::size_t bytes) {
   const std::size_t size = round_up(std::max<std::size_t>(bytes, 1), alignment);
   void* p = std::aligned_alloc(alignment, size);
   if (!p) throw OutOfMemoryError("out of memory: " + std::to_string(bytes) + " bytes asked for");
-#ifdef MADV_HUGEPAGE
-  if (size >= kHugePage) madvise(p, size, MADV_HUGEPAGE);
-#endif
+  if (size >= kHugePage) prefer_huge_pages(p, size);
   return p;
 }
 

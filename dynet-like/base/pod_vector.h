@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "dynet-like/base/huge_pages.h"
+
 namespace dynet {
 
 /// A growing array of plain data. Unlike std::vector it never initializes what `append` and
@@ -85,6 +87,7 @@ class PodVector {
     if (!moved) throw std::bad_alloc();
     data_ = static_cast<T*>(moved);
     capacity_ = want;
+    if (want * sizeof(T) >= 4 * kHugePage) prefer_huge_pages(moved, want * sizeof(T));
   }
 
   T* data_ = nullptr;

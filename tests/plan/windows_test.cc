@@ -57,8 +57,30 @@ TEST_CASE("a large graph is cut where batches stay wide") {
   }
 }
 
-TEST_CASE("a graph that no window makes wide is one plan") {
-  CHECK(cuts(chains(1, 2000, 16384)) == std::vector<NodeId>{0, 2000});
+TEST_CASE("windows that would be no wider if they were larger are small") {
+  const auto found = cuts(chains(1, 2000, 16384));
+  const std::size_t smallest = Windows::kWindow / 16384 + 1;
+  REQUIRE(found.size() > 20);
+  CHECK(found[1] == 2 * smallest - 1);  // the first was tried, and then one of twice its size
+  for (std::size_t k = 2; k + 1 < found.size(); ++k) CHECK(found[k] - found[k - 1] == smallest);
+  CHECK(found.back() == 2000);
+}
+
+TEST_CASE("windows grow as long as that makes them wider") {
+  // Seven samples of eight nodes and a part of one more fill the smallest window, of 65 nodes.
+  const auto found = cuts(chains(256, 8, 16384));
+  REQUIRE(found.size() > 10);
+  for (std::size_t k = 1; k + 1 < found.size(); ++k) CHECK(found[k] - found[k - 1] == 2 * 64 + 1);
+}
+
+TEST_CASE("a graph of many small nodes is cut, too") {
+  constexpr auto kNodes = static_cast<unsigned>(Windows::kLargeNodes);
+  CHECK(cuts(chains(1, kNodes - 1, 1)) == std::vector<NodeId>{0, kNodes - 1});
+  const auto found = cuts(chains(1, kNodes, 1));
+  REQUIRE(found.size() == 1 + kNodes / Windows::kWindowNodes - 1);
+  CHECK(found[1] == 2 * Windows::kWindowNodes);
+  CHECK(found[2] == 3 * Windows::kWindowNodes);
+  CHECK(found.back() == kNodes);
 }
 
 TEST_CASE("a graph that is run in windows gives what it gives node by node") {
