@@ -276,6 +276,12 @@ TEST_CASE("products with more columns than are multiplied at once") {
   check_products(3, 4, 301, 2);
 }
 
+TEST_CASE("products with as many columns as are copied together, and more") {
+  for (const unsigned rows : {5u, 65u, 150u, 300u})
+    for (const unsigned cols : {23u, 24u, 47u, 48u, 85u, 86u, 128u, 129u, 300u})
+      check_products(rows, 13, cols, 1);
+}
+
 TEST_CASE("products of a long matrix, in blocks of rows") {
   for (const unsigned cols : {1u, 3u, 40u, 70u}) check_products(9000, 9, cols, 1);
 }
