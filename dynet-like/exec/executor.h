@@ -9,6 +9,7 @@
 #include "dynet-like/exec/forward_pass.h"
 #include "dynet-like/exec/recording.h"
 #include "dynet-like/exec/settings.h"
+#include "dynet-like/exec/sharing_choice.h"
 #include "dynet-like/plan/cache.h"
 #include "dynet-like/plan/planner.h"
 
@@ -40,10 +41,7 @@ class Executor {
   /// Forgets all values, but not the random draws: the next forward makes the same again.
   void rewind();
   /// See BackwardPass.
-  void backward(NodeId loss, bool full = false) {
-    forward(loss);
-    backward_.run(loss, full);
-  }
+  void backward(NodeId loss, bool full = false);
   void truncate(NodeId size);
   void clear();
   void release();
@@ -78,12 +76,16 @@ class Executor {
     for (const auto& c : devices_.contexts()) c->backend.set_precision(precision);
   }
   /// They help where all of a graph is on the CPU.
-  void set_workers(Workers* workers) { settings_.workers = workers; }
+  void set_workers(Workers* workers);
   /// Of the buffer for gradients of parameters; without it they go to the calling thread's.
   void set_gradient_buffer(std::optional<unsigned> number) { settings_.buffer = number; }
   ParameterAccess<T>& parameters() { return devices_.contexts()[0]->parameters; }
 
  private:
+  void run_forward(NodeId last);
+  template <class F>
+  void timed(SharingChoice::Pass pass, F&& run);
+
   const GraphStore& graph_;
   Planner planner_;
   PlanCache plans_;
@@ -93,6 +95,8 @@ class Executor {
   ForwardPass<T> forward_{graph_, devices_, settings_, recording_};
   BackwardPass<T> backward_{graph_, devices_, settings_, recording_};
   bool unrecorded_ = false;  // some values were computed in inference
+  SharingChoice sharing_;
+  const Workers* helped_ = nullptr;  // the workers that it is about
 };
 
 extern template class Executor<float>;

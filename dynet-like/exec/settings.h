@@ -15,6 +15,7 @@ struct PassSettings {
   bool inference = false;               ///< keep nothing that only backward needs
   std::uint64_t run = 0;                ///< grows with every new run: part of random draws
   Workers* workers = nullptr;           ///< threads that help, or null
+  bool shares = true;                   ///< whether they help with this graph
   Interrupt* interrupt = nullptr;       ///< looked at before every step, or null
   std::optional<unsigned> buffer = {};  ///< of gradients of parameters; none: the thread's own
 
@@ -27,7 +28,7 @@ struct PassSettings {
   /// Who helps with a graph, or null: only where all of it is on the CPU.
   template <class T>
   Workers* helpers(const Devices<T>& devices) const {
-    return workers && workers->threads() > 1 && devices.all_on_cpu() ? workers : nullptr;
+    return workers && shares && workers->threads() > 1 && devices.all_on_cpu() ? workers : nullptr;
   }
 };
 
