@@ -22,13 +22,16 @@ const char* why_not_on_device(const OpForm& form) {
 
 // A new node of a graph that computes at once or runs on a device.
 [[gnu::noinline]] void finish_node(GraphState& s, NodeId id) {
-  const Node& n = s.store.nodes[id];
+  Node& n = s.store.nodes[id];
   try {
     const bool on_device = s.store.devices[n.device_index()]->type != DeviceType::CPU;
     if (const char* why_not = on_device ? why_not_on_device(*n.form) : nullptr)
       throw DeviceError(std::string(n.form->name) + ": cannot run on a GPU: " + why_not +
                             "\n  at " + to_string(n.at()),
                         n.at());
+    if (on_device && n.form->batch.value.first_pair == 0 &&
+        s.store.nodes[s.store.args[n.first_arg]].form->kind != Kind::parameter)
+      n.flags |= Node::kOwnMatrix;
     if (s.immediate) s.evaluator->forward(id);
   } catch (...) {  // as if it had not been made
     s.evaluator->truncate(id);
