@@ -27,9 +27,11 @@ struct Node {
       1;  // a parameter that is not frozen lies below it
   // Its value is made of what the user's pointers point to, so it must not be computed again.
   static constexpr std::uint32_t kReadsPointer = 2;
-  // A product on a device other than the CPU, whose matrix is no parameter: plans in batches may
-  // put it with products of other matrices, and are for that device's kernels then.
+  // A product on a device other than the CPU, whose matrix is made of more than parameters: plans
+  // in batches may put it with products of other matrices, and are for that device's kernels then.
   static constexpr std::uint32_t kOwnMatrix = 4;
+  // In a graph on a device: it is made of more than parameters.
+  static constexpr std::uint32_t kFromData = 8;
   // Eight bits of the flags: the device index.
   static constexpr std::uint32_t kFirstDeviceBit = 8, kDeviceBits = 0xff00, kMostDevices = 256;
 

@@ -208,6 +208,23 @@ TEST_CASE("attention takes as many products for many sentences as for a few", "[
   CHECK(count(attend(7, 4))[1] - count(attend(7, 3))[1] == 6);
 }
 
+TEST_CASE("a matrix that is made of parameters alone is that of all steps", "[cuda]") {
+  const auto recurrent = [](unsigned length) {
+    return [=](const Net& n) {
+      const Expression wx = 2 * parameter(n.g, n.w), wh = 3 * parameter(n.g, n.v);
+      Outs outs;
+      for (unsigned i = 0; i < 5; ++i) {
+        Expression h = n.word(i + 5);
+        for (unsigned t = 0; t < length; ++t) h = tanh(wx * n.word(i + t) + wh * h);
+        outs.push_back(h);
+      }
+      return outs;
+    };
+  };
+  // Of a step: that of the state, each way.
+  CHECK(count(recurrent(8))[1] - count(recurrent(7))[1] == 2);
+}
+
 TEST_CASE("a matrix that many nodes share is one product", "[cuda]") {
   const auto masked = [](unsigned nodes) {
     return [=](const Net& n) {
