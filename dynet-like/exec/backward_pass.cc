@@ -9,16 +9,6 @@
 #include "dynet-like/graph/parameter_nodes.h"
 
 namespace dynet {
-namespace {
-
-// A sum of so many products is worth sharing out to several threads.
-constexpr std::size_t kProductsWorthSharing = 200'000;
-
-// Columns that a product over all uses of a matrix does not wait beyond on the CPU: it would
-// be no faster, and what it reads leaves the caches.
-constexpr std::size_t kEnoughColumns = 256;
-
-}  // namespace
 
 template <class T>
 void BackwardPass<T>::run(NodeId loss, bool full) {
@@ -96,9 +86,11 @@ void BackwardPass<T>::lay_out(NodeId size) {
   blocks_.clear();
   for (std::size_t p = 0; p < layout_.extent.size(); ++p)
     blocks_.push_back(by_index[p]->gradients.template allocate_array<T>(layout_.extent[p]));
+  const bool one = blocks_.size() == 1;  // nodes need not be looked at
   for (NodeId id = 0; id < size; ++id)
     if (layout_.offset[id] != GradientLayout::kNoMemory)
-      gradient_[id].memory = blocks_[graph_.nodes[id].device_index()] + layout_.offset[id];
+      gradient_[id].memory =
+          blocks_[one ? 0 : graph_.nodes[id].device_index()] + layout_.offset[id];
 }
 
 // The first time in a pass.
@@ -162,9 +154,7 @@ void BackwardPass<T>::run_region(const Region& region) {
     const Step& step = r_.steps[s];
     const NodeId* const ids = r_.ids(s);
     const Kind kind = graph_.nodes[ids[0]].form->kind;
-    if (kind == Kind::parameter || computed_wait_ > 0)
-      for (std::uint32_t i = 0; i < step.count; ++i)
-        if (ids[i] < gradient_.size() && gradient_[ids[i]].last_use != kNoUse) sum_uses(ids[i]);
+    if (kind == Kind::parameter || computed_wait_ > 0) sum_uses({ids, step.count});
     if (!shared_out) run_step(step, r_.memory[s], ids, kEverybody);
     if (kind == Kind::lookup) scatter_rows(step);
     note_uses(s);
@@ -240,6 +230,7 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step, 
   const OpForm& form = *graph_.nodes[b.ids[0]].form;
   const BatchRule& rule = form.batch.value;
   if (form.reads == Reads::output_in_place && !retains_) hand_down(b, args);
+  const bool on_device = backend(b.ids[0]).on_device();  // which tells "again" from "add" itself
   bool any = false;
   for (std::size_t k = 0; k < b.arity; ++k) {
     if (rule.shares(k) || !step.computes(rule, k)) {
@@ -258,7 +249,7 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step, 
       scratch.writes[to] = target.adds ? Write::add : Write::store;
       any = true;
     }
-    if (rule.has_products()) number_batch(b, k, args, owner, scratch);
+    if (rule.has_products() && !on_device) number_batch(b, k, args, owner, scratch);
   }
   return any;
 }
@@ -323,161 +314,6 @@ void BackwardPass<T>::receive_gradients(Backend<T>& from, const GradientBatch<T>
     if (d_ins[i]) copies_.add(b.d_out(i), d_ins[i], b.write(0, i));
   backend(operand).receive(from, copies_.from.size(), b.dim().size(), copies_.from.data(),
                            copies_.to.data(), copies_.how.data());
-}
-
-template <class T>
-void BackwardPass<T>::note_uses(std::uint32_t at) {
-  const Step& step = r_.steps[at];
-  const StepMemory<T>& m = r_.memory[at];
-  const NodeId* const ids = r_.ids(at);
-  const Node& node = graph_.nodes[ids[0]];
-  const BatchRule& rule = node.form->batch.value;
-  if (!rule.has_products()) return;
-  const auto live = std::count_if(ids, ids + step.count, [&](NodeId id) { return is_live(id); });
-  if (live == 0) return;
-  const std::size_t columns =
-      std::min(static_cast<std::size_t>(live) * node.dim.cols() * node.dim.bd, kEnoughColumns);
-  std::uint32_t uses = 0;
-  for (std::uint32_t k = 0; k < m.arity; ++k) {
-    if (!rule.shares(k) || !step.computes(rule, k)) continue;
-    Gradient& shared = gradient_[m.args()[k * step.count]];
-    if (shared.state == Gradient::none) continue;
-    computed_wait_ += shared.last_use == kNoUse && !shared.in_buffer;
-    uses_.push_back({at, k, shared.last_use});
-    shared.last_use = static_cast<std::uint32_t>(uses_.size() - 1);
-    shared.columns += static_cast<std::uint32_t>(columns);
-    ++uses;
-  }
-  for (std::uint32_t i = 0; i < step.count; ++i)
-    if (is_live(ids[i])) gradient_[ids[i]].readers += uses;
-  for (std::uint32_t k = 0; uses > 0 && k < m.arity; ++k)
-    if (const NodeId shared = m.args()[k * step.count];
-        rule.shares(k) && gradient_[shared].columns >= kEnoughColumns &&
-        !backend(ids[0]).on_device())
-      sum_uses(shared);
-}
-
-// The gradient of a node that the products of its users have in common: all uses that are alike at
-// once, in the order in which the users ran.
-template <class T>
-void BackwardPass<T>::sum_uses(NodeId shared) {
-  for (std::uint32_t use = gradient_[shared].last_use; use != kNoUse;) {
-    UseRange range{use, use, uses_[use].operand, 0};
-    for (; use != kNoUse && (use == range.first || alike(uses_[range.first], uses_[use]));
-         use = uses_[use].next)
-      range.count += r_.steps[uses_[use].step].count;
-    range.end = use;
-    sum_uses(shared, range);
-  }
-  Gradient& g = gradient_[shared];
-  computed_wait_ -= g.last_use != kNoUse && !g.in_buffer;
-  g.last_use = kNoUse;
-  g.columns = 0;
-}
-
-// What else a user has is not looked at: there may be as many uses as operands.
-template <class T>
-bool BackwardPass<T>::alike(const Use& x, const Use& y) const {
-  const NodeId first = r_.ids(x.step)[0], second = r_.ids(y.step)[0];
-  const Node &a = graph_.nodes[first], &b = graph_.nodes[second];
-  if (x.operand != y.operand || a.form != b.form || a.arity != b.arity || a.dim != b.dim)
-    return false;
-  const NodeId* const p = graph_.args_of(a).data();
-  const NodeId* const q = graph_.args_of(b).data();
-  for (std::size_t k = x.operand; k < std::min<std::size_t>(x.operand + 2, a.arity); ++k)
-    if (graph_.nodes[p[k]].dim != graph_.nodes[q[k]].dim) return false;
-  return true;
-}
-
-// Fills in the live nodes of uses: their gradients, values, scratch, and of their operands those
-// that the kernel reads, in this order. Returns how many nodes there are.
-template <class T>
-std::size_t BackwardPass<T>::find_live(const UseRange& uses, Scratch& scratch) {
-  PodVector<NodeId>& live = scratch.live;
-  live.clear();
-  for (std::uint32_t use = uses.first; use != uses.end; use = uses_[use].next) {
-    const std::uint32_t at = uses_[use].step;
-    const NodeId* const ids = r_.ids(at);
-    for (std::uint32_t i = 0; i < r_.steps[at].count; ++i)
-      if (is_live(ids[i])) live.push_back(ids[i]);
-  }
-  const std::size_t count = live.size(), arity = r_.memory[uses_[uses.first].step].arity;
-  const bool all = count == uses.count;
-  scratch.handed.resize_uninitialized((arity + 3) * count);
-  T** const d_outs = scratch.handed.data();
-  T** const outs = d_outs + count;
-  T** const auxs = outs + count;
-  T** const ins = auxs + count;
-  std::size_t to = 0;
-  for (std::uint32_t use = uses.first; use != uses.end; use = uses_[use].next) {
-    const std::uint32_t at = uses_[use].step;
-    const StepMemory<T>& m = r_.memory[at];
-    const NodeId* const ids = r_.ids(at);
-    const std::size_t n = r_.steps[at].count;
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!all && (to == count || live[to] != ids[i])) continue;
-      d_outs[to] = gradient_[ids[i]].memory;
-      outs[to] = m.outs()[i];
-      auxs[to] = m.auxs()[i];
-      for (std::size_t k = uses.operand; k < std::min(uses.operand + 2, arity); ++k)
-        ins[k * count + to] = m.ins()[k * n + i];
-      ++to;
-    }
-  }
-  return count;
-}
-
-// Only the shared operand, the one behind it, and gradients are handed to the kernel.
-template <class T>
-void BackwardPass<T>::sum_uses(NodeId shared, const UseRange& uses) {
-  Scratch& scratch = scratch_[0];
-  const std::size_t count = find_live(uses, scratch), operand = uses.operand;
-  const std::size_t arity = r_.memory[uses_[uses.first].step].arity;
-  const PodVector<NodeId>& live = scratch.live;
-  scratch.writes.resize_uninitialized(arity * count);
-  if (nothing_.size() < arity * count) nothing_.resize(arity * count, nullptr);
-  T** const d_outs = scratch.handed.data();
-  T** const d_ins = nothing_.data();
-  const Slot<T> target = slot(shared, devices_.pieces_for(shared));
-  struct Handed {  // only while the kernel runs
-    T** d_ins;
-    std::size_t count;
-    ~Handed() { std::fill_n(d_ins, count, nullptr); }
-  } const handed{d_ins + operand * count, count};
-  std::fill_n(handed.d_ins, count, target.g);
-  std::fill_n(scratch.writes.data() + operand * count, count, Write::again);
-  scratch.writes[operand * count] = target.adds ? Write::add : Write::store;
-  GradientBatch<T> b{{graph_, live.data(), count, arity, d_outs + count, d_outs + 3 * count,
-                      d_outs + 2 * count, settings_.run},
-                     d_outs,
-                     d_ins,
-                     scratch.writes.data(),
-                     nullptr};
-  b.first = operand;
-  b.end = operand + 1;
-  run_shares(shared, count, b);
-  if (settings_.check) [[unlikely]]
-    check_gradient(graph_, devices_, live[0], target.g, shared);
-  if (retains_) return;
-  const auto pieces = devices_.pieces_for(live[0]);
-  for (const NodeId id : live) done_with(id, pieces);
-}
-
-// Runs the kernel, on several threads if there are enough products to add up.
-template <class T>
-void BackwardPass<T>::run_shares(NodeId shared, std::size_t count, const GradientBatch<T>& b) {
-  const OpForm& form = *graph_.nodes[b.ids[0]].form;
-  Backend<T>& here = backend(shared);
-  const std::size_t products = graph_.nodes[shared].dim.size() * count;
-  Workers* const workers = products > kProductsWorthSharing ? helpers() : nullptr;
-  if (!workers) return here.backward(form, b);
-  const unsigned shares = workers->threads() * 2;
-  workers->run(shares, [&](unsigned share) {
-    GradientBatch<T> mine = b;
-    mine.shares = shares;
-    mine.share = share;
-    here.backward(form, mine);
-  });
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "dynet-like/exec/devices.h"
@@ -50,13 +51,16 @@ class BackwardPass {
   };
 
   /// The gradient of what the products of a batch share waits until the shared node is reached, and
-  /// is then summed over all batches at once.
+  /// is then summed over all batches at once; so does that of a matrix which only one node of the
+  /// batch has.
   struct Use {
     std::uint32_t step, operand, next;
+    std::uint32_t node;  // number in the step, or kEverybody
   };
-  /// Uses that one call of a kernel sums, `first` and those behind it up to `end`: of the operand
-  /// `operand` of `count` nodes.
+  /// Uses of a node that are alike, `first` and those behind it up to `end`: those of the operand
+  /// `operand`, of `count` nodes.
   struct UseRange {
+    NodeId shared;
     std::uint32_t first, end;
     std::size_t operand, count;
   };
@@ -97,10 +101,14 @@ class BackwardPass {
   void receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
                          T* const* d_ins);
   void note_uses(std::uint32_t step);
-  void sum_uses(NodeId shared);
-  void sum_uses(NodeId shared, const UseRange& uses);
+  void note_use(NodeId shared, const Use& use, std::size_t columns);
+  void sum_uses(std::span<const NodeId> shared);
+  void sum_uses(std::span<UseRange> uses);
+  UseRange range_of(NodeId shared, std::uint32_t first) const;
   bool alike(const Use& x, const Use& y) const;
-  std::size_t find_live(const UseRange& uses, Scratch& scratch);
+  template <class F>
+  void for_live(const UseRange& uses, bool all, F f) const;
+  std::size_t find_live(std::span<UseRange> uses, Scratch& scratch);
   void run_shares(NodeId shared, std::size_t count, const GradientBatch<T>& b);
   void scatter_rows(const Step& step);
   void done_with(NodeId id, typename Pool<T>::Pieces pieces);
@@ -135,6 +143,7 @@ class BackwardPass {
   PodVector<T*> blocks_;            // of the layout, by device
   PodVector<InBuffer> in_buffers_;  // while a pass is repeated
   PodVector<Use> uses_;
+  PodVector<UseRange> ranges_;             // while uses are summed
   std::array<std::uint32_t, kLate> late_;  // the last steps on a device that are done
   std::size_t late_steps_ = 0;             // how many there were
   std::uint32_t computed_wait_ = 0;        // nodes that are no parameters and have uses that wait

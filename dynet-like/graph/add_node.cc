@@ -22,13 +22,17 @@ const char* why_not_on_device(const OpForm& form) {
 
 // A new node of a graph that computes at once or runs on a device.
 [[gnu::noinline]] void finish_node(GraphState& s, NodeId id) {
-  const Node& n = s.store.nodes[id];
+  Node& n = s.store.nodes[id];
   try {
     const bool on_device = s.store.devices[n.device_index()]->type != DeviceType::CPU;
     if (const char* why_not = on_device ? why_not_on_device(*n.form) : nullptr)
       throw DeviceError(std::string(n.form->name) + ": cannot run on a GPU: " + why_not +
                             "\n  at " + to_string(n.at()),
                         n.at());
+    if (n.arity == 0 && n.form->kind != Kind::parameter) n.flags |= Node::kFromData;
+    if (on_device && n.form->batch.value.first_pair == 0 &&
+        (s.store.nodes[s.store.args[n.first_arg]].flags & Node::kFromData))
+      n.flags |= Node::kOwnMatrix;
     if (s.immediate) s.evaluator->forward(id);
   } catch (...) {  // as if it had not been made
     s.evaluator->truncate(id);
@@ -89,8 +93,9 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   node->first_arg = static_cast<std::uint32_t>(first_arg);
   node->arity = static_cast<std::uint32_t>(arity);
   node->attr = static_cast<std::uint32_t>(g.attrs.size());
-  node->flags = (flags & (Node::kDeviceBits | (form.passes_gradient ? Node::kNeedsGradient : 0))) |
-                attributes.flags;
+  const std::uint32_t inherited = Node::kDeviceBits | Node::kFromData;
+  node->flags =
+      (flags & (inherited | (form.passes_gradient ? Node::kNeedsGradient : 0))) | attributes.flags;
   if (attributes.size) {
     const std::size_t bytes = attributes.size + attributes.payload_size;
     std::uint64_t* words = g.attrs.append((bytes + 7) / 8);

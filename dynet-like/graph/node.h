@@ -27,6 +27,11 @@ struct Node {
       1;  // a parameter that is not frozen lies below it
   // Its value is made of what the user's pointers point to, so it must not be computed again.
   static constexpr std::uint32_t kReadsPointer = 2;
+  // A product on a device other than the CPU, whose matrix is made of more than parameters: plans
+  // in batches may put it with products of other matrices, and are for that device's kernels then.
+  static constexpr std::uint32_t kOwnMatrix = 4;
+  // In a graph on a device: it is made of more than parameters.
+  static constexpr std::uint32_t kFromData = 8;
   // Eight bits of the flags: the device index.
   static constexpr std::uint32_t kFirstDeviceBit = 8, kDeviceBits = 0xff00, kMostDevices = 256;
 
@@ -42,6 +47,7 @@ struct Node {
 
   bool needs_gradient() const { return flags & kNeedsGradient; }
   bool reads_pointer() const { return flags & kReadsPointer; }
+  bool has_own_matrix() const { return flags & kOwnMatrix; }
   /// Its device, as an index into GraphStore::devices.
   std::uint32_t device_index() const { return (flags & kDeviceBits) >> kFirstDeviceBit; }
   SourceLocation at() const { return {file, line}; }
@@ -53,9 +59,9 @@ constexpr bool same_device(std::uint32_t flags, std::uint32_t others) {
 }
 
 /// Whether the plans of two nodes may be the same, by their flags: they are on the same device, and
-/// both or neither read a pointer.
+/// both or neither read a pointer, or have a matrix of their own.
 constexpr bool same_planning(std::uint32_t flags, std::uint32_t others) {
-  return ((flags ^ others) & (Node::kDeviceBits | Node::kReadsPointer)) == 0;
+  return ((flags ^ others) & (Node::kDeviceBits | Node::kReadsPointer | Node::kOwnMatrix)) == 0;
 }
 
 /// Whether attributes name memory of the user's that forward reads: a `source` that is not

@@ -188,14 +188,16 @@ struct BatchRule {
   /// Every node runs alone.
   static constexpr BatchRule never(const char* reason) { return {false, 0, reason, kNone}; }
   /// Nodes that share every W and the operand before the pairs run as one product; the gradient of
-  /// what they share is summed over all of them at once, when nothing else is left to do.
+  /// what they share is summed over all of them at once, when nothing else is left to do. On a
+  /// device a batch may have products W x of different W, see Node::kOwnMatrix.
   static constexpr BatchRule products(std::size_t first_pair) {
     return {true, 0, nullptr, first_pair};
   }
 
   /// Whether this is a sum of products.
   constexpr bool has_products() const { return first_pair != kNone; }
-  /// Whether operand k must be the same node in the whole batch.
+  /// Whether operand k must be the same node in the whole batch, unless nodes have matrices of
+  /// their own.
   constexpr bool shares(std::size_t k) const {
     return has_products() && (k < first_pair || (k - first_pair) % 2 == 0);
   }

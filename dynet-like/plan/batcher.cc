@@ -1,6 +1,7 @@
 #include "dynet-like/plan/batcher.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "dynet-like/plan/policies.h"
 
@@ -250,6 +251,7 @@ void Batcher::emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count) 
     for (std::uint32_t k = 0; k < count; ++k) steps[k] = {first + k, 1};
     return;
   }
+  if (signature(sig).has_own_matrices()) return emit_by_matrix(first, count);
   plan_.steps.push_back({first, count});
   Member& member = s_.members[sig];
   if (!member.split) return;
@@ -257,6 +259,32 @@ void Batcher::emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count) 
   plan_.steps.back().accumulates = true;
   std::copy_n(plan_.order.data() + first, count, plan_.order.data() + member.cursor);
   member.cursor += count;
+}
+
+// A step for each matrix if many nodes share one, such as a parameter that was masked: that is one
+// product then. Else one step, of as many products as there are nodes.
+void Batcher::emit_by_matrix(std::uint32_t first, std::uint32_t count) {
+  constexpr std::size_t kFew = 4;  // nodes of a matrix that are not worth a product of their own
+  NodeId* const order = plan_.order.data() + first;
+  const auto matrix = [&](NodeId id) { return graph_.args[plan_.first_arg[id - begin_]]; };
+  const auto by_matrix = [&](NodeId a, NodeId b) {
+    return std::pair(matrix(a), a) < std::pair(matrix(b), b);
+  };
+  s_.next.resize_uninitialized(count);
+  std::copy_n(order, count, s_.next.data());
+  std::sort(s_.next.begin(), s_.next.end(), by_matrix);
+  std::size_t matrices = 1;
+  for (std::uint32_t k = 1; k < count; ++k)
+    matrices += matrix(s_.next[k]) != matrix(s_.next[k - 1]);
+  if (count <= kFew * matrices && matrices > 1) {
+    plan_.steps.push_back({first, count});
+    return;
+  }
+  std::copy_n(s_.next.data(), count, order);
+  for (std::uint32_t k = 0, end = 0; k < count; k = end) {
+    while (end < count && matrix(order[end]) == matrix(order[k])) ++end;
+    plan_.steps.push_back({first + k, end - k});
+  }
 }
 
 std::span<const bool> Batcher::find_donated() {

@@ -40,6 +40,7 @@ class Batcher {
   void emit_earlier_parts(const Component& component, std::uint32_t first, std::uint32_t end);
   void emit_rank(std::uint32_t first, std::uint32_t end);
   void emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count);
+  void emit_by_matrix(std::uint32_t first, std::uint32_t count);
 
   const GraphStore& graph_;
   Plan& plan_;

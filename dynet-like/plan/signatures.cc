@@ -20,7 +20,7 @@ bool same_operands(const GraphStore& graph, const Node& a, const Node& b) {
   const NodeId *x = graph.args.data() + a.first_arg, *y = graph.args.data() + b.first_arg;
   for (std::size_t k = 0; k < a.arity; ++k)
     if (x[k] != y[k] &&
-        (rule.shares(k) ||
+        ((rule.shares(k) && !a.has_own_matrix()) ||
          !rule.ragged.agree(Ragged::operand(k), graph.nodes[x[k]].dim, graph.nodes[y[k]].dim)))
       return false;
   return true;
@@ -44,7 +44,10 @@ std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
   add_shape(Ragged::kValue, n.dim);
   for (std::size_t k = 0; k < n.arity; ++k) {
     const NodeId a = graph.args[n.first_arg + k];
-    rule.shares(k) ? add(a) : add_shape(Ragged::operand(k), graph.nodes[a].dim);
+    if (rule.shares(k) && !n.has_own_matrix())
+      add(a);
+    else
+      add_shape(Ragged::operand(k), graph.nodes[a].dim);
   }
   for (std::size_t w = 0; w < rule.signature_bytes / 8; ++w) add(graph.attrs[n.attr + w]);
   // Numbers such as doubles differ in their upper bits only, and a table looks at the lower ones.
@@ -117,7 +120,7 @@ Signatures::Seen Signatures::compare_operands(const GraphStore& graph, NodeId be
            !s.ragged.agree(Ragged::operand(k), now, then);
   };
   std::uint32_t k = 0;
-  if (s.has_products()) {
+  if (s.shares_operands()) {
     for (; k < s.first_pair && k < n.arity; ++k)
       if (args[k] != last[k]) return Seen::nothing;
     for (; k < n.arity; k += 2)
@@ -168,7 +171,7 @@ void Signatures::record(const GraphStore& graph, NodeId begin, const Node& n, st
   std::uint32_t* seen = operands_.data() + all[sig].operands;
   for (std::uint32_t k = 0; k < n.arity; ++k) {
     const std::uint32_t kind = args[k] < begin ? kNone : of[args[k] - begin];
-    const std::uint32_t now = rule.has_products() && rule.shares(k) ? args[k] : kind;
+    const std::uint32_t now = rule.shares(k) && !n.has_own_matrix() ? args[k] : kind;
     if (kind != kNone && seen[k] != now) add_edge(kind, sig);
     seen[k] = now;
   }

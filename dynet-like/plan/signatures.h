@@ -30,6 +30,10 @@ struct Signature {
   Ragged ragged;
 
   bool has_products() const { return first_pair != kNone; }
+  /// Whether its nodes may differ in their matrices, but for the shape.
+  bool has_own_matrices() const { return flags & Node::kOwnMatrix; }
+  /// Whether operands may not differ.
+  bool shares_operands() const { return has_products() && !has_own_matrices(); }
 };
 
 /// The nodes [begin, end) of a graph by signature. Signatures are compared in full; the one that

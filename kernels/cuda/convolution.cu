@@ -394,10 +394,16 @@ void kmax_backward(Queue& q, const GradientBatch<float>& b) {
   each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
     const Quotient in = divide(e, along.inner), at = divide(in.by, along.size);
     const std::size_t first = at.by * most * along.inner + in.rest;
-    float sum = 0;
-    for (std::size_t k = 0; k < most; ++k)
-      if (choices[i][first + k * along.inner] == at.rest) sum += dy[i][first + k * along.inner];
-    return sum;
+    std::size_t k = 0, end = most;  // positions of what was chosen are in order
+    while (k < end) {
+      const std::size_t middle = (k + end) / 2;
+      if (choices[i][first + middle * along.inner] < at.rest)
+        k = middle + 1;
+      else
+        end = middle;
+    }
+    const std::size_t position = first + k * along.inner;
+    return k < most && choices[i][position] == at.rest ? dy[i][position] : 0.0f;
   });
 }
 

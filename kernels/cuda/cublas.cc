@@ -26,6 +26,8 @@ const Cublas& cublas() {
     library.find(f.gemm, "cublasGemmEx");
     library.find(f.gemms, "cublasGemmStridedBatchedEx");
     library.find(f.gemms_of, "cublasGemmBatchedEx");
+    library.find(f.factor, "cublasSgetrfBatched");
+    library.find(f.invert, "cublasSgetriBatched");
     return f;
   }();
   return functions;

@@ -4,8 +4,7 @@
 
 namespace dynet::cuda {
 
-/// The functions of cuBLAS that are called here. The names of the last three mean several
-/// functions.
+/// The functions of cuBLAS that are called here. The names of products mean several functions.
 struct Cublas {
   using Gemm = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
                               int k, const void* alpha, const void* a, cudaDataType, int lda,
@@ -30,6 +29,8 @@ struct Cublas {
   Gemm* gemm;
   Gemms* gemms;
   GemmsOf* gemms_of;
+  decltype(&::cublasSgetrfBatched) factor;
+  decltype(&::cublasSgetriBatched) invert;
 };
 
 /// The first call opens the library. Throws DeviceError.

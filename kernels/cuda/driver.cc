@@ -294,8 +294,7 @@ class CudaDriver final : public Driver {
   void multiply(const Product& p) override {
     use(device_);
     if (p.k == 0) return sum_of_nothing(p);
-    if (!blas_) blas_.emplace(stream_.stream, *memory_);  // it takes time and memory
-    const cublasHandle_t blas = blas_->handle;
+    const cublasHandle_t blas = handle();
     const auto transpose = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const cublasComputeType_t type = compute_type(p.precision);
     const float one = 1;
@@ -317,6 +316,16 @@ class CudaDriver final : public Driver {
                                           p.m, p.n, p.k, &one, p.a, kFloat, p.lda, p.step_a, p.b,
                                           kFloat, p.ldb, p.step_b, &p.beta, p.c, kFloat, p.ldc,
                                           p.step_c, p.batch, type, kAny));
+  }
+
+  void factor(const Factorization& f) override {
+    use(device_);
+    const cublasHandle_t blas = handle();
+    check("factors of matrices",
+          cublas().factor(blas, f.n, f.matrices, f.n, f.pivots, f.info, f.count));
+    if (f.inverses)
+      check("inverses of matrices", cublas().invert(blas, f.n, f.matrices, f.n, f.pivots,
+                                                    f.inverses, f.n, f.info, f.count));
   }
 
   void mark(unsigned number) override {
@@ -344,6 +353,11 @@ class CudaDriver final : public Driver {
   cudaStream_t stream() const { return stream_.stream; }
 
  private:
+  cublasHandle_t handle() {
+    if (!blas_) blas_.emplace(stream_.stream, *memory_);  // it takes time and memory
+    return blas_->handle;
+  }
+
   void copy(const char* what, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
     use(device_);
     if (bytes > 0) check(what, cudaMemcpyAsync(to, from, bytes, kind, stream_.stream));

@@ -36,6 +36,15 @@ struct Product {
   Precision precision = Precision::float32;
 };
 
+/// Square matrices of n rows, and what becomes of them. All that is named here lies on the device.
+struct Factorization {
+  int n, count;
+  float* const* matrices;  ///< each becomes its factors, L without its ones and U
+  int* pivots;             ///< n of each: the row, from 1 on, that row k was exchanged with
+  int* info;               ///< of each: zero, or which pivot is zero
+  float* const* inverses;  ///< null: none are wanted; of a matrix whose pivot is zero undefined
+};
+
 /// The arguments of a kernel.
 struct Arguments {
   void** values;
@@ -71,6 +80,8 @@ class Driver {
   virtual void launch(const void* kernel, Call call, const Grid& grid,
                       const Arguments& arguments) = 0;
   virtual void multiply(const Product& product) = 0;
+  /// Of matrices that have rows.
+  virtual void factor(const Factorization& factorization) = 0;
   /// The same into pinned memory, but does not wait.
   virtual void fetch(void* to, const void* from, std::size_t bytes) = 0;
   /// Marks this place in the stream, under a number below `kMarks`; waits until it is reached.

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "kernels/cuda/along.cuh"
 #include "kernels/cuda/each.cuh"
 #include "kernels/cuda/kernels.h"
@@ -108,6 +110,38 @@ __device__ void solve_column(const Team& team, const float* a, const unsigned* r
   }
 }
 
+// Of larger matrices cuBLAS finds the factors.
+bool are_large(const Squares& s) {
+  constexpr std::size_t kLarge = 32;
+  return s.n > kLarge && s.n <= std::size_t{std::numeric_limits<int>::max()} &&
+         s.count <= std::size_t{std::numeric_limits<int>::max()};
+}
+
+// What cuBLAS made of matrices, one behind the other.
+struct Large {
+  float *factors, *inverses;  // null: none
+  int *pivots, *info;
+};
+Large factor_large(Queue& q, TensorArray<const float> x, const Squares& s, bool invert) {
+  const auto numbers = [&](std::size_t n) { return reinterpret_cast<int*>(q.temporary(n)); };
+  const auto listed = [&](float* first) {
+    float** const each = q.stage<float*>(s.count);
+    for (std::size_t i = 0; i < s.count; ++i) each[i] = first + i * s.size;
+    return q.on_device(each);
+  };
+  const std::size_t all = s.count * s.size;
+  const Large f{q.temporary(all), invert ? q.temporary(all) : nullptr, numbers(s.count * s.n),
+                numbers(s.count)};
+  each_element(q, {f.factors, s.size, nullptr}, s.count, s.size,
+               [=, each = s.each, size = s.size] __device__(std::size_t i, std::size_t e) {
+                 const Quotient at = divide(i, each);
+                 return x[at.by][at.rest * size + e];
+               });
+  q.factor({static_cast<int>(s.n), static_cast<int>(s.count), listed(f.factors), f.pivots, f.info,
+            invert ? listed(f.inverses) : nullptr});
+  return f;
+}
+
 struct Factors {
   float* values;
   unsigned *order, *swaps;
@@ -120,9 +154,22 @@ Factors factor(Queue& q, TensorArray<const float> x, const Squares& s) {
   return f;
 }
 
-// The inverse of each matrix.
-const float* invert(Queue& q, TensorArray<const float> x, const Squares& s) {
+// The inverse of each matrix; what was made of one without an inverse is `unknown`.
+struct Inverses {
+  const float* values;
+  const int* unknown = nullptr;  // of each: not zero
+  std::size_t size;
+
+  __device__ float operator()(std::size_t which, std::size_t e) const {
+    return unknown && unknown[which] ? NAN : values[which * size + e];
+  }
+};
+Inverses invert(Queue& q, TensorArray<const float> x, const Squares& s) {
   constexpr std::size_t kShort = 8;
+  if (are_large(s)) {
+    const Large large = factor_large(q, x, s, true);
+    return {large.inverses, large.info, s.size};
+  }
   const Factors f = factor(q, x, s);
   float* const to = q.temporary(s.count * s.size);
   const auto solve = [=] __device__(const Team& team, std::size_t k) {
@@ -132,14 +179,15 @@ const float* invert(Queue& q, TensorArray<const float> x, const Squares& s) {
   };
   const unsigned size = s.n <= kShort ? 1 : kWarp;
   q.launch_for(s.count * s.n * size, lines_kernel<decltype(solve)>, s.count * s.n, size, solve);
-  return to;
+  return {to, nullptr, s.size};
 }
 
 void inverse_forward(Queue& q, const Batch<float>& b) {
   const Squares s(b);
-  const float* const y = invert(q, q.ins(b, 0), s);
-  each_value(q, b, [=, size = b.dim().size()] __device__(std::size_t i, std::size_t e) {
-    return y[i * size + e];
+  const Inverses y = invert(q, q.ins(b, 0), s);
+  each_value(q, b, [=, each = s.each, size = s.size] __device__(std::size_t i, std::size_t e) {
+    const Quotient at = divide(e, size);
+    return y(i * each + at.by, at.rest);
   });
 }
 
@@ -159,31 +207,56 @@ void inverse_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
+// The logarithm of a determinant, from that of its absolute value: NaN if it is negative. A
+// determinant of zero has no sign.
+__device__ float log_of(float logarithm, bool negative) {
+  return negative && logarithm > -INFINITY ? NAN : logarithm;
+}
+
 void logdet_forward(Queue& q, const Batch<float>& b) {
   const Squares s(b);
+  if (are_large(s)) {
+    const Large f = factor_large(q, q.ins(b, 0), s, false);
+    const TensorArray<float> y = q.outs(b);
+    for_lines(q, s.count, s.n, false, [=] __device__(const Team& team, std::size_t which) {
+      const std::size_t n = s.n;
+      const float* const a = f.factors + which * s.size;
+      const int* const pivots = f.pivots + which * n;
+      float sum = 0, turns = 0;
+      for (std::size_t k = team.lane; k < n; k += team.size) {
+        const float pivot = a[k * n + k];
+        sum += logf(fabsf(pivot));
+        turns += (pivot < 0) != (pivots[k] != static_cast<int>(k + 1)) ? 1 : 0;
+      }
+      sum = team.over(sum, Sum());
+      turns = team.over(turns, Sum());
+      if (team.lane == 0) y[which / s.each][which % s.each] = log_of(sum, fmodf(turns, 2) != 0);
+    });
+    return;
+  }
   const Factors f = factor(q, q.ins(b, 0), s);
   each_value(q, b, [=] __device__(std::size_t i, std::size_t e) {
     const std::size_t which = i * s.each + e, n = s.n;
     const float* const a = f.values + which * s.size;
-    float sum = 0, sign = n > 0 && f.swaps[which] % 2 != 0 ? -1.0f : 1.0f;
+    float sum = 0;
+    bool negative = n > 0 && f.swaps[which] % 2 != 0;
     for (std::size_t k = 0; k < n; ++k) {
       const float pivot = a[k * n + k];
       sum += logf(fabsf(pivot));
-      if (pivot < 0) sign = -sign;
+      if (pivot < 0) negative = !negative;
     }
-    // The logarithm of the sign: zero or NaN. A determinant of zero has none.
-    return n > 0 && sum > -INFINITY ? sum + logf(sign) : sum;
+    return n > 0 ? log_of(sum, negative) : sum;
   });
 }
 
 // d x = dy (x^-1)'
 void logdet_backward(Queue& q, const GradientBatch<float>& b) {
   const Squares s(b);
-  const float* const inverse = invert(q, q.ins(b, 0), s);
+  const Inverses inverse = invert(q, q.ins(b, 0), s);
   const TensorArray<const float> dy = q.d_outs(b);
   each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
     const Quotient at = divide(e, s.size), place = divide(at.rest, s.n);
-    return dy[i][at.by] * inverse[(i * s.each + at.by) * s.size + place.rest * s.n + place.by];
+    return dy[i][at.by] * inverse(i * s.each + at.by, place.rest * s.n + place.by);
   });
 }
 

@@ -39,6 +39,29 @@ bool overlap(const float* begin, std::size_t numbers, const float* const* p, std
                      [=](const float* t) { return t < begin + numbers && begin < t + size; });
 }
 
+// Whether all nodes have one matrix, for all elements of their batches.
+bool has_one_matrix(const Batch<float>& b, std::size_t w) {
+  const float* const* const ws = b.ins + w * b.count;
+  return b.dim(w).bd == 1 &&
+         std::all_of(ws, ws + b.count, [&](const float* p) { return p == ws[0]; });
+}
+
+// The products of nodes whose matrices differ: one of each node, or of each element of its batch.
+struct Apart {
+  Shapes s;
+  bool whole;         // one of each node
+  std::size_t of, n;  // products of a node, columns of a product
+
+  Apart(const Batch<float>& b, std::size_t w, std::size_t x)
+      : s(b, w, x),
+        whole(s.w_batch == 1 && s.repeat() == 1),
+        of(whole ? 1 : s.batch),
+        n(whole ? s.n * s.batch : s.n) {}
+  std::size_t w(std::size_t e) const { return s.w_batch == 1 ? 0 : e * s.m * s.k; }
+  std::size_t x(std::size_t e) const { return e * s.x_step(); }
+  std::size_t y(std::size_t e) const { return e * s.m * n; }
+};
+
 // Small products of one shape with different matrices, the directions of a recurrent network for
 // example, are made together if they come one after another: as one product with a list of
 // matrices.
@@ -95,7 +118,8 @@ void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t 
   const Shapes s(b, w, x);
   const Alike shape(s, add);
   const float* const* const xs = b.ins + x * b.count;
-  if (s.w_batch == 1 && s.repeat() == 1 && shape.small()) {
+  const bool one = has_one_matrix(b, w);
+  if (one && s.repeat() == 1 && shape.small()) {
     Multiplied all{shape, 0, {}, {}, {}};
     const std::size_t size = s.columns() * s.m;
     const Multiplied* const before = q.last<Multiplied>();
@@ -116,30 +140,106 @@ void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t 
     all.ys = q.keep(&y, 1, all.ys);
     return multiply_together(q, all);
   }
-  if (s.w_batch == 1) {
+  if (one) {
     const float* const from = gathered(q, q.ins(b, x), s.count, s.x_size(), s.repeat());
     multiply(q, s.m, s.columns(), s.k, {b.in(w, 0)}, {from}, y, add);
     return;
   }
+  const Apart apart(b, w, x);
+  ProductList list;
   for (std::size_t i = 0; i < b.count; ++i)
-    multiply(q, s.m, s.n, s.k, {b.in(w, i), false, s.m * s.k}, {b.in(x, i), false, s.x_step()},
-             y + i * s.y_size(), add, s.batch, s.m * s.n);
+    for (std::size_t e = 0; e < apart.of; ++e) {
+      list.a.push_back(b.in(w, i) + apart.w(e));
+      list.b.push_back(b.in(x, i) + apart.x(e));
+      list.c.push_back(y + i * s.y_size() + apart.y(e));
+    }
+  multiply(q, s.m, apart.n, s.k, list, false, false, add);
 }
 
-// d W (+)= d y x'. All nodes share a W that is one for the whole batch.
+// Gradients of matrices that differ: sums of products d y x' of nodes that follow each other.
+class MatrixGradients {
+ public:
+  MatrixGradients(Queue& q, const GradientBatch<float>& b, std::size_t w, std::size_t x)
+      : q_(q), b_(b), w_(w), x_(x), apart_(b, w, x) {}
+
+  void run() {
+    for (const bool add : {false, true}) {
+      sums_.clear();
+      for (std::size_t i = 0, end = 0; i < b_.count; i = end) {
+        float* const dw = b_.d_in(w_, i);
+        while (end < b_.count && b_.d_in(w_, end) == dw) ++end;
+        if (dw && b_.add(w_, i) == add) find_sums(dw, i, end);
+      }
+      // As many at once as have about as many products.
+      for (std::size_t k = 0, end = 0; k < sums_.size(); k = end) {
+        std::size_t most = 0, all = 0;
+        for (; end < sums_.size(); ++end) {
+          const std::size_t n = sums_[end].dys.size();
+          if ((end - k + 1) * std::max(most, n) > 2 * (all + n)) break;
+          most = std::max(most, n);
+          all += n;
+        }
+        multiply_sums(k, end, most, add);
+      }
+    }
+  }
+
+ private:
+  struct Sum {
+    float* to;
+    std::vector<const float*> dys, xs;
+  };
+
+  // Of the nodes [begin, end).
+  void find_sums(float* dw, std::size_t begin, std::size_t end) {
+    const std::size_t first = sums_.size();
+    for (std::size_t e = 0; e < apart_.s.w_batch; ++e) sums_.push_back({dw + apart_.w(e), {}, {}});
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::size_t e = 0; e < apart_.of; ++e) {
+        Sum& sum = sums_[first + (apart_.s.w_batch == 1 ? 0 : e)];
+        sum.dys.push_back(b_.d_out(i) + apart_.y(e));
+        sum.xs.push_back(b_.in(x_, i) + apart_.x(e));
+      }
+  }
+
+  // Each padded with zeros to `most` products, side by side: as one.
+  void multiply_sums(std::size_t begin, std::size_t end, std::size_t most, bool add) {
+    const std::size_t m = apart_.s.m, k = apart_.s.k, n = apart_.n;
+    const auto factors = [&](std::vector<const float*> Sum::*of, std::size_t size) {
+      std::vector<const float*> all;
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::vector<const float*>& parts = sums_[i].*of;
+        all.insert(all.end(), parts.begin(), parts.end());
+        all.resize((i - begin + 1) * most, nullptr);
+      }
+      if (most == 1) return all;
+      const float* const from = gathered(q_, all, size);
+      all.resize(end - begin);
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] = from + i * most * size;
+      return all;
+    };
+    ProductList list{factors(&Sum::dys, m * n), factors(&Sum::xs, k * n), {}};
+    for (std::size_t i = begin; i < end; ++i) list.c.push_back(sums_[i].to);
+    multiply(q_, m, k, most * n, list, false, true, add);
+  }
+
+  Queue& q_;
+  const GradientBatch<float>& b_;
+  std::size_t w_, x_;
+  Apart apart_;
+  std::vector<Sum> sums_;
+};
+
+// d W (+)= d y x'
 void matrix_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std::size_t x) {
   const Shapes s(b, w, x);
-  if (s.w_batch == 1) {
-    if (!b.d_in(w, 0)) return;
-    const float* const dy = gathered(q, q.d_outs(b), s.count, s.y_size());
-    const float* const xs = gathered(q, q.ins(b, x), s.count, s.x_size(), s.repeat());
-    multiply(q, s.m, s.k, s.columns(), {dy}, {xs, true}, b.d_in(w, 0), b.add(w, 0));
-    return;
-  }
-  for (std::size_t i = 0; i < b.count; ++i)
-    if (b.d_in(w, i))
-      multiply(q, s.m, s.k, s.n, {b.d_out(i), false, s.m * s.n}, {b.in(x, i), true, s.x_step()},
-               b.d_in(w, i), b.add(w, i), s.batch, s.m * s.k);
+  float* const* const dw = b.d_ins + w * b.count;
+  if (s.w_batch > 1 || std::any_of(dw, dw + b.count, [&](float* p) { return p != dw[0]; }))
+    return MatrixGradients(q, b, w, x).run();
+  if (!dw[0]) return;
+  const float* const dy = gathered(q, q.d_outs(b), s.count, s.y_size());
+  const float* const xs = gathered(q, q.ins(b, x), s.count, s.x_size(), s.repeat());
+  multiply(q, s.m, s.k, s.columns(), {dy}, {xs, true}, dw[0], b.add(w, 0));
 }
 
 // Gradients that were put in last: d x (+)= W' d y, by `commands`; d y side by side.
@@ -179,7 +279,8 @@ void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
   if (std::none_of(dx, dx + b.count, [](const float* p) { return p; })) return;
   const TensorArray<const float> d_outs = q.d_outs(b);
   const Alike shape(s, false);
-  if (s.w_batch == 1 && s.repeat() == 1 && shape.small() && !d_outs.each) {
+  const bool one = has_one_matrix(b, w);
+  if (one && s.repeat() == 1 && shape.small() && !d_outs.each) {
     Returned all{shape, 0, {}, {}, {}, {}};
     const std::size_t size = s.columns() * s.m;
     const Returned* const before = q.last<Returned>();
@@ -202,14 +303,19 @@ void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
   const std::size_t size = s.k * s.n * s.batch;  // of a node, before parts are summed
   float* const to = there ? p.first.to.first : q.temporary(s.count * size);
   const bool add = there && p.first.all_add;
-  if (s.w_batch == 1) {
+  if (one) {
     const float* const dy = gathered(q, d_outs, s.count, s.y_size());
     multiply(q, s.k, s.columns(), s.m, {b.in(w, 0), true}, {dy}, to, add);
   } else {
+    const Apart apart(b, w, x);
+    ProductList list;
     for (std::size_t i = 0; i < b.count; ++i)
-      if (b.d_in(x, i))
-        multiply(q, s.k, s.n, s.m, {b.in(w, i), true, s.m * s.k}, {b.d_out(i), false, s.m * s.n},
-                 to + i * size, add, s.batch, s.k * s.n);
+      for (std::size_t e = 0; b.d_in(x, i) && e < apart.of; ++e) {
+        list.a.push_back(b.in(w, i) + apart.w(e));
+        list.b.push_back(b.d_out(i) + apart.y(e));
+        list.c.push_back(to + i * size + e * s.k * apart.n);
+      }
+    multiply(q, s.k, apart.n, s.m, list, true, false, add);
   }
   if (!there) sum_parts(q, p, s.x_size(), to, s.repeat());
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "dynet-like/base/errors.h"
@@ -18,6 +19,20 @@ int as_int(std::size_t n) {
 
 // Of the columns of a factor with n rows as it lies in memory.
 int leading(std::size_t n) { return as_int(std::max<std::size_t>(1, n)); }
+
+// From one matrix to the next: zero if all are the same one; nothing if they do not lie side by
+// side. Others may be at one distance by chance, and not in the next run.
+template <class T>
+std::optional<std::size_t> distance(const std::vector<T*>& p, std::size_t size) {
+  const auto at = [&](std::size_t step) {
+    for (std::size_t i = 1; i < p.size(); ++i)
+      if (p[i] != p[0] + i * step) return false;
+    return true;
+  };
+  if (at(size)) return size;
+  if (at(0)) return 0;
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -65,6 +80,35 @@ void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner
               .step_a = step(a.step),
               .step_b = step(b.step),
               .step_c = step(step_c)});
+}
+
+void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner,
+              const ProductList& list, bool transpose_a, bool transpose_b, bool add) {
+  const auto& [a, b, c] = list;
+  if (c.empty()) return;
+  const auto step_a = distance(a, rows * inner), step_b = distance(b, inner * columns),
+             step_c = distance(c, rows * columns);
+  if (step_a && step_b && step_c)
+    return multiply(q, rows, columns, inner, {a[0], transpose_a, *step_a},
+                    {b[0], transpose_b, *step_b}, c[0], add, c.size(), *step_c);
+  if (inner > 0)
+    return multiply(q, rows, columns, inner, {a.data(), transpose_a}, {b.data(), transpose_b},
+                    c.data(), c.size(), add);
+  for (std::size_t i = 0; i < c.size(); ++i)
+    multiply(q, rows, columns, inner, Factor{a[i], transpose_a}, Factor{b[i], transpose_b}, c[i],
+             add);
+}
+
+const float* gathered(Queue& q, const std::vector<const float*>& from, std::size_t size) {
+  const std::size_t n = from.size();
+  if (std::find(from.begin(), from.end(), nullptr) == from.end())
+    return gathered(q, q.many(from.data(), n, size), n, size);
+  const float* const* const parts = q.send(from.data(), n);
+  float* const to = q.temporary(n * size);
+  each_element(q, {to, size, nullptr}, n, size, [=] __device__(std::size_t i, std::size_t e) {
+    return parts[i] ? parts[i][e] : 0.0f;
+  });
+  return to;
 }
 
 const float* gathered(Queue& q, TensorArray<const float> from, std::size_t n, std::size_t size,

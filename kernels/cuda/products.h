@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "kernels/cuda/queue.h"
 
@@ -28,10 +29,21 @@ struct Factors {
 void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factors a,
               Factors b, float* const* c, std::size_t n, bool add);
 
+/// The same for products that are listed on the host: as one, at distances from each other, if all
+/// lie side by side, else by their addresses.
+struct ProductList {
+  std::vector<const float*> a, b;
+  std::vector<float*> c;
+};
+void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner,
+              const ProductList& list, bool transpose_a, bool transpose_b, bool add);
+
 /// n tensors of `size` numbers, each `repeat` times, one behind the other: where they are, or in a
 /// temporary.
 const float* gathered(Queue& q, TensorArray<const float> from, std::size_t n, std::size_t size,
                       std::size_t repeat = 1);
+/// The same of those that are listed; zeros for null.
+const float* gathered(Queue& q, const std::vector<const float*>& from, std::size_t size);
 /// The gradient of node i is the sum of its `repeat` tensors in `parts`, which lie as above.
 void sum_parts(Queue& q, const GradientTargets& p, std::size_t size, const float* parts,
                std::size_t repeat = 1);

@@ -1,6 +1,7 @@
 #include "kernels/cuda/queue.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "dynet-like/base/errors.h"
@@ -23,6 +24,7 @@ void copy_now(Driver& driver, void* work) {
   const Copy& c = *static_cast<const Copy*>(work);
   driver.copy(c.to, c.from, c.bytes);
 }
+void factor_now(Driver& driver, void* work) { driver.factor(*static_cast<Factorization*>(work)); }
 void multiply_now(Driver& driver, void* work) { driver.multiply(*static_cast<Product*>(work)); }
 
 }  // namespace
@@ -94,6 +96,11 @@ void Queue::multiply(const Product& p) {
   commands_.push_back({multiply_now, kept});
 }
 
+void Queue::factor(const Factorization& f) {
+  if (f.n == 0 || f.count == 0) return;
+  commands_.push_back({factor_now, new (memory_.allocate(sizeof f)) Factorization(f)});
+}
+
 void Queue::fetch(void* to, const void* from, std::size_t bytes) {
   commands_.push_back({fetch_now, new (memory_.allocate(sizeof(Copy))) Copy{to, from, bytes}});
 }
@@ -145,55 +152,88 @@ class Queue::TargetList {
   std::uint32_t used_ = 0;
 };
 
-// Whether a target is there twice. A table with open addressing: sorting takes several times as
-// long.
-bool Queue::repeats() {
+// Numbers targets in the order of their first nodes, and returns how many there are. A table with
+// open addressing: sorting takes several times as long.
+std::size_t Queue::number_targets(float* const* p, std::size_t n) {
   std::size_t bits = 4;
-  while (std::size_t{1} << bits < 2 * order_.size()) ++bits;
-  targets_.assign(std::size_t{1} << bits, nullptr);
-  for (const auto& [target, node] : order_) {
+  while (std::size_t{1} << bits < 2 * n) ++bits;
+  const std::size_t mask = (std::size_t{1} << bits) - 1;
+  slots_.clear();
+  slots_.resize(mask + 1, kNone);
+  number_.resize_uninitialized(n);
+  different_.clear();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i > 0 && p[i] == p[i - 1]) {
+      number_[i] = number_[i - 1];
+      continue;
+    }
+    number_[i] = kNone;
+    if (!p[i]) continue;
     std::size_t at =
-        (reinterpret_cast<std::uintptr_t>(target) / 16 * 0x9e3779b97f4a7c15u) >> (64 - bits);
-    while (targets_[at] && targets_[at] != target) at = (at + 1) % targets_.size();
-    if (targets_[at]) return true;
-    targets_[at] = target;
+        (reinterpret_cast<std::uintptr_t>(p[i]) / 16 * 0x9e3779b97f4a7c15u) >> (64 - bits);
+    while (slots_[at] != kNone && different_[slots_[at]] != p[i]) at = (at + 1) & mask;
+    if (slots_[at] == kNone) {
+      slots_[at] = static_cast<std::uint32_t>(different_.size());
+      different_.push_back(p[i]);
+    }
+    number_[i] = slots_[at];
   }
-  return false;
+  return different_.size();
+}
+
+// The nodes of targets that have numbers, target after target in `order_`; `ends_` says where those
+// of each end.
+void Queue::order_by_target() {
+  ends_.clear();
+  ends_.resize(different_.size() + 1, 0);
+  std::size_t nodes = 0;
+  for (const std::uint32_t target : number_)
+    if (target != kNone) {
+      ++ends_[target + 1];
+      ++nodes;
+    }
+  for (std::size_t t = 1; t < ends_.size(); ++t) ends_[t] += ends_[t - 1];
+  order_.resize_uninitialized(nodes);
+  for (std::uint32_t i = 0; i < number_.size(); ++i)
+    if (number_[i] != kNone) order_[ends_[number_[i]]++] = i;
 }
 
 GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t n,
                                std::size_t size, std::size_t most) {
-  order_.clear();
-  bool different = true, stores = false, adds = false;
-  for (std::size_t i = 0; i < n; ++i)
-    if (p[i]) {
-      (writes[i] == Write::store ? stores : adds) = true;
-      order_.emplace_back(p[i], static_cast<std::uint32_t>(i));
-    }
-  GradientTargets all{{order_.size(), {}, nullptr, nullptr, nullptr, adds}, 1, {}, 0, {}};
-  if (order_.empty()) return all;
-  // A target that is written twice is added to the second time.
-  if (adds && repeats()) {
-    std::sort(order_.begin(), order_.end());
-    different = false;
+  std::size_t needed = 0, stores = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    needed += p[i] != nullptr;
+    stores += p[i] != nullptr && writes[i] == Write::store;
   }
-  if (different && order_.size() == n) {
+  const bool adds = stores < needed;
+  GradientTargets all{{needed, {}, nullptr, nullptr, nullptr, adds}, 1, {}, 0, {}};
+  if (needed == 0) return all;
+  // A target that is written twice is added to the second time.
+  const bool different = !adds || std::adjacent_find(p, p + n, std::greater_equal<>()) == p + n ||
+                         number_targets(p, n) == needed;
+  if (different && needed == n) {
     all.first.to = many(p, n, size);
-    if (stores && adds) {
+    if (stores > 0 && adds) {
       std::uint8_t* const add = stage<std::uint8_t>(n);
       std::transform(writes, writes + n, add, [](Write w) { return w != Write::store; });
       all.first.adds = on_device(add);
     }
     return all;
   }
-  const auto end_of = [&](std::size_t m) {  // of the nodes that share the target of number m
-    std::size_t end = m + 1;
-    while (end < order_.size() && order_[end].first == order_[m].first) ++end;
-    return end;
-  };
+  if (different) {
+    TargetList list(*this, needed, needed);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!p[i]) continue;
+      list.add_target(p[i], writes[i] != Write::store);
+      list.node(static_cast<std::uint32_t>(i));
+    }
+    all.first = list.done();
+    return all;
+  }
+  order_by_target();
   std::size_t sums = 0, shared = 0;
-  for (std::size_t m = 0; m < order_.size(); m = end_of(m)) {
-    const std::size_t nodes = end_of(m) - m, parts = (nodes + most - 1) / most;
+  for (std::size_t t = 0, begin = 0; t < different_.size(); begin = ends_[t++]) {
+    const std::size_t nodes = ends_[t] - begin, parts = (nodes + most - 1) / most;
     all.most = std::max(all.most, std::min(nodes, most));
     if (parts == 1) continue;
     all.most_sums = std::max(all.most_sums, parts);
@@ -202,18 +242,17 @@ GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t
   }
   float* const values = shared > 0 ? temporary(sums * size) : nullptr;
   all.sums = {values, size, nullptr};
-  TargetList first(*this, order_.size(), order_.size()), then(*this, shared, sums);
+  TargetList first(*this, different_.size() - shared + sums, needed), then(*this, shared, sums);
   std::uint32_t sum = 0;
-  for (std::size_t m = 0, end = 0; m < order_.size(); m = end) {
-    end = end_of(m);
-    const bool add = writes[order_[m].second] != Write::store, in_parts = end - m > most;
-    (in_parts ? then : first).add_target(order_[m].first, add);
-    for (std::size_t k = m; k < end; ++k) {
-      if (in_parts && (k - m) % most == 0) {
+  for (std::size_t t = 0, begin = 0; t < different_.size(); begin = ends_[t++]) {
+    const bool add = writes[order_[begin]] != Write::store, in_parts = ends_[t] - begin > most;
+    (in_parts ? then : first).add_target(different_[t], add);
+    for (std::size_t k = begin; k < ends_[t]; ++k) {
+      if (in_parts && (k - begin) % most == 0) {
         first.add_target(values + sum * size, false);
         then.node(sum++);
       }
-      first.node(order_[k].second);
+      first.node(order_[k]);
     }
   }
   all.first = first.done();

@@ -111,6 +111,8 @@ class Queue {
   void set_precision(Precision precision) { precision_ = precision; }
   /// A product of matrices, in the queue's precision; left out if C has no elements.
   void multiply(const Product& product);
+  /// Left out if there are no matrices, or if they have no rows.
+  void factor(const Factorization& factorization);
 
   /// `n` tensors of `size` numbers each, as kernels see them.
   TensorArray<float> many(float* const* p, std::size_t n, std::size_t size);
@@ -216,7 +218,8 @@ class Queue {
     std::size_t size, used, sent;
   };
   class TargetList;
-  bool repeats();
+  std::size_t number_targets(float* const* p, std::size_t n);
+  void order_by_target();
   void upload();
   void run();
   void start_round();
@@ -238,9 +241,10 @@ class Queue {
   bool half_free_ = true;
   bool started_ = false;  // a part of what was put in since the last `flush`
   Precision precision_ = Precision::float32;
-  // Scratch of targets.
-  std::vector<std::pair<float*, std::uint32_t>> order_;
-  std::vector<float*> targets_;
+  // Scratch of targets: those that differ by number, the number of each node's.
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  PodVector<float*> different_;
+  PodVector<std::uint32_t> number_, slots_, order_, ends_;
 };
 
 }  // namespace dynet::cuda

@@ -338,16 +338,17 @@ struct Concatenated {
   }
 };
 
-// Of operands of one shape, which follow each other: node i of the k-th has number k * count + i.
+// Of operands that follow each other: node i of the k-th has number k * count + i.
 struct PieceGradient {
   TensorArray<const float> dy;
-  Piece piece;  // the first
+  const Piece* pieces;  // of these operands
   Lines lines;
   std::uint32_t count;
   __device__ float operator()(std::uint32_t number, std::size_t e) const {
+    const Piece& piece = pieces[number / count];
     const Quotient line = divide(e, piece.length);
     const std::uint32_t i = number % count;
-    const std::size_t at = piece.before + number / count * piece.length + line.rest;
+    const std::size_t at = piece.before + line.rest;
     if (piece.step > 0 || lines.batch == 1) return dy[i][line.by * lines.all + at];
     float sum = 0;
     for (std::size_t k = 0; k < lines.batch; ++k)
@@ -356,32 +357,65 @@ struct PieceGradient {
   }
 };
 
-template <bool kBatch>
-void concatenate_forward(Queue& q, const Batch<float>& b) {
-  const Lines lines = Lines::of(b, kBatch);
+// By operand.
+const Piece* pieces_of(Queue& q, const Batch<float>& b, const Lines& lines, bool along_batch) {
   Piece* const pieces = q.stage<Piece>(b.arity);
   std::size_t before = 0;
   for (std::size_t k = 0; k < b.arity; ++k) {
-    pieces[k] = Piece::next(lines, b.dim(k), kBatch, before);
+    pieces[k] = Piece::next(lines, b.dim(k), along_batch, before);
     before += pieces[k].length;
   }
+  return q.on_device(pieces);
+}
+
+template <bool kBatch>
+void concatenate_forward(Queue& q, const Batch<float>& b) {
+  const Lines lines = Lines::of(b, kBatch);
   each_value(q, b,
              Concatenated{q.send(const_cast<const float* const*>(b.ins), b.arity * b.count),
-                          q.on_device(pieces), b.arity, b.count, lines});
+                          pieces_of(q, b, lines, kBatch), b.arity, b.count, lines});
+}
+
+// Operands of different sizes in one kernel, unless most of its threads had nothing to do, or many
+// nodes share a target. Whether that was done.
+bool concatenate_backward_at_once(Queue& q, const GradientBatch<float>& b, const PieceGradient& f) {
+  std::size_t largest = 0, all = 0;
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    largest = std::max(largest, b.dim(k).size());
+    all += b.dim(k).size();
+  }
+  if (b.arity * largest > 4 * all) return false;
+  const GradientTargets p = q.targets(b.d_ins, b.writes, b.arity * b.count, largest);
+  if (p.then.count > 0) return false;
+  auto* const sizes = q.stage<std::size_t>(b.arity);
+  for (std::size_t k = 0; k < b.arity; ++k) sizes[k] = b.dim(k).size();
+  const Targets t = p.first;
+  for_each(q, t.count, largest,
+           [=, sizes = q.on_device(sizes)] __device__(std::size_t j, std::size_t e) {
+             if (e >= sizes[t.node(t.begin(j)) / f.count]) return;
+             float sum = 0;
+             for (std::uint32_t m = t.begin(j); m < t.end(j); ++m) sum += f(t.node(m), e);
+             t.put(j, e, sum);
+           });
+  return true;
 }
 
 template <bool kBatch>
 void concatenate_backward(Queue& q, const GradientBatch<float>& b) {
   const Lines lines = Lines::of(b, kBatch);
-  const TensorArray<const float> dy = q.d_outs(b);
-  std::size_t before = 0;
-  for (std::size_t k = 0, end = 0; k < b.arity; k = end) {
-    const Piece piece = Piece::next(lines, b.dim(k), kBatch, before);
+  PieceGradient f{q.d_outs(b), pieces_of(q, b, lines, kBatch), lines,
+                  static_cast<std::uint32_t>(b.count)};
+  const auto end_of = [&](std::size_t k) {  // of the operands that have its shape
+    std::size_t end = k + 1;
     while (end < b.arity && b.dim(end) == b.dim(k)) ++end;
+    return end;
+  };
+  if (end_of(0) < b.arity && concatenate_backward_at_once(q, b, f)) return;
+  for (std::size_t k = 0, end = 0; k < b.arity; k = end) {
+    end = end_of(k);
     const std::size_t size = b.dim(k).size(), first = k * b.count, n = (end - k) * b.count;
-    each_gradient(q, q.targets(b.d_ins + first, b.writes + first, n, size), size,
-                  PieceGradient{dy, piece, lines, static_cast<std::uint32_t>(b.count)});
-    before += (end - k) * piece.length;
+    each_gradient(q, q.targets(b.d_ins + first, b.writes + first, n, size), size, f);
+    f.pieces += end - k;
   }
 }
 

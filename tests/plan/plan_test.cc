@@ -128,6 +128,37 @@ TEST_CASE("sums of products share every matrix and the operand before the pairs"
   CHECK(batches(plan).back() == Nodes{x, y});
 }
 
+TEST_CASE("products with matrices of their own are one step, unless many share one") {
+  const OpForm product = form("product", Kind::compute, BatchRule::products(0));
+  // Nodes by turns, so many of each matrix.
+  const auto steps = [&](unsigned matrices, unsigned of_each, bool own) {
+    Graph g;
+    Nodes ws, ys;
+    for (unsigned k = 0; k < matrices; ++k) ws.push_back(g.add(kOther, {4, 4}, {g.add(kIn, {4})}));
+    const NodeId x = g.add(kIn, {4});
+    for (unsigned k = 0; k < matrices * of_each; ++k) {
+      ys.push_back(g.add(product, {4}, {ws[k % matrices], x}));
+      if (own) g.nodes[ys.back()].flags |= Node::kOwnMatrix;
+    }
+    Plan plan;
+    Planner(PlanPolicy::in_batches).make(g, 0, ys.back() + 1, plan);
+    check_plan(g, 0, ys.back() + 1, plan);
+    std::vector<Nodes> found;
+    for (Nodes& b : batches(plan))
+      if (g.nodes[b[0]].form == &product) {
+        for (NodeId& id : b) id -= ys[0];
+        found.push_back(b);
+      }
+    return found;
+  };
+  CHECK(steps(3, 1, false) == std::vector<Nodes>{{0}, {1}, {2}});
+  CHECK(steps(3, 1, true) == std::vector<Nodes>{{0, 1, 2}});
+  CHECK(steps(2, 2, true) == std::vector<Nodes>{{0, 1, 2, 3}});
+  CHECK(steps(1, 3, true) == std::vector<Nodes>{{0, 1, 2}});
+  CHECK(steps(2, 4, true).size() == 1);
+  CHECK(steps(2, 5, true) == std::vector<Nodes>{{0, 2, 4, 6, 8}, {1, 3, 5, 7, 9}});
+}
+
 TEST_CASE("ops outside recurrences are one batch, however deep they lie") {
   const OpForm sum = form("sum", Kind::compute, BatchRule::products(1));
   const OpForm step = form("step"), loss = form("loss");

@@ -39,6 +39,9 @@ inline Graph random_graph(std::uint64_t seed, NodeId n = 0, NodeId reach = 1000)
     const Dim dim =
         kForms[which].kind == Kind::alias ? g.nodes[operands[0]].dim : dims[below(std::size(dims))];
     g.add(kForms[which], dim, operands, {static_cast<double>(below(2)), 1.0 * id});
+    if (seed % 2 == 0 && kForms[which].batch.value.first_pair == 0 &&
+        g.nodes[operands[0]].form->kind != Kind::parameter)  // as on a device
+      g.nodes[id].flags |= Node::kOwnMatrix;
   }
   return g;
 }

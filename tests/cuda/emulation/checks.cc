@@ -103,6 +103,14 @@ void check_launch(const cuda::Grid& grid, const cuda::Arguments& arguments) {
   require(bytes <= 4096, "a kernel has 4096 bytes of arguments");
 }
 
+void check_factorization(const cuda::Factorization& f, int number) {
+  const Memory& there = memory(number);
+  require(f.n > 0 && f.count > 0, "factors of matrices without elements");
+  require(there.holds(f.matrices) && there.holds(f.pivots) && there.holds(f.info) &&
+              (!f.inverses || there.holds(f.inverses)),
+          "a list of matrices is not on the device");
+}
+
 void check_product(const cuda::Product& p, int number) {
   require(p.m > 0 && p.n > 0 && p.k >= 0 && p.batch > 0, "a product of matrices without elements");
   require(p.lda >= std::max(1, p.transpose_a ? p.k : p.m) &&

@@ -14,6 +14,8 @@ namespace dynet::emulation {
 void check_launch(const cuda::Grid& grid, const cuda::Arguments& arguments);
 /// cuBLAS's rules for sizes, leading dimensions and distances. Matrices lie on device `number`.
 void check_product(const cuda::Product& product, int number);
+/// The same for the factors of matrices.
+void check_factorization(const cuda::Factorization& factorization, int number);
 /// Words that are addresses of the host, which a device cannot follow. Memory that was mapped since
 /// the last look, which is once in a thousand calls, is not known.
 void check_no_host_pointers(const char* what, const void* from, std::size_t bytes);

@@ -116,6 +116,46 @@ void multiply_now(const Memory& memory, const Product& p) {
   }
 }
 
+// Of one matrix, as LAPACK's getrf and getri.
+int factor_now(Eigen::Map<Matrix> a, int* pivots) {
+  int info = 0;
+  for (int k = 0; k < a.rows(); ++k) {
+    int pivot = k;
+    for (int i = k + 1; i < a.rows(); ++i)
+      if (std::abs(a(i, k)) > std::abs(a(pivot, k))) pivot = i;
+    pivots[k] = pivot + 1;
+    a.row(k).swap(a.row(pivot));
+    if (a(k, k) == 0) {
+      if (info == 0) info = k + 1;
+      continue;
+    }
+    const auto below = a.rows() - k - 1;
+    a.col(k).tail(below) /= a(k, k);
+    a.bottomRightCorner(below, below) -= a.col(k).tail(below) * a.row(k).tail(below);
+  }
+  return info;
+}
+void invert_now(const Matrix& factors, const int* pivots, Eigen::Map<Matrix> to) {
+  to.setIdentity();
+  for (int k = 0; k < to.rows(); ++k) to.row(k).swap(to.row(pivots[k] - 1));
+  factors.triangularView<Eigen::UnitLower>().solveInPlace(to);
+  factors.triangularView<Eigen::Upper>().solveInPlace(to);
+}
+
+void factor_now(const Memory& memory, const Factorization& f) {
+  for (int i = 0; i < f.count; ++i) {
+    const auto matrix = [&](float* const* each) {
+      float* const there = memory.ours(each)[i];
+      if (!memory.holds(there)) throw std::logic_error("a matrix is not on the device");
+      return Eigen::Map<Matrix>(memory.ours(there), f.n, f.n);
+    };
+    int* const pivots = memory.ours(f.pivots) + i * f.n;
+    const int info = factor_now(matrix(f.matrices), pivots);
+    memory.ours(f.info)[i] = info;
+    if (f.inverses && info == 0) invert_now(matrix(f.matrices), pivots, matrix(f.inverses));
+  }
+}
+
 class Emulated final : public Driver {
  public:
   Emulated(int device, StreamKind kind) : device_(device), stream_(device, kind) {
@@ -180,12 +220,18 @@ class Emulated final : public Driver {
   void multiply(const Product& p) override {
     may_fail<DeviceError>("a product of matrices");
     emulation::check_product(p, device_);
-    if (!workspace_)
-      emulation::memory(device_).charge("allocating a workspace", emulation::kWorkspace);
-    workspace_ = true;
+    take_workspace();
     ++counts().products;
     if (emulation::idle()) return;
     put([=](Memory& m) { multiply_now(m, p); });
+  }
+  void factor(const Factorization& f) override {
+    may_fail<DeviceError>("factors of matrices");
+    emulation::check_factorization(f, device_);
+    take_workspace();
+    ++counts().factorizations;
+    if (emulation::idle()) return;
+    put([=](Memory& m) { factor_now(m, f); });
   }
   void mark(unsigned number) override {
     may_fail<DeviceError>("marking a place in a stream");
@@ -227,6 +273,12 @@ class Emulated final : public Driver {
   }
 
  private:
+  void take_workspace() {
+    if (!workspace_)
+      emulation::memory(device_).charge("allocating a workspace", emulation::kWorkspace);
+    workspace_ = true;
+  }
+
   int device_;
   emulation::Stream stream_;
   std::shared_ptr<emulation::StreamMark> marks_[kMarks];

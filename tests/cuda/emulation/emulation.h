@@ -23,6 +23,7 @@ std::size_t used(int device = 0);
 /// What was asked of all devices.
 struct Counts {
   std::atomic<std::size_t> launches, products;
+  std::atomic<std::size_t> factorizations;     ///< of lists of matrices
   std::atomic<std::size_t> uploads, uploaded;  ///< from pinned memory; bytes
   std::atomic<std::size_t> allocations;        ///< of memory of a device, or of pinned memory
   std::atomic<std::size_t> waits;              ///< of the host for a device

@@ -25,3 +25,8 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle);
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
 const char* cublasGetStatusString(cublasStatus_t status);
+cublasStatus_t cublasSgetrfBatched(cublasHandle_t handle, int n, float* const a[], int lda,
+                                   int* pivots, int* info, int batch);
+cublasStatus_t cublasSgetriBatched(cublasHandle_t handle, int n, const float* const a[], int lda,
+                                   const int* pivots, float* const c[], int ldc, int* info,
+                                   int batch);

@@ -262,6 +262,32 @@ TEST_CASE("a product of nothing is zero, or adds nothing") {
   CHECK(rt().gemms.empty());
 }
 
+TEST_CASE("matrices are factored by cuBLAS, and inverted if that is wanted") {
+  const auto d = make_driver(0);
+  float a[18], c[18];
+  int pivots[6], info[2];
+  float *const as[] = {a, a + 9}, *const cs[] = {c, c + 9};
+  Factorization f{3, 2, as, pivots, info, nullptr};
+  rt().factors.clear();
+  d->factor(f);
+  REQUIRE(rt().factors.size() == 1);
+  CHECK(!rt().factors[0].inverses);
+  f.inverses = cs;
+  d->factor(f);
+  REQUIRE(rt().factors.size() == 3);
+  CHECK((rt().factors[2].inverses == cs && rt().factors[2].ldc == 3));
+  for (const fake::Factors& asked : rt().factors) {
+    CHECK((asked.n == 3 && asked.lda == 3 && asked.batch == 2));
+    CHECK((asked.matrices == as && asked.pivots == pivots && asked.info == info));
+  }
+  CHECK(rt().handles.size() == 1);
+  for (const char* call : {"cublasSgetrfBatched", "cublasSgetriBatched"}) {
+    rt().errors[call] = {CUBLAS_STATUS_EXECUTION_FAILED};
+    CHECK_THROWS_AS(d->factor(f), DeviceError);
+    CHECK(rt().errors[call].empty());
+  }
+}
+
 TEST_CASE("cuBLAS without memory is out of memory, and not a fault of the device") {
   float x[64] = {};
   const auto multiply = [&] { make_driver(0)->multiply(product(x, x, x)); };

@@ -284,6 +284,17 @@ const dynet::cuda::Cublas& dynet::cuda::cublas() {
                               {ta == CUBLAS_OP_T, tb == CUBLAS_OP_T, m, n, k, lda, ldb, ldc, batch,
                                -1, -1, -1, a, b, const_cast<void**>(c), 0, 0, type},
                               alpha, beta);
+      },
+      [](cublasHandle_t h, int n, float* const a[], int lda, int* pivots, int* info, int batch) {
+        fake::at(h);
+        fake::runtime().factors.push_back({n, lda, 0, batch, a, nullptr, pivots, info});
+        return fake::blas("cublasSgetrfBatched");
+      },
+      [](cublasHandle_t h, int n, const float* const a[], int lda, const int* pivots,
+         float* const c[], int ldc, int* info, int batch) {
+        fake::at(h);
+        fake::runtime().factors.push_back({n, lda, ldc, batch, a, c, pivots, info});
+        return fake::blas("cublasSgetriBatched");
       }};
   return functions;
 }

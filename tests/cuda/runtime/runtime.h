@@ -23,6 +23,13 @@ struct Gemm {
   cublasComputeType_t type;
 };
 
+/// The same of factors of matrices: what is to be inverted has `inverses`.
+struct Factors {
+  int n, lda, ldc, batch;
+  const void *matrices, *inverses;
+  const int *pivots, *info;
+};
+
 /// CUDA's runtime and cuBLAS as kernels/cuda/driver.cc calls them, of five devices: CUDA's number 1
 /// may not be used, number 4 is too old, and number 2 is the only one that reaches others. Memory
 /// is the heap's, and all work is done at once: this shows which calls are made, and what becomes
@@ -38,6 +45,7 @@ struct Runtime {
   bool ended = false;  ///< the runtime has ended before the program
   std::size_t left = std::size_t{1} << 36;
   std::vector<Gemm> gemms;
+  std::vector<Factors> factors;
   /// What exists: memory by place, with its device (-1: of the host) and size; the rest by number.
   std::map<std::byte*, std::pair<int, std::size_t>> memory;
   std::set<const void*> streams, events, handles;

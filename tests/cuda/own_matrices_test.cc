@@ -1,0 +1,240 @@
+// Products whose nodes have a matrix each, such as attention over sentences: values and gradients
+// are the CPU's, and so many products are one.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/cuda/device.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+using Outs = std::vector<Expression>;
+Device* gpu() { return get_device_manager()->get_global_device("GPU:0"); }
+
+constexpr unsigned kHidden = 6;
+
+struct Net {
+  Net(ComputationGraph& cg, ParameterCollection& pc)
+      : g(cg),
+        words(pc.add_lookup_parameters(11, {kHidden})),
+        matrices(pc.add_lookup_parameters(9, {4, kHidden})),
+        w(pc.add_parameters({kHidden, kHidden})),
+        v(pc.add_parameters({kHidden, kHidden})),
+        shared(parameter(cg, w)) {}
+
+  Expression word(unsigned t, unsigned batch = 1) const {
+    std::vector<unsigned> all;
+    for (unsigned i = 0; i < batch; ++i) all.push_back((t + 3 * i) % 11);
+    return tanh(lookup(g, words, all));
+  }
+  Expression matrix(unsigned t) const { return lookup(g, matrices, t % 9); }
+  Expression sentence(unsigned first, unsigned length, unsigned batch = 1) const {
+    Outs all;
+    for (unsigned t = 0; t < length; ++t) all.push_back(word(first + t, batch));
+    return tanh(concatenate_cols(all));
+  }
+  /// The last states of decoders that attend to a sentence each, for some steps.
+  Outs attend(const std::vector<unsigned>& steps, unsigned length, unsigned batch = 1) const {
+    Outs outs;
+    for (unsigned i = 0; i < steps.size(); ++i) {
+      const Expression h = sentence(i, length, batch), turned = transpose(h);
+      Expression s = word(i + 5, batch);
+      for (unsigned t = 0; t < steps[i]; ++t) s = tanh(shared * (h * softmax(turned * s)) + s);
+      outs.push_back(s);
+    }
+    return outs;
+  }
+
+  ComputationGraph& g;
+  LookupParameter words, matrices;
+  Parameter w, v;
+  Expression shared;
+};
+
+using Make = std::function<Outs(const Net&)>;
+struct Case {
+  std::string name;
+  Make make;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const unsigned batch : {1u, 3u}) {
+    const std::string of = ", batches of " + std::to_string(batch);
+    all.push_back({"attention" + of, [=](const Net& n) {
+                     return n.attend({2, 2, 2, 2, 2}, 4, batch);
+                   }});
+    all.push_back({"attention of unequal numbers of steps" + of, [=](const Net& n) {
+                     return n.attend({1, 7, 2, 3, 1, 6}, 4, batch);
+                   }});
+    all.push_back({"one matrix, several columns" + of, [=](const Net& n) {
+                     Outs outs;
+                     for (unsigned i = 0; i < 4; ++i)
+                       outs.push_back(n.matrix(i) * n.sentence(i, 3, batch));
+                     return outs;
+                   }});
+  }
+  all.push_back({"a batch of matrices, one operand", [](const Net& n) {
+                   Outs outs;
+                   for (unsigned i = 0; i < 4; ++i)
+                     outs.push_back(transpose(n.sentence(i, 3, 2)) * n.word(i));
+                   return outs;
+                 }});
+  all.push_back({"the same operand, and matrices that are used twice", [](const Net& n) {
+                   Outs outs;
+                   const Expression x = n.word(1);
+                   for (unsigned i = 0; i < 20; ++i) {
+                     const Expression m = n.matrix(i) * 2;
+                     outs.push_back(m * x);
+                     if (i % 3 == 0) outs.push_back(m * n.word(i));
+                   }
+                   return outs;
+                 }});
+  all.push_back(
+      {"matrices without gradients, and operands", [](const Net& n) {
+         Outs outs;
+         for (unsigned i = 0; i < 3; ++i) {
+           const Expression c = constant(n.g, {5, kHidden}, 0.1f * static_cast<float>(i + 1));
+           outs.push_back((c + 1) * n.word(i));
+           outs.push_back(n.matrix(i) * constant(n.g, {kHidden}, static_cast<float>(i)));
+         }
+         return outs;
+       }});
+  all.push_back({"two masked parameters, each for many", [](const Net& n) {
+                   const Expression mask = constant(n.g, {kHidden, kHidden}, 0.5f);
+                   const Expression a = cmult(parameter(n.g, n.w), mask),
+                                    b = cmult(parameter(n.g, n.v), mask);
+                   Outs outs;
+                   for (unsigned i = 0; i < 12; ++i) outs.push_back((i % 2 ? a : b) * n.word(i));
+                   for (unsigned i = 0; i < 12; ++i) outs.push_back(a * outs[i]);
+                   return outs;
+                 }});
+  all.push_back({"parameters and other matrices", [](const Net& n) {
+                   Outs outs;
+                   for (unsigned i = 0; i < 6; ++i) {
+                     const Expression w = parameter(n.g, n.w);
+                     outs.push_back((i % 2 ? w : w * 0.5f) * n.word(i));
+                   }
+                   return outs;
+                 }});
+  return all;
+}
+
+/// Values and gradients, of parameters and of what is put out.
+std::vector<Floats> run(const Make& make, Device* device, bool full, bool batched) {
+  ParameterCollection pc;
+  pc.set_seed(3);
+  ComputationGraph g(batched);
+  if (device) g.set_device(device);
+  const Net net(g, pc);
+  const Outs outs = make(net);
+  Outs squares;
+  for (const Expression& e : outs)
+    squares.push_back(sum_batches(
+        squared_norm(reshape(e, Dim({static_cast<unsigned>(e.dim().batch_size())}, e.dim().bd)))));
+  g.backward(sum(squares), full);
+  std::vector<Floats> all;
+  for (const Expression& e : outs) all.push_back(as_vector(e.value()));
+  for (const Parameter& p : pc.parameters_list()) all.push_back(as_vector(p.gradients()));
+  for (unsigned row = 0; row < 11; ++row) all.push_back(net.words.row_gradient(row));
+  for (unsigned row = 0; row < 9; ++row) all.push_back(net.matrices.row_gradient(row));
+  for (const Expression& e : outs) all.push_back(as_vector(e.gradient()));
+  return all;
+}
+
+void check_equal(const std::vector<Floats>& host, const std::vector<Floats>& device) {
+  REQUIRE(host.size() == device.size());
+  for (std::size_t k = 0; k < host.size(); ++k) {
+    REQUIRE(host[k].size() == device[k].size());
+    for (std::size_t i = 0; i < host[k].size(); ++i) {
+      CAPTURE(k, i);
+      CHECK(device[k][i] == Approx(host[k][i]).epsilon(2e-5).margin(2e-6));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("products of matrices that differ are right in one batch", "[cuda]") {
+  for (const Case& c : cases())
+    for (const bool batched : {false, true})
+      for (const bool full : {false, true}) {
+        CAPTURE(c.name, batched, full);
+        check_equal(run(c.make, nullptr, full, batched), run(c.make, gpu(), full, batched));
+      }
+}
+
+TEST_CASE("a plan for the CPU is not run on a device, and the other way round", "[cuda]") {
+  const Make make = [](const Net& n) { return n.attend({2, 2, 2, 2, 2, 2}, 5); };
+  const std::vector<Floats> expected = run(make, nullptr, false, true);
+  for (int round = 0; round < 6; ++round)  // so that plans are remembered
+    check_equal(expected, run(make, round % 2 ? gpu() : nullptr, false, true));
+}
+
+#ifndef DYNET_TEST_GPU
+namespace {
+
+/// Kernels and products.
+using Counts = std::vector<std::size_t>;
+Counts count(const Make& make) {
+  ParameterCollection pc;
+  ComputationGraph g;
+  g.set_device(gpu());
+  const Net net(g, pc);
+  Outs sums;
+  for (const Expression& e : make(net)) sums.push_back(sum_elems(e));
+  const Expression loss = sum(sums);
+  const auto& now = emulation::counts();
+  const std::size_t kernels = now.launches, products = now.products;
+  g.incremental_forward(loss);
+  g.backward(loss);
+  return {now.launches - kernels, now.products - products};
+}
+
+}  // namespace
+
+TEST_CASE("attention takes as many products for many sentences as for a few", "[cuda]") {
+  const auto attend = [](unsigned sentences, unsigned steps) {
+    return [=](const Net& n) { return n.attend(std::vector(sentences, steps), 5); };
+  };
+  CHECK(count(attend(13, 3)) == count(attend(7, 3)));
+  // Of a step: three products each way.
+  CHECK(count(attend(7, 4))[1] - count(attend(7, 3))[1] == 6);
+}
+
+TEST_CASE("a matrix that is made of parameters alone is that of all steps", "[cuda]") {
+  const auto recurrent = [](unsigned length) {
+    return [=](const Net& n) {
+      const Expression wx = 2 * parameter(n.g, n.w), wh = 3 * parameter(n.g, n.v);
+      Outs outs;
+      for (unsigned i = 0; i < 5; ++i) {
+        Expression h = n.word(i + 5);
+        for (unsigned t = 0; t < length; ++t) h = tanh(wx * n.word(i + t) + wh * h);
+        outs.push_back(h);
+      }
+      return outs;
+    };
+  };
+  // Of a step: that of the state, each way.
+  CHECK(count(recurrent(8))[1] - count(recurrent(7))[1] == 2);
+}
+
+TEST_CASE("a matrix that many nodes share is one product", "[cuda]") {
+  const auto masked = [](unsigned nodes) {
+    return [=](const Net& n) {
+      const Expression a = 2 * parameter(n.g, n.w), b = 3 * parameter(n.g, n.v);
+      Outs outs;
+      for (unsigned i = 0; i < nodes; ++i) outs.push_back((i % 2 ? a : b) * n.word(i));
+      return outs;
+    };
+  };
+  CHECK(count(masked(40))[1] == count(masked(20))[1]);
+  CHECK(count(masked(20))[1] <= 6);
+}
+#endif
