@@ -92,6 +92,43 @@ TEST_CASE("who waits for a writer that has not written waits for the one before"
   }
 }
 
+TEST_CASE("what goes to one place is summed there, and what goes nowhere left out", "[cuda]") {
+  cuda::Queue q(cuda::make_driver(0));
+  DeviceAllocator& memory = *q.driver().memory();
+  constexpr std::size_t kSize = 16, kPlaces = 3;
+  auto* const numbers = static_cast<float*>(memory.allocate(2 * kPlaces * kSize * sizeof(float)));
+  std::vector<float> values(2 * kPlaces * kSize);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i / kSize);
+  memory.write(numbers, values.data(), values.size() * sizeof(float));
+  float* const places = numbers + kPlaces * kSize;  // with 3, 4 and 5
+  const float* const from[] = {numbers,         numbers + kSize, numbers + 2 * kSize,
+                               numbers + kSize, numbers,         numbers + kSize};
+  float* const to[] = {places, nullptr, places + 2 * kSize, places, nullptr, places + 2 * kSize};
+  const Write how[] = {Write::add, Write::store, Write::store, Write::add, Write::add, Write::add};
+  q.begin_operation();
+  cuda::copy_tensors(q, 6, kSize, from, to, how);
+  const float* const more[] = {numbers + kSize, numbers + kSize, numbers + 2 * kSize};
+  float* const there[] = {places + kSize, places + 2 * kSize, places + kSize};
+  const Write added[] = {Write::store, Write::add, Write::add};
+  q.begin_operation();
+  cuda::copy_tensors(q, 3, kSize, more, there, added);
+  // More than one thread adds up, behind others.
+  std::vector<const float*> ones(40, numbers + kSize);
+  std::vector<float*> many(40, places + kSize);
+  std::fill_n(many.begin(), 3, places);
+  const std::vector<Write> adds(40, Write::add);
+  q.begin_operation();
+  cuda::copy_tensors(q, 40, kSize, ones.data(), many.data(), adds.data());
+  float got[kPlaces * kSize];
+  q.read(got, places, kPlaces * kSize);
+  for (std::size_t e = 0; e < kSize; ++e) {
+    CHECK(got[e] == 4 + 3);
+    CHECK(got[kSize + e] == 3 + 37);
+    CHECK(got[2 * kSize + e] == 4);
+  }
+  memory.free(numbers);
+}
+
 TEST_CASE("gradients of any number of nodes meet in one place", "[cuda]") {
   ParameterCollection pc;
   Parameter p = pc.add_parameters({5}, ParameterInitConst(0.5f));
