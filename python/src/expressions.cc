@@ -166,8 +166,12 @@ nb::object value_as_object(const Tensor& t) {
 
 nb::object arithmetic(char op, nb::handle x, nb::handle y) {
   Operand a, b;
-  if (!read(x, a) || !read(y, b)) return not_implemented();
-  return nb::cast(apply(op, a, b));
+  const bool reads_x = read(x, a);
+  if (reads_x && read(y, b)) return nb::cast(apply(op, a, b));
+  // NumPy would say something about concatenation.
+  if (const nb::handle other = reads_x ? y : x; nb::hasattr(other, "__array__"))
+    throw nb::type_error("an array is no expression: dynet.inputTensor(array) makes one of it");
+  return not_implemented();
 }
 
 Expression subscript(const Expression& x, nb::handle key) {
