@@ -81,7 +81,7 @@ def work(network, thread, update, losses):
 def read(pc, folder, done):
     """Writes and copies values while they are used."""
     while not done.wait(0.001):
-        pc.save(os.path.join(folder, "text"))
+        dy.save_safetensors(os.path.join(folder, "exchange"), pc)
         dy.save_model(os.path.join(folder, "model"), pc)
         sum(p.as_array().sum() for p in pc.parameters_list())
 
