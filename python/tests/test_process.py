@@ -14,7 +14,7 @@ def run(program, timeout=120):
 
 
 def output_of(program):
-    ran = run(program)
+    ran = run("from dynet import _core\n_core._warn_of_leaks()\n" + textwrap.dedent(program))
     assert ran.returncode == 0, ran.stderr
     assert "leaked" not in ran.stderr, ran.stderr
     return ran.stdout
@@ -71,6 +71,18 @@ def test_cycles_are_collected():
         print(memory() - before)
         """)))
     assert growth < 8 << 20  # 500 networks have 100 MB
+
+
+def test_leaks_are_found_but_not_told_to_users():
+    program = """
+        import dynet as dy
+        p = dy.ParameterCollection().add_parameters(3)
+        import ctypes
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(p))
+        """
+    with pytest.raises(AssertionError, match="leaked"):
+        output_of(program)
+    assert run(program).stderr == ""
 
 
 def test_forked_workers_go_on():
