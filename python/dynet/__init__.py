@@ -23,7 +23,9 @@ from .builders import BiRNNBuilder as BiRNNBuilder
 from .builders import StackedRNNState as StackedRNNState
 from .collections import register as _register
 from .decoding import BeamHypothesis as BeamHypothesis
+from .decoding import ExtendedSource as ExtendedSource
 from .decoding import SampledSequence as SampledSequence
+from .decoding import extend_vocabulary as extend_vocabulary
 from .operation import Operation as Operation
 from .operation import custom_operation as custom_operation
 from .saving import load as load

@@ -1,5 +1,6 @@
-"""What decoders give."""
+"""What decoders give and take."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 
@@ -27,3 +28,21 @@ class SampledSequence(NamedTuple):
     """With the token that ends it."""
     state: Any
     """After the last of the tokens."""
+
+
+class ExtendedSource(NamedTuple):
+    """A source in numbers of a vocabulary that its own words extend."""
+
+    numbers: list[int]
+    """Of its words."""
+    others: list[str]
+    """Words that the vocabulary has not: the one of number len(words) + k is others[k]."""
+
+
+def extend_vocabulary(words: Mapping[str, int], source: Iterable[str]) -> ExtendedSource:
+    """The numbers of the words of a source for `copy_log_prob`: those that the vocabulary `words`, from
+    words to 0, 1, 2, ..., has not get the numbers behind it, in the order in which they first appear."""
+    others: dict[str, int] = {}
+    numbers = [words[word] if word in words else others.setdefault(word, len(words) + len(others))
+               for word in source]
+    return ExtendedSource(numbers, list(others))

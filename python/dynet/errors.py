@@ -1,5 +1,7 @@
 """What this package raises besides TypeError. After any of it what was used still works."""
 
+import sys
+
 
 class Error(Exception):
     """What all errors of this package have in common. The message names the operation, the shapes,
@@ -36,3 +38,11 @@ class OutOfMemoryError(Error, MemoryError):
 
 class DeviceError(Error, RuntimeError):
     """A device that is not there, cannot do what is asked, or has failed."""
+
+
+def cell_name(file: str) -> str:
+    """The cell of a notebook as IPython's own tracebacks name it, such as `Cell In[3]`; other names as they are."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    found = getattr(getattr(shell, "compile", None), "format_code_name", lambda name: None)(file)
+    return " ".join(found) if found else file

@@ -49,12 +49,12 @@ nb::object view_of(const Dim& d, float* values, nb::handle owner) {
                                                               nb::device::cpu::value, 0, 'F'));
 }
 
-nb::tuple shape_tuple(const Dim& d) {
+ShapeTuple shape_tuple(const Dim& d) {
   nb::list sizes;
   for (unsigned i = 0; i < d.nd; ++i) sizes.append(d.d[i]);
-  return nb::tuple(sizes);
+  return ShapeTuple(nb::tuple(sizes));
 }
 
-nb::tuple dim_tuple(const Dim& d) { return nb::make_tuple(shape_tuple(d), d.bd); }
+DimTuple dim_tuple(const Dim& d) { return DimTuple(nb::make_tuple(shape_tuple(d), d.bd)); }
 
 }  // namespace dynet::python

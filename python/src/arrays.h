@@ -41,8 +41,10 @@ nb::object rows_array(const Dim& d, std::size_t n, Row row) {
   return array64_of(with_rows, all.data());
 }
 
+using ShapeTuple = nb::typed<nb::tuple, int, nb::ellipsis>;
+using DimTuple = nb::typed<nb::tuple, ShapeTuple, int>;
 /// `((3, 2), 4)`: sizes, and the batch.
-nb::tuple dim_tuple(const Dim& d);
-nb::tuple shape_tuple(const Dim& d);
+DimTuple dim_tuple(const Dim& d);
+ShapeTuple shape_tuple(const Dim& d);
 
 }  // namespace dynet::python

@@ -18,6 +18,11 @@ namespace dynet::python {
 
 namespace nb = nanobind;
 
+/// The name of a file, given as text or as an os.PathLike.
+struct Path : std::string {
+  using std::string::string;
+};
+
 /// How graphs are made from now on.
 struct GraphSettings {
   bool batched = true;             ///< nodes of one kind run together
@@ -102,3 +107,24 @@ void bind_trees_of_nn(nb::module_& m);
 void bind_more_layers(nb::module_& m);
 
 }  // namespace dynet::python
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<dynet::python::Path> {
+  NB_TYPE_CASTER(dynet::python::Path, const_name("str | os.PathLike[str]"))
+
+  bool from_python(handle src, std::uint32_t, cleanup_list*) noexcept {
+    PyObject* bytes = nullptr;
+    if (!PyUnicode_FSConverter(src.ptr(), &bytes)) {
+      PyErr_Clear();
+      return false;
+    }
+    const char* const text = PyBytes_AsString(bytes);
+    if (text) value.assign(text);
+    Py_DECREF(bytes);
+    return text != nullptr;
+  }
+};
+
+}  // namespace nanobind::detail

@@ -8,13 +8,14 @@ namespace {
 using namespace nb::literals;
 
 // A network's sizes, as the old module has them in `spec`, to be unpacked before the collection.
+using Spec = nb::typed<nb::tuple, nb::any, nb::ellipsis>;
 template <class B>
-nb::tuple spec_of(const B& builder) {
+Spec spec_of(const B& builder) {
   const auto s = builder.settings();
   if constexpr (requires { s.forget_bias; })
     if constexpr (!std::is_same_v<B, CompactVanillaLSTMBuilder>)
-      return nb::make_tuple(s.layers, s.input_dim, s.hidden_dim, s.ln_lstm, s.forget_bias);
-  return nb::make_tuple(s.layers, s.input_dim, s.hidden_dim);
+      return Spec(nb::make_tuple(s.layers, s.input_dim, s.hidden_dim, s.ln_lstm, s.forget_bias));
+  return Spec(nb::make_tuple(s.layers, s.input_dim, s.hidden_dim));
 }
 
 template <class B>
@@ -24,22 +25,33 @@ nb::class_<RnnBuilderOf<B>, RnnBuilder> bind_kind(nb::module_& m, const char* na
   nb::class_<Kind, RnnBuilder> kind(m, name, nb::dynamic_attr(), doc);
   kind.def(
       "whoami", [name](const Kind&) { return name; }, "The name of the class.");
+  kind.def("__repr__", [name](Kind& b) {
+    const auto s = b.get().settings();
+    return std::string(name) + "(layers=" + std::to_string(s.layers) +
+           ", input_dim=" + std::to_string(s.input_dim) +
+           ", hidden_dim=" + std::to_string(s.hidden_dim) + ')';
+  });
   kind.def(
       "__copy__", [](Kind& b) { return new Kind(b.get()); },
       "Another one of the same parameters, for another thread: each belongs to one.");
   kind.def_prop_ro(
       "spec", [](Kind& b) { return spec_of(b.get()); },
       "What the constructor was given besides the collection; see `from_spec`.");
-  nb::setattr(kind, "from_spec",
-              nb::module_::import_("builtins")
-                  .attr("classmethod")(nb::cpp_function(
-                      [](nb::handle cls, const nb::tuple& spec, const ParameterCollection& model) {
-                        nb::list arguments(spec);
-                        arguments.insert(3, nb::cast(model));
-                        return cls(*arguments);
-                      },
-                      nb::name("from_spec"), nb::scope(kind), "cls"_a, "spec"_a, "model"_a,
-                      "A network of these sizes, with parameters of its own in `model`.")));
+  nb::setattr(
+      kind, "from_spec",
+      nb::module_::import_("builtins")
+          .attr("classmethod")(nb::cpp_function(
+              [](nb::handle cls, const nb::tuple& spec, const ParameterCollection& model) {
+                nb::list arguments(spec);
+                arguments.insert(3, nb::cast(model));
+                return cls(*arguments);
+              },
+              nb::name("from_spec"), nb::scope(kind), "cls"_a, "spec"_a, "model"_a,
+              nb::sig((std::string("def from_spec(cls, spec: tuple[typing.Any, ...], model: "
+                                   "ParameterCollection) -> ") +
+                       name)
+                          .c_str()),
+              "A network of these sizes, with parameters of its own in `model`.")));
   return kind;
 }
 
@@ -143,7 +155,8 @@ void bind_base(nb::module_& m) {
 }
 
 void bind_state(nb::module_& m) {
-  const auto as_tuple = [](const Expressions& es) { return nb::tuple(nb::cast(es)); };
+  using Tuple = nb::typed<nb::tuple, Expression, nb::ellipsis>;
+  const auto as_tuple = [](const Expressions& es) { return Tuple(nb::tuple(nb::cast(es))); };
   nb::class_<RnnState>(m, "RNNState",
                        "A step of a sequence: `b.initial_state()`, or what a step before it gives.")
       .def("add_input", &RnnState::add_input, "x"_a, "The state after x {input_dim}.")

@@ -69,7 +69,7 @@ const char* const kPopulate =
     "Reads all values from a file, whatever wrote it: text of the old module, `save_model`,\n"
     "safetensors. Of text, those whose names begin with `key`. FileError changes nothing.";
 
-void save_text(const ParameterCollection& pc, const std::string& fname, const std::string& name,
+void save_text(const ParameterCollection& pc, const Path& fname, const std::string& name,
                bool append) {
   const nb::gil_scoped_release release;
   TextFileSaver(fname, append).save(pc, name);
@@ -175,13 +175,15 @@ void bind_collections(nb::module_&, nb::class_<ParameterCollection>& collection)
   collection
       .def(
           "load_param",
-          [](ParameterCollection& pc, const std::string& fname, const std::string& key) {
+          [](ParameterCollection& pc, const Path& fname, const std::string& key) {
+            const nb::gil_scoped_release release;
             return TextFileLoader(fname).load_param(pc, key);
           },
           "fname"_a, "key"_a, "A new parameter with the shape and values that a file has.")
       .def(
           "load_lookup_param",
-          [](ParameterCollection& pc, const std::string& fname, const std::string& key) {
+          [](ParameterCollection& pc, const Path& fname, const std::string& key) {
+            const nb::gil_scoped_release release;
             return TextFileLoader(fname).load_lookup_param(pc, key);
           },
           "fname"_a, "key"_a, "A new table with the shape and values that a file has.");

@@ -1,8 +1,13 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
 #include <array>
 #include <cstdint>
 #include <mutex>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "bindings.h"
 
@@ -14,6 +19,9 @@ struct ErrorClasses {
   PyObject *error, *shape, *argument, *index, *stale, *numeric, *file, *memory, *device;
 };
 ErrorClasses error_classes;
+
+// Where the Python code of the package is.
+std::string_view package_folder;
 
 PyObject* class_of(const Error& e) {
   if (dynamic_cast<const ShapeError*>(&e)) return error_classes.shape;
@@ -31,7 +39,12 @@ void translate(const std::exception_ptr& p, void*) {
   try {
     std::rethrow_exception(p);
   } catch (const Error& e) {
-    PyErr_SetString(class_of(e), e.what());
+    std::string text = e.what();
+    if (const SourceLocation& at = e.where(); *at.file) {
+      const std::string place = std::string(at.file) + ':' + std::to_string(at.line);
+      if (text.find(place) == text.npos) text += "\n  at " + place;
+    }
+    PyErr_SetString(class_of(e), text.c_str());
   }
 }
 
@@ -45,15 +58,16 @@ const char* kept(std::string_view name) {
   return names.emplace(name).first->c_str();
 }
 
+// The cell of a notebook has a file that nobody knows; tracebacks call it `Cell In[3]`.
+std::string shown_name(std::string_view file) {
+  if (file.find("ipykernel_") == file.npos && file.find("ipython-input") == file.npos)
+    return std::string(file);
+  return nb::cast<std::string>(nb::module_::import_("dynet.errors").attr("cell_name")(file));
+}
+
 bool is_of_package(std::string_view file) {
   const std::size_t folder = file.find_last_of("/\\");
-  if (folder == file.npos || !file.substr(0, folder).ends_with("dynet")) return false;
-  static const std::string package = [] {
-    const nb::object core = nb::module_::import_("dynet._core").attr("__file__");
-    const std::string path = nb::cast<std::string>(nb::str(core));
-    return path.substr(0, path.find_last_of("/\\"));
-  }();
-  return file.substr(0, folder) == package;
+  return folder != file.npos && file.substr(0, folder) == package_folder;
 }
 
 // A place in compiled code, and the line that it is of. To find that takes longer than to make a
@@ -67,7 +81,7 @@ struct Place {
 
 constexpr std::size_t kPlaces = 4096;
 
-const Place& place_of(PyFrameObject* frame) {
+Place place_of(PyFrameObject* frame) {
   static auto& places = *new std::array<Place, kPlaces>;
   static PyObject* const lasti = PyUnicode_InternFromString("f_lasti");
   PyObject* const code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
@@ -75,21 +89,22 @@ const Place& place_of(PyFrameObject* frame) {
   const long instruction = PyLong_AsLong(number.ptr());
   const auto hash =
       reinterpret_cast<std::uintptr_t>(code) / 32 + static_cast<std::size_t>(instruction) / 2;
-  Place& place = places[hash % kPlaces];
-  if (place.code == code && place.instruction == instruction) {
+  Place& known = places[hash % kPlaces];
+  if (known.code == code && known.instruction == instruction) {
     Py_DECREF(code);
-    return place;
+    return known;
   }
-  Py_XDECREF(place.code);
-  place = {code, instruction, {}, false};
   const nb::object name = nb::steal(PyObject_GetAttrString(code, "co_filename"));
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
   if (!text) PyErr_Clear();
   const std::string_view file =
       text ? std::string_view(text, static_cast<std::size_t>(size)) : "<python>";
-  place.line = {kept(file), static_cast<unsigned>(PyFrame_GetLineNumber(frame))};
-  place.is_ours = is_of_package(file);
+  const auto line = static_cast<unsigned>(PyFrame_GetLineNumber(frame));
+  // All that calls Python comes first: other threads may run meanwhile.
+  const Place place{code, instruction, {kept(shown_name(file)), line}, is_of_package(file)};
+  PyObject* const before = std::exchange(known, place).code;
+  Py_XDECREF(before);
   return place;
 }
 
@@ -98,11 +113,11 @@ const Place& place_of(PyFrameObject* frame) {
 SourceLocation here() {
   PyFrameObject* const frame = PyEval_GetFrame();
   if (!frame) return {"<python>", 0};
-  if (const Place& place = place_of(frame); !place.is_ours) return place.line;
+  if (const Place place = place_of(frame); !place.is_ours) return place.line;
   // Called by Python code of the package: the line that calls that.
   nb::object outer = nb::borrow(reinterpret_cast<PyObject*>(frame));
   while (!outer.is_none()) {
-    const Place& place = place_of(reinterpret_cast<PyFrameObject*>(outer.ptr()));
+    const Place place = place_of(reinterpret_cast<PyFrameObject*>(outer.ptr()));
     if (!place.is_ours) return place.line;
     outer = outer.attr("f_back");
   }
@@ -111,6 +126,8 @@ SourceLocation here() {
 
 void bind_errors(nb::module_& m) {
   const nb::module_ errors = nb::module_::import_("dynet.errors");
+  const auto file = nb::cast<std::string>(errors.attr("__file__"));
+  package_folder = kept(file.substr(0, file.find_last_of("/\\")));
   const auto find = [&](const char* name) {
     nb::object found = errors.attr(name);
     m.attr(name) = found;

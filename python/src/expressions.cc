@@ -32,35 +32,45 @@ const Classes& classes() {
   return all;
 }
 
-// An expression, or a parameter as one.
-bool read_expression(nb::handle h, Expression& x) {
+// An expression, or a parameter as one, of these very classes.
+bool read_exactly(nb::handle h, Expression& x) {
   const Classes& all = classes();
   const nb::handle type = h.type();
-  if (type.is(all.expression)) {
+  if (type.is(all.expression))
     x = *nb::inst_ptr<Expression>(h);
-  } else if (type.is(all.parameter)) {
+  else if (type.is(all.parameter))
     x = expression_of(*nb::inst_ptr<Parameter>(h));
-  } else if (type.is(all.table)) {
+  else if (type.is(all.table))
     x = expression_of(*nb::inst_ptr<LookupParameter>(h));
-  } else {  // of a class that the program has derived, if at all
-    if (nb::isinstance<Expression>(h))
-      x = nb::cast<const Expression&>(h);
-    else if (nb::isinstance<Parameter>(h))
-      x = expression_of(nb::cast<const Parameter&>(h));
-    else
-      return false;
-  }
+  else
+    return false;
   return true;
 }
 
+// The same of a class that the program has derived.
+bool read_derived(nb::handle h, Expression& x) {
+  if (nb::isinstance<Expression>(h))
+    x = nb::cast<const Expression&>(h);
+  else if (nb::isinstance<Parameter>(h))
+    x = expression_of(nb::cast<const Parameter&>(h));
+  else
+    return false;
+  return true;
+}
+
+bool read_expression(nb::handle h, Expression& x) {
+  return read_exactly(h, x) || read_derived(h, x);
+}
+
 bool read(nb::handle h, Operand& operand) {
+  if (read_exactly(h, operand.x)) return true;
   if (PyFloat_Check(h.ptr()) || PyLong_Check(h.ptr())) {
     operand.is_number = true;
     operand.number = static_cast<float>(PyFloat_AsDouble(h.ptr()));
     if (PyErr_Occurred()) throw nb::python_error();
     return true;
   }
-  if (read_expression(h, operand.x)) return true;
+  if (read_derived(h, operand.x)) return true;
   // Numbers of NumPy, but no arrays of them.
   if (!nb::hasattr(h, "__float__") ||
       (nb::hasattr(h, "ndim") && nb::cast<int>(h.attr("ndim")) != 0))
@@ -166,8 +176,12 @@ nb::object value_as_object(const Tensor& t) {
 
 nb::object arithmetic(char op, nb::handle x, nb::handle y) {
   Operand a, b;
-  if (!read(x, a) || !read(y, b)) return not_implemented();
-  return nb::cast(apply(op, a, b));
+  const bool reads_x = read(x, a);
+  if (reads_x && read(y, b)) return nb::cast(apply(op, a, b));
+  // NumPy would say something about concatenation.
+  if (const nb::handle other = reads_x ? y : x; nb::hasattr(other, "__array__"))
+    throw nb::type_error("an array is no expression: dynet.inputTensor(array) makes one of it");
+  return not_implemented();
 }
 
 Expression subscript(const Expression& x, nb::handle key) {

@@ -106,8 +106,12 @@ void bind_values(nb::class_<T>& c) {
           "dtype"_a = nb::none(), "copy"_a = nb::none(),
           nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) -> "
                   "typing.Any"))
-      .def("__dlpack__", [](const T& x, const nb::kwargs&) { return dlpack(expression_of(x)); })
-      .def("__dlpack_device__", [](const T&) { return nb::make_tuple(1, 0); });
+      .def(
+          "__dlpack__", [](const T& x, const nb::kwargs&) { return dlpack(expression_of(x)); },
+          nb::sig("def __dlpack__(self, **kwargs: typing.Any) -> typing.Any"))
+      .def(
+          "__dlpack_device__", [](const T&) { return nb::make_tuple(1, 0); },
+          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
 }
 
 /// How stubs write an operator whose other operand may be a number.

@@ -16,7 +16,7 @@ namespace {
 using namespace nb::literals;
 
 // The first bytes of a file; none if it cannot be read.
-std::string first_bytes(const std::string& fname) {
+std::string first_bytes(const Path& fname) {
   std::ifstream in(fname, std::ios::binary);
   std::string bytes(16, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -28,12 +28,12 @@ bool is_safetensors(const std::string& begin) {
   return begin.size() > 8 && begin[8] == '{' && begin[7] == '\0';
 }
 
-void save_model(const std::string& fname, const ParameterCollection& pc, const Trainer* trainer) {
+void save_model(const Path& fname, const ParameterCollection& pc, const Trainer* trainer) {
   const nb::gil_scoped_release release;
   trainer ? save(fname, pc, *trainer) : save(fname, pc);
 }
 
-std::size_t load_model(const std::string& fname, ParameterCollection& pc, Trainer* trainer,
+std::size_t load_model(const Path& fname, ParameterCollection& pc, Trainer* trainer,
                        bool allow_missing, bool allow_extra) {
   LoadOptions options;
   options.allow_missing = allow_missing;
@@ -47,7 +47,7 @@ void bind_checkpoints(nb::module_& m) {
                           "A folder of numbered files, of which the newest `keep` stay.")
       .def(
           "__init__",
-          [](Checkpoints* self, const std::string& folder, std::size_t keep) {
+          [](Checkpoints* self, const Path& folder, std::size_t keep) {
             new (self) Checkpoints(folder, keep);
           },
           "folder"_a, "keep"_a = 3)
@@ -83,7 +83,7 @@ nb::tuple state_of(const ParameterCollection& pc) {
 
 }  // namespace
 
-void populate(ParameterCollection& pc, const std::string& fname, const std::string& key) {
+void populate(ParameterCollection& pc, const Path& fname, const std::string& key) {
   const std::string begin = first_bytes(fname);
   const nb::gil_scoped_release release;
   if (begin.empty() || begin[0] == '#')
@@ -107,14 +107,14 @@ void bind_files(nb::module_& m) {
         "FileError names all that does not fit, and changes nothing.");
   m.def(
       "save_safetensors",
-      [](const std::string& fname, const ParameterCollection& pc) {
+      [](const Path& fname, const ParameterCollection& pc) {
         const nb::gil_scoped_release release;
         save_safetensors(fname, pc);
       },
       "fname"_a, "pc"_a, "Writes a file of the package safetensors.");
   m.def(
       "load_safetensors",
-      [](const std::string& fname, ParameterCollection& pc, bool allow_missing, bool allow_extra) {
+      [](const Path& fname, ParameterCollection& pc, bool allow_missing, bool allow_extra) {
         LoadOptions options;
         options.allow_missing = allow_missing;
         options.allow_extra = allow_extra;
@@ -123,7 +123,8 @@ void bind_files(nb::module_& m) {
       },
       "fname"_a, "pc"_a, "allow_missing"_a = false, "allow_extra"_a = false,
       "Reads such a file, by names; the number of parameters that were read.");
-  m.def("_state_of", state_of, "pc"_a);
+  m.def("_state_of", state_of, "pc"_a,
+        nb::sig("def _state_of(pc: ParameterCollection) -> tuple[typing.Any, ...]"));
 }
 
 }  // namespace dynet::python

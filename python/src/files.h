@@ -8,6 +8,6 @@ namespace dynet::python {
 
 /// Reads the values of a collection from a file, whatever wrote it: text of DyNet under `key`, our
 /// own files, safetensors. Throws FileError, changing nothing.
-void populate(ParameterCollection& pc, const std::string& fname, const std::string& key);
+void populate(ParameterCollection& pc, const Path& fname, const std::string& key);
 
 }  // namespace dynet::python

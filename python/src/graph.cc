@@ -42,8 +42,10 @@ Graphs& graphs() {
   return all;
 }
 
-// Ctrl-C and other signals, which Python handles when it is asked to. In threads but the first one
-// nothing happens.
+// The only one in which Python handles signals.
+unsigned long first_thread = 0;
+
+// Ctrl-C and other signals, which Python handles when it is asked to.
 Interrupt& signals() {
   static auto& interrupt = *new Interrupt([] {
     const nb::gil_scoped_acquire acquire;
@@ -137,9 +139,9 @@ void bind_runs(nb::class_<Graph>& graph) {
   }
 }
 
-nb::dict statistics(Graph& g) {
+nb::typed<nb::dict, nb::str, nb::any> statistics(Graph& g) {
   const GraphStatistics s = g->statistics();
-  nb::dict d;
+  nb::typed<nb::dict, nb::str, nb::any> d;
   d["nodes"] = s.nodes;
   d["batches"] = s.batches;
   d["lower_bound"] = s.lower_bound;
@@ -173,7 +175,7 @@ std::string dumped(Graph& g, bool show_values, bool show_gradients, bool nan_che
   return out.str();
 }
 
-void dump(Graph& g, const std::string& filename, bool show_values, bool show_gradients,
+void dump(Graph& g, const Path& filename, bool show_values, bool show_gradients,
           bool nan_check_only) {
   const std::string text = dumped(g, show_values, show_gradients, nan_check_only);
   if (filename.empty()) {
@@ -248,7 +250,9 @@ void bind_class(nb::module_& m) {
              this_thread().entered.push_back(g);
              return g;
            })
-      .def("__exit__", [](const std::shared_ptr<Graph>& g, const nb::args&) { leave(g); })
+      .def(
+          "__exit__", [](const std::shared_ptr<Graph>& g, const nb::args&) { leave(g); },
+          nb::sig("def __exit__(self, *args: object) -> None"))
       .def("__repr__",
            [](Graph& g) {
              return "<graph " + std::to_string(g->get_id()) + " of " + std::to_string(g->size()) +
@@ -294,7 +298,8 @@ void Graph::make() {
     const std::lock_guard lock(graphs().mutex);
     graphs().by_inside[graph_.get()] = this;
   }
-  state_of(*graph_).evaluator->set_interrupt(&signals());
+  if (PyThread_get_thread_ident() == first_thread)
+    state_of(*graph_).evaluator->set_interrupt(&signals());
   if (settings_.immediate_compute) graph_->set_immediate_compute(true);
   if (settings_.check_validity) graph_->set_check_validity(true);
   if (settings_.inference) graph_->set_inference(true);
@@ -344,6 +349,8 @@ std::uint64_t random_seed() { return defaults().seed; }
 float default_weight_decay() { return defaults().weight_decay; }
 
 void bind_graph(nb::module_& m) {
+  first_thread = nb::cast<unsigned long>(
+      nb::module_::import_("threading").attr("main_thread")().attr("ident"));
   nb::class_<Workers>(m, "Workers", "Threads that help to run graphs and updates.")
       .def(nb::init<unsigned>(), "threads"_a, "So many threads, the calling one included.");
   bind_class(m);
@@ -378,7 +385,7 @@ void bind_graph(nb::module_& m) {
       "Prints the graph in use as text for Graphviz.");
   m.def(
       "dump_cg",
-      [](const std::string& filename, bool show_values, bool show_gradients, bool nan_check_only) {
+      [](const Path& filename, bool show_values, bool show_gradients, bool nan_check_only) {
         dump(current(), filename, show_values, show_gradients, nan_check_only);
       },
       "filename"_a = "", "show_values"_a = true, "show_gradients"_a = true,

@@ -3,6 +3,8 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <fstream>
+
 #include "arrays.h"
 #include "operations.h"
 
@@ -40,6 +42,11 @@ std::shared_ptr<ParameterInit> named(const std::string& name, const Dim& dim, bo
     if (dim.rank() > 1) return std::make_shared<ParameterInitHe>();
     return std::make_shared<ParameterInitNormal>(0.0f, 2.0f / static_cast<float>(dim.rows()));
   }
+  if (!std::ifstream(name))
+    throw FileError("add_parameters: init=\"" + name +
+                        "\" is none of \"uniform\", \"normal\", \"glorot\", \"he\", \"saxe\" and "
+                        "\"identity\", nor a file that can be read",
+                    here());
   return std::make_shared<ParameterInitFromFile>(name);
 }
 
@@ -63,7 +70,7 @@ std::shared_ptr<ParameterInit> initializer_of(nb::handle init, const Dim& dim, b
 void bind_initializers(nb::module_& m) {
   nb::class_<Initializer>(m, "PyInitializer", "What fills a new parameter.");
   define<ParameterInitNormal>(m, "NormalInitializer", "Gaussian with this mean and variance.",
-                              nb::init<float, float>(), "mean"_a = 0.0f, "var"_a = 1.0f);
+                              nb::init<float, float>(), "mean"_a = 0.0, "var"_a = 1.0);
   define<ParameterInitUniform>(m, "UniformInitializer", "Uniform in [-scale, scale).",
                                nb::init<float>(), "scale"_a);
   define<ParameterInitConst>(m, "ConstInitializer", "Every value c.", nb::init<float>(), "c"_a);
@@ -73,16 +80,16 @@ void bind_initializers(nb::module_& m) {
       m, "GlorotInitializer",
       "Uniform in +-gain sqrt(3 k / s), with k sizes that add up to s; of a "
       "table the rows\ndo not count (Glorot and Bengio 2010).",
-      nb::init<bool, float>(), "is_lookup"_a = false, "gain"_a = 1.0f);
+      nb::init<bool, float>(), "is_lookup"_a = false, "gain"_a = 1.0);
   define<ParameterInitHe>(m, "HeInitializer",
                           "Gaussian with variance gain^2 / fan_in (He et al. 2015).",
-                          nb::init<float>(), "gain"_a = 1.41421356f);
+                          nb::init<float>(), "gain"_a = 1.41421356);
   define<ParameterInitSaxe>(m, "SaxeInitializer",
                             "A matrix with orthonormal rows or columns, times scale (Saxe et al. "
                             "2014).",
-                            nb::init<float>(), "scale"_a = 1.0f);
+                            nb::init<float>(), "scale"_a = 1.0);
   define<ParameterInitFromFile>(m, "FromFileInitializer", "The numbers of a text file.",
-                                nb::init<std::string>(), "fname"_a);
+                                nb::init<Path>(), "fname"_a);
   nb::class_<InitializerOf<ParameterInitFromVector>, Initializer>(m, "NumpyInitializer",
                                                                   "The values of an array.")
       .def(

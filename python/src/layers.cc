@@ -77,6 +77,7 @@ void bind_embedding(nb::module_& m) {
           "h"_a, "E h: {size} gives {words}, {size,T} gives {words,T}, with the batch of h.")
       .def(
           "table", [](Layer<Embedding>& l) { return l.get().table(); }, "The table.");
+  def_call(c);
 }
 
 void bind_positions(nb::module_& m) {
@@ -110,6 +111,7 @@ void bind_positions(nb::module_& m) {
       "count"_a, "first"_a = 0,
       "The vectors of positions first, first+1, ...: {size,count}. ValueError for\n"
       "none, and for more than there are.");
+  def_call(c);
 }
 
 void bind_char_cnn(nb::module_& m) {
@@ -135,7 +137,35 @@ void bind_char_cnn(nb::module_& m) {
        "one that there is not.")
       .def(
           "table", [](Layer<CharCnn>& l) { return l.get().table(); }, "The vectors of characters.");
+  def_call(c);
   def_dropout(c, "Dropout of y, with a new mask in each call. ValueError unless 0 <= rate < 1.");
+}
+
+void bind_c2w(nb::module_& m) {
+  using S = C2WBuilder::Settings;
+  auto c = add_layer<C2WBuilder>(
+      m, "C2WBuilder",
+      "A word from its characters (Ling et al. 2015): the last outputs of two LSTMs, one of which\n"
+      "reads the vectors of the characters backwards.",
+      "`vocab_size` characters with vectors {input_dim}. ValueError unless `hidden_dim` is even\n"
+      "and there is a layer.",
+      needed("vocab_size", &S::vocab_size), needed("layers", &S::layers),
+      needed("input_dim", &S::input_dim), needed("hidden_dim", &S::hidden_dim));
+  c.def(
+       "compose",
+       [](Layer<C2WBuilder>& l, const List& characters) {
+         return l.in_graph().compose(indices_of("compose", characters), here());
+       },
+       "characters"_a,
+       "The word {hidden_dim} of these characters. ValueError for none, IndexError for one that\n"
+       "there is not.")
+      .def(
+          "table", [](Layer<C2WBuilder>& l) { return l.get().p_lookup; },
+          "The vectors of characters.");
+  nb::setattr(c, "__call__", c.attr("compose"));
+  def_dropout(c,
+              "Dropout of inputs and previous outputs of both LSTMs, one mask for each word.\n"
+              "ValueError unless 0 <= rate < 1.");
 }
 
 void bind_biaffine(nb::module_& m) {
@@ -223,6 +253,7 @@ void bind_layers_of_nn(nb::module_& m) {
   bind_embedding(m);
   bind_positions(m);
   bind_char_cnn(m);
+  bind_c2w(m);
   bind_biaffine(m);
   bind_losses_of_nn(m);
   bind_copying(m);

@@ -127,6 +127,18 @@ nb::class_<Layer<L>> add_layer(nb::module_& m, const char* name, const char* doc
             return spec;
           },
           "What the constructor was given besides the collection, by name; see `from_spec`.")
+      .def("__repr__",
+           [name, settings...](Class& l) {
+             std::string text;
+             const auto add = [&](const char* setting, nb::object value) {
+               text += (text.empty() ? "" : ", ") + std::string(setting) + '=' +
+                       nb::cast<std::string>(nb::repr(value));
+             };
+             (add(settings.name,
+                  nb::cast(Settings::Python::shown(l.get().settings().*settings.member))),
+              ...);
+             return std::string(name) + '(' + text + ')';
+           })
       .def(
           "__copy__", [](Class& l) { return new Class(l.get()); },
           "Another one of the same parameters, for another thread: each belongs to one.");
@@ -137,7 +149,12 @@ nb::class_<Layer<L>> add_layer(nb::module_& m, const char* name, const char* doc
                         return cls(model, **spec);
                       },
                       nb::name("from_spec"), nb::scope(c), nb::arg("cls"), nb::arg("spec"),
-                      nb::arg("model"), "A layer of these settings, with parameters of its own.")));
+                      nb::arg("model"),
+                      nb::sig((std::string("def from_spec(cls, spec: dict[str, typing.Any], model: "
+                                           "ParameterCollection) -> ") +
+                               name)
+                                  .c_str()),
+                      "A layer of these settings, with parameters of its own.")));
   return c;
 }
 
@@ -151,12 +168,19 @@ void def_dropout(nb::class_<Layer<L>>& c, const char* doc) {
           "No dropout from now on.");
 }
 
+/// `layer(...)` is `layer.apply(...)`.
+template <class L>
+void def_call(nb::class_<Layer<L>>& c) {
+  nb::setattr(c, "__call__", c.attr("apply"));
+}
+
 /// `apply` of one expression.
 template <class L>
 void def_apply(nb::class_<Layer<L>>& c, const char* doc) {
   c.def(
       "apply", [](Layer<L>& l, const Expression& x) { return l.in_graph().apply(x, here()); },
       nb::arg("x"), doc);
+  def_call(c);
 }
 
 /// What `f` gives; the interpreter goes on meanwhile.

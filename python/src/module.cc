@@ -36,4 +36,7 @@ NB_MODULE(_core, m) {
   bind_transformers(m);
   bind_trees_of_nn(m);
   bind_more_layers(m);
+  // A program may end with arrays of another library that hold parameters: no news to its user.
+  nb::set_leak_warnings(false);
+  m.def("_warn_of_leaks", [] { nb::set_leak_warnings(true); });
 }

@@ -42,7 +42,7 @@ void bind_losses(nb::module_& m) {
       [](const Expression& x, const Expression& y, float c) {
         return huber_distance(x, y, c, here());
       },
-      "x"_a, "y"_a, "c"_a = 1.345f,
+      "x"_a, "y"_a, "c"_a = 1.345,
       "sum_i h(x_i - y_i), where h(d) is d^2 / 2 up to |d| = c and c (|d| - c / 2) beyond: {1} "
       "for\n"
       "each batch element. Huber 1964.");
@@ -51,8 +51,8 @@ void bind_losses(nb::module_& m) {
       [](const Expression& x, const Expression& y, float margin) {
         return pairwise_rank_loss(x, y, margin, here());
       },
-      "x"_a, "y"_a, "m"_a = 1.0f, "max(0, m - x + y), elementwise: the shape of x.");
-  m.def("hinge", hinge_of, "x"_a, "v"_a, "m"_a = 1.0f,
+      "x"_a, "y"_a, "m"_a = 1.0, "max(0, m - x + y), elementwise: the shape of x.");
+  m.def("hinge", hinge_of, "x"_a, "v"_a, "m"_a = 1.0,
         "sum_(j != v) max(0, m - x_v + x_j) of scores x {n}: {1}. Several v: one for each batch\n"
         "element.");
   m.def(
@@ -60,7 +60,7 @@ void bind_losses(nb::module_& m) {
       [](const Expression& x, const std::vector<std::int64_t>& vs, float margin) {
         return hinge_of(x, vs, margin);
       },
-      "x"_a, "vs"_a, "m"_a = 1.0f, "`hinge` with a class for each batch element: {1} for each.");
+      "x"_a, "vs"_a, "m"_a = 1.0, "`hinge` with a class for each batch element: {1} for each.");
   m.def(
       "hinge_dim",
       [](const Expression& x, const Lists& v, unsigned d, float margin) {
@@ -68,7 +68,7 @@ void bind_losses(nb::module_& m) {
           return hinge_dim(x, lists, d, margin, here());
         });
       },
-      "x"_a, "v"_a, "d"_a = 0, "m"_a = 1.0f,
+      "x"_a, "v"_a, "d"_a = 0, "m"_a = 1.0,
       "`hinge` of each column of a matrix {n,k} (d = 0; of each row with d = 1): {k}. v is one "
       "class\n"
       "for each column, as one list for all batch elements or a list of lists.");

@@ -58,7 +58,7 @@ std::vector<unsigned> all_rows(const LookupParameter& p) {
 const char* const kPopulateText = "Reads the values that a text file has under `key`.";
 
 template <class P>
-void read_text(P& p, const std::string& fname, const std::string& key) {
+void read_text(P& p, const Path& fname, const std::string& key) {
   const nb::gil_scoped_release release;
   TextFileLoader(fname).populate(p, key);
 }
@@ -89,7 +89,7 @@ void bind_common(nb::class_<P>& c, const char* kind) {
   for (const char* name : {"save", "write_to_textfile"})
     c.def(
         name,
-        [](const P& p, const std::string& fname, const std::string& key, bool append) {
+        [](const P& p, const Path& fname, const std::string& key, bool append) {
           const nb::gil_scoped_release release;
           TextFileSaver(fname, append).save(p, key);
         },
@@ -154,10 +154,12 @@ void bind_parameters(nb::module_&, nb::class_<Parameter>& parameter,
       .def("__len__", [](const LookupParameter& p) { return p.size(); })
       .def(
           "__getitem__",
-          [](const LookupParameter& p, std::int64_t i) {
-            return lookup(current_graph(), p, indices_of("lookup", {i})[0], here());
+          [](const LookupParameter& p, const OneOrMore& i) {
+            if (const auto* one = std::get_if<std::int64_t>(&i))
+              return lookup(current_graph(), p, indices_of("lookup", {*one})[0], here());
+            return lookup(current_graph(), p, indices_of("lookup", std::get<1>(i)), here());
           },
-          "i"_a, "`lookup` of row i.")
+          "i"_a, "`lookup` of row i, or `lookup_batch` of a list of rows.")
       .def(
           "batch",
           [](const LookupParameter& p, const std::vector<std::int64_t>& i) {

@@ -10,6 +10,7 @@ namespace {
 
 using namespace nb::literals;
 using List = std::vector<std::int64_t>;
+using Words = nb::typed<nb::dict, nb::str, int>;
 
 /// A softmax layer as Python sees it: it enters the current graph by itself.
 class Softmax {
@@ -54,7 +55,7 @@ class HierarchicalSoftmax : public Softmax {
 unsigned index_of(const char* who, std::int64_t number) { return indices_of(who, {number})[0]; }
 
 /// The words of a dictionary from words to 0, 1, 2, ... Throws ArgumentError for other numbers.
-Dict words_of(const char* who, const nb::dict& dic) {
+Dict words_of(const char* who, const Words& dic) {
   std::vector<std::string> words(dic.size());
   std::vector<bool> known(dic.size());
   for (const auto& [word, number] : dic) {
@@ -71,7 +72,7 @@ Dict words_of(const char* who, const nb::dict& dic) {
 }
 
 /// Words that the file has and the dictionary had not.
-void add_words(nb::dict& dic, const Dict& words) {
+void add_words(Words& dic, const Dict& words) {
   const auto& all = words.get_words();
   for (std::size_t i = dic.size(); i < all.size(); ++i) dic[nb::cast(all[i])] = i;
 }
@@ -120,8 +121,8 @@ void bind_class_factored(nb::module_& m) {
                          "p(word) = p(class) p(word | class) (Goodman 2001).")
       .def(
           "__init__",
-          [](C* self, unsigned input_dim, const std::string& file, nb::dict dic,
-             ParameterCollection pc, bool bias) {
+          [](C* self, unsigned input_dim, const Path& file, Words dic, ParameterCollection pc,
+             bool bias) {
             Dict words = words_of("ClassFactoredSoftmaxBuilder", dic);
             new (self)
                 C(std::make_unique<ClassFactoredSoftmaxBuilder>(input_dim, file, words, pc, bias));
@@ -177,7 +178,7 @@ void bind_softmax_builders(nb::module_& m) {
       "The product of decisions along a path (Morin and Bengio 2005).")
       .def(
           "__init__",
-          [](HierarchicalSoftmax* self, unsigned input_dim, const std::string& file, nb::dict dic,
+          [](HierarchicalSoftmax* self, unsigned input_dim, const Path& file, Words dic,
              ParameterCollection pc) {
             Dict words = words_of("HierarchicalSoftmaxBuilder", dic);
             new (self) HierarchicalSoftmax(

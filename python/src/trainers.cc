@@ -3,6 +3,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <sstream>
 #include <variant>
 
 #include "bindings.h"
@@ -21,7 +22,12 @@ void define(nb::module_& m, const char* name, const char* doc,
           [](T* self, const ParameterCollection& pc, Args... args) { new (self) T(pc, args...); },
           "m"_a, extra...)
       .def(
-          "whoami", [name](const T&) { return name; }, "The name of the class.");
+          "whoami", [name](const T&) { return name; }, "The name of the class.")
+      .def("__repr__", [name](const T& t) {
+        std::ostringstream text;
+        text << '<' << name << ", learning rate " << t.learning_rate << '>';
+        return text.str();
+      });
 }
 
 // Parameters themselves, or their places in the lists of the collection.
@@ -59,17 +65,17 @@ void bind_schedules(nb::module_& m) {
                   "Grows linearly over `warm_up` updates, then stays.")
       .def_static("inverse_square_root", &Schedule::inverse_square_root, "rate"_a, "warm_up"_a,
                   "The same, then rate sqrt(warm_up / t) (Vaswani et al. 2017).")
-      .def_static("cosine", &Schedule::cosine, "rate"_a, "updates"_a, "lowest"_a = 0.0f,
+      .def_static("cosine", &Schedule::cosine, "rate"_a, "updates"_a, "lowest"_a = 0.0,
                   "warm_up"_a = 0,
                   "After a warm-up half a cosine down to `lowest` after `updates` updates\n"
                   "(Loshchilov and Hutter 2017).")
       .def_static("cyclical", &Schedule::cyclical, "lowest"_a, "highest"_a, "step_size"_a,
-                  "gamma"_a = 1.0f, "Up and down in steps of `step_size` updates (Smith 2017).")
+                  "gamma"_a = 1.0, "Up and down in steps of `step_size` updates (Smith 2017).")
       .def("rate", &Schedule::rate, "done"_a, "The rate of the next update after `done` of them.");
   nb::class_<ReduceOnPlateau>(
       m, "ReduceOnPlateau", "Lowers the learning rate when a loss of held-out data does not fall.")
-      .def(nb::init<float, std::uint64_t, float, float>(), "factor"_a = 0.5f, "patience"_a = 2,
-           "threshold"_a = 1e-4f, "lowest"_a = 0.0f)
+      .def(nb::init<float, std::uint64_t, float, float>(), "factor"_a = 0.5, "patience"_a = 2,
+           "threshold"_a = 1e-4, "lowest"_a = 0.0)
       .def("observe", &ReduceOnPlateau::observe, "loss"_a, "trainer"_a,
            "Looks at a new loss; True if the rate was lowered.");
 }
@@ -143,36 +149,49 @@ void bind_trainers(nb::module_& m) {
   bind_schedules(m);
   bind_trainer(m);
   define<SimpleSGDTrainer>(m, "SimpleSGDTrainer", "w <- w - learning_rate g", nb::init<PC, float>(),
-                           "learning_rate"_a = 0.1f);
+                           "learning_rate"_a = 0.1);
   define<CyclicalSGDTrainer>(
-      m, "CyclicalSGDTrainer", "SGD whose rate goes up and down (Smith 2017).",
-      nb::init<PC, float, float, float, float>(), "learning_rate_min"_a = 0.01f,
-      "learning_rate_max"_a = 0.1f, "step_size"_a = 2000.0f, "gamma"_a = 1.0f);
+      m, "CyclicalSGDTrainer",
+      "SGD whose rate goes up and down, from the one to the other in `step_size` updates (Smith\n"
+      "2017)",
+      nb::init<PC, float, float, float, float>(), "learning_rate_min"_a = 0.01,
+      "learning_rate_max"_a = 0.1, "step_size"_a = 2000.0, "gamma"_a = 1.0);
   define<MomentumSGDTrainer>(m, "MomentumSGDTrainer", "v <- mom v - learning_rate g, w <- w + v",
-                             nb::init<PC, float, float>(), "learning_rate"_a = 0.1f,
-                             "mom"_a = 0.9f);
-  define<AdagradTrainer>(m, "AdagradTrainer", "Duchi et al. 2011.", nb::init<PC, float, float>(),
-                         "learning_rate"_a = 0.1f, "eps"_a = 1e-20f);
-  define<AdadeltaTrainer>(m, "AdadeltaTrainer", "Zeiler 2012.", nb::init<PC, float, float>(),
-                          "eps"_a = 1e-6f, "rho"_a = 0.95f);
-  define<RMSPropTrainer>(m, "RMSPropTrainer", "Tieleman and Hinton 2012.",
-                         nb::init<PC, float, float, float>(), "learning_rate"_a = 0.001f,
-                         "eps"_a = 1e-8f, "rho"_a = 0.9f);
-  define<AdamTrainer>(m, "AdamTrainer", "Kingma and Ba 2015.",
-                      nb::init<PC, float, float, float, float>(), "alpha"_a = 0.001f,
-                      "beta_1"_a = 0.9f, "beta_2"_a = 0.999f, "eps"_a = 1e-8f);
-  define<AmsgradTrainer>(m, "AmsgradTrainer",
-                         "Adam with the largest second moment (Reddi et al. 2018).",
-                         nb::init<PC, float, float, float, float>(), "alpha"_a = 0.001f,
-                         "beta_1"_a = 0.9f, "beta_2"_a = 0.999f, "eps"_a = 1e-8f);
+                             nb::init<PC, float, float>(), "learning_rate"_a = 0.1, "mom"_a = 0.9);
+  define<AdagradTrainer>(m, "AdagradTrainer",
+                         "v <- v + g^2, w <- w - learning_rate g / sqrt(v + eps) (Duchi, Hazan,\n"
+                         "Singer 2011)",
+                         nb::init<PC, float, float>(), "learning_rate"_a = 0.1, "eps"_a = 1e-20);
+  define<AdadeltaTrainer>(m, "AdadeltaTrainer",
+                          "v <- rho v + (1 - rho) g^2, d = -g sqrt(u + eps) / sqrt(v + eps),\n"
+                          "u <- rho u + (1 - rho) d^2, w <- w + d (Zeiler 2012)",
+                          nb::init<PC, float, float>(), "eps"_a = 1e-6, "rho"_a = 0.95);
+  define<RMSPropTrainer>(m, "RMSPropTrainer",
+                         "v <- rho v + (1 - rho) g^2, w <- w - learning_rate g / sqrt(v + eps)\n"
+                         "(Tieleman and Hinton 2012)",
+                         nb::init<PC, float, float, float>(), "learning_rate"_a = 0.001,
+                         "eps"_a = 1e-8, "rho"_a = 0.9);
+  define<AdamTrainer>(m, "AdamTrainer",
+                      "m <- beta_1 m + (1 - beta_1) g, v <- beta_2 v + (1 - beta_2) g^2,\n"
+                      "w <- w - alpha sqrt(1 - beta_2^t) / (1 - beta_1^t) m / (sqrt(v) + eps)\n"
+                      "after t updates (Kingma and Ba 2015)",
+                      nb::init<PC, float, float, float, float>(), "alpha"_a = 0.001,
+                      "beta_1"_a = 0.9, "beta_2"_a = 0.999, "eps"_a = 1e-8);
+  define<AmsgradTrainer>(
+      m, "AmsgradTrainer",
+      "Adam with the largest v so far in the place of v (Reddi, Kale, Kumar 2018)",
+      nb::init<PC, float, float, float, float>(), "alpha"_a = 0.001, "beta_1"_a = 0.9,
+      "beta_2"_a = 0.999, "eps"_a = 1e-8);
   define<AdamWTrainer>(
       m, "AdamWTrainer",
-      "Adam with weight decay apart from the gradient (Loshchilov and Hutter 2019).",
-      nb::init<PC, float, float, float, float, float>(), "alpha"_a = 0.001f, "beta_1"_a = 0.9f,
-      "beta_2"_a = 0.999f, "eps"_a = 1e-8f, "weight_decay"_a = 0.01f);
-  define<EGTrainer>(m, "EGTrainer", "Exponentiated gradient, for parameters that add up to one.",
-                    nb::init<PC, float, float, float>(), "learning_rate"_a = 0.1f, "mom"_a = 0.9f,
-                    "ne"_a = 0.0f);
+      "w <- (1 - alpha weight_decay) w - the step of Adam (Loshchilov and Hutter 2019)",
+      nb::init<PC, float, float, float, float, float>(), "alpha"_a = 0.001, "beta_1"_a = 0.9,
+      "beta_2"_a = 0.999, "eps"_a = 1e-8, "weight_decay"_a = 0.01);
+  define<EGTrainer>(m, "EGTrainer",
+                    "h <- mom h - learning_rate g, w_i <- w_i e^h_i / sum_j w_j e^h_j, for\n"
+                    "parameters that add up to one (Kivinen and Warmuth 1997)",
+                    nb::init<PC, float, float, float>(), "learning_rate"_a = 0.1, "mom"_a = 0.9,
+                    "ne"_a = 0.0);
 }
 
 }  // namespace dynet::python

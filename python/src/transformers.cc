@@ -56,6 +56,7 @@ void bind_multi_head_attention(nb::module_& m) {
           },
           "x"_a, "memory"_a, "key_lengths"_a = Lengths(),
           "y for keys and values that are remembered: {size,T}.");
+  def_call(c);
 }
 
 template <class T>
@@ -97,6 +98,7 @@ void bind_encoder(nb::module_& m) {
       "y {size,T} of x {size,T}, with its batch; a vector is one column. `lengths`: how many\n"
       "columns of each batch element are attended to. ShapeError for other sizes, ValueError for\n"
       "other lengths.");
+  def_call(c);
 }
 
 void bind_decoder(nb::module_& m) {
@@ -141,6 +143,7 @@ void bind_decoder(nb::module_& m) {
           "before"_a, "x"_a,
           "One or more positions more: (y {size,k}, cache) of x {size,k}, as `apply` gives it for\n"
           "the whole sentence; a vector is one column.");
+  def_call(c);
 }
 
 }  // namespace

@@ -87,6 +87,21 @@ void bind_trees_of_nn(nb::module_& m) {
       needed("input_dim", &S::input_dim), needed("hidden_dim", &S::hidden_dim),
       needed("children", &S::children));
   bind_tree_lstm(nary);
+  auto one_way = add_layer<UnidirectionalTreeLSTMBuilder>(
+      m, "UnidirectionalTreeLSTMBuilder",
+      "An LSTM over sequences that reads a node's x and then the outputs of its children.",
+      "ValueError unless there is a layer and `input_dim` is `hidden_dim`.",
+      needed("layers", &S::layers), needed("input_dim", &S::input_dim),
+      needed("hidden_dim", &S::hidden_dim));
+  bind_tree_lstm(one_way);
+  auto both_ways = add_layer<BidirectionalTreeLSTMBuilder>(
+      m, "BidirectionalTreeLSTMBuilder",
+      "Two of `UnidirectionalTreeLSTMBuilder`, of half the size each, of which one reads the\n"
+      "children from the last to the first; the output is that of both, one after the other.",
+      "ValueError unless there is a layer and `input_dim` is `hidden_dim`, an even number.",
+      needed("layers", &S::layers), needed("input_dim", &S::input_dim),
+      needed("hidden_dim", &S::hidden_dim));
+  bind_tree_lstm(both_ways);
 }
 
 }  // namespace dynet::python

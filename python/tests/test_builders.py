@@ -22,6 +22,7 @@ def test_spec_makes_another_one_of_the_same_sizes(network, model):
     builder = network(2, 3, 4, model)
     other = network.from_spec(builder.spec, model)
     assert type(other) is network and other.spec == builder.spec and other.spec[:3] == (2, 3, 4)
+    assert repr(builder) == f"{builder.whoami()}(layers=2, input_dim=3, hidden_dim=4)"
     sizes = [[p.shape() for p in layer] for layer in builder.get_parameters()]
     assert sizes == [[p.shape() for p in layer] for layer in other.get_parameters()]
     assert len(sizes) == 2

@@ -138,6 +138,16 @@ def test_everything_else_has_the_old_parameters_and_defaults():
     differ_as_named(set(OLD) - operations - BUILDERS - {"inputTensorTranspose"})
 
 
+def test_the_description_is_that_of_the_installed_wheel():
+    python = os.environ.get("DYNET38_PYTHON")
+    if not python:
+        pytest.skip("DYNET38_PYTHON names no interpreter that has dynet38")
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    ran = subprocess.run([python, HERE / "reference" / "describe.py"], env=environment, check=True,
+                         capture_output=True, text=True)
+    assert json.loads(ran.stdout) == OLD and len(OLD) == 210
+
+
 def test_page_has_the_tables_of_differences():
     assert differences.tables() in PAGE.read_text()
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -92,6 +93,24 @@ def test_an_error_names_the_line_that_made_the_expression():
     with pytest.raises(ValueError) as caught:
         builder.transduce([x])  # four numbers are needed
     assert f"test_graphs.py:{line_of('four numbers are needed')}" in str(caught.value)
+
+
+def test_every_error_of_the_package_names_a_line():
+    x = dy.inputVector([1, 2, 3])
+    for mistake in (lambda: dy.esum([]), lambda: dy.inputTensor(3), lambda: dy.pick(x, 3),
+                    lambda: dy.softmax(x, d=2), lambda: x.backward(), lambda: dy.dropout(x, 1.5)):
+        with pytest.raises(dy.Error, match=r"test_graphs.py:\d+"):
+            mistake()
+
+
+def test_an_array_is_no_operand():
+    x, array = dy.inputVector([1, 2, 3]), np.ones(3)
+    for mistake in lambda: x + array, lambda: array - x, lambda: x / array:
+        with pytest.raises(TypeError, match="inputTensor"):
+            mistake()
+    for mistake in lambda: x + "1", lambda: [1] * x, lambda: x - None:
+        with pytest.raises(TypeError, match="Expression"):
+            mistake()
 
 
 def test_after_an_error_the_graph_still_works():
@@ -293,7 +312,11 @@ def test_threads_have_graphs_of_their_own():
         for _ in range(10):
             h = np.tanh(np.full((20, 20), 0.1) @ h)
         assert found[k] == pytest.approx(h @ h, rel=1e-5)
-    assert pc.gradient_l2_norm() > 0
+    together = w.grad_as_array()  # all threads' gradients, added up
+    pc.reset_gradient()
+    for k in range(8):
+        work(k)
+    assert together.any() and np.allclose(together, w.grad_as_array(), rtol=1e-4)
 
 
 def test_workers_change_no_bit():
@@ -322,11 +345,35 @@ def test_graph_shows_itself(capsys):
     dy.print_text_graphviz()
     dy.print_graphviz()
     assert capsys.readouterr().out.count("digraph") == 2
-    picture = dy.cg()._repr_svg_()
-    assert (picture is None) == (shutil.which("dot") is None)
-    assert picture is None or "<svg" in picture
+    assert "<svg" in dy.cg()._repr_svg_()
     assert "tanh" in dy.tanh(dy.inputVector([1, 2])).describe()
     assert dy.cg().statistics()["nodes"] == 4
+
+
+def test_graph_is_drawn_without_graphviz(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert ElementTree.fromstring(dy.cg()._repr_svg_()) is not None  # an empty one
+    pc = dy.ParameterCollection()
+    w, table = pc.add_parameters((4, 6), name='a"<w>'), pc.add_lookup_parameters((3, 2))
+    h = dy.zeros(4)
+    for k in range(3):
+        h = dy.tanh(w * dy.concatenate([h, table[k]]))
+    dy.pickneglogsoftmax(h, 1)
+    names = {"svg": "http://www.w3.org/2000/svg"}
+    picture = ElementTree.fromstring(dy.cg()._repr_svg_())
+    texts = [t.text for t in picture.findall("svg:text", names)]
+    assert len(texts) == 2 * len(dy.cg()) and any('parameter /a"<w>' in text for text in texts)
+    boxes = [[float(r.get(k)) for k in ("x", "y", "width", "height")]
+             for r in picture.findall("svg:rect", names)[1:]]
+    assert len(boxes) == len(dy.cg())
+    for i, (x, y, width, height) in enumerate(boxes):  # none lies on another
+        assert all(x + width <= u or u + w <= x or y + height <= v or v + h <= y
+                   for u, v, w, h in boxes[:i])
+    operands = sum(text.count("->") for text in dy.cg().graphviz().splitlines())
+    assert len(picture.findall("svg:path", names)) == operands > 10
+    for _ in range(500):
+        h = dy.tanh(h)
+    assert dy.cg()._repr_svg_() is None  # nobody can read that
 
 
 def test_dump_shows_values_and_finds_what_is_no_number(tmp_path, capsys):

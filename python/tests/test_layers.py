@@ -7,41 +7,13 @@ import numpy as np
 import pytest
 
 import dynet as dy
+from support import close, column, logistic, norm, random, randomized, softmax
 
 
 @pytest.fixture
 def model():
     dy.renew_cg()
     return dy.ParameterCollection()
-
-
-def random(*shape, seed=0):
-    return np.random.RandomState(seed).normal(size=shape)
-
-
-def randomized(layer, seed=1):
-    """The layer, and its parameters' values, which are random now."""
-    source = np.random.RandomState(seed)
-    for p in layer.param_collection().parameters_list():
-        p.set_value(source.normal(size=p.shape()))
-    return layer, [p.as_array() for p in layer.param_collection().parameters_list()]
-
-
-def column(v):
-    return v[:, np.newaxis]
-
-
-def softmax(x):
-    e = np.exp(x - x.max(axis=0))
-    return e / e.sum(axis=0)
-
-
-def logistic(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def norm(x, g, b, epsilon=1e-5):
-    return column(g) * (x - x.mean(axis=0)) / np.sqrt(x.var(axis=0) + epsilon) + column(b)
 
 
 def attention(x, memory, weights, heads, causal=False):
@@ -58,12 +30,6 @@ def attention(x, memory, weights, heads, causal=False):
     return wo @ np.concatenate(results) + column(bo)
 
 
-def close(expression, expected):
-    value, expected = expression.npvalue(), np.asarray(expected)
-    assert value.size == expected.size
-    return np.allclose(value.ravel(), expected.ravel(), atol=1e-5)
-
-
 def test_linear(model):
     layer, (w, b) = randomized(dy.Linear(model, 3, 2))
     x = random(3, 4)
@@ -75,6 +41,7 @@ def test_linear(model):
     assert close(plain.apply(dy.inputTensor(batch, batched=True)), expected)
     with pytest.raises(dy.ShapeError, match=r"test_layers.py:\d+"):
         layer.apply(dy.inputVector([1, 2]))
+    assert repr(plain) == "Linear(input=3, output=2, bias=False)"
     with pytest.raises(ValueError, match="Linear"):
         dy.Linear(model, 0, 2)
     with pytest.raises(TypeError):
@@ -237,6 +204,8 @@ def test_copying(model):
     expected[:4] = g * softmax(scores)
     for i, word in enumerate(source):
         expected[word] += ((1 - g) * softmax(weights)[i]).item()
+    words = {word: number for number, word in enumerate("abcd")}
+    assert dy.extend_vocabulary(words, "yczc") == ([4, 2, 5, 2], ["y", "z"])
     operands = gate, dy.inputVector(scores), dy.inputVector(weights)
     logs = dy.copy_log_distribution(*operands, source, others=2)
     assert np.allclose(np.exp(logs.npvalue()), expected, atol=1e-6)
@@ -347,49 +316,6 @@ def test_gradients(model):
     assert report.ok(1e-4) and report.parameters >= 40
 
 
-def test_stack_lstm(model):
-    layer = dy.StackLSTM(model, layers=1, input=2, hidden=3)
-    a, b, c = (dy.inputVector(random(2, seed=k)) for k in range(3))
-    stack = layer.start()
-    assert stack.empty() and not stack and stack.top().dim() == ((3,), 1)
-    stack.push(a)
-    one = stack.top().npvalue()
-    stack.push(b)
-    other = stack.copy()
-    other.push(c)
-    stack.pop()
-    assert close(stack.top(), one) and len(stack) == 1 and len(other) == 3
-    stack.push(b)
-    stack.push(c)
-    assert np.array_equal(stack.top().npvalue(), other.top().npvalue())
-    with pytest.raises(ValueError, match="pop"):
-        layer.start().pop()
-    assert dy.check_gradients(dy.squared_norm(other.top())).ok()
-
-
-def test_tree_lstms(model):
-    layer, _ = randomized(dy.ChildSumTreeLSTMBuilder(model, 1, 2, 3))
-    nary, _ = randomized(dy.NaryTreeLSTMBuilder(model, 1, 2, 3, children=2))
-    xs = [dy.inputVector(random(2, seed=k)) for k in range(3)]
-
-    def root(builder, children):
-        builder.start_new_sequence()
-        for k in 0, 1:
-            builder.add_input(k, [], xs[k])
-        return builder.add_input(2, children, xs[2]).npvalue()
-
-    assert np.allclose(root(layer, [0, 1]), root(layer, [1, 0]), atol=1e-6)
-    assert not np.allclose(root(nary, [0, 1]), root(nary, [1, 0]), atol=1e-3)
-    assert not np.allclose(root(layer, [0, 1]), root(layer, [0]), atol=1e-3)
-    assert [h.dim() for h in layer.get_h(2)] == [((3,), 1)] and len(layer.get_s(2)) == 2
-    assert layer.add_input(3, [2]).dim() == ((3,), 1)
-    with pytest.raises(ValueError):
-        layer.add_input(4, [9], xs[0])
-    with pytest.raises(ValueError):
-        layer.get_h(7)
-    assert dy.check_gradients(dy.squared_norm(nary.get_h(2)[0])).ok()
-
-
 def test_adaptive_softmax(model):
     layer = dy.AdaptiveSoftmaxBuilder(model, rep_dim=4, num_classes=7, cutoffs=[2, 4], shrink=2.0)
     x = random(4, 2)
@@ -476,6 +402,7 @@ LAYERS = [
     (dy.FeedForward, dict(size=3, hidden=4, activation="swiglu", bias=False)),
     (dy.LearnedPositions, dict(positions=4, size=3)),
     (dy.CharCnn, dict(characters=5, character_size=2, filters=2, widths=[1, 2])),
+    (dy.C2WBuilder, dict(vocab_size=5, layers=1, input_dim=2, hidden_dim=4)),
     (dy.BiaffineScorer, dict(heads=2, dependents=3, outputs=2)),
     (dy.CopyGate, dict(size=3)),
     (dy.MultiHeadAttention, dict(size=4, heads=2, relative=3)),
@@ -484,6 +411,8 @@ LAYERS = [
     (dy.StackLSTM, dict(layers=1, input=2, hidden=3)),
     (dy.ChildSumTreeLSTMBuilder, dict(layers=1, input_dim=2, hidden_dim=3)),
     (dy.NaryTreeLSTMBuilder, dict(layers=1, input_dim=2, hidden_dim=3, children=2)),
+    (dy.UnidirectionalTreeLSTMBuilder, dict(layers=1, input_dim=2, hidden_dim=2)),
+    (dy.BidirectionalTreeLSTMBuilder, dict(layers=1, input_dim=2, hidden_dim=2)),
     (dy.SemiCrf, dict(labels=2, longest=3)),
 ]
 
@@ -506,6 +435,20 @@ def test_layers_are_saved(kind, settings, model, tmp_path):
             assert len(before) == len(after)
             assert all(np.array_equal(p.as_array(), q.as_array()) for p, q in zip(before, after))
     assert len(collection) > 0
+
+
+def test_a_layer_is_called_as_its_apply_is(model):
+    sentence, x = [2, 0, 1], random(4, 3)
+    layers = [(dy.Linear(model, 4, 2), x), (dy.LayerNorm(model, 4), x), (dy.RMSNorm(model, 4), x),
+              (dy.FeedForward(model, 4, 5), x), (dy.MultiHeadAttention(model, 4, heads=2), x),
+              (dy.TransformerEncoder(model, 4, 5), x), (dy.TransformerDecoder(model, 4, 5), x),
+              (dy.CopyGate(model, 4), x[:, 0]), (dy.ImageNorm(model, 1), x[:, :, np.newaxis]),
+              (dy.Embedding(model, 3, 2), sentence), (dy.LearnedPositions(model, 3, 2), 3),
+              (dy.CharCnn(model, 3, 2, 2), sentence)]
+    for layer, operand in layers:
+        if isinstance(operand, np.ndarray):
+            operand = dy.inputTensor(operand)
+        assert np.array_equal(layer(operand).npvalue(), layer.apply(operand).npvalue())
 
 
 def test_a_layer_enters_each_graph_once(model):

@@ -63,13 +63,32 @@ def test_scores_are_those_of_its_own_arithmetic(networks):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
-def japanese(name, count):
-    """Sentences of the corpus enja, without the blanks between their parts."""
+def lines_of(*path):
+    """The lines of a file in the folder with data."""
     folder = os.environ.get("DYNET_DATA")
     if not folder:
         pytest.skip("DYNET_DATA names no folder with data")
-    path = pathlib.Path(folder) / "enja" / name
-    return [line.replace(" ", "") for line in path.read_text(encoding="utf-8").splitlines()[:count]]
+    return pathlib.Path(folder, *path).read_text(encoding="utf-8").splitlines()
+
+
+def japanese(name, count):
+    """Sentences of the corpus enja, without the blanks between their parts."""
+    return [line.replace(" ", "") for line in lines_of("enja", name)[:count]]
+
+
+def tagged_sentences(corpus, by_numpy):
+    """Sentences of words with tags, for `fit`: of enja as nagisa tags it, of ud-ewt as linguists did."""
+    if corpus == "enja":
+        return [list(zip(t.words, t.postags))
+                for t in map(by_numpy.tagging, japanese("train.ja", 60))]
+    sentences = [[]]
+    for line in lines_of("ud-ewt", "train.conllu"):
+        fields = line.split("\t")
+        if not line:
+            sentences.append([])
+        elif fields[0].isdigit():
+            sentences[-1].append((fields[1], fields[3]))
+    return sentences[:60]
 
 
 def test_five_hundred_sentences_have_the_same_words_and_tags(networks):
@@ -88,19 +107,18 @@ def losses_of(python, corpus, epochs, environment):
     return json.loads(ran.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("corpus", ["sample", "enja"])
+@pytest.mark.parametrize("corpus", ["sample", "enja", "ud-ewt"])
 def test_losses_are_those_under_the_old_wheel(networks, corpus, tmp_path):
     old = os.environ.get("DYNET38_PYTHON")
     if not old or subprocess.run([old, "-c", "import nagisa"], capture_output=True,
                                  env={"PATH": os.environ["PATH"]}).returncode:
         pytest.skip("DYNET38_PYTHON names no interpreter with dynet38 and nagisa")
     file = DATA / "sample_datasets" / "sample.train"
-    if corpus == "enja":  # as nagisa tags it
-        tagged = [networks[0].tagging(text) for text in japanese("train.ja", 60)]
-        file = tmp_path / "enja"
+    if corpus != "sample":
+        file = tmp_path / corpus
         file.write_text("".join(
-            "".join(f"{word}\t{tag}\n" for word, tag in zip(t.words, t.postags)) + "EOS\n"
-            for t in tagged), encoding="utf-8")
+            "".join(f"{word}\t{tag}\n" for word, tag in sentence) + "EOS\n"
+            for sentence in tagged_sentences(corpus, networks[0])), encoding="utf-8")
     without_ours = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     theirs = losses_of(old, file, 3, without_ours)
     ours = losses_of(sys.executable, file, 3, os.environ)

@@ -68,6 +68,17 @@ def test_initial_values_that_are_given(pc, tmp_path):
     for wrong in "no file", np.ones(4), np.ones((3, 2)), np.ones(6):
         with pytest.raises((OSError, ValueError)):
             pc.add_parameters((2, 3), init=wrong)
+    with pytest.raises(OSError, match='"glorot".*nor a file'):
+        pc.add_parameters((2, 3), init="xavier")
+
+
+def test_rows_of_a_table(pc):
+    table = pc.lookup_parameters_from_numpy(np.arange(6.0).reshape(3, 2))
+    assert table[2].value() == [4, 5] and table[np.int64(1)].value() == [2, 3]
+    assert table[[2, 0]].dim() == ((2,), 2) and table[[2, 0]].npvalue().T.tolist() == [[4, 5], [0, 1]]
+    for wrong in 3, -1, [0, 3]:
+        with pytest.raises(IndexError):
+            table[wrong]
 
 
 def test_values_are_read_and_set(pc):
@@ -156,6 +167,7 @@ def test_settings_of_trainers(pc, capsys):
     p, q = pc.add_parameters(2, init=1.0), pc.add_parameters(2, init=1.0)
     table = pc.add_lookup_parameters((3, 2), init=1.0)
     trainer = dy.SimpleSGDTrainer(pc, learning_rate=0.5)
+    assert repr(trainer) == "<SimpleSGDTrainer, learning rate 0.5>"
     trainer.set_clip_threshold(1.0)
     assert trainer.get_clip_threshold() == 1.0 and trainer.learning_rate == 0.5
     dy.squared_norm(p + q + table[1]).backward()
