@@ -50,7 +50,9 @@ void Communicator::wait(Request& request, unsigned other) {
   const std::string while_what = activity_.empty() ? "" : " (" + activity_ + ")";
   for (unsigned tries = 0; !request.done(); ++tries) {
     if (tries < 64) continue;
-    if (const std::string why = failure(); !why.empty()) throw CommunicationError(why + while_what);
+    if (const std::string why = failure(); !why.empty())
+      throw CommunicationError(why + "; rank " + std::to_string(rank()) + " was waiting for rank " +
+                               std::to_string(other) + while_what);
     const auto waited = std::chrono::steady_clock::now() - begin;
     if (waited > timeout_)
       throw CommunicationError("rank " + std::to_string(other) + " has not answered rank " +
