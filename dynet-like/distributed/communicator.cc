@@ -1,5 +1,7 @@
 #include "dynet-like/distributed/communicator.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -32,10 +34,6 @@ class SelfCommunicator : public Communicator {
 
 constexpr const char* kSizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
 
-std::span<const std::byte> bytes_of(const std::uint64_t& n) {
-  return std::as_bytes(std::span(&n, 1));
-}
-
 }  // namespace
 
 void Communicator::check_other(const char* who, unsigned other) const {
@@ -50,12 +48,14 @@ void Communicator::wait(Request& request, unsigned other) {
   const std::string while_what = activity_.empty() ? "" : " (" + activity_ + ")";
   for (unsigned tries = 0; !request.done(); ++tries) {
     if (tries < 64) continue;
-    if (const std::string why = failure(); !why.empty()) throw CommunicationError(why + while_what);
+    if (const std::string why = failure(); !why.empty())
+      throw CommunicationError(why + "; rank " + std::to_string(rank()) + " was waiting for rank " +
+                               std::to_string(other) + while_what);
     const auto waited = std::chrono::steady_clock::now() - begin;
     if (waited > timeout_)
       throw CommunicationError("rank " + std::to_string(other) + " has not answered rank " +
                                std::to_string(rank()) + " for " + seconds(timeout_) + while_what);
-    if (waited < std::chrono::milliseconds(2))
+    if (waited < std::chrono::milliseconds(20))
       std::this_thread::yield();
     else
       std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -74,15 +74,23 @@ void Communicator::receive(unsigned from, std::span<std::byte> message) {
 
 void Communicator::send_any(unsigned to, std::span<const std::byte> message) {
   const std::uint64_t size = message.size();
-  send(to, bytes_of(size));
-  if (size) send(to, message);
+  const std::size_t at_once = std::min(message.size(), kRoom);
+  std::array<std::byte, kFirstMessage> first{};
+  std::memcpy(first.data(), &size, sizeof size);
+  std::copy_n(message.begin(), at_once, first.begin() + sizeof size);
+  send(to, first);
+  if (size > at_once) send(to, message.subspan(at_once));
 }
 
 Communicator::Bytes Communicator::receive_any(unsigned from) {
+  std::array<std::byte, kFirstMessage> first{};
+  receive(from, first);
   std::uint64_t size = 0;
-  receive(from, std::as_writable_bytes(std::span(&size, 1)));
+  std::memcpy(&size, first.data(), sizeof size);
+  const std::size_t at_once = std::min<std::size_t>(size, kRoom);
   Bytes message(size);
-  if (size) receive(from, message);
+  std::copy_n(first.begin() + sizeof size, at_once, message.begin());
+  if (size > at_once) receive(from, std::span(message).subspan(at_once));
   return message;
 }
 

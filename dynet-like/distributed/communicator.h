@@ -20,6 +20,20 @@ struct CommunicationError : StandardError<std::runtime_error> {
   using StandardError::StandardError;
 };
 
+/// Messages, and the bytes in them.
+struct Traffic {
+  std::uint64_t messages = 0, bytes = 0;
+
+  void add(std::size_t message) {
+    ++messages;
+    bytes += message;
+  }
+  Traffic operator-(const Traffic& before) const {
+    return {messages - before.messages, bytes - before.bytes};
+  }
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
 /// The processes of a run, which send messages to each other. Each has a rank below the size.
 ///
 /// Messages between two processes arrive in the order in which they were sent. All functions but
@@ -56,7 +70,9 @@ class Communicator {
   void wait(Request& request, unsigned other);
   void send(unsigned to, std::span<const std::byte> message);
   void receive(unsigned from, std::span<std::byte> message);
-  /// The same where the receiver does not know the size.
+  /// The same where the receiver does not know the size, which the first message tells; that has so
+  /// many bytes, and room for so many of the message.
+  static constexpr std::size_t kFirstMessage = 1024, kRoom = kFirstMessage - sizeof(std::uint64_t);
   void send_any(unsigned to, std::span<const std::byte> message);
   Bytes receive_any(unsigned from);
 
@@ -79,18 +95,18 @@ class Communicator {
   /// What is going on, for the text of errors: "summing gradients of update 12".
   void set_activity(std::string activity) { activity_ = std::move(activity); }
   const std::string& activity() const { return activity_; }
-  /// Bytes that this process has sent by the functions of this class.
-  std::uint64_t bytes_sent() const { return bytes_sent_; }
+  /// What this process has sent by the functions of this class.
+  const Traffic& sent() const { return sent_; }
 
  protected:
-  void count_sent(std::size_t bytes) { bytes_sent_ += bytes; }
+  void count_sent(std::size_t bytes) { sent_.add(bytes); }
   /// Throws ArgumentError unless it is another process of this run.
   void check_other(const char* who, unsigned other) const;
 
  private:
   std::chrono::milliseconds timeout_{std::chrono::minutes(10)};
   std::string activity_;
-  std::uint64_t bytes_sent_ = 0;
+  Traffic sent_;
 };
 
 /// A group of one: no message, no cost.

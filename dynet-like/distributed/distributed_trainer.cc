@@ -9,11 +9,13 @@
 #include <string_view>
 #include <utility>
 
+#include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/base/isa.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/distributed/gradient_exchange.h"
 #include "dynet-like/distributed/lane_gradients.h"
 #include "dynet-like/distributed/update_head.h"
+#include "dynet-like/graph/device_backend.h"
 #include "dynet-like/io/checksum.h"
 
 namespace dynet {
@@ -36,6 +38,7 @@ std::string text_of(const Communicator::Bytes& bytes) {
 constexpr const char* kAgreedOn[] = {"number of updates",
                                      "number of lanes",
                                      "seed",
+                                     "compression of gradients",
                                      "number of parameters",
                                      "number of tables",
                                      "number of trained values",
@@ -47,21 +50,36 @@ constexpr const char* kAgreedOn[] = {"number of updates",
                                      "treatment of sparse updates",
                                      "treatment of updates that are not finite"};
 
-// The order of rows decides the last bits of the norm of all gradients.
-void sort_rows(RowGradients& r) {
-  r.unify();
-  if (r.whole_written() || std::is_sorted(r.rows().begin(), r.rows().end())) return;
-  const std::size_t n = r.row_size();
-  std::vector<std::uint32_t> rows(r.rows().begin(), r.rows().end());
-  std::sort(rows.begin(), rows.end());
-  std::vector<float> values(rows.size() * n);
-  for (std::size_t k = 0; k < rows.size(); ++k) std::copy_n(r.find(rows[k]), n, &values[k * n]);
-  r.clear();
-  for (std::size_t k = 0; k < rows.size(); ++k)
-    std::copy_n(&values[k * n], n, r.use_row(rows[k]).g);
+bool contains(const ParameterCollection& all, const ParameterStorageBase& p) {
+  return all.node().contains(p.collection);
+}
+
+std::vector<ParameterStorageBase*> parameters_of(const ParameterCollection& collection) {
+  std::vector<ParameterStorageBase*> all;
+  ParameterBank& bank = collection.bank();
+  for (auto* list : {&bank.parameters, &bank.tables})
+    for (auto& p : *list)
+      if (contains(collection, *p)) all.push_back(p.get());
+  return all;
 }
 
 }  // namespace
+
+void synchronize(Communicator& world, const ParameterCollection& parameters) {
+  if (world.size() == 1) return;
+  for (ParameterStorageBase* const p : parameters_of(parameters)) {
+    p->finish_rows();
+    Communicator::Bytes values = bytes_of(text_of(p->data, p->size()));
+    world.broadcast(values);
+    if (values.size() != p->size() * sizeof(float))
+      throw CommunicationError("rank 0 has " + std::to_string(values.size() / sizeof(float)) +
+                               " values where parameter " + p->name + " " + to_string(p->dim) +
+                               " of rank " + std::to_string(world.rank()) + " has " +
+                               std::to_string(p->size()));
+    std::memcpy(p->data, values.data(), values.size());
+    p->changed();
+  }
+}
 
 void Lane::begin(ComputationGraph& graph) const {
   graph.set_gradient_buffer(number);
@@ -70,14 +88,16 @@ void Lane::begin(ComputationGraph& graph) const {
 
 /// What depends on the number of lanes.
 struct DistributedTrainer::Tree {
-  Tree(Communicator& world, GradientBuffers& buffers, unsigned n)
-      : lanes(n),
-        own(lanes_of_rank(n, world.rank(), world.size())),
-        gradients(buffers, lanes, own),
-        exchange(world, lanes) {}
+  Tree(Communicator& world, GradientBuffers& buffers, const DistributedState& state)
+      : lanes(state.lanes),
+        own(lanes_of_rank(state.lanes, world.rank(), world.size())),
+        adder(state.compression),
+        gradients(buffers, adder, lanes, own),
+        exchange(world, lanes, state.compression) {}
 
   LaneTree lanes;
   Interval own;
+  GradientAdder adder;
   LaneGradients gradients;
   GradientExchange exchange;
 };
@@ -96,7 +116,7 @@ Interval DistributedTrainer::own_lanes() const { return tree_->own; }
 std::size_t DistributedTrainer::numbers() const { return tree_->exchange.numbers(); }
 
 void DistributedTrainer::restore(const DistributedState& state) {
-  tree_ = std::make_unique<Tree>(world_, trainer_.collection().bank().gradients, state.lanes);
+  tree_ = std::make_unique<Tree>(world_, trainer_.collection().bank().gradients, state);
   state_ = state;
   losses_.assign(tree_->own.size(), 0);
   reported_.assign(tree_->own.size(), false);
@@ -104,6 +124,16 @@ void DistributedTrainer::restore(const DistributedState& state) {
 
 void DistributedTrainer::for_each_lane(std::size_t samples,
                                        const std::function<double(const Lane&)>& learn) {
+  run_lanes([&](unsigned lane) { return samples_of_lane(samples, lane, state_.lanes); }, learn);
+}
+
+void DistributedTrainer::for_each_lane(const std::function<std::size_t(unsigned lane)>& count,
+                                       const std::function<double(const Lane&)>& learn) {
+  run_lanes([&](unsigned lane) { return Interval{0, count(lane)}; }, learn);
+}
+
+void DistributedTrainer::run_lanes(const std::function<Interval(unsigned lane)>& samples,
+                                   const std::function<double(const Lane&)>& learn) {
   world_.set_activity("update " + std::to_string(state_.updates));
   const auto run = [&](unsigned job) {
     const auto number = static_cast<unsigned>(tree_->own.begin + job);
@@ -111,7 +141,7 @@ void DistributedTrainer::for_each_lane(std::size_t samples,
       throw ArgumentError("DistributedTrainer::for_each_lane: lane " + std::to_string(number) +
                           " has had its samples; call update first");
     const std::uint64_t seed = mix_bits(mix_bits(state_.seed ^ mix_bits(state_.updates)) + number);
-    const Lane lane{number, samples_of_lane(samples, number, state_.lanes), seed, job};
+    const Lane lane{number, samples(number), seed, job};
     if (!lane.samples.empty()) {
       losses_[job] = learn(lane);
       reported_[job] = true;
@@ -149,23 +179,24 @@ bool DistributedTrainer::update(real scale) {
 
 void DistributedTrainer::sum_gradients(real scale) {
   ParameterBank& bank = trainer_.collection().bank();
-  const GradientExchange::Sums own = tree_->gradients.finish();
+  GradientExchange::Sums own = tree_->gradients.finish();
+  UpdateHead head;
   for (const auto& [key, buffer] : bank.gradients.in_order()) {
-    if (buffer->memory() && world_.size() == 1) continue;  // the trainer adds by lane numbers
-    if (buffer->memory())
-      throw DeviceError("DistributedTrainer: gradients on devices are not summed over processes");
     const auto is_this = [b = buffer](const auto& sum) { return sum.second == b; };
     if (std::none_of(own.begin(), own.end(), is_this))
       throw ArgumentError(
           "DistributedTrainer: there are gradients that belong to no lane of rank " +
           std::to_string(world_.rank()) + "; call Lane::begin for every graph");
     for (auto& p : bank.parameters)
-      if (!contains(*p)) buffer->forget(p->index);
+      if (!contains(trainer_.collection(), *p)) buffer->forget(p->index);
     for (auto& p : bank.tables)
       if (RowGradients* const r = buffer->find_rows(p->index))
-        contains(*p) ? sort_rows(*r) : r->clear();
+        contains(trainer_.collection(), *p) ? tree_->adder.sort_rows(*r, *buffer) : r->clear();
   }
-  UpdateHead head;
+  const LaneGradients::Places& places = tree_->gradients.places();
+  if (places.device) device_ = places.device;
+  head.places = static_cast<std::uint8_t>((places.cpu ? head.kOnCpu : 0) |
+                                          (places.device ? head.kOnDevice : 0));
   for (std::size_t k = 0; k < losses_.size(); ++k)
     if (reported_[k])
       head.losses.emplace_back(static_cast<std::uint32_t>(tree_->own.begin + k), losses_[k]);
@@ -184,13 +215,33 @@ void DistributedTrainer::sum_gradients(real scale) {
       throw CommunicationError("the " + std::string(kAgreedOn[head.different]) + " of rank " +
                                std::to_string(head.odd_rank) + " is not that of other ranks (" +
                                world_.activity() + ")");
+    for (auto& [node, buffer] : own)
+      if (buffer) buffer = &tree_->gradients.on_host(*buffer);
     GradientBuffer& total = bank.gradients.make(nullptr);
     tree_->exchange.sum(bank, head.present, own, total);
     for (const auto& [node, buffer] : own)
       if (buffer) bank.gradients.drop(*buffer);
+    own = {{tree_->lanes.root(), &total}};
   }
+  if (head.places == head.kOnDevice && own[0].second) put_on_device(*own[0].second);
   loss_ = 0;
   for (const auto& [lane, loss] : head.losses) loss_ += loss;
+}
+
+// Where the others make this update too, and where one process alone makes it.
+void DistributedTrainer::put_on_device(GradientBuffer& total) {
+  if (total.memory()) return;
+  if (!device_) {  // it has had no sample yet
+    const cuda::Devices* const devices = &cuda::kDevices;
+    if (!devices || devices->count() == 0)
+      throw DeviceError(
+          "DistributedTrainer: other processes compute gradients on a device, and rank " +
+          std::to_string(world_.rank()) + " has none");
+    device_ = devices->make_backend(0)->memory();
+  }
+  GradientBuffers& all = trainer_.collection().bank().gradients;
+  tree_->adder.copy(all.make(device_), total);
+  all.drop(total);
 }
 
 std::vector<std::uint64_t> DistributedTrainer::numbers_to_agree_on(real scale) const {
@@ -199,6 +250,7 @@ std::vector<std::uint64_t> DistributedTrainer::numbers_to_agree_on(real scale) c
   std::vector<std::uint64_t> same = {state_.updates,
                                      state_.lanes,
                                      state_.seed,
+                                     static_cast<std::uint64_t>(state_.compression),
                                      bank.parameters.size(),
                                      bank.tables.size(),
                                      t.collection().parameter_count(),
@@ -248,22 +300,9 @@ std::vector<double> DistributedTrainer::score(
   return sum;
 }
 
-bool DistributedTrainer::contains(const ParameterStorageBase& p) const {
-  return trainer_.collection().node().contains(p.collection);
-}
-
-std::vector<ParameterStorageBase*> DistributedTrainer::parameters() const {
-  std::vector<ParameterStorageBase*> all;
-  ParameterBank& bank = trainer_.collection().bank();
-  for (auto* list : {&bank.parameters, &bank.tables})
-    for (auto& p : *list)
-      if (contains(*p)) all.push_back(p.get());
-  return all;
-}
-
 std::vector<std::uint64_t> DistributedTrainer::checksums() const {
   std::vector<std::uint64_t> all;
-  for (ParameterStorageBase* const p : parameters()) {
+  for (ParameterStorageBase* const p : parameters_of(trainer_.collection())) {
     p->catch_up_all();  // a look, which changes no bit of the training
     all.push_back(mix_bits(checksum(p->name)) ^ checksum(text_of(p->data, p->size())));
   }
@@ -290,7 +329,7 @@ void DistributedTrainer::compare_parameters() {
   std::string text;  // the lowest rank's stays
   if (here != mine.end() || there != theirs.end()) {
     const auto k = static_cast<std::size_t>(here - mine.begin());
-    const auto all = parameters();
+    const auto all = parameters_of(trainer_.collection());
     text = "rank " + std::to_string(world_.rank()) + " and rank 0 disagree about " +
            (k < all.size() ? (all[k]->is_lookup ? "lookup parameter " : "parameter ") +
                                  all[k]->name + " " + to_string(all[k]->dim)
@@ -309,18 +348,7 @@ void DistributedTrainer::synchronize() {
   if (world_.size() == 1) return;
   world_.set_activity("synchronizing");
   guarded(world_, [&] {
-    for (ParameterStorageBase* const p : parameters()) {
-      p->finish_rows();
-      Communicator::Bytes values = bytes_of(text_of(p->data, p->size()));
-      world_.broadcast(values);
-      if (values.size() != p->size() * sizeof(float))
-        throw CommunicationError("rank 0 has " + std::to_string(values.size() / sizeof(float)) +
-                                 " values where parameter " + p->name + " " + to_string(p->dim) +
-                                 " of rank " + std::to_string(world_.rank()) + " has " +
-                                 std::to_string(p->size()));
-      std::memcpy(p->data, values.data(), values.size());
-      p->changed();
-    }
+    dynet::synchronize(world_, trainer_.collection());
     std::ostringstream out;
     if (world_.rank() == 0) trainer_.save(out);
     std::istringstream in(broadcast_text(out.str()));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/serialization/version.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 
 #include "dynet-like/base/workers.h"
 #include "dynet-like/distributed/communicator.h"
+#include "dynet-like/distributed/gradient_adder.h"
 #include "dynet-like/distributed/lanes.h"
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/io/checkpoints.h"
@@ -22,12 +24,20 @@ struct DistributedState {
   std::uint32_t lanes = 32;   ///< how many parts a minibatch has
   std::uint64_t seed = 1;     ///< of the draws of graphs
   std::uint64_t updates = 0;  ///< minibatches so far
+  /// Of gradients, in messages and everywhere, so that it changes the bits of a run, whatever the
+  /// number of processes.
+  Compression compression = Compression::none;
 
   template <class Archive>
-  void serialize(Archive& archive, unsigned) {
+  void serialize(Archive& archive, unsigned version) {
     archive& lanes& seed& updates;
+    if (version > 0) archive& compression;
   }
 };
+
+/// Gives every process the values that rank 0 has; all must have the same parameters. Throws
+/// CommunicationError otherwise.
+void synchronize(Communicator& world, const ParameterCollection& parameters);
 
 /// A part of a minibatch: its gradients are one summand of the update.
 struct Lane {
@@ -62,9 +72,11 @@ struct Lane {
 /// updates, schedules and averages are the same everywhere because the sum is. A group of one sends
 /// nothing.
 ///
-/// Gradients of parameters outside the trainer's collection are dropped. Gradients on devices are
-/// not summed over processes: DeviceError; in a group of one the trainer adds them lane by lane.
-/// Processes must run on CPUs with the same instruction set (DYNET_ISA).
+/// Gradients of parameters outside the trainer's collection are dropped. Gradients on a device are
+/// summed there within a process, and over processes in the CPU's memory, with the same bits.
+/// The update is made on the device if all gradients of all processes come from devices.
+/// Processes must run on CPUs with the same instruction set (DYNET_ISA), and on devices of one
+/// kind.
 ///
 /// Errors of one process end all: they throw CommunicationError with its rank and message.
 class DistributedTrainer {
@@ -82,6 +94,10 @@ class DistributedTrainer {
   /// lane's loss, for `loss`. Lanes without samples are left out. If it throws, the other processes
   /// are told, and the gradients are dropped.
   void for_each_lane(std::size_t samples, const std::function<double(const Lane&)>& learn);
+  /// The same where each lane has samples of its own, see LaneEpoch: `count(lane)` of them, which
+  /// have the numbers from 0 on in `Lane::samples`.
+  void for_each_lane(const std::function<std::size_t(unsigned lane)>& count,
+                     const std::function<double(const Lane&)>& learn);
   /// One step with the sum of the gradients of all lanes, times `scale`, on every process. True if
   /// it was made: see Trainer::update, whose errors are thrown on all processes alike.
   ///
@@ -140,13 +156,14 @@ class DistributedTrainer {
  private:
   struct Tree;
 
+  void run_lanes(const std::function<Interval(unsigned lane)>& samples,
+                 const std::function<double(const Lane&)>& learn);
   void before_saving();
   void restore(const DistributedState& state);
   void need_all(bool found);
   std::string broadcast_text(const std::string& text);
   void sum_gradients(real scale);
-  bool contains(const ParameterStorageBase& p) const;
-  std::vector<ParameterStorageBase*> parameters() const;
+  void put_on_device(GradientBuffer& total);
   std::vector<std::uint64_t> checksums() const;
   std::vector<std::uint64_t> numbers_to_agree_on(real scale) const;
 
@@ -158,7 +175,10 @@ class DistributedTrainer {
   std::unique_ptr<Tree> tree_;
   std::vector<double> losses_;  // by own lane
   std::vector<char> reported_;
+  std::shared_ptr<DeviceAllocator> device_;  // where gradients of this process were last
   double loss_ = 0;
 };
 
 }  // namespace dynet
+
+BOOST_CLASS_VERSION(dynet::DistributedState, 1)

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <utility>
+
+#include "dynet-like/distributed/bfloat16.h"
 
 namespace dynet {
 namespace {
@@ -12,18 +15,63 @@ namespace {
 // this.
 constexpr float kNothing = -0.0f;
 
-using Requests = std::vector<std::pair<unsigned, std::unique_ptr<Communicator::Request>>>;
-
-void wait_for_all(Communicator& world, Requests& requests) {
-  for (auto& [other, request] : requests) world.wait(*request, other);
-  requests.clear();
-}
-
-std::span<const std::byte> to_send(const std::vector<float>& values, Interval i) {
-  return std::as_bytes(std::span(values).subspan(i.begin, i.size()));
+std::span<float> part(std::vector<float>& values, Interval i) {
+  return std::span(values).subspan(i.begin, i.size());
 }
 
 }  // namespace
+
+/// Messages that are on their way.
+class GradientExchange::Messages {
+ public:
+  Messages(Communicator& world, Compression compression)
+      : world_(world), packs_(compression == Compression::bfloat16) {}
+
+  void receive(unsigned from, std::span<float> to) {
+    auto memory = std::as_writable_bytes(to);
+    if (packs_) {
+      packed_.push_back({to, std::vector<std::uint16_t>(to.size())});
+      memory = std::as_writable_bytes(std::span(packed_.back().bits));
+    }
+    receives_.emplace_back(from, world_.start_receive(from, memory));
+  }
+  void send(unsigned to, std::span<const float> from) {
+    auto memory = std::as_bytes(from);
+    if (packs_) {
+      sent_.emplace_back(from.size());
+      pack_bfloat16(from.data(), from.size(), sent_.back().data());
+      memory = std::as_bytes(std::span(sent_.back()));
+    }
+    sends_.emplace_back(to, world_.start_send(to, memory));
+  }
+  void wait_for_received() {
+    wait_for(receives_);
+    for (const Packed& p : packed_) unpack_bfloat16(p.bits.data(), p.bits.size(), p.to.data());
+    packed_.clear();
+  }
+  void wait_for_sent() {
+    wait_for(sends_);
+    sent_.clear();
+  }
+
+ private:
+  using Requests = std::vector<std::pair<unsigned, std::unique_ptr<Communicator::Request>>>;
+  struct Packed {
+    std::span<float> to;
+    std::vector<std::uint16_t> bits;
+  };
+
+  void wait_for(Requests& requests) {
+    for (auto& [other, request] : requests) world_.wait(*request, other);
+    requests.clear();
+  }
+
+  Communicator& world_;
+  const bool packs_;
+  std::vector<Packed> packed_;
+  std::vector<std::vector<std::uint16_t>> sent_;
+  Requests receives_, sends_;  // which end before their memory goes
+};
 
 Presence GradientExchange::presence(const ParameterBank& bank, const Sums& own) {
   Presence all{std::vector<char>(bank.parameters.size()),
@@ -107,17 +155,8 @@ void GradientExchange::sum(const ParameterBank& bank, const Presence& present, c
   const std::size_t numbers = lay_out(bank, present, nothing, nothing);
   plan(numbers);
   if (numbers == 0) return;
-  const auto make = [&] {
-    Values v;
-    if (!unused_.empty()) {
-      v = std::move(unused_.back());
-      unused_.pop_back();
-    }
-    v.resize(numbers);
-    return v;
-  };
   for (const auto& [node, buffer] : own) {
-    Values v = make();
+    Values v = take(numbers);
     if (buffer)
       fill(bank, present, *buffer, v);
     else
@@ -125,11 +164,11 @@ void GradientExchange::sum(const ParameterBank& bank, const Presence& present, c
     values_[held_as(node)] = std::move(v);
   }
   reduce_scatter();
-  Values all = own.empty() ? make() : std::move(values_.begin()->second);
+  Values all = own.empty() ? take(numbers) : std::move(values_.begin()->second);
   values_.clear();
   allgather(all);
   store(bank, present, all, total);
-  unused_.push_back(std::move(all));
+  give_back(std::move(all));
 }
 
 void GradientExchange::plan(std::size_t numbers) {
@@ -146,34 +185,40 @@ LaneNode GradientExchange::held_as(LaneNode n) const {
   return n;
 }
 
+GradientExchange::Values GradientExchange::take(std::size_t n) {
+  Values v;
+  if (!unused_.empty()) {
+    v = std::move(unused_.back());
+    unused_.pop_back();
+  }
+  v.resize(n);
+  return v;
+}
+
 void GradientExchange::reduce_scatter() {
   const unsigned me = world_.rank();
   for (unsigned level = 1; level <= plan_.reduce_scatter.size(); ++level) {
     const Round& round = plan_.reduce_scatter[level - 1];
-    std::vector<std::pair<Transfer, Values>> received;
-    Requests receives, sends;
+    std::vector<Received> received;
+    Messages messages(world_, compression_);
     for (const Transfer& t : round.transfers)
       if (t.to == me) {
-        received.emplace_back(t, Values(t.elements.size()));
-        receives.emplace_back(
-            t.from, world_.start_receive(
-                        t.from, std::as_writable_bytes(std::span(received.back().second))));
+        received.push_back({t, take(t.elements.size())});
+        messages.receive(t.from, received.back().values);
       }
     for (const Transfer& t : round.transfers)
-      if (t.from == me)
-        sends.emplace_back(
-            t.to, world_.start_send(t.to, to_send(values_.at(held_as(t.node)), t.elements)));
-    wait_for_all(world_, receives);
+      if (t.from == me) messages.send(t.to, part(values_.at(held_as(t.node)), t.elements));
+    messages.wait_for_received();
     for (const Addition& a : round.additions)
       if (a.rank == me) add(a, received);
-    wait_for_all(world_, sends);
+    messages.wait_for_sent();
+    for (Received& r : received) give_back(std::move(r.values));
     rename(level);
   }
 }
 
 // The sum goes where the numbers of the left child are, if there is such a place here.
-void GradientExchange::add(const Addition& a,
-                           const std::vector<std::pair<Transfer, Values>>& received) {
+void GradientExchange::add(const Addition& a, const std::vector<Received>& received) {
   const auto here = [&](LaneNode n) -> float* {
     const auto at = values_.find(held_as(n));
     return at == values_.end() ? nullptr : at->second.data() + a.elements.begin;
@@ -185,7 +230,11 @@ void GradientExchange::add(const Addition& a,
   for (const auto& [t, values] : received)
     if (t.elements == a.elements && t.node.parent() == a.node)
       (t.node == a.node.left() ? x : y) = values.data();
-  for (std::size_t i = 0; i < a.elements.size(); ++i) to[i] = x[i] + y[i];
+  const std::size_t n = a.elements.size();
+  if (compression_ == Compression::bfloat16)
+    for (std::size_t i = 0; i < n; ++i) to[i] = round_to_bfloat16(x[i] + y[i]);
+  else
+    for (std::size_t i = 0; i < n; ++i) to[i] = x[i] + y[i];
 }
 
 // After the round of a level: what was a child's is the node's, see `add`.
@@ -198,7 +247,7 @@ void GradientExchange::rename(unsigned level) {
     const bool right = summed && held == held_as(n.right());
     Values& place = now[left || right ? n : held];
     if (left || place.empty()) std::swap(place, v);
-    if (!v.empty()) unused_.push_back(std::move(v));
+    if (!v.empty()) give_back(std::move(v));
   }
   values_ = std::move(now);
 }
@@ -206,16 +255,13 @@ void GradientExchange::rename(unsigned level) {
 void GradientExchange::allgather(Values& all) {
   const unsigned me = world_.rank();
   for (const Round& round : plan_.allgather) {
-    Requests requests;
+    Messages messages(world_, compression_);
     for (const Transfer& t : round.transfers)
-      if (t.to == me)
-        requests.emplace_back(
-            t.from, world_.start_receive(t.from, std::as_writable_bytes(std::span(all).subspan(
-                                                     t.elements.begin, t.elements.size()))));
+      if (t.to == me) messages.receive(t.from, part(all, t.elements));
     for (const Transfer& t : round.transfers)
-      if (t.from == me)
-        requests.emplace_back(t.to, world_.start_send(t.to, to_send(all, t.elements)));
-    wait_for_all(world_, requests);
+      if (t.from == me) messages.send(t.to, part(all, t.elements));
+    messages.wait_for_received();
+    messages.wait_for_sent();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dynet-like/distributed/communicator.h"
+#include "dynet-like/distributed/gradient_adder.h"
 #include "dynet-like/distributed/lanes.h"
 #include "dynet-like/distributed/message_plan.h"
 #include "dynet-like/distributed/update_head.h"
@@ -15,13 +16,15 @@
 
 namespace dynet {
 
-/// Sums gradients over processes, see MessagePlan. All processes have the same parameters.
+/// Sums gradients in the CPU's memory over processes, see MessagePlan. All processes have the same
+/// parameters. With compression, sums are rounded, and numbers travel as bfloat16.
 class GradientExchange {
  public:
   /// The sums of some nodes, null: nothing.
   using Sums = std::vector<std::pair<LaneNode, GradientBuffer*>>;
 
-  GradientExchange(Communicator& world, const LaneTree& tree) : world_(world), tree_(tree) {}
+  GradientExchange(Communicator& world, const LaneTree& tree, Compression compression)
+      : world_(world), tree_(tree), compression_(compression) {}
 
   /// What of `own` has gradients. Of a table these are rows, in order, or a whole, and not both.
   static Presence presence(const ParameterBank& bank, const Sums& own);
@@ -34,6 +37,11 @@ class GradientExchange {
 
  private:
   using Values = std::vector<float>;
+  class Messages;
+  struct Received {
+    Transfer transfer;
+    Values values;
+  };
 
   /// f(p, present, offset) for what is there, where offset is the place of its first number.
   template <class Dense, class Table>
@@ -46,12 +54,15 @@ class GradientExchange {
   void plan(std::size_t numbers);
   void reduce_scatter();
   void allgather(Values& all);
-  void add(const Addition& a, const std::vector<std::pair<Transfer, Values>>& received);
+  void add(const Addition& a, const std::vector<Received>& received);
   void rename(unsigned level);
+  Values take(std::size_t n);
+  void give_back(Values v) { unused_.push_back(std::move(v)); }
   LaneNode held_as(LaneNode n) const;
 
   Communicator& world_;
   const LaneTree& tree_;
+  const Compression compression_;
   std::map<LaneNode, Values> values_;  // of nodes that add, or of single lanes
   std::vector<Values> unused_;
   MessagePlan plan_;

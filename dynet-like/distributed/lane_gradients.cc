@@ -1,64 +1,62 @@
 #include "dynet-like/distributed/lane_gradients.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 namespace dynet {
-namespace {
 
-void add(float* __restrict to, const float* __restrict from, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
+LaneGradients::LaneGradients(GradientBuffers& buffers, GradientAdder& adder, const LaneTree& tree,
+                             Interval own)
+    : buffers_(buffers),
+      adder_(adder),
+      tree_(tree),
+      own_(own),
+      cover_(tree.cover(own)),
+      done_(own.size()) {}
+
+GradientBuffer& LaneGradients::on_host(GradientBuffer& buffer) {
+  if (!buffer.memory()) return buffer;
+  GradientBuffer& host = buffers_.make(nullptr);
+  adder_.copy(host, buffer);
+  buffers_.drop(buffer);
+  return host;
 }
 
-void store_or_add(const GradientSlot& to, const float* from, std::size_t n) {
-  if (to.written)
-    add(to.g, from, n);
-  else
-    std::memcpy(to.g, from, n * sizeof(float));
+// `more` is gone then.
+GradientBuffer* LaneGradients::sum(GradientBuffer& to, GradientBuffer& more) {
+  const bool together = to.memory() == more.memory();
+  GradientBuffer& a = together ? to : on_host(to);
+  GradientBuffer& b = together ? more : on_host(more);
+  adder_.add(a, b);
+  buffers_.drop(b);
+  return &a;
 }
 
-// With the gradients of both as a whole, or of both by rows.
-void add_table(RowGradients& to, RowGradients& from) {
-  to.unify();
-  from.unify();
-  if (from.whole_written()) {
-    store_or_add(to.use_whole(), from.whole(), from.row_count() * from.row_size());
-    to.unify();
-    return;
+void LaneGradients::note_places(const std::vector<GradientBuffer*>& parts) {
+  const std::lock_guard lock(mutex_);
+  for (const GradientBuffer* const buffer : parts) {
+    const auto& memory = buffer->memory();
+    if (!memory)
+      places_.cpu = true;
+    else if (!places_.device || memory->number() < places_.device->number())
+      places_.device = memory;
   }
-  const std::size_t n = from.row_size();
-  for (std::size_t k = 0; k < from.rows().size(); ++k) {
-    const std::uint32_t row = from.rows()[k];
-    if (to.whole_written())
-      add(to.whole() + row * n, from.row_gradient(k), n);
-    else
-      store_or_add(to.use_row(row), from.row_gradient(k), n);
-  }
 }
-
-}  // namespace
-
-void add_gradients(GradientBuffer& to, GradientBuffer& from) {
-  for (std::size_t p = 0; p < from.dense_count(); ++p)
-    if (const std::size_t n = from.dense_size(p)) store_or_add(to.use(p, n), from.find(p), n);
-  for (std::size_t t = 0; t < from.table_count(); ++t)
-    if (RowGradients* const r = from.find_rows(t))
-      add_table(to.rows(t, r->row_count(), r->row_size()), *r);
-}
-
-LaneGradients::LaneGradients(GradientBuffers& buffers, const LaneTree& tree, Interval own)
-    : buffers_(buffers), tree_(tree), own_(own), cover_(tree.cover(own)), done_(own.size()) {}
 
 GradientBuffer* LaneGradients::take(unsigned lane) {
-  GradientBuffer& buffer = buffers_.numbered(lane);
-  if (!buffer.empty()) return &buffer;
-  buffers_.drop(buffer);
-  return nullptr;
+  const std::vector<GradientBuffer*> parts = buffers_.of_number(lane);
+  note_places(parts);
+  GradientBuffer* all = nullptr;
+  for (GradientBuffer* const buffer : parts) all = all ? sum(on_host(*all), *buffer) : buffer;
+  if (!all || adder_.compression() == Compression::none) return all;
+  GradientBuffer& host = on_host(*all);
+  adder_.round(host);
+  return &host;
 }
 
 // Who completes the second child of a node adds, without the lock: nobody else knows of either.
 void LaneGradients::done(unsigned lane) {
-  GradientBuffer* sum = take(lane);
+  GradientBuffer* all = take(lane);
   LaneNode n{0, lane};
   std::unique_lock lock(mutex_);
   done_[lane - own_.begin] = true;
@@ -68,18 +66,17 @@ void LaneGradients::done(unsigned lane) {
       if (other == waiting_.end()) break;
       GradientBuffer* const more = other->second;
       waiting_.erase(other);
-      if (sum && more) {
+      if (all && more) {
         lock.unlock();
-        add_gradients(*sum, *more);
-        buffers_.drop(*more);
+        all = sum(*all, *more);
         lock.lock();
       } else if (more) {
-        sum = more;
+        all = more;
       }
     }
     n = n.parent();
   }
-  waiting_[n] = sum;
+  waiting_[n] = all;
 }
 
 std::vector<std::pair<LaneNode, GradientBuffer*>> LaneGradients::finish() {
@@ -89,11 +86,13 @@ std::vector<std::pair<LaneNode, GradientBuffer*>> LaneGradients::finish() {
   for (const LaneNode n : cover_) sums.emplace_back(n, waiting_.at(n));
   waiting_.clear();
   std::fill(done_.begin(), done_.end(), false);
+  finished_places_ = std::exchange(places_, {});
   return sums;
 }
 
 void LaneGradients::drop() {
   waiting_.clear();
+  places_ = {};
   std::fill(done_.begin(), done_.end(), false);
   buffers_.clear();
 }

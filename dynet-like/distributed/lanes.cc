@@ -2,11 +2,67 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "dynet-like/base/errors.h"
 
 namespace dynet {
+namespace {
+
+// Deals samples, the largest first, to both children of a node, each time to the one whose samples
+// are smaller by now; and so on below.
+class Dealer {
+ public:
+  Dealer(const std::vector<std::size_t>& sizes, unsigned lanes) : sizes_(sizes), tree_(lanes) {
+    std::vector<std::size_t> all(sizes.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    std::stable_sort(all.begin(), all.end(),
+                     [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+    deal(tree_.root(), std::move(all));
+  }
+
+  std::vector<std::size_t> order;
+
+ private:
+  std::size_t room(LaneNode n) const {
+    const Interval lanes = tree_.lanes_of(n);
+    const auto first = [&](std::size_t lane) {
+      return lane == tree_.lanes()
+                 ? sizes_.size()
+                 : samples_of_lane(sizes_.size(), static_cast<unsigned>(lane), tree_.lanes()).begin;
+    };
+    return first(lanes.end) - first(lanes.begin);
+  }
+
+  void deal(LaneNode n, std::vector<std::size_t> samples) {
+    if (samples.empty()) return;
+    while (n.level > 0 && !tree_.adds(n)) n = n.left();
+    if (n.level == 0) {
+      order.insert(order.end(), samples.begin(), samples.end());
+      return;
+    }
+    const std::size_t room_left = room(n.left()), room_right = samples.size() - room_left;
+    std::vector<std::size_t> left, right;
+    std::size_t size_left = 0, size_right = 0;
+    for (const std::size_t s : samples) {
+      // The means of both are compared, as if what is missing were of size zero.
+      const bool is_left =
+          left.size() < room_left &&
+          (right.size() == room_right || size_left * room_right <= size_right * room_left);
+      (is_left ? left : right).push_back(s);
+      (is_left ? size_left : size_right) += sizes_[s];
+    }
+    deal(n.left(), std::move(left));
+    deal(n.right(), std::move(right));
+  }
+
+  const std::vector<std::size_t>& sizes_;
+  LaneTree tree_;
+};
+
+}  // namespace
 
 LaneTree::LaneTree(unsigned lanes) : lanes_(lanes) {
   constexpr unsigned kMost = 1u << 20;
@@ -42,6 +98,10 @@ Interval samples_of_lane(std::size_t samples, unsigned lane, unsigned lanes) {
   const std::size_t each = samples / lanes, rest = samples % lanes;
   const auto first = [&](std::size_t k) { return each * k + rest * k / lanes; };
   return {first(lane), first(lane + std::size_t{1})};
+}
+
+std::vector<std::size_t> balanced_order(const std::vector<std::size_t>& sizes, unsigned lanes) {
+  return Dealer(sizes, lanes).order;
 }
 
 }  // namespace dynet

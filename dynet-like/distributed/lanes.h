@@ -62,4 +62,9 @@ Interval lanes_of_rank(unsigned lanes, unsigned rank, unsigned world);
 /// differ by at most one. Few samples are spread over all lanes, and so over all processes.
 Interval samples_of_lane(std::size_t samples, unsigned lane, unsigned lanes);
 
+/// An order of samples of these sizes, words say, in which lanes have about as much to do each, and
+/// processes too, however many there are: sample number k of the minibatch is then `order[k]`. A
+/// function of the sizes and the number of lanes.
+std::vector<std::size_t> balanced_order(const std::vector<std::size_t>& sizes, unsigned lanes);
+
 }  // namespace dynet

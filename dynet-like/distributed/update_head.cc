@@ -119,6 +119,7 @@ void UpdateHead::add(const UpdateHead& other) {
       std::mismatch(same.begin(), same.end(), other.same.begin(), other.same.end());
   if (mine != same.end() || theirs != other.same.end())
     odd(other.rank, static_cast<std::size_t>(mine - same.begin()));
+  places |= other.places;
   losses.insert(losses.end(), other.losses.begin(), other.losses.end());
   present.add(other.present);
 }
@@ -127,6 +128,7 @@ Communicator::Bytes UpdateHead::pack() const {
   Writer out;
   out.put(rank);
   out.put_list(same);
+  out.put(places);
   std::vector<std::uint32_t> lanes;
   std::vector<double> values;
   for (const auto& [lane, value] : losses) {
@@ -151,6 +153,7 @@ UpdateHead UpdateHead::unpack(const Communicator::Bytes& bytes) {
   UpdateHead head;
   head.rank = in.get<unsigned>();
   head.same = in.get_list<std::uint64_t>();
+  head.places = in.get<std::uint8_t>();
   const auto lanes = in.get_list<std::uint32_t>();
   const auto values = in.get_list<double>();
   if (lanes.size() != values.size()) Reader::fail();

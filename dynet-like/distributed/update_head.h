@@ -30,6 +30,10 @@ struct UpdateHead {
   unsigned rank = 0;
   /// Numbers that must be the same everywhere, in the same order everywhere.
   std::vector<std::uint64_t> same;
+  /// Where gradients lie: on a CPU, on a device, in bits; they are summed on devices only if all
+  /// do.
+  std::uint8_t places = 0;
+  static constexpr std::uint8_t kOnCpu = 1, kOnDevice = 2;
   /// Numbers of lanes and what was reported for them, in order.
   std::vector<std::pair<std::uint32_t, double>> losses;
   Presence present;

@@ -28,6 +28,11 @@ void add(const GradientSlot& to, const float* from, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) to.g[i] = to.written ? to.g[i] + from[i] : from[i];
 }
 
+// The CPU comes before all devices.
+int device_of(const GradientBuffer& buffer) {
+  return buffer.memory() ? buffer.memory()->number() : -1;
+}
+
 // The buffers that are added up.
 struct Merge {
   std::vector<GradientBuffer*> buffers;
@@ -218,6 +223,24 @@ GradientBuffer& GradientBuffers::numbered(unsigned number,
   return of(kNumbered | number, memory);
 }
 
+std::vector<GradientBuffer*> GradientBuffers::of_number(unsigned number) {
+  const std::lock_guard lock(mutex_);
+  std::vector<GradientBuffer*> buffers;
+  for (Entry& e : entries_) {
+    if (!e.active || e.thread != (kNumbered | number)) continue;
+    if (!e.buffer->empty()) {
+      buffers.push_back(e.buffer.get());
+      continue;
+    }
+    e.buffer->clear();
+    e.active = false;
+  }
+  std::sort(buffers.begin(), buffers.end(), [](const GradientBuffer* a, const GradientBuffer* b) {
+    return device_of(*a) < device_of(*b);
+  });
+  return buffers;
+}
+
 GradientBuffer& GradientBuffers::of(std::uint64_t key,
                                     const std::shared_ptr<DeviceAllocator>& memory) {
   const std::lock_guard lock(mutex_);
@@ -404,8 +427,7 @@ std::vector<std::pair<std::uint64_t, GradientBuffer*>> GradientBuffers::in_order
   for (Entry& e : entries_)
     if (e.active && !e.buffer->empty()) buffers.emplace_back(e.thread, e.buffer.get());
   const auto order = [](const auto& entry) {
-    const auto& memory = entry.second->memory();
-    return std::pair(entry.first, memory ? memory->number() : -1);
+    return std::pair(entry.first, device_of(*entry.second));
   };
   std::sort(buffers.begin(), buffers.end(),
             [&](const auto& a, const auto& b) { return order(a) < order(b); });

@@ -155,6 +155,9 @@ class GradientBuffers {
   /// call likewise.
   GradientBuffer& numbered(unsigned number,
                            const std::shared_ptr<DeviceAllocator>& memory = nullptr);
+  /// The buffers of this number that have gradients, the CPU's first, then by devices; others are
+  /// no number's any more. Safe to call while backward passes run for other numbers.
+  std::vector<GradientBuffer*> of_number(unsigned number);
   /// One buffer holding all gradients, or null if there are none. Not while a backward pass runs.
   GradientBuffer* merge();
   /// The gradient of a dense parameter, to be looked at: what `merge` would make of it, zero if

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@ using namespace dynet;
 namespace {
 
 std::vector<SmallSettings> all_settings() {
-  std::vector<SmallSettings> all(6);
+  std::vector<SmallSettings> all(9);
   all[1].exact = true;
   all[2].sparse = false;
   all[3].whole_table = true;
@@ -23,6 +24,14 @@ std::vector<SmallSettings> all_settings() {
   all[4].exact = true;
   all[5].lanes = 5;
   all[5].clip = 100;
+  all[6].wordless = true;
+  all[6].exact = true;
+  all[6].batches = {4, 1, 7};  // some processes have no sample, or only some without a word
+  all[7].compression = Compression::bfloat16;
+  all[7].exact = true;
+  all[8].compression = Compression::bfloat16;
+  all[8].lanes = 5;
+  all[8].whole_table = true;
   return all;
 }
 
@@ -31,7 +40,7 @@ InProcessGroup::Faults delays(std::uint64_t seed) {
   return {[seed](unsigned from, unsigned to, std::uint64_t message) {
             std::uint64_t x = seed + from * 77 + to * 1009 + message * 0x9e3779b97f4a7c15u;
             x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9u;
-            return std::chrono::microseconds((x >> 40) % 16 == 0 ? (x >> 20) % 700 : 0);
+            return std::chrono::microseconds((x >> 20) % ((x >> 40) % 16 == 0 ? 700 : 70));
           },
           {}};
 }
@@ -46,7 +55,9 @@ TEST_CASE("processes and threads do not change a bit") {
         SmallSettings s = settings;
         s.threads = threads;
         INFO(world << " processes, " << threads << " threads, exact " << s.exact << ", sparse "
-                   << s.sparse << ", whole " << s.whole_table << ", lanes " << s.lanes);
+                   << s.sparse << ", whole " << s.whole_table << ", lanes " << s.lanes
+                   << ", wordless " << s.wordless << ", compressed "
+                   << (s.compression == Compression::bfloat16));
         CHECK(bits_of_run(world, s) == expected);
       }
   }
@@ -69,6 +80,24 @@ TEST_CASE("what decides the bits is the number of lanes, and clipping is at work
   settings.lanes = 4;
   CHECK(bits_of_run(2, settings) != eight);
   CHECK(eight.find(" with 6 clips of ") != std::string::npos);
+}
+
+TEST_CASE("compression changes the bits, and little else") {
+  SmallSettings settings;
+  settings.updates = 40;
+  const auto last_loss = [&](Compression compression) {
+    settings.compression = compression;
+    double loss = 0;
+    InProcessGroup(2).run([&](Communicator& c) {
+      SmallRun run(c, settings);
+      run.train(settings.updates);
+      if (c.rank() == 0) loss = run.losses_seen.back();
+    });
+    return loss;
+  };
+  const double exact = last_loss(Compression::none), rounded = last_loss(Compression::bfloat16);
+  CHECK(exact != rounded);
+  CHECK(std::abs(exact - rounded) < 0.02 * exact);
 }
 
 TEST_CASE("more processes than lanes or samples") {
@@ -119,6 +148,7 @@ TEST_CASE("a run that goes on with another number of processes has the same bits
     SmallSettings settings;
     settings.exact = exact;
     settings.average = exact;
+    if (exact) settings.compression = Compression::bfloat16;
     // The same run without a break, but for what saving does to rows that are late.
     const auto train = [&](const std::vector<unsigned>& worlds) {
       std::filesystem::remove_all(folder);

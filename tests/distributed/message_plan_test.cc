@@ -164,6 +164,48 @@ TEST_CASE("lanes and samples are dealt out evenly") {
   }
 }
 
+TEST_CASE("a balanced order gives every process about as much to do") {
+  // Sizes as those of sentences, the same in every run.
+  const auto sizes_of = [](std::size_t n) {
+    std::vector<std::size_t> sizes;
+    for (std::size_t i = 0; i < n; ++i) sizes.push_back(1 + i * i * 37 % 41 * (i % 3));
+    return sizes;
+  };
+  const auto most_of = [](const std::vector<std::size_t>& sizes,
+                          const std::vector<std::size_t>& order, unsigned lanes, unsigned world) {
+    std::size_t most = 0;
+    for (unsigned r = 0; r < world; ++r) {
+      const Interval own = lanes_of_rank(lanes, r, world);
+      std::size_t size = 0;
+      for (std::size_t lane = own.begin; lane < own.end; ++lane) {
+        const Interval part = samples_of_lane(sizes.size(), static_cast<unsigned>(lane), lanes);
+        for (std::size_t k = part.begin; k < part.end; ++k) size += sizes[order[k]];
+      }
+      most = std::max(most, size);
+    }
+    return most;
+  };
+  for (const std::size_t n : {0u, 1u, 7u, 20u, 64u, 100u, 257u})
+    for (const unsigned lanes : {1u, 5u, 32u, 48u}) {
+      INFO(n << " samples, " << lanes << " lanes");
+      const auto order = balanced_order(sizes_of(n), lanes);
+      std::vector<std::size_t> sorted = order;
+      std::sort(sorted.begin(), sorted.end());
+      std::vector<std::size_t> all(n);
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      REQUIRE(sorted == all);
+    }
+  const auto sizes = sizes_of(64);
+  const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+  const auto order = balanced_order(sizes, 32);
+  for (const unsigned world : {2u, 4u, 8u}) {
+    INFO(world << " processes");
+    CHECK(static_cast<double>(most_of(sizes, order, 32, world) * world) <
+          1.03 * static_cast<double>(total));
+  }
+  CHECK(balanced_order({5, 5, 5, 5}, 4) == std::vector<std::size_t>{0, 2, 1, 3});
+}
+
 TEST_CASE("the messages make the sum of the tree, each addition once") {
   for (unsigned lanes = 1; lanes <= 64; ++lanes)
     for (unsigned world = 1; world <= 33; ++world) {

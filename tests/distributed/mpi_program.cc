@@ -1,6 +1,7 @@
 // A process of a run over MPI in which something goes wrong, for run_mpi.py. The first argument
-// says what: `throw`, `die` (of SIGKILL), `hang`, or `goes-well`. `cost` measures what summing
-// gradients takes, see docs/distributed.md.
+// says what: `throw`, `die` (of SIGKILL), `hang`, or `goes-well`. `cost N...` measures what summing
+// N numbers takes, and `predict LATENCY BANDWIDTH SECONDS-PER-NUMBER PROCESSES N...` says what the
+// model of costs makes of it, see docs/distributed.md.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "dynet-like/distributed/cost_model.h"
 #include "dynet-like/distributed/distributed_trainer.h"
 #include "dynet-like/distributed/mpi/world.h"
 #include "dynet-like/dynet.h"
@@ -24,7 +26,8 @@ double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// The median time of an update of n numbers whose gradients cost next to nothing.
+// The median time of an update of n numbers whose gradients cost next to nothing, one following the
+// other.
 void measure(Communicator& world, unsigned n) {
   ParameterCollection model;
   Parameter W = model.add_parameters({n});
@@ -33,8 +36,10 @@ void measure(Communicator& world, unsigned n) {
   DistributedTrainer trainer(sgd, world, {}, nullptr, 0);
   const auto own = static_cast<unsigned>(trainer.own_lanes().begin);
   std::vector<double> times;
-  const std::uint64_t sent = world.bytes_sent();
+  const std::uint64_t sent = world.sent().bytes;
   constexpr unsigned kTimes = 21;
+  world.barrier();
+  auto begin = Clock::now();
   for (unsigned k = 0; k < kTimes; ++k) {
     trainer.for_each_lane(32, [&](const Lane& lane) {
       if (lane.number != own) return 0.0;
@@ -45,27 +50,46 @@ void measure(Communicator& world, unsigned n) {
       cg.backward(loss);
       return 0.0;
     });
-    world.barrier();
-    const auto begin = Clock::now();
     trainer.update();
     times.push_back(milliseconds_since(begin));
+    begin = Clock::now();
   }
   std::nth_element(times.begin(), times.begin() + kTimes / 2, times.end());
   if (world.rank() == 0)
     std::cout << n << " numbers: " << times[kTimes / 2] << " ms an update, "
-              << (world.bytes_sent() - sent) / kTimes << " bytes sent" << std::endl;
+              << (world.sent().bytes - sent) / kTimes << " bytes sent" << std::endl;
+}
+
+void predict(const std::vector<std::string>& words) {
+  const NetworkCost network{std::stod(words.at(0)), std::stod(words.at(1)), std::stod(words.at(2))};
+  const auto world = static_cast<unsigned>(std::stoul(words.at(3)));
+  for (std::size_t k = 4; k < words.size(); ++k)
+    for (const Compression compression : {Compression::none, Compression::bfloat16}) {
+      const UpdateSize size{.lanes = std::max(32u, world),
+                            .numbers = std::stoul(words[k]),
+                            .compression = compression};
+      std::cout << words[k] << " numbers"
+                << (compression == Compression::none ? ": " : ", compressed: ")
+                << 1e3 * seconds_of_update(network, world, size) << " ms an update\n";
+    }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
   const std::string what = argc > 1 ? argv[1] : "goes-well";
-  const auto world = join_world();
-  if (what == "cost") {
-    for (const unsigned n : {1u, 1000u, 10000u, 100000u, 1000000u, 10000000u}) measure(*world, n);
+  const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
+  if (what == "predict") {
+    predict(words);
     return 0;
   }
-  world->set_timeout(std::chrono::seconds(2));
+  const auto world = join_world();
+  if (what == "cost") {
+    for (const std::string& n : words) measure(*world, static_cast<unsigned>(std::stoul(n)));
+    return 0;
+  }
+  // Short only where a process is waited for in vain: a loaded machine may be slow to answer.
+  world->set_timeout(std::chrono::seconds(what == "hang" ? 2 : 60));
   guarded(*world, [&] {
     ParameterCollection model;
     Parameter W = model.add_parameters({300, 300});
@@ -75,7 +99,7 @@ int main(int argc, char** argv) try {
       if (update == 3 && world->rank() == world->size() - 1) {
         if (what == "throw") throw std::runtime_error("out of cheese");
         if (what == "die") std::raise(SIGKILL);
-        if (what == "hang") std::this_thread::sleep_for(std::chrono::seconds(20));
+        if (what == "hang") std::this_thread::sleep_for(std::chrono::seconds(120));
       }
       trainer.for_each_lane(64, [&](const Lane& lane) {
         ComputationGraph cg;

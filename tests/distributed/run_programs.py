@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Trains the example programs on several processes: the checkpoint must be that of one process, for any number of processes and
-threads, and a run must go on with another number of processes, after it has ended or was killed."""
+"""Trains programs as their users start them: model and checkpoint must be those of the plain program, for any number of processes
+and threads, under every MPI that is installed, with messages that are late, with processes that have no sample; and a run must go on
+with another number of processes, after it has ended or was killed."""
 
 import argparse
 import hashlib
@@ -13,15 +14,13 @@ import sys
 import tempfile
 import time
 
-ENVIRONMENT = {
-    **os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-}  # fmt: skip
-# Small networks; the language model has a table whose rows are used here and there, and dropout.
+from mpis import ENVIRONMENT, SKIPPED, installed
+
+# Small networks; the language model has tables whose rows are used here and there, and dropout.
 OPTIONS = {
-    "tagger": ["--batch", "20", "--hidden", "8", "--features", "word:8"],
-    "treelstm": ["--batch", "20", "--word", "8", "--hidden", "8"],
-    "rnnlm": ["--batch", "20", "--word", "8", "--hidden", "8", "--min-count", "1"],
+    "tagger": ["--hidden", "8", "--features", "word:8"],
+    "treelstm": ["--word", "8", "--hidden", "8"],
+    "rnnlm": ["--word", "8", "--hidden", "8", "--min-count", "1", "--loss", "sampled", "--samples", "8"],
 }
 
 
@@ -56,47 +55,83 @@ def write_text(path, draw):
 WRITERS = {"tagger": write_tagged, "treelstm": write_trees, "rnnlm": write_text}
 
 
+class Program:
+    """An example program, in a folder with its data."""
+
+    def __init__(self, name, plain, folder):
+        self.name, self.plain, self.folder = name, plain, folder
+        folder.mkdir()
+        data = folder / "data.txt"
+        WRITERS[name](data, random.Random(1))
+        self.arguments = ["train", "--train", data, "--dev", data, "--test", data, *OPTIONS[name]]
+
+    def command(self, binary, model, threads, *options):
+        return [binary, *self.arguments, "--model", self.folder / model, "--threads", str(threads), *options]
+
+    def says(self, processes):
+        return f"{processes} processes\n" if processes > 1 else ""
+
+    def files(self, model):
+        return [self.folder / model, self.folder / (model + ".checkpoint")]
+
+
+class DynetProgram:
+    """dynet_program.cc, which has one thread."""
+
+    name = "dynet_program"
+
+    def __init__(self, plain, folder):
+        self.plain, self.folder = plain, folder
+        folder.mkdir()
+
+    def command(self, binary, model, _threads, *_options):
+        return [binary, "--dynet-seed", "5", "--dynet-distributed", self.folder / model]
+
+    def says(self, processes):
+        return f"[dynet] {processes} process"
+
+    def files(self, model):
+        return [self.folder / model, self.folder / (model + ".last")]
+
+
 class Runs:
-    """Runs of one program in a folder."""
+    """Runs of a program that is built for an MPI."""
 
-    def __init__(self, binary, mpirun, folder):
-        self.name = pathlib.Path(binary).name
-        self.mpirun, self.folder, self.problems = mpirun, folder, []
-        data = folder / f"{self.name}.txt"
-        WRITERS[self.name](data, random.Random(1))
-        self.common = [binary, "train", "--train", data, "--dev", data, *OPTIONS[self.name]]
+    def __init__(self, program, mpi, binary, problems):
+        self.program, self.mpi, self.binary, self.problems = program, mpi, binary, problems
 
-    def command(self, processes, model, *options):
-        start = [self.mpirun, "-n", str(processes)] if processes else []
-        return [*start, *self.common, "--model", self.folder / model, *options]
+    def command(self, processes, model, threads=1, *options, before=()):
+        """Without processes it is the plain program, with the lanes of a run over MPI."""
+        if not processes:
+            lanes = ["--parts", "32"] if isinstance(self.program, Program) else []
+            return self.program.command(self.program.plain, model, threads, *lanes, *options)
+        return [*self.mpi.start(processes), *before, *self.program.command(self.binary, model, threads, *options)]
 
-    def checkpoint(self, model):
-        return hashlib.sha256((self.folder / (model + ".checkpoint")).read_bytes()).hexdigest()
-
-    def train(self, processes, model, *options):
-        """The checkpoint's checksum after a run; without processes it is the plain program."""
-        done = subprocess.run(self.command(processes, model, *options), capture_output=True, text=True,
-                              env=ENVIRONMENT, timeout=300)
-        what = f"{self.name}: {processes} processes, {model}: "
+    def train(self, processes, model, *options, **more):
+        """The checksums of its files after a run."""
+        command = self.command(processes, model, *options, **more)
+        done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=300)
+        what = f"{self.program.name}, {self.mpi.name}, {processes} processes, {model}: "
+        said = done.stdout + done.stderr
         if done.returncode != 0:
-            self.problems.append(what + done.stdout + done.stderr)
+            self.problems.append(what + said)
             return None
-        if processes and processes > 1 and f"{processes} processes\n" not in done.stdout:
-            self.problems.append(f"{what}their number is not said: {done.stdout}")
-        if done.stdout.count("saved in") != 1:
+        if processes and self.program.says(processes) not in said:
+            self.problems.append(f"{what}their number is not said: {said}")
+        if isinstance(self.program, Program) and done.stdout.count("saved in") != 1:
             self.problems.append(f"{what}not one of them has spoken: {done.stdout}")
-        return self.checkpoint(model)
+        return [hashlib.sha256(file.read_bytes()).hexdigest() for file in self.program.files(model)]
 
-    def compare(self, expected, *run):
-        if self.train(*run) != expected:
-            self.problems.append(f"{self.name}: another checkpoint: {' '.join(map(str, run))}")
+    def compare(self, expected, *run, **more):
+        if self.train(*run, **more) != expected:
+            self.problems.append(f"{self.program.name}, {self.mpi.name}: other files: {' '.join(map(str, run))}")
 
     def kill_one(self, draw, processes, model, options, after):
         """Starts a run and kills one of its processes; whether it was still there."""
-        run = subprocess.Popen(self.command(processes, model, *options), env=ENVIRONMENT, start_new_session=True,
+        run = subprocess.Popen(self.command(processes, model, 1, *options), env=ENVIRONMENT, start_new_session=True,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(after)
-        pattern = f"^{self.common[0]} train.*{self.folder / model}( |$)"  # not the launcher
+        pattern = f"^{self.binary} train.*{self.program.folder / model}( |$)"  # not the launcher
         found = subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True)
         if victims := found.stdout.split():
             try:
@@ -106,58 +141,104 @@ class Runs:
         try:
             run.wait(60)
         except subprocess.TimeoutExpired:
-            self.problems.append(f"{self.name}: the others wait for a process that was killed")
+            self.problems.append(f"{self.program.name}: the others wait for a process that was killed")
             os.killpg(run.pid, signal.SIGKILL)
             run.wait()
         return run.returncode != 0
 
 
-def check(runs, counts, threads, kills):
-    expected = runs.train(0, "one", "--parts", "32", "--epochs", "4")
-    runs.compare(expected, 0, "one-thread-more", "--parts", "32", "--epochs", "4", "--threads", "2")
-    for processes in counts:
-        for n in threads:
-            runs.compare(expected, processes, f"of{processes}-{n}", "--epochs", "4", "--threads", str(n))
-    runs.train(3, "resumed", "--epochs", "2")
-    runs.compare(expected, 2, "resumed", "--epochs", "4", "--resume")
-    # Killed at any time; the next run goes on from the checkpoint that there is, with another number of processes.
-    draw, killed, model = random.Random(2), 0, "killed"
-    longest, begun = 0.0, time.monotonic()
-    if kills:
-        runs.train(2, "timed", "--epochs", "40")
-        longest = time.monotonic() - begun
-    final = runs.checkpoint("timed") if kills else None
-    for k in range(kills):
-        there = (runs.folder / (model + ".checkpoint")).exists()
-        options = ["--epochs", "40", *(["--resume"] if there else ["--force"])]
-        killed += runs.kill_one(draw, 2 + k % 2, model, options, draw.uniform(0.05, longest / 2))
-        if k % 5 == 4 and (runs.folder / (model + ".checkpoint")).exists():
-            runs.compare(final, 1 + k % 4, model, "--epochs", "40", "--resume")
-            for file in runs.folder.glob(model + "*"):
-                file.unlink()
-    if kills:
-        print(f"{runs.name}: {killed} of {kills} runs ended by a kill")
-        if killed < kills / 3:
-            runs.problems.append(f"{runs.name}: only {killed} of {kills} kills met a run")
+def check_counts(runs, plain, counts, threads):
+    """`plain`: the files of the plain program, by what else was asked of it."""
+    longer = ["--batch", "20", "--epochs", "4"]
+    for n in counts:
+        for t in threads if isinstance(runs.program, Program) else [1]:
+            runs.compare(plain["all"], n, f"of{n}-{t}-{runs.mpi.name}", t, *longer)
+    if not isinstance(runs.program, Program):
+        return
+    resumed = f"resumed-{runs.mpi.name}"
+    runs.train(3, resumed, 1, "--batch", "20", "--epochs", "2")
+    runs.compare(plain["all"], 2, resumed, 1, *longer, "--resume")
+    runs.compare(plain["few"], max(counts), f"few-{runs.mpi.name}", 1, "--epochs", "1", "--batch", "3")
+
+
+def check_delays(runs, plain, delays):
+    before = ["env", f"LD_PRELOAD={delays}", "DELAY_MICROSECONDS=1000"]
+    for n in (2, 3):
+        runs.compare(plain["few"], n, f"late{n}-{runs.mpi.name}", 1, "--epochs", "1", "--batch", "3", before=before)
+
+
+def check_kills(all_runs, kills):
+    """Each run is killed at a time of chance; another one, of another number of processes, goes on to the end."""
+    draw, killed, compared, times = random.Random(2), 0, 0, {}
+    options = ["--batch", "20", "--epochs", "25"]
+    for runs in all_runs:
+        begun = time.monotonic()
+        final = runs.train(2, f"timed-{runs.mpi.name}", 1, *options)
+        times[runs.mpi.name] = time.monotonic() - begun
+    runs_begun = 0
+    while killed < kills and runs_begun < 3 * kills:
+        k, runs_begun = runs_begun, runs_begun + 1
+        runs, other = all_runs[k % len(all_runs)], all_runs[(k + 1) % len(all_runs)]
+        model = f"killed{k}"
+        before = 1 + draw.randrange(4)
+        was_killed = runs.kill_one(draw, before, model, options, draw.uniform(0.2, 1) * times[runs.mpi.name])
+        killed += was_killed
+        there = runs.program.files(model)[1].exists()
+        after = draw.choice([n for n in range(1, 5) if n != before])
+        other.compare(final, after, model, 1, *options, "--resume" if there else "--force")
+        compared += was_killed and there
+        for file in runs.program.folder.glob(model + "*"):
+            file.unlink()
+    print(f"{killed} of {runs_begun} runs ended by a kill, of which {compared} had a checkpoint to go on with")
+    if killed < kills:
+        all_runs[0].problems.append(f"only {killed} kills of {kills} met a run")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mpirun", required=True, help="the launcher of the MPI that they are linked with")
-    parser.add_argument("--processes", default="2,3")
-    parser.add_argument("--threads", default="1")
-    parser.add_argument("--kills", type=int, default=0)
-    parser.add_argument("programs", nargs="+")
+    parser.add_argument("--processes", default="1,2,3,4,5,8")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--kills", type=int, default=0, help="kill so many runs, instead of all else")
+    parser.add_argument("--first", action="store_true", help="only the first MPI that is installed")
+    parser.add_argument("--program", action="append", default=[], help="NAME=BINARY,OBJECTS AND LIBRARIES")
+    parser.add_argument("--dynet", help="the library dynet-like::compat, for the program in DyNet's style")
+    parser.add_argument("link", nargs="+", help="the library, and what the linker needs besides")
     arguments = parser.parse_args()
+    mpis = installed()[: 1 if arguments.first else None]
+    if not mpis:
+        print("skipped: neither Open MPI nor MPICH is installed")
+        return SKIPPED
     problems = []
     with tempfile.TemporaryDirectory() as name:
-        for program in arguments.programs:
-            folder = pathlib.Path(name, pathlib.Path(program).name)
-            folder.mkdir()
-            runs = Runs(program, arguments.mpirun, folder)
-            check(runs, [int(n) for n in arguments.processes.split(",")],
-                  [int(n) for n in arguments.threads.split(",")], arguments.kills)
-            problems += runs.problems
+        folder = pathlib.Path(name)
+        programs = []
+        for text in arguments.program:
+            of, parts = text.split("=", 1)
+            binary, *objects = parts.split(",")
+            programs.append((Program(of, binary, folder / of), [], objects))
+        if arguments.dynet:
+            of = DynetProgram(None, folder / DynetProgram.name)
+            programs.append((of, ["tests/distributed/dynet_program.cc"], [arguments.dynet]))
+        for program, sources, objects in programs:
+            all_runs = [
+                Runs(program, mpi, mpi.build(folder / f"{program.name}-{mpi.name}", sources, [*objects, *arguments.link]), problems)
+                for mpi in mpis
+            ]
+            if arguments.kills:
+                check_kills(all_runs, arguments.kills)
+                continue
+            program.plain = program.plain or all_runs[0].binary
+            first = all_runs[0]
+            plain = {
+                "all": first.train(0, "plain", 1, "--batch", "20", "--epochs", "4"),
+                "few": first.train(0, "plain-few", 1, "--epochs", "1", "--batch", "3"),
+            }
+            first.compare(plain["all"], 0, "plain-threads", 2, "--batch", "20", "--epochs", "4")
+            for runs in all_runs:
+                check_counts(runs, plain, [int(n) for n in arguments.processes.split(",")],
+                             [int(n) for n in arguments.threads.split(",")])
+                check_delays(runs, plain, runs.mpi.build_delays(folder / f"delays-{runs.mpi.name}.so"))
+            print(f"{program.name}, {', '.join(mpi.name for mpi in mpis)}: {plain['all']}")
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -23,6 +23,8 @@ struct SmallSettings {
   bool whole_table = false;  ///< one table is used as a matrix as well, by some lanes
   float weight_decay = 0;
   bool average = false;
+  bool wordless = false;  ///< most sentences have no word, and so no gradient
+  Compression compression = Compression::none;
 };
 
 /// A model with two tables and dense parameters, all its state, and what is needed to go on.
@@ -39,7 +41,7 @@ struct SmallRun {
         b(model.add_parameters({kTags}, "b")),
         trainer(model, 0.02f),
         workers(s.threads),
-        distributed(trainer, w, {s.lanes, 5}, &workers, 4) {
+        distributed(trainer, w, {s.lanes, 5, 0, s.compression}, &workers, 4) {
     trainer.sparse_updates_enabled = s.sparse;
     trainer.sparse_updates_exact = s.exact;
     trainer.clip_threshold = s.clip;
@@ -55,6 +57,7 @@ struct SmallRun {
       x ^= x >> 29;
       return static_cast<unsigned>((x * 0xbf58476d1ce4e5b9u) >> 40);
     };
+    if (settings.wordless && sentence % 3 != 0) return input(cg, 0.25f);
     std::vector<Expression> losses;
     unsigned before = 0;
     for (unsigned i = 0; i < 2 + draw(99) % 4; ++i) {

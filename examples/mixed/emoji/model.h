@@ -61,6 +61,11 @@ Description describe(Description chosen, const Corpus& train, const std::string&
 /// subgroups.
 struct Prediction {
   std::vector<float> groups, subgroups;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& groups& subgroups;
+  }
 };
 
 /// A vector for each part that a sample has: a convolutional network reads the picture, the mean

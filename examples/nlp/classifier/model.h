@@ -62,6 +62,11 @@ std::string view_of(const std::string& word, const ModelSettings& settings);
 struct Prediction {
   unsigned label = 0;                ///< the most probable one
   std::vector<float> probabilities;  ///< of all labels
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& label& probabilities;
+  }
 };
 
 /// A vector for every word; over them an LSTM from each side, or convolutions (Kim, EMNLP 2014)

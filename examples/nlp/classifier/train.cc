@@ -32,7 +32,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     model_.report_unknown_labels(data.dev, command.dev);
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Sample& sample : data.train) {
-      add_sample(1);
+      add_sample(1, sample.words.size());
       words_.push_back(model_.encode(sample.words));
       labels_.push_back(model_.label_number(sample.label));
       for (const unsigned word : words_.back()) ++counts[word];

@@ -34,6 +34,13 @@ class DescribedModel {
   void set_workers(dynet::Workers* workers) { workers_ = workers; }
   dynet::Workers* workers() const { return workers_; }
   unsigned threads() const { return workers_ == nullptr ? 1 : workers_->threads(); }
+  /// Which share out the same, all of which have this model and call the same functions. They must
+  /// outlive it.
+  void set_world(dynet::Communicator* world) { world_ = world; }
+  /// Null if this process is alone.
+  dynet::Communicator* world() const {
+    return world_ != nullptr && world_->size() > 1 ? world_ : nullptr;
+  }
 
  protected:
   DescribedModel(Description description, std::uint64_t seed)
@@ -46,7 +53,8 @@ class DescribedModel {
         description_(*shared_),
         parameters_(other.parameters_),
         device_(other.device_),
-        workers_(other.workers_) {}
+        workers_(other.workers_),
+        world_(other.world_) {}
   ~DescribedModel() = default;
   /// Every graph of the model goes there, while it is empty.
   void place(dynet::ComputationGraph& graph) const { graph.set_device(device_); }
@@ -59,6 +67,7 @@ class DescribedModel {
  private:
   dynet::Device* device_ = &dynet::kCpu;
   dynet::Workers* workers_ = nullptr;
+  dynet::Communicator* world_ = nullptr;
 };
 
 }  // namespace nlp

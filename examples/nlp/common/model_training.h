@@ -84,18 +84,22 @@ class ModelTraining : public Training {
     RunReport report(command_, Model::kProgram, settings());
     print_run(out);
     run_epochs(*this, now_.state, command_, out, &report);
-    if (!writes()) return;
-    const auto best = load_model<Model>(command_.model, command_.device);
-    best->set_workers(&workers_);
+    // Others need not see the file: they get the weights.
+    std::unique_ptr<Model> loaded;
+    if (writes()) loaded = load_model<Model>(command_.model, command_.device);
+    Model& best = loaded ? *loaded : model_;
+    dynet::synchronize(*command_.world, best.parameters());
+    best.set_workers(&workers_);
+    best.set_world(command_.world.get());
     const auto score = [&](const Corpus& corpus, const char* name) {
       if (corpus.empty()) return Figures();
-      const Report scored = evaluate(*best, corpus, name);
+      const Report scored = evaluate(best, corpus, name);
       scored.print(out);
       report.scores(name, scored.figures());
       return scored.figures();
     };
     const Figures dev = score(data_.dev, "dev"), test = score(data_.test, "test");
-    if (!test.empty()) nlp::save_model(command_.model, *best, about(dev, test));
+    if (!test.empty() && writes()) nlp::save_model(command_.model, best, about(dev, test));
     out << "saved in " << command_.model << std::endl;
   }
 
@@ -156,12 +160,17 @@ class ModelTraining : public Training {
         distributed_(trainer_, *command.world, {std::max(1u, settings_.parts), settings_.seed},
                      &workers_) {
     model_.set_workers(&workers_);
+    model_.set_world(command.world.get());
     graph_.set_workers(&workers_);
     trainer_.set_workers(&workers_);
   }
 
-  /// One more sample, of so many units.
-  void add_sample(std::size_t units) { sizes_.push_back(units); }
+  /// One more sample, of so many units; `work` is how long it takes, in proportion to others.
+  void add_sample(std::size_t units, std::size_t work) {
+    sizes_.push_back(units);
+    work_.push_back(work);
+  }
+  void add_sample(std::size_t units) { add_sample(units, units); }
 
   /// Makes the graph of some samples and learns from it; returns the loss, summed over their units.
   /// Parts of an update do this at the same time, each with a model and a graph of its own.
@@ -278,12 +287,17 @@ class ModelTraining : public Training {
       trainer_.update();
       return loss;
     }
+    // Parts with about as much to do each, so that the last one is not waited for long.
+    std::vector<std::size_t> work, samples;
+    for (const std::size_t sample : update.samples) work.push_back(work_[sample]);
+    for (const std::size_t k : dynet::balanced_order(work, distributed_.state().lanes))
+      samples.push_back(update.samples[k]);
     distributed_.for_each_lane(update.size, [&](const dynet::Lane& lane) {
       const auto part = take_part();
       part->graph.set_gradient_buffer(lane.number);
       Update share = update;
       share.first = lane.samples.begin;
-      const auto begin = update.samples.begin();
+      const auto begin = samples.begin();
       share.samples.assign(begin + static_cast<std::ptrdiff_t>(lane.samples.begin),
                            begin + static_cast<std::ptrdiff_t>(lane.samples.end));
       return learn(part->model, part->graph, share);
@@ -315,7 +329,7 @@ class ModelTraining : public Training {
   std::mutex parts_mutex_;
   std::vector<std::unique_ptr<Part>> parts_;       ///< as many as threads need
   Figures dev_;                                    ///< of the last epoch
-  std::vector<std::size_t> sizes_;                 ///< of the samples
+  std::vector<std::size_t> sizes_, work_;          ///< of the samples
   std::vector<std::vector<std::size_t>> updates_;  ///< of this epoch
 };
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <exception>
 #include <iterator>
 #include <mutex>
 #include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +19,9 @@
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/text_input.h"
 
-// Work that a model does on several threads. Each has a copy of the model, which shares its
-// weights, and a graph; what comes out does not depend on how many there are.
+// Work that a model does on several threads, and in several processes. Each has a copy of the
+// model, which shares its weights, and a graph; what comes out does not depend on how many there
+// are.
 
 namespace nlp {
 
@@ -43,6 +47,55 @@ void share_out(Model& model, std::size_t count, Work work, Finished finished) {
   });
 }
 
+/// Gives every process all of the results: number i is that of process i modulo their number.
+template <class Result>
+void exchange_results(dynet::Communicator& world, std::vector<Result>& results) {
+  using Bytes = dynet::Communicator::Bytes;
+  std::ostringstream out;
+  boost::archive::binary_oarchive archive(out, boost::archive::no_header);
+  for (std::size_t i = world.rank(); i < results.size(); i += world.size()) archive << results[i];
+  const std::string text = out.str();
+  const std::uint64_t size = text.size();
+  Bytes mine(sizeof size + size);
+  std::memcpy(mine.data(), &size, sizeof size);
+  if (size > 0) std::memcpy(mine.data() + sizeof size, text.data(), size);
+  const Bytes all = world.merge_all(std::move(mine), [](Bytes& into, const Bytes& from) {
+    into.insert(into.end(), from.begin(), from.end());
+  });
+  std::size_t at = 0;
+  for (unsigned rank = 0; rank < world.size(); ++rank) {
+    std::uint64_t length = 0;
+    std::memcpy(&length, &all[at], sizeof length);
+    std::istringstream in(
+        std::string(reinterpret_cast<const char*>(all.data()) + at + sizeof length, length));
+    boost::archive::binary_iarchive from(in, boost::archive::no_header);
+    for (std::size_t i = rank; i < results.size(); i += world.size()) from >> results[i];
+    at += sizeof length + length;
+  }
+}
+
+/// What `work(model, graph, i)` returns for each i below `count`, computed by the model's workers
+/// and by all of its processes; `finished(i)` is called for each, one call at a time.
+template <class Model, class Work, class Finished>
+auto compute_shared(Model& model, std::size_t count, Work work, Finished finished) {
+  using Result = decltype(work(model, std::declval<dynet::ComputationGraph&>(), std::size_t{0}));
+  std::vector<Result> results(count);
+  dynet::Communicator* const world = model.world();
+  const std::size_t rank = world ? world->rank() : 0, size = world ? world->size() : 1;
+  const std::size_t own = count / size + (rank < count % size ? 1 : 0);
+  share_out(
+      model, own,
+      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t k) {
+        results[rank + k * size] = work(mine, graph, rank + k * size);
+      },
+      [&](std::size_t k) { finished(rank + k * size); });
+  if (!world) return results;
+  exchange_results(*world, results);
+  for (std::size_t i = 0; i < count; ++i)
+    if (i % size != rank) finished(i);
+  return results;
+}
+
 /// What `predict(model, graph, samples)` returns for all samples, in their order; so many are
 /// computed together. A bar under `name` counts them in `unit`.
 template <class Model, class Samples, class Predict>
@@ -52,13 +105,12 @@ auto predict_in_parts(Model& model, const Samples& samples, std::size_t together
     return all.subspan(i * together, std::min(together, all.size() - i * together));
   };
   using Predictions = decltype(predict(model, std::declval<dynet::ComputationGraph&>(), part(0)));
-  std::vector<Predictions> parts((samples.size() + together - 1) / together);
   Progress progress(standard_error_output(), name, unit, samples.size(), 0, 0);
   std::size_t done = 0;
-  share_out(
-      model, parts.size(),
+  auto parts = compute_shared(
+      model, (samples.size() + together - 1) / together,
       [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
-        parts[i] = predict(mine, graph, part(i));
+        return predict(mine, graph, part(i));
       },
       [&](std::size_t i) { progress.update(done += part(i).size()); });
   Predictions all;

@@ -14,6 +14,11 @@ struct Tree {
   std::vector<std::string> labels;  ///< of the arcs from them
   /// Of each arc that a parser made, if they were asked for; see Model::parse.
   std::vector<float> probabilities = {};
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& heads& labels& probabilities;
+  }
 };
 
 struct Sentence {

@@ -17,9 +17,10 @@ namespace {
 constexpr BatchLimits kLimits{32, 1000};
 constexpr std::size_t kSteps = 100;  ///< of one graph
 
-/// Adds the losses of a minibatch to `losses`, whose places are in `places`.
-void add_losses(Model& model, dynet::ComputationGraph& graph, const Minibatch& batch,
-                const std::vector<std::size_t>& places, std::vector<double>& losses) {
+/// The losses of the sentences of a minibatch.
+std::vector<double> losses_of(Model& model, dynet::ComputationGraph& graph, const Minibatch& batch,
+                              std::size_t sentences) {
+  std::vector<double> losses(sentences, 0.0);
   Memory memory;
   const std::size_t most = model.steps_together(kSteps);
   for (std::size_t begin = 0; begin < batch.steps(); begin += most) {
@@ -31,10 +32,11 @@ void add_losses(Model& model, dynet::ComputationGraph& graph, const Minibatch& b
     graph.forward(result);
     const std::vector<float> values = as_vector(result.value());
     for (std::size_t i = 0; i < values.size(); ++i) {
-      losses[places[i % places.size()]] += static_cast<double>(values[i]);
+      losses[i % sentences] += static_cast<double>(values[i]);
     }
     if (end < batch.steps()) memory = model.memory();
   }
+  return losses;
 }
 
 }  // namespace
@@ -51,17 +53,19 @@ std::vector<double> sentence_losses(Model& model, const std::vector<Ids>& senten
   std::vector<double> losses(sentences.size(), 0.0);
   const std::vector<std::vector<std::size_t>> batches = batches_of(sentences, order, kLimits);
   std::size_t done = 0;
-  share_out(
+  const auto found = compute_shared(
       model, batches.size(),
       [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
         std::vector<const Ids*> batch;
         for (const std::size_t place : batches[i]) batch.push_back(&sentences[place]);
-        add_losses(mine, graph, Minibatch(batch), batches[i], losses);
+        return losses_of(mine, graph, Minibatch(batch), batch.size());
       },
       [&](std::size_t i) {
         for (const std::size_t place : batches[i]) done += sentences[place].size() + 1;
         shown.update(done);
       });
+  for (std::size_t i = 0; i < batches.size(); ++i)
+    for (std::size_t k = 0; k < batches[i].size(); ++k) losses[batches[i][k]] = found[i][k];
   return losses;
 }
 

@@ -358,12 +358,11 @@ Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
   const Description& description = model.description();
   Report report(name, description.kind);
   Progress progress(standard_error_output(), name, "words", count_words(corpus), 0, 0);
-  std::vector<std::vector<std::string>> tags(corpus.size());
   std::size_t done = 0;
-  share_out(
+  const auto tags = compute_shared(
       model, corpus.size(),
       [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
-        tags[i] = mine.tag(graph, corpus[i].words);
+        return mine.tag(graph, corpus[i].words);
       },
       [&](std::size_t i) { progress.update(done += corpus[i].words.size()); });
   for (std::size_t i = 0; i < corpus.size(); ++i) {

@@ -50,10 +50,15 @@ Description describe(Description chosen, const Corpus& train);
 /// What was found for a text.
 struct Answer {
   std::string text;
-  double score;                     ///< log-probability by length, in nats
+  double score = 0;                 ///< log-probability by length, in nats
   std::vector<std::string> tokens;  ///< of the text
   /// What each of them, and the end, had from the tokens of the source; none of a transformer.
   std::vector<std::vector<float>> attention;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& text& score& tokens& attention;
+  }
 };
 
 /// Reads a text and writes what it means in another language.

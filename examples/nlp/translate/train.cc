@@ -30,7 +30,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     for (const Pair& pair : data.train) {
       source_.push_back(model_.encode_source(pair.source));
       target_.push_back(model_.encode_target(pair.target, source_.back()));
-      add_sample(target_.back().size() + 1);
+      add_sample(target_.back().size() + 1, pair.source.size() + pair.target.size());
     }
   }
 

@@ -20,6 +20,11 @@ struct Prediction {
   std::vector<float> root;       ///< probabilities of the root's labels
   /// Whether the root is rather positive than negative, the neutral label left aside.
   bool positive(unsigned neutral) const;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& labels& root;
+  }
 };
 
 /// The trivial classifier: the labels that are most frequent in training, whatever the words.

@@ -32,7 +32,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
         }) {
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Tree& tree : data.train) {
-      add_sample(1);
+      add_sample(1, tree.nodes.size());
       words_.push_back(model_.encode(tree));
       for (const unsigned word : words_.back()) ++counts[word];
     }

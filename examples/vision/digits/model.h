@@ -47,6 +47,11 @@ Description describe(const nlp::Split& split, const ModelSettings& settings, con
 struct Prediction {
   unsigned label = 0;                ///< the most probable one
   std::vector<float> probabilities;  ///< of all labels
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& label& probabilities;
+  }
 };
 
 /// Pixels as a model reads them, column by column: -1 to 1.

@@ -1,0 +1,178 @@
+// Runs of many processes whose graphs are on devices: the bits are those of one.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dynet-like/distributed/distributed_trainer.h"
+#include "dynet-like/distributed/in_process.h"
+#include "tests/cuda/training.h"
+
+using namespace dynet;
+using namespace dynet::test;
+
+namespace {
+
+struct Run {
+  unsigned lanes = 4, updates = 5;
+  std::vector<std::size_t> batches = {5, 1, 4, 7, 2};
+  Compression compression = Compression::none;
+  bool exact = false, threads = false;
+  /// Where a lane's graph is; null: on the CPU.
+  std::function<Device*(unsigned lane, unsigned rank)> device = [](unsigned, unsigned) {
+    return gpu();
+  };
+};
+
+Floats numbers_of(const ParameterCollection& pc, Trainer& trainer) {
+  return Outcome(pc, trainer).numbers;
+}
+
+/// The numbers of each rank after a run.
+std::vector<Floats> numbers_after(unsigned world, const Run& run) {
+  std::vector<Floats> numbers(world);
+  InProcessGroup group(world);
+  group.run([&](Communicator& c) {
+    Model model;
+    AdamTrainer adam(model.pc, 0.02f);
+    adam.clip_threshold = 0.5f;
+    adam.sparse_updates_exact = run.exact;
+    Workers workers(run.threads ? 2 : 1);
+    DistributedTrainer trainer(adam, c, {run.lanes, 3, 0, run.compression}, &workers, 2);
+    for (unsigned update = 0; update < run.updates; ++update) {
+      const std::size_t size = run.batches[update % run.batches.size()];
+      trainer.for_each_lane(size, [&](const Lane& lane) {
+        ComputationGraph cg;
+        if (Device* const device = run.device(lane.number, c.rank())) cg.set_device(device);
+        lane.begin(cg);
+        std::vector<Expression> losses;
+        for (std::size_t i = lane.samples.begin; i < lane.samples.end; ++i)
+          losses.push_back(model.loss(cg, static_cast<unsigned>(10 * update + i)));
+        const Expression total = sum(losses);
+        const double value = as_scalar(cg.forward(total));
+        cg.backward(total);
+        return value;
+      });
+      trainer.update(1.0f / static_cast<float>(size));
+    }
+    numbers[c.rank()] = numbers_of(model.pc, adam);
+  });
+  return numbers;
+}
+
+void check_same_everywhere(const Run& run, const std::vector<unsigned>& worlds) {
+  const Floats expected = numbers_after(1, run)[0];
+  for (const unsigned world : worlds) {
+    const std::vector<Floats> all = numbers_after(world, run);
+    for (unsigned r = 0; r < world; ++r) {
+      INFO("rank " << r << " of " << world);
+      CHECK(all[r] == expected);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a run on devices has the same bits for any number of processes", "[cuda]") {
+  for (const bool exact : {false, true}) {
+    Run run;
+    run.exact = exact;
+    check_same_everywhere(run, {2, 3, 4});
+  }
+  Run many;
+  many.lanes = 3;
+  check_same_everywhere(many, {5});  // two of them have no lane, and no gradient ever
+  Run threads;
+  threads.threads = true;
+  check_same_everywhere(threads, {2});
+}
+
+TEST_CASE("each process may have a device of its own", "[cuda][devices]") {
+  if (cuda::kDevices.count() < 2) {
+    skip("there is one device");
+    return;
+  }
+  Run run;
+  const Floats expected = numbers_after(1, run)[0];
+  run.device = [](unsigned, unsigned rank) {
+    return gpu(static_cast<int>(rank) % cuda::kDevices.count());
+  };
+  for (const unsigned world : {2u, 4u})
+    for (const Floats& numbers : numbers_after(world, run)) CHECK(numbers == expected);
+  Run turns;  // of one process, which adds them up on the CPU then
+  turns.device = [](unsigned lane, unsigned) { return gpu(static_cast<int>(lane) % 2); };
+  check_same_everywhere(turns, {2, 4});
+}
+
+TEST_CASE("some lanes may be on the CPU", "[cuda]") {
+  Run run;
+  run.device = [](unsigned lane, unsigned) { return lane == 1 ? nullptr : gpu(); };
+  check_same_everywhere(run, {2, 3, 4});
+}
+
+TEST_CASE("gradients of devices are compressed as those of the CPU", "[cuda]") {
+  Run run;
+  run.compression = Compression::bfloat16;
+  check_same_everywhere(run, {2, 3});
+}
+
+TEST_CASE("parameters on two devices in one graph", "[cuda]") {
+  std::vector<Floats> all;
+  for (const unsigned world : {1u, 2u, 4u}) {
+    InProcessGroup group(world);
+    std::vector<Floats> numbers(world);
+    group.run([&](Communicator& c) {
+      ParameterCollection pc;
+      ParameterCollection there = pc.add_subcollection("there");
+      there.set_device(&kCpu);
+      LookupParameter words = there.add_lookup_parameters(20, {6});
+      Parameter w = pc.add_parameters({4, 6}), both = pc.add_parameters({4});
+      SimpleSGDTrainer sgd(pc, 0.1f);
+      DistributedTrainer trainer(sgd, c, {4, 3});
+      for (unsigned update = 0; update < 3; ++update) {
+        trainer.for_each_lane(6, [&](const Lane& lane) {
+          ComputationGraph cg;
+          cg.set_device(gpu());
+          lane.begin(cg);
+          std::vector<Expression> losses;
+          for (std::size_t i = lane.samples.begin; i < lane.samples.end; ++i) {
+            const Expression x = lookup(cg, words, static_cast<unsigned>(7 * update + i));
+            losses.push_back(
+                squared_norm(parameter(cg, w) * to_device(x, gpu()) + parameter(cg, both)));
+          }
+          const Expression total = sum(losses);
+          cg.forward(total);
+          cg.backward(total);
+          return 0.0;
+        });
+        trainer.update();
+      }
+      numbers[c.rank()] = numbers_of(pc, sgd);
+    });
+    all.insert(all.end(), numbers.begin(), numbers.end());
+  }
+  for (const Floats& numbers : all) CHECK(numbers == all[0]);
+}
+
+#ifndef DYNET_TEST_GPU
+TEST_CASE("in a group of one all stays on the device", "[cuda]") {
+  const auto world = make_self_communicator();
+  Model model;
+  AdamTrainer adam(model.pc, 0.02f);
+  DistributedTrainer trainer(adam, *world, {4, 3}, nullptr, 0);
+  std::size_t copies = 0;
+  for (unsigned update = 0; update < 4; ++update) {
+    copies = emulation::counts().copies;
+    trainer.for_each_lane(4, [&](const Lane& lane) {
+      ComputationGraph cg;
+      cg.set_device(gpu());
+      lane.begin(cg);
+      const Expression loss = model.loss(cg, lane.number);
+      cg.backward(loss);
+      return 0.0;
+    });
+    trainer.update();
+  }
+  CHECK(emulation::counts().copies == copies);
+}
+#endif

@@ -1,0 +1,41 @@
+#include "dynet-like/distributed/bfloat16.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+TEST_CASE("floats are rounded to the nearest bfloat16, and travel as such") {
+  const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+  const auto from = [](std::uint32_t x) { return std::bit_cast<float>(x); };
+  CHECK(round_to_bfloat16(1.0f) == 1.0f);
+  CHECK(bits(round_to_bfloat16(-0.0f)) == 0x80000000u);  // what counts as nothing stays that
+  CHECK(bits(round_to_bfloat16(from(0x3f808000u))) == 0x3f800000u);  // a tie goes to the even one
+  CHECK(bits(round_to_bfloat16(from(0x3f818000u))) == 0x3f820000u);
+  CHECK(bits(round_to_bfloat16(from(0x3f808001u))) == 0x3f810000u);
+  CHECK(bits(round_to_bfloat16(from(0x3f807fffu))) == 0x3f800000u);
+  CHECK(bits(round_to_bfloat16(from(0xbf80ffffu))) == 0xbf810000u);
+  CHECK(std::isinf(round_to_bfloat16(std::numeric_limits<float>::max())));
+  CHECK(std::isinf(round_to_bfloat16(-std::numeric_limits<float>::infinity())));
+  for (const std::uint32_t nan : {0x7f800001u, 0x7fffffffu, 0xff80ffffu, 0x7fc00000u})
+    CHECK(std::isnan(round_to_bfloat16(from(nan))));
+  std::vector<float> numbers;
+  for (std::uint32_t k = 0; k < 1000; ++k) {
+    const float x = from(k * 0x9e3779b1u);
+    const float rounded = round_to_bfloat16(x);
+    if (std::isnan(x)) continue;
+    numbers.push_back(rounded);
+    CHECK(round_to_bfloat16(rounded) == rounded);
+    if (std::isnormal(x) && std::isfinite(rounded))
+      CHECK(std::abs(rounded - x) <= std::abs(x) / 256);
+  }
+  std::vector<std::uint16_t> packed(numbers.size());
+  std::vector<float> back(numbers.size());
+  pack_bfloat16(numbers.data(), numbers.size(), packed.data());
+  unpack_bfloat16(packed.data(), packed.size(), back.data());
+  CHECK(back == numbers);
+}
