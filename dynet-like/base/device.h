@@ -40,7 +40,7 @@ struct DefaultDevice {
 };
 inline constexpr DefaultDevice default_device;
 
-/// How a GPU multiplies matrices. Numbers are floats in memory, and products are summed as floats,
+/// How matrices are multiplied. Numbers are floats in memory, and products are summed as floats,
 /// whatever it says.
 enum class Precision {
   float32,  ///< of floats

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "dynet-like/base/cuda_devices.h"
-#include "dynet-like/distributed/bfloat16.h"
+#include "dynet-like/base/rounding.h"
 
 namespace dynet {
 namespace {

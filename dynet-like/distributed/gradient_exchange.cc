@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "dynet-like/distributed/bfloat16.h"
+#include "dynet-like/base/rounding.h"
 
 namespace dynet {
 namespace {

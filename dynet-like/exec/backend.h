@@ -6,6 +6,7 @@
 
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/exec/kernel.h"
+#include "dynet-like/exec/rounded_factors.h"
 #include "dynet-like/graph/device_backend.h"
 
 namespace dynet {
@@ -60,10 +61,20 @@ class Backend<float> {
   bool on_device() const { return device_ != nullptr; }
   std::shared_ptr<DeviceAllocator> memory() const { return device_ ? device_->memory() : nullptr; }
   void forward(const OpForm& form, const Batch<float>& b) {
-    device_ ? device_->forward(form, b) : form.forward.value.f(b);
+    if (device_)
+      device_->forward(form, b);
+    else if (rounds(form)) [[unlikely]]
+      forward_rounded(form, b, precision_);
+    else
+      form.forward.value.f(b);
   }
   void backward(const OpForm& form, const GradientBatch<float>& b) {
-    device_ ? device_->backward(form, b) : form.backward.value.f(b);
+    if (device_)
+      device_->backward(form, b);
+    else if (rounds(form)) [[unlikely]]
+      backward_rounded(form, b, precision_);
+    else
+      form.backward.value.f(b);
   }
   static bool has_backward(const OpForm& form) { return form.backward.value.f; }
   /// See DeviceBackend.
@@ -76,6 +87,7 @@ class Backend<float> {
     device_ ? device_->fill(to, n, value, add) : HostArrays<float>::fill(to, n, value, add);
   }
   void set_precision(Precision precision) {
+    precision_ = precision;
     if (device_) device_->set_precision(precision);
   }
   void start() {
@@ -116,7 +128,12 @@ class Backend<float> {
   }
 
  private:
+  bool rounds(const OpForm& form) const {
+    return precision_ != Precision::float32 && form.batch.value.has_factors();
+  }
+
   std::shared_ptr<DeviceBackend> device_;
+  Precision precision_ = Precision::float32;
   PodVector<float> read_;  // from the device, and where tensors begin there
   PodVector<const float*> tensors_;
 };

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "dynet-like/base/errors.h"
-#include "dynet-like/exec/kernel.h"
 #include "dynet-like/exec/numeric_check.h"
 #include "dynet-like/graph/describe.h"
 #include "dynet-like/graph/indices.h"
@@ -206,9 +205,10 @@ void ForwardPass<T>::run_share(std::uint32_t at, unsigned owner) {
     ++to;
   }
   T** const outs = share.pointers.data();
-  kernel<T>(form.forward.value)(Batch<T>{graph_, share.ids.data(), count, m.arity, outs,
-                                         outs + 2 * count, outs + count, settings_.run, step.terms,
-                                         step.accumulates});
+  devices_.of(share.ids[0])
+      .backend.forward(form,
+                       Batch<T>{graph_, share.ids.data(), count, m.arity, outs, outs + 2 * count,
+                                outs + count, settings_.run, step.terms, step.accumulates});
   if (settings_.check) [[unlikely]]
     for (const NodeId id : share.ids) check_value(graph_, devices_, r_, id);
 }

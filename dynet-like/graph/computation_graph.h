@@ -129,10 +129,11 @@ class ComputationGraph {
   /// that cannot run on their device throw DeviceError where they are made.
   void set_device(Device* device, SourceLocation at = SourceLocation::current());
 
-  /// What a GPU makes of the factors of products: of matmul, affine_transform and conv2d, of the
+  /// To what the factors of products are rounded: of matmul, affine_transform and conv2d, of the
   /// builders made of them, and of all their gradients. Parameters, sums and everything else stay
-  /// floats; `float32` is the default. A graph on the CPU computes in float32, whatever it
-  /// says. Call it before there are nodes, before or after `set_device`: throws ArgumentError else.
+  /// floats; `float32`, no rounding, is the default. GPUs are faster with less; a CPU rounds as
+  /// they do, which takes longer. Call it before there are nodes, before or after `set_device`:
+  /// throws ArgumentError else.
   void set_precision(Precision precision, SourceLocation at = SourceLocation::current());
 
   /// Its number among the graphs that the process has made, from 1.

@@ -1,4 +1,4 @@
-#include "dynet-like/distributed/bfloat16.h"
+#include "dynet-like/base/rounding.h"
 
 #include <bit>
 #include <cmath>
@@ -38,4 +38,13 @@ TEST_CASE("floats are rounded to the nearest bfloat16, and travel as such") {
   pack_bfloat16(numbers.data(), numbers.size(), packed.data());
   unpack_bfloat16(packed.data(), packed.size(), back.data());
   CHECK(back == numbers);
+}
+
+TEST_CASE("floats are rounded to the ten bits that TF32 has") {
+  CHECK(round_to_tf32(1 + 0x1p-10f) == 1 + 0x1p-10f);
+  CHECK(round_to_tf32(1 + 0x1p-11f) == 1);  // a tie goes to the even one
+  CHECK(round_to_tf32(1 + 0x3p-11f) == 1 + 0x1p-9f);
+  CHECK(round_to_tf32(-1 - 0x1p-11f - 0x1p-20f) == -1 - 0x1p-10f);
+  CHECK(std::isinf(round_to_tf32(std::numeric_limits<float>::max())));
+  CHECK(std::isnan(round_to_tf32(std::numeric_limits<float>::quiet_NaN())));
 }

@@ -6,14 +6,18 @@
 
 namespace dynet {
 
-/// The nearest number with the first 16 bits of a float, the even one of two; what is too large
-/// becomes infinite, and NaN stays NaN.
-inline float round_to_bfloat16(float x) {
+/// The nearest number without the last `kCut` bits of a float, the even one of two; what is too
+/// large becomes infinite, and NaN stays NaN.
+template <unsigned kCut>
+float round_off(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
-  const std::uint32_t rounded = bits + 0x7fffu + (bits >> 16 & 1u);
+  const std::uint32_t rounded = bits + (1u << (kCut - 1)) - 1 + (bits >> kCut & 1u);
   const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
-  return std::bit_cast<float>((is_nan ? bits | 0x400000u : rounded) & 0xffff0000u);
+  return std::bit_cast<float>((is_nan ? bits | 0x400000u : rounded) >> kCut << kCut);
 }
+inline float round_to_bfloat16(float x) { return round_off<16>(x); }
+/// What GPUs multiply as TF32: the range of floats with 10 bits of their fraction.
+inline float round_to_tf32(float x) { return round_off<13>(x); }
 
 /// Of floats that `round_to_bfloat16` has returned, all that there is of them; and back.
 inline void pack_bfloat16(const float* from, std::size_t n, std::uint16_t* to) {

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "dynet-like/base/device.h"
+#include "dynet-like/graph/op.h"
+
+namespace dynet {
+
+/// Run kernels of the CPU with factors of products rounded as `precision` says, what GPUs do inside
+/// theirs. Sums and all else are floats. Of an operation with factors (BatchRule::is_factor) only.
+void forward_rounded(const OpForm& form, const Batch<float>& b, Precision precision);
+void backward_rounded(const OpForm& form, const GradientBatch<float>& b, Precision precision);
+
+}  // namespace dynet

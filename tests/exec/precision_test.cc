@@ -1,0 +1,219 @@
+// Products in TF32 and bf16 on the CPU.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "dynet-like/base/rounding.h"
+#include "dynet-like/base/workers.h"
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+constexpr Precision kAll[] = {Precision::float32, Precision::tf32, Precision::bf16};
+
+float rounded(float x, Precision p) {
+  return p == Precision::bf16 ? round_to_bfloat16(x) : p == Precision::tf32 ? round_to_tf32(x) : x;
+}
+
+Floats numbers(std::size_t n, unsigned seed) {
+  ComputationGraph g;
+  g.set_seed(seed);
+  return as_vector(random_uniform(g, {static_cast<unsigned>(n)}, -2, 2).value());
+}
+
+/// What a product of a and b, plus a bias c, gives and gets for a loss whose gradient is `d_value`.
+struct Made {
+  Floats value, d_a, d_b, d_c;
+};
+using Make =
+    std::function<Expression(const Expression& a, const Expression& b, const Expression& c)>;
+Made run(const Make& make, const std::vector<Floats>& abc, const std::vector<Dim>& dims,
+         Precision precision, const Floats& d_value) {
+  ParameterCollection pc;
+  std::vector<Parameter> p;
+  for (std::size_t k = 0; k < 3; ++k) {
+    p.push_back(pc.add_parameters(dims[k]));
+    p[k].set_value(abc[k]);
+  }
+  ComputationGraph g;
+  g.set_precision(precision);
+  const Expression y = make(parameter(g, p[0]), parameter(g, p[1]), parameter(g, p[2]));
+  g.backward(sum_elems(cmult(y, input(g, y.dim(), d_value))));
+  return {as_vector(y.value()), as_vector(p[0].gradients()), as_vector(p[1].gradients()),
+          as_vector(p[2].gradients())};
+}
+
+struct Product {
+  const char* name;
+  std::vector<Dim> dims;
+  std::size_t results;
+  Make make;
+};
+const std::vector<Product>& products() {
+  static const std::vector<Product> all = {
+      {"matmul",
+       {{9, 17}, {17, 5}, {9, 5}},
+       45,
+       [](auto& a, auto& b, auto& c) { return a * b + c; }},
+      {"affine_transform",
+       {{9, 17}, {17, 5}, {9}},
+       45,
+       [](auto& a, auto& b, auto& c) {
+         return affine_transform({c, a, b});
+       }},
+      {"conv2d",
+       {{6, 7, 2}, {3, 3, 2, 4}, {4}},
+       168,
+       [](auto& a, auto& b, auto& c) {
+         return conv2d(a, b, c, {1, 1}, false);
+       }},
+  };
+  return all;
+}
+
+void check_close(const Floats& a, const Floats& b, double tolerance) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) CHECK(std::abs(a[i] - b[i]) <= tolerance);
+}
+
+/// A small recurrent network over sentences of different lengths: the values of all words, and the
+/// gradient of a matrix.
+std::vector<Floats> run_network(Precision precision, bool batched, Workers* workers,
+                                unsigned sentences) {
+  ParameterCollection pc(0.0f);
+  pc.set_seed(7);
+  LookupParameter words = pc.add_lookup_parameters(30, {12});
+  VanillaLSTMBuilder lstm(1, 12, 16, pc);
+  Parameter w = pc.add_parameters({5, 16}), b = pc.add_parameters({5});
+  ComputationGraph g(batched);
+  g.set_precision(precision);
+  g.set_workers(workers);
+  lstm.new_graph(g);
+  std::vector<Expression> scores, losses;
+  for (unsigned s = 0; s < sentences; ++s) {
+    lstm.start_new_sequence();
+    for (unsigned t = 0; t < 2 + s % 5; ++t) {
+      const Expression h = lstm.add_input(lookup(g, words, (5 * s + 3 * t) % 30));
+      scores.push_back(affine_transform({parameter(g, b), parameter(g, w), h}));
+      losses.push_back(pickneglogsoftmax(scores.back(), (s + t) % 5));
+    }
+  }
+  const Expression loss = sum(losses);
+  g.forward(loss);
+  std::vector<Floats> all;
+  for (const Expression& e : scores) all.push_back(as_vector(e.value()));
+  g.backward(loss);
+  all.push_back(as_vector(w.gradients()));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("factors are rounded, and nothing else") {
+  for (const Product& p : products())
+    for (const Precision precision : kAll) {
+      CAPTURE(p.name, static_cast<int>(precision));
+      std::vector<Floats> given, factors;
+      for (unsigned k = 0; k < 3; ++k) {
+        given.push_back(numbers(p.dims[k].size(), k + 1));
+        factors.push_back(given.back());
+        if (k < 2)
+          for (float& x : factors.back()) x = rounded(x, precision);
+      }
+      const Floats d = numbers(p.results, 9);
+      Floats d_factor = d;
+      for (float& x : d_factor) x = rounded(x, precision);
+      // The same by floats: of rounded factors, and backward once with the gradient of the value
+      // rounded and once as it is.
+      const Made made = run(p.make, given, p.dims, precision, d);
+      const Made factor = run(p.make, factors, p.dims, Precision::float32, d_factor);
+      const Made bias = run(p.make, factors, p.dims, Precision::float32, d);
+      check_close(made.value, factor.value, 1e-4);
+      check_close(made.d_a, factor.d_a, 1e-4);
+      check_close(made.d_b, factor.d_b, 1e-4);
+      check_close(made.d_c, bias.d_c, 1e-5);
+      if (precision != Precision::float32) {
+        const Made exact = run(p.make, given, p.dims, Precision::float32, d);
+        CHECK(made.value != exact.value);
+        CHECK(made.d_a != exact.d_a);
+        CHECK(made.d_b != exact.d_b);
+        CHECK(made.d_c == exact.d_c);
+      }
+    }
+}
+
+TEST_CASE("rounded products have the same bits in any company, and on any number of threads") {
+  Workers workers(3);
+  for (const Precision precision : kAll) {
+    const auto alone = run_network(precision, false, nullptr, 40);
+    auto batched = run_network(precision, true, nullptr, 40);
+    const auto threads = run_network(precision, true, &workers, 40);
+    CHECK((threads == batched));
+    check_close(alone.back(), batched.back(), 2e-3);
+    CHECK(std::equal(alone.begin(), alone.end() - 1, batched.begin()));
+    // A sentence has the values that it has among others.
+    const auto few = run_network(precision, true, nullptr, 1);
+    CHECK(std::equal(few.begin(), few.end() - 1, batched.begin()));
+  }
+}
+
+TEST_CASE("a graph is as precise as it is told, until it is told otherwise") {
+  ComputationGraph g;
+  const auto square = [&] {
+    const Expression x = input(g, {1, 1}, {1 + 0x1p-9f});
+    return as_scalar((x * x).value());
+  };
+  CHECK(square() == (1 + 0x1p-9f) * (1 + 0x1p-9f));
+  CHECK_THROWS_AS(g.set_precision(Precision::bf16), ArgumentError);
+  g.clear();
+  g.set_precision(Precision::bf16);
+  CHECK(square() == 1);
+  g.clear();
+  CHECK(square() == 1);
+  g.clear();
+  g.set_precision(Precision::tf32);
+  CHECK(square() == (1 + 0x1p-9f) * (1 + 0x1p-9f));
+}
+
+TEST_CASE("losses in less precision are those of floats to one hundredth") {
+  double losses[3];
+  for (const Precision precision : kAll) {
+    ParameterCollection pc(0.0f);
+    pc.set_seed(3);
+    LookupParameter words = pc.add_lookup_parameters(40, {16});
+    VanillaLSTMBuilder lstm(1, 16, 16, pc);
+    Parameter w = pc.add_parameters({40, 16}), b = pc.add_parameters({40});
+    AdamTrainer trainer(pc, 0.01f);
+    double& total = losses[static_cast<std::size_t>(precision)];
+    total = 0;
+    for (unsigned k = 0; k < 60; ++k) {
+      ComputationGraph g;
+      g.set_precision(precision);
+      lstm.new_graph(g);
+      std::vector<Expression> all;
+      for (unsigned s = 0; s < 8; ++s) {
+        lstm.start_new_sequence();
+        unsigned word = (k * 8 + s) * 7 % 40;
+        for (unsigned t = 0; t < 6; ++t) {
+          const Expression h = lstm.add_input(lookup(g, words, word));
+          word = (word * 3 + 1) % 40;
+          all.push_back(
+              pickneglogsoftmax(affine_transform({parameter(g, b), parameter(g, w), h}), word));
+        }
+      }
+      const Expression loss = average(all);
+      total += as_scalar(g.forward(loss));
+      g.backward(loss);
+      trainer.update();
+    }
+  }
+  for (const int other : {1, 2}) CHECK(losses[other] == Approx(losses[0]).epsilon(0.01));
+  CHECK(losses[0] < 60 * 3.6);  // it learns
+}
