@@ -1,6 +1,7 @@
 #include "kernels/cuda/queue.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -38,6 +39,12 @@ Queue::~Queue() {
       driver_->free_pinned(c.host);
       driver_->memory()->free(c.device);
     }
+}
+
+/// With zeros: between the members of an argument there is else what was there before, a pointer of
+/// the host perhaps, which the emulation would take for one of the arguments.
+void* Queue::allocate_command(std::size_t bytes) {
+  return std::memset(memory_.allocate(bytes), 0, bytes);
 }
 
 void* Queue::stage_bytes(std::size_t bytes) {

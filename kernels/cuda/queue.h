@@ -71,7 +71,7 @@ class Queue {
     if (grid.blocks == 0) return;
     using Work = Launch<P...>;
     commands_.push_back(
-        {&Work::run, new (memory_.allocate(sizeof(Work))) Work{kernel, grid, {arguments...}}});
+        {&Work::run, new (allocate_command(sizeof(Work))) Work{kernel, grid, {arguments...}}});
   }
   /// The same with as many blocks of 256 threads as it takes to have `threads`.
   template <class... P>
@@ -225,6 +225,7 @@ class Queue {
   void start_round();
   void clear();
   void* stage_bytes(std::size_t bytes);
+  void* allocate_command(std::size_t bytes);
   const std::byte* find(const std::byte* staged) const;
 
   std::unique_ptr<Driver> driver_;

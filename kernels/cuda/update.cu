@@ -21,8 +21,8 @@ struct UpdateWork {
     float* state[UpdatePart::kMaxState];
     const std::uint32_t* rows;
     float* const* row_g;
+    std::size_t rows_each;  // of a piece; 0: pieces are of kPiece values
     unsigned first_piece;
-    unsigned rows_each;  // of a piece; 0: pieces are of kPiece values
     float decay_factor;
   };
   /// Of the gradients of an update.
@@ -197,10 +197,10 @@ Pieces cut(Queue& q, const std::vector<UpdatePart>& parts, bool whole = false) {
               {p.state[0], p.state[1], p.state[2]},
               p.rows ? q.send(p.rows, p.count) : nullptr,
               p.row_g ? q.send(p.row_g, p.count) : nullptr,
-              0,
               whole    ? 1
-              : p.rows ? static_cast<unsigned>(std::max<std::size_t>(1, kPiece / p.n))
+              : p.rows ? std::max<std::size_t>(1, kPiece / p.n)
                        : 0,
+              0,
               p.decay_factor};
   }
   return cut(q, all, parts.size(), [](const Part& p) {
