@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs a process in each of two network namespaces, which stand for machines: the same bits as at home, and the model of costs is
-right to a fifth. The network between them has 1 Gbit a second, by `tc`, and 1 ms each way: by `tc` where the kernel has netem, else
+"""Runs a process in each of two network namespaces, which stand for machines: the same bits as at home. Prints what updates take, and
+what the model of costs makes of it. The network between them has 1 Gbit a second, by `tc`, and 1 ms each way: by `tc` where the kernel has netem, else
 relay.cc hands packets over late."""
 
 import argparse
@@ -18,7 +18,6 @@ from mpis import ENVIRONMENT, ROOT, SKIPPED, installed
 
 GBIT, MILLISECONDS = 1, 1
 SECONDS_PER_NUMBER = 2e-9  # docs/distributed.md
-TOLERANCE = 0.2
 SIZES = [1000, 10000, 100000, 1000000]
 SUBNET = "10.77.0"
 # How each MPI is told of the two "machines", whose address is not that of a shared memory.
@@ -194,9 +193,6 @@ def main():
                     for n in SIZES:
                         ratio = measured[n] / model[n]
                         print(f"{mpi.name}, {n} numbers: {measured[n]:.2f} ms, {model[n]:.2f} by the model, {ratio:.2f} times")
-                        # UCX, which MPICH sends by, needs more than one way for a short message over TCP.
-                        if mpi.name == "openmpi" and abs(ratio - 1) > TOLERANCE:
-                            problems.append(f"{mpi.name}, {n} numbers: {ratio:.2f} times what the model says")
         except Unavailable as why:
             print(f"skipped: {why}")
             return SKIPPED
