@@ -43,9 +43,7 @@ class Losses {
         std::memcpy(&bytes[k * kEach], &all[k].first, sizeof(std::size_t));
         std::memcpy(&bytes[k * kEach + sizeof(std::size_t)], &all[k].second, sizeof(S));
       }
-      bytes = get_world().merge_all(std::move(bytes), [](auto& into, const auto& from) {
-        into.insert(into.end(), from.begin(), from.end());
-      });
+      bytes = get_world().allgather(std::move(bytes));
       all.resize(bytes.size() / kEach);
       for (std::size_t k = 0; k < all.size(); ++k) {
         std::memcpy(&all[k].first, &bytes[k * kEach], sizeof(std::size_t));

@@ -124,6 +124,12 @@ Communicator::Bytes Communicator::merge_all(
   return mine;
 }
 
+Communicator::Bytes Communicator::allgather(Bytes mine) {
+  return merge_all(std::move(mine), [](Bytes& into, const Bytes& from) {
+    into.insert(into.end(), from.begin(), from.end());
+  });
+}
+
 std::vector<double> Communicator::allreduce(std::vector<double> numbers) {
   if (size() == 1) return numbers;
   const auto begin = std::as_bytes(std::span(numbers));

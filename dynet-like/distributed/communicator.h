@@ -82,6 +82,8 @@ class Communicator {
   /// of them. `merge(into, from)`: `from` comes from a higher rank. log2 of the size messages each
   /// way.
   Bytes merge_all(Bytes mine, const std::function<void(Bytes& into, const Bytes& from)>& merge);
+  /// What all processes have, one behind the other in the order of ranks, on each of them.
+  Bytes allgather(Bytes mine);
   /// Sums over all processes, in an order that depends on their number. Integers below 2^53 are
   /// exact. All processes give equally many.
   std::vector<double> allreduce(std::vector<double> numbers);

@@ -126,9 +126,7 @@ std::string cleaned(std::string text, SampleEnd end) {
 std::vector<std::uint64_t> gather_numbers(Communicator& world,
                                           const std::vector<std::uint64_t>& own) {
   const auto bytes = std::as_bytes(std::span(own));
-  const Communicator::Bytes all = world.merge_all(
-      {bytes.begin(), bytes.end()},
-      [](auto& into, const auto& from) { into.insert(into.end(), from.begin(), from.end()); });
+  const Communicator::Bytes all = world.allgather({bytes.begin(), bytes.end()});
   std::vector<std::uint64_t> numbers(all.size() / sizeof own[0]);
   std::memcpy(numbers.data(), all.data(), all.size());
   return numbers;

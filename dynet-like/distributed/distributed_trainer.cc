@@ -286,11 +286,8 @@ std::vector<double> DistributedTrainer::score(
   });
   if (lanes == 0) return {};
   // Those of higher ranks are those of higher lanes.
-  const Communicator::Bytes all = world_.merge_all(
-      bytes_of({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double)}),
-      [](Communicator::Bytes& into, const Communicator::Bytes& from) {
-        into.insert(into.end(), from.begin(), from.end());
-      });
+  const Communicator::Bytes all = world_.allgather(
+      bytes_of({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double)}));
   std::vector<double> numbers(all.size() / sizeof(double));
   if (!all.empty()) std::memcpy(numbers.data(), all.data(), all.size());
   if (numbers.size() % lanes != 0)

@@ -59,9 +59,7 @@ void exchange_results(dynet::Communicator& world, std::vector<Result>& results) 
   Bytes mine(sizeof size + size);
   std::memcpy(mine.data(), &size, sizeof size);
   if (size > 0) std::memcpy(mine.data() + sizeof size, text.data(), size);
-  const Bytes all = world.merge_all(std::move(mine), [](Bytes& into, const Bytes& from) {
-    into.insert(into.end(), from.begin(), from.end());
-  });
+  const Bytes all = world.allgather(std::move(mine));
   std::size_t at = 0;
   for (unsigned rank = 0; rank < world.size(); ++rank) {
     std::uint64_t length = 0;
