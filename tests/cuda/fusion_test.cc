@@ -8,10 +8,12 @@
 
 #include "dynet-like/dynet.h"
 #include "dynet-like/exec/executor.h"
+#include "tests/cuda/check_equal.h"
 #include "tests/cuda/device.h"
 #include "tests/support/catch.h"
 
 using namespace dynet;
+using test::check_equal;
 
 namespace {
 
@@ -257,17 +259,6 @@ std::vector<Floats> run(const Make& make, Device* device, bool full, bool batche
   for (const Parameter& p : pc.parameters_list()) all.push_back(as_vector(p.gradients()));
   for (const Expression& e : outs) all.push_back(as_vector(e.gradient()));
   return all;
-}
-
-void check_equal(const std::vector<Floats>& host, const std::vector<Floats>& device) {
-  REQUIRE(host.size() == device.size());
-  for (std::size_t k = 0; k < host.size(); ++k) {
-    REQUIRE(host[k].size() == device[k].size());
-    for (std::size_t i = 0; i < host[k].size(); ++i) {
-      CAPTURE(k, i);
-      CHECK(device[k][i] == Approx(host[k][i]).epsilon(2e-5).margin(2e-6));
-    }
-  }
 }
 
 }  // namespace
