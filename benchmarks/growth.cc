@@ -20,7 +20,8 @@ constexpr unsigned kSize = 4, kSteps = 100;
 
 struct Model {
   ParameterCollection pc;
-  Parameter w = pc.add_parameters({kSize, kSize}), b = pc.add_parameters({kSize});
+  Parameter w = pc.add_parameters({kSize, kSize}), u = pc.add_parameters({kSize, kSize}),
+            b = pc.add_parameters({kSize});
   LookupParameter table = pc.add_lookup_parameters(1000, {kSize});
 };
 
@@ -46,15 +47,15 @@ std::vector<Case> cases() {
            losses.push_back(sum_elems(w * lookup(g, m.table, static_cast<unsigned>(i % 1000))));
          return sum(losses);
        }},
-      {"sequences of 100 steps",  // a row, a product, tanh
+      {"sequences of 100 steps",  // a row, a sum of two products, tanh
        [](ComputationGraph& g, const Model& m, std::size_t n) {
-         const Expression w = parameter(g, m.w), b = parameter(g, m.b);
+         const Expression w = parameter(g, m.w), u = parameter(g, m.u), b = parameter(g, m.b);
          std::vector<Expression> ends;
          for (std::size_t s = 0; s < n / (3 * kSteps); ++s) {
            Expression h = b;
            for (std::size_t t = 0; t < kSteps; ++t) {
              const auto word = static_cast<unsigned>((7 * s + t) % 1000);
-             h = tanh(affine_transform({lookup(g, m.table, word), w, h}));
+             h = tanh(affine_transform({b, w, lookup(g, m.table, word), u, h}));
            }
            ends.push_back(h);
          }

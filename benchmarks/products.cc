@@ -117,18 +117,19 @@ const Library kOurs = {"dynet-like",
                         [](Layer& l) { return ours(l, 2); }}};
 
 // dX as a graph makes it where 32 columns or more share W: it has a transposed copy then.
-const Library kOursTransposed = {
-    "ours, W'",
-    {[](Layer&) { return Product(); },
-     [](Layer& l) -> Product {
-       const auto m = static_cast<std::size_t>(l.w.rows()), k = static_cast<std::size_t>(l.w.cols()),
-                  n = static_cast<std::size_t>(l.x.cols());
-       const auto store = std::make_shared<bool[]>(n);
-       return [=, &l, dy = columns(l.dy), dx = columns(l.dx)] {
-         multiply(k, m, n, l.wt.data(), dy.data(), dx.data(), store.get(), nullptr);
-       };
-     },
-     [](Layer&) { return Product(); }}};
+const Library kOursTransposed = {"ours, W'",
+                                 {[](Layer&) { return Product(); },
+                                  [](Layer& l) -> Product {
+                                    const auto m = static_cast<std::size_t>(l.w.rows()),
+                                               k = static_cast<std::size_t>(l.w.cols()),
+                                               n = static_cast<std::size_t>(l.x.cols());
+                                    const auto store = std::make_shared<bool[]>(n);
+                                    return [=, &l, dy = columns(l.dy), dx = columns(l.dx)] {
+                                      multiply(k, m, n, l.wt.data(), dy.data(), dx.data(),
+                                               store.get(), nullptr);
+                                    };
+                                  },
+                                  [](Layer&) { return Product(); }}};
 
 const std::vector<Library> kLibraries = {
     kEigen,
@@ -138,8 +139,7 @@ const std::vector<Library> kLibraries = {
 #ifdef BENCH_XSMM
     kXsmm,
 #endif
-    kOurs,
-    kOursTransposed,
+    kOurs,  kOursTransposed,
 };
 
 constexpr std::array kNames = {"Y = W X", "dX = W' dY", "dW += dY X'"};

@@ -121,6 +121,14 @@ std::vector<Case> cases() {
     return squared_norm(h);
   };
   add("a recurrence", recurrence);
+  add("sums of products, each with a bias of its own",
+      [](ComputationGraph& g, Model& m, unsigned n) {
+        Expressions losses;
+        const Expression w = parameter(g, m.w), x = parameter(g, m.b);
+        for (const Expression& b : rows(g, m, n))
+          losses.push_back(squared_norm(affine_transform({b, w, x})));
+        return sum(losses);
+      });
   const Build asked = [](ComputationGraph& g, Model& m, unsigned n) {
     Expression h = lookup(g, m.table, 0u);
     for (const Expression& x : rows(g, m, n)) {

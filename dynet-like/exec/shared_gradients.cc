@@ -78,22 +78,19 @@ void BackwardPass<T>::sum_uses(std::span<const NodeId> shared) {
     gradient_[id].last_use = kNoUse;
     gradient_[id].columns = 0;
   }
-  while (!ranges_.empty()) {
-    const UseRange& first = ranges_[0];
-    std::size_t n = 1;
-    while (n < ranges_.size() && backend(first.shared).on_device() &&
-           alike(uses_[first.first], uses_[ranges_[n].first]))
-      ++n;
-    sum_uses({ranges_.data(), n});
-    std::size_t left = 0;  // uses of the same nodes, and other nodes
-    for (std::size_t k = 0; k < ranges_.size(); ++k) {
-      const UseRange range = ranges_[k];
-      if (k >= n)
-        ranges_[left++] = range;
-      else if (range.end != kNoUse)
-        ranges_[left++] = range_of(range.shared, range.end);
-    }
-    ranges_.truncate(left);
+  for (std::size_t at = 0; at < ranges_.size();) {
+    const UseRange& first = ranges_[at];
+    std::size_t end = at + 1;
+    while (end < ranges_.size() && backend(first.shared).on_device() &&
+           alike(uses_[first.first], uses_[ranges_[end].first]))
+      ++end;
+    sum_uses({ranges_.data() + at, end - at});
+    // Further uses of the same nodes come next.
+    const std::size_t begin = at;
+    at = end;
+    for (std::size_t k = end; k-- > begin;)
+      if (const UseRange range = ranges_[k]; range.end != kNoUse)
+        ranges_[--at] = range_of(range.shared, range.end);
   }
 }
 
