@@ -5,8 +5,9 @@
     benchmarks/python_module.py --ours PYTHON --threads
 
 Each interpreter has one of the two modules. The table has, for each task, the best rate of the rounds in the module's best
-mode, and the ratio; the last column is the smallest and the largest ratio of one round. Seconds are those of the process's CPU time,
-which other programs on the machine disturb little.
+mode, the ratio, and the smallest and the largest ratio of one round; then the peak of resident memory of such a process, which for the
+old module is what it is where its pools begin with 4 MB and grow. Seconds are those of the process's CPU time, which other programs on
+the machine disturb little.
 
     build      a BiLSTM tagger's graph of 1,000 nodes, made and thrown away: graphs a second
     nodes      a graph of 1,000 nodes from calls of single functions, made and thrown away: graphs a second
@@ -18,6 +19,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import time
@@ -174,6 +176,8 @@ def threads(dy, count):
 
 
 def run(task, autobatch):
+    import dynet_config
+    dynet_config.set(mem=4)  # megabytes to begin with; ours needs no such number
     import dynet as dy
     name, _, group = task.partition("-")
     if name in ("build", "nodes"):
@@ -184,6 +188,7 @@ def run(task, autobatch):
 
 
 def rate(python, task, autobatch):
+    """How many a second, and the peak of memory in MiB."""
     environment = dict(os.environ, OMP_NUM_THREADS="1")
     ran = subprocess.run([python, __file__, "--task", task, "--autobatch", str(autobatch)], check=True,
                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -201,10 +206,11 @@ def main():
     parser.add_argument("--autobatch", type=int, default=0)
     arguments = parser.parse_args()
     if arguments.task:
-        print(json.dumps(run(arguments.task, arguments.autobatch)))
+        done = run(arguments.task, arguments.autobatch)
+        print(json.dumps([done, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
         return
     if arguments.threads:
-        rates = [[rate(arguments.ours, f"threads-{n}", 0) for n in (1, 2, 8)] for _ in range(arguments.rounds)]
+        rates = [[rate(arguments.ours, f"threads-{n}", 0)[0] for n in (1, 2, 8)] for _ in range(arguments.rounds)]
         best = [max(r[k] for r in rates) for k in range(3)]
         scaled = sorted(r[2] / r[0] for r in rates)
         print(f"1, 2 and 8 threads over eight graphs: {best[0]:,.0f}, {best[1]:,.0f} and {best[2]:,.0f} words a second, "
@@ -212,7 +218,7 @@ def main():
         return
     if not arguments.old:
         parser.error("--old names the interpreter that has dynet38")
-    print("| task | ours, a second | dynet38 | ratio | of each round |\n|---|---|---|---|---|")
+    print("| task | ours, a second | dynet38 | ratio | of each round | peak MiB, ours | dynet38 |\n|---|---|---|---|---|---|---|")
     for task, modes in TASKS.items():
         if arguments.only and not task.startswith(arguments.only):
             continue
@@ -220,10 +226,10 @@ def main():
         for _ in range(arguments.rounds):
             rounds.append([max(rate(python, task, mode) for mode in modes)
                            for python in (arguments.ours, arguments.old)])
-        ours, old = (max(r[k] for r in rounds) for k in (0, 1))
-        ratios = sorted(r[0] / r[1] for r in rounds)
-        print(f"| {task} | {ours:,.0f} | {old:,.0f} | {ours / old:.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f} |",
-              flush=True)
+        (ours, our_peak), (old, old_peak) = (max(r[k] for r in rounds) for k in (0, 1))
+        ratios = sorted(r[0][0] / r[1][0] for r in rounds)
+        print(f"| {task} | {ours:,.0f} | {old:,.0f} | {ours / old:.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f} "
+              f"| {our_peak:.0f} | {old_peak:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

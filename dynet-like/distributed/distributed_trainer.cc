@@ -232,7 +232,7 @@ void DistributedTrainer::sum_gradients(real scale) {
 void DistributedTrainer::put_on_device(GradientBuffer& total) {
   if (total.memory()) return;
   if (!device_) {  // it has had no sample yet
-    const cuda::Devices* const devices = &cuda::kDevices;
+    const cuda::Devices* devices = &cuda::kDevices;
     if (!devices || devices->count() == 0)
       throw DeviceError(
           "DistributedTrainer: other processes compute gradients on a device, and rank " +
