@@ -80,7 +80,7 @@ Presence GradientExchange::presence(const ParameterBank& bank, const Sums& own) 
     if (!buffer) continue;
     Presence one{std::vector<char>(bank.parameters.size()),
                  std::vector<Presence::Table>(bank.tables.size())};
-    for (std::size_t p = 0; p < one.dense.size(); ++p) one.dense[p] = buffer->find(p) != nullptr;
+    for (std::size_t p = 0; p < one.dense.size(); ++p) one.dense[p] = buffer->find(p) ? 1 : 0;
     for (std::size_t t = 0; t < one.tables.size(); ++t) {
       const RowGradients* const r = buffer->find_rows(t);
       if (!r) continue;
