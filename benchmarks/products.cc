@@ -33,7 +33,8 @@ struct Layer {
 using Product = std::function<void()>;
 using Maker = Product (*)(Layer&);
 
-/// A library, and how it makes the three products of a layer; an empty one where it cannot.
+/// A library, and how it makes the three products of a layer: null where it is not asked, an empty
+/// product where it cannot.
 struct Library {
   const char* name;
   std::array<Maker, 3> products;
@@ -100,13 +101,16 @@ const auto multiply_transposed =
 const auto multiply_outer = DYNET_PER_ISA(
     void (*)(Size, Size, Size, bool, float*, Columns, Columns), cpu::multiply_outer<float>);
 
-Product ours(Layer& l, int product) {
+// `transposed`: with W' made beforehand, as a graph has it where 32 columns or more share W.
+Product ours(Layer& l, int product, bool transposed = false) {
   const auto m = static_cast<std::size_t>(l.w.rows()), k = static_cast<std::size_t>(l.w.cols()),
              n = static_cast<std::size_t>(l.x.cols());
   const auto x = columns(l.x), dy = columns(l.dy), y = columns(l.y), dx = columns(l.dx);
   const auto store = std::make_shared<bool[]>(n);
   if (product == 0)
     return [=, &l] { multiply(m, k, n, l.w.data(), x.data(), y.data(), store.get(), nullptr); };
+  if (product == 1 && transposed)
+    return [=, &l] { multiply(k, m, n, l.wt.data(), dy.data(), dx.data(), store.get(), nullptr); };
   if (product == 1)
     return [=, &l] { multiply_transposed(m, k, n, l.w.data(), dy.data(), dx.data(), store.get()); };
   return [=, &l] { multiply_outer(m, k, n, true, l.dw.data(), dy.data(), x.data()); };
@@ -116,20 +120,8 @@ const Library kOurs = {"dynet-like",
                        {[](Layer& l) { return ours(l, 0); }, [](Layer& l) { return ours(l, 1); },
                         [](Layer& l) { return ours(l, 2); }}};
 
-// dX as a graph makes it where 32 columns or more share W: it has a transposed copy then.
 const Library kOursTransposed = {"ours, W'",
-                                 {[](Layer&) { return Product(); },
-                                  [](Layer& l) -> Product {
-                                    const auto m = static_cast<std::size_t>(l.w.rows()),
-                                               k = static_cast<std::size_t>(l.w.cols()),
-                                               n = static_cast<std::size_t>(l.x.cols());
-                                    const auto store = std::make_shared<bool[]>(n);
-                                    return [=, &l, dy = columns(l.dy), dx = columns(l.dx)] {
-                                      multiply(k, m, n, l.wt.data(), dy.data(), dx.data(),
-                                               store.get(), nullptr);
-                                    };
-                                  },
-                                  [](Layer&) { return Product(); }}};
+                                 {nullptr, [](Layer& l) { return ours(l, 1, true); }, nullptr}};
 
 const std::vector<Library> kLibraries = {
     kEigen,
@@ -188,6 +180,7 @@ int main(int argc, char** argv) {
         if (std::sscanf(shape.c_str(), "%dx%d", &m, &k) != 2 || m < 1 || k < 1)
           throw std::runtime_error("not a shape: " + shape);
         for (const Library& library : kLibraries) {
+          if (!library.products[product]) continue;
           std::printf("\n%-11s %9s %11s", kNames[product], shape.c_str(), library.name);
           for (const int n : widths) {
             const double rate = measure(library, product, m, k, n);
