@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a process in each of two network namespaces, which stand for machines: the same bits as at home. Prints what updates take, and
-what the model of costs makes of it. The network between them has 1 Gbit a second, by `tc`, and 1 ms each way: by `tc` where the kernel has netem, else
-relay.cc hands packets over late."""
+what the model of costs makes of it. The network between them has 1 Gbit a second, by `tc`, and 1 ms each way: by `tc` where the kernel
+has netem, else relay.cc hands packets over late."""
 
 import argparse
 import os

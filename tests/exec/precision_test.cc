@@ -62,6 +62,10 @@ const std::vector<Product>& products() {
        {{9, 17}, {17, 5}, {9, 5}},
        45,
        [](auto& a, auto& b, auto& c) { return a * b + c; }},
+      {"matmul of so many columns that the matrix is transposed for its gradient",
+       {{9, 17}, {17, 40}, {9, 40}},
+       360,
+       [](auto& a, auto& b, auto& c) { return a * b + c; }},
       {"affine_transform",
        {{9, 17}, {17, 5}, {9}},
        45,
@@ -153,7 +157,7 @@ TEST_CASE("rounded products have the same bits in any company, and on any number
   Workers workers(3);
   for (const Precision precision : kAll) {
     const auto alone = run_network(precision, false, nullptr, 40);
-    auto batched = run_network(precision, true, nullptr, 40);
+    const auto batched = run_network(precision, true, nullptr, 40);
     const auto threads = run_network(precision, true, &workers, 40);
     CHECK((threads == batched));
     check_close(alone.back(), batched.back(), 2e-3);
