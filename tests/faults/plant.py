@@ -244,7 +244,8 @@ class Program:
                 added.append(result)
         words[words.index("-o") + 1] = str(scratch / self.path.name)
         archive = next(k for k, word in enumerate(words) if word.endswith(".a"))
-        words[archive:archive] = added
+        # Without inlining an object may define less than that of the archive, which is then taken as well.
+        words[archive:archive] = ["-Wl,--allow-multiple-definition", *added]  # the first one counts
         run(words, self.build.folder)
         return scratch / self.path.name
 
