@@ -89,6 +89,31 @@ void lstm_steps() {
               1e9 * build / kSteps);
 }
 
+/// A step of a decoder is evaluated before the next one is built.
+void decoder_steps() {
+  constexpr int kSteps = 100;
+  ParameterCollection model;
+  VanillaLSTMBuilder lstm(1, 8, 8, model);
+  const LookupParameter words = model.add_lookup_parameters(100, {8});
+  const Parameter out = model.add_parameters({5, 8});
+  ComputationGraph cg;
+  double best = 1e9;
+  std::size_t nodes = 0;
+  for (int r = 0; r < 5 * kRounds; ++r) {
+    cg.clear();
+    lstm.new_graph(cg);
+    lstm.start_new_sequence();
+    const Expression o = parameter(cg, out);
+    best = std::min(best, bench::fastest(1, [&] {
+                      for (unsigned i = 0; i < kSteps; ++i)
+                        bench::keep(softmax(o * lstm.add_input(lookup(cg, words, i))).value());
+                    }));
+    nodes = cg.size();
+  }
+  std::printf("a step of a decoder, evaluated at once         %7.1f ns a node, %.1f nodes\n",
+              1e9 * best / static_cast<double>(nodes), static_cast<double>(nodes) / kSteps);
+}
+
 void clearing() {
   ParameterCollection model;
   const Parameter p = model.add_parameters({4});
@@ -177,6 +202,7 @@ int main() {
   planning("tree-LSTM", bench::make_tree_lstm(bench::make_trees()));
   planning("BiLSTM tagger", bench::make_tagger(bench::make_tagged_text()));
   lstm_steps();
+  decoder_steps();
   making_and_dropping();
   clearing();
   memory();

@@ -156,7 +156,7 @@ void BackwardPass<T>::run_region(const Region& region) {
     const Kind kind = graph_.nodes[ids[0]].form->kind;
     if (kind == Kind::parameter || computed_wait_ > 0) sum_uses({ids, step.count});
     if (!shared_out) run_step(step, r_.memory[s], ids, kEverybody);
-    if (kind == Kind::lookup) scatter_rows(step);
+    if (kind == Kind::lookup) scatter_rows(step, r_.memory[s]);
     note_uses(s);
     if (!retains_ && !step.accumulates) done_with(s);
   }
@@ -187,15 +187,15 @@ GradientBatch<T> BackwardPass<T>::live_batch(const Step& step, const StepMemory<
   b.writes = scratch.writes.data();
   if (count == all) return b;
   T** outs = d_outs + (arity + 1) * count;
-  T** auxs = outs + count;
-  T** ins = auxs + count;
+  T** ins = outs + count;
+  T** auxs = m.has_aux ? ins + arity * count : nullptr;
   scratch.live.clear();
   NodeId* args = scratch.args.append(arity * count);
   for (std::size_t i = 0, to = 0; i < all; ++i) {
     if (!live(i)) continue;
     scratch.live.push_back(ids[i]);
     outs[to] = m.outs()[i];
-    auxs[to] = m.auxs()[i];
+    if (auxs) auxs[to] = m.auxs()[i];
     for (std::size_t k = 0; k < arity; ++k) {
       ins[k * count + to] = m.ins()[k * all + i];
       args[k * count + to] = m.args()[k * all + i];
@@ -317,7 +317,7 @@ void BackwardPass<T>::receive_gradients(Backend<T>& from, const GradientBatch<T>
 }
 
 template <class T>
-void BackwardPass<T>::scatter_rows(const Step& step) {
+void BackwardPass<T>::scatter_rows(const Step& step, const StepMemory<T>& m) {
   if (again_) return;
   const NodeId* const ids = r_.order.data() + step.first;
   DeviceContext<T>& here = devices_.of(ids[0]);
@@ -328,7 +328,7 @@ void BackwardPass<T>::scatter_rows(const Step& step) {
     const NodeId id = ids[i];
     const Node& n = graph_.nodes[id];
     if (!is_live(id) || !n.needs_gradient()) continue;
-    const auto* rows = reinterpret_cast<const std::uint32_t*>(r_.aux[id]);
+    const auto* rows = reinterpret_cast<const std::uint32_t*>(m.auxs()[i]);
     for (unsigned b = 0; b < n.dim.bd; ++b) {
       const Slot<T> slot = here.parameters.use_row(table, rows[b]);
       copies_.add(gradient_[id].memory + b * size, slot.g, slot.adds ? Write::add : Write::store);

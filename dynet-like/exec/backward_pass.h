@@ -110,7 +110,7 @@ class BackwardPass {
   void for_live(const UseRange& uses, bool all, F f) const;
   std::size_t find_live(std::span<UseRange> uses, Scratch& scratch);
   void run_shares(NodeId shared, std::size_t count, const GradientBatch<T>& b);
-  void scatter_rows(const Step& step);
+  void scatter_rows(const Step& step, const StepMemory<T>& m);
   void done_with(NodeId id, typename Pool<T>::Pieces pieces);
   void done_with(std::uint32_t step);
   void run_again();

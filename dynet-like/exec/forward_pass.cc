@@ -62,8 +62,7 @@ template <class T>
 void ForwardPass<T>::lay_out(const Plan& plan) {
   const NodeId n = plan.end;
   r_.value.resize_uninitialized(n);
-  r_.aux.resize_uninitialized(n);
-  r_.first_arg.resize_uninitialized(n);
+  aux_.resize_uninitialized(n - plan.begin);
   const auto& by_index = devices_.by_index();
   const bool several = !plan.block_offsets.empty();
   const std::size_t devices = several ? std::min(plan.block_offsets.size(), by_index.size()) : 1;
@@ -76,8 +75,7 @@ void ForwardPass<T>::lay_out(const Plan& plan) {
       if (several && graph_.nodes[id].device_index() != p) continue;
       const std::size_t i = id - plan.begin;
       r_.value[id] = at(plan.value[i]);
-      r_.aux[id] = at(plan.aux[i]);
-      r_.first_arg[id] = plan.first_arg[i];
+      aux_[i] = at(plan.aux[i]);
     }
   }
 }
@@ -88,7 +86,7 @@ void ForwardPass<T>::record_and_run(const Plan& plan, const RecordedRun& run) {
   Workers* const helpers = settings_.helpers(devices_);
   for (Step step : plan.steps) {
     const NodeId* ids = plan.order.data() + step.first;
-    const StepMemory<T> memory = prepare(step, ids);
+    const StepMemory<T> memory = prepare(step, ids, known_of(plan));
     count_batch(step, ids);
     step.first += run.order;
     r_.steps.push_back(step);
@@ -117,7 +115,7 @@ void ForwardPass<T>::run_and_free(const Plan& plan) {
   for (const Step& step : plan.steps) {
     const Arena::Mark mark = r_.pointers.mark();
     const NodeId* ids = plan.order.data() + step.first;
-    const StepMemory<T> memory = prepare(step, ids);
+    const StepMemory<T> memory = prepare(step, ids, known_of(plan));
     count_batch(step, ids);
     run_step(step, memory, ids);
     r_.pointers.rewind(mark);
@@ -126,20 +124,21 @@ void ForwardPass<T>::run_and_free(const Plan& plan) {
 
 // Finds the memory of a step. Values that are not the plan's are known then, too.
 template <class T>
-StepMemory<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids) {
-  const StepMemory<T> m = r_.list_operands(graph_, step, ids);
+StepMemory<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids, const Known& known) {
+  const StepMemory<T> m = r_.list_operands(graph_, step, ids, known.begin, known.first_arg);
+  T** const auxs = m.auxs();
   const Kind kind = graph_.nodes[ids[0]].form->kind;
   for (std::size_t i = 0; i < step.count; ++i) {
     const NodeId id = ids[i];
+    if (auxs) auxs[i] = known.aux[id - known.begin];
     if (kind == Kind::parameter)
       r_.value[id] = devices_.of(id).parameters.values(
           *graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
     else if (kind == Kind::lookup)
-      run_lookup(id);
+      run_lookup(id, auxs[i]);
     else if (kind == Kind::alias)
       r_.value[id] = m.ins()[i];
     m.outs()[i] = r_.value[id];
-    m.auxs()[i] = r_.aux[id];
   }
   return m;
 }
@@ -194,7 +193,7 @@ void ForwardPass<T>::run_share(std::uint32_t at, unsigned owner) {
   if (count == 0) return;
   if (count == all) return run_step(step, m, ids);
   Share& share = shares_[owner];
-  const std::size_t rows = m.arity + std::size_t{2};  // of outs, and what follows it
+  const std::size_t rows = m.rows();  // of outs, and what follows it
   share.pointers.resize_uninitialized(rows * count);
   share.ids.clear();
   for (std::size_t i = 0, to = 0; i < all; ++i) {
@@ -206,9 +205,9 @@ void ForwardPass<T>::run_share(std::uint32_t at, unsigned owner) {
   }
   T** const outs = share.pointers.data();
   devices_.of(share.ids[0])
-      .backend.forward(form,
-                       Batch<T>{graph_, share.ids.data(), count, m.arity, outs, outs + 2 * count,
-                                outs + count, settings_.run, step.terms, step.accumulates});
+      .backend.forward(form, Batch<T>{graph_, share.ids.data(), count, m.arity, outs, outs + count,
+                                      m.has_aux ? outs + (m.arity + 1) * count : nullptr,
+                                      settings_.run, step.terms, step.accumulates});
   if (settings_.check) [[unlikely]]
     for (const NodeId id : share.ids) check_value(graph_, devices_, r_, id);
 }
@@ -223,16 +222,15 @@ void ForwardPass<T>::run_transfer(const Step& step, const StepMemory<T>& m, cons
 }
 
 template <class T>
-void ForwardPass<T>::run_lookup(NodeId id) {
+void ForwardPass<T>::run_lookup(NodeId id, T*& aux) {
   const Node& n = graph_.nodes[id];
   const auto& attr = graph_.attr<LookupAttr>(n);
   ParameterStorageBase& table = *attr.table;
   const unsigned* rows =
       read_indices(attr.indices, graph_.payload<LookupAttr, unsigned>(n), "lookup");
   DeviceContext<T>& here = devices_.of(id);
-  if (here.backend.on_device())
-    r_.aux[id] = r_.pointers.template allocate_array<T>(attr.indices.count);
-  auto* used = reinterpret_cast<std::uint32_t*>(r_.aux[id]);
+  if (here.backend.on_device()) aux = r_.pointers.template allocate_array<T>(attr.indices.count);
+  auto* used = reinterpret_cast<std::uint32_t*>(aux);
   for (std::uint32_t b = 0; b < attr.indices.count; ++b) {
     if (rows[b] >= table.rows)
       throw IndexError("lookup: row " + std::to_string(rows[b]) + " is outside the " +
@@ -337,13 +335,13 @@ bool ForwardPass<T>::reads_parameter(NodeId id) const {
 template <class T>
 void ForwardPass<T>::recompute(NodeId id) {
   const Node& n = graph_.nodes[id];
-  const std::size_t aux = n.form->aux.value(graph_, n);
+  const std::size_t size = n.form->aux.value(graph_, n);
   DeviceContext<T>& here = devices_.of(id);
   r_.value[id] = here.rematerialized.template allocate_array<T>(n.dim.size());
-  r_.aux[id] = aux ? here.rematerialized.template allocate_array<T>(aux) : nullptr;
+  T* const aux = size ? here.rematerialized.template allocate_array<T>(size) : nullptr;
   const Arena::Mark mark = r_.pointers.mark();
   const Step one{0, 1};
-  run_step(one, prepare(one, &id), &id);
+  run_step(one, prepare(one, &id, {id, &n.first_arg, &aux}), &id);
   if (!here.backend.on_device())  // which keeps the rows of lookups there
     r_.pointers.rewind(mark);
 }
@@ -371,6 +369,7 @@ void ForwardPass<T>::clear() {
 template <class T>
 void ForwardPass<T>::release() {
   r_.release();
+  aux_ = {};
   freed_ = {};
 }
 

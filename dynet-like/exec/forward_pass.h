@@ -37,17 +37,26 @@ class ForwardPass {
     PodVector<NodeId> ids;
   };
 
+  struct Known {  // of the nodes from `begin` on
+    NodeId begin;
+    const std::uint32_t* first_arg;  // where their operands are listed in the graph
+    T* const* aux;
+  };
+
   void undo(const RecordedRun& run);
   void lay_out(const Plan& plan);
   void record_and_run(const Plan& plan, const RecordedRun& run);
   void run_and_free(const Plan& plan);
-  StepMemory<T> prepare(const Step& step, const NodeId* ids);
+  Known known_of(const Plan& plan) const {
+    return {plan.begin, plan.first_arg.data(), aux_.data()};
+  }
+  StepMemory<T> prepare(const Step& step, const NodeId* ids, const Known& known);
   void count_batch(const Step& step, const NodeId* ids);
   void run_step(const Step& step, const StepMemory<T>& memory, const NodeId* ids);
   void run_regions(const RecordedRun& run);
   void run_share(std::uint32_t step, unsigned owner);
   void run_transfer(const Step& step, const StepMemory<T>& memory, const NodeId* ids);
-  void run_lookup(NodeId id);
+  void run_lookup(NodeId id, T*& aux);
   void rematerialize_operands(const Plan& plan);
   void note_freed(const Plan& plan);
   void find_freed(NodeId id, PodVector<NodeId>& all);
@@ -58,6 +67,7 @@ class ForwardPass {
   Devices<T>& devices_;
   const PassSettings& settings_;
   Recording<T>& r_;
+  PodVector<T*> aux_;      // by node of the plan that runs
   PodVector<bool> freed_;  // by node
   CopyList<T> copies_;
   // Of several threads.

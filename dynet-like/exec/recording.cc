@@ -84,7 +84,7 @@ void Recording<T>::truncate_step(Step& step, StepMemory<T>& m, NodeId size, std:
   };
   if (kept < count) {
     NodeId* const args = m.args();
-    keep(m.pointers, m.arity + std::size_t{2});
+    keep(m.pointers, m.rows());
     keep(args, m.arity);
     m.count = kept;
     std::copy_n(args, std::size_t{m.arity} * kept, m.args());  // to the left
@@ -113,7 +113,7 @@ template <class T>
 void Recording<T>::release() {
   clear();
   const auto free = [](auto&... all) { (std::remove_reference_t<decltype(all)>().swap(all), ...); };
-  free(value, aux, first_arg, steps, memory, order, owner, regions, runs, value_marks);
+  free(value, steps, memory, order, owner, regions, runs, value_marks);
   pointers.release();
 }
 

@@ -27,20 +27,23 @@ struct ParameterState {
 /// operands' numbers behind it.
 template <class T>
 struct StepMemory {
-  std::uint32_t arity, count;
+  std::uint32_t arity : 31;
+  std::uint32_t has_aux : 1;  ///< as the form says
+  std::uint32_t count;
   T** pointers;
 
   /// By node of the batch.
   T** outs() const { return pointers; }
-  T** auxs() const { return pointers + count; }
   /// Operand k of node i at k * count + i.
-  T** ins() const { return pointers + std::size_t{2} * count; }
-  /// At the same place.
-  NodeId* args() const { return reinterpret_cast<NodeId*>(ins() + std::size_t{arity} * count); }
+  T** ins() const { return pointers + count; }
+  /// By node, if there is scratch.
+  T** auxs() const { return has_aux ? pointers + (arity + std::size_t{1}) * count : nullptr; }
+  /// Operands, where their pointers are among `ins`.
+  NodeId* args() const { return reinterpret_cast<NodeId*>(pointers + rows() * count); }
 
-  static std::size_t bytes(std::size_t arity, std::size_t count) {
-    return ((arity + 2) * sizeof(T*) + arity * sizeof(NodeId)) * count;
-  }
+  /// Lists of pointers.
+  std::size_t rows() const { return arity + std::size_t{1} + has_aux; }
+  std::size_t bytes() const { return (rows() * sizeof(T*) + arity * sizeof(NodeId)) * count; }
 };
 
 /// A plan that ran: where its part of a recording begins.
@@ -61,8 +64,7 @@ struct Recording {
   std::size_t batches = 0;  ///< that ran, counted like least_batches
 
   // By node.
-  PodVector<T*> value, aux;
-  PodVector<std::uint32_t> first_arg;  ///< as in plans
+  PodVector<T*> value;
 
   // By step.
   PodVector<Step> steps;  ///< `first` counts in `order`
@@ -81,8 +83,10 @@ struct Recording {
   RecordedRun next_run(const GraphStore& graph, NodeId begin) const;
   /// Forgets what was recorded since.
   void rewind(const RecordedRun& run);
-  /// The pointers of a step, those of operands filled in.
-  StepMemory<T> list_operands(const GraphStore& graph, const Step& step, const NodeId* ids);
+  /// The pointers of a step, those of operands filled in. Those of node id are listed in the graph
+  /// from first_arg[id - begin] on.
+  StepMemory<T> list_operands(const GraphStore& graph, const Step& step, const NodeId* ids,
+                              NodeId begin, const std::uint32_t* first_arg);
   /// Keeps the nodes below `size`, over which no run but the last may reach. What is left of that
   /// goes to one thread.
   void truncate(NodeId size);
@@ -96,15 +100,17 @@ struct Recording {
 // Inline: it is called for every batch.
 template <class T>
 inline StepMemory<T> Recording<T>::list_operands(const GraphStore& graph, const Step& step,
-                                                 const NodeId* ids) {
-  const std::uint32_t arity = graph.nodes[ids[0]].arity;
+                                                 const NodeId* ids, NodeId begin,
+                                                 const std::uint32_t* first_arg) {
+  const Node& first = graph.nodes[ids[0]];
+  const std::uint32_t arity = first.arity;
   const std::size_t count = step.count;
-  const StepMemory<T> m{arity, step.count,
-                        static_cast<T**>(pointers.allocate(StepMemory<T>::bytes(arity, count)))};
+  StepMemory<T> m{arity, first.form->aux != no_aux, step.count, nullptr};
+  m.pointers = static_cast<T**>(pointers.allocate(m.bytes()));
   T** const ins = m.ins();
   NodeId* const numbers = m.args();
   for (std::size_t i = 0; i < count; ++i) {
-    const NodeId* args = graph.args.data() + first_arg[ids[i]];
+    const NodeId* args = graph.args.data() + first_arg[ids[i] - begin];
     for (std::size_t k = 0; k < arity; ++k) {
       numbers[k * count + i] = args[k];
       ins[k * count + i] = value[args[k]];

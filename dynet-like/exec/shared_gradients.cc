@@ -148,19 +148,20 @@ std::size_t BackwardPass<T>::find_live(std::span<UseRange> uses, Scratch& scratc
     all = all && live.size() - before == range.count;
     range.count = live.size() - before;
   }
-  const std::size_t count = live.size(), arity = r_.memory[uses_[uses[0].first].step].arity;
+  const StepMemory<T>& first = r_.memory[uses_[uses[0].first].step];
+  const std::size_t count = live.size(), arity = first.arity;
   scratch.handed.resize_uninitialized((arity + 3) * count);
   T** const d_outs = scratch.handed.data();
   T** const outs = d_outs + count;
-  T** const auxs = outs + count;
-  T** const ins = auxs + count;
+  T** const ins = outs + count;
+  T** const auxs = first.has_aux ? ins + arity * count : nullptr;
   std::size_t to = 0;
   for (const UseRange& range : uses)
     for_live(range, all, [&](std::uint32_t at, std::uint32_t i) {
       const StepMemory<T>& m = r_.memory[at];
       d_outs[to] = gradient_[live[to]].memory;
       outs[to] = m.outs()[i];
-      auxs[to] = m.auxs()[i];
+      if (auxs) auxs[to] = m.auxs()[i];
       for (std::size_t k = range.operand; k < std::min(range.operand + 2, arity); ++k)
         ins[k * count + to] = m.ins()[k * r_.steps[at].count + i];
       ++to;
@@ -173,7 +174,8 @@ template <class T>
 void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
   Scratch& scratch = scratch_[0];
   const std::size_t count = find_live(uses, scratch), operand = uses[0].operand;
-  const std::size_t arity = r_.memory[uses_[uses[0].first].step].arity;
+  const StepMemory<T>& m = r_.memory[uses_[uses[0].first].step];
+  const std::size_t arity = m.arity;
   const PodVector<NodeId>& live = scratch.live;
   scratch.writes.resize_uninitialized(arity * count);
   if (nothing_.size() < arity * count) nothing_.resize(arity * count, nullptr);
@@ -193,8 +195,10 @@ void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
     writes[at] = target.adds ? Write::add : Write::store;
     at += range.count;
   }
-  GradientBatch<T> b{{graph_, live.data(), count, arity, d_outs + count, d_outs + 3 * count,
-                      d_outs + 2 * count, settings_.run},
+  T** const outs = d_outs + count;
+  T** const ins = outs + count;
+  GradientBatch<T> b{{graph_, live.data(), count, arity, outs, ins,
+                      m.has_aux ? ins + arity * count : nullptr, settings_.run},
                      d_outs,
                      d_ins,
                      scratch.writes.data(),

@@ -10,15 +10,6 @@ namespace {
 
 constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15u;
 
-/// The operands of nodes, one list behind the other.
-using Args = std::span<const NodeId>;
-
-Args args_of(const GraphStore& graph, NodeId begin, NodeId end) {
-  const Node &first = graph.nodes[begin], &last = graph.nodes[end - 1];
-  if (last.first_arg < first.first_arg) return {};
-  return {graph.args.data() + first.first_arg, last.first_arg + last.arity - first.first_arg};
-}
-
 // Four sums side by side: a CPU multiplies faster than it waits for one product.
 std::uint64_t hash(std::uint64_t start, std::span<const std::uint32_t> numbers) {
   std::array<std::uint64_t, 4> h = {start, 1, 2, 3};
@@ -44,6 +35,37 @@ std::size_t bytes_of(const PodVector<T>& v) {
 
 }  // namespace
 
+bool PlanCache::is_worth_it(const GraphStore& graph, NodeId begin, NodeId end) {
+  if (end < begin + kFewest || end - begin > kMost) return false;
+  const Node &first = graph.nodes[begin], &last = graph.nodes[end - 1];
+  return last.first_arg < first.first_arg + kMostOperands && last.arity < kMostOperands;
+}
+
+void PlanCache::Operands::list(const GraphStore& graph, NodeId begin, NodeId end) {
+  const Node &first = graph.nodes[begin], &last = graph.nodes[end - 1];
+  all_ = {};
+  outside_.clear();
+  if (last.first_arg < first.first_arg) return;
+  all_ = {graph.args.data() + first.first_arg, last.first_arg + last.arity - first.first_arg};
+  if (begin == 0) return;
+  if (number_.size() < begin) number_.resize(begin, 0);
+  list_.resize_uninitialized(all_.size());
+  for (std::size_t k = 0; k < all_.size(); ++k) {
+    const NodeId a = all_[k];
+    if (a >= begin) {
+      list_[k] = a - begin;
+      continue;
+    }
+    std::uint32_t& number = number_[a];
+    if (number >= outside_.size() || outside_[number] != a) {
+      number = static_cast<std::uint32_t>(outside_.size());
+      outside_.push_back(a);
+    }
+    list_[k] = kOutside | number;
+  }
+  all_ = {list_.data(), list_.size()};
+}
+
 /// A plan, and the structure that it is for.
 struct PlanCache::Kept {
   /// What the nodes of a signature have in common. A form is not known by its address alone: when
@@ -59,8 +81,8 @@ struct PlanCache::Kept {
     std::uint32_t first_word;  // of the attributes that count, in `words`
     std::uint32_t flags;       // of which those of same_planning count
   };
-  struct Shape {  // of an operand that comes before the plan, or of a node whose kind has several
-    NodeId id;
+  struct Shape {  // of a node whose kind has several
+    std::uint32_t node;
     Dim dim;
   };
   struct Extra {  // a node with attributes that count, or with scratch
@@ -73,52 +95,57 @@ struct PlanCache::Kept {
   Plan plan;
   PodVector<Kind> kinds;               // by signature
   PodVector<std::uint32_t> signature;  // by node
-  PodVector<NodeId> args;
+  PodVector<NodeId> args;              // see Operands
+  PodVector<Dim> outside;              // the shapes of those before the plan, by number
+  PodVector<NodeId> outside_ids;       // where the order of those decides, else empty
   PodVector<Shape> shapes;
   PodVector<Extra> extras;
   PodVector<std::uint64_t> words;
 
-  Kept(const GraphStore& graph, const Planner& planner, const Plan& made)
+  Kept(const GraphStore& graph, const Planner& planner, const Plan& made, const Operands& operands)
       : policy(planner.policy()), plan(made) {
+    const auto copy = [](const auto& from, auto& to) {
+      std::copy_n(from.data(), from.size(), to.append(from.size()));
+    };
     const Signatures& signatures = planner.signatures();
-    std::copy_n(signatures.of.data(), signatures.of.size(), signature.append(signatures.of.size()));
-    const Args all = args_of(graph, plan.begin, plan.end);
-    std::copy_n(all.data(), all.size(), args.append(all.size()));
+    copy(signatures.of, signature);
+    copy(operands.all(), args);
+    for (const NodeId a : operands.outside()) outside.push_back(graph.nodes[a].dim);
     for (const Signature& s : signatures.all) {
       const OpForm& f = *s.form;
       kinds.push_back({&f, f.kind, f.batch, f.reads, f.aux, s.dim, s.arity,
                        static_cast<std::uint32_t>(words.size()), s.flags});
       const std::size_t count = f.batch.value.signature_bytes / 8;
       std::copy_n(graph.attrs.data() + s.attr, count, words.append(count));
+      if (s.has_own_matrices() && outside_ids.empty()) copy(operands.outside(), outside_ids);
     }
     for (std::uint32_t i = 0; i < signature.size(); ++i) {
       const Kind& k = kinds[signature[i]];
-      if (k.rule.ragged.in_value())
-        shapes.push_back({plan.begin + i, graph.nodes[plan.begin + i].dim});
+      if (k.rule.ragged.in_value()) shapes.push_back({i, graph.nodes[plan.begin + i].dim});
       if (k.aux == no_aux && k.rule.signature_bytes == 0) continue;
       extras.push_back({i, signature[i], k.aux(graph, graph.nodes[plan.begin + i])});
     }
-    for (const NodeId a : args)
-      if (a < plan.begin) shapes.push_back({a, graph.nodes[a].dim});
-    const auto by_id = [](const Shape& a, const Shape& b) { return a.id < b.id; };
-    const auto same_id = [](const Shape& a, const Shape& b) { return a.id == b.id; };
-    std::sort(shapes.begin(), shapes.end(), by_id);
-    shapes.truncate(static_cast<std::size_t>(std::unique(shapes.begin(), shapes.end(), same_id) -
-                                             shapes.begin()));
   }
 
-  bool fits(const GraphStore& graph, NodeId begin, NodeId end, PlanPolicy wanted, Args all) const {
-    return policy == wanted && plan.begin == begin && plan.end == end &&
-           std::equal(all.begin(), all.end(), args.begin(), args.end()) && fits_nodes(graph) &&
-           fits_kinds() && fits_extras(graph) && fits_shapes(graph);
+  bool fits(const GraphStore& graph, NodeId begin, NodeId end, PlanPolicy wanted,
+            const Operands& operands) const {
+    return policy == wanted && plan.end - plan.begin == end - begin && same(operands.all(), args) &&
+           (outside_ids.empty() || same(operands.outside(), outside_ids)) &&
+           fits_nodes(graph, begin) && fits_kinds() && fits_extras(graph, begin) &&
+           fits_shapes(graph, begin, operands);
   }
 
-  bool fits_nodes(const GraphStore& graph) const {
-    const Node* nodes = graph.nodes.data() + plan.begin;
+  static bool same(std::span<const NodeId> a, const PodVector<NodeId>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+  bool fits_nodes(const GraphStore& graph, NodeId begin) const {
+    const Node* nodes = graph.nodes.data() + begin;
+    const std::uint32_t lists = nodes[0].first_arg - plan.first_arg[0];
     for (std::size_t i = 0; i < signature.size(); ++i) {
       const Node& n = nodes[i];
       const Kind& k = kinds[signature[i]];
-      if (n.form != k.form || n.arity != k.arity || n.first_arg != plan.first_arg[i] ||
+      if (n.form != k.form || n.arity != k.arity || n.first_arg - plan.first_arg[i] != lists ||
           !same_planning(n.flags, k.flags) ||
           !(same_shape(n.dim, k.dim) || k.rule.ragged.in_value()))  // see fits_shapes
         return false;
@@ -135,9 +162,9 @@ struct PlanCache::Kept {
     });
   }
 
-  bool fits_extras(const GraphStore& graph) const {
+  bool fits_extras(const GraphStore& graph, NodeId begin) const {
     return std::all_of(extras.begin(), extras.end(), [&](const Extra& e) {
-      const Node& n = graph.nodes[plan.begin + e.node];
+      const Node& n = graph.nodes[begin + e.node];
       const Kind& k = kinds[e.signature];
       const std::uint64_t* attr = graph.attrs.data() + n.attr;
       return std::equal(attr, attr + k.rule.signature_bytes / 8, words.data() + k.first_word) &&
@@ -145,14 +172,18 @@ struct PlanCache::Kept {
     });
   }
 
-  bool fits_shapes(const GraphStore& graph) const {
-    return std::all_of(shapes.begin(), shapes.end(),
-                       [&](const Shape& s) { return same_shape(graph.nodes[s.id].dim, s.dim); });
+  bool fits_shapes(const GraphStore& graph, NodeId begin, const Operands& operands) const {
+    for (std::size_t k = 0; k < outside.size(); ++k)
+      if (!same_shape(graph.nodes[operands.outside()[k]].dim, outside[k])) return false;
+    return std::all_of(shapes.begin(), shapes.end(), [&](const Shape& s) {
+      return same_shape(graph.nodes[begin + s.node].dim, s.dim);
+    });
   }
 
   std::size_t bytes() const {
     return sizeof(*this) + plan.bytes() + bytes_of(kinds) + bytes_of(signature) + bytes_of(args) +
-           bytes_of(shapes) + bytes_of(extras) + bytes_of(words);
+           bytes_of(outside) + bytes_of(outside_ids) + bytes_of(shapes) + bytes_of(extras) +
+           bytes_of(words);
   }
 };
 
@@ -162,28 +193,32 @@ PlanCache::~PlanCache() = default;
 
 const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, Planner& planner) {
   const bool sees_more = planner.sees_later_nodes() && end < graph.nodes.size();
-  if (!planner.caches() || end < begin + kFewest || end - begin > kMost || sees_more) {
+  if (!planner.caches() || !is_worth_it(graph, begin, end) || sees_more) {
     planner.make(graph, begin, end, made_);
     return made_;
   }
-  const Args args = args_of(graph, begin, end);
-  const std::uint64_t slot = (hash(begin, args) + end) & hash_mask_;
+  operands_.list(graph, begin, end);
+  const std::uint64_t slot = hash(end - begin, operands_.all()) & hash_mask_;
   if (!slots_.empty())
     for (Slot& p : ways(slot))
-      if (p.kept && p.hash == slot && p.kept->fits(graph, begin, end, planner.policy(), args)) {
+      if (p.kept && p.hash == slot &&
+          p.kept->fits(graph, begin, end, planner.policy(), operands_)) {
         p.used = ++time_;
         ++hits_;
-        return p.kept->plan;
+        Plan& plan = p.kept->plan;
+        const std::uint32_t first_list = graph.nodes[begin].first_arg;
+        if (plan.begin != begin || plan.first_arg[0] != first_list) plan.move_to(begin, first_list);
+        return plan;
       }
   planner.make(graph, begin, end, made_);
   const Signatures& signatures = planner.signatures();
   std::uint64_t structure = hash(slot, {signatures.of.data(), signatures.of.size()});
   for (const Signature& s : signatures.all)
-    structure = (structure ^ signature_hash(graph, graph.nodes[s.first])) * kFactor;
+    structure = (structure ^ shape_hash(graph, graph.nodes[s.first])) * kFactor;
   if (seen_.empty()) seen_.resize(kSeen);
   std::uint64_t& seen = seen_[structure >> 32 & (kSeen - 1)];
   if (seen == structure)
-    keep(graph, planner, args, slot);
+    keep(graph, planner, slot);
   else
     seen = structure;
   return made_;
@@ -193,14 +228,14 @@ std::span<PlanCache::Slot> PlanCache::ways(std::uint64_t hash) {
   return {slots_.data() + (hash >> 32 & (kSets - 1)) * kWays, kWays};
 }
 
-void PlanCache::keep(const GraphStore& graph, const Planner& planner, Args args,
-                     std::uint64_t hash) {
+void PlanCache::keep(const GraphStore& graph, const Planner& planner, std::uint64_t hash) {
+  const std::size_t args = operands_.all().size();
   for (const std::uint32_t first : made_.first_arg)  // the lists of operands lie where they should
-    if (first < made_.first_arg[0] || first - made_.first_arg[0] > args.size()) return;
+    if (first < made_.first_arg[0] || first - made_.first_arg[0] > args) return;
   // Where more structures go round than fit, most would be replaced before they are needed.
-  const std::size_t about = 40 * made_.order.size() + 4 * args.size();
+  const std::size_t about = 40 * made_.order.size() + 4 * args;
   if (bytes_ + about > limit_ && ++not_kept_ % kReluctance != 0) return;
-  auto kept = std::make_unique<Kept>(graph, planner, made_);
+  auto kept = std::make_unique<Kept>(graph, planner, made_, operands_);
   const std::size_t bytes = kept->bytes();
   if (bytes > limit_) return;
   if (slots_.empty()) slots_.resize(kWays * kSets);
@@ -230,6 +265,7 @@ void PlanCache::release() {
   slots_ = std::vector<Slot>();
   seen_ = {};
   made_ = {};
+  operands_.release();
   bytes_ = plans_ = 0;
 }
 

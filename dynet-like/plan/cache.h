@@ -12,11 +12,14 @@ namespace dynet {
 
 /// Plans of graphs that come again, found by structure: by everything that a planner reads.
 ///
-/// A hash says only where to look; what is found there is compared in full. What was seen once
-/// costs a hash and no memory, what is seen twice is kept, as long as the bytes last.
+/// Where in a graph the nodes of a plan are does not matter, nor which nodes before them they use:
+/// the steps of a decoder share a plan, and so do windows of a large graph. A hash says only where
+/// to look; what is found there is compared in full. What was seen once costs a hash and no memory,
+/// what is seen twice is kept, as long as the bytes last.
 class PlanCache {
  public:
-  static constexpr NodeId kFewest = 8, kMost = 16384;  ///< nodes; other plans are not kept
+  /// Nodes, and their operands: other plans are not kept.
+  static constexpr NodeId kFewest = 8, kMost = 16384, kMostOperands = 8 * kMost;
 
   /// Of the hashes that say where to look, only the bits of `hash_mask` count.
   explicit PlanCache(std::size_t bytes = std::size_t{8} << 20,
@@ -40,18 +43,38 @@ class PlanCache {
     std::unique_ptr<Kept> kept;
   };
 
+  /// What the nodes of a plan use, wherever in a graph they are: the operands of all nodes, list by
+  /// list. Those of the plan count from its begin, the others from kOutside, in the order in which
+  /// they are used first.
+  class Operands {
+   public:
+    static constexpr NodeId kOutside = NodeId{1} << 31;  // more than nodes in a graph
+
+    void list(const GraphStore& graph, NodeId begin, NodeId end);
+    std::span<const NodeId> all() const { return all_; }
+    /// Those before the plan, by number.
+    std::span<const NodeId> outside() const { return {outside_.data(), outside_.size()}; }
+    void release() { *this = {}; }
+
+   private:
+    std::span<const NodeId> all_;
+    PodVector<NodeId> list_, outside_;
+    PodVector<std::uint32_t> number_;  // by node, if it is the one of that number in `outside_`
+  };
+
   static constexpr std::size_t kWays = 4, kSets = 256, kSeen = 4096;
   static constexpr std::uint64_t kReluctance = 8;
 
+  static bool is_worth_it(const GraphStore& graph, NodeId begin, NodeId end);
   std::span<Slot> ways(std::uint64_t hash);
-  void keep(const GraphStore& graph, const Planner& planner, std::span<const NodeId> args,
-            std::uint64_t hash);
+  void keep(const GraphStore& graph, const Planner& planner, std::uint64_t hash);
   void drop(Slot& slot);
 
   std::uint64_t hash_mask_;
   std::size_t limit_, bytes_ = 0, plans_ = 0, hits_ = 0;
   std::uint64_t time_ = 0, not_kept_ = 0;
   Plan made_;
+  Operands operands_;                // of the last plan
   std::vector<Slot> slots_;          // kWays for each of kSets hashes
   std::vector<std::uint64_t> seen_;  // hashes of structures
 };

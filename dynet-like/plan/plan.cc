@@ -73,6 +73,15 @@ void Plan::reset(NodeId from, NodeId to) {
   first_arg.resize_uninitialized(to - from);
 }
 
+void Plan::move_to(NodeId from, std::uint32_t first_list) {
+  const NodeId nodes = from - begin;
+  const std::uint32_t lists = first_list - first_arg[0];
+  for (NodeId& id : order) id += nodes;
+  for (std::uint32_t& first : first_arg) first += lists;
+  begin += nodes;
+  end += nodes;
+}
+
 std::size_t Plan::bytes() const {
   return steps.capacity() * sizeof(Step) + (order.capacity() + first_arg.capacity()) * 4 +
          (value.capacity() + aux.capacity() + block_offsets.capacity()) * 8 + freed.capacity();

@@ -50,6 +50,9 @@ struct Plan {
   explicit Plan(const Plan&) = default;  // NOLINT: explicit, so that none is copied by chance
 
   void reset(NodeId from, NodeId to);
+  /// Makes it the plan of as many nodes that begin at `from`, with operands listed from
+  /// `first_list` on in the graph.
+  void move_to(NodeId from, std::uint32_t first_list);
   /// The elements on device p, which are counted from `block_offset(p)`.
   std::uint64_t block_offset(std::size_t p) const {
     return p < block_offsets.size() ? block_offsets[p] : 0;

@@ -26,12 +26,10 @@ bool same_operands(const GraphStore& graph, const Node& a, const Node& b) {
   return true;
 }
 
-}  // namespace
-
-std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
+std::uint64_t hash_of(const GraphStore& graph, const Node& n, bool names_shared) {
   std::uint64_t h = reinterpret_cast<std::uintptr_t>(n.form) + n.device_index();
-  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15u;
-  const auto add = [&](std::uint64_t x) { h = (h ^ x) * kFactor; };
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
+  const auto add = [&](std::uint64_t x) { h = (h ^ x) * kOdd; };
   const BatchRule& rule = n.form->batch.value;
   const auto add_shape = [&](std::uint32_t which, const Dim& dim) {
     add(dim.bd);
@@ -44,15 +42,25 @@ std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
   add_shape(Ragged::kValue, n.dim);
   for (std::size_t k = 0; k < n.arity; ++k) {
     const NodeId a = graph.args[n.first_arg + k];
-    if (rule.shares(k) && !n.has_own_matrix())
+    if (names_shared && rule.shares(k) && !n.has_own_matrix())
       add(a);
     else
       add_shape(Ragged::operand(k), graph.nodes[a].dim);
   }
   for (std::size_t w = 0; w < rule.signature_bytes / 8; ++w) add(graph.attrs[n.attr + w]);
   // Numbers such as doubles differ in their upper bits only, and a table looks at the lower ones.
-  h = (h ^ h >> 32) * kFactor;
+  h = (h ^ h >> 32) * kOdd;
   return h ^ h >> 32;
+}
+
+}  // namespace
+
+std::uint64_t signature_hash(const GraphStore& graph, const Node& n) {
+  return hash_of(graph, n, true);
+}
+
+std::uint64_t shape_hash(const GraphStore& graph, const Node& n) {
+  return hash_of(graph, n, false);
 }
 
 bool alike(const GraphStore& graph, const Node& a, const Node& b) {

@@ -74,6 +74,8 @@ class Signatures {
 bool alike(const GraphStore& graph, const Node& a, const Node& b);
 /// Equal for nodes of one signature.
 std::uint64_t signature_hash(const GraphStore& graph, const Node& n);
+/// The same but for which node an operand is that all of a batch share: its shape alone counts.
+std::uint64_t shape_hash(const GraphStore& graph, const Node& n);
 
 /// Equality of shapes; fast where they are written alike.
 inline bool same_shape(const Dim& a, const Dim& b) {

@@ -1,5 +1,7 @@
 #include "dynet-like/plan/windows.h"
 
+#include <algorithm>
+
 #include "dynet-like/plan/memory.h"
 
 namespace dynet {
@@ -13,18 +15,47 @@ Windows::Windows(const GraphStore& graph, NodeId begin, NodeId end) : graph_(gra
   }
 }
 
-NodeId Windows::end_of(NodeId begin) const {
+NodeId Windows::end_of(NodeId begin) {
   if (!large_) return end_;
   const std::size_t elements = kWindow * times_, nodes = kWindowNodes * times_;
   std::size_t sum = 0;
-  NodeId cut = end_;
+  NodeId first = end_, last = end_;
   for (NodeId id = begin; id < end_; ++id) {
     if (has_memory(graph_.nodes[id])) sum += graph_.nodes[id].dim.size();
     const std::size_t count = id + 1 - begin;
-    if ((sum > elements || count >= nodes) && cut == end_) cut = id + 1;
-    if (sum > elements + elements / 2 || count > nodes + nodes / 2) return cut;
+    if ((sum > elements || count >= nodes) && first == end_) first = id + 1;
+    if (sum > elements + elements / 4 || count > nodes + nodes / 4) last = std::min(last, id);
+    if (sum > elements + elements / 2 || count > nodes + nodes / 2)
+      return best_cut(begin, first, std::max(first, last), id + 1);
   }
   return end_;  // little is left behind the cut
+}
+
+// The first of the cuts in [first, last] that the fewest values reach across, as far as the nodes
+// before `seen` tell.
+NodeId Windows::best_cut(NodeId begin, NodeId first, NodeId last, NodeId seen) {
+  reach_.clear();
+  reach_.resize(last - first + std::size_t{2}, 0);
+  used_.clear();
+  used_.resize(seen - begin, false);
+  for (NodeId id = seen; id-- > first;)  // so that a use that is found is the last one
+    for (const NodeId a : graph_.args_of(graph_.nodes[id])) {
+      if (a < begin || used_[a - begin]) continue;
+      used_[a - begin] = true;
+      const NodeId from = std::max(a + 1, first), to = std::min(id, last);
+      if (from > to) continue;
+      ++reach_[from - first];
+      --reach_[to + 1 - first];
+    }
+  std::int32_t across = reach_[0], fewest = across;
+  NodeId best = first;
+  for (NodeId cut = first + 1; cut <= last; ++cut) {
+    across += reach_[cut - first];
+    if (across >= fewest) continue;
+    fewest = across;
+    best = cut;
+  }
+  return best;
 }
 
 bool Windows::accept(const Plan& plan) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "dynet-like/plan/plan.h"
 
@@ -19,19 +20,25 @@ class Windows {
 
   Windows(const GraphStore& graph, NodeId begin, NodeId end);
 
-  /// Where the window ends that begins at `begin`.
-  NodeId end_of(NodeId begin) const;
+  /// Where the window ends that begins at `begin`: once it is full, or up to a quarter later where
+  /// fewer values reach into the next one. Samples are so left whole, and windows of like structure
+  /// are alike.
+  NodeId end_of(NodeId begin);
   /// Whether a plan's batches are wide enough, or no wider than those of a window of half the size.
   /// If not, the next windows are twice as large.
   bool accept(const Plan& plan);
 
  private:
+  NodeId best_cut(NodeId begin, NodeId first, NodeId last, NodeId seen);
+
   const GraphStore& graph_;
   NodeId end_;
   std::size_t times_ = 1;    // the size of windows, as a multiple of the smallest
   double refused_ = 0;       // the width of batches of the last window that was refused
   bool size_counts_ = true;  // larger windows may have wider batches
   bool large_;
+  PodVector<std::int32_t> reach_;  // by cut: values that begin to reach across, less those that end
+  PodVector<bool> used_;           // by node of the window
 };
 
 }  // namespace dynet

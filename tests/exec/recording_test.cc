@@ -21,13 +21,13 @@ struct Recorded {
     r.value_marks.push_back({});
     for (NodeId id = 2 * begin; id < 2 * end; ++id) {
       r.value.push_back(&numbers[id]);
-      r.aux.push_back(nullptr);
-      r.first_arg.push_back(g.nodes[id].first_arg);
+      first_arg.push_back(g.nodes[id].first_arg);
       r.order.push_back(id);
     }
     for (NodeId pair = begin; pair < end; ++pair) {
       const Step step{2 * pair, 2};
-      StepMemory<float> m = r.list_operands(g, step, r.order.data() + step.first);
+      StepMemory<float> m =
+          r.list_operands(g, step, r.order.data() + step.first, 0, first_arg.data());
       for (NodeId i = 0; i < 2; ++i) m.outs()[i] = r.value[2 * pair + i];
       r.steps.push_back(step);
       r.memory.push_back(m);
@@ -40,6 +40,7 @@ struct Recorded {
   OpForm input = form("input"), square = form("square");
   Graph g;
   float numbers[100];
+  std::vector<std::uint32_t> first_arg;
   Recording<float> r;
 };
 
@@ -53,16 +54,37 @@ TEST_CASE("recording: a step lists the values of its operands, operand by operan
   g.add(add, {4}, {2, 3});
   float numbers[6];
   Recording<float> r;
-  for (NodeId id = 0; id < 6; ++id) {
-    r.value.push_back(&numbers[id]);
-    r.first_arg.push_back(g.nodes[id].first_arg);
-  }
+  for (float& number : numbers) r.value.push_back(&number);
   const NodeId ids[] = {4, 5};
-  const StepMemory<float> m = r.list_operands(g, {0, 2}, ids);
+  const std::uint32_t first_arg[] = {g.nodes[4].first_arg, g.nodes[5].first_arg};
+  const StepMemory<float> m = r.list_operands(g, {0, 2}, ids, 4, first_arg);
   CHECK(m.arity == 2);
+  CHECK(m.auxs() == nullptr);
   CHECK(std::vector(m.args(), m.args() + 4) == std::vector<NodeId>{0, 2, 1, 3});
   CHECK(std::vector(m.ins(), m.ins() + 4) ==
         std::vector{&numbers[0], &numbers[2], &numbers[1], &numbers[3]});
+}
+
+TEST_CASE("recording: scratch is listed where the form keeps some") {
+  Graph g;
+  const OpForm input = form("input"), kept = form("kept", Kind::compute, BatchRule::each(8), three);
+  for (int k = 0; k < 2; ++k) g.add(input, {4});
+  for (NodeId k = 0; k < 2; ++k) g.add(kept, {4}, {k});
+  float numbers[4], scratch[2];
+  Recording<float> r;
+  for (float& number : numbers) r.value.push_back(&number);
+  const NodeId ids[] = {2, 3};
+  const std::uint32_t first_arg[] = {0, 1};
+  StepMemory<float> m = r.list_operands(g, {0, 2}, ids, 2, first_arg);
+  REQUIRE(m.auxs());
+  for (int i = 0; i < 2; ++i) {
+    m.outs()[i] = &numbers[2 + i];
+    m.auxs()[i] = &scratch[i];
+  }
+  CHECK(std::vector(m.args(), m.args() + 2) == std::vector<NodeId>{0, 1});
+  CHECK(std::vector(m.ins(), m.ins() + 2) == std::vector{&numbers[0], &numbers[1]});
+  CHECK(m.outs()[1] == &numbers[3]);
+  CHECK(m.auxs()[1] == &scratch[1]);
 }
 
 TEST_CASE("recording: what is truncated in the middle of a batch keeps the nodes before") {

@@ -45,6 +45,22 @@ TEST_CASE("where hashes meet, the plan goes that was not used for longest") {
   for (unsigned length = 21; length < 24; ++length) CHECK_FALSE(ask(cache, length));
 }
 
+TEST_CASE("neither what has very many operands is kept, nor what is planned in no time") {
+  const auto hits = [](unsigned nodes, NodeId operands) {
+    Graph g = chain(nodes - 2);
+    g.add(kBoth, {3}, std::vector<NodeId>(operands, NodeId{1}));
+    PlanCache cache;
+    for (int k = 0; k < 3; ++k) cache.plan(g, 0, nodes, planner_of(PlanPolicy::in_batches));
+    return cache.hits();
+  };
+  CHECK(hits(PlanCache::kFewest, 1) == 1);
+  CHECK(hits(PlanCache::kFewest - 1, 1) == 0);
+  CHECK(hits(PlanCache::kMost, 1) == 1);
+  CHECK(hits(PlanCache::kMost + 1, 1) == 0);
+  CHECK(hits(20, PlanCache::kMostOperands - 1) == 1);
+  CHECK(hits(20, PlanCache::kMostOperands) == 0);
+}
+
 TEST_CASE("the bytes of what was replaced are free again") {
   PlanCache cache(std::size_t{1} << 20, 0);
   for (int k = 0; k < 2; ++k) ask(cache, 50);

@@ -71,6 +71,15 @@ struct Model {
   }
 };
 
+/// Ten sums of products, of two matrices in turn, behind four nodes that they are made of.
+Graph steps(NodeId first_matrix, NodeId second_matrix, const Dim& matrix = {3, 3}) {
+  Graph g;
+  g.add(in_form, {3});
+  for (int k = 0; k < 3; ++k) g.add(in_form, matrix);
+  for (NodeId k = 0; k < 10; ++k) g.add(sum, {3}, {0, k % 2 ? first_matrix : second_matrix, 0});
+  return g;
+}
+
 }  // namespace
 
 TEST_CASE("a plan that was seen before is the plan that would be made") {
@@ -94,6 +103,70 @@ TEST_CASE("a plan that was seen before is the plan that would be made") {
   cache.release();
   CHECK(cache.bytes() == 0);
   CHECK(cache.plans() == 0);
+}
+
+TEST_CASE("nodes have one plan wherever in a graph they are, and whatever is before them") {
+  // The nodes from `begin` on, behind so many more, and behind the others of the graph in reverse.
+  const auto moved = [](const Graph& g, NodeId begin, NodeId by) {
+    Graph to;
+    for (NodeId k = 0; k < by; ++k) to.add(in_form, {3}, std::vector<NodeId>(k % 3, NodeId{0}));
+    for (NodeId id = begin; id-- > 0;) to.add(in_form, g.nodes[id].dim);
+    for (NodeId id = begin; id < size(g); ++id) {
+      std::vector<NodeId> operands;
+      for (const NodeId a : g.args_of(g.nodes[id]))
+        operands.push_back(by + (a < begin ? begin - 1 - a : a));
+      to.add(*g.nodes[id].form, g.nodes[id].dim, operands, g.attr<Attr>(g.nodes[id]));
+      to.nodes.back().flags = g.nodes[id].flags;
+    }
+    return to;
+  };
+  std::size_t same = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Graph g = random_graph(seed);
+    const NodeId begin = size(g) / 3;
+    PlanCache cache;
+    for (int k = 0; k < 3; ++k) cache.plan(g, begin, size(g), planner_of(PlanPolicy::in_batches));
+    if (cache.plans() == 0) continue;
+    for (const NodeId by : {NodeId{0}, NodeId{1}, NodeId{50}, NodeId{0}, NodeId{7}}) {
+      const Graph there = moved(g, begin, by);
+      const std::size_t hits = cache.hits();
+      Plan fresh;
+      Planner(PlanPolicy::in_batches).make(there, begin + by, size(there), fresh);
+      REQUIRE(same_plan(
+          cache.plan(there, begin + by, size(there), planner_of(PlanPolicy::in_batches)), fresh));
+      if (seed % 2) REQUIRE(cache.hits() == hits + 1);  // no matrices of their own
+      same += cache.hits() - hits;
+    }
+    REQUIRE(same_plan(cache.plan(g, begin, size(g), planner_of(PlanPolicy::in_batches)), [&] {
+      Plan fresh;
+      Planner(PlanPolicy::in_batches).make(g, begin, size(g), fresh);
+      return fresh;
+    }()));
+  }
+  CHECK(same > 500);
+}
+
+TEST_CASE("what is before the nodes of a plan may be other nodes, but not one for two") {
+  PlanCache cache(1 << 20, 0);
+  const auto hits = [&](const Graph& g) {
+    const std::size_t before = cache.hits();
+    Plan fresh;
+    Planner(PlanPolicy::in_batches).make(g, 4, 14, fresh);
+    REQUIRE(same_plan(cache.plan(g, 4, 14, planner_of(PlanPolicy::in_batches)), fresh));
+    return cache.hits() - before;
+  };
+  hits(steps(1, 2));
+  hits(steps(1, 2));
+  CHECK(hits(steps(1, 2)) == 1);
+  CHECK(hits(steps(2, 1)) == 1);
+  CHECK(hits(steps(3, 1)) == 1);
+  CHECK(hits(steps(1, 1)) == 0);
+  CHECK(hits(steps(1, 2, {3, 3, 1})) == 1);
+  CHECK(hits(steps(1, 2, {3, 4})) == 0);
+  cache.release();
+  hits(steps(1, 2));
+  hits(steps(3, 2));  // elsewhere is again
+  CHECK(hits(steps(2, 3)) == 1);
 }
 
 TEST_CASE("a graph that differs in anything that a planner reads has a plan of its own") {

@@ -25,13 +25,34 @@ Graph chain(unsigned steps, unsigned size) {
 TEST_CASE("a window ends behind the node that fills it, however large that is") {
   const auto n = static_cast<unsigned>(Windows::kWindow);
   const Graph g = chain(64, n);
-  const Windows windows(g, 0, 64);
+  Windows windows(g, 0, 64);
   CHECK(windows.end_of(0) == 2);
   CHECK(windows.end_of(10) == 12);
   CHECK(windows.end_of(62) == 64);
   const Graph huge = chain(4, 16 * n);
   CHECK(Windows(huge, 0, 4).end_of(0) == 1);
   CHECK(Windows(huge, 0, 4).end_of(3) == 4);
+}
+
+TEST_CASE("a window ends where the fewest values reach across, up to a quarter later") {
+  constexpr NodeId kFull = Windows::kWindowNodes, kAll = Windows::kLargeNodes;
+  // Samples of so many nodes, of which each uses the one before and the first of its sample; or,
+  // if there is a `shared` node, that.
+  const auto end_of_first = [](NodeId sample, bool shared = false) {
+    Graph g;
+    const NodeId one = g.add(kIn, {1});
+    while (g.nodes.size() < kAll) {
+      const NodeId first = g.add(kIn, {1});
+      for (NodeId k = 1; k < sample; ++k) g.add(kUp, {1}, {shared ? one : first, first + k - 1});
+    }
+    return Windows(g, 0, kAll).end_of(0);
+  };
+  CHECK(end_of_first(300) == 1 + 300 * 28);
+  CHECK(end_of_first(300, true) == 1 + 300 * 28);
+  CHECK(end_of_first(kFull - 1) == kFull);
+  CHECK(end_of_first(kFull) == kFull + 1);
+  CHECK(end_of_first(kFull + kFull / 4 - 1) == kFull + kFull / 4);
+  CHECK(end_of_first(kFull + kFull / 4) == kFull);  // too far behind
 }
 
 TEST_CASE("what has no memory of its own fills no window") {
