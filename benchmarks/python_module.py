@@ -13,6 +13,8 @@ process's CPU time, which other programs on the machine disturb little.
     nodes      a graph of 1,000 nodes from calls of single functions, made and thrown away: graphs a second
     tree-1, tree-64    binary tree-LSTM of 128, gates by separate matrices, trees of 3 to 29 words: trees a second
     tagger-1, tagger-64    BiLSTM tagger, words of 128, hidden 2 x 50: words a second
+    xor        exclusive or by eight hidden units and plain SGD: updates a second, each of one sample
+    policy     two layers of 32, the probabilities looked at before an action is taken, Adam: updates a second
 """
 
 import argparse
@@ -24,7 +26,8 @@ import subprocess
 import sys
 import time
 
-TASKS = {"build": [0], "nodes": [0], "tree-1": [0, 1], "tree-64": [0, 1], "tagger-1": [0, 1], "tagger-64": [0, 1]}
+TASKS = {"build": [0], "nodes": [0], "tree-1": [0, 1], "tree-64": [0, 1], "tagger-1": [0, 1], "tagger-64": [0, 1],
+         "xor": [0], "policy": [0]}
 SECONDS = 3.0
 
 
@@ -119,6 +122,45 @@ def tagger(dy, group, autobatch):
     return words / (time.process_time() - start)
 
 
+def xor(dy):
+    """Updates a second of the first program of DyNet's tutorial."""
+    pc = dy.ParameterCollection()
+    w, b = pc.add_parameters((8, 2)), pc.add_parameters(8)
+    v, a = pc.add_parameters((1, 8)), pc.add_parameters(1)
+    trainer = dy.SimpleSGDTrainer(pc)
+    done, start = 0, time.process_time()
+    while time.process_time() - start < SECONDS:
+        for x, y in (([1, 0], 1), ([0, 1], 1), ([0, 0], 0), ([1, 1], 0)):
+            dy.renew_cg()
+            out = dy.logistic(v * dy.tanh(w * dy.inputVector(x) + b) + a)
+            loss = dy.binary_log_loss(out, dy.scalarInput(y))
+            loss.scalar_value()
+            loss.backward()
+            trainer.update()
+        done += 4
+    return done / (time.process_time() - start)
+
+
+def policy(dy):
+    """Updates a second of a policy of four numbers and two actions."""
+    pc = dy.ParameterCollection()
+    layers = [(pc.add_parameters((rows, columns)), pc.add_parameters(rows)) for rows, columns in ((32, 4), (32, 32), (2, 32))]
+    trainer = dy.AdamTrainer(pc)
+    rng = random.Random(1)
+    done, start = 0, time.process_time()
+    while time.process_time() - start < SECONDS:
+        dy.renew_cg()
+        h = dy.inputVector([rng.random() for _ in range(4)])
+        for k, (w, b) in enumerate(layers):
+            h = dy.affine_transform([b, w, h])
+            h = dy.rectify(h) if k < 2 else dy.softmax(h)
+        action = int(rng.random() > h.npvalue()[0])
+        (-dy.log(dy.pick(h, action)) * rng.uniform(-1, 1)).backward()
+        trainer.update()
+        done += 1
+    return done / (time.process_time() - start)
+
+
 def build(dy):
     """Graphs of a tagger a second, each of 1,000 nodes or a few more as the old module counts."""
     t = Tagger(dy)
@@ -180,8 +222,9 @@ def run(task, autobatch):
     dynet_config.set(mem=64)  # megabytes of the old module's pools; ours needs no such number
     import dynet as dy
     name, _, group = task.partition("-")
-    if name in ("build", "nodes"):
-        return {"build": build, "nodes": nodes}[name](dy)
+    single = {"build": build, "nodes": nodes, "xor": xor, "policy": policy}
+    if name in single:
+        return single[name](dy)
     if name == "threads":
         return threads(dy, int(group))
     return {"tree": trees, "tagger": tagger}[name](dy, int(group), autobatch)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -14,32 +15,47 @@ namespace dynet {
 /// the pool with it.
 template <class T>
 class Pool {
+  struct Class {  // of sizes
+    PodVector<T*> free;
+    T* next = nullptr;  // in a block of pieces that nobody has had yet
+    std::size_t left = 0, size = 0;
+  };
+
  public:
   /// Pieces of one size.
   class Pieces {
    public:
     T* take() {
-      if (free_->empty()) pool_->fill(*free_, class_);
-      T* const p = free_->back();
-      free_->truncate(free_->size() - 1);
+      if (!class_->free.empty()) {
+        T* const p = class_->free.back();
+        class_->free.truncate(class_->free.size() - 1);
+        return p;
+      }
+      if (class_->left == 0) pool_->refill(*class_);
+      T* const p = class_->next;
+      class_->next += class_->size;
+      --class_->left;
       return p;
     }
-    void give_back(T* p) { free_->push_back(p); }
+    void give_back(T* p) { class_->free.push_back(p); }
 
    private:
     friend class Pool;
-    Pieces(Pool* pool, std::size_t c) : pool_(pool), free_(&pool->free_[c]), class_(c) {}
+    Pieces(Pool* pool, Class& c) : pool_(pool), class_(&c) {}
     Pool* pool_;
-    PodVector<T*>* free_;
-    std::size_t class_;
+    Class* class_;
   };
 
   explicit Pool(Arena& arena) : arena_(arena) {}
 
   /// Of n elements or a few more.
-  Pieces of(std::size_t n) { return {this, class_of(n)}; }
+  Pieces of(std::size_t n) { return {this, classes_[class_of(n)]}; }
   void reset() {
-    for (PodVector<T*>& free : free_) free.clear();
+    for (Class* const c : used_) {
+      c->free.clear();
+      c->left = 0;
+    }
+    used_.clear();
   }
 
  private:
@@ -55,16 +71,19 @@ class Pool {
     return ((c - 5) % 4 + 5) << ((c - 5) / 4 + 2);
   }
 
-  void fill(PodVector<T*>& free, std::size_t c) {
+  void refill(Class& c) {
     constexpr std::size_t kTogether = 2048;  // elements
-    const std::size_t size = size_of(c);
-    const std::size_t count = size >= kTogether ? 1 : kTogether / (size ? size : 1);
-    T* const block = arena_.allocate_array<T>(size * count);
-    for (std::size_t i = count; i-- > 0;) free.push_back(block + i * size);
+    if (c.size == 0) c.size = size_of(static_cast<std::size_t>(&c - classes_.data()));
+    const std::size_t count =
+        c.size >= kTogether ? 1 : kTogether / std::max<std::size_t>(c.size, 1);
+    c.next = arena_.allocate_array<T>(c.size * count);
+    c.left = count;
+    used_.push_back(&c);
   }
 
   Arena& arena_;
-  std::array<PodVector<T*>, kClasses> free_;
+  std::array<Class, kClasses> classes_;
+  PodVector<Class*> used_;  // those that have pieces; some may be there twice
 };
 
 }  // namespace dynet

@@ -19,7 +19,7 @@ namespace dynet {
 class PlanCache {
  public:
   /// Nodes, and their operands: other plans are not kept.
-  static constexpr NodeId kFewest = 8, kMost = 16384, kMostOperands = 8 * kMost;
+  static constexpr NodeId kFewest = 3, kMost = 16384, kMostOperands = 8 * kMost;
 
   /// Of the hashes that say where to look, only the bits of `hash_mask` count.
   explicit PlanCache(std::size_t bytes = std::size_t{8} << 20,
