@@ -50,18 +50,9 @@ std::size_t Arena::used() const {
   return sum;
 }
 
-void* Arena::allocate(std::size_t bytes) {
-  if (bytes > std::numeric_limits<std::size_t>::max() / 2) return allocate_block(bytes);  // throws
-  bytes = (bytes + alignment_ - 1) & ~(alignment_ - 1);
-  if (chunk_ < chunks_.size() && chunks_[chunk_].size - used_ >= bytes) {
-    void* p = chunks_[chunk_].data + used_;
-    used_ += bytes;
-    return p;
-  }
-  return allocate_slow(bytes);
-}
-
 void* Arena::allocate_slow(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2) return allocate_block(bytes);  // throws
+  bytes = round_up(bytes, alignment_);
   const bool empty = chunk_ == 0 && used_ == 0;
   while (chunk_ < chunks_.size()) {
     if (chunks_[chunk_].size - used_ >= bytes) return allocate(bytes);

@@ -34,7 +34,14 @@ class Arena {
 
   /// `bytes` of uninitialized memory, aligned to kAlignment if nothing else was said. Throws
   /// OutOfMemoryError.
-  void* allocate(std::size_t bytes);
+  void* allocate(std::size_t bytes) {
+    const std::size_t rounded = (bytes + alignment_ - 1) & ~(alignment_ - 1);
+    if (rounded < bytes || chunk_ == chunks_.size() || chunks_[chunk_].size - used_ < rounded)
+      return allocate_slow(bytes);
+    void* const p = chunks_[chunk_].data + used_;
+    used_ += rounded;
+    return p;
+  }
 
   template <class T>
   T* allocate_array(std::size_t n) {

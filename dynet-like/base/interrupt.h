@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -17,9 +18,26 @@ class Interrupt {
                      std::chrono::milliseconds every = std::chrono::milliseconds(50))
       : check_(std::move(check)), every_(every) {}
 
-  /// Calls `check` unless the last call is less than `every` ago.
+  /// Calls `check` unless the last call is less than `every` ago. Where steps are short not every
+  /// call looks at the clock.
   void look() {
+    const unsigned left = left_.load(std::memory_order_relaxed);
+    if (left == 0) return look_at_clock();
+    left_.store(left - 1, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr unsigned kMostSkipped = 31;  // calls that do not look at the clock, in a row
+
+  void look_at_clock() {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    const auto passed = now - std::chrono::steady_clock::duration(
+                                  last_.exchange(now.count(), std::memory_order_relaxed));
+    const unsigned skipped = skipped_.load(std::memory_order_relaxed);
+    const bool often = passed * (kMostSkipped + 1) < every_;
+    const unsigned skip = often ? std::min(2 * skipped + 1, kMostSkipped) : 0;
+    skipped_.store(skip, std::memory_order_relaxed);
+    left_.store(skip, std::memory_order_relaxed);
     auto next = next_.load(std::memory_order_relaxed);
     if (now < std::chrono::steady_clock::duration(next)) return;
     // Of several threads one.
@@ -27,10 +45,10 @@ class Interrupt {
       check_();
   }
 
- private:
   std::function<void()> check_;
   std::chrono::milliseconds every_;
-  std::atomic<std::chrono::steady_clock::rep> next_ = 0;
+  std::atomic<std::chrono::steady_clock::rep> next_ = 0, last_ = 0;
+  std::atomic<unsigned> left_ = 0, skipped_ = 0;
 };
 
 }  // namespace dynet

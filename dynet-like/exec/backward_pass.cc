@@ -21,7 +21,8 @@ void BackwardPass<T>::run(NodeId loss, bool full) {
   try {
     prepare(loss + 1);
     if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
-      const Slot<T> seed = slot(loss, devices_.pieces_for(loss));
+      PiecesFor pieces{devices_, loss};
+      const Slot<T> seed = slot(loss, pieces);
       backend(loss).fill(seed.g, 1, T(1), seed.adds);
       for (std::size_t i = r_.regions.size(); i-- > 0;) run_region(r_.regions[i]);
     }
@@ -105,10 +106,10 @@ Slot<T> BackwardPass<T>::buffer_slot(NodeId id) {
 
 // One reader less: after the last one the memory goes to the next gradient.
 template <class T>
-void BackwardPass<T>::done_with(NodeId id, typename Pool<T>::Pieces pieces) {
+void BackwardPass<T>::done_with(NodeId id, PiecesFor& pieces) {
   Gradient& g = gradient_[id];
   if (--g.readers > 0 || g.in_buffer || !g.memory) return;
-  pieces.give_back(g.memory);
+  pieces().give_back(g.memory);
   g.memory = nullptr;
 }
 
@@ -123,9 +124,11 @@ void BackwardPass<T>::done_with(std::uint32_t at) {
   }
   const NodeId* const ids = r_.ids(at);
   const bool ragged = graph_.nodes[ids[0]].form->batch.value.ragged.in_value();
-  const auto pieces = devices_.pieces_for(ids[0]);
-  for (std::uint32_t i = 0; i < r_.steps[at].count; ++i)
-    if (is_live(ids[i])) done_with(ids[i], ragged ? devices_.pieces_for(ids[i]) : pieces);
+  PiecesFor pieces{devices_, ids[0]};
+  for (std::uint32_t i = 0; i < r_.steps[at].count; ++i) {
+    if (ragged) pieces.of(ids[i]);
+    if (is_live(ids[i])) done_with(ids[i], pieces);
+  }
 }
 
 // A matrix that is computed gets its gradient from uses that wait, in its turn.
@@ -153,11 +156,13 @@ void BackwardPass<T>::run_region(const Region& region) {
   for (std::uint32_t s = region.end; s-- > region.first;) {
     const Step& step = r_.steps[s];
     const NodeId* const ids = r_.ids(s);
-    const Kind kind = graph_.nodes[ids[0]].form->kind;
+    const Node& node = graph_.nodes[ids[0]];
+    const Kind kind = node.form->kind;
     if (kind == Kind::parameter || computed_wait_ > 0) sum_uses({ids, step.count});
+    if (node.arity == 0 && kind != Kind::lookup) continue;  // it hands nothing on
     if (!shared_out) run_step(step, r_.memory[s], ids, kEverybody);
     if (kind == Kind::lookup) scatter_rows(step, r_.memory[s]);
-    note_uses(s);
+    if (node.form->batch.value.has_products()) note_uses(s);
     if (!retains_ && !step.accumulates) done_with(s);
   }
 }
@@ -230,6 +235,7 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step, 
   const OpForm& form = *graph_.nodes[b.ids[0]].form;
   const BatchRule& rule = form.batch.value;
   if (form.reads == Reads::output_in_place && !retains_) hand_down(b, args);
+  const bool ragged = rule.ragged.any();
   const bool on_device = backend(b.ids[0]).on_device();  // which tells "again" from "add" itself
   bool any = false;
   for (std::size_t k = 0; k < b.arity; ++k) {
@@ -237,14 +243,14 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step, 
       std::fill_n(d_ins + k * b.count, b.count, nullptr);
       continue;
     }
-    const auto pieces = devices_.pieces_for(args[k * b.count]);
+    PiecesFor pieces{devices_, args[k * b.count]};
     for (std::size_t to = k * b.count; to < (k + 1) * b.count; ++to) {
       if (gradient_[args[to]].state == Gradient::none) {
         d_ins[to] = nullptr;
         continue;
       }
-      const Slot<T> target =
-          slot(args[to], rule.ragged.any() ? devices_.pieces_for(args[to]) : pieces);
+      if (ragged) pieces.of(args[to]);
+      const Slot<T> target = slot(args[to], pieces);
       d_ins[to] = target.g;
       scratch.writes[to] = target.adds ? Write::add : Write::store;
       any = true;

@@ -64,6 +64,19 @@ class BackwardPass {
     std::uint32_t first, end;
     std::size_t operand, count;
   };
+  struct PiecesFor {  // memory for gradients of a node's size
+    Devices<T>& devices;
+    NodeId id;
+    std::optional<typename Pool<T>::Pieces> found = {};
+    typename Pool<T>::Pieces& operator()() {
+      if (!found) found = devices.pieces_for(id);
+      return *found;
+    }
+    void of(NodeId other) {
+      id = other;
+      found.reset();
+    }
+  };
   struct InBuffer {  // a parameter node
     NodeId id;
     T* memory;
@@ -111,17 +124,17 @@ class BackwardPass {
   std::size_t find_live(std::span<UseRange> uses, Scratch& scratch);
   void run_shares(NodeId shared, std::size_t count, const GradientBatch<T>& b);
   void scatter_rows(const Step& step, const StepMemory<T>& m);
-  void done_with(NodeId id, typename Pool<T>::Pieces pieces);
+  void done_with(NodeId id, PiecesFor& pieces);
   void done_with(std::uint32_t step);
   void run_again();
   Slot<T> buffer_slot(NodeId id);
-  Slot<T> slot(NodeId id, typename Pool<T>::Pieces pieces) {
+  Slot<T> slot(NodeId id, PiecesFor& pieces) {
     Gradient& g = gradient_[id];
     if (g.state == Gradient::written) return {g.memory, true};
     g.state = Gradient::written;
     if (g.in_buffer) [[unlikely]]
       return buffer_slot(id);
-    if (!g.memory) g.memory = pieces.take();
+    if (!g.memory) g.memory = pieces().take();
     return {g.memory, false};
   }
 

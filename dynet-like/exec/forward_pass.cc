@@ -84,14 +84,18 @@ template <class T>
 void ForwardPass<T>::record_and_run(const Plan& plan, const RecordedRun& run) {
   std::copy_n(plan.order.data(), plan.order.size(), r_.order.append(plan.order.size()));
   Workers* const helpers = settings_.helpers(devices_);
-  for (Step step : plan.steps) {
+  const std::size_t steps = plan.steps.size();
+  Step* const recorded = r_.steps.append(steps);
+  StepMemory<T>* const memory = r_.memory.append(steps);
+  const Known known = known_of(plan);
+  for (std::size_t s = 0; s < steps; ++s) {
+    Step step = plan.steps[s];
     const NodeId* ids = plan.order.data() + step.first;
-    const StepMemory<T> memory = prepare(step, ids, known_of(plan));
-    count_batch(step, ids);
     step.first += run.order;
-    r_.steps.push_back(step);
-    r_.memory.push_back(memory);
-    if (!helpers) run_step(step, memory, ids);
+    recorded[s] = step;
+    memory[s] = prepare(step, ids, known);
+    count_batch(step, ids);
+    if (!helpers) run_step(step, memory[s], ids);
   }
   if (!helpers) {
     r_.regions.push_back({run.steps, static_cast<std::uint32_t>(r_.steps.size()), false, false, 1});
@@ -126,20 +130,26 @@ void ForwardPass<T>::run_and_free(const Plan& plan) {
 template <class T>
 StepMemory<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids, const Known& known) {
   const StepMemory<T> m = r_.list_operands(graph_, step, ids, known.begin, known.first_arg);
+  const std::size_t count = step.count;
+  T** const value = r_.value.data();
   T** const auxs = m.auxs();
-  const Kind kind = graph_.nodes[ids[0]].form->kind;
-  for (std::size_t i = 0; i < step.count; ++i) {
-    const NodeId id = ids[i];
-    if (auxs) auxs[i] = known.aux[id - known.begin];
-    if (kind == Kind::parameter)
-      r_.value[id] = devices_.of(id).parameters.values(
-          *graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
-    else if (kind == Kind::lookup)
-      run_lookup(id, auxs[i]);
-    else if (kind == Kind::alias)
-      r_.value[id] = m.ins()[i];
-    m.outs()[i] = r_.value[id];
+  for (std::size_t i = 0; auxs && i < count; ++i) auxs[i] = known.aux[ids[i] - known.begin];
+  switch (graph_.nodes[ids[0]].form->kind) {
+    case Kind::compute:
+    case Kind::transfer:
+      break;
+    case Kind::parameter:
+      for (std::size_t i = 0; i < count; ++i)
+        value[ids[i]] = devices_.of(ids[i]).parameters.values(
+            *graph_.attr<ParameterAttr>(graph_.nodes[ids[i]]).parameter);
+      break;
+    case Kind::lookup:
+      for (std::size_t i = 0; i < count; ++i) run_lookup(ids[i], auxs[i]);
+      break;
+    case Kind::alias:
+      for (std::size_t i = 0; i < count; ++i) value[ids[i]] = m.ins()[i];
   }
+  for (std::size_t i = 0; i < count; ++i) m.outs()[i] = value[ids[i]];
   return m;
 }
 

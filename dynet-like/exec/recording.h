@@ -109,6 +109,14 @@ inline StepMemory<T> Recording<T>::list_operands(const GraphStore& graph, const 
   m.pointers = static_cast<T**>(pointers.allocate(m.bytes()));
   T** const ins = m.ins();
   NodeId* const numbers = m.args();
+  if (count == 1) {
+    const NodeId* args = graph.args.data() + first_arg[ids[0] - begin];
+    for (std::size_t k = 0; k < arity; ++k) {
+      numbers[k] = args[k];
+      ins[k] = value[args[k]];
+    }
+    return m;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const NodeId* args = graph.args.data() + first_arg[ids[i] - begin];
     for (std::size_t k = 0; k < arity; ++k) {

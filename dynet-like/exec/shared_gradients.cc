@@ -189,7 +189,8 @@ void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
   Write* const writes = scratch.writes.data() + operand * count;
   std::size_t at = 0;
   for (const UseRange& range : uses) {
-    const Slot<T> target = slot(range.shared, devices_.pieces_for(range.shared));
+    PiecesFor pieces{devices_, range.shared};
+    const Slot<T> target = slot(range.shared, pieces);
     std::fill_n(handed.d_ins + at, range.count, target.g);
     std::fill_n(writes + at, range.count, Write::again);
     writes[at] = target.adds ? Write::add : Write::store;
@@ -210,7 +211,7 @@ void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
     for (std::size_t k = 0, first = 0; k < uses.size(); first += uses[k++].count)
       check_gradient(graph_, devices_, live[first], handed.d_ins[first], uses[k].shared);
   if (retains_) return;
-  const auto pieces = devices_.pieces_for(live[0]);
+  PiecesFor pieces{devices_, live[0]};
   for (const NodeId id : live) done_with(id, pieces);
 }
 

@@ -141,12 +141,10 @@ struct PlanCache::Kept {
 
   bool fits_nodes(const GraphStore& graph, NodeId begin) const {
     const Node* nodes = graph.nodes.data() + begin;
-    const std::uint32_t lists = nodes[0].first_arg - plan.first_arg[0];
     for (std::size_t i = 0; i < signature.size(); ++i) {
       const Node& n = nodes[i];
       const Kind& k = kinds[signature[i]];
-      if (n.form != k.form || n.arity != k.arity || n.first_arg - plan.first_arg[i] != lists ||
-          !same_planning(n.flags, k.flags) ||
+      if (n.form != k.form || n.arity != k.arity || !same_planning(n.flags, k.flags) ||
           !(same_shape(n.dim, k.dim) || k.rule.ragged.in_value()))  // see fits_shapes
         return false;
     }

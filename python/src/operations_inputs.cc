@@ -1,5 +1,8 @@
 #include <nanobind/ndarray.h>
 
+#include <cmath>
+#include <limits>
+
 #include "operations.h"
 #include "settable.h"
 
@@ -16,8 +19,35 @@ struct Array {
   Numbers values;
 };
 
+/// Appends the numbers of a list or tuple that holds nothing else; false if it is anything else, or
+/// empty, or has numbers that no float has. Of few numbers NumPy takes longer than all that a graph
+/// does.
+bool add_plain_numbers(nb::handle object, Numbers& values) {
+  PyObject* const list = object.ptr();
+  const bool is_tuple = PyTuple_Check(list);
+  if (!is_tuple && !PyList_Check(list)) return false;
+  const Py_ssize_t n = is_tuple ? PyTuple_Size(list) : PyList_Size(list);
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    PyObject* const item = is_tuple ? PyTuple_GetItem(list, k) : PyList_GetItem(list, k);
+    if (!PyFloat_Check(item) && !PyLong_Check(item)) return false;
+    const double x = PyFloat_AsDouble(item);
+    if (PyErr_Occurred() != nullptr) {  // an integer that is too large
+      PyErr_Clear();
+      return false;
+    }
+    if (std::isfinite(x) && std::abs(x) > std::numeric_limits<float>::max()) return false;
+    values.push_back(static_cast<float>(x));
+  }
+  return n > 0;
+}
+
 /// From a NumPy array, a list, or a list of lists, of any kind of number.
 Array array_of(const char* who, nb::handle object) {
+  Array plain;
+  if (add_plain_numbers(object, plain.values)) {
+    plain.sizes.push_back(static_cast<unsigned>(plain.values.size()));
+    return plain;
+  }
   const nb::module_ numpy = nb::module_::import_("numpy");
   const nb::object array = numpy.attr("asarray")(object, "dtype"_a = "float32", "order"_a = "F");
   const auto view = nb::cast<nb::ndarray<const float, nb::f_contig, nb::device::cpu>>(array);

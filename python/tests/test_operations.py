@@ -29,6 +29,32 @@ def test_set_gives_an_input_new_values_and_all_that_is_made_of_it():
         y.set([1, 2])
 
 
+@pytest.mark.parametrize("numbers", [
+    [1, 2.5, -3], (1, 2.5, -3), [True, False], [np.float64(1.5), 2], [np.float32(1.5), 2], range(3), [2**70, -1],
+    [float("inf"), float("nan"), 0.1], np.arange(3), [[1, 2], [3, 4]], [],
+])
+def test_inputs_are_what_numpy_makes_of_them(numbers):
+    expected = np.asarray(numbers, dtype=np.float32)
+    tensor = dy.inputTensor(numbers)
+    assert tensor.dim()[0] == expected.shape
+    np.testing.assert_array_equal(tensor.npvalue(), expected)
+    vector = dy.inputVector(numbers)
+    assert vector.dim() == ((expected.size,), 1)
+    np.testing.assert_array_equal(vector.npvalue(), expected.ravel(order="F"))
+
+
+@pytest.mark.parametrize("number", [1e300, -1e39, 10**400])
+def test_numbers_too_large_for_a_float_are_treated_as_numpy_does(number):
+    with np.errstate(over="ignore"):
+        try:
+            expected = np.asarray([number], dtype=np.float32)
+        except OverflowError:
+            with pytest.raises(OverflowError):
+                dy.inputVector([number])
+        else:
+            np.testing.assert_array_equal(dy.inputVector([number]).npvalue(), expected)
+
+
 def test_set_of_a_sparse_input_keeps_the_places():
     x = dy.sparse_inputTensor([[0, 1], [1, 0]], [5.0, 6.0], (2, 2), defval=1.0)
     x.set([7.0, 8.0])

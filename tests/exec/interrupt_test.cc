@@ -3,6 +3,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dynet-like/dynet.h"
@@ -91,6 +92,23 @@ TEST_CASE("an interrupt looks no more often than it was told") {
   Interrupt interrupt([&] { ++looks; }, std::chrono::milliseconds(60000));
   for (int i = 0; i < 1000; ++i) interrupt.look();
   CHECK(looks == 1);
+}
+
+TEST_CASE("an interrupt is noticed among short steps, and soon once steps are long") {
+  using std::chrono::milliseconds, std::chrono::steady_clock;
+  constexpr milliseconds kEvery(20);
+  int checks = 0;
+  Interrupt interrupt([&] { ++checks; }, kEvery);
+  const auto begin = steady_clock::now();
+  while (checks < 4 && steady_clock::now() - begin < milliseconds(10'000)) interrupt.look();
+  CHECK(checks == 4);
+  CHECK(steady_clock::now() - begin >= 3 * kEvery);
+  int looks = 0;
+  for (; checks == 4 && looks < 100; ++looks) {
+    std::this_thread::sleep_for(milliseconds(2));
+    interrupt.look();
+  }
+  CHECK(looks <= 32);
 }
 
 TEST_CASE("a graph that has an interrupt hands none to the next one") {

@@ -80,6 +80,16 @@ Graph steps(NodeId first_matrix, NodeId second_matrix, const Dim& matrix = {3, 3
   return g;
 }
 
+/// Whether the plan of the nodes from `begin` on is known already; it is the one that would be
+/// made.
+bool is_remembered(PlanCache& cache, const Graph& g, NodeId begin) {
+  const std::size_t hits = cache.hits();
+  Plan fresh;
+  Planner(PlanPolicy::in_batches).make(g, begin, size(g), fresh);
+  REQUIRE(same_plan(cache.plan(g, begin, size(g), planner_of(PlanPolicy::in_batches)), fresh));
+  return cache.hits() > hits;
+}
+
 }  // namespace
 
 TEST_CASE("a plan that was seen before is the plan that would be made") {
@@ -148,25 +158,75 @@ TEST_CASE("nodes have one plan wherever in a graph they are, and whatever is bef
 
 TEST_CASE("what is before the nodes of a plan may be other nodes, but not one for two") {
   PlanCache cache(1 << 20, 0);
-  const auto hits = [&](const Graph& g) {
-    const std::size_t before = cache.hits();
-    Plan fresh;
-    Planner(PlanPolicy::in_batches).make(g, 4, 14, fresh);
-    REQUIRE(same_plan(cache.plan(g, 4, 14, planner_of(PlanPolicy::in_batches)), fresh));
-    return cache.hits() - before;
-  };
+  const auto hits = [&](const Graph& g) { return is_remembered(cache, g, 4); };
   hits(steps(1, 2));
   hits(steps(1, 2));
-  CHECK(hits(steps(1, 2)) == 1);
-  CHECK(hits(steps(2, 1)) == 1);
-  CHECK(hits(steps(3, 1)) == 1);
-  CHECK(hits(steps(1, 1)) == 0);
-  CHECK(hits(steps(1, 2, {3, 3, 1})) == 1);
-  CHECK(hits(steps(1, 2, {3, 4})) == 0);
+  CHECK(hits(steps(1, 2)));
+  CHECK(hits(steps(2, 1)));
+  CHECK(hits(steps(3, 1)));
+  CHECK_FALSE(hits(steps(1, 1)));
+  CHECK(hits(steps(1, 2, {3, 3, 1})));
+  CHECK_FALSE(hits(steps(1, 2, {3, 4})));
   cache.release();
   hits(steps(1, 2));
   hits(steps(3, 2));  // elsewhere is again
-  CHECK(hits(steps(2, 3)) == 1);
+  CHECK(hits(steps(2, 3)));
+}
+
+TEST_CASE("an operand before the nodes of a plan is none of them") {
+  // Ten nodes of which the last uses the first of them, or what the first uses.
+  const auto graph = [](bool inside) {
+    Graph g;
+    for (int k = 0; k < 4; ++k) g.add(in_form, {3});
+    for (int k = 0; k < 9; ++k) g.add(other, {3}, {0, 0});
+    g.add(other, {3}, {inside ? NodeId{4} : NodeId{0}, 0});
+    return g;
+  };
+  PlanCache cache(1 << 20, 0);
+  for (const bool inside : {false, true}) {
+    const Graph g = graph(inside);
+    CHECK_FALSE(is_remembered(cache, g, 4));
+    is_remembered(cache, g, 4);
+    CHECK(is_remembered(cache, g, 4));
+  }
+}
+
+TEST_CASE("the order of matrices before a plan counts where they order its nodes") {
+  const OpForm product = form("product", Kind::compute, BatchRule::products(0));
+  // So many products with two matrices in turn, of each node's own as on a device.
+  const auto graph = [&](NodeId first, NodeId second) {
+    Graph g;
+    for (int k = 0; k < 4; ++k) g.add(in_form, {3, 3});
+    for (NodeId k = 0; k < 10; ++k) {
+      g.add(product, {3}, {k % 2 ? second : first, 0});
+      g.nodes.back().flags |= Node::kOwnMatrix;
+    }
+    return g;
+  };
+  PlanCache cache(1 << 20, 0);
+  for (const Graph& g : {graph(1, 2), graph(2, 1)}) {
+    CHECK_FALSE(is_remembered(cache, g, 4));
+    is_remembered(cache, g, 4);
+    CHECK(is_remembered(cache, g, 4));
+  }
+}
+
+TEST_CASE("a plan is for the lengths that it was made for") {
+  const OpForm ragged =
+      form("ragged", Kind::compute, BatchRule::sequences({.rows = Ragged::kValue, .cols = 0}));
+  const auto graph = [&](unsigned last) {
+    Graph g;
+    g.add(in_form, {3});
+    for (unsigned k = 0; k < 10; ++k) g.add(ragged, {k < 9 ? 3 : last}, {0});
+    return g;
+  };
+  PlanCache cache(1 << 20, 0);
+  for (const unsigned last : {17u, 3u, 40u}) {
+    const Graph g = graph(last);
+    CHECK_FALSE(is_remembered(cache, g, 0));
+    is_remembered(cache, g, 0);
+    CHECK(is_remembered(cache, g, 0));
+  }
 }
 
 TEST_CASE("a graph that differs in anything that a planner reads has a plan of its own") {
@@ -206,6 +266,7 @@ TEST_CASE("a graph that differs in anything that a planner reads has a plan of i
   CHECK(hits_after([](Model&) {}, 3) == 0);
   CHECK(hits_after([](Model&) {}, 2, 11) == 0);
   CHECK(hits_after([](Model&) {}, 2, 12, PlanPolicy::in_order) == 0);
+  CHECK(hits_after([](Model&) {}, 2, 12, PlanPolicy::with_reuse) == 0);
 }
 
 TEST_CASE("plans that forget depend on what comes behind them") {
