@@ -71,6 +71,10 @@ TEST_CASE("an arena grows in proportion to what is asked") {
   big[0] = 1;
   big[2'999'999] = 2;
   CHECK(arena.capacity() >= asked + 12'000'000);
+  // A first block of no round size.
+  Arena odd;
+  CHECK(odd.allocate(1'000'001) != nullptr);
+  CHECK(odd.capacity() >= 1'000'001);
 }
 
 TEST_CASE("memory that cannot be had is an error and leaves the arena usable") {
