@@ -114,6 +114,43 @@ void decoder_steps() {
               1e9 * best / static_cast<double>(nodes), static_cast<double>(nodes) / kSteps);
 }
 
+/// Exclusive or: an update of one sample.
+void small_network() {
+  constexpr int kUpdates = 2000;
+  ParameterCollection model;
+  const Parameter w = model.add_parameters({8, 2}), b = model.add_parameters({8}),
+                  v = model.add_parameters({1, 8}), a = model.add_parameters({1});
+  SimpleSGDTrainer trainer(model);
+  std::array<double, 4> best;
+  best.fill(1e9);
+  for (int r = 0; r < kRounds; ++r) {
+    std::array<double, 4> sum{};
+    for (unsigned i = 0; i < kUpdates; ++i) {
+      const float x = static_cast<float>(i & 1), y = static_cast<float>(i >> 1 & 1);
+      ComputationGraph cg;
+      Expression loss;
+      const auto timed = [&](std::size_t part, auto&& f) {
+        const double start = bench::wall_clock();
+        f();
+        sum[part] += bench::wall_clock() - start;
+      };
+      timed(0, [&] {
+        const Expression h =
+            tanh(parameter(cg, w) * input(cg, {2}, std::vector<float>{x, y}) + parameter(cg, b));
+        loss = binary_log_loss(logistic(parameter(cg, v) * h + parameter(cg, a)),
+                               input(cg, x != y ? 1.0f : 0.0f));
+      });
+      timed(1, [&] { bench::keep(loss.value()); });
+      timed(2, [&] { cg.backward(loss); });
+      timed(3, [&] { trainer.update(); });
+    }
+    for (std::size_t k = 0; k < best.size(); ++k) best[k] = std::min(best[k], sum[k] / kUpdates);
+  }
+  std::printf(
+      "an update of exclusive or: build, forward, backward, update  %.0f %.0f %.0f %.0f ns\n",
+      1e9 * best[0], 1e9 * best[1], 1e9 * best[2], 1e9 * best[3]);
+}
+
 void clearing() {
   ParameterCollection model;
   const Parameter p = model.add_parameters({4});
@@ -203,6 +240,7 @@ int main() {
   planning("BiLSTM tagger", bench::make_tagger(bench::make_tagged_text()));
   lstm_steps();
   decoder_steps();
+  small_network();
   making_and_dropping();
   clearing();
   memory();

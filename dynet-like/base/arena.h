@@ -36,7 +36,7 @@ class Arena {
   /// OutOfMemoryError.
   void* allocate(std::size_t bytes) {
     const std::size_t rounded = (bytes + alignment_ - 1) & ~(alignment_ - 1);
-    if (rounded < bytes || chunk_ == chunks_.size() || chunks_[chunk_].size - used_ < rounded)
+    if (rounded < bytes || chunk_ >= chunks_.size() || chunks_[chunk_].size - used_ < rounded)
       return allocate_slow(bytes);
     void* const p = chunks_[chunk_].data + used_;
     used_ += rounded;

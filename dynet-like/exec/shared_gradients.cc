@@ -23,7 +23,6 @@ void BackwardPass<T>::note_uses(std::uint32_t at) {
   const NodeId* const ids = r_.ids(at);
   const Node& node = graph_.nodes[ids[0]];
   const BatchRule& rule = node.form->batch.value;
-  if (!rule.has_products()) return;
   const auto live = std::count_if(ids, ids + step.count, [&](NodeId id) { return is_live(id); });
   if (live == 0) return;
   const std::size_t columns = node.dim.cols() * node.dim.bd;

@@ -31,7 +31,7 @@ bool add_plain_numbers(nb::handle object, Numbers& values) {
     PyObject* const item = is_tuple ? PyTuple_GetItem(list, k) : PyList_GetItem(list, k);
     if (!PyFloat_Check(item) && !PyLong_Check(item)) return false;
     const double x = PyFloat_AsDouble(item);
-    if (PyErr_Occurred() != nullptr) {  // an integer that is too large
+    if (x == -1 && PyErr_Occurred() != nullptr) {  // an integer that is too large
       PyErr_Clear();
       return false;
     }
