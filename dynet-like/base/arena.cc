@@ -12,8 +12,6 @@
 namespace dynet {
 namespace {
 
-constexpr std::size_t kFirstChunk = std::size_t{1} << 16;
-
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
 // Large blocks start on a 2 MiB border and ask for huge pages: fewer page faults and TLB misses.
@@ -35,6 +33,7 @@ Arena::~Arena() { release(); }
 void Arena::release() {
   for (const Chunk& c : chunks_) source_ ? source_->free(c.data) : std::free(c.data);
   chunks_.clear();
+  ++generation_;
   reset();
 }
 
@@ -59,7 +58,7 @@ void* Arena::allocate_slow(std::size_t bytes) {
     ++chunk_;
     used_ = 0;
   }
-  const std::size_t last = chunks_.empty() ? kFirstChunk / 2 : chunks_.back().size;
+  const std::size_t last = chunks_.empty() ? first_chunk_ / 2 : chunks_.back().size;
   const std::size_t size = std::max(2 * last, bytes);
   if (empty) release();  // all that is too small for the first block would lie idle
   chunks_.reserve(chunks_.size() + 1);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@ namespace dynet {
 /// moves a cursor.
 class Arena {
  public:
-  static constexpr std::size_t kAlignment = 64;
+  static constexpr std::size_t kAlignment = 64, kFirstChunk = std::size_t{1} << 16;
 
   struct Mark {
     std::size_t chunk = 0;
@@ -26,8 +27,10 @@ class Arena {
   Arena() = default;
   /// Of a device's memory, which only its kernels may read; null: the CPU's.
   explicit Arena(std::shared_ptr<DeviceAllocator> source) : source_(std::move(source)) {}
-  /// Of blocks aligned to a smaller power of two: many small ones take less.
-  explicit Arena(std::size_t alignment) : alignment_(alignment) {}
+  /// Of blocks aligned to a smaller power of two: many small ones take less. The first chunk has so
+  /// many bytes.
+  explicit Arena(std::size_t alignment, std::size_t first_chunk = kFirstChunk)
+      : alignment_(alignment), first_chunk_(first_chunk) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
@@ -56,6 +59,9 @@ class Arena {
   void reset() { rewind({}); }
   /// Gives all memory back to the system.
   void release();
+  /// Grows when chunks are given back: as long as it has not, the same calls after `reset` are
+  /// handed the same blocks.
+  std::uint64_t generation() const { return generation_; }
   /// Bytes held, handed out or not.
   std::size_t capacity() const;
   /// Bytes handed out, ends of chunks that were passed over included.
@@ -69,10 +75,11 @@ class Arena {
   void* allocate_slow(std::size_t bytes);
 
   std::shared_ptr<DeviceAllocator> source_;
-  std::size_t alignment_ = kAlignment;
+  std::size_t alignment_ = kAlignment, first_chunk_ = kFirstChunk;
   std::vector<Chunk> chunks_;
   std::size_t chunk_ = 0;  // index of the chunk in use
   std::size_t used_ = 0;   // bytes used in it
+  std::uint64_t generation_ = 0;
 };
 
 /// Aligned memory for parameters and optimizer state; zeroed. Throws OutOfMemoryError.

@@ -9,23 +9,23 @@
 #include "dynet-like/graph/parameter_nodes.h"
 
 namespace dynet {
-
 template <class T>
 void BackwardPass<T>::run(NodeId loss, bool full) {
   full_ = full;
   retains_ = full || again_ || helpers() || devices_.any_on_device();
   covered_ = 0;
   lost_ = incomplete_ = false;
+  replayed_ = nullptr;
   for (const auto& c : devices_.contexts())
     if (!again_) c->parameters.begin_backward(settings_.buffer);
   try {
-    prepare(loss + 1);
-    if (gradient_[loss].state != Gradient::none) {  // else a constant: every gradient is zero
-      PiecesFor pieces{devices_, loss};
-      const Slot<T> seed = slot(loss, pieces);
-      backend(loss).fill(seed.g, 1, T(1), seed.adds);
-      for (std::size_t i = r_.regions.size(); i-- > 0;) run_region(r_.regions[i]);
-    }
+    CapturedGradients<T>* const known = captured(loss);
+    if (known && lies_as_before(*known, loss))
+      replay(*known);
+    else if (known && known->misses++ >= kMostMisses)
+      capture(loss, *known);
+    else
+      run_steps(loss);
     devices_.start();
   } catch (...) {
     devices_.forget();
@@ -35,6 +35,17 @@ void BackwardPass<T>::run(NodeId loss, bool full) {
   }
   covered_ = loss + 1;
   parameters_ = ParameterState::of(graph_);
+}
+
+template <class T>
+void BackwardPass<T>::run_steps(NodeId loss) {
+  prepare(loss + 1);
+  if (gradient_[loss].state == Gradient::none) return;  // a constant: every gradient is zero
+  PiecesFor pieces{devices_, loss};
+  const Slot<T> seed = slot(loss, pieces);
+  backend(loss).fill(seed.g, 1, T(1), seed.adds);
+  if (captures_to_) captures_to_->seed = seed.g;
+  for (std::size_t i = r_.regions.size(); i-- > 0;) run_region(r_.regions[i]);
 }
 
 template <class T>
@@ -101,6 +112,7 @@ Slot<T> BackwardPass<T>::buffer_slot(NodeId id) {
   const Slot<T> slot =
       devices_.of(id).parameters.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
   g.memory = slot.g;
+  if (captures_to_) captures_to_->slots.push_back({id, slot.g, nullptr});
   return slot;
 }
 
@@ -306,6 +318,8 @@ void BackwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const N
     receive_gradients(here, b, args[0], d_ins);
   else
     here.backward(form, b);
+  if (captures_to_) [[unlikely]]
+    capture_call(form, b, b.outs == m.outs(), args);
   if (settings_.check) [[unlikely]]
     for (std::size_t to = 0; to < b.arity * b.count; ++to)
       if (d_ins[to]) check_gradient(graph_, devices_, b.ids[to % b.count], d_ins[to], args[to]);
@@ -326,18 +340,36 @@ template <class T>
 void BackwardPass<T>::scatter_rows(const Step& step, const StepMemory<T>& m) {
   if (again_) return;
   const NodeId* const ids = r_.order.data() + step.first;
+  Scratch& scratch = scratch_[0];
+  scratch.live.clear();
+  scratch.handed.resize_uninitialized(2 * step.count);
+  T **const gradients = scratch.handed.data(), **const rows = gradients + step.count;
+  for (std::uint32_t i = 0; i < step.count; ++i) {
+    const NodeId id = ids[i];
+    if (!is_live(id) || !graph_.nodes[id].needs_gradient()) continue;
+    gradients[scratch.live.size()] = gradient_[id].memory;
+    rows[scratch.live.size()] = m.auxs()[i];
+    scratch.live.push_back(id);
+  }
+  const std::size_t count = scratch.live.size();
+  if (count == 0) return;
+  scatter_rows(count, scratch.live.data(), gradients, rows);
+  if (captures_to_) captures_to_->add_rows(count, scratch.live.data(), gradients, rows);
+}
+
+// Of lookups in one table.
+template <class T>
+void BackwardPass<T>::scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients,
+                                   T* const* rows) {
   DeviceContext<T>& here = devices_.of(ids[0]);
   ParameterStorageBase& table = *graph_.attr<LookupAttr>(graph_.nodes[ids[0]]).table;
   const std::size_t size = table.row_size();
   copies_.clear();
-  for (std::uint32_t i = 0; i < step.count; ++i) {
-    const NodeId id = ids[i];
-    const Node& n = graph_.nodes[id];
-    if (!is_live(id) || !n.needs_gradient()) continue;
-    const auto* rows = reinterpret_cast<const std::uint32_t*>(m.auxs()[i]);
-    for (unsigned b = 0; b < n.dim.bd; ++b) {
-      const Slot<T> slot = here.parameters.use_row(table, rows[b]);
-      copies_.add(gradient_[id].memory + b * size, slot.g, slot.adds ? Write::add : Write::store);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto* used = reinterpret_cast<const std::uint32_t*>(rows[i]);
+    for (unsigned b = 0; b < graph_.nodes[ids[i]].dim.bd; ++b) {
+      const Slot<T> slot = here.parameters.use_row(table, used[b]);
+      copies_.add(gradients[i] + b * size, slot.g, slot.adds ? Write::add : Write::store);
     }
   }
   here.backend.copy(copies_.from.size(), size, copies_.from.data(), copies_.to.data(),
@@ -350,6 +382,7 @@ T* BackwardPass<T>::gradient(NodeId id) {
     throw ArgumentError(lost_ ? "gradient: the loss was reverted, and backward keeps the gradients "
                                 "of other expressions only as backward(loss, true)"
                               : "gradient: no backward pass has covered this expression");
+  if (replayed_) restore_states();
   if (incomplete_ || (is_live(id) && !gradient_[id].memory)) run_again();
   Gradient& g = gradient_[id];
   if (g.state != Gradient::written) {
@@ -402,6 +435,7 @@ template <class T>
 void BackwardPass<T>::clear() {
   covered_ = 0;
   lost_ = incomplete_ = false;
+  replayed_ = nullptr;
 }
 
 template <class T>

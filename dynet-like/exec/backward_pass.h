@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "dynet-like/exec/capture.h"
 #include "dynet-like/exec/devices.h"
 #include "dynet-like/exec/recording.h"
 #include "dynet-like/exec/settings.h"
@@ -20,8 +21,8 @@ template <class T>
 class BackwardPass {
  public:
   BackwardPass(const GraphStore& graph, Devices<T>& devices, const PassSettings& settings,
-               const Recording<T>& recording)
-      : graph_(graph), devices_(devices), settings_(settings), r_(recording) {}
+               const Recording<T>& recording, Captures<T>& captures)
+      : graph_(graph), devices_(devices), settings_(settings), r_(recording), captures_(captures) {}
 
   /// From d loss / d loss = 1; the loss has a value. Nodes that need no gradient get none unless
   /// `full`.
@@ -98,6 +99,15 @@ class BackwardPass {
   bool is_live(NodeId id) const {
     return id < gradient_.size() && gradient_[id].state == Gradient::written;
   }
+  void run_steps(NodeId loss);
+  CapturedGradients<T>* captured(NodeId loss) const;
+  bool lies_as_before(CapturedGradients<T>& captured, NodeId loss);
+  void replay(CapturedGradients<T>& captured);
+  void capture(NodeId loss, CapturedGradients<T>& to);
+  void capture_call(const OpForm& form, const GradientBatch<T>& b, bool recorded,
+                    const NodeId* args);
+  void capture_transposes(const GradientBatch<T>& b, const NodeId* args);
+  void restore_states();
   void prepare(NodeId size);
   void lay_out(NodeId size);
 
@@ -124,6 +134,7 @@ class BackwardPass {
   std::size_t find_live(std::span<UseRange> uses, Scratch& scratch);
   void run_shares(NodeId shared, std::size_t count, const GradientBatch<T>& b);
   void scatter_rows(const Step& step, const StepMemory<T>& m);
+  void scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients, T* const* rows);
   void done_with(NodeId id, PiecesFor& pieces);
   void done_with(std::uint32_t step);
   void run_again();
@@ -142,15 +153,18 @@ class BackwardPass {
   Devices<T>& devices_;
   const PassSettings& settings_;
   const Recording<T>& r_;
+  Captures<T>& captures_;
 
-  NodeId covered_ = 0;            // nodes below it were covered by the last pass
-  bool full_ = false;             // all nodes get gradients
-  bool retains_ = true;           // the gradients of all nodes
-  bool lost_ = false;             // those of the last pass, with its loss
-  bool again_ = false;            // only for those: what parameters get is known already
-  bool incomplete_ = false;       // the last time that was tried, it failed
-  ParameterState parameters_{};   // at the last pass
-  PodVector<Gradient> gradient_;  // by node
+  NodeId covered_ = 0;           // nodes below it were covered by the last pass
+  bool full_ = false;            // all nodes get gradients
+  bool retains_ = true;          // the gradients of all nodes
+  bool lost_ = false;            // those of the last pass, with its loss
+  bool again_ = false;           // only for those: what parameters get is known already
+  bool incomplete_ = false;      // the last time that was tried, it failed
+  ParameterState parameters_{};  // at the last pass
+  CapturedGradients<T>* captures_to_ = nullptr;     // what this pass does is noted there
+  const CapturedGradients<T>* replayed_ = nullptr;  // the last pass; it has left no states
+  PodVector<Gradient> gradient_;                    // by node
   GradientLayout layout_;
   PodVector<bool> wanted_;          // by node: has memory in the layout
   PodVector<T*> blocks_;            // of the layout, by device

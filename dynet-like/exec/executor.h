@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dynet-like/exec/backward_pass.h"
+#include "dynet-like/exec/capture.h"
 #include "dynet-like/exec/devices.h"
 #include "dynet-like/exec/forward_pass.h"
 #include "dynet-like/exec/recording.h"
@@ -49,6 +50,10 @@ class Executor {
   NodeId evaluated() const { return recording_.evaluated; }
   /// Batches that ran for the present values, counted like least_batches.
   std::size_t batches() const { return recording_.batches; }
+  /// Passes that did the same as an earlier one, see Capture.
+  std::size_t forward_replays() const { return captures_.forward_replays; }
+  std::size_t backward_replays() const { return captures_.backward_replays; }
+  std::size_t capture_bytes() const { return captures_.bytes(); }
   std::size_t value_bytes() const;
   std::size_t gradient_bytes() const;
   /// Where the numbers are that `value` and `gradient` of a node point to.
@@ -92,8 +97,9 @@ class Executor {
   Devices<T> devices_;
   PassSettings settings_;
   Recording<T> recording_;
-  ForwardPass<T> forward_{graph_, devices_, settings_, recording_};
-  BackwardPass<T> backward_{graph_, devices_, settings_, recording_};
+  Captures<T> captures_;
+  ForwardPass<T> forward_{graph_, devices_, settings_, recording_, captures_};
+  BackwardPass<T> backward_{graph_, devices_, settings_, recording_, captures_};
   bool unrecorded_ = false;  // some values were computed in inference
   SharingChoice sharing_;
   const Workers* helped_ = nullptr;  // the workers that it is about

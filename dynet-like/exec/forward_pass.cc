@@ -30,15 +30,25 @@ void ForwardPass<T>::run(const Plan& plan) {
     c->parameters.begin_forward();
   }
   try {
-    lay_out(plan);
-    rematerialize_operands(plan);
-    if (settings_.inference)
-      run_and_free(plan);
-    else
-      record_and_run(plan, run);
+    freed_.truncate(std::min<std::size_t>(freed_.size(), plan.begin));
+    const bool replays = can_replay();
+    Capture<T>* known = replays ? captures_.find(plan) : nullptr;
+    if (known && lies_as_before(plan, *known)) {
+      replay(plan, run, *known);
+    } else {
+      lay_out(plan);
+      rematerialize_operands(plan);
+      if (settings_.inference)
+        run_and_free(plan);
+      else
+        record_and_run(plan, run);
+      const bool captures = replays && (!known || known->misses >= kMostMisses);
+      known = captures && captures_.is_worth_it(plan) ? capture(plan, run) : nullptr;
+    }
     devices_.start();
     note_freed(plan);
     r_.runs.push_back(run);
+    captures_.push(known);
   } catch (...) {
     devices_.forget();
     undo(run);
@@ -68,6 +78,7 @@ void ForwardPass<T>::lay_out(const Plan& plan) {
   const std::size_t devices = several ? std::min(plan.block_offsets.size(), by_index.size()) : 1;
   for (std::uint32_t p = 0; p < devices; ++p) {
     T* const base = by_index[p]->values.template allocate_array<T>(plan.extent_of(p));
+    if (p == 0) values_ = base;
     const auto at = [base, begin = plan.block_offset(p)](std::uint64_t where) {
       return where == Plan::kNoMemory ? nullptr : base + (where - begin);
     };
@@ -264,7 +275,6 @@ void ForwardPass<T>::run_lookup(NodeId id, T*& aux) {
 // Before a plan runs: what its nodes need of earlier ones.
 template <class T>
 void ForwardPass<T>::rematerialize_operands(const Plan& plan) {
-  freed_.truncate(std::min<std::size_t>(freed_.size(), plan.begin));
   if (freed_.empty()) return;
   for (NodeId id = plan.begin; id < plan.end; ++id)
     for (const NodeId a : graph_.args_of(graph_.nodes[id])) {
@@ -358,10 +368,14 @@ void ForwardPass<T>::recompute(NodeId id) {
 
 template <class T>
 void ForwardPass<T>::truncate(NodeId size) {
+  NodeId end = r_.evaluated;
   while (!r_.runs.empty() && r_.runs.back().begin >= size) {
+    end = r_.runs.back().begin;
     undo(r_.runs.back());
     r_.runs.truncate(r_.runs.size() - 1);
+    captures_.pop();
   }
+  if (size < end) captures_.forget_last();  // its lists are cut
   r_.truncate(size);
   if (freed_.size() > size) freed_.truncate(size);
 }
@@ -369,6 +383,7 @@ void ForwardPass<T>::truncate(NodeId size) {
 template <class T>
 void ForwardPass<T>::clear() {
   r_.clear();
+  captures_.clear();
   freed_.clear();
   for (const auto& c : devices_.contexts()) {
     c->values.reset();
@@ -379,6 +394,7 @@ void ForwardPass<T>::clear() {
 template <class T>
 void ForwardPass<T>::release() {
   r_.release();
+  captures_.release();
   aux_ = {};
   freed_ = {};
 }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "dynet-like/exec/capture.h"
 #include "dynet-like/exec/devices.h"
 #include "dynet-like/exec/recording.h"
 #include "dynet-like/exec/settings.h"
@@ -15,8 +16,8 @@ template <class T>
 class ForwardPass {
  public:
   ForwardPass(const GraphStore& graph, Devices<T>& devices, const PassSettings& settings,
-              Recording<T>& recording)
-      : graph_(graph), devices_(devices), settings_(settings), r_(recording) {}
+              Recording<T>& recording, Captures<T>& captures)
+      : graph_(graph), devices_(devices), settings_(settings), r_(recording), captures_(captures) {}
 
   /// Runs a plan for the nodes that come next. If a kernel throws they keep having no value.
   void run(const Plan& plan);
@@ -47,6 +48,11 @@ class ForwardPass {
   void lay_out(const Plan& plan);
   void record_and_run(const Plan& plan, const RecordedRun& run);
   void run_and_free(const Plan& plan);
+  bool can_replay() const;
+  bool lies_as_before(const Plan& plan, Capture<T>& capture);
+  void replay(const Plan& plan, const RecordedRun& run, const Capture<T>& capture);
+  Capture<T>* capture(const Plan& plan, const RecordedRun& run);
+  void find_moving(const Plan& plan, Capture<T>& c);
   Known known_of(const Plan& plan) const {
     return {plan.begin, plan.first_arg.data(), aux_.data()};
   }
@@ -67,6 +73,8 @@ class ForwardPass {
   Devices<T>& devices_;
   const PassSettings& settings_;
   Recording<T>& r_;
+  Captures<T>& captures_;
+  T* values_ = nullptr;    // where the memory of the plan that runs begins, on the first device
   PodVector<T*> aux_;      // by node of the plan that runs
   PodVector<bool> freed_;  // by node
   CopyList<T> copies_;

@@ -74,6 +74,10 @@ class ParameterAccess {
     if (!s.written) dense_.emplace_back(&l, p.index);
     return {s.g, s.written};
   }
+  /// Where `use` would put the gradient now; null if that is not known.
+  float* gradient_of(ParameterStorageBase& p) {
+    return p.is_lookup ? nullptr : buffer(p).memory_of(p.index);
+  }
   Slot<float> use_row(ParameterStorageBase& p, std::uint32_t row) {
     const GradientSlot s = rows(p).use_row(row);
     return {s.g, s.written};
@@ -124,6 +128,7 @@ class ParameterAccess<double> {
   }
   void undo_backward() {}
   Slot<double> use(ParameterStorageBase& p) { return {copy(p).gradient.data(), true}; }
+  double* gradient_of(ParameterStorageBase&) { return nullptr; }
   Slot<double> use_row(ParameterStorageBase& p, std::uint32_t row) {
     return {copy(p).gradient.data() + row * p.row_size(), true};
   }

@@ -154,6 +154,8 @@ std::size_t BackwardPass<T>::find_live(std::span<UseRange> uses, Scratch& scratc
   T** const outs = d_outs + count;
   T** const ins = outs + count;
   T** const auxs = first.has_aux ? ins + arity * count : nullptr;
+  if (captures_to_) [[unlikely]]
+    scratch.args.resize_uninitialized(arity * count);
   std::size_t to = 0;
   for (const UseRange& range : uses)
     for_live(range, all, [&](std::uint32_t at, std::uint32_t i) {
@@ -161,8 +163,11 @@ std::size_t BackwardPass<T>::find_live(std::span<UseRange> uses, Scratch& scratc
       d_outs[to] = gradient_[live[to]].memory;
       outs[to] = m.outs()[i];
       if (auxs) auxs[to] = m.auxs()[i];
-      for (std::size_t k = range.operand; k < std::min(range.operand + 2, arity); ++k)
+      for (std::size_t k = range.operand; k < std::min(range.operand + 2, arity); ++k) {
         ins[k * count + to] = m.ins()[k * r_.steps[at].count + i];
+        if (captures_to_) [[unlikely]]
+          scratch.args[k * count + to] = m.args()[k * r_.steps[at].count + i];
+      }
       ++to;
     });
   return count;
@@ -206,6 +211,8 @@ void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
   b.first = operand;
   b.end = operand + 1;
   run_shares(uses[0].shared, count, b);
+  if (captures_to_) [[unlikely]]
+    capture_call(*graph_.nodes[live[0]].form, b, false, scratch.args.data());
   if (settings_.check) [[unlikely]]
     for (std::size_t k = 0, first = 0; k < uses.size(); first += uses[k++].count)
       check_gradient(graph_, devices_, live[first], handed.d_ins[first], uses[k].shared);

@@ -53,11 +53,17 @@ const T* Transposes<T>::of(NodeId matrix) {
   Matrix& m = matrices_[index_[matrix] - 1];
   if (m.columns < kEnough) return nullptr;
   if (!m.memory) {
-    const Dim& dim = graph_.nodes[matrix].dim;
-    m.memory = devices_.of(matrix).gradients.template allocate_array<T>(dim.size());
-    kernel<T>(kTranspose)(dim.rows(), dim.cols(), r_.value[matrix], m.memory);
+    m.memory =
+        devices_.of(matrix).gradients.template allocate_array<T>(graph_.nodes[matrix].dim.size());
+    make(matrix, m.memory);
   }
   return m.memory;
+}
+
+template <class T>
+void Transposes<T>::make(NodeId matrix, T* to) const {
+  const Dim& dim = graph_.nodes[matrix].dim;
+  kernel<T>(kTranspose)(dim.rows(), dim.cols(), r_.value[matrix], to);
 }
 
 template class Transposes<float>;

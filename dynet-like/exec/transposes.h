@@ -23,6 +23,8 @@ class Transposes {
   void make_all();
   /// The transpose of a matrix, or null if it is multiplied with too few columns to be worth it.
   const T* of(NodeId matrix);
+  /// Writes the transpose of a matrix there.
+  void make(NodeId matrix, T* to) const;
 
  private:
   struct Matrix {

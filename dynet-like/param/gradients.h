@@ -99,6 +99,10 @@ class GradientBuffer {
   float* show(std::size_t index, std::size_t size);
   /// To be called before looking for what was written: the caller of `show` may have written, too.
   void adopt_writes();
+  /// Where `use` would put it now; null if there is no memory yet.
+  float* memory_of(std::size_t index) const {
+    return index < dense_.size() ? dense_[index].g : nullptr;
+  }
   /// What was written, or null.
   float* find(std::size_t index) const {
     return index < dense_.size() && dense_[index].written ? dense_[index].g : nullptr;

@@ -110,6 +110,7 @@ struct PlanCache::Kept {
     const Signatures& signatures = planner.signatures();
     copy(signatures.of, signature);
     copy(operands.all(), args);
+    copy(operands.outside(), plan.outside);
     for (const NodeId a : operands.outside()) outside.push_back(graph.nodes[a].dim);
     for (const Signature& s : signatures.all) {
       const OpForm& f = *s.form;
@@ -206,6 +207,7 @@ const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, P
         Plan& plan = p.kept->plan;
         const std::uint32_t first_list = graph.nodes[begin].first_arg;
         if (plan.begin != begin || plan.first_arg[0] != first_list) plan.move_to(begin, first_list);
+        std::copy_n(operands_.outside().data(), plan.outside.size(), plan.outside.data());
         return plan;
       }
   planner.make(graph, begin, end, made_);
@@ -234,6 +236,7 @@ void PlanCache::keep(const GraphStore& graph, const Planner& planner, std::uint6
   const std::size_t about = 40 * made_.order.size() + 4 * args;
   if (bytes_ + about > limit_ && ++not_kept_ % kReluctance != 0) return;
   auto kept = std::make_unique<Kept>(graph, planner, made_, operands_);
+  kept->plan.number = ++numbers_;
   const std::size_t bytes = kept->bytes();
   if (bytes > limit_) return;
   if (slots_.empty()) slots_.resize(kWays * kSets);

@@ -72,7 +72,7 @@ class PlanCache {
 
   std::uint64_t hash_mask_;
   std::size_t limit_, bytes_ = 0, plans_ = 0, hits_ = 0;
-  std::uint64_t time_ = 0, not_kept_ = 0;
+  std::uint64_t time_ = 0, not_kept_ = 0, numbers_ = 0;
   Plan made_;
   Operands operands_;                // of the last plan
   std::vector<Slot> slots_;          // kWays for each of kSets hashes

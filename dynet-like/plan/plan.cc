@@ -64,10 +64,12 @@ void Plan::reset(NodeId from, NodeId to) {
   begin = from;
   end = to;
   extent = 0;
+  number = 0;
   steps.clear();
   order.clear();
   freed.clear();
   block_offsets.clear();
+  outside.clear();
   value.resize_uninitialized(to - from);
   aux.resize_uninitialized(to - from);
   first_arg.resize_uninitialized(to - from);
@@ -84,7 +86,8 @@ void Plan::move_to(NodeId from, std::uint32_t first_list) {
 
 std::size_t Plan::bytes() const {
   return steps.capacity() * sizeof(Step) + (order.capacity() + first_arg.capacity()) * 4 +
-         (value.capacity() + aux.capacity() + block_offsets.capacity()) * 8 + freed.capacity();
+         (value.capacity() + aux.capacity() + block_offsets.capacity()) * 8 + freed.capacity() +
+         outside.capacity() * 4;
 }
 
 void Plan::lay_out(const GraphStore& graph, const Donors& donors) {

@@ -41,6 +41,10 @@ struct Plan {
   /// Where the memory of each device begins: one block for each. Empty: all nodes are on the
   /// graph's own device.
   PodVector<std::uint64_t> block_offsets;
+  /// Of a remembered plan, its own number, and the nodes before `begin` that its nodes use now, in
+  /// the order of first use; 0 and none if it was made just now.
+  std::uint64_t number = 0;
+  PodVector<NodeId> outside;
 
   static constexpr std::uint64_t kNoMemory = ~std::uint64_t{0};
 

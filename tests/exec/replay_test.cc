@@ -1,0 +1,338 @@
+// Graphs that come again: a pass that is replayed does what it did.
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dynet-like/exec/executor.h"
+#include "dynet-like/graph/graph_state.h"
+#include "tests/support/catch.h"
+#include "tests/support/graph_program.h"
+
+using namespace dynet;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+struct Model {
+  ParameterCollection pc;
+  Parameter w = pc.add_parameters({5, 5}), v = pc.add_parameters({5, 5}),
+            b = pc.add_parameters({5});
+  LookupParameter table = pc.add_lookup_parameters(9, {5});
+};
+
+/// A recurrence over rows of a table.
+Expression chain(ComputationGraph& g, Model& m, const std::vector<unsigned>& rows) {
+  const Expression W = parameter(g, m.w), V = parameter(g, m.v), b = parameter(g, m.b);
+  Expression h = b;
+  for (const unsigned row : rows) h = tanh(affine_transform({b, W, lookup(g, m.table, row), V, h}));
+  return squared_norm(h);
+}
+
+/// A graph with an executor of its own, which tells how many passes were replayed.
+struct Counted {
+  ComputationGraph g;
+  Executor<float> executor{state_of(g).store, PlanPolicy::in_batches};
+
+  void clear() {
+    executor.clear();
+    g.clear();
+  }
+  float forward(const Expression& e) {
+    executor.forward(e.i);
+    return executor.value(e.i)[0];
+  }
+  Floats value(const Expression& e) {
+    return Floats(executor.value(e.i), executor.value(e.i) + e.dim().size());
+  }
+  Floats gradient(const Expression& e) {
+    return Floats(executor.gradient(e.i), executor.gradient(e.i) + e.dim().size());
+  }
+};
+
+/// All gradients of a model, which are then forgotten.
+Floats take_gradients(Model& m) {
+  Floats all;
+  const auto add = [&](const Floats& one) { all.insert(all.end(), one.begin(), one.end()); };
+  for (const Parameter& p : {m.w, m.v, m.b}) add(as_vector(p.gradients()));
+  for (unsigned row = 0; row < 9; ++row) add(m.table.row_gradient(row));
+  m.pc.reset_gradient();
+  return all;
+}
+
+/// The same from a graph that looks for NaN, and so replays nothing.
+struct Expected {
+  float loss = 0;
+  Floats gradients;
+
+  Expected(Model& m, const std::vector<unsigned>& rows, unsigned passes = 1) {
+    ComputationGraph g;
+    g.set_check_validity(true);
+    const Expression e = chain(g, m, rows);
+    loss = as_scalar(e.value());
+    for (unsigned k = 0; k < passes; ++k) g.backward(e);
+    gradients = take_gradients(m);
+  }
+};
+
+const std::vector<std::vector<unsigned>> kRows = {{1, 2, 3}, {4, 4, 0}, {8, 1, 8}, {7, 6, 5},
+                                                  {0, 0, 0}, {2, 3, 2}, {5, 8, 1}, {3, 3, 7}};
+
+}  // namespace
+
+TEST_CASE("a graph that comes again is replayed, over other rows, with the same bits") {
+  Model m;
+  SimpleSGDTrainer trainer(m.pc, 0.1f);
+  Counted c;
+  for (const std::vector<unsigned>& rows : kRows) {
+    const Expected expected(m, rows);
+    const Expression loss = chain(c.g, m, rows);
+    CHECK(c.forward(loss) == expected.loss);
+    c.executor.backward(loss.i);
+    CHECK(take_gradients(m) == expected.gradients);
+    c.executor.backward(loss.i);
+    trainer.update();
+    c.clear();
+  }
+  // Seen, remembered, found, and found again: the fifth is the first to be replayed.
+  CHECK(c.executor.forward_replays() == kRows.size() - 4);
+  CHECK(c.executor.backward_replays() >= 2 * (kRows.size() - 4));
+}
+
+TEST_CASE("gradients are added to those that are there, replayed or not") {
+  Model m;
+  Counted c;
+  for (unsigned k = 0; k < 12; ++k) {
+    const std::vector<unsigned>& rows = kRows[k % kRows.size()];
+    const unsigned passes = 1 + k % 3;
+    const Expected expected(m, rows, passes);
+    const Expression loss = chain(c.g, m, rows);
+    c.forward(loss);
+    for (unsigned pass = 0; pass < passes; ++pass) c.executor.backward(loss.i);
+    CHECK(take_gradients(m) == expected.gradients);
+    c.clear();
+  }
+  CHECK(c.executor.backward_replays() > 10);
+}
+
+TEST_CASE("models of one shape are told apart") {
+  Model m[2];
+  Counted c;
+  for (unsigned k = 0; k < 80; ++k) {
+    Model& mine = m[k / 30 % 2];
+    const std::vector<unsigned>& rows = kRows[k % kRows.size()];
+    const Expected expected(mine, rows);
+    const Expression loss = chain(c.g, mine, rows);
+    CHECK(c.forward(loss) == expected.loss);
+    c.executor.backward(loss.i);
+    CHECK(take_gradients(mine) == expected.gradients);
+    c.clear();
+  }
+  CHECK(c.executor.forward_replays() > 50);  // the second model after some misses, too
+}
+
+TEST_CASE("a parameter that is frozen or thawed in between is seen") {
+  Model m;
+  Counted c;
+  for (unsigned k = 0; k < 16; ++k) {
+    m.v.set_updated(k % 8 < 6);
+    m.table.set_updated(k % 16 < 12);
+    const std::vector<unsigned>& rows = kRows[k % kRows.size()];
+    const Expected expected(m, rows);
+    const Expression loss = chain(c.g, m, rows);
+    c.forward(loss);
+    c.executor.backward(loss.i);
+    CHECK(take_gradients(m) == expected.gradients);
+    c.clear();
+  }
+  CHECK(c.executor.backward_replays() > 0);
+}
+
+TEST_CASE("after a replay, gradients of all expressions are there") {
+  Model m;
+  Counted c;
+  std::vector<Floats> first;
+  for (unsigned k = 0; k < 8; ++k) {
+    const Expression loss = chain(c.g, m, kRows[0]), unused = parameter(c.g, m.w) * 2.0f;
+    c.forward(unused);
+    c.executor.backward(loss.i);
+    std::vector<Floats> now;
+    for (NodeId id = 0; id <= loss.i; ++id) {
+      const float* const g = c.executor.gradient(id);
+      now.emplace_back(g, g + state_of(c.g).store.nodes[id].dim.size());
+    }
+    if (k == 0) first = now;
+    CHECK(now == first);
+    CHECK_THROWS_AS(c.executor.gradient(unused.i), ArgumentError);
+    m.pc.reset_gradient();
+
+    c.executor.backward(loss.i);
+    SimpleSGDTrainer trainer(m.pc, 0.0f);
+    trainer.update();  // parameters count as changed
+    CHECK_THROWS_AS(c.executor.gradient(loss.i - 1), ArgumentError);
+    CHECK_NOTHROW(c.executor.gradient(0));  // a parameter's own
+    c.clear();
+  }
+  CHECK(c.executor.backward_replays() > 0);
+}
+
+TEST_CASE("plans behind other plans are replayed, whatever they use of those") {
+  Model m;
+  Counted c;
+  ComputationGraph plain;
+  plain.set_check_validity(true);
+  for (unsigned k = 0; k < 40; ++k) {
+    float sums[2] = {0, 0};
+    Floats gradients[2];
+    for (ComputationGraph* g : {&plain, &c.g}) {
+      const bool counted = g == &c.g;
+      const auto value = [&](const Expression& e) {
+        return counted ? c.forward(e) : as_scalar(e.value());
+      };
+      std::vector<Expression> h{tanh(lookup(*g, m.table, k % 9) + parameter(*g, m.b))};
+      const Expression W = parameter(*g, m.w);
+      for (unsigned step = 0; step < 3; ++step) {
+        sums[counted] += value(sum_elems(h.back()));
+        // Every fifth graph looks elsewhere.
+        const Expression from = k % 5 == 4 ? h[0] : h.back();
+        h.push_back(tanh(W * from + lookup(*g, m.table, (k + step) % 9)));
+      }
+      const Expression loss = squared_norm(h.back());
+      sums[counted] += value(loss);
+      counted ? c.executor.backward(loss.i) : g->backward(loss);
+      gradients[counted] = take_gradients(m);
+    }
+    CHECK(sums[0] == sums[1]);
+    CHECK(gradients[0] == gradients[1]);
+    c.clear();
+    plain.clear();
+  }
+  CHECK(c.executor.forward_replays() > 60);
+  CHECK(c.executor.backward_replays() > 15);
+}
+
+TEST_CASE("a graph that is cut, in a plan or between two, is right the next time") {
+  Model m;
+  for (const bool between : {true, false}) {
+    ComputationGraph g, plain;
+    plain.set_check_validity(true);
+    for (unsigned k = 0; k < 12; ++k) {
+      Floats found[2];
+      for (ComputationGraph* graph : {&plain, &g}) {
+        const Expression first = chain(*graph, m, kRows[k % 8]);
+        if (between) first.value();
+        graph->checkpoint();
+        const Expression second = chain(*graph, m, kRows[(k + 3) % 8]) * 0.5f;
+        if (k % 3 != 0) (first + second).value();
+        if (k % 4 == 1) graph->backward(first + second);
+        graph->revert();
+        const Expression loss = first + chain(*graph, m, kRows[(k + 1) % 8]);
+        Floats& numbers = found[graph == &g];
+        numbers.push_back(as_scalar(loss.value()));
+        graph->backward(loss);
+        for (const float x : take_gradients(m)) numbers.push_back(x);
+        graph->clear();
+      }
+      CHECK(found[0] == found[1]);
+    }
+  }
+}
+
+TEST_CASE("a row that does not exist ends a replay, and the next graph is right") {
+  Model m;
+  Counted c;
+  for (unsigned k = 0; k < 12; ++k) {
+    unsigned row = k % 4 == 3 ? 9 : k % 9;
+    const Expression h = tanh(lookup(c.g, m.table, &row) + parameter(c.g, m.b));
+    const Expression loss = squared_norm(parameter(c.g, m.w) * h);
+    if (row == 9) {
+      CHECK_THROWS_AS(c.executor.forward(loss.i), IndexError);
+      CHECK(c.executor.evaluated() == 0);
+      row = 2;
+    }
+    const float found = c.forward(loss);
+    ComputationGraph plain;
+    plain.set_check_validity(true);
+    CHECK(found == as_scalar(squared_norm(parameter(plain, m.w) *
+                                          tanh(lookup(plain, m.table, row) + parameter(plain, m.b)))
+                                 .value()));
+    c.clear();
+  }
+  CHECK(c.executor.forward_replays() > 3);
+}
+
+TEST_CASE("a pass from another loss, into another buffer or by another thread is not replayed") {
+  Model m;
+  Counted c;
+  for (unsigned k = 0; k < 30; ++k) {
+    const Expression loss = chain(c.g, m, kRows[k % 8]), other = loss * 3.0f;
+    c.forward(other);
+    const bool outer = k % 7 == 6;
+    if (k >= 20) c.executor.set_gradient_buffer(k / 3 % 2);
+    const auto pass = [&] { c.executor.backward(outer ? other.i : loss.i); };
+    if (k % 5 == 4)
+      std::thread(pass).join();
+    else
+      pass();
+    Floats expected = Expected(m, kRows[k % 8]).gradients;  // takes those of `pass` along
+    c.clear();
+    const Floats doubled = expected;
+    expected = Expected(m, kRows[k % 8]).gradients;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(doubled[i] == Approx(expected[i] * (outer ? 4.0f : 2.0f)).margin(1e-6));
+  }
+  CHECK(c.executor.backward_replays() > 5);
+}
+
+TEST_CASE("gradients lie elsewhere once a larger graph has run") {
+  Model m;
+  Counted c;
+  for (unsigned k = 0; k < 40; ++k) {
+    const bool large = k % 10 == 9;
+    const std::vector<unsigned> rows = large ? std::vector<unsigned>(300 * k, k % 9) : kRows[k % 8];
+    const Expected expected(m, rows);
+    const Expression loss = chain(c.g, m, rows);
+    CHECK(c.forward(loss) == expected.loss);
+    c.executor.backward(loss.i);
+    CHECK(take_gradients(m) == expected.gradients);
+    c.clear();
+  }
+  CHECK(c.executor.backward_replays() > 20);
+}
+
+TEST_CASE("captures take no more memory than they may, and go with release") {
+  Model m;
+  Counted c;
+  for (unsigned round = 0; round < 6; ++round)
+    for (unsigned n = 1; n < 150; ++n) {
+      const std::vector<unsigned> rows(n, n % 9);
+      const Expression loss = chain(c.g, m, rows);
+      c.forward(loss);
+      c.executor.backward(loss.i);
+      m.pc.reset_gradient();
+      c.clear();
+      REQUIRE(c.executor.capture_bytes() < 12u << 20);
+    }
+  CHECK(c.executor.capture_bytes() > 1u << 20);
+  c.executor.release();
+  CHECK(c.executor.capture_bytes() == 0);
+}
+
+TEST_CASE("random programs that come again do what they would do the first time") {
+  const GraphMode replayed{.name = "replayed"}, checked{.name = "checked", .check = true};
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const GraphProgram program{
+        .width = static_cast<unsigned>(2 + seed % 4), .actions = 20, .changes = seed % 2 == 1};
+    RandomGraph::Model a(program.width), b(program.width);
+    for (unsigned k = 0; k < 7; ++k) {
+      const GraphLog expected = run_program(program, Choices(seed), checked, b);
+      const GraphLog found = run_program(program, Choices(seed), replayed, a);
+      INFO("seed " << seed << ", time " << k);
+      CHECK(first_difference(expected, found, SameBits::all) == "");
+    }
+  }
+}
