@@ -32,23 +32,26 @@ void ForwardPass<T>::run(const Plan& plan) {
   try {
     freed_.truncate(std::min<std::size_t>(freed_.size(), plan.begin));
     const bool replays = can_replay();
-    Capture<T>* known = replays ? captures_.find(plan) : nullptr;
-    if (known && lies_as_before(plan, *known)) {
-      replay(plan, run, *known);
+    Capture<T>* capture = replays ? captures_.find(plan) : nullptr;
+    if (capture && lies_as_before(plan, *capture)) {
+      replay(plan, run, *capture);
     } else {
+      const bool wanted = replays && (!capture || capture->misses >= kMostMisses);
+      const bool captures = wanted && captures_.is_worth_it(plan);
+      capture = nullptr;
       lay_out(plan);
       rematerialize_operands(plan);
-      if (settings_.inference)
-        run_and_free(plan);
-      else
+      if (captures || !settings_.inference)
         record_and_run(plan, run);
-      const bool captures = replays && (!known || known->misses >= kMostMisses);
-      known = captures && captures_.is_worth_it(plan) ? capture(plan, run) : nullptr;
+      else
+        run_and_free(plan);
+      if (captures) capture = this->capture(plan, run);
+      if (captures && settings_.inference) r_.forget_steps(run);
     }
     devices_.start();
     note_freed(plan);
     r_.runs.push_back(run);
-    captures_.push(known);
+    captures_.push(capture);
   } catch (...) {
     devices_.forget();
     undo(run);

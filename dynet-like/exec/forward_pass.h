@@ -50,6 +50,7 @@ class ForwardPass {
   void run_and_free(const Plan& plan);
   bool can_replay() const;
   bool lies_as_before(const Plan& plan, Capture<T>& capture);
+  void record(const Plan& plan, const RecordedRun& run, const Capture<T>& capture);
   void replay(const Plan& plan, const RecordedRun& run, const Capture<T>& capture);
   Capture<T>* capture(const Plan& plan, const RecordedRun& run);
   void find_moving(const Plan& plan, Capture<T>& c);

@@ -10,8 +10,8 @@ namespace dynet {
 
 template <class T>
 bool ForwardPass<T>::can_replay() const {
-  return std::is_same_v<T, float> && !settings_.inference && !settings_.check &&
-         devices_.all_on_cpu() && devices_.contexts().size() == 1 && !settings_.helpers(devices_);
+  return std::is_same_v<T, float> && !settings_.check && devices_.all_on_cpu() &&
+         devices_.contexts().size() == 1 && !settings_.helpers(devices_);
 }
 
 // Allocates the memory of the plan if all of a capture's pointers hold.
@@ -42,9 +42,7 @@ bool ForwardPass<T>::lies_as_before(const Plan& plan, Capture<T>& c) {
 }
 
 template <class T>
-void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capture<T>& c) {
-  r_.value.resize_uninitialized(plan.end);
-  std::copy_n(c.value.data(), c.value.size(), r_.value.data() + plan.begin);
+void ForwardPass<T>::record(const Plan& plan, const RecordedRun& run, const Capture<T>& c) {
   std::copy_n(plan.order.data(), plan.order.size(), r_.order.append(plan.order.size()));
   std::copy_n(c.memory.data(), c.memory.size(), r_.memory.append(c.memory.size()));
   Step* const steps = r_.steps.append(plan.steps.size());
@@ -52,6 +50,14 @@ void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capt
     steps[s] = plan.steps[s];
     steps[s].first += run.order;
   }
+  r_.regions.push_back({run.steps, static_cast<std::uint32_t>(r_.steps.size()), false, false, 1});
+}
+
+template <class T>
+void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capture<T>& c) {
+  r_.value.resize_uninitialized(plan.end);
+  std::copy_n(c.value.data(), c.value.size(), r_.value.data() + plan.begin);
+  if (!settings_.inference) record(plan, run, c);
   for (const typename Capture<T>::Redone& redone : c.redone) {
     const Node& n = graph_.nodes[redone.node];
     T* aux = redone.aux;
@@ -73,7 +79,6 @@ void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capt
     here.forward(form, Batch<T>{graph_, ids, step.count, m.arity, m.outs(), m.ins(), m.auxs(),
                                 settings_.run, step.terms, step.accumulates});
   }
-  r_.regions.push_back({run.steps, static_cast<std::uint32_t>(r_.steps.size()), false, false, 1});
   ++captures_.forward_replays;
 }
 

@@ -36,12 +36,17 @@ RecordedRun Recording<T>::next_run(const GraphStore& graph, NodeId begin) const 
 template <class T>
 void Recording<T>::rewind(const RecordedRun& run) {
   value_marks.truncate(run.value_marks);
+  forget_steps(run);
+  batches = run.batches;
+}
+
+template <class T>
+void Recording<T>::forget_steps(const RecordedRun& run) {
   steps.truncate(run.steps);
   memory.truncate(run.steps);
   order.truncate(run.order);
   regions.truncate(run.regions);
   pointers.rewind(run.pointers);
-  batches = run.batches;
 }
 
 template <class T>

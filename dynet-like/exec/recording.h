@@ -83,6 +83,8 @@ struct Recording {
   RecordedRun next_run(const GraphStore& graph, NodeId begin) const;
   /// Forgets what was recorded since.
   void rewind(const RecordedRun& run);
+  /// Of that only the steps.
+  void forget_steps(const RecordedRun& run);
   /// The pointers of a step, those of operands filled in. Those of node id are listed in the graph
   /// from first_arg[id - begin] on.
   StepMemory<T> list_operands(const GraphStore& graph, const Step& step, const NodeId* ids,

@@ -180,6 +180,27 @@ TEST_CASE("after a replay, gradients of all expressions are there") {
   CHECK(c.executor.backward_replays() > 0);
 }
 
+TEST_CASE("inference is replayed, too, and forgets as before") {
+  Model m;
+  Counted c;
+  for (unsigned k = 0; k < 20; ++k) {
+    const bool inference = k % 8 < 5;
+    c.executor.set_inference(inference);
+    c.executor.set_policy(inference ? PlanPolicy::with_reuse : PlanPolicy::in_batches);
+    const std::vector<unsigned>& rows = kRows[k % 8];
+    const Expected expected(m, rows);
+    const Expression loss = chain(c.g, m, rows);
+    CHECK(c.forward(loss) == expected.loss);
+    CHECK(c.forward(loss + chain(c.g, m, rows)) == expected.loss + expected.loss);
+    if (!inference) {
+      c.executor.backward(loss.i);
+      CHECK(take_gradients(m) == expected.gradients);
+    }
+    c.clear();
+  }
+  CHECK(c.executor.forward_replays() > 15);
+}
+
 TEST_CASE("plans behind other plans are replayed, whatever they use of those") {
   Model m;
   Counted c;
