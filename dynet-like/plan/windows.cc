@@ -8,6 +8,9 @@ namespace dynet {
 
 Windows::Windows(const GraphStore& graph, NodeId begin, NodeId end) : graph_(graph), end_(end) {
   large_ = end - begin >= kLargeNodes;
+  std::size_t most = 0;  // whether or not it lies in memory of a plan's, which takes longer to see
+  for (NodeId id = begin; id < end && most < kLarge; ++id) most += graph.nodes[id].dim.size();
+  if (most < kLarge) return;
   std::size_t sum = 0;
   for (NodeId id = begin; id < end && !large_; ++id) {
     if (has_memory(graph.nodes[id])) sum += graph.nodes[id].dim.size();

@@ -20,7 +20,7 @@ inline std::string two(std::size_t a, std::size_t b) {
 
 /// Throws unless x is a vector (`most` 1), or a matrix or vector (2).
 inline void need_rank(const Dim& x, unsigned most, const char* who) {
-  if (x.rank() > most)
+  if (x.nd > most && x.rank() > most) [[unlikely]]
     broken(std::string(who) + (most == 1 ? " must be a vector" : " must be a matrix or vector") +
            ", got " + to_string(x));
 }

@@ -7,7 +7,7 @@
 
 namespace dynet::shape {
 
-Dim checked(const Dim& dim) {
+void check(const Dim& dim) {
   if (dim.bd == 0) broken("the batch size must be at least 1, got 0", Kind::argument);
   if (dim.nd > kMaxTensorDim) broken("a shape has at most 7 sizes", Kind::argument);
   constexpr std::size_t kMost = std::size_t{1} << 56;
@@ -19,13 +19,10 @@ Dim checked(const Dim& dim) {
     if (n > kMost && !empty && i + 1 == dim.nd)
       broken("the result has too many elements: " + to_string(dim), Kind::argument);
   }
-  return dim;
 }
 
-unsigned common_batch(const Dim& a, const Dim& b) {
-  if (a.bd != b.bd && a.bd != 1 && b.bd != 1)
-    broken("batch sizes must be equal or 1" + two(a.bd, b.bd));
-  return std::max(a.bd, b.bd);
+void throw_batches_differ(const Dim& a, const Dim& b) {
+  broken("batch sizes must be equal or 1" + two(a.bd, b.bd));
 }
 
 Dim broadcast(const Dim& a, const Dim& b) {

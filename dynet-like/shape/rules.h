@@ -26,13 +26,24 @@ namespace shape {
 using Dims = std::span<const Dim* const>;
 
 /// Throws unless the number of elements fits the address space.
-Dim checked(const Dim& dim);
+void check(const Dim& dim);
+inline Dim checked(const Dim& dim) {
+  const bool small = dim.nd <= 2 && dim.bd == 1 && ((dim.d[0] | dim.d[1]) >> 28) == 0;
+  if (!small) [[unlikely]]
+    check(dim);
+  return dim;
+}
 
 /// The rule for every elementwise operation: each size is equal, or one on either side; missing
 /// sizes are one.
 Dim broadcast(const Dim& a, const Dim& b);
 Dim broadcast_all(Dims xs);
-unsigned common_batch(const Dim& a, const Dim& b);
+[[noreturn]] void throw_batches_differ(const Dim& a, const Dim& b);
+inline unsigned common_batch(const Dim& a, const Dim& b) {
+  if (a.bd == b.bd) return a.bd;
+  if (a.bd != 1 && b.bd != 1) throw_batches_differ(a, b);
+  return a.bd > b.bd ? a.bd : b.bd;
+}
 
 /// {m,k} times {k,n} gives {m,n}; {m,k} times {k} gives {m}.
 Dim matmul(const Dim& a, const Dim& b);
