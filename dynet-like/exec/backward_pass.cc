@@ -19,7 +19,7 @@ void BackwardPass<T>::run(NodeId loss, bool full) {
   for (const auto& c : devices_.contexts())
     if (!again_) c->parameters.begin_backward(settings_.buffer);
   try {
-    CapturedGradients<T>* const known = captured(loss);
+    CapturedGradients<T>* const known = captured();
     if (known && lies_as_before(*known, loss))
       replay(*known);
     else if (known && known->misses++ >= kMostMisses)
@@ -64,11 +64,10 @@ void BackwardPass<T>::prepare(NodeId size) {
     gradient_[id] = {.memory = nullptr,
                      .state = full_ || needs ? Gradient::unwritten : Gradient::none,
                      .in_buffer = needs && !again_ && n.form->kind == Kind::parameter,
+                     .columns = 0,
                      .last_use = kNoUse,
                      .batch = 0,
-
-                     .readers = 1,
-                     .columns = 0};
+                     .readers = 1};
   }
   if (retains_) try {
       lay_out(size);

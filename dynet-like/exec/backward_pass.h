@@ -44,12 +44,12 @@ class BackwardPass {
     T* memory;  // of its own, or the parameter's once that is known
     State state;
     bool in_buffer;          // a parameter's
+    std::uint16_t columns;   // of the uses that wait, as far as it matters
     std::uint32_t last_use;  // the last of its uses that wait, see Use
     std::uint32_t batch;     // the last batch of products that wrote it
-
-    std::uint32_t readers;  // steps and uses that will read it
-    std::uint32_t columns;  // of the uses that wait
+    std::uint32_t readers;   // steps and uses that will read it
   };
+  static_assert(sizeof(Gradient) == 24);
 
   /// The gradient of what the products of a batch share waits until the shared node is reached, and
   /// is then summed over all batches at once; so does that of a matrix which only one node of the
@@ -100,7 +100,7 @@ class BackwardPass {
     return id < gradient_.size() && gradient_[id].state == Gradient::written;
   }
   void run_steps(NodeId loss);
-  CapturedGradients<T>* captured(NodeId loss) const;
+  CapturedGradients<T>* captured() const;
   bool lies_as_before(CapturedGradients<T>& captured, NodeId loss);
   void replay(CapturedGradients<T>& captured);
   void capture(NodeId loss, CapturedGradients<T>& to);

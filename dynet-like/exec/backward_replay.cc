@@ -8,10 +8,9 @@ namespace dynet {
 
 // Where this pass may be captured, or replayed if it was; or null.
 template <class T>
-CapturedGradients<T>* BackwardPass<T>::captured(NodeId loss) const {
+CapturedGradients<T>* BackwardPass<T>::captured() const {
   Capture<T>* const last = captures_.last();
-  const bool may = last && !retains_ && !settings_.check && loss >= last->begin && loss < last->end;
-  return may ? &last->gradients : nullptr;
+  return last && !retains_ && !settings_.check ? &last->gradients : nullptr;
 }
 
 template <class T>
@@ -28,7 +27,6 @@ bool BackwardPass<T>::lies_as_before(CapturedGradients<T>& c, NodeId loss) {
 template <class T>
 void BackwardPass<T>::replay(CapturedGradients<T>& c) {
   DeviceContext<T>& here = *devices_.contexts()[0];
-  here.pool.reset();
   here.gradients.rewind(c.end);
   c.misses = 0;
   for (const auto& slot : c.slots) {
@@ -98,8 +96,6 @@ void BackwardPass<T>::capture_call(const OpForm& form, const GradientBatch<T>& b
   T** const ins = recorded ? nullptr : to.copy(b.ins, all);
   T* const* const auxs = recorded || !b.auxs ? b.auxs : to.copy(b.auxs, b.count);
   if (!recorded) {
-    for (std::size_t i = 0; i < b.count; ++i)
-      if (captures_.moves(b.ids[i])) to.moving.push_back({outs + i, b.ids[i]});
     for (std::size_t i = first; i < end; ++i)
       if (captures_.moves(args[i])) to.moving.push_back({ins + i, args[i]});
   }
@@ -140,19 +136,16 @@ void BackwardPass<T>::restore_states() {
     gradient_[id] = {.memory = nullptr,
                      .state = static_cast<typename Gradient::State>(replayed_->states[id]),
                      .in_buffer = false,
+                     .columns = 0,
                      .last_use = kNoUse,
                      .batch = 0,
-                     .readers = 0,
-                     .columns = 0};
-  for (const auto& slot : replayed_->slots) {
-    gradient_[slot.node].memory = slot.gradient;
-    gradient_[slot.node].in_buffer = true;
-  }
+                     .readers = 0};
+  for (const auto& slot : replayed_->slots) gradient_[slot.node].memory = slot.gradient;
   replayed_ = nullptr;
 }
 
 #define DYNET_INSTANTIATE(T)                                                                \
-  template CapturedGradients<T>* BackwardPass<T>::captured(NodeId) const;                   \
+  template CapturedGradients<T>* BackwardPass<T>::captured() const;                         \
   template bool BackwardPass<T>::lies_as_before(CapturedGradients<T>&, NodeId);             \
   template void BackwardPass<T>::replay(CapturedGradients<T>&);                             \
   template void BackwardPass<T>::capture(NodeId, CapturedGradients<T>&);                    \

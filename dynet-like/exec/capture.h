@@ -93,7 +93,7 @@ struct Capture {
   };
   std::uint64_t number = 0;  ///< its own
   std::uint64_t used = 0;    ///< when
-  NodeId begin = 0, end = 0;
+  NodeId begin = 0;
   unsigned misses = 0;  ///< times in a row that something lay elsewhere
   T* values = nullptr;  ///< where the plan's memory began
   std::size_t batches = 0;

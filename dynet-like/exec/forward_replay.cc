@@ -24,7 +24,6 @@ bool ForwardPass<T>::lies_as_before(const Plan& plan, Capture<T>& c) {
   for (const typename Capture<T>::Given& g : c.given) {
     const Node& n = graph_.nodes[g.node];
     if (n.needs_gradient() != g.needs_gradient) return false;
-    if (g.node < plan.begin && is_freed(g.node)) return false;
     if (!g.value) continue;
     const T* const now = g.node < plan.begin
                              ? r_.value[g.node]
@@ -91,7 +90,6 @@ Capture<T>* ForwardPass<T>::capture(const Plan& plan, const RecordedRun& run) {
     std::copy_n(from, n, to.append(n));
   };
   c.begin = plan.begin;
-  c.end = plan.end;
   c.values = values_;
   c.batches = r_.batches - run.batches;
   copy(r_.value.data() + plan.begin, plan.end - plan.begin, c.value);
@@ -133,12 +131,10 @@ void ForwardPass<T>::find_moving(const Plan& plan, Capture<T>& c) {
         c.moves[ids[i] - plan.begin] = true;
       }
     }
-    const auto add = [&](T** list, const NodeId* nodes, std::size_t n) {
-      for (std::size_t i = 0; i < n; ++i)
-        if (moves(nodes[i])) c.moving.push_back({list + i, nodes[i]});
-    };
-    add(m.outs(), ids, m.count);
-    add(m.ins(), m.args(), std::size_t{m.arity} * m.count);
+    // Of values only operands': no kernel reads that of another name, or of a row, as its own.
+    const std::size_t operands = std::size_t{m.arity} * m.count;
+    for (std::size_t i = 0; i < operands; ++i)
+      if (moves(m.args()[i])) c.moving.push_back({m.ins() + i, m.args()[i]});
   }
   if (c.redone.empty() && c.moving.empty()) c.moves.clear();
 }

@@ -61,7 +61,8 @@ void BackwardPass<T>::note_use(NodeId shared, const Use& use, std::size_t column
   uses_.push_back(use);
   uses_.back().next = g.last_use;
   g.last_use = static_cast<std::uint32_t>(uses_.size() - 1);
-  g.columns += static_cast<std::uint32_t>(std::min(columns, kEnoughColumns));
+  g.columns = static_cast<std::uint16_t>(
+      std::min(g.columns + std::min(columns, kEnoughColumns), kEnoughColumns));
 }
 
 // The gradients of nodes that the products of their users have in common: all uses of a node that

@@ -63,6 +63,7 @@ TEST_CASE("shape: more elements than can be counted are refused, empty shapes ar
   CHECK_THROWS_AS(shape::checked(Dim({1u << 30, 1u << 30})), RuleBroken);  // 2^60
   CHECK_THROWS_AS(shape::checked(Dim({1u << 28, 1u << 28}, 2)), RuleBroken);
   CHECK(shape::checked(Dim({1u << 28, 1u << 28})).nd == 2);
+  CHECK_THROWS_AS(shape::checked(Dim({(1u << 28) + 1, 1u << 28})), RuleBroken);
   CHECK(shape::checked(Dim({most, most, 0})).size() == 0);
   CHECK(shape::checked(Dim({0, most, most})).size() == 0);
   CHECK_THROWS_AS(shape::checked(Dim({most, most, 1, 1})), RuleBroken);
