@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "dynet-like/dynet.h"
-#include "expression_list.h"
+#include "expression_caster.h"
 
 // What all files of the module share. Each `bind_*` adds its classes and functions.
 
@@ -56,13 +56,15 @@ class Graph {
   const Dim* keep(nb::object object, const Dim& shape);
 
  private:
-  void make();
-  void forget();
+  void apply_settings();
+  void drop_kept();
 
   GraphSettings settings_;
   std::unique_ptr<ComputationGraph> graph_;
   unsigned version_ = 0;
   std::deque<std::pair<nb::object, Dim>> kept_;
+  // Stale ones too: to find one takes less time than to make one. While a node names a parameter no
+  // other one has its address.
   std::unordered_map<const ParameterStorageBase*, Expression> parameters_;
 };
 
@@ -74,6 +76,20 @@ Graph& current();
 ComputationGraph& current_graph();
 /// The line of the user's program that calls, as it is kept in nodes and named in errors.
 SourceLocation here();
+/// The error of Python's for the exception that is being handled.
+void set_error() noexcept;
+/// What `f` gives, for Python to own; null, with an error of Python's, if it throws.
+template <class F>
+PyObject* or_error(F f) noexcept {
+  try {
+    return f().release().ptr();
+  } catch (...) {
+    set_error();
+    return nullptr;
+  }
+}
+/// The operators, for classes of operands.
+const PyType_Slot* operator_slots();
 
 /// The expression of a parameter in the current graph.
 Expression expression_of(const Parameter& p);

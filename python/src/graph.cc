@@ -267,17 +267,23 @@ void bind_class(nb::module_& m) {
 
 }  // namespace
 
-Graph::Graph(const GraphSettings& settings) : settings_(settings) { make(); }
+Graph::Graph(const GraphSettings& settings)
+    : settings_(settings), graph_(std::make_unique<ComputationGraph>(settings.batched)) {
+  apply_settings();
+  const std::lock_guard lock(graphs().mutex);
+  graphs().by_inside[graph_.get()] = this;
+}
 
-Graph::~Graph() { forget(); }
-
-void Graph::forget() {
-  parameters_.clear();
-  if (graph_) {
+Graph::~Graph() {
+  {
     const std::lock_guard lock(graphs().mutex);
     graphs().by_inside.erase(graph_.get());
   }
   graph_.reset();
+  drop_kept();
+}
+
+void Graph::drop_kept() {
   if (kept_.empty()) return;
   if (!Py_IsInitialized()) {  // too late: what they are made of is gone
     static_cast<void>(new auto(std::move(kept_)));
@@ -291,13 +297,7 @@ const Dim* Graph::keep(nb::object object, const Dim& shape) {
   return &kept_.emplace_back(std::move(object), shape).second;
 }
 
-void Graph::make() {
-  forget();  // first, so that the next one has its memory
-  graph_ = std::make_unique<ComputationGraph>(settings_.batched);
-  {
-    const std::lock_guard lock(graphs().mutex);
-    graphs().by_inside[graph_.get()] = this;
-  }
+void Graph::apply_settings() {
   if (PyThread_get_thread_ident() == first_thread)
     state_of(*graph_).evaluator->set_interrupt(&signals());
   if (settings_.immediate_compute) graph_->set_immediate_compute(true);
@@ -320,13 +320,15 @@ void Graph::renew(bool immediate_compute, bool check_validity, std::optional<boo
   settings_.immediate_compute = immediate_compute;
   settings_.check_validity = check_validity;
   ++version_;
-  make();
+  graph_->renew(settings_.batched);
+  drop_kept();
+  apply_settings();
 }
 
 template <class P>
 Expression Graph::node_of(const P& p) {
   Expression& known = parameters_[&p.stored()];
-  if (!known.state || known.is_stale()) known = parameter(*graph_, p, here());
+  if (known.is_stale()) known = parameter(*graph_, p, here());
   return known;
 }
 

@@ -225,7 +225,7 @@ std::vector<float> numbers_of(nb::handle object) {
 void bind_inputs(nb::module_& m) {
   bind_arrays(m);
   bind_constants(m);
-  bind_settable(nb::type<Expression>());
+  bind_settable(reinterpret_cast<PyObject*>(classes.expression));
   m.def("parameter", parameter_argument, "args"_a,
         nb::sig("def parameter(*args: typing.Any) -> typing.Any"),
         "Its argument, or all of them: a parameter is an expression by itself.");
