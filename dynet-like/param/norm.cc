@@ -30,8 +30,10 @@ double squared_norm(const float* v, std::size_t n) {
     }
     double block = 0;
     for (; i < end; ++i) block += static_cast<double>(v[i]) * v[i];
-    const Sums sum = (s[0] + s[1]) + (s[2] + s[3]);
-    for (std::size_t k = 0; k < kSums; ++k) block += sum[k];
+    if (end - at >= 4 * kSums) {  // otherwise they are zero, and take most of the time
+      const Sums sum = (s[0] + s[1]) + (s[2] + s[3]);
+      for (std::size_t k = 0; k < kSums; ++k) block += sum[k];
+    }
     if (!(block > 1e-25 && block < 1e38)) {  // squares outside the range of float
       block = 0;
       for (i = at; i < end; ++i) block += static_cast<double>(v[i]) * v[i];

@@ -156,9 +156,7 @@ bool Trainer::finish_on_host(const ParameterFilter& chosen, const ParameterFilte
   const double norm = made.checks_norm ? builder_->outcome().norm : 0;
   if (std::isfinite(norm)) {
     if (made.checks_norm && norm > made.threshold) count_clip();
-    for (auto* all : {&collection_.bank().parameters, &collection_.bank().tables})
-      for (auto& p : *all)
-        if (chosen(*p)) p->changed();
+    values_changed(collection_.bank(), chosen);
     return true;
   }
   drop_fresh_state();

@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "dynet-like/dynet.h"
 #include "expression_caster.h"
+#include "parameter_nodes.h"
 
 // What all files of the module share. Each `bind_*` adds its classes and functions.
 
@@ -63,9 +63,7 @@ class Graph {
   std::unique_ptr<ComputationGraph> graph_;
   unsigned version_ = 0;
   std::deque<std::pair<nb::object, Dim>> kept_;
-  // Stale ones too: to find one takes less time than to make one. While a node names a parameter no
-  // other one has its address.
-  std::unordered_map<const ParameterStorageBase*, Expression> parameters_;
+  ParameterNodes parameters_;
 };
 
 /// The graph of an expression; null if it is gone.

@@ -1,7 +1,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include <array>
 #include <cstdint>
 #include <mutex>
 #include <set>
@@ -88,6 +87,7 @@ struct Place {
 };
 
 constexpr std::size_t kPlaces = 4096;
+Place places[kPlaces];
 
 // Where a frame is in its code.
 long instruction_of(PyFrameObject* frame) {
@@ -97,17 +97,8 @@ long instruction_of(PyFrameObject* frame) {
   return PyLong_AsLong(number.ptr());
 }
 
-Place place_of(PyFrameObject* frame) {
-  static auto& places = *new std::array<Place, kPlaces>;
-  PyObject* const code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
-  const long instruction = instruction_of(frame);
-  const auto hash =
-      reinterpret_cast<std::uintptr_t>(code) / 32 + static_cast<std::size_t>(instruction) / 2;
-  Place& known = places[hash % kPlaces];
-  if (known.code == code && known.instruction == instruction) {
-    Py_DECREF(code);
-    return known;
-  }
+// The place of a frame, which is remembered at `known` from now on.
+Place find_place(PyFrameObject* frame, PyObject* code, long instruction, Place& known) {
   const nb::object name = nb::steal(PyObject_GetAttrString(code, "co_filename"));
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
@@ -120,6 +111,18 @@ Place place_of(PyFrameObject* frame) {
   PyObject* const before = std::exchange(known, place).code;
   Py_XDECREF(before);
   return place;
+}
+
+Place place_of(PyFrameObject* frame) {
+  auto* const code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+  const long instruction = instruction_of(frame);
+  Place& known = places[(reinterpret_cast<std::uintptr_t>(code) / 32 +
+                         static_cast<std::size_t>(instruction) / 2) %
+                        kPlaces];
+  if (known.code != code || known.instruction != instruction) [[unlikely]]
+    return find_place(frame, code, instruction, known);
+  Py_DECREF(code);
+  return known;
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 #include "expressions.h"
 #include "operations.h"
 
-// x + y and its like. They are in the slots of the classes, which an operator reaches without a look at a method.
+// x + y and its like. They are in the slots of the classes, which an operator reaches without a
+// look at a method.
 
 namespace dynet::python {
 namespace {
@@ -98,10 +99,10 @@ void* slot(F* f) {
 
 const PyType_Slot* operator_slots() {
   static const PyType_Slot slots[] = {
-      {Py_nb_add, slot(binary<'+'>)},         {Py_nb_subtract, slot(binary<'-'>)},
-      {Py_nb_multiply, slot(binary<'*'>)},    {Py_nb_true_divide, slot(binary<'/'>)},
-      {Py_nb_power, slot(power)},             {Py_nb_negative, slot(negative)},
-      {Py_nb_bool, slot(truth)},              {0, nullptr}};
+      {Py_nb_add, slot(binary<'+'>)},      {Py_nb_subtract, slot(binary<'-'>)},
+      {Py_nb_multiply, slot(binary<'*'>)}, {Py_nb_true_divide, slot(binary<'/'>)},
+      {Py_nb_power, slot(power)},          {Py_nb_negative, slot(negative)},
+      {Py_nb_bool, slot(truth)},           {0, nullptr}};
   return slots;
 }
 

@@ -25,11 +25,14 @@ void next_graph(Tell tell, Look look) {
     ComputationGraph g;
     tell(g);
   }
-  ComputationGraph next;
-  look(next);
-  tell(next);
-  next.renew();
-  look(next);
+  {
+    ComputationGraph next;
+    look(next);
+  }
+  ComputationGraph renewed;
+  tell(renewed);
+  renewed.renew();
+  look(renewed);
 }
 
 }  // namespace
@@ -73,6 +76,7 @@ TEST_CASE("the graph after one in inference runs backward") {
   auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
   next_graph([](ComputationGraph& g) { g.set_inference(true); },
              [&](ComputationGraph& g) {
+               pc.reset_gradient();
                g.backward(square(parameter(g, p)));
                CHECK(as_scalar(p.gradients()) == 6);
              });
