@@ -10,6 +10,7 @@
 
 #include "dynet-like/dynet.h"
 #include "expression_caster.h"
+#include "lock.h"
 #include "parameter_nodes.h"
 
 // What all files of the module share. Each `bind_*` adds its classes and functions.
@@ -47,6 +48,8 @@ class Graph {
   ComputationGraph* operator->() { return graph_.get(); }
   /// Throws everything away: all expressions become stale. What the arguments do not say stays.
   void renew(bool immediate_compute, bool check_validity, std::optional<bool> autobatching);
+  /// Whether threads help, which may call Python.
+  bool has_workers() const { return settings_.workers != nullptr; }
   /// How often that was done.
   unsigned version() const { return version_; }
   /// The node of a parameter or table, made when it is first asked for. Throws as `parameter`.

@@ -57,7 +57,7 @@ nb::list each(const Expressions& es, bool recalculate, Values values) {
 Tensor value_of(const Expression& e, bool recalculate) {
   const SourceLocation at = here();
   if (recalculate) e.dim(at);  // throws for a stale one, whose graph may be gone
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked(e);
   return recalculate ? e.pg->forward(e, at) : e.value(at);
 }
 

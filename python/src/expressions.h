@@ -90,7 +90,7 @@ void bind_values(nb::class_<T>& c) {
             const Expression e = expression_of(x);
             const SourceLocation at = here();
             e.dim(at);  // throws for a stale one, whose graph may be gone
-            const nb::gil_scoped_release release;
+            const Unlocked unlocked(e);
             e.pg->backward(e, full, at);
           },
           "full"_a = false,

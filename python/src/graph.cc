@@ -15,6 +15,12 @@
 #include "dynet-like/graph/graph_state.h"
 #include "operations.h"
 
+// Of the Python that loads this module; they are not in the stable interface.
+extern "C" {
+[[gnu::weak]] PyThreadState* PyInterpreterState_ThreadHead(PyInterpreterState* interpreter);
+[[gnu::weak]] PyThreadState* PyThreadState_Next(PyThreadState* thread);
+}
+
 namespace dynet::python {
 namespace {
 
@@ -56,6 +62,13 @@ Interrupt& signals() {
 
 // The graph in use of this thread; null: it has none yet.
 constinit thread_local Graph* in_use = nullptr;
+
+// Of those that Python knows. The newest one is at the head of their list.
+bool is_only_thread() {
+  if (!PyInterpreterState_ThreadHead || !PyThreadState_Next) return false;
+  PyThreadState* const own = PyThreadState_Get();
+  return PyInterpreterState_ThreadHead(PyInterpreterState_Get()) == own && !PyThreadState_Next(own);
+}
 
 struct Thread {
   std::shared_ptr<Graph> own;
@@ -133,7 +146,7 @@ Expression node(Graph& g, VariableIndex i) { return Expression(&*g, i, here()); 
 Tensor run(Graph& g, VariableIndex i, bool again) {
   const SourceLocation at = here();
   const Expression e = node(g, i);
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked(e);
   return again ? g->forward(e, at) : g->incremental_forward(e, at);
 }
 
@@ -233,7 +246,7 @@ void bind_class(nb::module_& m) {
           [](Graph& g, VariableIndex i, bool full) {
             const SourceLocation at = here();
             const Expression e = node(g, i);
-            const nb::gil_scoped_release release;
+            const Unlocked unlocked(e);
             g->backward(e, full, at);
           },
           "index"_a, "full"_a = false, "Expression.backward of the node `index`.")
@@ -355,6 +368,15 @@ Graph* graph_of(const Expression& e) {
   const std::lock_guard lock(graphs().mutex);
   const auto found = graphs().by_inside.find(e.pg);
   return found == graphs().by_inside.end() ? nullptr : found->second;
+}
+
+Unlocked::Unlocked() {
+  if (!is_only_thread()) release_.emplace();
+}
+
+Unlocked::Unlocked(const Expression& e) {
+  if (!in_use || &**in_use != e.pg || in_use->has_workers() || !is_only_thread())
+    release_.emplace();
 }
 
 Graph& current() {
