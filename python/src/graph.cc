@@ -67,6 +67,8 @@ constinit thread_local Graph* in_use = nullptr;
 bool is_only_thread() {
   if (!PyInterpreterState_ThreadHead || !PyThreadState_Next) return false;
   PyThreadState* const own = PyThreadState_Get();
+  // In a subinterpreter a call of Python from within would wait for the lock.
+  if (own != PyGILState_GetThisThreadState()) return false;
   return PyInterpreterState_ThreadHead(PyInterpreterState_Get()) == own && !PyThreadState_Next(own);
 }
 
