@@ -72,6 +72,12 @@ void ComputationGraph::invalidate() { state_->evaluator->invalidate(); }
 
 void ComputationGraph::clear() { state_->clear(); }
 
+void ComputationGraph::renew(bool batched) {
+  state_->clear();
+  begin_graph(*state_);
+  state_->evaluator->set_batching(batched);
+}
+
 void ComputationGraph::checkpoint() {
   const GraphStore& g = state_->store;
   state_->marks.push_back({g.nodes.size(), g.args.size(), g.attrs.size(), g.devices.size()});

@@ -92,6 +92,10 @@ class ComputationGraph {
   /// Removes all nodes and all checkpoints; every Expression of this graph becomes stale. Takes the
   /// same time whatever the size.
   void clear();
+  /// Becomes a new graph: without nodes, with a number of its own and the settings of one that was
+  /// just made. In less time than it takes to destroy a graph and to make another one. Throws as
+  /// the constructor.
+  void renew(bool batched = true);
   /// Remembers the present end of the graph, on a stack.
   void checkpoint();
   /// Back to the last checkpoint, which is taken off. Throws ArgumentError if there is none.

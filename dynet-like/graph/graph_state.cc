@@ -16,22 +16,13 @@ struct StatePool {
   std::mutex mutex;
   std::vector<GraphState*> idle;
   std::size_t states = 0;
-  std::uint64_t graphs = 0;
+  std::atomic<std::uint64_t> graphs = 0;
 };
 
 // Never destroyed: an Expression may be looked at by a destructor that runs after all others.
 StatePool& pool() {
   static StatePool* const p = new StatePool;
   return *p;
-}
-
-void set_device_or_give_back(GraphState* state, Device* device) {
-  try {
-    state->set_device(device);
-  } catch (...) {
-    give_back_graph_state(state);
-    throw;
-  }
 }
 
 }  // namespace
@@ -57,10 +48,8 @@ void GraphState::drop_devices(std::size_t count) {
 GraphState* borrow_graph_state() {
   StatePool& p = pool();
   GraphState* state = nullptr;
-  std::uint64_t number = 0;
   {
     const std::lock_guard lock(p.mutex);
-    number = ++p.graphs;
     if (!p.idle.empty()) {
       state = p.idle.back();
       p.idle.pop_back();
@@ -73,22 +62,31 @@ GraphState* borrow_graph_state() {
     fresh->evaluator = make_evaluator(fresh->store);
     state = fresh.release();
   }
-  state->number = number;
+  try {
+    begin_graph(*state);
+  } catch (...) {
+    give_back_graph_state(state);
+    throw;
+  }
+  return state;
+}
+
+void begin_graph(GraphState& state) {
+  state.number = pool().graphs.fetch_add(1, std::memory_order_relaxed) + 1;
   const ProcessHooks* process = find_process_hooks();
   Device* const device = process ? process->device() : &kCpu;
-  state->random_key = process ? process->graph_seed() : mix_bits(number);
-  state->random_count = 0;
-  state->immediate = false;
-  if (!state->store.devices[0]->is(*device)) set_device_or_give_back(state, device);
-  state->inference = false;
-  state->evaluator->set_precision(Precision::float32);
-  state->evaluator->set_check_validity(false);
-  state->evaluator->set_batching(true);
-  state->evaluator->set_gradient_buffer(process ? process->gradient_buffer() : std::nullopt);
-  state->evaluator->set_inference(false);
-  state->evaluator->set_workers(nullptr);
-  state->evaluator->set_interrupt(nullptr);
-  return state;
+  state.random_key = process ? process->graph_seed() : mix_bits(state.number);
+  state.random_count = 0;
+  state.immediate = false;
+  if (!state.store.devices[0]->is(*device)) state.set_device(device);
+  state.inference = false;
+  state.evaluator->set_precision(Precision::float32);
+  state.evaluator->set_check_validity(false);
+  state.evaluator->set_batching(true);
+  state.evaluator->set_gradient_buffer(process ? process->gradient_buffer() : std::nullopt);
+  state.evaluator->set_inference(false);
+  state.evaluator->set_workers(nullptr);
+  state.evaluator->set_interrupt(nullptr);
 }
 
 void give_back_graph_state(GraphState* state) noexcept {
@@ -106,9 +104,7 @@ int get_number_of_active_graphs() {
 }
 
 unsigned get_current_graph_id() {
-  StatePool& p = pool();
-  const std::lock_guard lock(p.mutex);
-  return static_cast<unsigned>(p.graphs);
+  return static_cast<unsigned>(pool().graphs.load(std::memory_order_relaxed));
 }
 
 void release_graph_memory() {

@@ -20,14 +20,15 @@ inline GraphState& live_state(const Expression& e, const char* who, SourceLocati
   return *e.state;
 }
 
-/// Written as one vector: a handle is soon copied by its user, and a wide load from several narrow
-/// stores just made would have to wait for them.
+/// Written as two vectors: a handle is soon copied by its user, and a wide load from several narrow
+/// stores just made would have to wait for them. (One vector as long is made of narrow stores
+/// itself where registers are half of that.)
 inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
-  using Words [[gnu::vector_size(32)]] = unsigned long long;
-  static_assert(sizeof(Expression) == sizeof(Words) && offsetof(Expression, pg) == 0 &&
+  using Words [[gnu::vector_size(16)]] = unsigned long long;
+  static_assert(sizeof(Expression) == 2 * sizeof(Words) && offsetof(Expression, pg) == 0 &&
                 offsetof(Expression, i) == 8 && offsetof(Expression, serial) == 16);
-  const Words words = {reinterpret_cast<std::uintptr_t>(s.owner), id, serial,
-                       reinterpret_cast<std::uintptr_t>(&s)};
+  const Words words[2] = {{reinterpret_cast<std::uintptr_t>(s.owner), id},
+                          {serial, reinterpret_cast<std::uintptr_t>(&s)}};
   Expression e;
   std::memcpy(static_cast<void*>(&e), &words, sizeof(e));
   return e;

@@ -9,6 +9,27 @@ namespace {
 // Written as a vector because a loop over an array of sums does not become one.
 typedef float Sums __attribute__((vector_size(64)));
 constexpr std::size_t kSums = sizeof(Sums) / sizeof(float);
+typedef double Doubles __attribute__((vector_size(64)));
+typedef float Floats __attribute__((vector_size(32)));
+constexpr std::size_t kDoubles = sizeof(Doubles) / sizeof(double);
+
+// In double.
+double exact_squared_norm(const float* v, std::size_t n) {
+  double total = 0;
+  std::size_t i = 0;
+  if (n >= kDoubles) {
+    Doubles sums = {};
+    for (; i + kDoubles <= n; i += kDoubles) {
+      Floats x;
+      std::memcpy(&x, v + i, sizeof x);
+      const Doubles d = __builtin_convertvector(x, Doubles);
+      sums += d * d;
+    }
+    for (std::size_t k = 0; k < kDoubles; ++k) total += sums[k];
+  }
+  for (; i < n; ++i) total += static_cast<double>(v[i]) * v[i];
+  return total;
+}
 
 }  // namespace
 
@@ -28,13 +49,12 @@ double squared_norm(const float* v, std::size_t n) {
       s[2] += x[2] * x[2];
       s[3] += x[3] * x[3];
     }
-    double block = 0;
-    for (; i < end; ++i) block += static_cast<double>(v[i]) * v[i];
-    const Sums sum = (s[0] + s[1]) + (s[2] + s[3]);
-    for (std::size_t k = 0; k < kSums; ++k) block += sum[k];
-    if (!(block > 1e-25 && block < 1e38)) {  // squares outside the range of float
-      block = 0;
-      for (i = at; i < end; ++i) block += static_cast<double>(v[i]) * v[i];
+    double block = exact_squared_norm(v + i, end - i);
+    if (end - at >= 4 * kSums) {  // otherwise the sums are zero, and take most of the time
+      const Sums sum = (s[0] + s[1]) + (s[2] + s[3]);
+      for (std::size_t k = 0; k < kSums; ++k) block += sum[k];
+      if (!(block > 1e-25 && block < 1e38))  // squares outside the range of float
+        block = exact_squared_norm(v + at, end - at);
     }
     total += block;
   }

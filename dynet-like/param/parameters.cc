@@ -8,6 +8,7 @@
 #include "dynet-like/base/process.h"
 #include "dynet-like/param/gradient_reader.h"
 #include "dynet-like/param/norm.h"
+#include "dynet-like/param/on_device.h"
 
 namespace dynet {
 namespace {
@@ -180,6 +181,14 @@ void ParameterCollection::reset_gradient() { forget_gradients(*bank_, *node_); }
 void ParameterCollection::set_weight_decay_lambda(float lambda) {
   check_weight_decay(lambda, node_->parent != nullptr);
   node_->weight_decay = lambda;
+}
+
+void values_changed(ParameterBank& bank, const ParameterFilter& which) {
+  bank.changes.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(bank.on_device);
+  for (auto* all : {&bank.parameters, &bank.tables})
+    for (auto& p : *all)
+      if (p->on_device && which(*p)) p->on_device->changed_on_host();
 }
 
 double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which) {

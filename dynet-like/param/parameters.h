@@ -321,6 +321,10 @@ using ParameterFilter = std::function<bool(const ParameterStorageBase&)>;
 /// Drops the gradients of the parameters that `which` names.
 void forget_gradients(ParameterBank& bank, const ParameterFilter& which);
 
+/// To be called after a change of the values of the parameters that `which` names, which are the
+/// newest then.
+void values_changed(ParameterBank& bank, const ParameterFilter& which);
+
 /// Sum of squares of the gradients of the parameters that `which` names; changes nothing.
 double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which);
 

@@ -13,8 +13,9 @@ static_assert(UpdatePart::kMaxState == TrainerSlice::kMaxArrays);
 
 void HostUpdater::update(const Update& u) {
   // All memory that it needs: once begun nothing can fail.
-  pieces_.reserve(std::max({count_pieces(u.steps, rule_.whole), count_pieces(u.decays, false),
-                            count_pieces(u.averages, false)}));
+  if (workers_)
+    pieces_.reserve(std::max({count_pieces(u.steps, rule_.whole), count_pieces(u.decays, false),
+                              count_pieces(u.averages, false)}));
   constants_ = u.constants;
   scale_ = u.scale;
   if (u.checks_norm) {
@@ -98,14 +99,18 @@ std::size_t HostUpdater::count_pieces(const std::vector<UpdatePart>& parts, bool
 
 template <class F>
 void HostUpdater::for_each_piece(const std::vector<UpdatePart>& parts, bool whole, F f) {
+  const auto each = [&](auto take) {
+    for (const UpdatePart& part : parts) {
+      if (part.rows) continue;
+      const std::size_t all = part.n * part.count, size = size_of_pieces(part, whole);
+      for (std::size_t at = 0; at < all; at += size)
+        take(Piece{&part, at, std::min(size, all - at)});
+    }
+  };
+  if (!workers_) return each(f);
   pieces_.clear();
-  for (const UpdatePart& part : parts) {
-    if (part.rows) continue;
-    const std::size_t all = part.n * part.count, size = size_of_pieces(part, whole);
-    for (std::size_t at = 0; at < all; at += size)
-      pieces_.push_back({&part, at, std::min(size, all - at)});
-  }
-  if (workers_ && pieces_.size() > 1)
+  each([this](const Piece& piece) { pieces_.push_back(piece); });
+  if (pieces_.size() > 1)
     workers_->run(static_cast<unsigned>(pieces_.size()), [&](unsigned k) { f(pieces_[k]); });
   else
     for (const Piece& piece : pieces_) f(piece);

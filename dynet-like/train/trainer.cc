@@ -156,9 +156,7 @@ bool Trainer::finish_on_host(const ParameterFilter& chosen, const ParameterFilte
   const double norm = made.checks_norm ? builder_->outcome().norm : 0;
   if (std::isfinite(norm)) {
     if (made.checks_norm && norm > made.threshold) count_clip();
-    for (auto* all : {&collection_.bank().parameters, &collection_.bank().tables})
-      for (auto& p : *all)
-        if (chosen(*p)) p->changed();
+    values_changed(collection_.bank(), chosen);
     return true;
   }
   drop_fresh_state();
@@ -179,9 +177,12 @@ void Trainer::build(const ParameterFilter& chosen, const GradientBuffer* buffer)
     if (builder_->on_host()) p->finish_rows();
     const float* const g = buffer ? buffer->find(p->index) : nullptr;
     if (stays(*p, g)) continue;
-    UpdatePart part = part_of(*p, g);
+    const bool is_step = g && builder_->on_host();
+    UpdatePart other{};
+    UpdatePart& part = is_step ? builder_->add_step(*p) : other;
+    describe(*p, g, part);
     part.g = g;
-    builder_->add(*p, part);
+    if (!is_step) builder_->add(*p, part);
   }
   for (auto& p : collection_.bank().tables)
     if (chosen(*p)) build_table(*p, buffer ? buffer->find_rows(p->index) : nullptr);
@@ -195,9 +196,11 @@ bool Trainer::stays(const ParameterStorageBase& p, bool has_gradient) const {
 }
 
 // All values of a parameter, its gradient aside.
-UpdatePart Trainer::part_of(ParameterStorageBase& p, bool has_gradient) {
+void Trainer::describe(ParameterStorageBase& p, bool has_gradient, UpdatePart& part) {
   if (has_gradient || averaging_.enabled()) prepare_state(p);
-  UpdatePart part{.n = p.size(), .decay_factor = decay_factor(p), .w = builder_->values(p)};
+  part.n = p.size();
+  part.decay_factor = decay_factor(p);
+  part.w = builder_->values(p);
   if (rule_.whole && p.is_lookup) {
     part.n = p.row_size();
     part.count = p.rows;
@@ -205,14 +208,13 @@ UpdatePart Trainer::part_of(ParameterStorageBase& p, bool has_gradient) {
   TrainerState::Arrays* const state = rule_.arrays ? state_.find(p) : nullptr;
   for (std::size_t k = 0; state && k < rule_.arrays; ++k)
     part.state[k] = builder_->state((*state)[k]);
-  return part;
 }
 
 void Trainer::build_table(ParameterStorageBase& p, const RowGradients* r) {
   UpdateBuilder& b = *builder_;
   const bool unchanged = stays(p, r);
   UpdatePart part{};
-  if (!unchanged) part = part_of(p, r);  // state first: late rows take it along
+  if (!unchanged) describe(p, r, part);  // state first: late rows take it along
   LazyRows* const lazy = prepare_lazy_rows(p, r);
   if (unchanged) return;
   if (r && r->whole_written()) {

@@ -224,7 +224,7 @@ class Trainer : public UpdateCounters {
   bool make_update(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
   void build(const ParameterFilter& chosen, const GradientBuffer* buffer);
   bool stays(const ParameterStorageBase& p, bool has_gradient) const;
-  UpdatePart part_of(ParameterStorageBase& p, bool has_gradient);
+  void describe(ParameterStorageBase& p, bool has_gradient, UpdatePart& part);
   void build_table(ParameterStorageBase& p, const RowGradients* r);
   void build_averages();
   LazyRows* prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient);

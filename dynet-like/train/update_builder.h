@@ -29,6 +29,12 @@ class UpdateBuilder {
   /// Adds values of a parameter: a step if they have a gradient or state, else what is left of one,
   /// the weight decay.
   void add(ParameterStorageBase& p, const UpdatePart& part);
+  /// A step of all values of a parameter, on the CPU, to be filled in: to copy what was just
+  /// written would have to wait.
+  UpdatePart& add_step(ParameterStorageBase& p) {
+    steps.push_back(&p);
+    return next.steps.emplace_back();
+  }
   /// The same for rows of a table; their gradients are those of `r`, or zero if that is null.
   void add_rows(ParameterStorageBase& p, UpdatePart part, std::span<const std::uint32_t> rows,
                 const RowGradients* r);

@@ -23,11 +23,11 @@ Expression take_step(const char* who, nb::handle step, Held& state, unsigned las
   const nb::object result = step(*state, last);
   if (!nb::isinstance<nb::tuple>(result) || nb::len(result) != 2)
     nn_detail::fail(who, "a step gives (log_probs, state)", at);
-  Expressions log_probs;
-  if (!append_expression(nb::object(result[0]), log_probs))
+  Expression log_probs;
+  if (!read_argument(nb::object(result[0]), log_probs))
     nn_detail::fail(who, "log_probs must be an expression", at);
   state = hold(nb::object(result[1]));
-  return log_probs[0];
+  return log_probs;
 }
 
 nb::list search(const std::vector<nb::object>& starts, const nb::callable& step,

@@ -6,11 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "dynet-like/dynet.h"
-#include "expression_list.h"
+#include "expression_caster.h"
+#include "lock.h"
+#include "parameter_nodes.h"
 
 // What all files of the module share. Each `bind_*` adds its classes and functions.
 
@@ -47,6 +48,8 @@ class Graph {
   ComputationGraph* operator->() { return graph_.get(); }
   /// Throws everything away: all expressions become stale. What the arguments do not say stays.
   void renew(bool immediate_compute, bool check_validity, std::optional<bool> autobatching);
+  /// Whether threads help, which may call Python.
+  bool has_workers() const { return settings_.workers != nullptr; }
   /// How often that was done.
   unsigned version() const { return version_; }
   /// The node of a parameter or table, made when it is first asked for. Throws as `parameter`.
@@ -56,14 +59,14 @@ class Graph {
   const Dim* keep(nb::object object, const Dim& shape);
 
  private:
-  void make();
-  void forget();
+  void apply_settings();
+  void drop_kept();
 
   GraphSettings settings_;
   std::unique_ptr<ComputationGraph> graph_;
   unsigned version_ = 0;
   std::deque<std::pair<nb::object, Dim>> kept_;
-  std::unordered_map<const ParameterStorageBase*, Expression> parameters_;
+  ParameterNodes parameters_;
 };
 
 /// The graph of an expression; null if it is gone.
@@ -74,6 +77,20 @@ Graph& current();
 ComputationGraph& current_graph();
 /// The line of the user's program that calls, as it is kept in nodes and named in errors.
 SourceLocation here();
+/// The error of Python's for the exception that is being handled.
+void set_error() noexcept;
+/// What `f` gives, for Python to own; null, with an error of Python's, if it throws.
+template <class F>
+PyObject* or_error(F f) noexcept {
+  try {
+    return f().release().ptr();
+  } catch (...) {
+    set_error();
+    return nullptr;
+  }
+}
+/// The operators, for classes of operands.
+const PyType_Slot* operator_slots();
 
 /// The expression of a parameter in the current graph.
 Expression expression_of(const Parameter& p);

@@ -1,7 +1,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include <array>
 #include <cstdint>
 #include <mutex>
 #include <set>
@@ -10,6 +9,10 @@
 #include <utility>
 
 #include "bindings.h"
+
+// Of the Python that loads this module; null in 3.10. The stable interface has only an attribute,
+// which takes ten times as long.
+extern "C" [[gnu::weak]] int PyFrame_GetLasti(PyFrameObject* frame);
 
 namespace dynet::python {
 namespace {
@@ -35,16 +38,20 @@ PyObject* class_of(const Error& e) {
   return error_classes.error;
 }
 
+void set(const Error& e) {
+  std::string text = e.what();
+  if (const SourceLocation& at = e.where(); *at.file) {
+    const std::string place = std::string(at.file) + ':' + std::to_string(at.line);
+    if (text.find(place) == text.npos) text += "\n  at " + place;
+  }
+  PyErr_SetString(class_of(e), text.c_str());
+}
+
 void translate(const std::exception_ptr& p, void*) {
   try {
     std::rethrow_exception(p);
   } catch (const Error& e) {
-    std::string text = e.what();
-    if (const SourceLocation& at = e.where(); *at.file) {
-      const std::string place = std::string(at.file) + ':' + std::to_string(at.line);
-      if (text.find(place) == text.npos) text += "\n  at " + place;
-    }
-    PyErr_SetString(class_of(e), text.c_str());
+    set(e);
   }
 }
 
@@ -80,20 +87,18 @@ struct Place {
 };
 
 constexpr std::size_t kPlaces = 4096;
+Place places[kPlaces];
 
-Place place_of(PyFrameObject* frame) {
-  static auto& places = *new std::array<Place, kPlaces>;
+// Where a frame is in its code.
+long instruction_of(PyFrameObject* frame) {
+  if (PyFrame_GetLasti) return PyFrame_GetLasti(frame);
   static PyObject* const lasti = PyUnicode_InternFromString("f_lasti");
-  PyObject* const code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
   const nb::object number = nb::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(frame), lasti));
-  const long instruction = PyLong_AsLong(number.ptr());
-  const auto hash =
-      reinterpret_cast<std::uintptr_t>(code) / 32 + static_cast<std::size_t>(instruction) / 2;
-  Place& known = places[hash % kPlaces];
-  if (known.code == code && known.instruction == instruction) {
-    Py_DECREF(code);
-    return known;
-  }
+  return PyLong_AsLong(number.ptr());
+}
+
+// The place of a frame, which is remembered at `known` from now on.
+Place find_place(PyFrameObject* frame, PyObject* code, long instruction, Place& known) {
   const nb::object name = nb::steal(PyObject_GetAttrString(code, "co_filename"));
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
@@ -106,6 +111,18 @@ Place place_of(PyFrameObject* frame) {
   PyObject* const before = std::exchange(known, place).code;
   Py_XDECREF(before);
   return place;
+}
+
+Place place_of(PyFrameObject* frame) {
+  auto* const code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+  const long instruction = instruction_of(frame);
+  Place& known = places[(reinterpret_cast<std::uintptr_t>(code) / 32 +
+                         static_cast<std::size_t>(instruction) / 2) %
+                        kPlaces];
+  if (known.code != code || known.instruction != instruction) [[unlikely]]
+    return find_place(frame, code, instruction, known);
+  Py_DECREF(code);
+  return known;
 }
 
 }  // namespace
@@ -122,6 +139,22 @@ SourceLocation here() {
     outer = outer.attr("f_back");
   }
   return {"<python>", 0};
+}
+
+void set_error() noexcept {
+  try {
+    throw;
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const Error& e) {
+    set(e);
+  } catch (const nb::builtin_exception& e) {  // there is but one that operators throw
+    PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
 }
 
 void bind_errors(nb::module_& m) {

@@ -2,7 +2,6 @@
 
 #include <nanobind/ndarray.h>
 
-#include <cmath>
 #include <sstream>
 
 #include "operations.h"
@@ -11,102 +10,6 @@ namespace dynet::python {
 namespace {
 
 using namespace nb::literals;
-
-nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
-
-// An operand of an operator.
-struct Operand {
-  bool is_number = false;
-  float number = 0;
-  Expression x;
-};
-
-// The classes, looked up once.
-struct Classes {
-  nb::handle expression = nb::type<Expression>();
-  nb::handle parameter = nb::type<Parameter>();
-  nb::handle table = nb::type<LookupParameter>();
-};
-const Classes& classes() {
-  static const Classes all;
-  return all;
-}
-
-// An expression, or a parameter as one, of these very classes.
-bool read_exactly(nb::handle h, Expression& x) {
-  const Classes& all = classes();
-  const nb::handle type = h.type();
-  if (type.is(all.expression))
-    x = *nb::inst_ptr<Expression>(h);
-  else if (type.is(all.parameter))
-    x = expression_of(*nb::inst_ptr<Parameter>(h));
-  else if (type.is(all.table))
-    x = expression_of(*nb::inst_ptr<LookupParameter>(h));
-  else
-    return false;
-  return true;
-}
-
-// The same of a class that the program has derived.
-bool read_derived(nb::handle h, Expression& x) {
-  if (nb::isinstance<Expression>(h))
-    x = nb::cast<const Expression&>(h);
-  else if (nb::isinstance<Parameter>(h))
-    x = expression_of(nb::cast<const Parameter&>(h));
-  else
-    return false;
-  return true;
-}
-
-bool read_expression(nb::handle h, Expression& x) {
-  return read_exactly(h, x) || read_derived(h, x);
-}
-
-bool read(nb::handle h, Operand& operand) {
-  if (read_exactly(h, operand.x)) return true;
-  if (PyFloat_Check(h.ptr()) || PyLong_Check(h.ptr())) {
-    operand.is_number = true;
-    operand.number = static_cast<float>(PyFloat_AsDouble(h.ptr()));
-    if (PyErr_Occurred()) throw nb::python_error();
-    return true;
-  }
-  if (read_derived(h, operand.x)) return true;
-  // Numbers of NumPy, but no arrays of them.
-  if (!nb::hasattr(h, "__float__") ||
-      (nb::hasattr(h, "ndim") && nb::cast<int>(h.attr("ndim")) != 0))
-    return false;
-  operand.is_number = true;
-  operand.number = static_cast<float>(PyFloat_AsDouble(h.ptr()));
-  if (!PyErr_Occurred()) return true;
-  PyErr_Clear();
-  return false;
-}
-
-Expression apply(char op, const Operand& a, const Operand& b) {
-  const SourceLocation at = here();
-  const LocatedExpression x(a.x, at), y(b.x, at);
-  switch (op) {
-    case '+':
-      return a.is_number ? a.number + y : b.is_number ? x + b.number : x + b.x;
-    case '-':
-      return a.is_number ? a.number - y : b.is_number ? x - b.number : x - b.x;
-    case '*':
-      return a.is_number ? a.number * y : b.is_number ? x * b.number : x * b.x;
-    default:
-      break;
-  }
-  // Numbers become inputs of the other operand's graph, which must be there.
-  if (a.is_number) b.x.dim(at);
-  if (b.is_number) a.x.dim(at);
-  if (op == '/') {
-    if (b.is_number) return x / b.number;
-    return LocatedExpression(a.is_number ? input(*b.x.pg, a.number, {}, at) : a.x, at) / b.x;
-  }
-  if (b.is_number && b.number == 2) return square(a.x, at);
-  if (b.is_number) return pow(a.x, input(*a.x.pg, b.number, {}, at), at);
-  if (a.is_number) return exp(y * std::log(a.number), at);
-  return pow(a.x, b.x, at);
-}
 
 // Index i of n, which may count from the end. Throws IndexError.
 unsigned place(std::int64_t i, unsigned n, SourceLocation at) {
@@ -151,18 +54,10 @@ nb::list each(const Expressions& es, bool recalculate, Values values) {
 
 }  // namespace
 
-bool append_expression(nb::handle item, std::vector<Expression>& to) noexcept {
-  try {
-    return read_expression(item, to.emplace_back());
-  } catch (...) {
-    return false;
-  }
-}
-
 Tensor value_of(const Expression& e, bool recalculate) {
   const SourceLocation at = here();
   if (recalculate) e.dim(at);  // throws for a stale one, whose graph may be gone
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked(e);
   return recalculate ? e.pg->forward(e, at) : e.value(at);
 }
 
@@ -172,16 +67,6 @@ nb::object value_as_object(const Tensor& t) {
   nb::list all;
   for (std::size_t i = 0; i < t.d.size(); ++i) all.append(nb::float_(static_cast<double>(t.v[i])));
   return all;
-}
-
-nb::object arithmetic(char op, nb::handle x, nb::handle y) {
-  Operand a, b;
-  const bool reads_x = read(x, a);
-  if (reads_x && read(y, b)) return nb::cast(apply(op, a, b));
-  // NumPy would say something about concatenation.
-  if (const nb::handle other = reads_x ? y : x; nb::hasattr(other, "__array__"))
-    throw nb::type_error("an array is no expression: dynet.inputTensor(array) makes one of it");
-  return not_implemented();
 }
 
 Expression subscript(const Expression& x, nb::handle key) {
@@ -220,10 +105,8 @@ void bind_expressions(nb::module_& m, nb::class_<Expression>& expression) {
       .def("__init__", [](Expression* self, const LookupParameter& p) {
         new (self) Expression(expression_of(p));
       });
-  nb::implicitly_convertible<Parameter, Expression>();
-  nb::implicitly_convertible<LookupParameter, Expression>();
   bind_values(expression);
-  bind_operators(expression);
+  refuse_arrays(expression);
   expression
       .def(
           "dim", [](const Expression& e) { return dim_tuple(e.dim(here())); },

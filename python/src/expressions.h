@@ -15,8 +15,6 @@ namespace dynet::python {
 Tensor value_of(const Expression& e, bool recalculate);
 /// A number, a list of numbers for a vector, otherwise an array.
 nb::object value_as_object(const Tensor& t);
-/// x + y, x - y, x * y, x / y or x ** y, one of which may be a number; NotImplemented for others.
-nb::object arithmetic(char op, nb::handle x, nb::handle y);
 /// Rows of x by an index, a slice, or a tuple of them along its first dimensions.
 Expression subscript(const Expression& x, nb::handle key);
 nb::object dlpack(const Expression& e);
@@ -92,7 +90,7 @@ void bind_values(nb::class_<T>& c) {
             const Expression e = expression_of(x);
             const SourceLocation at = here();
             e.dim(at);  // throws for a stale one, whose graph may be gone
-            const nb::gil_scoped_release release;
+            const Unlocked unlocked(e);
             e.pg->backward(e, full, at);
           },
           "full"_a = false,
@@ -114,36 +112,7 @@ void bind_values(nb::class_<T>& c) {
           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
 }
 
-/// How stubs write an operator whose other operand may be a number.
-inline std::string operator_signature(const char* name) {
-  return std::string("def ") + name + "(self, other: Expression | float, /) -> Expression";
-}
-
-template <class T>
-void bind_operators(nb::class_<T>& c) {
-  const auto binary = [&](const char* name, const char* reversed, char op) {
-    c.def(
-        name, [op](nb::handle x, nb::handle y) { return arithmetic(op, x, y); },
-        nb::sig(operator_signature(name).c_str()));
-    c.def(
-        reversed, [op](nb::handle x, nb::handle y) { return arithmetic(op, y, x); },
-        nb::sig(operator_signature(reversed).c_str()));
-  };
-  binary("__add__", "__radd__", '+');
-  binary("__sub__", "__rsub__", '-');
-  binary("__mul__", "__rmul__", '*');
-  binary("__truediv__", "__rtruediv__", '/');
-  c.def(
-      "__pow__", [](nb::handle x, nb::handle y, nb::handle) { return arithmetic('^', x, y); },
-      nb::arg(), nb::arg("mod") = nb::none(),
-      nb::sig("def __pow__(self, other: Expression | float, mod: None = None, /) -> Expression"));
-  c.def(
-      "__rpow__", [](nb::handle x, nb::handle y, nb::handle) { return arithmetic('^', y, x); },
-      nb::arg(), nb::arg("mod") = nb::none(),
-      nb::sig("def __rpow__(self, other: Expression | float, mod: None = None, /) -> Expression"));
-  c.def("__neg__", [](const T& x) { return -LocatedExpression(expression_of(x), here()); });
-  c.def("__bool__", [](const T&) { return true; });
-  nb::setattr(c, "__array_ufunc__", nb::none());  // so that NumPy leaves `array * x` to x
-}
+/// NumPy leaves `array * x` to x.
+inline void refuse_arrays(nb::handle c) { nb::setattr(c, "__array_ufunc__", nb::none()); }
 
 }  // namespace dynet::python

@@ -15,6 +15,12 @@
 #include "dynet-like/graph/graph_state.h"
 #include "operations.h"
 
+// Of the Python that loads this module; they are not in the stable interface.
+extern "C" {
+[[gnu::weak]] PyThreadState* PyInterpreterState_ThreadHead(PyInterpreterState* interpreter);
+[[gnu::weak]] PyThreadState* PyThreadState_Next(PyThreadState* thread);
+}
+
 namespace dynet::python {
 namespace {
 
@@ -54,27 +60,52 @@ Interrupt& signals() {
   return interrupt;
 }
 
+// The graph in use of this thread; null: it has none yet.
+constinit thread_local Graph* in_use = nullptr;
+
+// Of those that Python knows. The newest one is at the head of their list.
+bool is_only_thread() {
+  if (!PyInterpreterState_ThreadHead || !PyThreadState_Next) return false;
+  PyThreadState* const own = PyThreadState_Get();
+  // In a subinterpreter a call of Python from within would wait for the lock.
+  if (own != PyGILState_GetThisThreadState()) return false;
+  return PyInterpreterState_ThreadHead(PyInterpreterState_Get()) == own && !PyThreadState_Next(own);
+}
+
 struct Thread {
   std::shared_ptr<Graph> own;
+  // Of `own`: so that it need not be made again. Only the main thread has it, which drops it before
+  // the interpreter ends.
+  PyObject* own_object = nullptr;
   std::vector<std::shared_ptr<Graph>> entered;  // by `with`, the innermost last
+
+  ~Thread() { in_use = nullptr; }
+  void drop_own() {
+    Py_CLEAR(own_object);
+    own.reset();
+    note_use();
+  }
+  void note_use() { in_use = entered.empty() ? own.get() : entered.back().get(); }
 };
 Thread& this_thread() {
   thread_local Thread t;
   return t;
 }
 
-std::shared_ptr<Graph> current_shared() {
+nb::object current_object() {
   Thread& t = this_thread();
-  if (!t.entered.empty()) return t.entered.back();
-  if (!t.own) t.own = std::make_shared<Graph>(GraphSettings{});
-  return t.own;
+  if (!t.entered.empty()) return nb::cast(t.entered.back());
+  if (t.own_object) return nb::borrow(t.own_object);
+  current();
+  nb::object object = nb::cast(t.own);
+  if (PyThread_get_thread_ident() == first_thread)
+    t.own_object = nb::object(object).release().ptr();
+  return object;
 }
 
-std::shared_ptr<Graph> renew(bool immediate_compute, bool check_validity,
-                             std::optional<bool> autobatching) {
-  const auto graph = current_shared();
-  graph->renew(immediate_compute, check_validity, autobatching);
-  return graph;
+nb::object renew(bool immediate_compute, bool check_validity, std::optional<bool> autobatching) {
+  current().renew(immediate_compute, check_validity, autobatching);
+  return current_object();
 }
 
 void set_defaults(std::uint64_t seed, float weight_decay, const std::string& device) {
@@ -82,14 +113,15 @@ void set_defaults(std::uint64_t seed, float weight_decay, const std::string& dev
   defaults().device = device;
   defaults().seed = seed;
   defaults().graphs = 0;
-  this_thread().own.reset();  // the next one has the settings
+  this_thread().drop_own();  // the next one has the settings
 }
 
 void leave(const std::shared_ptr<Graph>& graph) {
-  auto& entered = this_thread().entered;
-  if (entered.empty() || entered.back() != graph)
+  Thread& t = this_thread();
+  if (t.entered.empty() || t.entered.back() != graph)
     throw ArgumentError("graph: this thread has not entered it last, and cannot leave it", here());
-  entered.pop_back();
+  t.entered.pop_back();
+  t.note_use();
 }
 
 std::vector<std::string> device_names() {
@@ -116,7 +148,7 @@ Expression node(Graph& g, VariableIndex i) { return Expression(&*g, i, here()); 
 Tensor run(Graph& g, VariableIndex i, bool again) {
   const SourceLocation at = here();
   const Expression e = node(g, i);
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked(e);
   return again ? g->forward(e, at) : g->incremental_forward(e, at);
 }
 
@@ -216,7 +248,7 @@ void bind_class(nb::module_& m) {
           [](Graph& g, VariableIndex i, bool full) {
             const SourceLocation at = here();
             const Expression e = node(g, i);
-            const nb::gil_scoped_release release;
+            const Unlocked unlocked(e);
             g->backward(e, full, at);
           },
           "index"_a, "full"_a = false, "Expression.backward of the node `index`.")
@@ -248,6 +280,7 @@ void bind_class(nb::module_& m) {
       .def("__enter__",
            [](const std::shared_ptr<Graph>& g) {
              this_thread().entered.push_back(g);
+             this_thread().note_use();
              return g;
            })
       .def(
@@ -267,17 +300,23 @@ void bind_class(nb::module_& m) {
 
 }  // namespace
 
-Graph::Graph(const GraphSettings& settings) : settings_(settings) { make(); }
+Graph::Graph(const GraphSettings& settings)
+    : settings_(settings), graph_(std::make_unique<ComputationGraph>(settings.batched)) {
+  apply_settings();
+  const std::lock_guard lock(graphs().mutex);
+  graphs().by_inside[graph_.get()] = this;
+}
 
-Graph::~Graph() { forget(); }
-
-void Graph::forget() {
-  parameters_.clear();
-  if (graph_) {
+Graph::~Graph() {
+  {
     const std::lock_guard lock(graphs().mutex);
     graphs().by_inside.erase(graph_.get());
   }
   graph_.reset();
+  drop_kept();
+}
+
+void Graph::drop_kept() {
   if (kept_.empty()) return;
   if (!Py_IsInitialized()) {  // too late: what they are made of is gone
     static_cast<void>(new auto(std::move(kept_)));
@@ -291,13 +330,7 @@ const Dim* Graph::keep(nb::object object, const Dim& shape) {
   return &kept_.emplace_back(std::move(object), shape).second;
 }
 
-void Graph::make() {
-  forget();  // first, so that the next one has its memory
-  graph_ = std::make_unique<ComputationGraph>(settings_.batched);
-  {
-    const std::lock_guard lock(graphs().mutex);
-    graphs().by_inside[graph_.get()] = this;
-  }
+void Graph::apply_settings() {
   if (PyThread_get_thread_ident() == first_thread)
     state_of(*graph_).evaluator->set_interrupt(&signals());
   if (settings_.immediate_compute) graph_->set_immediate_compute(true);
@@ -320,13 +353,15 @@ void Graph::renew(bool immediate_compute, bool check_validity, std::optional<boo
   settings_.immediate_compute = immediate_compute;
   settings_.check_validity = check_validity;
   ++version_;
-  make();
+  graph_->renew(settings_.batched);
+  drop_kept();
+  apply_settings();
 }
 
 template <class P>
 Expression Graph::node_of(const P& p) {
   Expression& known = parameters_[&p.stored()];
-  if (!known.state || known.is_stale()) known = parameter(*graph_, p, here());
+  if (known.is_stale()) known = parameter(*graph_, p, here());
   return known;
 }
 
@@ -337,10 +372,21 @@ Graph* graph_of(const Expression& e) {
   return found == graphs().by_inside.end() ? nullptr : found->second;
 }
 
+Unlocked::Unlocked() {
+  if (!is_only_thread()) release_.emplace();
+}
+
+Unlocked::Unlocked(const Expression& e) {
+  if (!in_use || &**in_use != e.pg || in_use->has_workers() || !is_only_thread())
+    release_.emplace();
+}
+
 Graph& current() {
-  const Thread& t = this_thread();
-  if (!t.entered.empty()) return *t.entered.back();
-  return t.own ? *t.own : *current_shared();
+  if (in_use) return *in_use;
+  Thread& t = this_thread();
+  t.own = std::make_shared<Graph>(GraphSettings{});
+  t.note_use();
+  return *t.own;
 }
 ComputationGraph& current_graph() { return *current(); }
 Expression expression_of(const Parameter& p) { return current().node_of(p); }
@@ -369,9 +415,11 @@ void bind_graph(nb::module_& m) {
       "workers: threads that help");
   m.def("renew_cg", renew, "immediate_compute"_a = false, "check_validity"_a = false,
         "autobatching"_a = nb::none(),
+        nb::sig("def renew_cg(immediate_compute: bool = False, check_validity: bool = False, "
+                "autobatching: bool | None = None) -> ComputationGraph"),
         "Throws the nodes of the graph in use away: a new sample begins. All expressions of it\n"
         "become stale. Returns the graph.");
-  m.def("cg", current_shared, "The graph in use.");
+  m.def("cg", current_object, nb::sig("def cg() -> ComputationGraph"), "The graph in use.");
   m.def(
       "cg_version", [] { return current().version(); }, "How often the graph in use was renewed.");
   m.def(
@@ -401,7 +449,10 @@ void bind_graph(nb::module_& m) {
       "The seed of the random draws of this graph and of those made from now on, and of the\n"
       "initial values of new collections.");
   // Graphs hold objects of Python, which must go before the interpreter does.
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { this_thread() = {}; }));
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    this_thread().entered.clear();
+    this_thread().drop_own();
+  }));
   m.def("_set_defaults", set_defaults, "seed"_a, "weight_decay"_a, "device"_a);
   m.def("_device_names", device_names);
 }

@@ -6,18 +6,22 @@ NB_MODULE(_core, m) {
   m.doc() = "What the package dynet is made of.";
   m.attr("__version__") = dynet::version();
   bind_errors(m);
-  nb::class_<dynet::Expression> expression(m, "Expression",
+  const nb::type_slots slots(operator_slots());
+  nb::class_<dynet::Expression> expression(m, "Expression", nb::pooled(4096), slots,
                                            "A node of a graph: what an operation gives.");
   nb::class_<dynet::Parameter> parameter(
-      m, "Parameters", nb::sig("class Parameters(Expression)"),
+      m, "Parameters", slots, nb::sig("class Parameters(Expression)"),
       "A trained tensor: an expression of whatever graph is in use.");
   nb::class_<dynet::LookupParameter> table(
-      m, "LookupParameters",
+      m, "LookupParameters", slots,
       "A table of trained tensors, of which only the rows used are trained.");
   nb::class_<dynet::ParameterCollection> collection(
       m, "ParameterCollection", nb::dynamic_attr(),
       "A tree of named parameters: the part of a model that stays.");
   m.attr("Model") = collection;
+  classes = {reinterpret_cast<PyTypeObject*>(expression.ptr()),
+             reinterpret_cast<PyTypeObject*>(parameter.ptr()),
+             reinterpret_cast<PyTypeObject*>(table.ptr())};
   bind_graph(m);
   bind_expressions(m, expression);
   bind_initializers(m);

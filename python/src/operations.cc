@@ -26,9 +26,9 @@ GradientMode gradient_mode(const char* who, const std::string& name) {
                       at);
 }
 
-DeviceArgument device_argument(const std::string& name) {
+DeviceArgument device_argument(std::string_view name) {
   if (name.empty()) return {};
-  return get_device_manager()->get_global_device(name, here());
+  return get_device_manager()->get_global_device(std::string(name), here());
 }
 
 void need_operands(const char* who, const Expressions& xs) {

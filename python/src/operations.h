@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -43,7 +44,7 @@ std::vector<unsigned> dimensions(const Sizes& dims);
 /// What a step function does to gradients, by the name that C++ has for it. Throws ArgumentError.
 GradientMode gradient_mode(const char* who, const std::string& name);
 /// The device of this name; of none, where the graph is. Throws DeviceError.
-DeviceArgument device_argument(const std::string& name);
+DeviceArgument device_argument(std::string_view name);
 /// Throws ArgumentError for a list without expressions.
 void need_operands(const char* who, const Expressions& xs);
 /// Numbers that have to be indices. Throws IndexError for one that is none.

@@ -27,10 +27,11 @@ bool add_plain_numbers(nb::handle object, Numbers& values) {
   const bool is_tuple = PyTuple_Check(list);
   if (!is_tuple && !PyList_Check(list)) return false;
   const Py_ssize_t n = is_tuple ? PyTuple_Size(list) : PyList_Size(list);
+  values.reserve(static_cast<std::size_t>(n));
   for (Py_ssize_t k = 0; k < n; ++k) {
     PyObject* const item = is_tuple ? PyTuple_GetItem(list, k) : PyList_GetItem(list, k);
     if (!PyFloat_Check(item) && !PyLong_Check(item)) return false;
-    const double x = PyFloat_AsDouble(item);
+    const double x = PyLong_Check(item) ? PyLong_AsDouble(item) : PyFloat_AsDouble(item);
     if (x == -1 && PyErr_Occurred() != nullptr) {  // an integer that is too large
       PyErr_Clear();
       return false;
@@ -147,9 +148,10 @@ void bind_arrays(nb::module_& m) {
         "`inputTensor` of the array with its dimensions in reverse order.");
   m.def(
       "inputVector",
-      [](nb::handle v, const std::string& device) {
-        const Array a = array_of("inputVector", v);
-        return input(current_graph(), Dim({static_cast<unsigned>(a.values.size())}), a.values,
+      [](nb::handle v, const char* device) {
+        Numbers values;
+        if (!add_plain_numbers(v, values)) values = array_of("inputVector", v).values;
+        return input(current_graph(), Dim({static_cast<unsigned>(values.size())}), values,
                      device_argument(device), here());
       },
       "v"_a, "device"_a = "", "The numbers of a list as a vector: {len(v)}.");
@@ -165,7 +167,7 @@ void bind_arrays(nb::module_& m) {
         "its last dimension being the batch with `batched`.");
   m.def(
       "scalarInput",
-      [](float s, const std::string& device) {
+      [](float s, const char* device) {
         return input(current_graph(), s, device_argument(device), here());
       },
       "s"_a, "device"_a = "", "A number: {1}.");
@@ -225,7 +227,7 @@ std::vector<float> numbers_of(nb::handle object) {
 void bind_inputs(nb::module_& m) {
   bind_arrays(m);
   bind_constants(m);
-  bind_settable(nb::type<Expression>());
+  bind_settable(reinterpret_cast<PyObject*>(classes.expression));
   m.def("parameter", parameter_argument, "args"_a,
         nb::sig("def parameter(*args: typing.Any) -> typing.Any"),
         "Its argument, or all of them: a parameter is an expression by itself.");

@@ -97,7 +97,7 @@ void bind_common(nb::class_<P>& c, const char* kind) {
         "Writes a text file with the values, under `key` or its name, or appends to one.");
   c.def("populate_from_textfile", read_text<P>, "fname"_a, "key"_a = "", kPopulateText);
   bind_values(c);
-  bind_operators(c);
+  refuse_arrays(c);
 }
 
 }  // namespace

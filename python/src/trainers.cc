@@ -86,7 +86,7 @@ void bind_trainer(nb::module_& m) {
       .def(
           "update",
           [](Trainer& t) {
-            const nb::gil_scoped_release release;
+            const Unlocked unlocked;
             t.update();
           },
           "One step with the gradients that were added up, which are dropped. NumericError if\n"

@@ -71,6 +71,50 @@ def test_parameters_are_operands_on_either_side():
     assert len(dy.cg()) == size + 1  # a parameter is one node, however often it is used
 
 
+def test_operands_may_be_of_derived_classes():
+    class Mine(dy.Expression):
+        def __sub__(self, other):
+            return "mine"
+
+    p = dy.ParameterCollection().parameters_from_numpy(np.array([1.0, 2.0]))
+    x, mine = dy.inputVector([3.0, 4.0]), Mine(p)
+    assert (mine + x).value() == (x + mine).value() == (p + x).value() == [4, 6]
+    assert mine - x == "mine" and (x - mine).value() == [2, 2] and (-mine).value() == [-1, -2]
+    assert dy.tanh(mine).value() == dy.tanh(p).value() and dy.esum([mine, x]).value() == [4, 6]
+
+
+def test_power_by_its_function():
+    x = dy.inputVector([1.0, 2.0])
+    assert pow(x, 3, None).value() == [1, 8] and x.__pow__(2).value() == [1, 4]
+
+
+def test_operators_have_the_names_that_python_calls_them_by():
+    x = dy.inputVector([1.0, 2.0])
+    p = dy.ParameterCollection().parameters_from_numpy(np.array([1.0, 2.0]))
+    for e in x, p:
+        assert e.__add__(1).value() == e.__radd__(1).value() == [2, 3] and e.__rsub__(1).value() == [0, -1]
+        assert e.__add__("a") is NotImplemented and bool(e)
+    with pytest.raises(OverflowError):
+        x * 10**400
+
+
+def test_many_expressions_at_once_are_told_apart():
+    for _ in range(2):
+        dy.renew_cg()
+        xs = [dy.scalarInput(k) for k in range(10000)]
+        assert [x.value() for x in xs[::100]] == list(range(0, 10000, 100))
+
+
+def test_parameter_of_a_collection_that_is_gone_is_taken_for_no_other():
+    for value in range(1, 300):
+        p = dy.ParameterCollection().parameters_from_numpy(np.array([float(value)]))
+        assert (p + 1).value() == value + 1  # in one graph, which keeps all of them
+    for value in range(1, 300):
+        dy.renew_cg()
+        p = dy.ParameterCollection().parameters_from_numpy(np.array([float(value)]))
+        assert (p + 1).value() == value + 1
+
+
 def test_subscripts():
     rows = np.arange(12.0).reshape(4, 3)
     x = dy.inputTensor(rows)
@@ -189,6 +233,13 @@ def test_inference_gives_values_but_no_gradients():
         assert loss.value() > 0
         with pytest.raises(ValueError, match="inference"):
             loss.backward()
+
+
+def test_a_renewed_graph_is_another_one():
+    graph = dy.renew_cg()
+    x, number, version = dy.scalarInput(1), graph.id, graph.version()
+    assert dy.renew_cg() is graph is dy.cg() and len(graph) == 0 and x.is_stale()
+    assert graph.id > number and graph.version() == version + 1
 
 
 def test_renewal_keeps_what_a_graph_was_made_for():

@@ -202,6 +202,68 @@ def test_an_interrupt_ends_one_long_forward_or_backward_pass():
         """) == "forward True\nbackward True\nTrue True\n"
 
 
+def test_an_interrupt_of_the_only_thread_ends_a_pass():
+    assert output_of("""
+        import signal, threading, time, dynet as dy
+        def stop(*_):
+            raise KeyboardInterrupt
+        signal.signal(signal.SIGALRM, stop)
+        w = dy.ParameterCollection().add_parameters((400, 400))
+        h = dy.ones(400)
+        for _ in range(200000):  # some seconds
+            h = dy.tanh(w * h)
+        start = time.perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        try:
+            h.forward()
+            print("went through")
+        except KeyboardInterrupt:
+            print(threading.active_count(), time.perf_counter() - start < 1.5)
+        """) == "1 True\n"
+
+
+@pytest.mark.parametrize("work", ["h.forward()", "dy.sum_elems(h).backward()", "dy.cg().forward(len(dy.cg()) - 1)"])
+def test_other_threads_run_while_a_graph_does(work):
+    assert output_of(f"""
+        import threading, time, dynet as dy
+        w = dy.ParameterCollection().add_parameters((400, 400))
+        h = dy.ones(400)
+        for _ in range(20000):  # half a second
+            h = dy.tanh(w * h)
+        turns, ended = 0, False
+        def other():
+            global turns
+            while not ended:
+                time.sleep(0.001)
+                turns += 1
+        thread = threading.Thread(target=other)
+        thread.start()
+        start, before = time.perf_counter(), turns
+        {work}
+        took, during = time.perf_counter() - start, turns - before
+        ended = True
+        thread.join()
+        print(took > 0.1, during > 20)
+        """) == "True True\n"
+
+
+def test_workers_may_call_operations_of_the_only_thread():
+    assert output_of("""
+        import threading, dynet as dy
+        class Same(dy.Operation):
+            def forward(self, x):
+                return x
+            def backward(self, dy, x):
+                return dy
+        p = dy.ParameterCollection().add_parameters(300, init=1.0)
+        with dy.graph(workers=dy.Workers(4)):
+            xs = [dy.tanh(Same()(p * float(k))) for k in range(40)]
+            loss = dy.sum_elems(dy.esum(xs))
+            loss.backward()
+        print(threading.active_count(), p.grad_as_array().sum() > 0)
+        """) == "1 True\n"
+
+
 def test_eight_threads_over_eight_graphs_do_what_one_does():
     program = pathlib.Path(__file__).parent / "eight_threads.py"
     ran = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)

@@ -1,4 +1,5 @@
-// The inside of a graph is lent to the next one: nothing that the first was told goes with it.
+// The inside of a graph is lent to the next one, and is what a renewed one goes on with: nothing
+// that the first was told goes with it.
 
 #include <vector>
 
@@ -17,15 +18,21 @@ std::size_t batches_of_ten(ComputationGraph& g) {
   return g.statistics().batches;
 }
 
-/// What comes after `first` was told something and is gone.
+/// What comes after a graph was told something and is gone, and what it is when it is renewed.
 template <class Tell, class Look>
 void next_graph(Tell tell, Look look) {
   {
     ComputationGraph g;
     tell(g);
   }
-  ComputationGraph next;
-  look(next);
+  {
+    ComputationGraph next;
+    look(next);
+  }
+  ComputationGraph renewed;
+  tell(renewed);
+  renewed.renew();
+  look(renewed);
 }
 
 }  // namespace
@@ -69,6 +76,7 @@ TEST_CASE("the graph after one in inference runs backward") {
   auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
   next_graph([](ComputationGraph& g) { g.set_inference(true); },
              [&](ComputationGraph& g) {
+               pc.reset_gradient();
                g.backward(square(parameter(g, p)));
                CHECK(as_scalar(p.gradients()) == 6);
              });
@@ -134,6 +142,23 @@ TEST_CASE("each graph draws numbers of its own, and a cleared one goes on where 
       if (i == 0) g.clear();
     }
   }
+}
+
+TEST_CASE("a renewed graph is another one") {
+  ComputationGraph g;
+  const unsigned id = g.get_id();
+  const Expression x = random_uniform(g, {8}, 0.0f, 1.0f);
+  const std::vector<float> drawn = as_vector(x.value());
+  const std::size_t batches = batches_of_ten(g);
+  g.renew(false);
+  CHECK(g.size() == 0);
+  CHECK(g.get_id() == id + 1);
+  CHECK(get_current_graph_id() == id + 1);
+  CHECK_THROWS_AS(x.value(), StaleExpressionError);
+  CHECK(as_vector(random_uniform(g, {8}, 0.0f, 1.0f).value()) != drawn);
+  CHECK(batches_of_ten(g) > batches);
+  g.renew();
+  CHECK(batches_of_ten(g) < batches);
 }
 
 TEST_CASE("a seed starts the draws again") {

@@ -119,6 +119,20 @@ TEST_CASE("gradient norm counts what is not frozen") {
   CHECK(pc.gradient_l2_norm() == 0.0f);
 }
 
+TEST_CASE("gradient norm of any number of values") {
+  for (unsigned n = 1; n < 300; ++n) {
+    ParameterCollection pc;
+    std::vector<float> g(n);
+    double expected = 0;
+    for (unsigned k = 0; k < n; ++k) {
+      g[k] = static_cast<float>(1 + (k * 7 + n) % 13);
+      expected += static_cast<double>(g[k]) * g[k];
+    }
+    plant(pc.add_parameters({n}), g);
+    CHECK(pc.gradient_l2_norm() == Approx(std::sqrt(expected)).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("gradient norm of sizes that float cannot square") {
   for (unsigned n : {1u, 63u, 64u, 4096u, 5000u})
     for (float g : {1e-30f, 1e-20f, 1.0f, 1e20f, 1e30f}) {

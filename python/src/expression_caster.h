@@ -1,0 +1,98 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+#include <vector>
+
+#include "dynet-like/graph/expression.h"
+
+// How expressions come from Python and go there. A parameter given as an argument is an expression
+// of the graph in use, at once: by nanobind's conversions each would become a Python object of its
+// own first.
+
+namespace dynet::python {
+
+/// The classes of what can be an operand, which live as long as the module.
+struct Classes {
+  PyTypeObject *expression = nullptr, *parameter = nullptr, *table = nullptr;
+};
+extern Classes classes;
+
+/// A new object for an expression; null with an error of Python's if there is no memory.
+PyObject* object_of(const Expression& e) noexcept;
+/// An expression, or a parameter as one of the graph in use, of these very classes; false for
+/// anything else.
+bool read_exactly(nanobind::handle object, Expression& x);
+/// The same of classes that the program has derived from them.
+bool read_derived(nanobind::handle object, Expression& x);
+/// Of either; false also for a parameter that cannot be had in the graph in use.
+bool read_argument(nanobind::handle object, Expression& x) noexcept;
+
+}  // namespace dynet::python
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<dynet::Expression> : type_caster_base_tag {
+  using Type = dynet::Expression;
+  static constexpr auto Name = const_name<Type>();
+  template <class T>
+  using Cast = precise_cast_t<T>;
+
+  bool from_python(handle src, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    const bool construct = (flags & cast_flags::construct) != 0;
+    if (!construct && Py_TYPE(src.ptr()) == dynet::python::classes.expression) {
+      value_ = static_cast<Type*>(NB_CALL(nb_inst_ptr)(src.ptr()));
+      return true;
+    }
+    if (!construct && (flags & cast_flags::convert) != 0 &&
+        dynet::python::read_argument(src, of_parameter_)) {
+      value_ = &of_parameter_;
+      return true;
+    }
+    return NB_CALL(nb_type_get)(NB_CTX_C(cleanup), &typeid(Type), src.ptr(), flags, cleanup,
+                                reinterpret_cast<void**>(&value_));
+  }
+
+  static handle from_cpp(const Type& e, rv_policy, cleanup_list*) noexcept {
+    return dynet::python::object_of(e);
+  }
+  static handle from_cpp(const Type* e, rv_policy, cleanup_list*) noexcept {
+    return e ? dynet::python::object_of(*e) : none().release();
+  }
+
+  template <class T>
+  bool can_cast() const noexcept {
+    return std::is_pointer_v<T> || value_;
+  }
+  operator Type*() { return value_; }
+  operator Type&() { return *value_; }
+  operator Type&&() { return static_cast<Type&&>(*value_); }
+
+ private:
+  Type* value_ = nullptr;
+  Type of_parameter_;
+};
+
+template <>
+struct type_caster<std::vector<dynet::Expression>>
+    : list_caster<std::vector<dynet::Expression>, dynet::Expression> {
+  using Base = list_caster<std::vector<dynet::Expression>, dynet::Expression>;
+
+  bool from_python(handle src, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    const bool is_list = PyList_Check(src.ptr());
+    if (!is_list && !PyTuple_Check(src.ptr())) return Base::from_python(src, flags, cleanup);
+    const Py_ssize_t n = is_list ? PyList_Size(src.ptr()) : PyTuple_Size(src.ptr());
+    value.clear();
+    value.reserve(static_cast<std::size_t>(n));
+    for (Py_ssize_t i = 0; i < n; ++i)
+      if (!dynet::python::read_argument(
+              is_list ? PyList_GetItem(src.ptr(), i) : PyTuple_GetItem(src.ptr(), i),
+              value.emplace_back()))
+        return false;
+    return true;
+  }
+};
+
+}  // namespace nanobind::detail
