@@ -144,11 +144,11 @@ class Block {
 
 /// Columns for products.
 template <class P>
-struct Columns {
+struct ColumnList {
   std::array<P*, kQueries> p;
 
   template <class F>
-  Columns(std::size_t n, F column) {
+  ColumnList(std::size_t n, F column) {
     for (std::size_t r = 0; r < n; ++r) p[r] = column(r);
   }
   P* const* data() const { return p.data(); }
@@ -191,8 +191,8 @@ void head_forward(const Head<T>& head) {
       }
       block.each_group([&](std::size_t row, std::size_t rows, std::size_t keys) {
         if (size == 0) return;
-        const Columns<const T> p(rows, [&](std::size_t r) { return block.row(row + r); });
-        const Columns<T> y(rows, [&](std::size_t r) { return head.value(query + row + r); });
+        const ColumnList<const T> p(rows, [&](std::size_t r) { return block.row(row + r); });
+        const ColumnList<T> y(rows, [&](std::size_t r) { return head.value(query + row + r); });
         multiply(size, keys, rows, head.v + block.first_key * size, p.data(), y.data(),
                  kAdd.data());
       });
@@ -234,8 +234,8 @@ void head_backward(const Head<T>& head, const HeadGradients<T>& d) {
       const std::size_t first = block.first_key;
       block.each_group([&](std::size_t row, std::size_t rows, std::size_t keys) {
         if (!d.v || s.value_size == 0) return;
-        const Columns<const T> y(rows, [&](std::size_t r) { return d_value(row + r); });
-        const Columns<const T> p(rows, [&](std::size_t r) { return block.row(row + r); });
+        const ColumnList<const T> y(rows, [&](std::size_t r) { return d_value(row + r); });
+        const ColumnList<const T> p(rows, [&](std::size_t r) { return block.row(row + r); });
         multiply_outer(s.value_size, keys, rows, true, d.v + first * s.value_size, y.data(),
                        p.data());
       });
@@ -259,14 +259,14 @@ void head_backward(const Head<T>& head, const HeadGradients<T>& d) {
       }
       block.each_group([&](std::size_t row, std::size_t rows, std::size_t keys) {
         if (s.size == 0) return;
-        const Columns<const T> ds(rows, [&](std::size_t r) { return slopes.row(row + r); });
+        const ColumnList<const T> ds(rows, [&](std::size_t r) { return slopes.row(row + r); });
         if (d.k) {
-          const Columns<const T> q(rows,
-                                   [&](std::size_t r) { return head.query(query + row + r); });
+          const ColumnList<const T> q(rows,
+                                      [&](std::size_t r) { return head.query(query + row + r); });
           multiply_outer(s.size, keys, rows, true, d.k + first * s.size, q.data(), ds.data());
         }
         if (d.q) {
-          const Columns<T> to(
+          const ColumnList<T> to(
               rows, [&](std::size_t r) { return d.q + (query + row + r) * head.q_step(); });
           multiply(s.size, keys, rows, head.k + first * s.size, ds.data(), to.data(), kAdd.data());
         }

@@ -107,7 +107,7 @@ class Build:
 
     def flags_for(self, source):
         s = self.settings
-        flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-Wno-restrict"]
+        flags = ["-std=c++20", "-O0" if source.startswith("tests/") else "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-Wno-restrict"]
         flags += ["-Wno-array-bounds", "-Wno-stringop-overflow", "-Wno-maybe-uninitialized", "-Wno-uninitialized"]
         if source.startswith(("kernels/", "dynet-like/")):
             flags += ["-DEIGEN_NO_DEBUG", "-fno-math-errno", "-fno-trapping-math"]

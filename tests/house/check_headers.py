@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Every header compiles alone, and twice in one file.
 
-A header that a source includes first compiles alone wherever DYNET_UNITY is off, as in .ci/run's build with Clang:
-here it is only read, for its include guard."""
+A header that a source includes first compiles alone wherever DYNET_UNITY is off, as where Clang reads the sources in
+.ci/run: here it is only read, for its include guard. Of headers with the same text, such as those of DyNet's names
+that lead to the same one of ours, one is compiled."""
 
 import argparse
 import concurrent.futures
@@ -54,9 +55,12 @@ def main():
     checked = included_first(arguments.root)
     paths = sources.files(arguments.root, ("dynet-like", "kernels/cpu", "tests/support"), (".h",))
     problems = [f"{path}:1: has no #pragma once" for path in paths if "#pragma once" not in sources.read(arguments.root, path)]
-    alone = [path for path in paths if str(path) not in checked]
+    alone = {}
+    for path in paths:
+        if str(path) not in checked:
+            alone.setdefault((path.parent, sources.read(arguments.root, path)), path)
     with concurrent.futures.ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
-        problems += [problem for problem in pool.map(check, alone) if problem]
+        problems += [problem for problem in pool.map(check, alone.values()) if problem]
     return sources.report("headers", problems, len(paths))
 
 
