@@ -27,7 +27,7 @@ class Interrupt {
   }
 
  private:
-  static constexpr unsigned kMostSkipped = 255;  // calls that do not look at the clock, in a row
+  static constexpr unsigned kMostSkipped = 31;  // calls that do not look at the clock, in a row
 
   void look_at_clock() {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
