@@ -9,6 +9,7 @@
 #include "dynet-like/graph/parameter_nodes.h"
 
 namespace dynet {
+
 template <class T>
 void BackwardPass<T>::run(NodeId loss, bool full) {
   full_ = full;

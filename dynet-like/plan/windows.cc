@@ -8,6 +8,7 @@ namespace dynet {
 
 Windows::Windows(const GraphStore& graph, NodeId begin, NodeId end) : graph_(graph), end_(end) {
   large_ = end - begin >= kLargeNodes;
+  if (large_) return;
   std::size_t most = 0;  // whether or not it lies in memory of a plan's, which takes longer to see
   for (NodeId id = begin; id < end && most < kLarge; ++id) most += graph.nodes[id].dim.size();
   if (most < kLarge) return;

@@ -79,6 +79,17 @@ struct Expected {
   }
 };
 
+/// A graph over these rows and so many passes, whose numbers must be those expected. It is not
+/// cleared.
+Expression run(Counted& c, Model& m, const std::vector<unsigned>& rows, unsigned passes = 1) {
+  const Expected expected(m, rows, passes);
+  const Expression loss = chain(c.g, m, rows);
+  CHECK(c.forward(loss) == expected.loss);
+  for (unsigned pass = 0; pass < passes; ++pass) c.executor.backward(loss.i);
+  CHECK(take_gradients(m) == expected.gradients);
+  return loss;
+}
+
 const std::vector<std::vector<unsigned>> kRows = {{1, 2, 3}, {4, 4, 0}, {8, 1, 8}, {7, 6, 5},
                                                   {0, 0, 0}, {2, 3, 2}, {5, 8, 1}, {3, 3, 7}};
 
@@ -90,11 +101,7 @@ TEST_CASE("a graph that comes again is replayed, over other rows, with the same 
   Counted c;
   std::size_t batches = 0, bytes = 0;
   for (const std::vector<unsigned>& rows : kRows) {
-    const Expected expected(m, rows);
-    const Expression loss = chain(c.g, m, rows);
-    CHECK(c.forward(loss) == expected.loss);
-    c.executor.backward(loss.i);
-    CHECK(take_gradients(m) == expected.gradients);
+    const Expression loss = run(c, m, rows);
     if (batches == 0) batches = c.executor.batches();
     if (bytes == 0) bytes = c.executor.gradient_bytes();
     CHECK(c.executor.batches() == batches);
@@ -112,13 +119,7 @@ TEST_CASE("gradients are added to those that are there, replayed or not") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 12; ++k) {
-    const std::vector<unsigned>& rows = kRows[k % kRows.size()];
-    const unsigned passes = 1 + k % 3;
-    const Expected expected(m, rows, passes);
-    const Expression loss = chain(c.g, m, rows);
-    c.forward(loss);
-    for (unsigned pass = 0; pass < passes; ++pass) c.executor.backward(loss.i);
-    CHECK(take_gradients(m) == expected.gradients);
+    run(c, m, kRows[k % kRows.size()], 1 + k % 3);
     c.clear();
   }
   CHECK(c.executor.backward_replays() > 10);
@@ -128,13 +129,7 @@ TEST_CASE("models of one shape are told apart") {
   Model m[2];
   Counted c;
   for (unsigned k = 0; k < 80; ++k) {
-    Model& mine = m[k / 30 % 2];
-    const std::vector<unsigned>& rows = kRows[k % kRows.size()];
-    const Expected expected(mine, rows);
-    const Expression loss = chain(c.g, mine, rows);
-    CHECK(c.forward(loss) == expected.loss);
-    c.executor.backward(loss.i);
-    CHECK(take_gradients(mine) == expected.gradients);
+    run(c, m[k / 30 % 2], kRows[k % kRows.size()]);
     c.clear();
   }
   CHECK(c.executor.forward_replays() > 50);  // of either
@@ -210,12 +205,7 @@ TEST_CASE("a parameter that is frozen or thawed in between is seen") {
   for (unsigned k = 0; k < 16; ++k) {
     m.v.set_updated(k % 8 < 6);
     m.table.set_updated(k % 16 < 12);
-    const std::vector<unsigned>& rows = kRows[k % kRows.size()];
-    const Expected expected(m, rows);
-    const Expression loss = chain(c.g, m, rows);
-    c.forward(loss);
-    c.executor.backward(loss.i);
-    CHECK(take_gradients(m) == expected.gradients);
+    run(c, m, kRows[k % kRows.size()]);
     c.clear();
   }
   CHECK(c.executor.backward_replays() > 0);
@@ -404,11 +394,7 @@ TEST_CASE("matrices that are transposed for a pass are, in a replay, as they are
   Counted c;
   for (unsigned k = 0; k < 8; ++k) {
     const std::vector<unsigned> rows(50, k);  // as many columns as a transpose is made for
-    const Expected expected(m, rows);
-    const Expression loss = chain(c.g, m, rows);
-    CHECK(c.forward(loss) == expected.loss);
-    c.executor.backward(loss.i);
-    CHECK(take_gradients(m) == expected.gradients);
+    const Expression loss = run(c, m, rows);
     c.executor.backward(loss.i);
     trainer.update();
     c.clear();
@@ -439,12 +425,8 @@ TEST_CASE("gradients lie elsewhere once a larger graph has run") {
   for (unsigned k = 0; k < 40; ++k) {
     const bool large = k % 10 == 9;
     const std::vector<unsigned> rows = large ? std::vector<unsigned>(300 * k, k % 9) : kRows[k % 8];
-    const Expected expected(m, rows);
-    const Expression loss = chain(c.g, m, rows);
     const std::size_t replays = c.executor.backward_replays();
-    CHECK(c.forward(loss) == expected.loss);
-    c.executor.backward(loss.i);
-    CHECK(take_gradients(m) == expected.gradients);
+    run(c, m, rows);
     if (k > 0 && k % 10 == 0) CHECK(c.executor.backward_replays() == replays);
     c.clear();
   }
