@@ -8,6 +8,8 @@
 #include "dynet-like/base/errors.h"
 #include "tests/support/catch.h"
 
+namespace arena_test {
+
 using namespace dynet;
 
 namespace {
@@ -99,3 +101,5 @@ TEST_CASE("memory for parameters is zero and aligned") {
   }
   free_aligned(nullptr);
 }
+
+}  // namespace arena_test

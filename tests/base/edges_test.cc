@@ -9,6 +9,8 @@
 #include "dynet-like/base/errors.h"
 #include "tests/support/catch.h"
 
+namespace edges_test {
+
 using namespace dynet;
 
 TEST_CASE("an arena counts what it has handed out, ends of chunks included") {
@@ -79,3 +81,5 @@ TEST_CASE("devices are listed by number and by name") {
   CHECK_THROWS_WITH(devices.get_global_device("none"),
                     Catch::Contains("there is: " + names + "\n"));
 }
+
+}  // namespace edges_test

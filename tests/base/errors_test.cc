@@ -14,6 +14,8 @@
 #include "dynet-like/base/version.h"
 #include "tests/support/catch.h"
 
+namespace errors_test {
+
 using namespace dynet;
 
 namespace {
@@ -93,3 +95,5 @@ TEST_CASE("the version is three numbers") {
   }
   CHECK(dots == 2);
 }
+
+}  // namespace errors_test

@@ -6,6 +6,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace isa_test {
+
 using namespace dynet;
 
 TEST_CASE("Kernels are for one of the known instruction sets, and statistics say which") {
@@ -23,3 +25,5 @@ TEST_CASE("A function for each instruction set: the one that this process uses")
   const PerIsa<F> one = [] { return 7; };
   CHECK(one.here()() == 7);
 }
+
+}  // namespace isa_test

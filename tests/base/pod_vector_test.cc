@@ -6,6 +6,8 @@
 
 #include "tests/support/catch.h"
 
+namespace pod_vector_test {
+
 using namespace dynet;
 
 TEST_CASE("a PodVector grows and keeps its elements") {
@@ -78,3 +80,5 @@ TEST_CASE("moving and swapping a PodVector moves the memory") {
   a = PodVector<int>();
   CHECK(a.empty());
 }
+
+}  // namespace pod_vector_test

@@ -5,6 +5,8 @@
 
 #include "tests/support/catch.h"
 
+namespace printable_test {
+
 using namespace dynet;
 
 TEST_CASE("text for messages has no control characters and is UTF-8") {
@@ -51,3 +53,5 @@ TEST_CASE("whatever the bytes, what is printed is free of controls") {
       REQUIRE(printable(shown) == shown);
     }
 }
+
+}  // namespace printable_test

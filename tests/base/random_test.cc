@@ -7,6 +7,8 @@
 
 #include "tests/support/catch.h"
 
+namespace random_test {
+
 using namespace dynet;
 
 TEST_CASE("random numbers depend on the key and the place alone") {
@@ -78,3 +80,5 @@ TEST_CASE("streams of neighbouring keys are not alike") {
   CHECK(equal == 0);
   CHECK(product / 20'000 == Approx(0).margin(0.003));  // 1/12 for equal draws
 }
+
+}  // namespace random_test

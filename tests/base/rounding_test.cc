@@ -7,6 +7,8 @@
 
 #include "tests/support/catch.h"
 
+namespace rounding_test {
+
 using namespace dynet;
 
 TEST_CASE("floats are rounded to the nearest bfloat16, and travel as such") {
@@ -48,3 +50,5 @@ TEST_CASE("floats are rounded to the ten bits that TF32 has") {
   CHECK(std::isinf(round_to_tf32(std::numeric_limits<float>::max())));
   CHECK(std::isnan(round_to_tf32(std::numeric_limits<float>::quiet_NaN())));
 }
+
+}  // namespace rounding_test

@@ -21,6 +21,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace builders_test {
+
 using namespace dynet;
 using Floats = std::vector<float>;
 
@@ -247,3 +249,5 @@ TEST_CASE("trees have params and param_vars too") {
   tree.params[0][0].zero();
   CHECK(run(false) == run(true));
 }
+
+}  // namespace builders_test

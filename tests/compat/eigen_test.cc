@@ -4,6 +4,8 @@
 #include "dynet/tensor-eigen.h"
 #include "tests/support/catch.h"
 
+namespace eigen_test {
+
 using namespace dynet;
 
 TEST_CASE("Eigen's views of a tensor share its memory") {
@@ -22,3 +24,5 @@ TEST_CASE("Eigen's views of a tensor share its memory") {
   CHECK_THROWS_AS(mat(batch), ShapeError);
   CHECK_THROWS_AS(t<1>(one), ShapeError);
 }
+
+}  // namespace eigen_test

@@ -13,6 +13,8 @@ namespace dynet {
 class Model;  // as in the headers of some programs
 }
 
+namespace graph_test {
+
 using namespace dynet;
 using Floats = std::vector<float>;
 
@@ -140,3 +142,5 @@ TEST_CASE("a dictionary's members are there for classes derived from it") {
   const unsigned n = d.size();
   CHECK(n == 3);
 }
+
+}  // namespace graph_test

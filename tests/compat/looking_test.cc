@@ -13,6 +13,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace looking_test {
+
 using namespace dynet;
 
 namespace {
@@ -112,3 +114,5 @@ TEST_CASE("gradients that a program writes are those of the update") {
   trainer.update();
   CHECK(as_vector(*p.values()) == std::vector<float>{-1, 0.5f});
 }
+
+}  // namespace looking_test

@@ -10,6 +10,8 @@
 #include "dynet/expr.h"
 #include "tests/support/catch.h"
 
+namespace overloads_test {
+
 using namespace dynet;
 using std::vector;
 
@@ -176,3 +178,7 @@ TEST_CASE("Every overload of DyNet's operations is there and gives its shape") {
   CHECK(names.size() + operators.size() == 138);
   CHECK(forms.size() == 190);
 }
+
+#undef FORM
+
+}  // namespace overloads_test

@@ -12,6 +12,8 @@
 #include "dynet/training.h"
 #include "tests/support/catch.h"
 
+namespace process_test {
+
 using namespace dynet;
 
 namespace {
@@ -415,3 +417,5 @@ TEST_CASE("lists of numbers are values, whatever else they might be") {
   CHECK(values(input(cg, {3}, {1}, {5}, 2)) == std::vector<float>{2, 5, 2});
   CHECK(values(one_hot(cg, 2, 0)) == std::vector<float>{1, 0});
 }
+
+}  // namespace process_test

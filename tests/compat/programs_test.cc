@@ -4,6 +4,8 @@
 
 #include "tests/examples/program.h"
 
+namespace programs_test {
+
 namespace {
 
 Program program(const std::string& name) {
@@ -207,3 +209,5 @@ TEST_CASE("fixtures that write storages, and what they expect to be thrown") {
   const Result result = run(folder, "fixture");
   CHECK(contains(result.out, "0 failures"));
 }
+
+}  // namespace programs_test

@@ -12,6 +12,8 @@
 #include "dynet/training.h"
 #include "tests/support/catch.h"
 
+namespace storage_test {
+
 using namespace dynet;
 using Floats = std::vector<float>;
 
@@ -289,3 +291,5 @@ TEST_CASE("views keep alive what nobody else owns") {
   for (int i = 0; i < 5000; ++i) y = tanh(y);
   CHECK(d == Dim({4}));
 }
+
+}  // namespace storage_test

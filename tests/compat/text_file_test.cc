@@ -13,6 +13,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace text_file_test {
+
 using namespace dynet;
 
 namespace {
@@ -239,3 +241,5 @@ TEST_CASE("a long line") {
   TextFileLoader(folder / "model").populate(m2);
   CHECK(as_vector(p.values()) == as_vector(p2.values()));
 }
+
+}  // namespace text_file_test

@@ -19,6 +19,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace tools_test {
+
 using namespace dynet;
 using Floats = std::vector<float>;
 using Places = std::vector<std::ptrdiff_t>;
@@ -302,3 +304,5 @@ TEST_CASE("builders made without arguments are empty until one is assigned") {
   rnn.start_new_sequence();
   CHECK(rnn.add_input(zeros(cg, {2})).dim() == Dim({3}));
 }
+
+}  // namespace tools_test

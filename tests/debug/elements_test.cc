@@ -8,6 +8,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace elements_test {
+
 using namespace dynet;
 
 TEST_CASE("check_gradients looks at every row that is used, and at no other") {
@@ -60,3 +62,5 @@ TEST_CASE("check_gradients finds a NaN behind a parameter that is right") {
   CHECK(report.worst_parameter == wrong.get_fullname());
   CHECK_FALSE(report.ok());
 }
+
+}  // namespace elements_test

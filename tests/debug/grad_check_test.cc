@@ -7,7 +7,7 @@
 #include "dynet-like/ops/form.h"
 #include "tests/support/catch.h"
 
-namespace dynet {
+namespace dynet::grad_check_test {
 namespace {
 
 template <class T>
@@ -190,4 +190,4 @@ TEST_CASE("check_grad: DyNet's form") {
   CHECK_FALSE(check_grad(other, bad, 2));
 }
 
-}  // namespace dynet
+}  // namespace dynet::grad_check_test

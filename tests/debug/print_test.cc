@@ -4,6 +4,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace print_test {
+
 using namespace dynet;
 
 namespace {
@@ -39,3 +41,5 @@ TEST_CASE("a parameter prints with its name, also after backward") {
   g.backward(sum_elems(square(x)));
   CHECK(printed(x).find("value {2}\n3\n3\ngradient {2}\n6\n6\n") != std::string::npos);
 }
+
+}  // namespace print_test

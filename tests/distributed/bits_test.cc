@@ -9,6 +9,8 @@
 #include "tests/distributed/small_run.h"
 #include "tests/support/catch.h"
 
+namespace bits_test {
+
 using namespace dynet;
 
 namespace {
@@ -213,3 +215,5 @@ TEST_CASE("saving is a use of late rows on all processes") {
   };
   CHECK(train(3) == train(1));
 }
+
+}  // namespace bits_test

@@ -12,6 +12,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace cost_model_test {
+
 using namespace dynet;
 
 namespace {
@@ -136,3 +138,5 @@ TEST_CASE("so much is sent to merge what processes have, as the formula says") {
           traffic_of_merge(world, [](unsigned from, unsigned to) { return (to - from) * kEach; }));
   }
 }
+
+}  // namespace cost_model_test

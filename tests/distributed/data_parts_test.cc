@@ -11,6 +11,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace data_parts_test {
+
 using namespace dynet;
 
 namespace {
@@ -192,3 +194,5 @@ TEST_CASE("training on parts of a file has the same bits for any number of proce
   }
   for (const std::uint64_t sum : checksums) CHECK(sum == checksums[0]);
 }
+
+}  // namespace data_parts_test

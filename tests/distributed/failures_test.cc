@@ -10,6 +10,8 @@
 #include "tests/distributed/small_run.h"
 #include "tests/support/catch.h"
 
+namespace failures_test {
+
 using namespace dynet;
 using namespace std::chrono_literals;
 
@@ -404,3 +406,5 @@ TEST_CASE("a launcher that knows of more processes is warned of") {
     unsetenv(name);
   }
 }
+
+}  // namespace failures_test

@@ -10,6 +10,8 @@
 #include "dynet-like/base/errors.h"
 #include "tests/support/catch.h"
 
+namespace message_plan_test {
+
 using namespace dynet;
 
 namespace {
@@ -264,3 +266,5 @@ TEST_CASE("plans of nothing, and of too few processes") {
   CHECK((alone.reduce_scatter.empty() && alone.allgather.empty()));
   CHECK_THROWS_AS(plan_messages(8, 0, 1), ArgumentError);
 }
+
+}  // namespace message_plan_test

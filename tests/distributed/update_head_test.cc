@@ -5,6 +5,8 @@
 
 #include "tests/support/catch.h"
 
+namespace update_head_test {
+
 using namespace dynet;
 
 namespace {
@@ -94,3 +96,5 @@ TEST_CASE("the lowest rank that differs is named") {
   all.add(head_of(1, {1}));
   CHECK(all.odd_rank == UpdateHead::kNone);
 }
+
+}  // namespace update_head_test

@@ -10,6 +10,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace about_run_test {
+
 #ifdef TOOL_BINARY
 
 namespace {
@@ -98,3 +100,5 @@ TEST_CASE("About: through safetensors and back it is the same model") {
 }
 
 #endif
+
+}  // namespace about_run_test

@@ -9,6 +9,8 @@
 #include "examples/nlp/common/vocabulary.h"
 #include "tests/support/catch.h"
 
+namespace characters_test {
+
 using namespace nlp;
 using dynet::Expression;
 
@@ -65,3 +67,5 @@ TEST_CASE("Gradients reach the characters") {
     CHECK(report.parameters == (kind == Kind::kLstm ? 1 + 2 * 3 : 1 + 4));
   }
 }
+
+}  // namespace characters_test

@@ -10,6 +10,8 @@
 #include "tests/examples/program.h"
 #include "tests/support/catch.h"
 
+namespace classifier_run_test {
+
 namespace {
 
 const Program kClassifier{"classifier", CLASSIFIER_BINARY};
@@ -293,3 +295,5 @@ TEST_CASE("Classifier: intents of voice commands, better than naive Bayes (slow)
   CHECK(numbers_of(line_with(test, "  classifier")).at(0) > 96.7);
   CHECK(numbers_of(line_with(test, "most frequent label")).at(0) == Approx(12.29));
 }
+
+}  // namespace classifier_run_test

@@ -12,6 +12,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace classifier_test {
+
 using namespace classifier;
 
 namespace {
@@ -213,3 +215,5 @@ TEST_CASE("Classifier: a saved model is the same model") {
     CHECK((read_file(folder.path("again")) == read_file(folder.path("model"))));
   }
 }
+
+}  // namespace classifier_test

@@ -11,6 +11,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace conll18_test {
+
 using namespace parser;
 using nlp::conllu::Sentence;
 
@@ -111,3 +113,5 @@ TEST_CASE("CoNLL 2018: what cannot be compared") {
   // A space within a word is none of the text.
   are(conll18_scores(gold, sentences("1 a\u00a0b X 0 root")).words, 1, 1, 1);
 }
+
+}  // namespace conll18_test

@@ -13,6 +13,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace corpus_test {
+
 using namespace nlp;
 using namespace tagger;
 
@@ -242,3 +244,5 @@ TEST_CASE("The real data sets are read whole") {
   check("/wnut17/test.conll", Format::kColumns, 1287, 23394);
   check("/wikigold/wikigold.txt", Format::kPipe, 1696, 39007);
 }
+
+}  // namespace corpus_test

@@ -9,6 +9,8 @@
 #include "tests/examples/program.h"
 #include "tests/support/catch.h"
 
+namespace digits_run_test {
+
 namespace {
 
 const Program kDigits{"digits", DIGITS_BINARY};
@@ -292,3 +294,5 @@ TEST_CASE("Digits: handwriting of people whose digits it has not seen (slow)") {
   REQUIRE(result.code == 0);
   CHECK(numbers_of(line_with(from(result.out, "\ntest:"), "  digits")).at(0) > 96.5);
 }
+
+}  // namespace digits_run_test

@@ -8,6 +8,8 @@
 #include "tests/examples/digits_data.h"
 #include "tests/support/catch.h"
 
+namespace digits_test {
+
 using namespace digits;
 
 namespace {
@@ -294,3 +296,5 @@ TEST_CASE("Digits: a drawing has every filter and every pair of labels that came
   for (const char* shade : {"rgb(0,0,0)", "rgb(85,85,85)", "rgb(170,170,170)", "rgb(255,255,255)"})
     CHECK(contains(svg, shade));
 }
+
+}  // namespace digits_test

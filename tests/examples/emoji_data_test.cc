@@ -15,6 +15,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace emoji_data_test {
+
 using namespace emoji;
 
 namespace {
@@ -310,6 +312,8 @@ TEST_CASE("Emoji: gathered from the packages, whose absence is said") {
         "there is no file /nowhere/emoji/emoji-test.txt: the Debian package "
         "unicode-data has it");
 }
+
+}  // namespace emoji_data_test
 
 #else
 

@@ -14,6 +14,8 @@
 #include "tests/examples/program.h"
 #include "tests/support/catch.h"
 
+namespace emoji_run_test {
+
 namespace {
 
 const Program kEmoji{"emoji", EMOJI_BINARY};
@@ -316,6 +318,8 @@ TEST_CASE("Emoji: learned from the packages, the whole beats each part (slow)") 
     CHECK(all.at(1) > accuracies(test, part).at(1) + 5);
   }
 }
+
+}  // namespace emoji_run_test
 
 #else
 

@@ -14,6 +14,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace emoji_test {
+
 using namespace emoji;
 
 namespace {
@@ -311,6 +313,8 @@ TEST_CASE("Emoji: contact sheets have wrong answers first") {
   CHECK(contains(lines[4], "#2a2"));
   CHECK(contains(lines[4], ">A &amp; B</text>"));
 }
+
+}  // namespace emoji_test
 
 #else
 

@@ -5,6 +5,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace empty_input_run_test {
+
 namespace {
 
 constexpr int kFailed = 1;
@@ -38,3 +40,5 @@ TEST_CASE("Empty input: there is nothing to learn from, or to be scored on") {
     }
   }
 }
+
+}  // namespace empty_input_run_test

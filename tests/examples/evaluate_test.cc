@@ -11,6 +11,8 @@
 #include "examples/nlp/common/text.h"
 #include "tests/support/catch.h"
 
+namespace evaluate_test {
+
 using namespace nlp;
 using namespace tagger;
 
@@ -140,3 +142,5 @@ TEST_CASE("The baseline of English-EWT is the known one") {
   }
   CHECK(100 * scores.all.value() == Approx(86.2).margin(0.05));
 }
+
+}  // namespace evaluate_test

@@ -6,6 +6,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace features_test {
+
 using namespace nlp;
 using namespace tagger;
 
@@ -39,3 +41,5 @@ TEST_CASE("Lists of features") {
   CHECK(contains(error_from([&] { parse_features("word,word"); }), "named twice"));
   CHECK(contains(error_from([&] { parse_features("charlstm,char"); }), "named twice"));
 }
+
+}  // namespace features_test

@@ -16,6 +16,8 @@
 #include "tests/support/catch.h"
 #include "tools/program/help.h"
 
+namespace help_run_test {
+
 namespace {
 
 constexpr int kWrongUsage = 2;
@@ -177,3 +179,5 @@ TEST_CASE("Arguments: a mistyped option is named before a missing one") {
     desk.refuses("p", kWrongUsage, "no command: expected train, ");
   }
 }
+
+}  // namespace help_run_test

@@ -7,6 +7,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace init_run_test {
+
 namespace {
 
 using Json = nlohmann::json;
@@ -84,3 +86,5 @@ TEST_CASE("Init: new words are unknown ones, and a label that the model lacks is
   desk.refuses("train --model new --init old --level char", 1,
                "the model in old has --level word: it cannot go on with char");
 }
+
+}  // namespace init_run_test

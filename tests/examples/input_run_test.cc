@@ -5,6 +5,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace input_run_test {
+
 TEST_CASE("all programs: a byte order mark changes nothing") {
   for (const AnyProgram& any : all_programs()) {
     const Desk desk(any);
@@ -169,3 +171,5 @@ TEST_CASE("from text to trees: the parser takes its tags from a tagger") {
             " train --train in --model spans --format columns --column 1 --features word:4 "
             "--hidden 4 --epochs 1 || :");
 }
+
+}  // namespace input_run_test

@@ -12,6 +12,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace kingjames_test {
+
 using namespace nlp;
 using namespace tagger;
 
@@ -120,3 +122,5 @@ TEST_CASE("Every verse of the King James text comes back") {
   CHECK(verses == 31102);
   CHECK(wrong == 0);
 }
+
+}  // namespace kingjames_test

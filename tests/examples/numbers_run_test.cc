@@ -7,6 +7,8 @@
 #include "tests/support/catch.h"
 #include "tools/program/run.h"
 
+namespace numbers_run_test {
+
 namespace {
 
 /// What the command reads in place of the text, or why it does not.
@@ -67,3 +69,5 @@ TEST_CASE("Numbers: on the command line") {
   tagger.refuses("p eval -m model -d data --show 0.1", program::kWrongUsage,
                  "--show: '0.1' is no whole number from 0 to 1e+06");
 }
+
+}  // namespace numbers_run_test

@@ -8,6 +8,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace old_checkpoints_run_test {
+
 TEST_CASE("Old checkpoints: a run goes on as it began") {
   const std::filesystem::path golden = std::filesystem::path(__FILE__).parent_path() / "golden";
   struct Old {
@@ -46,3 +48,5 @@ TEST_CASE("Old checkpoints: a run goes on as it began") {
     desk.must("p eval -m model -d data");
   }
 }
+
+}  // namespace old_checkpoints_run_test

@@ -8,6 +8,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace old_files_run_test {
+
 namespace {
 
 const std::filesystem::path kFolder = std::filesystem::path(__FILE__).parent_path() / "golden";
@@ -48,3 +50,5 @@ TEST_CASE("Files of version 0.1.0 load, and their runs go on") {
     desk.must("apply -i in");
   }
 }
+
+}  // namespace old_files_run_test

@@ -9,6 +9,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace output_run_test {
+
 namespace {
 
 constexpr int kWrongUsage = 2;
@@ -203,3 +205,5 @@ TEST_CASE("Output: who types a line gets its answer before the next one") {
     CHECK(talk == answer + answer + answer);
   }
 }
+
+}  // namespace output_run_test

@@ -16,6 +16,8 @@
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 
+namespace parser_model_test {
+
 using namespace parser;
 
 namespace {
@@ -455,3 +457,5 @@ TEST_CASE("Parser: a saved model is the same model") {
                  }),
                  "holds 'parser model 1', expected 'parser checkpoint 1'"));
 }
+
+}  // namespace parser_model_test

@@ -11,6 +11,8 @@
 #include "tests/examples/program.h"
 #include "tests/support/catch.h"
 
+namespace parser_run_test {
+
 namespace {
 
 const Program kParser{"parser", PARSER_BINARY};
@@ -337,3 +339,5 @@ TEST_CASE("Parser: one epoch of English-EWT reaches what greedy parsers do (slow
   CHECK(scores[1] > 75);
   CHECK(contains(scored.out, "\nsentences with another tree when parsed alone: 0\n"));
 }
+
+}  // namespace parser_run_test

@@ -15,6 +15,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace parser_trees_test {
+
 using namespace parser;
 
 namespace {
@@ -265,3 +267,5 @@ TEST_CASE("Parser: the trees of English-EWT come out of the oracle as they went 
   CHECK(lifted_arcs >= 31);
   CHECK(lifted_arcs < 60);
 }
+
+}  // namespace parser_trees_test

@@ -22,6 +22,8 @@
 #include "tools/program/files.h"
 #include "tools/program/new_files.h"
 
+namespace program_support_test {
+
 using namespace program;
 
 namespace {
@@ -227,3 +229,5 @@ TEST_CASE("Program: files that were begun go when the program is interrupted") {
   }
   CHECK(count() == 2);
 }
+
+}  // namespace program_support_test

@@ -7,6 +7,8 @@
 
 #include "tests/support/catch.h"
 
+namespace progress_test {
+
 using namespace nlp;
 
 namespace {
@@ -144,3 +146,5 @@ TEST_CASE("Nothing to do and nothing to show") {
   silent.update(5);
   silent.finish();
 }
+
+}  // namespace progress_test

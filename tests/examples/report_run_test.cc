@@ -11,6 +11,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace report_run_test {
+
 namespace {
 
 using Json = nlohmann::json;
@@ -200,3 +202,5 @@ TEST_CASE("Report: the gradient is as large in a small batch as in a large one")
     CHECK(clipped("20", std::to_string(above)) == 0);
   }
 }
+
+}  // namespace report_run_test

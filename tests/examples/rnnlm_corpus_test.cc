@@ -12,6 +12,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace rnnlm_corpus_test {
+
 using namespace rnnlm;
 
 namespace {
@@ -177,3 +179,5 @@ TEST_CASE("Rnnlm: the real data sets are read whole") {
   CHECK(distinct.size() == 64);                          // 65 with the ends of lines
   CHECK(count == 1115394 - (40000 - plays.size()) - 4);  // blank lines, spaces that end a line
 }
+
+}  // namespace rnnlm_corpus_test

@@ -12,6 +12,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace rnnlm_model_test {
+
 using namespace rnnlm;
 
 namespace {
@@ -207,3 +209,5 @@ TEST_CASE("Rnnlm: a long sentence is drawn in several graphs as in one") {
   }
   CHECK(drawn == in_one_graph);
 }
+
+}  // namespace rnnlm_model_test

@@ -12,6 +12,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace rnnlm_ngram_test {
+
 using namespace rnnlm;
 
 TEST_CASE("Rnnlm: Witten-Bell by hand") {
@@ -104,3 +106,5 @@ TEST_CASE("Rnnlm: the trigram perplexity of the King James text is the known one
   }
   CHECK(std::exp(loss / static_cast<double>(tokens)) == Approx(48.7).margin(0.05));
 }
+
+}  // namespace rnnlm_ngram_test

@@ -12,6 +12,8 @@
 #include "tests/examples/small_language.h"
 #include "tests/support/catch.h"
 
+namespace rnnlm_run_test {
+
 namespace {
 
 const Program kRnnlm{"rnnlm", RNNLM_BINARY};
@@ -313,3 +315,5 @@ TEST_CASE(
   // How long a run is does not decide how it begins, so that it may be prolonged.
   CHECK(settings(1000, {"--epochs", "3"}).at("decay") == little.at("decay"));
 }
+
+}  // namespace rnnlm_run_test

@@ -12,6 +12,8 @@
 #include "tests/examples/small_language.h"
 #include "tests/support/catch.h"
 
+namespace rnnlm_transformer_run_test {
+
 namespace {
 
 const Program kRnnlm{"rnnlm", RNNLM_BINARY};
@@ -279,3 +281,5 @@ TEST_CASE("Rnnlm: files from before there was a transformer load, and their run 
   CHECK(contains(resumed, "epoch 3: perplexity 4.91, dev perplexity 4.80"));
   CHECK(must(folder, {"score", "-m", model}, "the cat sleeps\n") == "-6.2722\t4\t4.80\n");
 }
+
+}  // namespace rnnlm_transformer_run_test

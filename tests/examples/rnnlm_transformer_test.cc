@@ -11,6 +11,8 @@
 #include "examples/nlp/rnnlm/sample.h"
 #include "tests/support/catch.h"
 
+namespace rnnlm_transformer_test {
+
 using namespace rnnlm;
 
 namespace {
@@ -215,3 +217,5 @@ TEST_CASE("Rnnlm transformer: parameters are those of its shape, and none of an 
   CHECK(count(Positions::kRotary) == all);
   CHECK(count(Positions::kLearned) == all + kContext * d);
 }
+
+}  // namespace rnnlm_transformer_test

@@ -10,6 +10,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace scores_run_test {
+
 namespace {
 
 using Json = nlohmann::json;
@@ -243,3 +245,5 @@ TEST_CASE("Tagger: how probable tags are, where the format has a place for it") 
   desk.refuses("apply -i in --probabilities", 1,
                "--format pipe has no place for --probabilities: columns, conllu and json have");
 }
+
+}  // namespace scores_run_test

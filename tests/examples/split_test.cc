@@ -8,6 +8,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace split_test {
+
 using namespace nlp;
 
 TEST_CASE("A split depends on the place in the file alone") {
@@ -31,3 +33,5 @@ TEST_CASE("A split depends on the place in the file alone") {
   CHECK(contains(error_from([&] { parse_split("0/5/5"); }), "must not be 0"));
   CHECK(contains(error_from([&] { part_from_name("half"); }), "unknown part 'half'"));
 }
+
+}  // namespace split_test

@@ -6,6 +6,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace standard_output_run_test {
+
 namespace {
 
 constexpr int kFailed = 1;
@@ -96,3 +98,5 @@ TEST_CASE("Standard output: who reads no further ends a program in silence") {
     CHECK(contains(desk.read("log"), "saved in new"));
   }
 }
+
+}  // namespace standard_output_run_test

@@ -7,6 +7,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace stop_run_test {
+
 namespace {
 
 constexpr int kInterrupted = 128 + 2;
@@ -133,3 +135,5 @@ TEST_CASE("Stop: what is ignored stays ignored") {
   CHECK(result.code == 0);
   CHECK_FALSE(contains(desk.read("log"), "stopped"));
 }
+
+}  // namespace stop_run_test

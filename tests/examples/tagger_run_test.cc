@@ -9,6 +9,8 @@
 #include "tests/examples/program.h"
 #include "tests/support/catch.h"
 
+namespace tagger_run_test {
+
 namespace {
 
 const Program kTagger{"tagger", TAGGER_BINARY};
@@ -477,3 +479,5 @@ TEST_CASE("Tagger: help") {
   CHECK(contains(help.out, "train"));
   CHECK(contains(run(folder, {"train", "--help"}).out, "--patience"));
 }
+
+}  // namespace tagger_run_test

@@ -12,6 +12,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace text_input_test {
+
 using namespace nlp;
 
 namespace {
@@ -138,3 +140,5 @@ TEST_CASE("CoNLL-U: multiword tokens") {
   CHECK(error_from([&] { wrong.multiwords(); }) ==
         "x:1: expected a range of words behind those before, found 2-1");
 }
+
+}  // namespace text_input_test

@@ -6,6 +6,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace threads_run_test {
+
 TEST_CASE("Threads: models, scores and predictions have the same bits on any number") {
   for (const AnyProgram& each : all_programs()) {
     INFO(each.program.name);
@@ -56,3 +58,5 @@ TEST_CASE("Threads: lines before a wrong one are answered as with one thread") {
     desk.must("cmp out1 out" + n);
   }
 }
+
+}  // namespace threads_run_test

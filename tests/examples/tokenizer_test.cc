@@ -10,6 +10,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace tokenizer_test {
+
 using namespace nlp;
 
 namespace {
@@ -49,3 +51,5 @@ TEST_CASE("tokenizer: a paragraph is what stands between blank lines") {
   for_paragraphs(in, [&](const std::string& text) { paragraphs.push_back(text); });
   CHECK(paragraphs == std::vector<std::string>{"The cat sleeps.", "Yes."});
 }
+
+}  // namespace tokenizer_test

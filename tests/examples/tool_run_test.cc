@@ -7,6 +7,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace tool_run_test {
+
 #ifdef TOOL_BINARY
 
 namespace {
@@ -110,3 +112,5 @@ TEST_CASE("Tool: the environment chooses the kernels") {
 }
 
 #endif
+
+}  // namespace tool_run_test

@@ -11,6 +11,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace train_files_run_test {
+
 namespace {
 
 constexpr int kFailed = 1;
@@ -191,3 +193,5 @@ TEST_CASE("Train: a quota that is full after all breaks a run off and loses noth
     desk.must("p eval -m new -d data && train --model new --force");
   }
 }
+
+}  // namespace train_files_run_test

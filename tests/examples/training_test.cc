@@ -13,6 +13,8 @@
 #include "tests/support/catch.h"
 #include "tools/program/stop_signals.h"
 
+namespace training_test {
+
 using namespace nlp;
 
 namespace {
@@ -214,3 +216,5 @@ TEST_CASE("Training: options of a resumed run") {
   CHECK(hiding_probability(0, 0) == 0);
   CHECK(contains(error_from([] { require_finite(0.0 / 0.0); }), "no longer a number"));
 }
+
+}  // namespace training_test

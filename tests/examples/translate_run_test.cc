@@ -9,6 +9,8 @@
 #include "tests/examples/program.h"
 #include "tests/support/catch.h"
 
+namespace translate_run_test {
+
 namespace {
 
 const Program kTranslate{"translate", TRANSLATE_BINARY};
@@ -135,3 +137,5 @@ TEST_CASE("Translate: what does not fit is refused in a sentence") {
   refused({"translate", "--model", model, "--beam", "2", "--nbest", "3"},
           "--nbest must not exceed --beam, got 3 and 2");
 }
+
+}  // namespace translate_run_test

@@ -13,6 +13,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace translate_test {
+
 using namespace translate;
 
 namespace {
@@ -277,3 +279,5 @@ TEST_CASE("Translate: tokens that no vocabulary has are copied") {
   for (const std::string text : {"3 never 1", "8 zzz 5"})
     CHECK(model.translate(graph, {&text, 1}, {})[0][0].text == text);
 }
+
+}  // namespace translate_test

@@ -10,6 +10,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace treelstm_evaluate_test {
+
 using namespace treelstm;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("Tree scores: the most frequent label of the Stanford Sentiment Treeba
   CHECK(100 * neutral.all.value() == Approx(68.5).margin(0.05));
   CHECK(100 * neutral.phrases.value() == Approx(50.3).margin(0.05));
 }
+
+}  // namespace treelstm_evaluate_test

@@ -8,6 +8,8 @@
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
+namespace treelstm_labels_run_test {
+
 namespace {
 
 using Json = nlohmann::json;
@@ -125,3 +127,5 @@ TEST_CASE("Labels: the accuracy that --select names decides") {
   desk.refuses("train --model new --select leaves", 1,
                "unknown choice for --select 'leaves': expected root or nodes");
 }
+
+}  // namespace treelstm_labels_run_test

@@ -12,6 +12,8 @@
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 
+namespace treelstm_model_test {
+
 using namespace treelstm;
 
 namespace {
@@ -232,3 +234,5 @@ TEST_CASE("Tree-LSTM: a saved model is the same model") {
                  }),
                  "holds 'treelstm model 1', expected 'treelstm checkpoint 1'"));
 }
+
+}  // namespace treelstm_model_test

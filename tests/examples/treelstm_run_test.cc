@@ -12,6 +12,8 @@
 #include "tests/examples/program.h"
 #include "tests/support/catch.h"
 
+namespace treelstm_run_test {
+
 namespace {
 
 const Program kTreeLstm{"treelstm", TREELSTM_BINARY};
@@ -352,3 +354,5 @@ TEST_CASE("Tree-LSTM: help") {
   CHECK(contains(help.out, "classify"));
   CHECK(contains(run(folder, {"train", "--help"}).out, "--weight-decay"));
 }
+
+}  // namespace treelstm_run_test

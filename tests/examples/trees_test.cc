@@ -13,6 +13,8 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+namespace trees_test {
+
 using namespace treelstm;
 
 namespace {
@@ -194,3 +196,5 @@ TEST_CASE("Trees: the Stanford Sentiment Treebank is read whole") {
     }
   }
 }
+
+}  // namespace trees_test

@@ -3,6 +3,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace aliasing_test {
+
 using namespace dynet;
 
 TEST_CASE("the value of a parameter is the parameter") {
@@ -98,3 +100,5 @@ TEST_CASE("what was computed in place can be read, used and differentiated after
     CHECK((in_place.bytes < apart.bytes) == !twice);
   }
 }
+
+}  // namespace aliasing_test

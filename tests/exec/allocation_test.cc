@@ -13,6 +13,8 @@
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 
+namespace allocation_test {
+
 using namespace dynet;
 
 namespace {
@@ -211,3 +213,5 @@ TEST_CASE("a million graphs leave resident memory as it was (slow)") {
   CHECK(after <= before + (std::size_t{64} << 10));
 #endif
 }
+
+}  // namespace allocation_test

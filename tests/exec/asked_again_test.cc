@@ -14,6 +14,8 @@
 #include "tests/exec/heap.h"
 #include "tests/support/catch.h"
 
+namespace asked_again_test {
+
 using namespace dynet;
 
 namespace {
@@ -341,3 +343,5 @@ TEST_CASE("after memory was refused, wherever that was, everything goes on as if
     CHECK(refused > 20);
   }
 }
+
+}  // namespace asked_again_test

@@ -6,6 +6,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace backward_test {
+
 using namespace dynet;
 
 namespace {
@@ -385,3 +387,5 @@ TEST_CASE("a backward pass that fails leaves no gradient where there was none") 
     CHECK(t.row_gradient(row) == Floats{times, times});
   }
 }
+
+}  // namespace backward_test

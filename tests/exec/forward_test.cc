@@ -4,6 +4,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace forward_test {
+
 using namespace dynet;
 
 namespace {
@@ -180,3 +182,5 @@ TEST_CASE("an operation on nothing gives nothing") {
   g.backward(z, true);
   CHECK(as_vector(x.gradient()).empty());
 }
+
+}  // namespace forward_test

@@ -9,6 +9,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace gradient_memory_test {
+
 using namespace dynet;
 
 namespace {
@@ -192,3 +194,5 @@ TEST_CASE("the gradients of gates have the same bits whether the cell before has
     CHECK(gradient(true) == gradient(false));
   }
 }
+
+}  // namespace gradient_memory_test

@@ -9,6 +9,8 @@
 
 #include "tests/support/catch.h"
 
+namespace graph_program_test {
+
 using namespace dynet;
 
 namespace {
@@ -82,3 +84,5 @@ TEST_CASE("random programs over wide vectors have the same bits for any number o
               {{.name = "switching", .switching = true, .workers = &five}}, SameBits::values);
   }
 }
+
+}  // namespace graph_program_test

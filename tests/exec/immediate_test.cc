@@ -6,6 +6,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace immediate_test {
+
 using namespace dynet;
 
 namespace {
@@ -190,3 +192,5 @@ TEST_CASE("the backward check names the node whose gradient went wrong") {
     CHECK(as_vector(p.gradients()) == std::vector<float>{8, 0});
   }
 }
+
+}  // namespace immediate_test

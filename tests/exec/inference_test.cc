@@ -8,6 +8,8 @@
 #include "tests/exec/random_graph.h"
 #include "tests/support/catch.h"
 
+namespace inference_test {
+
 using namespace dynet;
 
 namespace {
@@ -124,3 +126,5 @@ TEST_CASE("backward in inference says why not") {
   g.backward(x);
   CHECK(as_scalar(x.value()) == 3.0f);
 }
+
+}  // namespace inference_test

@@ -10,6 +10,8 @@
 #include "dynet-like/graph/graph_state.h"
 #include "tests/support/catch.h"
 
+namespace interrupt_test {
+
 using namespace dynet;
 
 namespace {
@@ -121,3 +123,5 @@ TEST_CASE("a graph that has an interrupt hands none to the next one") {
   CHECK(as_scalar(square(input(g, 3.0f)).value()) == 9);
   CHECK(stopper.looks == 0);
 }
+
+}  // namespace interrupt_test

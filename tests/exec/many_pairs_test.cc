@@ -10,6 +10,8 @@
 #include "dynet-like/plan/signatures.h"
 #include "tests/support/catch.h"
 
+namespace many_pairs_test {
+
 using namespace dynet;
 
 namespace {
@@ -117,3 +119,5 @@ TEST_CASE("signatures that differ only in what their operands are like have diff
   };
   CHECK(hash(sum_elems(x)) == hash(sum_elems(y)));
 }
+
+}  // namespace many_pairs_test

@@ -14,6 +14,8 @@
 #include "tests/support/op_case.h"
 #include "tests/support/split_model.h"
 
+namespace places_test {
+
 using namespace dynet;
 using namespace dynet::test;
 
@@ -301,3 +303,5 @@ TEST_CASE("places: gradients are checked in double precision") {
   CHECK(report.elements > 100);
   CHECK(report.ok());
 }
+
+}  // namespace places_test

@@ -6,6 +6,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace plans_test {
+
 using namespace dynet;
 
 namespace {
@@ -224,3 +226,5 @@ TEST_CASE("the validity check looks at the gradients of every node of a batch") 
     CHECK_THROWS_WITH(g.backward(sum(losses)), Catch::Contains("infinity at element 0"));
   }
 }
+
+}  // namespace plans_test

@@ -10,6 +10,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace precision_test {
+
 using namespace dynet;
 
 namespace {
@@ -221,3 +223,5 @@ TEST_CASE("losses in less precision are those of floats to one hundredth") {
   for (const int other : {1, 2}) CHECK(losses[other] == Approx(losses[0]).epsilon(0.01));
   CHECK(losses[0] < 60 * 3.6);  // it learns
 }
+
+}  // namespace precision_test

@@ -7,6 +7,8 @@
 #include "dynet-like/exec/executor.h"
 #include "tests/support/catch.h"
 
+namespace questions_test {
+
 using namespace dynet;
 
 namespace {
@@ -197,3 +199,5 @@ TEST_CASE("in double every pass starts over, and nothing outside changes") {
   }
   CHECK(pc.gradient_l2_norm() == 0);
 }
+
+}  // namespace questions_test

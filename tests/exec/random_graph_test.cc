@@ -10,6 +10,8 @@
 #include "dynet-like/exec/executor.h"
 #include "tests/support/catch.h"
 
+namespace random_graph_test {
+
 using namespace dynet;
 
 namespace {
@@ -169,3 +171,5 @@ TEST_CASE("attributes that differ in one field never share a batch") {
   CHECK(as_vector(u.value()) == std::vector<float>{1, 1, 1});
   CHECK(as_vector(v.value())[2] > 0.5f);
 }
+
+}  // namespace random_graph_test

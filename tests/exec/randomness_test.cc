@@ -3,6 +3,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace randomness_test {
+
 using namespace dynet;
 
 namespace {
@@ -128,3 +130,5 @@ TEST_CASE("a node that could not be made takes no draws from the next one") {
   };
   CHECK(run(true) == run(false));
 }
+
+}  // namespace randomness_test

@@ -5,6 +5,8 @@
 #include "tests/plan/hand_made.h"
 #include "tests/support/catch.h"
 
+namespace recording_test {
+
 using namespace hand_made;
 
 namespace {
@@ -122,3 +124,5 @@ TEST_CASE("recording: rewinding a run leaves the ones before as they were") {
   CHECK(r.evaluated == 0);
   CHECK(r.runs.empty());
 }
+
+}  // namespace recording_test

@@ -12,6 +12,8 @@
 #include "tests/support/catch.h"
 #include "tests/support/graph_program.h"
 
+namespace replay_test {
+
 using namespace dynet;
 
 namespace {
@@ -466,3 +468,5 @@ TEST_CASE("random programs that come again do what they would do the first time"
     }
   }
 }
+
+}  // namespace replay_test

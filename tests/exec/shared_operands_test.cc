@@ -7,6 +7,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace shared_operands_test {
+
 using namespace dynet;
 
 namespace {
@@ -141,3 +143,5 @@ TEST_CASE("nodes of a batch that the loss does not reach give nothing, the other
     return sum(losses);
   });
 }
+
+}  // namespace shared_operands_test

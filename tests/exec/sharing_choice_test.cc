@@ -2,6 +2,8 @@
 
 #include "tests/support/catch.h"
 
+namespace sharing_choice_test {
+
 using dynet::SharingChoice;
 
 namespace {
@@ -51,3 +53,5 @@ TEST_CASE("graphs without a backward pass count as well as others") {
     choice.note(SharingChoice::Pass::forward, choice.begin_graph() ? 0.5 : 1.0);
   CHECK(choice.begin_graph());
 }
+
+}  // namespace sharing_choice_test

@@ -13,6 +13,8 @@
 #include "tests/exec/random_graph.h"
 #include "tests/support/catch.h"
 
+namespace summation_test {
+
 using namespace dynet;
 
 namespace {
@@ -354,3 +356,5 @@ TEST_CASE("a product of many columns has the bits of its columns alone") {
         CHECK(different == 0);
       }
 }
+
+}  // namespace summation_test

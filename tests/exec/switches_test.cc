@@ -5,6 +5,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace switches_test {
+
 using namespace dynet;
 
 namespace {
@@ -186,3 +188,5 @@ TEST_CASE("immediate computing and the validity check may be switched in the mid
   };
   CHECK(run(true) == run(false));
 }
+
+}  // namespace switches_test

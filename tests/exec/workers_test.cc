@@ -8,7 +8,7 @@
 #include "dynet-like/ops/form.h"
 #include "tests/support/catch.h"
 
-namespace dynet {
+namespace dynet::workers_test {
 namespace {
 
 std::mutex mutex;
@@ -164,4 +164,4 @@ TEST_CASE("workers share out the gradient of a large matrix, and every element o
   }
 }
 
-}  // namespace dynet
+}  // namespace dynet::workers_test

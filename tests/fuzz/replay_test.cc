@@ -17,6 +17,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace replay_test {
+
 using namespace dynet;
 
 namespace {
@@ -98,3 +100,5 @@ TEST_CASE("damaged files of every format are read without a crash") {
                 static_cast<int>(kTimes), read);
   }
 }
+
+}  // namespace replay_test

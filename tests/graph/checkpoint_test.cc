@@ -4,6 +4,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace checkpoint_test {
+
 using namespace dynet;
 
 namespace {
@@ -176,3 +178,5 @@ TEST_CASE("the graph uses its memory again after a revert") {
     g.revert();
   }
 }
+
+}  // namespace checkpoint_test

@@ -5,6 +5,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace graphviz_test {
+
 using namespace dynet;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE("print_graphviz does not depend on the state of the stream") {
   CHECK(out.str() == plain);
   CHECK(plain.find("N19 -> N20 [label=\"1\"];\n  N19 -> N20 [label=\"2\"];") != std::string::npos);
 }
+
+}  // namespace graphviz_test

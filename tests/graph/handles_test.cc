@@ -9,6 +9,8 @@
 #include "dynet-like/shape/broken.h"
 #include "tests/support/catch.h"
 
+namespace handles_test {
+
 using namespace dynet;
 
 namespace {
@@ -229,3 +231,5 @@ TEST_CASE("a graph is asked for values and gradients of its own expressions") {
   g.print_graphviz(out);
   CHECK(g.print_graphviz() == out.str());
 }
+
+}  // namespace handles_test

@@ -7,6 +7,8 @@
 #include "dynet-like/graph/graph_state.h"
 #include "tests/support/catch.h"
 
+namespace life_test {
+
 using namespace dynet;
 
 TEST_CASE("a graph can be neither copied nor moved") {
@@ -184,3 +186,5 @@ TEST_CASE("release_graph_memory leaves living graphs alone") {
     CHECK(as_scalar(tanh(input(other, 0.5f)).value()) == before);
   }
 }
+
+}  // namespace life_test

@@ -7,6 +7,8 @@
 #include "dynet-like/graph/describe.h"
 #include "tests/support/catch.h"
 
+namespace location_test {
+
 using namespace dynet;
 
 namespace {
@@ -204,3 +206,7 @@ TEST_CASE("an error in an operator names the user's line") {
   check([&] { x.gradient(); }, __LINE__);
   CHECK(g.size() == 2);
 }
+
+#undef MADE_HERE
+
+}  // namespace location_test

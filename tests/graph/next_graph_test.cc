@@ -7,6 +7,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace next_graph_test {
+
 using namespace dynet;
 
 namespace {
@@ -186,3 +188,5 @@ TEST_CASE("a node that fails at once leaves the graph as it was") {
     CHECK(as_scalar(x.value()) == -1);
   }
 }
+
+}  // namespace next_graph_test

@@ -10,6 +10,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace stale_test {
+
 using namespace dynet;
 
 namespace {
@@ -181,3 +183,5 @@ TEST_CASE("an expression is small and copied as bytes") {
   CHECK(b.pg == &g);
   CHECK(as_scalar(b.value()) == 5);
 }
+
+}  // namespace stale_test

@@ -15,6 +15,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace changed_test {
+
 using namespace dynet;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("a load that fails is no change") {
   CHECK_THROWS_AS(load(folder / "m", model.pc), FileError);
   CHECK(as_vector(hidden.gradient()) == std::vector<float>{1, 1});
 }
+
+}  // namespace changed_test

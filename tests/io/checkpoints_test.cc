@@ -18,6 +18,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace checkpoints_test {
+
 using namespace dynet;
 
 namespace {
@@ -151,3 +153,5 @@ TEST_CASE("the newest checkpoints are kept") {
   write_file(folder / "file", "x");
   CHECK_THROWS_AS(Checkpoints((folder / "file") + "/sub"), FileError);
 }
+
+}  // namespace checkpoints_test

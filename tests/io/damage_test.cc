@@ -17,6 +17,8 @@
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 
+namespace damage_test {
+
 using namespace dynet;
 
 namespace {
@@ -109,3 +111,5 @@ TEST_CASE("five files cut at every byte are refused") {
   }
   std::printf("%zu cut files, all refused\n", count);
 }
+
+}  // namespace damage_test

@@ -6,6 +6,8 @@
 #include "dynet-like/base/errors.h"
 #include "tests/support/catch.h"
 
+namespace dict_test {
+
 using namespace dynet;
 
 TEST_CASE("a dictionary numbers words in the order of appearance") {
@@ -73,3 +75,5 @@ TEST_CASE("sentences become numbers") {
   CHECK(source.size() == 2);
   CHECK(d.size() == 4);
 }
+
+}  // namespace dict_test

@@ -15,6 +15,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace dynet_text_test {
+
 using namespace dynet;
 
 namespace {
@@ -130,3 +132,5 @@ TEST_CASE("a text that holds something else is refused where it is") {
         }).find("i\\u{1b} holds I32, which are no floats") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "x"));
 }
+
+}  // namespace dynet_text_test

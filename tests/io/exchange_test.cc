@@ -20,6 +20,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace exchange_test {
+
 using namespace dynet;
 
 namespace {
@@ -443,3 +445,5 @@ np.savez_compressed("packed.npz", **a)
   CHECK(to_floats(plain[1])[23] == 23);
   CHECK(to_floats(plain[1])[1] == 1);
 }
+
+}  // namespace exchange_test

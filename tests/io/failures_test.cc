@@ -17,6 +17,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace failures_test {
+
 using namespace dynet;
 
 namespace {
@@ -183,3 +185,5 @@ TEST_CASE("kill -9 at any moment leaves the model before or after") {
   CHECK(folder.names() == std::vector<std::string>{"m"});
   munmap(memory, sizeof(Shared));
 }
+
+}  // namespace failures_test

@@ -13,6 +13,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace files_test {
+
 using namespace dynet;
 
 namespace {
@@ -191,3 +193,5 @@ TEST_CASE("what a killed process left is removed, what is being written is not")
   CHECK(folder.names().size() == 5);
   CHECK(read_file(folder / "n.tmp-0123456789abcdef") == "of another file");
 }
+
+}  // namespace files_test

@@ -16,7 +16,7 @@ namespace dynet {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string path = (std::filesystem::temp_directory_path() / "dynet-io-test-XXXXXX").string();
+    std::string path = (std::filesystem::temp_directory_path() / "dynet-test-XXXXXX").string();
     if (!::mkdtemp(path.data())) throw std::runtime_error("no temporary folder");
     path_ = path;
   }
@@ -29,6 +29,12 @@ class TemporaryFolder {
 
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   const std::filesystem::path& path() const { return path_; }
+  std::string path(const std::string& name) const { return *this / name; }
+  /// Writes a file and returns its path.
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+    return path(name);
+  }
   /// What is in it.
   std::vector<std::string> names() const {
     std::vector<std::string> all;

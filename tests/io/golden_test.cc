@@ -12,6 +12,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace golden_test {
+
 using namespace dynet;
 
 namespace {
@@ -131,3 +133,5 @@ TEST_CASE("settings that are missing or impossible are refused by their names") 
   CHECK(golden.trainer.differences(good) ==
         std::vector<std::string>{"AdamTrainer has no setting beta_1"});
 }
+
+}  // namespace golden_test

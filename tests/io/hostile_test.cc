@@ -25,6 +25,8 @@
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 
+namespace hostile_test {
+
 using namespace dynet;
 using io_detail::append_number;
 
@@ -306,3 +308,5 @@ TEST_CASE("names from files are shown without control characters") {
           read_text_tensors(folder / "t");
         }).find("/x\\u{1b}[2J\\xff: \"{2,}\" is no shape") != std::string::npos);
 }
+
+}  // namespace hostile_test

@@ -10,6 +10,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace inspect_test {
+
 using namespace dynet;
 
 namespace {
@@ -138,3 +140,5 @@ TEST_CASE("tables stay tables in model files") {
   CHECK(table_values(one.lookup_parameters_list()[0]) ==
         table_values(two.lookup_parameters_list()[0]));
 }
+
+}  // namespace inspect_test

@@ -19,6 +19,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace large_test {
+
 using namespace dynet;
 
 namespace {
@@ -160,3 +162,5 @@ TEST_CASE("a table of 5 GiB is saved and loaded (slow)") {
   std::printf("a table of %llu MiB was saved and loaded\n",
               static_cast<unsigned long long>(kBytes >> 20));
 }
+
+}  // namespace large_test

@@ -12,6 +12,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace late_rows_test {
+
 using namespace dynet;
 
 namespace {
@@ -101,3 +103,5 @@ TEST_CASE("a file has the values of rows that were late") {
     CHECK(a[0] != 0.5f);
   }
 }
+
+}  // namespace late_rows_test

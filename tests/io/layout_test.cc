@@ -15,6 +15,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace layout_test {
+
 using namespace dynet;
 
 namespace {
@@ -145,3 +147,5 @@ TEST_CASE("arrays that are not those of the layout are refused") {
   CHECK(refused(out, bad).find("is no layout of a model file") != std::string::npos);
   CHECK((read_file(out) == read_file(folder / "m")));
 }
+
+}  // namespace layout_test

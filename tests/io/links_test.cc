@@ -12,6 +12,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace links_test {
+
 using namespace dynet;
 using std::filesystem::create_directory;
 using std::filesystem::create_symlink;
@@ -200,3 +202,5 @@ TEST_CASE("messages about files show their names without control characters") {
   CHECK(message_of<FileError>([&] { const InputFile in(folder / "a\nb\x1b[31m"); }) ==
         "cannot load " + shown + ": it is not a regular file");
 }
+
+}  // namespace links_test

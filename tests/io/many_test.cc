@@ -19,6 +19,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace many_test {
+
 using namespace dynet;
 
 namespace {
@@ -196,3 +198,5 @@ TEST_CASE("two lists of 40,000 arrays are compared and shown") {
     };
   });
 }
+
+}  // namespace many_test

@@ -16,6 +16,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace model_file_test {
+
 using namespace dynet;
 using io_detail::append_number;
 using io_detail::get_number;
@@ -348,3 +350,5 @@ TEST_CASE("headers that lie under a right checksum are refused, each with its re
   std::printf("%zu lies, %zu different reasons\n", count, messages.size());
   CHECK(count >= 60);
 }
+
+}  // namespace model_file_test

@@ -16,6 +16,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace numpy_test {
+
 using namespace dynet;
 using Type = NamedTensor::Type;
 
@@ -180,3 +182,5 @@ TEST_CASE("arrays that cannot be written leave no file") {
         }).find("a name is too long") != std::string::npos);
   CHECK(folder.names().empty());
 }
+
+}  // namespace numpy_test

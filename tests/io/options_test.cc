@@ -19,6 +19,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace options_test {
+
 using namespace dynet;
 
 namespace {
@@ -74,8 +76,12 @@ long peak_of(const std::function<void()>& work) {
 
 }  // namespace
 
+}  // namespace options_test
+
 template <>
-inline constexpr bool dynet::kCopiedByLoad<Stack> = false;
+inline constexpr bool dynet::kCopiedByLoad<options_test::Stack> = false;
+
+namespace options_test {
 
 TEST_CASE("parts of a file are loaded if that is allowed, and told") {
   const TemporaryFolder folder;
@@ -320,3 +326,5 @@ TEST_CASE("a load takes at most twice the file and 64 MiB of memory (slow)") {
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
+
+}  // namespace options_test

@@ -13,6 +13,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace readers_test {
+
 using namespace dynet;
 
 TEST_CASE("files of every format are shown under their names") {
@@ -113,3 +115,5 @@ TEST_CASE("the state of parameters that are not there is left out if that is all
                                  "AdamTrainer state of /layer/E is in the file only"});
   CHECK(other.updates == 1);
 }
+
+}  // namespace readers_test

@@ -18,6 +18,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace save_test {
+
 using namespace dynet;
 
 namespace {
@@ -404,3 +406,5 @@ TEST_CASE("collections in archives of the user's own") {
         std::string::npos);
   CHECK(as_vector(w.values()) == std::vector<float>(12, 1.0f));
 }
+
+}  // namespace save_test

@@ -26,6 +26,8 @@
 #include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
+namespace text_numbers_test {
+
 using namespace dynet;
 
 namespace {
@@ -262,3 +264,5 @@ TEST_CASE("a program's language does not change the text in files") {
   CHECK(same == read_file(folder / "plain"));
   CHECK(engine == other);
 }
+
+}  // namespace text_numbers_test

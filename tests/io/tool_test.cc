@@ -10,6 +10,8 @@
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
 
+namespace tool_test {
+
 using namespace dynet;
 
 #ifdef TOOL_BINARY
@@ -100,3 +102,5 @@ TEST_CASE("what the tool cannot do it says") {
 }
 
 #endif
+
+}  // namespace tool_test

@@ -18,6 +18,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace unusual_test {
+
 using namespace dynet;
 using io_detail::BytesOut;
 
@@ -146,3 +148,5 @@ TEST_CASE("a group that a file does not have") {
   io_detail::find_helper(in)->index = &index;
   CHECK_THROWS_AS(io_detail::load_group(in), FileError);
 }
+
+}  // namespace unusual_test

@@ -11,6 +11,8 @@
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
 
+namespace word_vectors_test {
+
 using namespace dynet;
 
 namespace {
@@ -200,3 +202,5 @@ TEST_CASE("vectors come back to the bit") {
                     ArgumentError);
   }
 }
+
+}  // namespace word_vectors_test

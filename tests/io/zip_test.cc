@@ -16,6 +16,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace zip_test {
+
 using namespace dynet;
 using io_detail::append_number;
 
@@ -352,3 +354,5 @@ TEST_CASE("a packed member of more than one piece is read, in either direction o
   CHECK(io_detail::inflate(deflated(""), 0).empty());
   CHECK_THROWS_AS(io_detail::inflate(packed, 0), FileError);
 }
+
+}  // namespace zip_test

@@ -10,6 +10,8 @@
 #include "tests/nn/softmax_check.h"
 #include "tests/support/catch.h"
 
+namespace adaptive_softmax_test {
+
 using namespace dynet;
 using naive::kRep;
 using naive::numbers;
@@ -153,3 +155,5 @@ TEST_CASE("adaptive softmax: settings, and what is wrong") {
   CHECK((s.rep_dim == 4 && s.num_classes == 9 && s.cutoffs == std::vector<unsigned>{3, 5}));
   CHECK((s.shrink == 2 && !s.bias));
 }
+
+}  // namespace adaptive_softmax_test

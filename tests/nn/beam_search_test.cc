@@ -11,6 +11,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace beam_search_test {
+
 using namespace dynet;
 
 namespace {
@@ -324,3 +326,5 @@ TEST_CASE("beam search: coverage") {
   CHECK(coverage_penalty(std::vector<float>{0.0f}, 0.2) < -1e300);
   CHECK(coverage_penalty(std::vector<float>{0.0f}, 0) == 0);
 }
+
+}  // namespace beam_search_test

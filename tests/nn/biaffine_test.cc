@@ -10,6 +10,8 @@
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 
+namespace biaffine_test {
+
 using namespace dynet;
 
 namespace {
@@ -157,3 +159,5 @@ TEST_CASE("biaffine scorer: settings are saved") {
   CHECK(loaded.outputs == 5);
   CHECK(!loaded.dependent_bias);
 }
+
+}  // namespace biaffine_test

@@ -9,6 +9,8 @@
 #include "tests/nn/cells.h"
 #include "tests/support/catch.h"
 
+namespace bidirectional_test {
+
 using namespace dynet;
 using naive::difference;
 using naive::numbers;
@@ -191,3 +193,5 @@ TEST_CASE("a word is made of its characters") {
   h.clear();
   CHECK_THROWS_AS(twin.compose({1}), StaleExpressionError);
 }
+
+}  // namespace bidirectional_test

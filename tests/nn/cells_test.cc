@@ -13,6 +13,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace cells_test {
+
 using namespace dynet;
 using naive::difference;
 using naive::numbers;
@@ -423,3 +425,5 @@ TEST_CASE("a sparse LSTM is one whose small weights are zero") {
     CHECK_THROWS_AS(sparse.set_sparsity(NAN), ArgumentError);
   }
 }
+
+}  // namespace cells_test

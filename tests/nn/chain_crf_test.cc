@@ -12,6 +12,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace chain_crf_test {
+
 using namespace dynet;
 
 namespace {
@@ -240,3 +242,5 @@ TEST_CASE("ChainCrf: learns which tags follow one another") {
   CHECK(crf.best(zeros(g, {3, 7})) == std::vector<unsigned>{0, 1, 2, 0, 1, 2, 0});
   CHECK(check_gradients(-crf.log_prob(zeros(g, {3, 4}), std::vector<unsigned>{0, 1, 2, 0})).ok());
 }
+
+}  // namespace chain_crf_test

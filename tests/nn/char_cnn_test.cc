@@ -9,6 +9,8 @@
 #include "tests/nn/naive_transformer.h"
 #include "tests/support/catch.h"
 
+namespace char_cnn_test {
+
 using namespace dynet;
 using naive::numbers;
 using naive::Vector;
@@ -160,3 +162,5 @@ TEST_CASE("character cnn: what is wrong is said, and changes nothing") {
   CHECK((s.characters == 7 && s.character_size == 3 && s.widths == kSettings.widths));
   CHECK((s.filters == 4 && s.highways == 2 && s.output() == 12));
 }
+
+}  // namespace char_cnn_test

@@ -9,6 +9,8 @@
 #include "tests/nn/naive_transformer.h"
 #include "tests/support/catch.h"
 
+namespace copying_test {
+
 using namespace dynet;
 using naive::numbers;
 using naive::Vector;
@@ -247,3 +249,5 @@ TEST_CASE("copying: what is wrong is said") {
                     Catch::Contains("word 6 of the source"));
   CHECK_NOTHROW(copy_log_distribution(z, s, a, {0, 1, 5}, 1));
 }
+
+}  // namespace copying_test

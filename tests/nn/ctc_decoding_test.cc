@@ -9,6 +9,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace ctc_decoding_test {
+
 using namespace dynet;
 
 namespace {
@@ -289,3 +291,5 @@ TEST_CASE("ctc: a small network learns to spell") {
     CHECK(decoder.best(log_softmax(const_parameter(g, w) * frames(g, word))) == word);
   }
 }
+
+}  // namespace ctc_decoding_test

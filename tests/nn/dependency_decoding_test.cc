@@ -9,6 +9,8 @@
 #include "tests/support/all_trees.h"
 #include "tests/support/catch.h"
 
+namespace dependency_decoding_test {
+
 using namespace dynet;
 
 namespace {
@@ -192,3 +194,5 @@ TEST_CASE("dependency decoding: scores far apart") {
     CHECK(score > all[0].score - 40);
   }
 }
+
+}  // namespace dependency_decoding_test

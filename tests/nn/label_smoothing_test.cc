@@ -8,6 +8,8 @@
 #include "tests/nn/cells.h"
 #include "tests/support/catch.h"
 
+namespace label_smoothing_test {
+
 using namespace dynet;
 using naive::numbers;
 
@@ -61,3 +63,5 @@ TEST_CASE("label smoothing: what is wrong is said") {
   CHECK_THROWS_AS(label_smoothed_loss(x, 3, 0.1f), IndexError);
   CHECK_THROWS_AS(label_smoothed_loss(input(cg, {2, 2}, {1, 2, 3, 4}), 1, 0.1f), ShapeError);
 }
+
+}  // namespace label_smoothing_test

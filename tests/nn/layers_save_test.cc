@@ -16,6 +16,8 @@
 #include "tests/nn/cells.h"
 #include "tests/support/catch.h"
 
+namespace layers_save_test {
+
 using namespace dynet;
 
 namespace {
@@ -369,3 +371,5 @@ TEST_CASE("no layer with parameters is left out of the tests of files") {
   }
   CHECK(found >= 34);
 }
+
+}  // namespace layers_save_test

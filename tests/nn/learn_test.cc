@@ -10,6 +10,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace learn_test {
+
 namespace {
 
 // The lines between the two marks are those of the opening comment of dynet.h.
@@ -218,3 +220,5 @@ TEST_CASE("a minibatch has the loss and the gradients of its sentences") {
     CHECK(worst < 1e-5 * largest);
   }
 }
+
+}  // namespace learn_test

@@ -5,6 +5,8 @@
 #include "tests/nn/naive_transformer.h"
 #include "tests/support/catch.h"
 
+namespace linear_test {
+
 using namespace dynet;
 using naive::columns_of;
 using naive::difference;
@@ -220,3 +222,5 @@ TEST_CASE("layers of transformers: settings are saved") {
   const auto ff = naive::saved(FeedForward::Settings{3, 4, Activation::swiglu, false});
   CHECK((ff.size == 3 && ff.hidden == 4 && ff.activation == Activation::swiglu && !ff.bias));
 }
+
+}  // namespace linear_test

@@ -6,6 +6,8 @@
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 
+namespace lstm_norm_test {
+
 using namespace dynet;
 
 namespace {
@@ -92,3 +94,5 @@ TEST_CASE("layer normalization is among the settings of an LSTM") {
   CHECK(a.parameter_count() == b.parameter_count());
   CHECK(a.parameter_count() == 12 * (2 + 3 + 1) + 4 * 12 + 2 * 3);
 }
+
+}  // namespace lstm_norm_test

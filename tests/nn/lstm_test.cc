@@ -10,6 +10,8 @@
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 
+namespace lstm_test {
+
 using namespace dynet;
 using naive::difference;
 using naive::numbers;
@@ -256,3 +258,5 @@ TEST_CASE("copy takes the values of a builder of the same size") {
   CHECK_THROWS_AS(rnn.copy(a), ShapeError);
   CHECK(first_values(other) == before);
 }
+
+}  // namespace lstm_test

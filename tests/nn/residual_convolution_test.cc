@@ -8,6 +8,8 @@
 #include "tests/nn/naive_transformer.h"
 #include "tests/support/catch.h"
 
+namespace residual_convolution_test {
+
 using namespace dynet;
 using naive::difference;
 using naive::numbers;
@@ -247,3 +249,5 @@ TEST_CASE("residual convolution: tells what it cannot do, and stays as it was") 
   for (const float rate : {-0.1f, 1.0f, NAN})
     CHECK_THROWS_AS(layer.set_dropout(rate), ArgumentError);
 }
+
+}  // namespace residual_convolution_test

@@ -12,6 +12,8 @@
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 
+namespace rnn_test {
+
 using namespace dynet;
 using naive::difference;
 using naive::numbers;
@@ -317,3 +319,5 @@ TEST_CASE("a simple RNN is made again from its settings") {
   for (std::size_t i = 0; i < 8; ++i)
     CHECK(as_vector(a.parameters_list()[i].values()) == as_vector(b.parameters_list()[i].values()));
 }
+
+}  // namespace rnn_test

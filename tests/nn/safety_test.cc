@@ -12,6 +12,8 @@
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 
+namespace safety_test {
+
 using namespace dynet;
 using naive::difference;
 using naive::numbers;
@@ -575,3 +577,5 @@ TEST_CASE("a state that no output can be made of is not a step") {
   b.add_input(bench.x(1));
   CHECK(b.get_s(RNNPointer(1)).back().dim() == Dim({kHidden}));
 }
+
+}  // namespace safety_test

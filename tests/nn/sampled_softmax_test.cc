@@ -11,6 +11,8 @@
 #include "tests/nn/softmax_check.h"
 #include "tests/support/catch.h"
 
+namespace sampled_softmax_test {
+
 using namespace dynet;
 using naive::kRep;
 using naive::numbers;
@@ -261,3 +263,5 @@ TEST_CASE("sampled softmax: settings, and what is wrong") {
   CHECK((s.rep_dim == 4 && s.num_classes == 2 && s.samples == 7 && !s.bias));
   CHECK(s.weights == std::vector<float>{1, 3});
 }
+
+}  // namespace sampled_softmax_test

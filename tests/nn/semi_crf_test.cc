@@ -11,6 +11,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace semi_crf_test {
+
 using namespace dynet;
 
 namespace {
@@ -228,3 +230,5 @@ TEST_CASE("SemiCrf: learns how long segments are and which follow one another") 
   const Expression x = const_parameter(g, lengths) * ones(g, {1, 15});
   CHECK(crf.best(x) == std::vector<Segment>{{0, 2}, {1, 3}, {0, 2}, {1, 3}, {0, 2}, {1, 3}});
 }
+
+}  // namespace semi_crf_test

@@ -14,6 +14,8 @@
 #include "tests/nn/softmax_check.h"
 #include "tests/support/catch.h"
 
+namespace softmax_builder_test {
+
 using namespace dynet;
 using naive::check_softmax;
 using naive::numbers;
@@ -258,3 +260,5 @@ TEST_CASE("cluster files with mistakes are refused, and a frozen dictionary choo
   CHECK_THROWS_AS(ClassFactoredSoftmaxBuilder(kRep, write(folder, "A the 1 more\n"), dict, pc),
                   FileError);
 }
+
+}  // namespace softmax_builder_test

@@ -8,6 +8,8 @@
 #include "tests/support/catch.h"
 #include "tests/support/span_trees.h"
 
+namespace span_decoding_test {
+
 using namespace dynet;
 using namespace dynet::test;
 
@@ -146,3 +148,5 @@ TEST_CASE("span decoding: training finds the trees of which it is told") {
     CHECK(as_scalar(span_log_prob(x, gold[k]).value()) > std::log(0.5));
   }
 }
+
+}  // namespace span_decoding_test

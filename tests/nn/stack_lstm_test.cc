@@ -8,6 +8,8 @@
 #include "tests/nn/naive_transformer.h"
 #include "tests/support/catch.h"
 
+namespace stack_lstm_test {
+
 using namespace dynet;
 using naive::numbers;
 
@@ -203,3 +205,5 @@ TEST_CASE("stack lstm: what is wrong is said, and changes nothing") {
   left.push(x);
   CHECK(as_vector(left.top().value()) == as_vector(stack.top().value()));
 }
+
+}  // namespace stack_lstm_test

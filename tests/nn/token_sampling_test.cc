@@ -7,6 +7,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace token_sampling_test {
+
 using namespace dynet;
 
 namespace {
@@ -166,3 +168,5 @@ TEST_CASE("token sampling: a sequence ends where nothing may follow") {
   CHECK_FALSE(all[0].ended);
   CHECK(all[0].log_prob == 0);
 }
+
+}  // namespace token_sampling_test

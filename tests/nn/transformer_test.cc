@@ -6,6 +6,8 @@
 #include "tests/nn/naive_transformer.h"
 #include "tests/support/catch.h"
 
+namespace transformer_test {
+
 using namespace dynet;
 using naive::columns_of;
 using naive::difference;
@@ -450,3 +452,5 @@ TEST_CASE("transformers: made again from their settings and parameters") {
     CHECK(run(again) == run(decoder));
   }
 }
+
+}  // namespace transformer_test

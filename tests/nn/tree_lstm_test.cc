@@ -10,6 +10,8 @@
 #include "tests/nn/cells.h"
 #include "tests/support/catch.h"
 
+namespace tree_lstm_test {
+
 using namespace dynet;
 using naive::difference;
 using naive::numbers;
@@ -316,3 +318,5 @@ TEST_CASE("trees of one minibatch are as trees alone") {
       CHECK(difference(naive::to_double(alone[k]), as_vector(y.value().batch_elem(k))) < 1e-6);
   }
 }
+
+}  // namespace tree_lstm_test

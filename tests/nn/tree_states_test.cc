@@ -5,6 +5,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace tree_states_test {
+
 using namespace dynet;
 
 TEST_CASE("trees: nodes belong to the graph and to the tree they were added to") {
@@ -30,3 +32,5 @@ TEST_CASE("trees: nodes belong to the graph and to the tree they were added to")
     CHECK_THROWS_AS(tree->back(), ArgumentError);
   }
 }
+
+}  // namespace tree_states_test

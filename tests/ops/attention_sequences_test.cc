@@ -10,6 +10,8 @@
 #include "dynet-like/exec/executor.h"
 #include "tests/support/catch.h"
 
+namespace attention_sequences_test {
+
 using namespace dynet;
 
 namespace {
@@ -392,3 +394,5 @@ TEST_CASE("attention: settings that are no settings") {
   CHECK_NOTHROW(attention(q, k, k, {.key_lengths = {0, 5}}));
   CHECK_NOTHROW(attention(one, k, k, {.heads = 12, .key_lengths = {5}}));
 }
+
+}  // namespace attention_sequences_test

@@ -13,8 +13,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 std::vector<Dim> two(Shapes& s) {
   const Dim d = s.any(4);
   switch (s.below(4)) {
@@ -53,12 +51,6 @@ OpCase binary(const std::string& name,
            {{Dim({4, 1, 2}), Dim({4, 1, 3})}},
            {{Dim({0}), Dim({2})}}};
   return c;
-}
-
-double sum_of(const std::vector<double>& v) {
-  double s = 0;
-  for (double x : v) s += x;
-  return s;
 }
 
 double log_sum_exp(const std::vector<double>& v) {

@@ -196,4 +196,7 @@ TEST_CASE("mistakes: there are at least 400, all of which tests make") {
   CHECK(told + shapes >= 400);
 }
 
+#undef AT
+#undef MISTAKE
+
 }  // namespace dynet::test

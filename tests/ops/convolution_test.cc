@@ -16,8 +16,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr unsigned kBatch = kMaxTensorDim;
-
 /// How a window goes over an image.
 struct Way {
   unsigned stride[2];

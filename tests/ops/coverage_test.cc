@@ -5,6 +5,8 @@
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
 
+namespace coverage_test {
+
 using namespace dynet;
 using namespace dynet::test;
 
@@ -47,3 +49,5 @@ TEST_CASE("the forms of operations are all different") {
   const std::vector<const OpForm*> all = all_ops();
   CHECK(std::set<const OpForm*>(all.begin(), all.end()).size() == all.size());
 }
+
+}  // namespace coverage_test

@@ -9,6 +9,8 @@
 #include "dynet-like/exec/executor.h"
 #include "tests/support/catch.h"
 
+namespace crf_sequences_test {
+
 using namespace dynet;
 
 namespace {
@@ -266,3 +268,5 @@ TEST_CASE("crf: gradients of many tags") {
     CHECK(report.ok(k > 200 ? 1e-5 : 1e-6));
   }
 }
+
+}  // namespace crf_sequences_test

@@ -17,20 +17,13 @@
 namespace dynet::test {
 namespace {
 
-constexpr double kForbidden = -std::numeric_limits<double>::infinity();
-
-double log_add(double a, double b) {
-  const double m = std::max(a, b);
-  return m == kForbidden ? m : m + std::log1p(std::exp(std::min(a, b) - m));
-}
-
 /// A chain of one batch element: tables by loops over pairs of tags.
 class NaiveChain {
  public:
   NaiveChain(const Arrays& x, unsigned element) : x_(x), element_(element) {
     const unsigned k = tags(), n = length();
-    forward_.assign(n, std::vector<double>(k, kForbidden));
-    backward_.assign(n, std::vector<double>(k, kForbidden));
+    forward_.assign(n, std::vector<double>(k, -kInfinity));
+    backward_.assign(n, std::vector<double>(k, -kInfinity));
     for (unsigned j = 0; j < k && n > 0; ++j) {
       forward_[0][j] = x[2].at(j) + emission(0, j);
       backward_[n - 1][j] = x[3].at(j);
@@ -47,7 +40,7 @@ class NaiveChain {
           double& b = backward_[t - 1][i];
           b = log_add(b, transition(t, i, j) + emission(t, j) + backward_[t][j]);
         }
-    log_z_ = n == 0 ? 0 : kForbidden;
+    log_z_ = n == 0 ? 0 : -kInfinity;
     for (unsigned j = 0; j < k && n > 0; ++j)
       log_z_ = log_add(log_z_, forward_[n - 1][j] + x[3].at(j));
   }
@@ -67,7 +60,7 @@ class NaiveChain {
   }
   /// log Z less the expected score.
   double entropy() const {
-    if (log_z_ == kForbidden) return 0;
+    if (log_z_ == -kInfinity) return 0;
     double h = log_z_;
     const auto use = [&](double p, double score) { h -= p == 0 ? 0 : p * score; };
     for (unsigned t = 0; t < length(); ++t)
@@ -85,7 +78,7 @@ class NaiveChain {
 
  private:
   double probability(double score) const {
-    return log_z_ == kForbidden ? 0 : std::exp(score - log_z_);
+    return log_z_ == -kInfinity ? 0 : std::exp(score - log_z_);
   }
   double transition(unsigned t, unsigned i, unsigned j) const {
     return x_[1].at({i, j, t - 1, 0, 0, 0, 0, 0});
@@ -128,7 +121,7 @@ OpCase chain(const std::string& name, const std::function<Expression(const Opera
   c.reference = reference;
   c.float_tolerance = 1e-4;
   c.draws = 100;
-  c.extremes = {-1e4, 1e4, 0, kForbidden};
+  c.extremes = {-1e4, 1e4, 0, -kInfinity};
   c.bad = {{{Dim({2, 3, 2}), Dim({2, 2}), Dim({2}), Dim({2})}},
            {{Dim({2, 3}), Dim({3, 3}), Dim({2}), Dim({2})}},
            {{Dim({2, 3}), Dim({2, 2}, 2), Dim({2}), Dim({2})}},
@@ -151,10 +144,10 @@ OpCase log_prob(bool partly) {
           for (unsigned t = 0; t < x[0].dim.cols(); ++t)
             for (unsigned j = 0; j < x[0].dim.rows(); ++j)
               if (const unsigned y = tags[e * x[0].dim.cols() + t]; y != j && y != kAnyTag)
-                known[0].v[(e * x[0].dim.cols() + t) * x[0].dim.rows() + j] = kForbidden;
+                known[0].v[(e * x[0].dim.cols() + t) * x[0].dim.rows() + j] = -kInfinity;
         return of_elements(x, [&](const NaiveChain& all, unsigned e) {
           const double score = NaiveChain(known, e).log_z();
-          return score == kForbidden ? score : score - all.log_z();
+          return score == -kInfinity ? score : score - all.log_z();
         });
       });
   return c;

@@ -9,6 +9,8 @@
 #include "dynet-like/exec/executor.h"
 #include "tests/support/catch.h"
 
+namespace ctc_sequences_test {
+
 using namespace dynet;
 
 namespace {
@@ -329,3 +331,5 @@ TEST_CASE("ctc: utterances of all lengths are one batch, and the same bits alone
       }
     }
 }
+
+}  // namespace ctc_sequences_test

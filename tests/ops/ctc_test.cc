@@ -14,13 +14,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr double kForbidden = -std::numeric_limits<double>::infinity();
-
-double log_add(double a, double b) {
-  const double m = std::max(a, b);
-  return m == kForbidden ? m : m + std::log1p(std::exp(std::min(a, b) - m));
-}
-
 using Labels = std::vector<std::vector<unsigned>>;
 
 /// An utterance: tables by the recurrences of the paper, forward and backward.
@@ -35,13 +28,13 @@ class NaiveUtterance {
     const auto may_skip = [&](unsigned s) {
       return s > 1 && symbols_[s] != blank && symbols_[s] != symbols_[s - 2];
     };
-    forward_.assign(frames, std::vector<double>(n, kForbidden));
+    forward_.assign(frames, std::vector<double>(n, -kInfinity));
     backward_ = forward_;
     for (unsigned t = 0; t < frames; ++t)
       for (unsigned s = 0; s < n; ++s) {
         double& f = forward_[t][s];
         if (t == 0) {
-          f = s < 2 ? 0 : kForbidden;
+          f = s < 2 ? 0 : -kInfinity;
         } else {
           f = forward_[t - 1][s];
           if (s > 0) f = log_add(f, forward_[t - 1][s - 1]);
@@ -53,14 +46,14 @@ class NaiveUtterance {
       for (unsigned s = 0; s < n; ++s) {
         double& b = backward_[t][s];
         if (t + 1 == frames) {
-          b = s + 2 >= n ? 0 : kForbidden;
+          b = s + 2 >= n ? 0 : -kInfinity;
         } else {
           b = then(t, s);
           if (s + 1 < n) b = log_add(b, then(t, s + 1));
           if (s + 2 < n && may_skip(s + 2)) b = log_add(b, then(t, s + 2));
         }
       }
-    log_sum_ = frames == 0 && n == 1 ? 0 : kForbidden;
+    log_sum_ = frames == 0 && n == 1 ? 0 : -kInfinity;
     for (unsigned s = 0; s < n && frames > 0; ++s)
       log_sum_ = log_add(log_sum_, forward_[0][s] + backward_[0][s]);
   }
@@ -69,13 +62,13 @@ class NaiveUtterance {
   double probability(unsigned t, unsigned symbol) const {
     double sum = 0;
     for (unsigned s = 0; s < states(); ++s)
-      if (symbols_[s] == symbol && log_sum_ > kForbidden)
+      if (symbols_[s] == symbol && log_sum_ > -kInfinity)
         sum += std::exp(forward_[t][s] + backward_[t][s] - log_sum_);
     return sum;
   }
   /// The log sum less the expected score.
   double entropy() const {
-    if (log_sum_ == kForbidden) return 0;
+    if (log_sum_ == -kInfinity) return 0;
     double h = log_sum_;
     for (unsigned t = 0; t < x_.dim.cols(); ++t)
       for (unsigned v = 0; v < x_.dim.rows(); ++v)
@@ -139,7 +132,7 @@ OpCase utterances(
   };
   c.float_tolerance = 1e-4;
   c.draws = 100;
-  c.extremes = {-1e4, 1e4, 0, kForbidden};
+  c.extremes = {-1e4, 1e4, 0, -kInfinity};
   c.bad = {{{Dim({2, 3, 2})}}};
   return c;
 }
@@ -149,7 +142,7 @@ OpCase utterances(
 std::vector<OpCase> ctc_cases() {
   const auto loss = [](const NaiveUtterance& u, unsigned, unsigned) { return -u.log_sum(); };
   const auto finite_loss = [](const NaiveUtterance& u, unsigned, unsigned) {
-    return u.log_sum() == kForbidden ? 0 : -u.log_sum();
+    return u.log_sum() == -kInfinity ? 0 : -u.log_sum();
   };
   const auto entropy = [](const NaiveUtterance& u, unsigned, unsigned) { return u.entropy(); };
   const auto probability = [](const NaiveUtterance& u, unsigned v, unsigned t) {

@@ -10,6 +10,8 @@
 #include "tests/support/all_trees.h"
 #include "tests/support/catch.h"
 
+namespace dependency_trees_sequences_test {
+
 using namespace dynet;
 
 namespace {
@@ -423,3 +425,5 @@ TEST_CASE("dependency trees: nodes with other rules are another batch") {
   CHECK(alone[0] < alone[1]);
   CHECK(alone[2] < alone[3]);
 }
+
+}  // namespace dependency_trees_sequences_test

@@ -13,8 +13,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr double kForbidden = -std::numeric_limits<double>::infinity();
-
 const std::vector<std::vector<unsigned>>& trees_of(unsigned n, DependencyRules rules) {
   thread_local std::map<unsigned, std::vector<std::vector<unsigned>>> known;
   const unsigned key = n * 4 + rules.projective * 2 + rules.single_root;
@@ -23,21 +21,21 @@ const std::vector<std::vector<unsigned>>& trees_of(unsigned n, DependencyRules r
 }
 
 /// All trees of a batch element, with their probabilities.
-struct NaiveTrees {
+struct NaiveDependencyTrees {
   const Array& arcs;
   unsigned element, words = arcs.dim.rows() - 1;
   const std::vector<std::vector<unsigned>>& trees;
-  double log_z = kForbidden;
+  double log_z = -kInfinity;
   std::vector<double> p;
 
-  NaiveTrees(const Arrays& x, unsigned e, DependencyRules rules)
+  NaiveDependencyTrees(const Arrays& x, unsigned e, DependencyRules rules)
       : arcs(x[0]), element(e), trees(trees_of(arcs.dim.rows() - 1, rules)) {
-    double most = kForbidden, sum = 0;
+    double most = -kInfinity, sum = 0;
     for (const auto& y : trees) most = std::max(most, score(y));
-    for (const auto& y : trees) p.push_back(most == kForbidden ? 0 : std::exp(score(y) - most));
+    for (const auto& y : trees) p.push_back(most == -kInfinity ? 0 : std::exp(score(y) - most));
     for (const double e_score : p) sum += e_score;
     for (double& e_score : p) e_score /= sum == 0 ? 1 : sum;
-    if (most > kForbidden) log_z = most + std::log(sum);
+    if (most > -kInfinity) log_z = most + std::log(sum);
   }
   double score(const std::vector<unsigned>& heads) const {
     double sum = 0;
@@ -96,20 +94,21 @@ std::vector<OpCase> dependency_tree_cases() {
       c.low = -3, c.high = 3;
       c.float_tolerance = 2e-5;
       c.draws = 18;
-      c.extremes = {-1e4, 1e4, 0, kForbidden};
+      c.extremes = {-1e4, 1e4, 0, -kInfinity};
       c.bad = {{{Dim({2, 3})}}, {{Dim({3})}}, {{Dim({0, 0})}}, {{Dim({2, 2, 2})}}};
       all.push_back(c);
     };
-    const auto numbers = [rules](const std::function<double(const NaiveTrees&)>& f) {
+    const auto numbers = [rules](const std::function<double(const NaiveDependencyTrees&)>& f) {
       return [rules, f](const Arrays& x) {
-        return fill(Dim({1}, x[0].dim.bd),
-                    [&](const Place& p) { return f(NaiveTrees(x, p[kMaxTensorDim], rules)); });
+        return fill(Dim({1}, x[0].dim.bd), [&](const Place& p) {
+          return f(NaiveDependencyTrees(x, p[kMaxTensorDim], rules));
+        });
       };
     };
     add(
         "dependency_log_partition",
         [rules](const Operand& x) { return dependency_log_partition(x[0], rules); },
-        numbers([](const NaiveTrees& t) { return t.log_z; }));
+        numbers([](const NaiveDependencyTrees& t) { return t.log_z; }));
     add(
         "dependency_log_prob",
         [rules](const Operand& x) {
@@ -122,24 +121,24 @@ std::vector<OpCase> dependency_tree_cases() {
           const std::vector<unsigned> heads = some_heads(x[0].dim, x.variant, rules);
           const auto n = static_cast<std::ptrdiff_t>(x[0].dim.rows() - 1);
           return fill(Dim({1}, x[0].dim.bd), [&](const Place& p) {
-            const NaiveTrees t(x, p[kMaxTensorDim], rules);
+            const NaiveDependencyTrees t(x, p[kMaxTensorDim], rules);
             const auto first = heads.begin() + n * static_cast<std::ptrdiff_t>(t.element);
             const double score = t.score(std::vector<unsigned>(first, first + n));
-            return score == kForbidden ? score : score - t.log_z;
+            return score == -kInfinity ? score : score - t.log_z;
           });
         });
     add(
         "dependency_marginals",
         [rules](const Operand& x) { return dependency_marginals(x[0], rules); },
         [rules](const Arrays& x) {
-          std::vector<NaiveTrees> trees;
+          std::vector<NaiveDependencyTrees> trees;
           for (unsigned e = 0; e < x[0].dim.bd; ++e) trees.emplace_back(x, e, rules);
           return fill(x[0].dim,
                       [&](const Place& p) { return trees[p[kMaxTensorDim]].marginal(p[0], p[1]); });
         });
     add(
         "dependency_entropy", [rules](const Operand& x) { return dependency_entropy(x[0], rules); },
-        numbers([](const NaiveTrees& t) { return t.entropy(); }));
+        numbers([](const NaiveDependencyTrees& t) { return t.entropy(); }));
   }
   return all;
 }

@@ -13,8 +13,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 OpCase unary(const std::string& name, std::function<Expression(const Expression&)> op,
              std::function<double(double)> f) {
   OpCase c;
@@ -24,8 +22,6 @@ OpCase unary(const std::string& name, std::function<Expression(const Expression&
   c.reference = [f](const Arrays& x) { return map(x[0], f); };
   return c;
 }
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 std::vector<OpCase> more_elementwise_cases() {
   using E = const Expression&;

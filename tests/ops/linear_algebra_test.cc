@@ -16,8 +16,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr unsigned kBatch = kMaxTensorDim;
-
 /// What is added to the diagonal keeps matrices of small elements far from singular.
 float diagonal(unsigned n) { return std::max(3.0f, 0.25f * static_cast<float>(n)); }
 

@@ -19,8 +19,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr unsigned kBatch = kMaxTensorDim;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using List = std::vector<unsigned>;
 using Lists = std::vector<List>;
 
@@ -73,12 +71,6 @@ double hinge_at(const Array& x, Place p, unsigned d, unsigned right, double m) {
     if (j != right && x.at(p) != -kInfinity) sum += std::max(0.0, m - here + x.at(p));
   }
   return sum;
-}
-
-List classes_of(const Dim& d, unsigned variant) {
-  List v;
-  for (unsigned b = 0; b < d.bd; ++b) v.push_back((variant + 3 * b) % d.rows());
-  return v;
 }
 
 OpCase hinge_case(const std::string& form, std::function<Expression(const Expression&, List)> build,

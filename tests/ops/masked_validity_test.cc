@@ -9,6 +9,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace masked_validity_test {
+
 using namespace dynet;
 
 namespace {
@@ -167,3 +169,5 @@ TEST_CASE("the validity check still finds what nobody has masked") {
     }
   });
 }
+
+}  // namespace masked_validity_test

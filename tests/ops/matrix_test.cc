@@ -14,8 +14,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr unsigned kBatch = kMaxTensorDim;
-
 Array multiply(const Array& a, const Array& b) {
   Dim d({a.dim.rows()}, std::max(a.dim.bd, b.dim.bd));
   if (b.dim.nd > 1) d = Dim({a.dim.rows(), b.dim.cols()}, d.bd);

@@ -13,8 +13,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr unsigned kBatch = kMaxTensorDim;
-
 /// f of all elements of a batch element of x, in order.
 template <class F>
 double over_elements(const Array& x, unsigned e, F f) {

@@ -16,6 +16,8 @@
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
 
+namespace place_test {
+
 using namespace dynet;
 using namespace dynet::test;
 
@@ -285,3 +287,5 @@ TEST_CASE("a cell's numbers give the same bits in states of every length") {
     }
   }
 }
+
+}  // namespace place_test

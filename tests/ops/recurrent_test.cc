@@ -12,10 +12,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr unsigned kBatch = kMaxTensorDim;
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
 /// x, h, Wx, Wh, b in the order of the arguments; without h and Wh for the first step.
 Array gates(const Array& x, const Array* h, const Array& Wx, const Array* Wh, const Array& b,
             double forget_bias) {

@@ -195,4 +195,13 @@ TEST_CASE("mistakes in sources, reductions and losses throw at their line and ha
   check_mistakes(bench, all);
 }
 
+#undef MISTAKE
+#undef X
+#undef X3
+#undef WEIGHTS
+#undef CUBE
+#undef NOTHING
+#undef X_AND_Y
+#undef X3_AND_X2
+
 }  // namespace dynet::test

@@ -13,8 +13,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr unsigned kBatch = kMaxTensorDim;
-
 OpCase of_elements(const std::string& name, Expression (*op)(const Expression&, SourceLocation),
                    std::function<double(double)> each,
                    std::function<double(double, double)> finish) {
@@ -101,12 +99,6 @@ Reduce deviation(double divisor = 0) {
     return std::sqrt(sum);
   };
 }
-double sum_of(const std::vector<double>& v) {
-  double sum = 0;
-  for (double x : v) sum += x;
-  return sum;
-}
-
 using Along =
     std::function<Expression(const Expression&, const std::vector<unsigned>& dims, bool batch)>;
 

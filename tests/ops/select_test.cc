@@ -11,8 +11,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr unsigned kBatch = kMaxTensorDim;
-
 /// Slices along d that a node of this variant takes: some twice, some never.
 std::vector<unsigned> slices(const Dim& x, unsigned d, unsigned variant, unsigned count) {
   std::vector<unsigned> v;

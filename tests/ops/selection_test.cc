@@ -15,8 +15,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr unsigned kBatch = kMaxTensorDim;
-
 /// Dimension d of the shape is never zero.
 Dim with_some(Dim dim, unsigned d) {
   if (d < dim.nd && dim.d[d] == 0) dim.d[d] = 2;

@@ -8,6 +8,8 @@
 #include "dynet-like/exec/executor.h"
 #include "tests/support/catch.h"
 
+namespace semi_crf_sequences_test {
+
 using namespace dynet;
 
 namespace {
@@ -280,3 +282,5 @@ TEST_CASE("semi crf: sentences of all lengths are one batch, and the same bits a
       }
     }
 }
+
+}  // namespace semi_crf_sequences_test

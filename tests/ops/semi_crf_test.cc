@@ -14,19 +14,12 @@
 namespace dynet::test {
 namespace {
 
-constexpr double kForbidden = -std::numeric_limits<double>::infinity();
-
-double log_add(double a, double b) {
-  const double m = std::max(a, b);
-  return m == kForbidden ? m : m + std::log1p(std::exp(std::min(a, b) - m));
-}
-
 /// A sentence of one batch element: tables by loops over pairs of segments.
 class NaiveSegments {
  public:
   NaiveSegments(const Arrays& x, unsigned element) : x_(x), element_(element) {
     const unsigned k = labels(), n = length();
-    before_.assign(n, std::vector<double>(k, kForbidden));
+    before_.assign(n, std::vector<double>(k, -kInfinity));
     after_ = before_;
     for (unsigned t = 0; t < n; ++t)
       for (unsigned j = 0; j < k; ++j) {
@@ -46,7 +39,7 @@ class NaiveSegments {
             a = log_add(a, x[1].at(i, j) + score(t + l, l, j) + after_[t + l][j]);
           }
       }
-    log_z_ = n == 0 ? 0 : kForbidden;
+    log_z_ = n == 0 ? 0 : -kInfinity;
     for (unsigned j = 0; j < k; ++j)
       for (unsigned l = 1; l <= longest() && l <= n; ++l)
         log_z_ = log_add(log_z_, x[2].at(j) + score(l - 1, l, j) + after_[l - 1][j]);
@@ -62,7 +55,7 @@ class NaiveSegments {
   }
   /// log Z less the expected score.
   double entropy() const {
-    if (log_z_ == kForbidden) return 0;
+    if (log_z_ == -kInfinity) return 0;
     double h = log_z_;
     const auto use = [&](double p, double score) { h -= p == 0 ? 0 : p * score; };
     for (unsigned t = 0; t < length(); ++t)
@@ -96,7 +89,7 @@ class NaiveSegments {
     return x_[0].at((l - 1) * labels() + j, t, element_);
   }
   double probability(double score) const {
-    return log_z_ == kForbidden ? 0 : std::exp(score - log_z_);
+    return log_z_ == -kInfinity ? 0 : std::exp(score - log_z_);
   }
 
   const Arrays& x_;
@@ -143,7 +136,7 @@ OpCase segments(const std::string& name, const std::function<Expression(const Op
   c.reference = reference;
   c.float_tolerance = 1e-4;
   c.draws = 100;
-  c.extremes = {-1e4, 1e4, 0, kForbidden};
+  c.extremes = {-1e4, 1e4, 0, -kInfinity};
   c.bad = {{{Dim({2, 3, 2}), Dim({2, 2}), Dim({2}), Dim({2})}},
            {{Dim({5, 3}), Dim({2, 2}), Dim({2}), Dim({2})}},
            {{Dim({0, 3}), Dim({2, 2}), Dim({2}), Dim({2})}},
@@ -179,7 +172,7 @@ std::vector<OpCase> semi_crf_cases() {
                 const SomeSegments y = some_segments(x[0].dim, x[1].dim.rows(), x.variant);
                 return of_elements(x, [&](const NaiveSegments& s, unsigned e) {
                   const double score = s.score_of(y.all.data() + y.first[e]);
-                  return score == kForbidden ? score : score - s.log_z();
+                  return score == -kInfinity ? score : score - s.log_z();
                 });
               }),
           segments(

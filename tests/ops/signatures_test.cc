@@ -8,6 +8,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace signatures_test {
+
 using namespace dynet;
 
 namespace {
@@ -226,3 +228,5 @@ TEST_CASE("noise: batches are of one kind") {
   within(whole, 1.999f, 2.001f);
   within(scaled, 3.999f, 4.001f);
 }
+
+}  // namespace signatures_test

@@ -17,9 +17,6 @@
 namespace dynet::test {
 namespace {
 
-constexpr unsigned kBatch = kMaxTensorDim;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// log(softmax(x)) at a place along dimension d.
 double log_softmax_at(const Array& x, Place p, unsigned d) {
   const double here = x.at(p);
@@ -93,12 +90,6 @@ std::vector<Dim> any_rank(Shapes& s) { return {s.any(4)}; }
 std::vector<Dim> matrix(Shapes& s) { return {s.matrix()}; }
 std::vector<Dim> rank_three(Shapes& s) { return {Dim({s.size(), s.size(), s.size()}, s.batch())}; }
 std::vector<Dim> vector_or_matrix(Shapes& s) { return {s.coin() ? s.vector() : s.matrix()}; }
-
-std::vector<unsigned> classes_of(const Dim& d, unsigned variant) {
-  std::vector<unsigned> v;
-  for (unsigned b = 0; b < d.bd; ++b) v.push_back(d.rows() ? (variant + 3 * b) % d.rows() : 0);
-  return v;
-}
 
 OpCase class_loss(const std::string& form,
                   std::function<Expression(const Expression&, std::vector<unsigned>)> build) {

@@ -9,6 +9,8 @@
 #include "tests/support/catch.h"
 #include "tests/support/span_trees.h"
 
+namespace span_sequences_test {
+
 using namespace dynet;
 using namespace dynet::test;
 
@@ -371,3 +373,5 @@ TEST_CASE("span trees: what is no tree is refused in one sentence") {
   CHECK(as_vector(span_log_prob(two, both).value()) == std::vector{std::log(0.5f), std::log(0.5f)});
   CHECK(as_scalar(span_log_prob(zeros(g, {0, 0}), {}).value()) == 0);
 }
+
+}  // namespace span_sequences_test

@@ -11,24 +11,17 @@
 namespace dynet::test {
 namespace {
 
-constexpr double kForbidden = -std::numeric_limits<double>::infinity();
-
-double log_add(double a, double b) {
-  const double m = std::max(a, b);
-  return m == kForbidden ? m : m + std::log1p(std::exp(std::min(a, b) - m));
-}
-
 /// The trees of one batch element: tables of logarithms by loops over spans and their parts.
-class NaiveTrees {
+class NaiveSpanTrees {
  public:
-  NaiveTrees(const Arrays& x, unsigned element) : x_(x), element_(element) {
+  NaiveSpanTrees(const Arrays& x, unsigned element) : x_(x), element_(element) {
     const unsigned n = words();
-    inside_.assign(n, std::vector<double>(n, kForbidden));
+    inside_.assign(n, std::vector<double>(n, -kInfinity));
     outside_ = inside_;
     for (unsigned width = 1; width <= n; ++width)
       for (unsigned i = 0; i + width <= n; ++i) {
         const unsigned j = i + width - 1;
-        double parts = width == 1 ? 0 : kForbidden;
+        double parts = width == 1 ? 0 : -kInfinity;
         for (unsigned m = i; m < j; ++m) parts = log_add(parts, inside_[i][m] + inside_[m + 1][j]);
         inside_[i][j] = parts + span(i, j);
       }
@@ -52,17 +45,17 @@ class NaiveTrees {
   }
   /// log sum over the labels.
   double span(unsigned i, unsigned j) const {
-    double sum = kForbidden;
+    double sum = -kInfinity;
     for (unsigned k = 0; k < labels(); ++k) sum = log_add(sum, label(i, j, k));
     return sum;
   }
   double marginal(unsigned i, unsigned j, unsigned k) const {
-    if (i > j || log_z() == kForbidden || inside_[i][j] == kForbidden) return 0;
+    if (i > j || log_z() == -kInfinity || inside_[i][j] == -kInfinity) return 0;
     return std::exp(outside_[i][j] + inside_[i][j] - span(i, j) + label(i, j, k) - log_z());
   }
   /// log Z less the expected score.
   double entropy() const {
-    if (log_z() == kForbidden) return 0;
+    if (log_z() == -kInfinity) return 0;
     double h = log_z();
     for (unsigned i = 0; i < words(); ++i)
       for (unsigned j = i; j < words(); ++j)
@@ -77,10 +70,11 @@ class NaiveTrees {
   std::vector<std::vector<double>> inside_, outside_;
 };
 
-Array of_elements(const Arrays& x, const std::function<double(const NaiveTrees&, unsigned)>& f) {
+Array of_elements(const Arrays& x,
+                  const std::function<double(const NaiveSpanTrees&, unsigned)>& f) {
   return fill(Dim({1}, x[0].dim.bd), [&](const Place& p) {
     const unsigned element = p[kMaxTensorDim];
-    return f(NaiveTrees(x, element), element);
+    return f(NaiveSpanTrees(x, element), element);
   });
 }
 
@@ -115,7 +109,7 @@ OpCase trees(const std::string& name, const std::function<Expression(const Opera
   c.build = build;
   c.reference = reference;
   c.draws = 100;
-  c.extremes = {-1e4, 1e4, 0, kForbidden};
+  c.extremes = {-1e4, 1e4, 0, -kInfinity};
   c.bad = {{{Dim({2, 3})}}, {{Dim({3, 2, 2})}}, {{Dim({2, 2, 2, 2})}}, {{Dim({2, 2, 0})}}};
   return c;
 }
@@ -124,28 +118,28 @@ OpCase trees(const std::string& name, const std::function<Expression(const Opera
 
 std::vector<OpCase> span_tree_cases() {
   const auto log_z = [](const Arrays& x) {
-    return of_elements(x, [](const NaiveTrees& t, unsigned) { return t.log_z(); });
+    return of_elements(x, [](const NaiveSpanTrees& t, unsigned) { return t.log_z(); });
   };
   const auto log_prob = [](const Arrays& x) {
     const std::vector<LabelledSpan> spans = some_trees(x[0].dim, x.variant);
-    return of_elements(x, [&](const NaiveTrees& t, unsigned e) {
+    return of_elements(x, [&](const NaiveSpanTrees& t, unsigned e) {
       double score = 0;
       const std::size_t each = spans.size() / x[0].dim.bd;
       for (std::size_t k = e * each; k < (e + 1) * each; ++k) {
         const LabelledSpan& s = spans[k];
         score += s.label == kAnyLabel ? t.span(s.first, s.last) : t.label(s.first, s.last, s.label);
       }
-      return score == kForbidden ? score : score - t.log_z();
+      return score == -kInfinity ? score : score - t.log_z();
     });
   };
   const auto marginals = [](const Arrays& x) {
-    std::vector<NaiveTrees> each;
+    std::vector<NaiveSpanTrees> each;
     for (unsigned e = 0; e < x[0].dim.bd; ++e) each.emplace_back(x, e);
     return fill(x[0].dim,
                 [&](const Place& p) { return each[p[kMaxTensorDim]].marginal(p[0], p[1], p[2]); });
   };
   const auto entropy = [](const Arrays& x) {
-    return of_elements(x, [](const NaiveTrees& t, unsigned) { return t.entropy(); });
+    return of_elements(x, [](const NaiveSpanTrees& t, unsigned) { return t.entropy(); });
   };
   OpCase entropies = trees(
       "span_entropy", [](const Operand& x) { return span_entropy(x[0]); }, entropy);

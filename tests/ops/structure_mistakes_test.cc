@@ -219,4 +219,7 @@ TEST_CASE("mistakes with parts and whole tensors throw at their line and harm no
   }
 }
 
+#undef WRONG
+#undef UNPACK
+
 }  // namespace dynet::test

@@ -7,6 +7,8 @@
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
 
+namespace collection_test {
+
 using namespace dynet;
 
 TEST_CASE("parameters and collections have full, unique names") {
@@ -166,3 +168,5 @@ TEST_CASE("gradients can be read and scaled") {
   CHECK(e.row_gradient(1) == std::vector<float>{2.5f, 3});
   CHECK(e.row_gradient(0) == std::vector<float>{0, 0});
 }
+
+}  // namespace collection_test

@@ -11,6 +11,8 @@
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
 
+namespace device_memory_test {
+
 using namespace dynet;
 
 namespace {
@@ -287,3 +289,5 @@ TEST_CASE("buffers of threads on devices are added up by their bits") {
   CHECK(two.reduction.sums[0].sorted);
   CHECK(two.buffer->memory() == first);
 }
+
+}  // namespace device_memory_test

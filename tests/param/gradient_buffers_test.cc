@@ -11,6 +11,8 @@
 #include "dynet-like/param/gradients.h"
 #include "tests/support/catch.h"
 
+namespace gradient_buffers_test {
+
 using namespace dynet;
 
 namespace {
@@ -156,3 +158,5 @@ TEST_CASE("rows and whole tables of several buffers become one whole table") {
   buffers.clear();
   CHECK(buffers.merge() == nullptr);
 }
+
+}  // namespace gradient_buffers_test

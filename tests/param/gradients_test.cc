@@ -11,6 +11,8 @@
 #include "dynet-like/base/random.h"
 #include "tests/support/catch.h"
 
+namespace gradients_test {
+
 using namespace dynet;
 
 namespace {
@@ -204,3 +206,5 @@ TEST_CASE("NaN and infinity survive a merge of several threads") {
     CHECK(std::signbit(g[2]));
   }
 }
+
+}  // namespace gradients_test

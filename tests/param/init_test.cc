@@ -7,6 +7,8 @@
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
+namespace init_test {
+
 using namespace dynet;
 
 namespace {
@@ -209,3 +211,5 @@ TEST_CASE("the draws of an initializer have nothing in common with each other") 
   for (const float cutoff : {0.5f, 1.0f, 1.25f, 1.3f, 2.0f})
     check("truncated", ParameterInitTruncatedNormal(0, 1, cutoff));
 }
+
+}  // namespace init_test

@@ -11,6 +11,8 @@
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
 
+namespace tables_test {
+
 using namespace dynet;
 
 namespace {
@@ -230,3 +232,5 @@ TEST_CASE("initializers at the edges of what they take") {
                     Catch::Contains("got more"));
   std::remove(path.c_str());
 }
+
+}  // namespace tables_test

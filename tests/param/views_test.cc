@@ -14,6 +14,8 @@
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
 
+namespace views_test {
+
 using namespace dynet;
 
 namespace {
@@ -259,3 +261,5 @@ TEST_CASE("what is written is added to, or dropped, though nobody has looked aga
     CHECK(as_vector(m.p.gradients()) == Floats(50, 0.0f));
   }
 }
+
+}  // namespace views_test

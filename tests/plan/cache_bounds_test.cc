@@ -7,6 +7,8 @@
 #include "tests/plan/hand_made.h"
 #include "tests/support/catch.h"
 
+namespace cache_bounds_test {
+
 using namespace hand_made;
 
 namespace {
@@ -122,3 +124,5 @@ TEST_CASE("a plan is of the place where operands are listed, too") {
       for (NodeId id = 2; id < 12; ++id) REQUIRE(plan.first_arg[id - 2] == g.nodes[id].first_arg);
     }
 }
+
+}  // namespace cache_bounds_test

@@ -6,6 +6,8 @@
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
 
+namespace cache_test {
+
 using namespace hand_made;
 
 namespace {
@@ -360,3 +362,5 @@ TEST_CASE("a plan of fewer nodes is not that of more") {
   CHECK(cache.plan(g, 0, 12, planner_of(PlanPolicy::in_batches)).end == 12);
   CHECK(cache.hits() == 1);
 }
+
+}  // namespace cache_test

@@ -6,6 +6,8 @@
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
 
+namespace gradient_layout_test {
+
 using namespace hand_made;
 
 namespace {
@@ -78,3 +80,5 @@ TEST_CASE("gradient layout: random graphs on two devices") {
     }
   }
 }
+
+}  // namespace gradient_layout_test

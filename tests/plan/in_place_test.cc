@@ -9,6 +9,8 @@
 #include "tests/plan/check_steps.h"
 #include "tests/support/catch.h"
 
+namespace in_place_test {
+
 using namespace hand_made;
 
 namespace {
@@ -161,3 +163,5 @@ TEST_CASE("a plan in batches is the same in the place of one that forgets") {
     Planner(PlanPolicy::with_reuse).make(g, 0, end, again);
   }
 }
+
+}  // namespace in_place_test

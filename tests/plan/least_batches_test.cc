@@ -6,6 +6,8 @@
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
 
+namespace least_batches_test {
+
 using namespace hand_made;
 
 namespace {
@@ -98,3 +100,5 @@ TEST_CASE("the bound agrees with a search along all ways, and no plan is below i
     }
   }
 }
+
+}  // namespace least_batches_test

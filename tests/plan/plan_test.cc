@@ -8,6 +8,8 @@
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
 
+namespace plan_test {
+
 using namespace hand_made;
 
 namespace {
@@ -323,3 +325,5 @@ TEST_CASE("plans of random graphs keep all rules, and a plan can be made again i
   }
   CHECK(fewer > 50);
 }
+
+}  // namespace plan_test

@@ -8,6 +8,8 @@
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
 
+namespace regions_test {
+
 using namespace hand_made;
 
 namespace {
@@ -167,3 +169,5 @@ TEST_CASE("regions: random graphs") {
   CHECK(cuts > 1000);
   CHECK(forward_only > 300);
 }
+
+}  // namespace regions_test

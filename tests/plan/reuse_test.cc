@@ -7,6 +7,8 @@
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
 
+namespace reuse_test {
+
 using namespace hand_made;
 
 namespace {
@@ -205,3 +207,5 @@ TEST_CASE("a plan of few nodes forgets nothing, one of too large ones is refused
   for (int i = 0; i < 5; ++i) g.add(in, {1u << 31, 1u << 26});
   CHECK_THROWS_AS(Planner(PlanPolicy::with_reuse).make(g, 0, 7, plan), OutOfMemoryError);
 }
+
+}  // namespace reuse_test

@@ -5,6 +5,8 @@
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
 
+namespace signatures_test {
+
 using namespace hand_made;
 
 TEST_CASE("nodes have one number if and only if they are alike, with edges from all operands") {
@@ -79,3 +81,5 @@ TEST_CASE("edges do not grow with the number of nodes") {
   CHECK(s.all.size() == 3);
   CHECK(s.edges.size() == 2);
 }
+
+}  // namespace signatures_test

@@ -6,6 +6,8 @@
 #include "tests/plan/hand_made.h"
 #include "tests/support/catch.h"
 
+namespace window_edges_test {
+
 using namespace hand_made;
 
 namespace {
@@ -72,3 +74,5 @@ TEST_CASE("what has no memory of its own fills no window") {
   // Five values are more than a window holds; each has two nodes without memory behind it.
   CHECK(Windows(large, 0, 601).end_of(0) == 1 + 3 * 3 + 1);
 }
+
+}  // namespace window_edges_test

@@ -8,6 +8,8 @@
 #include "tests/plan/hand_made.h"
 #include "tests/support/catch.h"
 
+namespace windows_test {
+
 using namespace hand_made;
 
 namespace {
@@ -110,3 +112,5 @@ TEST_CASE("a graph that is run in windows gives what it gives node by node") {
   for (std::size_t k = 0; k < gradient[0].size(); ++k)
     REQUIRE(std::abs(gradient[0][k] - gradient[1][k]) <= 1e-4f * largest);
 }
+
+}  // namespace windows_test

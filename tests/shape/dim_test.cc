@@ -5,6 +5,8 @@
 #include "dynet-like/base/errors.h"
 #include "tests/support/catch.h"
 
+namespace dim_test {
+
 using namespace dynet;
 
 TEST_CASE("Dim: sizes and batch") {
@@ -140,3 +142,5 @@ TEST_CASE("shapes are read as they are written") {
   out << std::vector<Dim>{Dim({2}), Dim({3, 4})};
   CHECK(out.str() == "[{2} {3,4}]");
 }
+
+}  // namespace dim_test

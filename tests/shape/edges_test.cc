@@ -8,6 +8,8 @@
 #include "dynet-like/shape/rules.h"
 #include "tests/support/catch.h"
 
+namespace edges_test {
+
 using namespace dynet;
 
 namespace {
@@ -106,3 +108,5 @@ TEST_CASE("shape: windows at the edges of what they slide over") {
   CHECK(shape::slide(2, 1, 5, false).before == 0);
   CHECK(shape::slide(0, 3, 1, false).out == 0);
 }
+
+}  // namespace edges_test

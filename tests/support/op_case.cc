@@ -23,7 +23,6 @@ namespace dynet::test {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // 14 shapes at a time.
 constexpr unsigned kRepeat = 16;
 

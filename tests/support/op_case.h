@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,13 @@ namespace dynet::test {
 
 /// Seven sizes' indices, then the batch element.
 using Place = std::array<unsigned, kMaxTensorDim + 1>;
+constexpr unsigned kBatch = kMaxTensorDim;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+/// log(exp(a) + exp(b)).
+double log_add(double a, double b);
+double sum_of(const std::vector<double>& v);
 
 /// A tensor in double.
 struct Array {
@@ -31,6 +40,8 @@ struct Array {
 };
 /// The array of shape `dim` whose element at a place is f(place).
 Array fill(const Dim& dim, const std::function<double(const Place&)>& f);
+/// A class for each batch element: others with another variant.
+std::vector<unsigned> classes_of(const Dim& dim, unsigned variant);
 /// f of every element.
 Array map(const Array& x, const std::function<double(double)>& f);
 /// The shape that operands broadcast to.

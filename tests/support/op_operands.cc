@@ -1,6 +1,7 @@
 // The shapes and values of operands.
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "dynet-like/base/random.h"
 #include "tests/support/op_case.h"
@@ -26,6 +27,19 @@ Array fill(const Dim& dim, const std::function<double(const Place&)>& f) {
     if (k == dim.nd) ++p[kMaxTensorDim];
   }
   return y;
+}
+
+double log_add(double a, double b) {
+  const double m = std::max(a, b);
+  return m == -kInfinity ? m : m + std::log1p(std::exp(std::min(a, b) - m));
+}
+
+double sum_of(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
+
+std::vector<unsigned> classes_of(const Dim& d, unsigned variant) {
+  std::vector<unsigned> v;
+  for (unsigned b = 0; b < d.bd; ++b) v.push_back(d.rows() ? (variant + 3 * b) % d.rows() : 0);
+  return v;
 }
 
 Array map(const Array& x, const std::function<double(double)>& f) {

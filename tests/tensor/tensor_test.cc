@@ -7,6 +7,8 @@
 #include "dynet-like/base/errors.h"
 #include "tests/support/catch.h"
 
+namespace tensor_test {
+
 using namespace dynet;
 
 namespace {
@@ -98,3 +100,5 @@ TEST_CASE("a batch element that is not there is an IndexError, in a batch of one
     CHECK(t.batch_elems().size() == batch);
   }
 }
+
+}  // namespace tensor_test

@@ -11,6 +11,8 @@
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
 
+namespace files_test {
+
 using namespace dynet;
 
 TEST_CASE("threads save and load one file, and save one model to many") {
@@ -50,3 +52,5 @@ TEST_CASE("threads save and load one file, and save one model to many") {
   CHECK(folder.names().size() == 5);  // and no temporary file
   std::printf("%d saves and %d loads on 8 threads\n", saves.load(), loads.load());
 }
+
+}  // namespace files_test

@@ -7,6 +7,8 @@
 #include "tests/support/catch.h"
 #include "tests/support/graph_program.h"
 
+namespace random_programs_test {
+
 using namespace dynet;
 
 TEST_CASE("random programs on eight threads give what one thread gives") {
@@ -44,3 +46,5 @@ TEST_CASE("random programs on eight threads give what one thread gives") {
     model.pc.reset_gradient();
   }
 }
+
+}  // namespace random_programs_test

@@ -13,6 +13,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace threads_test {
+
 using namespace dynet;
 
 namespace {
@@ -421,3 +423,5 @@ TEST_CASE("a graph that workers help to run is the same, bit for bit, for 1, 2 a
     }
   }
 }
+
+}  // namespace threads_test

@@ -9,6 +9,8 @@
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
+namespace workers_test {
+
 using namespace dynet;
 
 namespace {
@@ -131,3 +133,5 @@ TEST_CASE("the first exception of a call within a job is thrown, after all jobs"
   workers.run(2, [&](unsigned) { ++done; });
   CHECK(done == 6);
 }
+
+}  // namespace workers_test

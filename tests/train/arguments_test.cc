@@ -13,6 +13,8 @@
 #include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
+namespace arguments_test {
+
 using namespace dynet;
 
 namespace {
@@ -185,3 +187,5 @@ TEST_CASE("a setting that was made impossible stops an update before anything is
       CHECK(all() != before);
     }
 }
+
+}  // namespace arguments_test

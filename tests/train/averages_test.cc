@@ -11,6 +11,8 @@
 #include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
+namespace averages_test {
+
 using namespace dynet;
 
 namespace {
@@ -218,3 +220,5 @@ TEST_CASE("a trainer that is loaded while averages are swapped in keeps nothing 
   run(false);
   run(true);
 }
+
+}  // namespace averages_test

@@ -13,6 +13,8 @@
 #include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
+namespace looking_test {
+
 using namespace dynet;
 
 namespace {
@@ -263,3 +265,5 @@ TEST_CASE("looking changes no bit of training, whatever the trainer") {
       }
     }
 }
+
+}  // namespace looking_test

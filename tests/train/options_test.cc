@@ -11,6 +11,8 @@
 #include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
+namespace options_test {
+
 using namespace dynet;
 
 namespace {
@@ -338,3 +340,5 @@ TEST_CASE("a batch that is not finite is skipped and counted") {
       CHECK(trainer->clips == (clips ? 1 : 0));
     }
 }
+
+}  // namespace options_test

@@ -12,6 +12,8 @@
 #include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
+namespace parts_test {
+
 using namespace dynet;
 using Floats = std::vector<float>;
 
@@ -246,3 +248,5 @@ TEST_CASE("an update that is left out takes back only what was new for it") {
       CHECK(trainer.state_views()[0].arrays[0][table ? 2 : 0] != 0);
     }
 }
+
+}  // namespace parts_test

@@ -17,6 +17,8 @@
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
 
+namespace rules_test {
+
 using namespace dynet;
 
 namespace {
@@ -305,3 +307,5 @@ TEST_CASE("the factor of the gradients counts before they are clipped") {
   CHECK_THROWS_AS(trainer.update(INFINITY), ArgumentError);
   CHECK_THROWS_AS(trainer.update(NAN), ArgumentError);
 }
+
+}  // namespace rules_test

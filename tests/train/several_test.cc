@@ -11,6 +11,8 @@
 #include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
+namespace several_test {
+
 using namespace dynet;
 
 namespace {
@@ -254,3 +256,5 @@ TEST_CASE("exponentiated gradients are right whatever their size") {
     CHECK(as_vector(e.row(0)) == std::vector<float>(4, 0.25f));
   }
 }
+
+}  // namespace several_test

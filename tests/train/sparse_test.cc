@@ -17,6 +17,8 @@
 #include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
+namespace sparse_test {
+
 using namespace dynet;
 
 namespace {
@@ -329,3 +331,5 @@ TEST_CASE("rows make up for very many updates at once") {
     CHECK(difference(exact.values(), dense.memory()) < 5e-3);  // rounding of 70000 factors
   }
 }
+
+}  // namespace sparse_test

@@ -15,6 +15,8 @@
 #include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
+namespace trainer_test {
+
 using namespace dynet;
 
 namespace {
@@ -530,3 +532,5 @@ TEST_CASE("another trainer is one small class") {
   trainer.update();
   CHECK(as_vector(p.values()) == std::vector<float>{-1, 1});
 }
+
+}  // namespace trainer_test
