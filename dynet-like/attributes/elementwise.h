@@ -4,18 +4,11 @@
 
 namespace dynet {
 
-/// The one number that some elementwise operations take.
+/// The one number that some elementwise operations take. Where it is a constant of the arithmetic
+/// operators, as in a loss that is multiplied by a weight, nodes with different ones run together.
 struct ElementwiseAttr {
   double a;
 };
-
-/// The number of a batch of them, zero for those that take none.
-template <class T>
-T parameter_of(const Batch<T>& b) {
-  return b.node(0).form->batch.value.signature_bytes
-             ? static_cast<T>(b.template attr<ElementwiseAttr>().a)
-             : T(0);
-}
 
 }  // namespace dynet
 
@@ -26,10 +19,11 @@ T parameter_of(const Batch<T>& b) {
 //   Silu x / (1 + e^(-a x)), Round, Ceil, Floor with a as the gradient,
 //   Huber x^2 / 2 up to a and a (|x| - a / 2) beyond.
 // clang-format off
+#define DYNET_ELEMENTWISE_WITH_NUMBER(X) \
+  X(AddConstant) X(ConstantMinus) X(Scale) X(Elu) X(Silu) X(Round) X(Ceil) X(Floor) X(Huber)
 #define DYNET_ELEMENTWISE_FUNCTIONS(X) \
-  X(Negate) X(AddConstant) X(ConstantMinus) X(Scale) X(Tanh) X(Logistic) X(Rectify) X(Exp) \
-  X(Log) X(Sqrt) X(Square) X(Cube) X(Abs) X(LogSigmoid) X(Softsign) X(Elu) X(Silu) X(Erf) \
-  X(LogGamma) X(Sin) X(Cos) X(Tan) X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Asinh) X(Acosh) \
-  X(Atanh) \
-  X(Round) X(Ceil) X(Floor) X(Huber)
+  DYNET_ELEMENTWISE_WITH_NUMBER(X) \
+  X(Negate) X(Tanh) X(Logistic) X(Rectify) X(Exp) X(Log) X(Sqrt) X(Square) X(Cube) X(Abs) \
+  X(LogSigmoid) X(Softsign) X(Erf) X(LogGamma) X(Sin) X(Cos) X(Tan) X(Asin) X(Acos) X(Atan) \
+  X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh)
 // clang-format on

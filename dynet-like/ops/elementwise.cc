@@ -12,13 +12,13 @@ namespace {
 Dim same(const Operands& x) { return x[0]; }
 
 template <class F>
-constexpr OpForm elementwise(const char* name, Reads reads, bool takes_number,
+constexpr OpForm elementwise(const char* name, Reads reads, std::size_t signature_bytes,
                              const cuda::Kernels* on_cuda) {
   if (reads == Reads::output) reads = Reads::output_in_place;
   return {.name = name,
           .kind = Kind::compute,
           .shape = same,
-          .batch = BatchRule::each(takes_number ? sizeof(ElementwiseAttr) : 0),
+          .batch = BatchRule::each(signature_bytes),
           .reads = reads,
           .aux = no_aux,
           .passes_gradient = true,
@@ -27,15 +27,15 @@ constexpr OpForm elementwise(const char* name, Reads reads, bool takes_number,
           .cuda = CudaRule::by(on_cuda)};
 }
 
-// Form, function, name, what backward reads, whether it takes a number.
+// Form, function, name, what backward reads, whether the nodes of a batch agree in their number.
 // clang-format off
 #define DYNET_FORMS(X) \
   X(Negate, Negate, "operator-", nothing, false) \
-  X(AddConstant, AddConstant, "operator+", nothing, true) \
-  X(SubtractConstant, AddConstant, "operator-", nothing, true) \
-  X(ConstantMinus, ConstantMinus, "operator-", nothing, true) \
-  X(Scale, Scale, "operator*", nothing, true) \
-  X(DivideByConstant, Scale, "operator/", nothing, true) \
+  X(AddConstant, AddConstant, "operator+", nothing, false) \
+  X(SubtractConstant, AddConstant, "operator-", nothing, false) \
+  X(ConstantMinus, ConstantMinus, "operator-", nothing, false) \
+  X(Scale, Scale, "operator*", nothing, false) \
+  X(DivideByConstant, Scale, "operator/", nothing, false) \
   X(Tanh, Tanh, "tanh", output, false) \
   X(Logistic, Logistic, "logistic", output, false) \
   X(Rectify, Rectify, "rectify", inputs, false) \
@@ -68,7 +68,8 @@ constexpr OpForm elementwise(const char* name, Reads reads, bool takes_number,
 // clang-format on
 
 #define DYNET_FORM(FORM, F, NAME, READS, NUMBER) \
-  const OpForm k##FORM = elementwise<cpu::F>(NAME, Reads::READS, NUMBER, &cuda::k##F);
+  const OpForm k##FORM =                         \
+      elementwise<cpu::F>(NAME, Reads::READS, NUMBER ? sizeof(ElementwiseAttr) : 0, &cuda::k##F);
 DYNET_FORMS(DYNET_FORM)
 #undef DYNET_FORM
 

@@ -132,24 +132,38 @@ DYNET_ELEMENTWISE(Huber, huber(x, a), huber_slope(x(), a))
 #undef DYNET_LANES
 #undef DYNET_EIGEN
 
+namespace {
+
+// The number of node i.
+template <class F, class T>
+T number_of(const Batch<T>& b, std::size_t i) {
+  if constexpr (kTakesNumber<F>)
+    return static_cast<T>(b.template attr<ElementwiseAttr>(i).a);
+  else
+    return T(0);
+}
+
+}  // namespace
+
 template <class F>
 template <class T>
 void Elementwise<F>::forward(const Batch<T>& b) {
-  const T a = parameter_of(b);
   const std::size_t n = b.dim().size();
-  for (std::size_t i = 0; i < b.count; ++i)
+  for (std::size_t i = 0; i < b.count; ++i) {
+    const T a = number_of<F>(b, i);
     map_vectors(b.out(i), b.in(0, i), n, [a](auto x) { return Function<F>::value(x, a); });
+  }
 }
 
 template <class F>
 template <class T>
 void Elementwise<F>::backward(const GradientBatch<T>& b) {
   using L = Lanes<T>;
-  const T a = parameter_of<T>(b);
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const dx = b.d_in(0, i);
     if (!dx) continue;
+    const T a = number_of<F>(static_cast<const Batch<T>&>(b), i);
     const T *const in = b.in(0, i), *const out = b.out(i), *const dy = b.d_out(i);
     const bool add = b.add(0, i);
     each_vector<T>(n, [=](std::size_t at, auto part) {

@@ -10,6 +10,14 @@ namespace dynet::cpu {
 DYNET_ELEMENTWISE_FUNCTIONS(DYNET_DECLARE)
 #undef DYNET_DECLARE
 
+template <class F>
+inline constexpr bool kTakesNumber = false;
+#define DYNET_DECLARE(F) \
+  template <>            \
+  inline constexpr bool kTakesNumber<F> = true;
+DYNET_ELEMENTWISE_WITH_NUMBER(DYNET_DECLARE)
+#undef DYNET_DECLARE
+
 DYNET_EACH_ISA(
 
     template <class F> struct Elementwise {

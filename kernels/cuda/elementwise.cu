@@ -10,29 +10,65 @@
 namespace dynet::cuda {
 namespace {
 
+#define DYNET_DECLARE(F) struct F;
+DYNET_ELEMENTWISE_FUNCTIONS(DYNET_DECLARE)
+#undef DYNET_DECLARE
+
+template <class F>
+constexpr bool kTakesNumber = false;
+#define DYNET_DECLARE(F) \
+  template <>            \
+  constexpr bool kTakesNumber<F> = true;
+DYNET_ELEMENTWISE_WITH_NUMBER(DYNET_DECLARE)
+#undef DYNET_DECLARE
+
+// The number of each node.
+struct Numbers {
+  float same;
+  const float* each;  // where they differ
+  __device__ float operator[](std::size_t i) const { return each ? each[i] : same; }
+};
+
+template <class F>
+Numbers numbers_of(Queue& q, const Batch<float>& b) {
+  if constexpr (kTakesNumber<F>) {
+    const auto number = [&](std::size_t i) {
+      return static_cast<float>(b.attr<ElementwiseAttr>(i).a);
+    };
+    std::size_t i = 1;
+    while (i < b.count && b.attr<ElementwiseAttr>(i).a == b.attr<ElementwiseAttr>(0).a) ++i;
+    if (i == b.count) return {number(0), nullptr};
+    auto* const all = q.stage<float>(b.count);
+    for (i = 0; i < b.count; ++i) all[i] = number(i);
+    return {0, q.on_device(all)};
+  } else {
+    return {0, nullptr};
+  }
+}
+
 template <class F>
 void forward(Queue& q, const Batch<float>& b) {
-  const float a = parameter_of(b);
+  const Numbers a = numbers_of<F>(q, b);
   const auto y = q.outs(b);
   const auto x = q.ins(b, 0);
-  const bool one = side_by_side(y, x);
+  const bool one = !a.each && side_by_side(y, x);
   const std::size_t size = b.dim().size();
   for_each(q, one ? 1 : b.count, one ? b.count * size : size,
-           [=] __device__(std::size_t i, std::size_t e) { y[i][e] = F::value(x[i][e], a); });
+           [=] __device__(std::size_t i, std::size_t e) { y[i][e] = F::value(x[i][e], a[i]); });
 }
 
 template <class F>
 void backward(Queue& q, const GradientBatch<float>& b) {
-  const float a = parameter_of<float>(b);
+  const Numbers a = numbers_of<F>(q, b);
   GradientTargets p = q.targets(b, 0);
   if (p.first.count == 0) return;
   const auto dy = q.d_outs(b);
   const auto x = ins_if_read(q, b, 0), y = outs_if_read(q, b);
-  const bool one = side_by_side(p) && side_by_side(dy, x, y);
+  const bool one = !a.each && side_by_side(p) && side_by_side(dy, x, y);
   if (one) p.first.count = 1;
   const std::size_t size = b.dim().size();
   each_gradient(q, p, one ? b.count * size : size, [=] __device__(std::uint32_t i, std::size_t e) {
-    return dy[i][e] * F::slope(Lazy{x[i] + e}, Lazy{y[i] + e}, a);
+    return dy[i][e] * F::slope(Lazy{x[i] + e}, Lazy{y[i] + e}, a[i]);
   });
 }
 

@@ -23,6 +23,17 @@ OpCase unary(const std::string& name, std::function<Expression(const Expression&
   return c;
 }
 
+// With a number that differs from node to node.
+OpCase with_number(const std::string& name, std::function<Expression(const Expression&, float)> op,
+                   std::function<double(double, double)> f, double number) {
+  OpCase c = unary(name, nullptr, nullptr);
+  c.build = [=](const Operand& x) { return op(x[0], static_cast<float>(number + x.variant)); };
+  c.reference = [=](const Arrays& x) {
+    return map(x[0], [&](double e) { return f(e, number + x.variant); });
+  };
+  return c;
+}
+
 std::vector<OpCase> more_elementwise_cases() {
   using E = const Expression&;
   std::vector<OpCase> all;
@@ -83,20 +94,26 @@ std::vector<OpCase> elementwise_cases() {
   std::vector<OpCase> all;
   all.push_back(unary(
       "-x", [](E x) { return -x; }, [](double x) { return -x; }));
-  all.push_back(unary(
-      "x + 1.5", [](E x) { return x + 1.5f; }, [](double x) { return x + 1.5; }));
-  all.push_back(unary(
-      "1.5 + x", [](E x) { return 1.5f + x; }, [](double x) { return x + 1.5; }));
-  all.push_back(unary(
-      "x - 1.5", [](E x) { return x - 1.5f; }, [](double x) { return x - 1.5; }));
-  all.push_back(unary(
-      "1.5 - x", [](E x) { return 1.5f - x; }, [](double x) { return 1.5 - x; }));
-  all.push_back(unary(
-      "x * 2.5", [](E x) { return x * 2.5f; }, [](double x) { return x * 2.5; }));
-  all.push_back(unary(
-      "2.5 * x", [](E x) { return 2.5f * x; }, [](double x) { return x * 2.5; }));
-  all.push_back(unary(
-      "x / 3", [](E x) { return x / 3.0f; }, [](double x) { return x / 3; }));
+  all.push_back(with_number(
+      "x + 1.5", [](E x, float a) { return x + a; }, [](double x, double a) { return x + a; },
+      1.5));
+  all.push_back(with_number(
+      "1.5 + x", [](E x, float a) { return a + x; }, [](double x, double a) { return x + a; },
+      1.5));
+  all.push_back(with_number(
+      "x - 1.5", [](E x, float a) { return x - a; }, [](double x, double a) { return x - a; },
+      1.5));
+  all.push_back(with_number(
+      "1.5 - x", [](E x, float a) { return a - x; }, [](double x, double a) { return a - x; },
+      1.5));
+  all.push_back(with_number(
+      "x * 2.5", [](E x, float a) { return x * a; }, [](double x, double a) { return x * a; },
+      2.5));
+  all.push_back(with_number(
+      "2.5 * x", [](E x, float a) { return a * x; }, [](double x, double a) { return x * a; },
+      2.5));
+  all.push_back(with_number(
+      "x / 3", [](E x, float a) { return x / a; }, [](double x, double a) { return x / a; }, 3));
 
   all.push_back(unary(
       "tanh", [](E x) { return tanh(x); }, [](double x) { return std::tanh(x); }));
