@@ -5,25 +5,27 @@
 
 namespace dynet {
 
-void throw_index_out_of_range(const Node& node, unsigned index, std::size_t limit,
-                              const char* limit_of) {
+void throw_index_out_of_range(const GraphStore& graph, const Node& node, unsigned index,
+                              std::size_t limit, const char* limit_of) {
   throw IndexError(std::string(node.form->name) + ": index " + std::to_string(index) +
                        " is outside " + limit_of + " of size " + std::to_string(limit) + "\n  at " +
-                       to_string(node.at()),
-                   node.at());
+                       to_string(graph.at(node)),
+                   graph.at(node));
 }
 
-const unsigned* read_indices_of(const Node& node, const Indices& indices, const unsigned* in_node) {
+const unsigned* read_indices_of(const GraphStore& graph, const Node& node, const Indices& indices,
+                                const unsigned* in_node) {
   try {
     return read_indices(indices, in_node, node.form->name);
   } catch (const IndexError& e) {
-    throw IndexError(std::string(e.what()) + "\n  at " + to_string(node.at()), node.at());
+    throw IndexError(std::string(e.what()) + "\n  at " + to_string(graph.at(node)), graph.at(node));
   }
 }
 
-std::span<const unsigned> read_list_of(const Node& node, const IndexLists& lists,
-                                       const unsigned* in_node, std::size_t element,
-                                       std::size_t limit, const char* limit_of) {
+std::span<const unsigned> read_list_of(const GraphStore& graph, const Node& node,
+                                       const IndexLists& lists, const unsigned* in_node,
+                                       std::size_t element, std::size_t limit,
+                                       const char* limit_of) {
   const std::size_t which = lists.lists == 1 ? 0 : element;
   std::span<const unsigned> list;
   if (lists.source == IndexLists::in_node) {
@@ -39,12 +41,12 @@ std::span<const unsigned> read_list_of(const Node& node, const IndexLists& lists
       throw IndexError(std::string(node.form->name) + ": there were " +
                            std::to_string(lists.lists) +
                            " lists of indices when the node was made and now there are " +
-                           std::to_string(all.size()) + "\n  at " + to_string(node.at()),
-                       node.at());
+                           std::to_string(all.size()) + "\n  at " + to_string(graph.at(node)),
+                       graph.at(node));
     list = all[which];
   }
   for (const unsigned index : list)
-    if (index >= limit) throw_index_out_of_range(node, index, limit, limit_of);
+    if (index >= limit) throw_index_out_of_range(graph, node, index, limit, limit_of);
   return list;
 }
 

@@ -11,16 +11,18 @@
 namespace dynet {
 
 /// Throws IndexError naming the operation, the index, what it is outside of, and the node's line.
-[[noreturn]] void throw_index_out_of_range(const Node& node, unsigned index, std::size_t limit,
-                                           const char* limit_of);
+[[noreturn]] void throw_index_out_of_range(const GraphStore& graph, const Node& node,
+                                           unsigned index, std::size_t limit, const char* limit_of);
 /// read_indices with the node's line added to its error.
-const unsigned* read_indices_of(const Node& node, const Indices& indices, const unsigned* in_node);
+const unsigned* read_indices_of(const GraphStore& graph, const Node& node, const Indices& indices,
+                                const unsigned* in_node);
 
 /// The list of a batch element as it is now, its indices checked to be below `limit`. Throws
 /// IndexError if there are not as many lists as when the node was made.
-std::span<const unsigned> read_list_of(const Node& node, const IndexLists& lists,
-                                       const unsigned* in_node, std::size_t element,
-                                       std::size_t limit, const char* limit_of);
+std::span<const unsigned> read_list_of(const GraphStore& graph, const Node& node,
+                                       const IndexLists& lists, const unsigned* in_node,
+                                       std::size_t element, std::size_t limit,
+                                       const char* limit_of);
 
 /// Scratch elements for `keep_indices`.
 inline std::size_t index_scratch(const Indices& indices) {
@@ -37,11 +39,11 @@ const unsigned* keep_indices(const Batch<T>& b, std::size_t i, T* scratch, std::
   const Indices& indices = b.template attr<A>(i).indices;
   const unsigned* given = b.template payload<A, unsigned>(i);
   if (indices.source == Indices::in_node) return given;
-  given = read_indices_of(b.node(i), indices, given);
+  given = read_indices_of(b.graph, b.node(i), indices, given);
   auto* kept = reinterpret_cast<unsigned*>(scratch);
   for (std::uint32_t k = 0; k < indices.count; ++k) {
     const unsigned index = given[k];
-    if (index >= limit) throw_index_out_of_range(b.node(i), index, limit, limit_of);
+    if (index >= limit) throw_index_out_of_range(b.graph, b.node(i), index, limit, limit_of);
     kept[k] = index;
   }
   return kept;

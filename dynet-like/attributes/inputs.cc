@@ -19,19 +19,19 @@ const float* input_values(const Batch<T>& b, std::size_t i) {
   if (v.size() != n)
     throw ArgumentError("input: the vector had " + std::to_string(n) +
                             " values when the node was made and now has " +
-                            std::to_string(v.size()) + "\n  at " + to_string(b.node(i).at()),
-                        b.node(i).at());
+                            std::to_string(v.size()) + "\n  at " + to_string(b.at(i)),
+                        b.at(i));
   return v.data();
 }
 
 template <class T>
 const unsigned* one_hot_indices(const Batch<T>& b, std::size_t i) {
   const auto& attr = b.template attr<OneHotAttr>(i);
-  const unsigned* indices =
-      read_indices_of(b.node(i), attr.indices, b.template payload<OneHotAttr, unsigned>(i));
+  const unsigned* indices = read_indices_of(b.graph, b.node(i), attr.indices,
+                                            b.template payload<OneHotAttr, unsigned>(i));
   for (std::uint32_t e = 0; e < attr.indices.count; ++e)
     if (indices[e] >= attr.size)
-      throw_index_out_of_range(b.node(i), indices[e], attr.size, "the vector");
+      throw_index_out_of_range(b.graph, b.node(i), indices[e], attr.size, "the vector");
   return indices;
 }
 

@@ -24,8 +24,8 @@ struct HingeDimAttr {
 
 /// The classes of a node for this run, list after list, checked to be below `limit` and to be as
 /// many as there are `positions`.
-void read_classes(const Node& node, const HingeDimAttr& a, const unsigned* in_node,
-                  std::size_t limit, std::size_t positions, unsigned* to);
+void read_classes(const GraphStore& graph, const Node& node, const HingeDimAttr& a,
+                  const unsigned* in_node, std::size_t limit, std::size_t positions, unsigned* to);
 
 /// e^x - n x + log(n!) for the counts n.
 struct PoissonAttr {

@@ -13,12 +13,12 @@ std::span<const unsigned> read_support(const Batch<T>& b, std::size_t i, std::si
                                        std::size_t n) {
   const Node& node = b.node(i);
   const auto support =
-      read_list_of(node, b.template attr<SupportAttr>(i).indices,
+      read_list_of(b.graph, node, b.template attr<SupportAttr>(i).indices,
                    b.template payload<SupportAttr, unsigned>(i), e, n, "the scores");
   if (support.empty())
     throw IndexError(
-        std::string(node.form->name) + ": the support is now empty\n  at " + to_string(node.at()),
-        node.at());
+        std::string(node.form->name) + ": the support is now empty\n  at " + to_string(b.at(i)),
+        b.at(i));
   return support;
 }
 

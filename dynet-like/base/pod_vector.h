@@ -58,6 +58,9 @@ class PodVector {
     return first;
   }
 
+  /// `n` more elements, which `reserve` has made room for and somebody has written there.
+  void take_reserved(std::size_t n) { size_ += n; }
+
   void resize_uninitialized(std::size_t n) {
     if (n > capacity_) grow(n);
     size_ = n;

@@ -259,8 +259,8 @@ void ForwardPass<T>::run_lookup(NodeId id, T*& aux) {
     if (rows[b] >= table.rows)
       throw IndexError("lookup: row " + std::to_string(rows[b]) + " is outside the " +
                            std::to_string(table.rows) + " rows of \"" + table.name + "\"\n  at " +
-                           to_string(n.at()),
-                       n.at());
+                           to_string(graph_.at(n)),
+                       graph_.at(n));
     used[b] = rows[b];
   }
   const std::size_t size = table.row_size();
@@ -285,7 +285,7 @@ void ForwardPass<T>::rematerialize_operands(const Plan& plan) {
       try {
         rematerialize(a);
       } catch (const ArgumentError& e) {
-        throw_not_restored(e, graph_, a, graph_.nodes[id].at());
+        throw_not_restored(e, graph_, a, graph_.at(graph_.nodes[id]));
       }
     }
 }

@@ -52,10 +52,10 @@ void check_value(const GraphStore& graph, Devices<T>& devices, const Recording<T
   if (all_finite(value, size)) return;
   const std::string bad = bad_value(value, size);  // before operands are read over it
   if (masked(graph, devices, recording, id, value)) return;
-  throw NumericError(std::string(n.form->name) + ": the value has a " + bad +
-                         "\n  value: " + describe(graph, id) +
-                         describe_operands(graph, graph.args_of(n)) + "\n  at " + to_string(n.at()),
-                     n.at());
+  throw NumericError(
+      std::string(n.form->name) + ": the value has a " + bad + "\n  value: " + describe(graph, id) +
+          describe_operands(graph, graph.args_of(n)) + "\n  at " + to_string(graph.at(n)),
+      graph.at(n));
 }
 
 template <class T>
@@ -67,8 +67,8 @@ void check_gradient(const GraphStore& graph, Devices<T>& devices, NodeId id, con
   if (all_finite(gradient, size)) return;
   throw NumericError(std::string(n.form->name) + ": backward gave the gradient of an operand a " +
                          bad_value(gradient, size) + "\n  operand: " + describe(graph, operand) +
-                         "\n  value: " + describe(graph, id) + "\n  at " + to_string(n.at()),
-                     n.at());
+                         "\n  value: " + describe(graph, id) + "\n  at " + to_string(graph.at(n)),
+                     graph.at(n));
 }
 
 #define DYNET_INSTANTIATE(T)                                                              \

@@ -27,8 +27,8 @@ const char* why_not_on_device(const OpForm& form) {
     const bool on_device = s.store.devices[n.device_index()]->type != DeviceType::CPU;
     if (const char* why_not = on_device ? why_not_on_device(*n.form) : nullptr)
       throw DeviceError(std::string(n.form->name) + ": cannot run on a GPU: " + why_not +
-                            "\n  at " + to_string(n.at()),
-                        n.at());
+                            "\n  at " + to_string(s.store.at(n)),
+                        s.store.at(n));
     if (n.arity == 0 && n.form->kind != Kind::parameter) n.flags |= Node::kFromData;
     if (on_device && n.form->batch.value.first_pair == 0 &&
         (s.store.nodes[s.store.args[n.first_arg]].flags & Node::kFromData))
@@ -36,9 +36,7 @@ const char* why_not_on_device(const OpForm& form) {
     if (s.immediate) s.evaluator->forward(id);
   } catch (...) {  // as if it had not been made
     s.evaluator->truncate(id);
-    s.store.args.truncate(n.first_arg);
-    s.store.attrs.truncate(n.attr);
-    s.store.nodes.truncate(id);
+    s.truncate(id, n.first_arg, n.attr);
     throw;
   }
 }
@@ -58,10 +56,11 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   }
   GraphStore& g = s.store;
   const std::size_t id = g.nodes.size();
-  g.nodes.reserve(id + 1);  // before pointers into it are taken
+  g.nodes.reserve(id + 1);
+  g.origins.reserve(id + 1);
   const std::size_t first_arg = g.args.size();
-  NodeId* args = g.args.append(arity);
-  g.args.truncate(first_arg);
+  g.args.reserve(first_arg + arity);
+  NodeId* const args = g.args.data() + first_arg;
   if ((id | first_arg | (g.attrs.size() + attributes.payload_size / 8)) >> 31) [[unlikely]]
     throw_too_large(form, at);
   std::uint32_t common = ~0u;
@@ -79,23 +78,35 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   }
   if (!transfer && arity > 0 && !same_device(flags, common)) [[unlikely]]
     throw_devices_differ(form.name, g, {args, arity}, at);
-  Node* node = g.nodes.data() + id;
-  try {
-    new (&node->dim)
-        Dim(form.shape.value(Operands{{dims, arity}, attributes.bytes, attributes.payload}));
-  } catch (const RuleBroken& broken) {
-    throw_rule_broken(form.name, broken, g, {args, arity}, at);
+  const bool small = arity <= ShapeTable::Ruled::kMostOperands,
+             pure = attributes.size == 0 && small;
+  std::uint64_t word = 0;
+  if (attributes.size) std::memcpy(&word, attributes.bytes, sizeof word);
+  ShapeTable::Ruled& ruled = s.shapes.ruled(form.shape, dims, small ? arity : 0, word);
+  const Dim* shape;
+  if (pure && ruled.is_of(form.shape, dims, arity)) {
+    shape = ruled.result;
+  } else {
+    try {
+      const Dim dim =
+          form.shape.value(Operands{{dims, arity}, attributes.bytes, attributes.payload});
+      shape = s.shapes.find(dim, ruled.result);
+    } catch (const RuleBroken& broken) {
+      throw_rule_broken(form.name, broken, g, {args, arity}, at);
+    }
+    if (pure)
+      ruled.set(form.shape, dims, arity, shape);
+    else
+      ruled.set(nullptr, dims, 0, shape);
   }
-  node->form = &form;
-  node->file = at.file;
-  node->line = at.line;
-  node->serial = s.next_serial++;
-  node->first_arg = static_cast<std::uint32_t>(first_arg);
-  node->arity = static_cast<std::uint32_t>(arity);
-  node->attr = static_cast<std::uint32_t>(g.attrs.size());
   const std::uint32_t inherited = Node::kDeviceBits | Node::kFromData;
-  node->flags =
-      (flags & (inherited | (form.passes_gradient ? Node::kNeedsGradient : 0))) | attributes.flags;
+  flags &= inherited | (form.passes_gradient ? Node::kNeedsGradient : 0);
+  new (g.nodes.data() + id) Node{&form,
+                                 *shape,
+                                 static_cast<std::uint32_t>(first_arg),
+                                 static_cast<std::uint32_t>(arity),
+                                 static_cast<std::uint32_t>(g.attrs.size()),
+                                 flags | attributes.flags};
   if (attributes.size) {
     const std::size_t bytes = attributes.size + attributes.payload_size;
     std::uint64_t* words = g.attrs.append((bytes + 7) / 8);
@@ -106,9 +117,12 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
       std::memcpy(reinterpret_cast<std::byte*>(words) + attributes.size, attributes.payload,
                   attributes.payload_size);
   }
-  g.args.append(arity);
-  g.nodes.append(1);
-  const Expression made = make_handle(s, static_cast<NodeId>(id), node->serial);
+  const std::uint64_t serial = s.next_serial++;
+  g.origins.data()[id] = {at.file, serial, at.line};
+  g.args.take_reserved(arity);
+  g.origins.take_reserved(1);
+  g.nodes.take_reserved(1);
+  const Expression made = make_handle(s, static_cast<NodeId>(id), serial);
   if (s.immediate | s.on_device) [[unlikely]]
     finish_node(s, made.i);
   return made;
@@ -135,8 +149,8 @@ GraphState& state_of_first(const char* name, const Expression& e, SourceLocation
 
 }  // namespace
 
-// Small is fast: a node is a line and a quarter of the cache, docs/design/graph.md says so too.
-static_assert(sizeof(Node) == 80);
+// Small is fast: two nodes are a line of the cache, docs/design/graph.md says so too.
+static_assert(sizeof(Node) == 32);
 
 std::size_t no_aux(const GraphStore&, const Node&) { return 0; }
 

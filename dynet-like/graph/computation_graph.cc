@@ -89,9 +89,7 @@ void ComputationGraph::revert(SourceLocation at) {
   const GraphState::Mark m = state_->marks.back();
   state_->marks.pop_back();
   state_->evaluator->truncate(static_cast<NodeId>(m.nodes));
-  state_->store.nodes.truncate(m.nodes);
-  state_->store.args.truncate(m.args);
-  state_->store.attrs.truncate(m.attrs);
+  state_->truncate(m.nodes, m.args, m.attrs);
   state_->drop_devices(m.devices);
 }
 

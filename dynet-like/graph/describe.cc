@@ -20,7 +20,7 @@ std::string describe(const GraphStore& graph, NodeId id) {
     s += n.form->name;
   s += ", node " + std::to_string(id);
   if (graph.devices.size() > 1) s += ", on " + std::string(graph.devices[n.device_index()]->name);
-  return s + ", made at " + to_string(n.at());
+  return s + ", made at " + to_string(graph.at(n));
 }
 
 std::string describe_operands(const GraphStore& graph, std::span<const NodeId> args) {

@@ -45,7 +45,7 @@ Expression::Expression(ComputationGraph* graph, VariableIndex node, SourceLocati
     throw IndexError("Expression: there is no node " + std::to_string(node) + " in a graph of " +
                          std::to_string(s.store.nodes.size()) + "\n  at " + to_string(at),
                      at);
-  *this = make_handle(s, node, s.store.nodes[node].serial);
+  *this = make_handle(s, node, s.store.origins[node].serial);
 }
 
 bool Expression::is_stale() const { return !state || !state->holds(i, serial); }

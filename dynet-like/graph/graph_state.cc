@@ -112,6 +112,8 @@ void release_graph_memory() {
   const std::lock_guard lock(p.mutex);
   for (GraphState* s : p.idle) {
     s->store.nodes = {};
+    s->store.origins = {};
+    s->shapes.release();
     s->store.args = {};
     s->store.attrs = {};
     s->evaluator->release();

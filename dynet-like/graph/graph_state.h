@@ -7,6 +7,7 @@
 #include "dynet-like/base/random.h"
 #include "dynet-like/graph/evaluator.h"
 #include "dynet-like/graph/node.h"
+#include "dynet-like/graph/shape_table.h"
 
 namespace dynet {
 
@@ -16,6 +17,7 @@ class ComputationGraph;
 /// is never destroyed, so a stale Expression can always look here.
 struct GraphState {
   GraphStore store;
+  ShapeTable shapes;  // that its nodes have
   std::unique_ptr<Evaluator> evaluator;
   ComputationGraph* owner = nullptr;
   std::uint64_t number = 0;       // of the graph that has it, see ComputationGraph::get_id
@@ -36,7 +38,7 @@ struct GraphState {
 
   bool holds(NodeId i, std::uint64_t serial) const {
     return serial >= first_serial.load(std::memory_order_relaxed) && i < store.nodes.size() &&
-           store.nodes[i].serial == serial;
+           store.origins[i].serial == serial;
   }
   std::uint64_t draw_random_key() { return mix_bits(random_key + ++random_count); }
   /// The graph's own device; there are no nodes. Throws DeviceError.
@@ -50,11 +52,17 @@ struct GraphState {
   std::uint32_t device_index(Device* device);
   /// Those from `count` on have no nodes any more.
   void drop_devices(std::size_t count);
+  /// Only what was there first is left.
+  void truncate(std::size_t nodes, std::size_t args, std::size_t attrs) {
+    store.nodes.truncate(nodes);
+    store.origins.truncate(nodes);
+    store.args.truncate(args);
+    store.attrs.truncate(attrs);
+  }
   void clear() {
     first_serial.store(next_serial, std::memory_order_relaxed);
-    store.nodes.clear();
-    store.args.clear();
-    store.attrs.clear();
+    truncate(0, 0, 0);
+    shapes.clear();
     store.banks.clear();
     marks.clear();
     if (store.devices.size() > 1) drop_devices(1);

@@ -36,21 +36,24 @@ struct Node {
   static constexpr std::uint32_t kFirstDeviceBit = 8, kDeviceBits = 0xff00, kMostDevices = 256;
 
   const OpForm* form;
-  const char* file;      // where the user made it
-  std::uint64_t serial;  // never used twice in this storage: tells a stale Expression
-  std::uint32_t line;
+  const Dim& dim;           // kept once for all that have it, see ShapeTable
   std::uint32_t first_arg;  // operands are args[first_arg, first_arg + arity)
   std::uint32_t arity;
   std::uint32_t attr;  // where its attributes begin, in words
   std::uint32_t flags;
-  Dim dim;
 
   bool needs_gradient() const { return flags & kNeedsGradient; }
   bool reads_pointer() const { return flags & kReadsPointer; }
   bool has_own_matrix() const { return flags & kOwnMatrix; }
   /// Its device, as an index into GraphStore::devices.
   std::uint32_t device_index() const { return (flags & kDeviceBits) >> kFirstDeviceBit; }
-  SourceLocation at() const { return {file, line}; }
+};
+
+/// What neither planning nor running looks at.
+struct NodeOrigin {
+  const char* file;      // where the user made the node
+  std::uint64_t serial;  // never used twice in this storage: tells a stale Expression
+  std::uint32_t line;
 };
 
 /// Whether two nodes are on the same device, by their flags.
@@ -102,6 +105,7 @@ struct Attributes {
 /// the later stages read.
 struct GraphStore {
   PodVector<Node> nodes;
+  PodVector<NodeOrigin> origins;  // by node
   PodVector<NodeId> args;
   PodVector<std::uint64_t> attrs;
   std::vector<std::shared_ptr<ParameterBank>>
@@ -110,6 +114,11 @@ struct GraphStore {
 
   std::span<const NodeId> args_of(const Node& n) const {
     return {args.data() + n.first_arg, n.arity};
+  }
+  /// Where the user made a node, which is one of these.
+  SourceLocation at(const Node& n) const {
+    const NodeOrigin& o = origins[static_cast<std::size_t>(&n - nodes.data())];
+    return {o.file, o.line};
   }
   template <class A>
   const A& attr(const Node& n) const {

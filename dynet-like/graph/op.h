@@ -55,9 +55,11 @@ struct Batch {
   Terms terms = {};          ///< of a sum of products: what is to be computed now
   bool accumulates = false;  ///< and whether `outs` hold all terms before these already
 
-  /// Node i; the shape of each node, and of operand k of each.
+  /// Node i; the shape of each node, where the user made node i, and the shape of operand k of
+  /// each.
   const Node& node(std::size_t i) const { return graph.nodes[ids[i]]; }
   const Dim& dim() const { return node(0).dim; }
+  SourceLocation at(std::size_t i) const { return graph.at(node(i)); }
   const Dim& dim(std::size_t k) const { return dim(k, 0); }
   /// Of operand k of node i: others' only where the form's batches are ragged.
   const Dim& dim(std::size_t k, std::size_t i) const {

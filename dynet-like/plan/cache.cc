@@ -114,7 +114,7 @@ struct PlanCache::Kept {
     for (const NodeId a : operands.outside()) outside.push_back(graph.nodes[a].dim);
     for (const Signature& s : signatures.all) {
       const OpForm& f = *s.form;
-      kinds.push_back({&f, f.kind, f.batch, f.reads, f.aux, s.dim, s.arity,
+      kinds.push_back({&f, f.kind, f.batch, f.reads, f.aux, s.dim(), s.arity,
                        static_cast<std::uint32_t>(words.size()), s.flags});
       const std::size_t count = f.batch.value.signature_bytes / 8;
       std::copy_n(graph.attrs.data() + s.attr, count, words.append(count));

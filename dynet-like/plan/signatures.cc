@@ -9,7 +9,7 @@ namespace {
 // All but the operands.
 bool same_head(const GraphStore& graph, const Node& n, const Signature& s) {
   if (n.form != s.form || n.arity != s.arity || !same_planning(n.flags, s.flags)) return false;
-  if (!same_shape(n.dim, s.dim) && !s.ragged.agree(Ragged::kValue, n.dim, s.dim)) return false;
+  if (!same_shape(n.dim, s.dim()) && !s.ragged.agree(Ragged::kValue, n.dim, s.dim())) return false;
   for (std::uint32_t w = 0; w < s.words; ++w)
     if (graph.attrs[n.attr + w] != graph.attrs[s.attr + w]) return false;
   return true;
@@ -121,7 +121,7 @@ Signatures::Seen Signatures::compare_operands(const GraphStore& graph, NodeId be
     if (sig == last[k] && has_one_shape(sig)) return false;
     if (sig != last[k] || sig == kNone) result = Seen::shapes;
     if (has_one_shape(sig) && has_one_shape(last[k]) && !s.ragged.any())
-      return !same_shape(all[sig].dim, all[last[k]].dim);
+      return !same_shape(all[sig].dim(), all[last[k]].dim());
     const NodeId first = graph.args[graph.nodes[s.first].first_arg + k];
     const Dim &now = graph.nodes[args[k]].dim, &then = graph.nodes[first].dim;
     return args[k] != first && !same_shape(now, then) &&
@@ -153,7 +153,7 @@ std::uint32_t Signatures::find(const GraphStore& graph, NodeId begin, const Node
   const auto operands = static_cast<std::uint32_t>(operands_.size());
   std::fill_n(operands_.append(n.arity), n.arity, kNone);
   all.push_back({.form = n.form,
-                 .dim = n.dim,
+                 .shape = &n.dim,
                  .first = id,
                  .count = 0,
                  .arity = n.arity,

@@ -2,10 +2,10 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/graph/op.h"
+#include "dynet-like/graph/shape_table.h"
 
 namespace dynet {
 
@@ -15,8 +15,8 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 /// What nodes that may run together have in common, their levels aside.
 struct Signature {
   const OpForm* form;
-  Dim dim;       ///< of the first node; of all where values are not ragged
-  NodeId first;  ///< the node that stands for all
+  const Dim* shape;  ///< of the first node; of all where values are not ragged
+  NodeId first;      ///< the node that stands for all
   std::uint32_t count;
   std::uint32_t arity;
   std::uint32_t edge;        ///< to the first signature among the operands', see Signatures::edges
@@ -29,6 +29,7 @@ struct Signature {
   std::uint32_t flags;                // of which those of same_planning count
   Ragged ragged;
 
+  const Dim& dim() const { return *shape; }
   bool has_products() const { return first_pair != kNone; }
   /// Whether its nodes may differ in their matrices, but for the shape.
   bool has_own_matrices() const { return flags & Node::kOwnMatrix; }
@@ -77,14 +78,9 @@ std::uint64_t signature_hash(const GraphStore& graph, const Node& n);
 /// The same but for which node an operand is that all of a batch share: its shape alone counts.
 std::uint64_t shape_hash(const GraphStore& graph, const Node& n);
 
-/// Equality of shapes; fast where they are written alike.
+/// Equality of shapes; fast where they are one, or written alike.
 inline bool same_shape(const Dim& a, const Dim& b) {
-  static_assert(sizeof(Dim) == 36);
-  std::uint64_t x[4], y[4];
-  std::memcpy(x, &a, 32);
-  std::memcpy(y, &b, 32);
-  const bool same_bytes = ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
-  return (same_bytes && a.bd == b.bd) || a == b;
+  return &a == &b || written_alike(a, b) || a == b;
 }
 
 }  // namespace dynet

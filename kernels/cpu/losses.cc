@@ -45,8 +45,8 @@ Classes kept_classes(const Batch<T>& b, std::size_t i, const HingeDimAttr& a,
 template <class T>
 Classes keep_classes(const Batch<T>& b, std::size_t i, const HingeDimAttr& a, std::size_t limit,
                      std::size_t positions) {
-  read_classes(b.node(i), a, b.template payload<HingeDimAttr, unsigned>(i), limit, positions,
-               reinterpret_cast<unsigned*>(b.aux(i)));
+  read_classes(b.graph, b.node(i), a, b.template payload<HingeDimAttr, unsigned>(i), limit,
+               positions, reinterpret_cast<unsigned*>(b.aux(i)));
   return kept_classes(b, i, a, positions);
 }
 

@@ -25,7 +25,7 @@ const IndexList* classes_now(Queue& q, const Batch<float>& b, const HingeDimAttr
   for (std::size_t i = 0; i < b.count; ++i) {
     const auto& a = b.attr<HingeDimAttr>(i);
     unsigned* const to = q.stage<unsigned>(a.indices.total);
-    read_classes(b.node(i), a, b.payload<HingeDimAttr, unsigned>(i), limit, positions, to);
+    read_classes(b.graph, b.node(i), a, b.payload<HingeDimAttr, unsigned>(i), limit, positions, to);
     all[i] = {q.on_device(to), reinterpret_cast<unsigned*>(b.aux(i)), a.indices.total};
   }
   store_indices(q, q.on_device(all), b.count);

@@ -15,7 +15,7 @@ namespace {
 
 /// The line that made `e`; the file must be this one.
 unsigned line_of(const Expression& e) {
-  const Node& n = e.pg->store().nodes[e.i];
+  const NodeOrigin& n = e.pg->store().origins[e.i];
   CHECK(std::string(n.file) == __FILE__);
   return n.line;
 }
@@ -163,7 +163,7 @@ TEST_CASE("builders pass their caller's line on to every node") {
   const auto all_from = [&](std::size_t first, unsigned line) {
     REQUIRE(g.size() > first);
     for (std::size_t i = first; i < g.size(); ++i) {
-      const Node& n = g.store().nodes[i];
+      const NodeOrigin& n = g.store().origins[i];
       CHECK(std::string(n.file) == __FILE__);
       CHECK(n.line == line);
     }

@@ -106,7 +106,7 @@ inline std::vector<Vector> drawn(const dynet::Expression& any, std::size_t from 
     if (std::string(n.form->name.value) != "random_bernoulli") continue;
     dynet::Expression e = any;
     e.i = id;
-    e.serial = n.serial;
+    e.serial = any.pg->store().origins[id].serial;
     all.push_back(to_double(as_vector(e.value())));
   }
   return all;

@@ -135,7 +135,7 @@ TEST_CASE("dropout of an LSTM uses one mask for the whole sequence") {
     if (std::string(n.form->name.value) != "random_bernoulli") continue;
     Expression e = outputs[0];
     e.i = id;
-    e.serial = n.serial;
+    e.serial = g.store().origins[id].serial;
     const std::vector<float> m = as_vector(e.value());
     auto& list = masks.input.size() == masks.output.size() ? masks.input : masks.output;
     const float rate = &list == &masks.input ? d : d_h;
@@ -173,7 +173,7 @@ TEST_CASE("dropout of an LSTM has its rates, new masks for each sequence, and ca
       CHECK(n.dim.bd == 2);
       Expression e = y;
       e.i = id;
-      e.serial = n.serial;
+      e.serial = g.store().origins[id].serial;
       masks.push_back(as_vector(e.value()));
     }
   }

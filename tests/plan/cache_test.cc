@@ -68,7 +68,7 @@ struct Model {
     }
     g.add(*last, {3}, operands, attr);
     g.add(other, {3}, of_last, {1, 0});
-    for (Node& n : g.nodes) n.line = line;
+    for (NodeOrigin& o : g.origins) o.line = line;
     return g;
   }
 };

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "dynet-like/graph/node.h"
 #include "dynet-like/graph/op.h"
+#include "dynet-like/graph/shape_table.h"
 #include "dynet-like/plan/planner.h"
 
 /// Graphs made by hand, without expressions or an executor: all that a plan needs.
@@ -41,22 +43,22 @@ inline OpForm form(const char* name, Kind kind = Kind::compute,
 }
 
 struct Graph : GraphStore {
+  std::shared_ptr<ShapeTable> shapes = std::make_shared<ShapeTable>();
   NodeId add(const OpForm& f, const Dim& dim, const std::vector<NodeId>& operands = {},
              Attr attr = {}) {
-    Node n{};
-    n.form = &f;
-    n.file = "hand";
-    n.dim = dim;
-    n.first_arg = static_cast<std::uint32_t>(args.size());
-    n.arity = static_cast<std::uint32_t>(operands.size());
-    n.attr = static_cast<std::uint32_t>(attrs.size());
+    new (nodes.append(1)) Node{&f,
+                               *shapes->find(dim, nullptr),
+                               static_cast<std::uint32_t>(args.size()),
+                               static_cast<std::uint32_t>(operands.size()),
+                               static_cast<std::uint32_t>(attrs.size()),
+                               0};
     for (NodeId a : operands) args.push_back(a);
     std::uint64_t words[2];
     static_assert(sizeof words == sizeof attr);
     std::memcpy(words, &attr, sizeof words);
     attrs.push_back(words[0]);
     attrs.push_back(words[1]);
-    nodes.push_back(n);
+    origins.push_back({"hand", 0, 0});
     return static_cast<NodeId>(nodes.size() - 1);
   }
 };
