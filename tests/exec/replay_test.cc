@@ -117,6 +117,24 @@ TEST_CASE("a graph that comes again is replayed, over other rows, with the same 
   CHECK(c.executor.backward_replays() >= 2 * (kRows.size() - 4));
 }
 
+TEST_CASE("a loss with another weight in every graph is replayed with that weight") {
+  Model m;
+  Counted c;
+  for (unsigned k = 0; k < kRows.size(); ++k) {
+    const float weight = 0.5f + static_cast<float>(k);
+    const Expected plain(m, kRows[k]);
+    const Expression weighted = (chain(c.g, m, kRows[k]) - 1.0f / weight) * weight;
+    CHECK(c.forward(weighted) == (plain.loss - 1.0f / weight) * weight);
+    c.executor.backward(weighted.i);
+    const Floats gradients = take_gradients(m);
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      REQUIRE(gradients[i] == Approx(weight * plain.gradients[i]).epsilon(1e-4).margin(1e-5));
+    c.clear();
+  }
+  CHECK(c.executor.forward_replays() > 2);
+  CHECK(c.executor.backward_replays() > 2);
+}
+
 TEST_CASE("gradients are added to those that are there, replayed or not") {
   Model m;
   Counted c;
