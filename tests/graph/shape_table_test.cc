@@ -13,6 +13,12 @@ namespace shape_table_test {
 
 using namespace dynet;
 
+namespace {
+
+Dim rule(const Operands& x) { return x[0]; }
+
+}  // namespace
+
 TEST_CASE("a shape is kept once for all that are written alike") {
   ShapeTable shapes;
   std::vector<const Dim*> found;
@@ -37,7 +43,12 @@ TEST_CASE("few shapes are remembered when nobody names them, many forgotten") {
   std::set<const Dim*> all;
   for (unsigned i = 0; i < 5000; ++i) all.insert(shapes.find({i + 7}, nullptr));
   CHECK(all.size() == 5000);
+  const auto noted = [&]() -> ShapeTable::Ruled& { return shapes.ruled(rule, &first, 1, 0); };
+  noted().set(rule, &first, 1, first);
+  CHECK(noted().is_of(rule, &first, 1));
   shapes.clear();
+  CHECK_FALSE(noted().is_of(rule, &first, 1));
+  CHECK(noted().result == nullptr);
   for (unsigned i = 0; i < 5000; ++i) {
     const Dim* const again = shapes.find({i + 20000}, nullptr);
     REQUIRE(*again == Dim({i + 20000}));
@@ -67,18 +78,19 @@ TEST_CASE("shapes follow from operands and attributes, whatever was asked before
 }
 
 TEST_CASE("graphs of ever different shapes stay right") {
+  constexpr unsigned kMany = 6000;
   ComputationGraph g;
   for (unsigned round = 0; round < 4; ++round) {
     g.clear();
+    const Expression row = zeros(g, {1, 2});
     std::vector<Expression> all;
-    for (unsigned i = 1; i <= 3000; ++i) {
-      all.push_back(zeros(g, {i % 60 + 1, i + 3000 * round}));
-      all.push_back(transpose(all.back()));
-    }
-    for (unsigned i = 1; i <= 3000; ++i) {
-      const Dim d = all[2 * i - 2].dim(), t = all[2 * i - 1].dim();
-      REQUIRE((d.rows() == i % 60 + 1 && d.cols() == i + 3000 * round));
-      REQUIRE((t.rows() == d.cols() && t.cols() == d.rows()));
+    const auto size = [&](unsigned i) { return i + 1 + kMany * round; };
+    for (unsigned i = 0; i < kMany; ++i) all.push_back(zeros(g, {size(i)}));
+    // The last first: its shape lies where that of the last round lay.
+    for (unsigned i = kMany; i-- > 0;) REQUIRE((all[i] + row).dim() == Dim({size(i), 2}));
+    for (unsigned i = 0; i < kMany; ++i) {
+      REQUIRE(all[i].dim() == Dim({size(i)}));
+      REQUIRE((all[i] + row).dim() == Dim({size(i), 2}));
     }
   }
 }
