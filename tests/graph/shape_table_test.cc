@@ -1,5 +1,4 @@
-// ShapeTable are kept once, however many there are, and a stale handle never meets one that is
-// gone.
+// Shapes are kept once, however many there are, and none is found that is gone.
 
 #include "dynet-like/graph/shape_table.h"
 
@@ -87,10 +86,10 @@ TEST_CASE("graphs of ever different shapes stay right") {
     const auto size = [&](unsigned i) { return i + 1 + kMany * round; };
     for (unsigned i = 0; i < kMany; ++i) all.push_back(zeros(g, {size(i)}));
     // The last first: its shape lies where that of the last round lay.
-    for (unsigned i = kMany; i-- > 0;) REQUIRE((all[i] + row).dim() == Dim({size(i), 2}));
+    for (unsigned i = kMany; i-- > 0;) REQUIRE((all[i] * row).dim() == Dim({size(i), 2}));
     for (unsigned i = 0; i < kMany; ++i) {
       REQUIRE(all[i].dim() == Dim({size(i)}));
-      REQUIRE((all[i] + row).dim() == Dim({size(i), 2}));
+      REQUIRE((all[i] * row).dim() == Dim({size(i), 2}));
     }
   }
 }
