@@ -21,7 +21,7 @@ function(dynet_settings target)
     if(DYNET_SANITIZE)  # on instrumented code
       dynet_options(${target} -Wno-maybe-uninitialized -Wno-uninitialized)
     endif()
-    # GCC looks for memory to free from half a GB only, not from 128 MB: 6 % less time for the library, 12 for tests.
+    # GCC looks for memory to free from half a GB only, not from 128 MB, which takes less time, most of all in tests.
     dynet_options(${target} "SHELL:--param ggc-min-heapsize=500000")
   endif()
   if(DYNET_WERROR)

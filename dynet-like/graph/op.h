@@ -276,16 +276,17 @@ struct CudaRule {
 /// The definition of an operation (an op definition): one filled-in form, one source for everything
 /// that it is.
 struct OpForm {
-  Required<const char*> name;                ///< as the user writes it
-  Required<Kind> kind;                       ///< how it gets its value
-  Required<Dim (*)(const Operands&)> shape;  ///< the shape rule; throws RuleBroken
-  Required<BatchRule> batch;                 ///< which nodes may run together
-  Required<Reads> reads;                     ///< what backward reads
-  Required<AuxRule> aux;                     ///< scratch from forward to backward
-  Required<bool> passes_gradient;            ///< false: nothing below it gets a gradient through it
-  Required<Forward> forward;                 ///< computes values
-  Required<Backward> backward;               ///< computes gradients of operands
-  Required<CudaRule> cuda;                   ///< the same on a CUDA device
+  Required<const char*> name;  ///< as the user writes it
+  Required<Kind> kind;         ///< how it gets its value
+  Required<Dim (*)(const Operands&)>
+      shape;                  ///< the shape, of nothing else than it is given; throws RuleBroken
+  Required<BatchRule> batch;  ///< which nodes may run together
+  Required<Reads> reads;      ///< what backward reads
+  Required<AuxRule> aux;      ///< scratch from forward to backward
+  Required<bool> passes_gradient;  ///< false: nothing below it gets a gradient through it
+  Required<Forward> forward;       ///< computes values
+  Required<Backward> backward;     ///< computes gradients of operands
+  Required<CudaRule> cuda;         ///< the same on a CUDA device
 };
 
 }  // namespace dynet

@@ -163,7 +163,7 @@ def run(command, tries=1):
         process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=environment, start_new_session=True)
         try:
-            out, errors = process.communicate(timeout=60)
+            out, errors = process.communicate(timeout=60 if left else 300)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
