@@ -29,10 +29,11 @@ inline constexpr int kRegisters = 32;
 inline constexpr int kRegisters = 16;
 #endif
 
-template <class T>
+template <class T, std::size_t kBytes = kLaneBytes>
 struct Lanes {
-  static constexpr std::size_t kWidth = kLaneBytes / sizeof(T);
-  typedef T V __attribute__((vector_size(kLaneBytes)));
+  using Number = T;
+  static constexpr std::size_t kWidth = kBytes / sizeof(T);
+  typedef T V __attribute__((vector_size(kBytes)));
 
   static V load(const T* p) {
     V v;
@@ -49,7 +50,7 @@ struct Lanes {
   /// The first n lanes, n <= kWidth: loading gives zeros in the others, storing leaves them alone.
   struct First {
 #ifdef __AVX512F__
-    using Mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
+    using Mask = std::conditional_t<kWidth == 16, __mmask16, __mmask8>;
     explicit First(std::size_t n) : mask(static_cast<Mask>((1u << n) - 1)) {}
     Mask mask;
 #elif defined(__AVX2__)
@@ -69,7 +70,11 @@ struct Lanes {
   };
   static V load(const T* p, First f) {
 #ifdef __AVX512F__
-    if constexpr (sizeof(T) == 4)
+    if constexpr (kBytes == 32 && sizeof(T) == 4)
+      return reinterpret_cast<V>(_mm256_maskz_loadu_ps(f.mask, p));
+    else if constexpr (kBytes == 32)
+      return reinterpret_cast<V>(_mm256_maskz_loadu_pd(f.mask, p));
+    else if constexpr (sizeof(T) == 4)
       return reinterpret_cast<V>(_mm512_maskz_loadu_ps(f.mask, p));
     else
       return reinterpret_cast<V>(_mm512_maskz_loadu_pd(f.mask, p));
@@ -86,7 +91,11 @@ struct Lanes {
   }
   static void store(T* p, V v, First f) {
 #ifdef __AVX512F__
-    if constexpr (sizeof(T) == 4)
+    if constexpr (kBytes == 32 && sizeof(T) == 4)
+      _mm256_mask_storeu_ps(p, f.mask, reinterpret_cast<__m256>(v));
+    else if constexpr (kBytes == 32)
+      _mm256_mask_storeu_pd(p, f.mask, reinterpret_cast<__m256d>(v));
+    else if constexpr (sizeof(T) == 4)
       _mm512_mask_storeu_ps(p, f.mask, reinterpret_cast<__m512>(v));
     else
       _mm512_mask_storeu_pd(p, f.mask, reinterpret_cast<__m512d>(v));

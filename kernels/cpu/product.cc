@@ -1,6 +1,7 @@
 #include "kernels/cpu/product.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "dynet-like/base/caches.h"
@@ -13,9 +14,9 @@ namespace {
 constexpr bool kMany = kRegisters >= 32;
 
 // Rows of W that a tile covers: R whole vectors, the last one cut to `last` lanes if kCut.
-template <class T, int R, bool kCut>
+template <class L, int R, bool kCut>
 struct Rows {
-  using L = Lanes<T>;
+  using T = typename L::Number;
   using V = typename L::V;
   typename L::First last;
 
@@ -31,15 +32,23 @@ struct Rows {
   }
 };
 
+// Asks for what is soon written and lies on other pages, where no CPU looks ahead by itself.
+template <class T>
+void fetch_to_write(const T* p, std::size_t size) {
+  for (std::size_t i = 0; i < size; i += 64 / sizeof(T)) __builtin_prefetch(p + i, 1);
+}
+
 // Loops over a tile are unrolled whatever GCC thinks of it: a tile of sums that is indexed by a
 // variable is kept in memory.
 
-// C columns of y for one tile of rows: W's column p times x[p], p in order.
-template <class T, int R, int C, bool kCut>
-void multiply_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t k, const T* w,
-                   const T* const* x, std::size_t x_at, T* const* y, std::size_t y_at,
-                   const bool* add, const T* start) {
-  using V = typename Lanes<T>::V;
+// C columns of y for one tile of rows: W's column p times x[p], p in order. With `ahead`, the next
+// C columns are asked for. A function of its own has all registers to itself.
+template <class L, int R, int C, bool kCut, class T>
+[[gnu::noinline]] void multiply_tile(Rows<L, R, kCut> rows, std::size_t ld, std::size_t k,
+                                     const T* w, const T* const* x, std::size_t x_at, T* const* y,
+                                     std::size_t y_at, const bool* add, const T* start,
+                                     bool ahead) {
+  using V = typename L::V;
   V sum[C][R];
   const T* in[C];
 #pragma GCC unroll 8
@@ -49,10 +58,12 @@ void multiply_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t k, const T
     for (int r = 0; r < R; ++r)
       sum[c][r] = add[c] ? rows.load(y[c] + y_at, r) : start ? rows.load(start + y_at, r) : V{};
   }
+  if (ahead)
+    for (int c = 0; c < C; ++c) fetch_to_write(y[C + c] + y_at, R * L::kWidth);
   for (std::size_t p = 0; p < k; ++p, w += ld) {
     V b[C];
 #pragma GCC unroll 8
-    for (int c = 0; c < C; ++c) b[c] = Lanes<T>::all(in[c][p]);
+    for (int c = 0; c < C; ++c) b[c] = L::all(in[c][p]);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       const V a = rows.load(w, r);
@@ -82,56 +93,78 @@ void for_columns(std::size_t n, std::size_t at, F&& f) {
 
 // Cuts m rows into parts of at most R vectors, as equal as can be, and calls f with each and where
 // it begins; the end of the last vector may lie beyond the last row.
-template <class T, int R, class F>
+template <class L, int R, class F>
 void for_rows(std::size_t m, F&& f, std::size_t at = 0) {
-  constexpr std::size_t kWidth = Lanes<T>::kWidth;
-  using First = typename Lanes<T>::First;
+  constexpr std::size_t kWidth = L::kWidth;
+  using First = typename L::First;
   const std::size_t left = (m - at + kWidth - 1) / kWidth, parts = (left + R - 1) / R;
   const std::size_t spare = parts * R - left;
   for (std::size_t whole = parts > spare ? parts - spare : 0; whole > 0;
        --whole, at += R * kWidth) {
     if (m - at >= R * kWidth)
-      f(Rows<T, R, false>{First(0)}, at);
+      f(Rows<L, R, false>{First(0)}, at);
     else
-      return f(Rows<T, R, true>{First(m - at - (R - 1) * kWidth)}, at);
+      return f(Rows<L, R, true>{First(m - at - (R - 1) * kWidth)}, at);
   }
   if constexpr (R > 1)
-    if (at < m) for_rows<T, R - 1>(m, f, at);
+    if (at < m) for_rows<L, R - 1>(m, f, at);
 }
 
 // Where there are many registers, two ways to fill them with sums: 8 x 3 vectors read W in longer
-// pieces, 4 x 6 read it less often. What tiles read of W, kDepth columns of so many rows, stays in
+// pieces, 4 x 6 read it less often. What tiles read of W, so many rows of kDepth columns, stays in
 // the nearest cache until all columns of y have used it. For many columns it is copied first: W's
-// own columns may lie on few cache sets and, if they are long, on many pages.
-constexpr std::size_t kDepth = 128;
+// own columns may lie on few cache sets and, if they are long, on many pages. Where the cache is
+// too small for it, the next one is read all the time, and a copy gains nothing there.
+constexpr std::size_t kDepth = 128, kFarDepth = 256;
 constexpr std::size_t kPackFrom = kMany ? 160 : 48, kPackHighFrom = 24;
 constexpr std::size_t kHigh = 256, kLong = 2048;
 
-template <int R, int C, bool kPacked, class T>
-void multiply_blocks(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
-                     T* const* y, const bool* add, const T* start) {
-  alignas(64) T pack[kPacked ? kDepth * R * Lanes<T>::kWidth : 1];
-  constexpr bool kAll[] = {true, true, true, true, true, true};
-  static_assert(C <= 6);
-  const std::size_t depth = n <= C ? k : kDepth;
+bool near() { return kDepth * 4 * kLaneBytes <= nearest_cache() * 2 / 3; }
+
+// Rows [from, to) of W, whose columns are ld apart.
+template <class L, int R, int C, bool kPacked, class T>
+void multiply_blocks(std::size_t from, std::size_t to, std::size_t ld, std::size_t k, std::size_t n,
+                     const T* w, const T* const* x, T* const* y, const bool* add, const T* start) {
+  alignas(64) T pack[kPacked ? kDepth * R * L::kWidth : 1];
+  constexpr bool kAll[] = {true, true, true, true, true, true, true, true};
+  static_assert(C <= std::size(kAll));
+  const std::size_t depth = n <= C ? k : near() ? kDepth : kFarDepth;
   // What there is more of passes by only once: y, or x.
-  const std::size_t together = k > m ? depth : k;
+  const std::size_t together = k > ld ? depth : k;
   for (std::size_t begin = 0; begin < k; begin += together)
-    for_rows<T, R>(m, [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
-      constexpr std::size_t kRows = Q * Lanes<T>::kWidth;
-      for (std::size_t p = begin; p < std::min(begin + together, k); p += depth) {
-        const std::size_t here = std::min(depth, k - p);
-        const T* from = w + p * m + row;
-        if constexpr (kPacked)
-          for (std::size_t q = 0; q < here; ++q)
-            for (int r = 0; r < Q; ++r)
-              Lanes<T>::store(pack + q * kRows + r * Lanes<T>::kWidth, rows.load(from + q * m, r));
-        for_columns<C>(n, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t j) {
-          multiply_tile<T, Q, D>(rows, kPacked ? kRows : m, here, kPacked ? pack : from, x + j, p,
-                                 y + j, row, p == 0 ? add + j : kAll, start);
-        });
-      }
-    });
+    for_rows<L, R>(
+        to,
+        [&]<int Q, bool kCut>(Rows<L, Q, kCut> rows, std::size_t row) {
+          constexpr std::size_t kRows = Q * L::kWidth;
+          for (std::size_t p = begin; p < std::min(begin + together, k); p += depth) {
+            const std::size_t here = std::min(depth, k - p);
+            const T* of = w + p * ld + row;
+            if constexpr (kPacked)
+              for (std::size_t q = 0; q < here; ++q)
+                for (int r = 0; r < Q; ++r)
+                  L::store(pack + q * kRows + r * L::kWidth, rows.load(of + q * ld, r));
+            for_columns<C>(n, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t j) {
+              multiply_tile<L, Q, D>(rows, kPacked ? kRows : ld, here, kPacked ? pack : of, x + j,
+                                     p, y + j, row, p == 0 ? add + j : kAll, start, j + 2 * D <= n);
+            });
+          }
+        },
+        from);
+}
+
+// By whole vectors, and what is left of the rows by half a vector where that is enough: CPUs that
+// take two steps for a vector take one for half of it.
+#if defined(__AVX512VL__)
+template <class T>
+using Half = Lanes<T, kLaneBytes / 2>;
+#else
+template <class T>
+using Half = Lanes<T>;
+#endif
+template <class T>
+std::size_t in_half_a_vector(std::size_t m) {
+  const std::size_t rest = m % Lanes<T>::kWidth;
+  return Half<T>::kWidth < Lanes<T>::kWidth && rest <= Half<T>::kWidth ? rest : 0;
 }
 
 // K columns of W times N columns of y, over rows [0, m): dot products side by side.
@@ -203,28 +236,26 @@ void transposed_columns(std::size_t m, std::size_t k, std::size_t from, std::siz
 
 // C columns of W for one tile of rows: y_j times row j of x, j in order. `rows_of(j)` is where the
 // tile's rows of y_j are.
-template <bool kAhead, class T, int R, int C, bool kCut, class RowsOf>
-inline void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add, T* w,
+template <bool kFar, class L, int R, int C, bool kCut, class T, class RowsOf>
+inline void outer_tile(Rows<L, R, kCut> rows, std::size_t ld, std::size_t n, bool add, T* w,
                        RowsOf rows_of, const T* const* x, std::size_t x_at) {
-  using V = typename Lanes<T>::V;
+  using V = typename L::V;
   V sum[C][R];
 #pragma GCC unroll 8
   for (int c = 0; c < C; ++c)
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) sum[c][r] = add ? rows.load(w + c * ld, r) : V{};
-  if constexpr (kAhead)  // what comes next lies on other pages, where no CPU looks ahead by itself
-#pragma GCC unroll 8
-    for (int c = 0; c < C; ++c)
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) __builtin_prefetch(w + (C + c) * ld + r * Lanes<T>::kWidth, 1);
+  if (kFar && ld >= kLong)
+    for (int c = 0; c < C; ++c) fetch_to_write(w + (C + c) * ld, R * L::kWidth);
   for (std::size_t j = 0; j < n; ++j) {
-    const T *const a = rows_of(j), *const b = x[j] + x_at;
+    const T *a = rows_of(j), *b = x[j] + x_at;
+    asm("" : "+r"(a), "+r"(b));  // or GCC keeps a register for the place of each vector and number
     V v[R];
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) v[r] = rows.load(a, r);
 #pragma GCC unroll 8
     for (int c = 0; c < C; ++c) {
-      const V u = Lanes<T>::all(b[c]);
+      const V u = L::all(b[c]);
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) sum[c][r] += v[r] * u;
     }
@@ -235,14 +266,12 @@ inline void outer_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, boo
     for (int r = 0; r < R; ++r) rows.store(w + c * ld, r, sum[c][r]);
 }
 
-// The same where the rows of all y_j lie side by side. A function of its own has all registers to
-// itself.
-template <bool kAhead, class T, int R, int C, bool kCut>
-[[gnu::noinline]] void packed_tile(Rows<T, R, kCut> rows, std::size_t ld, std::size_t n, bool add,
-                                   T* w, const T* pack, const T* const* x, std::size_t x_at) {
-  outer_tile<kAhead, T, R, C>(
-      rows, ld, n, add, w, [pack](std::size_t j) { return pack + j * (R * Lanes<T>::kWidth); }, x,
-      x_at);
+// The same as a function of its own, which has all registers to itself.
+template <bool kFar, class L, int R, int C, bool kCut, class T, class RowsOf>
+[[gnu::noinline]] void outer_tile_apart(Rows<L, R, kCut> rows, std::size_t ld, std::size_t n,
+                                        bool add, T* w, RowsOf rows_of, const T* const* x,
+                                        std::size_t x_at) {
+  outer_tile<kFar, L, R, C>(rows, ld, n, add, w, rows_of, x, x_at);
 }
 
 // The empty sum.
@@ -280,11 +309,16 @@ void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* 
     for (std::size_t j = 0; start && j < n; ++j)
       if (!add[j]) *y[j] += *start;
   } else if (kMany && n <= 3) {
-    multiply_blocks<8, 3, false>(m, k, n, w, x, y, add, start);
-  } else if (n < (m < kHigh ? kPackFrom : kPackHighFrom)) {
-    multiply_blocks<4, kMany ? 6 : 3, false>(m, k, n, w, x, y, add, start);
+    multiply_blocks<Lanes<T>, 8, 3, false>(0, m, m, k, n, w, x, y, add, start);
   } else {
-    multiply_blocks<4, kMany ? 6 : 3, true>(m, k, n, w, x, y, add, start);
+    constexpr int C = kMany ? 6 : 3;
+    // Sums of few columns would wait for each other in half a vector.
+    const std::size_t half = in_half_a_vector<T>(m), rest = n < 6 && half < m ? 0 : half;
+    if (near() && n >= (m < kHigh ? kPackFrom : kPackHighFrom))
+      multiply_blocks<Lanes<T>, 4, C, true>(0, m - rest, m, k, n, w, x, y, add, start);
+    else
+      multiply_blocks<Lanes<T>, 4, C, false>(0, m - rest, m, k, n, w, x, y, add, start);
+    if (rest) multiply_blocks<Half<T>, 1, 8, false>(m - rest, m, m, k, n, w, x, y, add, start);
   }
 }
 
@@ -303,70 +337,49 @@ void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w
     transposed_columns<T, kByThree, 3>(m, k, 0, n, w, y, x, add);
 }
 
-// Of few columns: rows of y are cut so that they stay in the nearest cache for all columns of W;
-// columns are long runs of W then. Of a long matrix they are copied together first, for each column
-// lies on pages of its own.
-constexpr std::size_t kFew = 24, kNearest = 16 << 10;
+// Rows of y are cut so that they stay in the nearest cache for all columns of W; columns are long
+// runs of W then. Those of a long matrix, whose columns lie on pages of their own, and of many
+// columns that fit into the nearest cache are copied together first, tile by tile.
+constexpr std::size_t kFew = 24, kNearest = 24 << 10, kMostPacked = 32 << 10;
+constexpr std::size_t kMostColumns = 256;
 constexpr int kOuterRows = kMany ? 4 : 3;  // vectors
 
-template <bool kCopies, class T>
-void outer_rows(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, const T* const* y,
-                const T* const* x) {
-  constexpr int R = kOuterRows, C = 4;
-  constexpr std::size_t kTile = R * Lanes<T>::kWidth, kFits = kNearest / sizeof(T);
-  static_assert(kTile * kFew <= kFits);
-  alignas(64) T copy[kCopies ? kFits : 1];
-  const T* columns[kCopies ? kFew : 1];
-  const std::size_t fitting = kFits / std::max<std::size_t>(n, 1);
-  const std::size_t block = std::max<std::size_t>(fitting / kTile, 1) * kTile;
-  for (std::size_t begin = 0; begin < m; begin += block) {
-    const std::size_t end = std::min(begin + block, m);
-    if constexpr (kCopies)
-      for (std::size_t j = 0; j < n; ++j) {
-        columns[j] = copy + j * (end - begin);
-        std::copy(y[j] + begin, y[j] + end, copy + j * (end - begin));
-      }
-    for_columns<C>(k, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t q) {
-      for_rows<T, R>(
+// kApart: with functions for tiles. GCC needs them for tiles of few rows, too, where it runs out of
+// registers otherwise.
+template <bool kPacked, bool kApart, class L, int R, int C, class T>
+void outer_blocks(std::size_t from, std::size_t to, std::size_t ld, std::size_t k, std::size_t n,
+                  bool add, T* w, const T* const* y, const T* const* x) {
+  constexpr std::size_t kTile = R * L::kWidth, kFits = kNearest / sizeof(T);
+  alignas(64) T pack[kPacked ? std::max(kFits, kMostColumns * kTile) : 1];
+  const std::size_t most =
+      R * std::max<std::size_t>(kFits / kTile / std::max<std::size_t>(n, 1), 1);
+  const std::size_t vectors = (to - from + L::kWidth - 1) / L::kWidth;
+  const std::size_t blocks = (vectors + most - 1) / most;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const std::size_t begin = from + vectors * i / blocks * L::kWidth;
+    const std::size_t end = std::min(from + vectors * (i + 1) / blocks * L::kWidth, to);
+    if constexpr (kPacked)
+      for_rows<L, R>(
           end,
-          [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
-            const T* const* const from = kCopies ? columns : y;
-            const std::size_t at = kCopies ? row - begin : row;
-            outer_tile<kCopies, T, Q, D>(
-                rows, m, n, add, w + q * m + row,
-                [from, at](std::size_t j) { return from[j] + at; }, x, q);
+          [&]<int Q, bool kCut>(Rows<L, Q, kCut> rows, std::size_t row) {
+            T* at = pack + (row - begin) * n;
+            for (std::size_t j = 0; j < n; ++j)
+              for (int r = 0; r < Q; ++r, at += L::kWidth) L::store(at, rows.load(y[j] + row, r));
           },
           begin);
-    });
-  }
-}
-
-// Of many columns: rows of y are copied together, tile by tile, as many as stay in the nearest
-// cache for all columns of W.
-constexpr std::size_t kMostPacked = 32 << 10;
-
-template <bool kLongMatrix, class T>
-void outer_packed(std::size_t m, std::size_t k, std::size_t n, std::size_t tiles, bool add, T* w,
-                  const T* const* y, const T* const* x) {
-  constexpr std::size_t kWidth = Lanes<T>::kWidth;
-  alignas(64) T pack[kMostPacked / sizeof(T)];
-  const std::size_t block = tiles * kOuterRows * kWidth;
-  for (std::size_t begin = 0; begin < m; begin += block) {
-    const std::size_t end = std::min(begin + block, m);
-    for_rows<T, kOuterRows>(
-        end,
-        [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
-          T* to = pack + (row - begin) * n;
-          for (std::size_t j = 0; j < n; ++j)
-            for (int r = 0; r < Q; ++r, to += kWidth) Lanes<T>::store(to, rows.load(y[j] + row, r));
-        },
-        begin);
-    for_columns<kMany ? 6 : 4>(k, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t q) {
-      for_rows<T, kOuterRows>(
+    for_columns<C>(k, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t q) {
+      for_rows<L, R>(
           end,
-          [&]<int Q, bool kCut>(Rows<T, Q, kCut> rows, std::size_t row) {
-            packed_tile<kLongMatrix, T, Q, D>(rows, m, n, add, w + q * m + row,
-                                              pack + (row - begin) * n, x, q);
+          [&]<int Q, bool kCut>(Rows<L, Q, kCut> rows, std::size_t row) {
+            const T* const packed = pack + (row - begin) * n;
+            const auto rows_of = [=](std::size_t j) {
+              return kPacked ? packed + j * (Q * L::kWidth) : y[j] + row;
+            };
+            T* const of = w + q * ld + row;
+            if constexpr (kApart || (kMany && Q <= 2))
+              outer_tile_apart<kPacked, L, Q, D>(rows, ld, n, add, of, rows_of, x, q);
+            else
+              outer_tile<kPacked, L, Q, D>(rows, ld, n, add, of, rows_of, x, q);
           },
           begin);
     });
@@ -376,19 +389,24 @@ void outer_packed(std::size_t m, std::size_t k, std::size_t n, std::size_t tiles
 template <class T>
 void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w, const T* const* y,
                     const T* const* x) {
-  if (n < kFew)
-    return m < kLong ? outer_rows<false>(m, k, n, add, w, y, x)
-                     : outer_rows<true>(m, k, n, add, w, y, x);
-  constexpr std::size_t kColumn = kOuterRows * kLaneBytes;  // of a tile
-  const std::size_t together = std::min(nearest_cache() * 2 / 3, kMostPacked) / kColumn;
-  for (std::size_t first = 0; first < n; first += together) {
-    const std::size_t here = std::min(together, n - first), tiles = together / here;
-    const bool adds = add || first > 0;
-    if (m < kLong)
-      outer_packed<false>(m, k, here, tiles, adds, w, y + first, x + first);
+  constexpr int R = kOuterRows;
+  const std::size_t rest = in_half_a_vector<T>(m), rows = m - rest;
+  const bool packs = n >= kFew && near();
+  const std::size_t together = packs ? kMostPacked / (R * kLaneBytes) : kMostColumns;
+  std::size_t first = 0;
+  do {
+    const std::size_t here = std::min(n - first, together);
+    const T *const *const ys = y + first, *const *const xs = x + first;
+    if (packs)
+      outer_blocks<true, true, Lanes<T>, R, kMany ? 6 : 4>(0, rows, m, k, here, add, w, ys, xs);
+    else if (m < kLong)
+      outer_blocks<false, false, Lanes<T>, R, 4>(0, rows, m, k, here, add, w, ys, xs);
     else
-      outer_packed<true>(m, k, here, tiles, adds, w, y + first, x + first);
-  }
+      outer_blocks<true, false, Lanes<T>, R, 4>(0, rows, m, k, here, add, w, ys, xs);
+    if (rest) outer_blocks<true, true, Half<T>, 1, 8>(rows, m, m, k, here, add, w, ys, xs);
+    add = true;
+    first += here;
+  } while (first < n);
 }
 
 template <class T>

@@ -280,6 +280,12 @@ TEST_CASE("products with as many columns as are copied together, and more") {
       check_products(rows, 13, cols, 1);
 }
 
+TEST_CASE("products of more columns of W than are read together") {
+  for (const unsigned rows : {8u, 20u, 40u, 70u})
+    for (const unsigned cols : {4u, 6u, 9u, 33u})
+      for (const unsigned inner : {129u, 300u}) check_products(rows, inner, cols, 1);
+}
+
 TEST_CASE("products of a long matrix, in blocks of rows") {
   for (const unsigned cols : {1u, 3u, 40u, 70u}) check_products(9000, 9, cols, 1);
 }
