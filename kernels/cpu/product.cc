@@ -325,14 +325,21 @@ void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* 
 template <class T>
 void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* y,
                          T* const* x, const bool* add) {
-  constexpr int kTogether = static_cast<int>(std::min<std::size_t>(Lanes<T>::kWidth, 8));
-  constexpr int kByThree = kMany ? kTogether : std::min(kTogether, 4);
+  // Fewer columns of a tall W at once: eight would push each other out of the nearest cache where
+  // they lie a power of two apart.
+  constexpr int kShort = static_cast<int>(std::min<std::size_t>(Lanes<T>::kWidth, 8));
+  constexpr int kTall = std::min(kShort, 4), kByThree = kMany ? kShort : kTall;
+  const bool tall = m >= 2 * kHigh;
   if (m == 0)
     zero(k, n, x, add);
   else if (m == 1)
     scale(k, n, w, y, x, add);
+  else if (n == 1 && tall)
+    transposed_columns<T, kTall, 1>(m, k, 0, n, w, y, x, add);
   else if (n == 1)
-    transposed_columns<T, kTogether, 1>(m, k, 0, n, w, y, x, add);
+    transposed_columns<T, kShort, 1>(m, k, 0, n, w, y, x, add);
+  else if (tall)
+    transposed_columns<T, kTall, kMany ? 6 : 3>(m, k, 0, n, w, y, x, add);
   else
     transposed_columns<T, kByThree, 3>(m, k, 0, n, w, y, x, add);
 }
