@@ -178,26 +178,27 @@ template <class T>
 void lstm_output_backward(const GradientBatch<T>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
   const Operand<T> cells(b, 0), gates(b, 1);
-  for (std::size_t i = 0; i < b.count; ++i)
-    if (T* dc = b.d_in(0, i))
-      for (std::size_t e = 0; e < batch; ++e) {
-        const T *o = output_gate(b, gates.at(b.in(1, i), e)), *dy = b.d_out(i) + e * h;
-        const T* t = b.aux(i) + e * h;
-        write(cells.adds(b.add(0, i), e), cells.at(dc, e), h,
-              [=](auto of) { return of(dy) * of(o) * ((T(1) - of(t)) * (T(1) + of(t))); });
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T *const d_cell = b.d_in(0, i), *const d_gates = b.d_in(1, i);
+    for (std::size_t e = 0; e < batch; ++e) {
+      const T *t = b.aux(i) + e * h, *o = output_gate(b, gates.at(b.in(1, i), e));
+      const T* dy = b.d_out(i) + e * h;
+      const bool add_cell = cells.adds(b.add(0, i), e), add = gates.adds(b.add(1, i), e);
+      T* const dc = d_cell ? cells.at(d_cell, e) : nullptr;
+      T* const to = d_gates ? gates.at(d_gates, e) : nullptr;
+      T* const d_o = d_gates ? output_gate(b, to) : nullptr;
+      if (to && !add) {
+        std::fill(to, d_o, T(0));
+        std::fill_n(d_o + h, h, T(0));
       }
-  for (std::size_t i = 0; i < b.count; ++i)
-    if (T* dg = b.d_in(1, i))
-      for (std::size_t e = 0; e < batch; ++e) {
-        const T *t = b.aux(i) + e * h, *dy = b.d_out(i) + e * h;
-        T *const to = gates.at(dg, e), *const o = output_gate(b, to);
-        const bool add = gates.adds(b.add(1, i), e);
-        if (!add) {
-          std::fill(to, o, T(0));
-          std::fill_n(o + h, h, T(0));
-        }
-        write(add, o, h, [=](auto of) { return of(dy) * of(t); });
-      }
+      each_vector<T>(h, [=](std::size_t at, auto part) {
+        const auto of = [=](const T* p) { return Lanes<T>::load(p + at, part); };
+        const auto d = of(dy), y = of(t);
+        if (dc) put(add_cell, dc + at, d * of(o) * ((T(1) - y) * (T(1) + y)), part);
+        if (d_o) put(add, d_o + at, d * y, part);
+      });
+    }
+  }
 }
 
 template void lstm_activate_forward(const Batch<Scalar>&);
