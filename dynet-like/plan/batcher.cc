@@ -168,11 +168,7 @@ void Batcher::emit() {
     const std::uint32_t end = block_end(first, component);
     if (component.loops) {
       if (component.splits) emit_earlier_parts(component, first, end);
-      for (std::uint32_t k = first; k < end;) {
-        const std::uint32_t start = k;
-        k = rank_end(k, end);
-        emit_rank(start, k);
-      }
+      emit_ranks(first, end);
     } else {
       const auto at = static_cast<std::uint32_t>(plan_.order.size());
       std::copy_n(s_.sorted.data() + first, end - first, plan_.order.append(end - first));
@@ -182,11 +178,21 @@ void Batcher::emit() {
   }
 }
 
-std::uint32_t Batcher::rank_end(std::uint32_t k, std::uint32_t end) const {
-  const std::uint32_t rank = rank_at(k);
-  if (s_.window.empty()) return s_.cursor[rank];
-  while (++k < end && rank_at(k) == rank) continue;
-  return k;
+// Without windows the end of a rank is known, and the next rank waits for no number of a node.
+void Batcher::emit_ranks(std::uint32_t first, std::uint32_t end) {
+  if (s_.window.empty()) {
+    for (std::uint32_t rank = rank_at(first); first < end; ++rank) {
+      const std::uint32_t start = first;
+      first = s_.cursor[rank];
+      if (first > start) emit_rank(start, first);
+    }
+    return;
+  }
+  while (first < end) {
+    const std::uint32_t start = first, rank = rank_at(first);
+    while (++first < end && rank_at(first) == rank) continue;
+    emit_rank(start, first);
+  }
 }
 
 // The nodes of a component, in one window.

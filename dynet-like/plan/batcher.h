@@ -36,8 +36,8 @@ class Batcher {
   void find_splits();
   std::span<const bool> find_donated();
   std::uint32_t block_end(std::uint32_t first, const Component& component) const;
-  std::uint32_t rank_end(std::uint32_t k, std::uint32_t end) const;
   void emit_earlier_parts(const Component& component, std::uint32_t first, std::uint32_t end);
+  void emit_ranks(std::uint32_t first, std::uint32_t end);
   void emit_rank(std::uint32_t first, std::uint32_t end);
   void emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count);
   void emit_by_matrix(std::uint32_t first, std::uint32_t count);

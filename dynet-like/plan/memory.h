@@ -10,7 +10,7 @@ namespace dynet {
 // whole. Small values are packed closer.
 constexpr std::uint64_t alignment(std::uint64_t size) { return size >= 16 ? 16 : 4; }
 constexpr std::uint64_t aligned(std::uint64_t at, std::uint64_t alignment) {
-  return (at + alignment - 1) / alignment * alignment;
+  return (at + alignment - 1) & ~(alignment - 1);  // a power of two
 }
 
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 58;
