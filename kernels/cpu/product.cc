@@ -119,7 +119,7 @@ constexpr std::size_t kDepth = 128, kFarDepth = 256;
 constexpr std::size_t kPackFrom = kMany ? 160 : 48, kPackHighFrom = 24;
 constexpr std::size_t kHigh = 256, kLong = 2048;
 
-bool near() { return kDepth * 4 * kLaneBytes <= nearest_cache() * 2 / 3; }
+bool copies_fit() { return kDepth * 4 * kLaneBytes <= nearest_cache() * 2 / 3; }
 
 // Rows [from, to) of W, whose columns are ld apart.
 template <class L, int R, int C, bool kPacked, class T>
@@ -128,7 +128,7 @@ void multiply_blocks(std::size_t from, std::size_t to, std::size_t ld, std::size
   alignas(64) T pack[kPacked ? kDepth * R * L::kWidth : 1];
   constexpr bool kAll[] = {true, true, true, true, true, true, true, true};
   static_assert(C <= std::size(kAll));
-  const std::size_t depth = n <= C ? k : near() ? kDepth : kFarDepth;
+  const std::size_t depth = n <= C ? k : copies_fit() ? kDepth : kFarDepth;
   // What there is more of passes by only once: y, or x.
   const std::size_t together = k > ld ? depth : k;
   for (std::size_t begin = 0; begin < k; begin += together)
@@ -314,7 +314,7 @@ void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* 
     constexpr int C = kMany ? 6 : 3;
     // Sums of few columns would wait for each other in half a vector.
     const std::size_t half = in_half_a_vector<T>(m), rest = n < 6 && half < m ? 0 : half;
-    if (near() && n >= (m < kHigh ? kPackFrom : kPackHighFrom))
+    if (copies_fit() && n >= (m < kHigh ? kPackFrom : kPackHighFrom))
       multiply_blocks<Lanes<T>, 4, C, true>(0, m - rest, m, k, n, w, x, y, add, start);
     else
       multiply_blocks<Lanes<T>, 4, C, false>(0, m - rest, m, k, n, w, x, y, add, start);
@@ -398,8 +398,9 @@ void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w,
                     const T* const* x) {
   constexpr int R = kOuterRows;
   const std::size_t rest = in_half_a_vector<T>(m), rows = m - rest;
-  const bool packs = n >= kFew && near();
-  const std::size_t together = packs ? kMostPacked / (R * kLaneBytes) : kMostColumns;
+  const bool packs = n >= kFew && copies_fit();
+  const std::size_t together =
+      packs ? std::min(kMostPacked / (R * kLaneBytes), kMostColumns) : kMostColumns;
   std::size_t first = 0;
   do {
     const std::size_t here = std::min(n - first, together);
