@@ -103,10 +103,10 @@ void ForwardPass<T>::record_and_run(const Plan& plan, const RecordedRun& run) {
   StepMemory<T>* const memory = r_.memory.append(steps);
   const Known known = known_of(plan);
   for (std::size_t s = 0; s < steps; ++s) {
-    const NodeId* ids = plan.order.data() + plan.steps[s].first;
-    recorded[s] = plan.steps[s];
-    recorded[s].first += run.order;
-    const Step& step = plan.steps[s];  // kernels do not look at `first`
+    const Step& step = plan.steps[s];
+    const NodeId* ids = plan.order.data() + step.first;
+    recorded[s] = step;
+    recorded[s].first += run.order;  // there: reading a copy that was just changed would wait
     memory[s] = prepare(step, ids, known);
     count_batch(step, ids);
     if (!helpers) run_step(step, memory[s], ids);

@@ -235,7 +235,7 @@ void transposed_columns(std::size_t m, std::size_t k, std::size_t from, std::siz
 }
 
 // C columns of W for one tile of rows: y_j times row j of x, j in order. `rows_of(j)` is where the
-// tile's rows of y_j are.
+// tile's rows of y_j are. kFar: W may be long; the next C columns are asked for then.
 template <bool kFar, class L, int R, int C, bool kCut, class T, class RowsOf>
 inline void outer_tile(Rows<L, R, kCut> rows, std::size_t ld, std::size_t n, bool add, T* w,
                        RowsOf rows_of, const T* const* x, std::size_t x_at) {
