@@ -13,6 +13,9 @@ process's CPU time, which other programs on the machine disturb little.
     nodes      a graph of 1,000 nodes from calls of single functions, made and thrown away: graphs a second
     tree-1, tree-64    binary tree-LSTM of 128, gates by separate matrices, trees of 3 to 29 words: trees a second
     tagger-1, tagger-64    BiLSTM tagger, words of 128, hidden 2 x 50: words a second
+    forward-new, forward-again    a pass over y = tanh(y + x) of four numbers, 20,000 nodes or a few more, by graphs of different
+               lengths or of one: nodes a second
+    backward-new, backward-again    the same backwards
     xor        exclusive or by eight hidden units and plain SGD: updates a second, each of one sample
     policy     two layers of 32, the probabilities looked at before an action is taken, Adam: updates a second
 """
@@ -27,7 +30,7 @@ import sys
 import time
 
 TASKS = {"build": [0], "nodes": [0], "tree-1": [0, 1], "tree-64": [0, 1], "tagger-1": [0, 1], "tagger-64": [0, 1],
-         "xor": [0], "policy": [0]}
+         "forward-new": [0], "forward-again": [0], "backward-new": [0], "backward-again": [0], "xor": [0], "policy": [0]}
 SECONDS = 3.0
 
 
@@ -190,6 +193,27 @@ def nodes(dy):
     return done / (time.process_time() - start)
 
 
+def passes(dy, backward, again):
+    """Nodes a second of a chain, of which only the one pass or the other is timed."""
+    pc = dy.ParameterCollection()
+    p = pc.add_parameters(4)
+    seconds, done, start = 0, 0, time.process_time()
+    while time.process_time() - start < SECONDS:
+        dy.renew_cg()
+        y = x = dy.affine_transform([p])
+        count = 10000 + (0 if again else done % 997)
+        for _ in range(count):
+            y = dy.tanh(y + x)
+        loss = dy.sum_elems(y)
+        begin = time.process_time()
+        loss.forward()
+        middle = time.process_time()
+        loss.backward()
+        seconds += time.process_time() - middle if backward else middle - begin
+        done += 2 * count
+    return done / seconds
+
+
 def threads(dy, count):
     """Words a second of a tagger whose minibatch is eight graphs of eight sentences, by so many threads."""
     import concurrent.futures
@@ -226,6 +250,8 @@ def run(task, autobatch):
     single = {"build": build, "nodes": nodes, "xor": xor, "policy": policy}
     if name in single:
         return single[name](dy)
+    if name in ("forward", "backward"):
+        return passes(dy, name == "backward", group == "again")
     if name == "threads":
         return threads(dy, int(group))
     return {"tree": trees, "tagger": tagger}[name](dy, int(group), autobatch)

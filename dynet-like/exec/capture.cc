@@ -63,7 +63,7 @@ Capture<T>* Captures<T>::find(const Plan& plan) {
 
 template <class T>
 bool Captures<T>::is_worth_it(const Plan& plan) {
-  if (plan.number == 0 || (!run_.empty() && !last()) || plan.end - plan.begin > kMost) return false;
+  if (plan.number == 0 || (!run_.empty() && !last()) || plan.end > kMost) return false;
   if (seen_.empty()) seen_.resize(kSeen);
   const std::uint64_t k = key(plan);
   return std::exchange(seen_[(k ^ k >> 32) * 0x9e3779b97f4a7c15u >> 54], k) == k;
@@ -111,7 +111,7 @@ void Captures<T>::clear() {
   for (const auto& [key, c] : all_) times.push_back(c->used);
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
-  std::erase_if(all_, [&](const auto& c) { return c.second->used <= *middle; });
+  std::erase_if(all_, [&](const auto& c) { return c.second->used < *middle; });
 }
 
 template <class T>

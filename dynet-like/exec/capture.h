@@ -121,7 +121,7 @@ struct Capture {
 template <class T>
 class Captures {
  public:
-  static constexpr NodeId kMost = 4096;  ///< nodes of a plan that is captured
+  static constexpr NodeId kMost = 32768;  ///< nodes of a graph: behind them nothing is captured
 
   /// Of this plan, were it to run now; or null.
   Capture<T>* find(const Plan& plan);

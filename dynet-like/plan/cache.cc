@@ -10,14 +10,17 @@ namespace {
 
 constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15u;
 
-// Four sums side by side: a CPU multiplies faster than it waits for one product.
+// Four sums side by side: a CPU multiplies faster than it waits for one product. Of many numbers
+// only some count, eight here and eight there: most large graphs never come again.
 std::uint64_t hash(std::uint64_t start, std::span<const std::uint32_t> numbers) {
+  constexpr std::size_t kCounted = 4096;
   std::array<std::uint64_t, 4> h = {start, 1, 2, 3};
   const auto add = [&](std::uint64_t& sum, std::uint64_t x) {
     sum = std::rotl((sum ^ x) * kFactor, 29);
   };
+  const std::size_t step = 8 * (1 + numbers.size() / kCounted);
   std::size_t i = 0;
-  for (; i + 8 <= numbers.size(); i += 8)
+  for (; i + step <= numbers.size(); i += step)
     for (std::size_t k = 0; k < 4; ++k) {
       std::uint64_t two;
       std::memcpy(&two, numbers.data() + i + 2 * k, sizeof two);
@@ -35,8 +38,9 @@ std::size_t bytes_of(const PodVector<T>& v) {
 
 }  // namespace
 
-bool PlanCache::is_worth_it(const GraphStore& graph, NodeId begin, NodeId end) {
-  if (end < begin + kFewest || end - begin > kMost) return false;
+bool PlanCache::is_worth_it(const GraphStore& graph, NodeId begin, NodeId end) const {
+  const bool behind_many = begin >= last_begin_ + kMany;
+  if ((end < begin + kFewest && !behind_many) || end - begin > kMost) return false;
   const Node &first = graph.nodes[begin], &last = graph.nodes[end - 1];
   return last.first_arg < first.first_arg + kMostOperands && last.arity < kMostOperands;
 }
@@ -192,7 +196,9 @@ PlanCache::~PlanCache() = default;
 
 const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, Planner& planner) {
   const bool sees_more = planner.sees_later_nodes() && end < graph.nodes.size();
-  if (!planner.caches() || !is_worth_it(graph, begin, end) || sees_more) {
+  const bool worth_it = planner.caches() && !sees_more && is_worth_it(graph, begin, end);
+  last_begin_ = begin;
+  if (!worth_it) {
     planner.make(graph, begin, end, made_);
     return made_;
   }
@@ -211,6 +217,7 @@ const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, P
         return plan;
       }
   planner.make(graph, begin, end, made_);
+  planner.number(graph, made_);
   const Signatures& signatures = planner.signatures();
   std::uint64_t structure = hash(slot, {signatures.of.data(), signatures.of.size()});
   for (const Signature& s : signatures.all)

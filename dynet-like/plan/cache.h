@@ -18,8 +18,9 @@ namespace dynet {
 /// what is seen twice is kept, as long as the bytes last.
 class PlanCache {
  public:
-  /// Nodes, and their operands: other plans are not kept.
-  static constexpr NodeId kFewest = 3, kMost = 16384, kMostOperands = 8 * kMost;
+  /// Nodes, and their operands: other plans are not kept. Fewer nodes are only behind a plan of
+  /// kMany, as those of a loss, so that all of the graph is remembered.
+  static constexpr NodeId kFewest = 3, kMany = 16, kMost = 65536, kMostOperands = 8 * kMost;
 
   /// Of the hashes that say where to look, only the bits of `hash_mask` count.
   explicit PlanCache(std::size_t bytes = std::size_t{8} << 20,
@@ -65,7 +66,7 @@ class PlanCache {
   static constexpr std::size_t kWays = 4, kSets = 256, kSeen = 4096;
   static constexpr std::uint64_t kReluctance = 8;
 
-  static bool is_worth_it(const GraphStore& graph, NodeId begin, NodeId end);
+  bool is_worth_it(const GraphStore& graph, NodeId begin, NodeId end) const;
   std::span<Slot> ways(std::uint64_t hash);
   void keep(const GraphStore& graph, const Planner& planner, std::uint64_t hash);
   void drop(Slot& slot);
@@ -73,6 +74,7 @@ class PlanCache {
   std::uint64_t hash_mask_;
   std::size_t limit_, bytes_ = 0, plans_ = 0, hits_ = 0;
   std::uint64_t time_ = 0, not_kept_ = 0, numbers_ = 0;
+  NodeId last_begin_ = 0;  // of the last plan
   Plan made_;
   Operands operands_;                // of the last plan
   std::vector<Slot> slots_;          // kWays for each of kSets hashes

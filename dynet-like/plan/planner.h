@@ -83,6 +83,8 @@ class Planner {
   void make(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
   /// By node of the last plan; none if its policy does not sort nodes by signature.
   const Signatures& signatures() const { return scratch_.signatures; }
+  /// Numbers the signatures of the last plan, which so few nodes that they are not batched lack.
+  void number(const GraphStore& graph, Plan& plan);
 
   /// Whether equal structures get equal plans that take long enough to make that they are worth
   /// remembering.

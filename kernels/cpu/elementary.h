@@ -97,6 +97,36 @@ V square_root(V x) {
 #endif
 }
 
+/// a b + c, rounded once where the CPU has an instruction for that, whatever the compiler would make
+/// of it here.
+[[gnu::always_inline]] inline Floats multiply_add(Floats a, Floats b, Floats c) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Floats>(_mm512_fmadd_ps(
+      reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
+#elif defined(__AVX2__) && defined(__FMA__)
+  return reinterpret_cast<Floats>(_mm256_fmadd_ps(
+      reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(c)));
+#else
+  return a * b + c;
+#endif
+}
+[[gnu::always_inline]] inline Floats multiply_add(Floats a, Floats b, float c) {
+  return multiply_add(a, b, Floats{} + c);
+}
+[[gnu::always_inline]] inline Floats multiply_add(Floats a, float b, Floats c) {
+  return multiply_add(a, Floats{} + b, c);
+}
+
+/// The larger of x and `least`; NaN where x is.
+[[gnu::always_inline]] inline Floats at_least(float least, Floats x) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Floats>(
+      _mm512_max_ps(_mm512_set1_ps(least), reinterpret_cast<__m512>(x)));
+#else
+  return x < least ? Floats{} + least : x;
+#endif
+}
+
 /// A product below 1000 and what rounding took from it; of others nothing is known to be taken.
 struct Product {
   Floats p, rest;
@@ -115,25 +145,22 @@ struct Product {
 struct Exponent {
   Floats n, r, curve;
 };
-[[gnu::always_inline]] inline Exponent exponent_of(Floats x, Floats rest) {
+[[gnu::always_inline]] inline Exponent exponent_of(Floats n, Floats r) {
+  Floats c = multiply_add(r, 0.001392692661f, Floats{} + 0.008363773874f);
+  c = multiply_add(c, r, 0.04166655011f);
+  c = multiply_add(c, r, 0.1666657338f);
+  return {n, r, multiply_add(c, r, 0.5f)};
+}
+[[gnu::always_inline]] inline Exponent exponent_of(Floats x) {
   constexpr float kRound = 0x1.8p23f;  // leaves no bits behind the point
-  const Floats n = (x * 1.44269504f + kRound) - kRound;
-  const Floats r = (x - n * 0x1.62e4p-1f) - n * 1.42860682e-6f + rest;
-  Floats c = 0.001392692661f * r + 0.008363773874f;
-  c = c * r + 0.04166655011f;
-  c = c * r + 0.1666657338f;
-  return {n, r, c * r + 0.5f};
+  const Floats n = multiply_add(x, 1.44269504f, Floats{} + kRound) - kRound;
+  return exponent_of(n, multiply_add(n, -1.42860682e-6f, multiply_add(n, -0x1.62e4p-1f, x)));
 }
 /// 2^n for whole n of a normal number.
 inline Floats power_of_two(Bits<Floats> n) { return reinterpret_cast<Floats>((n + 127) << 23); }
-
-/// e^(x + rest), where rest is small.
-[[gnu::always_inline]] inline Floats exp(Floats x, Floats rest) {
-  // Beyond these are zero and infinity.
-  x = x < -104.0f ? Floats{} - 104.0f : x;
-  x = x > 89.0f ? Floats{} + 89.0f : x;
-  const Exponent e = exponent_of(x, rest);
-  const Floats p = 1.0f + (e.r + e.r * e.r * e.curve);
+/// e^x
+[[gnu::always_inline]] inline Floats power(const Exponent& e) {
+  const Floats p = 1.0f + multiply_add(e.r * e.r, e.curve, e.r);
 #ifdef __AVX512F__
   return reinterpret_cast<Floats>(
       _mm512_scalef_ps(reinterpret_cast<__m512>(p), reinterpret_cast<__m512>(e.n)));
@@ -143,17 +170,30 @@ inline Floats power_of_two(Bits<Floats> n) { return reinterpret_cast<Floats>((n 
   return p * power_of_two(half) * power_of_two(n - half);
 #endif
 }
-inline Floats exp(Floats x) { return exp(x, Floats{}); }
+
+/// e^x for x <= 0.
+[[gnu::always_inline]] inline Floats exp_below(Floats x) {
+  return power(exponent_of(at_least(-104.0f, x)));  // below is zero
+}
+/// e^x
+[[gnu::always_inline]] inline Floats exp(Floats x) {
+  return exp_below(x > 89.0f ? Floats{} + 89.0f : x);  // above is infinity
+}
+/// e^(x + rest) for x <= 0, where rest is small.
+[[gnu::always_inline]] inline Floats exp_below(Floats x, Floats rest) {
+  const Exponent e = exponent_of(at_least(-104.0f, x));
+  return power(exponent_of(e.n, e.r + rest));
+}
 inline Doubles exp(Doubles x) {
   return by_buffer(x, [](double e) { return std::exp(e); });
 }
+inline Doubles exp_below(Doubles x) { return exp(x); }
 
 /// e^x - 1 for x <= 0.
 [[gnu::always_inline]] inline Floats expm1_below(Floats x) {
-  x = x < -30.0f ? Floats{} - 30.0f : x;
-  const Exponent e = exponent_of(x, Floats{});
+  const Exponent e = exponent_of(at_least(-30.0f, x));
   const Floats scale = power_of_two(__builtin_convertvector(e.n, Bits<Floats>));
-  return scale * (e.r + e.r * e.r * e.curve) + (scale - 1.0f);
+  return multiply_add(scale, multiply_add(e.r * e.r, e.curve, e.r), scale - 1.0f);
 }
 inline Doubles expm1_below(Doubles x) {
   return by_buffer(x, [](double e) { return std::expm1(e); });
@@ -161,15 +201,15 @@ inline Doubles expm1_below(Doubles x) {
 
 // log(1 + f) - f for f between the roots of 1/2 and 2, less one.
 [[gnu::always_inline]] inline Floats log_curve(Floats f) {
-  Floats c = 0.06970317724f * f - 0.1149652063f;
-  c = c * f + 0.1169347425f;
-  c = c * f - 0.1242403814f;
-  c = c * f + 0.1424814707f;
-  c = c * f - 0.1666784f;
-  c = c * f + 0.2000074103f;
-  c = c * f - 0.2499999682f;
-  c = c * f + 0.3333333108f;
-  return f * f * (c * f - 0.5f);
+  Floats c = multiply_add(f, 0.06970317724f, Floats{} - 0.1149652063f);
+  c = multiply_add(c, f, 0.1169347425f);
+  c = multiply_add(c, f, -0.1242403814f);
+  c = multiply_add(c, f, 0.1424814707f);
+  c = multiply_add(c, f, -0.1666784f);
+  c = multiply_add(c, f, 0.2000074103f);
+  c = multiply_add(c, f, -0.2499999682f);
+  c = multiply_add(c, f, 0.3333333108f);
+  return f * f * multiply_add(c, f, -0.5f);
 }
 
 // a - b of integers, without overflow: what comes of negative numbers and NaN is not used, but must
@@ -188,7 +228,8 @@ template <class B>
   const Bits<Floats> k = minus(bits, Bits<Floats>{} + kRootOfHalf) >> 23;
   const Floats f = reinterpret_cast<Floats>(minus(bits, k << 23)) - 1.0f;
   const Floats n = __builtin_convertvector(small ? k - 23 : k, Floats);
-  const Floats y = n * 0x1.62e4p-1f + (f + (log_curve(f) + n * 1.42860682e-6f));
+  const Floats y =
+      multiply_add(n, 0x1.62e4p-1f, f + multiply_add(n, 1.42860682e-6f, log_curve(f)));
   const Floats at_most_zero =
       x == 0.0f ? Floats{} - Limits::infinity() : Floats{} + Limits::quiet_NaN();
   return x > 0.0f ? (x < Limits::infinity() ? y : x) : at_most_zero;
@@ -235,13 +276,13 @@ template <class V>
 }
 template <class V>
 [[gnu::always_inline]] inline Sigmoid<V> sigmoid(V z) {
-  return sigmoid_of(z, exp(-absolute(z)));
+  return sigmoid_of(z, exp_below(-absolute(z)));
 }
 /// Of a z.
 [[gnu::always_inline]] inline Sigmoid<Floats> sigmoid(Floats z, float a) {
   if (a == 1) return sigmoid(z);
   const Product t = exact_product(z, Floats{} + a);
-  return sigmoid_of(t.p, exp(-absolute(t.p), t.p < 0.0f ? t.rest : -t.rest));
+  return sigmoid_of(t.p, exp_below(-absolute(t.p), t.p < 0.0f ? t.rest : -t.rest));
 }
 inline Sigmoid<Doubles> sigmoid(Doubles z, double a) { return sigmoid(a * z); }
 template <class V>
@@ -252,7 +293,7 @@ V logistic(V x) {
 /// e^(-x^2)
 [[gnu::always_inline]] inline Floats exp_of_minus_square(Floats x) {
   const Product s = exact_product(x, x);
-  return exp(-s.p, -s.rest);
+  return exp_below(-s.p, -s.rest);
 }
 inline Doubles exp_of_minus_square(Doubles x) {
   return by_buffer(x, [](double e) { return std::exp(-e * e); });

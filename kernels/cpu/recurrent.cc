@@ -29,6 +29,19 @@ void write(bool add, T* to, std::size_t n, F f) {
   });
 }
 
+// x in the lanes of a vector at `at` that are elements `begin` to `end`, zero in the others.
+template <class T>
+typename Lanes<T>::V between(T x, std::size_t begin, std::size_t end, std::size_t at) {
+  using V = typename Lanes<T>::V;
+  using Lane = LaneOf<Bits<V>>;
+  const auto lane_of = [at](std::size_t i) {
+    return static_cast<Lane>(std::min(std::max(i, at) - at, Lanes<T>::kWidth));
+  };
+  Bits<V> lane{};
+  for (std::size_t i = 0; i < Lanes<T>::kWidth; ++i) lane[i] = static_cast<Lane>(i);
+  return (lane >= lane_of(begin)) & (lane < lane_of(end)) ? V{} + x : V{};
+}
+
 // The output gate, before the last, of the gates that begin at `gates`.
 template <class T, class P>
 P* output_gate(const Batch<T>& b, P* gates) {
@@ -47,9 +60,10 @@ void lstm_activate_forward(const Batch<T>& b) {
     for (std::size_t e = 0; e < batch; ++e) {
       const T* x = b.in(0, i) + e * n;
       T* y = b.out(i) + e * n;
-      map_vectors(y, x, h, [](auto v) { return logistic(v); });
-      map_vectors(y + h, x + h, f, [bias](auto v) { return logistic(v + bias); });
-      map_vectors(y + h + f, x + h + f, h, [](auto v) { return logistic(v); });
+      each_vector<T>(n - h, [=](std::size_t at, auto part) {
+        const auto v = Lanes<T>::load(x + at, part) + between(bias, h, h + f, at);
+        Lanes<T>::store(y + at, logistic(v), part);
+      });
       map_vectors(y + n - h, x + n - h, h, [](auto v) { return tanh(v); });
     }
 }

@@ -422,11 +422,38 @@ TEST_CASE("matrices that are transposed for a pass are, in a replay, as they are
   CHECK(c.executor.backward_replays() > 3);
 }
 
-TEST_CASE("large plans are not captured, nor what comes once") {
+TEST_CASE("a graph whose loss is evaluated apart is replayed with it") {
+  Model m;
+  Counted c;
+  const auto loss_of = [](const Expression& e, bool other) {
+    return other ? square(e) : logistic(e) * 2.0f;
+  };
+  for (unsigned k = 0; k < 16; ++k) {
+    const bool other = k % 8 >= 6;
+    const std::vector<unsigned> rows(8, k % 9);
+    ComputationGraph plain;
+    plain.set_check_validity(true);
+    const Expression expected = loss_of(chain(plain, m, rows), other);
+    const float value = as_scalar(expected.value());
+    plain.backward(expected);
+    const Floats gradients = take_gradients(m);
+
+    const Expression inner = chain(c.g, m, rows);
+    c.executor.forward(inner.i);
+    const Expression loss = loss_of(inner, other);
+    CHECK(c.forward(loss) == value);
+    c.executor.backward(loss.i);
+    CHECK(take_gradients(m) == gradients);
+    c.clear();
+  }
+  CHECK(c.executor.backward_replays() > 4);
+}
+
+TEST_CASE("large graphs are not captured, nor what comes once") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 8; ++k) {
-    chain(c.g, m, std::vector<unsigned>(2000, 1));
+    chain(c.g, m, std::vector<unsigned>(Captures<float>::kMost / 3, 1));
     c.executor.forward(c.g.size() - 1);
     c.clear();
   }

@@ -363,4 +363,45 @@ TEST_CASE("a plan of fewer nodes is not that of more") {
   CHECK(cache.hits() == 1);
 }
 
+TEST_CASE("a loss behind a graph is remembered, one node behind another is not") {
+  // So many nodes, and one of another form behind them.
+  const auto graph = [](NodeId nodes, const OpForm& loss, const Attr& attr) {
+    Graph g;
+    g.add(in_form, {3});
+    for (NodeId k = 1; k < nodes; ++k) g.add(other, {3}, {k - 1, 0});
+    g.add(loss, {3}, {nodes - 1, 0}, attr);
+    return g;
+  };
+  for (const NodeId nodes : {PlanCache::kMany - 1, PlanCache::kMany}) {
+    PlanCache cache(1 << 20, 0);
+    const auto hits = [&](const OpForm& loss, const Attr& attr = {}) {
+      const Graph g = graph(nodes, loss, attr);
+      cache.plan(g, 0, nodes, planner_of(PlanPolicy::in_batches));
+      return is_remembered(cache, g, nodes);
+    };
+    for (int k = 0; k < 2; ++k) CHECK_FALSE(hits(other));
+    CHECK(hits(other) == (nodes == PlanCache::kMany));
+    for (int k = 0; k < 2; ++k) CHECK_FALSE(hits(scratch, {1, 3}));
+    CHECK(hits(scratch, {1, 3}) == (nodes == PlanCache::kMany));
+    CHECK_FALSE(hits(scratch, {1, 4}));
+    CHECK_FALSE(hits(sum));
+  }
+}
+
+TEST_CASE("large structures that differ where their hash does not look have plans of their own") {
+  constexpr NodeId kNodes = 20'000;
+  const auto graph = [](NodeId at) {  // one operand is another
+    Graph g;
+    for (int k = 0; k < 2; ++k) g.add(in_form, {3});
+    for (NodeId k = 2; k < kNodes; ++k) g.add(other, {3}, {k - 1, NodeId{k == at}});
+    return g;
+  };
+  PlanCache cache(std::size_t{64} << 20);
+  for (NodeId at = 4000; at < 4040; ++at) {
+    const Graph g = graph(at);
+    for (int k = 0; k < 2; ++k) is_remembered(cache, g, 0);
+    CHECK(is_remembered(cache, g, 0));
+  }
+}
+
 }  // namespace cache_test
