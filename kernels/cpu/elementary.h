@@ -97,8 +97,8 @@ V square_root(V x) {
 #endif
 }
 
-/// a b + c, rounded once where the CPU has an instruction for that, whatever the compiler would make
-/// of it here.
+/// a b + c, rounded once where the CPU has an instruction for that, whatever the compiler would
+/// make of it here.
 [[gnu::always_inline]] inline Floats multiply_add(Floats a, Floats b, Floats c) {
 #if defined(__AVX512F__)
   return reinterpret_cast<Floats>(_mm512_fmadd_ps(
@@ -228,8 +228,7 @@ template <class B>
   const Bits<Floats> k = minus(bits, Bits<Floats>{} + kRootOfHalf) >> 23;
   const Floats f = reinterpret_cast<Floats>(minus(bits, k << 23)) - 1.0f;
   const Floats n = __builtin_convertvector(small ? k - 23 : k, Floats);
-  const Floats y =
-      multiply_add(n, 0x1.62e4p-1f, f + multiply_add(n, 1.42860682e-6f, log_curve(f)));
+  const Floats y = multiply_add(n, 0x1.62e4p-1f, f + multiply_add(n, 1.42860682e-6f, log_curve(f)));
   const Floats at_most_zero =
       x == 0.0f ? Floats{} - Limits::infinity() : Floats{} + Limits::quiet_NaN();
   return x > 0.0f ? (x < Limits::infinity() ? y : x) : at_most_zero;

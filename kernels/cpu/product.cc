@@ -1,6 +1,7 @@
 #include "kernels/cpu/product.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -38,32 +39,54 @@ void fetch_to_write(const T* p, std::size_t size) {
   for (std::size_t i = 0; i < size; i += 64 / sizeof(T)) __builtin_prefetch(p + i, 1);
 }
 
+// Where in a column x the numbers are that the columns of W meet: one behind another, or where a
+// table says.
+struct InOrder {
+  template <class T>
+  const T* start(const T* x, std::size_t at) const {
+    return x + at;
+  }
+  InOrder from(std::size_t) const { return {}; }
+  std::size_t operator()(std::size_t p) const { return p; }
+};
+struct ByTable {
+  const std::uint32_t* places;
+  template <class T>
+  const T* start(const T* x, std::size_t) const {
+    return x;
+  }
+  ByTable from(std::size_t at) const { return {places + at}; }
+  std::size_t operator()(std::size_t p) const { return places[p]; }
+};
+
 // Loops over a tile are unrolled whatever GCC thinks of it: a tile of sums that is indexed by a
 // variable is kept in memory.
 
-// C columns of y for one tile of rows: W's column p times x[p], p in order. With `ahead`, the next
-// C columns are asked for. A function of its own has all registers to itself.
-template <class L, int R, int C, bool kCut, class T>
+// C columns of y for one tile of rows: W's column p times its number of x, p in order. With
+// `ahead`, the next C columns are asked for. A function of its own has all registers to itself.
+template <class L, int R, int C, bool kCut, class T, class Places>
 [[gnu::noinline]] void multiply_tile(Rows<L, R, kCut> rows, std::size_t ld, std::size_t k,
-                                     const T* w, const T* const* x, std::size_t x_at, T* const* y,
-                                     std::size_t y_at, const bool* add, const T* start,
+                                     const T* w, const T* const* x, std::size_t x_at, Places places,
+                                     T* const* y, std::size_t y_at, const bool* add, const T* start,
                                      bool ahead) {
   using V = typename L::V;
   V sum[C][R];
   const T* in[C];
 #pragma GCC unroll 8
   for (int c = 0; c < C; ++c) {
-    in[c] = x[c] + x_at;
+    in[c] = places.start(x[c], x_at);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r)
       sum[c][r] = add[c] ? rows.load(y[c] + y_at, r) : start ? rows.load(start + y_at, r) : V{};
   }
   if (ahead)
     for (int c = 0; c < C; ++c) fetch_to_write(y[C + c] + y_at, R * L::kWidth);
+  places = places.from(x_at);
   for (std::size_t p = 0; p < k; ++p, w += ld) {
+    const std::size_t at = places(p);
     V b[C];
 #pragma GCC unroll 8
-    for (int c = 0; c < C; ++c) b[c] = L::all(in[c][p]);
+    for (int c = 0; c < C; ++c) b[c] = L::all(in[c][at]);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       const V a = rows.load(w, r);
@@ -115,16 +138,17 @@ void for_rows(std::size_t m, F&& f, std::size_t at = 0) {
 // the nearest cache until all columns of y have used it. For many columns it is copied first: W's
 // own columns may lie on few cache sets and, if they are long, on many pages. Where the cache is
 // too small for it, the next one is read all the time, and a copy gains nothing there.
-constexpr std::size_t kDepth = 128, kFarDepth = 256;
+constexpr std::size_t kDepth = 128, kFarDepth = 1024;
 constexpr std::size_t kPackFrom = kMany ? 160 : 48, kPackHighFrom = 24;
 constexpr std::size_t kHigh = 256, kLong = 2048;
 
 bool copies_fit() { return kDepth * 4 * kLaneBytes <= nearest_cache() * 2 / 3; }
 
 // Rows [from, to) of W, whose columns are ld apart.
-template <class L, int R, int C, bool kPacked, class T>
+template <class L, int R, int C, bool kPacked, class T, class Places>
 void multiply_blocks(std::size_t from, std::size_t to, std::size_t ld, std::size_t k, std::size_t n,
-                     const T* w, const T* const* x, T* const* y, const bool* add, const T* start) {
+                     const T* w, const T* const* x, Places places, T* const* y, const bool* add,
+                     const T* start) {
   alignas(64) T pack[kPacked ? kDepth * R * L::kWidth : 1];
   constexpr bool kAll[] = {true, true, true, true, true, true, true, true};
   static_assert(C <= std::size(kAll));
@@ -145,7 +169,8 @@ void multiply_blocks(std::size_t from, std::size_t to, std::size_t ld, std::size
                   L::store(pack + q * kRows + r * L::kWidth, rows.load(of + q * ld, r));
             for_columns<C>(n, 0, [&]<int D>(std::integral_constant<int, D>, std::size_t j) {
               multiply_tile<L, Q, D>(rows, kPacked ? kRows : ld, here, kPacked ? pack : of, x + j,
-                                     p, y + j, row, p == 0 ? add + j : kAll, start, j + 2 * D <= n);
+                                     p, places, y + j, row, p == 0 ? add + j : kAll, start,
+                                     j + 2 * D <= n);
             });
           }
         },
@@ -297,6 +322,24 @@ void scale(std::size_t k, std::size_t n, const T* w, const T* const* y, T* const
   }
 }
 
+template <class T, class Places>
+void multiply_columns(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
+                      Places places, T* const* y, const bool* add, const T* start) {
+  constexpr int C = kMany ? 6 : 3;
+  if (kMany && m <= Lanes<T>::kWidth) {
+    multiply_blocks<Lanes<T>, 1, 8, false>(0, m, m, k, n, w, x, places, y, add, start);
+    return;
+  }
+  // Sums of few columns would wait for each other in half a vector.
+  const std::size_t half = in_half_a_vector<T>(m), rest = n < 6 && half < m ? 0 : half;
+  if (copies_fit() && n >= (m < kHigh ? kPackFrom : kPackHighFrom))
+    multiply_blocks<Lanes<T>, 4, C, true>(0, m - rest, m, k, n, w, x, places, y, add, start);
+  else
+    multiply_blocks<Lanes<T>, 4, C, false>(0, m - rest, m, k, n, w, x, places, y, add, start);
+  if (rest)
+    multiply_blocks<Half<T>, 1, 8, false>(m - rest, m, m, k, n, w, x, places, y, add, start);
+}
+
 }  // namespace
 
 template <class T>
@@ -309,17 +352,19 @@ void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* 
     for (std::size_t j = 0; start && j < n; ++j)
       if (!add[j]) *y[j] += *start;
   } else if (kMany && n <= 3) {
-    multiply_blocks<Lanes<T>, 8, 3, false>(0, m, m, k, n, w, x, y, add, start);
+    multiply_blocks<Lanes<T>, 8, 3, false>(0, m, m, k, n, w, x, InOrder(), y, add, start);
   } else {
-    constexpr int C = kMany ? 6 : 3;
-    // Sums of few columns would wait for each other in half a vector.
-    const std::size_t half = in_half_a_vector<T>(m), rest = n < 6 && half < m ? 0 : half;
-    if (copies_fit() && n >= (m < kHigh ? kPackFrom : kPackHighFrom))
-      multiply_blocks<Lanes<T>, 4, C, true>(0, m - rest, m, k, n, w, x, y, add, start);
-    else
-      multiply_blocks<Lanes<T>, 4, C, false>(0, m - rest, m, k, n, w, x, y, add, start);
-    if (rest) multiply_blocks<Half<T>, 1, 8, false>(m - rest, m, m, k, n, w, x, y, add, start);
+    multiply_columns(m, k, n, w, x, InOrder(), y, add, start);
   }
+}
+
+template <class T>
+void multiply_at(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
+                 const std::uint32_t* places, T* const* y, const bool* add, const T* start) {
+  if (k == 0)
+    zero(m, n, y, add, start);
+  else
+    multiply_columns(m, k, n, w, x, ByTable{places}, y, add, start);
 }
 
 template <class T>
@@ -418,33 +463,46 @@ void multiply_outer(std::size_t m, std::size_t k, std::size_t n, bool add, T* w,
 }
 
 template <class T>
-void transpose(std::size_t m, std::size_t k, const T* w, T* to) {
+void transpose_to(std::size_t m, std::size_t k, const T* w, T* to, std::size_t apart, bool add) {
   using L = Lanes<T>;
   using First = typename L::First;
   constexpr std::size_t kSide = L::kWidth;
   typename L::V v[kSide];
+  const auto put = [add](T* p, typename L::V row, auto part) {
+    L::store(p, add ? L::load(p, part) + row : row, part);
+  };
   for (std::size_t q = 0; q < k; q += kSide)
     for (std::size_t i = 0; i < m; i += kSide) {
       const std::size_t rows = std::min(kSide, m - i), columns = std::min(kSide, k - q);
       if (rows == kSide && columns == kSide) {
         for (std::size_t c = 0; c < kSide; ++c) v[c] = L::load(w + (q + c) * m + i);
         L::transpose(v);
-        for (std::size_t r = 0; r < kSide; ++r) L::store(to + (i + r) * k + q, v[r]);
+        for (std::size_t r = 0; r < kSide; ++r)
+          put(to + (i + r) * apart + q, v[r], typename L::All());
       } else {
         for (std::size_t c = 0; c < kSide; ++c)
           v[c] = c < columns ? L::load(w + (q + c) * m + i, First(rows)) : typename L::V{};
         L::transpose(v);
-        for (std::size_t r = 0; r < rows; ++r) L::store(to + (i + r) * k + q, v[r], First(columns));
+        for (std::size_t r = 0; r < rows; ++r) put(to + (i + r) * apart + q, v[r], First(columns));
       }
     }
 }
 
+template <class T>
+void transpose(std::size_t m, std::size_t k, const T* w, T* to) {
+  transpose_to(m, k, w, to, k, false);
+}
+
 template void multiply(std::size_t, std::size_t, std::size_t, const Scalar*, const Scalar* const*,
                        Scalar* const*, const bool*, const Scalar*);
+template void multiply_at(std::size_t, std::size_t, std::size_t, const Scalar*,
+                          const Scalar* const*, const std::uint32_t*, Scalar* const*, const bool*,
+                          const Scalar*);
 template void multiply_transposed(std::size_t, std::size_t, std::size_t, const Scalar*,
                                   const Scalar* const*, Scalar* const*, const bool*);
 template void multiply_outer(std::size_t, std::size_t, std::size_t, bool, Scalar*,
                              const Scalar* const*, const Scalar* const*);
 template void transpose(std::size_t, std::size_t, const Scalar*, Scalar*);
+template void transpose_to(std::size_t, std::size_t, const Scalar*, Scalar*, std::size_t, bool);
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/cpu/isa.h"
 
@@ -21,6 +22,11 @@ DYNET_EACH_ISA(
     void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
                   T* const* y, const bool* add, const T* start = nullptr);
 
+    /// The same for columns x_j whose numbers lie at these places of theirs instead of in a row.
+    template <class T> void multiply_at(std::size_t m, std::size_t k, std::size_t n, const T* w,
+                                        const T* const* x, const std::uint32_t* places, T* const* y,
+                                        const bool* add, const T* start = nullptr);
+
     /// x_j = W' y_j, or x_j += W' y_j where add[j].
     template <class T>
     void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w,
@@ -32,6 +38,10 @@ DYNET_EACH_ISA(
 
     /// to = W', k x m.
     template <class T> void transpose(std::size_t m, std::size_t k, const T* w, T* to);
+
+    /// The same, or to += W', where the columns of `to` begin so far apart.
+    template <class T>
+    void transpose_to(std::size_t m, std::size_t k, const T* w, T* to, std::size_t apart, bool add);
 
 )
 

@@ -92,6 +92,20 @@ OpCase convolution(const Way& way, bool bias) {
   return c;
 }
 
+/// Of as many channels, filters and taps as are read directly.
+OpCase large_convolution() {
+  const Way way = {{1, 1}, false};
+  OpCase c = convolution(way, true);
+  c.name = "conv2d of many channels";
+  c.shapes = [](Shapes& s) {
+    const unsigned channels = 15 + s.positive(), filters = 15 + s.positive();
+    return std::vector{Dim({s.positive(), 2, channels}, s.batch()),
+                       Dim({2, 2, channels, filters}, s.batch()), Dim({filters}, s.batch())};
+  };
+  c.draws = 2;
+  return c;
+}
+
 OpCase pooling(const Way& way, unsigned rows, unsigned cols) {
   OpCase c;
   c.name = "maxpooling2d" + way.name();
@@ -167,6 +181,7 @@ std::vector<OpCase> convolution_cases() {
   all[1].bad = {{{Dim({3, 3, 2}), Dim({2, 2, 2, 4}), Dim({3})}},
                 {{Dim({3, 3, 2}), Dim({2, 2, 2, 4}), Dim({4, 2})}},
                 {{Dim({3, 3, 2}, 2), Dim({2, 2, 2, 4}), Dim({4}, 3)}}};
+  all.push_back(large_convolution());
   for (const Way& way : kWays) all.push_back(pooling(way, 2, way.valid ? 3 : 2));
   all.push_back(pooling({{1, 1}, false}, 5, 1));
   all.push_back(pooling({{3, 2}, true}, 1, 1));
@@ -243,70 +258,106 @@ std::vector<OpCase> convolution_cases() {
 
 DYNET_OP_TESTS("convolution", convolution_cases())
 
-TEST_CASE("convolution: an image of several pieces") {
-  const Way way = {{1, 1}, false};
-  const Dim d({70, 51, 16}), w({3, 4, 16, 5});
+namespace {
+
+/// Value and gradients of a convolution with a bias against sums in double, one image and filter at
+/// a time.
+void check_sums(const Way& way, const Dim& d, const Dim& w) {
+  const unsigned size[2] = {w[0], w[1]}, batch = std::max(d.bd, w.bd);
+  const Dim y({way.places(0, d[0], w[0]), way.places(1, d[1], w[1]), w[3]}, batch);
+  INFO(way.name() << ", image " << d << ", filter " << w);
   const RandomStream random(7);
-  std::vector<float> image(d.size()), filter(w.size()), slope(70 * 51 * 5);
+  std::vector<float> image(d.size()), filter(w.size()), bias(w[3]), slope(y.size());
   std::uint64_t n = 0;
-  for (auto* v : {&image, &filter, &slope})
+  for (auto* v : {&image, &filter, &bias, &slope})
     for (float& e : *v) e = static_cast<float>(random.uniform(n++) - 0.5);
 
-  ParameterCollection model;
-  Parameter px = model.add_parameters(d), pf = model.add_parameters(w);
-  px.set_value(image);
-  pf.set_value(filter);
+  // Twice, so that gradients are added to what is there.
   ComputationGraph g;
-  const Expression y = conv2d(parameter(g, px), parameter(g, pf), {1, 1}, false);
-  REQUIRE(y.dim() == Dim({70, 51, 5}));
-  g.backward(sum_elems(cmult(y, input(g, y.dim(), slope))));
+  const Expression x = input(g, d, image), f = input(g, w, filter), b = input(g, {w[3]}, bias);
+  const auto convolve = [&] { return conv2d(x, f, b, way.strides(), way.valid); };
+  const Expression out = convolve(), again = convolve(), s = input(g, y, slope);
+  REQUIRE(out.dim() == y);
+  g.backward(sum_elems(sum_batches(cmult(out, s))) + sum_elems(sum_batches(cmult(again, s))), true);
 
-  std::vector<double> value(slope.size()), dx(image.size()), df(filter.size());
-  const unsigned size[2] = {3, 4};
-  for (unsigned o = 0; o < 5; ++o)
-    for (unsigned j = 0; j < 51; ++j)
-      for (unsigned i = 0; i < 70; ++i) {
-        const std::size_t at = i + 70 * (j + 51 * std::size_t{o});
-        const auto here = static_cast<double>(slope[at]);
-        over_window(way, d, size, {i, j}, [&](unsigned r, unsigned c, unsigned a, unsigned e) {
-          for (unsigned k = 0; k < 16; ++k) {
-            const std::size_t from = r + 70 * (c + 51 * std::size_t{k});
-            const std::size_t tap = a + 3 * (e + 4 * (k + 16 * std::size_t{o}));
-            value[at] += static_cast<double>(image[from]) * static_cast<double>(filter[tap]);
-            dx[from] += here * static_cast<double>(filter[tap]);
-            df[tap] += here * static_cast<double>(image[from]);
-          }
-        });
-      }
-  const auto worst = [](const std::vector<float>& a, const std::vector<double>& b) {
-    double most = a.size() == b.size() ? 0 : 1;
-    for (std::size_t k = 0; k < b.size(); ++k)
-      most = std::max(most, std::abs(static_cast<double>(a[k]) - b[k]));
+  std::vector<double> value(y.size()), dx(d.size()), df(w.size()), db(w[3]);
+  for (unsigned e = 0; e < batch; ++e)
+    for (unsigned o = 0; o < y[2]; ++o)
+      for (unsigned j = 0; j < y[1]; ++j)
+        for (unsigned i = 0; i < y[0]; ++i) {
+          const std::size_t at = i + y[0] * (j + y[1] * (o + std::size_t{y[2]} * e));
+          const auto here = static_cast<double>(slope[at]);
+          value[at] = static_cast<double>(bias[o]);
+          db[o] += here;
+          over_window(way, d, size, {i, j}, [&](unsigned r, unsigned c, unsigned a, unsigned q) {
+            for (unsigned k = 0; k < d[2]; ++k) {
+              const std::size_t from =
+                  r + d[0] * (c + d[1] * (k + std::size_t{d[2]} * (d.bd > 1 ? e : 0)));
+              const std::size_t tap =
+                  a + w[0] * (q + w[1] * (k + w[2] * (o + std::size_t{w[3]} * (w.bd > 1 ? e : 0))));
+              value[at] += static_cast<double>(image[from]) * static_cast<double>(filter[tap]);
+              dx[from] += here * static_cast<double>(filter[tap]);
+              df[tap] += here * static_cast<double>(image[from]);
+            }
+          });
+        }
+  const auto worst = [](const Tensor& found, const std::vector<double>& expected, double times) {
+    const std::vector<float> all = as_vector(found);
+    double most = all.size() == expected.size() ? 0 : 1;
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      most = std::max(most, std::abs(static_cast<double>(all[k]) - times * expected[k]));
     return most;
   };
-  CHECK(worst(as_vector(y.value()), value) < 1e-4);
-  CHECK(worst(as_vector(px.gradients()), dx) < 1e-4);
-  CHECK(worst(as_vector(pf.gradients()), df) < 1e-3);
+  CHECK(worst(out.value(), value, 1) < 1e-4);
+  CHECK(worst(again.value(), value, 1) < 1e-4);
+  CHECK(worst(x.gradient(), dx, 2) < 2e-4);
+  CHECK(worst(f.gradient(), df, 2) < 2e-3);
+  CHECK(worst(b.gradient(), db, 2) < 2e-3);
+}
+
+}  // namespace
+
+TEST_CASE("convolution: an image of several pieces") {
+  check_sums({{1, 1}, false}, Dim({70, 51, 16}), Dim({3, 4, 16, 5}));
+  check_sums({{1, 1}, false}, Dim({70, 51, 16}), Dim({3, 4, 16, 24}));
+  check_sums({{2, 1}, false}, Dim({41, 33, 17}), Dim({4, 3, 17, 40}));
+}
+
+TEST_CASE("convolution: many channels, filters and taps") {
+  for (const Way& way : kWays) {
+    check_sums(way, Dim({9, 7, 19}), Dim({3, 2, 19, 33}));
+    check_sums(way, Dim({5, 11, 16}, 3), Dim({5, 4, 16, 16}));    // a filter for all images
+    check_sums(way, Dim({6, 6, 32}), Dim({2, 2, 32, 20}, 2));     // two filters for one image
+    check_sums(way, Dim({8, 5, 16}, 2), Dim({1, 4, 16, 17}, 2));  // one for each
+    check_sums(way, Dim({4, 4, 70}, 2), Dim({1, 1, 70, 65}));
+  }
+  // Windows as large as the image, and images smaller than their windows.
+  check_sums({{1, 1}, true}, Dim({5, 4, 16}), Dim({5, 4, 16, 16}));
+  check_sums({{1, 1}, false}, Dim({2, 1, 16}), Dim({5, 6, 16, 16}));
+  check_sums({{3, 2}, false}, Dim({2, 3, 16}), Dim({5, 6, 16, 16}));
 }
 
 TEST_CASE("convolution: what is not finite stays with the taps and the places that read it") {
   const float infinite = std::numeric_limits<float>::infinity();
   const auto finite = [](float x) { return std::isfinite(x); };
-  for (const bool in_image : {true, false}) {
-    ParameterCollection model;
-    Parameter px = model.add_parameters({5, 4, 2}), pf = model.add_parameters({2, 2, 2, 1});
-    std::vector<float> image(40, 0.5f), filter(8, 0.25f);
-    (in_image ? image[4] : filter[0]) = infinite;  // the last row of the image, the first tap
-    px.set_value(image);
-    pf.set_value(filter);
-    ComputationGraph g;
-    g.backward(sum_elems(conv2d(parameter(g, px), parameter(g, pf), {1, 1}, true)));
-    const std::vector<float> dx = as_vector(px.gradients()), df = as_vector(pf.gradients());
-    // Tap (a, e) reads rows a to a + 3 and columns e to e + 2 of its channel.
-    for (unsigned tap = 0; tap < 8; ++tap) CHECK(finite(df[tap]) == !(in_image && tap == 1));
-    for (unsigned place = 0; place < 40; ++place)
-      CHECK(finite(dx[place]) == (in_image || place % 5 == 4 || place >= 15));
-  }
+  for (const unsigned channels : {2u, 16u})
+    for (const bool in_image : {true, false}) {
+      ParameterCollection model;
+      Parameter px = model.add_parameters({5, 4, channels}),
+                pf = model.add_parameters({2, 2, channels, channels / 2});
+      std::vector<float> image(20 * channels, 0.5f), filter(2 * channels * channels, 0.25f);
+      (in_image ? image[4] : filter[0]) = infinite;  // the last row of the image, the first tap
+      px.set_value(image);
+      pf.set_value(filter);
+      ComputationGraph g;
+      g.backward(sum_elems(conv2d(parameter(g, px), parameter(g, pf), {1, 1}, true)));
+      const std::vector<float> dx = as_vector(px.gradients()), df = as_vector(pf.gradients());
+      // Tap (a, e) reads rows a to a + 3 and columns e to e + 2 of its channel.
+      for (unsigned tap = 0; tap < filter.size(); ++tap)
+        CHECK(finite(df[tap]) == !(in_image && tap % (4 * channels) == 1));
+      for (unsigned place = 0; place < image.size(); ++place)
+        CHECK(finite(dx[place]) == (in_image || place % 5 == 4 || place >= 15));
+    }
 }
 
 TEST_CASE("convolution: equal elements, NaN, and what is all the same") {
