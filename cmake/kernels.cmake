@@ -2,9 +2,10 @@
 # See docs/design/execution.md.
 
 file(GLOB dynet_kernel_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/kernels/cpu/*.cc")
-# Loops over parameters, which have no version in double.
-set(dynet_loop_sources
+# These have no version in double: loops over parameters among them.
+set(dynet_float_sources "${PROJECT_SOURCE_DIR}/kernels/cpu/bf16_product.cc"
   "${PROJECT_SOURCE_DIR}/dynet-like/param/norm.cc" "${PROJECT_SOURCE_DIR}/dynet-like/train/update_loops.cc")
+list(REMOVE_ITEM dynet_kernel_sources ${dynet_float_sources})
 
 # The GNU linker and objcopy make one object of the kernels for an instruction set, whatever links programs.
 find_program(DYNET_LD NAMES ld.bfd ld)
@@ -33,7 +34,7 @@ function(dynet_add_kernels_for target name isa scalar)
   set(kernels ${target}-kernels-${name})
   set(sources ${dynet_kernel_sources})
   if(scalar STREQUAL float)
-    list(APPEND sources ${dynet_loop_sources})
+    list(APPEND sources ${dynet_float_sources})
   endif()
   add_library(${kernels} OBJECT ${sources})
   dynet_settings(${kernels})

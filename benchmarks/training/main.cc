@@ -58,6 +58,11 @@ int main(int argc, char** argv) {
                  "threads")
       ->check(CLI::PositiveNumber);
   app.add_flag("!--no-batching", options.batching, "run every node alone");
+  const std::map<std::string, dynet::Precision> precisions = {
+      {"float32", dynet::Precision::float32}, {"bf16", dynet::Precision::bf16}};
+  app.add_option("--precision", options.precision, "of products: float32 or bf16")
+      ->transform(CLI::CheckedTransformer(precisions))
+      ->default_str("float32");
   app.add_option("--json", json, "write the figures to this file");
   CLI11_PARSE(app, argc, argv);
 

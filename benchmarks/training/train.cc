@@ -26,21 +26,22 @@ struct Shard {
   double plan = 0;
   GraphStatistics statistics;
 
-  void run(std::size_t first, std::size_t count, bool batching, bool look) {
+  void run(std::size_t first, std::size_t count, const Options& options, bool look) {
     double time = clock();
     const auto lap = [&](double& phase) {
       const double t = clock();
       phase = t - time;
       time = t;
     };
-    ComputationGraph cg(batching);
+    ComputationGraph cg(options.batching);
+    cg.set_precision(options.precision);
     if (buffer >= 0) cg.set_gradient_buffer(static_cast<unsigned>(buffer));
     cg.set_workers(workers);
     const Expression e = task->build(cg, first, count);
     lap(build);
     if (look) {
       Plan fresh;
-      Planner planner(batching ? PlanPolicy::in_batches : PlanPolicy::in_order);
+      Planner planner(options.batching ? PlanPolicy::in_batches : PlanPolicy::in_order);
       const auto make = [&] { planner.make(cg.store(), 0, static_cast<NodeId>(cg.size()), fresh); };
       make();  // memory of its own
       plan = fastest(1, make);
@@ -111,7 +112,7 @@ Result train(Task& task, std::size_t samples, const Options& options) {
     const auto work = [&](unsigned k) {
       const std::size_t begin = samples * k / shards.size(),
                         end = samples * (k + 1) / shards.size();
-      shards[k].run(first + begin, end - begin, options.batching, looked_at);
+      shards[k].run(first + begin, end - begin, options, looked_at);
     };
     const double start = clock();
     if (shards.size() == 1)

@@ -12,6 +12,7 @@ struct Options {
   /// them, else 1. What is learned depends on it, and not on the number of threads.
   unsigned shards = 0;
   bool batching = true;
+  dynet::Precision precision = dynet::Precision::float32;  ///< of products
 
   unsigned shards_of(std::size_t samples) const {
     if (samples < 4) return 1;

@@ -1,12 +1,45 @@
 #include "kernels/cpu/matrix.h"
 
 #include <algorithm>
+#include <type_traits>
 
+#include "kernels/cpu/bf16_product.h"
 #include "kernels/cpu/eigen.h"
 #include "kernels/cpu/product.h"
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
+
+/// The products of numbers as they are, and of numbers rounded to bf16.
+template <class T>
+struct ExactProducts {
+  template <class... A>
+  static void multiply(A... a) {
+    cpu::DYNET_ISA::multiply<T>(a...);
+  }
+  template <class... A>
+  static void multiply_transposed(A... a) {
+    cpu::DYNET_ISA::multiply_transposed<T>(a...);
+  }
+  template <class... A>
+  static void multiply_outer(A... a) {
+    cpu::DYNET_ISA::multiply_outer<T>(a...);
+  }
+};
+struct Bf16Products {
+  template <class... A>
+  static void multiply(A... a) {
+    multiply_bf16(a...);
+  }
+  template <class... A>
+  static void multiply_transposed(A... a) {
+    multiply_transposed_bf16(a...);
+  }
+  template <class... A>
+  static void multiply_outer(A... a) {
+    multiply_outer_bf16(a...);
+  }
+};
 
 struct Shapes {
   std::size_t m, k, n;  // W is m x k, x is k x n
@@ -65,7 +98,7 @@ void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* co
 }
 
 // y (+)= W x for all nodes, or y = start + W x.
-template <class T>
+template <class Products, class T>
 void multiply_nodes(const Batch<T>& b, std::size_t w, std::size_t x, bool add,
                     const T* start = nullptr) {
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
@@ -73,12 +106,12 @@ void multiply_nodes(const Batch<T>& b, std::size_t w, std::size_t x, bool add,
       s, b.count, s.batch, b.ins + w * b.count, b.ins + x * b.count, b.outs,
       [](std::size_t) { return true; }, [&](std::size_t) { return add; },
       [&](const T* of, const Columns<T>& c) {
-        multiply<T>(s.m, s.k, c.count, of, c.x, c.y, c.add, start);
+        Products::multiply(s.m, s.k, c.count, of, c.x, c.y, c.add, start);
       });
 }
 
 // Of the nodes [i, i + nodes) and their batch elements [e, e + elements): dW (+)= sum of d y x'.
-template <class T>
+template <class Products, class T>
 void sum_outer(const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw, bool add,
                std::size_t i, std::size_t nodes, std::size_t e, std::size_t elements) {
   // Columns of W in one share.
@@ -86,7 +119,7 @@ void sum_outer(const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw,
   if (first == end) return;
   Columns<T> columns;
   const auto flush = [&](Columns<T>& c) {
-    multiply_outer<T>(s.m, end - first, c.count, add, dw + first * s.m, c.y, c.x);
+    Products::multiply_outer(s.m, end - first, c.count, add, dw + first * s.m, c.y, c.x);
     add = true;
     c.count = 0;
   };
@@ -98,14 +131,14 @@ void sum_outer(const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw,
 }
 
 // d x (+)= W' d y. Columns that write where another one does come after all others, one by one.
-template <class T>
+template <class Products, class T>
 void sum_transposed(const GradientBatch<T>& b, const Shapes& s, std::size_t w, std::size_t x) {
   const T* const transposed = b.transposed ? b.transposed[w] : nullptr;
   const auto run = [&](const T* of, const Columns<T>& c) {
     if (transposed)
-      multiply<T>(s.k, s.m, c.count, transposed, c.y, c.x, c.add);
+      Products::multiply(s.k, s.m, c.count, transposed, c.y, c.x, c.add, nullptr);
     else
-      multiply_transposed<T>(s.m, s.k, c.count, of, c.y, c.x, c.add);
+      Products::multiply_transposed(s.m, s.k, c.count, of, c.y, c.x, c.add);
   };
   const auto again = [&](std::size_t i) { return b.write(x, i) == Write::again; };
   const bool one_for_all = s.x_batch == 1;
@@ -134,33 +167,31 @@ void sum_transposed(const GradientBatch<T>& b, const Shapes& s, std::size_t w, s
 }
 
 // d W (+)= d y x', then d x (+)= W' d y. The nodes share W, or each has its own.
-template <class T>
+template <class Products, class T>
 void multiply_nodes_backward(const GradientBatch<T>& b, std::size_t w, std::size_t x) {
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
   if (s.w_batch == 1 && b.d_in(w, 0)) {
-    sum_outer(b, s, x, b.d_in(w, 0), b.add(w, 0), 0, b.count, 0, s.batch);
+    sum_outer<Products>(b, s, x, b.d_in(w, 0), b.add(w, 0), 0, b.count, 0, s.batch);
   } else {
     for (std::size_t i = 0; i < b.count; ++i)
       for (std::size_t e = 0; b.d_in(w, i) && e < s.batch; ++e)
-        sum_outer(b, s, x, b.d_in(w, i) + s.of_w(e), b.add(w, i), i, 1, e, 1);
+        sum_outer<Products>(b, s, x, b.d_in(w, i) + s.of_w(e), b.add(w, i), i, 1, e, 1);
   }
-  sum_transposed(b, s, w, x);
+  sum_transposed<Products>(b, s, w, x);
 }
 
-}  // namespace
-
-template <class T>
-void matmul_forward(const Batch<T>& b) {
-  multiply_nodes(b, 0, 1, false);
+template <class Products, class T>
+void matmul_forward_by(const Batch<T>& b) {
+  multiply_nodes<Products>(b, 0, 1, false);
 }
 
-template <class T>
-void matmul_backward(const GradientBatch<T>& b) {
-  multiply_nodes_backward(b, 0, 1);
+template <class Products, class T>
+void matmul_backward_by(const GradientBatch<T>& b) {
+  multiply_nodes_backward<Products>(b, 0, 1);
 }
 
-template <class T>
-void affine_forward(const Batch<T>& b) {
+template <class Products, class T>
+void affine_forward_by(const Batch<T>& b) {
   const Dim &y = b.dim(), &bias = b.dim(0);
   const std::size_t size = y.batch_size(), rows = bias.batch_size();
   bool add = b.accumulates;
@@ -179,14 +210,14 @@ void affine_forward(const Batch<T>& b) {
   }
   for (std::size_t k = 1; k + 1 < b.arity; k += 2)
     if (b.terms.has(1 + k / 2)) {
-      multiply_nodes(b, k, k + 1, add, start);
+      multiply_nodes<Products>(b, k, k + 1, add, start);
       add = true;
       start = nullptr;
     }
 }
 
-template <class T>
-void affine_backward(const GradientBatch<T>& b) {
+template <class Products, class T>
+void affine_backward_by(const GradientBatch<T>& b) {
   const Dim &y = b.dim(), &bias = b.dim(0);
   const std::size_t size = y.batch_size(), rows = bias.batch_size();
   for (std::size_t i = 0; b.first == 0 && i < b.count; ++i) {
@@ -202,12 +233,52 @@ void affine_backward(const GradientBatch<T>& b) {
     }
   }
   const std::size_t end = std::min(b.end, b.arity - 1);
-  for (std::size_t k = b.first | 1; k < end; k += 2) multiply_nodes_backward(b, k, k + 1);
+  for (std::size_t k = b.first | 1; k < end; k += 2) multiply_nodes_backward<Products>(b, k, k + 1);
+}
+
+}  // namespace
+
+template <class T>
+void matmul_forward(const Batch<T>& b) {
+  matmul_forward_by<ExactProducts<T>>(b);
+}
+template <class T>
+void matmul_backward(const GradientBatch<T>& b) {
+  matmul_backward_by<ExactProducts<T>>(b);
+}
+template <class T>
+void affine_forward(const Batch<T>& b) {
+  affine_forward_by<ExactProducts<T>>(b);
+}
+template <class T>
+void affine_backward(const GradientBatch<T>& b) {
+  affine_backward_by<ExactProducts<T>>(b);
+}
+
+template <class T>
+const KernelPair<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
+#ifdef DYNET_HAS_BF16
+  if constexpr (std::is_same_v<T, float>) {
+    static constexpr struct {
+      ForwardKernel<T> exact;
+      KernelPair<T> rounded;
+    } kAll[] = {
+        {matmul_forward<T>,
+         {matmul_forward_by<Bf16Products, T>, matmul_backward_by<Bf16Products, T>}},
+        {affine_forward<T>,
+         {affine_forward_by<Bf16Products, T>, affine_backward_by<Bf16Products, T>}},
+    };
+    for (const auto& k : kAll)
+      if (k.exact == exact && has_bf16()) return &k.rounded;
+  }
+#endif
+  return nullptr;
 }
 
 template void matmul_forward(const Batch<Scalar>&);
 template void matmul_backward(const GradientBatch<Scalar>&);
 template void affine_forward(const Batch<Scalar>&);
 template void affine_backward(const GradientBatch<Scalar>&);
+template const KernelPair<Scalar>* bf16_kernels(ForwardKernel<Scalar>);
 
 }  // namespace dynet::cpu::DYNET_ISA

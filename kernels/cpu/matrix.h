@@ -5,6 +5,12 @@
 
 namespace dynet::cpu {
 
+template <class T>
+struct KernelPair {
+  ForwardKernel<T> forward;
+  BackwardKernel<T> backward;
+};
+
 DYNET_EACH_ISA(
 
     /// y = W x, for each batch element.
@@ -14,6 +20,10 @@ DYNET_EACH_ISA(
     /// y = bias + W1 x1 + W2 x2 + ...
     template <class T> void affine_forward(const Batch<T>& b);
     template <class T> void affine_backward(const GradientBatch<T>& b);
+
+    /// What does the work of one of these forward kernels, and of its backward kernel, with factors
+    /// rounded to bf16 by instructions for that; null where there are none, or for other kernels.
+    template <class T> const KernelPair<T>* bf16_kernels(ForwardKernel<T> exact);
 
 )
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dynet-like/base/caches.h"
+#include "kernels/cpu/column_parts.h"
 #include "kernels/cpu/lanes.h"
 
 namespace dynet::cpu::DYNET_ISA {
@@ -98,20 +99,6 @@ template <class L, int R, int C, bool kCut, class T, class Places>
   for (int c = 0; c < C; ++c)
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) rows.store(y[c] + y_at, r, sum[c][r]);
-}
-
-// Cuts the columns from `at` up to n into parts of at most C, as equal as can be; the size of a
-// part is a constant for f.
-template <int C, class F>
-void for_columns(std::size_t n, std::size_t at, F&& f) {
-  if constexpr (C > 1) {
-    const std::size_t parts = (n - at + C - 1) / C, spare = parts * C - (n - at);
-    for (std::size_t whole = parts > spare ? parts - spare : 0; whole > 0; --whole, at += C)
-      f(std::integral_constant<int, C>(), at);
-    if (at < n) for_columns<C - 1>(n, at, f);
-  } else {
-    for (; at < n; ++at) f(std::integral_constant<int, 1>(), at);
-  }
 }
 
 // Cuts m rows into parts of at most R vectors, as equal as can be, and calls f with each and where

@@ -457,13 +457,24 @@ TEST_CASE("large graphs are not captured, nor what comes once") {
     c.executor.forward(c.g.size() - 1);
     c.clear();
   }
-  for (unsigned n = 1; n < 100; ++n)
+  for (unsigned n = 0; n < 1600; ++n)  // more structures than there are places to note them
     for (unsigned k = 0; k < 3; ++k) {
-      chain(c.g, m, std::vector<unsigned>(n, 1));
-      c.executor.forward(c.g.size() - 1);
+      Expression e = chain(c.g, m, std::vector<unsigned>(1 + n / 40, 1));
+      for (unsigned more = 0; more < n % 40; ++more) e = tanh(e);
+      c.executor.forward(e.i);
       c.clear();
     }
   CHECK(c.executor.capture_bytes() == 0);
+}
+
+TEST_CASE("a graph of very many nodes runs in windows") {
+  Model m;
+  Counted c;
+  const Expression b = parameter(c.g, m.b);
+  for (unsigned k = 0; k < 70'000; ++k) tanh(b);
+  c.executor.forward(c.g.size() - 1);
+  CHECK(c.executor.batches() > 1);
+  CHECK(c.executor.batches() < 20);
 }
 
 TEST_CASE("gradients lie elsewhere once a larger graph has run") {

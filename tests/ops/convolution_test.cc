@@ -344,8 +344,8 @@ TEST_CASE("convolution: what is not finite stays with the taps and the places th
     for (const bool in_image : {true, false}) {
       ParameterCollection model;
       Parameter px = model.add_parameters({5, 4, channels}),
-                pf = model.add_parameters({2, 2, channels, channels / 2});
-      std::vector<float> image(20 * channels, 0.5f), filter(2 * channels * channels, 0.25f);
+                pf = model.add_parameters({2, 2, channels, channels});
+      std::vector<float> image(20 * channels, 0.5f), filter(4 * channels * channels, 0.25f);
       (in_image ? image[4] : filter[0]) = infinite;  // the last row of the image, the first tap
       px.set_value(image);
       pf.set_value(filter);

@@ -353,6 +353,13 @@ TEST_CASE("structures that agree in their operands share a hash and not a plan")
   CHECK(cache.hits() == 9);
 }
 
+TEST_CASE("plans that are made as fast as they are found are not kept") {
+  PlanCache cache;
+  const Graph g = Model().make();
+  for (int k = 0; k < 4; ++k) cache.plan(g, 0, 12, planner_of(PlanPolicy::in_order));
+  CHECK(cache.plans() == 0);
+}
+
 TEST_CASE("a plan of fewer nodes is not that of more") {
   PlanCache cache(1 << 20, 0);
   Graph g;
