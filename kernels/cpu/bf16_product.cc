@@ -21,8 +21,8 @@ using L = Lanes<float>;
 using First = L::First;
 using Word = std::uint32_t;  // a pair of bf16, the earlier one in the lower half
 
-constexpr int kRows = 4, kColumns = 6;                       // vectors and columns of a tile
-constexpr std::size_t kWidth = L::kWidth;                    // words of a vector
+constexpr int kRows = 4, kColumns = 6;                            // vectors and columns of a tile
+constexpr std::size_t kWidth = L::kWidth;                         // words of a vector
 constexpr std::size_t kSide = kRows * kWidth, kPanelPairs = 128;  // rows and pairs of a panel
 
 /// Pairs of two columns, row by row.
