@@ -135,9 +135,10 @@ class ComputationGraph {
 
   /// To what the factors of products are rounded: of matmul, affine_transform and conv2d, of the
   /// builders made of them, and of all their gradients. Parameters, sums and everything else stay
-  /// floats; `float32`, no rounding, is the default. GPUs are faster with less; a CPU rounds as
-  /// they do, which takes longer. Call it before there are nodes, before or after `set_device`:
-  /// throws ArgumentError else.
+  /// floats; `float32`, no rounding, is the default. GPUs are faster with less, and so are CPUs
+  /// with AVX512-BF16 that multiply with many columns in bf16, but for conv2d; numbers below the
+  /// normal ones are zero there. Otherwise a CPU rounds as they do, which takes longer. Call it
+  /// before there are nodes, before or after `set_device`: throws ArgumentError else.
   void set_precision(Precision precision, SourceLocation at = SourceLocation::current());
 
   /// Its number among the graphs that the process has made, from 1.
