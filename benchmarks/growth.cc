@@ -69,8 +69,8 @@ struct Cost {
   double build = 1e9, forward = 1e9, backward = 1e9, mebibytes = 0;
 };
 
-/// The fastest of several graphs, of which each builds upon memory that the one before has left. Each
-/// is a node longer, so that a small one, too, has a plan of its own.
+/// The fastest of several graphs, of which each builds upon memory that the one before has left.
+/// Each is a node longer, so that a small one, too, has a plan of its own.
 Cost measure(const Case& c, std::size_t n, int rounds) {
   release_graph_memory();
   const double before = bench::resident();

@@ -194,10 +194,7 @@ class PackedColumns {
 
 }  // namespace
 
-bool has_bf16() {
-  static const bool has = __builtin_cpu_supports("avx512bf16");
-  return has;
-}
+bool has_bf16() { return __builtin_cpu_supports("avx512bf16"); }
 
 void multiply_bf16(std::size_t m, std::size_t k, std::size_t n, const float* w,
                    const float* const* x, float* const* y, const bool* add, const float* start) {

@@ -255,6 +255,7 @@ bool finite_filters(const GradientBatch<T>& b) {
 
 template <class T>
 void image_gradients(const GradientBatch<T>& b, const Operands<T>& o) {
+  if (std::none_of(b.d_ins, b.d_ins + b.count, [](const T* dx) { return dx; })) return;
   const bool direct = DirectConvolution<T>::suits_gradient(o.rows, o.cols, o.channels, o.filters) &&
                       finite_filters(b);
   o.by(direct, [&](auto&& c) {

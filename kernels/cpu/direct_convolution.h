@@ -38,12 +38,12 @@ class Framed {
       : rows_(rows), cols_(cols), channels_(channels), bare_(rows.is_bare() && cols.is_bare()) {
     column_ = bare_ ? rows.in : rows.total;
     channel_ = column_ * (bare_ ? cols.in : cols.total);
-    if (!bare_) memory_ = std::make_unique<T[]>(size());
   }
 
   /// The image, or its copy with zeros, until the next call.
   const T* operator()(const T* x) {
     if (bare_) return x;
+    if (!memory_) memory_ = std::make_unique<T[]>(channels_ * channel_);
     const std::size_t rows = std::min(rows_.in, rows_.total - rows_.before);
     const std::size_t cols = std::min(cols_.in, cols_.total - cols_.before);
     for (std::size_t c = 0; c < channels_; ++c)
@@ -59,7 +59,6 @@ class Framed {
 
   std::size_t column() const { return column_; }    ///< from one to the next
   std::size_t channel() const { return channel_; }  ///< from one to the next
-  std::size_t size() const { return channels_ * channel_; }
 
  private:
   Side rows_, cols_;
