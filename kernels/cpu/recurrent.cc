@@ -39,7 +39,8 @@ typename Lanes<T>::V between(T x, std::size_t begin, std::size_t end, std::size_
   };
   Bits<V> lane{};
   for (std::size_t i = 0; i < Lanes<T>::kWidth; ++i) lane[i] = static_cast<Lane>(i);
-  return (lane >= lane_of(begin)) & (lane < lane_of(end)) ? V{} + x : V{};
+  const Bits<V> inside = (lane >= lane_of(begin)) & (lane < lane_of(end));
+  return inside ? V{} + x : V{};
 }
 
 // The output gate, before the last, of the gates that begin at `gates`.
