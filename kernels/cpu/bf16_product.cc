@@ -41,7 +41,7 @@ DYNET_BF16 inline __m512i pairs_of(const float* p, std::size_t n) {
   const __m512 later = n > kWidth ? load(p + kWidth, n - kWidth) : __m512{};
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(later, earlier));
 }
-/// Words [0, count) of a column of n numbers, from number `at` on.
+/// The words of a column of n numbers, `count` of them.
 DYNET_BF16 void pack_column(const float* p, std::size_t n, std::size_t count, Word* to) {
   for (std::size_t k = 0; k < count; k += kWidth) {
     const __m512i words = pairs_of(p + 2 * k, std::min(2 * kWidth, n - 2 * k));
@@ -101,10 +101,11 @@ DYNET_BF16 [[gnu::noinline]] void tile(std::size_t pairs, const Word* panel, Fac
     const float* const from = add[c] ? y[c] : start;
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      const float* const p = from + row + static_cast<std::size_t>(r) * kWidth;
-      sum[c][r] = !from
-                      ? __m512{}
-                      : reinterpret_cast<__m512>(cut && r == R - 1 ? L::load(p, last) : L::load(p));
+      const std::size_t at = row + static_cast<std::size_t>(r) * kWidth;
+      const bool whole = !cut || r < R - 1;
+      sum[c][r] = !from   ? __m512{}
+                  : whole ? reinterpret_cast<__m512>(L::load(from + at))
+                          : reinterpret_cast<__m512>(L::load(from + at, last));
     }
   }
   for (std::size_t p = 0, at = 0; p < pairs; ++p, at += x.step, panel += R * kWidth) {
