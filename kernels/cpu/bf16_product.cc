@@ -133,12 +133,14 @@ DYNET_BF16 [[gnu::noinline]] void tile(std::size_t pairs, const Word* panel, Fac
     }
 }
 
+// With `add` null, to all of them.
 template <int R>
 void tiles(std::size_t pairs, const Word* panel, Factors x, std::size_t n, float* const* y,
            std::size_t row, std::size_t rows, const bool* add, const float* start) {
+  constexpr bool kAll[kColumns] = {true, true, true, true, true, true};
   for_columns<kColumns>(n, 0, [&]<int C>(std::integral_constant<int, C>, std::size_t j) {
-    tile<R, C>(pairs, panel, {x.words + j * x.apart, x.apart, x.step}, y + j, row, rows, add + j,
-               start);
+    tile<R, C>(pairs, panel, {x.words + j * x.apart, x.apart, x.step}, y + j, row, rows,
+               add ? add + j : kAll, start);
   });
 }
 
@@ -148,8 +150,6 @@ template <class Pack>
 void multiply_panels(std::size_t m, std::size_t pairs, std::size_t n, Pack pack, Factors x,
                      float* const* y, const bool* add, const float* start) {
   alignas(64) Word panel[kSide * kPanelPairs];
-  const auto all = std::make_unique<bool[]>(n);
-  std::fill_n(all.get(), n, true);
   const std::size_t vectors = (m + kWidth - 1) / kWidth, parts = (vectors + kRows - 1) / kRows;
   for (std::size_t i = 0; i < parts; ++i) {
     const std::size_t row = vectors * i / parts * kWidth;
@@ -159,7 +159,7 @@ void multiply_panels(std::size_t m, std::size_t pairs, std::size_t n, Pack pack,
       const std::size_t here = std::min(kPanelPairs, pairs - p);
       pack(row, rows, p, here, end - row, panel);
       const Factors columns = {x.words + p * x.step, x.apart, x.step};
-      const bool* const adds = p == 0 ? add : all.get();
+      const bool* const adds = p == 0 ? add : nullptr;
       switch ((end - row) / kWidth) {
         case 1:
           tiles<1>(here, panel, columns, n, y, row, rows, adds, start);

@@ -313,7 +313,7 @@ template <class T, class Places>
 void multiply_columns(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* x,
                       Places places, T* const* y, const bool* add, const T* start) {
   constexpr int C = kMany ? 6 : 3;
-  if (kMany && m <= Lanes<T>::kWidth) {
+  if (kMany && m <= Lanes<T>::kWidth) {  // one vector of rows: more columns fill the registers
     multiply_blocks<Lanes<T>, 1, 8, false>(0, m, m, k, n, w, x, places, y, add, start);
     return;
   }
