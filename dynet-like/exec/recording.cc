@@ -58,9 +58,9 @@ void Recording<T>::truncate(NodeId size) {
     for (std::size_t s = run.steps; s < steps.size(); ++s) {
       Step step = steps[s];
       StepMemory<T> m = memory[s];
-      truncate_step(step, m, size, kept);
+      truncate_step(step, m, size);
       if (step.count == 0) continue;
-      kept += step.count;
+      kept = std::max(kept, step.first + step.count);
       steps[kept_steps] = step;
       memory[kept_steps++] = m;
     }
@@ -75,11 +75,11 @@ void Recording<T>::truncate(NodeId size) {
   evaluated = size;
 }
 
-// Keeps the nodes below `size`, from `first` on in `order`.
+// Keeps the nodes below `size`, at the beginning of the step's place in `order`.
 template <class T>
-void Recording<T>::truncate_step(Step& step, StepMemory<T>& m, NodeId size, std::uint32_t first) {
+void Recording<T>::truncate_step(Step& step, StepMemory<T>& m, NodeId size) {
   const std::uint32_t count = step.count;
-  const NodeId* const nodes = order.data() + step.first;
+  NodeId* const nodes = order.data() + step.first;
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < count; ++i) kept += nodes[i] < size;
   const auto keep = [&](auto* all, std::size_t rows) {  // rows of `count` become rows of `kept`
@@ -94,11 +94,8 @@ void Recording<T>::truncate_step(Step& step, StepMemory<T>& m, NodeId size, std:
     m.count = kept;
     std::copy_n(args, std::size_t{m.arity} * kept, m.args());  // to the left
   }
-  std::uint32_t to = first;
-  for (std::uint32_t i = 0; i < count; ++i)
-    if (const NodeId id = nodes[i]; id < size) order[to++] = id;
-  step.first = first;
-  step.count = kept;
+  step.count = static_cast<std::uint32_t>(
+      std::remove_if(nodes, nodes + count, [&](NodeId id) { return id >= size; }) - nodes);
 }
 
 template <class T>

@@ -96,7 +96,7 @@ struct Recording {
   void release();
 
  private:
-  void truncate_step(Step& step, StepMemory<T>& memory, NodeId size, std::uint32_t first);
+  void truncate_step(Step& step, StepMemory<T>& memory, NodeId size);
 };
 
 // Inline: it is called for every batch.

@@ -20,6 +20,16 @@ const char* why_not_on_device(const OpForm& form) {
   return "the library has no kernels for it";
 }
 
+// A product may be in one batch with those of other matrices: no shape nor attribute says so.
+void give_own_matrix(GraphState& s, NodeId id) {
+  Node& n = s.store.nodes[id];
+  n.flags |= Node::kOwnMatrix;
+  s.dims.clear();
+  for (const NodeId a : s.store.args_of(n)) s.dims.push_back(&s.store.nodes[a].dim);
+  s.store.signatures[id] =
+      s.signatures.find({*n.form, n.dim, s.dims, s.store.attrs.data() + n.attr, n.flags});
+}
+
 // A new node of a graph that computes at once or runs on a device.
 [[gnu::noinline]] void finish_node(GraphState& s, NodeId id) {
   Node& n = s.store.nodes[id];
@@ -32,13 +42,35 @@ const char* why_not_on_device(const OpForm& form) {
     if (n.arity == 0 && n.form->kind != Kind::parameter) n.flags |= Node::kFromData;
     if (on_device && n.form->batch.value.first_pair == 0 &&
         (s.store.nodes[s.store.args[n.first_arg]].flags & Node::kFromData))
-      n.flags |= Node::kOwnMatrix;
+      give_own_matrix(s, id);
     if (s.immediate) s.evaluator->forward(id);
   } catch (...) {  // as if it had not been made
     s.evaluator->truncate(id);
     s.truncate(id, n.first_arg, n.attr);
     throw;
   }
+}
+
+inline void add_attributes(PodVector<std::uint64_t>& attrs, const Attributes& attributes) {
+  const std::size_t bytes = attributes.size + attributes.payload_size;
+  std::uint64_t* words = attrs.append((bytes + 7) / 8);
+  const auto* from = static_cast<const std::byte*>(attributes.bytes);
+  for (std::size_t w = 0; w < attributes.size / 8; ++w)  // few: no call for them
+    std::memcpy(words + w, from + 8 * w, 8);
+  if (attributes.payload_size)
+    std::memcpy(words + attributes.size / 8, attributes.payload, attributes.payload_size);
+}
+
+// The shape of a node, and the signature if `recent` is that of another one. Throws RuleBroken.
+[[gnu::noinline]] void find_shape(GraphState& s, const OpForm& form, shape::Dims dims,
+                                  std::uint32_t planning, const Attributes& attributes,
+                                  const std::uint64_t* words, SignatureTable::Recent& recent,
+                                  bool known) {
+  const Dim dim = form.shape.value(Operands{dims, attributes.bytes, attributes.payload});
+  const Dim* const shape = s.shapes.find(dim, recent.shape);
+  if (!known || shape != recent.shape)
+    s.signatures.note(recent, {form, *shape, dims, words, planning},
+                      (attributes.size + attributes.payload_size + 7) / 8);
 }
 
 // Checks the operands and the shape and writes the node down; `operand(k)` is the k-th, the first
@@ -58,6 +90,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   const std::size_t id = g.nodes.size();
   g.nodes.reserve(id + 1);
   g.origins.reserve(id + 1);
+  g.signatures.reserve(id + 1);
   const std::size_t first_arg = g.args.size();
   g.args.reserve(first_arg + arity);
   NodeId* const args = g.args.data() + first_arg;
@@ -78,49 +111,41 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   }
   if (!transfer && arity > 0 && !same_device(flags, common)) [[unlikely]]
     throw_devices_differ(form.name, g, {args, arity}, at);
-  const bool small = arity <= ShapeTable::Ruled::kMostOperands,
-             pure = attributes.size == 0 && small;
-  std::uint64_t word = 0;
-  if (attributes.size) std::memcpy(&word, attributes.bytes, sizeof word);
-  ShapeTable::Ruled& ruled = s.shapes.ruled(form.shape, dims, small ? arity : 0, word);
-  const Dim* shape;
-  if (pure && ruled.is_of(form.shape, dims, arity)) {
-    shape = ruled.result;
-  } else {
-    try {
-      const Dim dim =
-          form.shape.value(Operands{{dims, arity}, attributes.bytes, attributes.payload});
-      shape = s.shapes.find(dim, ruled.result);
-    } catch (const RuleBroken& broken) {
-      throw_rule_broken(form.name, broken, g, {args, arity}, at);
-    }
-    if (pure)
-      ruled.set(form.shape, dims, arity, shape);
-    else
-      ruled.set(nullptr, dims, 0, shape);
-  }
   const std::uint32_t inherited = Node::kDeviceBits | Node::kFromData;
   flags &= inherited | (form.passes_gradient ? Node::kNeedsGradient : 0);
+  flags |= attributes.flags;
+  const std::size_t first_attr = g.attrs.size();
+  if (attributes.size) add_attributes(g.attrs, attributes);
+  const std::uint64_t* const words = g.attrs.data() + first_attr;
+  const std::size_t signature_words = form.batch.value.signature_bytes / 8;
+  const std::uint32_t planning = flags & Node::kPlanningBits;
+  SignatureTable::Recent& kind =
+      s.signatures.recent(form, dims, arity, signature_words ? words[0] : 0);
+  const bool known =
+      kind.is_of(form, dims, arity, planning) && kind.has_words(words, signature_words);
+  if (!known || !kind.complete) {
+    try {
+      find_shape(s, form, {dims, arity}, planning, attributes, words, kind, known);
+    } catch (const RuleBroken& broken) {
+      g.attrs.truncate(first_attr);
+      throw_rule_broken(form.name, broken, g, {args, arity}, at);
+    } catch (...) {
+      g.attrs.truncate(first_attr);
+      throw;
+    }
+  }
   new (g.nodes.data() + id) Node{&form,
-                                 *shape,
+                                 *kind.shape,
                                  static_cast<std::uint32_t>(first_arg),
                                  static_cast<std::uint32_t>(arity),
-                                 static_cast<std::uint32_t>(g.attrs.size()),
-                                 flags | attributes.flags};
-  if (attributes.size) {
-    const std::size_t bytes = attributes.size + attributes.payload_size;
-    std::uint64_t* words = g.attrs.append((bytes + 7) / 8);
-    const auto* from = static_cast<const std::byte*>(attributes.bytes);
-    for (std::size_t w = 0; w < attributes.size / 8; ++w)  // few: no call for them
-      std::memcpy(words + w, from + 8 * w, 8);
-    if (attributes.payload_size)
-      std::memcpy(reinterpret_cast<std::byte*>(words) + attributes.size, attributes.payload,
-                  attributes.payload_size);
-  }
+                                 static_cast<std::uint32_t>(first_attr),
+                                 flags};
+  g.signatures.data()[id] = kind.signature;
   const std::uint64_t serial = s.next_serial++;
   g.origins.data()[id] = {at.file, serial, at.line};
   g.args.take_reserved(arity);
   g.origins.take_reserved(1);
+  g.signatures.take_reserved(1);
   g.nodes.take_reserved(1);
   const Expression made = make_handle(s, static_cast<NodeId>(id), serial);
   if (s.immediate | s.on_device) [[unlikely]]

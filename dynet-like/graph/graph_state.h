@@ -8,6 +8,7 @@
 #include "dynet-like/graph/evaluator.h"
 #include "dynet-like/graph/node.h"
 #include "dynet-like/graph/shape_table.h"
+#include "dynet-like/graph/signature_table.h"
 
 namespace dynet {
 
@@ -16,8 +17,11 @@ class ComputationGraph;
 /// The inside of a graph. It outlives the graph, is lent to the next one with its memory warm, and
 /// is never destroyed, so a stale Expression can always look here.
 struct GraphState {
+  GraphState() { store.signature_table = &signatures; }
+
   GraphStore store;
   ShapeTable shapes;  // that its nodes have
+  SignatureTable signatures;
   std::unique_ptr<Evaluator> evaluator;
   ComputationGraph* owner = nullptr;
   std::uint64_t number = 0;       // of the graph that has it, see ComputationGraph::get_id
@@ -56,13 +60,19 @@ struct GraphState {
   void truncate(std::size_t nodes, std::size_t args, std::size_t attrs) {
     store.nodes.truncate(nodes);
     store.origins.truncate(nodes);
+    store.signatures.truncate(nodes);
     store.args.truncate(args);
     store.attrs.truncate(attrs);
+  }
+  /// There are no nodes: neither shapes nor signatures are needed.
+  void forget() {
+    signatures.forget();
+    shapes.forget();
   }
   void clear() {
     first_serial.store(next_serial, std::memory_order_relaxed);
     truncate(0, 0, 0);
-    shapes.clear();
+    if (shapes.size() > ShapeTable::kMost || signatures.size() > SignatureTable::kMost) forget();
     store.banks.clear();
     marks.clear();
     if (store.devices.size() > 1) drop_devices(1);

@@ -16,6 +16,7 @@
 namespace dynet {
 
 class ParameterBank;
+class SignatureTable;
 struct OpForm;
 
 using VariableIndex = std::uint32_t;
@@ -34,6 +35,8 @@ struct Node {
   static constexpr std::uint32_t kFromData = 8;
   // Eight bits of the flags: the device index.
   static constexpr std::uint32_t kFirstDeviceBit = 8, kDeviceBits = 0xff00, kMostDevices = 256;
+  // In which nodes must agree whose plans may be the same.
+  static constexpr std::uint32_t kPlanningBits = kDeviceBits | kReadsPointer | kOwnMatrix;
 
   const OpForm* form;
   const Dim& dim;           // kept once for all that have it, see ShapeTable
@@ -64,7 +67,7 @@ constexpr bool same_device(std::uint32_t flags, std::uint32_t others) {
 /// Whether the plans of two nodes may be the same, by their flags: they are on the same device, and
 /// both or neither read a pointer, or have a matrix of their own.
 constexpr bool same_planning(std::uint32_t flags, std::uint32_t others) {
-  return ((flags ^ others) & (Node::kDeviceBits | Node::kReadsPointer | Node::kOwnMatrix)) == 0;
+  return ((flags ^ others) & Node::kPlanningBits) == 0;
 }
 
 /// Whether attributes name memory of the user's that forward reads: a `source` that is not
@@ -105,7 +108,9 @@ struct Attributes {
 /// the later stages read.
 struct GraphStore {
   PodVector<Node> nodes;
-  PodVector<NodeOrigin> origins;  // by node
+  PodVector<NodeOrigin> origins;        // by node
+  PodVector<std::uint32_t> signatures;  // by node, a number of `signature_table`
+  const SignatureTable* signature_table = nullptr;
   PodVector<NodeId> args;
   PodVector<std::uint64_t> attrs;
   std::vector<std::shared_ptr<ParameterBank>>

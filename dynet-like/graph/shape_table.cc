@@ -25,7 +25,6 @@ void ShapeTable::grow() {
 }
 
 void ShapeTable::forget() {
-  ruled_.fill({});
   table_.clear();
   count_ = 0;
   all_.reset();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,8 +8,6 @@
 #include "dynet-like/shape/dim.h"
 
 namespace dynet {
-
-struct Operands;
 
 /// Whether two shapes are written alike, which is more than being equal: {n} and {n,1} are not.
 /// Read number by number: a shape was often written so just before, and a wide load would have to
@@ -25,7 +22,7 @@ inline bool written_alike(const Dim& a, const Dim& b) {
 /// Each shape once, so that nodes name theirs by a pointer.
 class ShapeTable {
  public:
-  /// The shape that is written like `dim`; it stays where it is until `clear` forgets it. `guess`,
+  /// The shape that is written like `dim`; it stays where it is until `forget`. `guess`,
   /// one of them or null, is tried first.
   const Dim* find(const Dim& dim, const Dim* guess) {
     if (guess && written_alike(*guess, dim)) return guess;
@@ -36,45 +33,15 @@ class ShapeTable {
       if (written_alike(*table_[slot], dim)) return table_[slot];
     return add(dim, slot);
   }
-  /// What a shape rule made the last time. Of the same operands, without attributes, it makes the
-  /// same again.
-  struct Ruled {
-    static constexpr std::size_t kMostOperands = 5;
-    using Rule = Dim (*)(const Operands&);
-
-    Rule rule;  // null if attributes had a say
-    std::size_t arity;
-    const Dim* operands[kMostOperands];
-    const Dim* result;
-
-    bool is_of(Rule of, const Dim* const* dims, std::size_t n) const {
-      if (rule != of || arity != n) return false;
-      for (std::size_t k = 0; k < n; ++k)
-        if (operands[k] != dims[k]) return false;
-      return true;
-    }
-    void set(Rule of, const Dim* const* dims, std::size_t n, const Dim* made) {
-      rule = of, arity = n, result = made;
-      for (std::size_t k = 0; k < n; ++k) operands[k] = dims[k];
-    }
-  };
-  /// Where it is noted, if it was not something else since; `attribute` is the first word of them.
-  Ruled& ruled(Ruled::Rule rule, const Dim* const* dims, std::size_t n, std::uint64_t attribute) {
-    auto h = reinterpret_cast<std::uintptr_t>(rule) ^ attribute;
-    for (std::size_t k = 0; k < n; ++k)
-      h = h * 0x9e3779b97f4a7c15u + reinterpret_cast<std::uintptr_t>(dims[k]);
-    return ruled_[h * 0x9e3779b97f4a7c15u >> 58];
-  }
-  /// Nobody names them any more: forgets them if they are many.
-  void clear() {
-    if (count_ > kMost) forget();
-  }
+  /// More shapes than these are worth forgetting.
+  static constexpr std::size_t kMost = 4096;
+  std::size_t size() const { return count_; }
+  /// Nobody names them any more.
+  void forget();
   /// Gives all memory back.
   void release();
 
  private:
-  static constexpr std::size_t kMost = 4096;
-
   static std::size_t hash(const Dim& dim) {
     const auto pair = [](std::uint64_t low, std::uint64_t high) { return low | high << 32; };
     std::uint64_t h =
@@ -84,9 +51,7 @@ class ShapeTable {
   }
   const Dim* add(const Dim& dim, std::size_t slot);
   void grow();
-  void forget();
 
-  std::array<Ruled, 64> ruled_{};
   PodVector<const Dim*> table_;  // open addressing
   std::size_t count_ = 0;
   Arena all_{alignof(Dim), 1 << 10};

@@ -13,7 +13,7 @@
 namespace dynet {
 namespace {
 
-Dim number_shape(const Operands& x) { return shape::span_trees(x[0]); }
+Dim span_number_shape(const Operands& x) { return shape::span_trees(x[0]); }
 Dim marginals_shape(const Operands& x) {
   shape::span_trees(x[0]);
   return x[0];
@@ -106,7 +106,7 @@ constexpr OpForm over_trees(const char* name, Dim (*shape)(const Operands&), Aux
 }
 
 const OpForm kLogPartition = over_trees(
-    "span_log_partition", number_shape, kPlain, DYNET_FORWARD(cpu::SpanLogPartition::forward),
+    "span_log_partition", span_number_shape, kPlain, DYNET_FORWARD(cpu::SpanLogPartition::forward),
     DYNET_BACKWARD(cpu::SpanLogPartition::backward), &cuda::kSpanLogPartition);
 const OpForm kLogProb = over_trees("span_log_prob", tree_shape, tables<SpanTables::kWithTree>,
                                    DYNET_FORWARD(cpu::SpanLogProb::forward),
@@ -114,7 +114,7 @@ const OpForm kLogProb = over_trees("span_log_prob", tree_shape, tables<SpanTable
 const OpForm kMarginals = over_trees(
     "span_marginals", marginals_shape, kWithDerivatives, DYNET_FORWARD(cpu::SpanMarginals::forward),
     DYNET_BACKWARD(cpu::SpanMarginals::backward), &cuda::kSpanMarginals, Ragged::kValue);
-const OpForm kEntropy = over_trees("span_entropy", number_shape, kWithDerivatives,
+const OpForm kEntropy = over_trees("span_entropy", span_number_shape, kWithDerivatives,
                                    DYNET_FORWARD(cpu::SpanEntropy::forward),
                                    DYNET_BACKWARD(cpu::SpanEntropy::backward), &cuda::kSpanEntropy);
 

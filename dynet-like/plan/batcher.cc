@@ -27,28 +27,34 @@ bool splits(const Signature& s, Terms later) {
 void Batcher::find_ranks() {
   s_.signatures.number(graph_, plan_.begin, plan_.end, plan_.first_arg.data());
   find_components();
+  s_.ranking.clear();
+  for (std::uint32_t sig = 0; sig < s_.members.size(); ++sig) {
+    const Component& component = s_.components[s_.members[sig].component];
+    const Signature& s = signature(sig);
+    s_.ranking.push_back({component.first_rank, component.loops ? s.arity : 0,
+                          s.has_products() ? &s.form->batch.value : nullptr, 0});
+  }
   s_.rank.resize_uninitialized(n_);
   std::uint32_t* const ranks = s_.rank.data();
+  PlanScratch::Ranking* const rankings = s_.ranking.data();
+  const NodeId* const operands = graph_.args.data();
   const std::uint32_t *const of = s_.signatures.of.data(), *const lists = plan_.first_arg.data();
   for (std::uint32_t i = 0; i < n_; ++i) {
-    Member& member = s_.members[of[i]];
-    const Component& component = s_.components[member.component];
-    const std::uint32_t first = component.first_rank;
+    PlanScratch::Ranking& ranking = rankings[of[i]];
+    const std::uint32_t first = ranking.first_rank;
     std::uint32_t rank = first;
-    if (component.loops) {
-      const Signature& s = signature(of[i]);
-      const NodeId* args = graph_.args.data() + lists[i];
-      const bool products = s.has_products();
-      for (std::uint32_t k = 0; k < s.arity; ++k) {
-        if (args[k] < begin_) continue;
-        const std::uint32_t operand = ranks[args[k] - begin_];
-        rank = std::max(rank, operand + 1);
-        if (products && operand >= first)
-          member.later.bits |= Terms::bit(s.form->batch.value.term_of(k));
-      }
+    const NodeId* const args = operands + lists[i];
+    for (std::uint32_t k = 0; k < ranking.operands; ++k) {
+      if (args[k] < begin_) continue;
+      const std::uint32_t operand = ranks[args[k] - begin_];
+      rank = std::max(rank, operand + 1);
+      if (ranking.products && operand >= first)
+        ranking.later |= Terms::bit(ranking.products->term_of(k));
     }
     ranks[i] = rank;
   }
+  for (std::uint32_t sig = 0; sig < s_.members.size(); ++sig)
+    s_.members[sig].later.bits = s_.ranking[sig].later;
   find_splits();
 }
 
@@ -58,7 +64,7 @@ void Batcher::find_ranks() {
 void Batcher::find_components() {
   const auto count = static_cast<std::uint32_t>(s_.signatures.all.size());
   s_.members.clear();
-  s_.members.resize(count, {kNone, 0, 0, 0, Terms{0}, false});
+  s_.members.resize(count, {kNone, 0, 0, 0, Terms{0}, false, false});
   s_.components.clear();
   s_.by_component.clear();
   s_.stack.clear();
@@ -125,6 +131,8 @@ void Batcher::find_splits() {
     member.later = and_all_behind(member.later);
     member.split = component.loops && splits(signature(sig), member.later);
     component.splits |= member.split;
+    const Signature& s = signature(sig);
+    member.special = member.split || !s.form->batch.value.batches || s.has_own_matrices();
   }
 }
 
@@ -133,15 +141,19 @@ void Batcher::sort() {
   s_.cursor.resize(s_.components.back().first_rank + s_.components.back().ranks, 0);
   for (const std::uint32_t rank : s_.rank) ++s_.cursor[rank];
   std::uint32_t at = 0;
-  for (std::uint32_t& c : s_.cursor) {
-    const std::uint32_t count = c;
-    c = at;
-    at += count;
+  for (const Component& component : s_.components) {  // its last ranks have no nodes
+    const std::uint32_t end = at + component.nodes;
+    for (std::uint32_t* c = s_.cursor.data() + component.first_rank; at < end; ++c) {
+      const std::uint32_t count = *c;
+      *c = at;
+      at += count;
+    }
   }
-  s_.sorted.resize_uninitialized(n_);
-  NodeId* const sorted = s_.sorted.data();
+  plan_.order.resize_uninitialized(n_);
+  NodeId* const order = plan_.order.data();
   std::uint32_t* const cursor = s_.cursor.data();
-  for (std::uint32_t i = 0; i < n_; ++i) sorted[cursor[s_.rank[i]]++] = begin_ + i;
+  const std::uint32_t* const ranks = s_.rank.data();
+  for (std::uint32_t i = 0; i < n_; ++i) order[cursor[ranks[i]]++] = begin_ + i;
   s_.window.clear();
 }
 
@@ -156,12 +168,13 @@ void Batcher::sort_by_window(std::uint32_t count) {
     at += nodes;
   }
   s_.next.resize_uninitialized(n_);
-  for (const NodeId id : s_.sorted) s_.next[s_.cursor[s_.window[id - begin_]]++] = id;
-  s_.sorted.swap(s_.next);
+  for (const NodeId id : plan_.order) s_.next[s_.cursor[s_.window[id - begin_]]++] = id;
+  plan_.order.swap(s_.next);
 }
 
+// The order is the sorted one, but that a rank is grouped by signature; copies of nodes that are
+// begun earlier stand behind it.
 void Batcher::emit() {
-  plan_.order.reserve(n_);
   for (std::uint32_t first = 0; first < n_;) {
     const std::uint32_t sig = signature_at(first);
     const Component& component = s_.components[s_.members[sig].component];
@@ -170,9 +183,7 @@ void Batcher::emit() {
       if (component.splits) emit_earlier_parts(component, first, end);
       emit_ranks(first, end);
     } else {
-      const auto at = static_cast<std::uint32_t>(plan_.order.size());
-      std::copy_n(s_.sorted.data() + first, end - first, plan_.order.append(end - first));
-      emit(sig, at, end - first);
+      emit(sig, first, end - first);
     }
     first = end;
   }
@@ -184,7 +195,10 @@ void Batcher::emit_ranks(std::uint32_t first, std::uint32_t end) {
     for (std::uint32_t rank = rank_at(first); first < end; ++rank) {
       const std::uint32_t start = first;
       first = s_.cursor[rank];
-      if (first > start) emit_rank(start, first);
+      if (first == start + 1)
+        emit(signature_at(start), start, 1);
+      else if (first > start)
+        emit_rank(start, first);
     }
     return;
   }
@@ -198,9 +212,9 @@ void Batcher::emit_ranks(std::uint32_t first, std::uint32_t end) {
 // The nodes of a component, in one window.
 std::uint32_t Batcher::block_end(std::uint32_t first, const Component& component) const {
   if (s_.window.empty()) return first + component.nodes;
-  const std::uint32_t window = s_.window[s_.sorted[first] - begin_];
+  const std::uint32_t window = s_.window[plan_.order[first] - begin_];
   std::uint32_t end = first;
-  while (++end < n_ && s_.window[s_.sorted[end] - begin_] == window &&
+  while (++end < n_ && s_.window[plan_.order[end] - begin_] == window &&
          rank_at(end) - component.first_rank < component.ranks)
     continue;
   return end;
@@ -225,46 +239,43 @@ void Batcher::emit_earlier_parts(const Component& component, std::uint32_t first
 }
 
 void Batcher::emit_rank(std::uint32_t first, std::uint32_t end) {
-  auto at = static_cast<std::uint32_t>(plan_.order.size());
-  NodeId* order = plan_.order.append(end - first);
   const std::uint32_t sig = signature_at(first);
   std::uint32_t k = first;
-  do order[k - first] = s_.sorted[k];
-  while (++k < end && signature_at(k) == sig);
-  if (k == end) return emit(sig, at, end - first);
+  while (++k < end && signature_at(k) == sig) continue;
+  if (k == end) return emit(sig, first, end - first);
   // By signature, in the order of their first nodes here.
   s_.stack.clear();
   s_.count.resize(s_.signatures.all.size(), 0);
   for (k = first; k < end; ++k)
     if (s_.count[signature_at(k)]++ == 0) s_.stack.push_back(signature_at(k));
-  std::uint32_t start = at;
+  std::uint32_t start = first;
   for (const std::uint32_t s : s_.stack) {
     const std::uint32_t count = s_.count[s];
     s_.count[s] = start;
     start += count;
   }
-  for (k = first; k < end; ++k) plan_.order[s_.count[signature_at(k)]++] = s_.sorted[k];
+  s_.next.resize_uninitialized(end - first);
+  std::copy_n(plan_.order.data() + first, end - first, s_.next.data());
+  for (const NodeId id : s_.next) plan_.order[s_.count[s_.signatures.of[id - begin_]]++] = id;
+  start = first;
   for (const std::uint32_t s : s_.stack) {
-    emit(s, at, s_.count[s] - at);
-    at = s_.count[s];
+    emit(s, start, s_.count[s] - start);
+    start = s_.count[s];
     s_.count[s] = 0;
   }
 }
 
-void Batcher::emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count) {
+void Batcher::emit_special(std::uint32_t sig, std::uint32_t first, std::uint32_t count) {
+  const Member& member = s_.members[sig];
   if (!signature(sig).form->batch.value.batches) {
     Step* steps = plan_.steps.append(count);
     for (std::uint32_t k = 0; k < count; ++k) steps[k] = {first + k, 1};
     return;
   }
   if (signature(sig).has_own_matrices()) return emit_by_matrix(first, count);
-  plan_.steps.push_back({first, count});
-  Member& member = s_.members[sig];
-  if (!member.split) return;
-  plan_.steps.back().terms = member.later;
-  plan_.steps.back().accumulates = true;
+  plan_.steps.push_back({first, count, member.later, true});
   std::copy_n(plan_.order.data() + first, count, plan_.order.data() + member.cursor);
-  member.cursor += count;
+  s_.members[sig].cursor += count;
 }
 
 // A step for each matrix if many nodes share one, such as a parameter that was masked: that is one
@@ -293,7 +304,7 @@ void Batcher::emit_by_matrix(std::uint32_t first, std::uint32_t count) {
   }
 }
 
-std::span<const bool> Batcher::find_donated() {
+std::span<const Layout> Batcher::find_layouts() {
   constexpr std::uint32_t kSeveral = kNone - 1;
   const auto count = static_cast<std::uint32_t>(s_.signatures.all.size());
   s_.user.clear();
@@ -303,24 +314,22 @@ std::span<const bool> Batcher::find_donated() {
       std::uint32_t& user = s_.user[s_.signatures.edges[e].from];
       user = user == kNone || user == sig ? sig : kSeveral;
     }
-  s_.donates.resize_uninitialized(count);
+  s_.layouts.clear();
   for (std::uint32_t sig = 0; sig < count; ++sig) {
     const OpForm& form = *signature(sig).form;
-    s_.donates[sig] = form.kind == Kind::compute && !reads_output(form.reads) &&
-                      s_.user[sig] < kSeveral && !(signature(sig).flags & Node::kReadsPointer);
+    Layout layout(graph_.nodes[signature(sig).first]);
+    layout.in_place = form.reads == Reads::output_in_place;
+    layout.donates = form.kind == Kind::compute && !reads_output(form.reads) &&
+                     s_.user[sig] < kSeveral && !(signature(sig).flags & Node::kReadsPointer);
+    s_.layouts.push_back(layout);
   }
-  return {s_.donates.data(), count};
+  return {s_.layouts.data(), count};
 }
 
 void Batcher::finish() {
   sort();
   emit();
-  const std::span<const bool> donates = find_donated();
-  plan_.lay_out(graph_, {{s_.signatures.of.data(), n_}, donates});
-}
-
-bool same_signature(const GraphStore& graph, const Node& a, const Node& b) {
-  return a.form->batch.value.batches && alike(graph, a, b);
+  plan_.lay_out(graph_, find_layouts(), s_.signatures.of.data());
 }
 
 void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,

@@ -28,18 +28,23 @@ class Batcher {
 
   const Signature& signature(std::uint32_t sig) const { return s_.signatures.all[sig]; }
   std::uint32_t signature_at(std::uint32_t k) const {
-    return s_.signatures.of[s_.sorted[k] - begin_];
+    return s_.signatures.of[plan_.order[k] - begin_];
   }
-  std::uint32_t rank_at(std::uint32_t k) const { return s_.rank[s_.sorted[k] - begin_]; }
+  std::uint32_t rank_at(std::uint32_t k) const { return s_.rank[plan_.order[k] - begin_]; }
   void find_components();
   void close(std::uint32_t sig);
   void find_splits();
-  std::span<const bool> find_donated();
+  std::span<const Layout> find_layouts();
   std::uint32_t block_end(std::uint32_t first, const Component& component) const;
   void emit_earlier_parts(const Component& component, std::uint32_t first, std::uint32_t end);
   void emit_ranks(std::uint32_t first, std::uint32_t end);
   void emit_rank(std::uint32_t first, std::uint32_t end);
-  void emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count);
+  void emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count) {
+    if (s_.members[sig].special) [[unlikely]]
+      return emit_special(sig, first, count);
+    *plan_.steps.append(1) = {first, count};
+  }
+  void emit_special(std::uint32_t sig, std::uint32_t first, std::uint32_t count);
   void emit_by_matrix(std::uint32_t first, std::uint32_t count);
 
   const GraphStore& graph_;

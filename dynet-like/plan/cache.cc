@@ -5,6 +5,9 @@
 #include <bit>
 #include <cstring>
 
+#include "dynet-like/graph/shape_table.h"
+#include "dynet-like/graph/signature_table.h"
+
 namespace dynet {
 namespace {
 
@@ -30,6 +33,13 @@ std::uint64_t hash(std::uint64_t start, std::span<const std::uint32_t> numbers) 
   for (std::size_t k = 1; k < 4; ++k) add(h[0], h[k]);
   return h[0];
 }
+
+std::span<const std::uint32_t> numbers(const GraphStore& graph, NodeId begin, NodeId end) {
+  return {graph.signatures.data() + begin, end - begin};
+}
+
+// Equality of shapes; fast where they are one, or written alike.
+bool same_shape(const Dim& a, const Dim& b) { return &a == &b || written_alike(a, b) || a == b; }
 
 template <class T>
 std::size_t bytes_of(const PodVector<T>& v) {
@@ -72,106 +82,87 @@ void PlanCache::Operands::list(const GraphStore& graph, NodeId begin, NodeId end
 
 /// A plan, and the structure that it is for.
 struct PlanCache::Kept {
-  /// What the nodes of a signature have in common. A form is not known by its address alone: when
-  /// the plan is needed again another may lie there.
-  struct Kind {
+  /// What plans read of a form. It is not known by its address alone: when the plan is needed again
+  /// another may lie there.
+  struct Form {
     const OpForm* form;
-    dynet::Kind kind;
+    Kind kind;
     BatchRule rule;
     Reads reads;
     AuxRule aux;
-    Dim dim;
-    std::uint32_t arity;
-    std::uint32_t first_word;  // of the attributes that count, in `words`
-    std::uint32_t flags;       // of which those of same_planning count
+
+    explicit Form(const OpForm& f)
+        : form(&f), kind(f.kind), rule(f.batch), reads(f.reads), aux(f.aux) {}
+    bool is_still_there() const {
+      const BatchRule& now = form->batch.value;
+      return form->kind == kind && form->reads == reads && form->aux == aux &&
+             now.batches == rule.batches && now.signature_bytes == rule.signature_bytes &&
+             now.first_pair == rule.first_pair && now.ragged == rule.ragged;
+    }
   };
-  struct Shape {  // of a node whose kind has several
+  struct Shape {  // of a node whose form leaves sizes of the value free
     std::uint32_t node;
     Dim dim;
   };
-  struct Extra {  // a node with attributes that count, or with scratch
+  struct Scratch {  // of a node that has some
     std::uint32_t node;
-    std::uint32_t signature;
+    AuxRule rule;
     std::uint64_t aux;
   };
 
   PlanPolicy policy;
   Plan plan;
-  PodVector<Kind> kinds;               // by signature
-  PodVector<std::uint32_t> signature;  // by node
-  PodVector<NodeId> args;              // see Operands
-  PodVector<Dim> outside;              // the shapes of those before the plan, by number
-  PodVector<NodeId> outside_ids;       // where the order of those decides, else empty
+  const SignatureTable* table;  // whose numbers these are
+  std::uint64_t generation;
+  PodVector<std::uint32_t> signatures;  // by node
+  PodVector<NodeId> args;               // see Operands
+  PodVector<Dim> outside;               // the shapes of those before the plan, by number
+  PodVector<NodeId> outside_ids;        // where the order of those decides, else empty
+  PodVector<Form> forms;
   PodVector<Shape> shapes;
-  PodVector<Extra> extras;
-  PodVector<std::uint64_t> words;
+  PodVector<Scratch> scratch;
 
-  Kept(const GraphStore& graph, const Planner& planner, const Plan& made, const Operands& operands)
-      : policy(planner.policy()), plan(made) {
+  Kept(const GraphStore& graph, PlanPolicy by, const Plan& made, const Operands& operands)
+      : policy(by), plan(made), table(graph.signature_table), generation(table->generation()) {
     const auto copy = [](const auto& from, auto& to) {
       std::copy_n(from.data(), from.size(), to.append(from.size()));
     };
-    const Signatures& signatures = planner.signatures();
-    copy(signatures.of, signature);
+    copy(numbers(graph, plan.begin, plan.end), signatures);
     copy(operands.all(), args);
     copy(operands.outside(), plan.outside);
     for (const NodeId a : operands.outside()) outside.push_back(graph.nodes[a].dim);
-    for (const Signature& s : signatures.all) {
-      const OpForm& f = *s.form;
-      kinds.push_back({&f, f.kind, f.batch, f.reads, f.aux, s.dim(), s.arity,
-                       static_cast<std::uint32_t>(words.size()), s.flags});
-      const std::size_t count = f.batch.value.signature_bytes / 8;
-      std::copy_n(graph.attrs.data() + s.attr, count, words.append(count));
-      if (s.has_own_matrices() && outside_ids.empty()) copy(operands.outside(), outside_ids);
-    }
-    for (std::uint32_t i = 0; i < signature.size(); ++i) {
-      const Kind& k = kinds[signature[i]];
-      if (k.rule.ragged.in_value()) shapes.push_back({i, graph.nodes[plan.begin + i].dim});
-      if (k.aux == no_aux && k.rule.signature_bytes == 0) continue;
-      extras.push_back({i, signature[i], k.aux(graph, graph.nodes[plan.begin + i])});
+    for (NodeId id = plan.begin; id < plan.end; ++id) {
+      const Node& n = graph.nodes[id];
+      const OpForm& f = *n.form;
+      const auto is_its = [&](const Form& known) { return known.form == &f; };
+      if (std::none_of(forms.begin(), forms.end(), is_its)) forms.push_back(Form(f));
+      if (n.has_own_matrix() && outside_ids.empty()) copy(operands.outside(), outside_ids);
+      if (f.batch.value.ragged.in_value()) shapes.push_back({id - plan.begin, n.dim});
+      if (f.aux != no_aux) scratch.push_back({id - plan.begin, f.aux, f.aux.value(graph, n)});
     }
   }
 
   bool fits(const GraphStore& graph, NodeId begin, NodeId end, PlanPolicy wanted,
             const Operands& operands) const {
-    return policy == wanted && plan.end - plan.begin == end - begin && same(operands.all(), args) &&
-           (outside_ids.empty() || same(operands.outside(), outside_ids)) &&
-           fits_nodes(graph, begin) && fits_kinds() && fits_extras(graph, begin) &&
-           fits_shapes(graph, begin, operands);
+    return policy == wanted && table == graph.signature_table &&
+           generation == table->generation() && same(numbers(graph, begin, end), signatures) &&
+           same(operands.all(), args) &&
+           (outside_ids.empty() || same(operands.outside(), outside_ids)) && fits_forms() &&
+           fits_scratch(graph, begin) && fits_shapes(graph, begin, operands);
   }
 
-  static bool same(std::span<const NodeId> a, const PodVector<NodeId>& b) {
+  static bool same(std::span<const std::uint32_t> a, const PodVector<std::uint32_t>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
 
-  bool fits_nodes(const GraphStore& graph, NodeId begin) const {
-    const Node* nodes = graph.nodes.data() + begin;
-    for (std::size_t i = 0; i < signature.size(); ++i) {
-      const Node& n = nodes[i];
-      const Kind& k = kinds[signature[i]];
-      if (n.form != k.form || n.arity != k.arity || !same_planning(n.flags, k.flags) ||
-          !(same_shape(n.dim, k.dim) || k.rule.ragged.in_value()))  // see fits_shapes
-        return false;
-    }
-    return true;
+  bool fits_forms() const {
+    return std::all_of(forms.begin(), forms.end(),
+                       [](const Form& f) { return f.is_still_there(); });
   }
 
-  bool fits_kinds() const {
-    return std::all_of(kinds.begin(), kinds.end(), [](const Kind& k) {
-      const BatchRule& rule = k.form->batch.value;
-      return k.form->kind == k.kind && k.form->reads == k.reads && k.form->aux == k.aux &&
-             rule.batches == k.rule.batches && rule.signature_bytes == k.rule.signature_bytes &&
-             rule.first_pair == k.rule.first_pair && rule.ragged == k.rule.ragged;
-    });
-  }
-
-  bool fits_extras(const GraphStore& graph, NodeId begin) const {
-    return std::all_of(extras.begin(), extras.end(), [&](const Extra& e) {
-      const Node& n = graph.nodes[begin + e.node];
-      const Kind& k = kinds[e.signature];
-      const std::uint64_t* attr = graph.attrs.data() + n.attr;
-      return std::equal(attr, attr + k.rule.signature_bytes / 8, words.data() + k.first_word) &&
-             (k.aux == no_aux || k.aux(graph, n) == e.aux);
+  bool fits_scratch(const GraphStore& graph, NodeId begin) const {
+    return std::all_of(scratch.begin(), scratch.end(), [&](const Scratch& s) {
+      return s.rule(graph, graph.nodes[begin + s.node]) == s.aux;
     });
   }
 
@@ -184,9 +175,9 @@ struct PlanCache::Kept {
   }
 
   std::size_t bytes() const {
-    return sizeof(*this) + plan.bytes() + bytes_of(kinds) + bytes_of(signature) + bytes_of(args) +
-           bytes_of(outside) + bytes_of(outside_ids) + bytes_of(shapes) + bytes_of(extras) +
-           bytes_of(words);
+    return sizeof(*this) + plan.bytes() + bytes_of(signatures) + bytes_of(args) +
+           bytes_of(outside) + bytes_of(outside_ids) + bytes_of(forms) + bytes_of(shapes) +
+           bytes_of(scratch);
   }
 };
 
@@ -203,7 +194,9 @@ const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, P
     return made_;
   }
   operands_.list(graph, begin, end);
-  const std::uint64_t slot = hash(end - begin, operands_.all()) & hash_mask_;
+  const std::uint64_t structure =
+      hash(hash(end - begin, operands_.all()), numbers(graph, begin, end));
+  const std::uint64_t slot = structure & hash_mask_;
   if (!slots_.empty())
     for (Slot& p : ways(slot))
       if (p.kept && p.hash == slot &&
@@ -217,17 +210,13 @@ const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, P
         return plan;
       }
   planner.make(graph, begin, end, made_);
-  planner.number(graph, made_);
-  const Signatures& signatures = planner.signatures();
-  std::uint64_t structure = hash(slot, {signatures.of.data(), signatures.of.size()});
-  for (const Signature& s : signatures.all)
-    structure = (structure ^ shape_hash(graph, graph.nodes[s.first])) * kFactor;
   if (seen_.empty()) seen_.resize(kSeen);
   std::uint64_t& seen = seen_[structure >> 32 & (kSeen - 1)];
-  if (seen == structure)
-    keep(graph, planner, slot);
-  else
+  if (seen == structure) {
+    keep(graph, planner.policy(), slot);
+  } else {
     seen = structure;
+  }
   return made_;
 }
 
@@ -235,14 +224,14 @@ std::span<PlanCache::Slot> PlanCache::ways(std::uint64_t hash) {
   return {slots_.data() + (hash >> 32 & (kSets - 1)) * kWays, kWays};
 }
 
-void PlanCache::keep(const GraphStore& graph, const Planner& planner, std::uint64_t hash) {
+void PlanCache::keep(const GraphStore& graph, PlanPolicy policy, std::uint64_t hash) {
   const std::size_t args = operands_.all().size();
   for (const std::uint32_t first : made_.first_arg)  // the lists of operands lie where they should
     if (first < made_.first_arg[0] || first - made_.first_arg[0] > args) return;
   // Where more structures go round than fit, most would be replaced before they are needed.
   const std::size_t about = 40 * made_.order.size() + 4 * args;
   if (bytes_ + about > limit_ && ++not_kept_ % kReluctance != 0) return;
-  auto kept = std::make_unique<Kept>(graph, planner, made_, operands_);
+  auto kept = std::make_unique<Kept>(graph, policy, made_, operands_);
   kept->plan.number = ++numbers_;
   const std::size_t bytes = kept->bytes();
   if (bytes > limit_) return;

@@ -68,7 +68,7 @@ class PlanCache {
 
   bool is_worth_it(const GraphStore& graph, NodeId begin, NodeId end) const;
   std::span<Slot> ways(std::uint64_t hash);
-  void keep(const GraphStore& graph, const Planner& planner, std::uint64_t hash);
+  void keep(const GraphStore& graph, PlanPolicy policy, std::uint64_t hash);
   void drop(Slot& slot);
 
   std::uint64_t hash_mask_;

@@ -39,7 +39,7 @@ std::size_t least_batches(const GraphStore& graph, NodeId begin, NodeId end) {
   chain.resize_uninitialized(end - begin);
   std::size_t sum = 0, at = 0;
   for (const PlanScratch::Component& c : s.components) {
-    const std::span nodes(s.sorted.data() + at, c.nodes);
+    const std::span nodes(plan.order.data() + at, c.nodes);
     at += c.nodes;
     for (std::uint32_t m = c.first; m < c.end; ++m) {
       const std::uint32_t sig = s.by_component[m];

@@ -30,6 +30,25 @@ inline bool has_memory(const Node& n) {
   }
 }
 
+/// What memory a node needs, and the others of its signature do, up to sizes that their form leaves
+/// free.
+struct Layout {
+  std::uint64_t size;     ///< of the value, in elements
+  AuxRule aux;            ///< null if there is no scratch
+  std::uint32_t device;   ///< its index
+  bool memory;            ///< whether the value has memory of the plan's
+  bool ragged;            ///< whether sizes differ
+  bool in_place = false;  ///< whether the value may lie where that of its operand lies
+  bool donates = false;   ///< whether such a user may have its memory
+
+  explicit Layout(const Node& n)
+      : size(n.dim.size()),
+        aux(n.form->aux == no_aux ? nullptr : n.form->aux.value),
+        device(n.device_index()),
+        memory(has_memory(n)),
+        ragged(n.form->batch.value.ragged.in_value()) {}
+};
+
 inline std::uint64_t aux_size(const GraphStore& graph, const Node& n) {
   return n.form->aux == no_aux ? 0 : n.form->aux(graph, n);
 }

@@ -16,14 +16,14 @@ void extend(Plan& plan, std::uint64_t size) {
 
 // The values of a batch: the first one aligned, the others right behind it; those that are ragged
 // each aligned.
-void lay_out_values(const GraphStore& graph, const Node& first, const NodeId* ids,
+void lay_out_values(const GraphStore& graph, const Layout& layout, const NodeId* ids,
                     std::uint32_t count, Plan& plan) {
   std::uint64_t* const value = plan.value.data();
-  if (!has_memory(first)) {
+  if (!layout.memory) {
     for (std::uint32_t k = 0; k < count; ++k) value[ids[k] - plan.begin] = Plan::kNoMemory;
     return;
   }
-  if (first.form->batch.value.ragged.in_value()) {
+  if (layout.ragged) {
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint64_t size = graph.nodes[ids[k]].dim.size();
       value[ids[k] - plan.begin] = plan.extent = aligned(plan.extent, alignment(size));
@@ -31,7 +31,7 @@ void lay_out_values(const GraphStore& graph, const Node& first, const NodeId* id
     }
     return;
   }
-  const std::uint64_t size = first.dim.size();
+  const std::uint64_t size = layout.size;
   if (size > kMostElements >> 32 && size > kMostElements / count) throw_too_large();
   std::uint64_t at = aligned(plan.extent, alignment(size));
   plan.extent = at;
@@ -39,18 +39,14 @@ void lay_out_values(const GraphStore& graph, const Node& first, const NodeId* id
   extend(plan, size * count);
 }
 
-void lay_out_aux(const GraphStore& graph, const Node& first, const NodeId* ids, std::uint32_t count,
-                 Plan& plan) {
-  std::uint64_t* const aux = plan.aux.data();
-  const AuxRule rule = first.form->aux;
-  if (rule == no_aux) {
-    for (std::uint32_t k = 0; k < count; ++k) aux[ids[k] - plan.begin] = Plan::kNoMemory;
-    return;
-  }
+void lay_out_aux(const GraphStore& graph, const Layout& layout, const NodeId* ids,
+                 std::uint32_t count, Plan& plan) {
+  if (!layout.aux) return;
   for (std::uint32_t k = 0; k < count; ++k) {
-    const std::size_t size = rule(graph, graph.nodes[ids[k]]);
-    aux[ids[k] - plan.begin] = size ? plan.extent : Plan::kNoMemory;
-    if (size) extend(plan, size);
+    const std::size_t size = layout.aux(graph, graph.nodes[ids[k]]);
+    if (size == 0) continue;
+    plan.aux[ids[k] - plan.begin] = plan.extent;
+    extend(plan, size);
   }
 }
 
@@ -71,7 +67,8 @@ void Plan::reset(NodeId from, NodeId to) {
   block_offsets.clear();
   outside.clear();
   value.resize_uninitialized(to - from);
-  aux.resize_uninitialized(to - from);
+  aux.clear();
+  aux.resize(to - from, kNoMemory);
   first_arg.resize_uninitialized(to - from);
 }
 
@@ -90,37 +87,43 @@ std::size_t Plan::bytes() const {
          outside.capacity() * 4;
 }
 
-void Plan::lay_out(const GraphStore& graph, const Donors& donors) {
-  if (graph.devices.size() == 1) return lay_out_device(graph, donors, 0);
+void Plan::lay_out(const GraphStore& graph, std::span<const Layout> layouts,
+                   const std::uint32_t* signatures) {
+  const Layouts all{layouts, signatures};
+  if (graph.devices.size() == 1) return lay_out_device(graph, all, 0);
   for (std::uint32_t p = 0; p < graph.devices.size(); ++p) {
     extent = aligned(extent, 16);
     block_offsets.push_back(extent);
-    lay_out_device(graph, donors, p);
+    lay_out_device(graph, all, p);
   }
 }
 
-void Plan::lay_out_device(const GraphStore& graph, const Donors& donors, std::uint32_t device) {
+void Plan::lay_out_device(const GraphStore& graph, const Layouts& layouts, std::uint32_t device) {
+  const auto lay_out_step = [&](const Layout& layout, const Step& s, const NodeId* ids) {
+    if (layout.device != device) return;
+    if (!layout.in_place || !lay_out_in_place(graph, s, layouts))
+      lay_out_values(graph, layout, ids, s.count, *this);
+    lay_out_aux(graph, layout, ids, s.count, *this);
+  };
   for (const Step& s : steps) {
     if (s.accumulates) continue;
     const NodeId* ids = order.data() + s.first;
-    const Node& node = graph.nodes[ids[0]];
-    if (node.device_index() != device) continue;
-    if (donors.donates.empty() || node.form->reads != Reads::output_in_place ||
-        !lay_out_in_place(graph, s, donors))
-      lay_out_values(graph, node, ids, s.count, *this);
-    lay_out_aux(graph, node, ids, s.count, *this);
+    if (layouts.signatures)
+      lay_out_step(layouts.all[layouts.signatures[ids[0] - begin]], s, ids);
+    else
+      lay_out_step(Layout(graph.nodes[ids[0]]), s, ids);
   }
 }
 
 // The values of a batch over those of its operands, if each operand donates, and to one node only.
-bool Plan::lay_out_in_place(const GraphStore& graph, const Step& step, const Donors& donors) {
+bool Plan::lay_out_in_place(const GraphStore& graph, const Step& step, const Layouts& layouts) {
   if (freed.empty()) freed.resize(end - begin, false);
   const NodeId* ids = order.data() + step.first;
   std::uint32_t taken = 0;
   const auto operand = [&](std::uint32_t k) { return graph.args[first_arg[ids[k] - begin]]; };
   for (; taken < step.count; ++taken) {
     const NodeId a = operand(taken);
-    if (a < begin || !donors.donates[donors.signature[a - begin]] || freed[a - begin]) break;
+    if (a < begin || !layouts.all[layouts.signatures[a - begin]].donates || freed[a - begin]) break;
     freed[a - begin] = true;
   }
   if (taken < step.count) {

@@ -9,6 +9,8 @@
 
 namespace dynet {
 
+struct Layout;
+
 /// Nodes that run as one batch: order[first, first + count).
 struct Step {
   std::uint32_t first;
@@ -67,23 +69,19 @@ struct Plan {
   /// Held by a copy, itself aside.
   std::size_t bytes() const;
 
-  /// Which values may lie where those of their operands lie: by node its signature, and whether
-  /// that donates its memory. Empty: none.
-  struct Donors {
-    std::span<const std::uint32_t> signature;
-    std::span<const bool> donates;
-  };
   /// Gives memory to the nodes, batch by batch, the values of a batch side by side; or that of
-  /// their operands, where those donate it.
-  void lay_out(const GraphStore& graph, const Donors& donors = {});
+  /// their operands, where those donate it. `layouts` are by signature, `signatures` by node. Where
+  /// none are given each node has its own.
+  void lay_out(const GraphStore& graph, std::span<const Layout> layouts = {},
+               const std::uint32_t* signatures = nullptr);
 
  private:
-  void lay_out_device(const GraphStore& graph, const Donors& donors, std::uint32_t device);
-  bool lay_out_in_place(const GraphStore& graph, const Step& step, const Donors& donors);
+  struct Layouts {
+    std::span<const Layout> all;
+    const std::uint32_t* signatures;
+  };
+  void lay_out_device(const GraphStore& graph, const Layouts& layouts, std::uint32_t device);
+  bool lay_out_in_place(const GraphStore& graph, const Step& step, const Layouts& layouts);
 };
-
-/// Whether two nodes may be in one batch, were they ready at the same time: form, shapes, shared
-/// operands and the whole signature are compared.
-bool same_signature(const GraphStore& graph, const Node& a, const Node& b);
 
 }  // namespace dynet

@@ -23,12 +23,7 @@ const PolicyFacts& facts(PlanPolicy policy) { return kPolicies[static_cast<unsig
 }  // namespace
 
 void Planner::make(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
-  scratch_.signatures.of.clear();
   facts(policy_).make(graph, begin, end, scratch_, plan);
-}
-void Planner::number(const GraphStore& graph, Plan& plan) {
-  if (scratch_.signatures.of.empty())
-    scratch_.signatures.number(graph, plan.begin, plan.end, plan.first_arg.data());
 }
 bool Planner::caches() const { return facts(policy_).caches; }
 bool Planner::sees_later_nodes() const { return facts(policy_).sees_later_nodes; }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "dynet-like/base/pod_vector.h"
+#include "dynet-like/plan/memory.h"
 #include "dynet-like/plan/plan.h"
 #include "dynet-like/plan/signatures.h"
 
@@ -45,6 +46,7 @@ struct PlanScratch {
     std::uint32_t cursor;  // in the order
     Terms later;           // of a sum of products: the terms that wait for their own component
     bool split;            // the other terms are steps of their own
+    bool special;          // nodes that are ready together are more than one step, or split
   };
   struct Component {
     std::uint32_t first, end;  // members
@@ -53,18 +55,24 @@ struct PlanScratch {
     bool loops;   // some of its nodes wait for others
     bool splits;  // some of its sums of products do
   };
+  struct Ranking {  // what gives nodes of a signature their rank
+    std::uint32_t first_rank;
+    std::uint32_t operands;     // those to wait for
+    const BatchRule* products;  // of sums of products
+    std::uint32_t later;        // as in Member
+  };
   struct Free {
     std::uint64_t at, size;
   };
   Signatures signatures;
   PodVector<Member> members;              // by number of the signature
+  PodVector<Ranking> ranking;             // by number of the signature
   PodVector<Component> components;        // in an order in which they can run
   PodVector<std::uint32_t> by_component;  // signatures
   PodVector<std::uint32_t> user;          // by signature: the only one that uses it
-  PodVector<bool> donates;                // by signature
+  PodVector<Layout> layouts;              // by signature
   PodVector<std::uint32_t> stack, rank, cursor, count;
   PodVector<Signatures::Edge> path;
-  PodVector<NodeId> sorted;
   // Of plans with reuse.
   PodVector<std::uint32_t> window, time, root, last, next, first_freed;
   PodVector<std::uint64_t> amount;
@@ -81,10 +89,6 @@ class Planner {
 
   /// A plan for the nodes [begin, end), in the memory of an older one.
   void make(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
-  /// By node of the last plan; none if its policy does not sort nodes by signature.
-  const Signatures& signatures() const { return scratch_.signatures; }
-  /// Numbers the signatures of the last plan, which so few nodes that they are not batched lack.
-  void number(const GraphStore& graph, Plan& plan);
 
   /// Whether equal structures get equal plans that take long enough to make that they are worth
   /// remembering.

@@ -327,7 +327,7 @@ void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, PlanS
   batcher.find_ranks();
   std::size_t elements = 0;
   for (const Signature& s : scratch.signatures.all)
-    elements += s.count * std::min(s.dim().size(), kWorthIt);
+    elements += s.count * std::min(graph.nodes[s.first].dim.size(), kWorthIt);
   if (elements > kWorthIt) return finish_with_reuse(graph, batcher, scratch, plan);
   batcher.finish();
 }

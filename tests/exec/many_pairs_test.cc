@@ -7,7 +7,6 @@
 
 #include "dynet-like/dynet.h"
 #include "dynet-like/ops/form.h"
-#include "dynet-like/plan/signatures.h"
 #include "tests/support/catch.h"
 
 namespace many_pairs_test {
@@ -97,27 +96,6 @@ TEST_CASE("a kernel is asked for every operand of a sum of products once or twic
         for (std::size_t k = 0; k < expected.size(); ++k)
           CHECK(got[k] == Approx(expected[k]).epsilon(1e-4));
       }
-}
-
-TEST_CASE("signatures that differ only in what their operands are like have different hashes") {
-  // Else a table of them is searched one by one.
-  ComputationGraph g;
-  std::vector<std::uint64_t> hashes;
-  const auto add = [&](const Expression& e) {
-    hashes.push_back(signature_hash(g.store(), g.store().nodes[e.i]) & 0xffff);
-  };
-  for (unsigned i = 0; i < 500; ++i) {
-    add(sum_elems(ones(g, {1 + i % 5, 1 + i / 5 % 10, 1 + i / 50})));
-    add(elu(ones(g, {2}), 1.0f + static_cast<float>(i)));
-  }
-  std::sort(hashes.begin(), hashes.end());
-  const auto different = std::unique(hashes.begin(), hashes.end()) - hashes.begin();
-  CHECK(different > 950);  // of 1,000 in 65,536 places
-  const Expression x = ones(g, {3}), y = reshape(ones(g, {3}), {3, 1});
-  const auto hash = [&](const Expression& e) {
-    return signature_hash(g.store(), g.store().nodes[e.i]);
-  };
-  CHECK(hash(sum_elems(x)) == hash(sum_elems(y)));
 }
 
 }  // namespace many_pairs_test

@@ -128,7 +128,7 @@ TEST_CASE("nodes have one plan wherever in a graph they are, and whatever is bef
       for (const NodeId a : g.args_of(g.nodes[id]))
         operands.push_back(by + (a < begin ? begin - 1 - a : a));
       to.add(*g.nodes[id].form, g.nodes[id].dim, operands, g.attr<Attr>(g.nodes[id]));
-      to.nodes.back().flags = g.nodes[id].flags;
+      to.set_flags(size(to) - 1, g.nodes[id].flags);
     }
     return to;
   };
@@ -194,7 +194,7 @@ TEST_CASE("the order of matrices before a plan counts where they order its nodes
     for (int k = 0; k < 4; ++k) g.add(in_form, {3, 3});
     for (NodeId k = 0; k < 10; ++k) {
       g.add(product, {3}, {k % 2 ? second : first, 0});
-      g.nodes.back().flags |= Node::kOwnMatrix;
+      g.set_flags(size(g) - 1, Node::kOwnMatrix);
     }
     return g;
   };

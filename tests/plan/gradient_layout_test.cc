@@ -60,8 +60,7 @@ TEST_CASE("gradient layout: random graphs on two devices") {
     const auto n = static_cast<NodeId>(g.nodes.size());
     std::vector<char> wanted;
     for (NodeId id = 0; id < n; ++id) {
-      g.nodes[id].flags |= static_cast<std::uint32_t>(random.bits(2 * id) % 2)
-                           << Node::kFirstDeviceBit;
+      g.set_flags(id, static_cast<std::uint32_t>(random.bits(2 * id) % 2) << Node::kFirstDeviceBit);
       wanted.push_back(random.bits(2 * id + 1) % 4 > 0);
     }
     Plan plan;

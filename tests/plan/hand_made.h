@@ -6,6 +6,7 @@
 #include "dynet-like/graph/node.h"
 #include "dynet-like/graph/op.h"
 #include "dynet-like/graph/shape_table.h"
+#include "dynet-like/graph/signature_table.h"
 #include "dynet-like/plan/planner.h"
 
 /// Graphs made by hand, without expressions or an executor: all that a plan needs.
@@ -42,12 +43,41 @@ inline OpForm form(const char* name, Kind kind = Kind::compute,
           .cuda = CudaRule::never("a test")};
 }
 
+/// Whether two nodes have one signature, looked at part by part.
+inline bool alike(const GraphStore& g, const Node& a, const Node& b) {
+  const BatchRule& rule = a.form->batch;
+  if (a.form != b.form || a.arity != b.arity || !same_planning(a.flags, b.flags) ||
+      !rule.ragged.agree(Ragged::kValue, a.dim, b.dim) ||
+      std::memcmp(g.attrs.data() + a.attr, g.attrs.data() + b.attr, rule.signature_bytes) != 0)
+    return false;
+  for (std::size_t k = 0; k < a.arity; ++k) {
+    const NodeId x = g.args_of(a)[k], y = g.args_of(b)[k];
+    if (rule.shares(k) && !a.has_own_matrix() && x != y) return false;
+    if (!rule.ragged.agree(Ragged::operand(k), g.nodes[x].dim, g.nodes[y].dim)) return false;
+  }
+  return true;
+}
+/// Whether they may be in one batch, were they ready at the same time.
+inline bool same_signature(const GraphStore& g, const Node& a, const Node& b) {
+  return a.form->batch.value.batches && alike(g, a, b);
+}
+
+/// What nodes of all graphs name.
+struct Tables {
+  ShapeTable shapes;
+  SignatureTable signatures;
+};
+inline Tables& tables() {
+  static Tables all;
+  return all;
+}
+
 struct Graph : GraphStore {
-  std::shared_ptr<ShapeTable> shapes = std::make_shared<ShapeTable>();
+  Graph() { signature_table = &tables().signatures; }
   NodeId add(const OpForm& f, const Dim& dim, const std::vector<NodeId>& operands = {},
              Attr attr = {}) {
     new (nodes.append(1)) Node{&f,
-                               *shapes->find(dim, nullptr),
+                               *tables().shapes.find(dim, nullptr),
                                static_cast<std::uint32_t>(args.size()),
                                static_cast<std::uint32_t>(operands.size()),
                                static_cast<std::uint32_t>(attrs.size()),
@@ -59,7 +89,18 @@ struct Graph : GraphStore {
     attrs.push_back(words[0]);
     attrs.push_back(words[1]);
     origins.push_back({"hand", 0, 0});
-    return static_cast<NodeId>(nodes.size() - 1);
+    const auto id = static_cast<NodeId>(nodes.size() - 1);
+    signatures.push_back(0);
+    set_flags(id, 0);
+    return id;
+  }
+  void set_flags(NodeId id, std::uint32_t flags) {
+    Node& n = nodes[id];
+    n.flags |= flags;
+    std::vector<const Dim*> dims;
+    for (NodeId a : args_of(n)) dims.push_back(&nodes[a].dim);
+    signatures[id] =
+        tables().signatures.find({*n.form, n.dim, dims, attrs.data() + n.attr, n.flags});
   }
 };
 

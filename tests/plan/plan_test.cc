@@ -140,7 +140,7 @@ TEST_CASE("products with matrices of their own are one step, unless many share o
     const NodeId x = g.add(kIn, {4});
     for (unsigned k = 0; k < matrices * of_each; ++k) {
       ys.push_back(g.add(product, {4}, {ws[k % matrices], x}));
-      if (own) g.nodes[ys.back()].flags |= Node::kOwnMatrix;
+      if (own) g.set_flags(ys.back(), Node::kOwnMatrix);
     }
     Plan plan;
     Planner(PlanPolicy::in_batches).make(g, 0, ys.back() + 1, plan);

@@ -41,7 +41,7 @@ inline Graph random_graph(std::uint64_t seed, NodeId n = 0, NodeId reach = 1000)
     g.add(kForms[which], dim, operands, {static_cast<double>(below(2)), 1.0 * id});
     if (seed % 2 == 0 && kForms[which].batch.value.first_pair == 0 &&
         g.nodes[operands[0]].form->kind != Kind::parameter)  // as on a device
-      g.nodes[id].flags |= Node::kOwnMatrix;
+      g.set_flags(id, Node::kOwnMatrix);
   }
   return g;
 }

@@ -66,6 +66,51 @@ TEST_CASE("thousands of signatures are told apart") {
     REQUIRE(s.all.size() == 2 * kCount);
     for (const Signature& one : s.all) REQUIRE(one.count == 2);
     for (std::size_t k = 0; k < 2 * kCount; ++k) REQUIRE(s.of[k] == s.of[k + 2 * kCount]);
+    for (std::size_t k = 1; k < 2 * kCount; k += 2) {
+      std::uint32_t e = s.all[s.of[k]].edge;
+      REQUIRE(e != kNone);
+      for (; e != kNone; e = s.edges[e].next) REQUIRE(s.edges[e].from == s.of[k - 1]);
+    }
+  }
+}
+
+TEST_CASE("of one number, nodes are told apart by what they share, and long lists by shapes") {
+  const OpForm in = form("in"), sum = form("sum", Kind::compute, BatchRule::products(1)),
+               product = form("product", Kind::compute, BatchRule::products(0)),
+               list = form("list");
+  Graph g;
+  constexpr NodeId kMatrices = 1000;
+  for (NodeId k = 0; k < kMatrices; ++k) g.add(in, {3, 3});
+  const NodeId x = g.add(in, {3}), y = g.add(in, {3});
+  const NodeId begin = y + 1;
+  std::size_t expected = 0;
+  for (int time = 0; time < 3; ++time)
+    for (NodeId k = 0; k < kMatrices; ++k) {  // by turns
+      g.add(sum, {3}, {x, k, time ? x : y});
+      g.add(sum, {3}, {x, 0, y, k, time ? x : y});
+      g.add(product, {3}, {k, time ? x : y});
+    }
+  expected += 3 * kMatrices;
+  g.add(sum, {3}, {y, 1, x});
+  g.add(sum, {3}, {x, 1, y, 1, x});
+  expected += 2;
+  for (int time = 0; time < 2; ++time)
+    for (NodeId k = 0; k < 12; ++k) {  // one operand of another shape, at each place
+      std::vector<NodeId> operands(12, time ? x : y);
+      operands[k] = 0;
+      g.add(list, {3}, operands);
+    }
+  expected += 12;
+  Signatures s;
+  std::vector<std::uint32_t> first_arg(g.nodes.size());
+  const auto n = static_cast<NodeId>(g.nodes.size());
+  for (int again = 0; again < 2; ++again) {
+    s.number(g, begin, n, first_arg.data());
+    REQUIRE(s.all.size() == expected);
+    for (const Signature& one : s.all)
+      for (NodeId id = begin + (again ? 0 : one.first % 97); id < n; id += 97)
+        REQUIRE((s.of[id - begin] == s.of[one.first - begin]) ==
+                alike(g, g.nodes[id], g.nodes[one.first]));
   }
 }
 

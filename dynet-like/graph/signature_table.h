@@ -1,0 +1,107 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dynet-like/base/pod_vector.h"
+#include "dynet-like/graph/op.h"
+
+namespace dynet {
+
+/// Numbers for what a plan asks of a node, but for which nodes its operands are: nodes of one
+/// number have one form, one shape, operands of the same shapes, equal signature attributes and
+/// flags that are planned alike. Sizes that their form leaves free may differ. Only the first
+/// `kMostOperands` operands count.
+///
+/// Found while a graph is built, when all of it is at hand, so that planning compares numbers.
+class SignatureTable {
+ public:
+  static constexpr std::size_t kMostOperands = 8;
+  /// More numbers than these are worth forgetting.
+  static constexpr std::size_t kMost = 4096;
+
+  struct Asked {
+    const OpForm& form;
+    const Dim& shape;
+    std::span<const Dim* const> operands;  ///< their shapes
+    const std::uint64_t* words;            ///< the attributes
+    std::uint32_t flags;
+  };
+
+  /// What was found for a node. For the next one that agrees in form, operands' shapes and flags
+  /// it is the same again, up to what attributes have a say in.
+  struct alignas(64) Recent {
+    static constexpr std::size_t kMostOperands = 6, kMostWords = 4;
+
+    const OpForm* form;
+    Dim (*rule)(const Operands&);  // a form may lie where another one was
+    std::uint32_t arity, flags;
+    const Dim* shape;
+    std::uint32_t signature;
+    bool complete;  // there are no attributes but those of the signature
+    const Dim* operands[kMostOperands];
+    std::uint64_t words[kMostWords];  // of the signature, the first
+
+    bool is_of(const OpForm& f, const Dim* const* dims, std::size_t n,
+               std::uint32_t planning) const {
+      if (form != &f || rule != f.shape.value || arity != n || flags != planning) return false;
+      for (std::size_t k = 0; k < n; ++k)
+        if (operands[k] != dims[k]) return false;
+      return true;
+    }
+    /// Whether these are the words of the signature.
+    bool has_words(const std::uint64_t* signature_words, std::size_t n) const {
+      if (n > kMostWords) return false;
+      for (std::size_t w = 0; w < n; ++w)
+        if (words[w] != signature_words[w]) return false;
+      return true;
+    }
+  };
+
+  /// The number; below `size()`.
+  std::uint32_t find(const Asked& node);
+  /// Where it is noted, if it was not another one since; `word` is one of the attributes.
+  Recent& recent(const OpForm& form, const Dim* const* dims, std::size_t n, std::uint64_t word) {
+    auto h = reinterpret_cast<std::uintptr_t>(&form) ^ word;
+    for (std::size_t k = 0; k < std::min(n, Recent::kMostOperands); ++k)
+      h = h * 0x9e3779b97f4a7c15u + reinterpret_cast<std::uintptr_t>(dims[k]);
+    return recent_[h * 0x9e3779b97f4a7c15u >> 58];
+  }
+  /// Notes it. `all_words` of attributes there are.
+  void note(Recent& recent, const Asked& node, std::size_t all_words);
+  /// Equal for nodes of one number.
+  static std::uint64_t hash(const Asked& node);
+  std::size_t size() const { return all_.size(); }
+  /// Grows when numbers are given anew.
+  std::uint64_t generation() const { return generation_; }
+  /// Nobody asks for these any more. The shapes are those of a ShapeTable, which forgets them.
+  void forget();
+  /// Gives all memory back.
+  void release();
+
+ private:
+  struct Known {
+    const OpForm* form;
+    Dim (*rule)(const Operands&);
+    BatchRule batch;
+    const Dim* shape;
+    std::uint64_t hash;
+    std::uint32_t arity, flags;
+    std::uint32_t operands, words;  // where they are listed
+  };
+
+  bool is(const Known& known, const Asked& node) const;
+  void grow();
+
+  std::array<Recent, 64> recent_{};
+  PodVector<Known> all_;  // by number
+  PodVector<const Dim*> operands_;
+  PodVector<std::uint64_t> words_;
+  PodVector<std::uint32_t> table_;  // open addressing
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace dynet

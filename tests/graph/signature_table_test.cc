@@ -1,0 +1,174 @@
+// Nodes have one number if they agree in all that a plan asks of them, but for which nodes their
+// operands are; numbers of graphs that come again are the same.
+
+#include "dynet-like/graph/signature_table.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "dynet-like/graph/graph_state.h"
+#include "tests/support/catch.h"
+
+namespace signature_table_test {
+
+using namespace dynet;
+
+namespace {
+
+std::uint32_t number(const Expression& e) { return e.state->store.signatures[e.i]; }
+
+Dim shape_of_first(const Operands& x) { return x[0]; }
+Dim one(const Operands&) { return {1}; }
+
+OpForm form(Dim (*shape)(const Operands&), BatchRule batch) {
+  return {.name = "a form",
+          .kind = Kind::compute,
+          .shape = shape,
+          .batch = batch,
+          .reads = Reads::nothing,
+          .aux = no_aux,
+          .passes_gradient = true,
+          .forward = Forward{nullptr, nullptr},
+          .backward = Backward{nullptr, nullptr},
+          .cuda = CudaRule::never("a test")};
+}
+
+}  // namespace
+
+TEST_CASE("what differs in form, shapes, signature attributes or place has another number") {
+  ComputationGraph g;
+  const Expression x = zeros(g, {3, 4}), y = zeros(g, {3, 4}), b = zeros(g, Dim({3, 4}, 2)),
+                   v = zeros(g, {3}), column = reshape(zeros(g, {3}), {3, 1});
+  for (int time = 0; time < 2; ++time) {
+    CHECK(number(tanh(x)) == number(tanh(y)));
+    CHECK(number(tanh(v)) == number(tanh(column)));  // one shape
+    CHECK(number(x + y) == number(y + x));
+    CHECK(number(x + 1) == number(y + 2));  // the constant is each node's own
+    CHECK(number(elu(x, 1)) == number(elu(y, 1)));
+    CHECK(number(pick(x, 1, 0)) == number(pick(x, 2, 0)));
+    CHECK(number(concatenate({v, v})) == number(concatenate({v, column})));
+
+    CHECK(number(tanh(x)) != number(tanh(b)));
+    CHECK(number(tanh(x)) != number(tanh(v)));
+    CHECK(number(tanh(x)) != number(logistic(x)));
+    CHECK(number(elu(x, 1)) != number(elu(x, 0.5)));
+    CHECK(number(pick(x, 1, 0)) != number(pick(x, 1, 1)));
+    CHECK(number(x + y) != number(x + b));
+    CHECK(number(concatenate({v, v})) != number(concatenate({v, v, v})));
+    CHECK(number(sum_elems(x)) != number(sum_elems(v)));
+    std::vector<float> given(3);
+    CHECK(number(input(g, {3}, &given)) != number(input(g, {3}, given)));  // read again
+  }
+}
+
+TEST_CASE("numbers stay the same from graph to graph, until there are too many") {
+  std::vector<std::uint32_t> before;
+  ComputationGraph g;
+  const auto numbers = [&] {
+    g.clear();
+    tanh(zeros(g, {3}) + zeros(g, {3}));
+    return std::vector<std::uint32_t>(g.store().signatures.begin(), g.store().signatures.end());
+  };
+  const auto first = numbers();
+  CHECK(numbers() == first);
+  const std::uint64_t generation = g.store().signature_table->generation();
+  Expression sum = zeros(g, {1});
+  for (unsigned i = 0; i < SignatureTable::kMost; ++i) sum = sum + sum_elems(zeros(g, {i + 2}));
+  CHECK(g.store().signature_table->generation() == generation);
+  CHECK(number(sum_elems(zeros(g, {2}))) == number(sum_elems(zeros(g, {2}))));
+  CHECK(g.store().signature_table->size() > SignatureTable::kMost);
+  const auto again = numbers();
+  CHECK(g.store().signature_table->generation() == generation + 1);
+  CHECK(g.store().signature_table->size() == *std::max_element(again.begin(), again.end()) + 1);
+  CHECK(numbers() == again);
+}
+
+TEST_CASE("only the first operands of a long list count") {
+  ComputationGraph g;
+  const Expression v = zeros(g, {3}), one = zeros(g, {1});
+  for (const std::size_t size : {SignatureTable::kMostOperands, SignatureTable::kMostOperands + 2})
+    for (std::size_t k = 0; k < size; ++k) {
+      std::vector<Expression> all(size, v), other(size, v);
+      other[k] = one;
+      all[(k + 1) % size] = one;  // so that the values have one shape
+      const bool same = std::min(k, (k + 1) % size) >= SignatureTable::kMostOperands;
+      CHECK((number(concatenate(all)) == number(concatenate(other))) == same);
+    }
+}
+
+TEST_CASE("sizes that a form leaves free may differ") {
+  SignatureTable table;
+  const OpForm f = form(shape_of_first,
+                        BatchRule::sequences({.rows = Ragged::kValue, .cols = Ragged::operand(0)}));
+  const Dim a = {3, 4}, b = {3, 5}, c = {2, 4}, batch = Dim({3, 4}, 2);
+  const auto find = [&](const Dim& value, const Dim& operand) {
+    const Dim* dims[] = {&operand};
+    return table.find({f, value, dims, nullptr, 0});
+  };
+  const std::uint32_t number = find(a, a);
+  CHECK(find(a, b) == number);
+  CHECK(find(c, b) == number);
+  CHECK(find(a, c) != number);
+  CHECK(find(b, a) != number);
+  CHECK(find(batch, a) != number);
+  CHECK(find(a, batch) != number);
+}
+
+TEST_CASE("another form at the same address has numbers of its own") {
+  SignatureTable table;
+  OpForm f = form(one, BatchRule::each());
+  const Dim v = {3};
+  const Dim* dims[] = {&v};
+  const std::uint64_t words[] = {1, 2};
+  std::set<std::uint32_t> numbers;
+  const auto find = [&](std::uint32_t flags = 0) {
+    numbers.insert(table.find({f, v, dims, words, flags}));
+    return numbers.size();
+  };
+  CHECK(find() == 1);
+  CHECK(find(Node::kNeedsGradient) == 1);
+  f.name = "another name";
+  CHECK(find() == 1);
+  f.shape = shape_of_first;
+  CHECK(find() == 2);
+  f.batch = BatchRule::each(8);
+  CHECK(find() == 3);
+  f.batch = BatchRule::products(0);
+  CHECK(find() == 4);
+  f.batch = BatchRule::never("a test");
+  CHECK(find() == 5);
+  f.batch = BatchRule::sequences({.rows = 1, .cols = 0});
+  CHECK(find() == 6);
+  CHECK(find(Node::kReadsPointer) == 7);
+  CHECK(find(Node::kOwnMatrix) == 8);
+  CHECK(find(1u << Node::kFirstDeviceBit) == 9);
+}
+
+TEST_CASE("numbers are found among many, by hashes that differ") {
+  SignatureTable table;
+  const OpForm f = form(one, BatchRule::each(8));
+  std::vector<Dim> shapes;
+  for (unsigned i = 0; i < 500; ++i) shapes.push_back({1 + i % 5, 1 + i / 5 % 10, 1 + i / 50});
+  const Dim value = {1};
+  std::set<std::uint32_t> numbers;
+  std::vector<std::uint64_t> hashes;
+  for (int time = 0; time < 2; ++time)
+    for (unsigned i = 0; i < 1000; ++i) {
+      const double attribute = i < 500 ? 0 : i;
+      std::uint64_t word;
+      std::memcpy(&word, &attribute, sizeof word);
+      const Dim* dims[] = {&shapes[i < 500 ? i : 0]};
+      const SignatureTable::Asked node{f, value, dims, &word, 0};
+      numbers.insert(table.find(node));
+      if (time == 0) hashes.push_back(SignatureTable::hash(node) & 0xffff);
+    }
+  CHECK(numbers.size() == 1000);
+  CHECK(table.size() == 1000);
+  std::sort(hashes.begin(), hashes.end());
+  const auto different = std::unique(hashes.begin(), hashes.end()) - hashes.begin();
+  CHECK(different > 950);  // of 1,000 in 65,536 places; else it is searched one by one
+}
+
+}  // namespace signature_table_test
