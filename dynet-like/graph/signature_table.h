@@ -75,7 +75,7 @@ class SignatureTable {
   /// Equal for nodes of one number.
   static std::uint64_t hash(const Asked& node);
   std::size_t size() const { return all_.size(); }
-  /// Grows when numbers are given anew.
+  /// Grows when all are forgotten and numbers begin again.
   std::uint64_t generation() const { return generation_; }
   /// Nobody asks for these any more. The shapes are those of a ShapeTable, which forgets them.
   void forget();
