@@ -119,8 +119,14 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   const std::uint64_t* const words = g.attrs.data() + first_attr;
   const std::size_t signature_words = form.batch.value.signature_bytes / 8;
   const std::uint32_t planning = flags & Node::kPlanningBits;
-  SignatureTable::Recent& kind =
-      s.signatures.recent(form, dims, arity, signature_words ? words[0] : 0);
+  // What has neither operands nor a signature is a parameter, or an input, whose second word is how
+  // many numbers it has.
+  std::uint64_t word = 0;
+  if (signature_words)
+    word = words[0];
+  else if (arity == 0 && attributes.size)
+    word = words[attributes.size > 8];
+  SignatureTable::Recent& kind = s.signatures.recent(form, dims, arity, word);
   const bool known =
       kind.is_of(form, dims, arity, planning) && kind.has_words(words, signature_words);
   if (!known || !kind.complete) {

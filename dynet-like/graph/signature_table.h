@@ -68,7 +68,7 @@ class SignatureTable {
     auto h = reinterpret_cast<std::uintptr_t>(&form) ^ word;
     for (std::size_t k = 0; k < std::min(n, Recent::kMostOperands); ++k)
       h = h * 0x9e3779b97f4a7c15u + reinterpret_cast<std::uintptr_t>(dims[k]);
-    return recent_[h * 0x9e3779b97f4a7c15u >> 58];
+    return recent_[h * 0x9e3779b97f4a7c15u >> 56];
   }
   /// Notes it. `all_words` of attributes there are.
   void note(Recent& recent, const Asked& node, std::size_t all_words);
@@ -96,7 +96,7 @@ class SignatureTable {
   bool is(const Known& known, const Asked& node) const;
   void grow();
 
-  std::array<Recent, 64> recent_{};
+  std::array<Recent, 256> recent_{};
   PodVector<Known> all_;  // by number
   PodVector<const Dim*> operands_;
   PodVector<std::uint64_t> words_;
