@@ -39,6 +39,7 @@ class Backend : public HostArrays<T> {
   }
   static bool has_backward(const OpForm& form) { return kernel<T>(form.backward.value); }
   void set_precision(Precision) {}
+  void begin_pass() {}
   void start() {}
   void forget() {}
   /// n numbers that the host can read, until the next call.
@@ -64,7 +65,7 @@ class Backend<float> {
     if (device_)
       device_->forward(form, b);
     else if (rounds(form)) [[unlikely]]
-      forward_rounded(form, b, precision_);
+      forward_rounded(form, b, precision_, *packed_);
     else
       form.forward.value.f(b);
   }
@@ -72,7 +73,7 @@ class Backend<float> {
     if (device_)
       device_->backward(form, b);
     else if (rounds(form)) [[unlikely]]
-      backward_rounded(form, b, precision_);
+      backward_rounded(form, b, precision_, *packed_);
     else
       form.backward.value.f(b);
   }
@@ -87,8 +88,14 @@ class Backend<float> {
     device_ ? device_->fill(to, n, value, add) : HostArrays<float>::fill(to, n, value, add);
   }
   void set_precision(Precision precision) {
+    if (precision != Precision::float32 && !packed_)
+      packed_ = std::make_unique<cpu::PackedMatrices>();
     precision_ = precision;
     if (device_) device_->set_precision(precision);
+  }
+  /// Before a pass: parameters may be others now.
+  void begin_pass() {
+    if (precision_ != Precision::float32) packed_->clear();
   }
   void start() {
     if (device_) device_->start();
@@ -134,7 +141,8 @@ class Backend<float> {
 
   std::shared_ptr<DeviceBackend> device_;
   Precision precision_ = Precision::float32;
-  PodVector<float> read_;  // from the device, and where tensors begin there
+  std::unique_ptr<cpu::PackedMatrices> packed_;  // for other precisions, on the CPU
+  PodVector<float> read_;                        // from the device, and where tensors begin there
   PodVector<const float*> tensors_;
 };
 

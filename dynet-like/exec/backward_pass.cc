@@ -17,6 +17,7 @@ void BackwardPass<T>::run(NodeId loss, bool full) {
   covered_ = 0;
   lost_ = incomplete_ = false;
   replayed_ = nullptr;
+  devices_.begin_pass();
   for (const auto& c : devices_.contexts())
     if (!again_) c->parameters.begin_backward(settings_.buffer);
   try {

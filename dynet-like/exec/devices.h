@@ -72,6 +72,9 @@ class Devices {
                        [](const auto& c) { return c->backend.on_device(); });
   }
 
+  void begin_pass() {
+    for (DeviceContext<T>* c : by_index_) c->backend.begin_pass();
+  }
   void start() {
     for (DeviceContext<T>* c : by_index_) c->backend.start();
   }

@@ -22,6 +22,7 @@ template <class T>
 void Executor<T>::forward(NodeId last) {
   if (last < evaluated()) return;
   if (settings_.workers && evaluated() == 0) settings_.shares = sharing_.begin_graph();
+  devices_.begin_pass();
   timed(SharingChoice::Pass::forward, [&] { run_forward(last); });
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 // The kernels that a CPU with instructions for bf16 runs instead of a form's; null if there are
 // none.
-const cpu::KernelPair<float>* instead_of(const OpForm& form, Precision precision) {
-  using Find = const cpu::KernelPair<float>* (*)(ForwardKernel<float>);
+const cpu::PackingKernels<float>* instead_of(const OpForm& form, Precision precision) {
+  using Find = const cpu::PackingKernels<float>* (*)(ForwardKernel<float>);
   static constexpr PerIsa<Find> kFind = DYNET_PER_ISA(Find, cpu::bf16_kernels<float>);
   return precision == Precision::bf16 ? kFind(form.forward.value.f.here()) : nullptr;
 }
@@ -53,8 +53,9 @@ std::vector<float*> round_operands(const BatchRule& rule, const Batch<float>& b,
 
 }  // namespace
 
-void forward_rounded(const OpForm& form, const Batch<float>& b, Precision precision) {
-  if (const auto* by_cpu = instead_of(form, precision)) return by_cpu->forward(b);
+void forward_rounded(const OpForm& form, const Batch<float>& b, Precision precision,
+                     cpu::PackedMatrices& packed) {
+  if (const auto* by_cpu = instead_of(form, precision)) return by_cpu->forward(b, packed);
   const BatchRule& rule = form.batch.value;
   RoundedCopies copies(precision);
   std::vector<float*> ins = round_operands(rule, b, copies, [&](std::size_t k) {
@@ -65,8 +66,9 @@ void forward_rounded(const OpForm& form, const Batch<float>& b, Precision precis
   form.forward.value.f(rounded);
 }
 
-void backward_rounded(const OpForm& form, const GradientBatch<float>& b, Precision precision) {
-  if (const auto* by_cpu = instead_of(form, precision)) return by_cpu->backward(b);
+void backward_rounded(const OpForm& form, const GradientBatch<float>& b, Precision precision,
+                      cpu::PackedMatrices& packed) {
+  if (const auto* by_cpu = instead_of(form, precision)) return by_cpu->backward(b, packed);
   const BatchRule& rule = form.batch.value;
   RoundedCopies copies(precision);
   // The factors of an operand's gradient are the other factor and the value's gradient.

@@ -144,38 +144,59 @@ void tiles(std::size_t pairs, const Word* panel, Factors x, std::size_t n, float
   });
 }
 
-// n columns of m numbers y_j = or += the panels times x_j. `pack(row, rows, p, pairs, apart, to)`
-// makes a panel.
-template <class Pack>
-void multiply_panels(std::size_t m, std::size_t pairs, std::size_t n, Pack pack, Factors x,
-                     float* const* y, const bool* add, const float* start) {
-  alignas(64) Word panel[kSide * kPanelPairs];
+// The rows of a matrix, cut into panels of nearly equal height.
+template <class F>
+void for_panels(std::size_t m, F f) {
   const std::size_t vectors = (m + kWidth - 1) / kWidth, parts = (vectors + kRows - 1) / kRows;
   for (std::size_t i = 0; i < parts; ++i) {
-    const std::size_t row = vectors * i / parts * kWidth;
-    const std::size_t end = vectors * (i + 1) / parts * kWidth, rows = std::min(end, m) - row;
+    const std::size_t row = vectors * i / parts * kWidth, end = vectors * (i + 1) / parts * kWidth;
+    f(row, std::min(end, m) - row, end - row);
+  }
+}
+
+// The words of a matrix with m rows that is packed, or null where it is packed panel by panel;
+// `pack(row, rows, p, pairs, apart, to)` makes a panel.
+template <class Pack>
+const Word* find_packed(PackedMatrices* packed, const PackedMatrices::Key& key, std::size_t m,
+                        std::size_t pairs, Pack pack) {
+  if (!packed) return nullptr;
+  const std::size_t count = (m + kWidth - 1) / kWidth * kWidth * pairs;
+  return packed->find(key, count, [&](Word* words) {
+    for_panels(m, [&](std::size_t row, std::size_t rows, std::size_t apart) {
+      pack(row, rows, 0, pairs, apart, words + row * pairs);
+    });
+  });
+}
+
+// n columns of m numbers y_j = or += the panels times x_j. They are in `words`, or made by `pack`.
+template <class Pack>
+void multiply_panels(std::size_t m, std::size_t pairs, std::size_t n, const Word* words, Pack pack,
+                     Factors x, float* const* y, const bool* add, const float* start) {
+  alignas(64) Word panel[kSide * kPanelPairs];
+  for_panels(m, [&](std::size_t row, std::size_t rows, std::size_t apart) {
     std::size_t p = 0;
     do {
       const std::size_t here = std::min(kPanelPairs, pairs - p);
-      pack(row, rows, p, here, end - row, panel);
+      const Word* const in = words ? words + row * pairs + p * apart : panel;
+      if (!words) pack(row, rows, p, here, apart, panel);
       const Factors columns = {x.words + p * x.step, x.apart, x.step};
       const bool* const adds = p == 0 ? add : nullptr;
-      switch ((end - row) / kWidth) {
+      switch (apart / kWidth) {
         case 1:
-          tiles<1>(here, panel, columns, n, y, row, rows, adds, start);
+          tiles<1>(here, in, columns, n, y, row, rows, adds, start);
           break;
         case 2:
-          tiles<2>(here, panel, columns, n, y, row, rows, adds, start);
+          tiles<2>(here, in, columns, n, y, row, rows, adds, start);
           break;
         case 3:
-          tiles<3>(here, panel, columns, n, y, row, rows, adds, start);
+          tiles<3>(here, in, columns, n, y, row, rows, adds, start);
           break;
         default:
-          tiles<4>(here, panel, columns, n, y, row, rows, adds, start);
+          tiles<4>(here, in, columns, n, y, row, rows, adds, start);
       }
       p += here;
     } while (p < pairs);
-  }
+  });
 }
 
 // Columns of so many numbers, as factors.
@@ -198,28 +219,28 @@ class PackedColumns {
 bool has_bf16() { return __builtin_cpu_supports("avx512bf16"); }
 
 void multiply_bf16(std::size_t m, std::size_t k, std::size_t n, const float* w,
-                   const float* const* x, float* const* y, const bool* add, const float* start) {
+                   const float* const* x, float* const* y, const bool* add, const float* start,
+                   PackedMatrices* packed) {
   const PackedColumns columns(k, n, x);
-  const auto column = [=](std::size_t p) { return w + p * m; };
-  multiply_panels(
-      m, columns.pairs(), n,
-      [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t pairs, std::size_t apart,
-          Word* to) {
-        pack_beside(column, 2 * p, std::min(2 * (p + pairs), k), row, rows, apart, to);
-      },
-      columns.factors(), y, add, start);
+  const auto pack = [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t pairs,
+                        std::size_t apart, Word* to) {
+    const auto column = [=](std::size_t q) { return w + q * m; };
+    pack_beside(column, 2 * p, std::min(2 * (p + pairs), k), row, rows, apart, to);
+  };
+  const Word* const words = find_packed(packed, {w, m, k, false}, m, columns.pairs(), pack);
+  multiply_panels(m, columns.pairs(), n, words, pack, columns.factors(), y, add, start);
 }
 
 void multiply_transposed_bf16(std::size_t m, std::size_t k, std::size_t n, const float* w,
-                              const float* const* y, float* const* x, const bool* add) {
+                              const float* const* y, float* const* x, const bool* add,
+                              PackedMatrices* packed) {
   const PackedColumns columns(m, n, y);
-  multiply_panels(
-      k, columns.pairs(), n,
-      [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t pairs, std::size_t apart,
-          Word* to) {
-        pack_across(w + row * m, m, rows, 2 * p, std::min(2 * (p + pairs), m), apart, to);
-      },
-      columns.factors(), x, add, nullptr);
+  const auto pack = [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t pairs,
+                        std::size_t apart, Word* to) {
+    pack_across(w + row * m, m, rows, 2 * p, std::min(2 * (p + pairs), m), apart, to);
+  };
+  const Word* const words = find_packed(packed, {w, m, k, true}, k, columns.pairs(), pack);
+  multiply_panels(k, columns.pairs(), n, words, pack, columns.factors(), x, add, nullptr);
 }
 
 void multiply_outer_bf16(std::size_t m, std::size_t k, std::size_t n, bool add, float* w,
@@ -235,7 +256,7 @@ void multiply_outer_bf16(std::size_t m, std::size_t k, std::size_t n, bool add, 
   std::fill_n(adds.get(), k, add);
   const auto column = [=](std::size_t j) { return y[j]; };
   multiply_panels(
-      m, pairs, k,
+      m, pairs, k, nullptr,
       [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t here, std::size_t of,
           Word* to) { pack_beside(column, 2 * p, std::min(2 * (p + here), n), row, rows, of, to); },
       {words.get(), 1, apart}, columns.data(), adds.get(), nullptr);

@@ -10,36 +10,46 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-/// The products of numbers as they are, and of numbers rounded to bf16.
+/// The products of numbers as they are, and of numbers rounded to bf16. `stays` is whether the
+/// memory of W holds the same matrix until the end of the pass.
 template <class T>
 struct ExactProducts {
   template <class... A>
-  static void multiply(A... a) {
+  void multiply(bool /*stays*/, A... a) const {
     cpu::DYNET_ISA::multiply<T>(a...);
   }
   template <class... A>
-  static void multiply_transposed(A... a) {
+  void multiply_transposed(bool /*stays*/, A... a) const {
     cpu::DYNET_ISA::multiply_transposed<T>(a...);
   }
   template <class... A>
-  static void multiply_outer(A... a) {
+  void multiply_outer(A... a) const {
     cpu::DYNET_ISA::multiply_outer<T>(a...);
   }
 };
+#ifdef DYNET_HAS_BF16
 struct Bf16Products {
+  PackedMatrices& packed;
+
   template <class... A>
-  static void multiply(A... a) {
-    multiply_bf16(a...);
+  void multiply(bool stays, A... a) const {
+    multiply_bf16(a..., stays ? &packed : nullptr);
   }
   template <class... A>
-  static void multiply_transposed(A... a) {
-    multiply_transposed_bf16(a...);
+  void multiply_transposed(bool stays, A... a) const {
+    multiply_transposed_bf16(a..., stays ? &packed : nullptr);
   }
   template <class... A>
-  static void multiply_outer(A... a) {
+  void multiply_outer(A... a) const {
     multiply_outer_bf16(a...);
   }
 };
+#endif
+
+template <class T>
+bool is_parameter(const Batch<T>& b, std::size_t operand) {
+  return b.graph.nodes[b.graph.args[b.node(0).first_arg + operand]].form->kind == Kind::parameter;
+}
 
 struct Shapes {
   std::size_t m, k, n;  // W is m x k, x is k x n
@@ -99,27 +109,28 @@ void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* co
 
 // y (+)= W x for all nodes, or y = start + W x.
 template <class Products, class T>
-void multiply_nodes(const Batch<T>& b, std::size_t w, std::size_t x, bool add,
+void multiply_nodes(const Products& by, const Batch<T>& b, std::size_t w, std::size_t x, bool add,
                     const T* start = nullptr) {
+  const bool stays = is_parameter(b, w);
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
   for_columns<T>(
       s, b.count, s.batch, b.ins + w * b.count, b.ins + x * b.count, b.outs,
       [](std::size_t) { return true; }, [&](std::size_t) { return add; },
       [&](const T* of, const Columns<T>& c) {
-        Products::multiply(s.m, s.k, c.count, of, c.x, c.y, c.add, start);
+        by.multiply(stays, s.m, s.k, c.count, of, c.x, c.y, c.add, start);
       });
 }
 
 // Of the nodes [i, i + nodes) and their batch elements [e, e + elements): dW (+)= sum of d y x'.
 template <class Products, class T>
-void sum_outer(const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw, bool add,
-               std::size_t i, std::size_t nodes, std::size_t e, std::size_t elements) {
+void sum_outer(const Products& by, const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw,
+               bool add, std::size_t i, std::size_t nodes, std::size_t e, std::size_t elements) {
   // Columns of W in one share.
   const std::size_t first = s.k * b.share / b.shares, end = s.k * (b.share + 1) / b.shares;
   if (first == end) return;
   Columns<T> columns;
   const auto flush = [&](Columns<T>& c) {
-    Products::multiply_outer(s.m, end - first, c.count, add, dw + first * s.m, c.y, c.x);
+    by.multiply_outer(s.m, end - first, c.count, add, dw + first * s.m, c.y, c.x);
     add = true;
     c.count = 0;
   };
@@ -132,13 +143,15 @@ void sum_outer(const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw,
 
 // d x (+)= W' d y. Columns that write where another one does come after all others, one by one.
 template <class Products, class T>
-void sum_transposed(const GradientBatch<T>& b, const Shapes& s, std::size_t w, std::size_t x) {
+void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes& s, std::size_t w,
+                    std::size_t x) {
+  const bool stays = is_parameter(b, w);
   const T* const transposed = b.transposed ? b.transposed[w] : nullptr;
   const auto run = [&](const T* of, const Columns<T>& c) {
     if (transposed)
-      Products::multiply(s.k, s.m, c.count, transposed, c.y, c.x, c.add, nullptr);
+      by.multiply(true, s.k, s.m, c.count, transposed, c.y, c.x, c.add, nullptr);
     else
-      Products::multiply_transposed(s.m, s.k, c.count, of, c.y, c.x, c.add);
+      by.multiply_transposed(stays, s.m, s.k, c.count, of, c.y, c.x, c.add);
   };
   const auto again = [&](std::size_t i) { return b.write(x, i) == Write::again; };
   const bool one_for_all = s.x_batch == 1;
@@ -168,30 +181,31 @@ void sum_transposed(const GradientBatch<T>& b, const Shapes& s, std::size_t w, s
 
 // d W (+)= d y x', then d x (+)= W' d y. The nodes share W, or each has its own.
 template <class Products, class T>
-void multiply_nodes_backward(const GradientBatch<T>& b, std::size_t w, std::size_t x) {
+void multiply_nodes_backward(const Products& by, const GradientBatch<T>& b, std::size_t w,
+                             std::size_t x) {
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
   if (s.w_batch == 1 && b.d_in(w, 0)) {
-    sum_outer<Products>(b, s, x, b.d_in(w, 0), b.add(w, 0), 0, b.count, 0, s.batch);
+    sum_outer(by, b, s, x, b.d_in(w, 0), b.add(w, 0), 0, b.count, 0, s.batch);
   } else {
     for (std::size_t i = 0; i < b.count; ++i)
       for (std::size_t e = 0; b.d_in(w, i) && e < s.batch; ++e)
-        sum_outer<Products>(b, s, x, b.d_in(w, i) + s.of_w(e), b.add(w, i), i, 1, e, 1);
+        sum_outer(by, b, s, x, b.d_in(w, i) + s.of_w(e), b.add(w, i), i, 1, e, 1);
   }
-  sum_transposed<Products>(b, s, w, x);
+  sum_transposed(by, b, s, w, x);
 }
 
 template <class Products, class T>
-void matmul_forward_by(const Batch<T>& b) {
-  multiply_nodes<Products>(b, 0, 1, false);
+void matmul_forward_by(const Products& by, const Batch<T>& b) {
+  multiply_nodes(by, b, 0, 1, false);
 }
 
 template <class Products, class T>
-void matmul_backward_by(const GradientBatch<T>& b) {
-  multiply_nodes_backward<Products>(b, 0, 1);
+void matmul_backward_by(const Products& by, const GradientBatch<T>& b) {
+  multiply_nodes_backward(by, b, 0, 1);
 }
 
 template <class Products, class T>
-void affine_forward_by(const Batch<T>& b) {
+void affine_forward_by(const Products& by, const Batch<T>& b) {
   const Dim &y = b.dim(), &bias = b.dim(0);
   const std::size_t size = y.batch_size(), rows = bias.batch_size();
   bool add = b.accumulates;
@@ -210,14 +224,14 @@ void affine_forward_by(const Batch<T>& b) {
   }
   for (std::size_t k = 1; k + 1 < b.arity; k += 2)
     if (b.terms.has(1 + k / 2)) {
-      multiply_nodes<Products>(b, k, k + 1, add, start);
+      multiply_nodes(by, b, k, k + 1, add, start);
       add = true;
       start = nullptr;
     }
 }
 
 template <class Products, class T>
-void affine_backward_by(const GradientBatch<T>& b) {
+void affine_backward_by(const Products& by, const GradientBatch<T>& b) {
   const Dim &y = b.dim(), &bias = b.dim(0);
   const std::size_t size = y.batch_size(), rows = bias.batch_size();
   for (std::size_t i = 0; b.first == 0 && i < b.count; ++i) {
@@ -233,40 +247,45 @@ void affine_backward_by(const GradientBatch<T>& b) {
     }
   }
   const std::size_t end = std::min(b.end, b.arity - 1);
-  for (std::size_t k = b.first | 1; k < end; k += 2) multiply_nodes_backward<Products>(b, k, k + 1);
+  for (std::size_t k = b.first | 1; k < end; k += 2) multiply_nodes_backward(by, b, k, k + 1);
 }
 
 }  // namespace
 
 template <class T>
 void matmul_forward(const Batch<T>& b) {
-  matmul_forward_by<ExactProducts<T>>(b);
+  matmul_forward_by(ExactProducts<T>(), b);
 }
 template <class T>
 void matmul_backward(const GradientBatch<T>& b) {
-  matmul_backward_by<ExactProducts<T>>(b);
+  matmul_backward_by(ExactProducts<T>(), b);
 }
 template <class T>
 void affine_forward(const Batch<T>& b) {
-  affine_forward_by<ExactProducts<T>>(b);
+  affine_forward_by(ExactProducts<T>(), b);
 }
 template <class T>
 void affine_backward(const GradientBatch<T>& b) {
-  affine_backward_by<ExactProducts<T>>(b);
+  affine_backward_by(ExactProducts<T>(), b);
 }
 
 template <class T>
-const KernelPair<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
+const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
 #ifdef DYNET_HAS_BF16
   if constexpr (std::is_same_v<T, float>) {
+    using F = const Batch<T>&;
+    using B = const GradientBatch<T>&;
+    using P = PackedMatrices&;
     static constexpr struct {
       ForwardKernel<T> exact;
-      KernelPair<T> rounded;
+      PackingKernels<T> rounded;
     } kAll[] = {
         {matmul_forward<T>,
-         {matmul_forward_by<Bf16Products, T>, matmul_backward_by<Bf16Products, T>}},
+         {[](F b, P packed) { matmul_forward_by(Bf16Products{packed}, b); },
+          [](B b, P packed) { matmul_backward_by(Bf16Products{packed}, b); }}},
         {affine_forward<T>,
-         {affine_forward_by<Bf16Products, T>, affine_backward_by<Bf16Products, T>}},
+         {[](F b, P packed) { affine_forward_by(Bf16Products{packed}, b); },
+          [](B b, P packed) { affine_backward_by(Bf16Products{packed}, b); }}},
     };
     for (const auto& k : kAll)
       if (k.exact == exact && has_bf16()) return &k.rounded;
@@ -279,6 +298,6 @@ template void matmul_forward(const Batch<Scalar>&);
 template void matmul_backward(const GradientBatch<Scalar>&);
 template void affine_forward(const Batch<Scalar>&);
 template void affine_backward(const GradientBatch<Scalar>&);
-template const KernelPair<Scalar>* bf16_kernels(ForwardKernel<Scalar>);
+template const PackingKernels<Scalar>* bf16_kernels(ForwardKernel<Scalar>);
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -5,10 +5,14 @@
 
 namespace dynet::cpu {
 
+class PackedMatrices;
+
+/// Kernels that keep matrices packed. Which must stay as they are until that is cleared: those of
+/// parameters, and transposed ones.
 template <class T>
-struct KernelPair {
-  ForwardKernel<T> forward;
-  BackwardKernel<T> backward;
+struct PackingKernels {
+  void (*forward)(const Batch<T>&, PackedMatrices&);
+  void (*backward)(const GradientBatch<T>&, PackedMatrices&);
 };
 
 DYNET_EACH_ISA(
@@ -23,7 +27,7 @@ DYNET_EACH_ISA(
 
     /// What does the work of one of these forward kernels, and of its backward kernel, with factors
     /// rounded to bf16 by instructions for that; null where there are none, or for other kernels.
-    template <class T> const KernelPair<T>* bf16_kernels(ForwardKernel<T> exact);
+    template <class T> const PackingKernels<T>* bf16_kernels(ForwardKernel<T> exact);
 
 )
 

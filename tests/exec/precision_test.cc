@@ -203,6 +203,47 @@ TEST_CASE("a rounded product has the same bits among any number of columns") {
   }
 }
 
+TEST_CASE("what is kept of a matrix for many products is that of this pass") {
+  // Recurrences of two matrices of one shape, in models that live on and in new ones.
+  struct Model {
+    ParameterCollection pc;
+    Parameter w, u;
+    Model(const Floats& first, const Floats& second)
+        : w(pc.add_parameters({40, 40})), u(pc.add_parameters({40, 40})) {
+      w.set_value(first);
+      u.set_value(second);
+    }
+    std::vector<Floats> run() const {
+      ComputationGraph g;
+      g.set_precision(Precision::bf16);
+      const Expression x = input(g, {40}, numbers(40, 3));
+      std::vector<Expression> h = {x};
+      for (int t = 0; t < 6; ++t)
+        h.push_back(tanh(0.1f * (parameter(g, w) * h.back() + parameter(g, u) * (x + h.back()))));
+      std::vector<Floats> all = {as_vector(h.back().value())};
+      g.backward(sum_elems(h.back()));
+      all.push_back(as_vector(w.gradients()));
+      all.push_back(as_vector(u.gradients()));
+      for (const Expression& e : h) all.push_back(as_vector(e.gradient()));
+      return all;
+    }
+  };
+  Model model(numbers(1600, 1), numbers(1600, 2));
+  SimpleSGDTrainer trainer(model.pc, 0.05f);
+  for (int k = 0; k < 6; ++k) {
+    const Model other(as_vector(*model.w.values()), as_vector(*model.u.values()));
+    CAPTURE(k);
+    const std::vector<Floats> found = model.run();
+    CHECK(found == other.run());
+    trainer.update();
+    if (k == 3) {
+      const Floats first = as_vector(*model.w.values());
+      model.w.set_value(as_vector(*model.u.values()));
+      model.u.set_value(first);
+    }
+  }
+}
+
 TEST_CASE("a graph is as precise as it is told, until it is told otherwise") {
   ComputationGraph g;
   const auto square = [&] {
