@@ -88,8 +88,7 @@ class Backend<float> {
     device_ ? device_->fill(to, n, value, add) : HostArrays<float>::fill(to, n, value, add);
   }
   void set_precision(Precision precision) {
-    if (precision != Precision::float32 && !packed_)
-      packed_ = std::make_unique<cpu::PackedMatrices>();
+    if (precision != Precision::float32 && !packed_) packed_ = std::make_unique<PackedMatrices>();
     precision_ = precision;
     if (device_) device_->set_precision(precision);
   }
@@ -141,8 +140,8 @@ class Backend<float> {
 
   std::shared_ptr<DeviceBackend> device_;
   Precision precision_ = Precision::float32;
-  std::unique_ptr<cpu::PackedMatrices> packed_;  // for other precisions, on the CPU
-  PodVector<float> read_;                        // from the device, and where tensors begin there
+  std::unique_ptr<PackedMatrices> packed_;  // for other precisions, on the CPU
+  PodVector<float> read_;                   // from the device, and where tensors begin there
   PodVector<const float*> tensors_;
 };
 

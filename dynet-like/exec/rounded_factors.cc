@@ -54,7 +54,7 @@ std::vector<float*> round_operands(const BatchRule& rule, const Batch<float>& b,
 }  // namespace
 
 void forward_rounded(const OpForm& form, const Batch<float>& b, Precision precision,
-                     cpu::PackedMatrices& packed) {
+                     PackedMatrices& packed) {
   if (const auto* by_cpu = instead_of(form, precision)) return by_cpu->forward(b, packed);
   const BatchRule& rule = form.batch.value;
   RoundedCopies copies(precision);
@@ -67,7 +67,7 @@ void forward_rounded(const OpForm& form, const Batch<float>& b, Precision precis
 }
 
 void backward_rounded(const OpForm& form, const GradientBatch<float>& b, Precision precision,
-                      cpu::PackedMatrices& packed) {
+                      PackedMatrices& packed) {
   if (const auto* by_cpu = instead_of(form, precision)) return by_cpu->backward(b, packed);
   const BatchRule& rule = form.batch.value;
   RoundedCopies copies(precision);

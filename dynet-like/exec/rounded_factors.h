@@ -1,8 +1,8 @@
 #pragma once
 
 #include "dynet-like/base/device.h"
+#include "dynet-like/base/packed_matrices.h"
 #include "dynet-like/graph/op.h"
-#include "kernels/cpu/packed_matrices.h"
 
 namespace dynet {
 
@@ -10,8 +10,8 @@ namespace dynet {
 /// theirs. Sums and all else are floats. Of an operation with factors (BatchRule::is_factor) only.
 /// `packed` is for one pass, in which parameters stay as they are.
 void forward_rounded(const OpForm& form, const Batch<float>& b, Precision precision,
-                     cpu::PackedMatrices& packed);
+                     PackedMatrices& packed);
 void backward_rounded(const OpForm& form, const GradientBatch<float>& b, Precision precision,
-                      cpu::PackedMatrices& packed);
+                      PackedMatrices& packed);
 
 }  // namespace dynet

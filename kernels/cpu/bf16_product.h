@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
+#include "dynet-like/base/packed_matrices.h"
 #include "kernels/cpu/isa.h"
-#include "kernels/cpu/packed_matrices.h"
 
 #if defined(__AVX512F__) && defined(__AVX512BW__)
 #define DYNET_HAS_BF16  ///< in this version of the kernels

@@ -1,11 +1,10 @@
 #pragma once
 
+#include "dynet-like/base/packed_matrices.h"
 #include "dynet-like/graph/op.h"
 #include "kernels/cpu/isa.h"
 
 namespace dynet::cpu {
-
-class PackedMatrices;
 
 /// Kernels that keep matrices packed. Which must stay as they are until that is cleared: those of
 /// parameters, and transposed ones.

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-namespace dynet::cpu {
+namespace dynet {
 
 /// Matrices in the form that products of bf16 read, of one pass over a graph: what is multiplied
 /// with for the second time is packed for that and all later times. Several threads may ask.
@@ -21,7 +21,8 @@ class PackedMatrices {
     friend bool operator==(const Key&, const Key&) = default;
   };
 
-  /// Its words, of which there are `count`, made by `pack(words)`; null the first time.
+  /// Its words, of which there are `count`, made by `pack(words)`; null the first time, and where
+  /// another matrix has its place. They stay until all are cleared.
   template <class Pack>
   const std::uint32_t* find(const Key& key, std::size_t count, Pack pack) {
     const std::lock_guard lock(mutex_);
@@ -29,8 +30,7 @@ class PackedMatrices {
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.matrix));
     Entry& e = entries_[address * 0x9e3779b97f4a7c15u >> 58];  // allocations end alike
     if (!(e.key == key)) {
-      e.key = key;
-      e.packed = false;
+      if (!e.packed) e.key = key;  // else another thread may be reading it
       return nullptr;
     }
     if (!e.packed) {
@@ -46,6 +46,7 @@ class PackedMatrices {
     used_ = false;
     for (Entry& e : entries_) {
       e.key = {};
+      e.packed = false;
       if (e.words.capacity() > kLarge) e.words = {};
     }
   }
@@ -68,4 +69,4 @@ class PackedMatrices {
   std::array<Entry, 64> entries_;  // by address
 };
 
-}  // namespace dynet::cpu
+}  // namespace dynet
