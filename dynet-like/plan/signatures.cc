@@ -1,6 +1,5 @@
 #include "dynet-like/plan/signatures.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "dynet-like/graph/signature_table.h"
@@ -144,7 +143,7 @@ std::uint32_t Signatures::add(const GraphStore& graph, NodeId id) {
                  .count = 0,
                  .arity = n.arity,
                  .args = n.first_arg,
-                 .shared = shares ? std::min(first_pair, n.arity) : 0,
+                 .shared = shares ? first_pair : 0,
                  .first_matrix = shares ? first_pair : n.arity,
                  .edge = kNone,
                  .first_pair = first_pair,

@@ -264,6 +264,40 @@ TEST_CASE("a graph that differs in anything that a planner reads has a plan of i
   CHECK(hits_after([](Model&) {}, 2, 12, PlanPolicy::with_reuse) == 0);
 }
 
+TEST_CASE("numbers of signatures that begin again are others") {
+  SignatureTable table;
+  const auto graph = [&](unsigned size) {
+    Graph g(table);
+    for (NodeId id = 0; id < 12; ++id) g.add(in_form, {size});
+    return g;
+  };
+  PlanCache cache(1 << 20, 0);
+  const auto is_known = [&](const Graph& g) { return is_remembered(cache, g, 0); };
+  for (int k = 0; k < 3; ++k) CHECK(is_known(graph(3)) == (k == 2));
+  table.forget();
+  const Graph other = graph(4);
+  CHECK(other.signatures[0] == 0);
+  CHECK_FALSE(is_known(other));
+}
+
+TEST_CASE("a plan that is found elsewhere is for the scratch and the operands there") {
+  // Behind so many nodes ten others, and one that needs scratch and uses them and what is before.
+  const auto graph = [](NodeId before, double scratch_size, const Dim& last = {3}) {
+    Graph g;
+    for (NodeId k = 0; k < before; ++k) g.add(in_form, k + 1 < before ? Dim({3}) : last);
+    std::vector<NodeId> operands;
+    for (NodeId k = 0; k < 10; ++k) operands.push_back(g.add(in_form, {3}));
+    operands.push_back(before - 1);
+    g.add(scratch, {3}, operands, {0, scratch_size});
+    return g;
+  };
+  PlanCache cache(1 << 20, 0);
+  for (int k = 0; k < 3; ++k) CHECK(is_remembered(cache, graph(2, 3), 2) == (k == 2));
+  CHECK(is_remembered(cache, graph(5, 3), 5));
+  CHECK_FALSE(is_remembered(cache, graph(5, 4), 5));
+  CHECK_FALSE(is_remembered(cache, graph(2, 3, {4}), 2));
+}
+
 TEST_CASE("plans that forget depend on what comes behind them") {
   const auto chain = [](bool more) {
     Graph g;

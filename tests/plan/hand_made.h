@@ -73,7 +73,8 @@ inline Tables& tables() {
 }
 
 struct Graph : GraphStore {
-  Graph() { signature_table = &tables().signatures; }
+  SignatureTable* table;
+  explicit Graph(SignatureTable& of = tables().signatures) : table(&of) { signature_table = table; }
   NodeId add(const OpForm& f, const Dim& dim, const std::vector<NodeId>& operands = {},
              Attr attr = {}) {
     new (nodes.append(1)) Node{&f,
@@ -99,8 +100,7 @@ struct Graph : GraphStore {
     n.flags |= flags;
     std::vector<const Dim*> dims;
     for (NodeId a : args_of(n)) dims.push_back(&nodes[a].dim);
-    signatures[id] =
-        tables().signatures.find({*n.form, n.dim, dims, attrs.data() + n.attr, n.flags});
+    signatures[id] = table->find({*n.form, n.dim, dims, attrs.data() + n.attr, n.flags});
   }
 };
 

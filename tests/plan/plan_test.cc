@@ -130,6 +130,29 @@ TEST_CASE("sums of products share every matrix and the operand before the pairs"
   CHECK(batches(plan).back() == Nodes{x, y});
 }
 
+TEST_CASE("values lie in the memory of their device, each in its own") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Graph g = random_graph(seed);
+    g.devices.push_back(g.devices[0]);
+    const RandomStream random(seed);
+    const auto n = static_cast<NodeId>(g.nodes.size());
+    for (NodeId id = 0; id < n; ++id)
+      g.set_flags(id, static_cast<std::uint32_t>(random.bits(id) % 2) << Node::kFirstDeviceBit);
+    Plan plan;
+    Planner(PlanPolicy::in_batches).make(g, 0, n, plan);
+    std::vector<char> taken(plan.extent);
+    for (NodeId id = 0; id < n; ++id) {
+      CAPTURE(seed, id);
+      const std::uint64_t at = plan.value[id], size = g.nodes[id].dim.size();
+      if (at == Plan::kNoMemory) continue;
+      const std::uint32_t device = g.nodes[id].device_index();
+      REQUIRE(at >= plan.block_offset(device));
+      REQUIRE(at + size <= plan.block_offset(device) + plan.extent_of(device));
+      for (std::uint64_t e = at; e < at + size; ++e) REQUIRE(taken[e]++ == 0);
+    }
+  }
+}
+
 TEST_CASE("products with matrices of their own are one step, unless many share one") {
   const OpForm product = form("product", Kind::compute, BatchRule::products(0));
   // Nodes by turns, so many of each matrix.

@@ -177,6 +177,19 @@ TEST_CASE("a group of sentences runs together when memory is used again") {
   CHECK(plan.extent * 3 < all.extent);
 }
 
+TEST_CASE("a planner that has cut a graph into windows makes other plans as well") {
+  Lstm lstm, other;
+  for (int k = 0; k < 16; ++k) lstm.sentence(50);
+  for (int k = 0; k < 5; ++k) other.sentence(40);
+  Planner planner(PlanPolicy::with_reuse);
+  Plan plan, fresh;
+  planner.make(lstm.g, 0, size(lstm.g), plan);
+  planner.set_policy(PlanPolicy::in_batches);
+  planner.make(other.g, 0, size(other.g), plan);
+  Planner(PlanPolicy::in_batches).make(other.g, 0, size(other.g), fresh);
+  CHECK(batches(plan) == batches(fresh));
+}
+
 TEST_CASE("without anything that recurs there is one window, and memory is used again") {
   const OpForm in = form("in"), other = form("other"), last = form("last"),
                view = form("view", Kind::alias);

@@ -114,6 +114,19 @@ TEST_CASE("of one number, nodes are told apart by what they share, and long list
   }
 }
 
+TEST_CASE("products of one matrix are told apart by what is added to them") {
+  const OpForm in = form("in"), sum = form("sum", Kind::compute, BatchRule::products(1));
+  Graph g;
+  for (int k = 0; k < 200; ++k) g.add(in, {3});
+  g.add(in, {3, 3});
+  // The numbers of these operands differ by what a table of guesses has places for.
+  for (const NodeId bias : {1u, 65u, 129u, 65u, 1u}) g.add(sum, {3}, {bias, 200, 0});
+  Signatures s;
+  std::vector<std::uint32_t> first_arg(g.nodes.size());
+  s.number(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
+  CHECK(std::vector(s.of.begin() + 201, s.of.end()) == std::vector<std::uint32_t>{2, 3, 4, 3, 2});
+}
+
 TEST_CASE("edges do not grow with the number of nodes") {
   // Operands of two kinds by turns.
   const OpForm in = form("in"), twice = form("twice"), user = form("user");
