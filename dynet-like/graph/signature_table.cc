@@ -52,7 +52,7 @@ void SignatureTable::note(Recent& recent, const Asked& node, std::size_t all_wor
 
 std::uint32_t SignatureTable::find(const Asked& node) {
   if (2 * (all_.size() + 1) > table_.size()) grow();
-  const std::uint64_t h = hash(node);
+  const std::uint64_t h = hash(node) & hash_mask_;
   const std::size_t mask = table_.size() - 1;
   std::size_t slot = h & mask;
   for (; table_[slot] != kNone; slot = (slot + 1) & mask) {

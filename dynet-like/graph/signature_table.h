@@ -61,6 +61,10 @@ class SignatureTable {
     }
   };
 
+  SignatureTable() = default;
+  /// Of hashes only these bits count.
+  explicit SignatureTable(std::uint64_t hash_mask) : hash_mask_(hash_mask) {}
+
   /// The number; below `size()`.
   std::uint32_t find(const Asked& node);
   /// Where it is noted, if it was not another one since; `word` is one of the attributes.
@@ -101,6 +105,7 @@ class SignatureTable {
   PodVector<const Dim*> operands_;
   PodVector<std::uint64_t> words_;
   PodVector<std::uint32_t> table_;  // open addressing
+  std::uint64_t hash_mask_ = ~std::uint64_t{0};
   std::uint64_t generation_ = 0;
 };
 

@@ -99,25 +99,27 @@ TEST_CASE("only the first operands of a long list count") {
 }
 
 TEST_CASE("sizes that a form leaves free may differ") {
-  SignatureTable table;
-  const OpForm f = form(shape_of_first,
-                        BatchRule::sequences({.rows = Ragged::kValue, .cols = Ragged::operand(0)}));
-  const Dim a = {3, 4}, b = {3, 5}, c = {2, 4}, batch = Dim({3, 4}, 2);
-  const auto find = [&](const Dim& value, const Dim& operand) {
-    const Dim* dims[] = {&operand};
-    return table.find({f, value, dims, nullptr, 0});
-  };
-  const std::uint32_t number = find(a, a);
-  CHECK(find(a, b) == number);
-  CHECK(find(c, b) == number);
-  CHECK(find(a, c) != number);
-  CHECK(find(b, a) != number);
-  CHECK(find(batch, a) != number);
-  CHECK(find(a, batch) != number);
+  for (const std::uint64_t mask : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    SignatureTable table(mask);
+    const OpForm f = form(
+        shape_of_first, BatchRule::sequences({.rows = Ragged::kValue, .cols = Ragged::operand(0)}));
+    const Dim a = {3, 4}, b = {3, 5}, c = {2, 4}, batch = Dim({3, 4}, 2);
+    const auto find = [&](const Dim& value, const Dim& operand) {
+      const Dim* dims[] = {&operand};
+      return table.find({f, value, dims, nullptr, 0});
+    };
+    const std::uint32_t number = find(a, a);
+    CHECK(find(a, b) == number);
+    CHECK(find(c, b) == number);
+    CHECK(find(a, c) != number);
+    CHECK(find(b, a) != number);
+    CHECK(find(batch, a) != number);
+    CHECK(find(a, batch) != number);
+  }
 }
 
 TEST_CASE("another form at the same address has numbers of its own") {
-  SignatureTable table;
+  SignatureTable table(0);  // where hashes meet
   OpForm f = form(one, BatchRule::each());
   const Dim v = {3};
   const Dim* dims[] = {&v};
@@ -144,6 +146,70 @@ TEST_CASE("another form at the same address has numbers of its own") {
   CHECK(find(Node::kReadsPointer) == 7);
   CHECK(find(Node::kOwnMatrix) == 8);
   CHECK(find(1u << Node::kFirstDeviceBit) == 9);
+}
+
+TEST_CASE("nodes of one hash are compared in full") {
+  SignatureTable table(0);
+  const OpForm f = form(one, BatchRule::each(8)), other = form(one, BatchRule::each(8));
+  const Dim v = {3}, column = {3, 1}, m = {3, 4};
+  const std::uint64_t words[] = {1, 2}, same[] = {1, 3}, others[] = {2, 2};
+  const auto find = [&](const OpForm& of, const Dim& value, std::vector<const Dim*> dims,
+                        const std::uint64_t* attributes = nullptr) {
+    return table.find({of, value, dims, attributes ? attributes : words, 0});
+  };
+  const std::uint32_t number = find(f, v, {&v, &m});
+  CHECK(find(f, v, {&v, &m}) == number);
+  CHECK(find(f, column, {&column, &m}) == number);
+  CHECK(find(f, v, {&v, &m}, same) == number);
+  CHECK(find(f, v, {&v, &m}, others) != number);
+  CHECK(find(other, v, {&v, &m}) != number);
+  CHECK(find(f, m, {&v, &m}) != number);
+  CHECK(find(f, v, {&v, &v}) != number);
+  CHECK(find(f, v, {&v}) != number);
+  CHECK(find(f, v, {&v, &m, &m}) != number);
+}
+
+TEST_CASE("what is remembered of a node is not taken for another one") {
+  // So many that places for it are shared.
+  ComputationGraph g;
+  std::set<std::uint32_t> numbers;
+  const auto add = [&](const Expression& e, const Dim& d) {
+    REQUIRE(e.dim() == d);
+    numbers.insert(number(e));
+  };
+  constexpr unsigned kSizes = 300;
+  for (int time = 0; time < 2; ++time)
+    for (unsigned n = 1; n <= kSizes; ++n) {
+      const Expression x = zeros(g, {n}), m = zeros(g, {n, 4});
+      for (const auto& unary : {tanh, logistic, rectify, softsign, sqrt, exp, cube, sinh, square})
+        add(unary(x, SourceLocation::current()), {n});
+      for (unsigned k = 1; k < 5; ++k) {
+        add(sum(std::vector<Expression>(k, x)), {n});
+        add(elu(x, static_cast<float>(n * 5 + k)), {n});
+        add(strided_select(m, {1, static_cast<int>(k)}), {n, (3 + k) / k});
+      }
+    }
+  CHECK(numbers.size() == kSizes * (9 + 4 + 4 + 4));
+}
+
+TEST_CASE(
+    "what is remembered is of one form, these shapes and flags, and forgotten with the rest") {
+  SignatureTable table;
+  const OpForm f = form(one, BatchRule::each()), other = form(one, BatchRule::each());
+  const Dim v = {3}, m = {3, 4};
+  const Dim* const dims[] = {&v, &m};
+  const Dim* const others[] = {&m};
+  SignatureTable::Recent& recent = table.recent(f, dims, 1, 0);
+  table.note(recent, {f, v, dims, nullptr, 0}, 0);
+  CHECK(recent.is_of(f, dims, 1, 0));
+  CHECK_FALSE(recent.is_of(other, dims, 1, 0));
+  CHECK_FALSE(recent.is_of(f, dims, 2, 0));
+  CHECK_FALSE(recent.is_of(f, others, 1, 0));
+  CHECK_FALSE(recent.is_of(f, dims, 1, Node::kReadsPointer));
+  table.forget();
+  CHECK_FALSE(recent.is_of(f, dims, 1, 0));
+  CHECK(recent.shape == nullptr);
+  CHECK(table.size() == 0);
 }
 
 TEST_CASE("numbers are found among many, by hashes that differ") {
