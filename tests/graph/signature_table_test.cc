@@ -200,7 +200,7 @@ TEST_CASE(
   const Dim* const dims[] = {&v, &m};
   const Dim* const others[] = {&m};
   SignatureTable::Recent& recent = table.recent(f, dims, 1, 0);
-  table.note(recent, {f, v, dims, nullptr, 0}, 0);
+  table.note(recent, {f, v, {dims, 1}, nullptr, 0}, 0);
   CHECK(recent.is_of(f, dims, 1, 0));
   CHECK_FALSE(recent.is_of(other, dims, 1, 0));
   CHECK_FALSE(recent.is_of(f, dims, 2, 0));
