@@ -206,6 +206,9 @@ TEST_CASE(
   CHECK_FALSE(recent.is_of(f, dims, 2, 0));
   CHECK_FALSE(recent.is_of(f, others, 1, 0));
   CHECK_FALSE(recent.is_of(f, dims, 1, Node::kReadsPointer));
+  table.note(recent, {f, v, dims, nullptr, 0}, 0);
+  CHECK(recent.is_of(f, dims, 2, 0));
+  CHECK_FALSE(recent.is_of(f, dims, 1, 0));
   table.forget();
   CHECK_FALSE(recent.is_of(f, dims, 1, 0));
   CHECK(recent.shape == nullptr);
