@@ -54,15 +54,11 @@ TEST_CASE("gradient layout: what is not wanted has no memory, and leaves no gap"
 
 TEST_CASE("gradient layout: random graphs on two devices") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    Graph g = random_graph(seed);
-    g.devices.push_back(g.devices[0]);
+    const Graph g = random_graph_on_two_devices(seed);
     const RandomStream random(seed);
     const auto n = static_cast<NodeId>(g.nodes.size());
     std::vector<char> wanted;
-    for (NodeId id = 0; id < n; ++id) {
-      g.set_flags(id, static_cast<std::uint32_t>(random.bits(2 * id) % 2) << Node::kFirstDeviceBit);
-      wanted.push_back(random.bits(2 * id + 1) % 4 > 0);
-    }
+    for (NodeId id = 0; id < n; ++id) wanted.push_back(random.bits(id) % 4 > 0);
     Plan plan;
     Planner(PlanPolicy::in_batches).make(g, 0, n, plan);
     const GradientLayout layout = laid_out(g, plan, wanted);

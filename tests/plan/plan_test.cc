@@ -132,12 +132,8 @@ TEST_CASE("sums of products share every matrix and the operand before the pairs"
 
 TEST_CASE("values lie in the memory of their device, each in its own") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    Graph g = random_graph(seed);
-    g.devices.push_back(g.devices[0]);
-    const RandomStream random(seed);
+    const Graph g = random_graph_on_two_devices(seed);
     const auto n = static_cast<NodeId>(g.nodes.size());
-    for (NodeId id = 0; id < n; ++id)
-      g.set_flags(id, static_cast<std::uint32_t>(random.bits(id) % 2) << Node::kFirstDeviceBit);
     Plan plan;
     Planner(PlanPolicy::in_batches).make(g, 0, n, plan);
     std::vector<char> taken(plan.extent);

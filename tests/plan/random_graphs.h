@@ -46,4 +46,14 @@ inline Graph random_graph(std::uint64_t seed, NodeId n = 0, NodeId reach = 1000)
   return g;
 }
 
+/// The same on two devices, node by node by chance.
+inline Graph random_graph_on_two_devices(std::uint64_t seed) {
+  Graph g = random_graph(seed);
+  g.devices.push_back(g.devices[0]);
+  const RandomStream random(~seed);
+  for (NodeId id = 0; id < g.nodes.size(); ++id)
+    g.set_flags(id, static_cast<std::uint32_t>(random.bits(id) % 2) << Node::kFirstDeviceBit);
+  return g;
+}
+
 }  // namespace hand_made
