@@ -301,6 +301,28 @@ TEST_CASE("gradients side by side are stored where none was, and added where one
 
 #ifndef DYNET_TEST_GPU
 // On the CPU a graph of this size is cut into windows that its caches hold.
+TEST_CASE("products of matrices of data are one batch, and those of a parameter another",
+          "[cuda]") {
+  ParameterCollection pc;
+  const Parameter w = pc.add_parameters({4, 4});
+  Floats values[2];
+  for (const bool on_device : {false, true}) {
+    ComputationGraph g;
+    if (on_device) g.set_device(gpu());
+    const Expression matrix = parameter(g, w);
+    std::vector<Expression> products;
+    for (unsigned k = 0; k < 5; ++k) {
+      const Expression x = input(g, {4}, {1, 2, 3, static_cast<float>(k)});
+      products.push_back(tanh(input(g, {4, 4}, Floats(16, 0.1f * static_cast<float>(k)))) * x);
+      products.push_back(matrix * x);
+    }
+    values[on_device] = as_vector(sum(products).value());
+    // Both inputs, tanh, both products, the sum.
+    if (on_device) CHECK(g.statistics().batches == 6);
+  }
+  check_near(values[0], values[1], 1e-5);
+}
+
 TEST_CASE("a large graph costs the device no more launches than a small one", "[cuda]") {
   constexpr unsigned kChains = 64, kLength = 16, kSmall = 32, kLarge = 1 << 14;
   const auto launches = [](unsigned size) {
