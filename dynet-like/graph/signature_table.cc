@@ -8,11 +8,6 @@ namespace {
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
 
-bool same_rule(const BatchRule& a, const BatchRule& b) {
-  return a.batches == b.batches && a.signature_bytes == b.signature_bytes &&
-         a.first_pair == b.first_pair && a.ragged == b.ragged;
-}
-
 }  // namespace
 
 std::uint64_t SignatureTable::hash(const Asked& node) {
@@ -82,7 +77,7 @@ std::uint32_t SignatureTable::find(const Asked& node) {
 bool SignatureTable::is(const Known& known, const Asked& node) const {
   const BatchRule& rule = node.form.batch.value;
   if (known.form != &node.form || known.rule != node.form.shape.value ||
-      !same_rule(known.batch, rule) || known.arity != node.operands.size() ||
+      !same_batches(known.batch, rule) || known.arity != node.operands.size() ||
       !same_planning(known.flags, node.flags) ||
       !rule.ragged.agree(Ragged::kValue, *known.shape, node.shape))
     return false;

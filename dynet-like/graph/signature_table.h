@@ -11,6 +11,12 @@
 
 namespace dynet {
 
+/// Whether two rules put the same nodes into one batch.
+inline bool same_batches(const BatchRule& a, const BatchRule& b) {
+  return a.batches == b.batches && a.signature_bytes == b.signature_bytes &&
+         a.first_pair == b.first_pair && a.ragged == b.ragged;
+}
+
 /// Numbers for what a plan asks of a node, but for which nodes its operands are: nodes of one
 /// number have one form, one shape, operands of the same shapes, equal signature attributes and
 /// flags that are planned alike. Sizes that their form leaves free may differ. Only the first

@@ -94,10 +94,8 @@ struct PlanCache::Kept {
     explicit Form(const OpForm& f)
         : form(&f), kind(f.kind), rule(f.batch), reads(f.reads), aux(f.aux) {}
     bool is_still_there() const {
-      const BatchRule& now = form->batch.value;
       return form->kind == kind && form->reads == reads && form->aux == aux &&
-             now.batches == rule.batches && now.signature_bytes == rule.signature_bytes &&
-             now.first_pair == rule.first_pair && now.ragged == rule.ragged;
+             same_batches(form->batch, rule);
     }
   };
   struct Shape {  // of a node whose form leaves sizes of the value free

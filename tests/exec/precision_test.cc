@@ -246,6 +246,30 @@ TEST_CASE("what is kept of a matrix for many products is that of this pass") {
   }
 }
 
+TEST_CASE("what is kept of a transposed matrix is not taken for another loss's") {
+  ParameterCollection pc;
+  const Parameter w = pc.add_parameters({40, 40}), u = pc.add_parameters({40, 40});
+  const auto loss = [](ComputationGraph& g, const Parameter& p) {
+    const Expression matrix = parameter(g, p);
+    Expression y = input(g, {40, 40}, numbers(1600, 5));  // many columns: it is transposed
+    for (int k = 0; k < 4; ++k) y = matrix * y;
+    return sum_elems(y);
+  };
+  Floats found[2];
+  for (const bool both : {false, true}) {
+    ComputationGraph g;
+    g.set_precision(Precision::bf16);
+    const Expression first = loss(g, w), second = loss(g, u);
+    (first + second).value();
+    if (both) g.backward(first);
+    pc.reset_gradient();
+    g.backward(second);
+    found[both] = as_vector(u.gradients());
+    pc.reset_gradient();
+  }
+  CHECK(found[0] == found[1]);
+}
+
 TEST_CASE("nothing is kept of a matrix whose memory others get") {
   const auto run = [](bool inference) {
     ComputationGraph g;
