@@ -57,6 +57,15 @@ class Arena {
     used_ = m.used;
   }
   void reset() { rewind({}); }
+  /// f(p, bytes) for the memory that was handed out since the mark, a piece of each chunk.
+  template <class F>
+  void each_block_since(Mark m, F f) const {
+    for (std::size_t c = m.chunk; c <= chunk_ && c < chunks_.size(); ++c) {
+      const std::size_t begin = c == m.chunk ? m.used : 0,
+                        end = c == chunk_ ? used_ : chunks_[c].size;
+      if (begin < end) f(chunks_[c].data + begin, end - begin);
+    }
+  }
   /// Gives all memory back to the system.
   void release();
   /// Grows when chunks are given back: as long as it has not, the same calls after `reset` are

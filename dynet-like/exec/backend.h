@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "dynet-like/base/arena.h"
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/exec/kernel.h"
 #include "dynet-like/exec/rounded_factors.h"
@@ -40,6 +41,7 @@ class Backend : public HostArrays<T> {
   static bool has_backward(const OpForm& form) { return kernel<T>(form.backward.value); }
   void set_precision(Precision) {}
   void begin_pass() {}
+  void rewind(Arena& arena, Arena::Mark to) { arena.rewind(to); }
   void start() {}
   void forget() {}
   /// n numbers that the host can read, until the next call.
@@ -95,6 +97,9 @@ class Backend<float> {
   /// Before a pass: parameters may be others now.
   void begin_pass() {
     if (precision_ != Precision::float32) packed_->clear();
+  }
+  void rewind(Arena& arena, Arena::Mark to) {
+    device_ ? device_->rewind(arena, to) : arena.rewind(to);
   }
   void start() {
     if (device_) device_->start();

@@ -53,7 +53,7 @@ void BackwardPass<T>::run_steps(NodeId loss) {
 template <class T>
 void BackwardPass<T>::prepare(NodeId size) {
   for (const auto& c : devices_.contexts()) {
-    c->gradients.reset();
+    c->backend.rewind(c->gradients, {});
     c->pool.reset();
   }
   uses_.clear();

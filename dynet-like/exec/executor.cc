@@ -80,10 +80,10 @@ void Executor<T>::truncate(NodeId size) {
 
 template <class T>
 void Executor<T>::clear() {
-  rewind();
   devices_.forget();
+  rewind();
   settings_.run = 0;  // what a seeded graph draws depends on nothing that was in it before
-  for (const auto& c : devices_.contexts()) c->gradients.reset();
+  for (const auto& c : devices_.contexts()) c->backend.rewind(c->gradients, {});
   devices_.clear();
 }
 

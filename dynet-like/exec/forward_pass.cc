@@ -65,7 +65,8 @@ void ForwardPass<T>::undo(const RecordedRun& run) {
   const auto& contexts = devices_.contexts();
   for (std::size_t c = 0; c < contexts.size(); ++c) {
     const std::size_t mark = run.value_marks + c;
-    contexts[c]->values.rewind(mark < r_.value_marks.size() ? r_.value_marks[mark] : Arena::Mark{});
+    contexts[c]->backend.rewind(
+        contexts[c]->values, mark < r_.value_marks.size() ? r_.value_marks[mark] : Arena::Mark{});
   }
   r_.rewind(run);
 }
@@ -322,7 +323,8 @@ void ForwardPass<T>::rematerialize(NodeId id) {
     devices_.forget();
     for (const NodeId node : all) freed_[node] = true;
     for (std::size_t c = 0; c < rematerialized.size(); ++c)
-      devices_.contexts()[c]->rematerialized.rewind(rematerialized[c]);
+      devices_.contexts()[c]->backend.rewind(devices_.contexts()[c]->rematerialized,
+                                             rematerialized[c]);
     r_.pointers.rewind(pointers);
     throw;
   }
@@ -389,8 +391,8 @@ void ForwardPass<T>::clear() {
   captures_.clear();
   freed_.clear();
   for (const auto& c : devices_.contexts()) {
-    c->values.reset();
-    c->rematerialized.reset();
+    c->backend.rewind(c->values, {});
+    c->backend.rewind(c->rematerialized, {});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "dynet-like/base/arena.h"
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/base/device.h"
 #include "dynet-like/base/device_allocator.h"
@@ -33,6 +34,9 @@ class DeviceBackend {
                     const Write* writes) = 0;
   /// `value` becomes or is added to each of the n numbers.
   virtual void fill(float* to, std::size_t n, float value, bool add) = 0;
+  /// All that an arena has handed out since the mark may be used again, by what is asked from now
+  /// on.
+  virtual void rewind(Arena& arena, Arena::Mark to) = 0;
   /// Starts all that was asked.
   virtual void start() = 0;
   /// Forgets what was asked and not started.

@@ -35,6 +35,7 @@ class CudaMachine final : public DeviceBackend {
     queue_.begin_operation();
     fill_numbers(queue_, to, n, value, add);
   }
+  void rewind(Arena& arena, Arena::Mark to) override { queue_.rewind(arena, to); }
   void start() override { queue_.flush(); }
   void forget() override { queue_.forget(); }
   void write_after(std::shared_ptr<const Mark>& writer) override { queue_.write_after(writer); }

@@ -318,6 +318,19 @@ class CudaDriver final : public Driver {
                                           p.step_c, p.batch, type, kAny));
   }
 
+  bool checks() const override {
+#ifdef NDEBUG
+    return false;
+#else
+    return stream_.stream != cudaStreamLegacy;
+#endif
+  }
+  void poison(void* p, std::size_t bytes) noexcept override {
+    cudaSetDevice(device_);
+    cudaMemsetAsync(p, 0xff, bytes, stream_.stream);
+    cudaGetLastError();  // a device that has failed reports it elsewhere
+  }
+
   void factor(const Factorization& f) override {
     use(device_);
     const cublasHandle_t blas = handle();

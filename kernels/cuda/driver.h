@@ -95,6 +95,12 @@ class Driver {
   virtual void wait_for(const Mark& mark) = 0;
   /// Copies between places of any two devices, or of one, without the host.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  /// Whether mistakes in the use of the device are looked for, which takes time: in the streams of
+  /// graphs, of debug builds and where something stands in for the device. Other streams write to
+  /// the memory of that for updates.
+  virtual bool checks() const { return false; }
+  /// Fills memory that is about to be used again with NaN.
+  virtual void poison(void* /*p*/, std::size_t /*bytes*/) noexcept {}
 };
 
 /// Devices that work on the same numbers together, in the streams that they were made with: NCCL.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "dynet-like/base/errors.h"
@@ -96,8 +97,29 @@ Queue::Kept Queue::kept(std::span<const float* const> key, std::size_t n) {
   return {named_.back().p, true};
 }
 
+// Of a list that was staged; `size` numbers belong to each of its n items.
+template <class T>
+void Queue::check_apart(T* const* list, std::size_t n, std::size_t size) const {
+  if (!list || !driver_->checks()) return;
+  const auto* const at = reinterpret_cast<const std::byte*>(list);
+  for (const Chunk& c : chunks_[half_]) {
+    if (at < c.device || at >= c.device + c.size) continue;
+    std::vector<const T*> sorted(n);
+    std::memcpy(sorted.data(), c.host + (at - c.device), n * sizeof(T*));
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t i = 1; i < n; ++i)
+      if (sorted[i] < sorted[i - 1] + size)
+        throw DeviceError("two results of a list of " + std::to_string(n) + " matrices overlap");
+    return;
+  }
+  throw DeviceError("a list of matrices was not staged");
+}
+
 void Queue::multiply(const Product& p) {
   if (p.m == 0 || p.n == 0 || p.batch == 0) return;
+  check_apart(p.each_c, static_cast<std::size_t>(p.batch),
+              static_cast<std::size_t>(p.ldc) * static_cast<std::size_t>(p.n - 1) +
+                  static_cast<std::size_t>(p.m));
   auto* const kept = new (memory_.allocate(sizeof p)) Product(p);
   kept->precision = precision_;
   commands_.push_back({multiply_now, kept});
@@ -105,6 +127,9 @@ void Queue::multiply(const Product& p) {
 
 void Queue::factor(const Factorization& f) {
   if (f.n == 0 || f.count == 0) return;
+  for (float* const* results : {f.matrices, f.inverses})
+    check_apart(results, static_cast<std::size_t>(f.count),
+                static_cast<std::size_t>(f.n) * static_cast<std::size_t>(f.n));
   commands_.push_back({factor_now, new (memory_.allocate(sizeof f)) Factorization(f)});
 }
 
@@ -159,52 +184,6 @@ class Queue::TargetList {
   std::uint32_t used_ = 0;
 };
 
-// Numbers targets in the order of their first nodes, and returns how many there are. A table with
-// open addressing: sorting takes several times as long.
-std::size_t Queue::number_targets(float* const* p, std::size_t n) {
-  std::size_t bits = 4;
-  while (std::size_t{1} << bits < 2 * n) ++bits;
-  const std::size_t mask = (std::size_t{1} << bits) - 1;
-  slots_.clear();
-  slots_.resize(mask + 1, kNone);
-  number_.resize_uninitialized(n);
-  different_.clear();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i > 0 && p[i] == p[i - 1]) {
-      number_[i] = number_[i - 1];
-      continue;
-    }
-    number_[i] = kNone;
-    if (!p[i]) continue;
-    std::size_t at =
-        (reinterpret_cast<std::uintptr_t>(p[i]) / 16 * 0x9e3779b97f4a7c15u) >> (64 - bits);
-    while (slots_[at] != kNone && different_[slots_[at]] != p[i]) at = (at + 1) & mask;
-    if (slots_[at] == kNone) {
-      slots_[at] = static_cast<std::uint32_t>(different_.size());
-      different_.push_back(p[i]);
-    }
-    number_[i] = slots_[at];
-  }
-  return different_.size();
-}
-
-// The nodes of targets that have numbers, target after target in `order_`; `ends_` says where those
-// of each end.
-void Queue::order_by_target() {
-  ends_.clear();
-  ends_.resize(different_.size() + 1, 0);
-  std::size_t nodes = 0;
-  for (const std::uint32_t target : number_)
-    if (target != kNone) {
-      ++ends_[target + 1];
-      ++nodes;
-    }
-  for (std::size_t t = 1; t < ends_.size(); ++t) ends_[t] += ends_[t - 1];
-  order_.resize_uninitialized(nodes);
-  for (std::uint32_t i = 0; i < number_.size(); ++i)
-    if (number_[i] != kNone) order_[ends_[number_[i]]++] = i;
-}
-
 GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t n,
                                std::size_t size, std::size_t most) {
   std::size_t needed = 0, stores = 0;
@@ -217,7 +196,7 @@ GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t
   if (needed == 0) return all;
   // A target that is written twice is added to the second time.
   const bool different = !adds || std::adjacent_find(p, p + n, std::greater_equal<>()) == p + n ||
-                         number_targets(p, n) == needed;
+                         groups_.number(p, n) == needed;
   if (different && needed == n) {
     all.first.to = many(p, n, size);
     if (stores > 0 && adds) {
@@ -237,10 +216,10 @@ GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t
     all.first = list.done();
     return all;
   }
-  order_by_target();
+  groups_.list_items();
   std::size_t sums = 0, shared = 0;
-  for (std::size_t t = 0, begin = 0; t < different_.size(); begin = ends_[t++]) {
-    const std::size_t nodes = ends_[t] - begin, parts = (nodes + most - 1) / most;
+  for (std::size_t t = 0; t < groups_.size(); ++t) {
+    const std::size_t nodes = groups_.items(t).size(), parts = (nodes + most - 1) / most;
     all.most = std::max(all.most, std::min(nodes, most));
     if (parts == 1) continue;
     all.most_sums = std::max(all.most_sums, parts);
@@ -249,17 +228,18 @@ GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t
   }
   float* const values = shared > 0 ? temporary(sums * size) : nullptr;
   all.sums = {values, size, nullptr};
-  TargetList first(*this, different_.size() - shared + sums, needed), then(*this, shared, sums);
+  TargetList first(*this, groups_.size() - shared + sums, needed), then(*this, shared, sums);
   std::uint32_t sum = 0;
-  for (std::size_t t = 0, begin = 0; t < different_.size(); begin = ends_[t++]) {
-    const bool add = writes[order_[begin]] != Write::store, in_parts = ends_[t] - begin > most;
-    (in_parts ? then : first).add_target(different_[t], add);
-    for (std::size_t k = begin; k < ends_[t]; ++k) {
-      if (in_parts && (k - begin) % most == 0) {
+  for (std::size_t t = 0; t < groups_.size(); ++t) {
+    const std::span<const std::uint32_t> nodes = groups_.items(t);
+    const bool add = writes[nodes[0]] != Write::store, in_parts = nodes.size() > most;
+    (in_parts ? then : first).add_target(groups_.target(t), add);
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      if (in_parts && k % most == 0) {
         first.add_target(values + sum * size, false);
         then.node(sum++);
       }
-      first.node(order_[k]);
+      first.node(nodes[k]);
     }
   }
   all.first = first.done();
@@ -300,7 +280,25 @@ void Queue::upload() {
 }
 
 void Queue::run() {
-  for (const Command& c : commands_) c.run(*driver_, c.work);
+  std::size_t done = 0;
+  const auto run_until = [&](std::size_t end) {
+    for (; done < end; ++done) commands_[done].run(*driver_, commands_[done].work);
+  };
+  for (const Poison& p : poisons_) {
+    run_until(p.command);
+    driver_->poison(p.p, p.bytes);
+  }
+  run_until(commands_.size());
+  poisons_.clear();
+}
+
+void Queue::rewind(Arena& arena, Arena::Mark to) {
+  if (driver_->checks())
+    arena.each_block_since(to, [&](void* p, std::size_t bytes) {
+      if (commands_.empty()) return driver_->poison(p, bytes);
+      poisons_.push_back({commands_.size(), p, bytes});
+    });
+  arena.rewind(to);
 }
 
 // What was sent is not written over before it has arrived.
@@ -315,9 +313,10 @@ void Queue::clear() {
   for (Chunk& c : chunks_[half_]) c.used = c.sent = 0;
   chunk_ = 0;
   commands_.clear();
+  poisons_.clear();
   last_ = {};
   named_.clear();
-  kept_.reset();
+  rewind(kept_, {});
   memory_.reset();
 }
 

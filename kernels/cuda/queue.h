@@ -16,6 +16,7 @@
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/graph/op.h"
 #include "kernels/cuda/driver.h"
+#include "kernels/cuda/target_groups.h"
 #include "kernels/cuda/views.h"
 
 namespace dynet::cuda {
@@ -104,14 +105,17 @@ class Queue {
   /// Takes the last ones out again: what comes next does their work.
   void take_back(std::size_t commands = 1) {
     commands_.truncate(commands_.size() - commands);
+    for (Poison& p : poisons_) p.command = std::min(p.command, commands_.size());
     last_ = {};
   }
   /// How the products are made that come from now on.
   Precision precision() const { return precision_; }
   void set_precision(Precision precision) { precision_ = precision; }
-  /// A product of matrices, in the queue's precision; left out if C has no elements.
+  /// A product of matrices, in the queue's precision; left out if C has no elements. A list of
+  /// results was staged; no two overlap, for all are made at the same time: DeviceError, where the
+  /// driver checks.
   void multiply(const Product& product);
-  /// Left out if there are no matrices, or if they have no rows.
+  /// The same for matrices and inverses. Left out if there are none, or if they have no rows.
   void factor(const Factorization& factorization);
 
   /// `n` tensors of `size` numbers each, as kernels see them.
@@ -143,7 +147,10 @@ class Queue {
   static constexpr std::size_t kMostArguments = 4096;
 
   /// To be called before each operation: temporaries may be used again.
-  void begin_operation() { temporaries_.rewind(first_temporary_); }
+  void begin_operation() { rewind(temporaries_, first_temporary_); }
+  /// Of memory that only what is put in here uses. If the driver checks, nobody finds the old
+  /// numbers there.
+  void rewind(Arena& arena, Arena::Mark to);
   /// Copies between any devices.
   void copy(void* to, const void* from, std::size_t bytes);
   /// Copies into pinned memory; the bytes are there after `wait`.
@@ -217,9 +224,12 @@ class Queue {
     std::byte *host, *device;
     std::size_t size, used, sent;
   };
+  struct Poison {  // of memory, before a command
+    std::size_t command;
+    void* p;
+    std::size_t bytes;
+  };
   class TargetList;
-  std::size_t number_targets(float* const* p, std::size_t n);
-  void order_by_target();
   void upload();
   void run();
   void start_round();
@@ -227,6 +237,8 @@ class Queue {
   void* stage_bytes(std::size_t bytes);
   void* allocate_command(std::size_t bytes);
   const std::byte* find(const std::byte* staged) const;
+  template <class T>
+  void check_apart(T* const* list, std::size_t n, std::size_t size) const;
 
   std::unique_ptr<Driver> driver_;
   Arena memory_;  // of commands
@@ -235,6 +247,7 @@ class Queue {
   Arena kept_;
   std::vector<Named> named_;  // what is kept
   PodVector<Command> commands_;
+  PodVector<Poison> poisons_;  // in the order of their commands
   Last last_;
   std::vector<Chunk> chunks_[2];  // by turns: one is filled while the other may still be copied
   std::size_t chunk_ = 0;
@@ -242,10 +255,7 @@ class Queue {
   bool half_free_ = true;
   bool started_ = false;  // a part of what was put in since the last `flush`
   Precision precision_ = Precision::float32;
-  // Scratch of targets: those that differ by number, the number of each node's.
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  PodVector<float*> different_;
-  PodVector<std::uint32_t> number_, slots_, order_, ends_;
+  TargetGroups groups_;  // scratch
 };
 
 }  // namespace dynet::cuda

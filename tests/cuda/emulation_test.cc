@@ -2,6 +2,7 @@
 
 #ifndef DYNET_TEST_GPU
 
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <stdexcept>
@@ -129,6 +130,70 @@ TEST_CASE("the emulation has the rules of cuBLAS", "[cuda]") {
            [](Product& p) { p.beta = 0.5f; },
            [](Product& p) { p.a = reinterpret_cast<const float*>(&p); }})
     CHECK_THROWS_AS(multiply(change), std::logic_error);
+}
+
+TEST_CASE("results of a list of matrices do not overlap", "[cuda]") {
+  const auto multiply = [](std::size_t to, bool inverses) {
+    on_device([&](cuda::Queue& q) {
+      float* const p = q.temporary(1000);
+      cuda::fill_numbers(q, p, 1000, 1, false);
+      const float* const factors[] = {p, p, p};
+      float* const results[] = {p + 500, p + to, p + 600};
+      const auto* const each = q.send(factors, 3);
+      if (inverses)
+        return q.factor({3, 3, q.send(results, 3), reinterpret_cast<int*>(p + 800),
+                         reinterpret_cast<int*>(p + 900), nullptr});
+      cuda::Product product{false, false, 3, 4, 5, nullptr, 3, nullptr, 5, nullptr, 3, 1, 3};
+      product.each_a = product.each_b = each;
+      product.each_c = q.send(results, 3);
+      q.multiply(product);
+    });
+  };
+  CHECK_NOTHROW(multiply(512, false));
+  CHECK_NOTHROW(multiply(591, true));
+  for (const std::size_t to : {500, 511, 489, 600, 611, 589})
+    CHECK_THROWS_WITH(multiply(to, false), "two results of a list of 3 matrices overlap");
+  CHECK_THROWS_WITH(multiply(592, true), "two results of a list of 3 matrices overlap");
+}
+
+TEST_CASE("the emulation wants no product where products of the same call read", "[cuda]") {
+  const auto multiply = [](std::size_t to, int batch) {
+    on_device([&](cuda::Queue& q) {
+      float* const p = q.temporary(1000);
+      cuda::fill_numbers(q, p, 1000, 1, false);
+      q.multiply({false, false, 3, 4, 5, p, 3, p + 100, 5, p + to, 3, 0, batch, 15, 20, 12});
+    });
+  };
+  CHECK_NOTHROW(multiply(200, 1));
+  CHECK_NOTHROW(multiply(140, 2));
+  for (const std::size_t to : {14, 89, 100, 119})
+    CHECK_THROWS_AS(multiply(to, 1), std::logic_error);
+  CHECK_THROWS_AS(multiply(139, 2), std::logic_error);
+}
+
+TEST_CASE("memory that is used again is full of NaN", "[cuda]") {
+  cuda::Queue q(cuda::make_driver(0));
+  const auto number = [&](const float* p) {
+    float v = 0;
+    q.read(&v, p, 1);
+    return v;
+  };
+  q.begin_operation();
+  float* const p = q.temporary(5);
+  cuda::fill_numbers(q, p, 5, 1, false);
+  CHECK(number(p + 4) == 1);
+  q.begin_operation();
+  CHECK(q.temporary(5) == p);
+  CHECK(std::isnan(number(p + 4)));
+  // In the order of the commands.
+  DeviceAllocator& memory = *q.driver().memory();
+  auto* const copy = static_cast<float*>(memory.allocate(sizeof(float)));
+  cuda::fill_numbers(q, p, 5, 2, false);
+  q.copy(copy, p, sizeof(float));
+  q.begin_operation();
+  CHECK(number(copy) == 2);
+  CHECK(std::isnan(number(p)));
+  memory.free(copy);
 }
 
 TEST_CASE("the emulation takes memory for kernels and for cuBLAS", "[cuda]") {

@@ -29,7 +29,9 @@
   T* const name = static_cast<T*>(::dynet::emulation::shared(&name##_place, sizeof(T) * (n)))
 
 inline void cudaGridDependencySynchronize() { ::dynet::emulation::wait_for_kernel_before(); }
-inline void __syncthreads() { ::dynet::emulation::meet_block(); }
+inline void __syncthreads(std::source_location barrier = std::source_location::current()) {
+  ::dynet::emulation::meet_block(barrier);
+}
 inline void __syncwarp(unsigned mask = 0xffffffffu) { ::dynet::emulation::meet_warp(mask, 0, 0); }
 
 template <class T>

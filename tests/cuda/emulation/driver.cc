@@ -87,7 +87,9 @@ void multiply_now(const Memory& memory, const Product& p) {
     if (!memory.holds(matrix)) throw std::logic_error("a matrix of a product is not on the device");
     return memory.ours(matrix);
   };
-  std::vector<Matrix> products;  // of all, before any is written: they are made at the same time
+  // All are made at the same time: every factor and every old result is read before any result is
+  // written, and these are written in an order of chance.
+  std::vector<Matrix> products;
   std::vector<Extent> read;
   for (int i = 0; i < p.batch; ++i) {
     const float* const from_a = which(p.a, p.each_a, p.step_a, i);
@@ -98,21 +100,20 @@ void multiply_now(const Memory& memory, const Product& p) {
     const Matrix a = factor(from_a, p.transpose_a, p.m, p.k, p.lda, p.precision);
     const Matrix b = factor(from_b, p.transpose_b, p.k, p.n, p.ldb, p.precision);
     products.push_back(a * b);
+    if (p.beta != 0) {
+      const float* const c = which(p.c, p.each_c, p.step_c, i);
+      products.back() += p.beta * factor(c, false, p.m, p.n, p.ldc, Precision::float32);
+    }
   }
-  for (int i = 0; i < p.batch; ++i) {
-    const Matrix& product = products[static_cast<std::size_t>(i)];
+  for (const int i : emulation::shuffled(p.batch)) {
     float* const to = which(p.c, p.each_c, p.step_c, i);
     const Extent written(to, p.m, p.n, p.ldc);
-    if (p.each_c && std::any_of(read.begin(), read.end(),
-                                [&](const Extent& other) { return other.meets(written); }))
+    if (p.k > 0 && std::any_of(read.begin(), read.end(),
+                               [&](const Extent& other) { return other.meets(written); }))
       throw std::logic_error(
-          "a product is written where another one, made at the same time, reads");
-    Eigen::Map<Matrix, 0, Eigen::OuterStride<>> c(to, p.m, p.n, Eigen::OuterStride<>(p.ldc));
-
-    if (p.beta == 0)
-      c = product;
-    else
-      c = p.beta * c + product;
+          "a product is written where one that is made at the same time, or it itself, reads");
+    Eigen::Map<Matrix, 0, Eigen::OuterStride<>>(to, p.m, p.n, Eigen::OuterStride<>(p.ldc)) =
+        products[static_cast<std::size_t>(i)];
   }
 }
 
@@ -158,7 +159,8 @@ void factor_now(const Memory& memory, const Factorization& f) {
 
 class Emulated final : public Driver {
  public:
-  Emulated(int device, StreamKind kind) : device_(device), stream_(device, kind) {
+  Emulated(int device, StreamKind kind)
+      : device_(device), graphs_(kind == StreamKind::graph), stream_(device, kind) {
     for (auto& m : marks_) m = std::make_shared<emulation::StreamMark>();
   }
   ~Emulated() override {
@@ -216,6 +218,10 @@ class Emulated final : public Driver {
           throw std::logic_error("a kernel has not waited for the one before");
       });
     });
+  }
+  bool checks() const override { return graphs_ && !emulation::idle(); }
+  void poison(void* p, std::size_t bytes) noexcept override {
+    put([=](Memory& m) { std::memset(m.ours(p), 0xff, bytes); });
   }
   void multiply(const Product& p) override {
     may_fail<DeviceError>("a product of matrices");
@@ -280,6 +286,7 @@ class Emulated final : public Driver {
   }
 
   int device_;
+  bool graphs_;
   emulation::Stream stream_;
   std::shared_ptr<emulation::StreamMark> marks_[kMarks];
   bool workspace_ = false;

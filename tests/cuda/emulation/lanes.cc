@@ -7,6 +7,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "tests/cuda/emulation/emulation.h"
+#include "tests/cuda/emulation/races.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -32,14 +34,18 @@ struct Lane {
   fiber self, caller;
   unsigned mask = 0, from = 0;
   std::uint64_t value = 0;
-  bool waited = false;  // for the kernel before
+  std::source_location barrier;  // that it waits at
+  Accessor accessor{};
 };
 
 struct Block {
   std::vector<Lane> lanes;
-  std::map<const void*, std::vector<std::uint64_t>> shared;
-  std::vector<std::uint64_t> dynamic;
+  std::vector<std::uint64_t> shared = std::vector<std::uint64_t>(kSharedBytes / 8);
+  std::size_t used = 0;                         // words of `shared`
+  std::map<const void*, std::size_t> reserved;  // where in it, by place in the kernel
+  unsigned barriers = 0;                        // that it has passed
   Lane* now = nullptr;
+  WatchedKernel watched;
   std::exception_ptr error;  // of a lane
 };
 
@@ -62,10 +68,23 @@ class Stacks {
 
 thread_local Block* block = nullptr;
 
+std::mt19937& chance() {
+  static thread_local std::mt19937 random(1);
+  return random;
+}
+
 void leave(State state) {
   Lane& lane = *block->now;
   lane.state = state;
   lane.caller = std::move(lane.caller).resume();
+}
+
+std::size_t reserve(Block& b, std::size_t bytes) {
+  const std::size_t at = b.used, words = (bytes + 7) / 8;
+  if (at + words > b.shared.size()) throw std::logic_error("a block has 48 KiB of shared memory");
+  std::fill_n(b.shared.begin() + static_cast<std::ptrdiff_t>(at), words, ~std::uint64_t{0});
+  b.used += words;
+  return at;
 }
 
 // Lanes of a warp that all wait for each other exchange what they brought.
@@ -103,15 +122,25 @@ bool release_block(Block& b) {
                          [s](const Lane& l) { return l.state == s; });
   };
   if (at(State::at_block) != static_cast<std::ptrdiff_t>(b.lanes.size())) return false;
-  for (Lane& l : b.lanes) l.state = State::ready;
+  ++b.barriers;
+  for (Lane& l : b.lanes) {
+    const std::source_location &here = l.barrier, &first = b.lanes[0].barrier;
+    if (here.line() != first.line() || std::strcmp(here.file_name(), first.file_name()) != 0)
+      throw std::logic_error("threads of a block meet at two barriers, in lines " +
+                             std::to_string(first.line()) + " and " + std::to_string(here.line()) +
+                             " of " + here.file_name());
+    l.accessor.barriers = b.barriers;
+    l.state = State::ready;
+  }
   return true;
 }
 
-void run_block(Block& b, const std::function<void()>& body, std::mt19937& random) {
+void run_block(Block& b, const std::function<void()>& body) {
   static thread_local Stacks stacks;
+  b.barriers = 0;
   for (Lane& lane : b.lanes) {
     lane.state = State::ready;
-    lane.waited = false;
+    lane.accessor = {lane.place.block.x, lane.place.thread.x, 0, false};
     lane.self = fiber(std::allocator_arg, stacks, [&b, &lane, &body](fiber&& caller) {
       lane.caller = std::move(caller);
       try {
@@ -126,13 +155,15 @@ void run_block(Block& b, const std::function<void()>& body, std::mt19937& random
   std::vector<std::size_t> order(b.lanes.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   for (;;) {
-    std::shuffle(order.begin(), order.end(), random);
+    std::shuffle(order.begin(), order.end(), chance());
     bool ran = false;
     for (const std::size_t i : order) {
       Lane& lane = b.lanes[i];
       if (lane.state != State::ready) continue;
       b.now = &lane;
+      b.watched.set_accessor(&lane.accessor);
       lane.self = std::move(lane.self).resume();
+      b.watched.set_accessor(nullptr);
       ran = true;
       if (b.error) std::rethrow_exception(b.error);
     }
@@ -149,9 +180,12 @@ void run_block(Block& b, const std::function<void()>& body, std::mt19937& random
 }  // namespace
 
 Thread& here() { return block->now->place; }
-void meet_block() { leave(State::at_block); }
-void wait_for_kernel_before() { block->now->waited = true; }
-bool has_waited() { return block->now->waited; }
+void meet_block(std::source_location barrier) {
+  block->now->barrier = barrier;
+  leave(State::at_block);
+}
+void wait_for_kernel_before() { block->now->accessor.waited = true; }
+bool has_waited() { return block->now->accessor.waited; }
 void pause() { leave(State::ready); }
 
 std::uint64_t meet_warp(unsigned mask, std::uint64_t value, unsigned from) {
@@ -164,21 +198,25 @@ std::uint64_t meet_warp(unsigned mask, std::uint64_t value, unsigned from) {
 }
 
 void* shared(const void* key, std::size_t bytes) {
-  std::vector<std::uint64_t>& memory = block->shared[key];
-  if (memory.empty()) {
-    memory.assign((bytes + 7) / 8, ~std::uint64_t{0});
-    std::size_t words = block->dynamic.size();
-    for (const auto& [place, there] : block->shared) words += there.size();
-    if (8 * words > kSharedBytes) throw std::logic_error("a block has 48 KiB of shared memory");
+  const auto [place, fresh] = block->reserved.try_emplace(key, 0);
+  if (fresh) {
+    place->second = reserve(*block, bytes);
+    block->watched.grow_shared(8 * block->used);
   }
-  return memory.data();
+  return &block->shared[place->second];
 }
 
-void* dynamic_shared() { return block->dynamic.data(); }
+void* dynamic_shared() { return block->shared.data(); }
+
+std::vector<int> shuffled(int n) {
+  std::vector<int> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), chance());
+  return order;
+}
 
 void run(unsigned blocks, unsigned threads, std::size_t dynamic_bytes,
          const std::function<void()>& body) {
-  static thread_local std::mt19937 random(1);
   Block b;
   b.lanes.resize(threads);
   for (unsigned t = 0; t < threads; ++t) {
@@ -189,11 +227,15 @@ void run(unsigned blocks, unsigned threads, std::size_t dynamic_bytes,
   }
   block = &b;
   try {
-    for (unsigned k = 0; k < blocks; ++k) {
-      b.shared.clear();
-      b.dynamic.assign((dynamic_bytes + 7) / 8, ~std::uint64_t{0});
+    for (const int number : shuffled(static_cast<int>(blocks))) {
+      const auto k = static_cast<unsigned>(number);
+      b.reserved.clear();
+      b.used = 0;
+      reserve(b, dynamic_bytes);
+      b.watched.begin_block(b.shared.data(), 8 * b.used);
       for (Lane& lane : b.lanes) lane.place.block.x = k;
-      run_block(b, body, random);
+      run_block(b, body);
+      b.watched.check();
     }
   } catch (...) {
     b.lanes.clear();

@@ -11,6 +11,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "tests/cuda/emulation/emulation.h"
+#include "tests/cuda/emulation/races.h"
 #include "tests/cuda/emulation/streams.h"
 
 namespace dynet::emulation {
@@ -27,6 +28,7 @@ Memory::Memory(int device) : device_(device) {
   of_kernels_ = map();
   ours_ = map();
   close(file);
+  watch_memory(of_kernels_, kSize);
 }
 
 Memory::~Memory() {
@@ -125,6 +127,7 @@ void Memory::give_back(void* p) noexcept {
   ++counts().frees;
   used_ -= size;
   madvise(ours_ + at, size, MADV_REMOVE);
+  forget_accesses(of_kernels_ + at, size);
   mprotect(ours_ + at, size, PROT_NONE);
   blocks_.erase(block);
 }
