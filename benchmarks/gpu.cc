@@ -1,10 +1,16 @@
-// Three training tasks on the GPUs and on one thread of the CPU, by the wall clock. Writes
-// the data too, so that another program can be trained on the same in the same order.
+// Three training tasks on a GPU and on one thread of the CPU, by the wall clock. Writes the data
+// too, so that another program can be trained on the same in the same order.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fstream>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+#ifdef BENCH_CUDA
+#include <cuda_runtime_api.h>
+#endif
 
 #include "benchmarks/gpu_tasks.h"
 #include "benchmarks/measure.h"
@@ -32,31 +38,55 @@ json data() {
           {"text_words", gpu_text().words}};
 }
 
-/// What the CPU's part was compiled for; that of a program from elsewhere may be slow.
-constexpr const char* kCompiledFor =
-#if defined(__AVX512F__)
-    "AVX-512";
-#elif defined(__AVX2__)
-    "AVX2";
-#else
-    "any x86-64";
-#endif
-
-/// Who multiplies, and how.
-struct Where {
-  dynet::Device* device;
-  dynet::Precision precision;
+/// What is measured. The last three are for comparison with one thread of the CPU.
+struct Figure {
+  const char* name;
+  std::size_t task;     ///< a number in gpu_tasks()
+  std::size_t samples;  ///< of an update
+  dynet::DeviceType device = dynet::DeviceType::GPU;
+  dynet::Precision precision = dynet::Precision::float32;
 };
 
+constexpr Figure kFigures[] = {
+    {"tree 16", 0, 16},
+    {"tree 64", 0, 64},
+    {"tree 256", 0, 256},
+    {"tree 1024", 0, 1024},
+    {"bilstm 16", 1, 16},
+    {"bilstm 64", 1, 64},
+    {"bilstm 256", 1, 256},
+    {"lm float32", 2, 1},
+    {"lm tf32", 2, 1, dynet::DeviceType::GPU, dynet::Precision::tf32},
+    {"lm bf16", 2, 1, dynet::DeviceType::GPU, dynet::Precision::bf16},
+    {"tree 256, CPU", 0, 256, dynet::DeviceType::CPU},
+    {"bilstm 64, CPU", 1, 64, dynet::DeviceType::CPU},
+    {"lm float32, CPU", 2, 1, dynet::DeviceType::CPU},
+};
+
+dynet::Device* find_device(dynet::DeviceType type) {
+  for (dynet::Device* d : dynet::get_device_manager()->get_devices())
+    if (d->type == type) return d;
+  return nullptr;
+}
+
+/// Memory of the first GPU that is in use, in MB.
+double device_memory() {
+#ifdef BENCH_CUDA
+  std::size_t free = 0, all = 0;
+  if (cudaMemGetInfo(&free, &all) == cudaSuccess) return 1e-6 * static_cast<double>(all - free);
+#endif
+  return 0;
+}
+
 /// Updates for so many seconds, one at least. Returns how many they took.
-double train(Task& task, dynet::Trainer& trainer, const Where& where, std::size_t samples,
+double train(Task& task, dynet::Trainer& trainer, const Figure& f, dynet::Device* device,
              double seconds) {
   const double begin = wall_clock();
-  for (std::size_t first = 0;; first += samples) {
+  for (std::size_t first = 0;; first += f.samples) {
     dynet::ComputationGraph cg;
-    cg.set_device(where.device);
-    cg.set_precision(where.precision);
-    const dynet::Expression loss = task.build(cg, first, samples);
+    cg.set_device(device);
+    cg.set_precision(f.precision);
+    const dynet::Expression loss = task.build(cg, first, f.samples);
     cg.backward(loss);
     trainer.update();
     if (wall_clock() < begin + seconds) continue;
@@ -65,49 +95,47 @@ double train(Task& task, dynet::Trainer& trainer, const Where& where, std::size_
   }
 }
 
-/// Units a second, after some that are not counted.
-double rate(const GpuTask& m, const Where& where, double seconds) {
-  const auto task = m.make();
+/// Units a second, after some updates that are not counted, and the memory that they took of a GPU.
+json measure(const Figure& f, dynet::Device* device, double seconds) {
+  dynet::release_graph_memory();
+  const double before = device_memory();
+  const auto task = gpu_tasks()[f.task].make();
   dynet::SimpleSGDTrainer trainer(task->model, 0.01f);
-  train(*task, trainer, where, m.samples, seconds / 4);
+  train(*task, trainer, f, device, seconds / 4);
   task->units = 0;
-  const double took = train(*task, trainer, where, m.samples, seconds);
-  return static_cast<double>(task->units) / took;
+  const double took = train(*task, trainer, f, device, seconds);
+  return {{"rate", static_cast<double>(task->units) / took}, {"mb", device_memory() - before}};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Trains three tasks on every device and prints units a second, as JSON.");
+  const double begin = wall_clock();
+  CLI::App app(
+      "Trains three tasks on the first GPU and on the CPU. Prints units a second, as JSON.");
   std::string only, write, file;
-  const std::map<std::string, dynet::Precision> precisions = {
-      {"float32", dynet::Precision::float32},
-      {"tf32", dynet::Precision::tf32},
-      {"bf16", dynet::Precision::bf16}};
-  dynet::Precision precision = dynet::Precision::float32;
-  double seconds = 10;
+  double seconds = 10, limit = 0;
   app.add_option("--task", only, "only this one")->check(CLI::IsMember({"tree", "bilstm", "lm"}));
-  app.add_option("--precision", precision,
-                 "of products: float32, tf32 or bf16; the last two on GPUs only")
-      ->transform(CLI::CheckedTransformer(precisions))
-      ->default_str("float32");
-  app.add_option("--seconds", seconds, "for each task on each device")->capture_default_str();
+  app.add_option("--seconds", seconds, "the most for each figure")->capture_default_str();
+  app.add_option("--limit", limit, "seconds for everything; figures get less time, to end by then");
   app.add_option("--json", file, "write what is known to this file, after each figure");
-  app.add_option("--write-data", write, "write the data to this file, and do nothing else");
+  app.add_option("--write-data", write, "first write the data to this file");
   CLI11_PARSE(app, argc, argv);
   try {
-    if (!write.empty()) {
-      std::ofstream(write) << data();
-      return 0;
+    if (!write.empty()) std::ofstream(write) << data();
+    json all = {{"kernels", dynet::isa_name()}, {"figures", json::object()}};
+    std::vector<const Figure*> figures;
+    for (const Figure& f : kFigures)
+      if (find_device(f.device) && std::string_view(f.name).starts_with(only))
+        figures.push_back(&f);
+    for (std::size_t k = 0; k < figures.size(); ++k) {
+      const Figure& f = *figures[k];
+      // A third is for what is not counted.
+      const double share = (begin + limit - wall_clock()) / static_cast<double>(figures.size() - k);
+      const double time = limit > 0 ? std::clamp(share / 1.5, 0.0, seconds) : seconds;
+      all["figures"][f.name] = measure(f, find_device(f.device), time);
+      if (!file.empty()) std::ofstream(file) << all.dump(1) << '\n';
     }
-    json all = {{"compiled_for", kCompiledFor}};
-    for (const GpuTask& m : gpu_tasks())
-      if (only.empty() || only == m.name)
-        for (dynet::Device* d : dynet::get_device_manager()->get_devices())
-          if (precision == dynet::Precision::float32 || d->type == dynet::DeviceType::GPU) {
-            all[m.name][std::string(d->name)] = rate(m, {d, precision}, seconds);
-            if (!file.empty()) std::ofstream(file) << all.dump(1) << '\n';
-          }
     std::cout << all.dump(1) << '\n';
   } catch (const std::exception& e) {
     std::cerr << e.what() << '\n';
