@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
-"""The tasks of gpu.cc in PyTorch on the same data. Prints units a second, as JSON.
+"""The tasks of gpu.cc in PyTorch on the same data. Prints units a second and memory, as JSON.
 
-The tree-LSTM twice: tree by tree, as one writes it, and all trees of an update level by level, as one
-writes it when that is too slow. The others with nn.LSTM, which is cuDNN's on a GPU. Samples come in the same
-order as in gpu.cc, updates and clipping are the same, and so is the number of threads.
+Each figure twice. `as written`: an update makes its indices and takes them to the device. `prepared`: they are
+there before, for some groups of samples that are taken in turns, as no program can whose data is new.
+
+Of the tree-LSTM 16 trees are computed tree by tree, as one writes it, prepared with all leaves of a tree at once; more
+trees level by level, as one writes it when that is too slow. The others have nn.LSTM, which is cuDNN's on a GPU.
+Samples come in the same order as in gpu.cc, updates and clipping are the same, and so is the number of threads.
 """
 
 import argparse
+import contextlib
+import dataclasses
+import itertools
 import json
 import sys
 import time
+from collections.abc import Callable
 
+BEGIN = time.monotonic()  # importing PyTorch takes long
 try:
     import torch
     from torch import nn
@@ -37,30 +45,50 @@ class TreeLstm(nn.Module):
         c = torch.sigmoid(i) * torch.tanh(u)
         return torch.sigmoid(o) * torch.tanh(c), c
 
-    def join(self, left, right):
-        (hl, cl), (hr, cr) = left, right
-        i, fl, fr, o, u = self.inner(torch.cat([hl, hr], -1)).chunk(5, -1)
-        c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * cl + torch.sigmoid(fr) * cr
+    def join(self, h, c):
+        """`h` and `c`: those of the left and of the right child, side by side."""
+        i, fl, fr, o, u = self.inner(h).chunk(5, -1)
+        left, right = c.chunk(2, -1)
+        c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * left + torch.sigmoid(fr) * right
         return torch.sigmoid(o) * torch.tanh(c), c
 
     def loss(self, h, labels):
         return nn.functional.cross_entropy(self.output(h), labels, reduction="sum")
 
-    def tree_by_tree(self, trees, device):
+    def tree_by_tree(self, trees):
+        """(nodes, states of the leaves in their order, labels) of each tree."""
         loss = 0
-        for tree in trees:
+        for tree, leaves, labels in trees:
             states = []
-            for _, word, left, right in tree:
+            for _, _, left, right in tree:
                 if left < 0:
-                    states.append(self.leaves(torch.tensor([word], device=device)))
+                    states.append(next(leaves))
                 else:
-                    states.append(self.join(states[left], states[right]))
-            h = torch.cat([h for h, _ in states])
-            loss = loss + self.loss(h, torch.tensor([n[0] for n in tree], device=device))
+                    states.append(self.join(*(torch.cat(pair, -1) for pair in zip(states[left], states[right]))))
+            loss = loss + self.loss(torch.cat([h for h, _ in states]), labels)
         return loss
 
-    def by_levels(self, trees, device):
-        """All leaves, then all nodes whose operands are there; rows of `h` in that order."""
+    def prepare_trees(self, trees, device):
+        return [
+            (tree, torch.tensor([n[1] for n in tree if n[2] < 0], device=device),
+             torch.tensor([n[0] for n in tree], device=device))
+            for tree in trees
+        ]  # fmt: skip
+
+    def prepared_trees(self, prepared):
+        def at_once(words):
+            return zip(*(x.split(1) for x in self.leaves(words)))
+
+        return self.tree_by_tree((tree, at_once(words), labels) for tree, words, labels in prepared)
+
+    def trees_as_written(self, trees, device):
+        def one_by_one(tree):
+            return (self.leaves(torch.tensor([n[1]], device=device)) for n in tree if n[2] < 0)
+
+        return self.tree_by_tree((t, one_by_one(t), torch.tensor([n[0] for n in t], device=device)) for t in trees)
+
+    def prepare_levels(self, trees, device):
+        """All leaves, then all nodes whose operands are there: words, rows of the operands, labels."""
         levels, rows = [], []
         for t, tree in enumerate(trees):
             heights = []
@@ -71,19 +99,22 @@ class TreeLstm(nn.Module):
                     levels.append([])
                 levels[height].append((t, k))
             rows.append([0] * len(tree))
-        labels, row = [], 0
-        for level in levels:
-            for t, k in level:
-                rows[t][k] = row
-                row += 1
-                labels.append(trees[t][k][0])
-        h, c = self.leaves(torch.tensor([trees[t][k][1] for t, k in levels[0]], device=device))
-        for level in levels[1:]:
-            left = torch.tensor([rows[t][trees[t][k][2]] for t, k in level], device=device)
-            right = torch.tensor([rows[t][trees[t][k][3]] for t, k in level], device=device)
-            more_h, more_c = self.join((h[left], c[left]), (h[right], c[right]))
+        for row, (t, k) in enumerate(itertools.chain(*levels)):
+            rows[t][k] = row
+        words = [trees[t][k][1] for t, k in levels[0]]
+        operands = [[rows[t][child] for t, k in level for child in trees[t][k][2:]] for level in levels[1:]]
+        labels = [trees[t][k][0] for t, k in itertools.chain(*levels)]
+        return (torch.tensor(words, device=device), [torch.tensor(x, device=device) for x in operands],
+                torch.tensor(labels, device=device))  # fmt: skip
+
+    def levels(self, prepared):
+        words, operands, labels = prepared
+        h, c = self.leaves(words)
+        for rows in operands:
+            pairs = (x.index_select(0, rows).view(len(rows) // 2, -1) for x in (h, c))
+            more_h, more_c = self.join(*pairs)
             h, c = torch.cat([h, more_h]), torch.cat([c, more_c])
-        return self.loss(h, torch.tensor(labels, device=device))
+        return self.loss(h, labels)
 
 
 class Tagger(nn.Module):
@@ -94,13 +125,14 @@ class Tagger(nn.Module):
         self.hidden = nn.Linear(2 * hidden, layer, bias=False)
         self.output = nn.Linear(layer, tags, bias=False)
 
-    def loss(self, sentences, device):
+    def prepare(self, sentences, device):
         words = [torch.tensor(w) for w, _ in sentences]
         tags = [torch.tensor(t) for _, t in sentences]
-        x = rnn.pack_sequence(words, enforce_sorted=False).to(device)
-        y = rnn.pack_sequence(tags, enforce_sorted=False).to(device)
-        states, _ = self.lstm(rnn.PackedSequence(self.words(x.data), x.batch_sizes, x.sorted_indices,
-                                                 x.unsorted_indices))
+        return [rnn.pack_sequence(x, enforce_sorted=False).to(device) for x in (words, tags)]
+
+    def loss(self, prepared):
+        x, y = prepared
+        states, _ = self.lstm(x._replace(data=self.words(x.data)))
         scores = self.output(torch.tanh(self.hidden(states.data)))
         return nn.functional.cross_entropy(scores, y.data, reduction="sum")
 
@@ -112,11 +144,16 @@ class LanguageModel(nn.Module):
         self.lstm = nn.LSTM(WORD, hidden)
         self.output = nn.Linear(hidden, words)
 
-    def loss(self, before, words, device):
+    def prepare(self, minibatches, device):
+        before, words, _ = minibatches[0]
+        return before.to(device), words.to(device)
+
+    def loss(self, prepared):
         """Padding is -1."""
-        states, _ = self.lstm(self.words(before.to(device)))
+        before, words = prepared
+        states, _ = self.lstm(self.words(before))
         scores = self.output(states).flatten(0, 1)
-        return nn.functional.cross_entropy(scores, words.to(device).flatten(), reduction="sum", ignore_index=-1)
+        return nn.functional.cross_entropy(scores, words.flatten(), reduction="sum", ignore_index=-1)
 
 
 def padded(sentences, start):
@@ -126,9 +163,52 @@ def padded(sentences, start):
     return before, words, sum(len(s) for s in sentences)
 
 
-def rate(model, updates, seconds, device):
-    """Units a second of `updates`, an endless run of (loss, units); a quarter of the time more is not counted."""
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+@dataclasses.dataclass
+class Figure:
+    """What is measured: a name of gpu.cc's, and how a model gets its loss from a group of samples."""
+
+    name: str
+    model: Callable
+    samples: list
+    size: int  # samples of an update
+    count: Callable  # units in a group
+    prepare: Callable
+    loss: Callable  # of what was prepared
+    as_written: Callable = None  # where it is not `loss` of what is prepared then
+    precision: str = "float32"
+
+
+def figures_of(data):
+    text = [padded(minibatch, data["text_words"] - 1) for minibatch in data["minibatches"]]
+
+    def tree(size, *how):
+        return Figure(f"tree {size}", lambda: TreeLstm(data["tree_words"]), data["trees"], size, len, *how)
+
+    def bilstm(size):
+        return Figure(f"bilstm {size}", lambda: Tagger(data["sentence_words"]), data["sentences"], size,
+                      lambda g: sum(len(words) for words, _ in g), Tagger.prepare, Tagger.loss)  # fmt: skip
+
+    def lm(precision):
+        return Figure(f"lm {precision}", lambda: LanguageModel(data["text_words"]), text, 1, lambda g: g[0][2],
+                      LanguageModel.prepare, LanguageModel.loss, precision=precision)  # fmt: skip
+
+    return [
+        tree(16, TreeLstm.prepare_trees, TreeLstm.prepared_trees, TreeLstm.trees_as_written),
+        *(tree(size, TreeLstm.prepare_levels, TreeLstm.levels) for size in (64, 256, 1024)),
+        *(bilstm(size) for size in (16, 64, 256)),
+        *(lm(precision) for precision in ("float32", "tf32", "bf16")),
+    ]
+
+
+def groups(samples, size):
+    for k in itertools.count(step=size):
+        yield [samples[(k + j) % len(samples)] for j in range(size)]
+
+
+def rate(figure, model, updates, seconds, device):
+    """Units a second of `updates`, an endless run of (loss, units); two, or a quarter of the time more, are not counted."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, foreach=True)
+    half = figure.precision == "bf16"
 
     def wait():
         if device.type == "cuda":
@@ -136,67 +216,81 @@ def rate(model, updates, seconds, device):
         return time.monotonic()
 
     units, begin, start = 0, None, wait()
-    for loss, count in updates:
+    for k, (loss, count) in enumerate(updates):
         optimizer.zero_grad(set_to_none=True)
-        loss().backward()
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        with torch.autocast(device.type, torch.bfloat16) if half else contextlib.nullcontext():
+            value = loss()
+        value.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP, foreach=True)
         optimizer.step()
         units += count
-        if begin is None and time.monotonic() >= start + 0.25 * seconds:
+        if begin is None and k > 0 and time.monotonic() >= start + 0.25 * seconds:
             begin, units = wait(), 0
         elif begin is not None and time.monotonic() >= begin + seconds:
             return units / (wait() - begin)
     return 0
 
 
-def groups(samples, size):
-    k = 0
-    while True:
-        yield [samples[(k + j) % len(samples)] for j in range(size)]
-        k += size
-
-
-def measure(data, device, seconds, only):
-    """Yields (task, units a second)."""
+def measure(figure, prepared, seconds, device):
+    """Units a second, and the most memory that tensors took, in MB."""
+    on_gpu = device.type == "cuda"
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = figure.precision == "tf32"
     torch.manual_seed(1)
-    trees = TreeLstm(data["tree_words"]).to(device)
-    tagger = Tagger(data["sentence_words"]).to(device)
-    lm = LanguageModel(data["text_words"]).to(device)
-    text = [padded(minibatch, data["text_words"] - 1) for minibatch in data["minibatches"]]
-    tasks = {
-        "tree, tree by tree": (trees, lambda g: (lambda: trees.tree_by_tree(g, device), len(g)), data["trees"], 16),
-        "tree, by levels": (trees, lambda g: (lambda: trees.by_levels(g, device), len(g)), data["trees"], 256),
-        "bilstm": (tagger, lambda g: (lambda: tagger.loss(g, device), sum(len(w) for w, _ in g)), data["sentences"], 64),
-        "lm": (lm, lambda g: (lambda: lm.loss(g[0][0], g[0][1], device), g[0][2]), text, 1),
-    }  # fmt: skip
-    for name, (model, update, samples, size) in tasks.items():
-        if not only or name.startswith(only):
-            yield name, rate(model, map(update, groups(samples, size)), seconds, device)
+    before = 0
+    if on_gpu:
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+    model = figure.model().to(device)
+    each = groups(figure.samples, figure.size)
+    if prepared:
+        few = max(2, min(16, 2048 // figure.size))
+        ready = [(figure.prepare(model, g, device), figure.count(g)) for g in itertools.islice(each, few)]
+        updates = ((lambda p=p: figure.loss(model, p), count) for p, count in itertools.cycle(ready))
+    else:
+        def loss(g):
+            if figure.as_written:
+                return figure.as_written(model, g, device)
+            return figure.loss(model, figure.prepare(model, g, device))
+
+        updates = ((lambda g=g: loss(g), figure.count(g)) for g in each)
+    units = rate(figure, model, updates, seconds, device)
+    return {"rate": units, "mb": (torch.cuda.max_memory_allocated() - before) / 1e6 if on_gpu else 0}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", help="what bench-gpu --write-data wrote")
-    parser.add_argument("--seconds", type=float, default=10, help="for each task")
-    parser.add_argument("--tf32", action="store_true", help="products of ten bits, as the comparison allows PyTorch")
+    parser.add_argument("--seconds", type=float, default=10, help="the most for each figure")
+    parser.add_argument("--limit", type=float, help="seconds for everything; figures get less time, to end by then")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--threads", type=int, default=1, help="of the CPU; ours has one")
-    parser.add_argument("--task", choices=["tree", "bilstm", "lm"], help="only this one")
+    parser.add_argument("--task", choices=["tree", "bilstm", "lm"], default="", help="only this one")
     parser.add_argument("--json", help="write what is known to this file, after each figure")
     arguments = parser.parse_args()
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = arguments.tf32
     with open(arguments.data, encoding="utf-8") as file:
         data = json.load(file)
     torch.set_num_threads(arguments.threads)
-    figures = {}
-    for name, figure in measure(data, torch.device(arguments.device), arguments.seconds, arguments.task):
-        figures[name] = figure
-        known = json.dumps({"torch": torch.__version__, "threads": arguments.threads, "figures": figures}, indent=1)
+    chosen = [f for f in figures_of(data) if f.name.startswith(arguments.task)]
+    known = {"torch": torch.__version__, "threads": arguments.threads, "figures": {f.name: {} for f in chosen}}
+    status = 0
+    columns = [(f, column) for f in chosen for column in ("prepared", "as written")]
+    for k, (figure, column) in enumerate(columns):
+        seconds = arguments.seconds
+        if arguments.limit:  # a third is for what is not counted
+            share = (BEGIN + arguments.limit - time.monotonic()) / (len(columns) - k)
+            seconds = max(0, min(seconds, share / 1.5))
+        try:
+            outcome = measure(figure, column == "prepared", seconds, torch.device(arguments.device))
+        except RuntimeError as error:  # others may succeed
+            print(f"{figure.name}, {column}: {error}", file=sys.stderr)
+            outcome, status = {}, 1
+        known["figures"][figure.name][column] = outcome
         if arguments.json:
             with open(arguments.json, "w", encoding="utf-8") as file:
-                file.write(known + "\n")
-    print(known)
+                json.dump(known, file, indent=1)
+    print(json.dumps(known, indent=1))
+    return status
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,9 +1,18 @@
 #!/usr/bin/env python3
-"""The figures that tools/gpu has measured, as one table of ratios."""
+"""The figures that tools/gpu has measured, as tables of ratios."""
 
 import json
 import pathlib
 import sys
+
+COLUMNS = ("as written", "prepared")
+# name of the figure, what it is, and of the ratio: what is required and what is aimed at
+ROWS = [
+    ("tree 16", "tree-LSTM, 16 trees, PyTorch's tree by tree", 10, 50),
+    *((f"tree {n}", f"tree-LSTM, {n:,} trees, PyTorch's by levels", 1, 3) for n in (64, 256, 1024)),
+    *((f"bilstm {n}", f"BiLSTM, {n} sentences", 0.5, 1) for n in (16, 64, 256)),
+    *((f"lm {p}", f"LSTM LM, 64 sentences, {p}", 0.8, 1.1) for p in ("float32", "tf32", "bf16")),
+]
 
 
 def read(path):
@@ -13,29 +22,35 @@ def read(path):
         return {}
 
 
+def number(x):
+    return f"{x:,.0f}" if x else "-"
+
+
+def ratio(mine, other):
+    return f"{mine / other:.2f}" if mine and other else "not measured"
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
-    ours = read(folder / "ours.json")
-    ours["lm, TF32"] = read(folder / "ours-tf32.json").get("lm", {})
-    float32 = read(folder / "torch.json").get("figures", {})
-    tf32 = read(folder / "torch-tf32.json").get("figures", {})
-    cpu = f"ours, one thread of the CPU, for {ours.get('compiled_for', '?')}"
-    rows = [
-        # task, ours, against, required, aim
-        ("tree-LSTM", "tree", float32.get("tree, tree by tree"), "PyTorch, tree by tree", 10, 50),
-        ("tree-LSTM", "tree", float32.get("tree, by levels"), "PyTorch, by levels", 1, 3),
-        ("BiLSTM", "bilstm", float32.get("bilstm"), "PyTorch, cuDNN", 0.5, 1),
-        ("LSTM LM", "lm", float32.get("lm"), "PyTorch, cuDNN", 0.8, 1.1),
-        ("LSTM LM, TF32", "lm, TF32", tf32.get("lm"), "PyTorch, cuDNN, TF32", 0.8, 1.1),
-        *((name, key, ours.get(key, {}).get("CPU"), cpu, 5, 20)
-          for name, key in (("tree-LSTM", "tree"), ("BiLSTM", "bilstm"), ("LSTM LM", "lm"))),
-    ]  # fmt: skip
-    print("\n| task | units/s | against | units/s | ratio | required | aim |\n|---|---|---|---|---|---|---|")
-    for name, key, other, against, required, aim in rows:
-        mine = next((rate for device, rate in ours.get(key, {}).items() if device != "CPU"), None)
-        ratio = f"{mine / other:.2f}" if mine and other else "not measured"
-        cells = [f"{x:,.0f}" if x else "-" for x in (mine, other)]
-        print(f"| {name} | {cells[0]} | {against} | {cells[1]} | {ratio} | {required} | {aim} |")
+    ours, torch = read(folder / "ours.json"), read(folder / "torch.json")
+
+    def mine(name, what="rate"):
+        return ours.get("figures", {}).get(name, {}).get(what)
+
+    print("\nUnits a second, and the memory that they take of the GPU. The ratio is that to PyTorch's better column.\n")
+    print("| task | ours | PyTorch, as written | PyTorch, prepared | ratio | required | aim | ours, MB | PyTorch, MB |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, what, required, aim in ROWS:
+        others = [torch.get("figures", {}).get(name, {}).get(column, {}) for column in COLUMNS]
+        best = max(others, key=lambda f: f.get("rate", 0))
+        cells = [what, number(mine(name)), *(number(f.get("rate")) for f in others), ratio(mine(name), best.get("rate")),
+                 required, aim, number(mine(name, "mb")), number(best.get("mb"))]  # fmt: skip
+        print("|", " | ".join(map(str, cells)), "|")
+    print(f"\n| task | GPU | one thread of the CPU, {ours.get('kernels', '?')} | ratio | required | aim |")
+    print("|---|---|---|---|---|---|")
+    for name in ("tree 256", "bilstm 64", "lm float32"):
+        cpu = mine(f"{name}, CPU")
+        print(f"| {name} | {number(mine(name))} | {number(cpu)} | {ratio(mine(name), cpu)} | 5 | 20 |")
     return 0
 
 
