@@ -156,10 +156,11 @@ void add_to_symbols(const Utterance<T>& u, T factor, const T* states, T* to) {
   for (std::size_t s = 1; s < u.states; s += 2) to[u.labels[s / 2]] += factor * states[s];
 }
 
-/// Adds `factor` times the derivatives of the probabilities of symbols, where the score of state s
-/// at frame t grows by direction(t, s); after run_backward.
-template <class T, class D>
-void add_derivatives(const Utterance<T>& u, T factor, D direction, T* to) {
+/// Adds `factor` times the derivatives of the probabilities of symbols in a direction of the
+/// scores: of state s at frame t by d_score(t, s), and of what leads to a state and of the last one
+/// by the probabilities of these, as d_of(p); after run_backward.
+template <class T, class E, class A>
+void add_derivatives(const Utterance<T>& u, T factor, E d_score, A d_of, T* to) {
   if (u.frames == 0) return;
   using L = Lanes<T>;
   const std::size_t n = u.states;
@@ -173,21 +174,23 @@ void add_derivatives(const Utterance<T>& u, T factor, D direction, T* to) {
       const T* const before = u.d_states(t - 1) + 2;
       const T *const stay = u.stay(t), *const step = u.step(t), *const skip = u.skip(t);
       each_vector<T>(n, [&](std::size_t at, auto part) {
-        const auto sum = L::load(stay + at, part) * L::load(before + at, part) +
-                         L::load(step + at, part) * L::load(before + at - 1, part) +
-                         L::load(skip + at, part) * L::load(before + at - 2, part);
-        L::store(own + at, sum, part);
+        const auto arc = [&](const T* table, std::size_t k) {
+          const auto p = L::load(table + at, part);
+          return p * (L::load(before + at - k, part) + d_of(p));
+        };
+        L::store(own + at, arc(stay, 0) + arc(step, 1) + arc(skip, 2), part);
       });
     }
-    for (std::size_t s = 0; s < n; ++s) with[s] = own[s] + direction(t, s);
+    for (std::size_t s = 0; s < n; ++s) with[s] = own[s] + d_score(t, s);
   }
   for (std::size_t t = u.frames; t-- > 0;) {
     T* const dm = u.d_states(t);
     const T *const with = dm + 2, *const m = u.probabilities(t);
     if (t + 1 == u.frames) {
+      const auto last = [&](std::size_t s) { return with[s] + d_of(typename L::V{} + m[s])[0]; };
       T mean = 0;
-      for (std::size_t s = n - std::min<std::size_t>(n, 2); s < n; ++s) mean += m[s] * with[s];
-      for (std::size_t s = 0; s < n; ++s) dm[s] = m[s] * (with[s] - mean);
+      for (std::size_t s = n - std::min<std::size_t>(n, 2); s < n; ++s) mean += m[s] * last(s);
+      for (std::size_t s = 0; s < n; ++s) dm[s] = m[s] * (last(s) - mean);
     } else {
       const T *const then = u.probabilities(t + 1), *const d_then = u.d_states(t + 1);
       const T* const own = u.d_ways(t + 1);
@@ -195,10 +198,11 @@ void add_derivatives(const Utterance<T>& u, T factor, D direction, T* to) {
       // Lanes are stored two places before those that are read, so in order.
       each_vector<T>(n, [&](std::size_t at, auto part) {
         const auto from = L::load(with + at, part);
-        const auto arc = [&](const T* p, std::size_t k) {
-          return L::load(p + at + k, part) *
+        const auto arc = [&](const T* table, std::size_t k) {
+          const auto p = L::load(table + at + k, part);
+          return p *
                  (L::load(d_then + at + k, part) +
-                  L::load(then + at + k, part) * (from - L::load(own + at + k, part)));
+                  L::load(then + at + k, part) * (from + d_of(p) - L::load(own + at + k, part)));
         };
         L::store(dm + at, arc(stay, 0) + arc(step, 1) + arc(skip, 2), part);
       });
@@ -258,7 +262,8 @@ void CtcAlignment::backward(const GradientBatch<T>& b) {
   each_utterance_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
     const T* const d = b.d_out(i) + e * u.symbols * u.frames;
     add_derivatives(
-        u, T(1), [&](std::size_t t, std::size_t s) { return d[t * u.symbols + u.symbol(s)]; }, to);
+        u, T(1), [&](std::size_t t, std::size_t s) { return d[t * u.symbols + u.symbol(s)]; },
+        [](auto p) { return decltype(p){}; }, to);
   });
 }
 
@@ -286,17 +291,15 @@ void CtcEntropy::forward(const Batch<T>& b) {
 }
 
 // With x the scores and m the expectations of their uses, H = log Z - m' x, so dH = -x' dm: the
-// derivative of m in the direction of the scores.
+// derivative of m in the direction of the scores. The logarithms of p_t and of the probability of
+// the last state add up to the score of an alignment less log Z, and such a constant changes no
+// expectation: they are the same direction, and a small one where scores are large.
 template <class T>
 void CtcEntropy::backward(const GradientBatch<T>& b) {
   each_utterance_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
     add_derivatives(
-        u, -b.d_out(i)[e],
-        [&](std::size_t t, std::size_t s) {
-          const T score = u.score(t, s);
-          return std::isfinite(score) ? score : T(0);
-        },
-        to);
+        u, -b.d_out(i)[e], [](std::size_t, std::size_t) { return T(0); },
+        [](auto p) { return p == T(0) ? decltype(p){} : log(p); }, to);
   });
 }
 

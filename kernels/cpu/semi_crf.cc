@@ -172,25 +172,20 @@ void run_backward(const Segmented<T>& s, Use use) {
   }
 }
 
-/// Where derivatives are taken to, score by score; null: nowhere.
+/// In what direction derivatives are taken: that of all scores, for which the logarithms of
+/// probabilities do as well, or that of those of segments by `segments`.
 template <class T>
 struct ScoreDirection {
-  const T *scores, *transitions = nullptr, *start = nullptr, *stop = nullptr;
+  const T* segments = nullptr;
 
-  /// That of all scores that are not forbidden.
-  explicit ScoreDirection(const Segmented<T>& s)
-      : scores(s.scores), transitions(s.transitions), start(s.start), stop(s.stop) {}
-  explicit ScoreDirection(const T* of_scores) : scores(of_scores) {}
-
-  T at(const T* of, std::size_t k) const {
-    return !of || (transitions && !std::isfinite(of[k])) ? T(0) : of[k];
+  /// Of the scores at `at`, of segments whose lengths are that probable.
+  template <class Part, class V>
+  V segment(std::size_t at, Part part, V q) const {
+    if (segments) return Lanes<T>::load(segments + at, part);
+    return q == T(0) ? V{} : log(q);
   }
-  template <class Part>
-  auto load(std::size_t at, Part part) const {
-    auto v = Lanes<T>::load(scores + at, part);
-    if (transitions) v = v - v == T(0) ? v : decltype(v){};
-    return v;
-  }
+  /// Of a transition or a stop score, by the probability that it is part of.
+  T by(T p) const { return segments || p == T(0) ? T(0) : std::log(p); }
 };
 
 /// use(i, j, d): the derivatives of the probabilities that a segment of label i ends before t,
@@ -202,9 +197,7 @@ void each_step_derivative(const Segmented<T>& s, std::size_t t, const ScoreDirec
   const T *const b = s.beginning(t), *const db = s.d_beginning(t);
   each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
     for (std::size_t k = 0, i = at; k < size; ++k, ++i)
-      if (p[k] != T(0))
-        use(i, j,
-            p[k] * (db[j] + b[j] * (before[i] + d.at(d.transitions, j * s.labels + i) - now[j])));
+      if (p[k] != T(0)) use(i, j, p[k] * (db[j] + b[j] * (before[i] + d.by(p[k]) - now[j])));
   });
 }
 
@@ -216,25 +209,26 @@ void run_derivatives(const Segmented<T>& s, const ScoreDirection<T>& d, Use use)
   if (s.length == 0) return;
   for (std::size_t t = 0; t < s.length; ++t) {
     T* const now = s.d_begins(t);
-    for (std::size_t j = 0; j < n; ++j) now[j] = t == 0 ? d.at(d.start, j) : T(0);
+    std::fill_n(now, n, T(0));
     if (t > 0)
       each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
         for (std::size_t k = 0, i = at; k < size; ++k, ++i)
-          if (p[k] != T(0)) now[j] += p[k] * (s.d_ends(t - 1)[i] + d.at(d.transitions, j * n + i));
+          if (p[k] != T(0)) now[j] += p[k] * (s.d_ends(t - 1)[i] + d.by(p[k]));
       });
     each_vector<T>(n, [&](std::size_t at, auto part) {
       typename L::V sum{};
       each_share(s, t, at, part, [&](std::size_t l, auto q) {
-        sum += q * (L::load(s.d_begins(t + 1 - l) + at, part) + d.load(s.place(t, l) + at, part));
+        sum += q *
+               (L::load(s.d_begins(t + 1 - l) + at, part) + d.segment(s.place(t, l) + at, part, q));
       });
       L::store(s.d_ends(t) + at, sum, part);
     });
   }
   const T *const m = s.ending(s.length - 1), *const last = s.d_ends(s.length - 1);
+  const auto d_last = [&](std::size_t j) { return last[j] + d.by(m[j]); };
   T mean = 0;
-  for (std::size_t j = 0; j < n; ++j) mean += m[j] * (last[j] + d.at(d.stop, j));
-  for (std::size_t j = 0; j < n; ++j)
-    s.d_ending(s.length - 1)[j] = m[j] * (last[j] + d.at(d.stop, j) - mean);
+  for (std::size_t j = 0; j < n; ++j) mean += m[j] * d_last(j);
+  for (std::size_t j = 0; j < n; ++j) s.d_ending(s.length - 1)[j] = m[j] * (d_last(j) - mean);
   std::fill_n(s.d_beginning(0), n * s.length, T(0));
   for (std::size_t t = s.length; t-- > 0;) {
     each_vector<T>(n, [&](std::size_t at, auto part) {
@@ -243,7 +237,7 @@ void run_derivatives(const Segmented<T>& s, const ScoreDirection<T>& d, Use use)
       const auto own = L::load(s.d_ends(t) + at, part);
       each_share(s, t, at, part, [&](std::size_t l, auto q) {
         const auto way =
-            L::load(s.d_begins(t + 1 - l) + at, part) + d.load(s.place(t, l) + at, part);
+            L::load(s.d_begins(t + 1 - l) + at, part) + d.segment(s.place(t, l) + at, part, q);
         const auto dm = q * (d_ending + ending * (way - own));
         put<T>(true, s.d_beginning(t + 1 - l) + at, dm, part);
         use(t, l, at, part, dm);
@@ -410,7 +404,7 @@ void SemiCrfMarginals::forward(const Batch<T>& b) {
 template <class T>
 void SemiCrfMarginals::backward(const GradientBatch<T>& b) {
   const auto direction = [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
-    return ScoreDirection<T>(b.d_out(i) + e * s.size());
+    return ScoreDirection<T>{b.d_out(i) + e * s.size()};
   };
   segmented_gradients(
       b,
@@ -454,16 +448,18 @@ void SemiCrfEntropy::forward(const Batch<T>& b) {
 }
 
 // With x the scores and m the expectations of their uses, H = log Z - m' x, so dH = -x' dm: the
-// derivative of m in the direction of the scores.
+// derivative of m in the direction of the scores. The logarithms of p_t and q_t of a way add up to
+// its score less log Z, and such a constant changes no marginal: they are the same direction, and a
+// small one where scores are large.
 template <class T>
 void SemiCrfEntropy::backward(const GradientBatch<T>& b) {
   segmented_gradients(
       b,
       [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
-        run_derivatives(s, ScoreDirection<T>(s), adding_segments(s, -b.d_out(i)[e], to));
+        run_derivatives(s, ScoreDirection<T>{}, adding_segments(s, -b.d_out(i)[e], to));
       },
       [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
-        add_derivatives_of_uses(s, k, -b.d_out(i)[e], ScoreDirection<T>(s), to);
+        add_derivatives_of_uses(s, k, -b.d_out(i)[e], ScoreDirection<T>{}, to);
       });
 }
 

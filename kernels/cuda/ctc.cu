@@ -111,15 +111,16 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_states_kernel(const U
   }
 }
 
-/// Which way derivatives are taken: that of all scores, or of those of symbols by `d_out`.
+/// In what direction derivatives are taken: that of the scores, for which the logarithms of
+/// probabilities do as well, or that of those of symbols by `d_out`.
 struct Direction {
   bool scores;
 
-  __device__ float operator()(const Utterance& u, unsigned t, unsigned s) const {
-    if (!scores) return u.d_out[std::size_t{t} * u.symbols + u.symbol(s)];
-    const float score = u.score(t, s);
-    return fabsf(score) < INFINITY ? score : 0;
+  __device__ float score(const Utterance& u, unsigned t, unsigned s) const {
+    return scores ? 0 : u.d_out[std::size_t{t} * u.symbols + u.symbol(s)];
   }
+  /// Of what leads to a state, or of the last one, that probable.
+  __device__ float by(float p) const { return !scores || p == 0 ? 0 : logf(p); }
 };
 
 // Fills in derivatives: of the ways without a state's own score, and of the states.
@@ -132,8 +133,10 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_derivatives_kernel(co
   for (unsigned t = 0; t < u.frames; ++t) {
     for (unsigned s = threadIdx.x; s < n; s += blockDim.x) {
       float sum = 0;
-      for (unsigned k = 0; k < 3 && k <= s && t > 0; ++k)
-        sum += u.table(k, t)[s] * (u.d_ways(t - 1)[s - k] + d(u, t - 1, s - k));
+      for (unsigned k = 0; k < 3 && k <= s && t > 0; ++k) {
+        const float p = u.table(k, t)[s];
+        sum += p * (u.d_ways(t - 1)[s - k] + d.score(u, t - 1, s - k) + d.by(p));
+      }
       u.d_ways(t)[s] = sum;
     }
     __syncthreads();
@@ -142,17 +145,19 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_derivatives_kernel(co
     const float* const m = u.ways(t);
     float mean = 0;
     if (t + 1 == u.frames)
-      for (unsigned s = n > 1 ? n - 2 : 0; s < n; ++s) mean += m[s] * (u.d_ways(t)[s] + d(u, t, s));
+      for (unsigned s = n > 1 ? n - 2 : 0; s < n; ++s)
+        mean += m[s] * (u.d_ways(t)[s] + d.score(u, t, s) + d.by(m[s]));
     for (unsigned s = threadIdx.x; s < n; s += blockDim.x) {
-      const float with = u.d_ways(t)[s] + d(u, t, s);
+      const float with = u.d_ways(t)[s] + d.score(u, t, s);
       float sum = 0;
       if (t + 1 == u.frames)
-        sum = m[s] * (with - mean);
+        sum = m[s] * (with + d.by(m[s]) - mean);
       else
-        for (unsigned k = 0; k < 3 && s + k < n; ++k)
-          sum +=
-              u.table(k, t + 1)[s + k] *
-              (u.d_states(t + 1)[s + k] + u.ways(t + 1)[s + k] * (with - u.d_ways(t + 1)[s + k]));
+        for (unsigned k = 0; k < 3 && s + k < n; ++k) {
+          const float p = u.table(k, t + 1)[s + k];
+          const float way = with + d.by(p) - u.d_ways(t + 1)[s + k];
+          sum += p * (u.d_states(t + 1)[s + k] + u.ways(t + 1)[s + k] * way);
+        }
       u.d_states(t)[s] = sum;
     }
     __syncthreads();

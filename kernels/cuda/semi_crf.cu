@@ -150,62 +150,53 @@ __global__ __launch_bounds__(kThreads,
   }
 }
 
-/// In what direction derivatives are taken: that of all scores, or of those of segments by `d_out`.
-struct Towards {
+/// In what direction derivatives are taken: that of the scores, for which the logarithms of
+/// probabilities do as well, or that of those of segments by `d_out`.
+struct Direction {
   bool scores;
 
-  static __device__ float finite_or_zero(float score) {
-    return fabsf(score) < INFINITY ? score : 0;
+  /// Of a segment, whose length is that probable.
+  __device__ float segment(const Sentence& s, std::size_t place, float q) const {
+    return scores ? by(q) : s.d_out[place];
   }
-  __device__ float segment(const Sentence& s, std::size_t place) const {
-    return scores ? finite_or_zero(s.scores[place]) : s.d_out[place];
-  }
-  __device__ float transition(const Sentence& s, unsigned i, unsigned j) const {
-    return scores ? finite_or_zero(s.transitions[std::size_t{j} * s.labels + i]) : 0;
-  }
-  __device__ float start(const Sentence& s, unsigned j) const {
-    return scores ? finite_or_zero(s.start[j]) : 0;
-  }
-  __device__ float stop(const Sentence& s, unsigned j) const {
-    return scores ? finite_or_zero(s.stop[j]) : 0;
-  }
+  /// Of a transition or a stop score, by the probability that it is part of.
+  __device__ float by(float p) const { return !scores || p == 0 ? 0 : logf(p); }
 };
 
 // The derivative of the probability that a segment of label i ends before t, where one of label j
 // begins.
-__device__ float step_derivative(const Sentence& s, const Towards& d, unsigned t, unsigned i,
+__device__ float step_derivative(const Sentence& s, const Direction& d, unsigned t, unsigned i,
                                  unsigned j) {
   const float p = s.step(t, i, j);
   if (p == 0) return 0;
   return p * (s.d_beginning(t)[j] +
-              s.beginning(t)[j] * (s.d_ends(t - 1)[i] + d.transition(s, i, j) - s.d_begins(t)[j]));
+              s.beginning(t)[j] * (s.d_ends(t - 1)[i] + d.by(p) - s.d_begins(t)[j]));
 }
 // That of the probability of a segment of label j, length l and probability q of that length.
-__device__ float segment_derivative(const Sentence& s, const Towards& d, unsigned t, unsigned j,
+__device__ float segment_derivative(const Sentence& s, const Direction& d, unsigned t, unsigned j,
                                     unsigned l, float q) {
-  const float way = s.d_begins(t + 1 - l)[j] + d.segment(s, s.place(t, l) + j);
+  const float way = s.d_begins(t + 1 - l)[j] + d.segment(s, s.place(t, l) + j, q);
   return q * (s.d_ending(t)[j] + s.ending(t)[j] * (way - s.d_ends(t)[j]));
 }
 
 // Fills in derivatives.
 __global__ __launch_bounds__(kThreads,
                              kResident) void segments_derivatives_kernel(const Sentence* all,
-                                                                         Towards d) {
+                                                                         Direction d) {
   begin_kernel();
   const Sentence s = all[blockIdx.x];
   const unsigned n = s.labels;
   if (s.length == 0) return;
   for (unsigned t = 0; t < s.length; ++t) {
     for (unsigned j = threadIdx.x; j < n; j += blockDim.x) {
-      float sum = t == 0 ? d.start(s, j) : 0;
+      float sum = 0;
       for (unsigned i = 0; i < n && t > 0; ++i)
-        if (const float p = s.step(t, i, j); p != 0)
-          sum += p * (s.d_ends(t - 1)[i] + d.transition(s, i, j));
+        if (const float p = s.step(t, i, j); p != 0) sum += p * (s.d_ends(t - 1)[i] + d.by(p));
       s.d_begins(t)[j] = sum;
       s.d_beginning(t)[j] = 0;
       sum = 0;
       s.each_share(t, j, [&](unsigned l, float q) {
-        sum += q * (s.d_begins(t + 1 - l)[j] + d.segment(s, s.place(t, l) + j));
+        sum += q * (s.d_begins(t + 1 - l)[j] + d.segment(s, s.place(t, l) + j, q));
       });
       s.d_ends(t)[j] = sum;
     }
@@ -213,11 +204,11 @@ __global__ __launch_bounds__(kThreads,
   }
   const unsigned end = s.length - 1;
   float mean = 0;
-  for (unsigned j = threadIdx.x; j < n; j += blockDim.x)
-    mean += s.ending(end)[j] * (s.d_ends(end)[j] + d.stop(s, j));
+  const auto way = [&](unsigned j) { return s.d_ends(end)[j] + d.by(s.ending(end)[j]); };
+  for (unsigned j = threadIdx.x; j < n; j += blockDim.x) mean += s.ending(end)[j] * way(j);
   mean = over_block(mean, Sum());
   for (unsigned j = threadIdx.x; j < n; j += blockDim.x)
-    s.d_ending(end)[j] = s.ending(end)[j] * (s.d_ends(end)[j] + d.stop(s, j) - mean);
+    s.d_ending(end)[j] = s.ending(end)[j] * (way(j) - mean);
   for (unsigned t = s.length; t-- > 0;) {
     for (unsigned j = threadIdx.x; j < n; j += blockDim.x)
       s.each_share(t, j, [&](unsigned l, float q) {
@@ -245,7 +236,7 @@ __device__ void each_segment(const Sentence& s, F f) {
 // What is found of segments, at the places of their scores: probabilities, or derivatives.
 __global__ __launch_bounds__(kThreads,
                              kResident) void segments_kernel(const Sentence* all, float* const* to,
-                                                             bool derivatives, Towards d) {
+                                                             bool derivatives, Direction d) {
   begin_kernel();
   const Sentence s = all[blockIdx.x];
   float* const own = to ? to[blockIdx.x] : s.out;
@@ -372,7 +363,7 @@ __device__ float expected_uses(const Sentence& s, unsigned k, std::size_t e) {
     if (const float weight = s.beginning(t)[j]; weight != 0) sum += weight * s.step(t, i, j);
   return sum;
 }
-__device__ float derivative_of_uses(const Sentence& s, const Towards& d, unsigned k,
+__device__ float derivative_of_uses(const Sentence& s, const Direction& d, unsigned k,
                                     std::size_t e) {
   if (s.length == 0) return 0;
   if (k == 2) return s.d_beginning(0)[e];
@@ -418,7 +409,7 @@ void log_partition_backward(Queue& q, const GradientBatch<float>& b) {
   const Sentences s(q, b, b.d_outs);
   float* const* const found = s.reserve(q);
   q.launch(s.grid(), segments_backward_kernel, s.all);
-  q.launch(s.wide(), segments_kernel, s.all, found, false, Towards{false});
+  q.launch(s.wide(), segments_kernel, s.all, found, false, Direction{false});
   gradients(q, b, found,
             [all = s.all] __device__(std::size_t at, unsigned k, std::size_t e, float p) {
               return *all[at].d_out * (k == 0 ? p : expected_uses(all[at], k, e));
@@ -451,7 +442,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
   s.add_known(q, b);
   float* const* const found = s.reserve(q);
   q.launch(s.grid(), segments_backward_kernel, s.all);
-  q.launch(s.wide(), segments_kernel, s.all, found, false, Towards{false});
+  q.launch(s.wide(), segments_kernel, s.all, found, false, Direction{false});
   gradients(q, b, found,
             [all = s.all] __device__(std::size_t at, unsigned k, std::size_t e, float p) {
               float uses = 0;
@@ -466,9 +457,9 @@ void marginals_forward(Queue& q, const Batch<float>& b) {
   const Sentences s(q, b);
   run_forward(q, s);
   q.launch(s.grid(), segments_backward_kernel, s.all);
-  q.launch(s.wide(), segments_kernel, s.all, nullptr, false, Towards{false});
+  q.launch(s.wide(), segments_kernel, s.all, nullptr, false, Direction{false});
 }
-void backward_by_derivatives(Queue& q, const GradientBatch<float>& b, Towards d) {
+void backward_by_derivatives(Queue& q, const GradientBatch<float>& b, Direction d) {
   const Sentences s(q, b, b.d_outs);
   float* const* const found = s.reserve(q);
   q.launch(s.grid(), segments_derivatives_kernel, s.all, d);
@@ -480,7 +471,7 @@ void backward_by_derivatives(Queue& q, const GradientBatch<float>& b, Towards d)
             });
 }
 void marginals_backward(Queue& q, const GradientBatch<float>& b) {
-  backward_by_derivatives(q, b, Towards{false});
+  backward_by_derivatives(q, b, Direction{false});
 }
 
 // By the chain rule, from the last position back.
@@ -515,7 +506,7 @@ void entropy_forward(Queue& q, const Batch<float>& b) {
   q.launch(s.wide(), segments_entropy_kernel, s.all);
 }
 void entropy_backward(Queue& q, const GradientBatch<float>& b) {
-  backward_by_derivatives(q, b, Towards{true});
+  backward_by_derivatives(q, b, Direction{true});
 }
 
 }  // namespace

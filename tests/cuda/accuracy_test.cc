@@ -5,6 +5,7 @@
 #include "dynet-like/base/cuda_devices.h"
 #include "tests/cuda/device.h"
 #include "tests/ops/large_numbers.h"
+#include "tests/ops/large_scores.h"
 #include "tests/support/catch.h"
 
 using namespace dynet;
@@ -19,4 +20,9 @@ TEST_CASE("operations of elements are right to 1e-6 of their values on the devic
 TEST_CASE("means, deviations and norms of large numbers are in range on the device", "[cuda]") {
   check_large_numbers(
       [](ComputationGraph& g) { g.set_device(get_device_manager()->get_global_device("GPU:0")); });
+}
+
+TEST_CASE("entropies of structures with large scores keep their gradients' digits on the device",
+          "[cuda]") {
+  check_large_scores([] { return Backend<float>(cuda::kDevices.make_backend(0)); });
 }
