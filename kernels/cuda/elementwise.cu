@@ -117,7 +117,9 @@ DYNET_ELEMENTWISE(Softsign, softsign(finite(x)), square(1 / (1 + fabsf(x))))
 DYNET_ELEMENTWISE(Elu, x > 0 ? x : a * expm1f(x), x > 0 ? 1 : a * expf(x))
 DYNET_ELEMENTWISE(Silu, finite(x) * sigmoid(x, a).up, silu_slope(x, a))
 DYNET_ELEMENTWISE(Erf, erff(x), 1.12837917f * exp_of_minus_square(x))
-DYNET_ELEMENTWISE(LogGamma, lgammaf(x), digamma(static_cast<float>(x)))
+// In double, as that of float loses digits near its zeros.
+DYNET_ELEMENTWISE(LogGamma, static_cast<float>(lgamma(static_cast<double>(x))),
+                  digamma(static_cast<float>(x)))
 DYNET_ELEMENTWISE(Sin, sinf(x), cosf(x))
 DYNET_ELEMENTWISE(Cos, cosf(x), -sinf(x))
 DYNET_ELEMENTWISE(Tan, tanf(x), 1 + y * y)
