@@ -101,6 +101,7 @@ class Memory final : public DeviceAllocator, private PlainMemory {
   void* allocate(std::size_t bytes) override { return pool_.allocate(bytes); }
   void free(void* p) noexcept override { pool_.free(p); }
   void trim() noexcept override { pool_.trim(); }
+  MemoryPool& pool() { return pool_; }
   void read(void* to, const void* from, std::size_t bytes) override {
     copy("reading from the device", to, from, bytes, cudaMemcpyDeviceToHost);
   }
@@ -113,10 +114,14 @@ class Memory final : public DeviceAllocator, private PlainMemory {
   void* take(std::size_t bytes) override {
     use(device_);
     void* p = nullptr;
-    if (const cudaError_t error = cudaMalloc(&p, bytes); error != cudaSuccess)
-      fail(
-          (std::to_string(bytes) + " bytes asked for on device " + std::to_string(device_)).c_str(),
-          error);
+    if (const cudaError_t error = cudaMalloc(&p, bytes); error != cudaSuccess) {
+      std::size_t left = 0, all = 0;
+      cudaMemGetInfo(&left, &all);
+      const std::string asked = std::to_string(bytes) + " bytes asked for on device " +
+                                std::to_string(device_) + ", which has " + std::to_string(left) +
+                                " of " + std::to_string(all) + " left";
+      fail(asked.c_str(), error);
+    }
     return p;
   }
   void give_back(void* p) noexcept override {
@@ -138,7 +143,7 @@ class Memory final : public DeviceAllocator, private PlainMemory {
   }
 
   int number_, device_;
-  MemoryPool pool_{*this};
+  MemoryPool pool_{*this, device_};
 };
 
 // Updates run in the stream that CUDA orders with all ordinary ones; graphs in ordinary ones. Each
@@ -482,6 +487,8 @@ const std::shared_ptr<DeviceAllocator>& memory_of(int number) {
   }();
   return all.at(static_cast<std::size_t>(number));
 }
+
+MemoryPool& pool_of(int number) { return static_cast<Memory&>(*memory_of(number)).pool(); }
 
 std::unique_ptr<Driver> make_driver(int number, StreamKind kind) {
   const std::vector<int> all = usable_devices();

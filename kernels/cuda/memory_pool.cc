@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "dynet-like/base/errors.h"
 
@@ -15,11 +16,16 @@ constexpr std::size_t kSlab = std::size_t{1} << 25;
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
+std::string asked_for(std::size_t bytes, int device) {
+  return "out of memory on device " + std::to_string(device) + ": " + std::to_string(bytes) +
+         " bytes asked for";
+}
+
 }  // namespace
 
 void* MemoryPool::allocate(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2)
-    throw OutOfMemoryError("out of memory: " + std::to_string(bytes) + " bytes asked for");
+    throw OutOfMemoryError(asked_for(bytes, device_));
   bytes = round_up(std::max<std::size_t>(bytes, 1), kAlignment);
   const std::lock_guard lock(mutex_);
   auto fit = free_.lower_bound({bytes, nullptr});
@@ -44,6 +50,7 @@ void* MemoryPool::allocate(std::size_t bytes) {
     block.size = bytes;
   }
   block.place = free_.extract(fit);
+  used_ += bytes;
   return p;
 }
 
@@ -52,11 +59,11 @@ void MemoryPool::add_slab(std::size_t bytes) {
   std::size_t size = std::max(round_up(bytes, kPage), kSlab);
   void* slab = nullptr;
   try {
-    slab = plain_.take(size);
+    slab = take(size, bytes);
   } catch (const OutOfMemoryError&) {
     give_back_slabs();
     size = round_up(bytes, kPage);
-    slab = plain_.take(size);
+    slab = take(size, bytes);
   }
   auto* const p = static_cast<std::byte*>(slab);
   try {
@@ -71,12 +78,26 @@ void MemoryPool::add_slab(std::size_t bytes) {
     plain_.give_back(slab);
     throw;
   }
+  held_ += size;
+}
+
+void* MemoryPool::take(std::size_t slab, std::size_t asked) {
+  if (held_ > limit_ || slab > limit_ - held_)
+    throw OutOfMemoryError(asked_for(asked, device_) + ", " + std::to_string(used_) +
+                           " of at most " + std::to_string(limit_) + " in use");
+  return plain_.take(slab);
+}
+
+std::size_t MemoryPool::set_limit(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(limit_, bytes);
 }
 
 void MemoryPool::free(void* p) noexcept {
   const std::lock_guard lock(mutex_);
   auto at = blocks_.find(static_cast<std::byte*>(p));
   if (at == blocks_.end() || is_free(at->second)) return;
+  used_ -= at->second.size;
   at->second.freed = time_;
   at->second.place.value() = {at->second.size, at->first};
   free_.insert(std::move(at->second.place));
@@ -108,6 +129,7 @@ void MemoryPool::give_back_slabs() noexcept {
   for (auto at = blocks_.begin(); at != blocks_.end();) {
     const auto next = std::next(at);
     if (at->second.slab && is_free(at->second) && (next == blocks_.end() || next->second.slab)) {
+      held_ -= at->second.size;
       plain_.give_back(at->first);
       free_.erase({at->second.size, at->first});
       blocks_.erase(at);

@@ -30,8 +30,8 @@ class PlainMemory {
 /// else that the process has of the device. Safe to call from several threads.
 class MemoryPool {
  public:
-  /// `plain` must outlive it.
-  explicit MemoryPool(PlainMemory& plain) : plain_(plain) {}
+  /// `plain` must outlive it; errors name the device.
+  MemoryPool(PlainMemory& plain, int device) : plain_(plain), device_(device) {}
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
@@ -41,6 +41,9 @@ class MemoryPool {
   void free(void* p) noexcept;
   /// Gives back to the driver what nobody uses, in whole slabs.
   void trim() noexcept;
+  /// What it takes from the driver is no more than this from now on; what it holds already stays.
+  /// Returns the limit before, which at first is none.
+  std::size_t set_limit(std::size_t bytes);
 
  private:
   using Free = std::set<std::pair<std::size_t, std::byte*>>;  // by size
@@ -53,14 +56,21 @@ class MemoryPool {
   using Blocks = std::map<std::byte*, Block>;
   bool is_free(const Block& b) const { return b.place.empty(); }
   void add_slab(std::size_t bytes);
+  void* take(std::size_t slab, std::size_t asked);
   Blocks::iterator merge(Blocks::iterator left, Blocks::iterator right) noexcept;
   void give_back_slabs() noexcept;
 
   PlainMemory& plain_;
+  const int device_;
   std::mutex mutex_;
   Blocks blocks_;  // by place; each slab is cut into some
   Free free_;
-  std::uint64_t time_ = 1;  // one more whenever the device's work was separated
+  std::uint64_t time_ = 1;               // one more whenever the device's work was separated
+  std::size_t used_ = 0, held_ = 0;      // bytes: in blocks that are not free, and in slabs
+  std::size_t limit_ = ~std::size_t{0};  // of held_
 };
+
+/// That of a device of the driver.
+MemoryPool& pool_of(int number);
 
 }  // namespace dynet::cuda

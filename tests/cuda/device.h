@@ -5,12 +5,8 @@
 #include "tests/support/all_values.h"
 
 #ifdef DYNET_TEST_GPU
-#include <memory>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
 #include "dynet-like/graph/computation_graph.h"
-#include "dynet-like/graph/device_backend.h"
+#include "kernels/cuda/memory_pool.h"
 #else
 #include "tests/cuda/emulation/emulation.h"
 #endif
@@ -36,39 +32,24 @@ struct HurriedDevice {
   HurriedDevice& operator=(const HurriedDevice&) = delete;
 };
 
-/// As little memory as CUDA is left with in tests that run out of it: kernels that are loaded late
-/// and cuBLAS take some themselves.
+/// As little memory as tests that run out of it have: in the emulation, kernels that are loaded
+/// late and cuBLAS take some themselves.
 constexpr std::size_t kLittleMemory = std::size_t{1} << 30;
 
-/// While one lives, the device has no more memory than this. What earlier graphs have left there is
-/// given back first.
+/// While one lives, the device has no more memory than this; on a GPU, for this process.
 #ifdef DYNET_TEST_GPU
 class SmallDevice {
  public:
-  explicit SmallDevice(std::size_t bytes) : memory_(cuda::kDevices.make_backend(0)->memory()) {
-    release_graph_memory();
-    void* const left = memory_->allocate(bytes);
-    for (std::size_t size = std::size_t{1} << 38; size >= bytes / 8;) {
-      taken_.reserve(taken_.size() + 1);
-      try {
-        taken_.push_back(memory_->allocate(size));
-      } catch (const OutOfMemoryError&) {
-        size /= 2;
-      }
-    }
-    memory_->free(left);
-    memory_->trim();
+  explicit SmallDevice(std::size_t bytes) {
+    release_graph_memory();  // what earlier graphs have left there
+    before_ = cuda::pool_of(0).set_limit(bytes);
   }
-  ~SmallDevice() {
-    for (void* p : taken_) memory_->free(p);
-    memory_->trim();
-  }
+  ~SmallDevice() { cuda::pool_of(0).set_limit(before_); }
   SmallDevice(const SmallDevice&) = delete;
   SmallDevice& operator=(const SmallDevice&) = delete;
 
  private:
-  std::shared_ptr<DeviceAllocator> memory_;
-  std::vector<void*> taken_;
+  std::size_t before_;
 };
 #else
 class SmallDevice {

@@ -62,7 +62,7 @@ bool in_a_slab(const Addresses& memory, const std::byte* p, std::size_t bytes) {
 
 TEST_CASE("a pool hands out memory that nobody else has", "[cuda][memory]") {
   Addresses memory;
-  cuda::MemoryPool pool(memory);
+  cuda::MemoryPool pool(memory, 0);
   std::map<std::byte*, std::size_t> used;
   std::size_t sum = 0, most = 0;
   for (std::uint64_t k = 0; k < 20000; ++k) {
@@ -97,7 +97,7 @@ TEST_CASE("a pool hands out memory that nobody else has", "[cuda][memory]") {
 TEST_CASE("a pool puts free neighbours together again", "[cuda][memory]") {
   for (const bool backwards : {false, true}) {
     Addresses memory;
-    cuda::MemoryPool pool(memory);
+    cuda::MemoryPool pool(memory, 0);
     std::vector<void*> all;
     for (int k = 0; k < 64; ++k) all.push_back(pool.allocate(kMega));  // two slabs, side by side
     CHECK(memory.taken == 2);
@@ -114,7 +114,7 @@ TEST_CASE("a pool puts free neighbours together again", "[cuda][memory]") {
 
 TEST_CASE("a pool separates the work of one owner from that of the next", "[cuda][memory]") {
   Addresses memory;
-  cuda::MemoryPool pool(memory);
+  cuda::MemoryPool pool(memory, 0);
   void* const a = pool.allocate(1000);
   void* const b = pool.allocate(1000);
   pool.allocate(1000);
@@ -139,7 +139,7 @@ TEST_CASE("a pool separates the work of one owner from that of the next", "[cuda
 TEST_CASE("a pool knows of two neighbours who was freed last", "[cuda][memory]") {
   for (const bool left_first : {true, false}) {
     Addresses memory;
-    cuda::MemoryPool pool(memory);
+    cuda::MemoryPool pool(memory, 0);
     void *const a = pool.allocate(1000), *const b = pool.allocate(1000),
                 *const c = pool.allocate(1);
     void* const small = pool.allocate(1);
@@ -157,7 +157,7 @@ TEST_CASE("a pool knows of two neighbours who was freed last", "[cuda][memory]")
 
 TEST_CASE("a pool that is short of memory gives back what nobody uses", "[cuda][memory]") {
   Addresses memory;
-  cuda::MemoryPool pool(memory);
+  cuda::MemoryPool pool(memory, 0);
   void* const a = pool.allocate(40 * kMega);
   void* const b = pool.allocate(10 * kMega);
   CHECK(memory.held == 72 * kMega);
@@ -175,6 +175,38 @@ TEST_CASE("a pool that is short of memory gives back what nobody uses", "[cuda][
   CHECK(memory.held == 78 * kMega);
   pool.free(b);
   CHECK(pool.allocate(10 * kMega) == b);
+}
+
+TEST_CASE("a pool takes no more than its limit, and says how much of it is in use",
+          "[cuda][memory]") {
+  Addresses memory;
+  cuda::MemoryPool pool(memory, 3);
+  void* const a = pool.allocate(40 * kMega);
+  CHECK(pool.set_limit(64 * kMega) == ~std::size_t{0});
+  void* const b = pool.allocate(20 * kMega);  // less than a slab, for there is no more
+  CHECK(memory.held == 60 * kMega);
+  CHECK_THROWS_WITH(pool.allocate(5 * kMega),
+                    "out of memory on device 3: 5242880 bytes asked for, 62914560 of at most "
+                    "67108864 in use");
+  void* const c = pool.allocate(4 * kMega);
+  CHECK(memory.held == 64 * kMega);
+  pool.free(a);
+  CHECK(pool.allocate(10 * kMega) == a);  // of what it has
+  CHECK(pool.set_limit(50 * kMega) == 64 * kMega);
+  CHECK(pool.allocate(10 * kMega) != nullptr);  // what it holds already is not limited
+  CHECK_THROWS_WITH(
+      pool.allocate(30 * kMega),
+      Catch::EndsWith("31457280 bytes asked for, 46137344 of at most 52428800 in use"));
+  // What nobody uses is given back for what is asked for.
+  pool.free(b);
+  pool.free(c);
+  pool.set_limit(64 * kMega);
+  CHECK(pool.allocate(24 * kMega) != nullptr);
+  CHECK(memory.held == 64 * kMega);
+  pool.set_limit(~std::size_t{0});
+  CHECK(pool.allocate(100 * kMega) != nullptr);
+  CHECK_THROWS_WITH(pool.allocate(~std::size_t{0}),
+                    Catch::StartsWith("out of memory on device 3: 18446744073709551615 bytes"));
 }
 
 namespace {

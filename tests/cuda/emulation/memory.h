@@ -84,7 +84,7 @@ class Memory final : public DeviceAllocator, private cuda::PlainMemory {
   std::map<std::size_t, Block> blocks_;  // by place, in whole pages
   std::size_t next_ = 0, used_ = 0;
   std::set<const void*> loaded_;  // kernels
-  cuda::MemoryPool pool_{*this};
+  cuda::MemoryPool pool_{*this, device_};
 };
 
 /// To be called by what may fail: see calls_until_failure.

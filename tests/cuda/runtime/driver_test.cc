@@ -12,6 +12,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "kernels/cuda/cublas.h"
+#include "kernels/cuda/memory_pool.h"
 #include "tests/cuda/runtime/runtime.h"
 #include "tests/support/catch.h"
 
@@ -155,7 +156,10 @@ TEST_CASE("without memory on the device the pool gives back what it has, and ask
     memory->allocate(kLarge);
     FAIL("nothing was thrown");
   } catch (const OutOfMemoryError& e) {
-    CHECK_THAT(e.what(), Catch::Contains(std::to_string(kLarge) + " bytes asked for on device 2"));
+    const std::size_t all = rt().left, left = all - rt().held(2);
+    CHECK_THAT(e.what(),
+               Catch::Contains(std::to_string(kLarge) + " bytes asked for on device 2, which has " +
+                               std::to_string(left) + " of " + std::to_string(all) + " left"));
   }
   CHECK(rt().last == cudaSuccess);
   const Calls calls = calls_of([&] { memory->free(p); });
@@ -166,6 +170,22 @@ TEST_CASE("without memory on the device the pool gives back what it has, and ask
   CHECK(calls_of([&] { memory->trim(); }) ==
         Calls{"synchronize 2", "cudaFree " + std::to_string(2 * kLarge)});
   CHECK(rt().held(2) == 0);
+}
+
+TEST_CASE("a limit of one device's pool is not another's") {
+  constexpr std::size_t kLarge = std::size_t{100} << 20;
+  const std::size_t before = pool_of(1).set_limit(kLarge);
+  memory_of(0)->free(memory_of(0)->allocate(2 * kLarge));
+  const Calls calls = calls_of([&] {
+    CHECK_THROWS_WITH(memory_of(1)->allocate(2 * kLarge),
+                      "out of memory on device 2: 209715200 bytes asked for, 0 of at most "
+                      "104857600 in use");
+  });
+  CHECK(calls.empty());  // CUDA is not asked
+  memory_of(1)->free(memory_of(1)->allocate(kLarge));
+  CHECK(pool_of(1).set_limit(before) == kLarge);
+  memory_of(0)->trim();
+  memory_of(1)->trim();
 }
 
 TEST_CASE("a kernel that cannot be loaded for want of memory is started again when there is some") {
