@@ -147,6 +147,35 @@ TEST_CASE("factors are rounded to ten or seven bits, to the nearest even", "[cud
 }
 #endif
 
+// cuBLAS gets lists of matrices, as these do not follow each other; results of 5 numbers are 20
+// bytes apart.
+TEST_CASE("products of odd sizes in a list are right in every precision", "[cuda]") {
+  constexpr unsigned kCount = 7;
+  const Make make = [](const Expression& a, const Expression& b) {
+    std::vector<Expression> matrices, columns, all;
+    const Expression one = input(*a.pg, {1}, {1});  // matrices of parameters alone are not a batch
+    for (unsigned i = 0; i < kCount; ++i) {
+      matrices.push_back(cmult(pick(a, i, 2), one));
+      columns.push_back(pick(b, i, 2));
+    }
+    for (unsigned i = 0; i < kCount; ++i) all.push_back(matrices[3 * i % kCount] * columns[i]);
+    return concatenate_cols(all);
+  };
+  for (const unsigned m : {5, 7})
+    for (const unsigned k : {8, 16, 64})
+      for (const unsigned n : {1, 3}) {
+        const Dim a{m, k, kCount}, b{k, n, kCount};
+        const Made exact = run(make, a, b, [](auto&) {});
+        for (const Precision precision : kAll) {
+          CAPTURE(m, k, n, static_cast<int>(precision));
+          const Made made = run(make, a, b, on_device(precision));
+          const double most = precision == Precision::float32 ? 1e-5 : 2.1 * unit(precision);
+          for (const auto part : {&Made::value, &Made::d_a, &Made::d_b})
+            CHECK(difference(made.*part, exact.*part) < most);
+        }
+      }
+}
+
 TEST_CASE("a graph multiplies floats unless it is told otherwise", "[cuda]") {
   const Product& p = products()[0];
   const Make& make = p.make;
