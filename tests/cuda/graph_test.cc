@@ -230,9 +230,7 @@ TEST_CASE("a check of validity finds the operation on the device", "[cuda]") {
   CHECK_THROWS_AS(log(x).value(), NumericError);
 }
 
-// [alone]: takes all memory of the device from others.
-TEST_CASE("without memory on the device there is an error, and the graph goes on",
-          "[cuda][alone]") {
+TEST_CASE("without memory on the device there is an error, and the graph goes on", "[cuda]") {
   Model m;
   {  // kernels are loaded, and cuBLAS is started
     ComputationGraph g;

@@ -185,7 +185,7 @@ TEST_CASE("places: what a GPU cannot do is told in a graph of the CPU", "[cuda]"
 }
 
 TEST_CASE("places: without memory on one device there is an error, and the graph goes on",
-          "[cuda][alone]") {
+          "[cuda]") {
   SplitModel m({cpu, gpu(0), cpu});
   {  // kernels are loaded, and cuBLAS is started
     ComputationGraph g;
