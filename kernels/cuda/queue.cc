@@ -269,6 +269,7 @@ void Queue::start_early() {
   upload();
   run();
   commands_.clear();
+  last_ = {};  // it has run: nobody takes it back
 }
 
 void Queue::upload() {

@@ -27,7 +27,7 @@ class TargetGroups {
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  PodVector<float*> targets_;  // each once
+  PodVector<float*> targets_;                // each once
   PodVector<std::uint32_t> number_, slots_;  // of each item's target; a hash table of these
   PodVector<std::uint32_t> items_, ends_;    // target after target
 };

@@ -1,5 +1,6 @@
-// Products that could be made at the same time and must not, against the CPU: those of one sum, those that
-// add to one gradient, and those with as many operations between them as a device is given at once.
+// Products that could be made at the same time and must not, against the CPU: those of one sum,
+// those that add to one gradient, and those with as many operations between them as a device is
+// given at once.
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,8 @@ using Parameters = std::vector<Parameter>;
 using Make = std::function<Expression(ComputationGraph&, Parameters&)>;
 
 /// The loss and the gradients of all parameters.
-std::vector<Floats> run(const Make& make, const std::vector<Dim>& dims, Device* device, bool batched) {
+std::vector<Floats> run(const Make& make, const std::vector<Dim>& dims, Device* device,
+                        bool batched) {
   ParameterCollection pc;
   pc.set_seed(7);
   Parameters parameters;
@@ -47,7 +49,8 @@ void check(const Make& make, const std::vector<Dim>& dims) {
   Device* const gpu = get_device_manager()->get_global_device("GPU:0");
   for (const bool batched : {true, false}) {
     CAPTURE(batched);
-    const std::vector<Floats> host = run(make, dims, nullptr, batched), device = run(make, dims, gpu, batched);
+    const std::vector<Floats> host = run(make, dims, nullptr, batched),
+                              device = run(make, dims, gpu, batched);
     for (std::size_t k = 0; k < host.size(); ++k) {
       CAPTURE(k);
       REQUIRE(host[k].size() == device[k].size());
@@ -70,16 +73,17 @@ TEST_CASE("products of one sum are added one after the other", "[cuda]") {
   SECTION("of matrices that are no parameters") {
     check(
         [&](ComputationGraph& g, Parameters& p) {
-          return sum_elems(tanh(affine_transform({parameter(g, p[0]), tanh(parameter(g, p[1])), x(g, 0),
-                                                  tanh(parameter(g, p[2])), x(g, 1)})));
+          return sum_elems(tanh(affine_transform({parameter(g, p[0]), tanh(parameter(g, p[1])),
+                                                  x(g, 0), tanh(parameter(g, p[2])), x(g, 1)})));
         },
         dims);
   }
   SECTION("beside one of another shape") {
     check(
         [&](ComputationGraph& g, Parameters& p) {
-          return sum_elems(tanh(affine_transform({parameter(g, p[0]), parameter(g, p[3]), numbers(g, kNarrow, 2),
-                                                  parameter(g, p[1]), x(g, 0), parameter(g, p[2]), x(g, 1)})));
+          return sum_elems(
+              tanh(affine_transform({parameter(g, p[0]), parameter(g, p[3]), numbers(g, kNarrow, 2),
+                                     parameter(g, p[1]), x(g, 0), parameter(g, p[2]), x(g, 1)})));
         },
         dims);
   }
@@ -87,8 +91,9 @@ TEST_CASE("products of one sum are added one after the other", "[cuda]") {
     constexpr unsigned kLarge = 1500;  // twice its square is more than 2^22
     check(
         [&](ComputationGraph& g, Parameters& p) {
-          return sum_elems(tanh(affine_transform({parameter(g, p[0]), parameter(g, p[1]), numbers(g, kLarge, 0),
-                                                  parameter(g, p[2]), numbers(g, kLarge, 1)})));
+          return sum_elems(
+              tanh(affine_transform({parameter(g, p[0]), parameter(g, p[1]), numbers(g, kLarge, 0),
+                                     parameter(g, p[2]), numbers(g, kLarge, 1)})));
         },
         {{kLarge}, {kLarge, kLarge}, {kLarge, kLarge}});
   }
@@ -136,7 +141,8 @@ TEST_CASE("the parts of an LSTM's step are right with any number of operations b
     check(
         [&](ComputationGraph& g, Parameters& p) {
           const Expression x = numbers(g, kWide, 0);
-          const Expression gates = vanilla_lstm_gates(x, x, parameter(g, p[0]), parameter(g, p[1]), parameter(g, p[2]));
+          const Expression gates =
+              vanilla_lstm_gates(x, x, parameter(g, p[0]), parameter(g, p[1]), parameter(g, p[2]));
           Expression other = numbers(g, kWide, 1);
           for (unsigned i = 0; i < between; ++i) other = i % 2 ? -other : sin(other);
           return sum_elems(cmult(other, vanilla_lstm_c(other, gates)));
@@ -147,12 +153,14 @@ TEST_CASE("the parts of an LSTM's step are right with any number of operations b
 
 namespace {
 
-/// A graph of products: matrices that several nodes stand for, results and operands that come again, and many
-/// operations between some.
+/// A graph of products: matrices that several nodes stand for, results and operands that come
+/// again, and many operations between some.
 class Program {
  public:
   static constexpr unsigned kSquares = 3;
-  static std::vector<Dim> dims() { return {{kWide, kWide}, {kWide, kWide}, {kWide, kWide}, {kWide, kNarrow}, {kWide}}; }
+  static std::vector<Dim> dims() {
+    return {{kWide, kWide}, {kWide, kWide}, {kWide, kWide}, {kWide, kNarrow}, {kWide}};
+  }
 
   Program(ComputationGraph& g, Parameters& p, unsigned seed) : g_(g), p_(p), random_(seed) {}
 
@@ -231,6 +239,7 @@ class Program {
 TEST_CASE("random graphs of products", "[cuda]") {
   for (unsigned seed = 1; seed <= 150; ++seed) {
     CAPTURE(seed);
-    check([&](ComputationGraph& g, Parameters& p) { return Program(g, p, seed).loss(); }, Program::dims());
+    check([&](ComputationGraph& g, Parameters& p) { return Program(g, p, seed).loss(); },
+          Program::dims());
   }
 }

@@ -1,5 +1,5 @@
-// What all ways to read a sentence have in common, however large, must not cost an entropy's gradient
-// its digits.
+// What all ways to read a sentence have in common, however large, must not cost an entropy's
+// gradient its digits.
 
 #include "tests/ops/large_scores.h"
 
@@ -52,9 +52,7 @@ const std::vector<Case>& cases() {
       {"span_entropy", {{20, 20}}, [](const Operands& x) { return span_entropy(x[0]); }, same},
       {"dependency_entropy, projective",
        {{15, 15}},
-       [](const Operands& x) {
-         return dependency_entropy(x[0], {.projective = true});
-       },
+       [](const Operands& x) { return dependency_entropy(x[0], {.projective = true}); },
        same},
       {"dependency_entropy, any",
        {{15, 15}},

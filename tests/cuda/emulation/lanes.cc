@@ -122,7 +122,7 @@ bool release_block(Block& b) {
                          [s](const Lane& l) { return l.state == s; });
   };
   if (at(State::at_block) != static_cast<std::ptrdiff_t>(b.lanes.size())) return false;
-  ++b.barriers;
+  if (++b.barriers > 0xffff) throw std::logic_error("more barriers than races.cc can count");
   for (Lane& l : b.lanes) {
     const std::source_location &here = l.barrier, &first = b.lanes[0].barrier;
     if (here.line() != first.line() || std::strcmp(here.file_name(), first.file_name()) != 0)

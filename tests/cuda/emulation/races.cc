@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
@@ -17,7 +16,8 @@ namespace dynet::emulation {
 namespace {
 
 // A thread as one number: its block, and its lane from 1 on. Zero is nobody.
-constexpr std::uint32_t kLaneBits = 11, kLanes = (1u << kLaneBits) - 1;  // kLanes: several of a block
+constexpr std::uint32_t kLaneBits = 11,
+                        kLanes = (1u << kLaneBits) - 1;  // kLanes: several of a block
 constexpr std::uint32_t kSeveralBlocks = ~std::uint32_t{0};
 
 // Who has touched a word last, in the kernel (or for shared memory in the block) number `epoch`.
@@ -40,29 +40,30 @@ std::atomic<std::size_t> window_count = 0;
 std::atomic<std::uint32_t> epochs = 0;
 
 struct Detector {
-  const Accessor* accessor = nullptr;
   std::uint32_t kernel = 0, block = 0;  // epochs
   Window shared;
   std::size_t shared_bytes = 0;
   std::vector<Word> shared_words = std::vector<Word>(kSharedBytes / 4);
   std::string found;
 };
-thread_local std::unique_ptr<Detector> detector;
-thread_local const Accessor* accessor = nullptr;  // the detector's, where it is quickly found
+thread_local Detector* detector = nullptr;
+thread_local const Accessor* accessor = nullptr;
 
 std::string name(std::uint32_t thread) {
   if (thread == kSeveralBlocks) return "threads of several blocks";
   const std::string block = "of block " + std::to_string(thread >> kLaneBits);
   const std::uint32_t lane = thread & kLanes;
-  return lane == kLanes ? "several threads " + block : "thread " + std::to_string(lane - 1) + " " + block;
+  return lane == kLanes ? "several threads " + block
+                        : "thread " + std::to_string(lane - 1) + " " + block;
 }
 
 void report(const char* what, const void* code, std::uint32_t me, std::uint32_t other) {
   Dl_info image{};
   dladdr(code, &image);
   std::ostringstream text;
-  text << "a race between " << name(me) << " and " << name(other) << " of a kernel: " << what << ", by the code at 0x"
-       << std::hex << static_cast<const char*>(code) - static_cast<const char*>(image.dli_fbase) << " of "
+  text << "a race between " << name(me) << " and " << name(other) << " of a kernel: " << what
+       << ", by the code at 0x" << std::hex
+       << static_cast<const char*>(code) - static_cast<const char*>(image.dli_fbase) << " of "
        << (image.dli_fname ? image.dli_fname : "the program");
   detector->found = text.str();
 }
@@ -72,22 +73,25 @@ bool ordered(std::uint32_t other, std::uint16_t barriers, std::uint32_t me, unsi
          (other != kSeveralBlocks && other >> kLaneBits == me >> kLaneBits && barriers < now);
 }
 
-void touch_words(const Window& window, std::uint32_t epoch, std::uintptr_t p, std::size_t bytes, bool write,
-                 const void* code) {
+void touch_words(const Window& window, std::uint32_t epoch, std::uintptr_t p, std::size_t bytes,
+                 bool write, const void* code) {
   const std::uint32_t me = accessor->block << kLaneBits | (accessor->lane + 1);
   const unsigned now = accessor->barriers;
   const auto at = static_cast<std::uint16_t>(now);
-  for (std::size_t k = (p - window.begin) / 4, end = (p + bytes - window.begin + 3) / 4; k < end; ++k) {
+  for (std::size_t k = (p - window.begin) / 4, end = (p + bytes - window.begin + 3) / 4; k < end;
+       ++k) {
     Word& w = window.words[k];
     if (w.epoch != epoch) w = {epoch, 0, 0, 0, 0};
     if (!ordered(w.writer, w.write_barriers, me, now))
-      report(write ? "both write a word" : "a word is read that the other one writes", code, me, w.writer);
+      report(write ? "both write a word" : "a word is read that the other one writes", code, me,
+             w.writer);
     if (write && !ordered(w.reader, w.read_barriers, me, now))
       report("a word is written that the other one reads", code, me, w.reader);
     if (write) {
       w.writer = me, w.write_barriers = at;
     } else if (w.reader != me) {
-      const bool same_block = w.reader >> kLaneBits == me >> kLaneBits && w.reader != kSeveralBlocks;
+      const bool same_block =
+          w.reader >> kLaneBits == me >> kLaneBits && w.reader != kSeveralBlocks;
       if (w.reader == 0 || (same_block && w.read_barriers < now))
         w.reader = me;
       else
@@ -121,8 +125,8 @@ void touch(const void* where, std::size_t bytes, bool write, const void* code) {
 void note_misaligned(const char* file, unsigned line, const void* p) {
   if (!accessor || !detector->found.empty()) return;
   std::ostringstream text;
-  text << "a load or store of " << name(accessor->block << kLaneBits | (accessor->lane + 1)) << " at " << p
-       << " is not aligned: " << file << ':' << line;
+  text << "a load or store of " << name(accessor->block << kLaneBits | (accessor->lane + 1))
+       << " at " << p << " is not aligned: " << file << ':' << line;
   detector->found = text.str();
 }
 
@@ -141,11 +145,13 @@ void forget_accesses(const void* begin, std::size_t bytes) {
   const auto p = reinterpret_cast<std::uintptr_t>(begin);
   for (std::size_t w = 0; w < window_count; ++w)
     if (windows[w].holds(p))  // whole pages on both sides
-      madvise(windows[w].words + (p - windows[w].begin) / 4, bytes / 4 * sizeof(Word), MADV_DONTNEED);
+      madvise(windows[w].words + (p - windows[w].begin) / 4, bytes / 4 * sizeof(Word),
+              MADV_DONTNEED);
 }
 
 WatchedKernel::WatchedKernel() {
-  if (!detector) detector = std::make_unique<Detector>();
+  static thread_local Detector own;
+  detector = &own;
   detector->found.clear();
   detector->kernel = ++epochs;
 }

@@ -6,10 +6,11 @@
 
 namespace dynet::emulation {
 
-/// Finds races: of two threads of a kernel that touch the same word of memory, one of them to write, without a barrier
-/// between. Kernels are compiled with -fsanitize=thread, which puts a call in front of every load and store; these calls
-/// end here instead of in libtsan. For each word of four bytes it is known who has read and who has written it last: in
-/// which kernel, block and lane, and behind how many barriers of that block. So a race is found in whatever order the
+/// Finds races: of two threads of a kernel that touch the same word of memory, one of them to
+/// write, without a barrier between. Kernels are compiled with -fsanitize=thread, which puts a call
+/// in front of every load and store; these calls end here instead of in libtsan. For each word of
+/// four bytes it is known who has read and who has written it last: in which kernel, block and
+/// lane, and behind how many barriers of that block. So a race is found in whatever order the
 /// threads ran.
 
 /// Memory of a device: it is watched from now on.
