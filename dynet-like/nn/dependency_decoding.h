@@ -30,9 +30,9 @@ struct ScoredTree {
 /// first, of equal scores the one whose heads are lexicographically first. Projective trees by the
 /// algorithm of Eisner (1996, 2000) with n entries for each span, in time O(words^3 + words^2 n^2);
 /// others by Lawler's (1972) partition of all trees, with Chu-Liu and Edmonds' (1965, 1967)
-/// algorithm for the best tree of each part, in time O(words^3) and O(words^4) for each tree. With
-/// a single root the best is exact, not that of the first root found. Throws ArgumentError for
-/// scores of another size.
+/// algorithm for the best tree of each part, in time O(words^2) for the best tree, whatever scores
+/// are equal, and O(words^3) for each other one. With a single root the best is exact, not that of
+/// the first root found. Throws ArgumentError for scores of another size.
 std::vector<ScoredTree> best_trees(const ArcScores& scores, std::size_t n,
                                    DependencyRules rules = {});
 

@@ -8,30 +8,11 @@
 namespace dynet::trees {
 namespace {
 
-constexpr unsigned kNone = ~0u;
-
-/// A sum of scores where each arc from the root costs more than all scores: so the tree with the
-/// fewest such arcs is best, and of these the one with the best score. Nothing is rounded by it.
-struct Value {
-  int roots = 0;  // times minus one, if they count
-  double score = kForbidden;
-
-  bool possible() const { return score > kForbidden; }
-  friend bool operator<(const Value& a, const Value& b) {
-    return a.roots != b.roots ? a.roots < b.roots : a.score < b.score;
-  }
-  friend bool operator==(const Value& a, const Value& b) {
-    return a.roots == b.roots && a.score == b.score;
-  }
-  friend Value operator-(const Value& a, const Value& b) {
-    return {a.roots - b.roots, a.score - b.score};
-  }
-};
-
 /// Which heads words may have, as a matrix [dependent, head].
 class Choices {
  public:
-  explicit Choices(unsigned words) : nodes_(words + 1), allowed_(nodes_ * nodes_, true) {
+  explicit Choices(unsigned words)
+      : nodes_(words + 1), allowed_(std::size_t{nodes_} * nodes_, true) {
     for (unsigned d = 1; d < nodes_; ++d) forbid(d, d);
   }
   bool allows(unsigned d, unsigned h) const { return allowed_[at(d, h)]; }
@@ -48,166 +29,160 @@ class Choices {
   std::vector<bool> allowed_;
 };
 
-/// The algorithm of Chu and Liu (1965) and Edmonds (1967): each word takes its best head; a cycle
-/// becomes one node, into which an arc costs what its word loses.
+/// The algorithm of Chu and Liu (1965) and Edmonds (1967) in Tarjan's (1977) form for dense graphs:
+/// each word takes its best head, the words of a cycle become one component, and that takes the
+/// best arc from a word outside. An arc into a component is as good as the tree of the component
+/// that hangs from it. So trees are compared whenever arcs are: by score, and if that is equal, by
+/// the first head that differs. Both orders stay the same when trees of other words are added; so
+/// the result is the best tree, and of equal ones the first. Takes time and memory O(words^2).
+///
+/// With a single root an arc from the root is taken only where there is no other, as if it cost
+/// more than all scores: most often all words become one component, which takes the best of them.
 class Edmonds {
  public:
   Edmonds(const ArcScores& s, const Choices& choices, bool single_root)
-      : nodes_(s.words + 1),
-        most_(2 * nodes_),
-        arcs_(std::size_t{most_} * most_),
-        chosen_(most_, 0),
-        inside_(most_, kNone),
-        active_(nodes_) {
-    for (unsigned d = 1; d < nodes_; ++d)
+      : scores_(s),
+        single_root_(single_root),
+        nodes_(s.words + 1),
+        into_(std::size_t{nodes_} * nodes_),
+        pairs_(std::size_t{nodes_} * nodes_),
+        inner_(nodes_, 0.0),
+        chosen_heads_(nodes_),
+        from_chosen_(nodes_),
+        component_(nodes_),
+        words_(nodes_),
+        chosen_(nodes_) {
+    for (unsigned d = 1; d < nodes_; ++d) {
+      component_[d] = d;
+      words_[d] = {d};
       for (unsigned h = 0; h < nodes_; ++h)
-        if (choices.allows(d, h))
-          arc(h, d) = {{single_root && h == 0 ? -1 : 0, s.arc(h, d)}, h, d, false};
-    for (unsigned v = 0; v < nodes_; ++v) active_[v] = v;
-    possible_ = run();
-    if (!possible_) return;
-    heads_.assign(s.words, 0);
-    open();
-    if (single_root && std::count(heads_.begin(), heads_.end(), 0u) > 1) possible_ = false;
+        if (choices.allows(d, h) && s.arc(h, d) > kForbidden)
+          into(d, h) = {d, s.scores[std::size_t{d} * nodes_ + h]};
+    }
   }
 
-  bool possible() const { return possible_; }
-  /// Whether another tree may be as good.
-  bool tied() const { return tied_; }
-  const std::vector<unsigned>& heads() const { return heads_; }
+  /// The heads of the best tree; none if there is none.
+  std::vector<unsigned> run() {
+    std::vector<bool> done(nodes_, false), waits(nodes_, false);  // by component
+    done[0] = true;
+    std::vector<unsigned> path;  // of components, each the head of the one before it
+    unsigned roots = 0;
+    for (unsigned start = 1; start < nodes_; ++start) {
+      for (unsigned c = component_[start]; !done[c];) {
+        path.push_back(c);
+        waits[c] = true;
+        if (!choose(c)) return {};
+        const unsigned head = component_[chosen_[c].head];
+        roots += head == 0;
+        c = head;
+        if (waits[head]) c = contract(path, head);
+      }
+      for (const unsigned c : path) done[c] = true, waits[c] = false;
+      path.clear();
+    }
+    if (single_root_ && roots > 1) return {};
+    std::vector<unsigned> tree(scores_.words);
+    for (unsigned d = 1; d < nodes_; ++d) tree[d - 1] = head_below(chosen_[component_[d]], d);
+    return tree;
+  }
 
  private:
-  /// From one node to another, by the arc between two words that is the best for it.
+  /// From a word, into a component.
   struct Arc {
-    Value value;
-    unsigned head = 0, dependent = 0;
-    bool tied = false;  // another is as good
+    unsigned dependent = 0;  // the word of the component, 0 if there is no arc
+    float score = 0;
+  };
+  struct Choice {
+    unsigned head = 0;
+    Arc arc;
   };
 
-  Arc& arc(unsigned from, unsigned to) { return arcs_[std::size_t{to} * most_ + from]; }
-
-  // Keeps the better one.
-  static void offer(const Arc& a, Arc& best) {
-    if (!a.value.possible()) return;
-    if (!best.value.possible() || best.value < a.value)
-      best = a;
-    else if (best.value == a.value)
-      best.tied = true;
+  /// The best one from there.
+  Arc& into(unsigned c, unsigned head) { return into_[std::size_t{c} * nodes_ + head]; }
+  /// What there is to know of two words of one component.
+  struct Pair {
+    unsigned head;        // of the second one, in the best tree that hangs from the first one
+    unsigned difference;  // the first of the others whose head is another if the second is on top
+  };
+  Pair& pair(unsigned a, unsigned b) { return pairs_[std::size_t{a} * nodes_ + b]; }
+  unsigned head_below(const Choice& x, unsigned d) {
+    return d == x.arc.dependent ? x.head : pair(x.arc.dependent, d).head;
   }
 
-  bool choose(unsigned v) {
-    Arc best;
-    for (const unsigned u : active_) {
-      const Arc& a = arc(u, v);
-      if (u == v || !a.value.possible()) continue;
-      if (!best.value.possible() || best.value < a.value) chosen_[v] = u;
-      offer(a, best);
-    }
-    arc(v, v) = best;  // where nothing else is
-    return best.value.possible();
+  /// Of the tree of its component that hangs from the arc, up to what all such trees share.
+  double score(const Arc& a) const { return static_cast<double>(a.score) + inner_[a.dependent]; }
+
+  /// Whether of two choices for one component the first is better.
+  bool better(const Choice& a, const Choice& b) {
+    const unsigned v = a.arc.dependent, w = b.arc.dependent;
+    if (v == 0 || w == 0) return v != 0;
+    const double x = score(a.arc), y = score(b.arc);
+    if (x != y) return x > y;
+    if (v == w) return a.head < b.head;
+    // Each of the two has its head outside in one tree only.
+    const unsigned d = std::min({v, w, pair(v, w).difference});
+    return head_below(a, d) < head_below(b, d);
   }
 
-  bool run() {
-    unsigned next = nodes_;
-    std::vector<unsigned> waiting(active_.begin() + 1, active_.end());
-    while (!waiting.empty()) {
-      for (const unsigned v : waiting)
-        if (!choose(v)) return false;
-      waiting.clear();
-      const std::vector<unsigned> cycle = find_cycle();
-      if (cycle.empty()) break;
-      contract(cycle, next);
-      // Heads inside the cycle are now its node: the choice of others stays as good as it was.
-      for (unsigned& u : chosen_)
-        if (u < next && std::find(cycle.begin(), cycle.end(), u) != cycle.end()) u = next;
-      waiting.push_back(next++);
-    }
-    for (const unsigned v : active_)
-      if (v != 0 && arc(v, v).tied) tied_ = true;
-    return true;
+  bool choose(unsigned c) {
+    Choice best;
+    for (unsigned h = single_root_ ? 1 : 0; h < nodes_; ++h)
+      if (const Choice x{h, into(c, h)}; better(x, best)) best = x;
+    if (best.arc.dependent == 0) best = {0, into(c, 0)};
+    chosen_[c] = best;
+    return best.arc.dependent != 0;
   }
 
-  std::vector<unsigned> find_cycle() const {
-    std::vector<unsigned> seen(most_, 0);
-    unsigned round = 0;
-    for (const unsigned start : active_) {
-      ++round;
-      unsigned v = start;
-      while (v != 0 && seen[v] == 0) {
-        seen[v] = round;
-        v = chosen_[v];
+  /// Makes one component of the end of the path, from `first` on, which is a cycle.
+  unsigned contract(std::vector<unsigned>& path, unsigned first) {
+    const auto begin = std::find(path.begin(), path.end(), first);
+    const std::vector<unsigned> cycle(begin, path.end());
+    path.erase(begin, path.end());
+    for (const unsigned c : cycle) {
+      const Choice& x = chosen_[c];
+      const unsigned top = x.arc.dependent;
+      const double lost = score(x.arc);
+      for (const unsigned d : words_[c]) {
+        inner_[d] -= lost;
+        chosen_heads_[d] = head_below(x, d);
+        from_chosen_[d] = d == top ? nodes_ : std::min(top, pair(d, top).difference);
       }
-      if (v == 0 || seen[v] != round) continue;
-      std::vector<unsigned> cycle = {v};
-      for (unsigned u = chosen_[v]; u != v; u = chosen_[u]) cycle.push_back(u);
-      return cycle;
     }
-    return {};
+    // What hangs from an arc into one component has the chosen arcs of the others.
+    for (const unsigned c : cycle)
+      for (const unsigned top : words_[c])
+        for (const unsigned other : cycle)
+          if (other != c)
+            for (const unsigned d : words_[other])
+              pair(top, d) = {chosen_heads_[d], std::min(from_chosen_[top], from_chosen_[d])};
+    std::vector<unsigned>& words = words_[first];
+    for (const unsigned c : cycle) {
+      if (c == first) continue;
+      for (const unsigned d : words_[c]) component_[d] = first;
+      words.insert(words.end(), words_[c].begin(), words_[c].end());
+      words_[c].clear();
+    }
+    for (const unsigned d : words) into(first, d) = {};
+    for (unsigned h = 0; h < nodes_; ++h) {
+      if (component_[h] == first) continue;
+      Arc& best = into(first, h);
+      for (const unsigned c : cycle)
+        if (better({h, into(c, h)}, {h, best})) best = into(c, h);
+    }
+    return first;
   }
 
-  void contract(const std::vector<unsigned>& cycle, unsigned c) {
-    for (const unsigned v : cycle) {
-      inside_[v] = c;
-      if (arc(v, v).tied) tied_ = true;
-      active_.erase(std::find(active_.begin(), active_.end(), v));
-    }
-    for (const unsigned u : active_) {
-      Arc into, from;
-      for (const unsigned v : cycle) {
-        Arc a = arc(u, v);
-        if (a.value.possible()) {
-          a.value = a.value - arc(v, v).value;
-          offer(a, into);
-        }
-        if (u != 0) offer(arc(v, u), from);
-      }
-      arc(u, c) = into;
-      arc(c, u) = from;
-    }
-    active_.push_back(c);
-  }
-
-  // From the outermost nodes in: the arc into a node is that into one part of it, the others keep
-  // theirs.
-  void open() {
-    for (unsigned v = most_; v-- > 1;) {
-      if (v >= nodes_ && arc(v, v).value.possible()) {
-        unsigned part = arc(v, v).dependent;
-        while (inside_[part] != v) part = inside_[part];
-        arc(part, part) = arc(v, v);
-      }
-      if (v < nodes_) heads_[v - 1] = arc(v, v).head;
-    }
-  }
-
-  unsigned nodes_, most_;
-  std::vector<Arc> arcs_;  // by where to and from; from a node to itself, what it chose
-  std::vector<unsigned> chosen_, inside_, active_;
-  std::vector<unsigned> heads_;
-  bool possible_, tied_ = false;
+  const ArcScores& scores_;
+  const bool single_root_;
+  const unsigned nodes_;
+  std::vector<Arc> into_;  // [component, head]
+  std::vector<Pair> pairs_;
+  std::vector<double> inner_;                         // by the word that an arc goes into
+  std::vector<unsigned> chosen_heads_, from_chosen_;  // of the words of a cycle, while it closes
+  std::vector<unsigned> component_;                   // of each word, named after one of them
+  std::vector<std::vector<unsigned>> words_;          // of each component
+  std::vector<Choice> chosen_;                        // of each component
 };
-
-/// The best tree of those allowed, and of equal ones the first: none if there is none.
-std::vector<unsigned> first_best(const ArcScores& s, Choices choices, bool single_root) {
-  const Edmonds any(s, choices, single_root);
-  if (!any.possible()) return {};
-  std::vector<unsigned> heads = any.heads();
-  if (!any.tied()) return heads;
-  double best = score_of(s, heads);
-  for (unsigned d = 1; d <= s.words; ++d) {
-    for (unsigned h = 0; h < heads[d - 1]; ++h) {  // an earlier head, with as good a tree?
-      if (!choices.allows(d, h) || !(s.arc(h, d) > kForbidden)) continue;
-      Choices some = choices;
-      some.fix(d, h);
-      const Edmonds other(s, some, single_root);
-      if (!other.possible() || score_of(s, other.heads()) < best) continue;
-      heads = other.heads();
-      best = score_of(s, heads);
-    }
-    choices.fix(d, heads[d - 1]);
-  }
-  return heads;
-}
 
 }  // namespace
 
@@ -221,7 +196,7 @@ std::vector<ScoredTree> best_spanning(const ArcScores& scores, std::size_t n, bo
   const auto later = [](const Part& a, const Part& b) { return comes_before(b.best, a.best); };
   std::priority_queue<Part, std::vector<Part>, decltype(later)> parts(later);
   const auto add = [&](const Choices& choices, unsigned free) {
-    std::vector<unsigned> heads = first_best(scores, choices, single_root);
+    std::vector<unsigned> heads = Edmonds(scores, choices, single_root).run();
     if (heads.empty()) return;
     const double score = score_of(scores, heads);
     parts.push({{std::move(heads), score}, choices, free});

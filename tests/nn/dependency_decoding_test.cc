@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "dynet-like/base/errors.h"
@@ -116,6 +117,49 @@ TEST_CASE("dependency decoding: a long sentence of equal scores takes little tim
         return first;
       }());
   }
+}
+
+TEST_CASE("dependency decoding: of many equal trees the lexicographically first") {
+  for (std::uint64_t key = 0; key < 300; ++key) {
+    const RandomStream random(key);
+    const auto words = static_cast<unsigned>(key % 50 == 0 ? 6 : 1 + key % 5);
+    ArcScores s{words, {}};
+    for (unsigned i = 0; i < (words + 1) * (words + 1); ++i) {
+      const double x = random.uniform(i);
+      s.scores.push_back(key % 2 == 0 && x < 0.3 ? kForbidden : x < 0.7 ? 0.0f : 1.0f);
+    }
+    for (const DependencyRules rules : kRules) {
+      INFO(words << " words, " << rules.projective << rules.single_root << ", draw " << key);
+      const std::vector<ScoredTree> all = ranked(s, rules);
+      CHECK(best_tree(s, rules) == (all.empty() ? std::vector<unsigned>() : all[0].heads));
+    }
+  }
+}
+
+TEST_CASE("dependency decoding: ties take no more time") {
+  constexpr unsigned kWords = 300;
+  const auto scores = [](auto score) {
+    ArcScores s{kWords, {}};
+    for (unsigned i = 0; i < (kWords + 1) * (kWords + 1); ++i) s.scores.push_back(score(i));
+    return s;
+  };
+  const RandomStream random(3);
+  const ArcScores all[] = {
+      scores([&](unsigned i) { return static_cast<float>(random.normal(i)); }),
+      scores([&](unsigned i) { return static_cast<float>(std::round(2 * random.normal(i))); }),
+      scores([&](unsigned i) { return random.uniform(i) < 0.5 ? 0.0f : 1.0f; }),
+      // Words that alternate, as in "a dog a dog".
+      scores([&](unsigned i) { return static_cast<float>(i % (kWords + 1) % 2 + i / 301 % 2); }),
+      scores([](unsigned) { return 0.0f; })};
+  for (const ArcScores& s : all)
+    for (const DependencyRules rules : kRules) {
+      if (rules.projective) continue;
+      const std::clock_t begin = std::clock();
+      const std::vector<unsigned> heads = best_tree(s, rules);
+      CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 10);
+      REQUIRE(heads.size() == kWords);
+      CHECK(is_dependency_tree(heads.data(), kWords, {rules.projective, rules.single_root}));
+    }
 }
 
 TEST_CASE("dependency decoding: samples come as often as they are probable") {
