@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dynet-like/debug/grad_check.h"
@@ -77,8 +78,7 @@ std::vector<std::vector<unsigned>> all_trees(unsigned words, bool crossing) {
 }
 
 /// All weights away from where they begin, and so large that words make a difference.
-void spread(Model& model) {
-  unsigned seed = 1;
+void spread(Model& model, unsigned seed = 1) {
   for (dynet::Parameter p : model.parameters().parameters_list()) {
     std::vector<float> values = naive::numbers(p.dim().size(), seed++);
     for (float& value : values) value *= 3;
@@ -166,6 +166,9 @@ void check_same(const Tree& a, const Tree& b) {
   CHECK(a.labels == b.labels);
 }
 
+/// In Universal Dependencies.
+bool is_right(const std::string& label, unsigned head) { return (label == "root") == (head == 0); }
+
 /// The most likely allowed move, again and again, found with nothing but the loss.
 State by_losses(Model& model, const Sentence& sentence) {
   State state(sentence.size());
@@ -179,6 +182,9 @@ State by_losses(Model& model, const Sentence& sentence) {
       if (!state.allows(action)) continue;
       for (unsigned label = 0; label < model.description().labels.size(); ++label) {
         moves.back() = {action, label};
+        if (action != Action::kShift &&
+            !is_right(model.description().labels[label], state.head(action)))
+          continue;
         graph.clear();
         model.begin_graph(graph, false);
         const float loss = as_scalar(model.loss(model.encode(sentence), {moves, {}, {}}).value());
@@ -235,6 +241,35 @@ TEST_CASE("Parser: takes the best of the moves that are allowed") {
     }
   }
   CHECK(model.parse(graph, {}).empty());
+}
+
+TEST_CASE("Parser: the label is root where the head is 0, and nowhere else") {
+  const Treebank sentences = sentences_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  // As such, and where the model does not know that label, or no other one.
+  for (const std::string change : {"", "not root", "only root"})
+    for (const bool graph : {false, true}) {
+      Treebank changed = sentences;
+      for (Sentence& sentence : changed)
+        for (std::string& label : sentence.tree.labels)
+          if (change == "only root" || (label == "root" && change == "not root")) {
+            label = change == "not root" ? "top" : "root";
+          }
+      Model model(describe(graph ? of_arcs(true) : small(0), changed), 7);
+      for (int weights = 0; weights < 3; ++weights) {
+        spread(model, 1 + 100 * weights);
+        for (const bool probabilities : {false, true}) {
+          const Parsed parsed = parse_all(model, changed, {4, probabilities}, "parse");
+          for (const Tree& tree : parsed.trees)
+            for (std::size_t i = 0; i < tree.heads.size(); ++i) {
+              if (change.empty()) CHECK(is_right(tree.labels[i], tree.heads[i]));
+              if (change == "only root") CHECK(tree.labels[i] == "root");
+              // The probability of a move is one among those that are allowed.
+              if (probabilities && !graph && tree.heads.size() == 1 && change.empty())
+                CHECK(tree.probabilities[i] == 1);
+            }
+        }
+      }
+    }
 }
 
 TEST_CASE("Parser: sentences parsed in step get the trees they get alone") {
@@ -304,12 +339,14 @@ TEST_CASE(
         Target chosen = target;
         for (unsigned i = 0; i < words; ++i) {
           double of_label = 0, lowest = 0;
+          bool found = false;
           for (unsigned label = 0; label < count; ++label) {
             Target other = target;
             other.labels[i] = label;
             const double more = loss_of_target(other) - of_first;
             of_label += std::exp(-more);
-            if (more < lowest) {
+            if (!is_right(model.description().labels[label], heads[i])) continue;
+            if (!std::exchange(found, true) || more < lowest) {
               lowest = more;
               chosen.labels[i] = label;
             }

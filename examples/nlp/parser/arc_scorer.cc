@@ -1,8 +1,5 @@
 #include "examples/nlp/parser/arc_scorer.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace parser {
 
 using dynet::Expression;
@@ -11,7 +8,8 @@ ArcScorer::ArcScorer(const Description& description, dynet::ParameterCollection&
     : arc_(description.settings.arc),
       label_(description.settings.label),
       dropout_(description.settings.dropout),
-      rules_{.projective = !description.settings.crossing, .single_root = true} {
+      rules_{.projective = !description.settings.crossing, .single_root = true},
+      label_rule_(description.labels) {
   const unsigned both = 2 * description.settings.hidden, size = arc_ + label_;
   const auto zero = dynet::ParameterInitConst(0);
   head_weight_ = parameters.add_parameters({size, both}, "head-weight");
@@ -96,8 +94,12 @@ std::vector<Arcs> ArcScorer::parse(std::span<const Vectors> sentences, bool prob
   for (Arcs& tree : trees) {
     for (std::size_t i = 0; i < tree.heads.size(); ++i, ++scores) {
       const std::vector<float> values = as_vector(scores->value());
-      const auto best = std::max_element(values.begin(), values.end());
-      tree.labels.push_back(static_cast<unsigned>(best - values.begin()));
+      unsigned best = kNone;
+      for (unsigned label = 0; label < values.size(); ++label)
+        if (label_rule_.allows(label, tree.heads[i]) &&
+            (best == kNone || values[label] > values[best]))
+          best = label;
+      tree.labels.push_back(best);
     }
   }
   return trees;

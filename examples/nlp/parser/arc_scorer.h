@@ -18,7 +18,8 @@ class ArcScorer {
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Minus the log-likelihood of the tree and of its labels.
   dynet::Expression loss(const Vectors& vectors, const Target& target) const;
-  /// The best trees, and the best labels of their arcs, which are scored when the trees are known.
+  /// The best trees, and the best labels that their arcs may have, which are scored when the trees
+  /// are known.
   /// The probability of an arc is that of all trees that have it.
   std::vector<Arcs> parse(std::span<const Vectors> sentences, bool probabilities) const;
 
@@ -32,6 +33,7 @@ class ArcScorer {
   unsigned arc_, label_;
   float dropout_;
   dynet::DependencyRules rules_;
+  LabelRule label_rule_;
   dynet::Parameter head_weight_, head_bias_, dependent_weight_, dependent_bias_;
   dynet::BiaffineScorer arcs_, labels_;
   // Of the current graph.

@@ -10,25 +10,27 @@ namespace {
 
 using dynet::Expression;
 
-/// Calls `visit` with each move that is allowed and its score.
+/// Calls `visit` with each move that is allowed, with a label that its arc may have, and its score.
 template <typename Visit>
-void for_each_move(const State& state, const dynet::Tensor& scores, Visit visit) {
+void for_each_move(const State& state, const LabelRule& rule, const dynet::Tensor& scores,
+                   Visit visit) {
   const std::size_t labels = (scores.d.size() - 1) / 2;
   for (const Action action : {Action::kShift, Action::kLeft, Action::kRight}) {
     if (!state.allows(action)) continue;
     const std::size_t kinds = action == Action::kShift ? 1 : labels;
     for (unsigned label = 0; label < kinds; ++label) {
       const Move move{action, label};
+      if (action != Action::kShift && !rule.allows(label, state.head(action))) continue;
       visit(move, scores.v[move.number()]);
     }
   }
 }
 
 /// The allowed move with the highest score.
-Move best_move(const State& state, const dynet::Tensor& scores) {
+Move best_move(const State& state, const LabelRule& rule, const dynet::Tensor& scores) {
   Move best;
   float best_score = -std::numeric_limits<float>::infinity();
-  for_each_move(state, scores, [&](const Move& move, float score) {
+  for_each_move(state, rule, scores, [&](const Move& move, float score) {
     if (score <= best_score) return;
     best = move;
     best_score = score;
@@ -37,17 +39,19 @@ Move best_move(const State& state, const dynet::Tensor& scores) {
 }
 
 /// Of the best move, by a softmax over the moves that are allowed.
-float probability_of(const Move& best, const State& state, const dynet::Tensor& scores) {
+float probability_of(const Move& best, const State& state, const LabelRule& rule,
+                     const dynet::Tensor& scores) {
   const float highest = scores.v[best.number()];
   float sum = 0;
-  for_each_move(state, scores,
+  for_each_move(state, rule, scores,
                 [&](const Move& /*move*/, float score) { sum += std::exp(score - highest); });
   return 1 / sum;
 }
 
 }  // namespace
 
-MoveScorer::MoveScorer(const Description& description, dynet::ParameterCollection& parameters) {
+MoveScorer::MoveScorer(const Description& description, dynet::ParameterCollection& parameters)
+    : label_rule_(description.labels) {
   const ModelSettings& settings = description.settings;
   const unsigned both = 2 * settings.hidden;
   none_ = parameters.add_parameters({both}, "none");
@@ -118,9 +122,9 @@ std::vector<Arcs> MoveScorer::parse(std::span<const Vectors> sentences, bool pro
     for (Parse* parse : waiting) {
       const dynet::Tensor& scores = parse->scores.value();
       State& state = parse->state;
-      const Move move = best_move(state, scores);
+      const Move move = best_move(state, label_rule_, scores);
       if (probabilities && move.action != Action::kShift)
-        parse->probabilities[state.stack(0) - 1] = probability_of(move, state, scores);
+        parse->probabilities[state.stack(0) - 1] = probability_of(move, state, label_rule_, scores);
       state.take(move);
     }
   }

@@ -32,6 +32,7 @@ class MoveScorer {
   /// The scores of the moves in a state.
   dynet::Expression scores(const Vectors& vectors, const State& state) const;
 
+  LabelRule label_rule_;
   dynet::Parameter none_, hidden_bias_, weight_, bias_;
   std::array<dynet::Parameter, kSeen> hidden_weights_;  ///< of the next word, then of the stack
   // Of the current graph.

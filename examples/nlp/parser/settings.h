@@ -47,6 +47,23 @@ struct Description {
   }
 };
 
+/// Which labels arcs may have: `root` those from the root and no others, as Universal Dependencies
+/// have it; any if the model does not know that label, or no other one.
+class LabelRule {
+ public:
+  explicit LabelRule(const std::vector<std::string>& labels) {
+    for (std::size_t i = 0; i < labels.size() && labels.size() > 1; ++i)
+      if (labels[i] == "root") root_ = i;
+  }
+  bool allows(std::size_t label, unsigned head) const {
+    return root_ == kUnknown || (label == root_) == (head == 0);
+  }
+
+ private:
+  static constexpr std::size_t kUnknown = ~std::size_t{0};
+  std::size_t root_ = kUnknown;
+};
+
 /// A sentence as numbers.
 struct Encoded {
   std::vector<unsigned> words, tags;

@@ -46,7 +46,7 @@ void State::take(const Move& move) {
     return;
   }
   const unsigned word = stack_.back();
-  heads_[word - 1] = move.action == Action::kLeft ? next() : stack(1);
+  heads_[word - 1] = head(move.action);
   labels_[word - 1] = move.label;
   stack_.pop_back();
 }

@@ -37,6 +37,8 @@ class State {
   bool finished() const { return stack_.empty() && next() == 0; }
   /// Some move is allowed until it is finished, and exactly one word gets the root as its head.
   bool allows(Action action) const;
+  /// What an allowed kLeft or kRight makes the head of the top word.
+  unsigned head(Action action) const { return action == Action::kLeft ? next() : stack(1); }
   /// Makes an allowed move.
   void take(const Move& move);
 
