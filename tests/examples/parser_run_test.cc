@@ -214,6 +214,56 @@ TEST_CASE("Parser: train, score in a fresh process, parse") {
   CHECK(contains(again.out, "  parser         100.00 %   100.00 %   100.00 %   100.00 %\n"));
 }
 
+TEST_CASE("Parser: answers come while there is more to be read, and before an error") {
+  const Workshop shop;
+  const auto sh = [&](const std::string& command) {
+    const std::string program = Program::shell_word(PARSER_BINARY);
+    return std::system(("cd " + Program::shell_word(shop.folder.path("")) + " && p() { " + program +
+                        " \"$@\"; } && " + command)
+                           .c_str());
+  };
+  for (const std::string graph : {"", "--graph"}) {
+    std::vector<std::string> command = shop.train_command("model" + graph, "1");
+    if (!graph.empty()) command = with(command, {graph, "--arc", "8", "--label", "8"});
+    REQUIRE(run(shop.folder, command).code == 0);
+    const std::string model = "model" + graph;
+    const std::string sentence = "1\tking\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n";
+    shop.folder.write("one", sentence);
+    // The second sentence comes when the first one has been answered, or after ten seconds.
+    const std::string second =
+        "rm -f answer late; (cat one; for i in $(seq 200); do test -s answer && break; sleep 0.05; "
+        "done; test -s answer || touch late; cat one) | ";
+    for (const std::string options : {"", " --threads 2", " --json", " -i /dev/stdin"}) {
+      CHECK(sh(second + "p parse -m " + model + options + " > answer; ! test -e late") == 0);
+    }
+    // Each sentence gets the tree that it gets in other company.
+    REQUIRE(sh("p parse -m " + model + " --together 1 -i test.conllu > wanted") == 0);
+    CHECK(sh("p parse -m " + model + " --together 3 < test.conllu | cmp - wanted") == 0);
+    CHECK(sh("p parse -m " + model + " --threads 3 < test.conllu | cmp - wanted") == 0);
+    CHECK(sh("cat test.conllu | p parse -m " + model + " | cmp - wanted") == 0);
+    // One sentence of the test data, its tree, then a line that is none.
+    const Result broken = run(shop.folder, {"parse", "-m", shop.folder.path(model)},
+                              sentence + sentence + "1\tx\n\n");
+    shop.folder.write("answered", broken.out);
+    check_refused(broken, "standard input:5: expected the 10 tab-separated columns");
+    CHECK(broken.out ==
+          "1\tking\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+          "1\tking\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n");
+    // A word without a known tag waits for one with it; too many of them are refused.
+    const std::string odd = "1\tking\t_\tQ\t_\t_\t_\t_\t_\t_\n\n";
+    const Result known = run(shop.folder, {"parse", "-m", shop.folder.path(model)}, odd + sentence);
+    CHECK(known.code == 0);
+    CHECK(contains(known.err, "warning: standard input:1: the model does not know the tag 'Q'"));
+    std::string many;
+    for (int i = 0; i < 1200; ++i) many += odd;
+    for (const std::string& text : {odd, many + "never read"}) {
+      const Result refused = run(shop.folder, {"parse", "-m", shop.folder.path(model)}, text);
+      check_refused(refused, "the model knows none of the tags (column 4, UPOS), such as 'Q'");
+      CHECK(refused.out.empty());
+    }
+  }
+}
+
 TEST_CASE("Parser: the same options give the same run, others another one") {
   const Workshop shop;
   const auto losses = [&](const std::string& model, const std::vector<std::string>& more) {

@@ -70,8 +70,9 @@ void for_columns(InputFile& in, const Use& use) {
 
 }  // namespace
 
-void for_sentences(const TextSource& source, InputFormat format, const Use& use) {
-  InputFile in(source);
+void for_sentences(const TextSource& source, InputFormat format, const Use& use,
+                   const std::function<void()>& before_waiting) {
+  InputFile in(source, before_waiting);
   switch (format) {
     case InputFormat::kWords:
       return for_lines(in, use);

@@ -29,9 +29,11 @@ struct InputSentence {
   conllu::Sentence rows;  ///< of CoNLL-U as it was, of other formats made from the words
 };
 
-/// Calls `use` with each sentence as soon as it is read; of `words` with each line, blank or not.
-/// Throws LineError for what is not of that format.
+/// Calls `use` with each sentence as soon as it is read; of `words` with each line, blank or not;
+/// and `before_waiting` whenever there is nothing more to be read for now. Throws LineError for
+/// what is not of that format.
 void for_sentences(const TextSource& source, InputFormat format,
-                   const std::function<void(const InputSentence&)>& use);
+                   const std::function<void(const InputSentence&)>& use,
+                   const std::function<void()>& before_waiting = {});
 
 }  // namespace nlp

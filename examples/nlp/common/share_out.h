@@ -95,7 +95,7 @@ auto compute_shared(Model& model, std::size_t count, Work work, Finished finishe
 }
 
 /// What `predict(model, graph, samples)` returns for all samples, in their order; so many are
-/// computed together. A bar under `name` counts them in `unit`.
+/// computed together. A bar under `name`, if that is not empty, counts them in `unit`.
 template <class Model, class Samples, class Predict>
 auto predict_in_parts(Model& model, const Samples& samples, std::size_t together,
                       const std::string& name, const std::string& unit, Predict predict) {
@@ -103,7 +103,8 @@ auto predict_in_parts(Model& model, const Samples& samples, std::size_t together
     return all.subspan(i * together, std::min(together, all.size() - i * together));
   };
   using Predictions = decltype(predict(model, std::declval<dynet::ComputationGraph&>(), part(0)));
-  Progress progress(standard_error_output(), name, unit, samples.size(), 0, 0);
+  Progress progress(name.empty() ? Progress::Output() : standard_error_output(), name, unit,
+                    samples.size(), 0, 0);
   std::size_t done = 0;
   auto parts = compute_shared(
       model, (samples.size() + together - 1) / together,

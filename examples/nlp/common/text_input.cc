@@ -1,10 +1,14 @@
 #include "examples/nlp/common/text_input.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <iostream>
 #include <system_error>
+#include <utility>
 
 #include "dynet-like/base/printable.h"
 #include "dynet-like/base/utf8.h"
@@ -107,7 +111,10 @@ bool LineReader::get(std::string& line) {
   ++number_;
   constexpr int kEnd = std::char_traits<char>::eof();
   for (int c; (c = next_byte(in_)) != '\n';) {
-    if (c == kEnd) return !line.empty();
+    if (c == kEnd) {
+      if (line.empty()) --number_;
+      return !line.empty();
+    }
     if (line.size() == kLongestLine) {
       refuse("a line of more than " + std::to_string(kLongestLine >> 20) +
              " MiB: expected a sentence (is this a text?)");
@@ -133,8 +140,11 @@ void LineReader::check(std::string& line) const {
          std::to_string(bad + 1) + "): --encoding latin1 reads ISO 8859-1");
 }
 
-InputFile::InputFile(const TextSource& source)
-    : name_(source.name()), standard_(source.path == "-"), reader_(stream(), source) {
+InputFile::InputFile(const TextSource& source, std::function<void()> before_waiting)
+    : name_(source.name()),
+      standard_(source.path == "-"),
+      before_waiting_(std::move(before_waiting)),
+      reader_(stream(), source) {
   if (standard_) return;
   errno = 0;
   file_.open(source.path, std::ios::binary);
@@ -152,7 +162,17 @@ std::istream& InputFile::stream() {
   return file_;
 }
 
+bool InputFile::has_more() {
+  if (stream().rdbuf()->in_avail() > 0) return true;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return standard_ && poll(&input, 1, 0) > 0;
+}
+
 bool InputFile::next(std::string& line) {
+  if (before_waiting_ && !has_more()) {
+    before_waiting_();
+    std::cout.flush();
+  }
   if (standard_) std::cout.flush();
   return reader_.next(line);
 }

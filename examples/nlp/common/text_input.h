@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <fstream>
+#include <functional>
 #include <istream>
 #include <string>
 #include <string_view>
@@ -73,7 +74,8 @@ class LineReader {
 /// An open text. Throws UserError with the reason if it cannot be opened or is a directory.
 class InputFile {
  public:
-  explicit InputFile(const TextSource& source);
+  /// `before_waiting` is called whenever there is nothing more to be read for now.
+  explicit InputFile(const TextSource& source, std::function<void()> before_waiting = {});
   /// See LineReader. What is written to standard output is shown before somebody types a line.
   bool next(std::string& line);
   std::size_t number() const { return reader_.number(); }
@@ -81,8 +83,11 @@ class InputFile {
   std::istream& stream();
 
  private:
+  bool has_more();
+
   std::string name_;
   bool standard_;
+  std::function<void()> before_waiting_;
   std::ifstream file_;
   LineReader reader_;
 };

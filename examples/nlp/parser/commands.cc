@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <utility>
 
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/options.h"
@@ -106,7 +107,7 @@ class Eval : public EvalCommand<Model> {
  private:
   void evaluate(Model& model) override {
     const Treebank sentences = read_conllu(source(), Trees::kRead);
-    model.report_unknown(sentences, source().name());
+    report_unknown(model, sentences, source().name());
     const Parsed parsed = parse_all(model, sentences, options_, data_);
     print_scores(score(model, sentences, parsed.trees, data_), Model::kProgram, scores_, std::cout);
     if (scores_.json) return;
@@ -143,14 +144,36 @@ class Parse : public LinesCommand<Model> {
     if (format != InputFormat::kConllu && tagger_.empty())
       throw UserError("--input-format " + input_format_ +
                       " has no tags: --tagger MODEL gives them");
-    Treebank sentences;
-    if (tagger_.empty()) {
-      sentences = read_conllu(source(), Trees::kIgnored);
-    } else {
-      sentences = tagged_sentences(format);
+    const std::unique_ptr<tagger::Model> tagger = load_tagger();
+    dynet::ComputationGraph graph;  // of the tagger
+    Unknown unknown(model, source().name());
+    Treebank waiting;
+    const auto write = [&] {
+      if (unknown.words_in_vain() > kMostInVain) unknown.report();
+      if (unknown.words_in_vain() > 0 || waiting.empty()) return;
+      write_trees(model, std::exchange(waiting, {}), out);
+    };
+    try {
+      for_sentences(
+          source(), format,
+          [&](const InputSentence& found) {
+            if (found.rows.size() == 0) return;
+            waiting.push_back(tagger ? tagged(*tagger, graph, found.rows)
+                                     : sentence_of(found.rows, Trees::kIgnored));
+            unknown.add(waiting.back());
+            if (waiting.size() >= kGroups * options_.together * model.threads()) write();
+          },
+          write);
+    } catch (const LineError&) {
+      write();  // what came before
+      throw;
     }
-    if (!sentences.empty()) model.report_unknown(sentences, source().name());
-    const Parsed parsed = parse_all(model, sentences, options_, "parse");
+    unknown.report();
+    write();
+  }
+
+  void write_trees(Model& model, const Treebank& sentences, OutputFile& out) const {
+    const Parsed parsed = parse_all(model, sentences, options_, "");
     for (std::size_t i = 0; i < sentences.size(); ++i) {
       if (json_) {
         out.write(json_line(json_of(sentences[i], parsed.trees[i])));
@@ -161,22 +184,28 @@ class Parse : public LinesCommand<Model> {
     }
   }
 
-  /// All sentences of the input that have words, with the tagger's tags.
-  Treebank tagged_sentences(InputFormat format) {
-    const auto tagger = load_model<tagger::Model>(tagger_, saved_.device);
+  /// None if the input has tags.
+  std::unique_ptr<tagger::Model> load_tagger() const {
+    if (tagger_.empty()) return nullptr;
+    auto tagger = load_model<tagger::Model>(tagger_, saved_.device);
     if (tagger->description().kind != tagger::TagKind::kPlain)
       throw UserError(tagger_ + " gives no parts of speech, but " +
                       in_quotes(tagger->description().tags[0]) + " and the like");
-    dynet::ComputationGraph graph;
-    Treebank sentences;
-    for_sentences(source(), format, [&](const InputSentence& found) {
-      if (found.rows.size() == 0) return;
-      require_readable(found.rows.size(), found.rows.line_number(0), source().name());
-      Sentence& sentence = sentences.emplace_back(untagged(found.rows));
-      set_tags(sentence, tagger->tag(graph, sentence.words));
-    });
-    return sentences;
+    return tagger;
   }
+
+  Sentence tagged(tagger::Model& tagger, dynet::ComputationGraph& graph,
+                  const conllu::Sentence& rows) const {
+    require_readable(rows.size(), rows.line_number(0), source().name());
+    Sentence sentence = untagged(rows);
+    set_tags(sentence, tagger.tag(graph, sentence.words));
+    return sentence;
+  }
+
+  /// Sentences wait until there are so many groups of them for each thread, as groups of similar
+  /// length are parsed faster, or until there is no more input for now. As long as the model knows
+  /// none of their tags they wait for one that it knows, in so many words.
+  static constexpr std::size_t kGroups = 16, kMostInVain = 1000;
 
   std::string input_format_ = "conllu", tagger_;
   ParseOptions options_;

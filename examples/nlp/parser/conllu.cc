@@ -36,9 +36,11 @@ std::vector<unsigned> heads_of(const conllu::Sentence& lines,
   return heads;
 }
 
-Sentence sentence_of(conllu::Sentence lines, Trees trees, const std::vector<std::string>& labels) {
-  require_readable(lines.size(), lines.line_number(0), lines.file());
-  Sentence sentence{{}, {}, {}, std::move(lines)};
+}  // namespace
+
+Sentence sentence_of(conllu::Sentence rows, Trees trees, const std::vector<std::string>& labels) {
+  require_readable(rows.size(), rows.line_number(0), rows.file());
+  Sentence sentence{{}, {}, {}, std::move(rows)};
   std::vector<std::string> heads;
   for (std::size_t i = 0; i < sentence.rows.size(); ++i) {
     std::vector<std::string> fields = sentence.rows.fields(i);
@@ -56,8 +58,6 @@ Sentence sentence_of(conllu::Sentence lines, Trees trees, const std::vector<std:
   if (trees == Trees::kRead) sentence.tree.heads = heads_of(sentence.rows, heads);
   return sentence;
 }
-
-}  // namespace
 
 Treebank parse_conllu(const std::vector<std::string>& lines, const TextSource& source, Trees trees,
                       const std::vector<std::string>& labels) {

@@ -45,6 +45,9 @@ Treebank read_conllu(const nlp::TextSource& source, Trees trees,
 Treebank parse_conllu(const std::vector<std::string>& lines, const nlp::TextSource& source,
                       Trees trees, const std::vector<std::string>& labels = {});
 
+/// A sentence of CoNLL-U. Throws LineError as above.
+Sentence sentence_of(nlp::conllu::Sentence rows, Trees trees,
+                     const std::vector<std::string>& labels = {});
 /// A sentence that comes from elsewhere, without tags and tree.
 Sentence untagged(nlp::conllu::Sentence rows);
 /// Gives the words other tags, in the column UPOS too.

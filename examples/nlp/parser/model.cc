@@ -58,24 +58,6 @@ Encoded Model::encode(const Sentence& sentence) const {
   return encoded;
 }
 
-void Model::report_unknown(const Treebank& sentences, const std::string& name) const {
-  UnknownNames unknown_tags("tag", name), unknown_labels("label", name);
-  for (const Sentence& sentence : sentences) {
-    for (std::size_t i = 0; i < sentence.size(); ++i) {
-      const std::size_t line = sentence.rows.line_number(i);
-      if (!tags_.contains(sentence.tags[i])) unknown_tags.add(sentence.tags[i], line);
-      if (!sentence.tree.labels.empty() && !labels_.contains(sentence.tree.labels[i]))
-        unknown_labels.add(sentence.tree.labels[i], line);
-    }
-  }
-  if (unknown_tags.count() == count_words(sentences) && !sentences.empty()) {
-    throw UserError(name + ": the model knows none of the tags (column 4, UPOS), such as " +
-                    in_quotes(sentences[0].tags[0]) + "; parse --tagger MODEL fills them in");
-  }
-  unknown_tags.report("it parses such words as it can");
-  unknown_labels.report("it gets none of them right");
-}
-
 Target Model::target(const Sentence& sentence) const {
   Target target;
   for (const std::string& label : sentence.tree.labels) {
@@ -115,6 +97,30 @@ std::vector<Tree> Model::parse(dynet::ComputationGraph& graph, std::span<const E
     for (const unsigned label : arcs.labels) tree.labels.push_back(description_.labels[label]);
   }
   return trees;
+}
+
+void Unknown::add(const Sentence& sentence) {
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    const std::size_t line = sentence.rows.line_number(i);
+    if (words_++ == 0) first_tag_ = sentence.tags[i];
+    if (!model_.knows_tag(sentence.tags[i])) tags_.add(sentence.tags[i], line);
+    if (!sentence.tree.labels.empty() && !model_.knows_label(sentence.tree.labels[i]))
+      labels_.add(sentence.tree.labels[i], line);
+  }
+}
+
+void Unknown::report() const {
+  if (words_in_vain() > 0)
+    throw UserError(name_ + ": the model knows none of the tags (column 4, UPOS), such as " +
+                    in_quotes(first_tag_) + "; parse --tagger MODEL fills them in");
+  tags_.report("it parses such words as it can");
+  labels_.report("it gets none of them right");
+}
+
+void report_unknown(const Model& model, const Treebank& sentences, const std::string& name) {
+  Unknown unknown(model, name);
+  for (const Sentence& sentence : sentences) unknown.add(sentence);
+  unknown.report();
 }
 
 Parsed parse_all(Model& model, const Treebank& sentences, const ParseOptions& options,

@@ -9,6 +9,7 @@
 
 #include "dynet-like/dynet.h"
 #include "examples/nlp/common/model.h"
+#include "examples/nlp/common/text_input.h"
 #include "examples/nlp/parser/arc_scorer.h"
 #include "examples/nlp/parser/conllu.h"
 #include "examples/nlp/parser/encoder.h"
@@ -29,9 +30,8 @@ class Model : public nlp::DescribedModel<Description> {
   Model(Description description, std::uint64_t seed);
 
   Encoded encode(const Sentence& sentence) const;
-  /// Warns of tags in the data, and of labels of its trees, that the model does not know. Throws
-  /// UserError if it knows none of the tags: nothing can be made of such data.
-  void report_unknown(const Treebank& sentences, const std::string& name) const;
+  bool knows_tag(const std::string& tag) const { return tags_.contains(tag); }
+  bool knows_label(const std::string& label) const { return labels_.contains(label); }
   /// What to learn from its tree, which is made projective where the model's are. Only for
   /// training sentences.
   Target target(const Sentence& sentence) const;
@@ -53,6 +53,28 @@ class Model : public nlp::DescribedModel<Description> {
   Scorer scorer_;
 };
 
+/// The tags of sentences, and the labels of their trees, that a model does not know.
+class Unknown {
+ public:
+  /// `name` is that of the file.
+  Unknown(const Model& model, const std::string& name)
+      : model_(model), name_(name), tags_("tag", name), labels_("label", name) {}
+  void add(const Sentence& sentence);
+  /// Of the tags of so many words: 0 once the model knows one of them.
+  std::size_t words_in_vain() const { return tags_.count() == words_ ? words_ : 0; }
+  /// Warns. Throws UserError if none of the tags is known: nothing can be made of such data.
+  void report() const;
+
+ private:
+  const Model& model_;
+  const std::string name_;
+  nlp::UnknownNames tags_, labels_;
+  std::string first_tag_;
+  std::size_t words_ = 0;
+};
+/// The same for all sentences of a file.
+void report_unknown(const Model& model, const Treebank& sentences, const std::string& name);
+
 /// The trees of all sentences, and what they took.
 struct Parsed {
   std::vector<Tree> trees;
@@ -68,6 +90,7 @@ struct ParseOptions {
   bool probabilities = false;
 };
 
+/// With a bar under the name, if it has one.
 Parsed parse_all(Model& model, const Treebank& sentences, const ParseOptions& options,
                  const std::string& name);
 

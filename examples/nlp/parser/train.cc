@@ -33,7 +33,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
   Training(const TrainCommand& command, const Parts<Treebank>& data)
       : ModelTraining(command, data, fingerprint_of(data.train),
                       [&] { return describe(command.description.settings, data.train); }) {
-    if (!data.dev.empty()) model_.report_unknown(data.dev, command.dev);
+    if (!data.dev.empty()) report_unknown(model_, data.dev, command.dev);
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Sentence& sentence : data.train) {
       add_sample(sentence.size());
