@@ -32,8 +32,8 @@ std::vector<ScoredTree> best_trees(const ArcScores& scores, std::size_t n, Depen
   if (n == 0) return {};
   if (scores.words == 0) return {{{}, 0.0}};
   if (!rules.projective) return trees::best_spanning(scores, n, rules.single_root);
-  std::vector<unsigned> heads;
-  if (n == 1 && trees::find_only_best_projective(scores, rules.single_root, heads)) {
+  if (n == 1) {
+    std::vector<unsigned> heads = trees::first_projective(scores, rules.single_root);
     if (heads.empty()) return {};
     const double score = trees::score_of(scores, heads);
     return {{std::move(heads), score}};

@@ -28,11 +28,12 @@ struct ScoredTree {
 
 /// The n best trees, or as many as there are with a score above minus infinity: the highest score
 /// first, of equal scores the one whose heads are lexicographically first. Projective trees by the
-/// algorithm of Eisner (1996, 2000) with n entries for each span, in time O(words^3 + words^2 n^2);
-/// others by Lawler's (1972) partition of all trees, with Chu-Liu and Edmonds' (1965, 1967)
-/// algorithm for the best tree of each part, in time O(words^2) for the best tree, whatever scores
-/// are equal, and O(words^3) for each other one. With a single root the best is exact, not that of
-/// the first root found. Throws ArgumentError for scores of another size.
+/// algorithm of Eisner (1996, 2000) in time O(words^3); for n > 1 with n entries for each span, in
+/// time O(words^3 + words^2 n^2), and O(words^4) where most scores are equal. Others by Lawler's
+/// (1972) partition of all trees, with Chu-Liu and Edmonds' (1965, 1967) algorithm for the best
+/// tree of each part, in time O(words^2) for the best tree, whatever scores are equal, and
+/// O(words^3) for each other one. With a single root the best is exact, not that of the first root
+/// found. Throws ArgumentError for scores of another size.
 std::vector<ScoredTree> best_trees(const ArcScores& scores, std::size_t n,
                                    DependencyRules rules = {});
 

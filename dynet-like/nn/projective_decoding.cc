@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "dynet-like/nn/draw.h"
 #include "dynet-like/nn/tree_decoding.h"
@@ -75,13 +76,21 @@ class Viterbi {
       for (unsigned i = 0; i + w < n_; ++i) extend(i, i + w);
   }
 
-  /// The heads of the best tree, if no other is as good.
-  bool only(std::vector<unsigned>& heads) const {
-    if (!(right_[at(0, n_ - 1)] > kForbidden)) return true;
-    std::vector<unsigned> found(s_.words);
-    const bool alone = follow(kRight, 0, n_ - 1, found);
-    if (alone) heads = std::move(found);
-    return alone;
+  /// Whether there is a tree.
+  bool possible() const { return right_[at(0, n_ - 1)] > kForbidden; }
+
+  /// f(k) for each split of a span that makes best trees of it.
+  template <class F>
+  void each_best_split(Kind kind, unsigned i, unsigned j, F f) const {
+    const unsigned splits = Spans{n_, single_root_}.splits(kind, i, j);
+    const auto sum = [&](unsigned k) {
+      const Parts p(kind, i, k);
+      return value(p.left, i, p.first_end) + value(p.right, p.second_begin, j);
+    };
+    double best = kForbidden;
+    for (unsigned k = 0; k < splits; ++k) best = std::max(best, sum(k));
+    for (unsigned k = 0; k < splits && best > kForbidden; ++k)
+      if (sum(k) == best) f(k);
   }
 
  private:
@@ -117,30 +126,145 @@ class Viterbi {
                              : left_[at(i, j)];
   }
 
-  bool follow(Kind kind, unsigned i, unsigned j, std::vector<unsigned>& heads) const {
-    if (i == j) return true;
-    const double best = value(kind, i, j), arc = arc_of(s_, kind, i, j);
-    if (kind == kToRight) heads[j - 1] = i;
-    if (kind == kToLeft) heads[i - 1] = j;
-    const bool is_arc = kind == kToRight || kind == kToLeft;
-    const unsigned splits = Spans{n_, single_root_}.splits(kind, i, j);
-    unsigned found = splits;
-    for (unsigned k = 0; k < splits; ++k) {
-      const Parts p(kind, i, k);
-      const double sum = value(p.left, i, p.first_end) + value(p.right, p.second_begin, j);
-      if ((is_arc ? sum + arc : sum) != best) continue;
-      if (found < splits) return false;
-      found = k;
-    }
-    if (found == splits) return false;  // not a number
-    const Parts p(kind, i, found);
-    return follow(p.left, i, p.first_end, heads) && follow(p.right, p.second_begin, j, heads);
-  }
-
   const ArcScores& s_;
   unsigned n_;
   bool single_root_;
   std::vector<double> arcs_, right_, left_;
+};
+
+/// The lexicographically first of the best trees. The derivations of all of them are followed at
+/// once, from the first word to the last; those go on that give the next word its smallest head.
+/// What is left then comes from a single arc: all spans that wait for its end have the same heads
+/// so far, however they began, and each is opened once.
+class First {
+ public:
+  First(const Viterbi& best, unsigned words)
+      : best_(best),
+        spans_{words + 1, false},
+        heads_(words),
+        callers_(spans_.places(), kNone),
+        edges_(1),
+        enough_(spans_.places() / 64) {}
+
+  /// None if there is none, or where scores are no numbers.
+  std::vector<unsigned> run() {
+    if (!best_.possible()) return {};
+    enter({kRight, 0, spans_.nodes - 1}, {});
+    for (unsigned& head : heads_) {
+      if (ended_.empty()) open(kToRight, kRight);  // in which the word before is the head
+      if (ended_.empty()) open(kToLeft, kLeft);    // a later one
+      std::vector<Span>& arcs = ended_.empty() ? begun_ : ended_;
+      if (arcs.empty()) return {};
+      const Span arc = *std::min_element(
+          arcs.begin(), arcs.end(),
+          [](const Span& a, const Span& b) { return a.i != b.i ? a.i < b.i : a.j < b.j; });
+      head = arc.kind == kToRight ? arc.i : arc.j;
+      ended_.clear(), begun_.clear(), waiting_.clear();
+      forget_others(arc);
+      if (arc.kind == kToRight)
+        leave(arc);
+      else
+        split(arc);
+    }
+    return heads_;
+  }
+
+ private:
+  struct Span {
+    Kind kind = kRight;
+    unsigned i = 0, j = 0;
+  };
+  /// Where to go on when a part of a span ends.
+  struct Caller {
+    Span span;  // none if i is j
+    unsigned split = 0;
+    bool last = true;  // this was its right part
+  };
+  struct Edge {
+    Caller caller;
+    unsigned next = kNone;
+  };
+  static constexpr unsigned kNone = 0;
+
+  unsigned& callers(const Span& s) { return callers_[spans_.place(s.kind, s.i, s.j)]; }
+
+  void enter(const Span& s, const Caller& caller) {
+    if (s.i == s.j) return go_on(caller);
+    waiting_.push_back({s, caller});
+  }
+
+  void go_on(const Caller& c) {
+    const Span& s = c.span;
+    const Parts p(s.kind, s.i, c.split);
+    if (!c.last) return enter({p.right, p.second_begin, s.j}, {s, c.split, true});
+    if (s.i == s.j) return;
+    if (s.kind == kToRight)
+      ended_.push_back(s);
+    else
+      leave(s);
+  }
+
+  /// Goes on with all that wait for the end of the span; they do so once.
+  void leave(const Span& s) {
+    for (unsigned e = std::exchange(callers(s), kNone); e != kNone; e = edges_[e].next)
+      go_on(Caller(edges_[e].caller));
+  }
+
+  void split(const Span& s) {
+    best_.each_best_split(s.kind, s.i, s.j, [&](unsigned k) {
+      const Parts p(s.kind, s.i, k);
+      enter({p.left, s.i, p.first_end}, {s, k, false});
+    });
+  }
+
+  /// Opens all spans of these kinds that wait, and those that begin them.
+  void open(Kind arc, Kind other) {
+    for (std::size_t w = 0; w < waiting_.size(); ++w) {
+      const auto [s, caller] = waiting_[w];
+      if (s.kind != arc && s.kind != other) continue;
+      unsigned& first = callers(s);
+      const bool is_new = first == kNone;
+      edges_.push_back({caller, first});
+      first = static_cast<unsigned>(edges_.size() - 1);
+      if (!is_new) continue;
+      if (s.kind == kToLeft)
+        begun_.push_back(s);
+      else
+        split(s);
+    }
+  }
+
+  /// Keeps only what waits for the end of the arc, when there is enough to be forgotten.
+  void forget_others(const Span& arc) {
+    if (edges_.size() < enough_) return;
+    std::vector<Edge> kept(1);
+    std::vector<bool> seen(spans_.places(), false);
+    std::vector<Span> left = {arc};
+    while (!left.empty()) {
+      const Span s = left.back();
+      left.pop_back();
+      if (s.i == s.j || seen[spans_.place(s.kind, s.i, s.j)]) continue;
+      seen[spans_.place(s.kind, s.i, s.j)] = true;
+      unsigned first = kNone;
+      for (unsigned e = callers(s); e != kNone; e = edges_[e].next) {
+        kept.push_back({edges_[e].caller, first});
+        first = static_cast<unsigned>(kept.size() - 1);
+        left.push_back(edges_[e].caller.span);
+      }
+      callers(s) = first;
+    }
+    edges_ = std::move(kept);
+    enough_ = std::max(enough_, 2 * edges_.size());
+  }
+
+  const Viterbi& best_;
+  const Spans spans_;
+  std::vector<unsigned> heads_;
+  std::vector<unsigned> callers_;  // by span, the first of its edges
+  std::vector<Edge> edges_;
+  std::size_t enough_;                            // edges to look for those that nobody needs
+  std::vector<std::pair<Span, Caller>> waiting_;  // to be opened at the next word
+  std::vector<Span> ended_, begun_;               // arcs that give the next word its head
 };
 
 /// The n best trees of each span.
@@ -273,9 +397,8 @@ class Inside {
 
 }  // namespace
 
-bool find_only_best_projective(const ArcScores& scores, bool single_root,
-                               std::vector<unsigned>& heads) {
-  return Viterbi(scores, single_root).only(heads);
+std::vector<unsigned> first_projective(const ArcScores& scores, bool single_root) {
+  return First(Viterbi(scores, single_root), scores.words).run();
 }
 
 std::vector<ScoredTree> best_projective(const ArcScores& scores, std::size_t n, bool single_root) {

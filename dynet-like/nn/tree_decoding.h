@@ -20,10 +20,8 @@ inline bool comes_before(const ScoredTree& a, const ScoredTree& b) {
 /// Of a tree, as ScoredTree has it.
 double score_of(const ArcScores& scores, const std::vector<unsigned>& heads);
 
-/// The best projective tree, unless some other tree might be as good: then false. `heads` remain
-/// empty if there is no tree.
-bool find_only_best_projective(const ArcScores& scores, bool single_root,
-                               std::vector<unsigned>& heads);
+/// The heads of the best projective tree, of equal ones the first; none if there is none.
+std::vector<unsigned> first_projective(const ArcScores& scores, bool single_root);
 std::vector<ScoredTree> best_projective(const ArcScores& scores, std::size_t n, bool single_root);
 std::vector<ScoredTree> best_spanning(const ArcScores& scores, std::size_t n, bool single_root);
 
