@@ -48,12 +48,12 @@ constexpr Ragged kAnyLength{.rows = 0, .cols = Ragged::operand(0)};
 
 constexpr OpForm chain(const char* name, Dim (*shape)(const Operands&), AuxRule aux,
                        Forward forward, Backward backward, const cuda::Kernels* on_cuda,
-                       Ragged ragged = kAnyLength) {
+                       Ragged ragged = kAnyLength, Reads reads = Reads::inputs) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::sequences(ragged),
-          .reads = Reads::inputs,
+          .reads = reads,
           .aux = aux,
           .passes_gradient = true,
           .forward = forward,
@@ -66,7 +66,7 @@ const OpForm kLogPartition =
           DYNET_BACKWARD(cpu::CrfLogPartition::backward), &cuda::kCrfLogPartition);
 const OpForm kLogProb =
     chain("crf_log_prob", tags_shape, tables_with_tags, DYNET_FORWARD(cpu::CrfLogProb::forward),
-          DYNET_BACKWARD(cpu::CrfLogProb::backward), &cuda::kCrfLogProb);
+          DYNET_BACKWARD(cpu::CrfLogProb::backward), &cuda::kCrfLogProb, kAnyLength, Reads::both);
 const OpForm kMarginals =
     chain("crf_marginals", marginals_shape, tables<5>, DYNET_FORWARD(cpu::CrfMarginals::forward),
           DYNET_BACKWARD(cpu::CrfMarginals::backward), &cuda::kCrfMarginals,

@@ -29,7 +29,8 @@ Expression crf_log_partition(const Expression& emissions, const Expression& tran
 
 /// The log-probability of `tags`, which has T elements, or T for each batch element one after the
 /// other: {1}, never above zero. The sum over all sequences that agree with the other tags where
-/// one is kAnyTag. Errors: IndexError for a tag that is not below K.
+/// one is kAnyTag. Minus infinity, with gradient zero, for what is forbidden. Errors: IndexError
+/// for a tag that is not below K.
 Expression crf_log_prob(const Expression& emissions, const Expression& transitions,
                         const Expression& start, const Expression& stop,
                         std::span<const unsigned> tags,

@@ -58,12 +58,12 @@ constexpr Ragged kAnyWords{.rows = 0, .cols = Ragged::operand(0)};
 
 constexpr OpForm semi_chain(const char* name, Dim (*shape)(const Operands&), AuxRule aux,
                             Forward forward, Backward backward, const cuda::Kernels* on_cuda,
-                            Ragged ragged = kAnyWords) {
+                            Ragged ragged = kAnyWords, Reads reads = Reads::inputs) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::sequences(ragged),
-          .reads = Reads::inputs,
+          .reads = reads,
           .aux = aux,
           .passes_gradient = true,
           .forward = forward,
@@ -75,10 +75,10 @@ const OpForm kSemiLogPartition =
     semi_chain("semi_crf_log_partition", segmented, segment_tables<4>,
                DYNET_FORWARD(cpu::SemiCrfLogPartition::forward),
                DYNET_BACKWARD(cpu::SemiCrfLogPartition::backward), &cuda::kSemiCrfLogPartition);
-const OpForm kSemiLogProb =
-    semi_chain("semi_crf_log_prob", known_segments, segment_tables<4>,
-               DYNET_FORWARD(cpu::SemiCrfLogProb::forward),
-               DYNET_BACKWARD(cpu::SemiCrfLogProb::backward), &cuda::kSemiCrfLogProb);
+const OpForm kSemiLogProb = semi_chain("semi_crf_log_prob", known_segments, segment_tables<4>,
+                                       DYNET_FORWARD(cpu::SemiCrfLogProb::forward),
+                                       DYNET_BACKWARD(cpu::SemiCrfLogProb::backward),
+                                       &cuda::kSemiCrfLogProb, kAnyWords, Reads::both);
 const OpForm kSemiMarginals = semi_chain(
     "semi_crf_marginals", segment_marginals, segment_tables<8>,
     DYNET_FORWARD(cpu::SemiCrfMarginals::forward), DYNET_BACKWARD(cpu::SemiCrfMarginals::backward),

@@ -33,8 +33,9 @@ Expression semi_crf_log_partition(const Expression& scores, const Expression& tr
                                   SourceLocation at = SourceLocation::current());
 
 /// The log-probability of segments whose lengths add up to T, those of each batch element one after
-/// the other: {1}, never above zero. Errors: IndexError for a label that is not below K;
-/// ArgumentError for a length that is not in 1 ... L, and for other sums.
+/// the other: {1}, never above zero, and minus infinity, with gradient zero, for what is forbidden.
+/// Errors: IndexError for a label that is not below K; ArgumentError for a length that is not in
+/// 1 ... L, and for other sums.
 Expression semi_crf_log_prob(const Expression& scores, const Expression& transitions,
                              const Expression& start, const Expression& stop,
                              std::span<const Segment> segments,

@@ -91,13 +91,13 @@ constexpr AuxRule kWithDerivatives = tables<SpanTables::kWithDerivatives>;
 
 constexpr OpForm over_trees(const char* name, Dim (*shape)(const Operands&), AuxRule aux,
                             Forward forward, Backward backward, const cuda::Kernels* on_cuda,
-                            std::uint32_t value = 0) {
+                            std::uint32_t value = 0, Reads reads = Reads::inputs) {
   return {.name = name,
           .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::sequences(
               {.rows = Ragged::operand(0) | value, .cols = Ragged::operand(0) | value}),
-          .reads = Reads::inputs,
+          .reads = reads,
           .aux = aux,
           .passes_gradient = true,
           .forward = forward,
@@ -108,9 +108,10 @@ constexpr OpForm over_trees(const char* name, Dim (*shape)(const Operands&), Aux
 const OpForm kLogPartition = over_trees(
     "span_log_partition", span_number_shape, kPlain, DYNET_FORWARD(cpu::SpanLogPartition::forward),
     DYNET_BACKWARD(cpu::SpanLogPartition::backward), &cuda::kSpanLogPartition);
-const OpForm kLogProb = over_trees("span_log_prob", tree_shape, tables<SpanTables::kWithTree>,
-                                   DYNET_FORWARD(cpu::SpanLogProb::forward),
-                                   DYNET_BACKWARD(cpu::SpanLogProb::backward), &cuda::kSpanLogProb);
+const OpForm kLogProb =
+    over_trees("span_log_prob", tree_shape, tables<SpanTables::kWithTree>,
+               DYNET_FORWARD(cpu::SpanLogProb::forward), DYNET_BACKWARD(cpu::SpanLogProb::backward),
+               &cuda::kSpanLogProb, 0, Reads::both);
 const OpForm kMarginals = over_trees(
     "span_marginals", marginals_shape, kWithDerivatives, DYNET_FORWARD(cpu::SpanMarginals::forward),
     DYNET_BACKWARD(cpu::SpanMarginals::backward), &cuda::kSpanMarginals, Ragged::kValue);

@@ -27,8 +27,9 @@ Expression span_log_partition(const Expression& spans,
 
 /// The log-probability of the tree that has these spans, in any order: {1}, never above zero. There
 /// are 2n - 1 of them, or 2n - 1 for each batch element one after the other. The sum over the
-/// labels of a span where that is kAnyLabel, as it is when none is given. Errors: ArgumentError for
-/// spans that are no binary tree of n words, IndexError for a label that is not below K.
+/// labels of a span where that is kAnyLabel, as it is when none is given. Minus infinity, with
+/// gradient zero, for what is forbidden. Errors: ArgumentError for spans that are no binary tree of
+/// n words, IndexError for a label that is not below K.
 Expression span_log_prob(const Expression& spans, std::span<const LabelledSpan> tree,
                          SourceLocation at = SourceLocation::current());
 

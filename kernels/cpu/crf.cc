@@ -458,6 +458,7 @@ void CrfLogProb::backward(const GradientBatch<T>& b) {
   for (std::size_t k = 0; k < 4; ++k)
     each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
       const T d = b.d_out(i)[e];
+      if (b.out(i)[e] == -kInfinity<T>) return;
       add_expectations<T>(c, c.marginals, k, -d, to);
       if (!partly(i)) return Known<T>{tags_of(b, c, i, e)}.add(c, k, d, to);
       const Chain<T> known = constrained(c, i, e);

@@ -382,10 +382,12 @@ void SemiCrfLogProb::backward(const GradientBatch<T>& b) {
   segmented_gradients(
       b,
       [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+        if (b.out(i)[e] == -kInfinity<T>) return;
         run_backward(s, adding_segments(s, -b.d_out(i)[e], to));
         if (to) add_known(s, i, e, 0, to);
       },
       [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+        if (b.out(i)[e] == -kInfinity<T>) return;
         add_expected_uses(s, k, -b.d_out(i)[e], to);
         add_known(s, i, e, k, to);
       });

@@ -374,9 +374,9 @@ template <class T>
 void SpanLogProb::backward(const GradientBatch<T>& b) {
   each_gradient(b, [&](const Chart<T>& c, std::size_t i, std::size_t e, T* to) {
     const T d = b.d_out(i)[e];
+    if (b.out(i)[e] == -kInfinity<T>) return;
     find_marginals(c);
     add_marginals(c, -static_cast<double>(d), to);
-    if (c.words == 0 || *c.row(c.tables.inside(), c.words) == 0) return;
     each_span(b, c, i, e, [&](const LabelledSpan& s) {
       if (s.label != kAnyLabel) {
         to[c.score_at(s.first, s.last, s.label)] += d;
@@ -384,7 +384,7 @@ void SpanLogProb::backward(const GradientBatch<T>& b) {
       }
       const double largest = c.of(c.tables.largest(), s.first, s.last);
       const double sum = c.of(c.tables.labels(), s.first, s.last);
-      for (std::size_t k = 0; k < c.labels && sum != 0; ++k) {
+      for (std::size_t k = 0; k < c.labels; ++k) {
         const std::size_t at = c.score_at(s.first, s.last, k);
         const double weight = std::exp(static_cast<double>(c.scores[at]) - largest);
         to[at] += static_cast<T>(static_cast<double>(d) * (weight / sum));

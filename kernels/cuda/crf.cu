@@ -374,6 +374,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
   gradients(q, b, c,
             [all = c.all, some = known.all] __device__(std::size_t at, unsigned k, std::size_t e) {
               const Chain& chain = all[at];
+              if (*chain.out == -INFINITY) return 0.0f;
               const bool partly = some[at].length > 0;
               const float right = partly ? expected_uses(some[at], k, e) : known_uses(chain, k, e);
               return *chain.d_out * (right - expected_uses(chain, k, e));

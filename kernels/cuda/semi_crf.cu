@@ -445,6 +445,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
   q.launch(s.wide(), segments_kernel, s.all, found, false, Direction{false});
   gradients(q, b, found,
             [all = s.all] __device__(std::size_t at, unsigned k, std::size_t e, float p) {
+              if (*all[at].out == -INFINITY) return 0.0f;
               float uses = 0;
               each_known_use(all[at], [&](unsigned operand, std::size_t place) {
                 uses += operand == k && place == e ? 1 : 0;

@@ -352,7 +352,6 @@ __global__ __launch_bounds__(kThreads, kResident) void known_kernel(const Chart*
   double* const known = c.scratch + c.tables.known();
   for (std::size_t e = threadIdx.x; e < c.tables.size(); e += blockDim.x) known[e] = 0;
   __syncthreads();
-  if (c.words == 0 || c.at(c.tables.inside(), c.words, 0) == 0) return;
   for (unsigned k = threadIdx.x; k < spans_of_tree(c); k += blockDim.x) {
     const LabelledSpan s = c.tree[k];
     c.of(c.tables.known(), s.first, s.last) =
@@ -366,6 +365,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
   q.launch(c.grid(), known_kernel, c.all);
   q.launch(c.grid(), marginals_kernel, c.all);
   gradients(q, b, c, [] __device__(const Chart& chart, std::size_t e) {
+    if (*chart.out == -INFINITY) return 0.0;
     const double right = of_label(chart, e, [&](unsigned i, unsigned j, unsigned k) {
       const double known = chart.of(chart.tables.known(), i, j);
       if (known == kHasSpan) return chart.label(i, j, k);
