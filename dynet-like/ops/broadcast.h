@@ -47,7 +47,8 @@ Expression average(std::initializer_list<Expression> xs,
                    SourceLocation at = SourceLocation::current());
 Expression average(const std::vector<Expression>& xs,
                    SourceLocation at = SourceLocation::current());
-/// log(e^x1 + e^x2 + ... + e^xn), without overflow; minus infinity where all are.
+/// log(e^x1 + e^x2 + ... + e^xn), without overflow; minus infinity where all are. Plus infinity
+/// where one is, with a gradient of NaN for that one and of zero for finite ones.
 Expression logsumexp(std::initializer_list<Expression> xs,
                      SourceLocation at = SourceLocation::current());
 Expression logsumexp(const std::vector<Expression>& xs,

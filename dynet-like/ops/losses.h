@@ -22,7 +22,7 @@ Expression pairwise_rank_loss(const Expression& x, const Expression& y, real m =
                               SourceLocation at = SourceLocation::current());
 
 /// sum_{j != i} max(0, m - x_i + x_j) for a vector of scores x and one class i for each batch
-/// element.
+/// element. A score x_j of minus infinity is masked: it adds nothing.
 Expression hinge(const Expression& x, const IndexArgument& index, float m = 1.0f,
                  SourceLocation at = SourceLocation::current());
 /// The same for each column of a matrix (d = 0; rows for d = 1): {columns}. One class for each
@@ -31,13 +31,14 @@ Expression hinge_dim(const Expression& x, const IndexListsArgument& indices, uns
                      float m = 1.0f, SourceLocation at = SourceLocation::current());
 
 /// -log of the probability of y events where e^x are expected: e^x - y x + log(y!). x is one number
-/// and y one count for each batch element, or one for all.
+/// and y one count for each batch element, or one for all. NaN where x is plus infinity.
 Expression poisson_loss(const Expression& x, const IndexArgument& y,
                         SourceLocation at = SourceLocation::current());
 
 /// The loss whose gradient is sparsemax(x) - q for a vector of scores x, where q is 1/k at the k
 /// elements of `support`, which is one list or one for each batch element. Zero if
-/// sparsemax(x) = q. Martins and Astudillo 2016.
+/// sparsemax(x) = q. Infinity where an element of the support is minus infinity, which gets no
+/// gradient; NaN where a score is plus infinity. Martins and Astudillo 2016.
 Expression sparsemax_loss(const Expression& x, const IndexListsArgument& support,
                           SourceLocation at = SourceLocation::current());
 

@@ -8,6 +8,10 @@
 // of no elements throws ShapeError; a dimension that x does not have IndexError; a dimension named
 // twice, or a power of 0, ArgumentError. Means, deviations and l2_norm are right wherever the
 // result is in the range of float, though sums and squares of the elements may not be.
+//
+// With an infinite element sums, means, moments and norms are infinite, or NaN where infinities of
+// both signs are added up; deviations are NaN, as is the gradient of l2_norm at that element. A NaN
+// is the largest and the smallest element.
 
 namespace dynet {
 

@@ -7,7 +7,8 @@
 #include "dynet-like/ops/index_argument.h"
 
 // Scores to probabilities. A score of minus infinity is masked: its probability and every gradient
-// that reaches it are zero, and where all scores are masked all probabilities are zero.
+// that reaches it are zero, and where all scores are masked all probabilities are zero. Where a
+// score is plus infinity there is no distribution: values and gradients are NaN.
 
 namespace dynet {
 
@@ -23,7 +24,8 @@ Expression log_softmax(const Expression& x, const std::vector<unsigned>& restric
 Expression log_softmax(const Expression& x, std::initializer_list<unsigned> restriction,
                        SourceLocation at = SourceLocation::current());
 /// log sum_j e^x_j along dimension d, which is removed; minus infinity where all scores are masked,
-/// or where there are none. Throws IndexError.
+/// or where there are none. Plus infinity where a score is, with a gradient of NaN for that score
+/// and of zero for finite ones. Throws IndexError.
 Expression logsumexp_dim(const Expression& x, unsigned d,
                          SourceLocation at = SourceLocation::current());
 

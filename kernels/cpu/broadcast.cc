@@ -393,7 +393,7 @@ void logsumexp_forward(const Batch<T>& b) {
         for (std::size_t j = 0; j < length; ++j)
           shifts[at + j] = std::max(shifts[at + j], x[moves ? j : 0]);
       });
-    for (std::size_t j = 0; j < n; ++j) shifts[j] = shift(shifts[j]);
+    for (std::size_t j = 0; j < n; ++j) shifts[j] = finite_shift(shifts[j]);
     std::fill_n(sums, n, T(0));
     for (std::size_t k = 0; k < b.arity; ++k)
       operand_rows(b, k, i, [&](std::size_t at, const T* x, bool moves, std::size_t length) {

@@ -28,6 +28,13 @@ T shift(T m) {
   return m == -kInfinity<T> ? T(0) : m;
 }
 
+/// The same where the logarithm of the sum is wanted, which is infinity if a score is: infinity
+/// less itself would be no number.
+template <class T>
+T finite_shift(T m) {
+  return m == kInfinity<T> ? T(0) : shift(m);
+}
+
 /// e^x of a vector, exactly zero where it is too small for its lanes: numbers below the normal ones
 /// are slow.
 template <class V>

@@ -11,15 +11,16 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-/// For every column, `done(c, log_sum, shift)`: the log of the sum of e^(x - shift). Kept apart,
-/// the two lose nothing when scores are large.
+/// For every column, `done(c, log_sum, shift)`: the log of the sum of e^(x - shift), where
+/// `shift_of` makes the shift of the largest x. Kept apart, the two lose nothing when scores are
+/// large.
 template <class T, class Column, class Done>
-void log_sums(std::size_t columns, std::size_t n, Column column, Done done) {
+void log_sums(std::size_t columns, std::size_t n, T (*shift_of)(T), Column column, Done done) {
   alignas(64) T sums[kBuffer], shifts[kBuffer];
   for (std::size_t first = 0; first < columns; first += kBuffer) {
     const std::size_t group = std::min(kBuffer, columns - first);
     for (std::size_t c = 0; c < group; ++c) {
-      shifts[c] = shift(largest(column(first + c), n));
+      shifts[c] = shift_of(largest(column(first + c), n));
       sums[c] = T(0);
     }
     over_columns<T>(
@@ -124,7 +125,7 @@ void log_softmax_forward(const Batch<T>& b) {
   const std::size_t n = b.dim().rows(), columns = n == 0 ? 0 : b.dim().size() / n;
   if (columns == 0) return;
   const auto x = [&](std::size_t c) { return b.in(0, c / columns) + c % columns * n; };
-  log_sums<T>(columns * b.count, n, x, [&](std::size_t c, T log_sum, T max) {
+  log_sums<T>(columns * b.count, n, shift<T>, x, [&](std::size_t c, T log_sum, T max) {
     array(b.out(c / columns) + c % columns * n, n) = (array(x(c), n) - max) - shift(log_sum);
   });
 }
@@ -164,7 +165,7 @@ void logsumexp_along_forward(const Batch<T>& b) {
     const T* const x = b.in(0, i);
     if (a.inner == 1 && a.size > 0) {
       log_sums<T>(
-          n, a.size, [&](std::size_t c) { return x + c * a.size; },
+          n, a.size, finite_shift<T>, [&](std::size_t c) { return x + c * a.size; },
           [&](std::size_t c, T log_sum, T max) {
             y[c] = log_sum + max;
             shifts[c] = max;
@@ -178,7 +179,7 @@ void logsumexp_along_forward(const Batch<T>& b) {
       auto most = array(shifts + to, a.inner);
       for (std::size_t k = 0; k < a.size; ++k)
         most = most.max(array(x + at + k * a.inner, a.inner));
-      for (std::size_t j = to; j < to + a.inner; ++j) shifts[j] = shift(shifts[j]);
+      for (std::size_t j = to; j < to + a.inner; ++j) shifts[j] = finite_shift(shifts[j]);
       over_columns<T>(
           a.size, a.inner,
           [&](std::size_t k, std::size_t from, std::size_t length, T* e) {
@@ -243,7 +244,7 @@ void class_loss_forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     keep_indices<ClassAttr>(b, i, b.aux(i) + 2 * batch, n, "the scores");
   const auto x = [&](std::size_t c) { return b.in(0, c / batch) + c % batch * n; };
-  log_sums<T>(batch * b.count, n, x, [&](std::size_t c, T log_sum, T max) {
+  log_sums<T>(batch * b.count, n, shift<T>, x, [&](std::size_t c, T log_sum, T max) {
     const std::size_t i = c / batch, k = c % batch;
     const unsigned v = kept_indices<ClassAttr>(b, i, b.aux(i) + 2 * batch)[k];
     b.aux(i)[k] = shift(log_sum);

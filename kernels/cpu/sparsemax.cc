@@ -102,7 +102,8 @@ void sparsemax_backward(const GradientBatch<T>& b) {
       }
       const T mean = support == T(0) ? T(0) : sum / support;
       for (std::size_t j = 0; j < x.n; ++j) {
-        const T g = p[j] == T(0) ? T(0) : dp[j] - mean;
+        // A probability that is no number has no slope that is one.
+        const T g = p[j] == T(0) ? T(0) : dp[j] - mean + T(0) * p[j];
         dx[j] = b.add(0, i) ? dx[j] + g : g;
       }
     }
@@ -130,7 +131,7 @@ void sparsemax_loss_forward(const Batch<T>& b) {
       }
       for (const unsigned j : support) {
         loss -= q * (static_cast<double>(x[j]) - m);
-        p[j] -= static_cast<T>(q);
+        if (x[j] != -kInfinity<T>) p[j] -= static_cast<T>(q);
       }
       b.out(i)[e] = static_cast<T>(loss);
     }

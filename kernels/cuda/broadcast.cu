@@ -213,7 +213,7 @@ void logsumexp_forward(Queue& q, const Batch<float>& b) {
   for_each(q, b.count, n, [=] __device__(std::size_t i, std::size_t e) {
     float m = -INFINITY, sum = 0;
     for (std::size_t k = 0; k < arity; ++k) m = Largest()(m, parts[k](i, e));
-    m = shift(m);
+    m = finite_shift(m);
     for (std::size_t k = 0; k < arity; ++k) sum += exponential(parts[k](i, e) - m);
     const float log = logf(sum);
     y[i][e] = m + log;

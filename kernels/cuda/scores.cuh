@@ -10,6 +10,9 @@ namespace dynet::cuda {
 /// infinities.
 inline __device__ float shift(float m) { return m == -INFINITY ? 0.0f : m; }
 
+/// The same where the logarithm of the sum is wanted, which is infinity if a score is.
+inline __device__ float finite_shift(float m) { return m == INFINITY ? 0.0f : shift(m); }
+
 /// e^x, zero where it is close to the smallest number.
 inline __device__ float exponential(float x) {
   constexpr float kTiny = 8 * 1.17549435e-38f;
@@ -23,8 +26,8 @@ struct MaxSum {
   float shift, sum;
 };
 /// Reads each score once: what was added up is scaled when there is a larger score.
-inline __device__ MaxSum max_sum(const Team& team, const float* x, std::size_t n,
-                                 std::size_t step) {
+template <float (*kShift)(float) = shift>
+__device__ MaxSum max_sum(const Team& team, const float* x, std::size_t n, std::size_t step) {
   constexpr unsigned kGroup = 4;  // scores that are on their way at a time
   float m = -INFINITY, sum = 0;
   for (std::size_t k = team.lane; k < n; k += kGroup * team.size) {
@@ -35,11 +38,11 @@ inline __device__ MaxSum max_sum(const Team& team, const float* x, std::size_t n
       m = Largest()(m, v[g]);
     }
     if (m > before) sum *= exponential(before - m);
-    for (unsigned g = 0; g < kGroup; ++g) sum += exponential(v[g] - shift(m));
+    for (unsigned g = 0; g < kGroup; ++g) sum += exponential(v[g] - kShift(m));
   }
   const float all = team.over(m, Largest());
   if (m < all) sum *= exponential(m - all);
-  return {shift(all), team.over(sum, Sum())};
+  return {kShift(all), team.over(sum, Sum())};
 }
 
 /// What was subtracted from scores, and the log of the sum of the exponentials of what is left.
@@ -47,9 +50,9 @@ inline __device__ MaxSum max_sum(const Team& team, const float* x, std::size_t n
 struct LogSum {
   float shift, log;
 };
-inline __device__ LogSum log_sum(const Team& team, const float* x, std::size_t n,
-                                 std::size_t step) {
-  const MaxSum s = max_sum(team, x, n, step);
+template <float (*kShift)(float) = shift>
+__device__ LogSum log_sum(const Team& team, const float* x, std::size_t n, std::size_t step) {
+  const MaxSum s = max_sum<kShift>(team, x, n, step);
   return {s.shift, logf(s.sum)};
 }
 

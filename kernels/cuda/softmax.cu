@@ -75,7 +75,7 @@ void logsumexp_along_forward(Queue& q, const Batch<float>& b) {
   const auto in = q.ins(b, 0);
   const auto y = q.outs(b), kept = q.auxs(b, 2 * x.lines);
   for_lines_of(q, b, x, [=] __device__(const Team& team, std::size_t i, std::size_t line) {
-    const LogSum s = log_sum(team, in[i] + x.first(line), x.size, x.inner);
+    const LogSum s = log_sum<finite_shift>(team, in[i] + x.first(line), x.size, x.inner);
     if (team.lane != 0) return;
     y[i][line] = s.log + s.shift;
     kept[i][line] = s.shift;

@@ -91,7 +91,7 @@ void sparsemax_backward(Queue& q, const GradientBatch<float>& b) {
                    support = team.over(support, Sum());
                    const float mean = support == 0 ? 0 : sum / support;
                    for (std::size_t j = team.lane; j < n; j += team.size)
-                     write(line * n + j, y[j] == 0 ? 0 : dp[j] - mean);
+                     write(line * n + j, y[j] == 0 ? 0 : dp[j] - mean + 0 * y[j]);
                  });
 }
 
@@ -125,7 +125,7 @@ __global__ __launch_bounds__(kThreads, kResident) void loss_kernel(
   for (unsigned t = 0; t < blockDim.x; ++t) loss += part[t];
   for (std::size_t k = 0; k < support.count; ++k) {
     loss -= share * (static_cast<double>(from[support.at[k]]) - m);
-    p[support.at[k]] -= static_cast<float>(share);
+    if (from[support.at[k]] != -INFINITY) p[support.at[k]] -= static_cast<float>(share);
   }
   y[at.by][at.rest] = static_cast<float>(loss);
 }

@@ -4,6 +4,8 @@
 
 #include "dynet-like/base/cuda_devices.h"
 #include "tests/cuda/device.h"
+#include "tests/ops/forbidden.h"
+#include "tests/ops/infinities.h"
 #include "tests/ops/large_numbers.h"
 #include "tests/ops/large_scores.h"
 #include "tests/support/catch.h"
@@ -17,9 +19,22 @@ TEST_CASE("operations of elements are right to 1e-6 of their values on the devic
   for (const BinaryAccuracyCase& c : binary_accuracy_cases()) check_accuracy<float>(c, device);
 }
 
+namespace {
+void use_device(ComputationGraph& g) {
+  g.set_device(get_device_manager()->get_global_device("GPU:0"));
+}
+}  // namespace
+
 TEST_CASE("means, deviations and norms of large numbers are in range on the device", "[cuda]") {
-  check_large_numbers(
-      [](ComputationGraph& g) { g.set_device(get_device_manager()->get_global_device("GPU:0")); });
+  check_large_numbers(use_device);
+}
+
+TEST_CASE("infinities: what reductions and softmaxes make of them on the device", "[cuda]") {
+  check_infinities(use_device);
+}
+
+TEST_CASE("log-probabilities of what is forbidden have no gradient on the device", "[cuda]") {
+  check_forbidden(use_device);
 }
 
 TEST_CASE("entropies of structures with large scores keep their gradients' digits on the device",

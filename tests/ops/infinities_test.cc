@@ -1,0 +1,234 @@
+// Infinite elements.
+
+#include "tests/ops/infinities.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "tests/support/catch.h"
+
+namespace dynet::test {
+namespace infinities_test {
+
+using Floats = std::vector<float>;
+using E = const Expression&;
+using Prepare = std::function<void(ComputationGraph&)>;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+bool same(float got, float expected) {
+  if (std::isnan(expected)) return std::isnan(got);
+  if (std::isinf(expected)) return got == expected;
+  return std::abs(got - expected) < 1e-5f;
+}
+
+void check_same(const char* what, const Floats& got, const Floats& expected) {
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    INFO(what << ", element " << k << ": " << got[k] << ", expected " << expected[k]);
+    CHECK(same(got[k], expected[k]));
+  }
+}
+
+/// An operation on x; y, and the gradient of y_1 + 2 y_2 + 3 y_3.
+struct Case {
+  const char* name;
+  std::function<Expression(E)> build;
+  Floats x, y, dx;
+};
+
+Expression row(E x) { return reshape(x, {1, 3}); }
+Expression elements(E x) { return reshape(x, Dim({1}, 3)); }
+
+/// Each of them along a column and along a row, where there are different kernels.
+std::vector<Case> sums_of_exponentials() {
+  std::vector<Case> all;
+  const std::pair<const char*, std::function<Expression(E)>> log_sums[] = {
+      {"logsumexp",
+       [](E x) {
+         return logsumexp({pick(x, 0u), pick(x, 1u), pick(x, 2u)});
+       }},
+      {"logsumexp_dim 0", [](E x) { return logsumexp_dim(x, 0); }},
+      {"logsumexp_dim 1", [](E x) { return logsumexp_dim(row(x), 1); }}};
+  for (const auto& [name, build] : log_sums) {
+    all.push_back({name, build, {kInf, 0, 1}, {kInf}, {kNaN, 0, 0}});
+    all.push_back({name, build, {0, kInf, kInf}, {kInf}, {0, kNaN, kNaN}});
+    all.push_back({name, build, {kInf, -kInf, 0}, {kInf}, {kNaN, 0, 0}});
+    all.push_back({name, build, {-kInf, -kInf, -kInf}, {-kInf}, {0, 0, 0}});
+    all.push_back({name, build, {kNaN, kInf, 0}, {kNaN}, {kNaN, kNaN, kNaN}});
+  }
+  const std::pair<const char*, std::function<Expression(E)>> distributions[] = {
+      {"softmax 0", [](E x) { return softmax(x); }},
+      {"softmax 1", [](E x) { return reshape(softmax(row(x), 1), {3}); }},
+      {"log_softmax", [](E x) { return log_softmax(x); }},
+      {"sparsemax", [](E x) { return sparsemax(x); }},
+      {"constrained_softmax",
+       [](E x) { return constrained_softmax(x, constant(*x.pg, {3}, 0.75f)); }}};
+  for (const auto& [name, build] : distributions) {
+    all.push_back({name, build, {kInf, 0, 1}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}});
+    all.push_back({name, build, {0, kInf, kInf}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}});
+  }
+  const auto class_loss = [](E x) { return pickneglogsoftmax(x, 0u); };
+  const auto sparse_loss = [](E x) { return sparsemax_loss(x, std::vector<unsigned>{0}); };
+  all.push_back({"pickneglogsoftmax", class_loss, {kInf, 0, 1}, {kNaN}, {kNaN, kNaN, kNaN}});
+  all.push_back({"pickneglogsoftmax", class_loss, {-kInf, 0, 0}, {kInf}, {0, 0.5f, 0.5f}});
+  all.push_back({"sparsemax_loss", sparse_loss, {kInf, 0, 1}, {kNaN}, {kNaN, kNaN, kNaN}});
+  all.push_back({"sparsemax_loss", sparse_loss, {-kInf, 0, 0}, {kInf}, {0, 0.5f, 0.5f}});
+  return all;
+}
+
+/// Twice each: with one infinity, and with both.
+struct Pair {
+  const char* name;
+  std::function<Expression(E)> build;
+  Floats y, dx;            // of {inf, 0, 1}
+  Floats y_both, dx_both;  // of {-inf, 0, inf}
+};
+
+const Floats kNone = {kNaN, kNaN, kNaN};
+const Floats kThirds = {1 / 3.0f, 1 / 3.0f, 1 / 3.0f};
+
+std::vector<Pair> reductions() {
+  const Floats ones_each = {1, 1, 1};
+  const auto parts = [](E x) { return std::vector{pick(x, 0u), pick(x, 1u), pick(x, 2u)}; };
+  const auto zero = [](E x) { return zeros(*x.pg, {3}); };
+  return {
+      {"sum_elems", [](E x) { return sum_elems(x); }, {kInf}, ones_each, {kNaN}, ones_each},
+      {"sum_dim", [](E x) { return sum_dim(row(x), {1}); }, {kInf}, ones_each, {kNaN}, ones_each},
+      {"sum_batches",
+       [](E x) { return sum_batches(elements(x)); },
+       {kInf},
+       ones_each,
+       {kNaN},
+       ones_each},
+      {"mean_elems", [](E x) { return mean_elems(x); }, {kInf}, kThirds, {kNaN}, kThirds},
+      {"mean_dim", [](E x) { return mean_dim(row(x), {1}); }, {kInf}, kThirds, {kNaN}, kThirds},
+      {"mean_batches",
+       [](E x) { return mean_batches(elements(x)); },
+       {kInf},
+       kThirds,
+       {kNaN},
+       kThirds},
+      {"average", [=](E x) { return average(parts(x)); }, {kInf}, kThirds, {kNaN}, kThirds},
+      {"moment_elems 2",
+       [](E x) { return moment_elems(x, 2); },
+       {kInf},
+       {kInf, 0, 2 / 3.0f},
+       {kInf},
+       {-kInf, 0, kInf}},
+      {"moment_dim 3",
+       [](E x) { return moment_dim(row(x), {1}, 3); },
+       {kInf},
+       {kInf, 0, 1},
+       {kNaN},
+       {kInf, 0, kInf}},
+      {"moment_batches 2",
+       [](E x) { return moment_batches(elements(x), 2); },
+       {kInf},
+       {kInf, 0, 2 / 3.0f},
+       {kInf},
+       {-kInf, 0, kInf}},
+      {"std_elems", [](E x) { return std_elems(x); }, {kNaN}, kNone, {kNaN}, kNone},
+      {"std_dim", [](E x) { return std_dim(row(x), {1}); }, {kNaN}, kNone, {kNaN}, kNone},
+      {"std_batches", [](E x) { return std_batches(elements(x)); }, {kNaN}, kNone, {kNaN}, kNone},
+      {"squared_norm",
+       [](E x) { return squared_norm(x); },
+       {kInf},
+       {kInf, 0, 2},
+       {kInf},
+       {-kInf, 0, kInf}},
+      {"l2_norm", [](E x) { return l2_norm(x); }, {kInf}, {kNaN, 0, 0}, {kInf}, {kNaN, 0, kNaN}},
+      {"max_dim 0", [](E x) { return max_dim(x, 0); }, {kInf}, {1, 0, 0}, {kInf}, {0, 0, 1}},
+      {"max_dim 1", [](E x) { return max_dim(row(x), 1); }, {kInf}, {1, 0, 0}, {kInf}, {0, 0, 1}},
+      {"min_dim 0", [](E x) { return min_dim(x, 0); }, {0}, {0, 1, 0}, {-kInf}, {1, 0, 0}},
+      {"min_dim 1", [](E x) { return min_dim(row(x), 1); }, {0}, {0, 1, 0}, {-kInf}, {1, 0, 0}},
+      {"max", [=](E x) { return max(parts(x)); }, {kInf}, {1, 0, 0}, {kInf}, {0, 0, 1}},
+      {"cumsum",
+       [](E x) { return cumsum(x, 0); },
+       {kInf, kInf, kInf},
+       {6, 5, 3},
+       {-kInf, -kInf, kNaN},
+       {6, 5, 3}},
+      {"l1_distance",
+       [=](E x) { return l1_distance(x, zero(x)); },
+       {kInf},
+       {1, 0, 1},
+       {kInf},
+       {-1, 0, 1}},
+      {"squared_distance",
+       [=](E x) { return squared_distance(x, zero(x)); },
+       {kInf},
+       {kInf, 0, 2},
+       {kInf},
+       {-kInf, 0, kInf}},
+      {"huber_distance",
+       [=](E x) { return huber_distance(x, zero(x), 1.5f); },
+       {kInf},
+       {1.5f, 0, 1},
+       {kInf},
+       {-1.5f, 0, 1.5f}},
+      {"hinge", [](E x) { return hinge(x, 1u); }, {kInf}, {1, -2, 1}, {kInf}, {0, -1, 1}},
+      {"layer_norm", [=](E x) { return layer_norm(x, ones(*x.pg, {3}), zero(x)); }, kNone, kNone,
+       kNone, kNone},
+  };
+}
+
+void check(const Case& c, const Prepare& prepare) {
+  INFO(c.name << " of " << c.x[0] << ", " << c.x[1] << ", " << c.x[2]);
+  ParameterCollection model;
+  Parameter p = model.add_parameters({3});
+  p.set_value(c.x);
+  ComputationGraph g;
+  prepare(g);
+  const Expression y = c.build(parameter(g, p));
+  check_same("value", as_vector(y.value()), c.y);
+  const Dim d = y.dim();
+  Floats weights(d.size());
+  for (std::size_t k = 0; k < weights.size(); ++k) weights[k] = static_cast<float>(k + 1);
+  g.backward(sum_elems(cmult(y, input(g, d, weights))));
+  check_same("gradient", as_vector(*p.gradients()), c.dx);
+}
+
+/// Infinity in lines of any length, at any place.
+void check_long(const Prepare& prepare, unsigned length, unsigned place) {
+  INFO("place " << place << " of " << length);
+  Floats x(length, 1.0f);
+  x[place] = kInf;
+  x[length - 1 - place] = -kInf;
+  for (const unsigned along : {0u, 1u}) {
+    ParameterCollection model;
+    Parameter p = model.add_parameters({length});
+    p.set_value(x);
+    ComputationGraph g;
+    prepare(g);
+    const Expression y =
+        logsumexp_dim(along == 0 ? parameter(g, p) : reshape(parameter(g, p), {1, length}), along);
+    CHECK(as_scalar(y.value()) == kInf);
+    g.backward(y);
+    Floats dx(length, 0.0f);
+    dx[place] = kNaN;
+    check_same("gradient", as_vector(*p.gradients()), dx);
+  }
+}
+
+}  // namespace infinities_test
+
+void check_infinities(const std::function<void(ComputationGraph&)>& prepare) {
+  using namespace infinities_test;
+  for (const Case& c : sums_of_exponentials()) check(c, prepare);
+  for (const Pair& p : reductions()) {
+    check({p.name, p.build, {kInf, 0, 1}, p.y, p.dx}, prepare);
+    check({p.name, p.build, {-kInf, 0, kInf}, p.y_both, p.dx_both}, prepare);
+  }
+  for (const unsigned length : {2u, 40u, 1100u})
+    for (const unsigned place : {0u, length - 1}) check_long(prepare, length, place);
+}
+
+}  // namespace dynet::test
+
+TEST_CASE("infinities: what reductions and softmaxes make of them") {
+  dynet::test::check_infinities([](dynet::ComputationGraph&) {});
+}
