@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -57,10 +58,22 @@ std::string_view take_last(std::string_view& line) {
   return field;
 }
 
-bool read_float(std::string_view s, float& x) {
+bool all_finite(const float* x, std::size_t n) {
+  return std::all_of(x, x + n, [](float v) { return std::isfinite(v); });
+}
+
+/// What is wrong with a number, null if nothing is.
+const char* read_float(std::string_view s, float& x) {
   if (s.starts_with('+')) s.remove_prefix(1);
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), x);
-  return error == std::errc() && end == s.data() + s.size();
+  if (error == std::errc::invalid_argument || end != s.data() + s.size() || std::isnan(x))
+    return "is not a number";
+  return error != std::errc() || std::isinf(x) ? "is out of range" : nullptr;
+}
+
+bool is_float(std::string_view s) {
+  float x = 0;
+  return read_float(s, x) == nullptr;
 }
 
 std::size_t read_text(const InputFile& file, bool may_have_header, std::size_t& dimension,
@@ -71,6 +84,10 @@ std::size_t read_text(const InputFile& file, bool may_have_header, std::size_t& 
   std::vector<float> values;
   const auto fail = [&](const std::string& why) {
     file.fail("line " + std::to_string(number) + ": " + why);
+  };
+  const auto wanted = [&] {
+    return "needs a word and " + std::to_string(dimension) + " numbers" +
+           (has_header ? ", as the first line says" : "");
   };
   for (std::string_view line; pieces.until('\n', kMostLine, line);) {
     ++number;
@@ -90,10 +107,13 @@ std::size_t read_text(const InputFile& file, bool may_have_header, std::size_t& 
     values.resize(dimension);
     std::string_view rest = line;
     for (std::size_t k = dimension; k-- > 0;)
-      if (const std::string_view field = take_last(rest); !read_float(field, values[k]))
-        fail("needs a word and " + std::to_string(dimension) + " numbers; \"" +
-             std::string(field.substr(0, 40)) + "\" is none");
-    if (rest.empty()) fail("needs a word and " + std::to_string(dimension) + " numbers");
+      if (const std::string_view field = take_last(rest);
+          const char* const wrong = read_float(field, values[k]))
+        fail(wanted() + "; \"" + std::string(field.substr(0, 40)) + "\" " + wrong);
+    if (rest.empty()) fail(wanted());
+    // A word may end with a number, but the first one hardly does.
+    if (std::string_view word = rest; count == 0 && is_float(take_last(word)) && !word.empty())
+      fail(wanted() + ", and has more");
     visit(rest, values);
     ++count;
   }
@@ -124,6 +144,8 @@ std::size_t read_binary(const InputFile& file, std::size_t& dimension, const Vec
     piece = pieces.take(dimension * sizeof(float));
     if (piece.size() < dimension * sizeof(float)) cut_short();
     std::memcpy(values.data(), piece.data(), piece.size());
+    if (!all_finite(values.data(), dimension))
+      file.fail("a number of word " + std::to_string(i + 1) + " is not finite");
     visit(word, values);
   }
   pieces.skip('\n');
@@ -262,11 +284,16 @@ void write_word_vectors(const std::string& path, const std::vector<std::string>&
                         const float* values, std::size_t dimension, VectorFormat format,
                         const SaveOptions& options) {
   const bool binary = format == VectorFormat::binary;
+  const std::string cannot = "cannot save " + printable(path) + ": ";
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (!all_finite(values + i * dimension, dimension))
+      throw ArgumentError(cannot + "a number of the word " + quoted_printable(words[i]) +
+                          " is not finite");
   for (const std::string& word : words)
     if (word.empty() || word.size() > kMostWord ||
         word.find_first_of(binary ? " \n" : " \t\r\n") != word.npos)
-      throw ArgumentError("cannot save " + printable(path) + ": the word " +
-                          quoted_printable(word) + " is empty, too long or has white space");
+      throw ArgumentError(cannot + "the word " + quoted_printable(word) +
+                          " is empty, too long or has white space");
   io_detail::with_memory("save", path, [&] {
     NewFile file(path, options.files);
     if (format != VectorFormat::glove)

@@ -14,8 +14,8 @@
 // numbers separated by spaces, with a first line `<words> <dimension>` in word2vec's and fastText's
 // files. A word may contain spaces, as some of GloVe's do: the last numbers of a line are its
 // vector. Binary, as word2vec writes it: that first line, then for each word its bytes, a space,
-// and little-endian floats. Words are bytes. All errors are FileError and name the line or the
-// word.
+// and little-endian floats. Words are bytes, numbers finite. All errors are FileError and name the
+// line or the word.
 
 namespace dynet {
 
@@ -75,8 +75,8 @@ VectorReport load_word_vectors(const std::string& path, const Dict& words, Looku
                                const VectorOptions& options = {});
 
 /// The rows of a table, by the words of the dictionary; text has as many digits as it takes for
-/// them to come back to the bit. Throws ArgumentError unless the table has a row for each word, and
-/// for a word that the format cannot hold.
+/// them to come back to the bit. Throws ArgumentError unless the table has a row for each word, for
+/// a word that the format cannot hold, and for a number that is not finite.
 void save_word_vectors(const std::string& path, const Dict& words, const LookupParameter& table,
                        VectorFormat format = VectorFormat::text, const SaveOptions& options = {});
 
@@ -89,7 +89,7 @@ std::size_t read_word_vectors(const std::string& path, const VectorVisitor& visi
                               VectorFormat format = VectorFormat::text,
                               const FileSystem* files = nullptr);
 /// A vector of `dimension` values for each word, one behind the other. Throws ArgumentError for a
-/// word that the format cannot hold.
+/// word that the format cannot hold, and for a number that is not finite.
 void write_word_vectors(const std::string& path, const std::vector<std::string>& words,
                         const float* values, std::size_t dimension,
                         VectorFormat format = VectorFormat::text, const SaveOptions& options = {});

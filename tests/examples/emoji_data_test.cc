@@ -102,6 +102,8 @@ TEST_CASE("Emoji: a line that is no sample is refused with its place") {
   CHECK(error_of(labelled(R"("row": [])")) == "data:1: expected an object as \"row\"");
   CHECK(error_of(labelled(R"("row": {"a": []})")) ==
         "data:1: expected a text or a number as 'a' in \"row\"");
+  CHECK(error_of(labelled(R"("row": {"a": -1e300})")) ==
+        "data:1: the number 'a' in \"row\" is too large");
   CHECK(error_of(labelled(R"("image": "00112g33")")) ==
         "data:1: expected hexadecimal digits in \"image\"");
   for (const char* digits : {"0", "0011223", "0011223344556677"})
@@ -173,7 +175,9 @@ TEST_CASE("Emoji: the list of emoji, its groups, and what is left out of it") {
                  "data:3: expected a code point"));
   CHECK(contains(list_error(head + "110000 ; fully-qualified # x E1.0 y\n"), "data:3: "));
   CHECK(contains(list_error(head + " ; fully-qualified # x E1.0 y\n"), "data:3: expected code"));
-  CHECK(contains(list_error(head + "1F44B ; fully-qualified # x\n"), "data:3: expected a version"));
+  for (const std::string version : {"", "1.0", "E", "Ex", "E1.0x", "Enan", "Einf", "E1e400"})
+    CHECK(contains(list_error(head + "1F44B ; fully-qualified # x " + version + "\n"),
+                   "data:3: expected a version"));
   CHECK(contains(list_error("1F44B ; fully-qualified # x E1.0 y\n"),
                  "data:1: expected a group and a subgroup"));
   CHECK(list_error(head) == "data holds no emoji");

@@ -1,6 +1,7 @@
 // Numbers that were written as text come back to the bit: trainers, archives of text, DyNet's
 // files, word vectors.
 
+#include <algorithm>
 #include <boost/archive/binary_iarchive.hpp>
 #include <boost/archive/binary_oarchive.hpp>
 #include <boost/archive/text_iarchive.hpp>
@@ -240,6 +241,11 @@ TEST_CASE("DyNet's text and word vectors keep the bits of all floats") {
   CHECK(same_bits(table_values(t2), table_values(t)));
 
   const Dict words({"a", "b"});
+  std::vector<float> finite = odd;
+  std::replace_if(
+      finite.begin(), finite.end(), [](float x) { return !std::isfinite(x); }, 0.0f);
+  t.initialize(0, finite);
+  t.initialize(1, std::vector<float>(finite.rbegin(), finite.rend()));
   for (const VectorFormat format :
        {VectorFormat::text, VectorFormat::glove, VectorFormat::binary}) {
     t2.zero();
@@ -249,6 +255,8 @@ TEST_CASE("DyNet's text and word vectors keep the bits of all floats") {
     load_word_vectors(folder / "v", words, t2, options);
     CHECK(same_bits(table_values(t2), table_values(t)));
   }
+  t.initialize(1, odd);
+  CHECK_THROWS_AS(save_word_vectors(folder / "v", words, t), ArgumentError);
 }
 
 TEST_CASE("a program's language does not change the text in files") {

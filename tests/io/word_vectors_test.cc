@@ -60,7 +60,7 @@ TEST_CASE("vectors of words are read in all their forms") {
   for (const std::string text :
        {"the 1 2\nx 3 4\n", "2 2\nthe 1 2\nx 3 4\n", "2 2 \nthe 1 2 \nx 3 4 \n",
         "2 2\r\nthe 1 2\r\nx 3 4\r\n", "the 1 2\nx 3 4", "the\t+1.0\t2e0\nx\t3\t4\n",
-        "the 1 2\n. . . 3 4\n"}) {
+        "2 2\nthe 1 2\nroute 66 3 4\n", "the 1 2\n. . . 3 4\n"}) {
     INFO(text);
     Table t;
     const VectorReport report = t.load(text);
@@ -140,7 +140,19 @@ TEST_CASE("broken files of vectors are refused and change nothing") {
     CHECK(table_values(t.rows) == kUntouched);
   };
   check("the 1 2\nCat 1\n", "line 2: needs a word and 2 numbers", false);
-  check("the 1 2\nCat one 2\n", "line 2: needs a word and 2 numbers; \"one\" is none", false);
+  check("the 1 2\nCat one 2\n", "line 2: needs a word and 2 numbers; \"one\" is not a number",
+        false);
+  for (const std::string number : {"nan", "-nan", "NaN", "nan(1)"})
+    check("the 1 2\nCat 1 " + number + "\n",
+          "line 2: needs a word and 2 numbers; \"" + number + "\" is not a number", false);
+  for (const std::string number : {"inf", "-Infinity", "1e400"})
+    check("the 1 2\nCat 1 " + number + "\n",
+          "line 2: needs a word and 2 numbers; \"" + number + "\" is out of range", false);
+  check("1 3\nthe 1 2\n",
+        "line 2: needs a word and 3 numbers, as the first line says; \"the\" is not a number",
+        false);
+  check("1 2\nthe 1 2 3\n",
+        "line 2: needs a word and 2 numbers, as the first line says, and has more", false);
   check("the 1 2\n1 2\n", "line 2: needs a word", false);
   check("the 1 2 3\n", "its vectors have 3 numbers, the rows of the table 2", false);
   check("3 2\nthe 1 2\nCat 3 4\n", "it is said to have 3 words and has 2", false);
@@ -149,6 +161,8 @@ TEST_CASE("broken files of vectors are refused and change nothing") {
   check("the 1 2\n", "its first line is not the number", true);
   check("2 0\n", "vectors of 0 numbers", true);
   check("2 99999999999\n", "vectors of 99999999999 numbers", true);
+  check("1 2\nthe " + std::string(4, '\xff') + std::string(4, '\0'),
+        "a number of word 1 is not finite", true);
   check(binary("3 2\n", {"the", "Cat"}, true), "it is cut short", true);
   check(binary("2 2\n", {"the", "Cat"}, false).substr(0, 18), "ends within word 2", true);
   check(binary("1 2\n", {"the", "Cat"}, true), "more follows after the last word", true);

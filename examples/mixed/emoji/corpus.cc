@@ -1,6 +1,7 @@
 #include "examples/mixed/emoji/corpus.h"
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "dynet-like/base/random.h"
@@ -98,7 +99,10 @@ class LineOfJson {
       } else if (value.is_boolean()) {
         sample.row[name] = value.get<bool>() ? 1.0 : 0.0;
       } else if (value.is_number()) {
-        sample.row[name] = value.get<double>();
+        const auto number = value.get<double>();
+        if (std::abs(number) > std::numeric_limits<float>::max())
+          fail("the number " + nlp::in_quotes(name) + " in \"row\" is too large");
+        sample.row[name] = number;
       } else {
         fail("expected a text or a number as " + nlp::in_quotes(name) + " in \"row\"");
       }

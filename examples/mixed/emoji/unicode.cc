@@ -1,6 +1,7 @@
 #include "examples/mixed/emoji/unicode.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <pugixml.hpp>
@@ -125,8 +126,11 @@ std::vector<Entry> read_entries(const nlp::TextSource& source, bool tones) {
         if (group.empty() || subgroup.empty()) line.fail("expected a group and a subgroup above");
         if (!tones && std::any_of(entry.points.begin(), entry.points.end(), is_tone)) return;
         const std::vector<std::string> said = nlp::split_words(comment);
-        if (said.size() < 2 || said[1][0] != 'E') line.fail("expected a version such as E1.0");
-        entry.version = std::strtod(said[1].c_str() + 1, nullptr);
+        const std::string version = said.size() < 2 || said[1][0] != 'E' ? "" : said[1].substr(1);
+        char* end = nullptr;
+        entry.version = std::strtod(version.c_str(), &end);
+        if (version.empty() || *end != '\0' || !std::isfinite(entry.version))
+          line.fail("expected a version such as E1.0");
         entries.push_back(std::move(entry));
       },
       true);
