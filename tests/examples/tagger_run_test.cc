@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/io/inspect.h"
 #include "examples/nlp/common/text.h"
 #include "tests/examples/helpers.h"
 #include "tests/examples/program.h"
@@ -313,14 +314,43 @@ TEST_CASE("Tagger: vectors from a file tell of words that training did not have"
   INFO(trained.out + trained.err);
   REQUIRE(trained.code == 0);
   // "W7" has the vector of its lower case; the unknown word has none.
-  CHECK(contains(trained.out,
-                 "vectors: 300 of 4, for 99.50 % of the 201 words of the training data"));
+  CHECK(contains(
+      trained.out,
+      "vectors: 300 words of 4 numbers, for 100.00 % of the 200 words of the training data"));
   CHECK(contains(line_with(trained.out, "model: "), "word:4, "));
   CHECK(contains(line_with(from(trained.out, "\ntest:"), "  tagger"), "100.00 %"));
   // A resumed run needs the file no more.
   const Result resumed = run(folder, with(command, {"--resume", "--epochs", "41"}));
   INFO(resumed.err);
   CHECK(resumed.code == 0);
+  // The unknown word is no word of the training data, and a word that comes twice is one.
+  const std::string twice = folder.write("twice.vec", "w1 1 2\nw2 3 4\nw1 9 9\n");
+  const std::vector<std::string> small = {"train",
+                                          "--train",
+                                          folder.write("small", "w1|P w2|N\n"),
+                                          "--model",
+                                          folder.path("small.model"),
+                                          "--hidden",
+                                          "4",
+                                          "--epochs",
+                                          "1",
+                                          "--force"};
+  CHECK(
+      contains(run(folder, with(small, {"--features", "word", "--vectors", twice})).out,
+               "vectors: 2 words of 2 numbers, for 100.00 % of the 2 words of the training data"));
+  check_refused(run(folder, with(small, {"--vectors", folder.write("nan.vec", "w1 1\nw2 nan\n")})),
+                "nan.vec: line 2: needs a word and 1 numbers; \"nan\" is not a number");
+  dynet::NamedTensor numbers, words;
+  numbers.name = "vectors";
+  numbers.shape = {1, 1};
+  numbers.bytes = std::string("\0\0\xc0\x7f", 4);
+  words.name = "words";
+  words.type = dynet::NamedTensor::Type::U8;
+  words.shape = {3};
+  words.bytes = "w1\n";
+  dynet::write_tensors(folder.path("nan.safetensors"), {numbers, words});
+  check_refused(run(folder, with(small, {"--vectors", folder.path("nan.safetensors")})),
+                "a number of the word 'w1' is not finite");
   check_refused(run(folder, with(command, {"--force", "--features", "shape", "--vectors", file})),
                 "--vectors needs the feature word or lower");
   check_refused(run(folder, with(command, {"--force", "--vectors", folder.path("train")})),

@@ -1,6 +1,7 @@
 #include "examples/nlp/common/vectors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
 #include <unordered_set>
@@ -8,6 +9,7 @@
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/common/vocabulary.h"
 
 namespace nlp {
 
@@ -27,6 +29,10 @@ WordVectors read_vectors(const std::string& path) {
   }
   if (vectors.size == 0 || vectors.words.size() * vectors.size != vectors.numbers.size())
     throw UserError(path + " holds no word vectors");
+  for (std::size_t i = 0; i < vectors.numbers.size(); ++i)  // arrays may hold any number
+    if (!std::isfinite(vectors.numbers[i]))
+      throw UserError(path + ": a number of the word " +
+                      in_quotes(vectors.words[i / vectors.size]) + " is not finite");
   return vectors;
 }
 
@@ -46,14 +52,14 @@ void use_vectors(const WordVectors& vectors, const std::vector<std::string>& wor
     auto place = places.find(words[row]);
     if (place == places.end()) place = places.find(lower_cased(words[row]));
     const bool has_one = place != places.end();
-    if (row < trained) found.count(has_one);
+    if (row < trained && words[row] != kUnknown) found.count(has_one);
     if (!has_one) continue;
     const auto begin =
         vectors.numbers.begin() + static_cast<std::ptrdiff_t>(place->second * vectors.size);
     table.initialize(static_cast<unsigned>(row), {begin, begin + vectors.size});
   }
-  out << "vectors: " << with_commas(vectors.words.size()) << " of " << vectors.size << ", for "
-      << percent(found.value()) << " of the " << with_commas(trained)
+  out << "vectors: " << with_commas(places.size()) << " words of " << vectors.size
+      << " numbers, for " << percent(found.value()) << " of the " << with_commas(found.total)
       << " words of the training data" << std::endl;
 }
 

@@ -24,8 +24,9 @@ WordVectors read_vectors(const std::string& path);
 std::vector<std::string> with_words_of(const WordVectors& vectors, std::vector<std::string> known);
 
 /// Puts the vectors into the rows of the words, of which the first `trained` are those of the
-/// training data, and says how many of these have one. A word without one takes that of its lower
-/// case.
+/// training data and perhaps kUnknown, and says how many words the vectors are of and how many of
+/// the training data have one. A word without one takes that of its lower case; of a word with
+/// several the first counts.
 void use_vectors(const WordVectors& vectors, const std::vector<std::string>& words,
                  std::size_t trained, dynet::LookupParameter& table, std::ostream& out);
 
