@@ -78,7 +78,8 @@ TEST_CASE("Help: options in groups, within the columns there are") {
     INFO(program << ' ' << command);
     const Desk desk(*each.of, 1);
     const std::string help = desk.must("p " + command + " --help");
-    CHECK(contains(help, "\nUsage: " + program + " " + command + " [OPTIONS]\n"));
+    const std::string file = command == each.of->command ? " [FILE]" : "";
+    CHECK(contains(help, "\nUsage: " + program + " " + command + " [OPTIONS]" + file + "\n"));
     CHECK(longest_line(help) <= 80);
     std::vector<std::string> groups = {"Model", "Help"};
     if (command != "eval") groups.push_back("Output");

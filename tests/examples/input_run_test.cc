@@ -41,6 +41,17 @@ TEST_CASE("all programs: what is no UTF-8 is refused, in every input, or read as
   }
 }
 
+TEST_CASE("all programs: what is given a file alone reads it") {
+  for (const AnyProgram& any : all_programs()) {
+    const Desk desk(any);
+    desk.must("train -m model");
+    CHECK(desk.must("apply in") == desk.must("apply -i in"));
+    desk.refuses("apply in -i in", 2, "excludes");
+    desk.refuses("apply in -o in", 2, "are the same file");
+    desk.refuses("apply none", 1, "none");
+  }
+}
+
 TEST_CASE("all programs: binary files are refused") {
   for (const AnyProgram& any : all_programs()) {
     const Desk desk(any);
@@ -57,6 +68,7 @@ TEST_CASE("all programs: bad samples are left out if that is allowed, and named"
     const Desk desk(any);
     desk.must("printf '(9 x\\n\\n' | cat data - > bad; train -m model");
     desk.refuses("DATA=bad train -m x", 1, "bad:");
+    desk.refuses("DATA=bad train -m x", 1, "; --skip-bad N leaves out N such ");
     const Result left_out = desk.sh("DATA=bad train -m other --skip-bad 1");
     INFO(left_out.err);
     CHECK(left_out.code == 0);
@@ -126,6 +138,8 @@ TEST_CASE("tagger: a long line is tagged in pieces, and a short one as ever") {
   CHECK(desk.must("apply --format columns -i long | cut -f2 | " + some) ==
         desk.must("apply --format columns -i long | cut -f2 | sed -n '2301,3500p'"));
   CHECK(desk.must("apply --format columns -i long | grep -c .") == "6000\n");
+  desk.refuses("{ echo; cat long; } | apply --nbest 2", 1,
+               "standard input:2: the best tags of a sentence are found for at most 2,000 words");
 }
 
 TEST_CASE("what a model does not know is said once, with its place") {
@@ -167,6 +181,13 @@ TEST_CASE("from text to trees: the parser takes its tags from a tagger") {
   CHECK(contains(desk.must("p score --gold data --system tagged"),
                  "UPOS        100.00 %   100.00 %   100.00 %\n"));
   desk.refuses("apply --input-format words < data", 1, "--input-format words has no tags");
+  desk.must("{ printf 'the cat\\n\\n'; yes x | head -n 10002 | tr '\\n' ' '; } > long");
+  const Result cut =
+      desk.sh("apply --input-format words --tagger t -i long | cut -f1 | grep -c '^1$'");
+  CHECK(cut.out == "3\n");
+  CHECK(contains(cut.err,
+                 "warning: long:3: a sentence of 10,002 words begins here and is cut into "
+                 "pieces of 10,000\n"));
   desk.must(tagger +
             " train --train in --model spans --format columns --column 1 --features word:4 "
             "--hidden 4 --epochs 1 || :");

@@ -5,10 +5,13 @@
 
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "examples/nlp/common/conllu.h"
 #include "examples/nlp/common/plain_text.h"
+#include "examples/nlp/common/sentence_input.h"
+#include "examples/nlp/common/tokenizer.h"
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
@@ -108,6 +111,49 @@ TEST_CASE("text input: as many bad samples are left out as are allowed") {
   CHECK(read == 3);
 }
 
+TEST_CASE("text input: an error says how to leave out a sample, where that can be done") {
+  TextSource source("data.txt", {Encoding::kUtf8, 1, true});
+  SampleReader reader(source, "sentence");
+  const auto bad = [&] { throw LineError("data.txt", 7, "bad"); };
+  reader.read(bad);
+  CHECK(error_from([&] { reader.read(bad); }) ==
+        "data.txt:7: bad; --skip-bad N leaves out N such sentences");
+}
+
+TEST_CASE("sentence input: sentences know their lines, and long ones come in pieces") {
+  const TemporaryFolder folder;
+  std::string many;
+  for (std::size_t i = 0; i < 2 * kMostWords + 1; ++i) many += "x ";
+  using Pieces = std::vector<std::pair<std::size_t, std::size_t>>;
+  const auto pieces = [&](const std::string& text, InputFormat format) {
+    Pieces all;  // words, and the line of the last one
+    for_pieces(folder.write("in", text), format, [&](const InputSentence& found) {
+      const std::size_t n = found.rows.size();
+      if (n > 0) all.emplace_back(n, found.rows.line_number(n - 1));
+    });
+    return all;
+  };
+  CHECK(pieces("a b\n\n\nx\n" + many + "\ny\n", InputFormat::kWords) ==
+        Pieces{{2, 1}, {1, 4}, {kMostWords, 5}, {kMostWords, 5}, {1, 5}, {1, 6}});
+  CHECK(pieces("a N\nb V\n\nc N\n", InputFormat::kColumns) == Pieces{{2, 2}, {1, 4}});
+  std::string column = "a\n\n";
+  for (std::size_t i = 0; i < kMostWords + 2; ++i) column += "x\n";
+  CHECK(pieces(column, InputFormat::kColumns) ==
+        Pieces{{1, 1}, {kMostWords, kMostWords + 2}, {2, kMostWords + 4}});
+  std::string rows = "# text = x\n";
+  for (std::size_t i = 0; i < kMostWords + 1; ++i)
+    rows += std::to_string(i + 1) + "\tx\t_\t_\t_\t_\t_\t_\t_\t_\n";
+  CHECK(contains(error_from([&] { pieces("\n" + rows, InputFormat::kConllu); }),
+                 "in:3: a sentence of 10,001 words begins here: expected 10,000 at most"));
+  if (!has_tokenizer()) return skip("built without ICU");
+  CHECK(pieces("\nA cat.\nIt\nsleeps. No!\n\nYes.\n", InputFormat::kText) ==
+        Pieces{{3, 2}, {3, 3}, {2, 4}, {2, 6}});
+  CHECK(pieces("A.\n\n" + many, InputFormat::kText) ==
+        Pieces{{2, 1}, {kMostWords, 3}, {kMostWords, 3}, {1, 3}});
+  CHECK(contains(error_from([&] { pieces("\n\nthe|DET cat|NOUN\nthe|DET\n", InputFormat::kText); }),
+                 "in:3: expected plain text, found word|TAG"));
+}
+
 TEST_CASE("text input: markup is told from plain text") {
   CHECK(markup_of("# text = The cat") == "CoNLL-U");
   CHECK(markup_of("1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_") == "CoNLL-U");
@@ -120,7 +166,10 @@ TEST_CASE("text input: markup is told from plain text") {
 }
 
 TEST_CASE("CoNLL-U: a sentence of words from elsewhere, and changed fields") {
-  conllu::Sentence sentence({"No", "!"}, {true, false});
+  conllu::Sentence sentence({"No", "!"}, {true, false}, "x", {5, 0});
+  CHECK(sentence.line_number(1) == 5);
+  CHECK(sentence.piece(1, 2).lines() == Lines{"1\t!\t_\t_\t_\t_\t_\t_\t_\t_"});
+  CHECK(sentence.piece(0, 1).lines() == Lines{sentence.lines()[0]});
   CHECK(sentence.lines() ==
         Lines{"1\tNo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No", "2\t!\t_\t_\t_\t_\t_\t_\t_\t_"});
   sentence.set(1, conllu::kUpos, "PUNCT");
@@ -136,9 +185,30 @@ TEST_CASE("CoNLL-U: multiword tokens") {
   CHECK(sentence.multiwords()[0].begin == 0);
   CHECK(sentence.multiwords()[0].end == 2);
   CHECK(sentence.multiwords()[0].form == "del");
-  const conllu::Sentence wrong({"2-1\tx\t_\t_\t_\t_\t_\t_\t_\t_", lines[1], lines[2]}, {0, 3}, "x");
-  CHECK(error_from([&] { wrong.multiwords(); }) ==
-        "x:1: expected a range of words behind those before, found 2-1");
+}
+
+TEST_CASE("CoNLL-U: ranges and empty nodes stand where they belong") {
+  const auto told = [](const std::vector<std::string>& ids) {
+    Lines lines;
+    for (const std::string& id : ids) lines.push_back(id + "\tx\t_\t_\t_\t_\t_\t_\t_\t_");
+    return error_from([&] { conllu::Sentence(lines, {0, lines.size()}, "f", 6); });
+  };
+  for (const std::vector<std::string>& fine :
+       {Lines{"0.1", "1", "1.1", "1.2", "2-3", "2", "2.1", "3"}, {"1-1", "1"}, {"1-2", "1", "2"}})
+    CHECK(told(fine) == "no error");
+  const std::pair<Lines, std::string> wrong[] = {
+      {{"1", "2-9", "2", "3"}, "8: expected a range within the 3 words of the sentence"},
+      {{"1", "1-2", "2"}, "8: expected a range that begins with the next word, 2"},
+      {{"3-4", "1"}, "7: expected a range that begins with the next word, 1"},
+      {{"1-3", "1", "2-3", "2", "3"}, "9: expected a range behind the one before"},
+      {{"1", "2-1", "2"}, "8: expected a range that does not end before it begins"},
+      {{"1-99999999999999999999", "1"}, "7: expected a range within the 1 words"},
+      {{"1", "2", "2.2"}, "9: expected empty node 2.1 in the first column, found '2.2'"},
+      {{"1", "1.1", "1.1"}, "9: expected empty node 1.2"},
+      {{"1", "2.1", "2"}, "8: expected empty node 1.1"},
+      {{"1", "1.1", "2", "2.2"}, "10: expected empty node 2.1"},
+      {{"1", "3"}, "8: expected word number 2"}};
+  for (const auto& [ids, message] : wrong) CHECK(contains(told(ids), "f:" + message));
 }
 
 }  // namespace text_input_test

@@ -48,8 +48,14 @@ TEST_CASE("tokenizer: a paragraph is what stands between blank lines") {
   const TemporaryFolder folder;
   InputFile in(folder.write("text", "\nThe cat\nsleeps.\n\n \nYes.\n"));
   std::vector<std::string> paragraphs;
-  for_paragraphs(in, [&](const std::string& text) { paragraphs.push_back(text); });
+  std::vector<std::size_t> lines;
+  for_paragraphs(in, [&](const Paragraph& found) {
+    paragraphs.push_back(found.text);
+    for (const std::size_t byte : {std::size_t{0}, found.text.size() - 1})
+      lines.push_back(found.line_at(byte));
+  });
   CHECK(paragraphs == std::vector<std::string>{"The cat sleeps.", "Yes."});
+  CHECK(lines == std::vector<std::size_t>{2, 3, 6, 6});
 }
 
 }  // namespace tokenizer_test

@@ -33,7 +33,9 @@ class HelpFormatter : public CLI::Formatter {
     const auto options = app->get_options();
     if (!options.empty()) help += " [OPTIONS]";
     for (const CLI::Option* option : options) {
-      if (option->get_positional()) help += " " + option->get_name(true);
+      if (!option->get_positional()) continue;
+      const std::string argument = option->get_name(true);
+      help += option->get_required() ? " " + argument : " [" + argument + "]";
     }
     if (!commands.empty()) help += " COMMAND";
     help += "\n";

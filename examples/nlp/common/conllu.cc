@@ -9,6 +9,8 @@
 namespace nlp::conllu {
 namespace {
 
+const char* const kJoined = "SpaceAfter=No";
+
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
@@ -25,6 +27,36 @@ Id classify_id(std::string_view id) {
   }
   return id[at] == '-' ? Id::kRange : Id::kEmptyNode;
 }
+
+/// The first column, from line to line.
+struct Ids {
+  std::size_t words = 0, empty_nodes = 0;  ///< empty nodes behind the last word
+  std::size_t range_end = 0;               ///< the last word of the last range
+
+  /// What should be there instead; empty if nothing should.
+  std::string take(const std::string& id) {
+    const std::string next = std::to_string(words + 1);
+    switch (classify_id(id)) {
+      case Id::kWrong:
+        return "a word number such as 8, 8-9 or 8.1";
+      case Id::kWord:
+        ++words;
+        empty_nodes = 0;
+        return id == next ? "" : "word number " + next;
+      case Id::kEmptyNode: {
+        const std::string node = std::to_string(words) + "." + std::to_string(++empty_nodes);
+        return id == node ? "" : "empty node " + node;
+      }
+      case Id::kRange:
+        break;
+    }
+    const std::size_t at = id.find('-');
+    if (range_end > words) return "a range behind the one before";
+    if (id.substr(0, at) != next) return "a range that begins with the next word, " + next;
+    range_end = id.size() - at > 9 ? id.npos : std::stoul(id.substr(at + 1));
+    return range_end > words ? "" : "a range that does not end before it begins";
+  }
+};
 
 }  // namespace
 
@@ -52,7 +84,9 @@ bool is_conllu(const std::string& line) {
 
 Sentence::Sentence(const std::vector<std::string>& lines, const LineRange& range,
                    const std::string& name, std::size_t before)
-    : name_(name), first_line_(before + range.begin + 1) {
+    : name_(name), place_{before + range.begin + 1, 1} {
+  Ids ids;
+  std::size_t range_line = 0;
   for (std::size_t i = range.begin; i < range.end; ++i) {
     const std::string& line = lines[i];
     if (line[0] != '#') {
@@ -62,34 +96,35 @@ Sentence::Sentence(const std::vector<std::string>& lines, const LineRange& range
                         "expected the 10 tab-separated columns of CoNLL-U, found " +
                             std::to_string(fields.size()) + " in " + in_quotes(line));
       }
-      add_word(fields, before + i + 1);
+      const std::size_t number = before + i + 1;
+      const std::string& id = fields[kId];
+      if (const std::string wanted = ids.take(id); !wanted.empty()) {
+        throw LineError(name, number,
+                        "expected " + wanted + " in the first column, found " + in_quotes(id));
+      }
+      const Id kind = classify_id(id);
+      if (kind == Id::kRange) range_line = number;
+      if (kind == Id::kWord) {
+        if (fields[kForm].empty())
+          throw LineError(name, number, "the word (column 2, FORM) is empty");
+        word_lines_.push_back(lines_.size());
+      }
     }
     lines_.push_back(line);
   }
   if (size() == 0) throw LineError(name, before + range.end, "expected words behind the comments");
+  if (ids.range_end > size()) {
+    throw LineError(name, range_line,
+                    "expected a range within the " + std::to_string(size()) +
+                        " words of the sentence in the first column");
+  }
 }
 
-void Sentence::add_word(const std::vector<std::string>& fields, std::size_t line) {
-  const Id id = classify_id(fields[kId]);
-  if (id == Id::kWrong) {
-    throw LineError(name_, line,
-                    "expected a word number such as 8, 8-9 or 8.1 in the first column, found " +
-                        in_quotes(fields[kId]));
-  }
-  if (id != Id::kWord) return;
-  const std::string wanted = std::to_string(size() + 1);
-  if (fields[kId] != wanted) {
-    throw LineError(
-        name_, line,
-        "expected word number " + wanted + " in the first column, found " + in_quotes(fields[kId]));
-  }
-  if (fields[kForm].empty()) throw LineError(name_, line, "the word (column 2, FORM) is empty");
-  word_lines_.push_back(lines_.size());
-}
-
-Sentence::Sentence(const std::vector<std::string>& words, const std::vector<bool>& joined) {
+Sentence::Sentence(const std::vector<std::string>& words, const std::vector<bool>& joined,
+                   const std::string& name, const WordLines& place)
+    : name_(name), place_(place) {
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string misc = joined[i] ? "SpaceAfter=No" : "_";
+    const std::string misc = joined[i] ? kJoined : "_";
     word_lines_.push_back(lines_.size());
     lines_.push_back(std::to_string(i + 1) + "\t" + words[i] + "\t_\t_\t_\t_\t_\t_\t_\t" + misc);
   }
@@ -125,16 +160,20 @@ std::vector<Multiword> Sentence::multiwords() const {
     const std::vector<std::string> fields = split_fields(lines_[i], '\t');
     if (classify_id(fields[kId]) != Id::kRange) continue;
     const std::vector<std::string> ends = split_fields(fields[kId], '-');
-    const std::string place = "column 1 of the multiword token";
-    const std::size_t begin = parse_number(ends[0], place, size());
-    const std::size_t end = parse_number(ends[1], place, size());
-    if (begin == 0 || begin > end || (!all.empty() && begin <= all.back().end)) {
-      throw LineError(name_, first_line_ + i,
-                      "expected a range of words behind those before, found " + fields[kId]);
-    }
-    all.push_back({begin - 1, end, fields[kForm]});
+    all.push_back({std::stoul(ends[0]) - 1, std::stoul(ends[1]), fields[kForm]});
   }
   return all;
+}
+
+Sentence Sentence::piece(std::size_t begin, std::size_t end) const {
+  std::vector<std::string> words;
+  std::vector<bool> joined;
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::vector<std::string> all = fields(i);
+    words.push_back(all[kForm]);
+    joined.push_back(all[kMisc] == kJoined);
+  }
+  return {words, joined, name_, {line_number(begin), place_.step}};
 }
 
 void Sentence::refuse(std::size_t word, const std::string& what) const {

@@ -42,16 +42,23 @@ struct Multiword {
   std::string form;
 };
 
+/// Where words stand in a file: the first one's line, and lines from word to word.
+struct WordLines {
+  std::size_t first = 1, step = 1;
+};
+
 /// A sentence as it was written: its comments, multiword tokens and empty nodes are kept.
 class Sentence {
  public:
   Sentence() = default;
   /// From some of the lines of a text, of which `lines` begins behind the first `before`. Throws
-  /// LineError for what is not of that form and for words that do not count from 1.
+  /// LineError for what is not of that form, for words that do not count from 1, and for multiword
+  /// tokens and empty nodes that are not where they belong.
   Sentence(const std::vector<std::string>& lines, const LineRange& range, const std::string& name,
            std::size_t before = 0);
-  /// Of words that come from elsewhere; `joined` are those with no space behind them.
-  Sentence(const std::vector<std::string>& words, const std::vector<bool>& joined);
+  /// Of words that are not written as CoNLL-U; `joined` are those with no space behind them.
+  Sentence(const std::vector<std::string>& words, const std::vector<bool>& joined,
+           const std::string& name, const WordLines& place);
 
   /// Words.
   std::size_t size() const { return word_lines_.size(); }
@@ -63,18 +70,20 @@ class Sentence {
   std::vector<std::string> words() const;
   void set(std::size_t word, Column column, const std::string& text);
   std::vector<Multiword> multiwords() const;
+  /// The words [begin, end) of a sentence that was made of words.
+  Sentence piece(std::size_t begin, std::size_t end) const;
 
   const std::vector<std::string>& lines() const { return lines_; }
   const std::string& file() const { return name_; }
   /// Where the word stands in its file, from 1.
-  std::size_t line_number(std::size_t word) const { return first_line_ + word_lines_[word]; }
+  std::size_t line_number(std::size_t word) const {
+    return place_.first + place_.step * word_lines_[word];
+  }
   [[noreturn]] void refuse(std::size_t word, const std::string& what) const;
 
  private:
-  void add_word(const std::vector<std::string>& fields, std::size_t line);
-
-  std::string name_;            ///< of the file
-  std::size_t first_line_ = 1;  ///< of the file, from 1
+  std::string name_;  ///< of the file
+  WordLines place_;
   std::vector<std::string> lines_;
   std::vector<std::size_t> word_lines_;  ///< places in `lines_`
 };

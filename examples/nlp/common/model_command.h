@@ -71,11 +71,12 @@ class LinesCommand : public ModelCommand<Model> {
   }
 
  protected:
-  /// --input, standard input if it is not given, and --encoding.
+  /// --input, or the file alone; standard input if neither is given. And --encoding.
   void add_input(CLI::App& app, const std::string& help) {
     begin_group(app, kDataOptions);
     input_ = "-";
-    app.add_option("--input,-i", input_, help);
+    CLI::Option* const named = app.add_option("--input,-i", input_, help);
+    app.add_option("FILE", input_, "The same as --input FILE")->excludes(named);
     add_encoding(app, text_);
   }
   /// --output, standard output if it is not given.

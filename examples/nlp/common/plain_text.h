@@ -18,10 +18,11 @@ void require_plain(const std::string& line, std::size_t number, const std::strin
 /// The same for the first line that is not blank: what a text is shows there.
 class PlainText {
  public:
-  void check(const std::string& line, const InputFile& in) {
+  void check(const std::string& line, const InputFile& in) { check(line, in.number(), in.name()); }
+  void check(const std::string& line, std::size_t number, const std::string& name) {
     if (known_ || is_blank(line)) return;
     known_ = true;
-    require_plain(line, in.number(), in.name());
+    require_plain(line, number, name);
   }
 
  private:

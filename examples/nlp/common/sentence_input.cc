@@ -1,6 +1,9 @@
 #include "examples/nlp/common/sentence_input.h"
 
+#include <algorithm>
+
 #include "examples/nlp/common/plain_text.h"
+#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/tokenizer.h"
 
@@ -14,16 +17,26 @@ void for_lines(InputFile& in, const Use& use) {
   for (std::string line; in.next(line);) {
     plain.check(line, in);
     const std::vector<std::string> words = split_words(line);
-    use({line, conllu::Sentence(words, std::vector<bool>(words.size(), false))});
+    use({line, conllu::Sentence(words, std::vector<bool>(words.size(), false), in.name(),
+                                {in.number(), 0})});
   }
 }
 
 void for_text(InputFile& in, const Use& use) {
   PlainText plain;
-  for_paragraphs(in, [&](const std::string& paragraph) {
-    plain.check(paragraph, in);
-    for (const TokenizedSentence& found : tokenize(paragraph))
-      use({"", conllu::Sentence(found.words, found.joined)});
+  for_paragraphs(in, [&](const Paragraph& paragraph) {
+    const std::string& text = paragraph.text;
+    plain.check(text, paragraph.first_line, in.name());
+    std::size_t at = 0;
+    const auto find = [&](const std::string& word) {
+      const std::size_t found = text.find(word, at);
+      return found == text.npos ? at : found;
+    };
+    for (const TokenizedSentence& found : tokenize(text)) {
+      const std::size_t line = paragraph.line_at(find(found.words[0]));
+      for (const std::string& word : found.words) at = find(word) + word.size();
+      use({"", conllu::Sentence(found.words, found.joined, in.name(), {line, 0})});
+    }
   });
 }
 
@@ -31,18 +44,20 @@ void for_text(InputFile& in, const Use& use) {
 template <typename UseBlock>
 void for_blocks(InputFile& in, UseBlock use_block) {
   std::vector<std::string> lines;
-  const auto end = [&](std::size_t next) {
-    if (!lines.empty()) use_block(lines, next - lines.size());
+  std::size_t first = 0;
+  const auto end = [&] {
+    if (!lines.empty()) use_block(lines, first);
     lines.clear();
   };
   for (std::string line; in.next(line);) {
     if (is_blank(line)) {
-      end(in.number() - 1);
-    } else {
-      lines.push_back(line);
+      end();
+      continue;
     }
+    if (lines.empty()) first = in.number() - 1;
+    lines.push_back(line);
   }
-  end(in.number());
+  end();
 }
 
 void for_conllu(InputFile& in, const Use& use) {
@@ -64,7 +79,8 @@ void for_columns(InputFile& in, const Use& use) {
       if (words.back().empty())
         throw LineError(in.name(), first + i + 1, "the word (column 1) is empty");
     }
-    use({"", conllu::Sentence(words, std::vector<bool>(words.size(), false))});
+    use({"", conllu::Sentence(words, std::vector<bool>(words.size(), false), in.name(),
+                              {first + 1, 1})});
   });
 }
 
@@ -83,6 +99,22 @@ void for_sentences(const TextSource& source, InputFormat format, const Use& use,
     case InputFormat::kColumns:
       return for_columns(in, use);
   }
+}
+
+void for_pieces(const TextSource& source, InputFormat format, const Use& use,
+                const std::function<void()>& before_waiting) {
+  const auto use_pieces = [&](const InputSentence& whole) {
+    const conllu::Sentence& rows = whole.rows;
+    if (rows.size() <= kMostWords) return use(whole);
+    if (format == InputFormat::kConllu)
+      require_readable(rows.size(), rows.line_number(0), rows.file());
+    warn(rows.file() + ":" + std::to_string(rows.line_number(0)) + ": a sentence of " +
+         with_commas(rows.size()) + " words begins here and is cut into pieces of " +
+         with_commas(kMostWords));
+    for (std::size_t begin = 0; begin < rows.size(); begin += kMostWords)
+      use({"", rows.piece(begin, std::min(begin + kMostWords, rows.size()))});
+  };
+  for_sentences(source, format, use_pieces, before_waiting);
 }
 
 }  // namespace nlp

@@ -35,5 +35,10 @@ struct InputSentence {
 void for_sentences(const TextSource& source, InputFormat format,
                    const std::function<void(const InputSentence&)>& use,
                    const std::function<void()>& before_waiting = {});
+/// The same, but a sentence of more than kMostWords words comes in pieces of so many, and a warning
+/// says so. One of CoNLL-U, whose lines say what belongs together, throws LineError.
+void for_pieces(const TextSource& source, InputFormat format,
+                const std::function<void(const InputSentence&)>& use,
+                const std::function<void()>& before_waiting = {});
 
 }  // namespace nlp

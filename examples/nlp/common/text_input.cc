@@ -84,6 +84,7 @@ void add_encoding(CLI::App& app, TextOptions& options) {
 }
 
 void add_skip_bad(CLI::App& app, TextOptions& options, const std::string& samples) {
+  options.has_skip_bad = true;
   app.add_option("--skip-bad", options.skip_bad,
                  "Leave out so many " + samples + " of a file that are wrong, and say which")
       ->transform(InRange(0, 1e9));
@@ -215,13 +216,21 @@ void warn(const std::string& text) {
 }
 
 SampleReader::SampleReader(const TextSource& source, const std::string& sample)
-    : name_(source.name()), sample_(sample), most_(source.options.skip_bad) {}
+    : name_(source.name()),
+      sample_(sample),
+      has_option_(source.options.has_skip_bad),
+      most_(source.options.skip_bad) {}
 
 SampleReader::~SampleReader() {
   if (left_out_ > kMostShown) {
     warn(name_ + ": " + with_commas(left_out_) + " times a " + sample_ +
          " was left out; the first " + std::to_string(kMostShown) + " are shown");
   }
+}
+
+void SampleReader::refuse(const LineError& error) const {
+  if (!has_option_) throw LineError(error);
+  throw UserError(std::string(error.what()) + "; --skip-bad N leaves out N such " + sample_ + "s");
 }
 
 void SampleReader::leave_out(const LineError& error) {

@@ -26,7 +26,8 @@ enum class Encoding {
 /// How texts are read, whatever their format.
 struct TextOptions {
   Encoding encoding = Encoding::kUtf8;
-  std::size_t skip_bad = 0;  ///< samples that may be left out because they are wrong
+  std::size_t skip_bad = 0;   ///< samples that may be left out because they are wrong
+  bool has_skip_bad = false;  ///< whether the user could allow more
 };
 
 /// A text to read: a file, "-" for standard input.
@@ -123,14 +124,14 @@ class SampleReader {
   SampleReader& operator=(const SampleReader&) = delete;
   ~SampleReader();
 
-  /// Calls `read`, which reads a sample. A LineError that it throws is thrown if that is one more
-  /// than is allowed.
+  /// Calls `read`, which reads a sample. A LineError that it throws is thrown, with what the user
+  /// can do about it, if that is one more than is allowed.
   template <typename Read>
   void read(Read read) {
     try {
       read();
     } catch (const LineError& error) {
-      if (left_out_ == most_) throw;
+      if (left_out_ == most_) refuse(error);
       leave_out(error);
     }
   }
@@ -138,9 +139,11 @@ class SampleReader {
  private:
   static constexpr std::size_t kMostShown = 10;
 
+  [[noreturn]] void refuse(const LineError& error) const;
   void leave_out(const LineError& error);
 
   const std::string name_, sample_;
+  const bool has_option_;
   const std::size_t most_;
   std::size_t left_out_ = 0;
 };

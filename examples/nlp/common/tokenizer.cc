@@ -92,20 +92,29 @@ std::vector<TokenizedSentence> tokenize(std::string_view /*paragraph*/) {
 
 #endif
 
-void for_paragraphs(InputFile& in, const std::function<void(const std::string&)>& use) {
-  std::string paragraph;
+std::size_t Paragraph::line_at(std::size_t byte) const {
+  const auto next = std::upper_bound(lines.begin(), lines.end(), byte);
+  return first_line + static_cast<std::size_t>(next - lines.begin()) - 1;
+}
+
+void for_paragraphs(InputFile& in, const std::function<void(const Paragraph&)>& use) {
+  Paragraph paragraph;
   const auto end = [&] {
-    if (!paragraph.empty()) use(paragraph);
-    paragraph.clear();
+    if (!paragraph.text.empty()) use(paragraph);
+    paragraph = {};
   };
   for (std::string line; in.next(line);) {
     if (is_blank(line)) {
       end();
       continue;
     }
-    if (!paragraph.empty()) paragraph += ' ';
-    paragraph += line;
-    if (paragraph.size() > LineReader::kLongestLine) end();
+    if (paragraph.text.empty())
+      paragraph.first_line = in.number();
+    else
+      paragraph.text += ' ';
+    paragraph.lines.push_back(paragraph.text.size());
+    paragraph.text += line;
+    if (paragraph.text.size() > LineReader::kLongestLine) end();
   }
   end();
 }

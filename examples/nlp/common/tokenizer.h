@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -23,7 +24,17 @@ bool has_tokenizer();
 /// ends is a space.
 std::vector<TokenizedSentence> tokenize(std::string_view paragraph);
 
-/// Calls `use` with each paragraph of a text, the lines between blank ones, as one line.
-void for_paragraphs(InputFile& in, const std::function<void(const std::string&)>& use);
+/// The lines of a text between blank ones, as one.
+struct Paragraph {
+  std::string text;
+  std::size_t first_line = 1;      ///< from 1
+  std::vector<std::size_t> lines;  ///< where they begin in the text
+
+  /// The number of the line that a byte is in.
+  std::size_t line_at(std::size_t byte) const;
+};
+
+/// Calls `use` with each paragraph of a text.
+void for_paragraphs(InputFile& in, const std::function<void(const Paragraph&)>& use);
 
 }  // namespace nlp

@@ -154,7 +154,7 @@ class Parse : public LinesCommand<Model> {
       write_trees(model, std::exchange(waiting, {}), out);
     };
     try {
-      for_sentences(
+      for_pieces(
           source(), format,
           [&](const InputSentence& found) {
             if (found.rows.size() == 0) return;
@@ -196,7 +196,6 @@ class Parse : public LinesCommand<Model> {
 
   Sentence tagged(tagger::Model& tagger, dynet::ComputationGraph& graph,
                   const conllu::Sentence& rows) const {
-    require_readable(rows.size(), rows.line_number(0), source().name());
     Sentence sentence = untagged(rows);
     set_tags(sentence, tagger.tag(graph, sentence.words));
     return sentence;

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/options.h"
+#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/sentence_input.h"
 #include "examples/nlp/common/share_out.h"
 #include "kingjames.h"
@@ -74,6 +75,10 @@ class Tag : public LinesCommand<Model> {
     const auto tag = [&](Model& mine, dynet::ComputationGraph& graph, const InputSentence& given) {
       const std::vector<std::string> words =
           restores ? annotate(given.text).words : given.rows.words();
+      if (best_ > 0 && words.size() > Model::kPiece)
+        given.rows.refuse(0, "the best tags of a sentence are found for at most " +
+                                 with_commas(Model::kPiece) + " words, not for " +
+                                 with_commas(words.size()));
       if (best_ > 0) return best_lines(words, mine.tag_best(graph, words, best_), format);
       std::vector<float> probabilities;
       const std::vector<std::string> tags =
