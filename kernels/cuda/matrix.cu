@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/each.cuh"
@@ -31,6 +32,13 @@ struct Shapes {
   std::size_t y_size() const { return m * n * batch; }
 };
 
+// Whether some of n tensors of `size` numbers overlap the numbers at `begin`.
+bool overlap(const float* begin, std::size_t numbers, const float* const* p, std::size_t n,
+             std::size_t size) {
+  return std::any_of(p, p + n,
+                     [=](const float* t) { return t < begin + numbers && begin < t + size; });
+}
+
 // Whether all nodes have one matrix, for all elements of their batches.
 bool has_one_matrix(const Batch<float>& b, std::size_t w) {
   const float* const* const ws = b.ins + w * b.count;
@@ -54,11 +62,90 @@ struct Apart {
   std::size_t y(std::size_t e) const { return e * s.m * n; }
 };
 
+// Small products of one shape with different matrices, the directions of a recurrent network for
+// example, are made together if they come one after another: as one product with a list of
+// matrices. Not those of one matrix, such as the output layer's of each level of a tree: each time
+// that a product joins, the lists of all are sent again.
+struct Alike {
+  std::size_t m, k, columns, count,
+      x_size;  // of the matrix; of all nodes; nodes; numbers of each x
+  bool add;
+
+  Alike(const Shapes& s, bool add_to)
+      : m(s.m), k(s.k), columns(s.columns()), count(s.count), x_size(s.x_size()), add(add_to) {}
+  bool operator==(const Alike&) const = default;
+  bool small() const {
+    constexpr std::size_t kEnough = 1024;  // columns that keep a device busy
+    return columns > 0 && columns <= kEnough && m > 0 && k > 0;
+  }
+};
+constexpr std::size_t kMostTogether = 8;
+bool has(std::span<const float* const> all, const float* matrix) {
+  return std::find(all.begin(), all.end(), matrix) != all.end();
+}
+
+// Products that were put in last: y = or += W x, by `commands`; y side by side.
+struct Multiplied {
+  Alike shape;
+  std::size_t commands;
+  std::span<const float*const> ws, xs;  // of each product; of each node
+  std::span<float* const> ys;           // of each product
+};
+
+void multiply_together(Queue& q, const Multiplied& all) {
+  const Alike& s = all.shape;
+  const std::size_t n = all.ws.size(), first = q.size();
+  std::vector<const float*> apart, from(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    const float* const* const xs = all.xs.data() + j * s.count;
+    from[j] = xs[0];
+    if (Batch<const float>::contiguous(xs, s.count, s.x_size)) continue;
+    from[j] = nullptr;
+    apart.insert(apart.end(), xs, xs + s.count);
+  }
+  const float* next =
+      gathered(q, q.many(apart.data(), apart.size(), s.x_size), apart.size(), s.x_size);
+  for (const float*& p : from)
+    if (!p) p = std::exchange(next, next + s.count * s.x_size);
+  if (n == 1)
+    multiply(q, s.m, s.columns, s.k, {all.ws[0]}, {from[0]}, all.ys[0], s.add);
+  else
+    multiply(q, s.m, s.columns, s.k, {all.ws.data()}, {from.data()}, all.ys.data(), n, s.add);
+  Multiplied done = all;
+  done.commands = q.size() - first;
+  q.describe_last(done);
+}
+
 // y = or += W x for all nodes, whose y lie side by side.
 void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t x, float* y,
                     bool add) {
   const Shapes s(b, w, x);
-  if (has_one_matrix(b, w)) {
+  const Alike shape(s, add);
+  const float* const* const xs = b.ins + x * b.count;
+  const bool one = has_one_matrix(b, w);
+  if (one && s.repeat() == 1 && shape.small()) {
+    Multiplied all{shape, 0, {}, {}, {}};
+    const std::size_t size = s.columns() * s.m;
+    const Multiplied* const before = q.last<Multiplied>();
+    const float* const matrix = b.in(w, 0);
+    const auto needs = [&](const float* other) {
+      return overlap(other, size, xs, s.count, s.x_size()) ||
+             overlap(other, size, &matrix, 1, s.m * s.k);
+    };
+    if (before && before->shape == shape && before->ws.size() < kMostTogether &&
+        !has(before->ws, matrix) && std::none_of(before->ys.begin(), before->ys.end(), needs) &&
+        !overlap(y, size, before->ys.data(), before->ys.size(), size) &&
+        !overlap(y, size, before->xs.data(), before->xs.size(), s.x_size()) &&
+        !overlap(y, size, before->ws.data(), before->ws.size(), s.m * s.k)) {
+      all = *before;
+      q.take_back(before->commands);
+    }
+    all.ws = q.keep(&matrix, 1, all.ws);
+    all.xs = q.keep(xs, s.count, all.xs);
+    all.ys = q.keep(&y, 1, all.ys);
+    return multiply_together(q, all);
+  }
+  if (one) {
     const float* const from = gathered(q, q.ins(b, x), s.count, s.x_size(), s.repeat());
     multiply(q, s.m, s.columns(), s.k, {b.in(w, 0)}, {from}, y, add);
     return;
@@ -161,18 +248,69 @@ void matrix_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
   multiply(q, s.m, s.k, s.columns(), {dy}, {xs, true}, dw[0], b.add(w, 0));
 }
 
+// Gradients that were put in last: d x (+)= W' d y, by `commands`; d y side by side.
+struct Returned {
+  Alike shape;
+  std::size_t commands;
+  std::span<const float*const> ws, dys;  // of each product
+  std::span<float* const> dxs;           // of each node, null: nobody needs it
+  std::span<const Write> writes;
+};
+
+// There, or where several parts are to be summed or targets are apart, in a temporary first.
+void return_together(Queue& q, const Returned& all) {
+  const Alike& s = all.shape;
+  const std::size_t n = all.ws.size(), first = q.size();
+  const GradientTargets p = q.targets(all.dxs.data(), all.writes.data(), all.dxs.size(), s.x_size);
+  const bool there = side_by_side(p);
+  const std::size_t size = s.count * s.x_size;
+  float* const to = there ? p.first.to.first : q.temporary(n * size);
+  const bool add = there && p.first.all_add;
+  std::vector<float*> each(n);
+  for (std::size_t j = 0; j < n; ++j) each[j] = to + j * size;
+  if (n == 1)
+    multiply(q, s.k, s.columns, s.m, {all.ws[0], true}, {all.dys[0]}, to, add);
+  else
+    multiply(q, s.k, s.columns, s.m, {all.ws.data(), true}, {all.dys.data()}, each.data(), n, add);
+  if (!there) sum_parts(q, p, s.x_size, to);
+  Returned done = all;
+  done.commands = q.size() - first;
+  q.describe_last(done);
+}
+
 // d x (+)= W' d y
 void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std::size_t x) {
   const Shapes s(b, w, x);
   float* const* const dx = b.d_ins + x * b.count;
   if (std::none_of(dx, dx + b.count, [](const float* p) { return p; })) return;
+  const TensorArray<const float> d_outs = q.d_outs(b);
+  const Alike shape(s, false);
+  const bool one = has_one_matrix(b, w);
+  if (one && s.repeat() == 1 && shape.small() && !d_outs.each) {
+    Returned all{shape, 0, {}, {}, {}, {}};
+    const std::size_t size = s.columns() * s.m;
+    const Returned* const before = q.last<Returned>();
+    const float* const matrix = b.in(w, 0);
+    const auto needed = [&](const float* dy) { return overlap(dy, size, dx, s.count, s.x_size()); };
+    if (before && before->shape == shape && before->ws.size() < kMostTogether &&
+        !has(before->ws, matrix) && std::none_of(before->dys.begin(), before->dys.end(), needed) &&
+        !overlap(d_outs.first, size, before->dxs.data(), before->dxs.size(), s.x_size())) {
+      all = *before;
+      q.take_back(before->commands);
+    }
+    all.ws = q.keep(&matrix, 1, all.ws);
+    all.dys = q.keep(&d_outs.first, 1, all.dys);
+    all.dxs = q.keep(dx, s.count, all.dxs);
+    all.writes = q.keep(b.writes + x * b.count, s.count, all.writes);
+    return return_together(q, all);
+  }
   const GradientTargets p = q.targets(b, x);
   const bool there = side_by_side(p) && s.repeat() == 1;
   const std::size_t size = s.k * s.n * s.batch;  // of a node, before parts are summed
   float* const to = there ? p.first.to.first : q.temporary(s.count * size);
   const bool add = there && p.first.all_add;
-  if (has_one_matrix(b, w)) {
-    const float* const dy = gathered(q, q.d_outs(b), s.count, s.y_size());
+  if (one) {
+    const float* const dy = gathered(q, d_outs, s.count, s.y_size());
     multiply(q, s.k, s.columns(), s.m, {b.in(w, 0), true}, {dy}, to, add);
   } else {
     const Apart apart(b, w, x);
