@@ -302,7 +302,7 @@ TEST_CASE("names from files are shown without control characters") {
   write_file(folder / "v", "1 2\nx \x1b[2Jx\xff 1\n");
   CHECK(message_of<FileError>([&] {
           read_word_vectors(folder / "v", [](auto, const auto&) {});
-        }).find("\"\\u{1b}[2Jx\\xff\" is none") != std::string::npos);
+        }).find("\"\\u{1b}[2Jx\\xff\" is not a number") != std::string::npos);
   write_file(folder / "t", "#Parameter# /x\x1b[2J\xff {2,} 9\n1\n");
   CHECK(message_of<FileError>([&] {
           read_text_tensors(folder / "t");
