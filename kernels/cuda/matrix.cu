@@ -64,8 +64,7 @@ struct Apart {
 
 // Small products of one shape with different matrices, the directions of a recurrent network for
 // example, are made together if they come one after another: as one product with a list of
-// matrices. Not those of one matrix, such as the output layer's of each level of a tree: each time
-// that a product joins, the lists of all are sent again.
+// matrices.
 struct Alike {
   std::size_t m, k, columns, count,
       x_size;  // of the matrix; of all nodes; nodes; numbers of each x
@@ -80,9 +79,6 @@ struct Alike {
   }
 };
 constexpr std::size_t kMostTogether = 8;
-bool has(std::span<const float* const> all, const float* matrix) {
-  return std::find(all.begin(), all.end(), matrix) != all.end();
-}
 
 // Products that were put in last: y = or += W x, by `commands`; y side by side.
 struct Multiplied {
@@ -133,7 +129,7 @@ void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t 
              overlap(other, size, &matrix, 1, s.m * s.k);
     };
     if (before && before->shape == shape && before->ws.size() < kMostTogether &&
-        !has(before->ws, matrix) && std::none_of(before->ys.begin(), before->ys.end(), needs) &&
+        std::none_of(before->ys.begin(), before->ys.end(), needs) &&
         !overlap(y, size, before->ys.data(), before->ys.size(), size) &&
         !overlap(y, size, before->xs.data(), before->xs.size(), s.x_size()) &&
         !overlap(y, size, before->ws.data(), before->ws.size(), s.m * s.k)) {
@@ -290,14 +286,14 @@ void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
     Returned all{shape, 0, {}, {}, {}, {}};
     const std::size_t size = s.columns() * s.m;
     const Returned* const before = q.last<Returned>();
-    const float* const matrix = b.in(w, 0);
     const auto needed = [&](const float* dy) { return overlap(dy, size, dx, s.count, s.x_size()); };
     if (before && before->shape == shape && before->ws.size() < kMostTogether &&
-        !has(before->ws, matrix) && std::none_of(before->dys.begin(), before->dys.end(), needed) &&
+        std::none_of(before->dys.begin(), before->dys.end(), needed) &&
         !overlap(d_outs.first, size, before->dxs.data(), before->dxs.size(), s.x_size())) {
       all = *before;
       q.take_back(before->commands);
     }
+    const float* const matrix = b.in(w, 0);
     all.ws = q.keep(&matrix, 1, all.ws);
     all.dys = q.keep(&d_outs.first, 1, all.dys);
     all.dxs = q.keep(dx, s.count, all.dxs);
