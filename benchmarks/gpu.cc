@@ -38,7 +38,7 @@ json data() {
           {"text_words", gpu_text().words}};
 }
 
-/// What is measured. The last three are for comparison with one thread of the CPU.
+/// A measurement. The last three of the list are for comparison with one thread of the CPU.
 struct Figure {
   const char* name;
   std::size_t task;     ///< a number in gpu_tasks()

@@ -62,7 +62,7 @@ bool all_finite(const float* x, std::size_t n) {
   return std::all_of(x, x + n, [](float v) { return std::isfinite(v); });
 }
 
-/// What is wrong with a number, null if nothing is.
+/// Reads a number. Returns the rest of a sentence that says what is wrong with it, or null.
 const char* read_float(std::string_view s, float& x) {
   if (s.starts_with('+')) s.remove_prefix(1);
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), x);

@@ -133,8 +133,8 @@ class Viterbi {
 };
 
 /// The lexicographically first of the best trees. The derivations of all of them are followed at
-/// once, from the first word to the last; those go on that give the next word its smallest head.
-/// What is left then comes from a single arc: all spans that wait for its end have the same heads
+/// once, from the first word to the last, and only those that give the next word its smallest head
+/// are kept. These share the arc of that head: all spans that wait for its end have the same heads
 /// so far, however they began, and each is opened once.
 class First {
  public:
@@ -174,7 +174,7 @@ class First {
     Kind kind = kRight;
     unsigned i = 0, j = 0;
   };
-  /// Where to go on when a part of a span ends.
+  /// A span that goes on when one of its parts ends.
   struct Caller {
     Span span;  // none if i is j
     unsigned split = 0;

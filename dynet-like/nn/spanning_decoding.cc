@@ -99,7 +99,7 @@ class Edmonds {
 
   /// The best one from there.
   Arc& into(unsigned c, unsigned head) { return into_[std::size_t{c} * nodes_ + head]; }
-  /// What there is to know of two words of one component.
+  /// Two words of one component.
   struct Pair {
     unsigned head;        // of the second one, in the best tree that hangs from the first one
     unsigned difference;  // the first of the others whose head is another if the second is on top
@@ -109,7 +109,8 @@ class Edmonds {
     return d == x.arc.dependent ? x.head : pair(x.arc.dependent, d).head;
   }
 
-  /// Of the tree of its component that hangs from the arc, up to what all such trees share.
+  /// The score of the arc and of the tree of its component that hangs from it, less what all such
+  /// trees share.
   double score(const Arc& a) const { return static_cast<double>(a.score) + inner_[a.dependent]; }
 
   /// Whether of two choices for one component the first is better.
