@@ -46,10 +46,8 @@ function(dynet_add_kernels_for target name isa scalar)
   target_include_directories(${kernels} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_include_directories(${kernels} SYSTEM PRIVATE
     "$<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>")
-  set_target_properties(${kernels} PROPERTIES UNITY_BUILD ${DYNET_UNITY} UNITY_BUILD_BATCH_SIZE 12)
-  if(BUILD_SHARED_LIBS)
-    set_target_properties(${kernels} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  endif()
+  set_target_properties(${kernels} PROPERTIES UNITY_BUILD ${DYNET_UNITY} UNITY_BUILD_BATCH_SIZE 12
+    POSITION_INDEPENDENT_CODE ${dynet_pic})
   if(DYNET_UNITY)
     dynet_options(${kernels} $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()

@@ -1,6 +1,8 @@
 #include "dynet-like/base/interrupt.h"
 
 #include <chrono>
+#include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -8,6 +10,7 @@
 
 #include "dynet-like/dynet.h"
 #include "dynet-like/graph/graph_state.h"
+#include "tests/exec/random_graph.h"
 #include "tests/support/catch.h"
 
 namespace interrupt_test {
@@ -41,7 +44,78 @@ Expression network(ComputationGraph& g, Parameter& w, LookupParameter& table) {
   return sum(ends);
 }
 
+/// Values and gradients of a random graph.
+struct Results {
+  std::vector<float> values, gradients;
+  bool stopped = false;
+};
+
+/// Stopped at look number `at`, if it is named and there are so many, and made again on the same
+/// graph.
+Results results_of(std::uint64_t seed, std::optional<int> at) {
+  RandomGraph::Model model(3 + seed % 5);
+  ComputationGraph g(true);
+  g.set_seed(seed);
+  RandomGraph random(g, model, 3 + seed % 5, seed);
+  const Expression loss = random.build();
+  Results results;
+  if (at) {
+    Stopper stopper(*at);
+    state_of(g).evaluator->set_interrupt(&stopper.interrupt);
+    try {
+      g.forward(loss);
+      g.backward(loss);
+    } catch (const Stop&) {
+      results.stopped = true;
+    }
+    state_of(g).evaluator->set_interrupt(nullptr);
+    model.pc.reset_gradient();
+  }
+  g.forward(loss);
+  g.backward(loss);
+  for (const Expression& x : random.vectors())
+    for (float v : as_vector(x.value())) results.values.push_back(v);
+  for (const Parameter& p : model.pc.parameters_list())
+    for (float v : as_vector(p.gradients())) results.gradients.push_back(v);
+  for (unsigned row = 0; row < model.table.size(); ++row)
+    for (float v : model.table.row_gradient(row)) results.gradients.push_back(v);
+  return results;
+}
+
+/// Seeds of graphs that differ by more than rounding once they were stopped.
+std::vector<std::uint64_t> graphs_that_differ(std::uint64_t first, std::uint64_t end) {
+  std::vector<std::uint64_t> different;
+  std::size_t stopped = 0, other_bits = 0;
+  for (std::uint64_t seed = first; seed < end; ++seed) {
+    const Results whole = results_of(seed, std::nullopt);
+    const Results again = results_of(seed, static_cast<int>(seed * 7 % 31));
+    stopped += again.stopped;
+    other_bits += again.gradients != whole.gradients;
+    bool same = again.values == whole.values && again.gradients.size() == whole.gradients.size();
+    for (std::size_t i = 0; same && i < whole.gradients.size(); ++i)
+      same = std::abs(again.gradients[i] - whole.gradients[i]) <=
+             1e-5f * (1 + std::abs(whole.gradients[i]));
+    if (!same) different.push_back(seed);
+  }
+  INFO(stopped << " graphs were stopped, " << other_bits << " have gradients with other last bits");
+  CHECK(stopped > (end - first) / 3);
+  CHECK(other_bits <= stopped / 50);
+  return different;
+}
+
 }  // namespace
+
+// The nodes that are left have a plan of their own, and the gradient of a shared matrix is a sum in
+// the order of plans.
+TEST_CASE("a random graph that was stopped has the same values, and gradients up to rounding") {
+  CHECK(graphs_that_differ(0, 500).empty());
+}
+
+TEST_CASE(
+    "5,000 random graphs that were stopped have the same values, and gradients up to rounding "
+    "(slow)") {
+  CHECK(graphs_that_differ(500, 5500).empty());
+}
 
 TEST_CASE("a pass that was stopped at any step can be made again") {
   ParameterCollection pc;
