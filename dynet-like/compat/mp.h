@@ -25,7 +25,8 @@
 
 namespace dynet::mp {
 
-/// What the user provides: S is a loss, with a default value, +=, <, and << to a stream.
+/// What the user provides: S is a loss, with a default value, +=, <, and << to a stream, which need
+/// not be for constants.
 template <class D, class S>
 class ILearner {
  public:
@@ -50,7 +51,7 @@ inline std::vector<std::size_t> shuffled(std::size_t n) {
 }
 
 template <class S>
-void report(const char* what, const S& loss, std::size_t samples) {
+void report(const char* what, S& loss, std::size_t samples) {
   if (get_world().rank() != 0) return;
   std::ostringstream text;
   text << what << ": " << loss << " (" << samples << " samples)\n";
@@ -64,7 +65,10 @@ template <class D, class S>
 S run_sp_minibatch_trainer(ILearner<D, S>* learner, Trainer* trainer, const std::vector<D>& data) {
   if (get_lanes()) return detail::run_minibatch<S>(*learner, trainer, data);
   S total{};
-  for (const D& datum : data) total += learner->LearnFromDatum(datum, trainer != nullptr);
+  for (const D& datum : data) {
+    S loss = learner->LearnFromDatum(datum, trainer != nullptr);
+    total += loss;
+  }
   if (trainer) trainer->update();
   return total;
 }
@@ -95,7 +99,10 @@ void run_single_process(ILearner<D, S>* learner, Trainer* trainer, const std::ve
   S best{};
   const auto evaluate = [&] {
     S loss{};
-    for (const D& datum : dev_data) loss += learner->LearnFromDatum(datum, false);
+    for (const D& datum : dev_data) {
+      S one = learner->LearnFromDatum(datum, false);
+      loss += one;
+    }
     detail::report("dev", loss, dev_data.size());
     if (first || loss < best) {
       best = loss;
@@ -107,7 +114,8 @@ void run_single_process(ILearner<D, S>* learner, Trainer* trainer, const std::ve
     S loss{};
     std::size_t reported = 0, seen = 0, waiting = 0;
     for (const std::size_t i : detail::shuffled(train_data.size())) {
-      loss += learner->LearnFromDatum(train_data[i], true);
+      S one = learner->LearnFromDatum(train_data[i], true);
+      loss += one;
       ++seen;
       if (++waiting == batch_size || seen == train_data.size()) {
         trainer->update();

@@ -30,7 +30,7 @@ class Losses {
     std::sort(all.begin(), all.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
     S total{};
-    for (const auto& [place, loss] : all) total += loss;
+    for (auto& [place, loss] : all) total += loss;
     return total;
   }
 
@@ -133,7 +133,7 @@ void run_in_lanes(Learner& learner, Trainer& trainer, const Data& train_data, co
   const auto distributed = make_distributed(trainer);
   std::optional<S> best;
   const auto evaluate = [&] {
-    const S loss = run_minibatch<S>(learner, nullptr, dev_data);
+    S loss = run_minibatch<S>(learner, nullptr, dev_data);
     report("dev", loss, dev_data.size());
     if (best && !(loss < *best)) return;
     best = loss;
@@ -151,7 +151,8 @@ void run_in_lanes(Learner& learner, Trainer& trainer, const Data& train_data, co
         return learner.LearnFromDatum(train_data[order[first + i]], true);
       });
       if (reports.reached(end) || end == order.size()) {
-        report("train", losses.sum(), end - reported);
+        S loss = losses.sum();
+        report("train", loss, end - reported);
         reported = end;
       }
       if (scores.reached(end) && end != order.size()) evaluate();

@@ -25,7 +25,7 @@ struct Loss {
     count += other.count;
     return *this;
   }
-  bool operator<(const Loss& other) const { return sum / count < other.sum / other.count; }
+  bool operator<(const Loss& other) { return sum / count < other.sum / other.count; }
 };
 ostream& operator<<(ostream& out, const Loss& l) { return out << l.sum / max(l.count, 1u); }
 
