@@ -54,7 +54,7 @@ void check_device(const char* who, Device* device, SourceLocation at) {
 
 std::size_t DeviceList::num_devices() const { return found().all.size(); }
 
-std::vector<Device*> DeviceList::get_devices() const {
+const std::vector<Device*> DeviceList::get_devices() const {
   std::vector<Device*> all{&kCpu};
   for (std::size_t i = 1; i < num_devices(); ++i) all.push_back(&found().all[i]);
   return all;

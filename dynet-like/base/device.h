@@ -73,7 +73,7 @@ void check_device(const char* who, Device* device, SourceLocation at);
 class DeviceList {
  public:
   std::size_t num_devices() const;
-  std::vector<Device*> get_devices() const;
+  const std::vector<Device*> get_devices() const;  // NOLINT: const, so that `auto&` keeps it
   /// Device i, the CPU first. Throws IndexError.
   Device* get(std::size_t i, SourceLocation at = SourceLocation::current()) const;
   /// Their names: "CPU, GPU:0".

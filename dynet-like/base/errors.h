@@ -53,6 +53,10 @@ struct ArgumentError : StandardError<std::invalid_argument> {
 struct StaleExpressionError : StandardError<std::runtime_error> {
   using StandardError::StandardError;
 };
+/// A gradient that no backward pass has computed, or that was not kept.
+struct GradientError : StandardError<std::runtime_error> {
+  using StandardError::StandardError;
+};
 /// A NaN or an infinity found by the validity check or by a trainer.
 struct NumericError : StandardError<std::runtime_error> {
   using StandardError::StandardError;

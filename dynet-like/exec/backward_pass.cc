@@ -380,7 +380,7 @@ void BackwardPass<T>::scatter_rows(std::size_t count, const NodeId* ids, T* cons
 template <class T>
 T* BackwardPass<T>::gradient(NodeId id) {
   if (id >= covered_)
-    throw ArgumentError(lost_ ? "gradient: the loss was reverted, and backward keeps the gradients "
+    throw GradientError(lost_ ? "gradient: the loss was reverted, and backward keeps the gradients "
                                 "of other expressions only as backward(loss, true)"
                               : "gradient: no backward pass has covered this expression");
   if (replayed_) restore_states();
@@ -401,7 +401,7 @@ T* BackwardPass<T>::gradient(NodeId id) {
 template <class T>
 void BackwardPass<T>::run_again() {
   if (parameters_.changed(graph_))
-    throw ArgumentError(
+    throw GradientError(
         "gradient: the parameters have changed since the backward pass, which kept only their own "
         "gradients; ask before the update, or call backward(loss, true), which keeps all");
   if (!incomplete_) {

@@ -27,7 +27,7 @@ class BackwardPass {
   /// From d loss / d loss = 1; the loss has a value. Nodes that need no gradient get none unless
   /// `full`.
   void run(NodeId loss, bool full);
-  /// Zeros for a node that the loss does not depend on. Throws ArgumentError before any pass that
+  /// Zeros for a node that the loss does not depend on. Throws GradientError before any pass that
   /// covers the node, and if the gradient was not kept and the parameters have changed since or the
   /// loss is gone.
   T* gradient(NodeId id);

@@ -32,23 +32,23 @@ ComputationGraph::ComputationGraph(bool batched) : ComputationGraph() {
 
 ComputationGraph::~ComputationGraph() { give_back_graph_state(state_); }
 
-Tensor ComputationGraph::forward(const Expression& e, SourceLocation at) {
+const Tensor& ComputationGraph::forward(const Expression& e, SourceLocation at) {
   check_own(state_, e, "forward", at);
   invalidate();
   return e.value(at);
 }
 
-Tensor ComputationGraph::incremental_forward(const Expression& e, SourceLocation at) {
+const Tensor& ComputationGraph::incremental_forward(const Expression& e, SourceLocation at) {
   check_own(state_, e, "incremental_forward", at);
   return e.value(at);
 }
 
-Tensor ComputationGraph::get_value(const Expression& e, SourceLocation at) {
+const Tensor& ComputationGraph::get_value(const Expression& e, SourceLocation at) {
   check_own(state_, e, "get_value", at);
   return e.value(at);
 }
 
-Tensor ComputationGraph::get_gradient(const Expression& e, SourceLocation at) {
+const Tensor& ComputationGraph::get_gradient(const Expression& e, SourceLocation at) {
   check_own(state_, e, "get_gradient", at);
   return e.gradient(at);
 }

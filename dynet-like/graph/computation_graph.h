@@ -57,29 +57,31 @@ class ComputationGraph {
   ComputationGraph& operator=(const ComputationGraph&) = delete;
 
   /// Runs every node up to `e` again: values behind pointers are read again, random draws are new.
-  Tensor forward(const Expression& e, SourceLocation at = SourceLocation::current());
+  const Tensor& forward(const Expression& e, SourceLocation at = SourceLocation::current());
   /// Runs only what has no value yet.
-  Tensor incremental_forward(const Expression& e, SourceLocation at = SourceLocation::current());
-  Tensor get_value(const Expression& e, SourceLocation at = SourceLocation::current());
-  Tensor get_gradient(const Expression& e, SourceLocation at = SourceLocation::current());
+  const Tensor& incremental_forward(const Expression& e,
+                                    SourceLocation at = SourceLocation::current());
+  const Tensor& get_value(const Expression& e, SourceLocation at = SourceLocation::current());
+  const Tensor& get_gradient(const Expression& e, SourceLocation at = SourceLocation::current());
   /// The same of a node by its index in the graph.
-  Tensor forward(VariableIndex i, SourceLocation at = SourceLocation::current()) {
+  const Tensor& forward(VariableIndex i, SourceLocation at = SourceLocation::current()) {
     return forward(Expression(this, i, at), at);
   }
-  Tensor incremental_forward(VariableIndex i, SourceLocation at = SourceLocation::current()) {
+  const Tensor& incremental_forward(VariableIndex i,
+                                    SourceLocation at = SourceLocation::current()) {
     return incremental_forward(Expression(this, i, at), at);
   }
-  Tensor get_value(VariableIndex i, SourceLocation at = SourceLocation::current()) {
+  const Tensor& get_value(VariableIndex i, SourceLocation at = SourceLocation::current()) {
     return get_value(Expression(this, i, at), at);
   }
-  Tensor get_gradient(VariableIndex i, SourceLocation at = SourceLocation::current()) {
+  const Tensor& get_gradient(VariableIndex i, SourceLocation at = SourceLocation::current()) {
     return get_gradient(Expression(this, i, at), at);
   }
   void backward(VariableIndex i, bool full = false, SourceLocation at = SourceLocation::current()) {
     backward(Expression(this, i, at), full, at);
   }
-  Dim get_dimension(VariableIndex i, SourceLocation at = SourceLocation::current()) {
-    return Expression(this, i, at).dim(at);
+  const Dim& get_dimension(VariableIndex i, SourceLocation at = SourceLocation::current()) const {
+    return Expression(const_cast<ComputationGraph*>(this), i, at).dim(at);
   }
   /// Adds the gradient of the scalar `e` to that of every parameter below it, running forward first
   /// where needed. With `full`, constants get gradients too. Throws ShapeError unless `e` is one

@@ -9,26 +9,28 @@
 
 namespace dynet {
 
-Tensor Expression::value(SourceLocation at) const {
+const Tensor& Expression::value(SourceLocation at) const {
   GraphState& s = live_state(*this, "value", at);
   s.evaluator->forward(i);
   try {
-    return s.evaluator->value(i);
+    return s.shown_values[i] = s.evaluator->value(i);
   } catch (const ArgumentError& e) {
     throw_not_kept(e, s.store, i, at);
   }
 }
 
-Tensor Expression::gradient(SourceLocation at) const {
+const Tensor& Expression::gradient(SourceLocation at) const {
   GraphState& s = live_state(*this, "gradient", at);
   try {
-    return s.evaluator->gradient(i);
+    return s.shown_gradients[i] = s.evaluator->gradient(i);
+  } catch (const GradientError& e) {
+    throw_not_kept(e, s.store, i, at);
   } catch (const ArgumentError& e) {
     throw_not_kept(e, s.store, i, at);
   }
 }
 
-Dim Expression::dim(SourceLocation at) const {
+const Dim& Expression::dim(SourceLocation at) const {
   return live_state(*this, "dim", at).store.nodes[i].dim;
 }
 

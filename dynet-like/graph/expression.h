@@ -25,15 +25,17 @@ struct Expression {
   Expression(ComputationGraph* graph, VariableIndex node,
              SourceLocation at = SourceLocation::current());
 
-  /// Its value, computed if need be, with everything made before it. The view lives until the graph
-  /// is cleared. Throws StaleExpressionError, NumericError, OutOfMemoryError.
-  Tensor value(SourceLocation at = SourceLocation::current()) const;
+  /// Its value, computed if need be, with everything made before it. The view and the reference
+  /// live until the graph is cleared or destroyed; asked again, the reference shows the value as it
+  /// is then. Throws StaleExpressionError, NumericError, OutOfMemoryError.
+  const Tensor& value(SourceLocation at = SourceLocation::current()) const;
   /// Its gradient from the last backward pass; zero if the loss does not depend on it. That of a
-  /// parameter is the sum that this thread's passes have added up since the last update. Throws
-  /// ArgumentError if there was none, or it was made later.
-  Tensor gradient(SourceLocation at = SourceLocation::current()) const;
-  /// Its shape.
-  Dim dim(SourceLocation at = SourceLocation::current()) const;
+  /// parameter is the sum that this thread's passes have added up since the last update. The
+  /// reference is as that of `value`. Throws GradientError if there was no pass, or it was made
+  /// later.
+  const Tensor& gradient(SourceLocation at = SourceLocation::current()) const;
+  /// Its shape. The reference lives until the graph is cleared or destroyed.
+  const Dim& dim(SourceLocation at = SourceLocation::current()) const;
   bool is_stale() const;
   /// Where its value lies, such as "CPU" or "GPU:0". Throws StaleExpressionError.
   std::string get_device_name(SourceLocation at = SourceLocation::current()) const;

@@ -3,6 +3,14 @@
 #include "dynet-like/graph/describe.h"
 
 namespace dynet {
+namespace {
+
+std::string not_kept(const Error& e, const GraphStore& graph, NodeId id, SourceLocation at) {
+  return std::string(e.what()) + "\n  expression: " + describe(graph, id) + "\n  at " +
+         to_string(at);
+}
+
+}  // namespace
 
 void throw_bad_handle(const std::string& who, const Expression& e, const GraphState* graph,
                       SourceLocation at) {
@@ -36,9 +44,11 @@ void throw_devices_differ(const char* name, const GraphStore& graph, std::span<c
 }
 
 void throw_not_kept(const ArgumentError& e, const GraphStore& graph, NodeId id, SourceLocation at) {
-  throw ArgumentError(
-      std::string(e.what()) + "\n  expression: " + describe(graph, id) + "\n  at " + to_string(at),
-      at);
+  throw ArgumentError(not_kept(e, graph, id, at), at);
+}
+
+void throw_not_kept(const GradientError& e, const GraphStore& graph, NodeId id, SourceLocation at) {
+  throw GradientError(not_kept(e, graph, id, at), at);
 }
 
 void throw_bad_operand(const char* name, std::size_t k, const Expression& e,

@@ -24,6 +24,8 @@ namespace dynet {
 /// What is asked for was not kept and cannot be computed again.
 [[noreturn, gnu::cold]] void throw_not_kept(const ArgumentError& e, const GraphStore& graph,
                                             NodeId id, SourceLocation at);
+[[noreturn, gnu::cold]] void throw_not_kept(const GradientError& e, const GraphStore& graph,
+                                            NodeId id, SourceLocation at);
 [[noreturn, gnu::cold]] void throw_bad_operand(const char* name, std::size_t k, const Expression& e,
                                                const GraphState* graph, SourceLocation at);
 [[noreturn, gnu::cold]] void throw_no_operand(const char* name, SourceLocation at);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "dynet-like/base/random.h"
@@ -39,6 +40,8 @@ struct GraphState {
     std::size_t nodes, args, attrs, devices;
   };
   std::vector<Mark> marks;
+  // What references to values and gradients refer to: of the nodes that were asked for theirs.
+  std::unordered_map<NodeId, Tensor> shown_values, shown_gradients;
 
   bool holds(NodeId i, std::uint64_t serial) const {
     return serial >= first_serial.load(std::memory_order_relaxed) && i < store.nodes.size() &&
@@ -75,6 +78,8 @@ struct GraphState {
     if (shapes.size() > ShapeTable::kMost || signatures.size() > SignatureTable::kMost) forget();
     store.banks.clear();
     marks.clear();
+    shown_values.clear();
+    shown_gradients.clear();
     if (store.devices.size() > 1) drop_devices(1);
     evaluator->clear();
   }

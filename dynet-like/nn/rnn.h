@@ -88,7 +88,9 @@ class RNNBuilder {
 
   /// Copies the parameter values of another builder of the same kind and size.
   void copy(const RNNBuilder& other);
-  ParameterCollection get_parameter_collection() const { return collection_; }
+  /// Where its parameters are, as long as it lives.
+  ParameterCollection& get_parameter_collection() { return collection_; }
+  const ParameterCollection& get_parameter_collection() const { return collection_; }
 
   /// The parameters of each layer, in DyNet's order, and what stands for them in the graph of the
   /// last `new_graph`: the very ones that a step uses, so that a program may use them too, or put

@@ -35,8 +35,9 @@ class SoftmaxBuilder {
   virtual Expression full_logits(const Expression& rep,
                                  SourceLocation at = SourceLocation::current()) = 0;
 
-  /// Where its parameters are.
-  ParameterCollection get_parameter_collection() const { return collection_; }
+  /// Where its parameters are, as long as it lives.
+  ParameterCollection& get_parameter_collection() { return collection_; }
+  const ParameterCollection& get_parameter_collection() const { return collection_; }
 
  protected:
   explicit SoftmaxBuilder(ParameterCollection collection) : collection_(std::move(collection)) {}

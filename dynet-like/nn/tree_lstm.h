@@ -50,7 +50,9 @@ class TreeLSTMBuilder {
 
   /// Copies the parameter values of another builder of the same kind and size.
   void copy(const TreeLSTMBuilder& other);
-  ParameterCollection get_parameter_collection() const { return collection_; }
+  /// Where its parameters are, as long as it lives.
+  ParameterCollection& get_parameter_collection() { return collection_; }
+  const ParameterCollection& get_parameter_collection() const { return collection_; }
   Settings settings() const { return settings_; }
 
   /// As those of RNNBuilder, by layer. Empty for builders made of others, which have their own.

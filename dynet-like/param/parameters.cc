@@ -135,15 +135,15 @@ void ParameterCollection::set_device(Device* device) {
       if (node_->contains(p->collection)) p->device = node_->effective_device();
 }
 
-HandleList<Parameter, ParameterStorage> ParameterCollection::parameters_list() const {
+const HandleList<Parameter, ParameterStorage> ParameterCollection::parameters_list() const {
   HandleList<Parameter, ParameterStorage> list;
   for (auto& p : bank_->parameters)
     if (node_->contains(p->collection)) list.push_back(handle<ParameterStorage>(bank_, *p));
   return list;
 }
 
-HandleList<LookupParameter, LookupParameterStorage> ParameterCollection::lookup_parameters_list()
-    const {
+const HandleList<LookupParameter, LookupParameterStorage>
+ParameterCollection::lookup_parameters_list() const {
   HandleList<LookupParameter, LookupParameterStorage> list;
   for (auto& p : bank_->tables)
     if (node_->contains(p->collection)) list.push_back(handle<LookupParameterStorage>(bank_, *p));

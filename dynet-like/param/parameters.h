@@ -78,18 +78,18 @@ class TrainedHandle {
   const std::shared_ptr<ParameterStorageBase>& shared() const { return p.shared(); }
 
   /// Frozen parameters (`false`) keep their values: no gradient, no update.
-  void set_updated(bool b) { stored().updated = b; }
+  void set_updated(bool b) const { stored().updated = b; }
   bool is_updated() const { return stored().updated; }
   /// `/collection/name`
   const std::string& get_fullname() const { return stored().name; }
   /// The shape; of one row for a lookup parameter.
   const Dim& dim() const { return stored().dim; }
   /// All values zero.
-  void zero() { stored().zero(); }
+  void zero() const { stored().zero(); }
   /// All values times `s`. Throws ArgumentError unless it is finite.
-  void scale(float s) { stored().scale_parameters(s); }
+  void scale(float s) const { stored().scale_parameters(s); }
   /// The gradient times `s`. Throws ArgumentError unless it is finite.
-  void scale_gradient(float s) { stored().scale_gradient(s); }
+  void scale_gradient(float s) const { stored().scale_gradient(s); }
   /// What the values are to be multiplied with on account of weight decay: 1, for nothing is
   /// delayed here.
   float current_weight_decay() const { return static_cast<void>(stored()), 1.0f; }
@@ -142,9 +142,9 @@ class Parameter : public TrainedHandle<ParameterStorage> {
   /// Not while a backward pass runs.
   ParameterView gradients() const { return ParameterView(stored_here().show_gradient().g); }
   /// Throws ArgumentError unless there are as many values as elements.
-  void set_value(const std::vector<float>& values) { stored_here().set_value(values); }
+  void set_value(const std::vector<float>& values) const { stored_here().set_value(values); }
   /// Values limited to [left, right].
-  void clip_inplace(float left, float right) { stored_here().clip(left, right); }
+  void clip_inplace(float left, float right) const { stored_here().clip(left, right); }
 };
 
 /// A table of trained tensors, one for each index; only the rows used get gradients.
@@ -255,9 +255,11 @@ class ParameterCollection {
   std::uint64_t get_seed() const { return bank_->seed; }
   const std::string& get_fullname() const { return node_->fullname; }
 
-  /// Everything in this collection and below it, in the order of creation.
-  HandleList<Parameter, ParameterStorage> parameters_list() const;
-  HandleList<LookupParameter, LookupParameterStorage> lookup_parameters_list() const;
+  /// Everything in this collection and below it, in the order of creation: a list of its own, which
+  /// `auto& list = ` keeps as well.
+  const HandleList<Parameter, ParameterStorage> parameters_list() const;  // NOLINT: const
+  const HandleList<LookupParameter, LookupParameterStorage>               // NOLINT: const
+  lookup_parameters_list() const;
   /// The same as storages, brought up to date by the call; the reference is good until the next one
   /// of this handle.
   ParameterCollectionStorage& get_storage() const;

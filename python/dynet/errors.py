@@ -24,6 +24,10 @@ class StaleExpressionError(Error, RuntimeError):
     """An expression of a graph that was renewed or is gone, or of another graph."""
 
 
+class GradientError(Error, RuntimeError):
+    """A gradient that no backward pass has computed, or that was not kept."""
+
+
 class NumericError(Error, RuntimeError):
     """A NaN or an infinity that was looked for."""
 

@@ -19,7 +19,7 @@ namespace {
 
 // Classes of errors, which live as long as the process.
 struct ErrorClasses {
-  PyObject *error, *shape, *argument, *index, *stale, *numeric, *file, *memory, *device;
+  PyObject *error, *shape, *argument, *index, *stale, *gradient, *numeric, *file, *memory, *device;
 };
 ErrorClasses error_classes;
 
@@ -31,6 +31,7 @@ PyObject* class_of(const Error& e) {
   if (dynamic_cast<const IndexError*>(&e)) return error_classes.index;
   if (dynamic_cast<const ArgumentError*>(&e)) return error_classes.argument;
   if (dynamic_cast<const StaleExpressionError*>(&e)) return error_classes.stale;
+  if (dynamic_cast<const GradientError*>(&e)) return error_classes.gradient;
   if (dynamic_cast<const NumericError*>(&e)) return error_classes.numeric;
   if (dynamic_cast<const FileError*>(&e)) return error_classes.file;
   if (dynamic_cast<const OutOfMemoryError*>(&e)) return error_classes.memory;
@@ -166,9 +167,16 @@ void bind_errors(nb::module_& m) {
     m.attr(name) = found;
     return found.release().ptr();
   };
-  error_classes = {find("Error"),           find("ShapeError"),           find("ArgumentError"),
-                   find("OutOfRangeError"), find("StaleExpressionError"), find("NumericError"),
-                   find("FileError"),       find("OutOfMemoryError"),     find("DeviceError")};
+  error_classes = {find("Error"),
+                   find("ShapeError"),
+                   find("ArgumentError"),
+                   find("OutOfRangeError"),
+                   find("StaleExpressionError"),
+                   find("GradientError"),
+                   find("NumericError"),
+                   find("FileError"),
+                   find("OutOfMemoryError"),
+                   find("DeviceError")};
   nb::register_exception_translator(translate);
 }
 

@@ -199,7 +199,7 @@ std::string dumped(Graph& g, bool show_values, bool show_gradients, bool nan_che
       std::optional<Tensor> gradient;
       try {
         gradient = e.gradient(here());
-      } catch (const ArgumentError&) {  // there was no backward pass
+      } catch (const GradientError&) {  // there was no backward pass
       }
       if (gradient) show("gradient", *gradient);
     }

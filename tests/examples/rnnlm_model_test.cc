@@ -58,7 +58,7 @@ double perplexity(const std::vector<double>& losses, const std::vector<Ids>& of)
 TEST_CASE("Rnnlm: a model that knows nothing is as perplexed as the vocabulary is large") {
   for (const Loss loss : {Loss::kFull, Loss::kSampled}) {
     Model model(small(loss), 1);
-    for (dynet::Parameter& parameter : model.parameters().parameters_list()) {
+    for (const dynet::Parameter& parameter : model.parameters().parameters_list()) {
       parameter.set_value(std::vector<float>(parameter.dim().size(), 0.0f));
     }
     CHECK(perplexity(sentence_losses(model, sentences()), sentences()) == Approx(kTokens));
@@ -189,7 +189,7 @@ TEST_CASE("Rnnlm: drawn sentences begin as asked and keep their longest length")
 TEST_CASE("Rnnlm: a long sentence is drawn in several graphs as in one") {
   constexpr std::size_t kLongest = 300;
   Model model(small(Loss::kFull), 12);
-  for (dynet::Parameter& parameter : model.parameters().parameters_list()) {
+  for (const dynet::Parameter& parameter : model.parameters().parameters_list()) {
     std::vector<float> values = as_vector(*parameter.values());
     for (float& value : values) value *= 4;  // so that what came before counts
     if (contains(parameter.get_fullname(), "softmax-bias")) values[Vocabulary::kEnd] = -100;

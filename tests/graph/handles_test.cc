@@ -6,6 +6,7 @@
 
 #include "dynet-like/dynet.h"
 #include "dynet-like/graph/check.h"
+#include "dynet-like/graph/graph_state.h"
 #include "dynet-like/shape/broken.h"
 #include "tests/support/catch.h"
 
@@ -166,10 +167,28 @@ TEST_CASE("an index that is outside is an index error, what is no shape a shape 
   CHECK_THROWS_AS(dropout(x, 1.0f), ArgumentError);
 }
 
+TEST_CASE("a graph keeps views of values and gradients that were asked for, until it is cleared") {
+  ComputationGraph g;
+  const GraphState& s = state_of(g);
+  const Expression x = input(g, {2}, {1, 2}), y = sum_elems(square(x));
+  g.backward(y, true);
+  CHECK(x.dim() == Dim({2}));
+  CHECK(s.shown_values.empty());
+  CHECK(as_scalar(y.value()) == 5);
+  CHECK(&y.value() == &s.shown_values.at(y.i));
+  CHECK(s.shown_values.size() == 1);
+  CHECK(s.shown_gradients.empty());
+  const Tensor& gradient = x.gradient();
+  CHECK(&gradient == &s.shown_gradients.at(x.i));
+  g.clear();
+  CHECK(s.shown_values.empty());
+  CHECK(s.shown_gradients.empty());
+}
+
 TEST_CASE("asking for a gradient that is not there names the expression") {
   ComputationGraph g;
   const Expression x = tanh(input(g, {3}, {1, 2, 3}));
-  CHECK_THAT(message<ArgumentError>([&] { x.gradient(); }),
+  CHECK_THAT(message<GradientError>([&] { x.gradient(); }),
              Contains("expression: {3}  tanh, node 1") && Contains("handles_test.cc"));
 }
 

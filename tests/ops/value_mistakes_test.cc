@@ -286,7 +286,7 @@ std::vector<Mistake> Bench::value_mistakes() {
       {SourceLocation::current(), [&] { g.forward(reverted); }, raises<StaleExpressionError>,
        "forward: the expression is stale: its graph was cleared, reverted or destroyed\n"
        "  at HERE"},
-      {SourceLocation::current(), [&] { x.gradient(); }, raises<ArgumentError>,
+      {SourceLocation::current(), [&] { x.gradient(); }, raises<GradientError>,
        "gradient: no backward pass has covered this expression\n"
        "  expression: {2}  input, node 0, made at HERE\n"
        "  at HERE"},
