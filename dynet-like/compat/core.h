@@ -2,9 +2,12 @@
 
 // What every header of DyNet's gives: graphs, operations, parameters, start-up.
 
+#include <cstddef>
+
 #include "dynet-like/base/device.h"
 #include "dynet-like/base/errors.h"
 #include "dynet-like/compat/initialize.h"
+#include "dynet-like/compat/lists.h"
 #include "dynet-like/compat/macros.h"
 #include "dynet-like/compat/standard.h"
 #include "dynet-like/compat/tensor_tools.h"
@@ -25,6 +28,12 @@
 #include "dynet-like/ops/softmax.h"
 #include "dynet-like/param/init.h"
 #include "dynet-like/param/parameters.h"
+
+/// What DyNet's headers name of Eigen; a program may include Eigen before or after.
+namespace Eigen {
+struct DefaultDevice;
+using DenseIndex = std::ptrdiff_t;
+}  // namespace Eigen
 
 namespace dynet {
 

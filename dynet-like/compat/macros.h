@@ -3,12 +3,15 @@
 // DyNet's macros for errors in a program's own code. They throw what they throw in DyNet; what the
 // library itself throws is in base/errors.h.
 
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 
 #include "dynet-like/shape/dim.h"
 
 #define DYNET_MAX_TENSOR_DIM ::dynet::kMaxTensorDim
+/// The least probability of which `binary_log_loss` takes the logarithm.
+#define DYNET_DEVICE_MIN ::std::numeric_limits<float>::min()
 
 #define DYNET_COMPAT_THROW_(type, what) \
   do {                                  \

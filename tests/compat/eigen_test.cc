@@ -1,12 +1,15 @@
 // Tensors as Eigen sees them.
 
 #include "dynet-like/base/errors.h"
+#include "dynet/dynet.h"
 #include "dynet/tensor-eigen.h"
 #include "tests/support/catch.h"
 
 namespace eigen_test {
 
 using namespace dynet;
+
+static_assert(std::is_same_v<Eigen::DenseIndex, std::ptrdiff_t>);  // named before Eigen is there
 
 TEST_CASE("Eigen's views of a tensor share its memory") {
   std::vector<float> v = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};

@@ -85,6 +85,12 @@ TEST_CASE("classes of nodes stand for operations") {
   CHECK(as_scalar(g.get_value(g.add_function<Constant>({}, Dim({1}), 3.0f))) == 3);
 }
 
+TEST_CASE("binary_log_loss takes the logarithm of DYNET_DEVICE_MIN at least") {
+  ComputationGraph g;
+  const Expression x = input(g, 0.0f), y = input(g, 1.0f);
+  CHECK(as_scalar(binary_log_loss(x, y).value()) == Approx(-std::log(DYNET_DEVICE_MIN)));
+}
+
 TEST_CASE("graphs have numbers") {
   const int before = get_number_of_active_graphs();
   ComputationGraph one;

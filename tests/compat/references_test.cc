@@ -1,5 +1,7 @@
 // What DyNet returns by reference: how long a reference lives.
 
+#include <array>
+#include <deque>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
@@ -83,6 +85,23 @@ TEST_CASE("builders give the very collection that they keep, and lists may be na
   CHECK(tables.empty());
   auto& devices = get_device_manager()->get_devices();
   CHECK(devices.at(0) == get_device_manager()->get(0));
+}
+
+TEST_CASE("operands come in any container") {
+  ComputationGraph g;
+  const std::deque<Expression> xs{input(g, {2}, {1, 4}), input(g, {2}, {3, 2})};
+  const auto is = [](const Expression& e, const Floats& v) { return as_vector(e.value()) == v; };
+  CHECK(is(sum(xs), {4, 6}));
+  CHECK(is(average(xs), {2, 3}));
+  CHECK(is(max(xs), {3, 4}));
+  CHECK(is(min(xs), {1, 2}));
+  CHECK(is(concatenate(xs), {1, 4, 3, 2}));
+  CHECK(concatenate(xs, 1).dim() == Dim({2, 2}));
+  CHECK(concatenate_cols(xs).dim() == Dim({2, 2}));
+  CHECK(concatenate_to_batch(xs).dim() == Dim({2}, 2));
+  CHECK(logsumexp(xs).dim() == Dim({2}));
+  const std::array<Expression, 3> terms{xs[0], input(g, {2, 2}, {1, 0, 0, 1}), xs[1]};
+  CHECK(is(affine_transform(terms), {4, 6}));
 }
 
 }  // namespace references_test
