@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 202002L
+#error "dynet-like/dynet.h needs C++20; the headers of DyNet's names do with C++17"
+#endif
+
 /// dynet-like: dynamic neural networks for language. A whole program, compiled by a test:
 ///
 ///     dynet::ParameterCollection model;

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "dynet-like/base/source_location.h"
@@ -53,9 +53,9 @@ class DeviceArgument {
  public:
   /// None is named.
   DeviceArgument() = default;
-  template <class D>
-  // NOLINTNEXTLINE: implicit
-  requires std::same_as<D, Device*> || std::same_as<D, DefaultDevice> DeviceArgument(D device)
+  template <class D, class = std::enable_if_t<std::is_same_v<D, Device*> ||
+                                              std::is_same_v<D, DefaultDevice>>>
+  DeviceArgument(D device)  // NOLINT: implicit
       : device_(device), named_(true) {}
 
   /// The device, or null if none is named. Throws ArgumentError for a null pointer.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace dynet {
 
@@ -23,7 +23,7 @@ struct PerIsa {
   F versions[3];  ///< by the numbers of Isa
 
   /// One that serves all.
-  template <std::convertible_to<F> G>
+  template <class G, class = std::enable_if_t<std::is_convertible_v<G, F>>>
   constexpr PerIsa(G one)  // NOLINT: implicit, so that forms read plainly
       : versions{one, one, one} {}
   /// Each by itself.

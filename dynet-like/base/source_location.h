@@ -1,6 +1,6 @@
 #pragma once
 
-#include <concepts>
+#include <type_traits>
 
 namespace dynet {
 
@@ -14,7 +14,7 @@ struct SourceLocation {
 
   constexpr SourceLocation() = default;
   // A template, so that a list of numbers such as {0, 1} is never taken for a place.
-  template <std::same_as<const char*> File>
+  template <class File, class = std::enable_if_t<std::is_same_v<File, const char*>>>
   constexpr SourceLocation(File f, unsigned l) : file(f), line(l) {}
 
   static constexpr SourceLocation current(const char* file = __builtin_FILE(),

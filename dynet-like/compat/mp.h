@@ -8,9 +8,11 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/compat/initialize.h"
-#include "dynet-like/compat/mp_lanes.h"
 #include "dynet-like/compat/print.h"
 #include "dynet-like/train/trainer.h"
+#if __cplusplus >= 202002L
+#include "dynet-like/compat/mp_lanes.h"
+#endif
 
 // Training over a list of samples. DyNet forks processes that share the parameters; here the same
 // loop runs in this process, whatever the number of children, so that every update counts and the
@@ -38,6 +40,18 @@ class ILearner {
 };
 
 namespace detail {
+
+#if __cplusplus < 202002L
+/// Programs compiled as C++17 do not train in lanes: both throw ArgumentError.
+template <class S, class... Arguments>
+S run_minibatch(Arguments&&...) {
+  throw ArgumentError("mp: --dynet-distributed needs a program compiled as C++20");
+}
+template <class S, class... Arguments>
+void run_in_lanes(Arguments&&... arguments) {
+  run_minibatch<S>(arguments...);
+}
+#endif
 
 inline void need_positive(const char* who, unsigned n) {
   if (n == 0) throw ArgumentError(std::string(who) + ": batches and frequencies must not be 0");

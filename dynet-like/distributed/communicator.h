@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/base/span.h"
 
 namespace dynet {
 
@@ -31,7 +31,9 @@ struct Traffic {
   Traffic operator-(const Traffic& before) const {
     return {messages - before.messages, bytes - before.bytes};
   }
-  friend bool operator==(const Traffic&, const Traffic&) = default;
+  friend bool operator==(const Traffic& a, const Traffic& b) {
+    return a.messages == b.messages && a.bytes == b.bytes;
+  }
 };
 
 /// The processes of a run, which send messages to each other. Each has a rank below the size.
@@ -58,8 +60,8 @@ class Communicator {
   virtual unsigned size() const = 0;
   /// Starts to send, or to receive a message of exactly this size. The memory must stay as it is
   /// until `wait` has returned.
-  virtual std::unique_ptr<Request> start_send(unsigned to, std::span<const std::byte> message) = 0;
-  virtual std::unique_ptr<Request> start_receive(unsigned from, std::span<std::byte> message) = 0;
+  virtual std::unique_ptr<Request> start_send(unsigned to, Span<const std::byte> message) = 0;
+  virtual std::unique_ptr<Request> start_receive(unsigned from, Span<std::byte> message) = 0;
   /// Tells all processes that this one cannot go on, and why: whatever they wait for throws. Does
   /// not wait for them, and does not throw.
   virtual void fail(const std::string& why) noexcept = 0;
@@ -68,12 +70,12 @@ class Communicator {
 
   /// Waits for what was started with process `other`.
   void wait(Request& request, unsigned other);
-  void send(unsigned to, std::span<const std::byte> message);
-  void receive(unsigned from, std::span<std::byte> message);
+  void send(unsigned to, Span<const std::byte> message);
+  void receive(unsigned from, Span<std::byte> message);
   /// The same where the receiver does not know the size, which the first message tells; that has so
   /// many bytes, and room for so many of the message.
   static constexpr std::size_t kFirstMessage = 1024, kRoom = kFirstMessage - sizeof(std::uint64_t);
-  void send_any(unsigned to, std::span<const std::byte> message);
+  void send_any(unsigned to, Span<const std::byte> message);
   Bytes receive_any(unsigned from);
 
   /// The bytes that `root` has, everywhere.

@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
-#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "dynet-like/base/span.h"
 #include "dynet-like/graph/expression.h"
 #include "dynet-like/graph/statistics.h"
 
@@ -32,6 +33,12 @@ class NodeList {
  private:
   const ComputationGraph& graph_;
 };
+
+/// Whether a class is one of DyNet's that an operation is here, see ComputationGraph::add_function.
+template <class F, class = void>
+inline constexpr bool kStandsForOperation = false;
+template <class F>
+inline constexpr bool kStandsForOperation<F, std::void_t<typename F::StandsForOperation>> = true;
 
 /// A graph of one sample: built from Expressions, run, thrown away.
 ///
@@ -176,10 +183,9 @@ class ComputationGraph {
   }
   template <class F, class List, class... Side>
   VariableIndex add_function(const List& operands, Side&&... side) {
-    static_assert(
-        requires { typename F::StandsForOperation; },
-        "no operation has this name; one of your own is an OpForm, see 'Operations of "
-        "your own' in docs/from-dynet.md");
+    static_assert(kStandsForOperation<F>,
+                  "no operation has this name; one of your own is an OpForm, see 'Operations of "
+                  "your own' in docs/from-dynet.md");
     std::vector<Expression> x;
     for (const VariableIndex i : operands) x.emplace_back(this, i);
     return F::apply(*this, x, std::forward<Side>(side)...).i;
@@ -204,7 +210,7 @@ class ComputationGraph {
 
 /// Adds a node over operands, which decide the graph. Checks them and the shape rule; on any error
 /// the graph is as before. This is what every operation ends in, a user's own too.
-Expression add_node(const OpForm& form, std::span<const Expression> operands,
+Expression add_node(const OpForm& form, Span<const Expression> operands,
                     const Attributes& attributes, SourceLocation at);
 Expression add_node(const OpForm& form, const Expression& x, const Attributes& attributes,
                     SourceLocation at);

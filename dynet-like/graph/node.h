@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "dynet-like/base/device.h"
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/base/source_location.h"
+#include "dynet-like/base/span.h"
 #include "dynet-like/shape/dim.h"
 
 namespace dynet {
@@ -70,13 +71,23 @@ constexpr bool same_planning(std::uint32_t flags, std::uint32_t others) {
   return ((flags ^ others) & Node::kPlanningBits) == 0;
 }
 
+template <class A, class = void>
+inline constexpr bool kHasSource = false;
+template <class A>
+inline constexpr bool kHasSource<A, std::void_t<decltype(std::declval<A>().source)>> = true;
+template <class A, class = void>
+inline constexpr bool kHasIndices = false;
+template <class A>
+inline constexpr bool kHasIndices<A, std::void_t<decltype(std::declval<A>().indices.source)>> =
+    true;
+
 /// Whether attributes name memory of the user's that forward reads: a `source` that is not
 /// `in_node`, of their own or of their `indices`.
 template <class A>
 constexpr bool names_memory(const A& a) {
-  if constexpr (requires { a.indices.source; })
+  if constexpr (kHasIndices<A>)
     return a.indices.source != a.indices.in_node;
-  else if constexpr (requires { a.source; })
+  else if constexpr (kHasSource<A>)
     return a.source != a.in_node;
   else
     return false;
@@ -91,10 +102,8 @@ struct Attributes {
   std::uint32_t flags = 0;  ///< of the node, on account of them
 
   Attributes() = default;
-  template <class A>
-  requires(!std::is_same_v<A, Attributes>)
-      // NOLINTNEXTLINE: implicit
-      Attributes(const A& a, const void* data = nullptr, std::size_t data_size = 0)
+  template <class A, class = std::enable_if_t<!std::is_same_v<A, Attributes>>>
+  Attributes(const A& a, const void* data = nullptr, std::size_t data_size = 0)  // NOLINT: implicit
       : bytes(&a),
         size(sizeof(A)),
         payload(data),
@@ -117,9 +126,7 @@ struct GraphStore {
       banks;                            // kept alive while nodes name their parameters
   std::vector<Device*> devices{&kCpu};  // by device index; first the graph's own device
 
-  std::span<const NodeId> args_of(const Node& n) const {
-    return {args.data() + n.first_arg, n.arity};
-  }
+  Span<const NodeId> args_of(const Node& n) const { return {args.data() + n.first_arg, n.arity}; }
   /// Where the user made a node, which is one of these.
   SourceLocation at(const Node& n) const {
     const NodeOrigin& o = origins[static_cast<std::size_t>(&n - nodes.data())];

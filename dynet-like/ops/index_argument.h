@@ -1,6 +1,5 @@
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "dynet-like/graph/indices.h"
-#include "dynet-like/shape/rules.h"
 
 namespace dynet {
 
@@ -19,9 +17,9 @@ namespace dynet {
 /// only: it may point to the argument.
 class IndexArgument {
  public:
-  template <class I>
-  requires(std::integral<I> || (std::is_enum_v<I> && std::is_convertible_v<I, int>))
-      IndexArgument(I index)  // NOLINT: implicit
+  template <class I, class = std::enable_if_t<std::is_integral_v<I> ||
+                                              (std::is_enum_v<I> && std::is_convertible_v<I, int>)>>
+  IndexArgument(I index)  // NOLINT: implicit
       : one_(static_cast<unsigned>(index)) {
     list_ = IndexList::copy(&one_, 1);
     extreme_ = static_cast<std::int64_t>(index);
@@ -31,8 +29,9 @@ class IndexArgument {
   IndexArgument(std::initializer_list<unsigned> indices)
       : list_(IndexList::copy(indices.begin(), indices.size())), extreme_(list_.largest()) {}
   /// Of whole numbers from `first` to `last`, copied.
-  template <std::input_iterator I>
-  requires std::integral<std::iter_value_t<I>> IndexArgument(I first, I last) : own_(first, last) {
+  template <class I, class = std::enable_if_t<
+                         std::is_integral_v<typename std::iterator_traits<I>::value_type>>>
+  IndexArgument(I first, I last) : own_(first, last) {
     list_ = IndexList::copy(own_);
     extreme_ = list_.largest();
   }

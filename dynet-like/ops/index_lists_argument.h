@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "dynet-like/graph/index_lists.h"
-#include "dynet-like/shape/rules.h"
 
 namespace dynet {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <concepts>
 #include <initializer_list>
+#include <type_traits>
 #include <vector>
 
 #include "dynet-like/base/device.h"
@@ -19,7 +19,8 @@ namespace dynet {
 /// One number: {1}.
 Expression input(ComputationGraph& g, real s, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());
-template <std::integral I>  // so that a literal 0 is a number, not a null pointer
+// So that a literal 0 is a number, not a null pointer.
+template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
 Expression input(ComputationGraph& g, I s, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current()) {
   return input(g, static_cast<real>(s), device, at);

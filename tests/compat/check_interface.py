@@ -80,7 +80,7 @@ def failing_rows(options, header, rows):
     for folder in options.system or []:
         includes += ["-isystem", folder]
     version = subprocess.run([options.compiler, "--version"], text=True, capture_output=True, check=True).stdout
-    command = [options.compiler, "-std=c++20", "-fsyntax-only", "-w", *includes, "-x", "c++", "-"]
+    command = [options.compiler, f"-std={options.standard}", "-fsyntax-only", "-w", *includes, "-x", "c++", "-"]
     if "clang" in version:
         command.insert(1, "-ferror-limit=0")
     # The last line shows that the way of checking works.
@@ -135,6 +135,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--root", required=True)
     parser.add_argument("--compiler")
+    parser.add_argument("--standard", default="c++20")
     parser.add_argument("--system", nargs="*")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()

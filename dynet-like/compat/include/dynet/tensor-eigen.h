@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dynet-like/compat/assert_cxx20.h"
+#include "dynet-like/compat/assert_cxx17.h"
 
 // Tensors as Eigen sees them, for programs that bring Eigen: the library itself shows none of it.
 
