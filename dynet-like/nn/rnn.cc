@@ -208,18 +208,23 @@ Expression RNNBuilder::set_h(const RNNPointer& prev, const std::vector<Expressio
          "needs one output for each of the " + std::to_string(layers_) + " layers, got " +
              std::to_string(h_new.size()),
          at);
-  std::vector<Expression> s = h_new;
-  if (components_ == 2) {
-    s = get_s(prev, at);
-    if (s.empty()) s.assign(2 * layers_, zeros(graph(at), {hidden_dim_}, device(), at));
-    std::copy(h_new.begin(), h_new.end(), s.begin() + layers_);
-  }
-  return set_s(prev, s, at);
+  return set_s(prev, components_ == 2 ? replaced(prev, h_new, layers_, at) : h_new, at);
+}
+
+std::vector<Expression> RNNBuilder::replaced(const RNNPointer& prev,
+                                             const std::vector<Expression>& part, unsigned first,
+                                             SourceLocation at) const {
+  std::vector<Expression> s = get_s(prev, at);
+  if (s.empty()) s.assign(2 * layers_, zeros(graph(at), {hidden_dim_}, device(), at));
+  std::copy(part.begin(), part.end(), s.begin() + first);
+  return s;
 }
 
 Expression RNNBuilder::set_s(const RNNPointer& prev, const std::vector<Expression>& s_new,
                              SourceLocation at) {
   need_step("set_s", prev, at);
+  if (components_ == 2 && s_new.size() == layers_)
+    return set_s(prev, replaced(prev, s_new, 0, at), at);
   if (s_new.size() != num_h0_components())
     fail("set_s",
          "the state has " + std::to_string(num_h0_components()) + " components, got " +

@@ -47,8 +47,8 @@ class RNNBuilder {
                               SourceLocation at = SourceLocation::current());
   Expression add_masked_input(const RNNPointer& prev, const Expression& x, const Expression& mask,
                               SourceLocation at = SourceLocation::current());
-  /// A step after `prev` with the outputs, or the whole state, given. Returns the output of the top
-  /// layer.
+  /// A step after `prev` with the outputs, or the whole state, given; cells alone leave the outputs
+  /// as they were. Returns the output of the top layer.
   Expression set_h(const RNNPointer& prev, const std::vector<Expression>& h_new = {},
                    SourceLocation at = SourceLocation::current());
   Expression set_s(const RNNPointer& prev, const std::vector<Expression>& s_new = {},
@@ -160,6 +160,9 @@ class RNNBuilder {
             LayerState& s, SourceLocation at) const;
   Expression output_of(const Expression* h, SourceLocation at) const;
   Expression finish_step(const RNNPointer& prev, SourceLocation at);
+  // The state after `prev`, zeros if there is none, with `part` in it from component `first` on.
+  std::vector<Expression> replaced(const RNNPointer& prev, const std::vector<Expression>& part,
+                                   unsigned first, SourceLocation at) const;
 
   bool deep_ = false;
   unsigned components_ = 1;

@@ -195,6 +195,16 @@ TEST_CASE("set_h and set_s give a step's state by hand") {
   lstm.start_new_sequence({zeros(g, {3}), zeros(g, {3}), h[0], h[1]});
   CHECK(as_vector(lstm.add_input(x).value()) == from_zero_cells);
 
+  // With cells alone the outputs stay, zeros at first.
+  const std::vector<Expression> outputs = lstm.get_h(RNNPointer(0));
+  CHECK(as_vector(lstm.set_s(RNNPointer(0), {s[0], s[1]}).value()) ==
+        as_vector(outputs[1].value()));
+  CHECK(as_vector(lstm.final_s()[1].value()) == as_vector(s[1].value()));
+  CHECK(as_vector(lstm.final_h()[0].value()) == as_vector(outputs[0].value()));
+  lstm.start_new_sequence();
+  CHECK(as_vector(lstm.set_s(RNNPointer(-1), {s[0], s[1]}).value()) == std::vector<float>{0, 0, 0});
+  CHECK(as_vector(lstm.final_s()[0].value()) == as_vector(s[0].value()));
+
   rnn.new_graph(g);
   rnn.start_new_sequence(h);
   const std::vector<float> plain = as_vector(rnn.add_input(x).value());
@@ -265,7 +275,7 @@ TEST_CASE("wrong sizes and numbers of states are errors at the caller's line") {
   lstm.start_new_sequence();
   throws_here([&] { lstm.add_input(y); }, "vanilla_lstm_gates", __LINE__);
   throws_here([&] { lstm.set_h(RNNPointer(-1), {y}); }, "2 layers, got 1", __LINE__);
-  throws_here([&] { lstm.set_s(RNNPointer(-1), {y, y}); }, "4 components, got 2", __LINE__);
+  throws_here([&] { lstm.set_s(RNNPointer(-1), {y, y, y}); }, "4 components, got 3", __LINE__);
   // The sequence is as before.
   CHECK(lstm.state() == -1);
   CHECK(lstm.final_h().empty());
