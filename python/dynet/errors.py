@@ -16,15 +16,15 @@ class ShapeError(Error, ValueError):
     """Operands whose shapes or batch sizes do not fit the operation."""
 
 
-class OutOfRangeError(Error, IndexError):
+class OutOfRangeError(Error, IndexError, ValueError):
     """An index, slice or dimension outside its range."""
 
 
-class StaleExpressionError(Error, RuntimeError):
+class StaleExpressionError(Error, RuntimeError, ValueError):
     """An expression of a graph that was renewed or is gone, or of another graph."""
 
 
-class GradientError(Error, RuntimeError):
+class GradientError(Error, RuntimeError, ValueError):
     """A gradient that no backward pass has computed, or that was not kept."""
 
 

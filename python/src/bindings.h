@@ -24,6 +24,14 @@ struct Path : std::string {
   using std::string::string;
 };
 
+/// A flag: whatever Python takes for true or false.
+struct Flag {
+  bool value = false;
+  Flag() = default;
+  Flag(bool given) : value(given) {}
+  operator bool() const { return value; }
+};
+
 /// How graphs are made from now on.
 struct GraphSettings {
   bool batched = true;             ///< nodes of one kind run together
@@ -47,7 +55,7 @@ class Graph {
   ComputationGraph& operator*() { return *graph_; }
   ComputationGraph* operator->() { return graph_.get(); }
   /// Throws everything away: all expressions become stale. What the arguments do not say stays.
-  void renew(bool immediate_compute, bool check_validity, std::optional<bool> autobatching);
+  void renew(Flag immediate_compute, Flag check_validity, std::optional<Flag> autobatching);
   /// Whether threads help, which may call Python.
   bool has_workers() const { return settings_.workers != nullptr; }
   /// How often that was done.
@@ -126,6 +134,22 @@ void bind_more_layers(nb::module_& m);
 }  // namespace dynet::python
 
 namespace nanobind::detail {
+
+template <>
+struct type_caster<dynet::python::Flag> {
+  NB_TYPE_CASTER(dynet::python::Flag, const_name("bool"))
+
+  bool from_python(handle src, std::uint32_t, cleanup_list*) noexcept {
+    const int truth = PyObject_IsTrue(src.ptr());
+    if (truth < 0) PyErr_Clear();
+    value = truth > 0;
+    return truth >= 0;
+  }
+
+  static handle from_cpp(const dynet::python::Flag& flag, rv_policy, cleanup_list*) noexcept {
+    return PyBool_FromLong(flag.value);
+  }
+};
 
 template <>
 struct type_caster<dynet::python::Path> {

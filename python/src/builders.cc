@@ -77,7 +77,7 @@ nb::class_<RnnBuilderOf<B>, RnnBuilder> bind_vanilla(nb::module_& m, const char*
   kind.def(
       "__init__",
       [](RnnBuilderOf<B>* self, unsigned layers, unsigned input_dim, unsigned hidden_dim,
-         ParameterCollection model, bool ln_lstm, float forget_bias) {
+         ParameterCollection model, Flag ln_lstm, float forget_bias) {
         new (self) RnnBuilderOf<B>(layers, input_dim, hidden_dim, model, ln_lstm, forget_bias);
       },
       "layers"_a, "input_dim"_a, "hidden_dim"_a, "model"_a, "ln_lstm"_a = false,
@@ -110,7 +110,7 @@ void bind_weightnoise(nb::class_<RnnBuilderOf<B>, RnnBuilder>& kind) {
       "std"_a, "Gaussian noise of this deviation on all weights, from the next graph on.");
 }
 
-RnnState initial_state(nb::object self, const std::optional<Expressions>& vecs, bool update) {
+RnnState initial_state(nb::object self, const std::optional<Expressions>& vecs, Flag update) {
   auto& rnn = nb::cast<RnnBuilder&>(self);
   rnn.enter_graph(update);
   const RnnState first(std::move(self), RNNPointer(), rnn.graph());
@@ -118,7 +118,7 @@ RnnState initial_state(nb::object self, const std::optional<Expressions>& vecs, 
 }
 
 RnnState initial_state_from_raw_vectors(nb::object self,
-                                        const std::vector<std::vector<float>>& vecs, bool update) {
+                                        const std::vector<std::vector<float>>& vecs, Flag update) {
   Expressions inputs;
   for (const auto& v : vecs)
     inputs.push_back(input(current_graph(), Dim({static_cast<unsigned>(v.size())}), v, {}, here()));
@@ -135,7 +135,8 @@ void bind_base(nb::module_& m) {
       .def(
           "initial_state", initial_state, "vecs"_a = nb::none(), "update"_a = true,
           "The state before the first input, in the current graph. `vecs`: the whole state, cells\n"
-          "of all layers first, then outputs; without it zeros. Without `update` the parameters\n"
+          "of all layers first, then outputs, or cells alone; without it zeros. Without `update` "
+          "the parameters\n"
           "get no gradient; the first call in a graph decides.")
       .def("initial_state_from_raw_vectors", initial_state_from_raw_vectors, "vecs"_a,
            "update"_a = true, "`initial_state` with the state as lists of numbers.")
@@ -187,7 +188,8 @@ void bind_state(nb::module_& m) {
           [](const RnnState& s, const std::optional<Expressions>& es) {
             return s.set_s(es.value_or(Expressions()));
           },
-          "es"_a = nb::none(), "A state after this one, given as a whole.")
+          "es"_a = nb::none(),
+          "A state after this one, given as a whole, or by the cells of all layers alone.")
       .def("prev", &RnnState::prev, "The state before this one; None for the first.")
       .def("b", &RnnState::b, "Its builder.");
 }

@@ -70,7 +70,7 @@ const char* const kPopulate =
     "safetensors. Of text, those whose names begin with `key`. FileError changes nothing.";
 
 void save_text(const ParameterCollection& pc, const Path& fname, const std::string& name,
-               bool append) {
+               Flag append) {
   const nb::gil_scoped_release release;
   TextFileSaver(fname, append).save(pc, name);
 }

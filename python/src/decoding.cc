@@ -28,7 +28,7 @@ void bind_dependency_trees(nb::module_& m) {
   constexpr DependencyRules kRules;
   m.def(
       "best_tree",
-      [](const Expression& arcs, bool projective, bool single_root) {
+      [](const Expression& arcs, Flag projective, Flag single_root) {
         const ArcScores scores = arc_scores("best_tree", arcs);
         return without_lock([&] { return best_tree(scores, {projective, single_root}); });
       },
@@ -40,7 +40,7 @@ void bind_dependency_trees(nb::module_& m) {
       "other shapes and for a batch.");
   m.def(
       "best_trees",
-      [](const Expression& arcs, std::size_t n, bool projective, bool single_root) {
+      [](const Expression& arcs, std::size_t n, Flag projective, Flag single_root) {
         const ArcScores scores = arc_scores("best_trees", arcs);
         return pairs_of(without_lock([&] {
                           return best_trees(scores, n, {projective, single_root});
@@ -51,7 +51,7 @@ void bind_dependency_trees(nb::module_& m) {
       "The n best trees, or as many as there are: (heads, score), the best first.");
   m.def(
       "sample_tree",
-      [](const Expression& arcs, std::uint64_t key, bool projective, bool single_root) {
+      [](const Expression& arcs, std::uint64_t key, Flag projective, Flag single_root) {
         const ArcScores scores = arc_scores("sample_tree", arcs);
         return without_lock([&] { return sample_tree(scores, key, {projective, single_root}); });
       },

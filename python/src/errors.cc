@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <utility>
 
 #include "bindings.h"
@@ -53,6 +54,8 @@ void translate(const std::exception_ptr& p, void*) {
     std::rethrow_exception(p);
   } catch (const Error& e) {
     set(e);
+  } catch (const std::bad_cast&) {  // what a function has read in an argument itself
+    PyErr_SetString(PyExc_TypeError, "an argument, or a part of one, is of a wrong type");
   }
 }
 

@@ -18,10 +18,31 @@ unsigned place(std::int64_t i, unsigned n, SourceLocation at) {
   return static_cast<unsigned>(i < 0 ? i + n : i);
 }
 
+// An index of Python's: a whole number, of NumPy too. Throws TypeError.
+std::int64_t whole_number(nb::handle key) {
+  std::int64_t i = 0;
+  if (!PyIndex_Check(key.ptr()) || !nb::try_cast(key, i))
+    throw nb::type_error("x[...]: an index is a whole number, a slice, or a tuple of these");
+  return i;
+}
+
+// Batch elements by an index or a slice.
+Expression along_batch(const Expression& x, nb::handle key, SourceLocation at) {
+  const unsigned n = x.dim(at).bd;
+  if (!nb::isinstance<nb::slice>(key))
+    return pick_batch_elem(x, place(whole_number(key), n, at), at);
+  const auto [begin, end, step, count] = nb::cast<nb::slice>(key).compute(n);
+  if (count == 0) throw IndexError("x[...]: the slice is empty", at);
+  std::vector<unsigned> elements;
+  for (std::size_t k = 0; k < count; ++k)
+    elements.push_back(static_cast<unsigned>(begin + static_cast<Py_ssize_t>(k) * step));
+  return pick_batch_elems(x, elements, at);
+}
+
 Expression along(const Expression& x, unsigned d, nb::handle key, bool& keeps, SourceLocation at) {
   const unsigned n = x.dim(at)[d];
   keeps = nb::isinstance<nb::slice>(key);
-  if (!keeps) return pick(x, place(nb::cast<std::int64_t>(key), n, at), d, at);
+  if (!keeps) return pick(x, place(whole_number(key), n, at), d, at);
   const auto [begin, end, step, count] = nb::cast<nb::slice>(key).compute(n);
   if (step <= 0) throw IndexError("x[...]: a slice goes forward, with a positive step", at);
   const auto from = static_cast<unsigned>(begin);
@@ -73,13 +94,25 @@ Expression subscript(const Expression& x, nb::handle key) {
   const SourceLocation at = here();
   bool keeps = false;
   if (!nb::isinstance<nb::tuple>(key)) return along(x, 0, key, keeps, at);
-  Expression y = x;
+  const auto keys = nb::cast<nb::tuple>(key);
+  const unsigned dimensions = x.dim(at).nd;
+  if (keys.size() > dimensions + 1)
+    throw IndexError("x[...]: " + std::to_string(keys.size()) + " indices for the " +
+                         std::to_string(dimensions) + " dimensions and the batch of " +
+                         to_string(x.dim(at)),
+                     at);
+  Expression y = keys.size() > dimensions ? along_batch(x, keys[dimensions], at) : x;
   unsigned d = 0;
-  for (const nb::handle k : nb::cast<nb::tuple>(key)) {
-    y = along(y, d, k, keeps, at);
+  for (unsigned k = 0; k < keys.size() && k < dimensions; ++k) {
+    y = along(y, d, keys[k], keeps, at);
     d += keeps;
   }
   return y;
+}
+
+nb::object gradient_of(const Expression& e) {
+  const Tensor t = e.gradient(here());
+  return array64_of(t.d, t.v);
 }
 
 nb::object dlpack(const Expression& e) {
@@ -113,7 +146,9 @@ void bind_expressions(nb::module_& m, nb::class_<Expression>& expression) {
           "The shape and the batch size: `((3, 2), 1)`.")
       .def("is_stale", &Expression::is_stale, "Whether its graph was renewed or is gone.")
       .def("__getitem__", subscript, "key"_a,
-           "x[2], x[-1], x[1:3], x[:, 0]: elements along the first dimensions. IndexError.")
+           "x[2], x[-1], x[1:3], x[:, 0]: elements along the first dimensions; behind the last one "
+           "the\n"
+           "batch: x[:, :, 0] of a matrix. IndexError.")
       .def("__len__", [](const Expression& e) { return e.dim(here())[0]; })
       .def("__repr__", shown)
       .def(
@@ -126,7 +161,7 @@ void bind_expressions(nb::module_& m, nb::class_<Expression>& expression) {
           "Its operation, shape, place in the program, value and gradient, as text.");
   m.def(
       "values",
-      [](const Expressions& exps, bool recalculate) {
+      [](const Expressions& exps, Flag recalculate) {
         return each(exps, recalculate, value_as_object);
       },
       "exps"_a, "recalculate"_a = false,
@@ -136,7 +171,7 @@ void bind_expressions(nb::module_& m, nb::class_<Expression>& expression) {
       "The `value` of each, computed in one go.");
   m.def(
       "npvalues",
-      [](const Expressions& exps, bool recalculate) {
+      [](const Expressions& exps, Flag recalculate) {
         return each(exps, recalculate, [](const Tensor& t) { return array64_of(t.d, t.v); });
       },
       "exps"_a, "recalculate"_a = false,
@@ -145,7 +180,7 @@ void bind_expressions(nb::module_& m, nb::class_<Expression>& expression) {
       "The `npvalue` of each, computed in one go.");
   m.def(
       "forward",
-      [](const Expressions& exps, bool recalculate) {
+      [](const Expressions& exps, Flag recalculate) {
         each(exps, recalculate, [](const Tensor&) { return nb::none(); });
       },
       "exps"_a, "recalculate"_a = false, "Computes all of them in one go.");

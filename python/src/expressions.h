@@ -15,8 +15,10 @@ namespace dynet::python {
 Tensor value_of(const Expression& e, bool recalculate);
 /// A number, a list of numbers for a vector, otherwise an array.
 nb::object value_as_object(const Tensor& t);
-/// Rows of x by an index, a slice, or a tuple of them along its first dimensions.
+/// Elements of x by an index, a slice, or a tuple of them along its first dimensions and the batch.
 Expression subscript(const Expression& x, nb::handle key);
+/// The gradient of the last backward pass. Throws GradientError if there is none.
+nb::object gradient_of(const Expression& e);
 nb::object dlpack(const Expression& e);
 nb::object as_numpy(const Expression& e, nb::handle dtype);
 std::string shown(const Expression& e);
@@ -26,7 +28,7 @@ void bind_values(nb::class_<T>& c) {
   using namespace nb::literals;
   c.def(
        "value",
-       [](const T& x, bool recalculate) {
+       [](const T& x, Flag recalculate) {
          return value_as_object(value_of(expression_of(x), recalculate));
        },
        "recalculate"_a = false,
@@ -36,7 +38,7 @@ void bind_values(nb::class_<T>& c) {
        "Computed if need be, with all nodes made before it; with `recalculate` in any case.")
       .def(
           "npvalue",
-          [](const T& x, bool recalculate) {
+          [](const T& x, Flag recalculate) {
             const Tensor t = value_of(expression_of(x), recalculate);
             return array64_of(t.d, t.v);
           },
@@ -46,19 +48,19 @@ void bind_values(nb::class_<T>& c) {
           "The value as an array of float64: its shape, and the batch as last dimension.")
       .def(
           "scalar_value",
-          [](const T& x, bool recalculate) {
+          [](const T& x, Flag recalculate) {
             return as_scalar(value_of(expression_of(x), recalculate));
           },
           "recalculate"_a = false, "The value of one number. ValueError if there are more.")
       .def(
           "vec_value",
-          [](const T& x, bool recalculate) {
+          [](const T& x, Flag recalculate) {
             return as_vector(value_of(expression_of(x), recalculate));
           },
           "recalculate"_a = false, "All numbers as a list, in column-major order.")
       .def(
           "tensor_value",
-          [](const T& x, bool recalculate) {
+          [](const T& x, Flag recalculate) {
             const Tensor t = value_of(expression_of(x), recalculate);
             return nb::module_::import_("dynet.tensor").attr("Tensor")(array64_of(t.d, t.v));
           },
@@ -74,19 +76,15 @@ void bind_values(nb::class_<T>& c) {
           nb::sig("def numpy(self) -> dynet.types.Float32Array"),
           "The value as an array of float32.")
       .def(
-          "forward", [](const T& x, bool recalculate) { value_of(expression_of(x), recalculate); },
+          "forward", [](const T& x, Flag recalculate) { value_of(expression_of(x), recalculate); },
           "recalculate"_a = false, "Computes the value.")
       .def(
-          "gradient",
-          [](const T& x) {
-            const Tensor t = expression_of(x).gradient(here());
-            return array64_of(t.d, t.v);
-          },
+          "gradient", [](const T& x) { return gradient_of(expression_of(x)); },
           nb::sig("def gradient(self) -> dynet.types.Float64Array"),
-          "The gradient of the last backward pass, as `npvalue`. ValueError if there was none.")
+          "The gradient of the last backward pass, as `npvalue`. RuntimeError if there was none.")
       .def(
           "backward",
-          [](const T& x, bool full) {
+          [](const T& x, Flag full) {
             const Expression e = expression_of(x);
             const SourceLocation at = here();
             e.dim(at);  // throws for a stale one, whose graph may be gone

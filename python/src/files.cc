@@ -34,7 +34,7 @@ void save_model(const Path& fname, const ParameterCollection& pc, const Trainer*
 }
 
 std::size_t load_model(const Path& fname, ParameterCollection& pc, Trainer* trainer,
-                       bool allow_missing, bool allow_extra) {
+                       Flag allow_missing, Flag allow_extra) {
   LoadOptions options;
   options.allow_missing = allow_missing;
   options.allow_extra = allow_extra;
@@ -114,7 +114,7 @@ void bind_files(nb::module_& m) {
       "fname"_a, "pc"_a, "Writes a file of the package safetensors.");
   m.def(
       "load_safetensors",
-      [](const Path& fname, ParameterCollection& pc, bool allow_missing, bool allow_extra) {
+      [](const Path& fname, ParameterCollection& pc, Flag allow_missing, Flag allow_extra) {
         LoadOptions options;
         options.allow_missing = allow_missing;
         options.allow_extra = allow_extra;

@@ -103,7 +103,7 @@ nb::object current_object() {
   return object;
 }
 
-nb::object renew(bool immediate_compute, bool check_validity, std::optional<bool> autobatching) {
+nb::object renew(Flag immediate_compute, Flag check_validity, std::optional<Flag> autobatching) {
   current().renew(immediate_compute, check_validity, autobatching);
   return current_object();
 }
@@ -207,8 +207,8 @@ std::string dumped(Graph& g, bool show_values, bool show_gradients, bool nan_che
   return out.str();
 }
 
-void dump(Graph& g, const Path& filename, bool show_values, bool show_gradients,
-          bool nan_check_only) {
+void dump(Graph& g, const Path& filename, Flag show_values, Flag show_gradients,
+          Flag nan_check_only) {
   const std::string text = dumped(g, show_values, show_gradients, nan_check_only);
   if (filename.empty()) {
     print(text);
@@ -221,8 +221,8 @@ void dump(Graph& g, const Path& filename, bool show_values, bool show_gradients,
 
 void print_graphviz(Graph& g) { print(g->ComputationGraph::print_graphviz()); }
 
-std::shared_ptr<Graph> make_graph(bool autobatching, bool immediate_compute, bool check_validity,
-                                  bool inference, std::optional<std::uint64_t> seed,
+std::shared_ptr<Graph> make_graph(Flag autobatching, Flag immediate_compute, Flag check_validity,
+                                  Flag inference, std::optional<std::uint64_t> seed,
                                   const std::string& device, Workers* workers) {
   GraphSettings settings{autobatching, immediate_compute, check_validity, inference};
   settings.seed = seed.value_or(0);
@@ -236,8 +236,15 @@ void bind_class(nb::module_& m) {
       m, "ComputationGraph",
       "A graph of one sample. `cg()` is the one in use, `graph()` makes another one.");
   graph
-      .def("renew", &Graph::renew, "immediate_compute"_a = false, "check_validity"_a = false,
-           "autobatching"_a = nb::none(), "Throws all nodes away; see `renew_cg`.")
+      .def(
+          "renew",
+          [](const std::shared_ptr<Graph>& g, Flag immediate_compute, Flag check_validity,
+             std::optional<Flag> autobatching) {
+            g->renew(immediate_compute, check_validity, autobatching);
+            return g;
+          },
+          "immediate_compute"_a = false, "check_validity"_a = false, "autobatching"_a = nb::none(),
+          "Throws all nodes away and returns the graph; see `renew_cg`.")
       .def("version", &Graph::version, "How often it was renewed.")
       .def(
           "revert", [](Graph& g) { g->revert(here()); }, "Back to the last `checkpoint`.")
@@ -245,7 +252,7 @@ void bind_class(nb::module_& m) {
           "checkpoint", [](Graph& g) { g->checkpoint(); }, "Remembers the present end.")
       .def(
           "backward",
-          [](Graph& g, VariableIndex i, bool full) {
+          [](Graph& g, VariableIndex i, Flag full) {
             const SourceLocation at = here();
             const Expression e = node(g, i);
             const Unlocked unlocked(e);
@@ -348,7 +355,7 @@ void Graph::apply_settings() {
     graph_->set_device(get_device_manager()->get_global_device(device, here()), here());
 }
 
-void Graph::renew(bool immediate_compute, bool check_validity, std::optional<bool> autobatching) {
+void Graph::renew(Flag immediate_compute, Flag check_validity, std::optional<Flag> autobatching) {
   settings_.batched = autobatching.value_or(true);
   settings_.immediate_compute = immediate_compute;
   settings_.check_validity = check_validity;
@@ -433,7 +440,7 @@ void bind_graph(nb::module_& m) {
       "Prints the graph in use as text for Graphviz.");
   m.def(
       "dump_cg",
-      [](const Path& filename, bool show_values, bool show_gradients, bool nan_check_only) {
+      [](const Path& filename, Flag show_values, Flag show_gradients, Flag nan_check_only) {
         dump(current(), filename, show_values, show_gradients, nan_check_only);
       },
       "filename"_a = "", "show_values"_a = true, "show_gradients"_a = true,

@@ -80,7 +80,7 @@ void bind_initializers(nb::module_& m) {
       m, "GlorotInitializer",
       "Uniform in +-gain sqrt(3 k / s), with k sizes that add up to s; of a "
       "table the rows\ndo not count (Glorot and Bengio 2010).",
-      nb::init<bool, float>(), "is_lookup"_a = false, "gain"_a = 1.0);
+      nb::init<Flag, float>(), "is_lookup"_a = false, "gain"_a = 1.0);
   define<ParameterInitHe>(m, "HeInitializer",
                           "Gaussian with variance gain^2 / fan_in (He et al. 2015).",
                           nb::init<float>(), "gain"_a = 1.41421356);

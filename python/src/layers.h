@@ -112,7 +112,7 @@ nb::class_<Layer<L>> add_layer(nb::module_& m, const char* name, const char* doc
        },
        nb::arg("model"), settings.arg()..., settings_doc)
       .def(
-          "new_graph", [](Class& l, bool update) { l.enter(update); }, nb::arg("update") = true,
+          "new_graph", [](Class& l, Flag update) { l.enter(update); }, nb::arg("update") = true,
           "Enters the current graph; without `update` the parameters get no gradient there. The\n"
           "first use in a graph does it, with `update`; after a `revert` it has to be called.")
       .def(

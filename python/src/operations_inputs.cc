@@ -69,6 +69,7 @@ nb::object parameter_argument(const nb::args& args) {
 Expression constant_of(nb::handle p) {
   if (nb::isinstance<LookupParameter>(p))
     return const_parameter(current_graph(), nb::cast<LookupParameter>(p), here());
+  if (nb::isinstance<Expression>(p)) return nobackprop(nb::cast<const Expression&>(p), here());
   return const_parameter(current_graph(), nb::cast<Parameter>(p), here());
 }
 
@@ -85,24 +86,39 @@ Dim shape_of_array(std::vector<unsigned> sizes, bool batched) {
   unsigned batch = 1;
   if (batched) {
     batch = sizes.back();
-    sizes.pop_back();
+    if (sizes.size() > 1)
+      sizes.pop_back();
+    else
+      sizes = {1};  // one number for each batch element
   }
   return Dim(std::vector<long>(sizes.begin(), sizes.end()), batch);
 }
 
-Expression input_tensor(nb::handle arr, bool batched, const std::string& device, bool) {
-  const Array a = array_of("inputTensor", arr);
-  return input(current_graph(), shape_of_array(a.sizes, batched), a.values, device_argument(device),
-               here());
+// Whether it is a list of NumPy arrays and nothing else.
+bool is_list_of_arrays(nb::handle object) {
+  if (!nb::isinstance<nb::list>(object) || nb::len(object) == 0) return false;
+  const nb::object array = nb::module_::import_("numpy").attr("ndarray");
+  for (const nb::handle item : nb::borrow<nb::list>(object))
+    if (PyObject_IsInstance(item.ptr(), array.ptr()) != 1) return false;
+  return true;
 }
 
-Expression input_transposed(nb::handle arr, bool batched, const std::string& device) {
+Expression input_tensor(nb::handle arr, Flag batched, const std::string& device, Flag) {
+  const bool elements = is_list_of_arrays(arr);
+  const nb::object stacked =
+      elements ? nb::module_::import_("numpy").attr("stack")(arr, "axis"_a = -1) : nb::borrow(arr);
+  const Array a = array_of("inputTensor", stacked);
+  return input(current_graph(), shape_of_array(a.sizes, batched || elements), a.values,
+               device_argument(device), here());
+}
+
+Expression input_transposed(nb::handle arr, Flag batched, const std::string& device) {
   Array a = array_of("inputTensorTranspose", nb::module_::import_("numpy").attr("transpose")(arr));
   return input(current_graph(), shape_of_array(a.sizes, batched), a.values, device_argument(device),
                here());
 }
 
-Expression sparse_input(nb::handle idxs, const Numbers& values, const List& shape, bool batched,
+Expression sparse_input(nb::handle idxs, const Numbers& values, const List& shape, Flag batched,
                         float defval, const std::string& device) {
   std::vector<List> lists;
   for (const nb::handle list : idxs) lists.push_back(nb::cast<List>(list));
@@ -132,7 +148,7 @@ Expression sparse_input(nb::handle idxs, const Numbers& values, const List& shap
                places, values, defval, device_argument(device), here());
 }
 
-Expression row(const LookupParameter& p, const OneOrMore& index, bool update) {
+Expression row(const LookupParameter& p, const OneOrMore& index, Flag update) {
   return with_indices(index, [&](const IndexArgument& i) {
     return update ? lookup(current_graph(), p, i, here())
                   : const_lookup(current_graph(), p, i, here());
@@ -143,7 +159,8 @@ void bind_arrays(nb::module_& m) {
   m.def("inputTensor", input_tensor, "arr"_a, "batched"_a = false, "device"_a = "",
         "reusable_expr"_a = false,
         "The values of a NumPy array, or of lists in lists: its shape; with `batched` the last\n"
-        "dimension is the batch. `reusable_expr` is not needed: `set` gives any input new values.");
+        "dimension is the batch. A list of NumPy arrays has one for each batch element.\n"
+        "`reusable_expr` is not needed: `set` gives any input new values.");
   m.def("inputTensorTranspose", input_transposed, "arr"_a, "batched"_a = false, "device"_a = "",
         "`inputTensor` of the array with its dimensions in reverse order.");
   m.def(
@@ -231,16 +248,18 @@ void bind_inputs(nb::module_& m) {
   m.def("parameter", parameter_argument, "args"_a,
         nb::sig("def parameter(*args: typing.Any) -> typing.Any"),
         "Its argument, or all of them: a parameter is an expression by itself.");
-  m.def("const_parameter", const_parameters, "args"_a,
-        nb::sig("def const_parameter(*args: typing.Any) -> typing.Any"),
-        "The expression of a parameter or of a table that gets no gradient, or a list of them.");
+  m.def(
+      "const_parameter", const_parameters, "args"_a,
+      nb::sig("def const_parameter(*args: typing.Any) -> typing.Any"),
+      "The expression of a parameter or of a table, or an expression, that gets no gradient, or a\n"
+      "list of them.");
   m.def(
       "lookup", row, "p"_a, "index"_a = 0, "update"_a = true,
       "Row `index` of a table: the shape of a row; several rows are a batch. Without `update` it\n"
       "gets no gradient. IndexError for a row that is not there.");
   m.def(
       "lookup_batch",
-      [](const LookupParameter& p, const List& indices, bool update) {
+      [](const LookupParameter& p, const List& indices, Flag update) {
         return row(p, indices, update);
       },
       "p"_a, "indices"_a, "update"_a = true,

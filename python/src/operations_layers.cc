@@ -10,7 +10,7 @@ using Pair = std::vector<unsigned>;
 void bind_convolution(nb::module_& m) {
   m.def(
       "conv2d",
-      [](E x, E f, const Pair& stride, bool is_valid) {
+      [](E x, E f, const Pair& stride, Flag is_valid) {
         return conv2d(x, f, stride, is_valid, here());
       },
       "x"_a, "f"_a, "stride"_a, "is_valid"_a = true,
@@ -20,13 +20,13 @@ void bind_convolution(nb::module_& m) {
       "image such that H' = ceil(H / s0).");
   m.def(
       "conv2d_bias",
-      [](E x, E f, E b, const Pair& stride, bool is_valid) {
+      [](E x, E f, E b, const Pair& stride, Flag is_valid) {
         return conv2d(x, f, b, stride, is_valid, here());
       },
       "x"_a, "f"_a, "b"_a, "stride"_a, "is_valid"_a = true, "`conv2d` plus a bias {Co}.");
   m.def(
       "maxpooling2d",
-      [](E x, const Pair& ksize, const Pair& stride, bool is_valid) {
+      [](E x, const Pair& ksize, const Pair& stride, Flag is_valid) {
         return maxpooling2d(x, ksize, stride, is_valid, here());
       },
       "x"_a, "ksize"_a, "stride"_a, "is_valid"_a = true,

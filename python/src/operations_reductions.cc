@@ -35,7 +35,7 @@ void bind_reductions(nb::module_& m) {
       "The mean of the r-th powers of the batch elements: the shape of x without its batch.");
   m.def(
       "sum_dim",
-      [](const Expression& x, const Sizes& d, bool b, unsigned) {
+      [](const Expression& x, const Sizes& d, Flag b, unsigned) {
         return sum_dim(x, dimensions(d), b, here());
       },
       "x"_a, "d"_a, "b"_a = false, "n"_a = 0,
@@ -43,7 +43,7 @@ void bind_reductions(nb::module_& m) {
       "`n` is not used. IndexError for a dimension that x does not have.");
   m.def(
       "mean_dim",
-      [](const Expression& x, const Sizes& d, bool b, unsigned n) {
+      [](const Expression& x, const Sizes& d, Flag b, unsigned n) {
         return mean_dim(x, dimensions(d), b, n, here());
       },
       "x"_a, "d"_a, "b"_a, "n"_a = 0,
@@ -52,14 +52,14 @@ void bind_reductions(nb::module_& m) {
       "n > 0 replaces the number that the sum is divided by.");
   m.def(
       "moment_dim",
-      [](const Expression& x, const Sizes& d, unsigned r, bool b, unsigned n) {
+      [](const Expression& x, const Sizes& d, unsigned r, Flag b, unsigned n) {
         return moment_dim(x, dimensions(d), r, b, n, here());
       },
       "x"_a, "d"_a, "r"_a, "b"_a, "n"_a = 0,
       "The mean of r-th powers along the dimensions of the list d; b and n as in `mean_dim`.");
   m.def(
       "std_dim",
-      [](const Expression& x, const Sizes& d, bool b, unsigned n) {
+      [](const Expression& x, const Sizes& d, Flag b, unsigned n) {
         return std_dim(x, dimensions(d), b, n, here());
       },
       "x"_a, "d"_a, "b"_a, "n"_a = 0,

@@ -20,7 +20,7 @@ void bind_attention(nb::module_& m) {
   m.def(
       "attention",
       [](E queries, E keys, E values, const std::optional<Expression>& biases, unsigned heads,
-         unsigned key_heads, double scale, bool causal, const std::vector<unsigned>& lengths) {
+         unsigned key_heads, double scale, Flag causal, const std::vector<unsigned>& lengths) {
         const AttentionSettings settings{heads, key_heads, scale, causal, lengths};
         return biases ? attention(queries, keys, values, *biases, settings, here())
                       : attention(queries, keys, values, settings, here());
@@ -101,7 +101,7 @@ template <class F>
 void def_ctc(nb::module_& m, const char* name, F f, const char* doc) {
   m.def(
       name,
-      [name, f](E log_probs, const Labels& labels, unsigned blank, bool zero_infinity) {
+      [name, f](E log_probs, const Labels& labels, unsigned blank, Flag zero_infinity) {
         const CtcSettings settings{blank, zero_infinity};
         if (const auto* one = std::get_if<List>(&labels))
           return f(log_probs, std::span<const unsigned>(indices_of(name, *one)), settings);
@@ -149,14 +149,14 @@ void bind_trees(nb::module_& m) {
   for (const TreeFunction& t : kTrees)
     m.def(
         t.name,
-        [f = t.function](E arcs, bool projective, bool single_root) {
+        [f = t.function](E arcs, Flag projective, Flag single_root) {
           return f(arcs, {.projective = projective, .single_root = single_root}, here());
         },
         "arcs"_a, "projective"_a = DependencyRules().projective,
         "single_root"_a = DependencyRules().single_root, t.doc);
   m.def(
       "dependency_log_prob",
-      [](E arcs, const List& heads, bool projective, bool single_root) {
+      [](E arcs, const List& heads, Flag projective, Flag single_root) {
         return dependency_log_prob(arcs, indices_of("dependency_log_prob", heads),
                                    {.projective = projective, .single_root = single_root}, here());
       },

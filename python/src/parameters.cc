@@ -71,7 +71,7 @@ void bind_common(nb::class_<P>& c, const char* kind) {
       .def(
           "is_updated", [](const P& p) { return p.is_updated(); }, "Whether it is trained.")
       .def(
-          "set_updated", [](P& p, bool b) { p.set_updated(b); }, "b"_a,
+          "set_updated", [](P& p, Flag b) { p.set_updated(b); }, "b"_a,
           "Without it the values stay as they are: no gradient, no update.")
       .def(
           "scale", [](P& p, float s) { p.scale(s); }, "s"_a, "All values times s.")
@@ -89,7 +89,7 @@ void bind_common(nb::class_<P>& c, const char* kind) {
   for (const char* name : {"save", "write_to_textfile"})
     c.def(
         name,
-        [](const P& p, const Path& fname, const std::string& key, bool append) {
+        [](const P& p, const Path& fname, const std::string& key, Flag append) {
           const nb::gil_scoped_release release;
           TextFileSaver(fname, append).save(p, key);
         },

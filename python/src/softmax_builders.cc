@@ -82,14 +82,14 @@ void bind_softmax_base(nb::module_& m) {
                       "What gives words probabilities, from a vector {input_dim} or a batch.")
       .def(
           "neg_log_softmax",
-          [](Softmax& s, const Expression& x, std::int64_t c, bool update) {
+          [](Softmax& s, const Expression& x, std::int64_t c, Flag update) {
             return s.in_graph(update).neg_log_softmax(x, index_of("neg_log_softmax", c), here());
           },
           "x"_a, "c"_a, "update"_a = true,
           "-log p(c): {1}. Without `update` the parameters get no gradient.")
       .def(
           "neg_log_softmax_batch",
-          [](Softmax& s, const Expression& x, const List& c, bool update) {
+          [](Softmax& s, const Expression& x, const List& c, Flag update) {
             return s.in_graph(update).neg_log_softmax(x, indices_of("neg_log_softmax_batch", c),
                                                       here());
           },
@@ -99,13 +99,13 @@ void bind_softmax_base(nb::module_& m) {
           "x"_a, "A class drawn with its probability.")
       .def(
           "full_log_distribution",
-          [](Softmax& s, const Expression& x, bool update) {
+          [](Softmax& s, const Expression& x, Flag update) {
             return s.in_graph(update).full_log_distribution(x, here());
           },
           "x"_a, "update"_a = true, "log p of every class: {classes}.")
       .def(
           "full_logits",
-          [](Softmax& s, const Expression& x, bool update) {
+          [](Softmax& s, const Expression& x, Flag update) {
             return s.in_graph(update).full_logits(x, here());
           },
           "x"_a, "update"_a = true,
@@ -122,7 +122,7 @@ void bind_class_factored(nb::module_& m) {
       .def(
           "__init__",
           [](C* self, unsigned input_dim, const Path& file, Words dic, ParameterCollection pc,
-             bool bias) {
+             Flag bias) {
             Dict words = words_of("ClassFactoredSoftmaxBuilder", dic);
             new (self)
                 C(std::make_unique<ClassFactoredSoftmaxBuilder>(input_dim, file, words, pc, bias));
@@ -133,26 +133,26 @@ void bind_class_factored(nb::module_& m) {
           "numbers, does not have are added to it. OSError for another file.")
       .def(
           "class_log_distribution",
-          [](C& s, const Expression& x, bool update) {
+          [](C& s, const Expression& x, Flag update) {
             return s.classes(update).class_log_distribution(x, here());
           },
           "x"_a, "update"_a = true, "log p of every class, in the order of the file.")
       .def(
           "class_logits",
-          [](C& s, const Expression& x, bool update) {
+          [](C& s, const Expression& x, Flag update) {
             return s.classes(update).class_logits(x, here());
           },
           "x"_a, "update"_a = true, "Scores of classes.")
       .def(
           "subclass_log_distribution",
-          [](C& s, const Expression& x, std::int64_t classid, bool update) {
+          [](C& s, const Expression& x, std::int64_t classid, Flag update) {
             return s.classes(update).subclass_log_distribution(
                 x, index_of("subclass_log_distribution", classid), here());
           },
           "x"_a, "classid"_a, "update"_a = true, "log p of every word of a class.")
       .def(
           "subclass_logits",
-          [](C& s, const Expression& x, std::int64_t classid, bool update) {
+          [](C& s, const Expression& x, std::int64_t classid, Flag update) {
             return s.classes(update).subclass_logits(x, index_of("subclass_logits", classid),
                                                      here());
           },
@@ -167,7 +167,7 @@ void bind_softmax_builders(nb::module_& m) {
       .def(
           "__init__",
           [](StandardSoftmax* self, unsigned input_dim, unsigned num_classes,
-             ParameterCollection pc, bool bias) {
+             ParameterCollection pc, Flag bias) {
             new (self) StandardSoftmax(
                 std::make_unique<StandardSoftmaxBuilder>(input_dim, num_classes, pc, bias));
           },

@@ -107,7 +107,7 @@ void bind_trainer(nb::module_& m) {
       .def(
           "set_learning_rate", [](Trainer& t, float value) { t.learning_rate = value; }, "value"_a)
       .def(
-          "set_sparse_updates", [](Trainer& t, bool su) { t.sparse_updates_enabled = su; }, "su"_a,
+          "set_sparse_updates", [](Trainer& t, Flag su) { t.sparse_updates_enabled = su; }, "su"_a,
           "Whether rows of tables that were not used take no step.")
       .def(
           "set_clip_threshold",

@@ -77,6 +77,21 @@ def test_states_are_a_tree(model):
     assert start.h() == () and start.b() is builder
 
 
+def test_cells_alone_leave_the_outputs(model):
+    builder = dy.LSTMBuilder(2, 2, 3, model)
+    start = builder.initial_state()
+    cells = [dy.inputVector([1, 2, 3]), dy.inputVector([4, 5, 6])]
+    for made in start.set_s(cells), builder.initial_state(cells):
+        assert [c.value() for c in made.s()] == [[1, 2, 3], [4, 5, 6], [0] * 3, [0] * 3]
+    state = start.add_input(dy.inputVector([1, 0]))
+    made = state.set_s(cells)
+    assert [c.value() for c in made.s()[:2]] == [[1, 2, 3], [4, 5, 6]]
+    assert [h.value() for h in made.h()] == [h.value() for h in state.h()]
+    for wrong in cells[:1], cells + cells[:1], []:
+        with pytest.raises(ValueError, match="4 components"):
+            state.set_s(wrong)
+
+
 def test_masked_batch_elements_keep_their_state(model):
     builder = dy.LSTMBuilder(1, 2, 3, model)
     x = dy.inputTensor([[1.0, 2.0], [3.0, 4.0]], batched=True)
@@ -98,7 +113,7 @@ def test_initial_state_from_numbers(model):
     assert [e.npvalue().tolist() for e in state.s()] == [[1, 2, 3], [4, 5, 6]]
     assert state.output().npvalue().tolist() == [4, 5, 6]
     with pytest.raises(ValueError):
-        builder.initial_state([dy.inputVector([1, 2, 3])])
+        builder.initial_state([dy.inputVector([1, 2, 3])] * 3)
 
 
 def test_dropout_is_one_mask_for_a_sequence(model):

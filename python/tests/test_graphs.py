@@ -39,6 +39,20 @@ def test_value_has_the_most_fitting_type():
         matrix.scalar_value()
 
 
+def test_a_batch_may_have_one_number_for_each_element():
+    for made in (dy.inputTensor([1, 2, 3], batched=True), dy.inputTensor(np.arange(1, 4), batched=True),
+                 dy.inputTensorTranspose([1, 2, 3], batched=1), dy.inputTensor([np.array([1, 2, 3])[k:k + 1] for k in range(3)]),
+                 dy.sparse_inputTensor([[0, 1, 2]], [1, 2, 3], (3,), batched=np.bool_(True))):
+        assert made.dim() == ((1,), 3) and made.value() == [1, 2, 3]
+
+
+def test_a_list_of_arrays_has_one_for_each_batch_element():
+    arrays = [np.arange(6.0).reshape(2, 3) + k for k in range(4)]
+    x = dy.inputTensor(arrays)
+    assert x.dim() == ((2, 3), 4) and np.array_equal(x.npvalue(), np.stack(arrays, axis=-1))
+    assert dy.inputTensor([a.tolist() for a in arrays]).dim() == ((4, 2, 3), 1)
+
+
 def test_arithmetic_takes_numbers_on_either_side():
     x = dy.inputVector([1.0, 2.0, 4.0])
     values = [1.0, 2.0, 4.0]
@@ -125,6 +139,22 @@ def test_subscripts():
         with pytest.raises(IndexError):
             x[key]
     assert [row.value() for row in dy.inputVector([1, 2, 3])] == [1, 2, 3]
+    for key in "a", None, 1.5, [0, 1], ...:
+        with pytest.raises(TypeError):
+            x[key]
+
+
+def test_the_index_behind_the_last_dimension_is_of_the_batch():
+    numbers = np.arange(60.0).reshape(4, 3, 5)
+    x = dy.inputTensor(numbers, batched=True)
+    for key in ((slice(1), slice(2), slice(3)), (slice(None), slice(None), slice(None, None, 2)), (slice(2), 1, slice(-2, None)),
+                (1, 2, 3), (slice(None), slice(None), -1), (slice(None), slice(None), slice(None, None, -1))):
+        assert np.array_equal(x[key].npvalue().squeeze(), numbers[key].squeeze()), key
+    assert x[:1, :2, :3].dim() == ((1, 2), 3) and x[:, :, 0].dim() == x[:, :, :1].dim() == ((4, 3), 1)
+    assert dy.inputVector([1, 2])[:, 0].value() == [1, 2]
+    for key in (slice(None), slice(None), 5), (0, 0, slice(3, 3)), (0, 0, 0, 0):
+        with pytest.raises(IndexError):
+            x[key]
 
 
 def test_an_error_names_the_line_that_made_the_expression():
@@ -304,8 +334,9 @@ def test_gradients_of_expressions_and_parameters():
     pc = dy.ParameterCollection()
     p = pc.parameters_from_numpy(np.array([[1.0, 2.0], [3.0, 4.0]]))
     x = dy.inputVector([1, -1])
-    with pytest.raises(ValueError, match="backward"):
-        x.gradient()
+    for kind in RuntimeError, ValueError, dy.GradientError:
+        with pytest.raises(kind, match="backward"):
+            x.gradient()
     loss = dy.squared_norm(p * x)
     loss.backward(full=True)
     residual = np.array([[1.0, 2.0], [3.0, 4.0]]) @ [1, -1]
