@@ -5,6 +5,8 @@
 The tests hold both lists: what is named here differs, and nothing else does.
 """
 
+import re
+
 # Names, or "Class.method": the parameters that differ.
 SIGNATURES = {
     "argmax": "`d=0` more: along any dimension",
@@ -56,6 +58,62 @@ REFUSED = {
 }
 
 
+# Calls of calls.txt that differ: part of the call, as a regular expression, what became of it in the
+# old wheel and here, an exception or a value, and the reason. The first rule that fits counts.
+ERROR = "TypeError|ValueError|IndexError"
+CALLS = [
+    (r"[^a-z]None|{0:1}|iter\(", "value", "TypeError",
+     "None is taken for a flag, a dictionary or an iterator for a list"),
+    (r"0\.5|1\.5|2\.5", "value", ERROR,
+     "a number that is not whole, where a whole one is wanted, is cut off"),
+    (r"2\*\*40", "value", ERROR, "sizes are cut to 32 bits"),
+    (r"^dy\.(zeros|zeroes|ones|constant|random_\w+|one_hot|vecInput)\(", "value", ERROR,
+     "sizes, batch sizes, indices and parameters of distributions outside their range are taken"),
+    (r"dropout\(|dropout_\w+\(|^dy\.noise\(|huber_distance|kmh_ngram|weight_decay|clip_inplace",
+     "value", "ValueError", "rates and other numbers outside their range are taken"),
+    (r"^dy\.(inverse|contract3d_\w+|constrained_softmax|layer_norm|cumsum|log_softmax|lookup|select_\w+"
+     r"|strided_select|reshape)\(|add_input\(p\)", "value", ERROR,
+     "operands, lists and dimensions that do not fit are taken"),
+    (r"\.set\(|inputMatrixLiteral|init=", "value", ERROR,
+     "too few or too many numbers are taken"),
+    (r"cg_revert|update_subset|LSTMBuilder\(0|tensor_value", "value", ERROR,
+     "what is not there is taken in silence"),
+    (r"^dy\.(Trainer|Parameters|RNNState|Expression|ComputationGraph)\(|add_lookup_parameters\(2\)",
+     "value|RuntimeError", "TypeError", "an object without contents can be made"),
+    (r"^dy\.(silu|poisson_loss|binary_log_loss|logsumexp_dim|filter1d_narrow|fold_rows|cdiv"
+     r"|std_\w+|log_softmax|vanilla_lstm_gates\w*|average|concatenate)\(", "value", "value",
+     "wrong there: see the table of values; and `cdiv` of fewer dimensions, `average` with a"
+     " minibatch in it, `concatenate` along a new dimension, LSTM gates whose state alone has one"),
+    (r"^dy\.(dropout|dropout_\w+|block_dropout|noise)\(", "value", "value", "random draws"),
+    (r"^dy\.values\(|^vb\.value", "value", "value",
+     "`value` of vectors in a minibatch: one flat list; an array here"),
+    (r"device|version|\.expr\(|\(\(2,\)\)|a\[0\]\)\.shape|ParameterCollection\(pc\)", "value", "value",
+     "names of devices are bytes, `expr` of a table is the table and that of a parameter gets no"
+     " gradient, rows of one number have the shape `()`, a collection made of another is that one"),
+    (r".", "TypeError|AttributeError|AssertionError|NotImplementedError|OverflowError|IndexError",
+     "value",
+     "an index or a list, any sequence, arrays, numbers first, `len` of expressions: taken here"),
+    (r".", "ValueError|RuntimeError", "value",
+     "shapes and minibatches that the old wheel does not compute, empty and negative slices"),
+    (r"None", "ValueError", "TypeError", "None for an expression"),
+    (r".", "AttributeError|AssertionError|NotImplementedError|OverflowError|KeyError|Exception", ERROR,
+     "errors from within the old wheel"),
+    (r".", "ValueError|RuntimeError", "TypeError",
+     "an argument of a wrong type is noticed before its value"),
+    (r".", "TypeError|IndexError|RuntimeError", "ValueError|IndexError",
+     "where an index or a list is taken, a wrong one is a ValueError or an IndexError"),
+    (r"nonsense|/nowhere", "ValueError", "OSError", "a file that is not there"),
+]
+
+
+def rule(call, old, new):
+    """The place in CALLS of the reason why a call differs, None if it must not."""
+    for place, (part, theirs, ours, _) in enumerate(CALLS):
+        if re.search(part, call) and re.fullmatch(theirs, old) and re.fullmatch(ours, new):
+            return place
+    return None
+
+
 def reason(table, name, batch):
     """Why a case differs, None if it must not."""
     return table.get(name, table.get(f"{name}|{batch}"))
@@ -75,6 +133,9 @@ def tables():
     lines += ["", "| case | what the old wheel does |", "|---|---|"]
     lines += [f"| {shown(key)} | {why} |" for key, why in sorted(VALUES.items())]
     lines += [f"| {shown(key)} | refuses {why} |" for key, why in sorted(REFUSED.items())]
+    lines += ["", "| the old wheel | here | where, and why |", "|---|---|---|"]
+    lines += [f"| {old.replace('|', ', ')} | {new.replace('|', ', ')} | {why} |"
+              for _, old, new, why in CALLS]
     return "\n".join(lines)
 
 

@@ -14,9 +14,11 @@ import sys
 import tempfile
 import zlib
 
+import dynet_config
 import numpy as np
 
 sys.argv, ARGUMENTS = sys.argv[:1], sys.argv[1:]  # the old wheel reads the command line
+dynet_config.set(mem=32)  # what it has takes time to fork
 import dynet as dy  # noqa: E402
 
 DRAWS = 20
