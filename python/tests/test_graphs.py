@@ -501,3 +501,19 @@ def test_a_gpu_that_is_not_there_is_refused():
         dy.get_device_info("GPU:0")
     with pytest.raises(dy.DeviceError):
         dy.graph(device="GPU:0")
+
+
+def test_wrong_types_that_functions_read_themselves_are_type_errors():
+    for mistake in (lambda: dy.const_parameter("a"), lambda: dy.const_parameter([1]),
+                    lambda: dy.sparse_inputTensor(["a"], [1.0], (2,))):
+        with pytest.raises(TypeError):
+            mistake()
+
+
+def test_kinds_of_errors_that_programs_of_the_old_module_expect():
+    x = dy.inputVector([1, 2])
+    with pytest.raises(ValueError):
+        dy.pick(x, 2)
+    assert dy.const_parameter(x).value() == [1, 2] and dy.cg().renew() is dy.cg()
+    with pytest.raises(ValueError):
+        x.value()
