@@ -50,14 +50,14 @@ std::size_t longest_line(const std::string& text) {
   return longest;
 }
 
-/// What the program prints to a terminal of so many columns.
+/// What the program prints to a terminal of so many columns; empty if there are no terminals.
 std::string on_terminal(const Desk& desk, const std::string& script, unsigned short columns) {
   int controller = -1, terminal = -1;
   char name[64];
   winsize size{};
   size.ws_row = 24;
   size.ws_col = columns;
-  REQUIRE(openpty(&controller, &terminal, name, nullptr, &size) == 0);
+  if (openpty(&controller, &terminal, name, nullptr, &size) != 0) return "";
   desk.must("(" + script + ") > " + name);
   REQUIRE(fcntl(controller, F_SETFL, O_NONBLOCK) == 0);
   std::string text;
@@ -92,9 +92,15 @@ TEST_CASE("Help: options in groups, within the columns there are") {
     CHECK(contains(help, "[default: "));
     CHECK(contains(help, "  -h, --help "));
   }
-  const AnyProgram& any = all_programs()[0];
-  const Desk desk(any, 1);
+}
+
+TEST_CASE("Help: as wide as the terminal") {
+  const Desk desk(all_programs()[0], 1);
   const std::string narrow = on_terminal(desk, "p train --help", 50);
+  if (narrow.empty()) {
+    skip("there are no terminals here");
+    return;
+  }
   const std::string wide = on_terminal(desk, "p train --help", 120);
   CHECK(longest_line(narrow.substr(0, narrow.find("Examples:"))) <= 50);
   CHECK(longest_line(wide) > 80);
