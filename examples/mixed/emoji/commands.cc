@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 #include "examples/mixed/emoji/model.h"
 #include "examples/mixed/emoji/sheet.h"
@@ -31,12 +32,12 @@ void add_inputs(CLI::App& app, Inputs& inputs) {
       ->default_str("image,text,table");
 }
 
-Corpus read_part_of(const TextSource& source, const std::string& part, const Description& d,
-                    emoji::Labels labels) {
+/// The part of that name. Throws UserError if the model was trained without a split.
+Part part_named(const std::string& part, const Description& d) {
   const Part wanted = part_from_name(part);
   if (wanted != Part::kAll && d.split.empty())
     throw UserError("--part " + part + " needs a model trained with --split");
-  return take_part(read_samples(source, labels), d.split, d.split_seed, wanted);
+  return wanted;
 }
 
 /// A label and how probable it is.
@@ -65,8 +66,9 @@ class Eval : public EvalCommand<Model> {
 
  private:
   void evaluate(Model& model) override {
-    const Corpus corpus =
-        read_part_of(source(), part_, model.description(), emoji::Labels::kNeeded);
+    const Description& d = model.description();
+    const Part wanted = part_named(part_, d);
+    const Corpus corpus = take_part(read_samples(source()), d.split, d.split_seed, wanted);
     if (corpus.empty())
       throw UserError("the " + part_ + " part of " + source().name() + " holds no emoji");
     model.report_unknown_labels(corpus, source().name());
@@ -100,13 +102,35 @@ class Predict : public LinesCommand<Model> {
       others.push_back({"--output", output_});
       sheet.emplace(program::NamedFile{"--sheet", sheet_}, others);
     }
-    const Corpus corpus =
-        read_part_of(source(), part_, model.description(), emoji::Labels::kOptional);
-    std::vector<Answer> answers(corpus.size());
-    write_shared(model, (corpus.size() + kSamplesPerGraph - 1) / kSamplesPerGraph, out,
-                 [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
-                   return lines_of(mine, graph, corpus, i * kSamplesPerGraph, answers);
-                 });
+    const Description& d = model.description();
+    const Part wanted = part_named(part_, d);
+    Corpus waiting;
+    std::vector<Answer> answers;  // of the sheet
+    const auto write = [&] {
+      const Corpus samples = std::exchange(waiting, {});
+      std::vector<Answer> found(samples.size());
+      write_shared(model, (samples.size() + kSamplesPerGraph - 1) / kSamplesPerGraph, out,
+                   [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+                     return lines_of(mine, graph, samples, i * kSamplesPerGraph, found);
+                   });
+      if (sheet) answers.insert(answers.end(), found.begin(), found.end());
+    };
+    InputFile in(source(), write);
+    try {
+      for (std::string line; in.next(line);) {
+        if (is_blank(line)) continue;
+        Sample sample = read_sample(line, in.name(), in.number(), emoji::Labels::kOptional);
+        if (const std::string why = model.why_unreadable(sample); !why.empty())
+          throw LineError(in.name(), in.number(), why);
+        if (wanted != Part::kAll && part_of(sample, d.split, d.split_seed) != wanted) continue;
+        waiting.push_back(std::move(sample));
+        if (waiting.size() == kSamplesPerGraph * model.threads()) write();
+      }
+    } catch (const LineError&) {
+      write();  // what came before
+      throw;
+    }
+    write();
     if (!sheet) return;
     for (const std::string& line : sheet_lines(std::move(answers))) sheet->write(line);
     sheet->finish();

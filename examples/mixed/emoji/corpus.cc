@@ -142,7 +142,12 @@ std::uint64_t hash_of(const std::string& text) {
 
 }  // namespace
 
-Corpus read_samples(const nlp::TextSource& source, Labels labels) {
+Sample read_sample(const std::string& line, const std::string& file, std::size_t number,
+                   Labels labels) {
+  return LineOfJson(line, file, number).sample(labels);
+}
+
+Corpus read_samples(const nlp::TextSource& source) {
   Corpus corpus;
   nlp::SampleReader reader(source, "sample");
   nlp::InputFile in(source);
@@ -150,7 +155,7 @@ Corpus read_samples(const nlp::TextSource& source, Labels labels) {
   for (std::string line; in.next(line);) {
     if (nlp::is_blank(line)) continue;
     reader.read([&] {
-      Sample sample = LineOfJson(line, in.name(), in.number()).sample(labels);
+      Sample sample = read_sample(line, in.name(), in.number(), Labels::kNeeded);
       if (sample.image) {
         if (size == 0) size = sample.image->size;
         if (sample.image->size != size)
@@ -162,8 +167,7 @@ Corpus read_samples(const nlp::TextSource& source, Labels labels) {
       corpus.push_back(std::move(sample));
     });
   }
-  if (corpus.empty() && labels == Labels::kNeeded)
-    throw nlp::UserError(source.name() + " holds no sample");
+  if (corpus.empty()) throw nlp::UserError(source.name() + " holds no sample");
   return corpus;
 }
 

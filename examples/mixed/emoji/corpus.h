@@ -42,18 +42,22 @@ using Corpus = std::vector<Sample>;
 /// Whether samples must say what they are.
 enum class Labels { kNeeded, kOptional };
 
-/// Reads a JSON object a line:
+/// A sample from a line, a JSON object:
 ///
 ///     {"emoji": "🐈", "family": "1F408", "group": "Animals & Nature", "subgroup": "animal-mammal",
 ///      "words": ["cat", "pet"], "row": {"block": "...", "age": 6}, "image": "00ff..."}
 ///
 /// All may be missing but the group and the subgroup, and these too where labels are optional; null
 /// is missing. An image is size x size x 4 bytes in hexadecimal digits, a cell of the row a text, a
-/// number, true or false. Blank lines mean nothing.
-///
-/// Throws LineError for a line that is not so, and for a picture of another size than the first
-/// one; UserError for a file that cannot be read, or holds no sample where labels are needed.
-Corpus read_samples(const nlp::TextSource& source, Labels labels = Labels::kNeeded);
+/// number, true or false. Throws LineError, with the file and the number of the line, for one that
+/// is not so.
+Sample read_sample(const std::string& line, const std::string& file, std::size_t number,
+                   Labels labels);
+
+/// Reads samples with their labels, one a line; blank lines mean nothing. Throws LineError for a
+/// line that is none, and for a picture of another size than the first one; UserError for a file
+/// that cannot be read, or holds no sample.
+Corpus read_samples(const nlp::TextSource& source);
 
 /// The line of a sample, without what is missing.
 std::string line_of(const Sample& sample);

@@ -96,14 +96,9 @@ Model::Model(Description description, std::uint64_t seed)
 
 Model::Encoded Model::encode(const Sample& sample, const Shift& shift) const {
   Encoded encoded;
-  if (sample.image && gates_.count(Input::kImage) > 0) {
-    const unsigned size = sample.image->size;
-    if (size != description_.picture)
-      throw nlp::UserError("the picture of " + nlp::in_quotes(sample.emoji) + " has " +
-                           std::to_string(size) + " lines, those that the model knows have " +
-                           std::to_string(description_.picture));
+  if (const std::string why = why_unreadable(sample); !why.empty()) throw nlp::UserError(why);
+  if (sample.image && gates_.count(Input::kImage) > 0)
     encoded.picture = picture_numbers(*sample.image, shift);
-  }
   if (gates_.count(Input::kText) > 0) {
     for (const std::string& word : sample.words)
       encoded.words.push_back(static_cast<unsigned>(words_.convert(nlp::lower_cased(word))));
@@ -111,6 +106,14 @@ Model::Encoded Model::encode(const Sample& sample, const Shift& shift) const {
   if (!sample.row.empty() && gates_.count(Input::kTable) > 0)
     encoded.row = row_numbers(sample.row, description_.columns);
   return encoded;
+}
+
+std::string Model::why_unreadable(const Sample& sample) const {
+  if (!sample.image || gates_.count(Input::kImage) == 0) return "";
+  const unsigned size = sample.image->size;
+  if (size == description_.picture) return "";
+  return "the picture of " + nlp::in_quotes(sample.emoji) + " has " + std::to_string(size) +
+         " lines, those that the model knows have " + std::to_string(description_.picture);
 }
 
 unsigned Model::group_number(const std::string& group) const {

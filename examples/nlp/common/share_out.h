@@ -120,30 +120,37 @@ auto predict_in_parts(Model& model, const Samples& samples, std::size_t together
   return all;
 }
 
-/// Writes the lines that `make(model, graph, i)` returns, in order, up to the first that throws.
+/// So many lines are made together for each thread.
+inline constexpr std::size_t kLinesOfThread = 64;
+
+/// Writes the lines that `make(model, graph, i)` returns, in order, up to the first that throws. So
+/// many at a time are made and written, that memory does not grow with `count`.
 template <class Model, class Make>
 void write_shared(Model& model, std::size_t count, OutputFile& out, Make make) {
-  std::vector<std::vector<std::string>> lines(count);
-  std::vector<std::exception_ptr> errors(count);
-  const auto work = [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
-    try {
-      lines[i] = make(mine, graph, i);
-    } catch (...) {
-      errors[i] = std::current_exception();
+  const std::size_t most = kLinesOfThread * model.threads();
+  for (std::size_t begin = 0; begin < count; begin += most) {
+    const std::size_t size = std::min(most, count - begin);
+    std::vector<std::vector<std::string>> lines(size);
+    std::vector<std::exception_ptr> errors(size);
+    const auto work = [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+      try {
+        lines[i] = make(mine, graph, begin + i);
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+    };
+    share_out(model, size, work, [](std::size_t /*i*/) {});
+    for (std::size_t i = 0; i < size; ++i) {
+      if (errors[i]) std::rethrow_exception(errors[i]);
+      for (const std::string& line : lines[i]) out.write(line);
     }
-  };
-  share_out(model, count, work, [](std::size_t /*i*/) {});
-  for (std::size_t i = 0; i < count; ++i) {
-    if (errors[i]) std::rethrow_exception(errors[i]);
-    for (const std::string& line : lines[i]) out.write(line);
   }
 }
 
 /// How many lines are made together: one if it is for one thread, whose user may be typing.
 template <class Model>
 std::size_t lines_together(const Model& model) {
-  constexpr std::size_t kEach = 64;
-  return model.threads() == 1 ? 1 : kEach * model.threads();
+  return model.threads() == 1 ? 1 : kLinesOfThread * model.threads();
 }
 
 /// For each line of `in` that `check` lets pass writes `make(model, graph, line, number)`; numbers
