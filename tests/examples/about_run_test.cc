@@ -7,6 +7,7 @@
 #include "dynet-like/base/version.h"
 #include "dynet-like/io/inspect.h"
 #include "dynet-like/io/safetensors.h"
+#include "examples/nlp/common/files.h"
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
@@ -65,6 +66,47 @@ TEST_CASE("About: a model says what it is") {
     desk.must("unset SOURCE_DATE_EPOCH; train --model now");
     CHECK(about(desk, "now").at("date").get<std::string>() > "2025");
   }
+}
+
+TEST_CASE("About: equal runs make equal files, which show no folder") {
+  for (const AnyProgram& each : all_programs()) {
+    INFO(each.program.name);
+    const Desk desk(each);
+    desk.must("mkdir -p secret/a secret/b; cp data secret/a/d; cp data secret/b/d");
+    for (const std::string f : {"a", "b"}) {
+      const std::string in = "secret/" + f + "/";
+      desk.must("export SOURCE_DATE_EPOCH=1000000000; DATA=$PWD/" + in +
+                "d; EPOCHS=2 train --model " + in + "m --dev ./" + in + "d --test " + in +
+                "d --report " + in + "r");
+      desk.must("export SOURCE_DATE_EPOCH=1000000000; train --init " + in + "m --model " + in +
+                "more; p eval --json -m " + in + "m -d " + in + "d > " + in + "scores");
+    }
+    for (const char* file : {"m", "m.checkpoint", "more", "more.checkpoint", "scores"})
+      desk.must(std::string("cmp secret/a/") + file + " secret/b/" + file);
+    CHECK(about(desk, "secret/a/m").at("train") == "d");
+    CHECK(about(desk, "secret/a/m").at("date") == "2001-09-09T01:46:40Z");
+    CHECK(about(desk, "secret/a/more").at("init") == "m");
+    desk.must("! grep -r secret secret");
+    for (const std::string wrong : {"x", "-1", "1.5", "99999999999999"}) {
+      desk.refuses(
+          "export SOURCE_DATE_EPOCH=" + wrong + "; train --model new", 1,
+          "SOURCE_DATE_EPOCH must be a whole number from 0 to 253402300799, not '" + wrong + "'");
+    }
+    desk.must("export SOURCE_DATE_EPOCH=; train --model now");
+    CHECK(about(desk, "now").at("date").get<std::string>() > "2025");
+  }
+}
+
+TEST_CASE("About: files are named without the folders that lead there") {
+  using nlp::without_folders;
+  const TemporaryFolder folder;
+  CHECK(without_folders("/home/me/train.txt") == "train.txt");
+  CHECK(without_folders("train.txt") == "train.txt");
+  CHECK(without_folders("data/pictures//") == "pictures");
+  CHECK(without_folders("a/train.ja,/b/train.en") == "train.ja,train.en");
+  CHECK(without_folders("a/images.gz:labels.gz") == "images.gz:labels.gz");
+  CHECK(without_folders(folder.write("one,two:three", "")) == "one,two:three");
+  for (const char* same : {"", "-"}) CHECK(without_folders(same) == same);
 }
 
 TEST_CASE("About: labels of each program") {

@@ -4,19 +4,22 @@
 #include <ctime>
 
 #include "dynet-like/base/version.h"
+#include "examples/nlp/common/files.h"
 #include "examples/nlp/common/json.h"
+#include "examples/nlp/common/text.h"
 
 namespace nlp {
 namespace {
 
-/// "2026-11-22T20:15:00Z"
-std::string date() {
+constexpr std::size_t kLastSecond = 253402300799;  // of the year 9999
+
+}  // namespace
+
+std::string date_of_files() {
   std::time_t now = std::time(nullptr);
-  if (const char* const fixed = std::getenv("SOURCE_DATE_EPOCH")) {
-    char* end = nullptr;
-    const long long seconds = std::strtoll(fixed, &end, 10);
-    if (end != fixed && *end == '\0') now = static_cast<std::time_t>(seconds);
-  }
+  const char* const fixed = std::getenv("SOURCE_DATE_EPOCH");
+  if (fixed != nullptr && *fixed != '\0')
+    now = static_cast<std::time_t>(parse_number(fixed, "SOURCE_DATE_EPOCH", kLastSecond));
   std::tm parts{};
   char text[64] = "";
   if (gmtime_r(&now, &parts) != nullptr)
@@ -24,14 +27,15 @@ std::string date() {
   return text;
 }
 
-}  // namespace
-
 std::string about_text(const About& about, const RunOptions& run) {
-  Json text = {{"program", about.program}, {"version", dynet::version()}, {"date", date()}};
-  text["train"] = run.train;
-  if (!run.dev.empty()) text["dev"] = run.dev;
-  if (!run.test.empty()) text["test"] = run.test;
-  if (!run.init.empty()) text["init"] = run.init;
+  Json text = {
+      {"program", about.program}, {"version", dynet::version()}, {"date", date_of_files()}};
+  for (const auto& [what, path] : {std::pair{"train", &run.train},
+                                   {"dev", &run.dev},
+                                   {"test", &run.test},
+                                   {"init", &run.init}}) {
+    if (!path->empty()) text[what] = without_folders(*path);
+  }
   if (!about.labels.empty()) text["labels"] = about.labels;
   text["settings"] = json_of(about.settings);
   text["weights"] = about.weights;

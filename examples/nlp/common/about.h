@@ -19,9 +19,12 @@ struct About {
   Figures dev, test;   ///< scores of that epoch; empty where there were no data
 };
 
-/// As JSON in several lines: with the names of the files of the run, the version of the library,
-/// and the date, which is that of SOURCE_DATE_EPOCH if the environment has it, so that equal runs
-/// can make equal files.
+/// The time in UTC, "2026-11-22T20:15:00Z": that of SOURCE_DATE_EPOCH if the environment has it, so
+/// that equal runs can make equal files. Throws UserError for one that is no number of seconds.
+std::string date_of_files();
+
+/// As JSON in several lines: with the names of the files of the run, without their folders, the
+/// version of the library, and date_of_files().
 std::string about_text(const About& about, const RunOptions& run);
 
 }  // namespace nlp

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <iostream>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "dynet-like/io/files.h"
@@ -52,6 +54,16 @@ void OutputFile::finish() {
   } else {
     std::cout.flush();
   }
+}
+
+std::string without_folders(const std::string& path) {
+  std::error_code unknown;
+  const bool one = std::filesystem::exists(path, unknown);
+  const std::size_t end = one ? path.npos : path.find_first_of(",:");
+  if (end != path.npos)
+    return without_folders(path.substr(0, end)) + path[end] + without_folders(path.substr(end + 1));
+  const std::size_t last = path.find_last_not_of('/'), slash = path.rfind('/', last);
+  return path.substr(slash + 1, last - slash);
 }
 
 std::size_t verse_reference_length(std::string_view line) {

@@ -41,6 +41,10 @@ class OutputFile {
   std::unique_ptr<program::DescriptorBuffer> direct_;
 };
 
+/// The name of a file or folder without the folders that lead there. Of a path that leads nowhere,
+/// which may name several files with commas or colons between them, each is shortened.
+std::string without_folders(const std::string& path);
+
 /// The length of a verse's reference such as `1Sm17:4 ` with the space after it, 0 if there is
 /// none: how the lines of `bible -f Gen1:1-Rev22:21`, Debian package bible-kjv, begin.
 std::size_t verse_reference_length(std::string_view line);

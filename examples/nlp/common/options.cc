@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "examples/nlp/common/command_line.h"
+#include "examples/nlp/common/files.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
 
@@ -60,6 +61,12 @@ void Options::add_flag(const std::string& name, bool& value, const std::string& 
 void Options::add_of_data(const std::string& name, std::string& value, const std::string& help) {
   of_data_.emplace_back(name, value);
   if (command_ != nullptr) command_->add_option(name, value, help);
+}
+
+void Options::add_file_of_data(const std::string& name, std::string& path,
+                               const std::string& help) {
+  add_of_data(name, path, help);
+  of_data_.back().second = without_folders(path);
 }
 
 void Options::add_flag_of_data(const std::string& name, bool& value, const std::string& help) {

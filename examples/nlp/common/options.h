@@ -54,6 +54,8 @@ class Options {
 
   /// Options that a resumed run need not keep, as its data must be the same.
   void add_of_data(const std::string& name, std::string& value, const std::string& help);
+  /// A file, whose value is its name without folders.
+  void add_file_of_data(const std::string& name, std::string& path, const std::string& help);
   void add_flag_of_data(const std::string& name, bool& value, const std::string& help);
 
   const OptionValues& kept() const { return kept_; }

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "dynet-like/io/save.h"
+#include "examples/nlp/common/about.h"
 #include "examples/nlp/common/run_report.h"
 #include "examples/nlp/common/saved_kind.h"
 #include "examples/nlp/common/text.h"
@@ -84,6 +85,7 @@ void require_writable(const std::string& path) {
 }  // namespace
 
 void prepare_run(const RunOptions& run, const std::string& program) {
+  date_of_files();                     // can be read
   if (run.world->rank() != 0) return;  // which writes nothing
   std::vector<Target> targets = {{{"--model", run.model}, "model", model_kind(program)},
                                  {{"", run.checkpoint()}, "checkpoint", checkpoint_kind(program)}};

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <optional>
 
+#include "examples/nlp/common/files.h"
 #include "examples/nlp/common/json.h"
 #include "tools/program/files.h"
 
@@ -41,8 +42,11 @@ RunReport::RunReport(const RunOptions& run, const std::string& program,
   if (fd < 0) throw program::OutputError(run.report, errno);
   out_ = std::make_unique<program::DescriptorBuffer>(fd, run.report);
 
-  Json options = {{"train", run.train}, {"dev", run.dev}, {"test", run.test}, {"model", run.model}};
-  if (!run.init.empty()) options["init"] = run.init;
+  Json options = {{"train", without_folders(run.train)},
+                  {"dev", without_folders(run.dev)},
+                  {"test", without_folders(run.test)},
+                  {"model", without_folders(run.model)}};
+  if (!run.init.empty()) options["init"] = without_folders(run.init);
   options["device"] = run.device->name;
   options.update(json_of(settings));
   options["epochs"] = run.limits.epochs;

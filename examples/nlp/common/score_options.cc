@@ -1,5 +1,7 @@
 #include "examples/nlp/common/score_options.h"
 
+#include "examples/nlp/common/files.h"
+
 namespace nlp {
 
 void ScoreOptions::add_json(CLI::App& app, const std::vector<std::string>& excluded) {
@@ -14,7 +16,7 @@ void ScoreOptions::add_labels(CLI::App& app, const std::string& labels) {
 
 Json scores_json(const std::string& program, const std::string& data, const Counts& counts,
                  const Figures& figures) {
-  Json object = {{"program", program}, {"data", data}};
+  Json object = {{"program", program}, {"data", without_folders(data)}};
   for (const auto& [what, count] : counts) object[what] = count;
   object["model"] = json_of(figures, &Figure::model);
   object["baseline"] = json_of(figures, &Figure::baseline);
