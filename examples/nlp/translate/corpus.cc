@@ -9,18 +9,24 @@ namespace {
 
 using nlp::in_quotes;
 
+const char* const kText = "text to translate";
+const char* const kTranslation = "translation";
+
 std::string normalized(std::string_view text) { return nlp::join(nlp::split_words(text), " "); }
 
-Pair pair_of(const std::string& source, const std::string& target, const std::string& file,
-             std::size_t line) {
-  Pair pair{normalized(source), normalized(target), line};
-  if (pair.source.empty() || pair.target.empty())
-    throw nlp::LineError(
-        file, line,
-        std::string("there is no ") + (pair.source.empty() ? "text to translate" : "translation"));
-  for (const std::string* text : {&pair.source, &pair.target})
-    nlp::require_readable(nlp::split_words(*text).size(), line, file);
-  return pair;
+/// A text, and its place in messages.
+struct Side {
+  const std::string& text;
+  const std::string file, what;
+};
+
+Pair pair_of(const Side& source, const Side& target, std::size_t line) {
+  for (const Side* side : {&source, &target}) {
+    if (nlp::is_blank(side->text))
+      throw nlp::LineError(side->file, line, "there is no " + side->what);
+    nlp::require_readable(nlp::split_words(side->text).size(), line, side->file);
+  }
+  return {normalized(source.text), normalized(target.text), line};
 }
 
 Corpus read_tab(const nlp::TextSource& source) {
@@ -35,7 +41,8 @@ Corpus read_tab(const nlp::TextSource& source) {
         throw nlp::LineError(
             source.name(), i + 1,
             "expected a text, a tab and its translation, found " + in_quotes(lines[i]));
-      corpus.push_back(pair_of(fields[0], fields[1], source.name(), i + 1));
+      corpus.push_back(pair_of({fields[0], source.name(), kText},
+                               {fields[1], source.name(), kTranslation}, i + 1));
     });
   }
   return corpus;
@@ -56,7 +63,10 @@ Corpus read_parallel(const nlp::TextSource& source) {
   nlp::SampleReader reader(source, "pair");
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (nlp::is_blank(texts[i]) && nlp::is_blank(translations[i])) continue;
-    reader.read([&] { corpus.push_back(pair_of(texts[i], translations[i], first.name(), i + 1)); });
+    reader.read([&] {
+      corpus.push_back(pair_of({texts[i], first.name(), kText},
+                               {translations[i], second.name(), kTranslation}, i + 1));
+    });
   }
   return corpus;
 }
@@ -74,6 +84,13 @@ std::size_t count_words(const Corpus& corpus) {
   for (const Pair& pair : corpus)
     words += nlp::split_words(pair.source).size() + nlp::split_words(pair.target).size();
   return words;
+}
+
+std::map<std::string, std::size_t> words_of(const Corpus& corpus, std::string Pair::*side) {
+  std::map<std::string, std::size_t> counts;
+  for (const Pair& pair : corpus)
+    for (const std::string& word : nlp::split_words(pair.*side)) ++counts[word];
+  return counts;
 }
 
 }  // namespace translate

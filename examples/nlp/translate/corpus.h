@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,7 @@ Corpus read_pairs(const nlp::TextSource& source, Format format);
 
 /// Words of both languages.
 std::size_t count_words(const Corpus& corpus);
+/// The words of one side, with how often they come.
+std::map<std::string, std::size_t> words_of(const Corpus& corpus, std::string Pair::*side);
 
 }  // namespace translate

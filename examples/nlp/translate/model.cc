@@ -33,13 +33,6 @@ std::vector<std::string> vocabulary(const std::vector<std::vector<std::string>>&
   return tokens;
 }
 
-std::map<std::string, std::size_t> words_of(const Corpus& corpus, std::string Pair::*side) {
-  std::map<std::string, std::size_t> counts;
-  for (const Pair& pair : corpus)
-    for (const std::string& word : nlp::split_words(pair.*side)) ++counts[word];
-  return counts;
-}
-
 Ids numbers(const std::vector<std::string>& tokens, const dynet::Dict& dict) {
   Ids ids;
   for (const std::string& token : tokens) ids.push_back(static_cast<unsigned>(dict.convert(token)));
