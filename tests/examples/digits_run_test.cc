@@ -239,6 +239,42 @@ TEST_CASE("Digits: a model learns more, of pictures in another size") {
                 "the model has no label 'x'");
 }
 
+TEST_CASE("Digits: labels come as pictures do, however many there are") {
+  const Workshop shop;
+  REQUIRE(run(shop.folder, shop.train_command("model", "1")).code == 0);
+  shop.folder.write("0.pgm", pgm(0, 7));
+  // The last one of them is a pipe that is filled once there are labels, or after ten seconds.
+  const Result talk = Program{"sh", "/bin/sh"}.run(
+      shop.folder,
+      {"-c", "cd '" + shop.folder.path("") + "'; mkfifo last; '" + kDigits.binary +
+                 "' classify -m model $(yes ./0.pgm | head -n 3000) last > labels & "
+                 "for i in $(seq 200); do test -s labels && break; sleep 0.05; done; "
+                 "test -s labels || touch late; cat 0.pgm > last; wait; wc -l < labels; "
+                 "! test -e late"});
+  CHECK(talk.code == 0);
+  CHECK(talk.out == "3001\n");
+}
+
+TEST_CASE("Digits: data from which nothing can be learned are warned of") {
+  const Workshop shop;
+  const auto err = [&](const std::vector<std::string>& arguments) {
+    const Result result = run(shop.folder, with(arguments, {"--force"}));
+    INFO(result.out + result.err);
+    REQUIRE(result.code == 0);
+    return result.err;
+  };
+  CHECK_FALSE(contains(err(shop.train_command("m", "1")), "warning"));
+  CHECK(contains(err(replaced(shop.train_command("m", "1"), "--shift", "8")),
+                 "warning: --shift 8 moves pictures of 8x8 out of sight\n"));
+  CHECK(contains(err(replaced(shop.train_command("m", "1"), "--dev", shop.train)),
+                 " is the same as the training data: "));
+  const std::string same = shop.folder.write("i", idx({4, 1, 1}, {5, 5, 5, 5})) + ":" +
+                           shop.folder.write("l", idx({4}, {1, 2, 1, 2}));
+  CHECK(contains(err({"train", "--train", same, "--model", shop.folder.path("m"), "--size", "8x8",
+                      "--epochs", "1"}),
+                 " are the same: there is nothing to tell apart\n"));
+}
+
 TEST_CASE("Digits: mistakes give one sentence and a non-zero exit") {
   const Workshop shop;
   const TemporaryFolder& folder = shop.folder;

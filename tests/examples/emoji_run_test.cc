@@ -169,6 +169,58 @@ TEST_CASE("Emoji: train, score every choice of inputs in a fresh process, predic
   CHECK(contains(svg, ">3079</text>"));
 }
 
+TEST_CASE("Emoji: answers come as emoji do, and those before an error are kept") {
+  const Workshop shop;
+  REQUIRE(run(shop.folder, shop.train_command("model", "1")).code == 0);
+  const auto sh = [&](const std::string& script) {
+    return Program{"sh", "/bin/sh"}.run(
+        shop.folder, {"-c", "cd '" + shop.folder.path("") + "'; p() { '" + kEmoji.binary +
+                                "' predict -m model \"$@\"; }; " + script});
+  };
+  // The second emoji comes when the first one has been answered, or after ten seconds.
+  for (const std::string options : {"", "--threads 2", "--json", "-i /dev/stdin"}) {
+    const Result talk =
+        sh("rm -f answer late; (head -n 1 test.jsonl; for i in $(seq 200); do test -s answer && "
+           "break; sleep 0.05; done; test -s answer || touch late; head -n 1 test.jsonl) | p " +
+           options + " > answer; cat answer; ! test -e late");
+    INFO(options << talk.err);
+    CHECK(talk.code == 0);
+    CHECK(std::count(talk.out.begin(), talk.out.end(), '\n') == 2);
+  }
+  // Each gets the answer that it gets in other company.
+  const std::string whole = sh("p -i test.jsonl --json").out;
+  CHECK(sh("p -i test.jsonl --json --threads 3").out == whole);
+  CHECK(sh("while read -r line; do echo \"$line\" | p --json; done < test.jsonl").out == whole);
+  const std::string larger = "{\"image\": \"" + std::string(std::size_t{16} * 16 * 8, '0') + "\"}";
+  for (const std::string& wrong : {std::string("[]"), larger}) {
+    shop.folder.write("wrong", wrong + "\n");
+    const Result broken = sh("(head -n 40 test.jsonl; cat wrong) | p --json");
+    kEmoji.check_refused(broken, "standard input:41: ");
+    CHECK(broken.out == sh("head -n 40 test.jsonl | p --json").out);
+  }
+}
+
+TEST_CASE("Emoji: data from which nothing can be learned are warned of") {
+  const Workshop shop;
+  const auto warned = [&](const std::string& data, const std::vector<std::string>& more,
+                          const std::string& message) {
+    const Result result =
+        run(shop.folder,
+            with({"train", "--train", shop.folder.write("data", data), "--filters", "2", "--epochs",
+                  "1", "--force", "--dev", shop.dev, "--model", shop.folder.path("m")},
+                 more));
+    INFO(result.out + result.err);
+    CHECK(result.code == 0);
+    CHECK(contains(result.err, message));
+  };
+  const std::string one = "{\"group\": \"g\", \"subgroup\": \"s\", \"words\": [\"saw\"]}\n",
+                    other = "{\"group\": \"g\", \"subgroup\": \"t\", \"words\": [\"fox\"]}\n";
+  warned(one, {}, "data has no subgroup but 's': there is nothing to tell apart\n");
+  warned(one + other, {}, "data has no group but 'g': there is nothing to tell apart\n");
+  warned(one + other, {"--inputs", "image,table"}, "data has any of image,table: ");
+  warned(things(60, 2), {}, " is the same as the training data: ");
+}
+
 TEST_CASE("Emoji: a model of one part is told nothing by the others") {
   const Workshop shop;
   const Result trained = run(shop.folder, with(shop.train_command("table", "6"),

@@ -338,6 +338,8 @@ TEST_CASE("Tagger: vectors from a file tell of words that training did not have"
   CHECK(
       contains(run(folder, with(small, {"--features", "word", "--vectors", twice})).out,
                "vectors: 2 words of 2 numbers, for 100.00 % of the 2 words of the training data"));
+  CHECK(contains(run(folder, with(small, {"--vectors", folder.write("other.vec", "x 1\n")})).err,
+                 "warning: no word of the training data has a vector in that file\n"));
   check_refused(run(folder, with(small, {"--vectors", folder.write("nan.vec", "w1 1\nw2 nan\n")})),
                 "nan.vec: line 2: needs a word and 1 numbers; \"nan\" is not a number");
   dynet::NamedTensor numbers, words;

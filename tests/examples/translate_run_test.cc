@@ -113,6 +113,66 @@ TEST_CASE("Translate: a resumed run with a mean of the weights ends where an unb
   CHECK(weights("last") != weights("unbroken"));
 }
 
+TEST_CASE("Translate: a list of words is cut into characters, unless an option says otherwise") {
+  const TemporaryFolder folder;
+  // Words that come once, and the same backwards.
+  std::string words;
+  for (unsigned i = 0; i < 120; ++i) {
+    std::string word;
+    for (unsigned k = 0, n = 100 + i * 7; k < 3; ++k, n /= 10) word += char('a' + n % 10);
+    words += word + '\t' + std::string(word.rbegin(), word.rend()) + '\n';
+  }
+  const std::string list = folder.write("list", words), model = folder.path("model");
+  const auto train = [&](const std::string& data, const std::vector<std::string>& more) {
+    const Result result =
+        kTranslate.run(folder, with({"train", "--train", data, "--model", model, "--hidden", "32",
+                                     "--batch", "8", "--learning-rate", "0.01", "--dropout", "0"},
+                                    more));
+    INFO(result.out + result.err);
+    REQUIRE(result.code == 0);
+    return result.err;
+  };
+  const std::string taken = train(list, {"--epochs", "12"});
+  CHECK(contains(taken,
+                 "taking --source-unit char: 100.00 % of the texts are one word, and "
+                 "100.00 % of their words come only once\n"));
+  CHECK(contains(taken, "taking --target-unit char: 100.00 % of the translations are one word"));
+  CHECK_FALSE(contains(taken, "warning"));
+  const Result scored = kTranslate.run(folder, {"eval", "--model", model, "--data", list});
+  CHECK(numbers_of(line_with(scored.out, "  translation")).at(2) > 80);  // exact
+  train(list, {"--epochs", "13", "--resume"});
+  const std::string overruled =
+      train(list, {"--epochs", "1", "--force", "--source-unit", "word", "--target-unit", "char"});
+  CHECK_FALSE(contains(overruled, "taking"));
+  CHECK(
+      contains(overruled, "warning: " + list +
+                              ": the model knows 0.00 % of the words of the texts, as "
+                              "training has the others less than 2 times: a smaller --min-count or "
+                              "--source-unit char helps\n"));
+  const std::string sentences =
+      train(folder.write("data", pairs(100, 1)), {"--epochs", "1", "--force"});
+  CHECK(contains(sentences, "taking --source-unit word: "));
+  CHECK(contains(sentences, "taking --target-unit word: "));
+  CHECK_FALSE(contains(sentences, "warning"));
+}
+
+TEST_CASE("Translate: an error is of the file that has it") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& texts, const std::string& translations,
+                           const std::string& message) {
+    const std::string files = folder.write("one", texts) + "," + folder.write("two", translations);
+    kTranslate.check_refused(kTranslate.run(folder, {"train", "--train", files, "--format",
+                                                     "parallel", "--model", folder.path("m")}),
+                             message);
+  };
+  std::string many;
+  for (int i = 0; i < 10001; ++i) many += "a ";
+  refused("a\nb\n", "a\n\n", "two:2: there is no translation");
+  refused("a\n\n", "a\nb\n", "one:2: there is no text to translate");
+  refused("a\nb\n", "a\n" + many + "\n", "two:2: a sentence of 10,001 words");
+  refused("a\n" + many + "\n", "a\nb\n", "one:2: a sentence of 10,001 words");
+}
+
 TEST_CASE("Translate: what does not fit is refused in a sentence") {
   const TemporaryFolder folder;
   const std::string data = folder.write("data", "a\tb\n"), model = folder.path("model");

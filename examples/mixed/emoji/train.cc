@@ -27,10 +27,22 @@ std::uint64_t fingerprint_of(const Corpus& corpus) {
 class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Corpus>& data)
-      : ModelTraining(command, data, fingerprint_of(data.train),
+      : ModelTraining(command, data, fingerprint_of,
                       [&] { return describe(command.description, data.train, command.train); }) {
     model_.report_unknown_labels(data.dev, command.dev.empty() ? command.train : command.dev);
-    std::vector<std::size_t> counts(model_.description().words.size());
+    const Description& d = model_.description();
+    if (d.subgroups.size() > 1)
+      warn_if_single("group", d.groups, command.train);
+    else
+      warn_if_single("subgroup", d.subgroups, command.train);
+    const auto says_nothing = [&](const Sample& sample) {
+      return Inputs::of(sample).both(d.settings.inputs).empty();
+    };
+    if (std::all_of(data.train.begin(), data.train.end(), says_nothing))
+      warn("no emoji of " + command.train + " has any of " + d.settings.inputs.names() +
+           ": there is nothing to tell it by");
+    warn_of_unknown("words", 0, [&](const Sample& sample) { return model_.encode(sample).words; });
+    std::vector<std::size_t> counts(d.words.size());
     for (const Sample& sample : data.train) {
       add_sample(1);
       labels_.push_back(
@@ -148,6 +160,7 @@ Parts<Corpus> read_data(const RunOptions& run, const Description& d) {
   const auto part = [&](Part which) { return take_part(all, d.split, d.split_seed, which); };
   Parts<Corpus> parts = {part(Part::kTrain), part(Part::kDev), part(Part::kTest)};
   if (parts.train.empty()) throw UserError(run.train + " is too short to be split");
+  warn_of_empty_parts(parts, d.split, run.train);
   return parts;
 }
 

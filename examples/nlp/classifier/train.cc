@@ -26,10 +26,11 @@ std::uint64_t fingerprint_of(const Corpus& corpus) {
 class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Corpus>& data)
-      : ModelTraining(command, data, fingerprint_of(data.train), [&] {
+      : ModelTraining(command, data, fingerprint_of, [&] {
           return describe(command.description.split, command.description.settings, data.train);
         }) {
     model_.report_unknown_labels(data.dev, command.dev);
+    warn_of_unknown("words", 0, [&](const Sample& sample) { return model_.encode(sample.words); });
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Sample& sample : data.train) {
       add_sample(1, sample.words.size());

@@ -147,12 +147,14 @@ class ModelTraining : public Training {
  protected:
   using Settings = decltype(Command::settings);
 
-  template <class Describe>
-  ModelTraining(const Command& command, const Parts<Corpus>& data, std::uint64_t data_mark,
+  /// `fingerprint_of(corpus)` tells corpora apart. Warns of data that say nothing of others, as the
+  /// model has learned from them.
+  template <class FingerprintOf, class Describe>
+  ModelTraining(const Command& command, const Parts<Corpus>& data, FingerprintOf fingerprint_of,
                 Describe describe)
       : command_(command),
         data_(data),
-        now_(begin_run<Checkpoint<Model, Settings>>(command, data_mark, describe)),
+        now_(begin_run<Checkpoint<Model, Settings>>(command, fingerprint_of(data.train), describe)),
         model_(*now_.model),
         trainer_(*now_.trainer),
         settings_(now_.settings),
@@ -163,6 +165,24 @@ class ModelTraining : public Training {
     model_.set_world(command.world.get());
     graph_.set_workers(&workers_);
     trainer_.set_workers(&workers_);
+    for (const auto& [corpus, name] : parts()) {
+      if (corpus != &data.train && fingerprint_of(*corpus) == now_.state.data_mark)
+        warn(name + " is the same as the training data: its scores say nothing of other data");
+    }
+  }
+
+  /// Warns of data most of whose words, or whatever `what` is, the model does not know; `numbers`
+  /// are those of a sample, among which `unknown` stands for them. `why` ends the sentence.
+  template <class Numbers>
+  void warn_of_unknown(const std::string& what, unsigned unknown, Numbers numbers,
+                       const std::string& why = "") const {
+    for (const auto& [corpus, name] : parts()) {
+      Ratio known;
+      for (const auto& sample : *corpus)
+        for (const unsigned number : numbers(sample)) known.count(number != unknown);
+      if (2 * known.right < known.total)
+        warn(name + ": the model knows " + percent(known.value()) + " of the " + what + why);
+    }
   }
 
   /// One more sample, of so many units; `work` is how long it takes, in proportion to others.
@@ -264,6 +284,19 @@ class ModelTraining : public Training {
     dynet::Trainer* trainer_;
   };
 
+  /// The data that there are, and what messages call them.
+  std::vector<std::pair<const Corpus*, std::string>> parts() const {
+    std::vector<std::pair<const Corpus*, std::string>> all;
+    const auto add = [&](const Corpus& corpus, const std::string& file, const std::string& part) {
+      if (!corpus.empty())
+        all.push_back(
+            {&corpus, file.empty() ? "the " + part + " part of " + command_.train : file});
+    };
+    add(data_.train, command_.train, "train");
+    add(data_.dev, command_.dev, "dev");
+    add(data_.test, command_.test, "test");
+    return all;
+  }
   /// Whether this process writes files.
   bool writes() const { return command_.world->rank() == 0; }
   /// All options, as far as they are of the model or of how it is trained.

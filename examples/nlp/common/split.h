@@ -54,6 +54,15 @@ struct Parts {
 /// What `text`, an option, says; throws UserError if there are files for the other parts.
 Split parse_split(const std::string& text, const RunOptions& run);
 
+/// Warns of parts that the split promises and that hold nothing.
+template <typename Corpus>
+void warn_of_empty_parts(const Parts<Corpus>& parts, const Split& split, const std::string& file) {
+  if (split.parts[1] > 0 && parts.dev.empty())
+    warn("the dev part of " + file + " is empty: nothing says which epoch is best");
+  if (split.parts[2] > 0 && parts.test.empty())
+    warn("the test part of " + file + " is empty: nothing says how good the model is");
+}
+
 /// The files of a run by `read(TextSource)`, the training data first; or that file cut in three.
 /// Throws UserError if it is too short.
 template <typename Read>
@@ -70,6 +79,7 @@ auto read_parts(const RunOptions& run, const Split& split, Read read) {
   parts = {take_part(corpus, split, Part::kTrain), take_part(corpus, split, Part::kDev),
            take_part(corpus, split, Part::kTest)};
   if (parts.train.empty()) throw UserError(run.train + " is too short to be split");
+  warn_of_empty_parts(parts, split, run.train);
   return parts;
 }
 

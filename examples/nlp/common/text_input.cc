@@ -215,6 +215,13 @@ void warn(const std::string& text) {
   std::cerr << "warning: " << dynet::printable(text) << std::endl;
 }
 
+void warn_if_single(const std::string& what, const std::vector<std::string>& names,
+                    const std::string& source) {
+  if (names.size() == 1)
+    warn(source + " has no " + what + " but " + in_quotes(names[0]) +
+         ": there is nothing to tell apart");
+}
+
 SampleReader::SampleReader(const TextSource& source, const std::string& sample)
     : name_(source.name()),
       sample_(sample),

@@ -115,6 +115,10 @@ void require_readable(std::size_t words, std::size_t line, const std::string& na
 /// Shows "warning: ..." on standard error.
 void warn(const std::string& text);
 
+/// Warns if there is but one of what is to be told apart: `what` is singular, "tag".
+void warn_if_single(const std::string& what, const std::vector<std::string>& names,
+                    const std::string& source);
+
 /// Reads the samples of a text and leaves out wrong ones, as many as its options allow. What was
 /// left out is said in warnings.
 class SampleReader {

@@ -209,6 +209,14 @@ double hiding_probability(float a, std::size_t count) {
   return unknown > 0 ? unknown / (unknown + known) : 0;
 }
 
+std::string too_rare(unsigned min_count, const std::string& option) {
+  std::string text;
+  if (min_count > 1)
+    text = ", as training has the others less than " + std::to_string(min_count) +
+           " times: a smaller --min-count" + (option.empty() ? " helps" : " or ");
+  return option.empty() ? text : (text.empty() ? ": " : text) + option + " helps";
+}
+
 std::string option_text(double value) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%g", value);

@@ -155,6 +155,9 @@ float decayed_rate(float rate, float decay, double epochs);
 /// to make of words that it does not know: a / (a + count).
 double hiding_probability(float a, std::size_t count);
 
+/// The end of a warning of unknown tokens: what makes them so, and the option that helps.
+std::string too_rare(unsigned min_count, const std::string& option);
+
 /// Options of the command line and their values.
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
 /// A number as a value of OptionValues.

@@ -9,6 +9,7 @@
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/common/text_input.h"
 #include "examples/nlp/common/vocabulary.h"
 
 namespace nlp {
@@ -61,6 +62,7 @@ void use_vectors(const WordVectors& vectors, const std::vector<std::string>& wor
   out << "vectors: " << with_commas(places.size()) << " words of " << vectors.size
       << " numbers, for " << percent(found.value()) << " of the " << with_commas(found.total)
       << " words of the training data" << std::endl;
+  if (found.right == 0) warn("no word of the training data has a vector in that file");
 }
 
 }  // namespace nlp

@@ -31,9 +31,13 @@ std::uint64_t fingerprint_of(const Treebank& sentences) {
 class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Treebank>& data)
-      : ModelTraining(command, data, fingerprint_of(data.train),
+      : ModelTraining(command, data, fingerprint_of,
                       [&] { return describe(command.description.settings, data.train); }) {
     if (!data.dev.empty()) report_unknown(model_, data.dev, command.dev);
+    const std::vector<std::string>& tags = model_.description().tags;
+    warn_if_single("tag", {tags.begin() + 1, tags.end()}, command.train);  // behind the unknown one
+    warn_if_single("label", model_.description().labels, command.train);
+    warn_of_unknown("words", 0, [&](const Sentence& s) { return model_.encode(s).words; });
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Sentence& sentence : data.train) {
       add_sample(sentence.size());

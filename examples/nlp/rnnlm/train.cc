@@ -29,13 +29,19 @@ std::uint64_t fingerprint_of(const Corpus& corpus) {
 class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Corpus>& data)
-      : ModelTraining(command, data, fingerprint_of(data.train), [&] {
+      : ModelTraining(command, data, fingerprint_of, [&] {
           return describe(command.description.data, command.description.settings, data.train);
         }) {
     for (const Sentence& sentence : data.train) {
       sentences_.push_back(model_.vocabulary().encode(sentence));
       add_sample(sentences_.back().size() + 1);
     }
+    const DataSettings& d = model_.description().data;
+    const bool words = d.read.level == Level::kWord;
+    warn_of_unknown(
+        words ? "words" : "characters", Vocabulary::kUnknown,
+        [&](const Sentence& sentence) { return model_.vocabulary().encode(sentence); },
+        too_rare(d.min_count, words ? "--level char" : ""));
   }
 
  private:

@@ -30,12 +30,18 @@ std::uint64_t fingerprint_of(const Corpus& corpus) {
 class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Corpus>& data)
-      : ModelTraining(command, data, fingerprint_of(data.train), [&] {
+      : ModelTraining(command, data, fingerprint_of, [&] {
           return describe(command.description.data, command.description.settings, data.train,
                           command.vectors);
         }) {
     if (!command.vectors.words.empty()) model_.use(command.vectors, data.train, std::cout);
     model_.report_unknown_tags(data.dev, command.dev);
+    warn_if_single("tag", model_.description().tags, command.train);
+    const std::vector<Feature>& features = model_.description().settings.features;
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      if (identifies_word(features[f].name))
+        warn_of_unknown("words", 0, [&](const Sentence& s) { return model_.encode(s).views[f]; });
+    }
     std::unordered_map<std::string, std::size_t> counts;
     for (const Sentence& sentence : data.train) {
       for (const std::string& word : sentence.words) ++counts[word];
@@ -158,8 +164,8 @@ void TrainCommand::add_settings(Options& options) {
   options.add_of_data("--format", format, kFormatHelp);
   options.add_of_data("--column", column,
                       "Column of the tag: a number from 1, or a CoNLL-U name such as XPOS");
-  options.add_of_data("--vectors", vectors_file,
-                      "A file of word vectors that the feature word, or lower, begins with");
+  options.add_file_of_data("--vectors", vectors_file,
+                           "A file of word vectors that the feature word, or lower, begins with");
   options.begin_group(kModelOptions);
   ModelSettings& m = description.settings;
   options.add_text(

@@ -12,7 +12,12 @@
 namespace translate {
 
 /// What a text is cut into.
-enum class Unit { kWord, kCharacter, kPiece };
+enum class Unit {
+  kWord,
+  kCharacter,
+  kPiece,
+  kByData  ///< what fits the training data, until they are known
+};
 inline const nlp::Names<Unit> kUnits = {
     {Unit::kWord, "word"}, {Unit::kCharacter, "char"}, {Unit::kPiece, "piece"}};
 

@@ -25,13 +25,26 @@ std::uint64_t fingerprint_of(const Corpus& corpus) {
 class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Corpus>& data)
-      : ModelTraining(command, data, fingerprint_of(data.train),
+      : ModelTraining(command, data, fingerprint_of,
                       [&] { return describe(command.description, data.train); }) {
     for (const Pair& pair : data.train) {
       source_.push_back(model_.encode_source(pair.source));
       target_.push_back(model_.encode_target(pair.target, source_.back()));
       add_sample(target_.back().size() + 1, pair.source.size() + pair.target.size());
     }
+    if (model_.description().network.copy) return;  // which knows what to do with unknown ones
+    const TokenSettings& tokens = model_.description().tokens;
+    const auto warn_of = [&](const std::string& option, Unit unit, const char* of, auto numbers) {
+      const char* const what = unit == Unit::kWord        ? "words"
+                               : unit == Unit::kCharacter ? "characters"
+                                                          : "pieces";
+      warn_of_unknown(std::string(what) + of, 0, numbers,
+                      too_rare(tokens.min_count, unit == Unit::kWord ? option + " char" : ""));
+    };
+    warn_of("--source-unit", tokens.source, " of the texts",
+            [&](const Pair& pair) { return model_.encode_source(pair.source).tokens; });
+    warn_of("--target-unit", tokens.target, " of the translations",
+            [&](const Pair& pair) { return model_.encode_target(pair.target, {}); });
   }
 
  private:
@@ -133,6 +146,23 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   std::vector<Ids> target_;     ///< likewise
 };
 
+/// Words, or characters where most texts are one word and most words come but once; says so.
+Unit unit_for(const Corpus& train, std::string Pair::*side, const std::string& option,
+              const std::string& texts) {
+  Ratio single, rare;
+  for (const Pair& pair : train) single.count((pair.*side).find(' ') == std::string::npos);
+  for (const auto& [word, count] : words_of(train, side)) {
+    rare.right += count == 1 ? 1 : 0;
+    rare.total += count;
+  }
+  const bool characters = 2 * single.right > single.total && 2 * rare.right > rare.total;
+  const Unit unit = characters ? Unit::kCharacter : Unit::kWord;
+  std::cerr << "taking " << option << ' ' << name_of(kUnits, unit) << ": "
+            << percent(single.value()) << " of the " << texts << " are one word, and "
+            << percent(rare.value()) << " of their words come only once" << std::endl;
+  return unit;
+}
+
 }  // namespace
 
 TrainCommand::TrainCommand()
@@ -142,6 +172,7 @@ TrainCommand::TrainCommand()
   settings.decay = 0.9f;
   settings.clip = 1;
   limits = {20, 0, 0};
+  description.tokens.source = description.tokens.target = Unit::kByData;
 }
 
 void TrainCommand::add_settings(Options& options) {
@@ -151,9 +182,14 @@ void TrainCommand::add_settings(Options& options) {
                       "tab (a line each: text, tab, translation) or parallel (two files: "
                       "source.txt,target.txt)");
   TokenSettings& tokens = description.tokens;
-  options.add("--source-unit", tokens.source, "Of texts: word, char or piece", kUnits, "unit");
-  options.add("--target-unit", tokens.target, "Of translations: word, char or piece", kUnits,
-              "unit");
+  const auto add_unit = [&](const std::string& name, Unit& unit, const std::string& of) {
+    options.add_text(
+        name, unit == Unit::kByData ? "" : name_of(kUnits, unit),
+        of + ": word, char or piece; by default what fits the training data",
+        [&unit](const std::string& unit_name) { unit = value_of(kUnits, unit_name, "unit"); });
+  };
+  add_unit("--source-unit", tokens.source, "Of texts");
+  add_unit("--target-unit", tokens.target, "Of translations");
   options.add("--pieces", tokens.pieces, "Merges of pieces, for each language",
               InRange(0, 1000000));
   options.add("--min-count", tokens.min_count, "Tokens that training has less often are unknown",
@@ -202,7 +238,17 @@ void TrainCommand::run() {
   description.format = value_of(kFormats, format, "format");
   description.split = parse_split(split, *this);
   const auto read = [&](const TextSource& file) { return read_pairs(file, description.format); };
-  translate::train(*this, read_parts(*this, description.split, read), std::cout);
+  const Parts<Corpus> data = read_parts(*this, description.split, read);
+  if (init.empty() && !resume) choose_units(data.train);
+  translate::train(*this, data, std::cout);
+}
+
+void TrainCommand::choose_units(const Corpus& pairs) {
+  TokenSettings& tokens = description.tokens;
+  if (tokens.source == Unit::kByData)
+    tokens.source = unit_for(pairs, &Pair::source, "--source-unit", "texts");
+  if (tokens.target == Unit::kByData)
+    tokens.target = unit_for(pairs, &Pair::target, "--target-unit", "translations");
 }
 
 void train(const TrainCommand& command, const Parts<Corpus>& data, std::ostream& out) {

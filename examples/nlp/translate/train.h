@@ -28,6 +28,8 @@ struct TrainCommand : nlp::TrainCommand {
   TrainCommand();
   void add_settings(nlp::Options& options) override;
   void run() override;
+  /// Chooses the units that the user has left open, and says on standard error why.
+  void choose_units(const Corpus& pairs);
   /// Of a model that learns more: its data are now those of this run.
   void describe_data(Description& saved) const {
     saved.format = description.format;

@@ -1,6 +1,7 @@
 #include "examples/nlp/treelstm/train.h"
 
 #include <iostream>
+#include <set>
 
 #include "examples/nlp/common/model_training.h"
 #include "examples/nlp/common/progress.h"
@@ -26,12 +27,15 @@ std::uint64_t fingerprint_of(const Treebank& trees) {
 class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Treebank>& data)
-      : ModelTraining(command, data, fingerprint_of(data.train), [&] {
+      : ModelTraining(command, data, fingerprint_of, [&] {
           const Description& wanted = command.description;
           return describe(wanted.settings, data.train, wanted.labels);
         }) {
+    std::set<std::string> labels;
     std::vector<std::size_t> counts(model_.description().words.size());
     for (const Tree& tree : data.train) {
+      for (const Node& node : tree.nodes)
+        labels.insert(model_.description().labels.name(node.label));
       add_sample(1, tree.nodes.size());
       words_.push_back(model_.encode(tree));
       for (const unsigned word : words_.back()) ++counts[word];
@@ -39,6 +43,8 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
     for (const std::size_t count : counts)
       hide_.push_back(hiding_probability(settings_.unknown, count));
     model_.set_weight_decay(settings_.weight_decay);
+    warn_if_single("label", {labels.begin(), labels.end()}, command.train);
+    warn_of_unknown("words", 0, [&](const Tree& tree) { return model_.encode(tree); });
   }
 
  private:

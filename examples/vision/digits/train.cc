@@ -27,10 +27,19 @@ std::uint64_t fingerprint_of(const Corpus& corpus) {
 class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Corpus>& data)
-      : ModelTraining(command, data, fingerprint_of(data.train), [&] {
+      : ModelTraining(command, data, fingerprint_of, [&] {
           return describe(command.description.split, command.description.settings, data.train);
         }) {
     model_.report_unknown_labels(data.dev, command.dev);
+    const auto is_the_first = [&](const Sample& sample) {
+      return sample.picture.pixels == data.train[0].picture.pixels;
+    };
+    if (std::all_of(data.train.begin(), data.train.end(), is_the_first))
+      warn("all pictures of " + command.train + " are the same: there is nothing to tell apart");
+    const Description& d = model_.description();
+    if (d.settings.shift >= std::min(d.height, d.width))
+      warn("--shift " + std::to_string(d.settings.shift) + " moves pictures of " +
+           size_text(d.height, d.width) + " out of sight");
     for (const Sample& sample : data.train) {
       add_sample(1);
       pictures_.push_back(encode(sample.picture));

@@ -1,0 +1,96 @@
+// What training warns of: data from which nothing can be learned.
+
+#include <sstream>
+#include <string>
+
+#include "tests/examples/programs.h"
+#include "tests/support/catch.h"
+
+namespace warnings_run_test {
+
+namespace {
+
+/// The lines that begin with "warning: ".
+std::string warnings(const Result& result) {
+  INFO(result.out + result.err);
+  REQUIRE(result.code == 0);
+  std::string all;
+  std::istringstream in(result.err);
+  for (std::string line; std::getline(in, line);)
+    if (line.rfind("warning: ", 0) == 0) all += line + '\n';
+  return all;
+}
+
+/// `data` with words that it does not have, in a file `odd`.
+const std::string kMakeOdd =
+    "sed 's/the/qa/g; s/cat/qb/g; s/sleeps/qc/g; s/rises/qd/g; s/good/qe/g; s/film/qf/g' data "
+    "> odd; ";
+
+}  // namespace
+
+TEST_CASE("Warnings: none of ordinary data") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each);
+    desk.write("some", each.sentence);
+    CHECK(warnings(desk.sh("train --model model --dev some --test some")).empty());
+  }
+}
+
+TEST_CASE("Warnings: dev and test data that are the training data, a line each") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each);
+    CHECK(warnings(desk.sh("cp data copy; train --model model --dev data --test copy")) ==
+          "warning: data is the same as the training data: its scores say nothing of other data\n"
+          "warning: copy is the same as the training data: its scores say nothing of other data\n");
+  }
+}
+
+TEST_CASE("Warnings: data whose words the model does not know") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each);
+    const std::string unknown = "warning: odd: the model knows 0.00 % of the words";
+    const Result as_dev = desk.sh(kMakeOdd + "train --model model --dev odd");
+    CHECK(contains(warnings(as_dev), unknown));
+    CHECK(contains(warnings(desk.sh("DATA=odd train --init model --model more")), unknown));
+  }
+}
+
+TEST_CASE("Warnings: parts of a split that hold nothing") {
+  for (const AnyProgram& each : all_programs()) {
+    if (each.program.name == "parser" || each.program.name == "treelstm") continue;
+    const Desk desk(each, 4);
+    CHECK(warnings(desk.sh("train --model model --split 1000/1/1")) ==
+          "warning: the dev part of data is empty: nothing says which epoch is best\n"
+          "warning: the test part of data is empty: nothing says how good the model is\n");
+  }
+}
+
+TEST_CASE("Warnings: nothing to tell apart") {
+  const auto warned = [](std::size_t program, const std::string& data, const std::string& what,
+                         const std::string& options = "") {
+    const Desk desk(all_programs()[program]);
+    desk.write("data", data);
+    CHECK(warnings(desk.sh("train --model model " + options)) ==
+          "warning: data has no " + what + ": there is nothing to tell apart\n");
+  };
+  warned(0, "the|DET cat|DET\n", "tag but 'DET'");
+  warned(2, "(3 (3 good) (3 film))\n", "label but 'd'", "--labels a,b,c,d");
+  warned(3, "1\tcats\t_\tX\t_\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\tX\t_\t_\t0\troot\t_\t_\n\n",
+         "tag but 'X'");
+  warned(3, "1\tcats\t_\tX\t_\t_\t2\tdep\t_\t_\n2\tsleep\t_\tY\t_\t_\t0\tdep\t_\t_\n\n",
+         "label but 'dep'");
+}
+
+TEST_CASE("Warnings: a list of words, each of which comes once") {
+  std::string words;
+  for (char c = 'a'; c <= 'z'; ++c) words += std::string(3, c) + '\n';
+  const Desk desk(all_programs()[1]);
+  desk.write("data", words);
+  CHECK(warnings(desk.sh("train --model model")) ==
+        "warning: data: the model knows 0.00 % of the words, as training has the others less than "
+        "2 times: a smaller --min-count or --level char helps\n");
+  CHECK(warnings(desk.sh("train --model other --min-count 1")).empty());
+  CHECK(warnings(desk.sh("train --model char --level char")).empty());
+}
+
+}  // namespace warnings_run_test
