@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <memory_resource>
 #include <unordered_map>
 #include <vector>
 
@@ -41,7 +42,10 @@ struct GraphState {
   };
   std::vector<Mark> marks;
   // What references to values and gradients refer to: of the nodes that were asked for theirs.
-  std::unordered_map<NodeId, Tensor> shown_values, shown_gradients;
+  // Their memory stays with the pool, for the next graph.
+  std::pmr::unsynchronized_pool_resource shown_memory;
+  std::pmr::unordered_map<NodeId, Tensor> shown_values{&shown_memory};
+  std::pmr::unordered_map<NodeId, Tensor> shown_gradients{&shown_memory};
 
   bool holds(NodeId i, std::uint64_t serial) const {
     return serial >= first_serial.load(std::memory_order_relaxed) && i < store.nodes.size() &&
