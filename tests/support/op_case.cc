@@ -24,7 +24,7 @@ namespace dynet::test {
 namespace {
 
 // 14 shapes at a time.
-constexpr unsigned kRepeat = 16;
+constexpr unsigned kRepeat = DYNET_SANITIZED ? 4 : 16;
 
 std::string text(const std::vector<Dim>& dims) {
   std::string s;

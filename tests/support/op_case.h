@@ -11,6 +11,7 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/param/parameters.h"
 #include "dynet-like/shape/dim.h"
+#include "tests/support/sanitized.h"
 
 // One case per operation: its operands' shapes, how it is written, and a naive loop in double. From
 // it come the tests of value, gradient, batching, extreme values and bad shapes.
@@ -153,7 +154,7 @@ unsigned check_bad_shapes(const OpCase& c);
 void check_all(const std::string& title, const std::vector<OpCase>& cases,
                unsigned (*check)(const OpCase&), unsigned least);
 
-constexpr unsigned kLeastDraws = 200;
+constexpr unsigned kLeastDraws = DYNET_SANITIZED ? 50 : 200;
 
 }  // namespace dynet::test
 
