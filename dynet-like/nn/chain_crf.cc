@@ -92,7 +92,8 @@ ChainScores ChainCrf::values(const char* who, const Expression& scores, SourceLo
 
 std::vector<unsigned> ChainCrf::best(const Expression& scores, SourceLocation at) const {
   const std::vector<ScoredTags> all = best(scores, 1, at);
-  return all.empty() ? std::vector<unsigned>() : all[0].tags;
+  if (all.empty()) nn_detail::nothing_allowed("best", at);
+  return all[0].tags;
 }
 std::vector<ScoredTags> ChainCrf::best(const Expression& scores, std::size_t n,
                                        SourceLocation at) const {
@@ -100,7 +101,10 @@ std::vector<ScoredTags> ChainCrf::best(const Expression& scores, std::size_t n,
 }
 std::vector<unsigned> ChainCrf::sample(const Expression& scores, std::uint64_t key,
                                        SourceLocation at) const {
-  return sample_sequence(values("sample", scores, at), key);
+  const ChainScores chain = values("sample", scores, at);
+  std::vector<unsigned> tags = sample_sequence(chain, key);
+  if (tags.size() < chain.length) nn_detail::nothing_allowed("sample", at);
+  return tags;
 }
 
 }  // namespace dynet

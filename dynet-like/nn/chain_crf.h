@@ -54,14 +54,15 @@ class ChainCrf {
   /// The entropy of the distribution over sequences, in nats: {1}.
   Expression entropy(const Expression& scores, SourceLocation at = SourceLocation::current()) const;
 
-  /// The most probable tags; of equal ones the lexicographically first. Empty if all are forbidden.
-  /// Here and below ArgumentError for a batch: decode its elements one by one.
+  /// The most probable tags; of equal ones the lexicographically first. NumericError if all are
+  /// forbidden. Here and below ArgumentError for a batch (decode its elements one by one), and
+  /// NumericError for scores that are NaN or plus infinity.
   std::vector<unsigned> best(const Expression& scores,
                              SourceLocation at = SourceLocation::current()) const;
   /// The n most probable sequences, as far as there are so many, with their scores.
   std::vector<ScoredTags> best(const Expression& scores, std::size_t n,
                                SourceLocation at = SourceLocation::current()) const;
-  /// Tags drawn with their probability: the same ones for the same key.
+  /// Tags drawn with their probability: the same ones for the same key. NumericError as for `best`.
   std::vector<unsigned> sample(const Expression& scores, std::uint64_t key,
                                SourceLocation at = SourceLocation::current()) const;
 

@@ -5,6 +5,7 @@
 
 #include "dynet-like/base/random.h"
 #include "dynet-like/nn/draw.h"
+#include "dynet-like/nn/support.h"
 
 namespace dynet {
 namespace {
@@ -162,7 +163,17 @@ class Viterbi {
 
 }  // namespace
 
+namespace {
+
+void need_scores(const char* who, const ChainScores& s) {
+  for (const auto* scores : {&s.emissions, &s.transitions, &s.start, &s.stop})
+    nn_detail::need_scores(who, *scores);
+}
+
+}  // namespace
+
 std::vector<ScoredTags> best_sequences(const ChainScores& scores, std::size_t n) {
+  need_scores("best_sequences", scores);
   if (n == 0) return {};
   if (scores.length == 0) return {{{}, 0.0}};
   if (n == 1) return Viterbi(scores).best();
@@ -170,6 +181,7 @@ std::vector<ScoredTags> best_sequences(const ChainScores& scores, std::size_t n)
 }
 
 std::vector<unsigned> sample_sequence(const ChainScores& s, std::uint64_t key) {
+  need_scores("sample_sequence", s);
   if (s.length == 0) return {};
   std::vector<std::vector<double>> forward(s.length, std::vector<double>(s.tags));
   std::vector<double> ways(s.tags);

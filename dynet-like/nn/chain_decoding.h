@@ -31,7 +31,8 @@ struct ScoredTags {
 
 /// The n best sequences, or as many as there are with a score above minus infinity: the highest
 /// score first, of equal scores the lexicographically first. Viterbi 1967, with n entries for each
-/// tag. Time O(T K^2 n), memory O(T K n).
+/// tag. Time O(T K^2 n), memory O(T K n). Throws, as the function below, NumericError for scores
+/// that are NaN or plus infinity.
 std::vector<ScoredTags> best_sequences(const ChainScores& scores, std::size_t n);
 
 /// A sequence drawn with its probability: the same one for the same key. No tags where all

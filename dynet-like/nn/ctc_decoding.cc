@@ -151,6 +151,7 @@ std::vector<unsigned> ctc_collapse(std::span<const unsigned> symbols, unsigned b
 }
 
 ScoredAlignment ctc_best_path(const CtcScores& s) {
+  nn_detail::need_scores("ctc_best_path", s.log_probs);
   ScoredAlignment path{{}, 0};
   for (unsigned t = 0; t < s.frames; ++t) {
     const auto column = s.log_probs.begin() + std::ptrdiff_t{t} * s.symbols;
@@ -162,6 +163,7 @@ ScoredAlignment ctc_best_path(const CtcScores& s) {
 }
 
 ScoredAlignment ctc_best_alignment(const CtcScores& s, std::span<const unsigned> labels) {
+  nn_detail::need_scores("ctc_best_alignment", s.log_probs);
   const std::size_t n = 2 * labels.size() + 1;
   if (s.frames == 0) return {{}, n == 1 ? 0 : kImpossible};
   const auto symbol = [&](std::size_t state) { return state % 2 ? labels[state / 2] : s.blank; };
@@ -198,6 +200,7 @@ ScoredAlignment ctc_best_alignment(const CtcScores& s, std::span<const unsigned>
 }
 
 std::vector<unsigned> ctc_sample(const CtcScores& s, std::uint64_t key) {
+  nn_detail::need_scores("ctc_sample", s.log_probs);
   const RandomStream random(key);
   std::vector<unsigned> symbols;
   std::vector<double> frame(s.symbols);
@@ -211,6 +214,7 @@ std::vector<unsigned> ctc_sample(const CtcScores& s, std::uint64_t key) {
 }
 
 std::vector<ScoredLabels> ctc_beam_search(const CtcScores& scores, const CtcBeam& beam) {
+  nn_detail::need_scores("ctc_beam_search", scores.log_probs);
   return BeamSearch(scores, beam).best();
 }
 
@@ -229,7 +233,8 @@ CtcScores CtcDecoder::values(const char* who, const Expression& log_probs,
 
 std::vector<unsigned> CtcDecoder::best(const Expression& log_probs, SourceLocation at) const {
   const std::vector<ScoredLabels> all = best(log_probs, 1, at);
-  return all.empty() ? std::vector<unsigned>() : all[0].labels;
+  if (all.empty()) nn_detail::nothing_allowed("best", at);
+  return all[0].labels;
 }
 std::vector<ScoredLabels> CtcDecoder::best(const Expression& log_probs, std::size_t n,
                                            SourceLocation at) const {

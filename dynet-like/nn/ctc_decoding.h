@@ -70,13 +70,14 @@ struct CtcBeam {
 std::vector<ScoredLabels> ctc_beam_search(const CtcScores& scores, const CtcBeam& beam = {});
 
 /// The same for expressions {V,T}: ArgumentError for a batch, whose elements are to be decoded one
-/// by one, for more than a matrix, and for a blank or labels that there are not.
+/// by one, for more than a matrix, and for a blank or labels that there are not. As for the
+/// functions above, NumericError for scores that are NaN or plus infinity.
 class CtcDecoder {
  public:
   explicit CtcDecoder(CtcBeam beam = {}, unsigned blank = 0)
       : beam_(std::move(beam)), blank_(blank) {}
 
-  /// The labels that prefix beam search likes best; empty also if all are impossible.
+  /// The labels that prefix beam search likes best; NumericError if all are impossible.
   std::vector<unsigned> best(const Expression& log_probs,
                              SourceLocation at = SourceLocation::current()) const;
   /// The n best, as far as it finds so many.

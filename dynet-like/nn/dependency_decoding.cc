@@ -3,6 +3,7 @@
 #include <string>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/nn/support.h"
 #include "dynet-like/nn/tree_decoding.h"
 
 namespace dynet {
@@ -22,6 +23,11 @@ void need_size(const char* who, const ArcScores& s) {
     throw ArgumentError(std::string(who) + ": " + std::to_string(s.words) + " words have " +
                         std::to_string(nodes * nodes) + " scores of arcs, got " +
                         std::to_string(s.scores.size()));
+  for (std::size_t d = 1; d < nodes; ++d) {
+    const float* const row = s.scores.data() + d * nodes;
+    nn_detail::need_scores(who, {row, d});
+    nn_detail::need_scores(who, {row + d + 1, nodes - d - 1});
+  }
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ struct ScoredTree {
 /// (1972) partition of all trees, with Chu-Liu and Edmonds' (1965, 1967) algorithm for the best
 /// tree of each part, in time O(words^2) for the best tree, whatever scores are equal, and
 /// O(words^3) for each other one. With a single root the best is exact, not that of the first root
-/// found. Throws ArgumentError for scores of another size.
+/// found. Throws ArgumentError for scores of another size, and, as the functions below,
+/// NumericError for those that are NaN or plus infinity.
 std::vector<ScoredTree> best_trees(const ArcScores& scores, std::size_t n,
                                    DependencyRules rules = {});
 

@@ -5,6 +5,7 @@
 
 #include "dynet-like/base/random.h"
 #include "dynet-like/nn/draw.h"
+#include "dynet-like/nn/support.h"
 
 namespace dynet {
 namespace {
@@ -110,14 +111,21 @@ class SegmentLattice {
   std::vector<std::vector<Ways>> after_, from_;  // by position and label
 };
 
+void need_scores(const char* who, const SegmentScores& s) {
+  for (const auto* scores : {&s.scores, &s.transitions, &s.start, &s.stop})
+    nn_detail::need_scores(who, *scores);
+}
+
 }  // namespace
 
 std::vector<ScoredSegments> best_segments(const SegmentScores& scores, std::size_t n) {
+  need_scores("best_segments", scores);
   if (n == 0) return {};
   return SegmentLattice(scores, n).best();
 }
 
 std::vector<Segment> sample_segments(const SegmentScores& s, std::uint64_t key) {
+  need_scores("sample_segments", s);
   if (s.length == 0) return {};
   // Log sums over the ways to the end: after a segment of label i, and where one of label j begins.
   std::vector<std::vector<double>> after(s.length + 1), from(s.length);

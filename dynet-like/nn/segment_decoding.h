@@ -34,6 +34,7 @@ struct ScoredSegments {
 /// The n best ways to cut a sentence into segments, or as many as there are with a score above
 /// minus infinity: the highest score first, of equal ones that whose segments are lexicographically
 /// first, each by its label, then by its length. Time O(T K (K + L) n log n), memory O(T K n).
+/// Throws, as the function below, NumericError for scores that are NaN or plus infinity.
 std::vector<ScoredSegments> best_segments(const SegmentScores& scores, std::size_t n);
 
 /// Segments drawn with their probability: the same ones for the same key. None where all are

@@ -68,7 +68,8 @@ SegmentScores SemiCrf::values(const char* who, const Expression& scores, SourceL
 
 std::vector<Segment> SemiCrf::best(const Expression& scores, SourceLocation at) const {
   const std::vector<ScoredSegments> all = best(scores, 1, at);
-  return all.empty() ? std::vector<Segment>() : all[0].segments;
+  if (all.empty()) nn_detail::nothing_allowed("best", at);
+  return all[0].segments;
 }
 std::vector<ScoredSegments> SemiCrf::best(const Expression& scores, std::size_t n,
                                           SourceLocation at) const {
@@ -76,7 +77,10 @@ std::vector<ScoredSegments> SemiCrf::best(const Expression& scores, std::size_t 
 }
 std::vector<Segment> SemiCrf::sample(const Expression& scores, std::uint64_t key,
                                      SourceLocation at) const {
-  return sample_segments(values("sample", scores, at), key);
+  const SegmentScores sentence = values("sample", scores, at);
+  std::vector<Segment> segments = sample_segments(sentence, key);
+  if (segments.empty() && sentence.length > 0) nn_detail::nothing_allowed("sample", at);
+  return segments;
 }
 
 }  // namespace dynet

@@ -51,14 +51,16 @@ class SemiCrf {
   /// The entropy of the distribution over ways to cut, in nats: {1}.
   Expression entropy(const Expression& scores, SourceLocation at = SourceLocation::current()) const;
 
-  /// The most probable segments; of equal ones the lexicographically first. Empty if all are
-  /// forbidden. Here and below ArgumentError for a batch: decode its elements one by one.
+  /// The most probable segments; of equal ones the lexicographically first. NumericError if all are
+  /// forbidden. Here and below ArgumentError for a batch (decode its elements one by one), and
+  /// NumericError for scores that are NaN or plus infinity.
   std::vector<Segment> best(const Expression& scores,
                             SourceLocation at = SourceLocation::current()) const;
   /// The n most probable ways, as far as there are so many, with their scores.
   std::vector<ScoredSegments> best(const Expression& scores, std::size_t n,
                                    SourceLocation at = SourceLocation::current()) const;
-  /// Segments drawn with their probability: the same ones for the same key.
+  /// Segments drawn with their probability: the same ones for the same key. NumericError as for
+  /// `best`.
   std::vector<Segment> sample(const Expression& scores, std::uint64_t key,
                               SourceLocation at = SourceLocation::current()) const;
 

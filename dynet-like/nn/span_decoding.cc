@@ -229,6 +229,16 @@ class Draws {
   std::vector<double> scores_;
 };
 
+/// Of the spans that there are.
+void need_scores(const char* who, const SpanScores& s) {
+  each_span(s.words, [&](unsigned first, unsigned last) {
+    for (unsigned k = 0; k < s.labels; ++k) {
+      const auto score = static_cast<float>(s.score(first, last, k));
+      nn_detail::need_scores(who, {&score, 1});
+    }
+  });
+}
+
 }  // namespace
 
 SpanScores span_scores(const Expression& spans, SourceLocation at) {
@@ -242,6 +252,7 @@ SpanScores span_scores(const Expression& spans, SourceLocation at) {
 }
 
 std::vector<ScoredSpans> best_span_trees(const SpanScores& scores, std::size_t n) {
+  need_scores("best_span_trees", scores);
   if (n == 0) return {};
   if (scores.words == 0) return {{{}, 0.0}};
   if (n == 1) return BestTree(scores).best();
@@ -254,6 +265,7 @@ std::vector<LabelledSpan> best_span_tree(const SpanScores& scores) {
 }
 
 std::vector<LabelledSpan> sample_span_tree(const SpanScores& scores, std::uint64_t key) {
+  need_scores("sample_span_tree", scores);
   return scores.words == 0 ? std::vector<LabelledSpan>() : Draws(scores, key).draw();
 }
 

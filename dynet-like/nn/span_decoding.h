@@ -36,7 +36,8 @@ struct ScoredSpans {
 /// of its spans in preorder, for each of which counts where it falls apart (a shorter left part
 /// comes first), then the label. The algorithm of Cocke, Younger and Kasami with n entries for each
 /// span; of pairs of parts only those that can be among the n best are looked at (Huang, Chiang
-/// 2005). Time O(w^3 n log^2 n + w^2 K) for w words, memory O(w^2 n).
+/// 2005). Time O(w^3 n log^2 n + w^2 K) for w words, memory O(w^2 n). Throws, as the functions
+/// below, NumericError for scores that are NaN or plus infinity.
 std::vector<ScoredSpans> best_span_trees(const SpanScores& scores, std::size_t n);
 
 /// The best tree; no spans where all trees are forbidden.

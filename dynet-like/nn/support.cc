@@ -1,5 +1,7 @@
 #include "dynet-like/nn/support.h"
 
+#include <limits>
+
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
 #include "dynet-like/ops/inputs.h"
@@ -9,6 +11,18 @@ namespace dynet::nn_detail {
 
 void fail(const char* who, const std::string& rule, SourceLocation at) {
   throw ArgumentError(std::string(who) + ": " + rule + "\n  at " + to_string(at), at);
+}
+
+void need_scores(const char* who, std::span<const float> scores) {
+  for (const float score : scores)
+    if (!(score < std::numeric_limits<float>::infinity()))
+      throw NumericError(std::string(who) + ": a score is " + std::to_string(score));
+}
+
+void nothing_allowed(const char* who, SourceLocation at) {
+  throw NumericError(
+      std::string(who) + ": all that there is has a score of minus infinity\n  at " + to_string(at),
+      at);
 }
 
 ParameterCollection add_collection(ParameterCollection& model, const char* name, unsigned layers,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,11 @@ namespace dynet::nn_detail {
 
 /// Throws ArgumentError: `who` broke `rule` at the user's line.
 [[noreturn, gnu::cold]] void fail(const char* who, const std::string& rule, SourceLocation at);
+
+/// Throws NumericError: `who` was given a score that is NaN or plus infinity.
+void need_scores(const char* who, std::span<const float> scores);
+/// Throws NumericError: `who` finds nothing that is not forbidden.
+[[noreturn, gnu::cold]] void nothing_allowed(const char* who, SourceLocation at);
 
 /// A collection in `model` for the parameters of a builder. Throws ArgumentError, leaving the model
 /// as it is, unless there is a layer and the sizes are such that a matrix of a few of them is one.
