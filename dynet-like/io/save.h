@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <boost/archive/binary_iarchive.hpp>
 #include <boost/archive/binary_oarchive.hpp>
 #include <boost/serialization/map.hpp>
 #include <boost/serialization/set.hpp>
@@ -22,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "dynet-like/io/archive.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/loading.h"
 #include "dynet-like/io/serialize.h"
@@ -129,7 +129,7 @@ class ThingReader {
     };
     BytesIn bytes(archived);
     try {
-      boost::archive::binary_iarchive archive(bytes, boost::archive::no_codecvt);
+      BytesArchive archive(bytes);
       ArchiveHelper& helper = *find_helper(archive);
       helper.loading = &loading_;
       helper.index = &file_.index();

@@ -176,6 +176,23 @@ void load_into(Archive& ar, Thing& thing) {
 
 }  // namespace dynet::io_detail
 
+namespace dynet {
+
+/// How many numbers the collections have that are in the file of an archive of `load`: what is made
+/// to hold them needs no more. Of other archives the largest number there is.
+template <class Archive>
+std::uint64_t numbers_in_collections(Archive& ar) {
+  const io_detail::ArchiveHelper* const helper = io_detail::find_helper(ar);
+  if (!helper || !helper->index) return ~std::uint64_t{0};
+  std::uint64_t numbers = 0;
+  for (const SavedGroup& group : helper->index->groups)
+    for (const SavedTensor& t : group.tensors)
+      if (group.kind == "ParameterCollection") numbers += t.count();
+  return numbers;
+}
+
+}  // namespace dynet
+
 namespace boost::serialization {
 
 /// A collection is a list of named tensors; into an existing one they are loaded by name.

@@ -66,6 +66,7 @@ ParameterStorageBase& ParameterCollection::add(const std::string& name, const Di
   try {
     init.initialize(values, RandomStream(mix_bits(bank_->seed) ^ hash_name(p.name)));
   } catch (...) {
+    bank_->room += p.size();
     (is_lookup ? bank_->tables : bank_->parameters).pop_back();
     --node_->used_names[name];
     throw;

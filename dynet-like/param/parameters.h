@@ -253,6 +253,9 @@ class ParameterCollection {
   /// The seed of all parameters added from now on, in the whole tree; 1 at the start.
   void set_seed(std::uint64_t seed) { bank_->seed = seed; }
   std::uint64_t get_seed() const { return bank_->seed; }
+  /// All parameters added from now on may have so many numbers together, in the whole tree; at the
+  /// start there is no limit. What has more throws ArgumentError, before it takes memory.
+  void set_room(std::uint64_t numbers) { bank_->room = numbers; }
   const std::string& get_fullname() const { return node_->fullname; }
 
   /// Everything in this collection and below it, in the order of creation: a list of its own, which

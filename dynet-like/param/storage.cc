@@ -67,6 +67,9 @@ ParameterStorageBase& ParameterBank::add(CollectionNode& collection, const std::
   } catch (const RuleBroken& e) {
     throw ArgumentError(who + e.rule);
   }
+  if (p->size() > room)
+    throw ArgumentError(who + std::string("there is room for ") + std::to_string(room) +
+                        " numbers more, got " + std::to_string(p->size()));
   p->data = static_cast<float*>(allocate_zeroed(p->size() * sizeof(float)));
   const Tensor all{p->full_dim(), p->data, &kCpu, DeviceMempool::PS};
   if (is_lookup) {
@@ -80,6 +83,7 @@ ParameterStorageBase& ParameterBank::add(CollectionNode& collection, const std::
   auto& list = is_lookup ? tables : parameters;
   p->index = list.size();
   list.push_back(std::move(p));
+  room -= list.back()->size();
   return *list.back();
 }
 

@@ -172,7 +172,8 @@ class ParameterBank {
   std::uint64_t seed = 1;
   /// How often values were changed by the library.
   std::atomic<std::uint64_t> changes = 0;
-  std::mutex on_device;  ///< held to look at what devices keep of its parameters
+  std::mutex on_device;                    ///< held to look at what devices keep of its parameters
+  std::uint64_t room = ~std::uint64_t{0};  ///< numbers that may still be added
 };
 
 /// Throws ArgumentError for what can be no weight decay; a negative one is that of the collection

@@ -169,4 +169,16 @@ TEST_CASE("gradients can be read and scaled") {
   CHECK(e.row_gradient(0) == std::vector<float>{0, 0});
 }
 
+TEST_CASE("a collection may have room for so many numbers, in the whole tree") {
+  ParameterCollection pc;
+  pc.set_room(10);
+  pc.add_parameters({2, 3});
+  ParameterCollection below = pc.add_subcollection("below");
+  CHECK_THROWS_WITH(below.add_lookup_parameters(5, {1}),
+                    Catch::Contains("there is room for 4 numbers more, got 5"));
+  CHECK_THROWS_AS(pc.add_parameters({1u << 30}), ArgumentError);
+  below.add_lookup_parameters(2, {2});
+  CHECK_THROWS_AS(pc.add_parameters({1}), ArgumentError);
+}
+
 }  // namespace collection_test
