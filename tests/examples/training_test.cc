@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <array>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -215,6 +216,37 @@ TEST_CASE("Training: options of a resumed run") {
   CHECK(hiding_probability(0.25f, 3) == Approx(0.25 / 3.25));
   CHECK(hiding_probability(0, 0) == 0);
   CHECK(contains(error_from([] { require_finite(0.0 / 0.0); }), "no longer a number"));
+}
+
+TEST_CASE("Training: a checkpoint that cannot be is refused") {
+  for (const std::uint64_t position : {3u, 200u}) {
+    Counter counter;
+    counter.state.position = position;
+    RunOptions run = run_with({2, 3, 0});
+    run.model = "m";
+    std::ostringstream out;
+    CHECK(error_from([&] { run_epochs(counter, counter.state, run, out); }) ==
+          "m.checkpoint was damaged or altered: it is said to have made " +
+              std::to_string(position) + " updates of epoch 1, which has 3");
+  }
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto said = [](const TrainState& state) { return error_from([&] { state.check(); }); };
+  CHECK(said({.epoch = 2, .position = 1, .clipped = 1, .best_epoch = 3}) == "no error");
+  CHECK(said({.epoch = 2, .best_epoch = 3}) == "its best epoch is 3 of 2");
+  CHECK(said({.loss = nan}) != "no error");
+  CHECK(said({.best_score = nan}) != "no error");
+  CHECK(said({.epoch = 4000000000u}) != "no error");
+  CHECK(said({.position = 1, .clipped = 2}) == "2 of 1 updates are said to be clipped");
+  const auto refused = [](const auto& change) {
+    TrainSettings settings;
+    settings.check();
+    change(settings);
+    return error_from([&] { settings.check(); }) != "no error";
+  };
+  CHECK(refused([](TrainSettings& s) { s.batch = 0; }));
+  CHECK(refused([&](TrainSettings& s) { s.learning_rate = static_cast<float>(nan); }));
+  CHECK(refused([](TrainSettings& s) { s.parts = 1u << 31; }));
+  CHECK(refused([](TrainSettings& s) { s.optimizer = static_cast<Optimizer>(2); }));
 }
 
 }  // namespace training_test

@@ -5,11 +5,20 @@
 #include <map>
 #include <set>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/text.h"
 
 namespace emoji {
 
 using dynet::Expression;
+
+void Column::check() const {
+  const std::string which = "its column " + nlp::in_quotes(name);
+  nlp::require(std::isfinite(mean) && std::isfinite(deviation) && deviation > 0,
+               which + " has no mean or deviation");
+  nlp::require_texts("words of the column " + nlp::in_quotes(name), values, 0);
+  nlp::require(std::is_sorted(values.begin(), values.end()), which + " is not sorted");
+}
 
 std::vector<Column> columns_of(const Corpus& corpus, const std::string& file) {
   struct Found {

@@ -24,6 +24,7 @@ struct Column {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& name& mean& deviation& values;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// The columns of these rows. Throws nlp::LineError for a column of both numbers and words.

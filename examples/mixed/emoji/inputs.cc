@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/names.h"
 #include "examples/nlp/common/text.h"
 
@@ -14,6 +15,11 @@ const nlp::Names<Input> kNames = {
 }  // namespace
 
 Inputs Inputs::all() { return Inputs(bit(Input::kImage) | bit(Input::kText) | bit(Input::kTable)); }
+
+void Inputs::check() const {
+  nlp::require(!empty() && *this == both(all()),
+               "its inputs are number " + std::to_string(bits_) + ", which is no choice of them");
+}
 
 Inputs Inputs::parse(const std::string& names) {
   Inputs inputs;

@@ -41,6 +41,7 @@ class Inputs {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& bits_;
   }
+  void check() const;  ///< see nlp::Checked
 
  private:
   explicit Inputs(unsigned bits) : bits_(bits) {}

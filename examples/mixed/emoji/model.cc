@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -49,6 +50,30 @@ std::string most_frequent(const Counts& counts) {
 
 }  // namespace
 
+void ModelSettings::check() const {
+  inputs.check();
+  nlp::require_size("number of filters", filters);
+  nlp::require_size("word size", word);
+  nlp::require_size("hidden size", hidden);
+  nlp::require_dropout(dropout);
+  nlp::require_dropout(drop_parts);
+}
+
+void Description::check() const {
+  split.check();
+  settings.check();
+  nlp::require_number("size of a picture", picture, 0, 65536);
+  nlp::require_known_texts("words", words);
+  for (const Column& column : columns) column.check();
+  const auto check_labels = [](const std::vector<std::string>& labels, const std::string& most) {
+    nlp::require_texts("labels", labels);
+    nlp::require(std::is_sorted(labels.begin(), labels.end()), "its labels are not sorted");
+    nlp::require_among("most frequent label", most, labels);
+  };
+  check_labels(groups, frequent_group);
+  check_labels(subgroups, frequent_subgroup);
+}
+
 Description describe(Description chosen, const Corpus& train, const std::string& file) {
   nlp::Collector words;
   Counts groups, subgroups;
@@ -67,8 +92,8 @@ Description describe(Description chosen, const Corpus& train, const std::string&
   return chosen;
 }
 
-Model::Model(Description description, std::uint64_t seed)
-    : DescribedModel(std::move(description), seed), words_(nlp::make_dict(description_.words)) {
+Model::Model(Description description, const nlp::Start& start)
+    : DescribedModel(std::move(description), start), words_(nlp::make_dict(description_.words)) {
   const ModelSettings& s = description_.settings;
   const auto add_gate = [&](Input input, unsigned size) {
     gates_[input] = {dynet::Linear(parameters_, {size, s.hidden}),
@@ -205,6 +230,8 @@ std::vector<std::vector<Prediction>> Model::predict(dynet::ComputationGraph& gra
   const Expression both[] = {concatenate_to_batch(groups), concatenate_to_batch(subgroups)};
   graph.forward(dynet::concatenate({both[0], both[1]}));
   const std::vector<float> g = as_vector(both[0].value()), s = as_vector(both[1].value());
+  nlp::require_scores(g);
+  nlp::require_scores(s);
   const auto piece = [](const std::vector<float>& values, std::size_t i, std::size_t count) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * count);
     return std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(count));

@@ -33,6 +33,7 @@ struct ModelSettings {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& inputs& filters& word& hidden& dropout& drop_parts;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// All of a model but its weights.
@@ -52,6 +53,7 @@ struct Description {
     archive& split& split_seed& settings& picture& words& columns& groups& subgroups;
     archive& frequent_group& frequent_subgroup;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// What the training data, which are called `file`, add to what the user chose.
@@ -80,7 +82,7 @@ class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "emoji";  ///< whose files it is saved in
 
-  Model(Description description, std::uint64_t seed);
+  Model(Description description, const nlp::Start& start);
 
   /// A sample as the model sees it.
   struct Encoded {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -26,6 +27,22 @@ std::string view_of(const std::string& word, const ModelSettings& settings) {
   return settings.keep_case ? word : nlp::lower_cased(word);
 }
 
+void ModelSettings::check() const {
+  nlp::require_named("encoder", kEncoders, encoder);
+  nlp::require_size("word size", word);
+  nlp::require_size("hidden size", hidden);
+  nlp::require_size("number of filters", filters);
+  nlp::require_dropout(dropout);
+}
+
+void Description::check() const {
+  split.check();
+  settings.check();
+  nlp::require_known_texts("words", words);
+  nlp::require_texts("labels", labels);
+  nlp::require_among("most frequent label", most_frequent, labels);
+}
+
 Description describe(const nlp::Split& split, const ModelSettings& settings, const Corpus& train) {
   nlp::Collector words;
   for (const Sample& sample : train) {
@@ -34,8 +51,8 @@ Description describe(const nlp::Split& split, const ModelSettings& settings, con
   return {split, settings, words.take(), labels_of(train), most_frequent_label(train)};
 }
 
-Model::Model(Description description, std::uint64_t seed)
-    : DescribedModel(std::move(description), seed),
+Model::Model(Description description, const nlp::Start& start)
+    : DescribedModel(std::move(description), start),
       words_(nlp::make_dict(description_.words)),
       labels_(nlp::make_dict(description_.labels)) {
   const ModelSettings& settings = description_.settings;
@@ -148,6 +165,7 @@ std::vector<Prediction> Model::predict(dynet::ComputationGraph& graph,
   }
   const std::vector<float> values = as_vector(graph.forward(concatenate_to_batch(all)));
   const auto labels = static_cast<std::ptrdiff_t>(description_.labels.size());
+  nlp::require_scores(values);
   for (auto at = values.begin(); at != values.end(); at += labels) {
     const auto best = std::max_element(at, at + labels);
     predictions.push_back({static_cast<unsigned>(best - at), {at, at + labels}});

@@ -36,6 +36,7 @@ struct ModelSettings {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& encoder& word& hidden& filters& dropout& keep_case;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// All of a model but its weights: enough to make a model of the same shape.
@@ -50,6 +51,7 @@ struct Description {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& split& settings& words& labels& most_frequent;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// Collects words and labels of the training data.
@@ -76,7 +78,7 @@ class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "classifier";  ///< whose files it is saved in
 
-  Model(Description description, std::uint64_t seed);
+  Model(Description description, const nlp::Start& start);
 
   /// The numbers of the words.
   std::vector<unsigned> encode(const std::vector<std::string>& words) const;

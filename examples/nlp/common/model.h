@@ -14,6 +14,14 @@ struct SavedModel {
   std::string model;  ///< its file
   dynet::Device* device = &dynet::kCpu;
   unsigned threads = 1;
+  bool allow_not_finite = false;  ///< weights may be infinite or NaN
+};
+
+/// How the weights of a model begin.
+struct Start {
+  Start(std::uint64_t random) : seed(random) {}  // NOLINT: implicit
+  std::uint64_t seed;
+  std::uint64_t most_numbers = ~std::uint64_t{0};  ///< of all weights together
 };
 
 /// What the models of all programs have: parameters, a description, which is all of a model but its
@@ -43,10 +51,11 @@ class DescribedModel {
   }
 
  protected:
-  DescribedModel(Description description, std::uint64_t seed)
+  DescribedModel(Description description, const Start& start)
       : shared_(std::make_shared<const Description>(std::move(description))),
         description_(*shared_) {
-    parameters_.set_seed(seed);
+    parameters_.set_seed(start.seed);
+    parameters_.set_room(start.most_numbers);
   }
   DescribedModel(const DescribedModel& other)
       : shared_(other.shared_),

@@ -20,11 +20,25 @@ class ModelCommand : public Command {
     app.add_option("--model,-m", saved_.model, "A model file")->required();
     add_device(app, saved_.device);
     add_threads(app, saved_.threads);
+    begin_group(app, kModelOptions);
+    app.add_flag("--allow-not-finite", saved_.allow_not_finite,
+                 "Use a model even if some of its weights are infinite or no numbers");
+  }
+  /// What it cannot compute with a model is said of its file.
+  void start() override {
+    try {
+      run();
+    } catch (const dynet::NumericError& error) {
+      throw UserError(saved_.model + ": " + error.what());
+    } catch (const dynet::ArgumentError& error) {
+      throw UserError(saved_.model + ": " + error.what());
+    }
   }
 
  protected:
   std::unique_ptr<Model> load() {
-    std::unique_ptr<Model> model = load_model<Model>(saved_.model, saved_.device);
+    std::unique_ptr<Model> model =
+        load_model<Model>(saved_.model, saved_.device, {}, saved_.allow_not_finite);
     workers_ = std::make_unique<dynet::Workers>(saved_.threads);
     model->set_workers(workers_.get());
     return model;

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "dynet-like/dynet.h"
+#include "examples/nlp/common/check.h"
+#include "examples/nlp/common/model.h"
 #include "examples/nlp/common/saved_kind.h"
 #include "examples/nlp/common/training.h"
 #include "tools/program/new_files.h"
@@ -80,10 +82,17 @@ struct ModelReader {
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
     read_kind(archive, path, kind.c_str());
-    typename Model::Description description;
-    archive >> description;
-    if (adapt) adapt(description);
-    model = std::make_unique<Model>(std::move(description), 0);
+    using Description = typename Model::Description;
+    static_assert(Checked<Description>, "a Description needs a check() of its own, see Checked");
+    read_checked(path, [&] {
+      Description description;
+      archive >> description;
+      description.check();
+      if (adapt) adapt(description);
+      Start start(0);
+      start.most_numbers = dynet::numbers_in_collections(archive);
+      model = std::make_unique<Model>(std::move(description), start);
+    });
     archive >> model->parameters();
   }
 };
@@ -112,7 +121,13 @@ struct CheckpointReader {
     ModelReader<typename Checkpoint::Model> reader{path, kind, nullptr};
     reader.serialize(archive, version);
     checkpoint.model = std::move(reader.model);
-    archive >> checkpoint.settings >> checkpoint.state;
+    using Settings = decltype(checkpoint.settings);
+    static_assert(Checked<Settings>, "the settings need a check() of their own, see Checked");
+    read_checked(path, [&] {
+      archive >> checkpoint.settings >> checkpoint.state;
+      checkpoint.settings.check();
+      checkpoint.state.check();
+    });
     checkpoint.trainer = make_trainer(checkpoint.model->parameters(), checkpoint.settings);
     serialize_trainer(archive, checkpoint.settings.optimizer, *checkpoint.trainer);
   }
@@ -125,12 +140,15 @@ void save_model(const std::string& path, const Model& model, const std::string& 
   how.metadata = about;
   dynet::save(path, how, ModelWriter<Model>{model_kind(Model::kProgram), model});
 }
+/// Weights that are not finite are a UserError that names their array, unless they are allowed.
 template <class Model>
 std::unique_ptr<Model> load_model(
     const std::string& path, dynet::Device* device = &dynet::kCpu,
-    const std::function<void(typename Model::Description&)>& adapt = {}) {
+    const std::function<void(typename Model::Description&)>& adapt = {},
+    bool allow_not_finite = false) {
   ModelReader<Model> reader{path, model_kind(Model::kProgram), nullptr, adapt};
   dynet::load(path, reader);
+  if (!allow_not_finite) require_finite(path, reader.model->parameters());
   reader.model->set_device(device);
   return std::move(reader.model);
 }
@@ -145,6 +163,7 @@ template <class Checkpoint>
 Checkpoint load_checkpoint(const std::string& path) {
   CheckpointReader<Checkpoint> reader{path, checkpoint_kind(Checkpoint::Model::kProgram), {}};
   dynet::load(path, reader);
+  require_finite(path, reader.checkpoint.model->parameters());
   return std::move(reader.checkpoint);
 }
 

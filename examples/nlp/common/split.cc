@@ -3,9 +3,20 @@
 #include <numeric>
 
 #include "dynet-like/base/random.h"
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/names.h"
 
 namespace nlp {
+namespace {
+
+constexpr std::uint32_t kLargestPart = 1000;
+
+}  // namespace
+
+void Split::check() const {
+  for (const std::uint32_t part : parts) require_number("part of a split", part, 0, kLargestPart);
+  require(empty() || parts[0] > 0, "its split leaves nothing to train on");
+}
 
 Split parse_split(const std::string& text) {
   const std::vector<std::string> fields = split_fields(text, '/');
@@ -15,7 +26,7 @@ Split parse_split(const std::string& text) {
   Split split;
   for (std::size_t i = 0; i < 3; ++i) {
     split.parts[i] =
-        static_cast<std::uint32_t>(parse_number(fields[i], "each part of --split", 1000));
+        static_cast<std::uint32_t>(parse_number(fields[i], "each part of --split", kLargestPart));
   }
   if (split.parts[0] == 0) throw UserError("the train part of --split must not be 0");
   return split;

@@ -22,6 +22,7 @@ struct Split {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& parts[0] & parts[1] & parts[2];
   }
+  void check() const;  ///< see Checked
 };
 
 enum class Part { kAll, kTrain, kDev, kTest };

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "dynet-like/base/random.h"
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/run_report.h"
 #include "examples/nlp/common/text.h"
@@ -17,11 +18,12 @@ namespace {
 
 class Loop {
  public:
-  Loop(Training& training, TrainState& state, const TrainLimits& limits, std::ostream& out,
+  Loop(Training& training, TrainState& state, const RunOptions& run, std::ostream& out,
        RunReport* report)
       : training_(training),
         state_(state),
-        limits_(limits),
+        checkpoint_(run.checkpoint()),
+        limits_(run.limits),
         out_(out),
         report_(report),
         progress_output_(standard_error_output()),
@@ -59,6 +61,11 @@ class Loop {
     const double epoch_started = seconds();
     const unsigned number = state_.epoch + 1;
     const std::vector<std::size_t> sizes = training_.begin_epoch(number);
+    read_checked(checkpoint_, [&] {
+      require(state_.position == 0 || state_.position < sizes.size(),
+              "it is said to have made " + with_commas(state_.position) + " updates of epoch " +
+                  std::to_string(number) + ", which has " + with_commas(sizes.size()));
+    });
     const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
     const auto here = sizes.begin() + static_cast<std::ptrdiff_t>(state_.position);
     const std::size_t before = std::accumulate(sizes.begin(), here, std::size_t{0});
@@ -138,6 +145,7 @@ class Loop {
 
   Training& training_;
   TrainState& state_;
+  const std::string checkpoint_;
   const TrainLimits limits_;
   std::ostream& out_;
   RunReport* const report_;  ///< null: none
@@ -178,6 +186,26 @@ void require_kept(const RunOptions& run, const OptionValues& before, const Optio
 
 }  // namespace
 
+void TrainSettings::check() const {
+  require_named("optimizer", kOptimizers, optimizer);
+  require_number("number of samples per update", batch, 1, 1e5);
+  require_number("learning rate", static_cast<double>(learning_rate), 0, 1e3);
+  require_number("decay", static_cast<double>(decay), 0, 1);
+  require_number("clipping", static_cast<double>(clip), 0, 1e9);
+  require_number("share of hidden words", static_cast<double>(unknown), 0, 1000);
+  require_number("number of parts", parts, 0, 256);
+}
+
+void TrainState::check() const {
+  require_number("number of epochs", epoch, 0, 1e6);
+  require(best_epoch <= epoch + (position > 0 ? 1 : 0),
+          "its best epoch is " + std::to_string(best_epoch) + " of " + std::to_string(epoch));
+  require(std::isfinite(loss) && std::isfinite(best_score),
+          "its loss or its best score is no finite number");
+  require(clipped <= position, std::to_string(clipped) + " of " + std::to_string(position) +
+                                   " updates are said to be clipped");
+}
+
 std::string Training::loss_text(double mean) const { return "loss " + fixed(mean, 4); }
 
 void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out,
@@ -187,7 +215,7 @@ void run_epochs(Training& training, TrainState& state, const RunOptions& run, st
   {
     const program::StopSignals remembered;
     program::rehearse([&](const dynet::SaveOptions& how) { training.save_checkpoint(how); });
-    Loop(training, state, run.limits, out, report).go();
+    Loop(training, state, run, out, report).go();
     signal = training.agreed(program::StopSignals::received());
   }
   if (signal != 0) {

@@ -45,6 +45,7 @@ struct TrainSettings {
     serialize_mean_loss(archive, version);
     if (version > 0) archive& parts;
   }
+  void check() const;  ///< see Checked
 
  protected:
   /// Checkpoints of version 0 do not say.
@@ -98,6 +99,7 @@ struct TrainState {
     archive& data_mark& epoch& position& loss& best_score& best_epoch;
     if (version > 0) archive& clipped;
   }
+  void check() const;  ///< see Checked; the loop knows how many updates an epoch has
 };
 
 /// How good a model is on the dev data.

@@ -1,5 +1,7 @@
 #include "examples/nlp/parser/arc_scorer.h"
 
+#include "examples/nlp/common/check.h"
+
 namespace parser {
 
 using dynet::Expression;
@@ -77,10 +79,9 @@ std::vector<Arcs> ArcScorer::parse(std::span<const Vectors> sentences, bool prob
   for (std::size_t k = 0; k < sentences.size(); ++k) {
     const auto words = static_cast<unsigned>(sentences[k].size() - 1);
     Arcs& tree = trees.emplace_back();
-    tree.heads = dynet::best_tree({words, as_vector(arcs[k].value())}, rules_);
-    if (tree.heads.empty()) {  // scores that are no numbers: any tree
-      for (unsigned i = 0; i < words; ++i) tree.heads.push_back(i);
-    }
+    const std::vector<float> scores = as_vector(arcs[k].value());
+    nlp::require_scores(scores);  // so that there is a tree
+    tree.heads = dynet::best_tree({words, scores}, rules_);
     for (unsigned i = 0; i < words; ++i) {
       labels.push_back(
           labels_.pair(all[k].label_heads[tree.heads[i]], all[k].label_dependents[i + 1]));
@@ -94,6 +95,7 @@ std::vector<Arcs> ArcScorer::parse(std::span<const Vectors> sentences, bool prob
   for (Arcs& tree : trees) {
     for (std::size_t i = 0; i < tree.heads.size(); ++i, ++scores) {
       const std::vector<float> values = as_vector(scores->value());
+      nlp::require_scores(values);
       unsigned best = kNone;
       for (unsigned label = 0; label < values.size(); ++label)
         if (label_rule_.allows(label, tree.heads[i]) &&

@@ -187,7 +187,7 @@ class Parse : public LinesCommand<Model> {
   /// None if the input has tags.
   std::unique_ptr<tagger::Model> load_tagger() const {
     if (tagger_.empty()) return nullptr;
-    auto tagger = load_model<tagger::Model>(tagger_, saved_.device);
+    auto tagger = load_model<tagger::Model>(tagger_, saved_.device, {}, saved_.allow_not_finite);
     if (tagger->description().kind != tagger::TagKind::kPlain)
       throw UserError(tagger_ + " gives no parts of speech, but " +
                       in_quotes(tagger->description().tags[0]) + " and the like");

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/progress.h"
 
 namespace parser {
@@ -22,6 +23,11 @@ Baseline::Baseline(const Treebank& train) {
                    return a.second < b.second;
                  })->first;
   }
+}
+
+void Baseline::check() const {
+  for (const auto& [tag, arc] : arcs_)
+    nlp::require_number("distance of a head", static_cast<double>(arc.distance), -1e9, 1e9);
 }
 
 Tree Baseline::parse(const Sentence& sentence) const {

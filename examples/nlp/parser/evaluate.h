@@ -24,6 +24,7 @@ class Baseline {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& arcs_;
   }
+  void check() const;  ///< see nlp::Checked
 
  private:
   struct Arc {

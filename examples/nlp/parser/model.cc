@@ -7,12 +7,34 @@
 #include <set>
 #include <utility>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/vocabulary.h"
 
 namespace parser {
 
 using namespace nlp;
+
+void ModelSettings::check() const {
+  require_size("word size", word);
+  require_size("tag size", tag);
+  require_size("hidden size", hidden);
+  require_layers(layers);
+  require_size("tanh layer", mlp);
+  require_dropout(dropout);
+  require_size("arc size", arc);
+  require_size("label size", label);
+  if (character > 0) require_size("character size", character);
+}
+
+void Description::check() const {
+  settings.check();
+  require_known_texts("words", words);
+  require_known_texts("tags", tags);
+  if (settings.character > 0) require_known_texts("characters", characters, 2);
+  require_texts("labels", labels);
+  baseline.check();
+}
 
 Description describe(const ModelSettings& settings, const Treebank& train) {
   Description description;
@@ -38,8 +60,8 @@ Model::Scorer Model::make_scorer(const Description& description,
   return MoveScorer(description, parameters);
 }
 
-Model::Model(Description description, std::uint64_t seed)
-    : DescribedModel(std::move(description), seed),
+Model::Model(Description description, const Start& start)
+    : DescribedModel(std::move(description), start),
       words_(nlp::make_dict(description_.words)),
       tags_(nlp::make_dict(description_.tags)),
       labels_(nlp::make_dict(description_.labels)),

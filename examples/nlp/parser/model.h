@@ -27,7 +27,7 @@ class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "parser";  ///< whose files it is saved in
 
-  Model(Description description, std::uint64_t seed);
+  Model(Description description, const nlp::Start& start);
 
   Encoded encode(const Sentence& sentence) const;
   bool knows_tag(const std::string& tag) const { return tags_.contains(tag); }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "examples/nlp/common/check.h"
+
 namespace parser {
 
 namespace {
@@ -31,6 +33,7 @@ Move best_move(const State& state, const LabelRule& rule, const dynet::Tensor& s
   Move best;
   float best_score = -std::numeric_limits<float>::infinity();
   for_each_move(state, rule, scores, [&](const Move& move, float score) {
+    nlp::require_scores({&score, 1});
     if (score <= best_score) return;
     best = move;
     best_score = score;

@@ -30,6 +30,7 @@ struct ModelSettings {
     if (version > 0) archive& graph& crossing& arc& label;
     if (version > 1) archive& character;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// All of a model but its weights: enough to make a model of the same shape.
@@ -45,6 +46,7 @@ struct Description {
     archive& settings& words& tags& labels& baseline;
     if (version > 0) archive& characters;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// Which labels arcs may have: `root` those from the root and no others, as Universal Dependencies

@@ -37,6 +37,7 @@ struct ReadOptions {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& format& level& lower;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// A sentence, and its length in words and in characters, its end counted as one of each.

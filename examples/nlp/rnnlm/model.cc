@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "examples/nlp/common/check.h"
+
 namespace rnnlm {
 namespace {
 
@@ -100,6 +102,52 @@ dynet::Expression Softmax::sampled_losses(const dynet::Expression& h,
   return pickneglogsoftmax(dynet::concatenate({right, others}), std::vector<unsigned>(count, 0));
 }
 
+void ReadOptions::check() const {
+  nlp::require_number("format", static_cast<double>(format), 0,
+                      static_cast<double>(Format::kBible));
+  nlp::require_named("level", kLevels, level);
+}
+
+void TransformerShape::check() const {
+  nlp::require_number("number of heads", heads, 1, 256);
+  nlp::require_size("feed-forward size", feed_forward);
+  nlp::require_named("kind of positions", kPositions, positions);
+  nlp::require_number("context", context, 1, 1e5);
+}
+
+void ModelSettings::check() const {
+  nlp::require_size("word size", word);
+  nlp::require_size("hidden size", hidden);
+  nlp::require_layers(layers);
+  nlp::require_dropout(dropout);
+  nlp::require_named("loss", kLosses, loss);
+  nlp::require_number("number of samples", samples, 1, 1e6);
+  nlp::require_named("network", kNetworks, network);
+  transformer.check();
+  if (network == Network::kLstm) return;
+  const unsigned heads = transformer.heads,
+                 even = transformer.positions == Positions::kRotary ? 2 : 1;
+  nlp::require(word == hidden && hidden % heads == 0 && hidden / heads % even == 0,
+               "its sizes fit no transformer of " + std::to_string(heads) + " heads: word " +
+                   std::to_string(word) + ", hidden " + std::to_string(hidden));
+}
+
+void DataSettings::check() const {
+  read.check();
+  split.check();
+  nlp::require_number("order of n-grams", ngram, 0, 9);
+}
+
+void Description::check() const {
+  data.check();
+  settings.check();
+  nlp::require_texts("tokens", tokens, 2);
+  ngram.check();
+  nlp::require(ngram.order() == 0 || ngram.vocabulary() == tokens.size(),
+               "its n-grams are of " + std::to_string(ngram.vocabulary()) + " tokens, and it has " +
+                   std::to_string(tokens.size()));
+}
+
 Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train) {
   Description description;
   description.data = data;
@@ -112,8 +160,8 @@ Description describe(const DataSettings& data, const ModelSettings& settings, co
   return description;
 }
 
-Model::Model(Description description, std::uint64_t seed)
-    : DescribedModel(std::move(description), seed),
+Model::Model(Description description, const nlp::Start& start)
+    : DescribedModel(std::move(description), start),
       vocabulary_(description_.tokens),
       table_(parameters_.add_lookup_parameters(vocabulary_.size(), {description_.settings.word},
                                                "words")),

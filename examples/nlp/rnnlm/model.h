@@ -92,6 +92,7 @@ struct ModelSettings {
     archive& word& hidden& layers& dropout& loss& samples;
     if (version > 0) archive& network& transformer;  // before, an LSTM
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// How the training data were read, so that others are read alike.
@@ -105,6 +106,7 @@ struct DataSettings {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& read& split& min_count& ngram;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// All of a model but its weights: enough to make a model of the same shape.
@@ -118,6 +120,7 @@ struct Description {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& data& settings& tokens& ngram;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// Collects the vocabulary and the n-grams.
@@ -135,7 +138,7 @@ class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "rnnlm";  ///< whose files it is saved in
 
-  Model(Description description, std::uint64_t seed);
+  Model(Description description, const nlp::Start& start);
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
   /// Declares the parameters in an empty graph. Training drops out.

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "examples/nlp/common/text.h"
+#include "examples/nlp/common/check.h"
 
 namespace rnnlm {
 namespace {
@@ -51,6 +51,22 @@ std::uint32_t Ngram::make_child(std::uint32_t node, unsigned token) {
     counts_.push_back(0);
   }
   return at->second;
+}
+
+void Ngram::check() const {
+  nlp::require_number("order of n-grams", order_, 0, 9);
+  const std::size_t nodes = parents_.size();
+  nlp::require((nodes > 0) == (order_ > 0) && tokens_.size() == nodes && counts_.size() == nodes,
+               "its n-grams have " + std::to_string(nodes) + " parents, " +
+                   std::to_string(tokens_.size()) + " tokens and " +
+                   std::to_string(counts_.size()) + " counts");
+  std::vector<std::uint64_t> totals(nodes);
+  for (std::size_t i = 1; i < nodes; ++i) {
+    const std::string which = "its n-gram " + std::to_string(i);
+    nlp::require(parents_[i] < i, which + " goes on with one that comes later");
+    nlp::require(tokens_[i] < vocabulary_, which + " has a token that it does not know");
+    nlp::require((totals[parents_[i]] += counts_[i]) < kNone, which + " has too large a count");
+  }
 }
 
 void Ngram::index() {

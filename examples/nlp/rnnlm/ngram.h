@@ -25,6 +25,7 @@ class Ngram {
   Ngram(unsigned order, unsigned vocabulary, const std::vector<Ids>& train);
 
   unsigned order() const { return order_; }
+  unsigned vocabulary() const { return vocabulary_; }
   /// Minus the log-probability of a sentence and its end.
   double loss(const Ids& sentence) const;
 
@@ -35,8 +36,10 @@ class Ngram {
   template <typename Archive>
   void load(Archive& archive, unsigned int /*version*/) {
     archive >> order_ >> vocabulary_ >> parents_ >> tokens_ >> counts_;
+    check();
     index();
   }
+  void check() const;  ///< see nlp::Checked
   BOOST_SERIALIZATION_SPLIT_MEMBER()
 
  private:

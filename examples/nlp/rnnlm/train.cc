@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "evaluate.h"
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/model_training.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/run_files.h"
@@ -194,6 +195,13 @@ void fit_to_data(TrainCommand& command, std::size_t tokens) {
 }
 
 }  // namespace
+
+void TrainSettings::check() const {
+  nlp::TrainSettings::check();
+  nlp::require_number("number of tokens per update", tokens, 1, 1e9);
+  nlp::require_number("number of steps", truncate, 1, 1e6);
+  nlp::require_number("warmup", warmup, 0, 1e9);
+}
 
 TrainCommand::TrainCommand() : nlp::TrainCommand("Training data", "Data") {
   limits = {6, 3, 0};

@@ -24,6 +24,7 @@ struct TrainSettings : nlp::TrainSettings {
     if (version > 0) archive& parts;
     if (version > 1) archive& warmup;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// What to train, and how.

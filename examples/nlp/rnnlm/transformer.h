@@ -26,6 +26,7 @@ struct TransformerShape {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& heads& feed_forward& positions& context;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// Causal layers of attention (Vaswani et al. 2017), norms first (Xiong et al. 2020), over vectors

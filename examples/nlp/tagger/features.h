@@ -22,6 +22,7 @@ struct Feature {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& name& dim;
   }
+  bool operator==(const Feature& other) const = default;
 };
 
 /// Reads "word:128,suffix3:32,shape"; a view without a size gets a usual one. Throws UserError

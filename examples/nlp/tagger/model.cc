@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
@@ -57,6 +58,27 @@ bool allows(const dynet::TagConstraints& c, const std::vector<unsigned>& tags) {
   return c.begins[tags.front()] && c.ends[tags.back()];
 }
 
+/// Whether any sequence of tags is allowed.
+bool allows_some(const dynet::TagConstraints& c) {
+  std::vector<bool> reached = c.begins;
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < c.tags; ++i)
+      for (std::size_t j = 0; reached[i] && j < c.tags; ++j)
+        if (c.follows[i + c.tags * j] && !reached[j]) more = reached[j] = true;
+  }
+  for (std::size_t i = 0; i < c.tags; ++i)
+    if (reached[i] && c.ends[i]) return true;
+  return false;
+}
+
+/// Whether some tag may be that of every word, so that no sentence is left without tags.
+bool allows_any_length(const dynet::TagConstraints& c) {
+  for (std::size_t i = 0; i < c.tags; ++i)
+    if (c.begins[i] && c.ends[i] && c.follows[i + c.tags * i]) return true;
+  return false;
+}
+
 /// Of the first scheme that all training sentences keep to; none, if there is no such scheme.
 dynet::TagConstraints constraints_of(const std::vector<std::string>& tags, const Corpus& train) {
   const dynet::Dict dict = make_dict(tags);
@@ -64,6 +86,7 @@ dynet::TagConstraints constraints_of(const std::vector<std::string>& tags, const
                             dynet::TagScheme::iob1}) {
     try {
       const dynet::TagConstraints allowed = dynet::tag_constraints(scheme, tags);
+      if (!allows_any_length(allowed)) continue;
       const auto keeps_to_it = [&](const Sentence& sentence) {
         std::vector<unsigned> numbers;
         for (const std::string& tag : sentence.tags)
@@ -84,6 +107,41 @@ dynet::Expression as_columns(const dynet::Expression& scores) {
 }
 
 }  // namespace
+
+void ModelSettings::check() const {
+  const std::string text = features_text(features);
+  require(parse_features(text) == features, "its features are " + in_quotes(text));
+  require_size("hidden size", hidden);
+  require_layers(layers);
+  if (mlp > 0) require_size("tanh layer", mlp);
+  require_dropout(dropout);
+}
+
+void DataSettings::check() const {
+  require_number("format", static_cast<double>(format), 0, static_cast<double>(Format::kParallel));
+  split.check();
+}
+
+void Description::check() const {
+  data.check();
+  settings.check();
+  require(views.size() == settings.features.size(),
+          "it has views of " + std::to_string(views.size()) + " features and not of " +
+              std::to_string(settings.features.size()));
+  for (std::size_t f = 0; f < views.size(); ++f) {
+    const std::string& feature = settings.features[f].name;
+    require_known_texts("views of " + feature, views[f], reads_characters(feature) ? 2 : 1);
+  }
+  require_texts("tags", tags);
+  require_number("kind of tags", static_cast<double>(kind), 0,
+                 static_cast<double>(TagKind::kMarks));
+  const std::size_t n = allowed.tags;
+  require((n == 0 || n == tags.size()) && allowed.follows.size() == n * n &&
+              allowed.begins.size() == n && allowed.ends.size() == n,
+          "what tags may follow one another is not said of its " + std::to_string(tags.size()) +
+              " tags");
+  require(n == 0 || allows_some(allowed), "it allows no sequence of tags");
+}
 
 Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train,
                      const WordVectors& vectors) {
@@ -111,8 +169,8 @@ Description describe(const DataSettings& data, const ModelSettings& settings, co
   return description;
 }
 
-Model::Model(Description description, std::uint64_t seed)
-    : DescribedModel(std::move(description), seed),
+Model::Model(Description description, const Start& start)
+    : DescribedModel(std::move(description), start),
       tag_dict_(make_dict(description_.tags)),
       forward_(description_.settings.layers, input_dim(description_.settings),
                description_.settings.hidden, parameters_),
@@ -289,6 +347,7 @@ std::vector<std::string> Model::tag_piece(dynet::ComputationGraph& graph,
   }
   graph.forward(result);
   const std::vector<float> values = as_vector(result.value());
+  require_scores(values);
   const std::size_t count = description_.tags.size();
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * count);

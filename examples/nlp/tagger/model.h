@@ -29,6 +29,7 @@ struct ModelSettings {
     archive& features& hidden& layers& mlp& dropout;
     if (version > 0) archive& crf;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// How the training data were read, so that eval and tag read theirs alike.
@@ -41,6 +42,7 @@ struct DataSettings {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& format& column& split;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// All of a model but its weights: enough to make a model of the same shape.
@@ -61,6 +63,7 @@ struct Description {
     archive& data& settings& views& tags& kind& baseline;
     if (version > 0) archive& allowed.tags& allowed.follows& allowed.begins& allowed.ends;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// Collects views and tags from the training sentences. Affixes and shapes seen only once get no
@@ -92,7 +95,7 @@ class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "tagger";  ///< whose files it is saved in
 
-  Model(Description description, std::uint64_t seed);
+  Model(Description description, const nlp::Start& start);
 
   /// Tags that training did not have become the number of the first tag: only for training.
   Encoded encode(const Sentence& sentence) const;

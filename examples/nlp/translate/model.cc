@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -15,6 +16,7 @@ namespace {
 using dynet::Expression;
 
 constexpr std::size_t kTextsPerGraph = 32;
+constexpr const char* kEnd = "</s>";
 
 /// Tokens that come often enough, behind the unknown one and the end.
 std::vector<std::string> vocabulary(const std::vector<std::vector<std::string>>& texts,
@@ -24,11 +26,11 @@ std::vector<std::string> vocabulary(const std::vector<std::vector<std::string>>&
     for (const std::string& token : text) ++counts[token];
   std::vector<std::pair<std::string, std::size_t>> often;
   for (const auto& [token, count] : counts)
-    if (count >= min_count && token != nlp::kUnknown && token != "</s>")
+    if (count >= min_count && token != nlp::kUnknown && token != kEnd)
       often.push_back({token, count});
   std::stable_sort(often.begin(), often.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::vector<std::string> tokens = {nlp::kUnknown, "</s>"};
+  std::vector<std::string> tokens = {nlp::kUnknown, kEnd};
   for (const auto& each : often) tokens.push_back(each.first);
   return tokens;
 }
@@ -40,6 +42,26 @@ Ids numbers(const std::vector<std::string>& tokens, const dynet::Dict& dict) {
 }
 
 }  // namespace
+
+void TokenSettings::check() const {
+  nlp::require_named("source unit", kUnits, source);
+  nlp::require_named("target unit", kUnits, target);
+}
+
+void Description::check() const {
+  nlp::require_named("format", kFormats, format);
+  split.check();
+  tokens.check();
+  network.check();
+  for (const std::vector<std::string>* vocabulary : {&source, &target}) {
+    nlp::require_known_texts("tokens", *vocabulary, 2);
+    nlp::require((*vocabulary)[kEndToken] == kEnd, "its second token does not end texts");
+  }
+  for (std::size_t n = 0; n < longest.size(); ++n)
+    nlp::require(longest[n] <= kLongest && (n == 0 || longest[n] >= longest[n - 1]),
+                 "its longest translation of " + std::to_string(n) + " tokens has " +
+                     std::to_string(longest[n]));
+}
 
 Description describe(Description d, const Corpus& train) {
   using Texts = std::vector<std::vector<std::string>>;
@@ -57,15 +79,15 @@ Description describe(Description d, const Corpus& train) {
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (d.longest.size() <= source[i].size()) d.longest.resize(source[i].size() + 1);
     std::size_t& most = d.longest[source[i].size()];
-    most = std::max(most, target[i].size());
+    most = std::max(most, std::min(target[i].size(), kLongest));
   }
   for (std::size_t n = 1; n < d.longest.size(); ++n)
     d.longest[n] = std::max(d.longest[n], d.longest[n - 1]);
   return d;
 }
 
-Model::Model(Description description, std::uint64_t seed)
-    : DescribedModel(std::move(description), seed),
+Model::Model(Description description, const nlp::Start& start)
+    : DescribedModel(std::move(description), start),
       source_(nlp::make_dict(description_.source)),
       target_(nlp::make_dict(description_.target)) {
   const auto source = static_cast<unsigned>(description_.source.size()),
@@ -104,7 +126,7 @@ Ids Model::encode_target(const std::string& text, const Source& source) const {
 std::size_t Model::most_tokens(std::size_t source) const {
   const std::vector<std::size_t>& longest = description_.longest;
   const std::size_t seen = longest.empty() ? 0 : longest[std::min(source, longest.size() - 1)];
-  return 2 * std::max(source + 5, seen);
+  return std::min(2 * std::max(source + 5, seen), kLongest);
 }
 
 void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {

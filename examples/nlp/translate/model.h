@@ -25,6 +25,7 @@ struct TokenSettings {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& source& target& pieces& min_count;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// All of a model but its weights: enough to make a model of the same shape.
@@ -42,7 +43,11 @@ struct Description {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& format& split& tokens& network& source& target& source_pieces& target_pieces& longest;
   }
+  void check() const;  ///< see nlp::Checked
 };
+
+/// No translation is longer, in tokens.
+inline constexpr std::size_t kLongest = 10000;
 
 /// Fills in what the training data decide.
 Description describe(Description chosen, const Corpus& train);
@@ -66,7 +71,7 @@ class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "translate";  ///< whose files it is saved in
 
-  Model(Description description, std::uint64_t seed);
+  Model(Description description, const nlp::Start& start);
 
   /// The tokens of a text that is to be translated.
   std::vector<std::string> source_tokens(const std::string& text) const;
@@ -77,7 +82,7 @@ class Model : public nlp::DescribedModel<Description> {
   Ids encode_target(const std::string& text, const Source& source) const;
 
   /// A search gives up translations that are longer, for a text of so many tokens: twice as long as
-  /// the longest in training, and as 5 tokens more than the text.
+  /// the longest in training, and as 5 tokens more than the text, or kLongest.
   std::size_t most_tokens(std::size_t source) const;
 
   /// Declares the parameters in an empty graph; texts declared after it share them.

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "examples/nlp/common/check.h"
+
 namespace translate {
 
 using dynet::Expression;
@@ -31,6 +33,18 @@ Expression loss_of(const Expression& scores, const Ids& target, float smoothing)
 }
 
 }  // namespace
+
+void NetworkSettings::check() const {
+  nlp::require_named("network", kKinds, kind);
+  nlp::require_named("attention", kAttentions, attention);
+  nlp::require_size("hidden size", size);
+  nlp::require_layers(layers);
+  nlp::require_number("number of heads", heads, 1, 256);
+  nlp::require_size("feed-forward size", feed_forward);
+  nlp::require_dropout(dropout);
+  nlp::require(kind == Kind::kLstm || (size % heads == 0 && !copy),
+               "its network is no transformer that " + std::to_string(heads) + " heads fit");
+}
 
 LstmNetwork::LstmNetwork(const NetworkSettings& settings, unsigned source_tokens,
                          unsigned target_tokens, dynet::ParameterCollection& parameters)

@@ -46,6 +46,7 @@ struct NetworkSettings {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& kind& attention& size& layers& heads& feed_forward& dropout& copy;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// How translations are looked for.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/model_training.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/run_files.h"
@@ -164,6 +165,15 @@ Unit unit_for(const Corpus& train, std::string Pair::*side, const std::string& o
 }
 
 }  // namespace
+
+void TrainSettings::check() const {
+  nlp::TrainSettings::check();
+  nlp::require_number("number of tokens per update", tokens, 1, 1e9);
+  nlp::require_number("smoothing", static_cast<double>(smoothing), 0, 0.9);
+  nlp::require_number("warmup", warmup, 0, 1e9);
+  nlp::require_number("average", static_cast<double>(average), 0, 0.999999);
+  nlp::require_number("share of own tokens", static_cast<double>(own_tokens), 0, 1);
+}
 
 TrainCommand::TrainCommand()
     : nlp::TrainCommand("Pairs to learn from, a line each: text, tab, translation", "Pairs") {

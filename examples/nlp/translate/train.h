@@ -21,6 +21,7 @@ struct TrainSettings : nlp::TrainSettings {
     archive& optimizer& learning_rate& decay& clip& batch& tokens& smoothing& warmup& average&
         own_tokens& seed& mean_loss& parts;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// What to train, and how.

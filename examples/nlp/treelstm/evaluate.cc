@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "examples/nlp/common/check.h"
+
 namespace treelstm {
 namespace {
 
@@ -34,6 +36,13 @@ Majority::Majority(const Treebank& train, unsigned labels) {
   for (const std::size_t count : roots) {
     root_shares_.push_back(static_cast<float>(nlp::Ratio{count, train.size()}.value()));
   }
+}
+
+void Majority::check(unsigned labels) const {
+  nlp::require(root_ < labels && node_ < labels && root_shares_.size() == labels,
+               "its most frequent labels are none of its " + std::to_string(labels));
+  for (const float share : root_shares_)
+    nlp::require_number("share of a label", static_cast<double>(share), 0, 1);
 }
 
 Prediction Majority::predict(const Tree& tree) const {

@@ -46,6 +46,8 @@ class Majority {
     archive& five;
     root_shares_.assign(five.begin(), five.end());
   }
+  /// Throws nlp::UserError unless it is that of so many labels.
+  void check(unsigned labels) const;
 
  private:
   unsigned root_ = 0;

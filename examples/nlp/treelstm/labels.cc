@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/text_input.h"
 
@@ -42,6 +43,13 @@ const Labels& Labels::of_sentiment() {
   static const Labels five({"very negative", "negative", kNeutral, "positive", "very positive"},
                            Writing::kNumbers);
   return five;
+}
+
+void Labels::check() const {
+  nlp::require_texts("labels", names_, 2);
+  nlp::require_number("number of labels", static_cast<double>(names_.size()), 2, kMost);
+  nlp::require_number("way to write labels", static_cast<double>(writing_), 0,
+                      static_cast<double>(Writing::kNames));
 }
 
 std::string Labels::written(unsigned label) const {

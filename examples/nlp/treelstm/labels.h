@@ -46,6 +46,7 @@ class Labels {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& names_& writing_;
   }
+  void check() const;  ///< see nlp::Checked
 
  private:
   std::vector<std::string> names_;

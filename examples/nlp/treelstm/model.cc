@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -68,6 +69,19 @@ std::string view_of(const std::string& word, const ModelSettings& settings) {
   return settings.keep_case ? word : nlp::lower_cased(word);
 }
 
+void ModelSettings::check() const {
+  nlp::require_size("word size", word);
+  nlp::require_size("hidden size", hidden);
+  nlp::require_dropout(dropout);
+}
+
+void Description::check() const {
+  settings.check();
+  nlp::require_known_texts("words", words);
+  labels.check();
+  majority.check(labels.size());
+}
+
 Description describe(const ModelSettings& settings, const Treebank& train, const Labels& labels) {
   Description description;
   description.settings = settings;
@@ -83,8 +97,8 @@ Description describe(const ModelSettings& settings, const Treebank& train, const
   return description;
 }
 
-Model::Model(Description description, std::uint64_t seed)
-    : DescribedModel(std::move(description), seed),
+Model::Model(Description description, const nlp::Start& start)
+    : DescribedModel(std::move(description), start),
       dict_(nlp::make_dict(description_.words)),
       network_(parameters_.add_subcollection("network")),
       words_(parameters_.add_lookup_parameters(static_cast<unsigned>(description_.words.size()),
@@ -153,6 +167,7 @@ std::vector<Prediction> Model::predict(dynet::ComputationGraph& graph,
     }
   }
   const std::vector<float> values = as_vector(graph.forward(concatenate_to_batch(nodes)));
+  nlp::require_scores(values);
   const std::ptrdiff_t labels = description_.labels.size();
   auto at = values.begin();
   for (std::size_t i = 0; i < trees.size(); ++i) {

@@ -82,6 +82,7 @@ struct ModelSettings {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& word& hidden& dropout& keep_case;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// All of a model but its weights: enough to make a model of the same shape.
@@ -100,6 +101,7 @@ struct Description {
       labels = Labels::of_sentiment();  // when there were no others
     }
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// Collects the words of the training trees, which have these labels.
@@ -114,7 +116,7 @@ class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "treelstm";  ///< whose files it is saved in
 
-  Model(Description description, std::uint64_t seed);
+  Model(Description description, const nlp::Start& start);
 
   /// After every update the weights of the network, not the word vectors, are multiplied by 1 -
   /// `decay`.

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <set>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/model_training.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/run_files.h"
@@ -101,6 +102,12 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
 };
 
 }  // namespace
+
+void TrainSettings::check() const {
+  nlp::TrainSettings::check();
+  nlp::require_number("weight decay", static_cast<double>(weight_decay), 0, 0.5);
+  nlp::require_named("score that decides", kSelects, select);
+}
 
 TrainCommand::TrainCommand()
     : nlp::TrainCommand("Trees to learn from, as SST writes them", "Trees") {

@@ -24,6 +24,7 @@ struct TrainSettings : nlp::TrainSettings {
     archive& batch& learning_rate& decay& clip& weight_decay& unknown& seed;
     if (version > 0) archive& select& parts;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// What to train, and how.

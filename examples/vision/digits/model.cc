@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text_input.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -24,6 +25,21 @@ dynet::Parameter filters(dynet::ParameterCollection& to, unsigned in, unsigned o
 }
 
 }  // namespace
+
+void ModelSettings::check() const {
+  nlp::require_number("number of channels", channels, 1, 1024);
+  nlp::require_dropout(dropout);
+  nlp::require_number("shift", shift, 0, 64);
+}
+
+void Description::check() const {
+  split.check();
+  settings.check();
+  nlp::require_number("height of pictures", height, 1, kMostPixels);
+  nlp::require_number("width of pictures", width, 1, kMostPixels);
+  nlp::require_texts("labels", labels);
+  nlp::require_among("most frequent label", most_frequent, labels);
+}
 
 Description describe(const nlp::Split& split, const ModelSettings& settings, const Corpus& train) {
   const Picture& first = train.at(0).picture;
@@ -54,8 +70,8 @@ Pixels varied(const Pixels& pixels, unsigned height, unsigned width, int down, i
   return result;
 }
 
-Model::Model(Description description, std::uint64_t seed)
-    : DescribedModel(std::move(description), seed), labels_(nlp::make_dict(description_.labels)) {
+Model::Model(Description description, const nlp::Start& start)
+    : DescribedModel(std::move(description), start), labels_(nlp::make_dict(description_.labels)) {
   const unsigned channels = description_.settings.channels;
   first_ = filters(parameters_, 1, channels, "first");
   first_norm_ = dynet::ImageNorm(parameters_, {channels});
@@ -127,6 +143,7 @@ std::vector<Prediction> Model::predict(dynet::ComputationGraph& graph,
   begin_graph(graph, false);
   const std::vector<float> values = as_vector(graph.forward(softmax(scores(graph, pictures))));
   const auto labels = static_cast<std::ptrdiff_t>(description_.labels.size());
+  nlp::require_scores(values);
   for (auto at = values.begin(); at != values.end(); at += labels) {
     const auto best = std::max_element(at, at + labels);
     predictions.push_back({static_cast<unsigned>(best - at), {at, at + labels}});

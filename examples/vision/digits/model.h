@@ -24,6 +24,7 @@ struct ModelSettings {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& channels& dropout& shift& mirror;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// All of a model but its weights: enough to make a model of the same shape.
@@ -38,6 +39,7 @@ struct Description {
   void serialize(Archive& archive, unsigned int /*version*/) {
     archive& split& settings& height& width& labels& most_frequent;
   }
+  void check() const;  ///< see nlp::Checked
 };
 
 /// Of training data whose pictures are of one size.
@@ -70,7 +72,7 @@ class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "digits";  ///< whose files it is saved in
 
-  Model(Description description, std::uint64_t seed);
+  Model(Description description, const nlp::Start& start);
 
   /// The number of the label, which training must have had.
   unsigned label_number(const std::string& label) const;

@@ -1,0 +1,226 @@
+// Models that were made to do harm, with right checksums: one sentence that names the file.
+
+#include <boost/archive/text_iarchive.hpp>
+#include <boost/archive/text_oarchive.hpp>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "examples/mixed/emoji/model.h"
+#include "examples/nlp/classifier/model.h"
+#include "examples/nlp/parser/model.h"
+#include "examples/nlp/rnnlm/model.h"
+#include "examples/nlp/tagger/model.h"
+#include "examples/nlp/translate/model.h"
+#include "examples/nlp/treelstm/model.h"
+#include "examples/vision/digits/model.h"
+#include "tests/examples/forge.h"
+#include "tests/examples/helpers.h"
+#include "tests/support/catch.h"
+
+namespace hostile_models_test {
+
+namespace {
+
+const TemporaryFolder& folder() {
+  static const TemporaryFolder all;
+  return all;
+}
+
+/// A good description is one, and each of the changes makes it one that is refused.
+template <class Model>
+void check_changes(const typename Model::Description& good,
+                   const std::vector<std::function<void(typename Model::Description&)>>& changes) {
+  const std::string path = folder().path(Model::kProgram);
+  const Model model(good, 1);
+  nlp::save_model(path, model);
+  REQUIRE(error_from([&] { nlp::load_model<Model>(path); }) == "no error");
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    typename Model::Description changed = good;
+    changes[i](changed);
+    forge<Model>(path, changed, model.parameters());
+    INFO(Model::kProgram << ", change " << i);
+    const std::string error = error_from([&] { nlp::load_model<Model>(path); });
+    INFO(error);
+    CHECK(error.rfind(path + " was damaged or altered: ", 0) == 0);
+  }
+}
+
+tagger::Description tagger_description() {
+  tagger::Description d;
+  d.settings.features = {{"word", 2}};
+  d.settings.hidden = 2;
+  d.settings.crf = true;
+  d.views = {{"<unk>", "a"}};
+  d.tags = {"B-X", "I-X", "O"};
+  d.allowed = dynet::tag_constraints(dynet::TagScheme::bio, d.tags);
+  return d;
+}
+
+rnnlm::Description rnnlm_description() {
+  rnnlm::Description d;
+  d.settings.word = d.settings.hidden = 4;
+  d.tokens = {"</s>", "<unk>", "a"};
+  d.data.ngram = 2;
+  d.ngram = rnnlm::Ngram(2, 3, {{2, 2, 2}});
+  return d;
+}
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+/// Ngram as its archive has it.
+struct Grams {
+  unsigned order = 2, vocabulary = 3;
+  std::vector<std::uint32_t> parents = {0, 0, 1}, tokens = {0, 2, 2}, counts = {0, 2, 2};
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& order& vocabulary& parents& tokens& counts;
+  }
+};
+
+std::string error_of(const Grams& grams) {
+  std::stringstream text;
+  boost::archive::text_oarchive(text) << grams;
+  return error_from([&] {
+    rnnlm::Ngram read;
+    boost::archive::text_iarchive(text) >> read;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("Models that were made to do harm: descriptions that do not hold together") {
+  using T = tagger::Description;
+  check_changes<tagger::Model>(
+      tagger_description(),
+      {[](T& d) { d.views.clear(); }, [](T& d) { d.views[0] = {"a"}; },
+       [](T& d) { d.views[0].push_back("a"); }, [](T& d) { d.tags.clear(), d.allowed = {}; },
+       [](T& d) { d.tags.push_back("O"); }, [](T& d) { d.allowed.begins.assign(3, false); },
+       [](T& d) { d.allowed.ends.clear(); }, [](T& d) { d.kind = static_cast<tagger::TagKind>(3); },
+       [](T& d) { d.settings.features[0].name = "words"; },
+       [](T& d) { d.settings.features[0].dim = 0; }, [](T& d) { d.settings.dropout = kNaN; },
+       [](T& d) { d.settings.layers = 1000000; }, [](T& d) { d.settings.hidden = 0; },
+       [](T& d) { d.settings.hidden = 60000; },
+       [](T& d) {
+         d.data.split.parts = {0, 1, 1};
+       }});
+  using R = rnnlm::Description;
+  check_changes<rnnlm::Model>(
+      rnnlm_description(),
+      {[](R& d) { d.tokens.pop_back(); }, [](R& d) { d.tokens[2] = d.tokens[1]; },
+       [](R& d) { d.data.ngram = 10; },
+       [](R& d) { d.data.read.level = static_cast<rnnlm::Level>(2); },
+       [](R& d) { d.settings.network = static_cast<rnnlm::Network>(7); },
+       [](R& d) {
+         d.settings.network = rnnlm::Network::kTransformer;
+         d.settings.transformer.heads = 3;
+       }});
+  using S = treelstm::Description;
+  treelstm::Description trees;
+  trees.settings.word = trees.settings.hidden = 2;
+  trees.words = {"<unk>"};
+  trees.labels = treelstm::Labels::of_sentiment();
+  trees.majority = treelstm::Majority({}, 5);
+  check_changes<treelstm::Model>(
+      trees, {[](S& d) { d.majority = {}; }, [](S& d) { d.labels = {}; },
+              [](S& d) { d.words.clear(); }, [](S& d) { d.settings.dropout = 1; }});
+  using C = classifier::Description;
+  classifier::Description texts;
+  texts.settings.word = texts.settings.hidden = texts.settings.filters = 2;
+  texts.words = {"<unk>"};
+  texts.labels = {"a", "b"};
+  texts.most_frequent = "b";
+  check_changes<classifier::Model>(
+      texts, {[](C& d) { d.most_frequent = "c"; }, [](C& d) { d.words.clear(); },
+              [](C& d) {
+                d.labels = {"b", "b"};
+              },
+              [](C& d) { d.settings.filters = 1u << 31; }});
+  using P = parser::Description;
+  parser::Description arcs;
+  arcs.settings.word = arcs.settings.tag = arcs.settings.hidden = arcs.settings.mlp = 2;
+  arcs.words = arcs.tags = {"<unk>"};
+  arcs.labels = {"root"};
+  check_changes<parser::Model>(
+      arcs, {[](P& d) { d.tags.clear(); }, [](P& d) { d.labels.clear(); },
+             [](P& d) { d.settings.character = 2; }, [](P& d) { d.settings.layers = 0; }});
+  using X = translate::Description;
+  translate::Description pairs;
+  pairs.network.size = 2;
+  pairs.source = pairs.target = {"<unk>", "</s>"};
+  pairs.longest = {0, 1};
+  check_changes<translate::Model>(
+      pairs, {[](X& d) { d.longest[1] = ~std::size_t{0}; },
+              [](X& d) { d.network.layers = 1000000; }, [](X& d) { d.target.pop_back(); },
+              [](X& d) { d.tokens.source = static_cast<translate::Unit>(3); },
+              [](X& d) { d.network.kind = translate::Kind::kTransformer; }});
+  using E = emoji::Description;
+  emoji::Description signs;
+  signs.settings.word = signs.settings.hidden = signs.settings.filters = 2;
+  signs.words = {"<unk>", "cat"};
+  signs.columns = {{"age", 0, 1, {}}};
+  signs.groups = signs.subgroups = {"a", "b"};
+  signs.frequent_group = signs.frequent_subgroup = "a";
+  check_changes<emoji::Model>(
+      signs, {[](E& d) { d.settings.inputs = {}; }, [](E& d) { d.columns[0].deviation = 0; },
+              [](E& d) { d.picture = 7; },
+              [](E& d) {
+                d.groups = {"b", "a"};
+              },
+              [](E& d) { d.frequent_subgroup = ""; }});
+  using D = digits::Description;
+  digits::Description pictures;
+  pictures.settings.channels = 1;
+  pictures.height = pictures.width = 4;
+  pictures.labels = {"0", "1"};
+  pictures.most_frequent = "1";
+  check_changes<digits::Model>(pictures,
+                               {[](D& d) { d.height = 0; }, [](D& d) { d.settings.channels = 0; },
+                                [](D& d) { d.labels.clear(); }});
+}
+
+TEST_CASE("Models that were made to do harm: n-grams that go on with others that there are not") {
+  CHECK(error_of({}) == "no error");
+  CHECK(error_of({.parents = {0, 0, 77}}) == "its n-gram 2 goes on with one that comes later");
+  CHECK(error_of({.parents = {0, 0}}) != "no error");
+  CHECK(error_of({.tokens = {0, 2, 3}}) == "its n-gram 2 has a token that it does not know");
+  CHECK(error_of({.counts = {0, ~0u, 2}}) != "no error");
+  CHECK(error_of({.order = 0}) != "no error");
+  CHECK(error_of({.order = 10}) != "no error");
+}
+
+TEST_CASE("Models that were made to do harm: any byte of an archive") {
+  const std::string path = folder().path("good"), bad = folder().path("bad");
+  nlp::save_model(path, rnnlm::Model(rnnlm_description(), 1));
+  std::size_t size = 0;
+  forge_archive(path, bad, [&](std::string& archive) { size = archive.size(); });
+  REQUIRE(size > 100);
+  for (std::size_t i = 0; i < size; ++i) {
+    forge_archive(path, bad, [&](std::string& archive) { archive[i] ^= '\x7f'; });
+    const std::string error = error_from([&] { nlp::load_model<rnnlm::Model>(bad); });
+    INFO("byte " << i << ": " << error);
+    CHECK((error == "no error" || contains(error, bad)));
+  }
+}
+
+TEST_CASE("Models that were made to do harm: weights that are not finite") {
+  const std::string path = folder().path("weights");
+  for (const float bad : {kNaN, std::numeric_limits<float>::infinity()}) {
+    tagger::Model model(tagger_description(), 1);
+    model.parameters().parameters_list().back().stored().data[1] = bad;
+    nlp::save_model(path, model);
+    CHECK(contains(error_from([&] { nlp::load_model<tagger::Model>(path); }),
+                   path + ": the array /"));
+    const auto loaded = nlp::load_model<tagger::Model>(path, &dynet::kCpu, {}, true);
+    dynet::ComputationGraph graph;
+    CHECK_THROWS_AS(loaded->tag(graph, {"a", "b"}), dynet::NumericError);
+    CHECK_THROWS_AS(loaded->tag_best(graph, {"a", "b"}, 2), dynet::NumericError);
+  }
+}
+
+}  // namespace hostile_models_test
