@@ -183,6 +183,16 @@ TEST_CASE("Labelled pictures: lines of semeion and optdigits") {
   CHECK(contains(error_from([] { read_corpus("/nowhere", Format::kAuto); }), "cannot open"));
 }
 
+TEST_CASE("Labelled pictures: a file without an end is not read if it begins wrong") {
+  const auto said = [](const std::string& path) {
+    return error_from([&] { read_corpus(path, Format::kAuto); });
+  };
+  CHECK(said("/dev/zero") == "/dev/zero is no text: it has zero bytes");
+  CHECK(said("/dev/zero:/dev/zero") ==
+        "/dev/zero is no IDX file of pictures: it does not begin as one");
+  CHECK(contains(error_from([] { read_picture("/dev/zero"); }), "/dev/zero is no picture"));
+}
+
 TEST_CASE("Labelled pictures: a folder for each label") {
   const TemporaryFolder folder;
   namespace fs = std::filesystem;

@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 using nlp::LineError;
 using nlp::UserError;
 
+constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+
 bool is_folder(const std::string& path) {
   std::error_code unknown;
   return fs::is_directory(path, unknown);
@@ -39,10 +41,13 @@ struct Idx {
 };
 
 Idx read_idx(const std::string& path, std::size_t dims, const std::string& what) {
-  Idx idx{{}, read_bytes(path), 4 + 4 * dims};
-  const std::string magic = {'\0', '\0', '\x08', static_cast<char>(dims)};
-  if (idx.bytes.compare(0, 4, magic) != 0)
-    throw UserError(path + " is no IDX file of " + what + ": it does not begin as one");
+  const auto check_magic = [&](std::string_view start) {
+    const std::string magic = {'\0', '\0', '\x08', static_cast<char>(dims)};
+    if (!start.starts_with(magic))
+      throw UserError(path + " is no IDX file of " + what + ": it does not begin as one");
+  };
+  Idx idx{{}, read_bytes(path, kMostBytes, check_magic), 4 + 4 * dims};
+  if (idx.bytes.empty()) check_magic({});
   if (idx.bytes.size() < idx.begin) throw UserError(path + " is cut: it has no whole header");
   std::size_t values = 1;
   for (std::size_t i = 4; i < idx.begin; i += 4) {
@@ -150,7 +155,9 @@ Sample parse_line(const std::vector<unsigned>& values, const LineFormat& format,
 }
 
 Corpus read_lines(const std::string& path, Format format) {
-  const std::string text = read_bytes(path);
+  const std::string text = read_bytes(path, kMostBytes, [&](std::string_view start) {
+    if (start.find('\0') != start.npos) throw UserError(path + " is no text: it has zero bytes");
+  });
   Corpus corpus;
   std::size_t number = 0;
   for (const std::string& line : nlp::split_fields(text, '\n')) {

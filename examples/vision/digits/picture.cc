@@ -149,7 +149,11 @@ Picture parse_picture(const std::string& bytes, const std::string& name) {
 }
 
 Picture read_picture(const std::string& path) {
-  return parse_picture(read_bytes(path, std::size_t{1} << 29), path);
+  const auto check_format = [&](std::string_view start) {
+    const std::string first(start.substr(0, 16));
+    if (!is_netpbm(first) && !is_png(first)) parse_picture(first, path);
+  };
+  return parse_picture(read_bytes(path, std::size_t{1} << 29, check_format), path);
 }
 
 Picture scaled(const Picture& picture, unsigned height, unsigned width) {
@@ -189,7 +193,8 @@ Picture inverted(Picture picture) {
   return picture;
 }
 
-std::string read_bytes(const std::string& path, std::size_t most) {
+std::string read_bytes(const std::string& path, std::size_t most,
+                       const std::function<void(std::string_view)>& check_start) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown))
     throw UserError("cannot read " + path + ": it is a directory");
@@ -200,6 +205,7 @@ std::string read_bytes(const std::string& path, std::size_t most) {
   std::vector<char> buffer(std::size_t{1} << 18);
   for (int got; (got = gzread(file.get(), buffer.data(), unsigned(buffer.size()))) != 0;) {
     if (got < 0) break;
+    if (bytes.empty() && check_start) check_start({buffer.data(), static_cast<std::size_t>(got)});
     bytes.append(buffer.data(), static_cast<std::size_t>(got));
     if (bytes.size() > most)
       throw UserError(path + " holds more than " + std::to_string(most) + " bytes");

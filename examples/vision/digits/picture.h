@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace digits {
@@ -39,7 +41,9 @@ Picture scaled(const Picture& picture, unsigned height, unsigned width);
 Picture inverted(Picture picture);
 
 /// The bytes of a file, uncompressed if it is in the format of gzip. Throws nlp::UserError for a
-/// file that cannot be read, is cut or damaged, or holds more than `most` bytes.
-std::string read_bytes(const std::string& path, std::size_t most = std::size_t{1} << 31);
+/// file that cannot be read, is cut or damaged, or holds more than `most` bytes. `check_start` gets
+/// the first bytes, so that it may throw before all are read.
+std::string read_bytes(const std::string& path, std::size_t most,
+                       const std::function<void(std::string_view)>& check_start);
 
 }  // namespace digits
