@@ -76,8 +76,8 @@ TEST_CASE("Report: settings, epochs and scores, continued where a run is resumed
     CHECK(begun[4].at("model") == begun[3].at("model"));
     CHECK(begun[4].at("baseline").size() == begun[4].at("model").size());
 
-    // A run that was killed has left the beginning of a line.
-    desk.write("report", text + "{\"line\":\"epo");
+    // A run that was killed has left the beginning of a line, and an epoch that it had not saved.
+    desk.write("report", text + "{\"line\":\"epoch\",\"epoch\":3}\n{\"line\":\"epo");
     desk.must("EPOCHS=3 train --model model --resume " + files + "report");
     CHECK(desk.read("report").rfind(text, 0) == 0);
     const std::vector<Json> resumed = lines_of(desk.read("report").substr(text.size()));
@@ -104,9 +104,9 @@ TEST_CASE("Report: lines are written as they come") {
     const std::size_t settings = log.find("{\"line\":\"settings\""), data = log.find("train: "),
                       line = log.find("epoch 1 ("), epoch = log.find("{\"line\":\"epoch\"");
     CHECK(settings < data);
-    CHECK(data < line);
-    CHECK(line < epoch);
-    CHECK(epoch < log.find("saved in"));
+    CHECK(data < epoch);
+    CHECK(epoch < line);
+    CHECK(line < log.find("saved in"));
     const Json partial = Json::parse(log.substr(epoch, log.find('\n', epoch) - epoch));
     CHECK(partial.at("share") > 0.0);
     CHECK(partial.at("share") < 1.0);

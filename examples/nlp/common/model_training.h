@@ -81,7 +81,7 @@ class ModelTraining : public Training {
  public:
   /// Trains, prints how good the best model is, and where it is saved.
   void run(std::ostream& out) {
-    RunReport report(command_, Model::kProgram, settings());
+    RunReport report(command_, Model::kProgram, settings(), now_.state.epoch);
     print_run(out);
     run_epochs(*this, now_.state, command_, out, &report);
     // Others need not see the file: they get the weights.

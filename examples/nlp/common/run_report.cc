@@ -10,16 +10,25 @@
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/json.h"
 #include "tools/program/files.h"
+#include "tools/program/new_files.h"
 
 namespace nlp {
 namespace {
 
-/// A run that was killed may have left the beginning of a line.
-void drop_broken_line(const std::string& path) {
+/// A run that was killed may have left the beginning of a line, and lines of epochs that it had not
+/// finished.
+void drop_unfinished(const std::string& path, unsigned finished) {
   std::ifstream in(path, std::ios::binary);
-  std::uintmax_t whole = 0;
-  for (std::string line; std::getline(in, line) && !in.eof();) whole += line.size() + 1;
-  std::filesystem::resize_file(path, whole);
+  std::string kept;
+  for (std::string line; std::getline(in, line) && !in.eof();) {
+    const Json object = Json::parse(line, nullptr, false);
+    const Json epoch = object.is_object() ? object.value("epoch", Json()) : Json();
+    if (!epoch.is_number() || epoch.get<double>() <= finished) kept += line + '\n';
+  }
+  if (kept.size() == std::filesystem::file_size(path)) return;
+  dynet::NewFile file(path, program::save_options().files);
+  file.write(kept);
+  file.commit();
 }
 
 void write_line(std::streambuf& out, const Json& object) {
@@ -31,11 +40,11 @@ void write_line(std::streambuf& out, const Json& object) {
 }  // namespace
 
 RunReport::RunReport(const RunOptions& run, const std::string& program,
-                     const OptionValues& settings) {
+                     const OptionValues& settings, unsigned finished) {
   if (run.report.empty()) return;
   const std::optional<int> descriptor = program::descriptor_of(run.report);
   const bool continued = run.resume && std::filesystem::is_regular_file(run.report);
-  if (continued && !descriptor) drop_broken_line(run.report);
+  if (continued && !descriptor) drop_unfinished(run.report, finished);
   const int how = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (continued ? 0 : O_TRUNC);
   const int fd = descriptor ? program::DescriptorBuffer::copy_of(*descriptor, run.report)
                             : ::open(run.report.c_str(), how, 0666);

@@ -26,8 +26,10 @@ struct EpochReport {
 class RunReport {
  public:
   /// Opens the file, unless the run has none, and writes the settings: the options of the run and
-  /// these.
-  RunReport(const RunOptions& run, const std::string& program, const OptionValues& settings);
+  /// these. Of a resumed run that has finished so many epochs, lines of later ones are dropped, for
+  /// they will be written again.
+  RunReport(const RunOptions& run, const std::string& program, const OptionValues& settings,
+            unsigned finished = 0);
 
   void epoch(const EpochReport& epoch);
   void scores(const std::string& data, const Figures& figures);

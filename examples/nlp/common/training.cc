@@ -116,9 +116,10 @@ class Loop {
       state_.loss = 0;
       state_.clipped = 0;
     }
+    // First, so that none is lost: what a resumed run does again is dropped from the report.
+    if (report_ != nullptr) report_->epoch(report);
     training_.save_checkpoint(program::save_options());
     out_ << line << std::endl;
-    if (report_ != nullptr) report_->epoch(report);
     return whole;
   }
 
