@@ -239,6 +239,7 @@ TEST_CASE("what is not a number on the device", "[cuda]") {
     // Nothing is promised of such scores; the CPU and devices find out in other sums.
     if (c.name.rfind("dependency_", 0) == 0) continue;
     const OneBackend one;  // the emulation is slow with the memory of all of them
+    c.draws = std::min(c.draws, 2u);
     c.extremes = {std::numeric_limits<double>::quiet_NaN(), 0.5};
     check(c, Draw::extremes, 1);
     if (c.name != "binary_log_loss") continue;
