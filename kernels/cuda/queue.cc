@@ -68,7 +68,10 @@ void* Queue::stage_bytes(std::size_t bytes) {
     }
   }
   Chunk& c = all[chunk_];
-  return c.host + std::exchange(c.used, c.used + bytes);
+  std::byte* const p = c.host + std::exchange(c.used, c.used + bytes);
+  if (driver_->checks())
+    std::memset(p, 0xff, bytes);  // half of an old pointer beside a number looks like a pointer
+  return p;
 }
 
 const std::byte* Queue::find(const std::byte* staged) const {
