@@ -11,8 +11,8 @@ namespace dynet {
 template <class T>
 using Span = std::span<T>;
 #else
-/// What stands for std::span in programs compiled as C++17, which see declarations that take one:
-/// they cannot call these.
+/// Stands for std::span in programs compiled as C++17, which see declarations that take one but
+/// cannot call them.
 template <class T>
 struct Span {
   T* first;

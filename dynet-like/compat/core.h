@@ -29,7 +29,7 @@
 #include "dynet-like/param/init.h"
 #include "dynet-like/param/parameters.h"
 
-/// What DyNet's headers name of Eigen; a program may include Eigen before or after.
+/// Names of Eigen in DyNet's headers; a program may include Eigen before or after.
 namespace Eigen {
 struct DefaultDevice;
 using DenseIndex = std::ptrdiff_t;

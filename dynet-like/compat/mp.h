@@ -27,7 +27,7 @@
 
 namespace dynet::mp {
 
-/// What the user provides: S is a loss, with a default value, +=, <, and << to a stream, which need
+/// Provided by the user: S is a loss, with a default value, +=, <, and << to a stream, which need
 /// not be for constants.
 template <class D, class S>
 class ILearner {

@@ -41,8 +41,8 @@ struct GraphState {
     std::size_t nodes, args, attrs, devices;
   };
   std::vector<Mark> marks;
-  // What references to values and gradients refer to: of the nodes that were asked for theirs.
-  // Their memory stays with the pool, for the next graph.
+  // Values and gradients that were asked for, which users have references to. Their memory stays
+  // with the pool, for the next graph.
   std::pmr::unsynchronized_pool_resource shown_memory;
   std::pmr::unordered_map<NodeId, Tensor> shown_values{&shown_memory};
   std::pmr::unordered_map<NodeId, Tensor> shown_gradients{&shown_memory};

@@ -26,12 +26,13 @@ class BytesArchive
     init(boost::archive::no_codecvt);
   }
 
-  // What Boost looks for by these names.
+  // Boost looks for these names.
   template <class T>
   void load_override(T& t) {
     Base::load_override(t);
   }
-  /// Of too many elements one is kept that is not there: reading it ends the archive.
+  /// A count is cut to one more than the bytes that are left: reading the element that is not there
+  /// ends the archive.
   void load_override(boost::serialization::collection_size_type& n) {
     Base::load_override(n);
     n = boost::serialization::collection_size_type(

@@ -88,7 +88,7 @@ class RNNBuilder {
 
   /// Copies the parameter values of another builder of the same kind and size.
   void copy(const RNNBuilder& other);
-  /// Where its parameters are, as long as it lives.
+  /// The collection of its parameters, as long as it lives.
   ParameterCollection& get_parameter_collection() { return collection_; }
   const ParameterCollection& get_parameter_collection() const { return collection_; }
 

@@ -35,7 +35,7 @@ class SoftmaxBuilder {
   virtual Expression full_logits(const Expression& rep,
                                  SourceLocation at = SourceLocation::current()) = 0;
 
-  /// Where its parameters are, as long as it lives.
+  /// The collection of its parameters, as long as it lives.
   ParameterCollection& get_parameter_collection() { return collection_; }
   const ParameterCollection& get_parameter_collection() const { return collection_; }
 

@@ -229,7 +229,6 @@ class Draws {
   std::vector<double> scores_;
 };
 
-/// Of the spans that there are.
 void need_scores(const char* who, const SpanScores& s) {
   each_span(s.words, [&](unsigned first, unsigned last) {
     for (unsigned k = 0; k < s.labels; ++k) {

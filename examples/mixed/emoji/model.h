@@ -92,7 +92,7 @@ class Model : public nlp::DescribedModel<Description> {
   };
   /// Throws nlp::UserError for a picture of another size than those of training.
   Encoded encode(const Sample& sample, const Shift& shift = {}) const;
-  /// What that error says of the sample; empty if there is none.
+  /// The text of that error for the sample; empty if there is none.
   std::string why_unreadable(const Sample& sample) const;
   /// Their numbers, which training must have had.
   unsigned group_number(const std::string& group) const;

@@ -14,7 +14,7 @@
 
 namespace nlp {
 
-/// What comes from a file has a `void check() const` of its own, not one that it inherits, which
+/// A type that is read from a file: it has a `void check() const` of its own, not inherited, which
 /// throws UserError with a sentence for anything that these programs would not have saved.
 template <class T>
 concept Checked = std::same_as<decltype(&T::check), void (T::*)() const>;

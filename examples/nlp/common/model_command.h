@@ -24,7 +24,7 @@ class ModelCommand : public Command {
     app.add_flag("--allow-not-finite", saved_.allow_not_finite,
                  "Use a model even if some of its weights are infinite or no numbers");
   }
-  /// What it cannot compute with a model is said of its file.
+  /// Errors of computing with a model name its file.
   void start() override {
     try {
       run();
