@@ -31,7 +31,7 @@
 
 /// Names of Eigen in DyNet's headers; a program may include Eigen before or after.
 namespace Eigen {
-struct DefaultDevice;
+struct DefaultDevice;  // NOLINT: Eigen's, not ours of the same name
 using DenseIndex = std::ptrdiff_t;
 }  // namespace Eigen
 
