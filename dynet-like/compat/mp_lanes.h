@@ -68,6 +68,7 @@ S evaluate_in_lanes(std::size_t samples, Evaluate evaluate) {
   const std::uint64_t first = number_samples(samples);
   Losses<S> losses;
   guarded(world, [&] {
+    require_same(world, {{"the number of samples", std::to_string(samples)}});
     for (std::size_t lane = own.begin; lane < own.end; ++lane) {
       const Interval part = samples_of_lane(samples, static_cast<unsigned>(lane), lanes);
       for (std::size_t i = part.begin; i < part.end; ++i) {

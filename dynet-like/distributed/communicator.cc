@@ -32,6 +32,42 @@ class SelfCommunicator : public Communicator {
   std::string failure() override { return {}; }
 };
 
+Communicator::Bytes bytes_of(const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string text_of(const Communicator::Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Names and values, each with a zero behind it.
+std::string pack(const RunFacts& facts) {
+  std::string text;
+  for (const auto& [name, value] : facts) text += name + '\0' + value + '\0';
+  return text;
+}
+
+RunFacts unpack(const std::string& text) {
+  RunFacts facts;
+  auto next = [&text, at = std::size_t{0}]() mutable {
+    const std::size_t begin = at, end = std::min(text.find('\0', at), text.size());
+    at = end + 1;
+    return text.substr(begin, end - begin);
+  };
+  for (auto zeros = std::count(text.begin(), text.end(), '\0'); zeros > 1; zeros -= 2) {
+    const std::string name = next();
+    facts.emplace_back(name, next());
+  }
+  return facts;
+}
+
+const std::string* find(const RunFacts& facts, const std::string& name) {
+  for (const auto& fact : facts)
+    if (fact.first == name) return &fact.second;
+  return nullptr;
+}
+
 constexpr const char* kSizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
 
 }  // namespace
@@ -163,16 +199,12 @@ void on_rank_zero(Communicator& world, const std::function<void()>& f) {
   if (world.rank() == 0) try {
       f();
     } catch (const std::exception& e) {
-      const std::string text = std::string("rank 0 failed: ") + e.what();
-      const auto bytes = std::as_bytes(std::span(text));
-      error.assign(bytes.begin(), bytes.end());
+      error = bytes_of(std::string("rank 0 failed: ") + e.what());
       if (world.size() > 1) world.broadcast(error);
       throw;
     }
   if (world.size() > 1) world.broadcast(error);
-  if (!error.empty())
-    throw CommunicationError(
-        std::string(reinterpret_cast<const char*>(error.data()), error.size()));
+  if (!error.empty()) throw CommunicationError(text_of(error));
 }
 
 void guarded(Communicator& world, const std::function<void()>& f) {
@@ -188,6 +220,32 @@ void guarded(Communicator& world, const std::function<void()>& f) {
     world.fail("an exception of an unknown type");
     throw;
   }
+}
+
+void throw_if_any(Communicator& world, const std::string& problem) {
+  using Bytes = Communicator::Bytes;
+  const Bytes first = world.merge_all(bytes_of(problem), [](Bytes& into, const Bytes& from) {
+    if (into.empty()) into = from;
+  });
+  if (!first.empty()) throw CommunicationError(text_of(first));
+}
+
+void require_same(Communicator& world, const RunFacts& facts) {
+  if (world.size() == 1) return;
+  Communicator::Bytes first = bytes_of(pack(facts));
+  world.broadcast(first);
+  const RunFacts theirs = unpack(text_of(first));
+  const std::string me = "rank " + std::to_string(world.rank());
+  std::string problem;
+  const auto add = [&](const std::string& name, const std::string* here, const std::string* there) {
+    if (here && there && *here == *there) return;
+    problem += (problem.empty() ? "" : "; ") + name + " is " + (here ? *here : "not there") +
+               " on " + me + " and " + (there ? *there : "not there") + " on rank 0";
+  };
+  for (const auto& [name, value] : facts) add(name, &value, find(theirs, name));
+  for (const auto& [name, value] : theirs)
+    if (!find(facts, name)) add(name, nullptr, &value);
+  throw_if_any(world, problem.empty() ? "" : "processes must do the same: " + problem);
 }
 
 std::string launcher_warning(const Communicator& world) {

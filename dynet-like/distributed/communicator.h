@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
@@ -123,6 +124,17 @@ void on_rank_zero(Communicator& world, const std::function<void()>& f);
 /// Runs f; if it throws, tells the other processes why before the exception goes on, so that they
 /// end as well. CommunicationError, which they know of, is passed on as it is.
 void guarded(Communicator& world, const std::function<void()>& f);
+
+/// Throws CommunicationError on all processes, with the text of the lowest rank that has one,
+/// unless that of all is empty.
+void throw_if_any(Communicator& world, const std::string& problem);
+
+/// What decides the results of a run: names, and values on this process.
+using RunFacts = std::vector<std::pair<std::string, std::string>>;
+/// Throws CommunicationError on all processes unless all have the same facts: it names the lowest
+/// rank that differs from rank 0, and each fact with both values. For large things, such as data,
+/// the value is a digest.
+void require_same(Communicator& world, const RunFacts& facts);
 
 /// Says that a program was started as one of several processes that do not know of each other, for
 /// the environment of its launcher (`OMPI_COMM_WORLD_SIZE`, `PMI_SIZE`, `SLURM_NTASKS`) says that

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <span>
 #include <sstream>
@@ -12,6 +14,7 @@
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/base/isa.h"
 #include "dynet-like/base/random.h"
+#include "dynet-like/base/version.h"
 #include "dynet-like/distributed/gradient_exchange.h"
 #include "dynet-like/distributed/lane_gradients.h"
 #include "dynet-like/distributed/update_head.h"
@@ -42,7 +45,7 @@ constexpr const char* kAgreedOn[] = {"number of updates",
                                      "number of parameters",
                                      "number of tables",
                                      "number of trained values",
-                                     "instruction set",
+                                     "number of samples of the minibatch",
                                      "scale of the gradients",
                                      "learning rate",
                                      "clipping",
@@ -120,15 +123,18 @@ void DistributedTrainer::restore(const DistributedState& state) {
   state_ = state;
   losses_.assign(tree_->own.size(), 0);
   reported_.assign(tree_->own.size(), false);
+  compared_ = false;
 }
 
 void DistributedTrainer::for_each_lane(std::size_t samples,
                                        const std::function<double(const Lane&)>& learn) {
+  samples_ = samples;
   run_lanes([&](unsigned lane) { return samples_of_lane(samples, lane, state_.lanes); }, learn);
 }
 
 void DistributedTrainer::for_each_lane(const std::function<std::size_t(unsigned lane)>& count,
                                        const std::function<double(const Lane&)>& learn) {
+  samples_ = 0;
   run_lanes([&](unsigned lane) { return Interval{0, count(lane)}; }, learn);
 }
 
@@ -201,7 +207,10 @@ void DistributedTrainer::sum_gradients(real scale) {
     if (reported_[k])
       head.losses.emplace_back(static_cast<std::uint32_t>(tree_->own.begin + k), losses_[k]);
   if (world_.size() > 1) {
-    if (check_every_ > 0 && state_.updates % check_every_ == 0) compare_parameters();
+    if (!compared_) require_same(world_, facts());
+    if (check_every_ > 0 && (!compared_ || state_.updates % check_every_ == 0))
+      compare_parameters();
+    compared_ = true;
     head.rank = world_.rank();
     head.same = numbers_to_agree_on(scale);
     head.present = GradientExchange::presence(bank, own);
@@ -254,7 +263,7 @@ std::vector<std::uint64_t> DistributedTrainer::numbers_to_agree_on(real scale) c
                                      bank.parameters.size(),
                                      bank.tables.size(),
                                      t.collection().parameter_count(),
-                                     checksum(isa_name()),
+                                     samples_,
                                      std::bit_cast<std::uint32_t>(scale),
                                      std::bit_cast<std::uint32_t>(t.learning_rate),
                                      t.clipping_enabled,
@@ -268,8 +277,9 @@ std::vector<std::uint64_t> DistributedTrainer::numbers_to_agree_on(real scale) c
 std::vector<double> DistributedTrainer::score(
     std::size_t samples, const std::function<std::vector<double>(Interval)>& score) const {
   world_.set_activity("scoring after update " + std::to_string(state_.updates));
+  // Of each lane the number of samples of all, the length of its list, and the list.
   std::vector<double> own;
-  std::size_t length = 0, lanes = 0;
+  std::size_t lanes = 0;
   guarded(world_, [&] {
     for (unsigned lane = 0; lane < state_.lanes; ++lane) {
       const Interval part = samples_of_lane(samples, lane, state_.lanes);
@@ -277,23 +287,32 @@ std::vector<double> DistributedTrainer::score(
       ++lanes;
       if (lane < tree_->own.begin || lane >= tree_->own.end) continue;
       const std::vector<double> numbers = score(part);
-      if (length > 0 && numbers.size() != length)
-        throw ArgumentError("DistributedTrainer::score: lists of " + std::to_string(length) +
-                            " and of " + std::to_string(numbers.size()) + " numbers");
-      length = numbers.size();
+      own.push_back(static_cast<double>(samples));
+      own.push_back(static_cast<double>(numbers.size()));
       own.insert(own.end(), numbers.begin(), numbers.end());
     }
   });
-  if (lanes == 0) return {};
   // Those of higher ranks are those of higher lanes.
   const Communicator::Bytes all = world_.allgather(
       bytes_of({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double)}));
   std::vector<double> numbers(all.size() / sizeof(double));
   if (!all.empty()) std::memcpy(numbers.data(), all.data(), all.size());
-  if (numbers.size() % lanes != 0)
-    throw ArgumentError("DistributedTrainer::score: lists of different lengths");
-  std::vector<double> sum(numbers.size() / lanes);
-  for (std::size_t i = 0; i < numbers.size(); ++i) sum[i % sum.size()] += numbers[i];
+  std::vector<double> sum;
+  bool same = true;
+  std::size_t lists = 0;
+  for (std::size_t at = 0; at < numbers.size(); ++lists) {
+    same = same && numbers[at] == static_cast<double>(samples);
+    const auto length = static_cast<std::size_t>(numbers[at + 1]);
+    if (lists == 0) sum.resize(length);
+    if (length != sum.size())
+      throw ArgumentError("DistributedTrainer::score: lists of " + std::to_string(sum.size()) +
+                          " and of " + std::to_string(length) + " numbers");
+    for (std::size_t i = 0; i < length; ++i) sum[i] += numbers[at + 2 + i];
+    at += 2 + length;
+  }
+  if (!same || lists != lanes)
+    throw CommunicationError("DistributedTrainer::score: processes have different samples; rank " +
+                             std::to_string(world_.rank()) + " has " + std::to_string(samples));
   return sum;
 }
 
@@ -335,10 +354,28 @@ void DistributedTrainer::compare_parameters() {
            " updates; processes must build the same model, or call synchronize, and change it by "
            "updates alone";
   }
-  const Bytes found = world_.merge_all(bytes_of(text), [](Bytes& into, const Bytes& from) {
-    if (into.empty()) into = from;
-  });
-  if (!found.empty()) throw CommunicationError(text_of(found));
+  throw_if_any(world_, text);
+}
+
+RunFacts DistributedTrainer::facts() {
+  std::uint64_t state = 0, trained = 0;
+  for (const Trainer::StateView& view : trainer_.state_views())
+    for (const float* const array : view.arrays)
+      state = mix_bits(state) ^ checksum(text_of(array, view.dim.size()));
+  for (const ParameterStorageBase* const p : parameters_of(trainer_.collection()))
+    trained = mix_bits(trained) ^ (p->updated ? 0 : 1) ^
+              std::bit_cast<std::uint32_t>(p->collection->effective_weight_decay());
+  RunFacts facts = {{"the version of dynet-like", version()},
+                    {"the instruction set", isa_name()},
+                    {"the trainer", trainer_.kind()},
+                    {"the digest of the trainer's state", std::to_string(state)},
+                    {"the digest of weight decay and frozen parameters", std::to_string(trained)}};
+  for (const auto& [name, value] : trainer_.numbers()) {
+    char digits[32];
+    facts.emplace_back("the trainer's " + name,
+                       std::string(digits, std::to_chars(digits, std::end(digits), value).ptr));
+  }
+  return facts;
 }
 
 void DistributedTrainer::synchronize() {

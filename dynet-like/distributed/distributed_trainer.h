@@ -67,10 +67,12 @@ struct Lane {
 ///     }
 ///
 /// All processes build the same model and read the same data; each computes the lanes that are its
-/// own. `update` sums the gradients of all lanes along a tree that depends on the number of lanes
-/// alone (LaneTree), and then every process takes the same step by itself: norm, clipping, skipped
-/// updates, schedules and averages are the same everywhere because the sum is. A group of one sends
-/// nothing.
+/// own. Before the first update they compare versions, instruction sets, the trainer's settings and
+/// state, and all parameters; what else decides the result, the data above all, is compared by
+/// require_same. `update` sums the gradients of all lanes along a tree that depends on the number
+/// of lanes alone (LaneTree), and then every process takes the same step by itself: norm, clipping,
+/// skipped updates, schedules and averages are the same everywhere because the sum is. A group of
+/// one sends nothing.
 ///
 /// Gradients of parameters outside the trainer's collection are dropped. Gradients on a device are
 /// summed there within a process, and over processes in the CPU's memory, with the same bits.
@@ -81,9 +83,9 @@ struct Lane {
 /// Errors of one process end all: they throw CommunicationError with its rank and message.
 class DistributedTrainer {
  public:
-  /// `check_every`: after so many updates, and before the first, the values of all parameters are
-  /// compared between processes; 0: never. Trainer, communicator and workers must outlive this.
-  /// Throws ArgumentError for a number of lanes that LaneTree does not take.
+  /// `check_every`: after so many updates, and before the first that this object makes, the values
+  /// of all parameters are compared between processes; 0: never. Trainer, communicator and workers
+  /// must outlive this. Throws ArgumentError for a number of lanes that LaneTree does not take.
   DistributedTrainer(Trainer& trainer, Communicator& world, const DistributedState& state = {},
                      Workers* workers = nullptr, std::uint64_t check_every = 100);
   ~DistributedTrainer();
@@ -101,8 +103,9 @@ class DistributedTrainer {
   /// One step with the sum of the gradients of all lanes, times `scale`, on every process. True if
   /// it was made: see Trainer::update, whose errors are thrown on all processes alike.
   ///
-  /// Throws CommunicationError if processes disagree: on their settings, or on the value of a
-  /// parameter, naming a rank. Throws ArgumentError for gradients that are in no lane's buffer.
+  /// Throws CommunicationError if processes disagree: on their settings, on the size of the
+  /// minibatch, or on the value of a parameter, naming a rank. Throws ArgumentError for gradients
+  /// that are in no lane's buffer.
   bool update(real scale = 1);
   /// What `learn` has returned for all lanes of all processes in the last update, added up in the
   /// order of lanes.
@@ -110,7 +113,8 @@ class DistributedTrainer {
 
   /// Sums what `score` returns for parts of `samples`, over all processes, in the order of lanes:
   /// counts of right answers, of words, a sum of losses. Lists of the same length. Empty for no
-  /// samples. One thread.
+  /// samples. One thread. Throws CommunicationError if processes have different numbers of samples.
+  ///
   std::vector<double> score(std::size_t samples,
                             const std::function<std::vector<double>(Interval)>& score) const;
 
@@ -165,6 +169,7 @@ class DistributedTrainer {
   void sum_gradients(real scale);
   void put_on_device(GradientBuffer& total);
   std::vector<std::uint64_t> checksums() const;
+  RunFacts facts();
   std::vector<std::uint64_t> numbers_to_agree_on(real scale) const;
 
   Trainer& trainer_;
@@ -177,6 +182,8 @@ class DistributedTrainer {
   std::vector<char> reported_;
   std::shared_ptr<DeviceAllocator> device_;  // where gradients of this process were last
   double loss_ = 0;
+  std::size_t samples_ = 0;  // of the minibatch, as far as for_each_lane is told
+  bool compared_ = false;    // before the first update
 };
 
 }  // namespace dynet

@@ -159,6 +159,95 @@ TEST_CASE("settings that differ are found") {
   for (const std::string& e : compression) CHECK(holds(e, "compression of gradients of rank 2"));
 }
 
+TEST_CASE("what differs before the first update is named, with both values") {
+  const auto expect = [](const std::string& what, const std::function<void(SmallRun&)>& change) {
+    const auto errors = errors_of(3, [&](Communicator& c) {
+      SmallRun run(c, {});
+      if (c.rank() == 1) change(run);
+      run.train(1);
+    });
+    for (const std::string& e : errors) {
+      INFO(e);
+      CHECK(holds(e, what));
+    }
+  };
+  expect("the trainer's schedule_high is 0.5 on rank 1 and ",
+         [](SmallRun& r) { r.trainer.set_schedule(LearningRateSchedule::cosine(0.5f, 100)); });
+  expect("the trainer's sparse_updates_exact is 1 on rank 1 and 0 on rank 0",
+         [](SmallRun& r) { r.trainer.sparse_updates_exact = true; });
+  expect("the digest of weight decay and frozen parameters is ",
+         [](SmallRun& r) { r.b.set_updated(false); });
+  expect("the digest of weight decay and frozen parameters is ",
+         [](SmallRun& r) { r.model.set_weight_decay_lambda(0.25f); });
+  expect("rank 1 and rank 0 disagree about parameter /b {5} after 0 updates", [](SmallRun& r) {
+    r.b.set_value({1, 2, 3, 4, 5});
+  });
+  expect("the number of samples of the minibatch of rank 1 is not that of other ranks",
+         [](SmallRun& r) { r.settings.batches = {12}; });
+}
+
+TEST_CASE("a run that goes on compares trainers and parameters at once") {
+  for (const bool state : {false, true}) {
+    const auto errors = errors_of(2, [&](Communicator& c) {
+      SmallRun run(c, {});
+      run.train(2);
+      DistributedTrainer again(run.trainer, c, run.distributed.state());
+      if (c.rank() == 1) {
+        if (state)
+          const_cast<float*>(run.trainer.state_views()[0].arrays[0])[0] += 1;
+        else
+          run.b.set_value({1, 2, 3, 4, 5});
+      }
+      again.update();
+    });
+    for (const std::string& e : errors) {
+      INFO(e);
+      CHECK(holds(e, state ? "the digest of the trainer's state is " : "about parameter /b {5}"));
+    }
+  }
+}
+
+TEST_CASE("facts of a run are compared, and all that differ are named on every process") {
+  const auto errors = errors_of(4, [](Communicator& c) {
+    RunFacts facts = {{"--batch", "8"}, {"the data", "5a"}};
+    require_same(c, facts);  // the same
+    if (c.rank() > 1) facts = {{"--batch", "9"}, {"", "x"}};
+    require_same(c, facts);
+  });
+  for (const std::string& e : errors)
+    CHECK(e ==
+          "processes must do the same: --batch is 9 on rank 2 and 8 on rank 0;  is x on rank "
+          "2 and not there on rank 0; the data is not there on rank 2 and 5a on rank 0");
+  const auto none = errors_of(2, [](Communicator& c) {
+    require_same(c, {});
+    require_same(c, c.rank() ? RunFacts() : RunFacts{{"", ""}});
+  });
+  for (const std::string& e : none)
+    CHECK(e == "processes must do the same:  is not there on rank 1 and  on rank 0");
+  const auto alone = make_self_communicator();
+  require_same(*alone, {{"--batch", "8"}});
+}
+
+TEST_CASE("scores of different samples are refused") {
+  for (const std::size_t others : {0u, 1u, 7u, 200u}) {
+    const auto errors = errors_of(3, [&](Communicator& c) {
+      SmallRun run(c, {});
+      run.distributed.score(c.rank() == 1 ? others : 100, [](Interval) {
+        return std::vector<double>{1, 2};
+      });
+    });
+    for (unsigned rank = 0; rank < 3; ++rank)
+      CHECK(errors[rank] == "DistributedTrainer::score: processes have different samples; rank " +
+                                std::to_string(rank) + " has " +
+                                std::to_string(rank == 1 ? others : 100));
+  }
+  const auto lengths = errors_of(2, [](Communicator& c) {
+    SmallRun run(c, {});
+    run.distributed.score(8, [](Interval part) { return std::vector<double>(1 + part.begin % 2); });
+  });
+  for (const std::string& e : lengths) CHECK(holds(e, "lists of 1 and of 2 numbers"));
+}
+
 TEST_CASE("parameters are those of rank 0 after they were synchronized") {
   const auto checksums = [](bool exact) {
     InProcessGroup group(3);

@@ -167,6 +167,63 @@ def check_delays(runs, plain, delays):
         runs.compare(plain["few"], n, f"late{n}-{runs.mpi.name}", 1, "--epochs", "1", "--batch", "3", before=before)
 
 
+# Options that rank 1 alone has, and what all processes say then. None: without it.
+DIFFERENT = [
+    ("--batch", "7", "--batch is 7 on rank 1 and 20 on rank 0"),
+    ("--learning-rate", "0.01", "--learning-rate is 0.01 on rank 1 and "),
+    ("--decay", "0.5", "--decay is 0.5 on rank 1 and "),
+    ("--clip", "1", "--clip is 1 on rank 1 and "),
+    ("--unknown", "0.5", "--unknown is 0.5 on rank 1 and "),
+    ("--dropout", "0.5", "--dropout is 0.5 on rank 1 and "),
+    ("--hidden", "12", "--hidden is 12 on rank 1 and "),
+    ("--features", "word:12", "--features is word:12 on rank 1 and "),
+    ("--parts", "16", "--parts is 16 on rank 1 and 32 on rank 0"),
+    ("--seed", "2", "--seed is 2 on rank 1 and 1 on rank 0"),
+    ("--epochs", "3", "--epochs is 3 on rank 1 and 2 on rank 0"),
+    ("--patience", "1", "--patience is 1 on rank 1 and "),
+    ("--max-seconds", "1000", "--max-seconds is 1000 on rank 1 and 0 on rank 0"),
+    ("--train", "ORDER", "the digest of the training data is "),
+    ("--train", "FEW", "the digest of the training data is "),
+    ("--dev", "ORDER", "the digest of the dev data is "),
+    ("--dev", "FEW", "the digest of the dev data is "),
+    ("--dev", None, "the digest of the dev data is "),
+    ("--test", "FEW", "the digest of the test data is "),
+    ("--test", None, "the digest of the test data is "),
+    ("--init", "OTHER", "the digest of the weights is "),
+    ("--model", "RESUMED", "the epoch is "),
+]
+
+
+def check_differences(runs):
+    """Processes that would train different models refuse to train, and write nothing."""
+    folder = runs.program.folder
+    data = (folder / "data.txt").read_text(encoding="utf-8").split("\n\n")
+    files = {"ORDER": [*data[1:-1], data[0], ""], "FEW": [*data[:50], ""]}
+    for name, sentences in files.items():
+        (folder / name).write_text("\n\n".join(sentences), encoding="utf-8")
+    runs.train(1, "OTHER", 1, "--batch", "20", "--epochs", "2", "--seed", "5")
+    for model in ("begun", "RESUMED"):
+        runs.train(1, model, 1, "--batch", "20", "--epochs", "1" if model == "begun" else "2")
+    program = [runs.binary, *map(str, runs.program.arguments), "--batch", "20", "--parts", "32", "--epochs", "2"]
+    for option, value, expected in DIFFERENT:
+        model = folder / ("begun" if value == "RESUMED" else "different")
+        first = [*program, "--model", str(model), *(["--resume"] if value == "RESUMED" else [])]
+        second = list(first)
+        if option in second:
+            del second[second.index(option) : second.index(option) + 2]
+        if value is not None:
+            second += [option, str(folder / value) if (folder / value).exists() else value]
+        before = {file: file.read_bytes() for file in folder.iterdir()}
+        done = subprocess.run([*runs.mpi.start(1), *first, ":", "-n", "1", *second], capture_output=True, text=True,
+                              env=ENVIRONMENT, timeout=60)
+        said = done.stdout + done.stderr
+        print(f"{option} {value}: {next((line for line in said.splitlines() if 'rank 1' in line), said)}")
+        if done.returncode == 0 or expected not in said:
+            runs.problems.append(f"{option} {value} on one process, status {done.returncode}: {said}")
+        if before != {file: file.read_bytes() for file in folder.iterdir()}:
+            runs.problems.append(f"{option} {value} on one process: a file was written")
+
+
 def check_kills(all_runs, kills):
     """Each run is killed at a time of chance; another one, of another number of processes, goes on to the end."""
     draw, killed, compared, times = random.Random(2), 0, 0, {}
@@ -201,6 +258,7 @@ def main():
     parser.add_argument("--processes", default="1,2,3,4,5,8")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--kills", type=int, default=0, help="kill so many runs, instead of all else")
+    parser.add_argument("--differences", action="store_true", help="give one process other options, instead of all else")
     parser.add_argument("--first", action="store_true", help="only the first MPI that is installed")
     parser.add_argument("--program", action="append", default=[], help="NAME=BINARY,OBJECTS AND LIBRARIES")
     parser.add_argument("--dynet", help="the library dynet-like::compat, for the program in DyNet's style")
@@ -228,6 +286,10 @@ def main():
             ]
             if arguments.kills:
                 check_kills(all_runs, arguments.kills)
+                continue
+            if arguments.differences:
+                for runs in all_runs:
+                    check_differences(runs)
                 continue
             program.plain = program.plain or all_runs[0].binary
             first = all_runs[0]

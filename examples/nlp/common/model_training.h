@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <boost/archive/binary_oarchive.hpp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +10,7 @@
 #include <mutex>
 #include <numeric>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,6 +84,7 @@ class ModelTraining : public Training {
  public:
   /// Trains, prints how good the best model is, and where it is saved.
   void run(std::ostream& out) {
+    if (command_.world->size() > 1) dynet::require_same(*command_.world, facts());
     RunReport report(command_, Model::kProgram, settings(), now_.state.epoch);
     print_run(out);
     run_epochs(*this, now_.state, command_, out, &report);
@@ -160,13 +164,14 @@ class ModelTraining : public Training {
         settings_(now_.settings),
         workers_(command.threads),
         distributed_(trainer_, *command.world, {std::max(1u, settings_.parts), settings_.seed},
-                     &workers_) {
+                     &workers_),
+        marks_{fingerprint_of(data.dev), fingerprint_of(data.test)} {
     model_.set_workers(&workers_);
     model_.set_world(command.world.get());
     graph_.set_workers(&workers_);
     trainer_.set_workers(&workers_);
     for (const auto& [corpus, name] : parts()) {
-      if (corpus != &data.train && fingerprint_of(*corpus) == now_.state.data_mark)
+      if (corpus != &data.train && marks_[corpus != &data.dev] == now_.state.data_mark)
         warn(name + " is the same as the training data: its scores say nothing of other data");
     }
   }
@@ -306,6 +311,30 @@ class ModelTraining : public Training {
     actual.settings = settings_;
     return all_options(actual);
   }
+  /// What decides the outcome, with digests of what is large.
+  dynet::RunFacts facts() const {
+    const TrainLimits& limits = command_.limits;
+    std::ostringstream description;
+    boost::archive::binary_oarchive(description, boost::archive::no_header) << model_.description();
+    Fingerprint described;
+    described.add(description.str());
+    const auto digest = [](std::uint64_t of) { return std::to_string(of); };
+    dynet::RunFacts facts = {{"the program", Model::kProgram}};
+    for (const auto& option : settings()) facts.push_back(option);
+    facts.insert(facts.end(),
+                 {{"--epochs", std::to_string(limits.epochs)},
+                  {"--patience", std::to_string(limits.patience)},
+                  {"--max-seconds", option_text(limits.max_seconds)},
+                  {"--device", command_.device->type == dynet::DeviceType::GPU ? "GPU" : "CPU"},
+                  {"the epoch", std::to_string(now_.state.epoch)},
+                  {"the update", std::to_string(now_.state.position)},
+                  {"the digest of the training data", digest(now_.state.data_mark)},
+                  {"the digest of the dev data", digest(marks_[0])},
+                  {"the digest of the test data", digest(marks_[1])},
+                  {"the digest of the model's description", digest(described.value())},
+                  {"the digest of the weights", digest(distributed_.parameter_checksum())}});
+    return facts;
+  }
   std::string about(const Figures& dev, const Figures& test) const {
     return about_text({Model::kProgram, labels(), settings(), model_.parameters().parameter_count(),
                        now_.state.best_epoch, dev, test},
@@ -359,6 +388,7 @@ class ModelTraining : public Training {
 
   dynet::Workers workers_;
   dynet::DistributedTrainer distributed_;
+  const std::array<std::uint64_t, 2> marks_;  ///< tell dev and test data apart
   std::mutex parts_mutex_;
   std::vector<std::unique_ptr<Part>> parts_;       ///< as many as threads need
   Figures dev_;                                    ///< of the last epoch

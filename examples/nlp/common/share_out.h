@@ -48,9 +48,11 @@ void share_out(Model& model, std::size_t count, Work work, Finished finished) {
 }
 
 /// Gives every process all of the results: number i is that of process i modulo their number.
+/// Throws dynet::CommunicationError if processes have different numbers of results.
 template <class Result>
 void exchange_results(dynet::Communicator& world, std::vector<Result>& results) {
   using Bytes = dynet::Communicator::Bytes;
+  dynet::require_same(world, {{"the number of samples", std::to_string(results.size())}});
   std::ostringstream out;
   boost::archive::binary_oarchive archive(out, boost::archive::no_header);
   for (std::size_t i = world.rank(); i < results.size(); i += world.size()) archive << results[i];
