@@ -100,6 +100,6 @@ function(dynet_add_kernels target)
     set_source_files_properties("${PROJECT_SOURCE_DIR}/dynet-like/base/isa.cc" PROPERTIES
       COMPILE_DEFINITIONS DYNET_ONLY_ISA="${name}")
     dynet_add_kernels_for(${target} float baseline float ${tuning})
-    dynet_add_kernels_for(${target} double baseline double ${tuning})
+    dynet_add_kernels_for(${target} double baseline double ${tuning} $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
   endif()
 endfunction()
