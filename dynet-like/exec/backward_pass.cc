@@ -95,6 +95,7 @@ void BackwardPass<T>::lay_out(NodeId size) {
     wanted_[id] = gradient_[id].state != Gradient::none && !gradient_[id].in_buffer;
   lay_out_gradients(graph_, {r_.steps.data(), r_.steps.size()}, r_.order.data(),
                     {wanted_.data(), wanted_.size()}, layout_);
+  if (verifier_) verifier_->verify(graph_, {wanted_.data(), wanted_.size()}, layout_);
   const auto& by_index = devices_.by_index();
   blocks_.clear();
   for (std::size_t p = 0; p < layout_.extent.size(); ++p)

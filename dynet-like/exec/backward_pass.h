@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "dynet-like/exec/settings.h"
 #include "dynet-like/exec/transposes.h"
 #include "dynet-like/plan/gradient_layout.h"
+#include "dynet-like/plan/verify.h"
 
 namespace dynet {
 
@@ -166,6 +168,7 @@ class BackwardPass {
   const CapturedGradients<T>* replayed_ = nullptr;  // the last pass; it has left no states
   PodVector<Gradient> gradient_;                    // by node
   GradientLayout layout_;
+  std::unique_ptr<PlanVerifier> verifier_ = PlanVerifier::if_asked_for();
   PodVector<bool> wanted_;          // by node: has memory in the layout
   PodVector<T*> blocks_;            // of the layout, by device
   PodVector<InBuffer> in_buffers_;  // while a pass is repeated

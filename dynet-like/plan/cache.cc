@@ -184,6 +184,13 @@ PlanCache::PlanCache(std::size_t bytes, std::uint64_t hash_mask)
 PlanCache::~PlanCache() = default;
 
 const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, Planner& planner) {
+  const Plan& plan = find_or_make(graph, begin, end, planner);
+  if (verifier_) verifier_->verify(graph, plan);
+  return plan;
+}
+
+const Plan& PlanCache::find_or_make(const GraphStore& graph, NodeId begin, NodeId end,
+                                    Planner& planner) {
   const bool sees_more = planner.sees_later_nodes() && end < graph.nodes.size();
   const bool worth_it = planner.caches() && !sees_more && is_worth_it(graph, begin, end);
   last_begin_ = begin;

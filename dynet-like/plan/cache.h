@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dynet-like/plan/planner.h"
+#include "dynet-like/plan/verify.h"
 
 namespace dynet {
 
@@ -66,6 +67,7 @@ class PlanCache {
   static constexpr std::size_t kWays = 4, kSets = 256, kSeen = 4096;
   static constexpr std::uint64_t kReluctance = 8;
 
+  const Plan& find_or_make(const GraphStore& graph, NodeId begin, NodeId end, Planner& planner);
   bool is_worth_it(const GraphStore& graph, NodeId begin, NodeId end) const;
   std::span<Slot> ways(std::uint64_t hash);
   void keep(const GraphStore& graph, PlanPolicy policy, std::uint64_t hash);
@@ -76,7 +78,8 @@ class PlanCache {
   std::uint64_t time_ = 0, not_kept_ = 0, numbers_ = 0;
   NodeId last_begin_ = 0;  // of the last plan
   Plan made_;
-  Operands operands_;                // of the last plan
+  Operands operands_;  // of the last plan
+  std::unique_ptr<PlanVerifier> verifier_ = PlanVerifier::if_asked_for();
   std::vector<Slot> slots_;          // kWays for each of kSets hashes
   std::vector<std::uint64_t> seen_;  // hashes of structures
 };

@@ -9,7 +9,7 @@ SKIPPED = 77
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENVIRONMENT = {
     **os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1", "SOURCE_DATE_EPOCH": "0",
+    "OMPI_MCA_mpi_yield_when_idle": "1", "SOURCE_DATE_EPOCH": "0", "DYNET_VERIFY": "1",
 }  # fmt: skip
 
 

@@ -50,7 +50,7 @@ TEST_CASE("where hashes meet, the plan goes that was not used for longest") {
 TEST_CASE("neither what has very many operands is kept, nor what is planned in no time") {
   const auto hits = [](unsigned nodes, NodeId operands) {
     Graph g = chain(nodes - 2);
-    g.add(kBoth, {3}, std::vector<NodeId>(operands, NodeId{1}));
+    g.add(kBoth, {3}, std::vector<NodeId>(operands, NodeId{0}));
     PlanCache cache;
     for (int k = 0; k < 3; ++k) cache.plan(g, 0, nodes, planner_of(PlanPolicy::in_batches));
     return cache.hits();

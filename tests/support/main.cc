@@ -3,6 +3,7 @@
 // where nothing did and every case that ran was skipped.
 #define CATCH_CONFIG_RUNNER
 #include <cstdio>
+#include <cstdlib>
 #include <set>
 #include <string>
 
@@ -47,6 +48,7 @@ CATCH_REGISTER_LISTENER(Cases)
 
 // Weak: benchmarks that run cases have a main function of their own.
 [[gnu::weak]] int main(int argc, char** argv) {
+  setenv("DYNET_VERIFY", "1", 0);  // every plan, here and in programs that tests start
   const int result = Catch::Session().run(argc, argv);
   if (ran.empty()) return result;  // a list was asked for, or the command line is wrong
   if (result != 0) return 1;

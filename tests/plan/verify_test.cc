@@ -1,0 +1,118 @@
+#include "dynet-like/plan/verify.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "dynet-like/plan/planner.h"
+#include "tests/plan/random_graphs.h"
+#include "tests/support/catch.h"
+
+namespace verify_test {
+
+using namespace hand_made;
+
+namespace {
+
+const OpForm kIn = form("in"), kUp = form("up"), kSum = form("sum");
+
+// Two batches of two nodes, and their sum.
+Graph small() {
+  Graph g;
+  const NodeId a = g.add(kIn, {3}), b = g.add(kIn, {3});
+  g.add(kSum, {3}, {g.add(kUp, {5}, {a}), g.add(kUp, {5}, {b})});
+  return g;
+}
+
+std::string fault_of(const Graph& g, const Plan& plan) {
+  try {
+    PlanVerifier().verify(g, plan);
+  } catch (const std::logic_error& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("a plan that is changed has a fault that is named") {
+  const Graph g = small();
+  const auto expect = [&](const std::string& fault, const std::function<void(Plan&)>& change) {
+    Plan plan;
+    Planner(PlanPolicy::in_batches).make(g, 0, 5, plan);
+    REQUIRE(plan.steps.size() == 3);
+    change(plan);
+    CHECK(fault_of(g, plan) == (fault == "none" ? fault : "a plan is wrong: " + fault));
+  };
+  expect("none", [](Plan&) {});
+  expect("it is not of this graph", [](Plan& p) { p.end = 6; });
+  expect("a step is empty, or ends behind the last node", [](Plan& p) { p.steps[2].count = 0; });
+  expect("a step is empty, or ends behind the last node", [](Plan& p) { p.steps[2].count = 2; });
+  expect("nodes are in no step, or in several", [](Plan& p) { p.steps.truncate(2); });
+  expect("node 1 (in) is never computed", [](Plan& p) {
+    p.steps[0].count = 1;
+    p.steps.truncate(1);
+    p.order.truncate(1);
+  });
+  expect("node 2 (up) runs before an operand", [](Plan& p) { std::swap(p.steps[0], p.steps[1]); });
+  expect("node 0 (in) is begun twice, or goes on before it began",
+         [](Plan& p) { p.steps[0].accumulates = true; });
+  expect("node 1 (in) does not lie beside the others of its batch",
+         [](Plan& p) { p.value[1] += 1; });
+  expect("node 0 (in) is not aligned", [](Plan& p) {
+    p.value[0] += 1;
+    p.value[1] += 1;
+  });
+  expect("node 4 (sum) lies outside of the plan's memory", [](Plan& p) { p.extent -= 4; });
+  expect("node 2 (up) overwrites an operand of its batch", [](Plan& p) {
+    p.value[2] = p.value[0];
+    p.value[3] = p.value[2] + 5;
+  });
+  expect("node 4 (sum) has memory and needs none, or needs some",
+         [](Plan& p) { p.value[4] = Plan::kNoMemory; });
+  expect("node 0 (in) is not there at the end", [](Plan& p) { p.value[4] = p.value[0]; });
+  expect("none", [](Plan& p) {  // freed before
+    p.value[4] = p.value[0];
+    p.freed.resize(5, false);
+    p.freed[0] = p.freed[1] = p.freed[2] = p.freed[3] = true;
+  });
+  expect("node 4 (sum) overwrites an operand of its batch", [](Plan& p) {
+    p.value[4] = p.value[2];
+    p.freed.resize(5, false);
+    p.freed[0] = p.freed[1] = p.freed[2] = p.freed[3] = true;
+  });
+}
+
+TEST_CASE("gradients over each other, missing or outside of their block are named") {
+  const Graph g = small();
+  Plan plan;
+  Planner(PlanPolicy::in_batches).make(g, 0, 5, plan);
+  const auto expect = [&](const std::string& fault,
+                          const std::function<void(GradientLayout&)>& change) {
+    PodVector<bool> wanted;
+    for (NodeId id = 0; id < 5; ++id) wanted.push_back(id > 1);
+    GradientLayout layout;
+    lay_out_gradients(g, {plan.steps.data(), plan.steps.size()}, plan.order.data(),
+                      {wanted.data(), wanted.size()}, layout);
+    change(layout);
+    std::string found = "none";
+    try {
+      PlanVerifier().verify(g, {wanted.data(), wanted.size()}, layout);
+    } catch (const std::logic_error& e) {
+      found = e.what();
+    }
+    CHECK(found == (fault == "none" ? fault : "a plan is wrong: " + fault));
+  };
+  expect("none", [](GradientLayout&) {});
+  expect("node 3 (up) has the gradient of another",
+         [](GradientLayout& l) { l.offset[3] = l.offset[2]; });
+  expect("node 3 (up) has its gradient over that of another",
+         [](GradientLayout& l) { --l.offset[3]; });
+  expect("node 4 (sum) lacks its gradient, or has one",
+         [](GradientLayout& l) { l.offset[4] = GradientLayout::kNoMemory; });
+  expect("node 0 (in) lacks its gradient, or has one", [](GradientLayout& l) { l.offset[0] = 0; });
+  expect("node 4 (sum) has its gradient outside of the block",
+         [](GradientLayout& l) { --l.extent[0]; });
+}
+
+}  // namespace verify_test
