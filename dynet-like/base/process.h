@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "dynet-like/base/device.h"
@@ -14,9 +13,7 @@ struct ProcessHooks {
   std::uint64_t (*graph_seed)();       ///< for a new ComputationGraph
   float (*weight_decay)();             ///< of a new ParameterCollection that names none
   Device* (*device)();                 ///< of a new ComputationGraph
-  /// The number of the buffer that its gradients go to; none: the thread's.
-  std::optional<unsigned> (*gradient_buffer)();
-  void (*print)(const std::string&);  ///< for functions that print in DyNet
+  void (*print)(const std::string&);   ///< for functions that print in DyNet
 };
 
 /// The hooks, or null before `initialize`. The library has no state of this kind: the function is

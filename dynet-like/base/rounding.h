@@ -19,13 +19,4 @@ inline float round_to_bfloat16(float x) { return round_off<16>(x); }
 /// What GPUs multiply as TF32: the range of floats with 10 bits of their fraction.
 inline float round_to_tf32(float x) { return round_off<13>(x); }
 
-/// Of floats that `round_to_bfloat16` has returned, all that there is of them; and back.
-inline void pack_bfloat16(const float* from, std::size_t n, std::uint16_t* to) {
-  for (std::size_t i = 0; i < n; ++i)
-    to[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(from[i]) >> 16);
-}
-inline void unpack_bfloat16(const std::uint16_t* from, std::size_t n, float* to) {
-  for (std::size_t i = 0; i < n; ++i) to[i] = std::bit_cast<float>(std::uint32_t{from[i]} << 16);
-}
-
 }  // namespace dynet

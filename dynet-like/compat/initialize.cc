@@ -10,7 +10,6 @@
 #include "dynet-like/base/process.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/compat/print.h"
-#include "dynet-like/distributed/lanes.h"
 
 namespace dynet {
 namespace {
@@ -20,11 +19,6 @@ struct Process {
   std::atomic<float> weight_decay = 0;
   std::atomic<Device*> device = &kCpu;
   std::atomic<bool> initialized = false;
-  // Of --dynet-distributed.
-  std::atomic<std::uint64_t> samples = 0;
-  std::atomic<int> buffer = -1;  // that of SampleScope
-  std::atomic<unsigned> lanes = 0;
-  std::unique_ptr<Communicator> world = make_self_communicator();
 };
 Process process;
 
@@ -35,14 +29,7 @@ std::uint64_t draw(std::uint64_t kind, std::atomic<std::uint64_t>& count) {
 constexpr ProcessHooks kHooks = {[] { return draw(1, process.collections); },
                                  [] { return draw(2, process.graphs); },
                                  [] { return process.weight_decay.load(); },
-                                 [] { return process.device.load(); },
-                                 []() -> std::optional<unsigned> {
-                                   const int n = process.buffer;
-                                   return n < 0 ? std::nullopt : std::optional<unsigned>(n);
-                                 },
-                                 [](const std::string& text) {
-                                   if (process.world->rank() == 0) print_to_standard_error(text);
-                                 }};
+                                 [] { return process.device.load(); }, print_to_standard_error};
 
 // A value of a flag, the whole of it.
 template <class T>
@@ -115,13 +102,14 @@ void read_flag(std::string_view flag, std::string_view name, std::string_view va
     params.ngpus_requested = true;
   } else if (name == "dynet-devices") {
     read_devices(flag, value, params);
-  } else if (name == "dynet-lanes") {
-    params.lanes = number<unsigned>(flag, value, 1, "a whole number that is not zero");
+  } else if (name == "dynet-distributed" || name == "dynet-lanes") {
+    throw ArgumentError(std::string(flag) +
+                        ": programs train in several processes by dynet::DistributedTrainer");
   } else {
     throw ArgumentError(std::string(flag) +
                         ": is no flag of DyNet's; there are --dynet-seed, --dynet-weight-decay, "
-                        "--dynet-mem, --dynet-autobatch, --dynet-profiling, --dynet-gpus, "
-                        "--dynet-devices, --dynet-distributed and --dynet-lanes");
+                        "--dynet-mem, --dynet-autobatch, --dynet-profiling, --dynet-gpus "
+                        "and --dynet-devices");
   }
 }
 
@@ -165,10 +153,6 @@ DynetParams extract_dynet_params(int& argc, char**& argv, bool shared_parameters
       rest.push_back(argv[i]);
       continue;
     }
-    if (name == "--dynet-distributed" && name.size() == argument.size()) {
-      params.distributed = true;
-      continue;
-    }
     const std::string flag(argument.substr(0, name.size()));
     std::optional<std::string_view> value;
     if (name.size() < argument.size())
@@ -183,28 +167,7 @@ DynetParams extract_dynet_params(int& argc, char**& argv, bool shared_parameters
   return params;
 }
 
-namespace {
-
-// The first time. Rank 0's seed is that of all.
-void join(const DynetParams& params, JoinWorld join_world, unsigned& seed) {
-  const LaneTree checked(params.lanes);
-  if (process.lanes == 0) process.world = join_world();
-  process.lanes = checked.lanes();
-  Communicator& world = *process.world;
-  const std::string count = std::to_string(world.size());
-  if (world.rank() == 0)
-    print_to_standard_error("[dynet] " + count +
-                            (world.size() == 1 ? " process\n" : " processes\n"));
-  if (const std::string warning = launcher_warning(world); !warning.empty())
-    print_to_standard_error("[dynet] warning: " + warning + '\n');
-  seed = static_cast<unsigned>(
-      world.allreduce({world.rank() == 0 ? static_cast<double>(seed) : 0.0})[0]);
-  silence_standard_output(world.rank() != 0);
-}
-
-}  // namespace
-
-void initialize(const DynetParams& params, JoinWorld join_world) {
+void initialize(const DynetParams& params) {
   if (!(params.weight_decay >= 0 && params.weight_decay < 1))
     throw ArgumentError("initialize: the weight decay must be in [0, 1), got " +
                         std::to_string(params.weight_decay));
@@ -214,54 +177,26 @@ void initialize(const DynetParams& params, JoinWorld join_world) {
   profiling_flag = params.profiling;
   unsigned seed = params.random_seed;
   while (seed == 0) seed = std::random_device()();
-  if (params.distributed) join(params, join_world, seed);
   reset_rng(seed);
   process.initialized = true;
 }
 
-void initialize(int& argc, char**& argv, bool shared_parameters, JoinWorld join_world) {
-  initialize(extract_dynet_params(argc, argv, shared_parameters), join_world);
+void initialize(int& argc, char**& argv, bool shared_parameters) {
+  initialize(extract_dynet_params(argc, argv, shared_parameters));
 }
-
-Communicator& get_world() { return *process.world; }
-
-std::optional<unsigned> get_lanes() {
-  const unsigned n = process.lanes;
-  return n == 0 ? std::nullopt : std::optional<unsigned>(n);
-}
-
-SampleScope::SampleScope(std::uint64_t number, std::optional<unsigned> lane)
-    : generator_(*rndeng), graphs_(process.graphs), collections_(process.collections) {
-  const std::uint64_t key = mix_bits(mix_bits(process.seed + 3) + number);
-  rndeng->seed(static_cast<std::mt19937::result_type>(key));
-  process.graphs = process.collections = key;
-  process.buffer = lane ? static_cast<int>(*lane) : -1;
-}
-
-SampleScope::~SampleScope() {
-  *rndeng = generator_;
-  process.graphs = graphs_;
-  process.collections = collections_;
-  process.buffer = -1;
-}
-
-std::uint64_t number_samples(std::size_t n) { return process.samples.fetch_add(n); }
 
 void cleanup() {
   process.initialized = false;
   process.weight_decay = 0;
   process.device = &kCpu;
   autobatch_flag = profiling_flag = 0;
-  process.lanes = 0;
-  process.world = make_self_communicator();
-  silence_standard_output(false);
   reset_rng(std::mt19937::default_seed);
 }
 
 void reset_rng(unsigned seed) {
   rndeng->seed(seed);
   process.seed = seed;
-  process.collections = process.graphs = process.samples = 0;
+  process.collections = process.graphs = 0;
 }
 
 std::mt19937& get_rng() { return *rndeng; }

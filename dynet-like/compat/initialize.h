@@ -1,14 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "dynet-like/distributed/communicator.h"
-#include "dynet-like/distributed/mpi/world.h"
 #include "dynet-like/tensor/tensor.h"
 
 // DyNet's start-up and what it sets for the whole process. The library needs none of it.
@@ -25,9 +21,6 @@ namespace dynet {
 ///   --dynet-profiling n     see ComputationGraph::statistics
 ///   --dynet-gpus n          so many GPUs; if there is one, graphs are made on GPU:0
 ///   --dynet-devices list    such as `GPU:0` or `CPU,GPU:0`: graphs are made on the first one
-///   --dynet-distributed     the functions of mp.h train in all processes that mpirun has started,
-///                           as distributed.md says; it has no value
-///   --dynet-lanes n         with it: how many parts a minibatch has, 32 by default
 ///
 /// Without --dynet-gpus and --dynet-devices, and with `--dynet-gpus 0`, graphs are made on the CPU.
 struct DynetParams {
@@ -45,8 +38,6 @@ struct DynetParams {
   std::vector<int> gpu_mask = std::vector<int>(256, 0);
   int first_gpu = -1;      ///< the one that --dynet-devices names first; else that of lowest number
   bool cpu_first = false;  ///< --dynet-devices names CPU before any GPU
-  bool distributed = false;
-  unsigned lanes = 32;
 };
 
 /// Takes the flags out of the command line. Throws ArgumentError for an unknown flag or a wrong
@@ -55,21 +46,10 @@ DynetParams extract_dynet_params(int& argc, char**& argv, bool shared_parameters
 /// Seeds the process and sets its weight decay and its `default_device`, for collections and graphs
 /// made from now on; a graph on another device is told so by `set_device`. May be called again.
 /// Throws ArgumentError for devices that are not there, naming those that are.
-///
-/// With `distributed` the program joins the others that mpirun has started, if it is linked with
-/// dynet-like::mpi, and rank 0 says how many there are; a warning if the launcher knows of more.
-/// All get the seed of rank 0. From then on only rank 0 writes to std::cout and saves text files.
-/// The first call decides.
-void initialize(const DynetParams& params, JoinWorld join = join_world);
-void initialize(int& argc, char**& argv, bool shared_parameters = false,
-                JoinWorld join = join_world);
-/// As before `initialize`; leaves the other processes.
+void initialize(const DynetParams& params);
+void initialize(int& argc, char**& argv, bool shared_parameters = false);
+/// As before `initialize`.
 void cleanup();
-
-/// The processes of --dynet-distributed: a group of one without.
-Communicator& get_world();
-/// The number of lanes of --dynet-distributed; none without.
-std::optional<unsigned> get_lanes();
 
 /// Restarts all random sequences: of `rndeng`, of collections and graphs made from now on.
 void reset_rng(unsigned seed);
@@ -80,24 +60,6 @@ std::mt19937& get_rng();
 real rand01();
 int rand0n(int n);
 real rand_normal();
-
-/// While one lives, what is drawn by graphs and collections that are made, and from `rndeng`,
-/// depends on the seed and on a number alone, and gradients of graphs that are made go to the
-/// buffer of a lane. One at a time.
-class SampleScope {
- public:
-  SampleScope(std::uint64_t number, std::optional<unsigned> lane);
-  ~SampleScope();
-  SampleScope(const SampleScope&) = delete;
-  SampleScope& operator=(const SampleScope&) = delete;
-
- private:
-  std::mt19937 generator_;
-  std::uint64_t graphs_, collections_;
-};
-/// Numbers for so many samples, which follow each other: returns the first. `reset_rng` starts
-/// over.
-std::uint64_t number_samples(std::size_t n);
 
 /// What the flags said. Without effect.
 extern int autobatch_flag;

@@ -10,20 +10,11 @@
 #include "dynet-like/compat/initialize.h"
 #include "dynet-like/compat/print.h"
 #include "dynet-like/train/trainer.h"
-#if __cplusplus >= 202002L
-#include "dynet-like/compat/mp_lanes.h"
-#endif
 
 // Training over a list of samples. DyNet forks processes that share the parameters; here the same
 // loop runs in this process, whatever the number of children, so that every update counts and the
 // result is reproducible. To use several cores share the samples of an update out to threads, see
-// Workers.
-//
-// With --dynet-distributed the samples of an update are dealt to lanes, see DistributedTrainer, and
-// these to all processes that mpirun has started: what comes out depends on the number of lanes and
-// not on that of processes. A sample's draws, from graphs and from `rndeng`, depend on its number
-// alone; losses are added up in the order of samples, and must be of a type that can be copied as
-// bytes, as DyNet asks as well. `SaveModel` is called on rank 0 alone, which prints alone.
+// Workers; to use several processes, see DistributedTrainer.
 
 namespace dynet::mp {
 
@@ -41,18 +32,6 @@ class ILearner {
 
 namespace detail {
 
-#if __cplusplus < 202002L
-/// Programs compiled as C++17 do not train in lanes: both throw ArgumentError.
-template <class S, class... Arguments>
-S run_minibatch(Arguments&&...) {
-  throw ArgumentError("mp: --dynet-distributed needs a program compiled as C++20");
-}
-template <class S, class... Arguments>
-void run_in_lanes(Arguments&&... arguments) {
-  run_minibatch<S>(arguments...);
-}
-#endif
-
 inline void need_positive(const char* who, unsigned n) {
   if (n == 0) throw ArgumentError(std::string(who) + ": batches and frequencies must not be 0");
 }
@@ -66,7 +45,6 @@ inline std::vector<std::size_t> shuffled(std::size_t n) {
 
 template <class S>
 void report(const char* what, S& loss, std::size_t samples) {
-  if (get_world().rank() != 0) return;
   std::ostringstream text;
   text << what << ": " << loss << " (" << samples << " samples)\n";
   print_to_standard_error(text.str());
@@ -77,7 +55,6 @@ void report(const char* what, S& loss, std::size_t samples) {
 /// The loss over `data`, with an update after all of it if there is a trainer.
 template <class D, class S>
 S run_sp_minibatch_trainer(ILearner<D, S>* learner, Trainer* trainer, const std::vector<D>& data) {
-  if (get_lanes()) return detail::run_minibatch<S>(*learner, trainer, data);
   S total{};
   for (const D& datum : data) {
     S loss = learner->LearnFromDatum(datum, trainer != nullptr);
@@ -105,10 +82,6 @@ void run_single_process(ILearner<D, S>* learner, Trainer* trainer, const std::ve
                         unsigned dev_frequency, unsigned report_frequency, unsigned batch_size) {
   for (const unsigned n : {dev_frequency, report_frequency, batch_size})
     detail::need_positive("run_single_process", n);
-  if (get_lanes())
-    return detail::run_in_lanes<S>(*learner, *trainer, train_data, dev_data, num_iterations,
-                                   dev_frequency, report_frequency, batch_size, detail::shuffled,
-                                   detail::report<S>);
   bool first = true;
   S best{};
   const auto evaluate = [&] {
@@ -145,14 +118,13 @@ void run_single_process(ILearner<D, S>* learner, Trainer* trainer, const std::ve
     evaluate();
   }
 }
-/// The same with an update for each sample; with --dynet-distributed for each `num_children` of
-/// them, which DyNet's children would learn from at one time.
+/// The same with an update for each sample.
 template <class D, class S>
-void run_multi_process(unsigned num_children, ILearner<D, S>* learner, Trainer* trainer,
+void run_multi_process(unsigned, ILearner<D, S>* learner, Trainer* trainer,
                        const std::vector<D>& train_data, const std::vector<D>& dev_data,
                        unsigned num_iterations, unsigned dev_frequency, unsigned report_frequency) {
   run_single_process(learner, trainer, train_data, dev_data, num_iterations, dev_frequency,
-                     report_frequency, get_lanes() ? num_children : 1);
+                     report_frequency, 1);
 }
 
 }  // namespace dynet::mp

@@ -6,8 +6,4 @@ namespace dynet {
 
 void print_to_standard_error(const std::string& text) { std::cerr << text << std::flush; }
 
-void silence_standard_output(bool silent) {
-  std::cout.clear(silent ? std::ios::badbit : std::ios::goodbit);
-}
-
 }  // namespace dynet

@@ -238,9 +238,6 @@ void populate_one(const std::string& filename, ParameterStorageBase& p, const st
 
 }  // namespace
 
-// Of the processes of a distributed run one writes what all have.
-static bool writes_files() { return get_world().rank() == 0; }
-
 // What one call of `save` writes: in place of the file, or at its end. If it fails the file is as
 // it was.
 class TextFileSaver::Output {
@@ -293,12 +290,11 @@ TextFileSaver::TextFileSaver(const std::string& filename, bool append) : filenam
   struct stat info = {};
   replaces_ = !append && (::stat(filename.c_str(), &info) != 0 || S_ISREG(info.st_mode) ||
                           S_ISDIR(info.st_mode));
-  if (writes_files()) const Output writable(filename, replaces_);
+  const Output writable(filename, replaces_);
 }
 
 template <class WriteAll>
 void TextFileSaver::save_all(WriteAll write_all) {
-  if (!writes_files()) return;
   io_detail::with_memory("save", filename_, [&] {
     Output out(filename_, replaces_);
     write_all(out);

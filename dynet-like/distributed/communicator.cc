@@ -32,15 +32,6 @@ class SelfCommunicator : public Communicator {
   std::string failure() override { return {}; }
 };
 
-Communicator::Bytes bytes_of(const std::string& text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-std::string text_of(const Communicator::Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // Names and values, each with a zero behind it.
 std::string pack(const RunFacts& facts) {
   std::string text;
@@ -188,6 +179,15 @@ std::vector<double> Communicator::allreduce(std::vector<double> numbers) {
 
 void Communicator::barrier() {
   if (size() > 1) merge_all({}, [](Bytes&, const Bytes&) {});
+}
+
+Communicator::Bytes bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string text_of(const Communicator::Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::unique_ptr<Communicator> make_self_communicator() {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -113,6 +114,10 @@ class Communicator {
   std::string activity_;
   Traffic sent_;
 };
+
+/// Text as a message, and back.
+Communicator::Bytes bytes_of(std::string_view text);
+std::string text_of(const Communicator::Bytes& bytes);
 
 /// A group of one: no message, no cost.
 std::unique_ptr<Communicator> make_self_communicator();

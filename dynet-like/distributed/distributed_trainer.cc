@@ -28,20 +28,10 @@ std::string_view text_of(const float* values, std::size_t n) {
   return {reinterpret_cast<const char*>(values), n * sizeof(float)};
 }
 
-Communicator::Bytes bytes_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-std::string text_of(const Communicator::Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // What the numbers of UpdateHead::same are, see numbers_to_agree_on.
 constexpr const char* kAgreedOn[] = {"number of updates",
                                      "number of lanes",
                                      "seed",
-                                     "compression of gradients",
                                      "number of parameters",
                                      "number of tables",
                                      "number of trained values",
@@ -94,9 +84,8 @@ struct DistributedTrainer::Tree {
   Tree(Communicator& world, GradientBuffers& buffers, const DistributedState& state)
       : lanes(state.lanes),
         own(lanes_of_rank(state.lanes, world.rank(), world.size())),
-        adder(state.compression),
         gradients(buffers, adder, lanes, own),
-        exchange(world, lanes, state.compression) {}
+        exchange(world, lanes) {}
 
   LaneTree lanes;
   Interval own;
@@ -129,17 +118,6 @@ void DistributedTrainer::restore(const DistributedState& state) {
 void DistributedTrainer::for_each_lane(std::size_t samples,
                                        const std::function<double(const Lane&)>& learn) {
   samples_ = samples;
-  run_lanes([&](unsigned lane) { return samples_of_lane(samples, lane, state_.lanes); }, learn);
-}
-
-void DistributedTrainer::for_each_lane(const std::function<std::size_t(unsigned lane)>& count,
-                                       const std::function<double(const Lane&)>& learn) {
-  samples_ = 0;
-  run_lanes([&](unsigned lane) { return Interval{0, count(lane)}; }, learn);
-}
-
-void DistributedTrainer::run_lanes(const std::function<Interval(unsigned lane)>& samples,
-                                   const std::function<double(const Lane&)>& learn) {
   world_.set_activity("update " + std::to_string(state_.updates));
   const auto run = [&](unsigned job) {
     const auto number = static_cast<unsigned>(tree_->own.begin + job);
@@ -147,7 +125,7 @@ void DistributedTrainer::run_lanes(const std::function<Interval(unsigned lane)>&
       throw ArgumentError("DistributedTrainer::for_each_lane: lane " + std::to_string(number) +
                           " has had its samples; call update first");
     const std::uint64_t seed = mix_bits(mix_bits(state_.seed ^ mix_bits(state_.updates)) + number);
-    const Lane lane{number, samples(number), seed, job};
+    const Lane lane{number, samples_of_lane(samples, number, state_.lanes), seed, job};
     if (!lane.samples.empty()) {
       losses_[job] = learn(lane);
       reported_[job] = true;
@@ -259,7 +237,6 @@ std::vector<std::uint64_t> DistributedTrainer::numbers_to_agree_on(real scale) c
   std::vector<std::uint64_t> same = {state_.updates,
                                      state_.lanes,
                                      state_.seed,
-                                     static_cast<std::uint64_t>(state_.compression),
                                      bank.parameters.size(),
                                      bank.tables.size(),
                                      t.collection().parameter_count(),

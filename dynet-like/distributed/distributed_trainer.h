@@ -24,14 +24,18 @@ struct DistributedState {
   std::uint32_t lanes = 32;   ///< how many parts a minibatch has
   std::uint64_t seed = 1;     ///< of the draws of graphs
   std::uint64_t updates = 0;  ///< minibatches so far
-  /// Of gradients, in messages and everywhere, so that it changes the bits of a run, whatever the
-  /// number of processes.
-  Compression compression = Compression::none;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned version) {
     archive& lanes& seed& updates;
-    if (version > 0) archive& compression;
+    if (version != 1) return;
+    std::uint32_t compression = 0;  // of gradients in messages
+    archive& compression;
+    if (compression != 0)
+      throw FileError(
+          "the run of this checkpoint rounded gradients to bfloat16 in messages, which this "
+          "version "
+          "does not do: begin again");
   }
 };
 
@@ -96,10 +100,6 @@ class DistributedTrainer {
   /// lane's loss, for `loss`. Lanes without samples are left out. If it throws, the other processes
   /// are told, and the gradients are dropped.
   void for_each_lane(std::size_t samples, const std::function<double(const Lane&)>& learn);
-  /// The same where each lane has samples of its own, see LaneEpoch: `count(lane)` of them, which
-  /// have the numbers from 0 on in `Lane::samples`.
-  void for_each_lane(const std::function<std::size_t(unsigned lane)>& count,
-                     const std::function<double(const Lane&)>& learn);
   /// One step with the sum of the gradients of all lanes, times `scale`, on every process. True if
   /// it was made: see Trainer::update, whose errors are thrown on all processes alike.
   ///
@@ -160,8 +160,6 @@ class DistributedTrainer {
  private:
   struct Tree;
 
-  void run_lanes(const std::function<Interval(unsigned lane)>& samples,
-                 const std::function<double(const Lane&)>& learn);
   void before_saving();
   void restore(const DistributedState& state);
   void need_all(bool found);
@@ -182,10 +180,10 @@ class DistributedTrainer {
   std::vector<char> reported_;
   std::shared_ptr<DeviceAllocator> device_;  // where gradients of this process were last
   double loss_ = 0;
-  std::size_t samples_ = 0;  // of the minibatch, as far as for_each_lane is told
+  std::size_t samples_ = 0;  // of the minibatch
   bool compared_ = false;    // before the first update
 };
 
 }  // namespace dynet
 
-BOOST_CLASS_VERSION(dynet::DistributedState, 1)
+BOOST_CLASS_VERSION(dynet::DistributedState, 2)

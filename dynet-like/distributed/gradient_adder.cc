@@ -5,7 +5,6 @@
 #include <map>
 
 #include "dynet-like/base/cuda_devices.h"
-#include "dynet-like/base/rounding.h"
 
 namespace dynet {
 namespace {
@@ -14,21 +13,14 @@ void add_numbers(float* __restrict to, const float* __restrict from, std::size_t
   for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
 }
 
-void round_numbers(float* x, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) x[i] = round_to_bfloat16(x[i]);
-}
-
 // Adds, or stores, at once.
 struct OnHost {
-  Compression compression;
-
   void operator()(const GradientSlot& to, const float* from, std::size_t n) const {
     if (!to.written) {
       std::memcpy(to.g, from, n * sizeof(float));
       return;
     }
     add_numbers(to.g, from, n);
-    if (compression == Compression::bfloat16) round_numbers(to.g, n);
   }
 };
 
@@ -136,7 +128,7 @@ void GradientAdder::on_device(GradientBuffer& to, GradientBuffer* from, F f) {
 
 void GradientAdder::add(GradientBuffer& to, GradientBuffer& from) {
   if (!to.memory()) {
-    OnHost put{compression_};
+    OnHost put;
     unify_all(to, put);
     unify_all(from, put);
     add_all(to, from, put);
@@ -152,19 +144,6 @@ void GradientAdder::add(GradientBuffer& to, GradientBuffer& from) {
     put.run(b);
     unify_all(to, put);
     put.run(b);
-  });
-}
-
-void GradientAdder::round(GradientBuffer& gradients) const {
-  if (compression_ == Compression::none) return;
-  OnHost put{Compression::none};
-  unify_all(gradients, put);
-  for (std::size_t p = 0; p < gradients.dense_count(); ++p)
-    if (const std::size_t n = gradients.dense_size(p)) round_numbers(gradients.find(p), n);
-  for_each_table(gradients, [](std::size_t, RowGradients& r) {
-    if (r.whole_written()) round_numbers(r.whole(), r.row_count() * r.row_size());
-    for (std::size_t k = 0; k < r.rows().size(); ++k)
-      round_numbers(r.row_gradient(k), r.row_size());
   });
 }
 

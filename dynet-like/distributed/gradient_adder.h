@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -10,26 +9,13 @@
 
 namespace dynet {
 
-/// What gradients are rounded to, so that they take less room in messages.
-enum class Compression : std::uint32_t {
-  none,
-  /// The gradient of each lane, and each sum of the tree, becomes a bfloat16: the bits depend on
-  /// the number of lanes still, and on nothing else.
-  bfloat16
-};
-
 /// Adds gradients up, element by element, in the CPU's memory or a device's. What only one of two
 /// has comes from that one: what is missing counts as nothing, and not as a zero. Safe to call from
 /// several threads, for different buffers.
 class GradientAdder {
  public:
-  explicit GradientAdder(Compression compression) : compression_(compression) {}
-
-  Compression compression() const { return compression_; }
-  /// `to` += `from`, both in one memory. With compression, sums are rounded; in the CPU's memory.
+  /// `to` += `from`, both in one memory.
   void add(GradientBuffer& to, GradientBuffer& from);
-  /// Rounds what there is, in the CPU's memory, as compression says.
-  void round(GradientBuffer& gradients) const;
   /// Copies all to another memory, in whose buffer nothing is. Of the two one is the CPU's.
   void copy(GradientBuffer& to, GradientBuffer& from);
   /// The order of rows decides the last bits of the norm of all gradients: that of numbers.
@@ -40,7 +26,6 @@ class GradientAdder {
   void on_device(GradientBuffer& to, GradientBuffer* from, F f);
   DeviceBackend& backend(const std::shared_ptr<DeviceAllocator>& memory);
 
-  const Compression compression_;
   std::mutex mutex_;  // of what follows
   std::vector<std::unique_ptr<DeviceBackend>> backends_;
 };

@@ -6,8 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "dynet-like/base/rounding.h"
-
 namespace dynet {
 namespace {
 
@@ -24,42 +22,19 @@ std::span<float> part(std::vector<float>& values, Interval i) {
 /// Messages that are on their way.
 class GradientExchange::Messages {
  public:
-  Messages(Communicator& world, Compression compression)
-      : world_(world), packs_(compression == Compression::bfloat16) {}
+  explicit Messages(Communicator& world) : world_(world) {}
 
   void receive(unsigned from, std::span<float> to) {
-    auto memory = std::as_writable_bytes(to);
-    if (packs_) {
-      packed_.push_back({to, std::vector<std::uint16_t>(to.size())});
-      memory = std::as_writable_bytes(std::span(packed_.back().bits));
-    }
-    receives_.emplace_back(from, world_.start_receive(from, memory));
+    receives_.emplace_back(from, world_.start_receive(from, std::as_writable_bytes(to)));
   }
   void send(unsigned to, std::span<const float> from) {
-    auto memory = std::as_bytes(from);
-    if (packs_) {
-      sent_.emplace_back(from.size());
-      pack_bfloat16(from.data(), from.size(), sent_.back().data());
-      memory = std::as_bytes(std::span(sent_.back()));
-    }
-    sends_.emplace_back(to, world_.start_send(to, memory));
+    sends_.emplace_back(to, world_.start_send(to, std::as_bytes(from)));
   }
-  void wait_for_received() {
-    wait_for(receives_);
-    for (const Packed& p : packed_) unpack_bfloat16(p.bits.data(), p.bits.size(), p.to.data());
-    packed_.clear();
-  }
-  void wait_for_sent() {
-    wait_for(sends_);
-    sent_.clear();
-  }
+  void wait_for_received() { wait_for(receives_); }
+  void wait_for_sent() { wait_for(sends_); }
 
  private:
   using Requests = std::vector<std::pair<unsigned, std::unique_ptr<Communicator::Request>>>;
-  struct Packed {
-    std::span<float> to;
-    std::vector<std::uint16_t> bits;
-  };
 
   void wait_for(Requests& requests) {
     for (auto& [other, request] : requests) world_.wait(*request, other);
@@ -67,10 +42,7 @@ class GradientExchange::Messages {
   }
 
   Communicator& world_;
-  const bool packs_;
-  std::vector<Packed> packed_;
-  std::vector<std::vector<std::uint16_t>> sent_;
-  Requests receives_, sends_;  // which end before their memory goes
+  Requests receives_, sends_;
 };
 
 Presence GradientExchange::presence(const ParameterBank& bank, const Sums& own) {
@@ -200,7 +172,7 @@ void GradientExchange::reduce_scatter() {
   for (unsigned level = 1; level <= plan_.reduce_scatter.size(); ++level) {
     const Round& round = plan_.reduce_scatter[level - 1];
     std::vector<Received> received;
-    Messages messages(world_, compression_);
+    Messages messages(world_);
     for (const Transfer& t : round.transfers)
       if (t.to == me) {
         received.push_back({t, take(t.elements.size())});
@@ -231,10 +203,7 @@ void GradientExchange::add(const Addition& a, const std::vector<Received>& recei
     if (t.elements == a.elements && t.node.parent() == a.node)
       (t.node == a.node.left() ? x : y) = values.data();
   const std::size_t n = a.elements.size();
-  if (compression_ == Compression::bfloat16)
-    for (std::size_t i = 0; i < n; ++i) to[i] = round_to_bfloat16(x[i] + y[i]);
-  else
-    for (std::size_t i = 0; i < n; ++i) to[i] = x[i] + y[i];
+  for (std::size_t i = 0; i < n; ++i) to[i] = x[i] + y[i];
 }
 
 // After the round of a level: what was a child's is the node's, see `add`.
@@ -255,7 +224,7 @@ void GradientExchange::rename(unsigned level) {
 void GradientExchange::allgather(Values& all) {
   const unsigned me = world_.rank();
   for (const Round& round : plan_.allgather) {
-    Messages messages(world_, compression_);
+    Messages messages(world_);
     for (const Transfer& t : round.transfers)
       if (t.to == me) messages.receive(t.from, part(all, t.elements));
     for (const Transfer& t : round.transfers)

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "dynet-like/distributed/communicator.h"
-#include "dynet-like/distributed/gradient_adder.h"
 #include "dynet-like/distributed/lanes.h"
 #include "dynet-like/distributed/message_plan.h"
 #include "dynet-like/distributed/update_head.h"
@@ -17,14 +16,13 @@
 namespace dynet {
 
 /// Sums gradients in the CPU's memory over processes, see MessagePlan. All processes have the same
-/// parameters. With compression, sums are rounded, and numbers travel as bfloat16.
+/// parameters.
 class GradientExchange {
  public:
   /// The sums of some nodes, null: nothing.
   using Sums = std::vector<std::pair<LaneNode, GradientBuffer*>>;
 
-  GradientExchange(Communicator& world, const LaneTree& tree, Compression compression)
-      : world_(world), tree_(tree), compression_(compression) {}
+  GradientExchange(Communicator& world, const LaneTree& tree) : world_(world), tree_(tree) {}
 
   /// What of `own` has gradients. Of a table these are rows, in order, or a whole, and not both.
   static Presence presence(const ParameterBank& bank, const Sums& own);
@@ -62,7 +60,6 @@ class GradientExchange {
 
   Communicator& world_;
   const LaneTree& tree_;
-  const Compression compression_;
   std::map<LaneNode, Values> values_;  // of nodes that add, or of single lanes
   std::vector<Values> unused_;
   MessagePlan plan_;

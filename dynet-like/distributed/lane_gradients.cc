@@ -48,10 +48,7 @@ GradientBuffer* LaneGradients::take(unsigned lane) {
   note_places(parts);
   GradientBuffer* all = nullptr;
   for (GradientBuffer* const buffer : parts) all = all ? sum(on_host(*all), *buffer) : buffer;
-  if (!all || adder_.compression() == Compression::none) return all;
-  GradientBuffer& host = on_host(*all);
-  adder_.round(host);
-  return &host;
+  return all;
 }
 
 // Who completes the second child of a node adds, without the lock: nobody else knows of either.

@@ -83,7 +83,7 @@ void begin_graph(GraphState& state) {
   state.evaluator->set_precision(Precision::float32);
   state.evaluator->set_check_validity(false);
   state.evaluator->set_batching(true);
-  state.evaluator->set_gradient_buffer(process ? process->gradient_buffer() : std::nullopt);
+  state.evaluator->set_gradient_buffer(std::nullopt);
   state.evaluator->set_inference(false);
   state.evaluator->set_workers(nullptr);
   state.evaluator->set_interrupt(nullptr);

@@ -98,8 +98,9 @@ class PlanVerifier::Run {
 
   // The value of its first operand may be replaced by its own, to the element.
   bool lies_in_place(NodeId id, NodeId a) const {
-    return a >= plan_.begin && a == graph_.args_of(graph_.nodes[id])[0] && in_memory(id) && value(id) == value(a) &&
-           size(id) == size(a) && !plan_.freed.empty() && plan_.freed[a - plan_.begin];
+    return a >= plan_.begin && a == graph_.args_of(graph_.nodes[id])[0] && in_memory(id) &&
+           value(id) == value(a) && size(id) == size(a) && !plan_.freed.empty() &&
+           plan_.freed[a - plan_.begin];
   }
 
   template <class F>
@@ -113,7 +114,8 @@ class PlanVerifier::Run {
   void read(const Step& step, NodeId id) {
     if (id < plan_.begin || id >= plan_.end) fail(graph_, id, "is no node of the plan");
     State& state = states_[id - plan_.begin];
-    if (state.begun != step.accumulates) fail(graph_, id, "is begun twice, or goes on before it began");
+    if (state.begun != step.accumulates)
+      fail(graph_, id, "is begun twice, or goes on before it began");
     if (state.terms & (step.terms.all() ? state.terms : step.terms.bits))
       fail(graph_, id, "adds a term twice");
     if (step.accumulates) need(id, id, "goes on with terms that are lost");
@@ -129,7 +131,8 @@ class PlanVerifier::Run {
     state.begun = true;
     state.terms |= step.terms.bits;
     state.done = state.terms == ~std::uint32_t{0} || all_terms(n, state.terms);
-    if (in_memory(id) != has_memory(n)) fail(graph_, id, "has memory and needs none, or needs some");
+    if (in_memory(id) != has_memory(n))
+      fail(graph_, id, "has memory and needs none, or needs some");
     if (step.accumulates) return;
     if (in_memory(id)) put(id, value(id), size(id), id);
     put(id, aux(id), scratch(id), id + kScratch);

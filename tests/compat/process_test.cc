@@ -90,72 +90,16 @@ TEST_CASE("flags are read in all spellings and taken out of the command line") {
   CHECK(p.shared_parameters);
 }
 
-TEST_CASE("a run of many processes is asked for by flags of ours") {
-  CommandLine line({"--dynet-distributed", "file", "--dynet_lanes=8"});
-  const DynetParams p = extract_dynet_params(line.argc, line.argv);
-  CHECK(line.left() == Words{"file"});  // it has no value
-  CHECK(p.distributed);
-  CHECK(p.lanes == 8);
-  CHECK_THROWS_AS(extract({"--dynet-lanes", "0"}), ArgumentError);
-  CHECK_THROWS_AS(extract({"--dynet-distributed=1"}), ArgumentError);
-
-  const CleanUp clean;
-  initialize(DynetParams());
-  CHECK_FALSE(get_lanes());
-  CHECK(get_world().size() == 1);
-  DynetParams asked = p;
-  asked.random_seed = 5;
-  initialize(asked, make_self_communicator);
-  CHECK(get_lanes() == 8u);
-  cleanup();
-  CHECK_FALSE(get_lanes());
-  asked.lanes = 1u << 21;
-  CHECK_THROWS_AS(initialize(asked, make_self_communicator), ArgumentError);
-}
-
-TEST_CASE("what a sample draws depends on its number alone") {
-  const CleanUp clean;
-  DynetParams p;
-  p.random_seed = 5;
-  initialize(p);
-  const auto draw = [](std::uint64_t number) {
-    const SampleScope scope(number, 3);
-    std::vector<float> all = random_node();
-    all.push_back(rand01());
-    for (const float x : first_parameter()) all.push_back(x);
-    return all;
-  };
-  const auto first = draw(1), second = draw(2);
-  CHECK(first != second);
-  CHECK(draw(1) == first);
-  const float outside = rand01();
-  reset_rng(5);
-  CHECK(rand01() == outside);  // a scope leaves no trace
-  const auto node = random_node();
-  draw(7);
-  const auto next = random_node();
-  reset_rng(5);
-  CHECK(random_node() == node);
-  CHECK(random_node() == next);
-  CHECK(draw(1) == first);
-  ParameterCollection m;
-  Parameter w = m.add_parameters({2});
-  {
-    const SampleScope scope(1, 3);
-    ComputationGraph cg;
-    cg.backward(sum_elems(parameter(cg, w)));
-  }
-  const auto buffers = m.bank().gradients.in_order();
-  REQUIRE(buffers.size() == 1);
-  CHECK(GradientBuffers::is_number(buffers[0].first));
-  CHECK(m.bank().gradients.of_number(3).size() == 1);
-  CHECK(number_samples(4) == 0);
-  CHECK(number_samples(1) == 4);
+TEST_CASE("flags for several processes name what there is instead") {
+  for (const char* flag : {"--dynet-distributed", "--dynet_distributed=1", "--dynet-lanes"})
+    CHECK_THROWS_WITH(extract({flag, "8"}),
+                      std::string(flag).substr(0, std::string(flag).find('=')) +
+                          ": programs train in several processes by "
+                          "dynet::DistributedTrainer");
 }
 
 TEST_CASE("without flags there are DyNet's defaults") {
   const DynetParams p = extract({});
-  CHECK_FALSE(p.distributed);
   CHECK(p.random_seed == 0);
   CHECK(p.weight_decay == 0);
   CHECK(p.mem_descriptor == "512");

@@ -236,46 +236,6 @@ TEST_CASE("training over a list makes an update for each batch and for the rest"
                   ArgumentError);
 }
 
-TEST_CASE("training over a list in lanes makes the same updates of whole minibatches") {
-  struct Learner : mp::ILearner<int, double> {
-    explicit Learner(ParameterCollection& m) : p(m.add_parameters({1}, ParameterInitConst(0))) {}
-    double LearnFromDatum(const int& x, bool learn) override {
-      ComputationGraph cg;
-      Expression e = parameter(cg, p) * float(x);
-      const double value = as_scalar(e.value());
-      if (learn) cg.backward(e);
-      return value;
-    }
-    void SaveModel() override { ++saved; }
-    Parameter p;
-    int saved = 0;
-  };
-  struct CleanUp {
-    ~CleanUp() { cleanup(); }
-  } clean;
-  DynetParams flags;
-  flags.random_seed = 5;
-  flags.distributed = true;
-  flags.lanes = 4;
-  initialize(flags, make_self_communicator);
-  ParameterCollection m;
-  Learner learner(m);
-  SimpleSGDTrainer trainer(m, 1);
-  trainer.clipping_enabled = false;
-  mp::run_single_process<int, double>(&learner, &trainer, {1, 2, 3, 4, 5}, {1}, 2, 2, 100, 2);
-  CHECK(trainer.updates == 6);
-  CHECK(as_scalar(learner.p.values()) == -30);
-  CHECK(learner.saved == 6);  // after 2, 4 and all 5 samples, each time better than before
-  CHECK(mp::run_mp_minibatch<int, double>(3, &learner, {1, 1}) == -60);
-  CHECK(mp::run_sp_minibatch_trainer<int, double>(&learner, &trainer, {1, 1}) == -60);
-  CHECK(as_scalar(learner.p.values()) == -32);
-  mp::run_multi_process<int, double>(2, &learner, &trainer, {1, 2}, {1}, 1, 1, 1);
-  CHECK(trainer.updates == 8);  // one of two samples
-  CHECK(as_scalar(learner.p.values()) == -35);
-  CHECK_THROWS_AS((mp::run_single_process<int, double>(&learner, &trainer, {1}, {1}, 1, 1, 1, 0)),
-                  ArgumentError);
-}
-
 TEST_CASE("macros throw DyNet's types") {
   const int x = 3;
   CHECK_THROWS_AS([&] { DYNET_INVALID_ARG("bad " << x); }(), std::invalid_argument);

@@ -16,7 +16,6 @@ namespace {
 struct Run {
   unsigned lanes = 4, updates = 5;
   std::vector<std::size_t> batches = {5, 1, 4, 7, 2};
-  Compression compression = Compression::none;
   bool exact = false, threads = false;
   /// Where a lane's graph is; null: on the CPU.
   std::function<Device*(unsigned lane, unsigned rank)> device = [](unsigned, unsigned) {
@@ -38,7 +37,7 @@ std::vector<Floats> numbers_after(unsigned world, const Run& run) {
     adam.clip_threshold = 0.5f;
     adam.sparse_updates_exact = run.exact;
     Workers workers(run.threads ? 2 : 1);
-    DistributedTrainer trainer(adam, c, {run.lanes, 3, 0, run.compression}, &workers, 2);
+    DistributedTrainer trainer(adam, c, {run.lanes, 3, 0}, &workers, 2);
     for (unsigned update = 0; update < run.updates; ++update) {
       const std::size_t size = run.batches[update % run.batches.size()];
       trainer.for_each_lane(size, [&](const Lane& lane) {
@@ -108,12 +107,6 @@ TEST_CASE("some lanes may be on the CPU", "[cuda]") {
   Run run;
   run.device = [](unsigned lane, unsigned) { return lane == 1 ? nullptr : gpu(); };
   check_same_everywhere(run, {2, 3, 4});
-}
-
-TEST_CASE("gradients of devices are compressed as those of the CPU", "[cuda]") {
-  Run run;
-  run.compression = Compression::bfloat16;
-  check_same_everywhere(run, {2, 3});
 }
 
 TEST_CASE("parameters on two devices in one graph", "[cuda]") {

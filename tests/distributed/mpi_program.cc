@@ -1,7 +1,6 @@
 // A process of a run over MPI in which something goes wrong, for run_mpi.py. The first argument
 // says what: `throw`, `die` (of SIGKILL), `hang`, or `goes-well`. `cost N...` measures what summing
-// N numbers takes, and `predict LATENCY BANDWIDTH SECONDS-PER-NUMBER PROCESSES N...` says what the
-// model of costs makes of it, see docs/distributed.md.
+// N numbers takes, see docs/distributed.md.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -11,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "dynet-like/distributed/cost_model.h"
 #include "dynet-like/distributed/distributed_trainer.h"
 #include "dynet-like/distributed/mpi/world.h"
 #include "dynet-like/dynet.h"
@@ -60,29 +58,11 @@ void measure(Communicator& world, unsigned n) {
               << (world.sent().bytes - sent) / kTimes << " bytes sent" << std::endl;
 }
 
-void predict(const std::vector<std::string>& words) {
-  const NetworkCost network{std::stod(words.at(0)), std::stod(words.at(1)), std::stod(words.at(2))};
-  const auto world = static_cast<unsigned>(std::stoul(words.at(3)));
-  for (std::size_t k = 4; k < words.size(); ++k)
-    for (const Compression compression : {Compression::none, Compression::bfloat16}) {
-      const UpdateSize size{.lanes = std::max(32u, world),
-                            .numbers = std::stoul(words[k]),
-                            .compression = compression};
-      std::cout << words[k] << " numbers"
-                << (compression == Compression::none ? ": " : ", compressed: ")
-                << 1e3 * seconds_of_update(network, world, size) << " ms an update\n";
-    }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) try {
   const std::string what = argc > 1 ? argv[1] : "goes-well";
   const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
-  if (what == "predict") {
-    predict(words);
-    return 0;
-  }
   const auto world = join_world();
   if (what == "cost") {
     for (const std::string& n : words) measure(*world, static_cast<unsigned>(std::stoul(n)));

@@ -75,25 +75,6 @@ class Program:
         return [self.folder / model, self.folder / (model + ".checkpoint")]
 
 
-class DynetProgram:
-    """dynet_program.cc, which has one thread."""
-
-    name = "dynet_program"
-
-    def __init__(self, plain, folder):
-        self.plain, self.folder = plain, folder
-        folder.mkdir()
-
-    def command(self, binary, model, _threads, *_options):
-        return [binary, "--dynet-seed", "5", "--dynet-distributed", self.folder / model]
-
-    def says(self, processes):
-        return f"[dynet] {processes} process"
-
-    def files(self, model):
-        return [self.folder / model, self.folder / (model + ".last")]
-
-
 class Runs:
     """Runs of a program that is built for an MPI."""
 
@@ -103,8 +84,7 @@ class Runs:
     def command(self, processes, model, threads=1, *options, before=()):
         """Without processes it is the plain program, with the lanes of a run over MPI."""
         if not processes:
-            lanes = ["--parts", "32"] if isinstance(self.program, Program) else []
-            return self.program.command(self.program.plain, model, threads, *lanes, *options)
+            return self.program.command(self.program.plain, model, threads, "--parts", "32", *options)
         return [*self.mpi.start(processes), *before, *self.program.command(self.binary, model, threads, *options)]
 
     def train(self, processes, model, *options, **more):
@@ -118,7 +98,7 @@ class Runs:
             return None
         if processes and self.program.says(processes) not in said:
             self.problems.append(f"{what}their number is not said: {said}")
-        if isinstance(self.program, Program) and done.stdout.count("saved in") != 1:
+        if done.stdout.count("saved in") != 1:
             self.problems.append(f"{what}not one of them has spoken: {done.stdout}")
         return [hashlib.sha256(file.read_bytes()).hexdigest() for file in self.program.files(model)]
 
@@ -151,10 +131,8 @@ def check_counts(runs, plain, counts, threads):
     """`plain`: the files of the plain program, by what else was asked of it."""
     longer = ["--batch", "20", "--epochs", "4"]
     for n in counts:
-        for t in threads if isinstance(runs.program, Program) else [1]:
+        for t in threads:
             runs.compare(plain["all"], n, f"of{n}-{t}-{runs.mpi.name}", t, *longer)
-    if not isinstance(runs.program, Program):
-        return
     resumed = f"resumed-{runs.mpi.name}"
     runs.train(3, resumed, 1, "--batch", "20", "--epochs", "2")
     runs.compare(plain["all"], 2, resumed, 1, *longer, "--resume")
@@ -261,7 +239,6 @@ def main():
     parser.add_argument("--differences", action="store_true", help="give one process other options, instead of all else")
     parser.add_argument("--first", action="store_true", help="only the first MPI that is installed")
     parser.add_argument("--program", action="append", default=[], help="NAME=BINARY,OBJECTS AND LIBRARIES")
-    parser.add_argument("--dynet", help="the library dynet-like::compat, for the program in DyNet's style")
     parser.add_argument("link", nargs="+", help="the library, and what the linker needs besides")
     arguments = parser.parse_args()
     mpis = installed()[: 1 if arguments.first else None]
@@ -275,13 +252,10 @@ def main():
         for text in arguments.program:
             of, parts = text.split("=", 1)
             binary, *objects = parts.split(",")
-            programs.append((Program(of, binary, folder / of), [], objects))
-        if arguments.dynet:
-            of = DynetProgram(None, folder / DynetProgram.name)
-            programs.append((of, ["tests/distributed/dynet_program.cc"], [arguments.dynet]))
-        for program, sources, objects in programs:
+            programs.append((Program(of, binary, folder / of), objects))
+        for program, objects in programs:
             all_runs = [
-                Runs(program, mpi, mpi.build(folder / f"{program.name}-{mpi.name}", sources, [*objects, *arguments.link]), problems)
+                Runs(program, mpi, mpi.build(folder / f"{program.name}-{mpi.name}", [], [*objects, *arguments.link]), problems)
                 for mpi in mpis
             ]
             if arguments.kills:
@@ -291,7 +265,6 @@ def main():
                 for runs in all_runs:
                     check_differences(runs)
                 continue
-            program.plain = program.plain or all_runs[0].binary
             first = all_runs[0]
             plain = {
                 "all": first.train(0, "plain", 1, "--batch", "20", "--epochs", "4"),

@@ -24,7 +24,6 @@ struct SmallSettings {
   float weight_decay = 0;
   bool average = false;
   bool wordless = false;  ///< most sentences have no word, and so no gradient
-  Compression compression = Compression::none;
 };
 
 /// A model with two tables and dense parameters, all its state, and what is needed to go on.
@@ -41,7 +40,7 @@ struct SmallRun {
         b(model.add_parameters({kTags}, "b")),
         trainer(model, 0.02f),
         workers(s.threads),
-        distributed(trainer, w, {s.lanes, 5, 0, s.compression}, &workers, 4) {
+        distributed(trainer, w, {s.lanes, 5, 0}, &workers, 4) {
     trainer.sparse_updates_enabled = s.sparse;
     trainer.sparse_updates_exact = s.exact;
     trainer.clip_threshold = s.clip;

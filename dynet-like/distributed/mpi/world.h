@@ -23,7 +23,4 @@ inline std::unique_ptr<Communicator> join_world() {
   return make_self_communicator();
 }
 
-/// `join_world`, for what does not know whether the program is linked with dynet-like::mpi.
-using JoinWorld = std::unique_ptr<Communicator> (*)();
-
 }  // namespace dynet
