@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "dynet-like/base/random.h"
 #include "dynet-like/plan/memory.h"
 
 namespace dynet {
@@ -165,11 +166,37 @@ class PlanVerifier::Run {
 };
 
 std::unique_ptr<PlanVerifier> PlanVerifier::if_asked_for() {
-  return std::getenv("DYNET_VERIFY") ? std::make_unique<PlanVerifier>() : nullptr;  // NOLINT
+  const char* const text = std::getenv("DYNET_VERIFY");  // NOLINT: nobody changes the environment
+  if (!text) return nullptr;
+  return std::unique_ptr<PlanVerifier>(new PlanVerifier(text));
+}
+
+PlanVerifier::PlanVerifier(const std::string& log) {
+  if (log != "1") log_.open(log, std::ios::app);
 }
 
 void PlanVerifier::verify(const GraphStore& graph, const Plan& plan) {
   Run(graph, plan, *this).verify();
+  if (log_.is_open()) describe(graph, plan);
+}
+
+// Nodes, step by step, and where their values and scratch lie.
+void PlanVerifier::describe(const GraphStore& graph, const Plan& plan) {
+  std::uint64_t digest = mix_bits(plan.extent);
+  const auto add = [&](std::uint64_t x) { digest = mix_bits(digest ^ x); };
+  for (const Step& step : plan.steps) {
+    add(step.terms.bits);
+    for (std::uint32_t k = 0; k < step.count; ++k) {
+      const NodeId i = plan.order[step.first + k] - plan.begin;
+      add(i);
+      add(plan.value[i]);
+      add(plan.aux[i]);
+      add(!plan.freed.empty() && plan.freed[i]);
+    }
+  }
+  log_ << graph.nodes[plan.begin].form->name.value << ' ' << plan.end - plan.begin << " nodes, "
+       << plan.steps.size() << " steps, " << plan.extent << " elements, " << std::hex << digest
+       << std::dec << std::endl;
 }
 
 void PlanVerifier::verify(const GraphStore& graph, std::span<const bool> wanted,

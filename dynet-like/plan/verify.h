@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <memory_resource>
 #include <span>
+#include <string>
 
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/plan/gradient_layout.h"
@@ -16,7 +18,10 @@ namespace dynet {
 /// node: the fault is one of the library, not of its user.
 class PlanVerifier {
  public:
-  /// One if the environment variable DYNET_VERIFY is set, as it is for all tests.
+  PlanVerifier() = default;
+  /// One if the environment variable DYNET_VERIFY is set, as it is for all tests. Unless that is 1
+  /// it is the name of a file, to whose end a line for each plan is written, for
+  /// tools/compare-builds.
   static std::unique_ptr<PlanVerifier> if_asked_for();
 
   /// A plan computes every node once and completely, each after its operands. Every operand is
@@ -28,6 +33,9 @@ class PlanVerifier {
 
  private:
   class Run;
+  explicit PlanVerifier(const std::string& log);
+  void describe(const GraphStore& graph, const Plan& plan);
+
   struct State {
     std::uint32_t terms;  // that have been added up, of a sum of products
     bool begun, done;
@@ -36,6 +44,7 @@ class PlanVerifier {
     std::uint64_t end, what;
   };
 
+  std::ofstream log_;
   // Kept, so that verifying again allocates nothing.
   PodVector<State> states_;  // by node
   std::pmr::unsynchronized_pool_resource pool_;

@@ -4,6 +4,7 @@
 #include "tests/support/graph_program.h"
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,27 @@ TEST_CASE("random programs over wide vectors have the same bits for any number o
       compare(program, 100'000 + seed, {.name = "one thread"},
               {{.name = "switching", .switching = true, .workers = &five}}, SameBits::values);
   }
+}
+
+// For tools/compare-builds.
+TEST_CASE("random programs write their answers to a file") {
+  const char* const path = std::getenv("DYNET_ANSWERS");
+  if (!path) return skip("DYNET_ANSWERS names no file");
+  std::ofstream file(path);
+  file << std::hexfloat;
+  for (std::uint64_t seed = 0; seed < programs(); ++seed) {
+    const GraphProgram program{.width = kWidths[seed % 5], .actions = 30, .changes = seed % 2 == 1};
+    for (const GraphMode& mode :
+         {GraphMode{.name = "batched"}, GraphMode{.name = "unbatched", .batched = false},
+          GraphMode{.name = "inference", .inference = true},
+          GraphMode{.name = "full", .full = true}})
+      for (const GraphAnswer& answer : run_program(program, Choices(seed), mode)) {
+        file << seed << ", " << mode.name << ": " << answer.what;
+        for (const float x : answer.numbers) file << ' ' << x;
+        file << '\n';
+      }
+  }
+  CHECK(file.flush());
 }
 
 }  // namespace graph_program_test
