@@ -388,4 +388,24 @@ TEST_CASE("a backward pass that fails leaves no gradient where there was none") 
   }
 }
 
+TEST_CASE("after a backward pass that failed no gradient is that of the pass before") {
+  ParameterCollection pc;
+  const Parameter p = pc.add_parameters({2}, ParameterInitConst(3.0f)),
+                  q = pc.add_parameters({2}, ParameterInitConst(0.0f));
+  for (const bool full : {false, true}) {
+    CAPTURE(full);
+    ComputationGraph g;
+    g.set_check_validity(true);
+    const Expression x = parameter(g, p), y = square(x), good = sum_elems(y);
+    const Expression bad = good + sum_elems(sqrt(parameter(g, q)));
+    g.backward(good, full);
+    CHECK(gradient(y) == Floats{1, 1});
+    CHECK_THROWS_AS(g.backward(bad, full), NumericError);
+    for (const Expression& e : {x, y, good, bad}) CHECK_THROWS_AS(e.gradient(), GradientError);
+    g.backward(good, full);
+    CHECK(gradient(y) == Floats{1, 1});
+    CHECK_THROWS_AS(bad.gradient(), GradientError);
+  }
+}
+
 }  // namespace backward_test

@@ -276,6 +276,30 @@ TEST_CASE("after a replay, gradients of all expressions are there") {
   CHECK(c.executor.backward_replays() > 0);
 }
 
+TEST_CASE("a pass that is not replayed leaves nothing of one before that was") {
+  Model m;
+  Counted c;
+  for (unsigned k = 0; k < 20; ++k) {
+    const Expression idle = parameter(c.g, m.v) * 3.0f;  // only the second loss depends on it
+    const Expression first = chain(c.g, m, kRows[0]);
+    c.forward(first);
+    c.executor.backward(first.i);
+    const std::size_t replays = c.executor.backward_replays();
+    // Of another size in every graph.
+    const std::vector<unsigned> rows(k + 1, k % 9);
+    const Expression h = chain(c.g, m, rows), second = h * 2.0f + sum_elems(idle);
+    c.forward(second);
+    c.executor.backward(second.i);
+    CHECK(c.executor.backward_replays() == replays);
+    CHECK(c.gradient(h) == Floats{2});
+    CHECK(c.gradient(idle) == Floats(25, 1.0f));
+    CHECK(c.gradient(first) == Floats{0});
+    m.pc.reset_gradient();
+    c.clear();
+  }
+  CHECK(c.executor.backward_replays() > 10);
+}
+
 TEST_CASE("inference is replayed, too, and forgets as before") {
   Model m;
   Counted c;
