@@ -232,12 +232,12 @@ TEST_CASE("shadows of parameters are zeros in their shapes") {
 
 TEST_CASE("a copy of a trainer goes on from where the first one is") {
   Net a, b;
-  AdamTrainer first(a.m, 0.1f);
-  first.clip_threshold = 3;
-  first.exponential_moving_average(0.5f);
-  AdamTrainer alone(b.m, 0.1f);
-  alone.clip_threshold = 3;
-  alone.exponential_moving_average(0.5f);
+  AdamTrainer first(a.m, 0.1f), alone(b.m, 0.1f);
+  for (AdamTrainer* t : {&first, &alone}) {
+    t->clip_threshold = 3;
+    t->exponential_moving_average(0.5f);
+    t->set_schedule(LearningRateSchedule::cosine(0.1f, 6));
+  }
   for (int i = 0; i < 3; ++i) {
     a.backward(), b.backward();
     first.update(), alone.update();

@@ -197,7 +197,7 @@ const std::vector<Look> kLooks{
          for (unsigned row = 0; row < 6; ++row) p.row_gradient(row);
      }},
     {"gradient_l2_norm",
-     [](Model& m) { CHECK(m.pc.gradient_l2_norm() + m.sub.gradient_l2_norm() >= 0); }},
+     [](Model& m) { CHECK(m.pc.gradient_l2_norm() >= m.sub.gradient_l2_norm()); }},
     {"clip_gradients", [](Model& m) { CHECK(m.trainer->clip_gradients() <= 1); }},
     {"values",
      [](Model& m) {

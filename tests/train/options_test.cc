@@ -1,8 +1,11 @@
 // Averages, schedules, subsets, batches that are skipped.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
@@ -24,6 +27,14 @@ std::string what(const std::function<void()>& f) {
     return e.what();
   }
   return "nothing was thrown";
+}
+
+/// For each loss R where it lowers the rate, a dot where not.
+std::string observed(ReduceOnPlateau& plateau, Trainer& trainer,
+                     const std::vector<double>& losses) {
+  std::string all;
+  for (const double loss : losses) all += plateau.observe(loss, trainer) ? 'R' : '.';
+  return all;
 }
 
 }  // namespace
@@ -223,23 +234,39 @@ TEST_CASE("the rate falls on a plateau") {
   ParameterCollection pc;
   SimpleSGDTrainer trainer(pc, 1.0f);
   ReduceOnPlateau plateau(0.5f, 2, 0.1f, 0.2f);
-  for (const double loss : {10.0, 8.0, 7.9, 9.0}) CHECK_FALSE(plateau.observe(loss, trainer));
-  CHECK(plateau.observe(7.5, trainer));  // not better than 8 by a tenth
+  CHECK(observed(plateau, trainer, {10.0, 8.0, 7.9, 9.0}) == "....");
+  CHECK(observed(plateau, trainer, {7.5}) == "R");  // not better than 8 by a tenth
   CHECK(trainer.learning_rate == 0.5f);
-  CHECK_FALSE(plateau.observe(5.0, trainer));
-  CHECK_FALSE(plateau.observe(NAN, trainer));
+  CHECK(observed(plateau, trainer, {5.0, NAN}) == "..");
   ReduceOnPlateau again(plateau.state());
-  CHECK_FALSE(again.observe(5.0, trainer));
-  CHECK(again.observe(5.0, trainer));
+  CHECK(observed(again, trainer, {5.0, 5.0}) == ".R");
   CHECK(trainer.learning_rate == 0.25f);
-  for (int k = 0; k < 3; ++k) again.observe(5.0, trainer);
+  CHECK(observed(again, trainer, {5.0, 5.0, 5.0}) == "..R");  // as much patience as before
   CHECK(trainer.learning_rate == 0.2f);
-  for (int k = 0; k < 6; ++k) CHECK_FALSE(again.observe(5.0, trainer));
+  CHECK(observed(again, trainer, std::vector<double>(6, 5.0)) == "......");
   CHECK(trainer.learning_rate == 0.2f);
   trainer.set_schedule(LearningRateSchedule::warm_up(1, 1));
   CHECK_THROWS_AS(again.observe(1.0, trainer), ArgumentError);
   CHECK_THROWS_AS(ReduceOnPlateau(1.0f), ArgumentError);
   CHECK_THROWS_AS(ReduceOnPlateau(0.5f, 1, -1), ArgumentError);
+}
+
+TEST_CASE("the rate falls on a plateau of losses of any sign, each time after as many") {
+  const std::tuple<unsigned, std::vector<double>, std::string> cases[] = {
+      {0, {5, 5, 5, 4, 4}, ".RR.R"},
+      {2, std::vector<double>(10, 5.0), "...R..R..R"},
+      {2, {-10, -9.95, -9.9, -9.5, -9.4, -9.3, -9.2}, "...R..R"},
+      {2, {-10, -10.9, -10.9, -10.9, -11.1, -11.1}, "...R.."},  // a tenth better is -11
+      {1, {1, 0, 0, 0, -1, -1, -1}, "...R..R"}};
+  for (const auto& [patience, losses, expected] : cases) {
+    CAPTURE(patience, losses);
+    ParameterCollection pc;
+    SimpleSGDTrainer trainer(pc, 1.0f);
+    ReduceOnPlateau plateau(0.5f, patience, 0.1f);
+    CHECK(observed(plateau, trainer, losses) == expected);
+    const auto falls = std::count(expected.begin(), expected.end(), 'R');
+    CHECK(trainer.learning_rate == std::pow(0.5f, static_cast<float>(falls)));
+  }
 }
 
 TEST_CASE("a subset is updated and the rest left alone, gradients too") {

@@ -104,12 +104,21 @@ TEST_CASE("host updater: rows that are only decayed") {
 }
 
 TEST_CASE("host updater: a parameter without values is left alone") {
-  Floats none;
-  Update u;
-  u.decays = {{.n = 0, .decay_factor = 0.5f, .w = none.data()}};
-  u.averages = {{.n = 0, .decay_factor = 1, .w = none.data(), .state = {none.data()}}};
-  HostUpdater(kCounting).update(u);
-  HostUpdater(kWhole).update(u);
+  Numbers other(1);  // lies there
+  UpdatePart none = other.part(0.5f);
+  none.n = 0;
+  Floats average = {3};
+  for (const TrainerRule* rule : {&kCounting, &kWhole}) {
+    Update u;
+    u.steps = u.decays = {none};
+    none.state[0] = average.data();
+    u.averages = {none};
+    u.average = 0.5f;
+    HostUpdater(*rule).update(u);
+    CHECK(other.w == Floats{10});
+    CHECK(other.state == Floats{0});
+    CHECK(average == Floats{3});
+  }
 }
 
 TEST_CASE("host updater: what has neither gradient nor state is only decayed") {

@@ -4,6 +4,8 @@
 
 #include <cstring>
 #include <sstream>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
@@ -65,6 +67,21 @@ struct Model {
     trainer->update();
   }
 };
+
+template <class... Kinds>
+std::unique_ptr<Trainer> copy_as(const Trainer& t) {
+  std::unique_ptr<Trainer> copy;
+  ((typeid(t) == typeid(Kinds) &&
+    (copy = std::make_unique<Kinds>(static_cast<const Kinds&>(t)), true)) ||
+   ...);
+  REQUIRE(copy);
+  return copy;
+}
+std::unique_ptr<Trainer> copy_of(const Trainer& t) {
+  return copy_as<SimpleSGDTrainer, CyclicalSGDTrainer, MomentumSGDTrainer, AdagradTrainer,
+                 AdadeltaTrainer, RMSPropTrainer, AdamTrainer, AmsgradTrainer, AdamWTrainer,
+                 EGTrainer>(t);
+}
 
 }  // namespace
 
@@ -221,6 +238,31 @@ TEST_CASE("any trainer goes on from a file, and from text, as if nothing had bee
         three.trainer->swap_params_to_moving_average();
         CHECK(as_vector(one.p.values()) == as_vector(three.p.values()));
       }
+    }
+}
+
+TEST_CASE("a copy of any trainer goes on where the trainer is") {
+  for (const TrainerCase& c : trainer_cases())
+    for (const bool scheduled : {false, true}) {
+      CAPTURE(c.name, scheduled);
+      Model one(c), two(c);
+      for (Model* m : {&one, &two}) {
+        m->trainer->clip_threshold = 0.5f;
+        m->trainer->skip_non_finite = m->trainer->sparse_updates_exact = true;
+        m->trainer->exponential_moving_average(0.9f, 2);
+        if (scheduled) m->trainer->set_schedule(LearningRateSchedule::cosine(0.1f, 20, 0.01f, 3));
+        for (std::uint64_t t = 0; t < 7; ++t) m->step(t);
+      }
+      const auto original = std::exchange(two.trainer, copy_of(*two.trainer));
+      CHECK(two.trainer->numbers() == one.trainer->numbers());
+      CHECK(same_bits(everything(one.pc, *one.trainer), everything(two.pc, *two.trainer)));
+      for (std::uint64_t t = 7; t < 20; ++t)
+        for (Model* m : {&one, &two}) m->step(t);
+      CHECK(two.trainer->numbers() == one.trainer->numbers());
+      CHECK(same_bits(everything(one.pc, *one.trainer), everything(two.pc, *two.trainer)));
+      CHECK(original->updates == 7);
+      for (Model* m : {&one, &two}) m->trainer->swap_params_to_moving_average();
+      CHECK(as_vector(one.p.values()) == as_vector(two.p.values()));
     }
 }
 
