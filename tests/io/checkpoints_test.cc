@@ -154,4 +154,28 @@ TEST_CASE("the newest checkpoints are kept") {
   CHECK_THROWS_AS(Checkpoints((folder / "file") + "/sub"), FileError);
 }
 
+TEST_CASE("after the last number there is no other checkpoint") {
+  const auto path = [](const TemporaryFolder& folder, const std::string& digits) {
+    return folder / ("checkpoint-" + digits + ".dynet");
+  };
+  {
+    const TemporaryFolder folder;
+    const Checkpoints checkpoints(folder.path().string());
+    save(path(folder, "18446744073709551614"), 1);
+    CHECK(checkpoints.save(2) == path(folder, "18446744073709551615"));
+  }
+  for (const std::string last :
+       {"18446744073709551615", "18446744073709551616", "99999999999999999999"}) {
+    const TemporaryFolder folder;
+    const Checkpoints checkpoints(folder.path().string());
+    save(path(folder, last), 3);
+    CHECK(message_of<FileError>([&] { checkpoints.save(4); }) ==
+          "no number follows " + path(folder, last));
+    CHECK(checkpoints.paths() == std::vector<std::string>{path(folder, last)});
+    int i = 0;
+    CHECK(checkpoints.load(i));
+    CHECK(i == 3);
+  }
+}
+
 }  // namespace checkpoints_test

@@ -7,11 +7,13 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/io/files.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
@@ -113,6 +115,26 @@ TEST_CASE("a call that fails in saving leaves the old file and says what happene
   std::printf(
       "%zu failing calls, %zu times a typed error or the whole new file, %zu left nothing\n",
       failures, failures, cleaned);
+}
+
+TEST_CASE("what was saved is flushed before it gets its name, and its folder after that") {
+  const TemporaryFolder folder;
+  const std::string sub = folder / "sub";
+  std::filesystem::create_directory(sub);
+  std::filesystem::create_symlink("sub/real", folder / "link");
+  for (const std::string name : {"link", "sub/real", "new"})
+    for (int round = 0; round < 2; ++round) {  // a new file, and one in place of another
+      const std::string path = folder / name, target = name == "link" ? folder / "sub/real" : path;
+      CAPTURE(path, round);
+      const NotedFiles files;
+      write_file(path, "some bytes", {&files});
+      REQUIRE(files.notes.size() == 4);
+      REQUIRE(files.notes[0].starts_with("write " + target + ".tmp-"));
+      const std::string temporary = files.notes[0].substr(6);
+      CHECK(files.notes[1] == "fsync " + temporary);
+      CHECK(files.notes[2] == "rename " + temporary + " " + target);
+      CHECK(files.notes[3] == "fsync " + target.substr(0, target.rfind('/') + 1));
+    }
 }
 
 TEST_CASE("a write that takes less than all is gone on with") {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "dynet-like/io/file_system.h"
 
@@ -31,6 +32,34 @@ class MemoryFile : public FileSystem {
     s.st_size = static_cast<off_t>(bytes.size());
     return 0;
   }
+};
+
+/// The operating system's files; what makes a save durable is noted with the files' names, in
+/// order.
+class NotedFiles : public FileSystem {
+ public:
+  mutable std::vector<std::string> notes;
+
+  int open(const std::string& path, int flags, unsigned mode) const override {
+    const int fd = FileSystem::open(path, flags, mode);
+    if (fd >= 0) paths_[fd] = path;
+    return fd;
+  }
+  std::int64_t write(int fd, const char* from, std::size_t n) const override {
+    notes.push_back("write " + paths_[fd]);
+    return FileSystem::write(fd, from, n);
+  }
+  int fsync(int fd) const override {
+    notes.push_back("fsync " + paths_[fd]);
+    return FileSystem::fsync(fd);
+  }
+  int rename(const std::string& from, const std::string& to) const override {
+    notes.push_back("rename " + from + " " + to);
+    return FileSystem::rename(from, to);
+  }
+
+ private:
+  mutable std::map<int, std::string> paths_;
 };
 
 /// What a process that was ended does not come back from.

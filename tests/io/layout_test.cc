@@ -3,6 +3,7 @@
 #include "dynet-like/io/layout.h"
 
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "dynet-like/io/inspect.h"
 #include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
+#include "dynet-like/train/sgd.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
@@ -109,6 +111,37 @@ TEST_CASE("a collection alone needs no layout") {
   std::vector<NamedTensor> tensors = read_tensors(folder / "m");
   CHECK(take_layout(tensors).empty());
   CHECK(tensors.size() == 3);
+}
+
+TEST_CASE("of several things of one kind the arrays are told apart by number") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m", tensors = folder / "m.safetensors",
+                    back = folder / "back.dynet";
+  ParameterCollection one, two, three;
+  std::vector<Parameter> w;
+  for (ParameterCollection* pc : {&one, &two, &three}) w.push_back(pc->add_parameters({2}, "w"));
+  LookupParameter e = one.add_lookup_parameters(3, {2}, "e");
+  MomentumSGDTrainer m(one), n(two);
+  for (const Parameter& p : w) plant(p, {1, 2});
+  m.update(), n.update();
+  const auto names = [](const std::string& file) {
+    std::set<std::string> all;
+    for (const NamedTensor& x : read_contents(file).tensors) CHECK(all.insert(x.name).second);
+    all.erase(kLayout);
+    return all;
+  };
+  const auto check = [&](const std::set<std::string>& expected) {
+    CHECK(names(path) == expected);
+    write_contents(tensors, read_contents(path));
+    CHECK(names(tensors) == expected);
+    write_contents(back, read_contents(tensors));
+    CHECK((read_file(back) == read_file(path)));
+  };
+  save(path, one, m, two, n, three);
+  check({"w", "e", "MomentumSGDTrainer/w", "ParameterCollection.2/w", "MomentumSGDTrainer.2/w",
+         "ParameterCollection.3/w"});
+  save(path, w[0], w[1], w[2], e, e);
+  check({"w", "Parameter.2/w", "Parameter.3/w", "LookupParameter.2/e", "e"});
 }
 
 TEST_CASE("arrays that are not those of the layout are refused") {

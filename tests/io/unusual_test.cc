@@ -2,11 +2,13 @@
 
 #include <boost/archive/binary_iarchive.hpp>
 #include <boost/archive/binary_oarchive.hpp>
+#include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/dynet.h"
@@ -52,6 +54,33 @@ class LockedFiles : public FileSystem {
  public:
   mutable int left = 2;
   int flock(int fd) const override { return left-- > 0 ? -EWOULDBLOCK : FileSystem::flock(fd); }
+};
+
+/// Another process takes a new file for a stale one just before it is locked, removes it, and may
+/// make another file of that name.
+class RemovedFiles : public FileSystem {
+ public:
+  bool makes_another = false;
+  mutable int left = 2;
+  mutable std::vector<std::string> others;  ///< what it has made
+
+  int open(const std::string& path, int flags, unsigned mode) const override {
+    last_ = path;
+    return FileSystem::open(path, flags, mode);
+  }
+  int flock(int fd) const override {
+    if (left-- > 0) {
+      std::filesystem::remove(last_);
+      if (makes_another) {
+        std::ofstream(last_) << "another's";
+        others.push_back(last_);
+      }
+    }
+    return FileSystem::flock(fd);
+  }
+
+ private:
+  mutable std::string last_;
 };
 
 /// Says that it is longer than anything can be.
@@ -120,6 +149,19 @@ TEST_CASE("a new file that another process holds is left to it, and another one 
   ParameterCollection again;
   again.add_parameters({2});
   load(path, again);
+}
+
+TEST_CASE("a new file that another process removes before it is locked is made again") {
+  for (const bool makes_another : {false, true}) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "m";
+    RemovedFiles files;
+    files.makes_another = makes_another;
+    write_file(path, "mine", {&files});
+    CHECK(files.left < 0);
+    CHECK(read_file(path) == "mine");
+    CHECK(files.others.size() == (makes_another ? 2 : 0));
+  }
 }
 
 TEST_CASE("more elements than any vector has is a want of memory") {

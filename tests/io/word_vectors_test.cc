@@ -211,10 +211,46 @@ TEST_CASE("vectors come back to the bit") {
     CHECK(load_word_vectors(folder / "v", two.words, two.rows, options).coverage() == 1);
     CHECK(table_values(two.rows) == table_values(one.rows));
     CHECK(std::signbit(two.rows.row(1).v[1]));
-    Dict spaced({"a b"});
-    CHECK_THROWS_AS(save_word_vectors(folder / "v", spaced, one.rows, format_of(is_binary)),
-                    ArgumentError);
   }
+}
+
+TEST_CASE("words that would not come back are refused in every format") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "v";
+  const float values[] = {1, 2};
+  const std::pair<std::string, bool> words[] = {// and whether one is fit for a binary file
+                                                {"", false},
+                                                {"a b", false},
+                                                {"a\nb", false},
+                                                {"\n", false},
+                                                {"a\tb", true},
+                                                {"\ta", true},
+                                                {"a\rb", true},
+                                                {"a\r", true},
+                                                {"a\xc2\xa0"
+                                                 "b",
+                                                 true},
+                                                {std::string(1 << 16, 'x'), true},
+                                                {std::string((1 << 16) + 1, 'x'), false}};
+  for (const VectorFormat format : {VectorFormat::text, VectorFormat::glove, VectorFormat::binary})
+    for (const auto& [word, fits_binary] : words) {
+      const bool fits = fits_binary &&
+                        (format == VectorFormat::binary || word.find_first_of("\t\r") == word.npos);
+      CAPTURE(static_cast<int>(format), word.substr(0, 9), word.size());
+      const std::string before = read_file(path);
+      const std::string why =
+          message_of<ArgumentError>([&] { write_word_vectors(path, {word}, values, 2, format); });
+      CHECK(why.empty() == fits);
+      if (!fits) {
+        CHECK(why.ends_with(" is empty, too long or has white space"));
+        CHECK((read_file(path) == before));
+        continue;
+      }
+      std::vector<std::string> seen;
+      read_word_vectors(
+          path, [&](std::string_view read, const auto&) { seen.emplace_back(read); }, format);
+      CHECK((seen == std::vector<std::string>{word}));
+    }
 }
 
 }  // namespace word_vectors_test
