@@ -121,8 +121,10 @@ TEST_CASE("crf: all sequences, one by one, in double") {
 }
 
 TEST_CASE("crf: with scores of zero the partition function counts sequences") {
-  for (const unsigned k : {1u, 2u, 7u, 100u})
+  for (const unsigned k : {1u, 2u, 7u, 100u, 512u, 513u, 600u})
     for (const unsigned n : {0u, 1u, 2u, 30u, 500u}) {
+      if (k > 100 && n > 30) continue;  // which takes long
+      CAPTURE(k, n);
       ComputationGraph g;
       const Expression z =
           crf_log_partition(zeros(g, {k, n}), zeros(g, {k, k}), zeros(g, {k}), zeros(g, {k}));
@@ -241,6 +243,34 @@ TEST_CASE("crf: sentences of all lengths are one batch, and the same bits alone"
         if (emissions[n]) CHECK(gradient_of(emissions[n]) == gradients[n]);
       model.reset_gradient();
     }
+}
+
+TEST_CASE("crf: many tags, of which all but two are forbidden, are as those two") {
+  const Chain few(2, 5, 1);
+  ComputationGraph g;
+  const Scores x(g, few);
+  for (const unsigned k : {512u, 513u, 600u, 1025u}) {
+    CAPTURE(k);
+    Chain many(k, 5, 2);
+    const auto place = [&](unsigned tag) { return tag == 0 ? 3 : k - 1; };
+    for (std::vector<float>* v : {&many.emissions, &many.start})
+      std::fill(v->begin(), v->end(), kForbidden);
+    for (unsigned i = 0; i < 2; ++i) {
+      for (unsigned t = 0; t < 5; ++t) many.emissions[t * k + place(i)] = few.emissions[t * 2 + i];
+      for (unsigned j = 0; j < 2; ++j)
+        many.transitions[place(j) * k + place(i)] = few.transitions[j * 2 + i];
+      many.start[place(i)] = few.start[i];
+      many.stop[place(i)] = few.stop[i];
+    }
+    const Scores y(g, many);
+    CHECK(as_scalar(y.log_z().value()) == Approx(as_scalar(x.log_z().value())).epsilon(1e-5));
+    CHECK(as_scalar(y.entropy().value()) == Approx(as_scalar(x.entropy().value())).epsilon(1e-5));
+    const std::vector<float> p = as_vector(x.marginals().value()),
+                             q = as_vector(y.marginals().value());
+    for (unsigned t = 0; t < 5; ++t)
+      for (unsigned i = 0; i < 2; ++i)
+        CHECK(q[t * k + place(i)] == Approx(p[t * 2 + i]).epsilon(1e-5));
+  }
 }
 
 TEST_CASE("crf: gradients of many tags") {
