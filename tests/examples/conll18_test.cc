@@ -95,6 +95,14 @@ TEST_CASE("CoNLL 2018: words of multiword tokens are matched by their forms") {
     are(scores.las, 3, 2, 1);
     are(conll18_scores(system, gold).words, 2, 3, 1);
   }
+  SECTION("with a word over their end, which is none of theirs") {
+    const auto one = sentences("1-2 abc/1 ab X 0 root/2 cd X 1 dep/3 d X 1 dep");
+    const auto other = sentences("1 ab X 0 root/2 cd X 1 dep");
+    const Conll18Scores scores = conll18_scores(one, other);
+    are(scores.tokens, 2, 2, 0);
+    are(scores.words, 3, 2, 1);
+    are(conll18_scores(other, one).words, 2, 3, 1);
+  }
   SECTION("that overlap others") {
     const auto system = sentences("1 DE X 2 case/2-3 Lmar/2 el X 0 root/3 mar X 2 dep");
     const Conll18Scores scores = conll18_scores(gold, system);

@@ -53,6 +53,24 @@ TEST_CASE("Label scores: tables of labels and of which is taken for which") {
         "  adjective  1  0          0    0.00 %\n");
 }
 
+TEST_CASE("Label scores: the mean is one over the labels that occur, whatever was known before") {
+  const std::vector<nlp::LabelScores::Known> all = {
+      {"a", "a"}, {"b", "b"}, {"c", "c"}, {"d", "d"}, {"e", "e"}};
+  for (const std::size_t known : {0u, 1u, 2u, 5u}) {
+    CAPTURE(known);
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(known);
+    nlp::LabelScores scores("words", {all.begin(), end});
+    scores.count("a", "a");
+    scores.count("b", "a");
+    std::ostringstream table;
+    scores.print(table);
+    CHECK(contains(table.str(), "  mean    25.00 %    50.00 %    33.33 %\n"));
+  }
+  std::ostringstream none;
+  nlp::LabelScores("words", all).print(none);
+  CHECK(contains(none.str(), "  mean     0.00 %     0.00 %     0.00 %\n"));
+}
+
 TEST_CASE("eval: a JSON object with the scores that the table has") {
   for (const AnyProgram& each : all_programs()) {
     INFO(each.program.name);
@@ -209,6 +227,7 @@ TEST_CASE("Parser: how probable arcs are") {
     CHECK(word.at("probability") > 0.0);
     CHECK(word.at("probability") <= 1.0);
   }
+  CHECK(sentence.at("words").back().at("probability") == 1.0);  // no other move was left
   CHECK(Json::parse(desk.must("apply --json -i in")).at("words")[0].count("probability") == 0);
   desk.write("in",
              "1\tthe\t_\tDET\t_\t_\t_\t_\t_\tSpaceAfter=No|Prob=0.5\n"
@@ -222,6 +241,20 @@ TEST_CASE("Parser: how probable arcs are") {
   desk.must(
       "apply -i in | cut -f 1-9 > one; apply -i in --probabilities | cut -f 1-9 > two; "
       "cmp one two");
+  // Two words have two trees with one root. Each arc is in one of them, the better one is found.
+  for (const std::string kind : {"--graph", "--graph --crossing"}) {
+    INFO(kind);
+    desk.must(
+        "p train --train data --model arcs --force --epochs 10 --patience 0 --word 4 --tag 4 "
+        "--hidden 4 --arc 4 --label 4 --layers 1 " +
+        kind);
+    const Json two = Json::parse(desk.must("p parse -m arcs -i in --json --probabilities"));
+    REQUIRE(two.at("words").size() == 2);
+    const double first = two.at("words")[0].at("probability");
+    CHECK(first > 0.5);
+    CHECK(first < 1.0);
+    CHECK(two.at("words")[1].at("probability").get<double>() == Approx(first).epsilon(1e-5));
+  }
 }
 
 TEST_CASE("Tagger: how probable tags are, where the format has a place for it") {

@@ -3,6 +3,7 @@
 
 #include "examples/nlp/common/text_input.h"
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "examples/nlp/common/conllu.h"
 #include "examples/nlp/common/plain_text.h"
 #include "examples/nlp/common/sentence_input.h"
+#include "examples/nlp/common/text.h"
 #include "examples/nlp/common/tokenizer.h"
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
@@ -209,6 +211,23 @@ TEST_CASE("CoNLL-U: ranges and empty nodes stand where they belong") {
       {{"1", "1.1", "2", "2.2"}, "10: expected empty node 2.1"},
       {{"1", "3"}, "8: expected word number 2"}};
   for (const auto& [ids, message] : wrong) CHECK(contains(told(ids), "f:" + message));
+}
+
+TEST_CASE("text in quotes is cut between characters") {
+  CHECK(in_quotes("") == "''");
+  CHECK(in_quotes("abc", 3) == "'abc'");
+  CHECK(in_quotes("abc", 2) == "'ab...'");
+  for (const std::string c : {"\u00e4", "\u4e16", "\U0001f600"})
+    for (std::size_t longest = 0; longest <= 3 * c.size() + 1; ++longest) {
+      CAPTURE(c, longest);
+      const std::size_t fit = std::min<std::size_t>(3, longest / c.size());
+      std::string expected = "'";
+      for (std::size_t i = 0; i < fit; ++i) expected += c;
+      CHECK(in_quotes(c + c + c, longest) == expected + (fit < 3 ? "...'" : "'"));
+    }
+  const std::string start(39, 'x');
+  CHECK(in_quotes(start + "\u00e4") == "'" + start + "...'");
+  CHECK(in_quotes(start + "y\u00e4") == "'" + start + "y...'");
 }
 
 }  // namespace text_input_test
