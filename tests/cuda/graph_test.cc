@@ -1,5 +1,6 @@
 // Graphs, builders and training on the device against the CPU.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -256,25 +257,42 @@ TEST_CASE("without memory on the device there is an error, and the graph goes on
 TEST_CASE("graphs on several threads share a device", "[cuda]") {
   Model m;
   std::vector<float> expected(4), got(4);
+  std::vector<Floats> expected_gradients(4), gradients(4);
+  const auto run = [&](ComputationGraph& g, unsigned i, Floats& losses,
+                       std::vector<Floats>& inner) {
+    g.set_seed(i + 1);
+    Model mine = m;  // whose parameters are those of m
+    const Expression x = lookup(g, mine.words, i), loss = mine.loss(g, i) + squared_norm(x);
+    losses[i] = as_scalar(loss.value());
+    g.backward(loss);
+    inner[i] = as_vector(x.gradient());
+  };
+  const auto take_gradients = [&] {
+    Floats all;
+    for (const Parameter& p : m.pc.parameters_list())
+      for (const float x : as_vector(p.gradients())) all.push_back(x);
+    for (unsigned row = 0; row < m.words.size(); ++row)
+      for (const float x : m.words.row_gradient(row)) all.push_back(x);
+    m.pc.reset_gradient();
+    return all;
+  };
   for (unsigned i = 0; i < 4; ++i) {
     ComputationGraph g;
-    g.set_seed(i + 1);
-    expected[i] = as_scalar(m.loss(g, i).value());
+    run(g, i, expected, expected_gradients);
   }
+  const Floats sum = take_gradients();
+  CHECK(*std::max_element(sum.begin(), sum.end()) > 0.1f);
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < 4; ++i)
     threads.emplace_back([&, i] {
       ComputationGraph g;
       g.set_device(gpu());
-      g.set_seed(i + 1);
-      std::vector<Expression> losses;
-      Model mine = m;
-      const Expression loss = mine.loss(g, i);
-      got[i] = as_scalar(loss.value());
-      g.backward(loss);
+      run(g, i, got, gradients);
     });
   for (std::thread& t : threads) t.join();
   check_near(got, expected, 1e-4);
+  for (unsigned i = 0; i < 4; ++i) check_near(gradients[i], expected_gradients[i], 1e-4);
+  check_near(take_gradients(), sum, 1e-4);
 }
 
 TEST_CASE("gradients side by side are stored where none was, and added where one was", "[cuda]") {

@@ -131,7 +131,9 @@ TEST_CASE("DyNet's flags choose where graphs are made", "[cuda]") {
     ComputationGraph cg;
     cg.set_device(&kCpu);
     const Expression x = input(cg, {2}, {1, 2});
-    CHECK(x.value().v == x.value().v);
+    const float* const v = x.value().v;
+    CHECK(as_vector(x.value()) == std::vector<float>{1, 2});
+    CHECK(x.value().v == v);
   }
   for (const Words& words : {Words{"--dynet-gpus=99"}, Words{"--dynet-devices=CPU,GPU:99"}}) try {
       initialize_with(words);

@@ -195,6 +195,64 @@ TEST_CASE("a gradient that is not finite changes nothing on the device", "[cuda]
     }
 }
 
+TEST_CASE("gradients are scaled and clipped on the device as on the host", "[cuda]") {
+  const Memory memory = device_memory();
+  for (const float threshold : {5.0f, 50.0f, 1e9f})
+    for (const float scale : {1.0f, -1.0f, 0.25f, -0.25f, 1e-4f, -1e-4f, 30.0f, -30.0f, 0.0f}) {
+      CAPTURE(threshold, scale);
+      Given device(trainer_cases()[0]), host(trainer_cases()[0]);
+      SimpleSGDTrainer there(device.pc), here(host.pc);
+      for (SimpleSGDTrainer* t : {&there, &here}) t->clip_threshold = threshold;
+      for (unsigned k = 0; k < 2; ++k) {
+        device.gradients(k, memory);
+        host.gradients(k, nullptr);
+        CHECK(there.update(scale) == here.update(scale));
+      }
+      check_same(Outcome(host.pc, here), Outcome(device.pc, there), 2e-5);
+    }
+}
+
+TEST_CASE("exponentiated gradients are right on the device, whatever their size and the weights",
+          "[cuda]") {
+  const Memory memory = device_memory();
+  constexpr unsigned kSize = 300;  // more than a block has threads
+  for (const float size : {1.0f, 1e3f, 1e6f, 1e30f})
+    for (const bool sparse : {false, true}) {
+      CAPTURE(size, sparse);
+      Floats results[2];
+      for (const bool on_device : {false, true}) {
+        ParameterCollection pc;
+        Parameter p = pc.add_parameters({kSize});
+        LookupParameter t = pc.add_lookup_parameters(3, {kSize});
+        Floats w(kSize, 1.0f / kSize), g(kSize);
+        for (unsigned i = 0; i < kSize; ++i) {
+          const bool zero = sparse && i % 3 != 1;
+          if (zero) w[i] = 0;
+          // Of weights that are zero they are much larger.
+          g[i] = (zero ? -200 : i % 2 ? -1.5f : 2.0f) * size;
+        }
+        p.set_value(w);
+        for (unsigned row = 0; row < 3; ++row) t.initialize(row, w);
+        EGTrainer trainer(pc);
+        trainer.clipping_enabled = false;
+        GradientBuffer& buffer = pc.bank().gradients.mine(on_device ? memory : nullptr);
+        const ParameterStorageBase &dense = p.stored(), &table = t.stored();
+        for (unsigned k = 0; k < 2; ++k) {
+          give(on_device ? memory : nullptr, buffer.use(dense.index, kSize), g);
+          give(on_device ? memory : nullptr, buffer.rows(table.index, table.rows, kSize).use_row(k),
+               g);
+          trainer.update();
+        }
+        results[on_device] = all_values(pc);
+        double sum = 0;
+        for (unsigned i = 0; i < kSize; ++i) sum += static_cast<double>(results[on_device][i]);
+        CHECK(sum == Approx(1).epsilon(1e-4));
+      }
+      REQUIRE(results[0].size() == results[1].size());
+      CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-6);
+    }
+}
+
 TEST_CASE("an update on the device refuses what one on the host refuses", "[cuda]") {
   const Memory memory = device_memory();
   Given m(trainer_cases()[0]);
