@@ -157,6 +157,24 @@ def test_both_directions(model):
     assert len(states) == 3 and builder.transduce([]) == []
 
 
+def test_dropout_of_networks_in_both_directions(model):
+    builder = dy.BiRNNBuilder(2, 40, 40, model, dy.SimpleRNNBuilder)
+
+    def outputs():
+        dy.renew_cg()
+        x = dy.inputVector([1.0] * 40)
+        return [network.initial_state().transduce([x])[0].npvalue()
+                for pair in builder.builder_layers for network in pair]
+
+    plain = outputs()
+    builder.set_dropout(0.5)
+    dropped = outputs()
+    assert len(plain) == 4
+    assert not any(np.allclose(a, b) for a, b in zip(plain, dropped))
+    builder.disable_dropout()
+    assert all(np.array_equal(a, b) for a, b in zip(plain, outputs()))
+
+
 def test_stacked_states(model):
     lstm, gru = dy.LSTMBuilder(1, 2, 3, model), dy.GRUBuilder(1, 3, 4, model)
     start = dy.StackedRNNState([lstm.initial_state(), gru.initial_state()])

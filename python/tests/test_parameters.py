@@ -127,9 +127,10 @@ def models_of(pc):
                                     lambda pc: pickle.loads(pickle.dumps(pc))])
 def test_collections_are_copied(pc, copied):
     pc.set_weight_decay(0.01)
+    pc.set_seed(7)
     for k, inside in enumerate([pc, pc.add_subcollection("a"), pc.add_subcollection("a")]):
         inside.add_parameters((2, 3))
-        inside.add_lookup_parameters((4, 3, 2))
+        inside.add_lookup_parameters((4, 3, 2)).set_updated(k == 1)
         inside.add_parameters(k + 1, name="named").set_updated(False)
         inside.add_parameters(2, name="named")
     other = copied(pc)
@@ -137,8 +138,17 @@ def test_collections_are_copied(pc, copied):
     assert list(ours) == list(theirs) and len(ours) == 12
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
     assert other.get_weight_decay() == pytest.approx(0.01) and other != pc
-    assert [p.is_updated() for p in other.parameters_list()] == [
-        p.is_updated() for p in pc.parameters_list()]
+    ours, theirs = ([p.is_updated() for p in of.parameters_list() + of.lookup_parameters_list()]
+                    for of in (pc, other))
+    assert ours == theirs and ours.count(False) == 5
+    # What is added later begins with the same values.
+    for of in pc, other:
+        of.add_parameters((3, 3))
+        of.add_lookup_parameters((2, 5), name="later")
+        of.add_subcollection("b").add_parameters(4, init="normal")
+    ours, theirs = models_of(pc), models_of(other)
+    assert list(ours) == list(theirs) and len(ours) == 15
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
     other.parameters_list()[0].zero()
     assert pc.parameters_list()[0].as_array().any()
 
