@@ -208,7 +208,8 @@ Corpus read_parallel(const TextSource& text, const ReadOptions& options) {
   if (!options.column.empty())
     throw UserError(
         "--column means nothing for parallel files: the tags are the words of the other");
-  const auto [word_file, tag_file] = parallel_files(text);
+  const std::pair<TextSource, TextSource> files = parallel_files(text);
+  const TextSource &word_file = files.first, &tag_file = files.second;
   const std::vector<std::string> words = read_lines(word_file), tags = read_lines(tag_file);
   if (words.size() != tags.size())
     throw UserError(word_file.name() + " has " + std::to_string(words.size()) + " lines, " +
