@@ -1,7 +1,6 @@
 #include "tag_output.h"
 
-#include <nlohmann/json.hpp>
-
+#include "examples/nlp/common/json.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
 #include "kingjames.h"
@@ -43,11 +42,11 @@ std::vector<std::string> conllu_lines(const Tagged& sentence, conllu::Column col
   return lines;
 }
 
-std::string json_line(const Tagged& sentence, bool restores) {
-  nlohmann::ordered_json object = {{"words", sentence.words}, {"tags", sentence.tags}};
+Json json_of(const Tagged& sentence, bool restores) {
+  Json object = {{"words", sentence.words}, {"tags", sentence.tags}};
   if (restores) object["text"] = restore(sentence.words, sentence.tags);
   if (!sentence.probabilities.empty()) object["probabilities"] = sentence.probabilities;
-  return object.dump();
+  return object;
 }
 
 }  // namespace
@@ -55,10 +54,10 @@ std::string json_line(const Tagged& sentence, bool restores) {
 std::vector<std::string> best_lines(const std::vector<std::string>& words,
                                     const std::vector<Candidate>& best, OutputFormat format) {
   if (format == OutputFormat::kJson) {
-    nlohmann::ordered_json object = {{"words", words}, {"best", nlohmann::ordered_json::array()}};
+    Json object = {{"words", words}, {"best", Json::array()}};
     for (const Candidate& candidate : best)
       object["best"].push_back({{"probability", candidate.probability}, {"tags", candidate.tags}});
-    return {object.dump()};
+    return {json_line(object)};
   }
   if (format != OutputFormat::kPipe)
     throw UserError(std::string("--format ") + name_of(kOutputFormats, format) +
@@ -88,7 +87,7 @@ std::vector<std::string> output_lines(const Tagged& sentence, OutputFormat forma
     case OutputFormat::kConllu:
       return conllu_lines(sentence, column);
     case OutputFormat::kJson:
-      return {json_line(sentence, restores)};
+      return {json_line(json_of(sentence, restores))};
   }
   return {};
 }
