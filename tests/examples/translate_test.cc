@@ -138,10 +138,15 @@ std::vector<Description> all_networks(const Corpus& corpus) {
   for (const Attention attention : {Attention::kDot, Attention::kGeneral, Attention::kAdditive})
     all.push_back(small(Kind::kLstm, attention));
   all.push_back(small(Kind::kTransformer));
-  all.push_back(small(Kind::kLstm));
-  all.back().network.copy = true;
-  for (Description& d : all) d = describe(d, corpus);
-  std::erase(all.back().target, corpus[0].target.substr(0, corpus[0].target.find(' ')));
+  const std::string rare = corpus[0].target.substr(0, corpus[0].target.find(' '));
+  for (const Attention attention : {Attention::kGeneral, Attention::kAdditive}) {
+    all.push_back(small(Kind::kLstm, attention));
+    all.back().network.copy = true;
+  }
+  for (Description& d : all) {
+    d = describe(d, corpus);
+    if (d.network.copy) std::erase(d.target, rare);
+  }
   return all;
 }
 
@@ -199,12 +204,17 @@ TEST_CASE("Translate: how long a translation may be follows from those of traini
   const Corpus corpus = {{"1", "one", 1},
                          {"2 2", "two two two two two two two two two", 2},
                          {"1 2 1 2", "one two", 3}};
-  const Model model(describe(description, corpus), 1);
+  description = describe(description, corpus);
+  const Model model(description, 1);
   CHECK(model.most_tokens(1) == 12);
   CHECK(model.most_tokens(2) == 18);
   CHECK(model.most_tokens(3) == 18);
   CHECK(model.most_tokens(4) == 18);
   CHECK(model.most_tokens(100) == 210);
+  // Files may say anything.
+  description.longest = {5, kLongest};
+  CHECK(Model(description, 1).most_tokens(1) == 200);
+  CHECK(Model(description, 1).most_tokens(1000) == kLongest);
 }
 
 TEST_CASE("Translate: what is read in place of the right tokens decides what follows it alone") {

@@ -126,7 +126,7 @@ Ids Model::encode_target(const std::string& text, const Source& source) const {
 std::size_t Model::most_tokens(std::size_t source) const {
   const std::vector<std::size_t>& longest = description_.longest;
   const std::size_t seen = longest.empty() ? 0 : longest[std::min(source, longest.size() - 1)];
-  return std::min(2 * std::max(source + 5, seen), kLongest);
+  return std::min({2 * std::max(source + 5, seen), kLongest, kMostForEach * (source + 1)});
 }
 
 void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {

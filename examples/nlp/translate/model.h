@@ -46,8 +46,9 @@ struct Description {
   void check() const;  ///< see nlp::Checked
 };
 
-/// No translation is longer, in tokens.
-inline constexpr std::size_t kLongest = 10000;
+/// No translation is longer, in tokens; nor longer than so many for each token of the text and its
+/// end, whatever a file says of those in training.
+inline constexpr std::size_t kLongest = 10000, kMostForEach = 100;
 
 /// Fills in what the training data decide.
 Description describe(Description chosen, const Corpus& train);
@@ -82,7 +83,8 @@ class Model : public nlp::DescribedModel<Description> {
   Ids encode_target(const std::string& text, const Source& source) const;
 
   /// A search gives up translations that are longer, for a text of so many tokens: twice as long as
-  /// the longest in training, and as 5 tokens more than the text, or kLongest.
+  /// the longest in training, and as 5 tokens more than the text; or as kLongest and kMostForEach
+  /// allow.
   std::size_t most_tokens(std::size_t source) const;
 
   /// Declares the parameters in an empty graph; texts declared after it share them.

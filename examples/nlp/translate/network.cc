@@ -111,7 +111,8 @@ Expression LstmNetwork::fits(const Memory& memory, const Expression& query) cons
     case Attention::kGeneral:
       return memory.keys * query_.apply(query);
     case Attention::kAdditive:
-      return transpose(weigh_.apply(tanh(colwise_add(memory.keys, query_.apply(query)))));
+      return reshape(weigh_.apply(tanh(colwise_add(memory.keys, query_.apply(query)))),
+                     {memory.keys.dim()[1]});
   }
   return {};
 }
