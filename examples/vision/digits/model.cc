@@ -35,8 +35,8 @@ void ModelSettings::check() const {
 void Description::check() const {
   split.check();
   settings.check();
-  nlp::require_number("height of pictures", height, 1, kMostPixels);
-  nlp::require_number("width of pictures", width, 1, kMostPixels);
+  nlp::require_number("height of pictures", height, 1, kLargestSide);
+  nlp::require_number("width of pictures", width, 1, kLargestSide);
   nlp::require_texts("labels", labels);
   nlp::require_among("most frequent label", most_frequent, labels);
 }

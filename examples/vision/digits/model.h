@@ -13,6 +13,9 @@
 
 namespace digits {
 
+/// A model's pictures have at most so many rows, and so many columns.
+inline constexpr unsigned kLargestSide = 512;
+
 /// The shape of a model, and how its pictures are varied in training.
 struct ModelSettings {
   unsigned channels = 24;  ///< of the first half; twice as many in the second

@@ -119,7 +119,7 @@ void parse_size(const std::string& text, unsigned& height, unsigned& width) {
   if (fields.size() != 2)
     throw UserError("expected a --size such as 28x28, rows and columns, found " + in_quotes(text));
   const auto number = [](const std::string& field) {
-    const std::size_t size = parse_number(field, "each part of --size", 512);
+    const std::size_t size = parse_number(field, "each part of --size", kLargestSide);
     if (size == 0) throw UserError("the parts of --size must not be 0");
     return static_cast<unsigned>(size);
   };
@@ -189,7 +189,7 @@ void TrainCommand::run() {
   }
   if (height == 0) {
     height = data.train[0].picture.height, width = data.train[0].picture.width;
-    if (std::max(height, width) > 512) {
+    if (std::max(height, width) > kLargestSide) {
       throw UserError(train + " begins with a picture of " + size_text(height, width) +
                       ": --size says what to scale it to");
     }
