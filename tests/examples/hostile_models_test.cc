@@ -113,7 +113,7 @@ TEST_CASE("Models that were made to do harm: descriptions that do not hold toget
   check_changes<rnnlm::Model>(
       rnnlm_description(),
       {[](R& d) { d.tokens.pop_back(); }, [](R& d) { d.tokens[2] = d.tokens[1]; },
-       [](R& d) { d.data.ngram = 10; },
+       [](R& d) { d.data.ngram = 10; }, [](R& d) { d.settings.samples = 1000000; },
        [](R& d) { d.data.read.level = static_cast<rnnlm::Level>(2); },
        [](R& d) { d.settings.network = static_cast<rnnlm::Network>(7); },
        [](R& d) {
@@ -179,9 +179,9 @@ TEST_CASE("Models that were made to do harm: descriptions that do not hold toget
   pictures.height = pictures.width = 4;
   pictures.labels = {"0", "1"};
   pictures.most_frequent = "1";
-  check_changes<digits::Model>(pictures,
-                               {[](D& d) { d.height = 0; }, [](D& d) { d.settings.channels = 0; },
-                                [](D& d) { d.labels.clear(); }});
+  check_changes<digits::Model>(
+      pictures, {[](D& d) { d.height = 0; }, [](D& d) { d.width = 513; },
+                 [](D& d) { d.settings.channels = 0; }, [](D& d) { d.labels.clear(); }});
 }
 
 TEST_CASE("Models that were made to do harm: n-grams that go on with others that there are not") {

@@ -121,7 +121,7 @@ void ModelSettings::check() const {
   nlp::require_layers(layers);
   nlp::require_dropout(dropout);
   nlp::require_named("loss", kLosses, loss);
-  nlp::require_number("number of samples", samples, 1, 1e6);
+  nlp::require_number("number of samples", samples, 1, kMostSamples);
   nlp::require_named("network", kNetworks, network);
   transformer.check();
   if (network == Network::kLstm) return;

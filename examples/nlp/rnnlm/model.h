@@ -76,6 +76,8 @@ enum class Network { kLstm, kTransformer };
 inline const nlp::Names<Network> kNetworks = {{Network::kLstm, "lstm"},
                                               {Network::kTransformer, "transformer"}};
 
+inline constexpr unsigned kMostSamples = 65536;  ///< of a sampled loss
+
 /// The sizes of a model.
 struct ModelSettings {
   unsigned word = 256;    ///< size of a token's vector

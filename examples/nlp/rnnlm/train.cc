@@ -257,7 +257,7 @@ void TrainCommand::add_settings(Options& options) {
   options.add("--loss", m.loss, "Softmax of training: full, or sampled for large vocabularies",
               kLosses, "loss");
   options.add("--samples", m.samples, "Samples per minibatch of the sampled softmax",
-              InRange(1, 1000000));
+              InRange(1, kMostSamples));
   TransformerShape& t = m.transformer;
   options.add("--heads", t.heads, "Of a transformer's attention", InRange(1, 256));
   options.add("--feed-forward", t.feed_forward,
