@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "dynet-like/io/bytes.h"
+#include "dynet-like/io/checksum.h"
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
@@ -76,14 +79,51 @@ TEST_CASE("Train: a file that is no model of the program stays") {
       const auto refused = [&](const std::string& file, const std::string& why) {
         desk.refuses("train --model " + file + more, kWrongUsage, why);
       };
-      refused("notes", "notes is no model of " + name);
-      refused("link", "link is no model of " + name);
-      refused("empty", "empty is no model of " + name);
-      refused("cut", "cut is no model of " + name);
+      // Of what cannot be read nothing is said but that.
+      const std::string other_than = " of " + name + " is replaced by one: cannot load ";
+      refused("notes", "only a model" + other_than + "notes: it is not a model file");
+      refused("link", "only a model" + other_than + "link: it is not a model file");
+      refused("empty", "only a model" + other_than + "empty: the file is cut short");
+      refused("cut", "only a model" + other_than + "cut: the file is cut short");
+      refused("fresh", "only a checkpoint" + other_than + "fresh.checkpoint: it is not a model");
       refused("other", "other is no model of " + name);
       refused("model.checkpoint", "model.checkpoint is no model of " + name);
       refused("swapped", "swapped is no model of " + name);
-      refused("fresh", "fresh.checkpoint is no checkpoint of " + name);
+    }
+  }
+}
+
+TEST_CASE("Models: whatever is wrong with one, the error names it") {
+  for (const AnyProgram& each : all_programs()) {
+    const Desk desk(each);
+    const Desk other(another_than(each));
+    other.must("train --model model");
+    desk.must("train --model model; mkdir folder");
+    const std::string model = desk.read("model");
+    constexpr std::size_t kVersion = 8, kChecksum = 56;
+    std::string newer = model, sum;
+    newer[kVersion] = 9;
+    dynet::io_detail::append_number(sum, dynet::checksum(newer.substr(0, kChecksum)));
+    newer.replace(kChecksum, sum.size(), sum);
+    desk.write("other", other.read("model"));
+    desk.write("notes", "what I must not forget\n");
+    desk.write("empty", "");
+    desk.write("cut", model.substr(0, model.size() / 2));
+    desk.write("newer", newer);
+    const std::string another = another_than(each).program.name;
+    const std::vector<std::pair<std::string, std::string>> wrong = {
+        {"missing", "cannot load missing: No such file"},
+        {"folder", "cannot load folder: it is not a regular file"},
+        {"notes", "cannot load notes: it is not a model file of this library"},
+        {"empty", "cannot load empty: the file is cut short"},
+        {"cut", "cannot load cut: the file is cut short"},
+        {"newer", "cannot load newer: it has format version 9"},
+        {"other", "other holds '" + another + " model 1', expected '" + each.program.name},
+        {"model.checkpoint", "model.checkpoint holds '" + each.program.name + " checkpoint 1'"}};
+    for (const auto& [file, why] : wrong) {
+      desk.refuses("p " + each.command + " -m " + file + " in", kFailed, why);
+      desk.refuses("p eval -m " + file + " -d data", kFailed, why);
+      desk.refuses("p train --train data -m new --init " + file, kFailed, why);
     }
   }
 }

@@ -25,14 +25,8 @@ class ModelCommand : public Command {
                  "Use a model even if some of its weights are infinite or no numbers");
   }
   /// Errors of computing with a model name its file.
-  void start() override {
-    try {
-      run();
-    } catch (const dynet::NumericError& error) {
-      throw UserError(saved_.model + ": " + error.what());
-    } catch (const dynet::ArgumentError& error) {
-      throw UserError(saved_.model + ": " + error.what());
-    }
+  void start() final {
+    compute_with(saved_.model, [this] { run(); });
   }
 
  protected:

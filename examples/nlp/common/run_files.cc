@@ -30,8 +30,10 @@ struct KindReader {
   }
 };
 
-/// Empty if the file is none of these programs'.
+/// Empty if the file is a model of the library but none of these programs'. Throws
+/// dynet::FileError for one that cannot be read.
 std::string saved_kind(const std::string& path) {
+  dynet::ModelFile(path).verify_all();
   std::string kind;
   KindReader reader{&kind};
   try {
@@ -58,8 +60,13 @@ bool probe(const Target& target, const std::string& program) {
   if (!fs::is_regular_file(status)) return false;
   if (target.kind.empty()) {
     if (RunReport::is_report(path, program)) return !fs::is_empty(path);
-  } else if (saved_kind(path) == target.kind) {
-    return true;
+  } else {
+    try {
+      if (saved_kind(path) == target.kind) return true;
+    } catch (const dynet::FileError& error) {
+      throw UsageError("only a " + target.what + " of " + program +
+                       " is replaced by one: " + error.what());
+    }
   }
   throw UsageError(path + " is no " + target.what + " of " + program +
                    ", and nothing else is replaced by one");

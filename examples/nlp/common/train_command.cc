@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dynet-like/distributed/mpi/world.h"
+#include "examples/nlp/common/check.h"
 #include "tools/program/stop_signals.h"
 
 namespace nlp {
@@ -83,7 +84,7 @@ void TrainCommand::start() {
   if (const std::string warning = dynet::launcher_warning(*world); !warning.empty())
     std::cerr << "warning: " << warning << std::endl;
   if (world->size() == 1) {
-    run();
+    train_on();
     return;
   }
   std::exception_ptr stopped;  // all processes have agreed on that
@@ -96,12 +97,17 @@ void TrainCommand::start() {
   }
   dynet::guarded(*world, [&] {
     try {
-      run();
+      train_on();
     } catch (const program::Stopped&) {
       stopped = std::current_exception();
     }
   });
   if (stopped) std::rethrow_exception(stopped);
+}
+
+void TrainCommand::train_on() {
+  if (!resume && init.empty()) return run();
+  compute_with(resume ? checkpoint() : init, [this] { run(); });
 }
 
 void add_updates(Options& options, TrainSettings& settings, const std::string& samples) {

@@ -24,6 +24,9 @@ class TrainCommand : public Command, public RunOptions {
   TrainCommand(std::string training, std::string data);
 
  private:
+  /// Errors of computing with what the run begins with name its file.
+  void train_on();
+
   std::string training_, data_;
 };
 

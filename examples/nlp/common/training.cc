@@ -273,7 +273,7 @@ void Fingerprint::add(std::string_view text) {
 
 void require_finite(double loss) {
   if (std::isfinite(loss)) return;
-  throw UserError(
+  throw dynet::NumericError(
       "training broke off: the loss is no longer a number; try a smaller --learning-rate");
 }
 

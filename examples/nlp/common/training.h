@@ -185,7 +185,7 @@ class Fingerprint {
  private:
   std::uint64_t value_ = 0;
 };
-/// Throws UserError: the loss must stay a number.
+/// Throws dynet::NumericError: the loss must stay a number.
 void require_finite(double loss);
 
 }  // namespace nlp
