@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "dynet-like/shape/rules.h"
+
 namespace dynet {
 
 unsigned largest_index(const Indices& indices, std::int64_t extreme) {
