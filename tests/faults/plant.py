@@ -11,29 +11,21 @@ quick ones first and without those called "(slow)", until one fails. `--check` o
 
 import argparse
 import concurrent.futures
-import json
-import os
 import pathlib
 import random
 import re
-import shlex
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 
+from builds import NOT_SLOW, ROOT, Build, DoesNotCompile, Misfit, failure_of, module_of, output_of, run
+
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 NEEDED = 0.98
 LEAST = 300
-NOT_SLOW = "~*(slow)"
 CHOSEN = {"cuda": "[cuda]" + NOT_SLOW}  # tests by module, where these are not all
 CAUGHT, MISSED, BROKEN = "caught", "not caught", "does not compile"
-
-
-class Misfit(Exception):
-    """A fault that does not fit the sources, or a build that cannot be used."""
 
 
 class Fault:
@@ -69,20 +61,6 @@ def pattern_of(text):
     return r"\s+".join(re.escape(word) for word in text.split())
 
 
-def module_of(path):
-    """Whose tests must find a fault of this file, unless the fault says otherwise."""
-    if path.startswith("kernels/cpu/"):
-        return "ops"
-    if path.startswith("kernels/cuda/"):
-        return "driver" if path.endswith("/driver.cc") else "cuda"
-    folder, module, *_ = path.split("/")
-    if module == "attributes":
-        return "ops"
-    if folder != "dynet-like":
-        raise Misfit(f"{path} is of no module that is known")
-    return module
-
-
 def read_faults(path):
     faults = []
     file = module = tests = region = old = None
@@ -112,7 +90,7 @@ def read_faults(path):
 
 
 def read_all_faults(folder):
-    faults = [f for path in sorted(folder.glob("*.txt")) for f in read_faults(path)]
+    faults = [f for path in sorted(folder.glob("*.txt")) if path.name != "equal.txt" for f in read_faults(path)]
     known = {}
     for f in faults:
         text = (f.path, f.region, f.old, f.new)
@@ -120,70 +98,6 @@ def read_all_faults(folder):
             raise Misfit(f"{f.where}: the fault is in {known[text]} already")
         known[text] = f.where
     return faults
-
-
-class Build:
-    """How a build by Ninja makes its objects and test programs."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        if not (folder / "build.ninja").exists():
-            raise Misfit(f"{folder} is no build by Ninja")
-        self.compiles = {}  # by object
-        for entry in json.loads(self.ninja("-t", "compdb")):
-            if entry["file"].endswith((".cc", ".cu")) and " -c " in entry["command"]:
-                self.compiles[entry["output"]] = entry["command"]
-        if "Unity" in self.ninja("-t", "targets", "all"):
-            raise Misfit(f"{folder} compiles files in groups; set DYNET_UNITY=OFF there")
-        self.users = self.read_users()
-
-    def ninja(self, *arguments):
-        return subprocess.run(
-            ["ninja", "-C", self.folder, "--quiet", *arguments],
-            check=True, capture_output=True, text=True,
-        ).stdout  # fmt: skip
-
-    def read_users(self):
-        """For every file of the checkout, the objects that depend on it."""
-        users, compiled = {}, None
-        for line in self.ninja("-t", "deps").split("\n"):
-            if line and not line.startswith(" "):
-                compiled = line.partition(":")[0]
-            elif line.strip():
-                name = os.path.relpath(self.folder / line.strip(), ROOT)
-                if not name.startswith(".."):
-                    users.setdefault(name, set()).add(compiled)
-        return users
-
-    def inputs(self, target):
-        """What Ninja makes a file from."""
-        inputs, here = [], False
-        for line in self.ninja("-t", "query", target).split("\n"):
-            if re.match(r"  \S", line):
-                here = line.startswith("  input:")
-            elif here and line.startswith("    ") and not line.strip().startswith("|"):
-                inputs.append(line.strip())
-        return inputs
-
-    def compile(self, compiled, copy, optimize, scratch):
-        """Compiles a source again, with the files of the copy before those of the checkout."""
-        options, skip, source = [], False, None
-        words = shlex.split(self.compiles[compiled])
-        for word, after in zip(words, [*words[1:], None]):
-            if skip:
-                skip = False
-            elif word in ("-o", "-MF", "-MT", "-MQ", "-c"):
-                skip = True
-                source = after if word == "-c" else source
-            elif word not in ("-MD", "-Werror") and not re.fullmatch(r"-O[0-3s]", word):
-                options.append(word)
-        name = os.path.relpath(self.folder / source, ROOT)
-        first = next(k for k, word in enumerate(options) if word.startswith("-"))
-        options[first:first] = ["-w", optimize, f"-I{copy}"]
-        result = scratch / (compiled.replace("/", "-").removesuffix(".o")[-100:] + ".o")
-        file = copy / name if (copy / name).exists() else ROOT / name
-        run([*options, "-c", str(file), "-o", str(result)], self.folder)
-        return result
 
 
 class Program:
@@ -194,13 +108,9 @@ class Program:
         self.tests = [CHOSEN.get(module, NOT_SLOW)]
         target = f"tests/cuda/test-{module}" if module in ("cuda", "driver") else f"tests/test-{module}"
         self.path = build.folder / target
-        command = build.ninja("-t", "commands", "-s", target).strip()
-        steps = [s for s in command.split(" && ") if f" -o {target}" in s]
-        if len(steps) != 1 or "libdynet-like.a" not in steps[0]:
-            raise Misfit(f"the command that links test-{module} with libdynet-like.a is not understood")
         if not self.path.exists():
             raise Misfit(f"{self.path} is not there; build it first")
-        self.link = shlex.split(steps[0].strip())
+        self.link = build.link_of(target)
         objects = [build.folder / word for word in self.link if word.endswith(".o")]
         if any(not o.exists() or o.stat().st_mtime > self.path.stat().st_mtime for o in objects):
             raise Misfit(f"{self.path} is older than what it is made of; build it first")
@@ -237,7 +147,7 @@ class Program:
         for compiled in sorted(self.build.users.get(fault.path, ())):
             if compiled not in self.link and compiled not in self.archived:
                 continue  # of another program
-            result = str(self.build.compile(compiled, copy, optimize, scratch))
+            result = str(self.build.compile(compiled, copy, scratch, r"-O[0-3s]", [optimize]))
             if compiled in words:
                 words[words.index(compiled)] = result
             else:
@@ -250,37 +160,13 @@ class Program:
         return scratch / self.path.name
 
 
-class DoesNotCompile(Exception):
-    pass
-
-
-def run(command, folder):
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    if result.returncode:
-        raise DoesNotCompile(result.stderr)
-
-
 def first_failure(program, tests, seconds, folder):
     """The test that fails, or None if all pass. `tests` are arguments that choose some. The folder lies as
     deep as that of the build, for sources that are known by a path from there."""
-    command = [str(program), "--abort", *tests]
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace", start_new_session=True,
-    ) as process:  # fmt: skip
-        try:
-            output, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return "it does not end"
+    status, output = output_of([str(program), "--abort", *tests], seconds, folder)
     if "No test cases matched" in output or "No tests ran" in output:
         raise Misfit(f"{program.name}: no test is called '{' '.join(tests)}'")
-    if process.returncode in (0, 77):  # passed, or skipped
-        return None
-    # Catch2 rules off the name of the failing case.
-    names = re.findall(r"^-{70,}\n([^\n]+)\n-{70,}$", output, re.MULTILINE)
-    crash = f" (signal {-process.returncode})" if process.returncode < 0 else ""
-    return (names[-1] if names else "it ends early") + crash
+    return failure_of(status, output)
 
 
 def try_fault(program, fault, options):
