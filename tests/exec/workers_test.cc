@@ -73,6 +73,10 @@ Expression product(const Expression& x, const Expression& y) {
 
 }  // namespace
 
+TEST_CASE("there are as many workers as were asked for") {
+  for (const unsigned threads : {1u, 2u, 4u}) CHECK(Workers(threads).threads() == threads);
+}
+
 TEST_CASE("gradients of a parameter's expression are written by one thread") {
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(kNodes, {kSize});

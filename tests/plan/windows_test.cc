@@ -75,6 +75,14 @@ TEST_CASE("windows grow as long as that makes them wider") {
   for (std::size_t k = 1; k + 1 < found.size(); ++k) CHECK(found[k] - found[k - 1] == 17 * 8);
 }
 
+TEST_CASE("a window of just enough columns is kept") {
+  // 128 nodes fill the smallest window, which are sixteen samples.
+  const auto found = cuts(chains(256, 8, 8200));
+  REQUIRE(found.size() > 10);
+  for (std::size_t k = 1; k + 1 < found.size(); ++k)
+    CHECK(found[k] - found[k - 1] == 8 * Windows::kColumns);
+}
+
 TEST_CASE("a graph of many small nodes is cut, too") {
   constexpr auto kNodes = static_cast<unsigned>(Windows::kLargeNodes);
   CHECK(cuts(chains(1, kNodes - 1, 1)) == std::vector<NodeId>{0, kNodes - 1});
