@@ -92,6 +92,11 @@ class Build:
         for word, after in zip(words, [*words[1:], None]):
             if skip:
                 skip = False
+            elif word == "-include" and after.endswith("/cmake_pch.hxx"):  # read again: it may hold what has changed
+                skip = True
+                headers = scratch / "headers.hxx"
+                headers.write_text(pathlib.Path(after).read_text())
+                options += ["-include", str(headers)]
             elif word in ("-o", "-MF", "-MT", "-MQ", "-c"):
                 skip = True
                 source = after if word == "-c" else source
@@ -109,7 +114,8 @@ class Build:
 
 
 def run(command, folder):
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    environment = {**os.environ, "CCACHE_DISABLE": "1"}  # none comes again
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if result.returncode:
         raise DoesNotCompile(result.stderr)
 
