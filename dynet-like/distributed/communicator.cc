@@ -210,9 +210,6 @@ void on_rank_zero(Communicator& world, const std::function<void()>& f) {
 void guarded(Communicator& world, const std::function<void()>& f) {
   try {
     f();
-  } catch (const CommunicationError& e) {
-    world.fail(e.what());
-    throw;
   } catch (const std::exception& e) {
     world.fail(e.what());
     throw;
@@ -232,8 +229,10 @@ void throw_if_any(Communicator& world, const std::string& problem) {
 
 void require_same(Communicator& world, const RunFacts& facts) {
   if (world.size() == 1) return;
-  Communicator::Bytes first = bytes_of(pack(facts));
+  const std::string mine = pack(facts);
+  Communicator::Bytes first = bytes_of(mine);
   world.broadcast(first);
+  if (text_of(first) == mine) return throw_if_any(world, "");
   const RunFacts theirs = unpack(text_of(first));
   const std::string me = "rank " + std::to_string(world.rank());
   std::string problem;

@@ -22,22 +22,6 @@ struct CommunicationError : StandardError<std::runtime_error> {
   using StandardError::StandardError;
 };
 
-/// Messages, and the bytes in them.
-struct Traffic {
-  std::uint64_t messages = 0, bytes = 0;
-
-  void add(std::size_t message) {
-    ++messages;
-    bytes += message;
-  }
-  Traffic operator-(const Traffic& before) const {
-    return {messages - before.messages, bytes - before.bytes};
-  }
-  friend bool operator==(const Traffic& a, const Traffic& b) {
-    return a.messages == b.messages && a.bytes == b.bytes;
-  }
-};
-
 /// The processes of a run, which send messages to each other. Each has a rank below the size.
 ///
 /// Messages between two processes arrive in the order in which they were sent. All functions but
@@ -101,18 +85,18 @@ class Communicator {
   /// What is going on, for the text of errors: "summing gradients of update 12".
   void set_activity(std::string activity) { activity_ = std::move(activity); }
   const std::string& activity() const { return activity_; }
-  /// What this process has sent by the functions of this class.
-  const Traffic& sent() const { return sent_; }
+  /// The bytes that this process has sent by the functions of this class.
+  std::uint64_t sent_bytes() const { return sent_bytes_; }
 
  protected:
-  void count_sent(std::size_t bytes) { sent_.add(bytes); }
+  void count_sent(std::size_t bytes) { sent_bytes_ += bytes; }
   /// Throws ArgumentError unless it is another process of this run.
   void check_other(const char* who, unsigned other) const;
 
  private:
   std::chrono::milliseconds timeout_{std::chrono::minutes(10)};
   std::string activity_;
-  Traffic sent_;
+  std::uint64_t sent_bytes_ = 0;
 };
 
 /// Text as a message, and back.
@@ -127,14 +111,14 @@ std::unique_ptr<Communicator> make_self_communicator();
 void on_rank_zero(Communicator& world, const std::function<void()>& f);
 
 /// Runs f; if it throws, tells the other processes why before the exception goes on, so that they
-/// end as well. CommunicationError, which they know of, is passed on as it is.
+/// end as well.
 void guarded(Communicator& world, const std::function<void()>& f);
 
 /// Throws CommunicationError on all processes, with the text of the lowest rank that has one,
 /// unless that of all is empty.
 void throw_if_any(Communicator& world, const std::string& problem);
 
-/// What decides the results of a run: names, and values on this process.
+/// Everything that decides the results of a run: names, and values on this process.
 using RunFacts = std::vector<std::pair<std::string, std::string>>;
 /// Throws CommunicationError on all processes unless all have the same facts: it names the lowest
 /// rank that differs from rank 0, and each fact with both values. For large things, such as data,

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstring>
 #include <iterator>
-#include <map>
 #include <span>
 #include <sstream>
 #include <string_view>
@@ -105,8 +104,6 @@ DistributedTrainer::~DistributedTrainer() = default;
 
 Interval DistributedTrainer::own_lanes() const { return tree_->own; }
 
-std::size_t DistributedTrainer::numbers() const { return tree_->exchange.numbers(); }
-
 void DistributedTrainer::restore(const DistributedState& state) {
   tree_ = std::make_unique<Tree>(world_, trainer_.collection().bank().gradients, state);
   state_ = state;
@@ -184,11 +181,11 @@ void DistributedTrainer::sum_gradients(real scale) {
   for (std::size_t k = 0; k < losses_.size(); ++k)
     if (reported_[k])
       head.losses.emplace_back(static_cast<std::uint32_t>(tree_->own.begin + k), losses_[k]);
+  if (!compared_) static_cast<void>(trainer_.state_views());  // late rows catch up, as for `facts`
   if (world_.size() > 1) {
     if (!compared_) require_same(world_, facts());
     if (check_every_ > 0 && (!compared_ || state_.updates % check_every_ == 0))
       compare_parameters();
-    compared_ = true;
     head.rank = world_.rank();
     head.same = numbers_to_agree_on(scale);
     head.present = GradientExchange::presence(bank, own);
@@ -210,6 +207,7 @@ void DistributedTrainer::sum_gradients(real scale) {
       if (buffer) bank.gradients.drop(*buffer);
     own = {{tree_->lanes.root(), &total}};
   }
+  compared_ = true;
   if (head.places == head.kOnDevice && own[0].second) put_on_device(*own[0].second);
   loss_ = 0;
   for (const auto& [lane, loss] : head.losses) loss_ += loss;
@@ -254,7 +252,7 @@ std::vector<std::uint64_t> DistributedTrainer::numbers_to_agree_on(real scale) c
 std::vector<double> DistributedTrainer::score(
     std::size_t samples, const std::function<std::vector<double>(Interval)>& score) const {
   world_.set_activity("scoring after update " + std::to_string(state_.updates));
-  // Of each lane the number of samples of all, the length of its list, and the list.
+  // For each lane the number of all samples, the length of its list, and the list.
   std::vector<double> own;
   std::size_t lanes = 0;
   guarded(world_, [&] {

@@ -33,8 +33,7 @@ struct DistributedState {
     archive& compression;
     if (compression != 0)
       throw FileError(
-          "the run of this checkpoint rounded gradients to bfloat16 in messages, which this "
-          "version "
+          "this checkpoint is of a run whose messages were rounded to bfloat16, which this version "
           "does not do: begin again");
   }
 };
@@ -114,7 +113,6 @@ class DistributedTrainer {
   /// Sums what `score` returns for parts of `samples`, over all processes, in the order of lanes:
   /// counts of right answers, of words, a sum of losses. Lists of the same length. Empty for no
   /// samples. One thread. Throws CommunicationError if processes have different numbers of samples.
-  ///
   std::vector<double> score(std::size_t samples,
                             const std::function<std::vector<double>(Interval)>& score) const;
 
@@ -154,8 +152,6 @@ class DistributedTrainer {
   Interval own_lanes() const;
   Communicator& world() const { return world_; }
   Trainer& trainer() const { return trainer_; }
-  /// The numbers that the last update has summed: N of MessagePlan; 0 in a group of one.
-  std::size_t numbers() const;
 
  private:
   struct Tree;

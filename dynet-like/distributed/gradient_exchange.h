@@ -30,8 +30,6 @@ class GradientExchange {
   /// processes, and `own` are the sums of this one's nodes.
   void sum(const ParameterBank& bank, const Presence& present, const Sums& own,
            GradientBuffer& total);
-  /// The numbers that were summed the last time: N of MessagePlan.
-  std::size_t numbers() const { return planned_numbers_; }
 
  private:
   using Values = std::vector<float>;

@@ -34,7 +34,7 @@ void measure(Communicator& world, unsigned n) {
   DistributedTrainer trainer(sgd, world, {}, nullptr, 0);
   const auto own = static_cast<unsigned>(trainer.own_lanes().begin);
   std::vector<double> times;
-  const std::uint64_t sent = world.sent().bytes;
+  const std::uint64_t sent = world.sent_bytes();
   constexpr unsigned kTimes = 21;
   world.barrier();
   auto begin = Clock::now();
@@ -55,7 +55,7 @@ void measure(Communicator& world, unsigned n) {
   std::nth_element(times.begin(), times.begin() + kTimes / 2, times.end());
   if (world.rank() == 0)
     std::cout << n << " numbers: " << times[kTimes / 2] << " ms an update, "
-              << (world.sent().bytes - sent) / kTimes << " bytes sent" << std::endl;
+              << (world.sent_bytes() - sent) / kTimes << " bytes sent" << std::endl;
 }
 
 }  // namespace

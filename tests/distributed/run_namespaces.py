@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs a process in each of two network namespaces, which stand for machines: the same bits as at home. Prints what updates take, and
-what the model of costs makes of it. The network between them has 1 Gbit a second, by `tc`, and 1 ms each way: by `tc` where the kernel
+what the formula of docs/distributed.md makes of it. The network between them has 1 Gbit a second, by `tc`, and 1 ms each way: by `tc` where the kernel
 has netem, else relay.cc hands packets over late."""
 
 import argparse
@@ -176,6 +176,12 @@ def run(command, tries=1):
         return out
 
 
+def formula(numbers, latency, bandwidth):
+    """Milliseconds of an update by docs/distributed.md, for two processes."""
+    messages = 2 + 2 * (3 if 2 * numbers > 64 << 10 else 1)
+    return 1e3 * (messages * latency + 4 * numbers / bandwidth + SECONDS_PER_NUMBER * numbers)
+
+
 def milliseconds(out):
     return {int(n): float(ms) for n, ms in re.findall(r"^(\d+) numbers: (\S+) ms", out, re.MULTILINE)}
 
@@ -203,11 +209,11 @@ def main():
                     print(f"{mpi.name}: {there.strip()}, in {time.monotonic() - begun:.1f} s")
                     if not there.startswith("2 processes") or there.split()[-1] != here.split()[-1]:
                         problems.append(f"{mpi.name}: {there!r} between namespaces, {here!r} at home")
-                    model = milliseconds(run([program, "predict", latency, bandwidth, SECONDS_PER_NUMBER, 2, *SIZES]))
                     measured = milliseconds(run([*network.start(mpi), program, "cost", *SIZES], TRIES[mpi.name]))
                     for n in SIZES:
-                        ratio = measured[n] / model[n]
-                        print(f"{mpi.name}, {n} numbers: {measured[n]:.2f} ms, {model[n]:.2f} by the model, {ratio:.2f} times")
+                        model = formula(n, latency, bandwidth)
+                        ratio = measured[n] / model
+                        print(f"{mpi.name}, {n} numbers: {measured[n]:.2f} ms, {model:.2f} by the formula, {ratio:.2f} times")
         except Unavailable as why:
             print(f"skipped: {why}")
             return SKIPPED
