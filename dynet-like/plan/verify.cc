@@ -4,6 +4,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "dynet-like/base/random.h"
 #include "dynet-like/plan/memory.h"
@@ -32,7 +33,8 @@ class PlanVerifier::Run {
 
   void verify() {
     if (plan_.end < plan_.begin || plan_.end > graph_.nodes.size() ||
-        plan_.value.size() != states_.size() || plan_.aux.size() != states_.size())
+        plan_.value.size() != states_.size() || plan_.aux.size() != states_.size() ||
+        (!plan_.freed.empty() && plan_.freed.size() != states_.size()))
       throw std::logic_error("a plan is wrong: it is not of this graph");
     std::size_t listed = 0;
     for (const Step& step : plan_.steps) {
@@ -73,7 +75,7 @@ class PlanVerifier::Run {
     for (std::uint32_t k = 0; k < step.count; ++k) read(step, ids[k]);
     for (std::uint32_t k = 0; k < step.count; ++k) write(step, ids[k]);
     if (in_memory(ids[0])) check_places(step, ids);
-    // What was read or written by one node of the batch is not written by another.
+    // No node writes what another one of the batch reads or writes.
     for (std::uint32_t k = 0; k < step.count; ++k) {
       need(ids[k], ids[k], "lies over another node of its batch");
       if (!has(aux(ids[k]), scratch(ids[k]), ids[k] + kScratch))
@@ -117,6 +119,7 @@ class PlanVerifier::Run {
     State& state = states_[id - plan_.begin];
     if (state.begun != step.accumulates)
       fail(graph_, id, "is begun twice, or goes on before it began");
+    state.begun = true;
     if (state.terms & (step.terms.all() ? state.terms : step.terms.bits))
       fail(graph_, id, "adds a term twice");
     if (step.accumulates) need(id, id, "goes on with terms that are lost");
@@ -129,7 +132,6 @@ class PlanVerifier::Run {
   void write(const Step& step, NodeId id) {
     const Node& n = graph_.nodes[id];
     State& state = states_[id - plan_.begin];
-    state.begun = true;
     state.terms |= step.terms.bits;
     state.done = state.terms == ~std::uint32_t{0} || all_terms(n, state.terms);
     if (in_memory(id) != has_memory(n))
@@ -167,7 +169,7 @@ class PlanVerifier::Run {
 
 std::unique_ptr<PlanVerifier> PlanVerifier::if_asked_for() {
   const char* const text = std::getenv("DYNET_VERIFY");  // NOLINT: nobody changes the environment
-  if (!text) return nullptr;
+  if (!text || std::string_view(text).empty() || std::string_view(text) == "0") return nullptr;
   return std::unique_ptr<PlanVerifier>(new PlanVerifier(text));
 }
 

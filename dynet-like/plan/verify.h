@@ -19,7 +19,8 @@ namespace dynet {
 class PlanVerifier {
  public:
   PlanVerifier() = default;
-  /// One if the environment variable DYNET_VERIFY is set, as it is for all tests. Unless that is 1
+  /// One if the environment variable DYNET_VERIFY is set, as it is for all tests, and not 0. Unless
+  /// it is 1
   /// it is the name of a file, to whose end a line for each plan is written, for
   /// tools/compare-builds.
   static std::unique_ptr<PlanVerifier> if_asked_for();
@@ -45,10 +46,10 @@ class PlanVerifier {
   };
 
   std::ofstream log_;
-  // Kept, so that verifying again allocates nothing.
+  // Memory that is kept, so that verifying again allocates nothing.
   PodVector<State> states_;  // by node
   std::pmr::unsynchronized_pool_resource pool_;
-  std::pmr::map<std::uint64_t, Piece> pieces_{&pool_};  // what lies where, by the begin
+  std::pmr::map<std::uint64_t, Piece> pieces_{&pool_};  // by where they begin
 };
 
 }  // namespace dynet
