@@ -53,13 +53,19 @@ void require_finite(const std::string& path, const dynet::ParameterCollection& w
 /// Throws dynet::NumericError: nothing can be chosen by scores of which one is infinite or NaN.
 void require_scores(std::span<const float> scores);
 
-/// Calls `act`, which computes with a model: what goes wrong is said of its file. Errors of files
-/// name theirs.
+/// Calls `act`, which computes with a model: what goes wrong is said of its file, unless it is an
+/// error of another file, of memory, of a device or of another process.
 template <class Act>
 void compute_with(const std::string& path, Act act) {
   try {
     act();
   } catch (const dynet::FileError&) {
+    throw;
+  } catch (const dynet::OutOfMemoryError&) {
+    throw;
+  } catch (const dynet::DeviceError&) {
+    throw;
+  } catch (const dynet::CommunicationError&) {
     throw;
   } catch (const dynet::Error& error) {
     throw UserError(path + ": " + error.what());

@@ -311,7 +311,7 @@ class ModelTraining : public Training {
     actual.settings = settings_;
     return all_options(actual);
   }
-  /// What decides the outcome, with digests of what is large.
+  /// Everything that decides the outcome, with digests of large things.
   dynet::RunFacts facts() const {
     const TrainLimits& limits = command_.limits;
     std::ostringstream description;
