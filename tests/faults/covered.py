@@ -138,7 +138,7 @@ def measured_units(build, programs_of, timeout):
         file = kept / (unit.name.replace("/", "-") + ".json.gz")
         stamp = stamp_of(unit, programs_of(unit.program))
         known = json.loads(gzip.decompress(file.read_bytes())) if file.exists() else {}
-        if known.get("stamp") != stamp:
+        if known.get("stamp") != stamp or known["failure"]:
             measure(unit, timeout)
             texts = {o: {path: f"{bits:x}" for path, bits in files.items()} for o, files in unit.lines.items()}
             known = {"stamp": stamp, "seconds": unit.seconds, "failure": unit.failure, "lines": texts}

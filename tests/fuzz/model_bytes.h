@@ -182,7 +182,7 @@ inline void change_values(std::string& bytes, Draws& draws) {
     if (all || i == one) bytes.replace(i * sizeof(float), sizeof(float), x);
 }
 
-/// What the index says of things, groups and arrays.
+/// Changes the index: things, groups and arrays.
 inline void change_index(ModelBytes& file, Draws& draws) {
   if (file.index.groups.empty()) return;
   std::size_t first = file.index.things.size();

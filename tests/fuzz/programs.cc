@@ -1,5 +1,6 @@
-// What libFuzzer calls with model files and checkpoints of the program that the environment
-// variable DYNET_READER names. It changes what the files hold, and their checksums are right.
+// The function that libFuzzer calls with model files and checkpoints of the program that the
+// environment variable DYNET_READER names. It changes what the files hold, and their checksums are
+// right.
 
 #include "tests/fuzz/programs.h"
 
@@ -34,7 +35,7 @@ void subtract(const volatile void* at) {
   if (at != nullptr) live -= static_cast<std::ptrdiff_t>(__sanitizer_get_allocated_size(at));
 }
 
-/// What a program may take for a file of so many bytes.
+/// The memory that a program may take for a file of so many bytes.
 std::ptrdiff_t most_memory(std::size_t bytes) {
   return static_cast<std::ptrdiff_t>((std::size_t{32} << 20) + 256 * bytes);
 }

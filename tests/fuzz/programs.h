@@ -1,6 +1,6 @@
 #pragma once
 
-// What the example programs do with a model file or a checkpoint, for the fuzz target and for the
+// The example programs' work with a model file or a checkpoint, for the fuzz target and for the
 // test that replays what is in corpus/. A file may say anything: each command ends well, or throws
 // what a program shows as one sentence, which names a file.
 
