@@ -228,7 +228,7 @@ TEST_CASE("exponentiated gradients are right on the device, whatever their size 
         for (unsigned i = 0; i < kSize; ++i) {
           const bool zero = sparse && i % 3 != 1;
           if (zero) w[i] = 0;
-          // Of weights that are zero they are much larger.
+          // Gradients of weights that are zero are much larger.
           g[i] = (zero ? -200 : i % 2 ? -1.5f : 2.0f) * size;
         }
         p.set_value(w);

@@ -1,6 +1,6 @@
-// What fuzzing of the example programs started from and what it found, used again with any
-// compiler. Files in tests/fuzz/corpus/<program> whose names begin with `good` must be of use to a
-// command; of all others a command may say in one sentence what is wrong.
+// Replays, with any compiler, the good files that fuzzing of the example programs starts from, and
+// the files that it found. Those in tests/fuzz/corpus/<program> whose names begin with `good` must
+// be of use to a command; of all others a command may say in one sentence what is wrong.
 //
 // DYNET_WRITE_CORPUS=1 writes the good files that this makes; DYNET_CHANGED_FILES=5000 tries so
 // many changes of each.

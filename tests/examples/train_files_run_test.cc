@@ -79,7 +79,7 @@ TEST_CASE("Train: a file that is no model of the program stays") {
       const auto refused = [&](const std::string& file, const std::string& why) {
         desk.refuses("train --model " + file + more, kWrongUsage, why);
       };
-      // Of what cannot be read nothing is said but that.
+      // The sentence says that the file cannot be read, and nothing of what it is.
       const std::string other_than = " of " + name + " is replaced by one: cannot load ";
       refused("notes", "only a model" + other_than + "notes: it is not a model file");
       refused("link", "only a model" + other_than + "link: it is not a model file");

@@ -285,7 +285,7 @@ TEST_CASE("a pass that is not replayed leaves nothing of one before that was") {
     c.forward(first);
     c.executor.backward(first.i);
     const std::size_t replays = c.executor.backward_replays();
-    // Of another size in every graph.
+    // The size differs from graph to graph.
     const std::vector<unsigned> rows(k + 1, k % 9);
     const Expression h = chain(c.g, m, rows), second = h * 2.0f + sum_elems(idle);
     c.forward(second);

@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -20,6 +19,7 @@
 #include "examples/nlp/classifier/commands.h"
 #include "examples/nlp/classifier/train.h"
 #include "examples/nlp/common/command_line.h"
+#include "examples/nlp/common/silence.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/parser/commands.h"
 #include "examples/nlp/parser/train.h"
@@ -215,7 +215,7 @@ class ProgramDesk {
 
   /// Runs a command. Returns the sentence if it fails as programs do.
   std::string run(const Use& use) const {
-    const Quiet quiet;
+    const nlp::Silence silence;
     const std::unique_ptr<nlp::Command> command = use.command();
     CLI::App app;
     command->add_options(app);
@@ -267,25 +267,6 @@ class ProgramDesk {
   }
 
  private:
-  /// What is printed goes nowhere.
-  class Quiet {
-   public:
-    Quiet() : out_(std::cout.rdbuf(&nothing_)), error_(std::cerr.rdbuf(&nothing_)) {}
-    ~Quiet() {
-      std::cout.rdbuf(out_);
-      std::cerr.rdbuf(error_);
-    }
-    Quiet(const Quiet&) = delete;
-    Quiet& operator=(const Quiet&) = delete;
-
-   private:
-    struct Nothing : std::streambuf {
-      int_type overflow(int_type c) override { return traits_type::not_eof(c); }
-    };
-    Nothing nothing_;
-    std::streambuf *out_, *error_;
-  };
-
   static std::string sentence(const std::string& what) {
     if (what.empty()) throw std::logic_error("an error says nothing");
     return what;

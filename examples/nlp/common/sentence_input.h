@@ -30,7 +30,7 @@ struct InputSentence {
 };
 
 /// Calls `use` with each sentence as soon as it is read; of `words` with each line, blank or not;
-/// and `before_waiting` whenever there is nothing more to be read for now. Throws LineError for
+/// and `before_waiting` whenever reading on would wait for input. Throws LineError for
 /// what is not of that format.
 void for_sentences(const TextSource& source, InputFormat format,
                    const std::function<void(const InputSentence&)>& use,

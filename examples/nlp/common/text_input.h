@@ -75,7 +75,7 @@ class LineReader {
 /// An open text. Throws UserError with the reason if it cannot be opened or is a directory.
 class InputFile {
  public:
-  /// `before_waiting` is called whenever there is nothing more to be read for now.
+  /// `before_waiting` is called whenever reading on would wait for input.
   explicit InputFile(const TextSource& source, std::function<void()> before_waiting = {});
   /// See LineReader. What is written to standard output is shown before somebody types a line.
   bool next(std::string& line);

@@ -3,36 +3,14 @@
 #include <exception>
 #include <iostream>
 #include <memory>
-#include <streambuf>
 #include <utility>
 
 #include "dynet-like/distributed/mpi/world.h"
 #include "examples/nlp/common/check.h"
+#include "examples/nlp/common/silence.h"
 #include "tools/program/stop_signals.h"
 
 namespace nlp {
-namespace {
-
-/// What goes to the standard streams is dropped while this lives.
-class Silence {
- public:
-  Silence() : out_(std::cout.rdbuf(&nothing_)), error_(std::cerr.rdbuf(&nothing_)) {}
-  ~Silence() {
-    std::cout.rdbuf(out_);
-    std::cerr.rdbuf(error_);
-  }
-  Silence(const Silence&) = delete;
-  Silence& operator=(const Silence&) = delete;
-
- private:
-  struct Nothing : std::streambuf {
-    int_type overflow(int_type c) override { return traits_type::not_eof(c); }
-  };
-  Nothing nothing_;
-  std::streambuf *out_, *error_;
-};
-
-}  // namespace
 
 TrainCommand::TrainCommand(std::string training, std::string data)
     : training_(std::move(training)), data_(std::move(data)) {}

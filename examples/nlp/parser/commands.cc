@@ -202,7 +202,7 @@ class Parse : public LinesCommand<Model> {
   }
 
   /// Sentences wait until there are so many groups of them for each thread, as groups of similar
-  /// length are parsed faster, or until there is no more input for now. As long as the model knows
+  /// length are parsed faster, or until reading on would wait for input. As long as the model knows
   /// none of their tags they wait for one that it knows, in so many words.
   static constexpr std::size_t kGroups = 16, kMostInVain = 1000;
 
