@@ -19,24 +19,21 @@ constexpr double kMiB = 1 << 20;
 /// What makes the graph of a part of an update's samples, and what that took.
 struct Shard {
   std::unique_ptr<Task> task;
-  double (*clock)() = now;
-  Workers* workers = nullptr;  // help with this graph
-  int buffer = -1;             // of the gradients; -1: the thread's
+  int buffer = -1;  // of the gradients; -1: the thread's
   double build = 0, forward = 0, backward = 0, loss = 0;
   double plan = 0;
   GraphStatistics statistics;
 
   void run(std::size_t first, std::size_t count, const Options& options, bool look) {
-    double time = clock();
+    double time = now();
     const auto lap = [&](double& phase) {
-      const double t = clock();
+      const double t = now();
       phase = t - time;
       time = t;
     };
     ComputationGraph cg(options.batching);
     cg.set_precision(options.precision);
     if (buffer >= 0) cg.set_gradient_buffer(static_cast<unsigned>(buffer));
-    cg.set_workers(workers);
     const Expression e = task->build(cg, first, count);
     lap(build);
     if (look) {
@@ -93,12 +90,7 @@ Result train(Task& task, std::size_t samples, const Options& options) {
   std::vector<Shard> shards(options.shards_of(samples));
   for (std::size_t k = 0; k < shards.size(); ++k) {
     shards[k].task = task.share();
-    if (shards.size() > 1) {
-      shards[k].buffer = static_cast<int>(k);
-    } else if (options.threads > 1) {
-      shards[k].workers = &workers;
-      shards[k].clock = clock;
-    }
+    if (shards.size() > 1) shards[k].buffer = static_cast<int>(k);
   }
 
   Result result;

@@ -1,55 +1,34 @@
 #include "dynet-like/base/workers.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
-
 namespace dynet {
-namespace {
-
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  _mm_pause();
-#else
-  std::this_thread::yield();
-#endif
-}
-
-// Until `done`, or for about as long as falling asleep and waking up takes.
-template <class F>
-bool spin(F done) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
-  do
-    for (int i = 0; i < 64; ++i) {
-      if (done()) return true;
-      pause();
-    }
-  while (std::chrono::steady_clock::now() < end);
-  return false;
-}
-
-}  // namespace
 
 Workers::Workers(unsigned threads) {
   try {
-    for (unsigned t = 1; t < threads; ++t) threads_.emplace_back([this] { loop(); });
+    for (unsigned t = 1; t < threads; ++t)
+      threads_.emplace_back([this] {
+        std::unique_lock lock(mutex_);
+        while (!stop_) {
+          work(lock);
+          work_.wait(lock, [&] { return stop_ || next_ < jobs_; });
+        }
+      });
   } catch (...) {
-    stop_ = true;
-    round_.fetch_add(1);
-    round_.notify_all();
-    for (std::thread& t : threads_) t.join();
+    stop();
     throw;
   }
 }
 
-Workers::~Workers() {
-  stop_ = true;
-  round_.fetch_add(1);
-  round_.notify_all();
+Workers::~Workers() { stop(); }
+
+void Workers::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  work_.notify_all();
   for (std::thread& t : threads_) t.join();
 }
 
@@ -61,20 +40,7 @@ bool Workers::is_one_of_us() const {
 }
 
 void Workers::run(unsigned jobs, const std::function<void(unsigned)>& f) {
-  if (is_one_of_us()) return run_alone(jobs, f);
-  const std::lock_guard one_call(calls_);
-  caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  try {
-    share_out(jobs, f);
-  } catch (...) {
-    caller_.store({}, std::memory_order_relaxed);
-    throw;
-  }
-  caller_.store({}, std::memory_order_relaxed);
-}
-
-// Inside a job the others are busy.
-void Workers::run_alone(unsigned jobs, const std::function<void(unsigned)>& f) {
+  if (!is_one_of_us()) return share_out(jobs, f);
   std::exception_ptr failed;
   for (unsigned job = 0; job < jobs; ++job) try {
       f(job);
@@ -85,54 +51,37 @@ void Workers::run_alone(unsigned jobs, const std::function<void(unsigned)>& f) {
 }
 
 void Workers::share_out(unsigned jobs, const std::function<void(unsigned)>& f) {
+  const std::lock_guard one_call(calls_);
+  caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  std::unique_lock lock(mutex_);
   f_ = &f;
-  done_.store(0, std::memory_order_relaxed);
-  const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
-  open_.store(std::uint64_t{round} << 32 | jobs, std::memory_order_release);
-  if (!threads_.empty() && jobs > 1) {
-    round_.store(round, std::memory_order_release);
-    round_.notify_all();
-  }
-  work(round);
-  const auto done = [&] { return done_.load(std::memory_order_acquire) == jobs; };
-  while (!spin(done)) {
-    const unsigned some = done_.load(std::memory_order_acquire);
-    if (some != jobs) done_.wait(some, std::memory_order_acquire);
-  }
+  next_ = 0;
+  jobs_ = jobs;
+  if (jobs > 1) work_.notify_all();
+  work(lock);
+  done_.wait(lock, [&] { return running_ == 0; });
+  caller_.store({}, std::memory_order_relaxed);
   if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
 }
 
-void Workers::loop() {
-  for (std::uint32_t seen = 0;;) {
-    if (!spin([&] { return round_.load(std::memory_order_acquire) != seen; }))
-      round_.wait(seen, std::memory_order_acquire);
-    if (stop_) return;
-    seen = round_.load(std::memory_order_acquire);
-    work(seen);
-  }
-}
-
-// Does jobs of this round as long as there are any left.
-void Workers::work(std::uint32_t round) {
-  for (std::uint64_t open = open_.load(std::memory_order_acquire);;) {
-    const auto left = static_cast<std::uint32_t>(open);
-    if (open >> 32 != round || left == 0) return;
-    if (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel,
-                                     std::memory_order_acquire))
-      continue;
-    const unsigned job = left - 1;
+// Does jobs as long as there are any left. The lock is held, but not while a job runs.
+void Workers::work(std::unique_lock<std::mutex>& lock) {
+  while (next_ < jobs_) {
+    const unsigned job = next_++;
+    ++running_;
+    lock.unlock();
+    std::exception_ptr failed;
     try {
       (*f_)(job);
     } catch (...) {
-      const std::lock_guard lock(failed_mutex_);
-      if (!failed_ || job < failed_job_) {
-        failed_ = std::current_exception();
-        failed_job_ = job;
-      }
+      failed = std::current_exception();
     }
-    done_.fetch_add(1, std::memory_order_acq_rel);
-    done_.notify_one();
-    open = open_.load(std::memory_order_acquire);
+    lock.lock();
+    if (failed && (!failed_ || job < failed_job_)) {
+      failed_ = failed;
+      failed_job_ = job;
+    }
+    if (--running_ == 0) done_.notify_one();
   }
 }
 

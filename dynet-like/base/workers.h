@@ -1,7 +1,7 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
+#include <condition_variable>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -10,8 +10,7 @@
 
 namespace dynet {
 
-/// Threads that share out work, kept between calls: handing work over takes well under a
-/// microsecond while calls follow each other closely, and idle threads sleep.
+/// Threads that share out jobs, kept between calls.
 ///
 /// Samples of one update on several threads, with the same result for any number of them:
 ///
@@ -36,31 +35,27 @@ class Workers {
 
   /// Calls f(job) once for every job below `jobs`, on any of the threads, and returns when all are
   /// done. If some throw, the exception of the first of those jobs is thrown then. Calls of several
-  /// threads wait for each other; one from inside a job of the same Workers, also by a graph that
-  /// they help to run, does all its jobs on the thread that makes it.
+  /// threads wait for each other; one from inside a job of the same Workers does all its jobs on
+  /// the thread that makes it.
   void run(unsigned jobs, const std::function<void(unsigned job)>& f);
 
  private:
+  void stop();
   bool is_one_of_us() const;
-  void run_alone(unsigned jobs, const std::function<void(unsigned)>& f);
   void share_out(unsigned jobs, const std::function<void(unsigned)>& f);
-  void loop();
-  void work(std::uint32_t round);
+  void work(std::unique_lock<std::mutex>& lock);
 
   std::vector<std::thread> threads_;
   std::mutex calls_;                       // held while a call shares out its jobs
   std::atomic<std::thread::id> caller_{};  // who makes it
-  // What is being run: a job that is claimed is one less in `open_`, whose upper half counts the
-  // calls of `run`, so that a thread that comes late claims nothing of the next one. `f_` is looked
-  // at only by who has claimed a job.
+  // The call that is being run, guarded by `mutex_`.
+  std::mutex mutex_;
+  std::condition_variable work_, done_;
   const std::function<void(unsigned)>* f_ = nullptr;
-  std::atomic<std::uint64_t> open_{0};
-  std::atomic<unsigned> done_{0};
-  std::atomic<std::uint32_t> round_{0};
-  std::atomic<bool> stop_{false};
-  std::mutex failed_mutex_;
+  unsigned next_ = 0, jobs_ = 0, running_ = 0;
   unsigned failed_job_ = 0;
   std::exception_ptr failed_;
+  bool stop_ = false;
 };
 
 }  // namespace dynet

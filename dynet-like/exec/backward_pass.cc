@@ -13,7 +13,7 @@ namespace dynet {
 template <class T>
 void BackwardPass<T>::run(NodeId loss, bool full) {
   full_ = full;
-  retains_ = full || again_ || helpers() || devices_.any_on_device();
+  retains_ = full || again_ || devices_.any_on_device();
   covered_ = 0;
   lost_ = incomplete_ = false;
   replayed_ = nullptr;
@@ -47,7 +47,18 @@ void BackwardPass<T>::run_steps(NodeId loss) {
   const Slot<T> seed = slot(loss, pieces);
   backend(loss).fill(seed.g, 1, T(1), seed.adds);
   if (captures_to_) captures_to_->seed = seed.g;
-  for (std::size_t i = r_.regions.size(); i-- > 0;) run_region(r_.regions[i]);
+  for (auto s = static_cast<std::uint32_t>(r_.steps.size()); s-- > 0;) {
+    const Step& step = r_.steps[s];
+    const NodeId* const ids = r_.ids(s);
+    const Node& node = graph_.nodes[ids[0]];
+    const Kind kind = node.form->kind;
+    if (kind == Kind::parameter || computed_wait_ > 0) sum_uses({ids, step.count});
+    if (node.arity == 0 && kind != Kind::lookup) continue;  // a leaf: no operands
+    run_step(step, r_.memory[s], ids);
+    if (kind == Kind::lookup) scatter_rows(step, r_.memory[s]);
+    if (node.form->batch.value.has_products()) note_uses(s);
+    if (!retains_ && !step.accumulates) done_with(s);
+  }
 }
 
 template <class T>
@@ -74,16 +85,13 @@ void BackwardPass<T>::prepare(NodeId size) {
   if (retains_) try {
       lay_out(size);
     } catch (const OutOfMemoryError&) {
-      if (full_ || again_ || helpers()) throw;
+      if (full_ || again_) throw;
       retains_ = false;  // on a device they were to lie side by side only
       for (NodeId id = 0; id < size; ++id) gradient_[id].memory = nullptr;
       for (const auto& c : devices_.contexts()) c->gradients.release();
     }
-  for (const Region& region : r_.regions)
-    if (scratch_.size() < region.owners) scratch_.resize(region.owners);
-  for (Scratch& s : scratch_) s.batch = 0;
+  scratch_.batch = 0;
   transposes_.find(size);
-  if (helpers()) transposes_.make_all();
 }
 
 // Memory for the gradients that are kept; others get it when they are first written. Parameters
@@ -145,56 +153,16 @@ void BackwardPass<T>::done_with(std::uint32_t at) {
   }
 }
 
-// A matrix that is computed gets its gradient from uses that wait, in its turn.
+// The nodes of a step that the loss depends on; gradients of operands are left to the caller.
 template <class T>
-bool BackwardPass<T>::is_shared_out(const Region& region) const {
-  if (!region.shared_out || !region.backward || full_ || !helpers()) return false;
-  for (std::uint32_t s = region.first; s < region.end; ++s) {
-    const NodeId* const ids = r_.ids(s);
-    for (std::uint32_t i = 0; i < r_.steps[s].count; ++i)
-      if (ids[i] < gradient_.size() && gradient_[ids[i]].last_use != kNoUse &&
-          graph_.nodes[ids[i]].form->kind != Kind::parameter)
-        return false;
-  }
-  return true;
-}
-
-template <class T>
-void BackwardPass<T>::run_region(const Region& region) {
-  const bool shared_out = is_shared_out(region);
-  if (shared_out)
-    settings_.workers->run(region.owners, [&](unsigned owner) {
-      for (std::uint32_t s = region.end; s-- > region.first;)
-        run_step(r_.steps[s], r_.memory[s], r_.ids(s), owner);
-    });
-  for (std::uint32_t s = region.end; s-- > region.first;) {
-    const Step& step = r_.steps[s];
-    const NodeId* const ids = r_.ids(s);
-    const Node& node = graph_.nodes[ids[0]];
-    const Kind kind = node.form->kind;
-    if (kind == Kind::parameter || computed_wait_ > 0) sum_uses({ids, step.count});
-    if (node.arity == 0 && kind != Kind::lookup) continue;  // it hands nothing on
-    if (!shared_out) run_step(step, r_.memory[s], ids, kEverybody);
-    if (kind == Kind::lookup) scatter_rows(step, r_.memory[s]);
-    if (node.form->batch.value.has_products()) note_uses(s);
-    if (!retains_ && !step.accumulates) done_with(s);
-  }
-}
-
-// The nodes of one owner, without those that the loss does not depend on; gradients of operands are
-// left to the caller.
-template <class T>
-GradientBatch<T> BackwardPass<T>::live_batch(const Step& step, const StepMemory<T>& m,
-                                             const NodeId* ids, unsigned owner, Scratch& scratch) {
-  const std::size_t all = step.count, arity = m.arity;
-  const auto live = [&](std::size_t i) {  // another owner's gradients are not even looked at
-    return (owner == kEverybody || r_.owner[step.first + i] == owner) && is_live(ids[i]);
-  };
+GradientBatch<T> BackwardPass<T>::live_batch(const StepMemory<T>& m, const NodeId* ids) {
+  Scratch& scratch = scratch_;
+  const std::size_t all = m.count, arity = m.arity;
   scratch.handed.resize_uninitialized((2 * arity + 3) * all);
   T** d_outs = scratch.handed.data();
   std::size_t count = 0;
   for (std::size_t i = 0; i < all; ++i)
-    if (live(i)) d_outs[count++] = gradient_[ids[i]].memory;
+    if (is_live(ids[i])) d_outs[count++] = gradient_[ids[i]].memory;
   GradientBatch<T> b{{graph_, ids, count, arity, m.outs(), m.ins(), m.auxs(), settings_.run},
                      d_outs,
                      d_outs + count,
@@ -211,7 +179,7 @@ GradientBatch<T> BackwardPass<T>::live_batch(const Step& step, const StepMemory<
   scratch.live.clear();
   NodeId* args = scratch.args.append(arity * count);
   for (std::size_t i = 0, to = 0; i < all; ++i) {
-    if (!live(i)) continue;
+    if (!is_live(ids[i])) continue;
     scratch.live.push_back(ids[i]);
     outs[to] = m.outs()[i];
     if (auxs) auxs[to] = m.auxs()[i];
@@ -243,9 +211,9 @@ void BackwardPass<T>::hand_down(const GradientBatch<T>& b, const NodeId* args) {
 // Where the gradients of operands go, in the order in which the kernel writes: operand by operand,
 // node by node. Returns whether any is needed.
 template <class T>
-bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step, const NodeId* args,
-                                   unsigned owner, Scratch& scratch) {
-  T** const d_ins = scratch.handed.data() + b.count;
+bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step,
+                                   const NodeId* args) {
+  T** const d_ins = scratch_.handed.data() + b.count;
   const OpForm& form = *graph_.nodes[b.ids[0]].form;
   const BatchRule& rule = form.batch.value;
   if (form.reads == Reads::output_in_place && !retains_) hand_down(b, args);
@@ -266,45 +234,42 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step, 
       if (ragged) pieces.of(args[to]);
       const Slot<T> target = slot(args[to], pieces);
       d_ins[to] = target.g;
-      scratch.writes[to] = target.adds ? Write::add : Write::store;
+      scratch_.writes[to] = target.adds ? Write::add : Write::store;
       any = true;
     }
-    if (rule.has_products() && !on_device) number_batch(b, k, args, owner, scratch);
+    if (rule.has_products() && !on_device) number_batch(b, k, args);
   }
   return any;
 }
 
-// Notes which gradients this batch has written already: by a number that no other batch of any
-// thread has.
+// Notes which gradients this batch has written already, by a number that no other batch has.
 template <class T>
 void BackwardPass<T>::number_batch(const GradientBatch<T>& b, std::size_t operand,
-                                   const NodeId* args, unsigned owner, Scratch& scratch) {
-  T* const* const d_ins = scratch.handed.data() + b.count;
-  scratch.batch += static_cast<std::uint32_t>(scratch_.size());
-  const std::uint32_t batch = scratch.batch + (owner == kEverybody ? 0 : owner);
+                                   const NodeId* args) {
+  T* const* const d_ins = scratch_.handed.data() + b.count;
+  const std::uint32_t batch = ++scratch_.batch;
   for (std::size_t to = operand * b.count; to < (operand + 1) * b.count; ++to) {
     if (!d_ins[to]) continue;
     Gradient& g = gradient_[args[to]];
-    if (g.batch == batch) scratch.writes[to] = Write::again;
+    if (g.batch == batch) scratch_.writes[to] = Write::again;
     g.batch = batch;
   }
 }
 
 // The gradients of operands, but for what products share: see note_uses.
 template <class T>
-void BackwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids,
-                               unsigned owner) {
+void BackwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
   settings_.look_for_interrupt();
   const OpForm& form = *graph_.nodes[ids[0]].form;
   const bool transfer = form.kind == Kind::transfer;
   if (form.kind == Kind::parameter || form.kind == Kind::lookup || m.arity == 0 ||
       (!transfer && !Backend<T>::has_backward(form)))
     return;
-  Scratch& scratch = scratch_[owner == kEverybody ? 0 : owner];
-  GradientBatch<T> b = live_batch(step, m, ids, owner, scratch);
+  Scratch& scratch = scratch_;
+  GradientBatch<T> b = live_batch(m, ids);
   if (b.count == 0) return;
   const NodeId* const args = scratch.args.empty() ? m.args() : scratch.args.data();
-  if (!find_targets(b, step, args, owner, scratch)) return;
+  if (!find_targets(b, step, args)) return;
 
   T** const d_ins = scratch.handed.data() + b.count;
   if (const BatchRule& rule = form.batch.value; rule.has_products()) {
@@ -342,7 +307,7 @@ template <class T>
 void BackwardPass<T>::scatter_rows(const Step& step, const StepMemory<T>& m) {
   if (again_) return;
   const NodeId* const ids = r_.order.data() + step.first;
-  Scratch& scratch = scratch_[0];
+  Scratch& scratch = scratch_;
   scratch.live.clear();
   scratch.handed.resize_uninitialized(2 * step.count);
   T **const gradients = scratch.handed.data(), **const rows = gradients + step.count;

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "dynet-like/exec/capture.h"
 #include "dynet-like/exec/devices.h"
@@ -84,7 +83,7 @@ class BackwardPass {
     NodeId id;
     T* memory;
   };
-  /// What kernels get besides what is recorded, made again for each call; one for each thread.
+  /// What kernels get besides what is recorded, made again for each call.
   struct Scratch {
     PodVector<T*> handed;
     PodVector<Write> writes;
@@ -97,7 +96,6 @@ class BackwardPass {
   static constexpr std::size_t kLate = 4;
 
   Backend<T>& backend(NodeId id) { return devices_.of(id).backend; }
-  Workers* helpers() const { return settings_.helpers(devices_); }
   bool is_live(NodeId id) const {
     return id < gradient_.size() && gradient_[id].state == Gradient::written;
   }
@@ -113,16 +111,11 @@ class BackwardPass {
   void prepare(NodeId size);
   void lay_out(NodeId size);
 
-  void run_region(const Region& region);
-  bool is_shared_out(const Region& region) const;
-  void run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids, unsigned owner);
-  GradientBatch<T> live_batch(const Step& step, const StepMemory<T>& m, const NodeId* ids,
-                              unsigned owner, Scratch& scratch);
-  bool find_targets(const GradientBatch<T>& b, const Step& step, const NodeId* args, unsigned owner,
-                    Scratch& scratch);
+  void run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids);
+  GradientBatch<T> live_batch(const StepMemory<T>& m, const NodeId* ids);
+  bool find_targets(const GradientBatch<T>& b, const Step& step, const NodeId* args);
   void hand_down(const GradientBatch<T>& b, const NodeId* args);
-  void number_batch(const GradientBatch<T>& b, std::size_t operand, const NodeId* args,
-                    unsigned owner, Scratch& scratch);
+  void number_batch(const GradientBatch<T>& b, std::size_t operand, const NodeId* args);
   void receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
                          T* const* d_ins);
   void note_uses(std::uint32_t step);
@@ -133,8 +126,7 @@ class BackwardPass {
   bool alike(const Use& x, const Use& y) const;
   template <class F>
   void for_live(const UseRange& uses, bool all, F f) const;
-  std::size_t find_live(std::span<UseRange> uses, Scratch& scratch);
-  void run_shares(NodeId shared, std::size_t count, const GradientBatch<T>& b);
+  std::size_t find_live(std::span<UseRange> uses);
   void scatter_rows(const Step& step, const StepMemory<T>& m);
   void scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients, T* const* rows);
   void done_with(NodeId id, PiecesFor& pieces);
@@ -178,7 +170,7 @@ class BackwardPass {
   std::size_t late_steps_ = 0;             // how many there were
   std::uint32_t computed_wait_ = 0;        // nodes that are no parameters and have uses that wait
   Transposes<T> transposes_{graph_, devices_, r_};
-  std::vector<Scratch> scratch_ = std::vector<Scratch>(1);
+  Scratch scratch_;
   PodVector<T*> nothing_;  // nulls, but while a kernel has them: see sum_uses
   CopyList<T> copies_;
 };

@@ -45,7 +45,6 @@ class FloatEvaluator final : public Evaluator {
     executor_.set_inference(inference);
     choose_policy();
   }
-  void set_workers(Workers* workers) override { executor_.set_workers(workers); }
   void set_interrupt(Interrupt* interrupt) override { executor_.set_interrupt(interrupt); }
   void set_precision(Precision precision) override {
     precision_ = precision;

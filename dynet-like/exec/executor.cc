@@ -1,44 +1,20 @@
 #include "dynet-like/exec/executor.h"
 
-#include <chrono>
-
 #include "dynet-like/plan/windows.h"
 
 namespace dynet {
 
-// Time is looked at only where it decides something.
-template <class T>
-template <class F>
-void Executor<T>::timed(SharingChoice::Pass pass, F&& run) {
-  if (!settings_.workers) return run();
-  const NodeId before = pass == SharingChoice::Pass::forward ? evaluated() : 0;
-  const auto begin = std::chrono::steady_clock::now();
-  run();
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-  if (const NodeId nodes = evaluated() - before) sharing_.note(pass, passed.count() / nodes);
-}
-
 template <class T>
 void Executor<T>::forward(NodeId last) {
   if (last < evaluated()) return;
-  if (settings_.workers && evaluated() == 0) settings_.shares = sharing_.begin_graph();
   devices_.begin_pass();
-  timed(SharingChoice::Pass::forward, [&] { run_forward(last); });
+  run_forward(last);
 }
 
 template <class T>
 void Executor<T>::backward(NodeId loss, bool full) {
   forward(loss);
-  timed(SharingChoice::Pass::backward, [&] { backward_.run(loss, full); });
-}
-
-template <class T>
-void Executor<T>::set_workers(Workers* workers) {
-  settings_.workers = workers;
-  if (!workers || workers == helped_) return;
-  helped_ = workers;
-  sharing_ = {};
-  settings_.shares = true;
+  backward_.run(loss, full);
 }
 
 template <class T>

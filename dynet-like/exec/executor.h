@@ -10,7 +10,6 @@
 #include "dynet-like/exec/forward_pass.h"
 #include "dynet-like/exec/recording.h"
 #include "dynet-like/exec/settings.h"
-#include "dynet-like/exec/sharing_choice.h"
 #include "dynet-like/plan/cache.h"
 #include "dynet-like/plan/planner.h"
 
@@ -80,16 +79,12 @@ class Executor {
   void set_precision(Precision precision) {
     for (const auto& c : devices_.contexts()) c->backend.set_precision(precision);
   }
-  /// They help where all of a graph is on the CPU.
-  void set_workers(Workers* workers);
   /// Of the buffer for gradients of parameters; without it they go to the calling thread's.
   void set_gradient_buffer(std::optional<unsigned> number) { settings_.buffer = number; }
   ParameterAccess<T>& parameters() { return devices_.contexts()[0]->parameters; }
 
  private:
   void run_forward(NodeId last);
-  template <class F>
-  void timed(SharingChoice::Pass pass, F&& run);
 
   const GraphStore& graph_;
   Planner planner_;
@@ -101,8 +96,6 @@ class Executor {
   ForwardPass<T> forward_{graph_, devices_, settings_, recording_, captures_};
   BackwardPass<T> backward_{graph_, devices_, settings_, recording_, captures_};
   bool unrecorded_ = false;  // some values were computed in inference
-  SharingChoice sharing_;
-  const Workers* helped_ = nullptr;  // the workers that it is about
 };
 
 extern template class Executor<float>;

@@ -98,7 +98,6 @@ void ForwardPass<T>::lay_out(const Plan& plan) {
 template <class T>
 void ForwardPass<T>::record_and_run(const Plan& plan, const RecordedRun& run) {
   std::copy_n(plan.order.data(), plan.order.size(), r_.order.append(plan.order.size()));
-  Workers* const helpers = settings_.helpers(devices_);
   const std::size_t steps = plan.steps.size();
   Step* const recorded = r_.steps.append(steps);
   StepMemory<T>* const memory = r_.memory.append(steps);
@@ -110,22 +109,8 @@ void ForwardPass<T>::record_and_run(const Plan& plan, const RecordedRun& run) {
     recorded[s].first += run.order;  // there: reading a copy that was just changed would wait
     memory[s] = prepare(step, ids, known);
     count_batch(step, ids);
-    if (!helpers) run_step(step, memory[s], ids);
+    run_step(step, memory[s], ids);
   }
-  if (!helpers) {
-    r_.regions.push_back({run.steps, static_cast<std::uint32_t>(r_.steps.size()), false, false, 1});
-    return;
-  }
-  if (shares_.size() < helpers->threads()) shares_.resize(helpers->threads());
-  finder_.find(graph_, plan, helpers->threads(), found_);
-  r_.owner.resize_uninitialized(r_.order.size());
-  std::copy_n(found_.owner.data(), found_.owner.size(), r_.owner.data() + run.order);
-  for (Region region : found_.all) {
-    region.first += run.steps;
-    region.end += run.steps;
-    r_.regions.push_back(region);
-  }
-  run_regions(run);
 }
 
 // Nothing is kept but the values that the plan keeps.
@@ -187,54 +172,6 @@ void ForwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const No
     run_transfer(step, m, ids);
   if (settings_.check) [[unlikely]]
     for (std::size_t i = 0; i < count; ++i) check_value(graph_, devices_, r_, ids[i]);
-}
-
-template <class T>
-void ForwardPass<T>::run_regions(const RecordedRun& run) {
-  for (std::size_t i = run.regions; i < r_.regions.size(); ++i) {
-    const Region region = r_.regions[i];
-    if (!region.shared_out) {
-      for (std::uint32_t s = region.first; s < region.end; ++s)
-        run_step(r_.steps[s], r_.memory[s], r_.ids(s));
-      continue;
-    }
-    settings_.workers->run(region.owners, [&](unsigned owner) {
-      for (std::uint32_t s = region.first; s < region.end; ++s) run_share(s, owner);
-    });
-  }
-}
-
-// The nodes of one owner.
-template <class T>
-void ForwardPass<T>::run_share(std::uint32_t at, unsigned owner) {
-  const Step& step = r_.steps[at];
-  const StepMemory<T>& m = r_.memory[at];
-  const NodeId* const ids = r_.ids(at);
-  const std::uint8_t* const owners = r_.owner.data() + step.first;
-  const std::size_t all = step.count;
-  const OpForm& form = *graph_.nodes[ids[0]].form;
-  if (form.kind != Kind::compute) return;
-  const auto count = static_cast<std::size_t>(std::count(owners, owners + all, owner));
-  if (count == 0) return;
-  if (count == all) return run_step(step, m, ids);
-  Share& share = shares_[owner];
-  const std::size_t rows = m.rows();  // of outs, and what follows it
-  share.pointers.resize_uninitialized(rows * count);
-  share.ids.clear();
-  for (std::size_t i = 0, to = 0; i < all; ++i) {
-    if (owners[i] != owner) continue;
-    share.ids.push_back(ids[i]);
-    for (std::size_t row = 0; row < rows; ++row)
-      share.pointers[row * count + to] = m.outs()[row * all + i];
-    ++to;
-  }
-  T** const outs = share.pointers.data();
-  devices_.of(share.ids[0])
-      .backend.forward(form, Batch<T>{graph_, share.ids.data(), count, m.arity, outs, outs + count,
-                                      m.has_aux ? outs + (m.arity + 1) * count : nullptr,
-                                      settings_.run, step.terms, step.accumulates});
-  if (settings_.check) [[unlikely]]
-    for (const NodeId id : share.ids) check_value(graph_, devices_, r_, id);
 }
 
 template <class T>

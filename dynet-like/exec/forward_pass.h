@@ -1,13 +1,10 @@
 #pragma once
 
-#include <vector>
-
 #include "dynet-like/exec/capture.h"
 #include "dynet-like/exec/devices.h"
 #include "dynet-like/exec/recording.h"
 #include "dynet-like/exec/settings.h"
 #include "dynet-like/plan/plan.h"
-#include "dynet-like/plan/regions.h"
 
 namespace dynet {
 
@@ -33,11 +30,6 @@ class ForwardPass {
   void release();
 
  private:
-  struct Share {  // what a thread hands to a kernel of its nodes of a batch
-    PodVector<T*> pointers;
-    PodVector<NodeId> ids;
-  };
-
   struct Known {  // of the nodes from `begin` on
     NodeId begin;
     const std::uint32_t* first_arg;  // where their operands are listed in the graph
@@ -60,8 +52,6 @@ class ForwardPass {
   StepMemory<T> prepare(const Step& step, const NodeId* ids, const Known& known);
   void count_batch(const Step& step, const NodeId* ids);
   void run_step(const Step& step, const StepMemory<T>& memory, const NodeId* ids);
-  void run_regions(const RecordedRun& run);
-  void run_share(std::uint32_t step, unsigned owner);
   void run_transfer(const Step& step, const StepMemory<T>& memory, const NodeId* ids);
   void run_lookup(NodeId id, T*& aux);
   void rematerialize_operands(const Plan& plan);
@@ -79,10 +69,6 @@ class ForwardPass {
   PodVector<T*> aux_;      // by node of the plan that runs
   PodVector<bool> freed_;  // by node
   CopyList<T> copies_;
-  // Of several threads.
-  RegionFinder finder_;
-  Regions found_;
-  std::vector<Share> shares_;
 };
 
 }  // namespace dynet

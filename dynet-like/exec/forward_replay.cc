@@ -11,7 +11,7 @@ namespace dynet {
 template <class T>
 bool ForwardPass<T>::can_replay() const {
   return std::is_same_v<T, float> && !settings_.check && devices_.all_on_cpu() &&
-         devices_.contexts().size() == 1 && !settings_.helpers(devices_);
+         devices_.contexts().size() == 1;
 }
 
 // Allocates the memory of the plan if all of a capture's pointers hold.
@@ -49,7 +49,6 @@ void ForwardPass<T>::record(const Plan& plan, const RecordedRun& run, const Capt
     steps[s] = plan.steps[s];
     steps[s].first += run.order;
   }
-  r_.regions.push_back({run.steps, static_cast<std::uint32_t>(r_.steps.size()), false, false, 1});
 }
 
 template <class T>

@@ -26,7 +26,6 @@ RecordedRun Recording<T>::next_run(const GraphStore& graph, NodeId begin) const 
   return {begin,
           static_cast<std::uint32_t>(steps.size()),
           static_cast<std::uint32_t>(order.size()),
-          static_cast<std::uint32_t>(regions.size()),
           static_cast<std::uint32_t>(value_marks.size()),
           batches,
           pointers.mark(),
@@ -45,7 +44,6 @@ void Recording<T>::forget_steps(const RecordedRun& run) {
   steps.truncate(run.steps);
   memory.truncate(run.steps);
   order.truncate(run.order);
-  regions.truncate(run.regions);
   pointers.rewind(run.pointers);
 }
 
@@ -67,10 +65,6 @@ void Recording<T>::truncate(NodeId size) {
     steps.truncate(kept_steps);
     memory.truncate(kept_steps);
     order.truncate(kept);
-    if (regions.size() > run.regions) {
-      regions.truncate(run.regions);
-      regions.push_back({run.steps, static_cast<std::uint32_t>(kept_steps), false, false, 1});
-    }
   }
   evaluated = size;
 }
@@ -105,7 +99,6 @@ void Recording<T>::clear() {
   steps.clear();
   memory.clear();
   order.clear();
-  regions.clear();
   runs.clear();
   value_marks.clear();
   pointers.reset();
@@ -115,7 +108,7 @@ template <class T>
 void Recording<T>::release() {
   clear();
   const auto free = [](auto&... all) { (std::remove_reference_t<decltype(all)>().swap(all), ...); };
-  free(value, steps, memory, order, owner, regions, runs, value_marks);
+  free(value, steps, memory, order, runs, value_marks);
   pointers.release();
 }
 

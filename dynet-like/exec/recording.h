@@ -7,7 +7,6 @@
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/graph/node.h"
 #include "dynet-like/plan/plan.h"
-#include "dynet-like/plan/regions.h"
 
 namespace dynet {
 
@@ -49,7 +48,7 @@ struct StepMemory {
 /// A plan that ran: where its part of a recording begins.
 struct RecordedRun {
   NodeId begin;
-  std::uint32_t steps, order, regions, value_marks;
+  std::uint32_t steps, order, value_marks;
   std::size_t batches;
   Arena::Mark pointers;
   ParameterState parameters;
@@ -71,8 +70,6 @@ struct Recording {
   PodVector<StepMemory<T>> memory;
 
   PodVector<NodeId> order;
-  PodVector<std::uint8_t> owner;  ///< by index in `order`, where several threads ran
-  PodVector<Region> regions;
   PodVector<RecordedRun> runs;
   PodVector<Arena::Mark> value_marks;  ///< of the values of each device, before each run
   Arena pointers{alignof(void*)};      ///< what the memory of steps is listed in
@@ -89,8 +86,7 @@ struct Recording {
   /// from first_arg[id - begin] on.
   StepMemory<T> list_operands(const GraphStore& graph, const Step& step, const NodeId* ids,
                               NodeId begin, const std::uint32_t* first_arg);
-  /// Keeps the nodes below `size`, over which no run but the last may reach. What is left of that
-  /// goes to one thread.
+  /// Keeps the nodes below `size`, over which no run but the last may reach.
   void truncate(NodeId size);
   void clear();
   void release();

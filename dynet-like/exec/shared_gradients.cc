@@ -7,9 +7,6 @@
 namespace dynet {
 namespace {
 
-// A sum of so many products is worth sharing out to several threads.
-constexpr std::size_t kProductsWorthSharing = 200'000;
-
 // Columns that a product over all uses of a matrix does not wait beyond on the CPU: it would
 // be no faster, and what it reads leaves the caches.
 constexpr std::size_t kEnoughColumns = 256;
@@ -137,7 +134,8 @@ void BackwardPass<T>::for_live(const UseRange& uses, bool all, F f) const {
 // Fills in the live nodes of uses: their gradients, values, scratch, and of their operands those
 // that the kernel reads, in this order; and how many each node has. Returns how many there are.
 template <class T>
-std::size_t BackwardPass<T>::find_live(std::span<UseRange> uses, Scratch& scratch) {
+std::size_t BackwardPass<T>::find_live(std::span<UseRange> uses) {
+  Scratch& scratch = scratch_;
   PodVector<NodeId>& live = scratch.live;
   live.clear();
   bool all = true;
@@ -177,8 +175,8 @@ std::size_t BackwardPass<T>::find_live(std::span<UseRange> uses, Scratch& scratc
 // Only the shared operand, the one behind it, and gradients are handed to the kernel.
 template <class T>
 void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
-  Scratch& scratch = scratch_[0];
-  const std::size_t count = find_live(uses, scratch), operand = uses[0].operand;
+  Scratch& scratch = scratch_;
+  const std::size_t count = find_live(uses), operand = uses[0].operand;
   const StepMemory<T>& m = r_.memory[uses_[uses[0].first].step];
   const std::size_t arity = m.arity;
   const PodVector<NodeId>& live = scratch.live;
@@ -211,7 +209,7 @@ void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
                      nullptr};
   b.first = operand;
   b.end = operand + 1;
-  run_shares(uses[0].shared, count, b);
+  backend(uses[0].shared).backward(*graph_.nodes[live[0]].form, b);
   if (captures_to_) [[unlikely]]
     capture_call(*graph_.nodes[live[0]].form, b, false, scratch.args.data());
   if (settings_.check) [[unlikely]]
@@ -220,23 +218,6 @@ void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
   if (retains_) return;
   PiecesFor pieces{devices_, live[0]};
   for (const NodeId id : live) done_with(id, pieces);
-}
-
-// Runs the kernel, on several threads if there are enough products to add up.
-template <class T>
-void BackwardPass<T>::run_shares(NodeId shared, std::size_t count, const GradientBatch<T>& b) {
-  const OpForm& form = *graph_.nodes[b.ids[0]].form;
-  Backend<T>& here = backend(shared);
-  const std::size_t products = graph_.nodes[shared].dim.size() * count;
-  Workers* const workers = products > kProductsWorthSharing ? helpers() : nullptr;
-  if (!workers) return here.backward(form, b);
-  const unsigned shares = workers->threads() * 2;
-  workers->run(shares, [&](unsigned share) {
-    GradientBatch<T> mine = b;
-    mine.shares = shares;
-    mine.share = share;
-    here.backward(form, mine);
-  });
 }
 
 template void BackwardPass<float>::note_uses(std::uint32_t);

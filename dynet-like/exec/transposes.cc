@@ -42,11 +42,6 @@ void Transposes<T>::find(NodeId size) {
 }
 
 template <class T>
-void Transposes<T>::make_all() {
-  for (const Matrix& m : matrices_) of(m.id);
-}
-
-template <class T>
 const T* Transposes<T>::of(NodeId matrix) {
   constexpr std::size_t kEnough = 32;
   if (index_[matrix] == 0 || devices_.of(matrix).backend.on_device()) return nullptr;

@@ -19,8 +19,6 @@ class Transposes {
 
   /// For a pass over the nodes below `size`: counts what each matrix is multiplied with.
   void find(NodeId size);
-  /// Makes all of them now, so that threads find them ready.
-  void make_all();
   /// The transpose of a matrix, or null if it is multiplied with too few columns to be worth it.
   const T* of(NodeId matrix);
   /// Writes the transpose of a matrix there.

@@ -124,8 +124,6 @@ void ComputationGraph::set_device(Device* device, SourceLocation at) {
   state_->set_device(device);
 }
 
-void ComputationGraph::set_workers(Workers* workers) { state_->evaluator->set_workers(workers); }
-
 unsigned ComputationGraph::get_id() const { return static_cast<unsigned>(state_->number); }
 
 GraphStatistics ComputationGraph::statistics() const { return state_->evaluator->statistics(); }

@@ -130,9 +130,10 @@ class ComputationGraph {
   /// `backward` throws ArgumentError. Switched off again, all values are forgotten if some were
   /// computed in inference: the next forward computes them again, with the same random draws.
   void set_inference(bool inference);
-  /// Lets `workers` help to run this graph; the results are the same for any number of threads.
-  /// They must outlive the graph's last use of them; null: no help.
-  void set_workers(Workers* workers);
+  /// Does nothing: a graph runs on the thread that runs it. Several threads run a graph each, see
+  /// Workers.
+  [[deprecated("a graph runs on one thread; give each thread a graph, see Workers")]] void
+  set_workers(Workers* /*workers*/) {}
 
   /// Where values of this graph lie and operations run that have no other device from their
   /// operands, their parameter or their own argument, see `to_device`; at first `default_device`.

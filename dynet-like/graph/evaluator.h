@@ -11,7 +11,6 @@
 namespace dynet {
 
 class Interrupt;
-class Workers;
 
 /// What a graph asks of the executor above it. See docs/design/graph.md for all interfaces through
 /// which calls point upward.
@@ -38,8 +37,6 @@ class Evaluator {
   virtual void set_gradient_buffer(std::optional<unsigned> number) = 0;
   /// Forward only: values are freed after their last use.
   virtual void set_inference(bool inference) = 0;
-  /// Who helps to run the graph, or null.
-  virtual void set_workers(Workers* workers) = 0;
   /// What may end a pass between two of its steps, or null. Values that were computed stay as they
   /// were; what backward has added to the parameters stays there until `reset_gradient`.
   virtual void set_interrupt(Interrupt* interrupt) = 0;

@@ -85,7 +85,6 @@ void begin_graph(GraphState& state) {
   state.evaluator->set_batching(true);
   state.evaluator->set_gradient_buffer(std::nullopt);
   state.evaluator->set_inference(false);
-  state.evaluator->set_workers(nullptr);
   state.evaluator->set_interrupt(nullptr);
 }
 

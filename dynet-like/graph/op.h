@@ -103,9 +103,6 @@ struct GradientBatch : Batch<T> {
   const Write* writes;  ///< at the same place
   /// Of a sum of products: by operand the transpose of a matrix that all nodes share, or null.
   const T* const* transposed;
-  /// Of a sum of products: which share, of how many, of the elements of what all nodes share is to
-  /// be written now.
-  unsigned share = 0, shares = 1;
   /// Of a sum of products: only operands in [first, end) get gradients now. The others' `d_ins` are
   /// null, so that a kernel need not look here, but then takes time for all of them.
   std::size_t first = 0, end = ~std::size_t{0};

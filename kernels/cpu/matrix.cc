@@ -125,19 +125,16 @@ void multiply_nodes(const Products& by, const Batch<T>& b, std::size_t w, std::s
 template <class Products, class T>
 void sum_outer(const Products& by, const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw,
                bool add, std::size_t i, std::size_t nodes, std::size_t e, std::size_t elements) {
-  // Columns of W in one share.
-  const std::size_t first = s.k * b.share / b.shares, end = s.k * (b.share + 1) / b.shares;
-  if (first == end) return;
   Columns<T> columns;
   const auto flush = [&](Columns<T>& c) {
-    by.multiply_outer(s.m, end - first, c.count, add, dw + first * s.m, c.y, c.x);
+    by.multiply_outer(s.m, s.k, c.count, add, dw, c.y, c.x);
     add = true;
     c.count = 0;
   };
   for (std::size_t j = i; j < i + nodes; ++j)
     for (std::size_t f = e; f < e + elements; ++f)
-      columns.push(s, b.ins[x * b.count + j] + s.of_x(f) + first, b.d_outs[j] + f * s.m * s.n,
-                   false, flush);
+      columns.push(s, b.ins[x * b.count + j] + s.of_x(f), b.d_outs[j] + f * s.m * s.n, false,
+                   flush);
   if (columns.count || !add) flush(columns);
 }
 
@@ -236,7 +233,7 @@ void affine_backward_by(const Products& by, const GradientBatch<T>& b) {
   const std::size_t size = y.batch_size(), rows = bias.batch_size();
   for (std::size_t i = 0; b.first == 0 && i < b.count; ++i) {
     T* d = b.d_in(0, i);
-    if (!d || b.share > 0) continue;
+    if (!d) continue;
     bool add = b.add(0, i);
     if (size == 0 && !add) std::fill_n(d, bias.size(), T(0));
     for (std::size_t e = 0; e < y.bd; ++e) {

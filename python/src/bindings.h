@@ -40,7 +40,6 @@ struct GraphSettings {
   bool inference = false;          ///< only run forward
   std::uint64_t seed = 0;          ///< of its draws; 0: as the settings of the program have it
   Device* device = nullptr;        ///< null: as the settings of the program have it
-  Workers* workers = nullptr;      ///< who helps
 };
 
 /// A graph as Python has it: a ComputationGraph that can be renewed, with one node for each
@@ -56,8 +55,6 @@ class Graph {
   ComputationGraph* operator->() { return graph_.get(); }
   /// Throws everything away: all expressions become stale. What the arguments do not say stays.
   void renew(Flag immediate_compute, Flag check_validity, std::optional<Flag> autobatching);
-  /// Whether threads help, which may call Python.
-  bool has_workers() const { return settings_.workers != nullptr; }
   /// How often that was done.
   unsigned version() const { return version_; }
   /// The node of a parameter or table, made when it is first asked for. Throws as `parameter`.

@@ -223,11 +223,16 @@ void print_graphviz(Graph& g) { print(g->ComputationGraph::print_graphviz()); }
 
 std::shared_ptr<Graph> make_graph(Flag autobatching, Flag immediate_compute, Flag check_validity,
                                   Flag inference, std::optional<std::uint64_t> seed,
-                                  const std::string& device, Workers* workers) {
+                                  const std::string& device, const nb::object& workers) {
+  if (!workers.is_none() &&
+      PyErr_WarnEx(
+          PyExc_DeprecationWarning,
+          "graph: workers does nothing, a graph runs on one thread; give each thread a graph",
+          1) < 0)
+    throw nb::python_error();
   GraphSettings settings{autobatching, immediate_compute, check_validity, inference};
   settings.seed = seed.value_or(0);
   if (!device.empty()) settings.device = get_device_manager()->get_global_device(device, here());
-  settings.workers = workers;
   return std::make_shared<Graph>(settings);
 }
 
@@ -343,7 +348,6 @@ void Graph::apply_settings() {
   if (settings_.immediate_compute) graph_->set_immediate_compute(true);
   if (settings_.check_validity) graph_->set_check_validity(true);
   if (settings_.inference) graph_->set_inference(true);
-  if (settings_.workers) graph_->set_workers(settings_.workers);
   // Each renewal draws anew.
   if (settings_.seed)
     graph_->set_seed(version_ ? mix_bits(settings_.seed + version_) : settings_.seed);
@@ -384,8 +388,7 @@ Unlocked::Unlocked() {
 }
 
 Unlocked::Unlocked(const Expression& e) {
-  if (!in_use || &**in_use != e.pg || in_use->has_workers() || !is_only_thread())
-    release_.emplace();
+  if (!in_use || &**in_use != e.pg || !is_only_thread()) release_.emplace();
 }
 
 Graph& current() {
@@ -404,13 +407,13 @@ float default_weight_decay() { return defaults().weight_decay; }
 void bind_graph(nb::module_& m) {
   first_thread = nb::cast<unsigned long>(
       nb::module_::import_("threading").attr("main_thread")().attr("ident"));
-  nb::class_<Workers>(m, "Workers", "Threads that help to run graphs and updates.")
+  nb::class_<Workers>(m, "Workers", "Threads that share in the updates of a trainer.")
       .def(nb::init<unsigned>(), "threads"_a, "So many threads, the calling one included.");
   bind_class(m);
   m.def(
       "graph", make_graph, "autobatching"_a = true, "immediate_compute"_a = false,
       "check_validity"_a = false, "inference"_a = false, "seed"_a = nb::none(), "device"_a = "",
-      "workers"_a = nb::none(), nb::keep_alive<0, 7>(),
+      "workers"_a = nb::none(),
       "A new graph, for `with dynet.graph() as cg:`. Any number of them may live at once, each of\n"
       "one thread at a time.\n\n"
       "autobatching: nodes of one kind run together\n"
@@ -419,7 +422,7 @@ void bind_graph(nb::module_& m) {
       "inference: only for forward, in less memory\n"
       "seed: of its random draws\n"
       "device: such as \"GPU:0\"\n"
-      "workers: threads that help");
+      "workers: does nothing, deprecated; see Trainer.set_workers for updates");
   m.def("renew_cg", renew, "immediate_compute"_a = false, "check_validity"_a = false,
         "autobatching"_a = nb::none(),
         nb::sig("def renew_cg(immediate_compute: bool = False, check_validity: bool = False, "

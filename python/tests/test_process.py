@@ -247,23 +247,6 @@ def test_other_threads_run_while_a_graph_does(work):
         """) == "True True\n"
 
 
-def test_workers_may_call_operations_of_the_only_thread():
-    assert output_of("""
-        import threading, dynet as dy
-        class Same(dy.Operation):
-            def forward(self, x):
-                return x
-            def backward(self, dy, x):
-                return dy
-        p = dy.ParameterCollection().add_parameters(300, init=1.0)
-        with dy.graph(workers=dy.Workers(4)):
-            xs = [dy.tanh(Same()(p * float(k))) for k in range(40)]
-            loss = dy.sum_elems(dy.esum(xs))
-            loss.backward()
-        print(threading.active_count(), p.grad_as_array().sum() > 0)
-        """) == "1 True\n"
-
-
 def test_eight_threads_over_eight_graphs_do_what_one_does():
     program = pathlib.Path(__file__).parent / "eight_threads.py"
     ran = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)

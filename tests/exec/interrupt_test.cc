@@ -127,8 +127,6 @@ TEST_CASE("a pass that was stopped at any step can be made again") {
   Parameter w = pc.add_parameters({5, 5});
   LookupParameter table = pc.add_lookup_parameters(4, {5});
   const bool batched = GENERATE(false, true), inference = GENERATE(false, true);
-  const unsigned threads = GENERATE(1u, 3u);
-  Workers workers(threads);
   std::vector<float> expected;
   float value = 0;
   {
@@ -143,7 +141,6 @@ TEST_CASE("a pass that was stopped at any step can be made again") {
   for (bool went_through = false; !went_through; ++stopped) {
     Stopper stopper(stopped);
     ComputationGraph g(batched);
-    g.set_workers(&workers);
     g.set_inference(inference);
     state_of(g).evaluator->set_interrupt(&stopper.interrupt);
     const Expression loss = network(g, w, table);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
-#include "dynet-like/base/workers.h"
 #include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
 #include "dynet-like/plan/cache.h"
@@ -159,14 +158,12 @@ TEST_CASE("places: values, gradients and training are those of one device") {
 
 TEST_CASE("places: every mode of a graph") {
   SplitModel one({}), split({kFirst, kSecond, kThird});
-  Workers workers(2);
-  const auto loss = [](SplitModel& m, int mode, Workers* help, Floats* gradients) {
+  const auto loss = [](SplitModel& m, int mode, Floats* gradients) {
     ComputationGraph g(mode != 4);
     g.set_seed(7);
     if (mode == 1) g.set_immediate_compute(true);
     if (mode == 2) g.set_inference(true);
     if (mode == 3) g.set_check_validity(true);
-    g.set_workers(help);
     std::vector<Expression> all;
     for (unsigned i = 0; i < 12; ++i) all.push_back(m.loss(g, i, true));
     const Expression sum_of_all = sum(all);
@@ -179,33 +176,12 @@ TEST_CASE("places: every mode of a graph") {
     }
     return value;
   };
-  for (int mode = 0; mode < 6; ++mode)
-    for (Workers* help : {static_cast<Workers*>(nullptr), &workers}) {
-      INFO("mode " << mode);
-      Floats expected, got;
-      CHECK(loss(split, mode, help, &got) ==
-            Approx(loss(one, mode, help, &expected)).epsilon(1e-5));
-      check_near(expected, got);
-    }
-}
-
-TEST_CASE("places: what workers have not run gets its gradients too") {
-  SplitModel m({});
-  Workers workers(2);
-  Floats gradients[2];
-  for (const bool late : {false, true}) {
-    ComputationGraph g;
-    g.set_seed(3);
-    const Expression first = m.loss(g, 2);
-    Expression x = m.words_read[0];
-    first.value();
-    if (late) g.set_workers(&workers);
-    g.backward(first + m.loss(g, 4));
-    gradients[late] = as_vector(x.gradient());
-    m.pc.reset_gradient();
+  for (int mode = 0; mode < 6; ++mode) {
+    INFO("mode " << mode);
+    Floats expected, got;
+    CHECK(loss(split, mode, &got) == Approx(loss(one, mode, &expected)).epsilon(1e-5));
+    check_near(expected, got);
   }
-  check_near(gradients[0], gradients[1]);
-  CHECK(gradients[0] != Floats(6, 0.0f));
 }
 
 TEST_CASE("places: nodes run together where they are") {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "dynet-like/base/rounding.h"
-#include "dynet-like/base/workers.h"
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
@@ -96,8 +95,7 @@ void check_close(const Floats& a, const Floats& b, double tolerance) {
 
 /// A small recurrent network over sentences of different lengths: the values of all words, and the
 /// gradient of a matrix.
-std::vector<Floats> run_network(Precision precision, bool batched, Workers* workers,
-                                unsigned sentences) {
+std::vector<Floats> run_network(Precision precision, bool batched, unsigned sentences) {
   ParameterCollection pc(0.0f);
   pc.set_seed(7);
   LookupParameter words = pc.add_lookup_parameters(30, {12});
@@ -105,7 +103,6 @@ std::vector<Floats> run_network(Precision precision, bool batched, Workers* work
   Parameter w = pc.add_parameters({5, 16}), b = pc.add_parameters({5});
   ComputationGraph g(batched);
   g.set_precision(precision);
-  g.set_workers(workers);
   lstm.new_graph(g);
   std::vector<Expression> scores, losses;
   for (unsigned s = 0; s < sentences; ++s) {
@@ -161,17 +158,14 @@ TEST_CASE("factors are rounded, and nothing else") {
     }
 }
 
-TEST_CASE("rounded products have the same bits in any company, and on any number of threads") {
-  Workers workers(3);
+TEST_CASE("rounded products have the same bits in any company") {
   for (const Precision precision : kAll) {
-    const auto alone = run_network(precision, false, nullptr, 40);
-    const auto batched = run_network(precision, true, nullptr, 40);
-    const auto threads = run_network(precision, true, &workers, 40);
-    CHECK((threads == batched));
+    const auto alone = run_network(precision, false, 40);
+    const auto batched = run_network(precision, true, 40);
     check_close(alone.back(), batched.back(), 2e-3);
     CHECK(std::equal(alone.begin(), alone.end() - 1, batched.begin()));
     // A sentence has the values that it has among others.
-    const auto few = run_network(precision, true, nullptr, 1);
+    const auto few = run_network(precision, true, 1);
     CHECK(std::equal(few.begin(), few.end() - 1, batched.begin()));
   }
 }

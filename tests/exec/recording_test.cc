@@ -35,7 +35,6 @@ struct Recorded {
       r.memory.push_back(m);
       ++r.batches;
     }
-    r.regions.push_back({run.steps, static_cast<std::uint32_t>(r.steps.size()), true, true, 2});
     r.runs.push_back(run);
     r.evaluated = 2 * end;
   }
@@ -103,9 +102,6 @@ TEST_CASE("recording: what is truncated in the middle of a batch keeps the nodes
   CHECK(r.memory[3].outs()[0] == &recorded.numbers[6]);
   CHECK(r.memory[3].ins()[0] == &recorded.numbers[4]);
   CHECK(r.memory[3].args()[0] == 4);
-  REQUIRE(r.regions.size() == 1);  // for one thread: the other's nodes may be gone
-  CHECK(r.regions[0].end == 4);
-  CHECK_FALSE(r.regions[0].shared_out);
 }
 
 TEST_CASE("recording: rewinding a run leaves the ones before as they were") {
@@ -117,7 +113,6 @@ TEST_CASE("recording: rewinding a run leaves the ones before as they were") {
   CHECK(r.steps.size() == 2);
   CHECK(r.memory.size() == 2);
   CHECK(r.order.size() == 4);
-  CHECK(r.regions.size() == 1);
   CHECK(r.batches == 2);
   CHECK(r.value_marks.size() == 1);
   r.clear();

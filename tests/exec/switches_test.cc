@@ -127,47 +127,6 @@ TEST_CASE("a graph that was cleared forgets that it has forgotten") {
   CHECK(as_scalar(x.gradient()) == 6.0f);
 }
 
-TEST_CASE("who helps may change between forward and backward") {
-  Sentences m;
-  Workers two(2), five(5);
-  const std::vector<Workers*> helpers = {nullptr, &two, &five};
-  std::vector<float> expected;
-  for (Workers* const before : helpers)
-    for (Workers* const after : helpers)
-      for (const bool full : {false, true}) {
-        CAPTURE(before == nullptr, before == &two, after == nullptr, after == &two, full);
-        ComputationGraph g;
-        g.set_workers(before);
-        const Expression loss = m.loss(g);
-        loss.value();
-        g.set_workers(after);
-        g.backward(loss, full);
-        const std::vector<float> got = m.gradients();
-        if (expected.empty()) expected = got;
-        CHECK(got == expected);
-      }
-}
-
-TEST_CASE("who helps may change between plans of one graph") {
-  Sentences m;
-  Workers two(2), five(5);
-  const auto run = [&](std::vector<Workers*> helpers) {
-    ComputationGraph g;
-    std::vector<Expression> losses;
-    for (Workers* const w : helpers) {
-      g.set_workers(w);
-      losses.push_back(m.loss(g));
-      losses.back().value();
-    }
-    g.backward(sum(losses));
-    return m.gradients();
-  };
-  const std::vector<float> expected = run({nullptr, nullptr, nullptr});
-  CHECK(run({&five, &two, nullptr}) == expected);
-  CHECK(run({&two, nullptr, &five}) == expected);
-  CHECK(run({nullptr, &five, &two}) == expected);
-}
-
 TEST_CASE("immediate computing and the validity check may be switched in the middle") {
   ParameterCollection pc;
   const Parameter p = pc.add_parameters({2});

@@ -10,7 +10,7 @@
 
 namespace {
 
-GraphMode chosen(unsigned byte, dynet::Workers& workers) {
+GraphMode chosen(unsigned byte) {
   GraphMode mode{.name = "chosen"};
   mode.batched = !(byte & 1);
   mode.immediate = byte & 2;
@@ -20,16 +20,14 @@ GraphMode chosen(unsigned byte, dynet::Workers& workers) {
   mode.asks = byte & 32;
   mode.interleaved = byte & 64;
   mode.full = byte & 128;
-  if (byte % 3 == 0) mode.workers = &workers;
   return mode;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static dynet::Workers& workers = *new dynet::Workers(2);
   if (size < 3) return 0;
-  const GraphMode mode = chosen(data[0], workers);
+  const GraphMode mode = chosen(data[0]);
   const bool steady = mode.inference || mode.switching;  // see GraphProgram::changes
   const GraphProgram program{.width = 2u + data[1] % 15u, .actions = 60, .changes = !steady};
   const Choices choices(std::span<const std::uint8_t>(data + 2, size - 2));

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "dynet-like/base/workers.h"
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
 
@@ -98,11 +97,9 @@ TEST_CASE("the graph after one in inference runs backward") {
       [&](ComputationGraph& g) { CHECK(bytes(g) > 2 * forgetful); });
 }
 
-TEST_CASE("the graph after one that checks values, computes at once and has workers does not") {
+TEST_CASE("the graph after one that checks values and computes at once does not") {
   next_graph(
       [](ComputationGraph& g) {
-        Workers workers(2);
-        g.set_workers(&workers);
         g.set_check_validity(true);
         g.set_immediate_compute(true);
         input(g, 1.0f).value();

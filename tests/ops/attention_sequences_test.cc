@@ -351,32 +351,29 @@ TEST_CASE("attention: sequences of all lengths are one batch, and the same bits 
     model.reset_gradient();
   }
   std::vector<float> of_bias;
-  for (const unsigned threads : {1u, 2u, 3u})
-    for (const bool inference : {false, true}) {
-      INFO(threads << " threads, inference " << inference);
-      ComputationGraph g;
-      Workers workers(threads);
-      g.set_workers(&workers);
-      g.set_inference(inference);
-      std::vector<Expression> all, losses;
-      for (unsigned n = 0; n < kCount; ++n) {
-        all.push_back(build(g, n));
-        losses.push_back(squared_norm(all.back()));
-      }
-      const Expression loss = sum(losses);
-      loss.value();
-      for (unsigned n = 0; n < kCount; ++n) CHECK(same_bits(as_vector(all[n].value()), values[n]));
-      if (inference) continue;
-      CHECK(g.statistics().batches < 2 + kCount + 4);  // norms are one for each length
-      for (const bool full : {false, true}) {
-        g.backward(loss, full);
-        for (unsigned n = 0; n < kCount; ++n) CHECK(same_bits(gradients_of(n), gradients[n]));
-        const std::vector<float> d = as_vector(*bias.gradients());
-        if (of_bias.empty()) of_bias = d;
-        CHECK(same_bits(d, of_bias));
-        model.reset_gradient();
-      }
+  for (const bool inference : {false, true}) {
+    INFO("inference " << inference);
+    ComputationGraph g;
+    g.set_inference(inference);
+    std::vector<Expression> all, losses;
+    for (unsigned n = 0; n < kCount; ++n) {
+      all.push_back(build(g, n));
+      losses.push_back(squared_norm(all.back()));
     }
+    const Expression loss = sum(losses);
+    loss.value();
+    for (unsigned n = 0; n < kCount; ++n) CHECK(same_bits(as_vector(all[n].value()), values[n]));
+    if (inference) continue;
+    CHECK(g.statistics().batches < 2 + kCount + 4);  // norms are one for each length
+    for (const bool full : {false, true}) {
+      g.backward(loss, full);
+      for (unsigned n = 0; n < kCount; ++n) CHECK(same_bits(gradients_of(n), gradients[n]));
+      const std::vector<float> d = as_vector(*bias.gradients());
+      if (of_bias.empty()) of_bias = d;
+      CHECK(same_bits(d, of_bias));
+      model.reset_gradient();
+    }
+  }
 }
 
 TEST_CASE("attention: settings that are no settings") {

@@ -382,31 +382,28 @@ TEST_CASE("dependency trees: sentences of all lengths are one batch, and the sam
       gradients[n] = as_vector(*arcs[n].gradients());
       model.reset_gradient();
     }
-    for (const unsigned threads : {1u, 3u})
-      for (const bool inference : {false, true}) {
-        INFO(threads << " threads, inference " << inference);
-        ComputationGraph g;
-        Workers workers(threads);
-        g.set_workers(&workers);
-        g.set_inference(inference);
-        std::vector<std::vector<Expression>> all;
-        std::vector<Expression> losses;
-        for (unsigned n = 0; n < kSentences; ++n) {
-          all.push_back(build(g, n));
-          losses.push_back(loss_of(all.back()));
-        }
-        const Expression loss = sum(losses);
-        loss.value();
-        for (unsigned n = 0; n < kSentences; ++n)
-          for (unsigned k = 0; k < 4; ++k) CHECK(as_vector(all[n][k].value()) == values[n][k]);
-        if (inference) continue;
-        // Each operation on trees is one batch; squares and sums are one for each length.
-        CHECK(g.statistics().batches < 4 + 2 * kSentences + 10);
-        g.backward(loss);
-        for (unsigned n = 0; n < kSentences; ++n)
-          CHECK(as_vector(*arcs[n].gradients()) == gradients[n]);
-        model.reset_gradient();
+    for (const bool inference : {false, true}) {
+      INFO("inference " << inference);
+      ComputationGraph g;
+      g.set_inference(inference);
+      std::vector<std::vector<Expression>> all;
+      std::vector<Expression> losses;
+      for (unsigned n = 0; n < kSentences; ++n) {
+        all.push_back(build(g, n));
+        losses.push_back(loss_of(all.back()));
       }
+      const Expression loss = sum(losses);
+      loss.value();
+      for (unsigned n = 0; n < kSentences; ++n)
+        for (unsigned k = 0; k < 4; ++k) CHECK(as_vector(all[n][k].value()) == values[n][k]);
+      if (inference) continue;
+      // Each operation on trees is one batch; squares and sums are one for each length.
+      CHECK(g.statistics().batches < 4 + 2 * kSentences + 10);
+      g.backward(loss);
+      for (unsigned n = 0; n < kSentences; ++n)
+        CHECK(as_vector(*arcs[n].gradients()) == gradients[n]);
+      model.reset_gradient();
+    }
   }
 }
 

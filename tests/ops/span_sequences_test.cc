@@ -267,34 +267,31 @@ TEST_CASE("span trees: sentences of all lengths are one batch, and the same bits
     if (scores[n]) gradients[n] = gradient_of(scores[n]);
     model.reset_gradient();
   }
-  for (const unsigned threads : {1u, 2u, 3u})
-    for (const bool inference : {false, true}) {
-      INFO(threads << " threads, inference " << inference);
-      ComputationGraph g;
-      Workers workers(threads);
-      g.set_workers(&workers);
-      g.set_inference(inference);
-      std::vector<std::vector<Expression>> all;
-      std::vector<Expression> losses;
-      for (unsigned n = 0; n < kSentences; ++n) {
-        all.push_back(build(g, n));
-        losses.push_back(loss_of(all.back()));
-      }
-      const Expression loss = sum(losses);
-      loss.value();
-      for (unsigned n = 0; n < kSentences; ++n)
-        for (unsigned k = 0; k < 4; ++k) CHECK(as_vector(all[n][k].value()) == values[n][k]);
-      if (inference) continue;
-      // Each operation on trees is one batch; squares and sums of marginals are one for each
-      // length.
-      CHECK(g.statistics().batches < 4 + 2 * kSentences + 10);
-      for (const bool again : {false, true}) {
-        g.backward(loss, again);
-        for (unsigned n = 0; n < kSentences; ++n)
-          if (scores[n]) CHECK(gradient_of(scores[n]) == gradients[n]);
-        model.reset_gradient();
-      }
+  for (const bool inference : {false, true}) {
+    INFO("inference " << inference);
+    ComputationGraph g;
+    g.set_inference(inference);
+    std::vector<std::vector<Expression>> all;
+    std::vector<Expression> losses;
+    for (unsigned n = 0; n < kSentences; ++n) {
+      all.push_back(build(g, n));
+      losses.push_back(loss_of(all.back()));
     }
+    const Expression loss = sum(losses);
+    loss.value();
+    for (unsigned n = 0; n < kSentences; ++n)
+      for (unsigned k = 0; k < 4; ++k) CHECK(as_vector(all[n][k].value()) == values[n][k]);
+    if (inference) continue;
+    // Each operation on trees is one batch; squares and sums of marginals are one for each
+    // length.
+    CHECK(g.statistics().batches < 4 + 2 * kSentences + 10);
+    for (const bool again : {false, true}) {
+      g.backward(loss, again);
+      for (unsigned n = 0; n < kSentences; ++n)
+        if (scores[n]) CHECK(gradient_of(scores[n]) == gradients[n]);
+      model.reset_gradient();
+    }
+  }
 }
 
 TEST_CASE("span trees: gradients of more words and labels than a vector has lanes") {

@@ -52,7 +52,6 @@ class Run {
     graph_.set_immediate_compute(mode.immediate);
     graph_.set_inference(mode.inference);
     graph_.set_check_validity(mode.check);
-    graph_.set_workers(mode.workers);
     if (mode.gradient_buffer) graph_.set_gradient_buffer(*mode.gradient_buffer);
     if (mode.interleaved) neighbour_ = std::make_unique<Neighbour>(program.width);
     random_.start();
@@ -215,7 +214,6 @@ class Run {
   void throw_a_switch() {
     const unsigned k = turn_ % 7;
     graph_.set_inference(k == 1 || k == 2);
-    graph_.set_workers(k % 3 == 0 ? mode_.workers : nullptr);
     graph_.set_check_validity(k == 4);
     graph_.set_immediate_compute(k == 5);
   }

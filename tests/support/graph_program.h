@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/base/workers.h"
 #include "tests/exec/random_graph.h"
 #include "tests/support/choices.h"
 
@@ -14,12 +13,11 @@ struct GraphMode {
   bool batched = true;
   bool immediate = false;
   bool inference = false;    ///< backward passes are left out
-  bool switching = false;    ///< inference, workers and checks go on and off in the middle
+  bool switching = false;    ///< inference and checks go on and off in the middle
   bool check = false;        ///< looks for NaN and infinities
   bool asks = false;         ///< asks for every value as soon as its node is made
   bool interleaved = false;  ///< another graph lives and runs between the actions
   bool full = false;         ///< all backward passes keep all gradients
-  dynet::Workers* workers = nullptr;
   std::optional<unsigned> gradient_buffer{};
 };
 

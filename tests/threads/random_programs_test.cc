@@ -16,7 +16,6 @@ TEST_CASE("random programs on eight threads give what one thread gives") {
   for (const unsigned width : {4u, 64u}) {
     RandomGraph::Model model(width);
     const GraphProgram program{.width = width, .actions = 12, .shares_model = true};
-    Workers shared(3);
     std::vector<std::string> differences(kThreads);
     std::vector<std::thread> threads;
     const unsigned rounds = width > 10 ? 2 : 8;
@@ -26,11 +25,9 @@ TEST_CASE("random programs on eight threads give what one thread gives") {
           run_program(program, Choices(t), {.name = "alone", .full = t % 2 == 1}, model));
     for (unsigned t = 0; t < kThreads; ++t)
       threads.emplace_back([&, t] {
-        Workers own(2);
         GraphMode mode{.name = "one of eight"};
         mode.full = t % 2 == 1;
         mode.interleaved = t == 2;
-        mode.workers = t % 4 == 3 ? &own : t % 4 == 1 ? &shared : nullptr;
         for (unsigned round = 0; round < rounds; ++round) {
           const unsigned seed = round * kThreads + t;
           if (differences[t].empty())

@@ -390,38 +390,4 @@ TEST_CASE("training in numbered buffers is the same, bit for bit, on 1, 2 and 4 
   }
 }
 
-TEST_CASE("a graph that workers help to run is the same, bit for bit, for 1, 2 and 4 threads") {
-  for (const unsigned size : {1u, 10u, 40u, 100u}) {
-    std::vector<float> first;
-    for (const unsigned threads : {0u, 1u, 2u, 4u}) {
-      Model model;
-      VanillaLSTMBuilder back(1, 7, 7, model.pc);
-      SimpleSGDTrainer trainer(model.pc, 0.05f);
-      Workers workers(threads);
-      std::vector<float> values;
-      for (unsigned step = 0; step < 3; ++step) {
-        ComputationGraph g;
-        if (threads > 0) g.set_workers(&workers);
-        std::vector<Expression> losses;
-        for (unsigned k = 0; k < size; ++k)
-          losses.push_back(model.loss(g, model.lstm, 100 * step + k));
-        back.new_graph(g);
-        back.start_new_sequence();
-        const Expression W = tanh(parameter(g, model.w));  // a shared matrix that is computed
-        for (unsigned t = 0; t < 2 * size; ++t) {
-          const Expression h = back.add_input(model.lstm.back());
-          losses.push_back(pickneglogsoftmax(W * h, t % 5) + squared_norm(W) * 0.01f);
-        }
-        const Expression loss = sum(losses);
-        values.push_back(as_scalar(loss.value()));
-        g.backward(loss);
-        for (float x : model.gradients()) values.push_back(x);
-        trainer.update();
-      }
-      if (first.empty()) first = values;
-      CHECK(same_bits(values, first));
-    }
-  }
-}
-
 }  // namespace threads_test

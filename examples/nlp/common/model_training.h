@@ -168,7 +168,6 @@ class ModelTraining : public Training {
         marks_{fingerprint_of(data.dev), fingerprint_of(data.test)} {
     model_.set_workers(&workers_);
     model_.set_world(command.world.get());
-    graph_.set_workers(&workers_);
     trainer_.set_workers(&workers_);
     for (const auto& [corpus, name] : parts()) {
       if (corpus != &data.train && marks_[corpus != &data.dev] == now_.state.data_mark)
