@@ -40,8 +40,9 @@ struct DefaultDevice {
 };
 inline constexpr DefaultDevice default_device;
 
-/// How matrices are multiplied. Numbers are floats in memory, and products are summed as floats,
-/// whatever it says.
+/// How matrices are multiplied where the hardware has instructions for it, see
+/// ComputationGraph::set_precision. Numbers are floats in memory, and products are summed as
+/// floats, whatever it says.
 enum class Precision {
   float32,  ///< of floats
   tf32,     ///< of floats rounded to 10 bits of their fraction

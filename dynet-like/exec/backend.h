@@ -7,8 +7,8 @@
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/exec/kernel.h"
-#include "dynet-like/exec/rounded_factors.h"
 #include "dynet-like/graph/device_backend.h"
+#include "kernels/cpu/matrix.h"
 
 namespace dynet {
 
@@ -66,16 +66,16 @@ class Backend<float> {
   void forward(const OpForm& form, const Batch<float>& b) {
     if (device_)
       device_->forward(form, b);
-    else if (rounds(form)) [[unlikely]]
-      forward_rounded(form, b, precision_, *packed_);
+    else if (const auto* bf16 = bf16_kernels(form)) [[unlikely]]
+      bf16->forward(b, *packed_);
     else
       form.forward.value.f(b);
   }
   void backward(const OpForm& form, const GradientBatch<float>& b) {
     if (device_)
       device_->backward(form, b);
-    else if (rounds(form)) [[unlikely]]
-      backward_rounded(form, b, precision_, *packed_);
+    else if (const auto* bf16 = bf16_kernels(form)) [[unlikely]]
+      bf16->backward(b, *packed_);
     else
       form.backward.value.f(b);
   }
@@ -90,13 +90,13 @@ class Backend<float> {
     device_ ? device_->fill(to, n, value, add) : HostArrays<float>::fill(to, n, value, add);
   }
   void set_precision(Precision precision) {
-    if (precision != Precision::float32 && !packed_) packed_ = std::make_unique<PackedMatrices>();
+    if (precision == Precision::bf16 && !packed_) packed_ = std::make_unique<PackedMatrices>();
     precision_ = precision;
     if (device_) device_->set_precision(precision);
   }
   /// Before a pass: parameters may be others now.
   void begin_pass() {
-    if (precision_ != Precision::float32) packed_->clear();
+    if (precision_ == Precision::bf16) packed_->clear();
   }
   void rewind(Arena& arena, Arena::Mark to) {
     device_ ? device_->rewind(arena, to) : arena.rewind(to);
@@ -139,13 +139,17 @@ class Backend<float> {
   }
 
  private:
-  bool rounds(const OpForm& form) const {
-    return precision_ != Precision::float32 && form.batch.value.has_factors();
+  // The kernels of a sum of products in bf16, or null: for other precisions, operations and CPUs.
+  const cpu::PackingKernels<float>* bf16_kernels(const OpForm& form) const {
+    if (precision_ != Precision::bf16 || !form.batch.value.has_products()) return nullptr;
+    using Find = const cpu::PackingKernels<float>* (*)(ForwardKernel<float>);
+    static constexpr PerIsa<Find> kFind = DYNET_PER_ISA(Find, cpu::bf16_kernels<float>);
+    return kFind(form.forward.value.f.here());
   }
 
   std::shared_ptr<DeviceBackend> device_;
   Precision precision_ = Precision::float32;
-  std::unique_ptr<PackedMatrices> packed_;  // for other precisions, on the CPU
+  std::unique_ptr<PackedMatrices> packed_;  // for bf16, on the CPU
   PodVector<float> read_;                   // from the device, and where tensors begin there
   PodVector<const float*> tensors_;
 };

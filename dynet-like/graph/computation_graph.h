@@ -143,12 +143,13 @@ class ComputationGraph {
   /// that cannot run on their device throw DeviceError where they are made.
   void set_device(Device* device, SourceLocation at = SourceLocation::current());
 
-  /// To what the factors of products are rounded: of matmul, affine_transform and conv2d, of the
-  /// builders made of them, and of all their gradients. Parameters, sums and everything else stay
-  /// floats; `float32`, no rounding, is the default. GPUs are faster with less, and so are CPUs
-  /// with AVX512-BF16 that multiply with many columns in bf16, but for conv2d; numbers below the
-  /// normal ones are zero there. Otherwise a CPU rounds as they do, which takes longer. Call it
-  /// before there are nodes, before or after `set_device`: throws ArgumentError else.
+  /// The precision to which GPUs round the factors of products: of matmul, affine_transform and
+  /// conv2d, of the builders made of them, and of all their gradients. Parameters, sums and
+  /// everything else stay floats; `float32`, no rounding, is the default. A CPU with AVX512-BF16
+  /// does the same in bf16, but for conv2d, and is faster where it multiplies with many columns;
+  /// numbers below the normal ones are zero there. Any other CPU computes in float32 whatever is
+  /// set, and so does every CPU for TF32. Call it before there are nodes, before or after
+  /// `set_device`: throws ArgumentError else.
   void set_precision(Precision precision, SourceLocation at = SourceLocation::current());
 
   /// Its number among the graphs that the process has made, from 1.

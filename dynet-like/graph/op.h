@@ -175,9 +175,6 @@ struct BatchRule {
   std::size_t first_pair;
   /// In which sizes they may differ all the same.
   Ragged ragged = {};
-  /// Operands that are multiplied with each other, bit by bit, where there are no pairs: they and
-  /// the value's gradient are the factors that `Precision` speaks of.
-  std::uint32_t factors = 0;
 
   /// Nodes run together that agree in so many bytes of their attributes.
   static constexpr BatchRule each(std::size_t signature_bytes = 0) {
@@ -196,18 +193,6 @@ struct BatchRule {
     return {true, 0, nullptr, first_pair};
   }
 
-  /// The same rule for an operation whose operands k, for each bit k, are factors.
-  constexpr BatchRule with_factors(std::uint32_t bits) const {
-    BatchRule rule = *this;
-    rule.factors = bits;
-    return rule;
-  }
-
-  /// Whether operand k is a factor, and whether any is.
-  constexpr bool is_factor(std::size_t k) const {
-    return has_products() ? k >= first_pair : k < 32 && (factors >> k & 1u) != 0;
-  }
-  constexpr bool has_factors() const { return has_products() || factors != 0; }
   /// Whether this is a sum of products.
   constexpr bool has_products() const { return first_pair != kNone; }
   /// Whether operand k must be the same node in the whole batch, unless nodes have matrices of

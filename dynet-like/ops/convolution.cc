@@ -22,7 +22,7 @@ const OpForm kConv2d{.name = "conv2d",
                            const auto& a = x.as<ConvolutionAttr>();
                            return shape::conv2d(x.dims, a.stride, a.valid != 0);
                          },
-                     .batch = BatchRule::each(sizeof(ConvolutionAttr)).with_factors(0b11),
+                     .batch = BatchRule::each(sizeof(ConvolutionAttr)),
                      .reads = Reads::inputs,
                      .aux = no_aux,
                      .passes_gradient = true,

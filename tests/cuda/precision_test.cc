@@ -199,19 +199,6 @@ TEST_CASE("a graph multiplies floats unless it is told otherwise", "[cuda]") {
   CHECK(first.value == coarse.value);
 }
 
-#ifndef DYNET_TEST_GPU
-TEST_CASE("the CPU rounds factors as a device does", "[cuda]") {
-  for (const Product& p : products())
-    for (const Precision precision : kAll) {
-      CAPTURE(p.name, static_cast<int>(precision));
-      const Made here = run(p.make, p.a, p.b, [&](auto& g) { g.set_precision(precision); });
-      const Made there = run(p.make, p.a, p.b, on_device(precision));
-      for (const auto part : {&Made::value, &Made::d_a, &Made::d_b})
-        CHECK(difference(here.*part, there.*part) < 1e-6);
-    }
-}
-#endif
-
 TEST_CASE("a model trains in every precision", "[cuda]") {
   constexpr unsigned kUpdates = 40;
   Floats losses[3], last[3];
