@@ -28,7 +28,7 @@ struct DeviceContext {
   Backend<T> backend;
   ParameterAccess<T> parameters;
   Arena values, gradients, rematerialized;
-  Pool<T> pool{gradients};
+  Pool<T> pool{gradients}, kept{rematerialized};
 };
 
 /// The devices of a graph: who runs each node, and in what memory.

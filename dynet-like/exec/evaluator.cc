@@ -13,7 +13,8 @@ namespace {
 
 class FloatEvaluator final : public Evaluator {
  public:
-  explicit FloatEvaluator(const GraphStore& graph) : graph_(graph), executor_(graph) {}
+  explicit FloatEvaluator(const GraphStore& graph)
+      : graph_(graph), executor_(graph, PlanPolicy::in_batches) {}
 
   void forward(NodeId last) override { executor_.forward(last); }
   void invalidate() override {
@@ -40,11 +41,7 @@ class FloatEvaluator final : public Evaluator {
   void set_gradient_buffer(std::optional<unsigned> number) override {
     executor_.set_gradient_buffer(number);
   }
-  void set_inference(bool inference) override {
-    inference_ = inference;
-    executor_.set_inference(inference);
-    choose_policy();
-  }
+  void set_inference(bool inference) override { executor_.set_inference(inference); }
   void set_interrupt(Interrupt* interrupt) override { executor_.set_interrupt(interrupt); }
   void set_precision(Precision precision) override {
     precision_ = precision;
@@ -70,16 +67,10 @@ class FloatEvaluator final : public Evaluator {
             isa_name()};
   }
   void set_batching(bool batch) override {
-    batching_ = batch;
-    choose_policy();
+    executor_.set_policy(batch ? PlanPolicy::in_batches : PlanPolicy::in_order);
   }
 
  private:
-  void choose_policy() {
-    executor_.set_policy(inference_  ? PlanPolicy::for_inference
-                         : batching_ ? PlanPolicy::in_batches
-                                     : PlanPolicy::in_order);
-  }
   // The numbers of a node where the host can read them.
   Tensor on_host(NodeId id, float* numbers, bool shared = false) {
     const Dim& dim = graph_.nodes[id].dim;
@@ -101,7 +92,6 @@ class FloatEvaluator final : public Evaluator {
     return Backend<float>(cuda::kDevices.make_backend(device.device_id));
   }
 
-  bool batching_ = true, inference_ = false;
   Precision precision_ = Precision::float32;
   const GraphStore& graph_;
   Executor<float> executor_;

@@ -1,7 +1,5 @@
 #include "dynet-like/exec/executor.h"
 
-#include "dynet-like/plan/windows.h"
-
 namespace dynet {
 
 template <class T>
@@ -19,13 +17,23 @@ void Executor<T>::backward(NodeId loss, bool full) {
 
 template <class T>
 void Executor<T>::run_forward(NodeId last) {
+  const NodeId begin = evaluated();
+  const bool on_cpu = devices_.all_on_cpu();
+  const bool frees = settings_.inference && graph_.devices.size() == 1;
+  settings_.frees = false;
   // A device has no cache that holds a window, and every batch costs it a launch.
-  if (!planner_.uses_windows() || !devices_.all_on_cpu())
-    return run(plans_.plan(graph_, evaluated(), last + 1, planner_));
-  for (Windows windows(graph_, evaluated(), last + 1); evaluated() <= last;)
-    if (const Plan& plan = plans_.plan(graph_, evaluated(), windows.end_of(evaluated()), planner_);
-        windows.accept(plan))
-      run(plan);
+  if (!frees && (planner_.policy() == PlanPolicy::in_order || !on_cpu))
+    return run(plans_.plan(graph_, begin, last + 1, planner_));
+  const WindowSizes& sizes = on_cpu ? kInferenceWindows : kDeviceInferenceWindows;
+  Windows windows(graph_, begin, last + 1,
+                  frees ? inference_windows_.value_or(sizes) : kTrainingWindows);
+  settings_.frees = frees && windows.cuts();
+  while (evaluated() <= last) {
+    const Plan& plan = plans_.plan(graph_, evaluated(), windows.end_of(evaluated()), planner_);
+    if (!windows.accept(plan)) continue;
+    run(plan);
+    if (settings_.frees && evaluated() <= last) forward_.free_window(begin, last);
+  }
 }
 
 template <class T>

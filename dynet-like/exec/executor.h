@@ -12,6 +12,7 @@
 #include "dynet-like/exec/settings.h"
 #include "dynet-like/plan/cache.h"
 #include "dynet-like/plan/planner.h"
+#include "dynet-like/plan/windows.h"
 
 namespace dynet {
 
@@ -69,10 +70,12 @@ class Executor {
   void set_check_validity(bool check) { settings_.check = check; }
   void set_interrupt(Interrupt* interrupt) { settings_.interrupt = interrupt; }
   void set_policy(PlanPolicy policy) { planner_.set_policy(policy); }
-  /// Plans with reuse are for this: what backward would need is not kept then. Switched off after
-  /// values were computed so, it forgets all values, as `rewind`.
-  void set_inference(bool inference) {
+  /// Forward only: what backward would need is not kept, and the memory of a large graph is used
+  /// again window by window. Switched off after values were computed so, it forgets all values, as
+  /// `rewind`.
+  void set_inference(bool inference, std::optional<WindowSizes> windows = {}) {
     settings_.inference = inference;
+    inference_windows_ = windows;
     if (!inference && unrecorded_) rewind();
   }
   /// How devices multiply.
@@ -95,7 +98,8 @@ class Executor {
   Captures<T> captures_;
   ForwardPass<T> forward_{graph_, devices_, settings_, recording_, captures_};
   BackwardPass<T> backward_{graph_, devices_, settings_, recording_, captures_};
-  bool unrecorded_ = false;  // some values were computed in inference
+  std::optional<WindowSizes> inference_windows_;  // others than those of the device
+  bool unrecorded_ = false;                       // some values were computed in inference
 };
 
 extern template class Executor<float>;

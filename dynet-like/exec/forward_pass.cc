@@ -8,9 +8,12 @@
 #include "dynet-like/graph/describe.h"
 #include "dynet-like/graph/indices.h"
 #include "dynet-like/graph/parameter_nodes.h"
+#include "dynet-like/plan/memory.h"
 
 namespace dynet {
 namespace {
+
+constexpr NodeId kForever = ~NodeId{0};
 
 // What `rematerialize` has thrown, with the operand and the line of the node that needs it.
 [[noreturn, gnu::cold]] void throw_not_restored(const ArgumentError& e, const GraphStore& graph,
@@ -235,6 +238,87 @@ void ForwardPass<T>::note_freed(const Plan& plan) {
   std::copy_n(plan.freed.data(), plan.freed.size(), freed_.append(plan.freed.size()));
 }
 
+// Values that nobody reads may be asked for, and pointers to memory of the user's are read once.
+// As many nodes behind `last` are looked at as make it no more than linear.
+template <class T>
+void ForwardPass<T>::find_last_reads(NodeId begin, NodeId last) {
+  const auto size = static_cast<NodeId>(graph_.nodes.size());
+  const NodeId end = size - last < 4 * (last - begin) ? size : last + 4 * (last - begin);
+  first_read_ = begin;
+  last_read_.clear();
+  last_read_.resize(end - begin, 0);
+  kept_.clear();
+  for (NodeId id = end; id-- > begin;) {
+    const Node& n = graph_.nodes[id];
+    NodeId& own = last_read_[id - begin];
+    if (own == 0 || n.reads_pointer()) own = kForever;
+    const NodeId reads_until = n.form->kind == Kind::alias ? own : id;
+    for (const NodeId a : graph_.args_of(n))
+      if (a >= begin) last_read_[a - begin] = std::max(last_read_[a - begin], reads_until);
+  }
+}
+
+// The copies that no node from `end` on reads.
+template <class T>
+void ForwardPass<T>::free_kept(NodeId end) {
+  std::size_t left = 0;
+  for (const NodeId id : kept_) {
+    if (last_read_[id - first_read_] >= end) {
+      kept_[left++] = id;
+      continue;
+    }
+    freed_[id] = true;
+
+    const Node& n = graph_.nodes[id];
+    if (n.form->kind != Kind::alias) devices_.of(id).kept.of(n.dim.size()).give_back(r_.value[id]);
+  }
+  kept_.truncate(left);
+}
+
+template <class T>
+void ForwardPass<T>::free_window(NodeId begin, NodeId last) {
+  const RecordedRun& run = r_.runs.back();
+  const NodeId end = r_.evaluated;
+
+  if (run.begin == begin) find_last_reads(begin, last);
+  if (freed_.size() < end) freed_.resize(end, false);
+  free_kept(end);
+  std::size_t size = 0;  // of the values that are copied together
+  copies_.clear();
+  DeviceContext<T>& here = devices_.of(run.begin);
+  const auto copy = [&] {
+    if (copies_.from.empty()) return;
+    here.backend.copy(copies_.from.size(), size, copies_.from.data(), copies_.to.data(),
+                      copies_.how.data());
+    copies_.clear();
+  };
+  for (NodeId id = run.begin; id < end; ++id) {
+    NodeId root = id;
+    while (graph_.nodes[root].form->kind == Kind::alias)
+      root = graph_.args_of(graph_.nodes[root])[0];
+    const Node& n = graph_.nodes[root];
+    if (freed_[id] || !has_memory(n)) continue;
+    if (last_read_[id - begin] < end) {
+      freed_[id] = true;
+      continue;
+    }
+    kept_.push_back(id);
+    if (root != id) {
+      r_.value[id] = r_.value[root];
+      continue;
+    }
+    if (n.dim.size() != size) copy();
+    size = n.dim.size();
+    T* const to = here.kept.of(size).take();
+    copies_.add(r_.value[id], to, Write::store);
+    r_.value[id] = to;
+  }
+  copy();
+  for (std::size_t c = 0; c < devices_.contexts().size(); ++c)
+    if (devices_.contexts()[c].get() == &here)
+      here.backend.rewind(here.values, r_.value_marks[run.value_marks + c]);
+}
+
 template <class T>
 void ForwardPass<T>::rematerialize(NodeId id) {
   PodVector<NodeId> all;
@@ -306,6 +390,8 @@ void ForwardPass<T>::recompute(NodeId id) {
   run_step(one, prepare(one, &id, {id, &n.first_arg, &aux}), &id);
   if (!here.backend.on_device())  // which keeps the rows of lookups there
     r_.pointers.rewind(mark);
+  if (settings_.frees && n.form->kind == Kind::alias && id >= first_read_)
+    kept_.push_back(id);  // of a copy that may go
 }
 
 template <class T>
@@ -330,6 +416,7 @@ void ForwardPass<T>::clear() {
   for (const auto& c : devices_.contexts()) {
     c->backend.rewind(c->values, {});
     c->backend.rewind(c->rematerialized, {});
+    c->kept.reset();
   }
 }
 
@@ -339,6 +426,8 @@ void ForwardPass<T>::release() {
   captures_.release();
   aux_ = {};
   freed_ = {};
+  last_read_ = {};
+  kept_ = {};
 }
 
 template class ForwardPass<float>;

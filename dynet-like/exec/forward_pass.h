@@ -18,6 +18,9 @@ class ForwardPass {
 
   /// Runs a plan for the nodes that come next. If a kernel throws they keep having no value.
   void run(const Plan& plan);
+  /// In inference, after one of several plans for the nodes from `begin` to `last`: values that
+  /// later nodes read, or none does, are copied; the memory of the plan is used again.
+  void free_window(NodeId begin, NodeId last);
   /// Whether other values lie where that of a node was.
   bool is_freed(NodeId id) const { return id < freed_.size() && freed_[id]; }
   /// Computes the value of a node again, and before it what it needs and is gone too. Afterwards,
@@ -54,6 +57,8 @@ class ForwardPass {
   void run_step(const Step& step, const StepMemory<T>& memory, const NodeId* ids);
   void run_transfer(const Step& step, const StepMemory<T>& memory, const NodeId* ids);
   void run_lookup(NodeId id, T*& aux);
+  void find_last_reads(NodeId begin, NodeId last);
+  void free_kept(NodeId end);
   void rematerialize_operands(const Plan& plan);
   void note_freed(const Plan& plan);
   void find_freed(NodeId id, PodVector<NodeId>& all);
@@ -69,6 +74,10 @@ class ForwardPass {
   PodVector<T*> aux_;      // by node of the plan that runs
   PodVector<bool> freed_;  // by node
   CopyList<T> copies_;
+  // Of inference in windows.
+  NodeId first_read_ = 0;        // the first node of `last_read_`
+  PodVector<NodeId> last_read_;  // by node: the last one that reads its value, or kForever
+  PodVector<NodeId> kept_;       // the nodes whose values are copies, and other names of these
 };
 
 }  // namespace dynet

@@ -10,8 +10,8 @@ namespace dynet {
 
 template <class T>
 bool ForwardPass<T>::can_replay() const {
-  return std::is_same_v<T, float> && !settings_.check && devices_.all_on_cpu() &&
-         devices_.contexts().size() == 1;
+  return std::is_same_v<T, float> && !settings_.check && !settings_.frees &&
+         devices_.all_on_cpu() && devices_.contexts().size() == 1;
 }
 
 // Allocates the memory of the plan if all of a capture's pointers hold.

@@ -23,6 +23,10 @@ class BytesArchive
 
  public:
   explicit BytesArchive(BytesIn& bytes) : Base(bytes, boost::archive::no_codecvt), bytes_(bytes) {
+    // Boost takes the end of the bytes for a version, which it asserts to be a small number.
+    constexpr std::size_t kHead = 40;
+    if (bytes.left() < kHead)
+      throw FileError("an archive of " + std::to_string(bytes.left()) + " bytes is too short");
     init(boost::archive::no_codecvt);
   }
 

@@ -154,22 +154,6 @@ void Batcher::sort() {
   std::uint32_t* const cursor = s_.cursor.data();
   const std::uint32_t* const ranks = s_.rank.data();
   for (std::uint32_t i = 0; i < n_; ++i) order[cursor[ranks[i]]++] = begin_ + i;
-  s_.window.clear();
-}
-
-void Batcher::sort_by_window(std::uint32_t count) {
-  s_.cursor.clear();
-  s_.cursor.resize(count, 0);
-  for (const std::uint32_t window : s_.window) ++s_.cursor[window];
-  std::uint32_t at = 0;
-  for (std::uint32_t& c : s_.cursor) {
-    const std::uint32_t nodes = c;
-    c = at;
-    at += nodes;
-  }
-  s_.next.resize_uninitialized(n_);
-  for (const NodeId id : plan_.order) s_.next[s_.cursor[s_.window[id - begin_]]++] = id;
-  plan_.order.swap(s_.next);
 }
 
 // The order is the sorted one, but that a rank is grouped by signature; copies of nodes that are
@@ -178,7 +162,7 @@ void Batcher::emit() {
   for (std::uint32_t first = 0; first < n_;) {
     const std::uint32_t sig = signature_at(first);
     const Component& component = s_.components[s_.members[sig].component];
-    const std::uint32_t end = block_end(first, component);
+    const std::uint32_t end = first + component.nodes;
     if (component.loops) {
       if (component.splits) emit_earlier_parts(component, first, end);
       emit_ranks(first, end);
@@ -189,35 +173,16 @@ void Batcher::emit() {
   }
 }
 
-// Without windows the end of a rank is known, and the next rank waits for no number of a node.
+// The end of a rank is known, and the next rank waits for no number of a node.
 void Batcher::emit_ranks(std::uint32_t first, std::uint32_t end) {
-  if (s_.window.empty()) {
-    for (std::uint32_t rank = rank_at(first); first < end; ++rank) {
-      const std::uint32_t start = first;
-      first = s_.cursor[rank];
-      if (first == start + 1)
-        emit(signature_at(start), start, 1);
-      else if (first > start)
-        emit_rank(start, first);
-    }
-    return;
+  for (std::uint32_t rank = rank_at(first); first < end; ++rank) {
+    const std::uint32_t start = first;
+    first = s_.cursor[rank];
+    if (first == start + 1)
+      emit(signature_at(start), start, 1);
+    else if (first > start)
+      emit_rank(start, first);
   }
-  while (first < end) {
-    const std::uint32_t start = first, rank = rank_at(first);
-    while (++first < end && rank_at(first) == rank) continue;
-    emit_rank(start, first);
-  }
-}
-
-// The nodes of a component, in one window.
-std::uint32_t Batcher::block_end(std::uint32_t first, const Component& component) const {
-  if (s_.window.empty()) return first + component.nodes;
-  const std::uint32_t window = s_.window[plan_.order[first] - begin_];
-  std::uint32_t end = first;
-  while (++end < n_ && s_.window[plan_.order[end] - begin_] == window &&
-         rank_at(end) - component.first_rank < component.ranks)
-    continue;
-  return end;
 }
 
 // For every sum of products that is split: a step for those terms that do not wait for the
@@ -334,7 +299,7 @@ void Batcher::finish() {
 
 void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
                      Plan& plan) {
-  if (end - begin < 3) return plan_in_order(graph, begin, end, scratch, plan);
+  if (end - begin < 3) return plan_in_order(graph, begin, end, plan);
   plan.reset(begin, end);
   Batcher batcher(graph, scratch, plan);
   batcher.find_ranks();

@@ -16,8 +16,6 @@ class Batcher {
   void find_ranks();
   /// By rank and creation.
   void sort();
-  /// By window, rank and creation; windows are numbers below `count`, those of operands not higher.
-  void sort_by_window(std::uint32_t count);
   void emit();
   /// The rest of a plan in batches, once ranks are known.
   void finish();
@@ -35,7 +33,6 @@ class Batcher {
   void close(std::uint32_t sig);
   void find_splits();
   std::span<const Layout> find_layouts();
-  std::uint32_t block_end(std::uint32_t first, const Component& component) const;
   void emit_earlier_parts(const Component& component, std::uint32_t first, std::uint32_t end);
   void emit_ranks(std::uint32_t first, std::uint32_t end);
   void emit_rank(std::uint32_t first, std::uint32_t end);

@@ -191,8 +191,8 @@ const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, P
 
 const Plan& PlanCache::find_or_make(const GraphStore& graph, NodeId begin, NodeId end,
                                     Planner& planner) {
-  const bool sees_more = planner.sees_later_nodes() && end < graph.nodes.size();
-  const bool worth_it = planner.caches() && !sees_more && is_worth_it(graph, begin, end);
+  const bool worth_it =
+      planner.policy() == PlanPolicy::in_batches && is_worth_it(graph, begin, end);
   last_begin_ = begin;
   if (!worth_it) {
     planner.make(graph, begin, end, made_);

@@ -134,7 +134,7 @@ bool Plan::lay_out_in_place(const GraphStore& graph, const Step& step, const Lay
   return true;
 }
 
-void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch&, Plan& plan) {
+void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {
   plan.reset(begin, end);
   const std::uint32_t n = end - begin;
   Step* steps = plan.steps.append(n);

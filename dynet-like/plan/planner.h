@@ -16,25 +16,12 @@ enum class PlanPolicy : std::uint8_t {
   /// Nodes that may run together by their forms' batching rules, in few batches.
   ///
   /// Nodes are sorted by signature (form, shapes, shared operands, attributes). Signatures that
-  /// need
-  /// each other's values, as the operations of a recurrent step do, form a component; inside it
-  /// nodes run level by level. All other signatures run as one batch each: ops outside recurrences,
-  /// such as input projections and losses, batch across all time steps. A sum of products in a
-  /// component is cut: the products before the first that waits for the component are one batch
-  /// before it. Sums are so made from left to right in every plan.
+  /// need each other's values, as the operations of a recurrent step do, form a component; inside
+  /// it nodes run level by level. All other signatures run as one batch each: ops outside
+  /// recurrences, such as input projections and losses, batch across all time steps. A sum of
+  /// products in a component is cut: the products before the first that waits for the component are
+  /// one batch before it. Sums are so made from left to right in every plan.
   in_batches,
-  /// As in batches, for graphs that are run forward only: the memory of a value is reused after
-  /// its last use. Not freed are values that are unused or that later nodes of the graph use,
-  /// and those of the last nodes, which new nodes are likely to use.
-  ///
-  /// A graph on several devices gets a plan in batches.
-  ///
-  /// Ops outside recurrences are then not one batch, but one for each window of time: the levels of
-  /// all components together, cut where the values of a window take 1 MiB.
-  with_reuse,
-  /// The same above 8 MiB of values, in batches below: there is little to forget then, and making
-  /// such a plan takes two or three times as long.
-  for_inference,
 };
 
 /// Memory that making a plan takes, kept from plan to plan so that planning does not allocate.
@@ -61,9 +48,6 @@ struct PlanScratch {
     const BatchRule* products;  // of sums of products
     std::uint32_t later;        // as in Member
   };
-  struct Free {
-    std::uint64_t at, size;
-  };
   Signatures signatures;
   PodVector<Member> members;              // by number of the signature
   PodVector<Ranking> ranking;             // by number of the signature
@@ -71,12 +55,8 @@ struct PlanScratch {
   PodVector<std::uint32_t> by_component;  // signatures
   PodVector<std::uint32_t> user;          // by signature: the only one that uses it
   PodVector<Layout> layouts;              // by signature
-  PodVector<std::uint32_t> stack, rank, cursor, count;
+  PodVector<std::uint32_t> stack, rank, cursor, count, next;
   PodVector<Signatures::Edge> path;
-  // Of plans with reuse.
-  PodVector<std::uint32_t> window, time, root, last, next, first_freed;
-  PodVector<std::uint64_t> amount;
-  PodVector<Free> free;
 };
 
 /// Makes plans by one policy.
@@ -90,13 +70,6 @@ class Planner {
   /// A plan for the nodes [begin, end), in the memory of an older one.
   void make(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
 
-  /// Whether equal structures get equal plans that take long enough to make that they are worth
-  /// remembering.
-  bool caches() const;
-  /// Whether a plan depends on nodes behind its end.
-  bool sees_later_nodes() const;
-  /// Whether large graphs are better planned window by window, see Windows.
-  bool uses_windows() const;
   void release() { scratch_ = {}; }
 
  private:

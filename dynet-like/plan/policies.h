@@ -5,13 +5,8 @@
 namespace dynet {
 
 // What PlanPolicy says, each in a file of its own.
-void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
-                   Plan& plan);
+void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan);
 void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
                      Plan& plan);
-void plan_with_reuse(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
-                     Plan& plan);
-void plan_for_inference(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,
-                        Plan& plan);
 
 }  // namespace dynet

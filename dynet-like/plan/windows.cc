@@ -6,22 +6,23 @@
 
 namespace dynet {
 
-Windows::Windows(const GraphStore& graph, NodeId begin, NodeId end) : graph_(graph), end_(end) {
-  large_ = end - begin >= kLargeNodes;
+Windows::Windows(const GraphStore& graph, NodeId begin, NodeId end, const WindowSizes& sizes)
+    : graph_(graph), end_(end), sizes_(sizes) {
+  large_ = end - begin >= sizes.large_nodes;
   if (large_) return;
   std::size_t most = 0;  // whether or not it lies in memory of a plan's, which takes longer to see
-  for (NodeId id = begin; id < end && most < kLarge; ++id) most += graph.nodes[id].dim.size();
-  if (most < kLarge) return;
+  for (NodeId id = begin; id < end && most < sizes.large; ++id) most += graph.nodes[id].dim.size();
+  if (most < sizes.large) return;
   std::size_t sum = 0;
   for (NodeId id = begin; id < end && !large_; ++id) {
     if (has_memory(graph.nodes[id])) sum += graph.nodes[id].dim.size();
-    large_ = sum >= kLarge;
+    large_ = sum >= sizes.large;
   }
 }
 
 NodeId Windows::end_of(NodeId begin) {
   if (!large_) return end_;
-  const std::size_t elements = kWindow * times_, nodes = kWindowNodes * times_;
+  const std::size_t elements = sizes_.elements * times_, nodes = sizes_.nodes * times_;
   std::size_t sum = 0;
   NodeId first = end_, last = end_;
   for (NodeId id = begin; id < end_; ++id) {

@@ -40,8 +40,9 @@ TEST_CASE("values of random graphs in inference are those of training, in whatev
     CAPTURE(seed);
     RandomGraph::Model model(4);
     ComputationGraph training, inference;
-    Executor<float> run(inference.store(), PlanPolicy::with_reuse);
-    run.set_inference(true);
+    Executor<float> run(inference.store(), PlanPolicy::in_batches);
+    run.set_inference(true,
+                      WindowSizes{0, std::size_t{64} << seed % 5, 0, std::size_t{8} << seed % 7});
     std::vector<Expression> kept, forgotten;
     for (ComputationGraph* g : {&training, &inference}) {
       const auto read = [&](const Expression& e) {

@@ -255,13 +255,12 @@ TEST_CASE("places: a plan is not used again for nodes at other places") {
   CHECK(cache.hits() == 4);
 }
 
-TEST_CASE("places: plans that forget are for one place") {
+TEST_CASE("places: a plan has a block of memory for each place") {
   ComputationGraph g;
-  constexpr unsigned kLarge = 1 << 18;  // many of them are worth forgetting
+  constexpr unsigned kLarge = 1 << 18;
   Expression x = zeros(g, {kLarge});
   for (unsigned k = 0; k < 10; ++k) x = to_device(square(x), k % 2 ? kFirst : kSecond);
-  for (const PlanPolicy policy :
-       {PlanPolicy::with_reuse, PlanPolicy::for_inference, PlanPolicy::in_order}) {
+  for (const PlanPolicy policy : {PlanPolicy::in_batches, PlanPolicy::in_order}) {
     Plan plan;
     Planner(policy).make(g.store(), 0, static_cast<NodeId>(g.size()), plan);
     CHECK(plan.block_offsets.size() == 2);

@@ -168,31 +168,30 @@ TEST_CASE("rounded products have the same bits in any company") {
   }
 }
 
-TEST_CASE("a rounded product has the same bits among any number of columns") {
+TEST_CASE("a product in bf16 has the same bits among any number of columns") {
   // Columns of different nodes; from 32 on their gradients come from a transposed matrix.
   const unsigned m = 150, k = 301;
   const Floats w = numbers(m * k, 1), d = numbers(m, 3);
-  for (const Precision precision : {Precision::tf32, Precision::bf16}) {
-    std::vector<Floats> values, gradients;
-    for (const unsigned n : {1u, 2u, 7u, 40u, 300u}) {
-      ParameterCollection pc;
-      Parameter pw = pc.add_parameters({m, k});
-      pw.set_value(w);
-      ComputationGraph g;
-      g.set_precision(precision);
-      const Expression W = parameter(g, pw), slope = input(g, {m}, d);
-      std::vector<Expression> xs, losses;
-      for (unsigned j = 0; j < n; ++j) {
-        xs.push_back(input(g, {k}, numbers(k, 10 + j)));
-        losses.push_back(dot_product(W * xs.back(), slope));
-      }
-      const Expression loss = sum(losses);
-      g.backward(loss, true);
-      values.push_back(as_vector((W * xs[0]).value()));
-      gradients.push_back(as_vector(xs[0].gradient()));
-      CHECK(values.back() == values[0]);
-      CHECK(gradients.back() == gradients[0]);
+  if (!rounds(Precision::bf16)) return skip("this CPU has no instructions for bf16");
+  std::vector<Floats> values, gradients;
+  for (const unsigned n : {1u, 2u, 7u, 40u, 300u}) {
+    ParameterCollection pc;
+    Parameter pw = pc.add_parameters({m, k});
+    pw.set_value(w);
+    ComputationGraph g;
+    g.set_precision(Precision::bf16);
+    const Expression W = parameter(g, pw), slope = input(g, {m}, d);
+    std::vector<Expression> xs, losses;
+    for (unsigned j = 0; j < n; ++j) {
+      xs.push_back(input(g, {k}, numbers(k, 10 + j)));
+      losses.push_back(dot_product(W * xs.back(), slope));
     }
+    const Expression loss = sum(losses);
+    g.backward(loss, true);
+    values.push_back(as_vector((W * xs[0]).value()));
+    gradients.push_back(as_vector(xs[0].gradient()));
+    CHECK(values.back() == values[0]);
+    CHECK(gradients.back() == gradients[0]);
   }
 }
 

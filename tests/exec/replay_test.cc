@@ -306,7 +306,6 @@ TEST_CASE("inference is replayed, too, and forgets as before") {
   for (unsigned k = 0; k < 20; ++k) {
     const bool inference = k % 8 < 5;
     c.executor.set_inference(inference);
-    c.executor.set_policy(inference ? PlanPolicy::with_reuse : PlanPolicy::in_batches);
     const std::vector<unsigned>& rows = kRows[k % 8];
     const Expected expected(m, rows);
     const Expression loss = chain(c.g, m, rows);

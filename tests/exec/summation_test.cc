@@ -59,15 +59,15 @@ int ways_that_differ(const Build& build) {
   return different;
 }
 
-/// The same for executors of either precision, and for plans that forget.
+/// The same for executors of either precision, and for inference in small windows.
 template <class T>
 int planners_that_differ(const GraphStore& graph, NodeId last) {
   Executor<T> expected(graph, PlanPolicy::in_order);
   expected.forward(last);
   int different = 0;
-  for (const PlanPolicy policy : {PlanPolicy::in_batches, PlanPolicy::with_reuse}) {
-    Executor<T> got(graph, policy);
-    got.set_inference(policy == PlanPolicy::with_reuse);
+  for (const bool inference : {false, true}) {
+    Executor<T> got(graph, PlanPolicy::in_batches);
+    got.set_inference(inference, WindowSizes{0, 256, 0, 16});
     got.forward(last);
     bool same = true;
     for (NodeId id = 0; id <= last; ++id)

@@ -59,6 +59,20 @@ TEST_CASE("archives: a length takes no more memory than the file can fill") {
   CHECK(said(map, kLength, kHuge) != "");
 }
 
+TEST_CASE("archives: one that is cut short anywhere is an error") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m";
+  save(path, std::string("text"));
+  const ModelFile file(path);
+  const std::string archive = file.read(file.index().things[0].data);
+  for (std::size_t size = 0; size < archive.size(); ++size) {
+    CAPTURE(size);
+    write_model_file(path, file.index(), {archive.substr(0, size)});
+    std::string read;
+    CHECK_THROWS_AS(load(path, read), FileError);
+  }
+}
+
 TEST_CASE("archives: a truth value is 0 or 1") {
   CHECK_THAT(said(std::vector<bool>(1, true), '\x01', '\x07'),
              Catch::Contains("a truth value is 7"));

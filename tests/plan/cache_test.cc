@@ -261,7 +261,6 @@ TEST_CASE("a graph that differs in anything that a planner reads has a plan of i
   CHECK(hits_after([](Model&) {}, 3) == 0);
   CHECK(hits_after([](Model&) {}, 2, 11) == 0);
   CHECK(hits_after([](Model&) {}, 2, 12, PlanPolicy::in_order) == 0);
-  CHECK(hits_after([](Model&) {}, 2, 12, PlanPolicy::with_reuse) == 0);
 }
 
 TEST_CASE("numbers of signatures that begin again are others") {
@@ -296,27 +295,6 @@ TEST_CASE("a plan that is found elsewhere is for the scratch and the operands th
   CHECK(is_remembered(cache, graph(5, 3), 5));
   CHECK_FALSE(is_remembered(cache, graph(5, 4), 5));
   CHECK_FALSE(is_remembered(cache, graph(2, 3, {4}), 2));
-}
-
-TEST_CASE("plans that forget depend on what comes behind them") {
-  const auto chain = [](bool more) {
-    Graph g;
-    NodeId x = g.add(in_form, {64});
-    for (int k = 0; k < 2000; ++k) x = g.add(other, {64}, {x, x});
-    if (more) g.add(other, {64}, {5, 6});
-    return g;
-  };
-  PlanCache cache;
-  const Graph alone = chain(false), more = chain(true);
-  Plan fresh;
-  Planner(PlanPolicy::with_reuse).make(alone, 0, 2001, fresh);
-  for (int k = 0; k < 4; ++k)
-    REQUIRE(same_plan(cache.plan(alone, 0, 2001, planner_of(PlanPolicy::with_reuse)), fresh));
-  CHECK(cache.hits() == 2);
-  CHECK(fresh.freed[5]);
-  const Plan& plan = cache.plan(more, 0, 2001, planner_of(PlanPolicy::with_reuse));
-  CHECK_FALSE(plan.freed[5]);
-  CHECK(plan.freed[7]);
 }
 
 TEST_CASE("another form at the same address is another form") {

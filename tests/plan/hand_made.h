@@ -21,8 +21,7 @@ struct Attr {
 
 /// One planner for each policy.
 inline Planner& planner_of(PlanPolicy policy) {
-  static Planner all[] = {Planner(PlanPolicy::in_order), Planner(PlanPolicy::in_batches),
-                          Planner(PlanPolicy::with_reuse), Planner(PlanPolicy::for_inference)};
+  static Planner all[] = {Planner(PlanPolicy::in_order), Planner(PlanPolicy::in_batches)};
   return all[static_cast<unsigned>(policy)];
 }
 

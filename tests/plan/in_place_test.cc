@@ -139,29 +139,4 @@ TEST_CASE("a batch is computed in place only if all of its nodes can be") {
   }
 }
 
-TEST_CASE("a plan in batches is the same in the place of one that forgets") {
-  Graph g;
-  const OpForm sum = form("sum", Kind::compute, BatchRule::products(0));
-  const NodeId w = g.add(kParameter, {1024, 1024});
-  NodeId h = g.add(kSource, {1024});
-  for (int t = 0; t < 600; ++t) {
-    h = g.add(kValue, {1024}, {g.add(sum, {1024}, {w, h})});
-    g.add(kBoth, {1024}, {h});  // all of these are one batch, unless windows cut it
-  }
-  const auto end = static_cast<NodeId>(g.nodes.size());
-  Plan fresh, again;
-  Planner(PlanPolicy::in_batches).make(g, 0, end, fresh);
-  Planner(PlanPolicy::with_reuse).make(g, 0, end, again);
-  CHECK(again.steps.size() > fresh.steps.size());
-  for (const NodeId from : {NodeId{0}, NodeId{601}}) {
-    Planner(PlanPolicy::in_batches).make(g, from, end, fresh);
-    Planner(PlanPolicy::in_batches).make(g, from, end, again);
-    check_steps(g, from, end, again);
-    CHECK(batches(again) == batches(fresh));
-    CHECK(again.extent == fresh.extent);
-    CHECK(again.freed.size() == fresh.freed.size());
-    Planner(PlanPolicy::with_reuse).make(g, 0, end, again);
-  }
-}
-
 }  // namespace in_place_test

@@ -93,8 +93,7 @@ TEST_CASE("the bound agrees with a search along all ways, and no plan is below i
     }
     REQUIRE(least_batches(g, begin, size(g)) == bound);
     Plan plan;
-    for (const PlanPolicy policy :
-         {PlanPolicy::in_order, PlanPolicy::in_batches, PlanPolicy::with_reuse}) {
+    for (const PlanPolicy policy : {PlanPolicy::in_order, PlanPolicy::in_batches}) {
       Planner(policy).make(g, begin, size(g), plan);
       REQUIRE(batches_of(g, plan) >= bound);
     }

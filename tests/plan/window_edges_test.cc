@@ -25,7 +25,7 @@ Graph chain(unsigned steps, unsigned size) {
 }  // namespace
 
 TEST_CASE("a window ends behind the node that fills it, however large that is") {
-  const auto n = static_cast<unsigned>(Windows::kWindow);
+  const auto n = static_cast<unsigned>(kTrainingWindows.elements);
   const Graph g = chain(64, n);
   Windows windows(g, 0, 64);
   CHECK(windows.end_of(0) == 2);
@@ -37,7 +37,7 @@ TEST_CASE("a window ends behind the node that fills it, however large that is") 
 }
 
 TEST_CASE("a window ends where the fewest values reach across, up to a quarter later") {
-  constexpr NodeId kFull = Windows::kWindowNodes, kAll = Windows::kLargeNodes;
+  constexpr NodeId kFull = kTrainingWindows.nodes, kAll = kTrainingWindows.large_nodes;
   // Samples of so many nodes, of which each uses the one before and the first of its sample; or,
   // if there is a `shared` node, that.
   const auto end_of_first = [](NodeId sample, bool shared = false) {

@@ -61,7 +61,7 @@ TEST_CASE("a large graph is cut where batches stay wide") {
 
 TEST_CASE("windows that would be no wider if they were larger are small") {
   const auto found = cuts(chains(1, 2000, 16384));
-  const std::size_t smallest = Windows::kWindow / 16384 + 1;
+  const std::size_t smallest = kTrainingWindows.elements / 16384 + 1;
   REQUIRE(found.size() > 20);
   CHECK(found[1] == 2 * smallest - 1);  // the first was tried, and then one of twice its size
   for (std::size_t k = 2; k + 1 < found.size(); ++k) CHECK(found[k] - found[k - 1] == smallest);
@@ -84,12 +84,12 @@ TEST_CASE("a window of just enough columns is kept") {
 }
 
 TEST_CASE("a graph of many small nodes is cut, too") {
-  constexpr auto kNodes = static_cast<unsigned>(Windows::kLargeNodes);
+  constexpr auto kNodes = static_cast<unsigned>(kTrainingWindows.large_nodes);
   CHECK(cuts(chains(1, kNodes - 1, 1)) == std::vector<NodeId>{0, kNodes - 1});
   const auto found = cuts(chains(1, kNodes, 1));
-  REQUIRE(found.size() == 1 + kNodes / Windows::kWindowNodes - 1);
-  CHECK(found[1] == 2 * Windows::kWindowNodes);
-  CHECK(found[2] == 3 * Windows::kWindowNodes);
+  REQUIRE(found.size() == 1 + kNodes / kTrainingWindows.nodes - 1);
+  CHECK(found[1] == 2 * kTrainingWindows.nodes);
+  CHECK(found[2] == 3 * kTrainingWindows.nodes);
   CHECK(found.back() == kNodes);
 }
 
