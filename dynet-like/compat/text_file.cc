@@ -213,7 +213,7 @@ void check_fits(const Reader& in, const SavedText& t, ParameterStorageBase& p) {
 }
 
 void store(SavedText& t, ParameterStorageBase& p) {
-  p.catch_up_all();
+  p.copy_to_host();
   std::copy(t.values.begin(), t.values.end(), p.data);
   p.changed();
   set_gradient(p, t.gradient);
@@ -307,8 +307,8 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
   const std::size_t strip = key.empty() ? 0 : model.get_fullname().size();
   const std::string prefix = key.empty() ? "" : with_slash(key);
   save_all([&](Output& out) {
-    for (const LookupParameter& p : model.lookup_parameters_list()) p.stored().catch_up_all();
-    for (const Parameter& p : model.parameters_list()) p.stored().catch_up_all();
+    for (const LookupParameter& p : model.lookup_parameters_list()) p.stored().copy_to_host();
+    for (const Parameter& p : model.parameters_list()) p.stored().copy_to_host();
     GradientReader gradients(model.bank().gradients);
     const auto write = [&](const ParameterHandle& p) {
       out.write(p.stored(), prefix + p.get_fullname().substr(strip), gradients);
@@ -321,7 +321,7 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
 void TextFileSaver::save_one(const ParameterHandle& p, const std::string& key) {
   ParameterStorageBase& s = p.stored();
   save_all([&](Output& out) {
-    s.catch_up_all();
+    s.copy_to_host();
     GradientReader gradients(s.bank->gradients);
     out.write(s, key.empty() ? s.name : key, gradients);
   });

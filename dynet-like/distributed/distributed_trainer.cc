@@ -60,7 +60,7 @@ std::vector<ParameterStorageBase*> parameters_of(const ParameterCollection& coll
 void synchronize(Communicator& world, const ParameterCollection& parameters) {
   if (world.size() == 1) return;
   for (ParameterStorageBase* const p : parameters_of(parameters)) {
-    p->finish_rows();
+    p->copy_to_host();
     Communicator::Bytes values = bytes_of(text_of(p->data, p->size()));
     world.broadcast(values);
     if (values.size() != p->size() * sizeof(float))
@@ -181,7 +181,6 @@ void DistributedTrainer::sum_gradients(real scale) {
   for (std::size_t k = 0; k < losses_.size(); ++k)
     if (reported_[k])
       head.losses.emplace_back(static_cast<std::uint32_t>(tree_->own.begin + k), losses_[k]);
-  if (!compared_) static_cast<void>(trainer_.state_views());  // late rows catch up, as for `facts`
   if (world_.size() > 1) {
     if (!compared_) require_same(world_, facts());
     if (check_every_ > 0 && (!compared_ || state_.updates % check_every_ == 0))
@@ -243,7 +242,7 @@ std::vector<std::uint64_t> DistributedTrainer::numbers_to_agree_on(real scale) c
                                      std::bit_cast<std::uint32_t>(t.learning_rate),
                                      t.clipping_enabled,
                                      std::bit_cast<std::uint32_t>(t.clip_threshold),
-                                     2u * t.sparse_updates_enabled + t.sparse_updates_exact,
+                                     t.sparse_updates_enabled,
                                      t.skip_non_finite};
   static_assert(sizeof(real) == sizeof(std::uint32_t));
   return same;
@@ -294,7 +293,7 @@ std::vector<double> DistributedTrainer::score(
 std::vector<std::uint64_t> DistributedTrainer::checksums() const {
   std::vector<std::uint64_t> all;
   for (ParameterStorageBase* const p : parameters_of(trainer_.collection())) {
-    p->catch_up_all();  // a look, which changes no bit of the training
+    p->copy_to_host();
     all.push_back(mix_bits(checksum(p->name)) ^ checksum(text_of(p->data, p->size())));
   }
   return all;

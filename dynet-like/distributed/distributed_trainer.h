@@ -121,9 +121,8 @@ class DistributedTrainer {
   /// Throws CommunicationError, naming the first parameter that is not what it is on rank 0, and a
   /// rank.
   void compare_parameters();
-  /// Rank 0 writes a checkpoint, as Checkpoints::save, and the others wait; all must call it, for
-  /// rows that are updated late catch up on all of them. Returns the path, on all processes. Errors
-  /// are thrown on all.
+  /// Rank 0 writes a checkpoint, as Checkpoints::save, and the others wait; all must call it.
+  /// Returns the path, on all processes. Errors are thrown on all.
   template <class... Ts>
   std::string save(const Checkpoints& to, const Ts&... things) {
     std::string path;

@@ -31,7 +31,7 @@ class ParameterAccess {
   /// All values.
   float* values(ParameterStorageBase& p) {
     if (memory_) return values_on(p, memory_);
-    p.catch_up_all();
+    p.copy_to_host();
     return p.data;
   }
   /// Before values are asked for: they may have moved on the device.
@@ -45,7 +45,7 @@ class ParameterAccess {
       }
       return rows_ + row * p.row_size();
     }
-    p.catch_up(row);
+    p.copy_to_host();
     return p.data + row * p.row_size();
   }
   /// Gradients go to the buffer of this number, or to the calling thread's.
@@ -138,7 +138,7 @@ class ParameterAccess<double> {
   Copy& copy(ParameterStorageBase& p) {
     auto [at, fresh] = copies_.try_emplace(&p);
     if (fresh) {
-      p.catch_up_all();
+      p.copy_to_host();
       at->second.values.assign(p.data, p.data + p.size());
       at->second.gradient.assign(p.size(), 0.0);
     }

@@ -63,7 +63,7 @@ std::vector<std::pair<std::string, ParameterStorageBase*>> named_parameters(
   for (auto* all : {&pc.bank().parameters, &pc.bank().tables})
     for (auto& p : *all)
       if (pc.node().contains(p->collection)) {
-        p->catch_up_all();
+        p->copy_to_host();
         list.emplace_back(p->name.substr(skip), p.get());
       }
   return list;
@@ -85,7 +85,7 @@ GroupView view_of(const ParameterCollection& pc) {
 
 GroupView view_of(const ParameterHandle& p, const char* kind) {
   ParameterStorageBase& s = p.stored();
-  s.catch_up_all();
+  s.copy_to_host();
   GroupView view;
   view.group.kind = kind;
   view.owner = p.shared();
@@ -249,7 +249,7 @@ void Loading::add(const ParameterHandle& p, IncomingGroup in) {
     differ(false, "a " + in.group.kind + " was saved, not a " + kind);
     return;
   }
-  s.catch_up_all();
+  s.copy_to_host();
   match({{s.name, &s}}, in);
   owners_.push_back(p.shared());
 }

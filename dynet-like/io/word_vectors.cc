@@ -214,7 +214,7 @@ class Filling {
         for (std::size_t k = 0; k < size_; ++k) sum[k] += values_[i][k];
     }
     report.duplicates = duplicates_;
-    p.catch_up_all();
+    p.copy_to_host();
     for (std::size_t i = 0; i < words.size(); ++i) {
       float* row = p.data + i * size_;
       if (rank_[i] != 0)
@@ -320,7 +320,7 @@ void save_word_vectors(const std::string& path, const Dict& words, const LookupP
                        VectorFormat format, const SaveOptions& options) {
   check_rows("save_word_vectors", words, table);
   ParameterStorageBase& p = table.stored();
-  p.catch_up_all();
+  p.copy_to_host();
   write_word_vectors(path, words.get_words(), p.data, p.row_size(), format, options);
 }
 

@@ -8,12 +8,6 @@ ValuesOnDevices::~ValuesOnDevices() {
   for (const Copy& c : copies_) c.memory->free(c.values);
 }
 
-void ValuesOnDevices::catch_up_all() {
-  if (!host_is_old_.load(std::memory_order_acquire)) return;
-  const std::lock_guard lock(parameter_.bank->on_device);
-  copy_to_host();
-}
-
 ValuesOnDevices::Copy* ValuesOnDevices::find_newest() {
   const auto at =
       std::find_if(copies_.begin(), copies_.end(), [](const Copy& c) { return c.newest; });
@@ -21,15 +15,15 @@ ValuesOnDevices::Copy* ValuesOnDevices::find_newest() {
 }
 
 void ValuesOnDevices::copy_to_host() {
-  if (!host_is_old_.load(std::memory_order_relaxed)) return;
+  if (!parameter_.host_is_old.load(std::memory_order_relaxed)) return;
   const Copy& from = *find_newest();
   from.memory->read(parameter_.data, from.values, parameter_.size() * sizeof(float));
-  host_is_old_.store(false, std::memory_order_release);
+  parameter_.host_is_old.store(false, std::memory_order_release);
 }
 
 void ValuesOnDevices::changed_on_host() {
   for (Copy& c : copies_) c.newest = false;
-  host_is_old_.store(false, std::memory_order_release);
+  parameter_.host_is_old.store(false, std::memory_order_release);
 }
 
 float* values_on(ParameterStorageBase& p, const std::shared_ptr<DeviceAllocator>& memory) {
@@ -47,12 +41,10 @@ float* values_on(ParameterStorageBase& p, const std::shared_ptr<DeviceAllocator>
   at->used = true;
   if (at->newest) return at->values;
   const std::size_t bytes = p.size() * sizeof(float);
-  if (const auto* from = all.find_newest()) {
+  if (const auto* from = all.find_newest())
     memory->receive(at->values, *from->memory, from->values, bytes);
-  } else {
-    if (p.lazy && p.lazy != &all) p.lazy->finish_all();
+  else
     memory->write(at->values, p.data, bytes);
-  }
   at->newest = true;
   return at->values;
 }
@@ -72,8 +64,7 @@ void changed_on(ParameterStorageBase& p, const DeviceAllocator& changed) {
     c.newest = c.memory.get() == &changed || c.follows(changed);
     c.used = false;
   }
-  p.on_device->host_is_old_.store(true, std::memory_order_release);
-  p.lazy = p.on_device.get();  // another's rows caught up when the values were copied
+  p.host_is_old.store(true, std::memory_order_release);
 }
 
 }  // namespace dynet

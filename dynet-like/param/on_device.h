@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -18,16 +17,16 @@ struct DeviceValues {
 
 /// The copies that devices have of a parameter's values. The newest values are the host's or those
 /// of devices; the others get them when they are asked for, from a device if one has them.
-class ValuesOnDevices final : public LazyValues {
+class ValuesOnDevices {
  public:
   explicit ValuesOnDevices(ParameterStorageBase& parameter) : parameter_(parameter) {}
-  ~ValuesOnDevices() override;
+  ~ValuesOnDevices();
   ValuesOnDevices(const ValuesOnDevices&) = delete;
   ValuesOnDevices& operator=(const ValuesOnDevices&) = delete;
 
-  void catch_up(std::size_t) override { catch_up_all(); }
-  /// Brings the newest values to the host. Waits for the device if that has them.
-  void catch_up_all() override;
+  /// Brings the newest values to the host, waiting for the device if that has them. The bank's
+  /// mutex must be held.
+  void copy_to_host();
   /// Those of the host are the newest. The bank's mutex must be held.
   void changed_on_host();
 
@@ -46,11 +45,9 @@ class ValuesOnDevices final : public LazyValues {
     }
   };
   Copy* find_newest();
-  void copy_to_host();
 
   ParameterStorageBase& parameter_;
   std::vector<Copy> copies_;
-  std::atomic<bool> host_is_old_ = false;
 };
 
 /// The values of a parameter in the memory of a device, the newest that there are, for work that

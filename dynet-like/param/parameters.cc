@@ -34,7 +34,7 @@ ParameterStorageBase& ParameterHandle::stored() const {
 Tensor LookupParameter::row(unsigned index) const {
   ParameterStorageBase& s = stored();
   s.check_row(index);
-  s.catch_up(index);
+  s.copy_to_host();
   s.may_change();
   return {s.dim, s.data + index * s.row_size()};
 }

@@ -156,8 +156,8 @@ class LookupParameter : public TrainedHandle<LookupParameterStorage> {
   void initialize(unsigned index, const std::vector<float>& values) const {
     stored_here().initialize(index, values);
   }
-  /// A view of each row. Where rows are updated late (Trainer::sparse_updates_exact), or graphs run
-  /// on a device, a view is right until the next update; see also Parameter::values.
+  /// A view of each row. Right until the next update if graphs run on a device; see also
+  /// Parameter::values.
   RowViews values() const { return RowViews(stored_here().show_values().values); }
   /// A view of one row. Throws IndexError.
   Tensor row(unsigned index) const;

@@ -23,6 +23,11 @@ void ParameterStorageBase::may_change() {
   if (on_device) on_device->changed_on_host();
 }
 
+void ParameterStorageBase::read_device() {
+  const std::lock_guard lock(bank->on_device);
+  on_device->copy_to_host();
+}
+
 Dim ParameterStorageBase::full_dim() const {
   Dim d = dim;
   if (is_lookup) d.add_dim(static_cast<unsigned>(rows));

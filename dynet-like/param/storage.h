@@ -18,18 +18,6 @@ class ParameterBank;
 class ValuesOnDevices;
 struct CollectionNode;
 
-/// Values, or rows of a table, that are updated lazily: they catch up when they are read. Safe to
-/// call from several threads at once.
-class LazyValues {
- public:
-  virtual ~LazyValues() = default;
-  virtual void catch_up(std::size_t row) = 0;
-  virtual void catch_up_all() = 0;
-  /// For good: nothing is held back that a look at the values does not need. Not from several
-  /// threads at once.
-  virtual void finish_all() { catch_up_all(); }
-};
-
 /// One trained tensor, or one table of them: what a Parameter or LookupParameter stands for, and
 /// what the library works with.
 struct ParameterStorageBase {
@@ -44,18 +32,12 @@ struct ParameterStorageBase {
   ParameterBank* bank = nullptr;
   const CollectionNode* collection = nullptr;
   std::unique_ptr<ValuesOnDevices> on_device;  ///< null: no device has a copy
-  LazyValues* lazy = nullptr;  ///< if not null, rows catch up before their values are used
+  std::atomic<bool> host_is_old = false;       ///< a device has newer values than `data`
 
-  /// To be called before `data` of one row, or of all, are read or written.
-  void catch_up(std::size_t row) {
-    if (lazy) lazy->catch_up(row);
-  }
-  void catch_up_all() {
-    if (lazy) lazy->catch_up_all();
-  }
-  /// To be called instead by what is part of training, as opposed to a look.
-  void finish_rows() {
-    if (lazy) lazy->finish_all();
+  /// To be called before `data` is read or written: copies the newest values from a device that has
+  /// them. Safe to call from several threads at once.
+  void copy_to_host() {
+    if (host_is_old.load(std::memory_order_acquire)) read_device();
   }
   std::size_t row_size() const { return dim.size(); }
   std::size_t size() const { return rows * row_size(); }
@@ -85,6 +67,9 @@ struct ParameterStorageBase {
   ParameterStorageBase(const ParameterStorageBase&) = delete;
   ParameterStorageBase& operator=(const ParameterStorageBase&) = delete;
   virtual ~ParameterStorageBase();
+
+ private:
+  void read_device();
 };
 
 /// A trained tensor as programs written to DyNet touch it. `Parameter::p` and `get_storage` bring

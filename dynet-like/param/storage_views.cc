@@ -36,8 +36,8 @@ void copy_values(ParameterStorageBase& to, ParameterStorageBase& from) {
   if (to.full_dim() != from.full_dim())
     throw ShapeError("the parameters " + to.name + " and " + from.name + " have the shapes " +
                      to_string(to.full_dim()) + " and " + to_string(from.full_dim()));
-  from.catch_up_all();
-  to.catch_up_all();
+  from.copy_to_host();
+  to.copy_to_host();
   std::copy_n(from.data, to.size(), to.data);
   to.changed();
 }
@@ -57,14 +57,14 @@ void ParameterStorageBase::check_row(std::size_t row) const {
 }
 
 void ParameterStorageBase::zero() {
-  catch_up_all();
+  copy_to_host();
   std::fill_n(data, size(), 0.0f);
   changed();
 }
 
 void ParameterStorageBase::scale_parameters(float s) {
   check_factor("scale", *this, s);
-  catch_up_all();
+  copy_to_host();
   scale_floats(data, size(), s);
   changed();
 }
@@ -92,7 +92,7 @@ bool ParameterStorageBase::has_grad() const {
 }
 
 void ParameterStorageBase::squared_l2norm(float* sum) const {
-  if (lazy) lazy->catch_up_all();
+  const_cast<ParameterStorageBase*>(this)->copy_to_host();
   *sum = squared_sum(data, size());
 }
 
@@ -102,7 +102,7 @@ void ParameterStorageBase::g_squared_l2norm(float* sum) const {
 }
 
 ParameterStorage& ParameterStorage::show_values() {
-  catch_up_all();
+  copy_to_host();
   may_change();
   return *this;
 }
@@ -123,7 +123,7 @@ void ParameterStorage::set_value(const std::vector<float>& numbers) {
   if (numbers.size() != size())
     throw ArgumentError("parameter " + name + " " + to_string(dim) + " needs " +
                         std::to_string(size()) + " values, got " + std::to_string(numbers.size()));
-  catch_up_all();
+  copy_to_host();
   std::copy(numbers.begin(), numbers.end(), data);
   changed();
 }
@@ -132,13 +132,13 @@ void ParameterStorage::clip(float left, float right) {
   if (!(left <= right))
     throw ArgumentError("clip_inplace: needs left <= right, got " + std::to_string(left) + " and " +
                         std::to_string(right) + " for the parameter " + name);
-  catch_up_all();
+  copy_to_host();
   for (std::size_t i = 0; i < size(); ++i) data[i] = std::clamp(data[i], left, right);
   changed();
 }
 
 void ParameterStorage::copy(const ParameterStorage& other) {
-  copy_values(*this, const_cast<ParameterStorage&>(other));  // settling changes no value
+  copy_values(*this, const_cast<ParameterStorage&>(other));  // copied to the host
 }
 
 void ParameterStorage::accumulate_grad(const Tensor& gradient) {
@@ -147,7 +147,7 @@ void ParameterStorage::accumulate_grad(const Tensor& gradient) {
 }
 
 LookupParameterStorage& LookupParameterStorage::show_values() {
-  catch_up_all();
+  copy_to_host();
   may_change();
   const std::lock_guard lock(bank->on_device);
   if (values.size() != rows)
@@ -177,7 +177,7 @@ void LookupParameterStorage::initialize(unsigned row, const std::vector<float>& 
   if (numbers.size() != row_size())
     throw ArgumentError("lookup parameter " + name + " has rows of " + std::to_string(row_size()) +
                         " values, got " + std::to_string(numbers.size()));
-  catch_up(row);
+  copy_to_host();
   std::copy(numbers.begin(), numbers.end(), data + row * row_size());
   changed();
 }

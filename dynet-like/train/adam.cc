@@ -12,26 +12,12 @@ namespace {
 using AdamRule = rules::Adam<false>;
 using AmsgradRule = rules::Adam<true>;
 
-// Without a first moment values only decay.
-std::size_t skip(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
-  if (!all_zero(s.state[0], s.n)) return 0;
-  double decay_factor = 1;
-  for (std::size_t k = 0; k < n; ++k)
-    decay_factor *= static_cast<double>(missed[k].constants[AdamRule::kDecayFactor]);
-  scale_values(s.w, s.n, decay_factor);
-  const double b2 = missed[0].constants[AdamRule::kBeta2];
-  scale_values(s.state[1], s.n, std::pow(b2, static_cast<double>(n)));
-  return n;
-}
-
 constexpr TrainerRule kAdam{.arrays = AdamRule::kState,
                             .apply = DYNET_UPDATE(AdamRule),
-                            .device = DeviceRule::by(&cuda::kUpdateAdam),
-                            .skip = skip};
+                            .device = DeviceRule::by(&cuda::kUpdateAdam)};
 constexpr TrainerRule kAmsgrad{.arrays = AmsgradRule::kState,
                                .apply = DYNET_UPDATE(AmsgradRule),
-                               .device = DeviceRule::by(&cuda::kUpdateAmsgrad),
-                               .skip = skip};
+                               .device = DeviceRule::by(&cuda::kUpdateAmsgrad)};
 
 }  // namespace
 

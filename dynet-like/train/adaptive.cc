@@ -1,37 +1,22 @@
 #include "dynet-like/train/adaptive.h"
 
-#include <cmath>
-
 #include "dynet-like/train/update_loops.h"
 #include "kernels/cuda/update.h"
 
 namespace dynet {
 namespace {
 
-// Without a gradient nothing moves; each of kArrays numbers of state decays by rho.
-template <std::size_t kArrays>
-std::size_t skip(const TrainerSlice& s, const MissedUpdate* missed, std::size_t n) {
-  const double rho = missed[0].constants[2];
-  for (std::size_t k = 0; k < kArrays; ++k)
-    scale_values(s.state[k], s.n, std::pow(rho, static_cast<double>(n)));
-  return n;
-}
-
-constexpr TrainerRule kAdagrad{
-    .arrays = rules::Adagrad::kState,
-    .apply = DYNET_UPDATE(rules::Adagrad),
-    .device = DeviceRule::by(&cuda::kUpdateAdagrad),
-    .skip = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
+constexpr TrainerRule kAdagrad{.arrays = rules::Adagrad::kState,
+                               .apply = DYNET_UPDATE(rules::Adagrad),
+                               .device = DeviceRule::by(&cuda::kUpdateAdagrad)};
 
 constexpr TrainerRule kAdadelta{.arrays = rules::Adadelta::kState,
                                 .apply = DYNET_UPDATE(rules::Adadelta),
-                                .device = DeviceRule::by(&cuda::kUpdateAdadelta),
-                                .skip = skip<2>};
+                                .device = DeviceRule::by(&cuda::kUpdateAdadelta)};
 
 constexpr TrainerRule kRMSProp{.arrays = rules::RMSProp::kState,
                                .apply = DYNET_UPDATE(rules::RMSProp),
-                               .device = DeviceRule::by(&cuda::kUpdateRMSProp),
-                               .skip = skip<1>};
+                               .device = DeviceRule::by(&cuda::kUpdateRMSProp)};
 
 }  // namespace
 

@@ -30,13 +30,10 @@ void apply(const TrainerSlice& s) {
   for (std::size_t i = 0; i < s.n; ++i) w[i] *= factor;
 }
 
-constexpr TrainerRule kExponentiated{
-    .arrays = 1,
-    .apply = apply,
-    .device = DeviceRule::by(&cuda::kUpdateExponentiated),
-    .skip = [](const TrainerSlice& s, const MissedUpdate*,
-               std::size_t n) { return all_zero(s.state[0], s.n) ? n : 0; },
-    .whole = true};
+constexpr TrainerRule kExponentiated{.arrays = 1,
+                                     .apply = apply,
+                                     .device = DeviceRule::by(&cuda::kUpdateExponentiated),
+                                     .whole = true};
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 
 #include "dynet-like/base/workers.h"
 #include "dynet-like/param/norm.h"
-#include "dynet-like/train/lazy_rows.h"
 
 namespace dynet {
 
@@ -23,24 +22,16 @@ void HostUpdater::update(const Update& u) {
     if (!std::isfinite(outcome_.norm)) return;
     scale_ = clipped_scale(u.scale, outcome_.norm, u.threshold);
   }
-  for (const LateRows& late : late_) {
-    for (const std::uint32_t row : late.used) late.rows->finish(row);
-    late.rows->miss({constants_, late.decay_factor});
-  }
   for_each_piece(u.steps, rule_.whole, [this](const Piece& p) {
     step(*p.part, p.at, p.n, p.part->g ? p.part->g + p.at : nullptr);
   });
   for (const UpdatePart& part : u.steps)
     if (part.rows) step_rows(part);
-  for (const LateRows& late : late_)
-    for (const std::uint32_t row : late.used) late.rows->took_last(row);
   for_each_piece(u.decays, false, [](const Piece& p) {
     scale_values(p.part->w + p.at, p.n, static_cast<double>(p.part->decay_factor));
   });
   for (const UpdatePart& part : u.decays)
     if (part.rows) step_rows(part);
-  if (u.averages.empty()) return;
-  for (const LateRows& late : late_) late.rows->finish_all();
   for_each_piece(u.averages, false, [&](const Piece& p) {
     const float* __restrict w = p.part->w + p.at;
     float* __restrict a = p.part->state[0] + p.at;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "dynet-like/param/updater.h"
@@ -10,15 +9,7 @@
 
 namespace dynet {
 
-class LazyRows;
 class Workers;
-
-/// Rows of a table that are used in an update, while all others take it later.
-struct LateRows {
-  LazyRows* rows;
-  std::span<const std::uint32_t> used;
-  float decay_factor;
-};
 
 /// Runs updates on the CPU, where they are done when `update` returns.
 class HostUpdater final : public Updater {
@@ -28,8 +19,6 @@ class HostUpdater final : public Updater {
 
   /// Threads that share in large parameters, or null. The results are the same.
   void set_workers(Workers* workers) { workers_ = workers; }
-  /// Of the next update.
-  void set_late(std::span<const LateRows> late) { late_ = late; }
 
   const std::shared_ptr<DeviceAllocator>& memory() override { return none_; }
   /// Throws std::bad_alloc, having changed nothing.
@@ -54,7 +43,6 @@ class HostUpdater final : public Updater {
 
   const TrainerRule& rule_;
   Workers* workers_ = nullptr;
-  std::span<const LateRows> late_;
   std::shared_ptr<DeviceAllocator> none_;
   UpdateOutcome outcome_{};
   TrainerConstants constants_{};  // of the update that runs

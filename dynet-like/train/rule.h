@@ -25,12 +25,6 @@ struct TrainerSlice {
   float decay_factor;  ///< 1 - weight decay, multiplied into the new value
 };
 
-/// An update that a row of a table has not taken yet: it was not used in it.
-struct MissedUpdate {
-  TrainerConstants constants;
-  float decay_factor;
-};
-
 /// How a trainer works on a device.
 struct DeviceRule {
   const cuda::UpdateRule* kernel;  ///< null if there is none, or if the library has no CUDA in it
@@ -49,11 +43,6 @@ struct TrainerRule {
   std::size_t arrays;
   PerIsa<void (*)(const TrainerSlice& s)> apply;
   Required<DeviceRule> device;
-  /// A short cut for rows that miss updates, or null: takes as many of these updates with gradient
-  /// zero as it can take at once, and returns their number; zero if the values still move. `keep`
-  /// is the caller's.
-  std::size_t (*skip)(const TrainerSlice& s, const MissedUpdate* missed,
-                      std::size_t updates) = nullptr;
   /// The values of a parameter, or of a row of a table, depend on each other: a slice is never
   /// less.
   bool whole = false;

@@ -6,19 +6,13 @@
 namespace dynet {
 namespace {
 
-constexpr TrainerRule kSGD{
-    .arrays = rules::SGD::kState,
-    .apply = DYNET_UPDATE(rules::SGD),
-    .device = DeviceRule::by(&cuda::kUpdateSGD),
-    .skip = [](const TrainerSlice&, const MissedUpdate*, std::size_t n) { return n; }};
+constexpr TrainerRule kSGD{.arrays = rules::SGD::kState,
+                           .apply = DYNET_UPDATE(rules::SGD),
+                           .device = DeviceRule::by(&cuda::kUpdateSGD)};
 
-constexpr TrainerRule kMomentum{
-    .arrays = rules::Momentum::kState,
-    .apply = DYNET_UPDATE(rules::Momentum),
-    .device = DeviceRule::by(&cuda::kUpdateMomentum),
-    .skip = [](const TrainerSlice& s, const MissedUpdate*, std::size_t n) {
-      return all_zero(s.state[0], s.n) ? n : 0;
-    }};
+constexpr TrainerRule kMomentum{.arrays = rules::Momentum::kState,
+                                .apply = DYNET_UPDATE(rules::Momentum),
+                                .device = DeviceRule::by(&cuda::kUpdateMomentum)};
 
 }  // namespace
 

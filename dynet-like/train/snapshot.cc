@@ -11,7 +11,6 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
-#include "dynet-like/train/lazy_rows.h"
 #include "dynet-like/train/trainer.h"
 #include "dynet-like/train/update_builder.h"
 
@@ -52,7 +51,6 @@ std::vector<Trainer::Field> Trainer::fields() {
           {"clipping_enabled", &clipping_enabled},
           {"clip_threshold", &clip_threshold},
           {"sparse_updates_enabled", &sparse_updates_enabled},
-          {"sparse_updates_exact", &sparse_updates_exact},
           {"skip_non_finite", &skip_non_finite},
           {"clips", &clips},
           {"updates", &updates},
@@ -93,7 +91,6 @@ std::vector<Trainer::StateView> Trainer::state_views() const {
   std::vector<StateView> views;
   const auto add = [&](ParameterStorageBase& p) {
     if (!contains(p)) return;
-    p.finish_rows();
     const TrainerState::Arrays* const state = state_.find(p);
     if (!state) return;
     StateView view{relative_name(p), p.full_dim(), {}};
@@ -111,7 +108,6 @@ Trainer::Trainer(const Trainer& other)
       clipping_enabled(other.clipping_enabled),
       clip_threshold(other.clip_threshold),
       sparse_updates_enabled(other.sparse_updates_enabled),
-      sparse_updates_exact(other.sparse_updates_exact),
       skip_non_finite(other.skip_non_finite),
       collection_(other.collection_),
       rule_(other.rule_),
@@ -126,7 +122,6 @@ Trainer::Trainer(const Trainer& other)
   workers_ = other.workers_;
   const auto copy = [&](ParameterStorageBase& p) {
     if (!contains(p)) return;
-    p.finish_rows();
     const TrainerState::Arrays* const state = other.state_.find(p);
     if (!state) return;
     for (const StateArray& a : *state) {
@@ -152,8 +147,17 @@ std::vector<std::string> Trainer::differences(const TrainerSnapshot& s) const {
                       std::to_string(saved->second));
     }
   }
-  for (auto& [name, value] : s.numbers)
-    if (!known.contains(name)) found.push_back(s.kind + " has an unknown setting " + name);
+  for (auto& [name, value] : s.numbers) {
+    if (name == "sparse_updates_exact") {  // in files of version 0.1 it is there, most often off
+      if (value != 0)
+        found.push_back(s.kind +
+                        " was saved with sparse_updates_exact, which is not supported: load the "
+                        "model without its trainer and start a new one, with "
+                        "sparse_updates_enabled = false for the same updates");
+    } else if (!known.contains(name)) {
+      found.push_back(s.kind + " has an unknown setting " + name);
+    }
+  }
   const auto average = s.numbers.find("average_kind");
   const bool averages = average != s.numbers.end() && average->second != 0;
   std::map<std::string, const ParameterStorageBase*> here;

@@ -10,7 +10,6 @@
 #include "dynet-like/base/process.h"
 #include "dynet-like/param/device_gradients.h"
 #include "dynet-like/param/gradient_reader.h"
-#include "dynet-like/train/lazy_rows.h"
 #include "dynet-like/train/update_builder.h"
 
 namespace dynet {
@@ -174,7 +173,7 @@ bool Trainer::finish_on_host(const ParameterFilter& chosen, const ParameterFilte
 void Trainer::build(const ParameterFilter& chosen, const GradientBuffer* buffer) {
   for (auto& p : collection_.bank().parameters) {
     if (!chosen(*p)) continue;
-    if (builder_->on_host()) p->finish_rows();
+    if (builder_->on_host()) p->copy_to_host();
     const float* const g = buffer ? buffer->find(p->index) : nullptr;
     if (stays(*p, g)) continue;
     const bool is_step = g && builder_->on_host();
@@ -212,21 +211,15 @@ void Trainer::describe(ParameterStorageBase& p, bool has_gradient, UpdatePart& p
 
 void Trainer::build_table(ParameterStorageBase& p, const RowGradients* r) {
   UpdateBuilder& b = *builder_;
-  const bool unchanged = stays(p, r);
+  if (b.on_host()) p.copy_to_host();
+  if (stays(p, r)) return;
   UpdatePart part{};
-  if (!unchanged) describe(p, r, part);  // state first: late rows take it along
-  LazyRows* const lazy = prepare_lazy_rows(p, r);
-  if (unchanged) return;
+  describe(p, r, part);
   if (r && r->whole_written()) {
-    if (b.on_host())
-      p.finish_rows();
-    else if (!r->rows().empty())
-      b.next.sums.push_back(rows_into_whole(*r));
+    if (!b.on_host() && !r->rows().empty()) b.next.sums.push_back(rows_into_whole(*r));
     part.g = r->whole();
     b.add(p, part);
-  } else if (lazy) {
-    b.add_late(p, *lazy, part, r);
-  } else if (sparse_updates_enabled && !sparse_updates_exact) {
+  } else if (sparse_updates_enabled) {
     const UpdatePart decay{.n = p.size(), .decay_factor = part.decay_factor, .w = part.w};
     part.decay_factor = 1;
     if (r) b.add_used_rows(p, part, *r);
@@ -239,33 +232,11 @@ void Trainer::build_table(ParameterStorageBase& p, const RowGradients* r) {
   }
 }
 
-// Where this update may leave rows of a table behind, or null.
-LazyRows* Trainer::prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient) {
-  LazyRows* lazy = p.index < lazy_.size() ? lazy_[p.index].get() : nullptr;
-  if (!builder_->on_host() || !sparse_updates_enabled || !sparse_updates_exact) {
-    if (lazy) lazy_[p.index].reset();
-    if (builder_->on_host()) p.finish_rows();  // another trainer's rows
-    return nullptr;
-  }
-  if (!lazy && (has_gradient || state_.find(p))) {
-    if (p.index >= lazy_.size()) lazy_.resize(p.index + 1);
-    lazy_[p.index] = std::make_unique<LazyRows>(p, rule_, state_.find(p));
-    lazy = lazy_[p.index].get();
-  }
-  if (!lazy) {
-    p.finish_rows();
-    return nullptr;
-  }
-  lazy->reserve();
-  lazy->attach();
-  return lazy;
-}
-
 void Trainer::build_averages() {
   UpdateBuilder& b = *builder_;
   b.next.average = averaging_.next_part();
   for (ParameterStorageBase* p : averaged()) {
-    if (b.on_host() && !b.is_late(*p)) p->finish_rows();
+    if (b.on_host()) p->copy_to_host();
     b.next.averages.push_back({.n = p->size(),
                                .decay_factor = 1,
                                .w = b.values(*p),
@@ -278,7 +249,7 @@ void Trainer::prepare_state(ParameterStorageBase& p) {
   if (arrays() == 0) return;
   const TrainerState::Arrays* const old = state_.find(p);
   if (old && old->size() == arrays()) return;
-  p.finish_rows();
+  p.copy_to_host();
   begin_parameter(p);
   TrainerState::Arrays fresh;
   for (std::size_t k = 0; k < arrays(); ++k) fresh.emplace_back(p.size());
@@ -294,12 +265,7 @@ void Trainer::prepare_state(ParameterStorageBase& p) {
 
 // After an update that was not made.
 void Trainer::drop_fresh_state() {
-  for (const UpdateBuilder::Fresh& fresh : builder_->fresh) {
-    ParameterStorageBase& p = *fresh.p;
-    if (p.is_lookup && p.index < lazy_.size() && fresh.arrays < rule_.arrays)
-      lazy_[p.index].reset();  // which has missed no update yet
-    state_[p].resize(fresh.arrays);
-  }
+  for (const UpdateBuilder::Fresh& fresh : builder_->fresh) state_[*fresh.p].resize(fresh.arrays);
 }
 
 // Those that an average is kept of, in the whole collection.
@@ -384,7 +350,6 @@ void Trainer::throw_pending_error() {
 }
 
 void Trainer::forget_state() {
-  lazy_.clear();  // before the state that it makes up for missed updates with
   state_ = {};
   averaging_.restart();
 }
@@ -451,7 +416,7 @@ void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correct
     throw ArgumentError("Trainer: there is no moving average yet to swap the parameters to");
   const std::vector<ParameterStorageBase*> all = averaged();
   for (ParameterStorageBase* p : all) {
-    p->finish_rows();
+    p->copy_to_host();
     if (save_weights) weights_.emplace_back(p, StateArray(p->size()));
   }
   for (auto& [p, saved] : weights_) std::copy_n(p->data, p->size(), saved.data());
@@ -468,7 +433,7 @@ void Trainer::swap_params_to_moving_average(bool save_weights, bool bias_correct
 void Trainer::swap_params_to_weights() {
   if (!swapped_) throw ArgumentError("Trainer: the weights are where they belong");
   for (auto& [p, saved] : weights_) {
-    p->finish_rows();
+    p->copy_to_host();
     std::copy_n(saved.data(), p->size(), p->data);
     p->changed();
   }

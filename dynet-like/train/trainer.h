@@ -21,7 +21,6 @@
 
 namespace dynet {
 
-class LazyRows;
 class UpdateBuilder;
 class Workers;
 struct UpdatePart;
@@ -49,13 +48,12 @@ struct TrainerSnapshot {
 ///  3. w <- (1 - lambda) w, with the weight decay lambda of the parameter's collection. This holds
 ///     for every parameter and every row of a table, used or not, whatever the trainer.
 ///
-/// Rows of a table that were not used (`sparse_updates_enabled`, `sparse_updates_exact`):
-///  - touched rows only, as by default: they take no step 2. State then decays only in updates that
-///    use the row, so momentum, Adam and others differ from what they are for dense parameters.
-///  - exact: they take step 2 with the gradient zero as any parameter does, up to rounding, but
-///    only when their values are asked for: by a graph, a file, `LookupParameter::values`.
-///  - not sparse: the same at once, in one pass over the whole table. So does a table that was used
-///    as a whole. Before a table's first gradient there is nothing to do.
+/// Rows of a table that were not used (`sparse_updates_enabled`):
+///  - sparse, the default: they take no step 2. State then decays only in updates that use the
+///    row, so momentum, Adam and others differ from what they are for dense parameters.
+///  - dense: they take step 2 with the gradient zero, as any parameter does, in one pass over the
+///    whole table. So does a table that was used as a whole. Before a table's first gradient there
+///    is nothing to do.
 ///
 /// Frozen parameters stay as they are, and so does their state.
 ///
@@ -65,9 +63,9 @@ struct TrainerSnapshot {
 /// and state stay on devices until they are read; calls are asynchronous. What came of such an
 /// update is known in the next one, or when it is asked for by `status`, saving, `restart` or
 /// another member: only then are `clips`, `updates` and `skipped` what the rest of this text says,
-/// and an update that was left out is not told by `false` but counted then. Exact rows of tables
-/// take their steps at once there. An update with gradients of graphs on the CPU among them
-/// runs on the host, and so does one with gradients that were changed through a view or scaled.
+/// and an update that was left out is not told by `false` but counted then. An update with
+/// gradients of graphs on the CPU among them runs on the host, and so does one with gradients that
+/// were changed through a view or scaled.
 ///
 /// A trainer updates the parameters of its collection and everything below it, also those added
 /// later. It neither updates other parameters of the same tree nor drops their gradients. Gradients
@@ -141,10 +139,8 @@ class Trainer : public UpdateCounters {
   bool clipping_enabled = true;
   /// Must not be negative, nor NaN; likewise.
   real clip_threshold = 5;
+  /// False: rows that were not used follow the rule as well; see above.
   bool sparse_updates_enabled = true;
-  /// Rows that were not used follow the rule as well, late; see above. Without effect unless
-  /// `sparse_updates_enabled`.
-  bool sparse_updates_exact = false;
   /// An update with gradients whose norm is not finite is left out and counted: it drops them,
   /// changes nothing else and returns false where it would throw. Looks also without clipping.
   bool skip_non_finite = false;
@@ -227,7 +223,6 @@ class Trainer : public UpdateCounters {
   void describe(ParameterStorageBase& p, bool has_gradient, UpdatePart& part);
   void build_table(ParameterStorageBase& p, const RowGradients* r);
   void build_averages();
-  LazyRows* prepare_lazy_rows(ParameterStorageBase& p, bool has_gradient);
   void prepare_state(ParameterStorageBase& p);
   void drop_fresh_state();
   bool finish_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped);
@@ -255,8 +250,7 @@ class Trainer : public UpdateCounters {
   std::vector<std::pair<ParameterStorageBase*, StateArray>>
       weights_;  // while averages are swapped in
   bool swapped_ = false;
-  std::vector<std::unique_ptr<LazyRows>> lazy_;  // of tables, by index in the bank
-  std::unique_ptr<UpdateBuilder> builder_;       // with the last update
+  std::unique_ptr<UpdateBuilder> builder_;  // with the last update
   Pending pending_;
   std::string pending_error_;  // of an update on a device, not told yet
 };

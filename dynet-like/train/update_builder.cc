@@ -1,10 +1,7 @@
 #include "dynet-like/train/update_builder.h"
 
-#include <algorithm>
-
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/param/on_device.h"
-#include "dynet-like/train/lazy_rows.h"
 
 namespace dynet {
 
@@ -20,7 +17,6 @@ void UpdateBuilder::begin(const std::shared_ptr<DeviceAllocator>& memory, Worker
   steps.clear();
   fresh.clear();
   changes_.clear();
-  late_.clear();
   lists_.reset();
 }
 
@@ -71,19 +67,6 @@ void UpdateBuilder::add_other_rows(ParameterStorageBase& p, const UpdatePart& pa
   add_rows(p, part, {rows, count}, nullptr);
 }
 
-void UpdateBuilder::add_late(ParameterStorageBase& p, LazyRows& lazy, const UpdatePart& part,
-                             const RowGradients* r) {
-  std::span<const std::uint32_t> used;
-  if (r) used = {r->rows().data(), r->rows().size()};
-  add_rows(p, part, used, r);
-  late_.push_back({&lazy, used, part.decay_factor});
-}
-
-bool UpdateBuilder::is_late(const ParameterStorageBase& p) const {
-  return std::any_of(late_.begin(), late_.end(),
-                     [&](const LateRows& late) { return late.rows == p.lazy; });
-}
-
 void UpdateBuilder::copy_to_others(const Change& change) {
   ParameterStorageBase& p = *change.p;
   for (const DeviceValues& to : in_use_beside(p, *updater_->memory())) {
@@ -98,7 +81,6 @@ void UpdateBuilder::copy_to_others(const Change& change) {
 
 void UpdateBuilder::run() {
   for (const Change& c : changes_) copy_to_others(c);
-  host_.set_late(late_);
   updater_->update(next);
   for (const Change& c : changes_) changed_on(*c.p, *updater_->memory());
 }

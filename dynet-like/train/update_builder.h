@@ -43,11 +43,6 @@ class UpdateBuilder {
     add_rows(p, part, {r.rows().data(), r.rows().size()}, &r);
   }
   void add_other_rows(ParameterStorageBase& p, const UpdatePart& part, const RowGradients& r);
-  /// Rows of a table that `r` has gradients for, or none; all others take the update later. On the
-  /// CPU only.
-  void add_late(ParameterStorageBase& p, LazyRows& lazy, const UpdatePart& part,
-                const RowGradients* r);
-  bool is_late(const ParameterStorageBase& p) const;
   /// Runs it, or starts it on a device. Throws DeviceError, OutOfMemoryError, having changed
   /// nothing.
   void run();
@@ -77,8 +72,7 @@ class UpdateBuilder {
   std::unique_ptr<Updater> device_;
   Updater* updater_ = &host_;
   std::vector<Change> changes_;  // on a device
-  std::vector<LateRows> late_;
-  Arena lists_;  // of rows and of addresses
+  Arena lists_;                  // of rows and of addresses
 };
 
 }  // namespace dynet

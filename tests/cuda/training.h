@@ -134,7 +134,6 @@ inline std::vector<Setting> settings() {
          m.pc.set_weight_decay_lambda(0.01f);
        },
        plain},
-      {"late rows", [](Given&, Trainer& t) { t.sparse_updates_exact = true; }, plain},
       {"frozen",
        [](Given& m, Trainer&) {
          m.b.set_updated(false);
@@ -147,9 +146,9 @@ inline std::vector<Setting> settings() {
          return t.update({m.a}, {m.t}) && t.update(m.part);
        }},
       {"an average", [](Given&, Trainer& t) { t.exponential_moving_average(0.9f, 3); }, plain},
-      {"by turns late, on the host, on the device", nothing,
+      {"by turns dense, on the host, on the device", nothing,
        [](Given& m, Trainer& t, unsigned k) {
-         t.sparse_updates_exact = k % 5 < 2;
+         t.sparse_updates_enabled = k % 5 >= 2;
          if (k % 4 == 3) m.a.scale_gradient(2);  // which brings gradients home
          return t.update();
        }},

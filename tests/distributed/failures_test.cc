@@ -167,8 +167,8 @@ TEST_CASE("what differs before the first update is named, with both values") {
   };
   expect("the trainer's schedule_high is 0.5 on rank 1 and ",
          [](SmallRun& r) { r.trainer.set_schedule(LearningRateSchedule::cosine(0.5f, 100)); });
-  expect("the trainer's sparse_updates_exact is 1 on rank 1 and 0 on rank 0",
-         [](SmallRun& r) { r.trainer.sparse_updates_exact = true; });
+  expect("the trainer's sparse_updates_enabled is 0 on rank 1 and 1 on rank 0",
+         [](SmallRun& r) { r.trainer.sparse_updates_enabled = false; });
   expect("the digest of weight decay and frozen parameters is ",
          [](SmallRun& r) { r.b.set_updated(false); });
   expect("the digest of weight decay and frozen parameters is ",
@@ -245,12 +245,12 @@ TEST_CASE("scores of different samples are refused") {
 }
 
 TEST_CASE("parameters are those of rank 0 after they were synchronized") {
-  const auto checksums = [](bool exact) {
+  const auto checksums = [](bool sparse) {
     InProcessGroup group(3);
     std::vector<std::string> bits(3);
     group.run([&](Communicator& c) {
       SmallSettings s;
-      s.exact = exact;
+      s.sparse = sparse;
       SmallRun run(c, s);
       run.b.set_value(std::vector<float>(5, static_cast<float>(c.rank())));
       run.words.initialize(7, std::vector<float>(6, static_cast<float>(c.rank())));
@@ -261,12 +261,12 @@ TEST_CASE("parameters are those of rank 0 after they were synchronized") {
     });
     return bits;
   };
-  for (const bool exact : {false, true}) {
-    const auto bits = checksums(exact);
+  for (const bool sparse : {false, true}) {
+    const auto bits = checksums(sparse);
     CHECK(bits[0] == bits[1]);
     CHECK(bits[0] == bits[2]);
     SmallSettings s;
-    s.exact = exact;
+    s.sparse = sparse;
     const auto self = make_self_communicator();
     SmallRun alone(*self, s);
     alone.b.set_value(std::vector<float>(5, 0));

@@ -18,7 +18,7 @@ namespace dynet {
 struct SmallSettings {
   unsigned lanes = 8, updates = 6, threads = 1;
   std::vector<std::size_t> batches = {11, 3, 16, 1, 7, 24};  ///< sizes, one after the other
-  bool exact = false, sparse = true;
+  bool sparse = true;
   float clip = 0.5f;
   bool whole_table = false;  ///< one table is used as a matrix as well, by some lanes
   float weight_decay = 0;
@@ -42,7 +42,6 @@ struct SmallRun {
         workers(s.threads),
         distributed(trainer, w, {s.lanes, 5, 0}, &workers, 4) {
     trainer.sparse_updates_enabled = s.sparse;
-    trainer.sparse_updates_exact = s.exact;
     trainer.clip_threshold = s.clip;
     if (s.average) trainer.exponential_moving_average(0.9f);
     for (unsigned lane = 0; lane < s.lanes; ++lane) builders.push_back(lstm);

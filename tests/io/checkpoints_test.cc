@@ -35,7 +35,6 @@ struct Training {
 
   Training() : order(12) {
     std::iota(order.begin(), order.end(), 0);
-    trainer.sparse_updates_exact = true;
     trainer.exponential_moving_average(0.9f, 2);
     trainer.set_schedule(LearningRateSchedule::cosine(0.1f, 60, 0.001f));
   }

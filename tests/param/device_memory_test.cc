@@ -156,7 +156,7 @@ TEST_CASE("values go to a device when it asks, and come home when the host does"
     CHECK(values_on(s, device) == there);
     CHECK(device->writes == 2);
     CHECK(device->reads == 0);
-    for (int k = 0; k < 3; ++k) s.catch_up_all();
+    for (int k = 0; k < 3; ++k) s.copy_to_host();
     CHECK(device->reads == 1);
     CHECK(as_vector(p.values()) == Floats{7, 6});
     CHECK(device->reads == 1);
@@ -191,31 +191,9 @@ TEST_CASE("a device gets values from another that has newer ones than the host")
   changed_on(s, *first);
   CHECK(*values_on(s, second) == 6);
   CHECK(second->received == 2);  // it was brought
-  s.catch_up_all();
+  s.copy_to_host();
   CHECK(*s.data == 6);
   CHECK(first->reads + second->reads == 1);
-}
-
-TEST_CASE("a device gets the rows that another trainer has left behind") {
-  struct Late final : LazyValues {
-    ParameterStorageBase* table = nullptr;
-    int caught_up = 0;
-    void catch_up(std::size_t) override {}
-    void catch_up_all() override {
-      ++caught_up;
-      table->data[0] = 9;
-    }
-  } late;
-  auto device = std::make_shared<Heap>(0);
-  ParameterCollection pc;
-  auto table = pc.add_lookup_parameters(2, {1}, ParameterInitConst(1.0f));
-  ParameterStorageBase& s = table.stored();
-  late.table = &s;
-  s.lazy = &late;
-  CHECK(values_on(s, device)[0] == 9);
-  CHECK(late.caught_up == 1);
-  changed_on(s, *device);
-  CHECK(s.lazy != &late);
 }
 
 TEST_CASE(

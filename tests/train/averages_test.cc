@@ -1,4 +1,4 @@
-// Averages together with late rows, parameters that join, loading, and starting again.
+// Averages together with tables, parameters that join, loading, and starting again.
 
 #include <cmath>
 #include <sstream>
@@ -17,60 +17,9 @@ using namespace dynet;
 
 namespace {
 
-/// A table of which some rows are used, and its average.
-struct Averaged {
-  ParameterCollection pc;
-  LookupParameter e = pc.add_lookup_parameters(6, {3}, "e");
-  std::unique_ptr<Trainer> trainer;
-
-  Averaged(const TrainerCase& c, MovingAverage kind, std::uint64_t every, bool exact) {
-    for (unsigned row = 0; row < 6; ++row) e.initialize(row, first_values(c, 3, 7 + row));
-    trainer = c.make(pc);
-    trainer->sparse_updates_enabled = trainer->sparse_updates_exact = exact;
-    if (kind == MovingAverage::Exponential)
-      trainer->exponential_moving_average(0.8f, every);
-    else
-      trainer->cumulative_moving_average(every);
-  }
-  void step(std::uint64_t t) {
-    plant_row(e, static_cast<unsigned>(t % 5), random_values(3, t, 0.3f));
-    trainer->update();
-  }
-  /// What somebody sees who asks.
-  std::vector<float> seen() const {
-    std::vector<float> all;
-    for (const Tensor& row : e.values())
-      for (float x : as_vector(row)) all.push_back(x);
-    return all;
-  }
-};
-
-void check_near(const std::vector<float>& a, const std::vector<float>& b) {
-  REQUIRE(a.size() == b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(2e-4).margin(1e-5));
-}
-
 const std::vector<MovingAverage> kKinds{MovingAverage::Exponential, MovingAverage::Cumulative};
 
 }  // namespace
-
-TEST_CASE("averages of late rows, and what they give way to, are those of dense updates") {
-  for (const TrainerCase& c : trainer_cases())
-    for (const MovingAverage kind : kKinds)
-      for (const std::uint64_t every : {1u, 4u}) {
-        CAPTURE(c.name, every);
-        Averaged dense(c, kind, every, false), exact(c, kind, every, true);
-        for (Averaged* m : {&dense, &exact})
-          for (std::uint64_t t = 1; t <= 30; ++t) m->step(t);  // the last average is behind
-        for (Averaged* m : {&dense, &exact}) m->trainer->swap_params_to_moving_average(true, true);
-        check_near(exact.seen(), dense.seen());
-        for (Averaged* m : {&dense, &exact}) m->trainer->swap_params_to_weights();
-        check_near(exact.seen(), dense.seen());
-        for (Averaged* m : {&dense, &exact})
-          for (std::uint64_t t = 31; t <= 38; ++t) m->step(t);
-        check_near(exact.seen(), dense.seen());
-      }
-}
 
 TEST_CASE("weights that come back are what they were, whatever another trainer did meanwhile") {
   const std::vector<TrainerCase> cases = trainer_cases();
@@ -78,17 +27,16 @@ TEST_CASE("weights that come back are what they were, whatever another trainer d
   auto e = pc.add_lookup_parameters(4, {2}, ParameterInitConst(1.0f), "e");
   SimpleSGDTrainer averaging(pc, 0.5f);
   averaging.cumulative_moving_average();
-  MomentumSGDTrainer late(pc, 0.1f, 0.9f);
-  late.sparse_updates_exact = true;
+  MomentumSGDTrainer other(pc, 0.1f, 0.9f);
   for (unsigned row = 0; row < 4; ++row) {
     plant_row(e, row, {1, -1});
     averaging.update();
   }
   const std::vector<float> weights = table_values(e);
   averaging.swap_params_to_moving_average();
-  for (int t = 0; t < 3; ++t) {  // rows are moved, and go on moving when they are next looked at
+  for (int t = 0; t < 3; ++t) {
     plant_row(e, static_cast<unsigned>(t), {5, 5});
-    late.update();
+    other.update();
   }
   averaging.swap_params_to_weights();
   CHECK(table_values(e) == weights);

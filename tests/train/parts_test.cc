@@ -235,15 +235,15 @@ TEST_CASE("counters: in all, and since the last status") {
 
 TEST_CASE("an update that is left out takes back only what was new for it") {
   for (const bool table : {false, true})
-    for (const bool exact : {false, true}) {
-      CAPTURE(table, exact);
+    for (const bool sparse : {false, true}) {
+      CAPTURE(table, sparse);
       ParameterCollection pc;
       const Parameter p = pc.add_parameters({2}, ParameterInitConst(1), "p");
       const LookupParameter e = pc.add_lookup_parameters(3, {2}, ParameterInitConst(1), "e");
       const auto give = [&](const Floats& g) { table ? plant_row(e, 1, g) : plant(p, g); };
       MomentumSGDTrainer trainer(pc, 0.1f, 0.9f);
       trainer.skip_non_finite = true;
-      trainer.sparse_updates_exact = exact;
+      trainer.sparse_updates_enabled = sparse;
       give({std::numeric_limits<float>::infinity(), 0});
       CHECK_FALSE(trainer.update());
       CHECK(trainer.state_views().empty());  // as before the first gradient

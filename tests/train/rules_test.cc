@@ -248,7 +248,8 @@ TEST_CASE("a copy of any trainer goes on where the trainer is") {
       Model one(c), two(c);
       for (Model* m : {&one, &two}) {
         m->trainer->clip_threshold = 0.5f;
-        m->trainer->skip_non_finite = m->trainer->sparse_updates_exact = true;
+        m->trainer->skip_non_finite = true;
+        m->trainer->sparse_updates_enabled = scheduled;
         m->trainer->exponential_moving_average(0.9f, 2);
         if (scheduled) m->trainer->set_schedule(LearningRateSchedule::cosine(0.1f, 20, 0.01f, 3));
         for (std::uint64_t t = 0; t < 7; ++t) m->step(t);

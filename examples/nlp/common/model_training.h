@@ -140,7 +140,6 @@ class ModelTraining : public Training {
     if (writes()) nlp::save_model(command_.model, model_, about(dev_, {}));
   }
   void save_checkpoint(const dynet::SaveOptions& how) final {
-    static_cast<void>(trainer_.state_views());  // late rows catch up, in every process
     if (writes()) nlp::save_checkpoint(command_.checkpoint(), now_, how);
   }
   int agreed(int mine) final {
