@@ -16,7 +16,6 @@
 #include "dynet-like/base/printable.h"
 #include "dynet-like/compat/initialize.h"
 #include "dynet-like/io/pieces.h"
-#include "dynet-like/param/gradient_reader.h"
 
 namespace dynet {
 namespace {
@@ -65,27 +64,23 @@ std::string text_of(bool is_table, const std::string& name, const Dim& dim, cons
 }
 
 // The gradient of a parameter or table if any of it is not zero.
-std::vector<float> gradient_of(const ParameterStorageBase& p, GradientReader& reader) {
+std::vector<float> gradient_of(const ParameterStorageBase& p) {
   std::vector<float> g;
+  const GradientBuffer& sum = p.bank->gradients.merged();
   if (!p.is_lookup) {
-    if (const float* from = reader.find(p.index, p.size())) g.assign(from, from + p.size());
-  } else if (const auto rows = reader.rows(p.index); !rows.empty()) {
+    if (const float* from = sum.find(p.index)) g.assign(from, from + p.size());
+  } else if (const RowGradients* const r = sum.find_rows(p.index)) {
     g.assign(p.size(), 0.0f);
-    for (const std::uint32_t row : rows)
-      std::copy_n(reader.find_row(p.index, row), p.row_size(), g.data() + row * p.row_size());
+    for (std::uint32_t row = 0; row < p.rows; ++row)
+      if (const float* from = r->gradient_of(row))
+        std::copy_n(from, p.row_size(), g.data() + row * p.row_size());
   }
   if (std::all_of(g.begin(), g.end(), [](float x) { return x == 0; })) g.clear();
   return g;
 }
 
 void set_gradient(ParameterStorageBase& p, const std::vector<float>& g) {
-  p.bank->gradients.for_each([&](GradientBuffer& buffer) {
-    if (p.is_lookup) {
-      if (RowGradients* rows = buffer.find_rows(p.index)) rows->clear();
-    } else if (buffer.find(p.index)) {
-      buffer.forget(p.index);
-    }
-  });
+  p.clear();
   if (g.empty()) return;
   GradientBuffer& buffer = p.bank->gradients.mine();
   float* to = p.is_lookup ? buffer.rows(p.index, p.rows, p.row_size()).use_whole().g
@@ -261,9 +256,8 @@ class TextFileSaver::Output {
     static_cast<void>(::truncate(filename_.c_str(), size_) == 0);
   }
 
-  void write(const ParameterStorageBase& p, const std::string& name, GradientReader& gradients) {
-    const std::string text =
-        text_of(p.is_lookup, name, p.full_dim(), p.data, gradient_of(p, gradients));
+  void write(const ParameterStorageBase& p, const std::string& name) {
+    const std::string text = text_of(p.is_lookup, name, p.full_dim(), p.data, gradient_of(p));
     file_ ? file_->write(text) : void(stream_ << text);
   }
   void commit() {
@@ -309,9 +303,8 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
   save_all([&](Output& out) {
     for (const LookupParameter& p : model.lookup_parameters_list()) p.stored().copy_to_host();
     for (const Parameter& p : model.parameters_list()) p.stored().copy_to_host();
-    GradientReader gradients(model.bank().gradients);
     const auto write = [&](const ParameterHandle& p) {
-      out.write(p.stored(), prefix + p.get_fullname().substr(strip), gradients);
+      out.write(p.stored(), prefix + p.get_fullname().substr(strip));
     };
     for (const Parameter& p : model.parameters_list()) write(p);
     for (const LookupParameter& p : model.lookup_parameters_list()) write(p);
@@ -322,8 +315,7 @@ void TextFileSaver::save_one(const ParameterHandle& p, const std::string& key) {
   ParameterStorageBase& s = p.stored();
   save_all([&](Output& out) {
     s.copy_to_host();
-    GradientReader gradients(s.bank->gradients);
-    out.write(s, key.empty() ? s.name : key, gradients);
+    out.write(s, key.empty() ? s.name : key);
   });
 }
 

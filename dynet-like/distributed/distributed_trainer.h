@@ -97,7 +97,7 @@ class DistributedTrainer {
 
   /// Calls `learn` for each lane of this process, on the threads of the workers; it returns the
   /// lane's loss, for `loss`. Lanes without samples are left out. If it throws, the other processes
-  /// are told, and the gradients are dropped.
+  /// are told, and the gradients are dropped. Nothing may read gradients from here to `update`.
   void for_each_lane(std::size_t samples, const std::function<double(const Lane&)>& learn);
   /// One step with the sum of the gradients of all lanes, times `scale`, on every process. True if
   /// it was made: see Trainer::update, whose errors are thrown on all processes alike.

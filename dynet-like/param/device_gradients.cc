@@ -24,11 +24,11 @@ DeviceSums rows_into_whole(const RowGradients& r) {
 
 DeviceGradients::DeviceGradients(ParameterBank& bank, const ParameterFilter& which)
     : all_(bank.gradients) {
-  bool on_host = false;  // which is found out without memory of the heap
-  all_.for_each([&](const GradientBuffer& l) { on_host = on_host || (!l.memory() && !l.empty()); });
-  if (on_host || all_.written_through_show()) return;
   const auto found = all_.in_order();
-  for (const auto& [key, there] : found) buffers_.push_back(there);
+  for (const auto& [key, there] : found) {
+    if (!there->memory()) return;
+    buffers_.push_back(there);
+  }
   if (buffers_.empty()) return;
   buffer = buffers_[0];
   if (buffers_.size() == 1) return;

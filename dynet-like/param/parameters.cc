@@ -6,7 +6,6 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
-#include "dynet-like/param/gradient_reader.h"
 #include "dynet-like/param/norm.h"
 #include "dynet-like/param/on_device.h"
 
@@ -43,8 +42,10 @@ std::vector<float> LookupParameter::row_gradient(unsigned index) const {
   ParameterStorageBase& s = stored();
   s.check_row(index);
   std::vector<float> g(s.row_size(), 0.0f);
-  GradientReader reader(s.bank->gradients);
-  if (const float* from = reader.find_row(s.index, index)) std::copy_n(from, g.size(), g.begin());
+  const GradientBuffer* const sum = s.bank->gradients.merge();
+  const RowGradients* const r = sum ? sum->find_rows(s.index) : nullptr;
+  if (const float* from = r ? r->gradient_of(index) : nullptr)
+    std::copy_n(from, g.size(), g.begin());
   return g;
 }
 
@@ -193,15 +194,17 @@ void values_changed(ParameterBank& bank, const ParameterFilter& which) {
 }
 
 double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which) {
-  GradientReader reader(bank.gradients);
+  const GradientBuffer* const all = bank.gradients.merge();
+  if (!all) return 0;
   double sum = 0;
   for (auto& p : bank.parameters)
     if (which(*p))
-      if (const float* g = reader.find(p->index, p->size())) sum += squared_norm(g, p->size());
-  for (auto& p : bank.tables)
-    if (which(*p))
-      for (const std::uint32_t row : reader.rows(p->index))
-        sum += squared_norm(reader.find_row(p->index, row), p->row_size());
+      if (const float* g = all->find(p->index)) sum += squared_norm(g, p->size());
+  for (auto& p : bank.tables) {
+    const RowGradients* const r = which(*p) ? all->find_rows(p->index) : nullptr;
+    for (std::uint32_t row = 0; r && row < p->rows; ++row)
+      if (const float* g = r->gradient_of(row)) sum += squared_norm(g, p->row_size());
+  }
   return sum;
 }
 

@@ -136,10 +136,12 @@ class Parameter : public TrainedHandle<ParameterStorage> {
   /// A view of the values; right until the next update if graphs run on a device. There, what is
   /// written through it after another graph has begun is not seen: `set_value` always is.
   ParameterView values() const { return ParameterView(stored_here().show_values().values); }
-  /// A view of the gradient summed so far; zero if there is none. Looking changes nothing: what had
-  /// no gradient has none afterwards. What is written through the view counts, unless it is the
-  /// zero that was there; it lives until the next backward pass or update, and for that time only.
-  /// Not while a backward pass runs.
+  /// A view of the gradient summed so far; zero if there is none. What is written through the view
+  /// is what the next update uses; zero where there was no gradient is none. It lives until the
+  /// next backward pass or update. Not while a backward pass runs.
+  ///
+  /// Gradients of several threads, numbers or devices are added up by this, and come to the CPU:
+  /// with several threads without numbers, reading fixes the order in which their sums are added.
   ParameterView gradients() const { return ParameterView(stored_here().show_gradient().g); }
   /// Throws ArgumentError unless there are as many values as elements.
   void set_value(const std::vector<float>& values) const { stored_here().set_value(values); }
@@ -330,7 +332,7 @@ void forget_gradients(ParameterBank& bank, const ParameterFilter& which);
 /// newest then.
 void values_changed(ParameterBank& bank, const ParameterFilter& which);
 
-/// Sum of squares of the gradients of the parameters that `which` names; changes nothing.
+/// Sum of squares of the gradients of the parameters that `which` names.
 double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which);
 
 }  // namespace dynet

@@ -5,7 +5,6 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
-#include "dynet-like/param/gradient_reader.h"
 #include "dynet-like/param/parameters.h"
 #include "dynet-like/param/storage.h"
 
@@ -87,8 +86,8 @@ void ParameterStorageBase::clear() {
 }
 
 bool ParameterStorageBase::has_grad() const {
-  GradientReader reader(bank->gradients);
-  return is_lookup ? !reader.rows(index).empty() : reader.find(index, size()) != nullptr;
+  const GradientBuffer* const sum = bank->gradients.merge();
+  return sum && (is_lookup ? sum->find_rows(index) != nullptr : sum->find(index) != nullptr);
 }
 
 void ParameterStorageBase::squared_l2norm(float* sum) const {
@@ -108,7 +107,7 @@ ParameterStorage& ParameterStorage::show_values() {
 }
 
 ParameterStorage& ParameterStorage::show_gradient() {
-  float* const now = bank->gradients.show(index, size());
+  float* const now = bank->gradients.merged().show(index, size());
   if (g.v != now) g = {dim, now, &kCpu, DeviceMempool::PS};  // most often it is where it was
   return *this;
 }
@@ -157,18 +156,20 @@ LookupParameterStorage& LookupParameterStorage::show_values() {
 }
 
 LookupParameterStorage& LookupParameterStorage::show() {
-  {
-    GradientReader reader(bank->gradients);
-    const std::vector<std::uint32_t> used = reader.rows(index);
-    non_zero_grads = {used.begin(), used.end()};
-    nonzero_grad = !used.empty();
-    all_updated = used.size() == rows;
-  }
-  all_grads = {all_dim, bank->gradients.show_rows(index, rows, row_size()), &kCpu,
-               DeviceMempool::PS};
-  if (grads.size() != rows)
+  GradientBuffer& sum = bank->gradients.merged();
+  const RowGradients* const used = sum.find_rows(index);
+  nonzero_grad = used != nullptr;
+  non_zero_grads.clear();
+  for (unsigned row = 0; used && row < rows; ++row)
+    if (used->gradient_of(row)) non_zero_grads.insert(row);
+  all_updated = non_zero_grads.size() == rows;
+  float* const now = sum.rows(index, rows, row_size()).show();
+  if (all_grads.v != now || grads.size() != rows) {
+    all_grads = {all_dim, now, &kCpu, DeviceMempool::PS};
+    grads.clear();
     for (std::size_t i = 0; i < rows; ++i)
-      grads.emplace_back(dim, all_grads.v + i * row_size(), &kCpu, DeviceMempool::PS);
+      grads.emplace_back(dim, now + i * row_size(), &kCpu, DeviceMempool::PS);
+  }
   return show_values();
 }
 

@@ -9,7 +9,6 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
 #include "dynet-like/param/device_gradients.h"
-#include "dynet-like/param/gradient_reader.h"
 #include "dynet-like/train/update_builder.h"
 
 namespace dynet {
@@ -307,16 +306,17 @@ void Trainer::throw_bad_gradient(const ParameterFilter& chosen) const {
     throw NumericError(message.str());
   };
   ParameterBank& bank = collection_.bank();
-  GradientReader reader(bank.gradients);
+  const GradientBuffer& all = bank.gradients.merged();
   for (auto& p : bank.parameters) {
-    const float* g = chosen(*p) ? reader.find(p->index, p->size()) : nullptr;
+    const float* g = chosen(*p) ? all.find(p->index) : nullptr;
     if (!g) continue;
     if (const std::size_t i = find_bad(g, p->size()); i < p->size()) fail(*p, g, i, "");
   }
   for (auto& p : bank.tables) {
-    if (!chosen(*p)) continue;
-    for (const std::uint32_t row : reader.rows(p->index)) {
-      const float* g = reader.find_row(p->index, row);
+    const RowGradients* const r = chosen(*p) ? all.find_rows(p->index) : nullptr;
+    for (std::uint32_t row = 0; r && row < p->rows; ++row) {
+      const float* const g = r->gradient_of(row);
+      if (!g) continue;
       if (const std::size_t i = find_bad(g, p->row_size()); i < p->row_size())
         fail(*p, g, i, " of row " + std::to_string(row));
     }

@@ -28,7 +28,6 @@ struct Small {
 
   void backward(unsigned t, unsigned buffer) {
     ComputationGraph g;
-    g.set_gradient_buffer(buffer);
     const Expression y = parameter(g, w) * lookup(g, e, t % 3);
     g.backward(squared_norm(y) * (1.0f + static_cast<float>(buffer)) + sum_elems(y));
   }

@@ -98,10 +98,8 @@ TEST_CASE("gradients of devices count with those of the same thread, and come ho
     CHECK(rows.row_gradient(160) == Floats{0, 0});
     CHECK(whole.row_gradient(0) == Floats{10, 10});
     CHECK(whole.row_gradient(2) == Floats{12, 12});
-    CHECK(as_vector(p.gradients()) == Floats{21, 22, 23});  // once
-    CHECK(buffers.in_order().size() == 3);                  // who reads changes nothing
-    buffers.merge();
     CHECK(buffers.in_order().size() == 1);
+    buffers.merge();
     CHECK(as_vector(p.gradients()) == Floats{21, 22, 23});
     CHECK(rows.row_gradient(150) == Floats{301, 301});
     CHECK(whole.row_gradient(2) == Floats{12, 12});

@@ -1,4 +1,4 @@
-// Views of gradients: looking leaves buffers alone, writing counts.
+// Views of gradients: reading adds up buffers, writing counts.
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,6 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/random.h"
-#include "dynet-like/param/gradient_reader.h"
 #include "dynet-like/param/parameters.h"
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
@@ -71,31 +70,64 @@ bool same_bits(const Floats& a, const Floats& b) {
 
 }  // namespace
 
-TEST_CASE(
-    "what is seen of several buffers is what a merge makes of them, and looking moves nothing") {
-  for (const unsigned buffers : {1u, 2u, 3u, 5u})
-    for (const bool looks : {false, true}) {
-      CAPTURE(buffers, looks);
-      Lanes a, b;
-      for (int pass = 0; pass < 3; ++pass)
-        for (unsigned buffer = 0; buffer < buffers; ++buffer) {
-          for (Lanes* m : {&a, &b}) m->add(buffer, 100 * static_cast<unsigned>(pass) + 10 * buffer);
-          if (looks) {
-            b.looked();
-            b.pc.gradient_l2_norm();
-            b.q.gradients();
-          }
-        }
-      const Floats seen = b.looked();
-      const float norm = b.pc.gradient_l2_norm();
-      const Floats sum = a.merged();
-      CHECK(same_bits(seen, sum));
-      CHECK(same_bits(b.merged(), sum));
-      CHECK(b.all.merge()->find(b.q.stored().index) == nullptr);
-      double expected = 0;
-      for (float x : sum) expected += static_cast<double>(x) * x;
-      CHECK(norm == Approx(std::sqrt(expected)).epsilon(1e-6));
-    }
+TEST_CASE("a view of several buffers has what a merge makes of them, which is in one buffer then") {
+  for (const unsigned buffers : {1u, 2u, 3u, 5u}) {
+    CAPTURE(buffers);
+    Lanes a, b;
+    for (int pass = 0; pass < 3; ++pass)
+      for (unsigned buffer = 0; buffer < buffers; ++buffer)
+        for (Lanes* m : {&a, &b}) m->add(buffer, 100 * static_cast<unsigned>(pass) + 10 * buffer);
+    const Floats seen = b.looked();
+    CHECK(b.all.in_order().size() == 1);
+    const float norm = b.pc.gradient_l2_norm();
+    b.q.gradients();
+    const Floats sum = a.merged();
+    CHECK(same_bits(seen, sum));
+    CHECK(same_bits(b.merged(), sum));
+    CHECK(b.all.merge()->find(b.q.stored().index) == nullptr);
+    double expected = 0;
+    for (float x : sum) expected += static_cast<double>(x) * x;
+    CHECK(norm == Approx(std::sqrt(expected)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("rows that are shown stay rows, and lie in one matrix") {
+  RowGradients r(4, 2);
+  add_to(r.use_row(2), {1, 2});
+  float* const all = r.show();
+  const auto numbers = [&] { return Floats(all, all + 8); };
+  CHECK(numbers() == Floats{0, 0, 0, 0, 1, 2, 0, 0});
+  CHECK(r.show() == all);
+  CHECK(r.rows().size() == 1);
+  CHECK(r.find(2) == all + 4);
+  CHECK_FALSE(r.whole_written());
+  add_to(r.use_row(2), {1, 1});
+  add_to(r.use_row(1), {5, 6});
+  CHECK(numbers() == Floats{0, 0, 5, 6, 2, 3, 0, 0});
+  all[7] = 3;
+  CHECK(r.find(3) == nullptr);
+  r.use_written();
+  CHECK(r.find(3) == all + 6);
+  const RowGradients::State before = r.state();
+  add_to(r.use_row(0), {9, 9});  // of a pass that fails
+  r.rewind(before);
+  r.use_written();
+  CHECK(r.rows().size() == 3);
+  CHECK(all[0] == 0);
+  add_to(r.use_whole(), Floats(8, 10.0f));
+  CHECK(r.rows().empty());
+  CHECK(numbers() == Floats{10, 10, 15, 16, 12, 13, 10, 13});
+  r.rewind(before);  // keeps the gradients that lie in the whole
+  CHECK(r.whole_written());
+  r.unify();
+  CHECK(r.gradient_of(1) == all + 2);
+  r.clear();
+  CHECK(r.empty());
+  CHECK(r.show() == all);
+  CHECK(numbers() == Floats(8, 0.0f));
+  CHECK(r.empty());
+  all[2] = 1;
+  CHECK_FALSE(r.empty());
 }
 
 TEST_CASE("a look claims no buffer that changes the order of others") {

@@ -4,7 +4,6 @@
 #include <functional>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "dynet-like/dynet.h"
@@ -19,26 +18,21 @@ using namespace dynet;
 
 namespace {
 
-/// What decides how gradients come together and what becomes of them.
+/// Settings that decide what becomes of gradients.
 struct Mode {
   std::string name;
-  unsigned buffers = 1;   ///< in which gradients are added up
-  bool numbered = false;  ///< by number; else by thread
   bool sparse = true;
   MovingAverage average = MovingAverage::None;
   float decay = 0;
 };
 
 const std::vector<Mode> kModes{
-    {"one thread"},
-    {"weight decay", 1, false, true, MovingAverage::None, 0.01f},
-    {"dense tables", 1, false, false},
-    {"dense tables, weight decay", 1, false, false, MovingAverage::None, 0.01f},
-    {"exponential average", 1, false, true, MovingAverage::Exponential},
-    {"dense tables, cumulative average", 1, false, false, MovingAverage::Cumulative},
-    {"four threads", 4},
-    {"four numbers", 4, true},
-    {"four numbers, dense tables", 4, true, false},
+    {"sparse tables"},
+    {"weight decay", true, MovingAverage::None, 0.01f},
+    {"dense tables", false},
+    {"dense tables, weight decay", false, MovingAverage::None, 0.01f},
+    {"exponential average", true, MovingAverage::Exponential},
+    {"dense tables, cumulative average", false, MovingAverage::Cumulative},
 };
 
 struct Model {
@@ -72,11 +66,10 @@ struct Model {
     if (m.average == MovingAverage::Cumulative) trainer->cumulative_moving_average();
   }
 
-  // A backward pass of one buffer, as graphs make them: adds to what it uses.
-  void pass(std::uint64_t t, unsigned buffer) {
-    const std::uint64_t key = 1000 * t + 10 * buffer;
-    GradientBuffer& to =
-        mode.numbered ? pc.bank().gradients.numbered(buffer) : pc.bank().gradients.mine();
+  // A backward pass, as graphs make them: adds to what it uses.
+  void pass(std::uint64_t t, unsigned number) {
+    const std::uint64_t key = 1000 * t + 10 * number;
+    GradientBuffer& to = pc.bank().gradients.mine();
     const auto add = [&](const Parameter& p, std::uint64_t k) {
       add_to(to.use(p.stored().index, 5), random_values(5, key + k, 0.3f));
     };
@@ -84,33 +77,22 @@ struct Model {
       return to.rows(p.stored().index, 6, 3);
     };
     add(often, 1);
-    if (t % 3 == 0 && buffer != 1) add(seldom, 2);
+    if (t % 3 == 0 && number != 1) add(seldom, 2);
     if (t > 4) add(late, 3);
     add_to(of(rows).use_row(t % 4), random_values(3, key + 4, 0.3f));
-    if (t % 2) add_to(of(rows).use_row(buffer % 4), random_values(3, key + 5, 0.3f));
+    if (t % 2) add_to(of(rows).use_row(number % 4), random_values(3, key + 5, 0.3f));
     if (t % 2) add_to(of(whole).use_whole(), random_values(18, key + 6, 0.3f));
-    add_to(of(both).use_row((t + buffer) % 5), random_values(3, key + 7, 0.3f));
-    if (t % 3 == 1 && buffer % 2 == 0)
+    add_to(of(both).use_row((t + number) % 5), random_values(3, key + 7, 0.3f));
+    if (t % 3 == 1 && t % 4)  // alone: a look at several passes adds rows to the whole at once
       add_to(of(both).use_whole(), random_values(18, key + 8, 0.3f));
-  }
-
-  void all_lanes(std::uint64_t t) {
-    for (unsigned buffer = 0; buffer < mode.buffers; ++buffer)
-      if (mode.numbered || mode.buffers == 1)
-        pass(t, buffer);
-      else
-        threads_.run(buffer, [&] { pass(t, buffer); });
   }
 
   /// Values, state and counters after some updates, with a look wherever there may be one.
   std::vector<float> train(const std::function<void(Model&)>& look) {
-    const std::uint64_t updates = 9;
-    for (std::uint64_t t = 1; t <= updates; ++t) {
+    for (std::uint64_t t = 1; t <= 9; ++t) {
       look(*this);
-      all_lanes(t);
-      look(*this);
-      if (t % 4 == 0) {  // several passes before an update
-        all_lanes(t + 100);
+      for (unsigned number = 0; number < (t % 4 ? 1 : 3); ++number) {
+        pass(t, number);
         look(*this);
         look(*this);
       }
@@ -128,47 +110,6 @@ struct Model {
       if (name != "clips") all.push_back(static_cast<float>(number));
     return all;
   }
-
- private:
-  /// Threads that live on, so that each adds in one buffer.
-  class Threads {
-   public:
-    ~Threads() {
-      for (auto& t : all_) {
-        t->stop = true;
-        t->go();
-        t->thread.join();
-      }
-    }
-    void run(unsigned k, const std::function<void()>& work) {
-      while (all_.size() <= k) all_.push_back(std::make_unique<One>());
-      all_[k]->work = &work;
-      all_[k]->go();
-    }
-
-   private:
-    struct One {
-      std::atomic<int> turn = 0;
-      std::atomic<bool> stop = false;
-      const std::function<void()>* work = nullptr;
-      std::thread thread{[this] {
-        for (;;) {
-          turn.wait(0);
-          if (stop) return;
-          (*work)();
-          turn = 0;
-          turn.notify_all();
-        }
-      }};
-      void go() {
-        turn = 1;
-        turn.notify_all();
-        if (!stop) turn.wait(1);
-      }
-    };
-    std::vector<std::unique_ptr<One>> all_;
-  };
-  Threads threads_;
 };
 
 struct Look {
