@@ -9,17 +9,13 @@ if(DYNET_NVCC AND EXISTS /proc/driver/nvidia/version AND NOT DYNET_SANITIZE)
 endif()
 option(DYNET_CUDA "Graphs that run on NVIDIA's GPUs" ${dynet_cuda_default})
 
-# Adds the kernels to a target. Whatever links it needs no compiler for CUDA, and neither cuBLAS nor NCCL:
-# they are opened when they are first used.
+# Adds the kernels to a target. Whatever links it needs no compiler for CUDA, and not cuBLAS,
+# which is opened when it is first used.
 function(dynet_add_cuda target)
   file(GLOB sources CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/kernels/cuda/*.cc" "${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu")
   target_sources(${target} PRIVATE ${sources})
   target_link_libraries(${target} PRIVATE CUDA::cudart_static ${CMAKE_DL_LIBS})
-  if(DYNET_NCCL)
-    target_compile_definitions(${target} PRIVATE DYNET_NCCL)
-    target_include_directories(${target} SYSTEM PRIVATE "${DYNET_NCCL_INCLUDE_DIR}")
-  endif()
   # DYNET_CUDA: kernels that the library names and does not have are errors of the linker.
   target_compile_definitions(${target} PRIVATE DYNET_CUDA)
   set_source_files_properties("${PROJECT_SOURCE_DIR}/kernels/cuda/library.cc" PROPERTIES
@@ -42,14 +38,4 @@ if(DYNET_CUDA)
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
-  find_path(DYNET_NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-  mark_as_advanced(DYNET_NCCL_INCLUDE_DIR)
-  set(dynet_nccl_default OFF)
-  if(DYNET_NCCL_INCLUDE_DIR)
-    set(dynet_nccl_default ON)
-  endif()
-  option(DYNET_NCCL "Sums over several GPUs by NCCL" ${dynet_nccl_default})
-  if(DYNET_NCCL AND NOT dynet_nccl_default)
-    message(FATAL_ERROR "DYNET_NCCL: nccl.h was not found; see DYNET_NCCL_INCLUDE_DIR")
-  endif()
 endif()

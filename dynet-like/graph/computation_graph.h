@@ -45,8 +45,8 @@ inline constexpr bool kStandsForOperation<F, std::void_t<typename F::StandsForOp
 /// Making one, clearing one and throwing one away is cheap: its memory is kept and used again, also
 /// by the next graph. Any number may live at once; a graph belongs to one thread at a time,
 /// different graphs run on different threads, over shared parameters. What a backward pass adds to
-/// the parameters goes into a buffer of its thread (see GradientBuffers), so the sum does not
-/// depend on timing.
+/// the parameters goes into a buffer of its thread, or of a number (set_gradient_buffer): see
+/// GradientBuffers. With numbers the sum does not depend on timing, nor on the number of threads.
 ///
 /// A value has the same bits however it is computed: batched or not, at once or node by node, in
 /// one forward pass or several, in training or inference, on any number of threads; on a CPU, by

@@ -36,9 +36,8 @@ float* values_on(ParameterStorageBase& p, const std::shared_ptr<DeviceAllocator>
   if (at == copies.end()) {
     copies.reserve(copies.size() + 1);
     auto* const values = static_cast<float*>(memory->allocate(p.size() * sizeof(float)));
-    at = copies.insert(copies.end(), {memory, values, false, false});
+    at = copies.insert(copies.end(), {memory, values, false});
   }
-  at->used = true;
   if (at->newest) return at->values;
   const std::size_t bytes = p.size() * sizeof(float);
   if (const auto* from = all.find_newest())
@@ -49,21 +48,10 @@ float* values_on(ParameterStorageBase& p, const std::shared_ptr<DeviceAllocator>
   return at->values;
 }
 
-std::vector<DeviceValues> in_use_beside(ParameterStorageBase& p, const DeviceAllocator& changed) {
-  const std::lock_guard lock(p.bank->on_device);
-  std::vector<DeviceValues> all;
-  for (const auto& c : p.on_device->copies_)
-    if (c.follows(changed)) all.push_back({c.memory.get(), c.values});
-  return all;
-}
-
 void changed_on(ParameterStorageBase& p, const DeviceAllocator& changed) {
   p.bank->changes.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(p.bank->on_device);
-  for (auto& c : p.on_device->copies_) {
-    c.newest = c.memory.get() == &changed || c.follows(changed);
-    c.used = false;
-  }
+  for (auto& c : p.on_device->copies_) c.newest = c.memory.get() == &changed;
   p.host_is_old.store(true, std::memory_order_release);
 }
 

@@ -9,12 +9,6 @@
 
 namespace dynet {
 
-/// Values in the memory of a device.
-struct DeviceValues {
-  DeviceAllocator* memory;
-  float* values;
-};
-
 /// The copies that devices have of a parameter's values. The newest values are the host's or those
 /// of devices; the others get them when they are asked for, from a device if one has them.
 class ValuesOnDevices {
@@ -32,17 +26,11 @@ class ValuesOnDevices {
 
  private:
   friend float* values_on(ParameterStorageBase&, const std::shared_ptr<DeviceAllocator>&);
-  friend std::vector<DeviceValues> in_use_beside(ParameterStorageBase&, const DeviceAllocator&);
   friend void changed_on(ParameterStorageBase&, const DeviceAllocator&);
   struct Copy {
     std::shared_ptr<DeviceAllocator> memory;
     float* values;
     bool newest;
-    bool used;  // since the last change
-
-    bool follows(const DeviceAllocator& changed) const {
-      return memory.get() != &changed && newest && used;
-    }
   };
   Copy* find_newest();
 
@@ -55,13 +43,7 @@ class ValuesOnDevices {
 /// once, as long as nobody changes the values. Throws OutOfMemoryError.
 float* values_on(ParameterStorageBase& parameter, const std::shared_ptr<DeviceAllocator>& memory);
 
-/// The copies on other devices that are to follow a change on this one: those that were asked for
-/// since the last change.
-std::vector<DeviceValues> in_use_beside(ParameterStorageBase& parameter,
-                                        const DeviceAllocator& changed);
-
-/// To be called when work has been started that changes what `values_on` has returned, and brings
-/// the new values to those of `in_use_beside`.
+/// To be called when work has been started that changes what `values_on` has returned.
 void changed_on(ParameterStorageBase& parameter, const DeviceAllocator& changed);
 
 }  // namespace dynet

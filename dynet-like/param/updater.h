@@ -29,44 +29,22 @@ struct UpdatePart {
   float* const* row_g = nullptr;        ///< their gradients; null: zero
 };
 
-/// Sums of tensors of n numbers: to[i] becomes that of parts[each * i + k], k < each, where null is
-/// left out. A sum may be one of its parts.
-struct DeviceSums {
-  std::size_t n, each;
-  bool sorted = false;  ///< added element by element in the order of the bits; else in that of k
+/// Rows of a table's gradient, of n numbers each, that are added to that of the whole table.
+struct UnifiedRows {
+  std::size_t n;
   std::vector<float*> to = {};
-  std::vector<const float*> parts = {};
-};
-
-/// Gradients of several buffers, on any devices, that are reduced on one.
-struct GradientReduction {
-  std::vector<DeviceAllocator*> buffers;       ///< whose memory each lies in
-  std::vector<std::vector<DeviceSums>> unify;  ///< by buffer: what is done in it before
-  std::vector<DeviceSums> sums;                ///< part k is of buffer k
-  bool sorted = false;                         ///< so are they
-};
-
-/// Values that another device gets when they are new.
-struct ValueCopy {
-  DeviceAllocator* memory;
-  float* to;
-  const float* from;
-  std::size_t n;                        ///< how many; of a row, if there are rows
-  const std::uint32_t* rows = nullptr;  ///< only these; null: all
-  std::size_t count = 1;                ///< how many rows
+  std::vector<const float*> from = {};
 };
 
 /// One update, in this order.
 struct Update {
-  GradientReduction reduction;       ///< of buffers on devices, if there are several
-  std::vector<DeviceSums> sums;      ///< of gradients
+  std::vector<UnifiedRows> unify;    ///< of tables that were used by rows and as a whole
   bool checks_norm = false;          ///< of the gradients of `steps`, all together
   double threshold = 0;              ///< if it does: gradients are scaled down to this norm
   std::vector<UpdatePart> steps;     ///< by the rule
   std::vector<UpdatePart> decays;    ///< w <- decay_factor w, nothing else
   std::vector<UpdatePart> averages;  ///< state[0] <- state[0] + average (w - state[0])
   float average = 0;
-  std::vector<ValueCopy> copies;  ///< to other devices
 
   const cuda::UpdateRule* rule = nullptr;  ///< on a device
   TrainerConstants constants{};
@@ -74,10 +52,8 @@ struct Update {
 
   /// Empties it, but keeps memory.
   void clear() {
-    reduction = {};
     for (auto* parts : {&steps, &decays, &averages}) parts->clear();
-    sums.clear();
-    copies.clear();
+    unify.clear();
     checks_norm = false;
   }
 };
@@ -95,9 +71,8 @@ struct UpdateOutcome {
   std::size_t bad_step;  ///< if it is not finite: the first of the steps to blame
 };
 
-/// Runs updates: on the CPU, or on a device. There they come after all work that was started before
-/// on this and on all others that take part, and before all that is started later; calls are
-/// asynchronous.
+/// Runs updates: on the CPU, or on a device. There they come after all work that was started
+/// before, and before all that is started later; calls are asynchronous.
 class Updater {
  public:
   virtual ~Updater() = default;

@@ -8,7 +8,6 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
-#include "dynet-like/param/device_gradients.h"
 #include "dynet-like/train/update_builder.h"
 
 namespace dynet {
@@ -114,17 +113,14 @@ void Trainer::drop_gradients(const ParameterFilter& dropped) {
     forget_gradients(collection_.bank(), collection_.node());
 }
 
-// If all gradients are on devices it runs on one of them.
+// On a device if one buffer there has all gradients.
 bool Trainer::make_update(const ParameterFilter& chosen, const ParameterFilter& dropped,
                           real scale) {
   ParameterBank& bank = collection_.bank();
-  std::optional<DeviceGradients> on_devices;  // which holds what they are summed in
-  if (rule_.device.value.kernel) on_devices.emplace(bank, chosen);
-  GradientBuffer* const on_device = on_devices ? on_devices->buffer : nullptr;
-  const GradientBuffer* const buffer = on_device ? on_device : bank.gradients.merge();
-  builder_->begin(on_device ? on_device->memory() : nullptr, workers_);
+  const GradientBuffer* buffer = rule_.device.value.kernel ? bank.gradients.only() : nullptr;
+  if (!buffer || !buffer->memory()) buffer = bank.gradients.merge();
+  builder_->begin(buffer ? buffer->memory() : nullptr, workers_);
   Update& next = builder_->next;
-  if (on_device) next.reduction = std::move(on_devices->reduction);
 
   build(chosen, buffer);
   begin_update(step_ + 1, constants_);
@@ -215,7 +211,7 @@ void Trainer::build_table(ParameterStorageBase& p, const RowGradients* r) {
   UpdatePart part{};
   describe(p, r, part);
   if (r && r->whole_written()) {
-    if (!b.on_host() && !r->rows().empty()) b.next.sums.push_back(rows_into_whole(*r));
+    b.unify(*r);
     part.g = r->whole();
     b.add(p, part);
   } else if (sparse_updates_enabled) {

@@ -57,15 +57,13 @@ struct TrainerSnapshot {
 ///
 /// Frozen parameters stay as they are, and so does their state.
 ///
-/// If all gradients come from graphs on devices, the update runs on one of these, that with the
-/// lowest number: gradients of other buffers and devices are added up there, see DeviceGradients,
-/// and the devices that have used a parameter since the update before get its new values. Values
-/// and state stay on devices until they are read; calls are asynchronous. What came of such an
-/// update is known in the next one, or when it is asked for by `status`, saving, `restart` or
-/// another member: only then are `clips`, `updates` and `skipped` what the rest of this text says,
-/// and an update that was left out is not told by `false` but counted then. An update with
-/// gradients of graphs on the CPU among them runs on the host, and so does one with gradients that
-/// were changed through a view or scaled.
+/// If all gradients are in one buffer on a device, as after graphs there of one thread or of one
+/// number, the update runs on that device. Values and state stay there until they are read; calls
+/// are asynchronous. What came of such an update is known in the next one, or when it is asked for
+/// by `status`, saving, `restart` or another member: only then are `clips`, `updates` and `skipped`
+/// what the rest of this text says, and an update that was left out is not told by `false` but
+/// counted then. Any other update runs on the host, which adds the gradients of several buffers:
+/// also one whose gradients were read.
 ///
 /// A trainer updates the parameters of its collection and everything below it, also those added
 /// later. It neither updates other parameters of the same tree nor drops their gradients. Gradients

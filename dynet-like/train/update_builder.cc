@@ -16,7 +16,7 @@ void UpdateBuilder::begin(const std::shared_ptr<DeviceAllocator>& memory, Worker
   next.clear();
   steps.clear();
   fresh.clear();
-  changes_.clear();
+  changed_.clear();
   lists_.reset();
 }
 
@@ -34,15 +34,7 @@ void UpdateBuilder::add(ParameterStorageBase& p, const UpdatePart& part) {
   } else {
     return;
   }
-  if (on_host()) return;
-  if (changes_.empty() || changes_.back().p != &p) changes_.push_back({&p, part.w});
-  Change& change = changes_.back();
-  if (!part.rows) {
-    change.whole = true;
-    return;
-  }
-  change.rows.push_back(part);
-  change.count += part.count;
+  if (!on_host() && (changed_.empty() || changed_.back() != &p)) changed_.push_back(&p);
 }
 
 void UpdateBuilder::add_rows(ParameterStorageBase& p, UpdatePart part,
@@ -67,22 +59,18 @@ void UpdateBuilder::add_other_rows(ParameterStorageBase& p, const UpdatePart& pa
   add_rows(p, part, {rows, count}, nullptr);
 }
 
-void UpdateBuilder::copy_to_others(const Change& change) {
-  ParameterStorageBase& p = *change.p;
-  for (const DeviceValues& to : in_use_beside(p, *updater_->memory())) {
-    if (change.whole || change.count == p.rows) {
-      next.copies.push_back({to.memory, to.values, change.w, p.size()});
-      continue;
-    }
-    for (const UpdatePart& part : change.rows)
-      next.copies.push_back({to.memory, to.values, change.w, part.n, part.rows, part.count});
+void UpdateBuilder::unify(const RowGradients& r) {
+  if (on_host() || r.rows().empty()) return;
+  UnifiedRows& rows = next.unify.emplace_back(UnifiedRows{r.row_size()});
+  for (std::size_t k = 0; k < r.rows().size(); ++k) {
+    rows.to.push_back(r.gradient_of(r.rows()[k]));
+    rows.from.push_back(r.row_gradient(k));
   }
 }
 
 void UpdateBuilder::run() {
-  for (const Change& c : changes_) copy_to_others(c);
   updater_->update(next);
-  for (const Change& c : changes_) changed_on(*c.p, *updater_->memory());
+  for (ParameterStorageBase* p : changed_) changed_on(*p, *updater_->memory());
 }
 
 }  // namespace dynet

@@ -43,6 +43,8 @@ class UpdateBuilder {
     add_rows(p, part, {r.rows().data(), r.rows().size()}, &r);
   }
   void add_other_rows(ParameterStorageBase& p, const UpdatePart& part, const RowGradients& r);
+  /// Moves rows of a gradient into that of the whole table, if a device has to.
+  void unify(const RowGradients& r);
   /// Runs it, or starts it on a device. Throws DeviceError, OutOfMemoryError, having changed
   /// nothing.
   void run();
@@ -58,21 +60,11 @@ class UpdateBuilder {
   std::vector<Fresh> fresh;
 
  private:
-  /// What the update changes of a parameter: some rows or all values.
-  struct Change {
-    ParameterStorageBase* p;
-    const float* w;
-    bool whole = false;
-    std::size_t count = 0;  // of rows
-    std::vector<UpdatePart> rows = {};
-  };
-  void copy_to_others(const Change& change);
-
   HostUpdater host_;
   std::unique_ptr<Updater> device_;
   Updater* updater_ = &host_;
-  std::vector<Change> changes_;  // on a device
-  Arena lists_;                  // of rows and of addresses
+  std::vector<ParameterStorageBase*> changed_;  // on a device
+  Arena lists_;                                 // of rows and of addresses
 };
 
 }  // namespace dynet

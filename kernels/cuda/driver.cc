@@ -11,9 +11,6 @@
 #include "kernels/cuda/capability.h"
 #include "kernels/cuda/cublas.h"
 #include "kernels/cuda/memory_pool.h"
-#ifdef DYNET_NCCL
-#include "kernels/cuda/nccl.h"
-#endif
 
 namespace dynet::cuda {
 namespace {
@@ -367,9 +364,6 @@ class CudaDriver final : public Driver {
           cudaStreamWaitEvent(stream_.stream, static_cast<const Event&>(mark).event));
   }
 
-  int device() const { return device_; }
-  cudaStream_t stream() const { return stream_.stream; }
-
  private:
   cublasHandle_t handle() {
     if (!blas_) blas_.emplace(stream_.stream, *memory_);  // it takes time and memory
@@ -400,80 +394,7 @@ class CudaDriver final : public Driver {
   std::optional<Blas> blas_;
 };
 
-#ifdef DYNET_NCCL
-void check(const char* what, ncclResult_t result) {
-  if (result != ncclSuccess)
-    throw DeviceError(std::string(what) + ": " + nccl().error_string(result) + " (NCCL)");
-}
-
-class NcclDevices final : public Communicator {
- public:
-  // Throws DeviceError.
-  explicit NcclDevices(const std::vector<Driver*>& members) : handles_(members.size()) {
-    std::vector<int> devices;
-    for (Driver* d : members) {
-      members_.push_back(static_cast<CudaDriver*>(d));
-      devices.push_back(members_.back()->device());
-    }
-    check("NCCL cannot be started",
-          nccl().comm_init_all(handles_.data(), static_cast<int>(devices.size()), devices.data()));
-  }
-  ~NcclDevices() override {
-    for (const ncclComm_t h : handles_) nccl().comm_destroy(h);
-  }
-
-  void reduce(const std::vector<Sum>& sums) override {
-    together("a sum over devices", [&](std::size_t d, ncclComm_t handle, cudaStream_t stream) {
-      for (const Sum& s : sums)
-        check("a sum over devices", nccl().reduce(s.there[d], d == 0 ? s.to : nullptr, s.n,
-                                                  ncclFloat, ncclSum, 0, handle, stream));
-    });
-  }
-  void broadcast(const std::vector<Spread>& spreads) override {
-    together("a broadcast", [&](std::size_t d, ncclComm_t handle, cudaStream_t stream) {
-      for (const Spread& s : spreads)
-        check("a broadcast",
-              nccl().broadcast(s.from, d == 0 ? const_cast<float*>(s.from) : s.there[d], s.n,
-                               ncclFloat, 0, handle, stream));
-    });
-  }
-
- private:
-  // f(d, handle, stream) for each device, as one call of NCCL.
-  template <class F>
-  void together(const char* what, F f) {
-    check(what, nccl().group_start());
-    try {
-      for (std::size_t d = 0; d < members_.size(); ++d) {
-        use(members_[d]->device());
-        f(d, handles_[d], members_[d]->stream());
-      }
-    } catch (...) {
-      nccl().group_end();
-      throw;
-    }
-    check(what, nccl().group_end());
-  }
-
-  std::vector<CudaDriver*> members_;
-  std::vector<ncclComm_t> handles_;
-};
-#endif
-
 }  // namespace
-
-std::unique_ptr<Communicator> make_communicator(const std::vector<Driver*>& members) {
-#ifdef DYNET_NCCL
-  try {
-    return std::make_unique<NcclDevices>(members);
-  } catch (const DeviceError&) {
-    return nullptr;  // two devices that are parts of one, for example
-  }
-#else
-  static_cast<void>(members);
-  return nullptr;
-#endif
-}
 
 int device_count() { return static_cast<int>(usable_devices().size()); }
 

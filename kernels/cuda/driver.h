@@ -103,30 +103,6 @@ class Driver {
   virtual void poison(void* /*p*/, std::size_t /*bytes*/) noexcept {}
 };
 
-/// Devices that work on the same numbers together, in the streams that they were made with: NCCL.
-/// The first is the root. A call is one asynchronous piece of work of all of these streams.
-class Communicator {
- public:
-  /// Of n numbers on each device; `there` is by device.
-  struct Sum {
-    std::vector<const float*> there;
-    float* to;  ///< on the root; may be its own
-    std::size_t n;
-  };
-  struct Spread {
-    const float* from;          ///< on the root
-    std::vector<float*> there;  ///< that of the root is left as it is
-    std::size_t n;
-  };
-
-  virtual ~Communicator() = default;
-  /// Each `to` becomes the sum of what is there, in an order of the communicator's own. Throws
-  /// DeviceError.
-  virtual void reduce(const std::vector<Sum>& sums) = 0;
-  /// What is there becomes what the root has. Throws DeviceError.
-  virtual void broadcast(const std::vector<Spread>& spreads) = 0;
-};
-
 /// Which stream of a device. What is put into that for updates is done after all that lies in the
 /// others then, and before all that is put into them later; others do not know of each other.
 enum class StreamKind { graph, updates };
@@ -137,8 +113,4 @@ int device_count();
 const std::shared_ptr<DeviceAllocator>& memory_of(int number);
 /// A new stream for a graph on device `number`, or the one for updates. Throws DeviceError.
 std::unique_ptr<Driver> make_driver(int number, StreamKind kind = StreamKind::graph);
-/// For streams of different devices, which must outlive it. Null if the library was built without
-/// NCCL, or if that cannot work with these devices.
-std::unique_ptr<Communicator> make_communicator(const std::vector<Driver*>& members);
-
 }  // namespace dynet::cuda

@@ -53,8 +53,6 @@ class Queue {
   }
   /// Uninitialized numbers on the device, until this operation is done.
   float* temporary(std::size_t n);
-  /// Bytes that temporaries have; changes whenever more memory is taken for them.
-  std::size_t temporary_bytes() const { return temporaries_.capacity(); }
 
   /// n numbers on the device, until the next `flush`, for what several operations need: a key names
   /// them, and only the first time they are uninitialized.

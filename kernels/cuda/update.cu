@@ -3,11 +3,10 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "kernels/cuda/copy.h"
 #include "kernels/cuda/device.cuh"
-#include "kernels/cuda/exchange.h"
 #include "kernels/cuda/pieces.h"
 #include "kernels/cuda/queue.h"
-#include "kernels/cuda/sums.h"
 #include "kernels/cuda/update.h"
 
 namespace dynet::cuda {
@@ -219,8 +218,7 @@ void step_exponentiated(Queue& q, const UpdateWork& work) {
 
 class CudaUpdater final : public Updater {
  public:
-  explicit CudaUpdater(int number)
-      : queue_(make_driver(number, StreamKind::updates)), exchange_(queue_) {
+  explicit CudaUpdater(int number) : queue_(make_driver(number, StreamKind::updates)) {
     norm_ = static_cast<Norm*>(memory()->allocate(sizeof(Norm)));
     try {
       norm_here_ = static_cast<Norm*>(queue_.driver().allocate_pinned(sizeof(Norm)));
@@ -239,10 +237,9 @@ class CudaUpdater final : public Updater {
   void update(const Update& u) override {
     try {
       put_in(u);
-      exchange_.start();
+      queue_.flush();
     } catch (...) {
       queue_.forget();
-      exchange_.forget();
       throw;
     }
   }
@@ -256,9 +253,10 @@ class CudaUpdater final : public Updater {
  private:
   void put_in(const Update& u) {
     queue_.begin_operation();
-    exchange_.begin();
-    exchange_.gather(u.reduction);
-    add_up(queue_, u.sums);
+    for (const UnifiedRows& rows : u.unify) {
+      const std::vector<Write> writes(rows.to.size(), Write::add);
+      copy_tensors(queue_, writes.size(), rows.n, rows.from.data(), rows.to.data(), writes.data());
+    }
     const Pieces steps = cut(queue_, u.steps, u.rule->whole), decays = cut(queue_, u.decays);
     if (u.checks_norm) {
       auto* const squares = reinterpret_cast<double*>(queue_.temporary(2 * steps.count));
@@ -272,11 +270,9 @@ class CudaUpdater final : public Updater {
     queue_.launch(Grid{decays.count}, decay_kernel, decays, factor);
     const Pieces averages = cut(queue_, u.averages);
     queue_.launch(Grid{averages.count}, average_kernel, averages, factor, u.average);
-    exchange_.spread(u.copies);
   }
 
   Queue queue_;
-  Exchange exchange_;
   Norm* norm_ = nullptr;
   Norm* norm_here_ = nullptr;  // pinned
   float scale_ = 1;

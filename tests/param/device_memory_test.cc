@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "dynet-like/param/device_gradients.h"
 #include "dynet-like/param/on_device.h"
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
@@ -51,24 +50,6 @@ struct Heap final : DeviceAllocator {
 
 void put(const GradientSlot& slot, std::size_t n, float value) {
   for (std::size_t i = 0; i < n; ++i) slot.g[i] = slot.written ? slot.g[i] + value : value;
-}
-
-bool everything(const ParameterStorageBase&) { return true; }
-
-/// What an update does with a reduction, on the CPU.
-void reduce(const GradientReduction& reduction) {
-  const auto add = [](const DeviceSums& sums) {
-    for (std::size_t k = 0; k < sums.to.size(); ++k)
-      for (std::size_t i = 0; i < sums.n; ++i) {
-        float sum = 0;
-        for (std::size_t l = 0; l < sums.each; ++l)
-          if (const float* part = sums.parts[k * sums.each + l]) sum += part[i];
-        sums.to[k][i] = sum;
-      }
-  };
-  for (const auto& buffer : reduction.unify)
-    for (const DeviceSums& sums : buffer) add(sums);
-  for (const DeviceSums& sums : reduction.sums) add(sums);
 }
 
 }  // namespace
@@ -170,100 +151,40 @@ TEST_CASE("a device gets values from another that has newer ones than the host")
   auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
   ParameterStorageBase& s = p.stored();
   float* const a = values_on(s, first);
-  CHECK(in_use_beside(s, *first).empty());
   float* const b = values_on(s, second);
   CHECK(second->received == 1);  // no need to ask the host
   CHECK(*b == 3);
-  REQUIRE(in_use_beside(s, *first).size() == 1);
-  CHECK(in_use_beside(s, *first)[0].memory == second.get());
-  CHECK(in_use_beside(s, *first)[0].values == b);
-  *a = *b = 4;  // the update brings the values to those in use
-  changed_on(s, *first);
-  CHECK(in_use_beside(s, *first).empty());  // nobody has asked since
   *a = 5;
   changed_on(s, *first);
+  CHECK(values_on(s, first) == a);
+  CHECK(first->received == 0);
   CHECK(*values_on(s, second) == 5);
   CHECK(second->received == 2);
   CHECK(second->writes == 0);
-  *a = *b = 6;  // in use again
-  changed_on(s, *first);
-  CHECK(*values_on(s, second) == 6);
-  CHECK(second->received == 2);  // it was brought
+  *values_on(s, second) = 6;
+  changed_on(s, *second);
+  CHECK(*values_on(s, first) == 6);
   s.copy_to_host();
   CHECK(*s.data == 6);
   CHECK(first->reads + second->reads == 1);
 }
 
-TEST_CASE(
-    "buffers on devices meet on the one with the lowest number, and only if none is elsewhere") {
-  auto first = std::make_shared<Heap>(0), second = std::make_shared<Heap>(1);
-  ParameterCollection pc;
-  auto p = pc.add_parameters({2}), q = pc.add_parameters({2});
-  auto table = pc.add_lookup_parameters(4, {1}), whole = pc.add_lookup_parameters(2, {1});
-  ParameterBank& bank = *p.stored().bank;
-  CHECK(DeviceGradients(bank, everything).buffer == nullptr);
-
-  GradientBuffer& b = bank.gradients.numbered(1, second);
-  put(b.use(0, 2), 2, 1);
-  {
-    const DeviceGradients one(bank, everything);
-    CHECK(one.buffer == &b);
-    CHECK(one.reduction.sums.empty());
-  }
-  GradientBuffer& a = bank.gradients.numbered(2, first);
-  put(a.use(0, 2), 2, 10);
-  put(a.use(1, 2), 2, 20);
-  put(a.rows(0, 4, 1).use_row(3), 1, 3);
-  put(a.rows(1, 2, 1).use_whole(), 2, 4);
-  put(a.rows(1, 2, 1).use_row(1), 1, 5);
-  put(b.rows(0, 4, 1).use_row(3), 1, 30);
-  put(b.rows(0, 4, 1).use_row(0), 1, 31);
-  put(b.rows(1, 2, 1).use_row(0), 1, 6);
-  put(b.rows(1, 2, 1).use_row(1), 1, 7);
-  {
-    const DeviceGradients two(bank, everything);
-    REQUIRE(two.buffer);
-    CHECK(two.buffer != &a);
-    CHECK(two.buffer != &b);
-    CHECK(two.buffer->memory() == first);
-    CHECK_FALSE(two.reduction.sorted);
-    REQUIRE(two.reduction.buffers.size() == 2);
-    CHECK(two.reduction.buffers[0] == second.get());  // by number
-    reduce(two.reduction);
-    CHECK(two.buffer->find(0)[1] == 11);
-    CHECK(two.buffer->find(1)[1] == 20);
-    const RowGradients& rows = *two.buffer->find_rows(0);
-    CHECK(*rows.find(3) == 33);
-    CHECK(*rows.find(0) == 31);
-    CHECK(rows.find(1) == nullptr);
-    const RowGradients& all = *two.buffer->find_rows(1);
-    REQUIRE(all.whole_written());
-    CHECK(all.whole()[1] == 9);
-    CHECK(*all.find(0) == 6);
-    CHECK(*all.find(1) == 7);  // the rows of the other buffer are in its whole table
-  }
-  CHECK(bank.gradients.in_order().size() == 2);  // the buffer was no thread's
-  const auto only_q = [&](const ParameterStorageBase& s) { return &s == &q.stored(); };
-  {
-    const DeviceGradients some(bank, only_q);
-    CHECK(some.reduction.sums.size() == 1);
-  }
-  plant(p, {1, 1});
-  CHECK(DeviceGradients(bank, everything).buffer == nullptr);
-}
-
-TEST_CASE("buffers of threads on devices are added up by their bits") {
-  auto first = std::make_shared<Heap>(0), second = std::make_shared<Heap>(1);
+TEST_CASE("a buffer is the only one if no other has gradients, on whichever device") {
+  auto device = std::make_shared<Heap>(0);
   ParameterCollection pc;
   auto p = pc.add_parameters({2});
-  ParameterBank& bank = *p.stored().bank;
-  put(bank.gradients.mine(second).use(0, 2), 2, 1);
-  put(bank.gradients.mine(first).use(0, 2), 2, 2);
-  const DeviceGradients two(bank, everything);
-  CHECK(two.reduction.sorted);
-  REQUIRE(two.reduction.sums.size() == 1);
-  CHECK(two.reduction.sums[0].sorted);
-  CHECK(two.buffer->memory() == first);
+  GradientBuffers& all = p.stored().bank->gradients;
+  CHECK(all.only() == nullptr);
+  all.mine();
+  GradientBuffer& there = all.numbered(1, device);
+  put(there.use(0, 2), 2, 1);
+  CHECK(all.only() == &there);
+  put(all.numbered(2, device).use(0, 2), 2, 10);
+  CHECK(all.only() == nullptr);
+  const GradientBuffer* const sum = all.merge();
+  CHECK(sum->memory() == nullptr);
+  CHECK(sum->find(0)[1] == 11);
+  CHECK(all.only() == sum);
 }
 
 }  // namespace device_memory_test

@@ -30,7 +30,7 @@ const TrainerRule kCounting = {1, count_steps, DeviceRule::never("a test")};
 
 /// The first value of a slice counts its slices.
 void count_slices(const TrainerSlice& s) { s.w[0] += 1; }
-const TrainerRule kWhole = {0, count_slices, DeviceRule::never("a test"), nullptr, true};
+const TrainerRule kWhole = {0, count_slices, DeviceRule::never("a test"), true};
 
 /// Values, gradients and state of one parameter.
 struct Numbers {

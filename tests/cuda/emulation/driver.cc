@@ -273,10 +273,6 @@ class Emulated final : public Driver {
   void put(F f) {
     stream_.put([f, device = device_]() mutable { f(emulation::memory(device)); });
   }
-  template <class T>
-  T* ours(T* p) const {
-    return emulation::memory(device_).ours(p);
-  }
 
  private:
   void take_workspace() {
@@ -292,50 +288,7 @@ class Emulated final : public Driver {
   bool workspace_ = false;
 };
 
-/// Adds in another order than anybody else, backwards.
-class Together final : public Communicator {
- public:
-  explicit Together(const std::vector<Driver*>& members) {
-    for (Driver* d : members) members_.push_back(static_cast<Emulated*>(d));
-  }
-  void reduce(const std::vector<Sum>& sums) override {
-    work([=, this] {
-      for (const Sum& s : sums)
-        for (std::size_t i = 0; i < s.n; ++i) {
-          float sum = 0;
-          for (std::size_t d = members_.size(); d-- > 0;) sum += members_[d]->ours(s.there[d])[i];
-          members_[0]->ours(s.to)[i] = sum;
-        }
-    });
-    for (const Sum& s : sums) counts().together += s.n;
-  }
-  void broadcast(const std::vector<Spread>& spreads) override {
-    work([=, this] {
-      for (const Spread& s : spreads)
-        for (std::size_t d = 1; d < members_.size(); ++d)
-          std::memcpy(members_[d]->ours(s.there[d]), members_[0]->ours(s.from),
-                      s.n * sizeof(float));
-    });
-    for (const Spread& s : spreads) counts().together += s.n;
-  }
-
- private:
-  template <class F>
-  void work(F f) {
-    for (std::size_t d = 1; d < members_.size(); ++d) members_[0]->wait_for(*members_[d]);
-    members_[0]->put([f](Memory&) { f(); });
-    for (std::size_t d = 1; d < members_.size(); ++d) members_[d]->wait_for(*members_[0]);
-  }
-
-  std::vector<Emulated*> members_;
-};
-
 }  // namespace
-
-std::unique_ptr<Communicator> make_communicator(const std::vector<Driver*>& members) {
-  if (!emulation::communicates()) return nullptr;
-  return std::make_unique<Together>(members);
-}
 
 int device_count() { return emulation::kDevices; }
 
@@ -362,11 +315,6 @@ dynet::emulation::Counts& dynet::emulation::counts() {
 }
 
 std::atomic<bool>& dynet::emulation::pooled() {
-  static std::atomic<bool> yes = false;
-  return yes;
-}
-
-std::atomic<bool>& dynet::emulation::communicates() {
   static std::atomic<bool> yes = false;
   return yes;
 }

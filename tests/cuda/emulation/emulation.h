@@ -29,7 +29,6 @@ struct Counts {
   std::atomic<std::size_t> waits;              ///< of the host for a device
   std::atomic<std::size_t> frees;        ///< for each of which the host has waited for the device
   std::atomic<std::size_t> separations;  ///< of a device's work, see cuda::PlainMemory
-  std::atomic<std::size_t> together;     ///< numbers summed up or spread over devices together
   std::atomic<std::size_t> between;      ///< bytes copied between devices
   std::atomic<std::size_t> copies;       ///< for which the host has waited, to or from a device
 };
@@ -38,9 +37,6 @@ Counts& counts();
 /// Whether memory comes from a pool, as with a real driver. False at first: each block is one of
 /// its own then, and nobody can touch what was given back.
 std::atomic<bool>& pooled();
-
-/// Whether devices work together, as with NCCL. False at first.
-std::atomic<bool>& communicates();
 
 /// The number of a device whose work is done as soon as it may; -1, as at first, if it is none.
 std::atomic<int>& hurried();
