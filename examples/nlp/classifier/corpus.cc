@@ -13,7 +13,7 @@ Sample parse_sample(const std::string& line, const std::string& file, std::size_
     throw nlp::LineError(file, number, "expected a label, a tab and a text, found " + what);
   };
   const std::size_t tab = line.find('\t');
-  if (tab == std::string::npos) fail("no tab in " + in_quotes(line));
+  if (tab == std::string::npos) fail("no tab in " + nlp::in_quotes(line));
   Sample sample{nlp::join(nlp::split_words(line.substr(0, tab)), " "),
                 nlp::split_words(line.substr(tab + 1)), number};
   if (sample.label.empty()) fail("nothing before the tab");
