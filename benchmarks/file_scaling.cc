@@ -19,7 +19,6 @@
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/dynet.h"
 #include "dynet-like/io/inspect.h"
-#include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
 
@@ -135,10 +134,6 @@ std::vector<Task> tasks() {
       {"load safetensors",
        with_model([](const std::string& path, Many& m) { save_safetensors(path, m.pc); },
                   [](const std::string& path, Many& m) { load_safetensors(path, m.pc); })},
-      {"write .npz",
-       with_tensors(none, [](const std::string& path, auto& t) { write_npz(path, t); })},
-      {"read .npz", with_tensors([](const std::string& path, auto& t) { write_npz(path, t); },
-                                 [](const std::string& path, auto&) { read_npz(path); })},
       {"compare two lists of arrays", with_tensors(none,
                                                    [](const std::string&, auto& t) {
                                                      std::ostringstream out;

@@ -90,7 +90,6 @@
 #include "dynet-like/io/checkpoints.h"
 #include "dynet-like/io/dict.h"
 #include "dynet-like/io/inspect.h"
-#include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/save.h"
 #include "dynet-like/io/word_vectors.h"

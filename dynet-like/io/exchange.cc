@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include "dynet-like/base/errors.h"
@@ -97,6 +98,12 @@ SavedTensor saved_shape(const NamedTensor& t, bool is_table) {
 std::uint64_t NamedTensor::count() const { return bytes.size() / type_size(type); }
 
 const char* type_name(Type type) { return kTypes[static_cast<std::size_t>(type)].name; }
+
+std::optional<Type> type_of_name(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kTypes); ++i)
+    if (name == kTypes[i].name) return static_cast<Type>(i);
+  return {};
+}
 
 std::size_t type_size(Type type) { return kTypes[static_cast<std::size_t>(type)].size; }
 

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,8 @@ struct NamedTensor {
 
 /// "F32", as safetensors calls it.
 const char* type_name(NamedTensor::Type type);
+/// The type of such a name; none if there is no such type.
+std::optional<NamedTensor::Type> type_of_name(std::string_view name);
 std::size_t type_size(NamedTensor::Type type);
 /// `count * size` of these sizes, or throws FileError naming `whose` if it has more than 60 bits.
 std::uint64_t byte_count(const std::vector<std::uint64_t>& shape, std::size_t size,
@@ -53,7 +57,7 @@ std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& gro
 std::pair<SavedTensor, std::vector<float>> to_saved_tensor(const NamedTensor& tensor);
 /// A model file with one ParameterCollection of parameters and tables of these names and shapes,
 /// and the words if there are any; `load` reads them in this order. Arrays that are not known to be
-/// tables are loaded as tables by load_safetensors and load_npz only. Throws FileError.
+/// tables are loaded as tables by load_safetensors only. Throws FileError.
 void write_model_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                          const SaveOptions& options = {}, const Dict* words = nullptr);
 

@@ -13,7 +13,6 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
 #include "dynet-like/io/layout.h"
-#include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
 
@@ -82,10 +81,6 @@ const char* name_of(FileFormat f) {
       return "model file";
     case FileFormat::safetensors:
       return "safetensors";
-    case FileFormat::npy:
-      return ".npy";
-    case FileFormat::npz:
-      return ".npz";
     case FileFormat::vectors:
       return "word vectors";
     default:
@@ -169,10 +164,12 @@ void write_model(const std::string& path, const std::vector<NamedTensor>& tensor
   write_model_tensors(path, {t}, options, &dict);
 }
 
+constexpr const char* kOfNumPy =
+    "NumPy's files are read and written by `python -m dynet.convert IN OUT`";
+
 // The ends of names; the first of a format is the usual one.
 constexpr std::pair<std::string_view, FileFormat> kEnds[] = {
     {".dynet", FileFormat::model},       {".safetensors", FileFormat::safetensors},
-    {".npy", FileFormat::npy},           {".npz", FileFormat::npz},
     {".vec", FileFormat::vectors},       {".txt", FileFormat::vectors},
     {".bin", FileFormat::binary_vectors}};
 
@@ -186,6 +183,8 @@ std::optional<FileFormat> find_format(std::string_view path) {
 
 FileFormat format_of_name(const std::string& path) {
   if (const auto format = find_format(path)) return *format;
+  if (path.ends_with(".npy") || path.ends_with(".npz"))
+    throw FileError("cannot save " + printable(path) + ": " + kOfNumPy);
   std::string ends;
   for (const auto& [end, format] : kEnds) ends += " " + std::string(end);
   throw FileError(printable(path) + ": the name says no format; it must end in one of" + ends);
@@ -198,8 +197,7 @@ FileFormat detect_format(const std::string& path) {
   if (start.starts_with("\x89"
                         "dynet"))
     return FileFormat::model;
-  if (start.starts_with("\x93NUMPY")) return FileFormat::npy;
-  if (start.starts_with("PK")) return FileFormat::npz;
+  if (start.starts_with("\x93NUMPY") || start.starts_with("PK")) file.fail(kOfNumPy);
   const auto format = find_format(path);
   if (format == FileFormat::safetensors || format == FileFormat::vectors ||
       format == FileFormat::binary_vectors)
@@ -222,12 +220,6 @@ FileContents read_contents(const std::string& path) {
       case FileFormat::safetensors:
         contents.tensors = read_safetensors(path, &contents.metadata);
         break;
-      case FileFormat::npz:
-        contents.tensors = read_npz(path);
-        break;
-      case FileFormat::npy:
-        contents.tensors = {read_npy(path)};
-        break;
       default:
         contents.tensors = read_vectors(path, format);
     }
@@ -241,20 +233,10 @@ void write_contents(const std::string& path, FileContents contents, const SaveOp
     std::vector<NamedTensor>& tensors = contents.tensors;
     if (format == FileFormat::safetensors)
       return write_safetensors(path, tensors, contents.metadata, options);
-    if (format == FileFormat::npz) return write_npz(path, tensors, options);
     const std::string layout = take_layout(tensors);
-    switch (format) {
-      case FileFormat::model:
-        if (!layout.empty()) return write_laid_out(path, layout, tensors, options);
-        return write_model(path, tensors, options);
-      case FileFormat::npy:
-        if (tensors.size() != 1)
-          throw FileError("cannot save " + printable(path) + ": .npy holds one array, not " +
-                          std::to_string(tensors.size()));
-        return write_npy(path, tensors[0], options);
-      default:
-        return write_vectors(path, tensors, format, options);
-    }
+    if (format != FileFormat::model) return write_vectors(path, tensors, format, options);
+    if (layout.empty()) return write_model(path, tensors, options);
+    write_laid_out(path, layout, tensors, options);
   });
 }
 

@@ -14,12 +14,12 @@
 namespace dynet {
 
 /// What `dynet-like inspect` and `convert` read.
-enum class FileFormat { model, safetensors, npy, npz, vectors, binary_vectors };
+enum class FileFormat { model, safetensors, vectors, binary_vectors };
 
 /// By the first bytes, and for those that have none, by the name.
 FileFormat detect_format(const std::string& path);
-/// By the end of the name: .dynet, .safetensors, .npy, .npz; word vectors are .vec or .txt, and
-/// binary ones .bin.
+/// By the end of the name: .dynet, .safetensors; word vectors are .vec or .txt, and binary ones
+/// .bin.
 FileFormat format_of_name(const std::string& path);
 
 /// What `dynet-like convert` takes from one file to another.
@@ -31,8 +31,7 @@ struct FileContents {
 /// Of a model file that holds more than a collection the last array is its layout, with which
 /// `write_contents` makes the same file again; see layout.h.
 FileContents read_contents(const std::string& path);
-/// What the format has no place for is left out: metadata, and but for .npz and safetensors the
-/// layout. Throws FileError as `write_tensors` does.
+/// What the format has no place for is left out: metadata, and but for safetensors the layout. Throws FileError as `write_tensors` does.
 void write_contents(const std::string& path, FileContents contents,
                     const SaveOptions& options = {});
 

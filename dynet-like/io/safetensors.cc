@@ -127,13 +127,9 @@ class HeaderReader : public nlohmann::json_sax<json> {
     }
   }
   void set_type(const std::string& name) {
-    for (auto t = NamedTensor::Type::F64; t <= NamedTensor::Type::BOOL;
-         t = static_cast<NamedTensor::Type>(static_cast<int>(t) + 1))
-      if (name == type_name(t)) {
-        entries.back().tensor.type = t;
-        return;
-      }
-    fail("has an unknown type " + quoted_printable(name));
+    const auto type = type_of_name(name);
+    if (!type) fail("has an unknown type " + quoted_printable(name));
+    entries.back().tensor.type = *type;
   }
   void finish_tensor() {
     for (const char* field : {kType, kShape, kOffsets})

@@ -22,7 +22,7 @@ class DynetLike(ConanFile):
     options = {
         "shared": [True, False],
         "fPIC": [True, False],
-        # Boost, zlib and the headers that building takes, from the system (Debian's packages) instead of from Conan.
+        # Boost and the headers that building takes, from the system (Debian's packages) instead of from Conan.
         "system_libraries": [True, False],
     }
     default_options = {"shared": False, "fPIC": True, "system_libraries": False}
@@ -43,14 +43,13 @@ class DynetLike(ConanFile):
         if self.options.system_libraries:
             return
         self.requires("boost/1.83.0", transitive_headers=True, transitive_libs=True)
-        self.requires("zlib/[>=1.2.11 <2]")
         self.requires("eigen/3.4.0", visible=False)
         self.requires("nlohmann_json/3.11.3", visible=False)
         self.requires("xxhash/0.8.2", visible=False)
 
     def system_requirements(self):
         if self.options.system_libraries:
-            Apt(self).install(["libboost-serialization-dev", "zlib1g-dev", "libeigen3-dev", "nlohmann-json3-dev", "libxxhash-dev"])
+            Apt(self).install(["libboost-serialization-dev", "libeigen3-dev", "nlohmann-json3-dev", "libxxhash-dev"])
 
     def validate(self):
         if self.settings.get_safe("compiler.cppstd"):
@@ -85,9 +84,9 @@ class DynetLike(ConanFile):
         library.set_property("pkg_config_name", "dynet-like")
         library.libs = ["dynet-like"]
         if self.options.system_libraries:
-            library.system_libs = ["boost_serialization", "z"]
+            library.system_libs = ["boost_serialization"]
         else:
-            library.requires = ["boost::serialization", "zlib::zlib"]
+            library.requires = ["boost::serialization"]
         if self.settings.os in ("Linux", "FreeBSD"):
             library.system_libs.append("pthread")
         compat = self.cpp_info.components["compat"]

@@ -1,13 +1,20 @@
 #include "files.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <fstream>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "arrays.h"
 #include "dynet-like/compat/text_file.h"
+#include "dynet-like/io/inspect.h"
 #include "operations.h"
 
 namespace dynet::python {
@@ -81,6 +88,34 @@ nb::tuple state_of(const ParameterCollection& pc) {
   return nb::make_tuple(pc.get_weight_decay_lambda(), pc.bank().seed, all);
 }
 
+// Arrays of a file for convert.py: name, type ("F32"), shape, bytes; and the metadata.
+using Metadata = std::map<std::string, std::string>;
+using Array = std::tuple<std::string, std::string, std::vector<std::uint64_t>, nb::bytes>;
+
+std::pair<std::vector<Array>, Metadata> read_arrays(const Path& fname) {
+  const FileContents contents = read_contents(fname);
+  std::vector<Array> arrays;
+  for (const NamedTensor& t : contents.tensors)
+    arrays.emplace_back(t.name, type_name(t.type), t.shape,
+                        nb::bytes(t.bytes.data(), t.bytes.size()));
+  return {std::move(arrays), contents.metadata};
+}
+
+void write_arrays(const Path& fname, const std::vector<Array>& arrays, const Metadata& metadata) {
+  FileContents contents{{}, metadata};
+  for (const auto& [name, type, shape, bytes] : arrays) {
+    NamedTensor& t = contents.tensors.emplace_back();
+    t.name = name;
+    const auto known = type_of_name(type);
+    if (known) t.type = *known;
+    t.shape = shape;
+    t.bytes.assign(bytes.c_str(), bytes.size());
+    if (!known || byte_count(shape, type_size(t.type), name) != t.bytes.size())
+      throw ArgumentError("write_arrays: " + name + " is no array of " + type, here());
+  }
+  write_contents(fname, std::move(contents));
+}
+
 }  // namespace
 
 void populate(ParameterCollection& pc, const Path& fname, const std::string& key) {
@@ -123,6 +158,8 @@ void bind_files(nb::module_& m) {
       },
       "fname"_a, "pc"_a, "allow_missing"_a = false, "allow_extra"_a = false,
       "Reads such a file, by names; the number of parameters that were read.");
+  m.def("_read_arrays", read_arrays, "fname"_a);
+  m.def("_write_arrays", write_arrays, "fname"_a, "arrays"_a, "metadata"_a);
   m.def("_state_of", state_of, "pc"_a,
         nb::sig("def _state_of(pc: ParameterCollection) -> tuple[typing.Any, ...]"));
 }

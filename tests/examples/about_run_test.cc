@@ -136,7 +136,7 @@ TEST_CASE("About: through safetensors and back it is the same model") {
     desk.must("apply -i in -o one; p " + each.command +
               " -m back.dynet -i in -o two; cmp one two; " + kTool + "diff model m.safetensors");
     // A checkpoint as well.
-    desk.must(kTool + "convert model.checkpoint c.npz; " + kTool + "convert c.npz c.dynet; " +
+    desk.must(kTool + "convert model.checkpoint c.safetensors; " + kTool + "convert c.safetensors c.dynet; " +
               "cmp c.dynet model.checkpoint");
   }
 }

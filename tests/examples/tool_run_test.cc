@@ -27,8 +27,8 @@ struct ToolDesk : Desk {
     for (int i = 0; i < 5000; ++i)
       many += "#Parameter# /W" + std::to_string(i) + " {1} 4 ZERO_GRAD\n1.0\n";
     write("many.model", many);
-    must("p convert a.model a.dynet && p convert a.model a.npz");
-    must("ln -s a.model link.model; ln a.model hard.model; ln a.dynet hard.npz");
+    must("p convert a.model a.dynet && p convert a.model a.safetensors");
+    must("ln -s a.model link.model; ln a.model hard.model; ln a.dynet hard.safetensors");
   }
 };
 
@@ -47,7 +47,7 @@ TEST_CASE("Tool: help within 80 columns, and mistyped options before missing arg
                  "unknown option '--hlep': did you mean --help?");
   }
   desk.refuses("p diff a.model", kWrongUsage, "B is required");
-  desk.refuses("p inspect a.model a.npz", kWrongUsage, "unexpected argument 'a.npz'");
+  desk.refuses("p inspect a.model a.safetensors", kWrongUsage, "unexpected argument 'a.safetensors'");
   desk.refuses("p dif", kWrongUsage, "unknown command 'dif': expected inspect, diff or convert");
   desk.refuses("p", kWrongUsage, "no command: expected inspect, diff or convert");
 }
@@ -56,26 +56,26 @@ TEST_CASE("Tool: a file is never converted into itself") {
   const ToolDesk desk;
   for (const std::string names :
        {"a.model a.model", "a.model ./a.model", "a.model link.model", "link.model a.model",
-        "a.model hard.model", "a.dynet hard.npz", "a.npz \"$PWD/a.npz\""}) {
+        "a.model hard.model", "a.dynet hard.safetensors", "a.safetensors \"$PWD/a.safetensors\""}) {
     desk.refuses("p convert " + names, kWrongUsage, "are the same file");
   }
-  for (const std::string command : {"inspect a.model", "diff a.model a.npz", "diff a.npz a.model"})
+  for (const std::string command : {"inspect a.model", "diff a.model a.safetensors", "diff a.safetensors a.model"})
     desk.refuses("p " + command + " >> a.model", kWrongUsage, "standard output and a.model");
   CHECK(desk.must("p diff a.model a.model").find("0 differ") != std::string::npos);
 }
 
 TEST_CASE("Tool: a conversion is there whole or not at all") {
   const ToolDesk desk;
-  for (const std::string to : {"dynet", "safetensors", "npz", "model"}) {
+  for (const std::string to : {"dynet", "safetensors", "model"}) {
     desk.write("out." + to, "old\n");
     desk.refuses("ulimit -f 1; p convert many.model out." + to, kFailed, "File too large");
     desk.refuses("p convert none.model out." + to, kFailed, "cannot load none.model");
     desk.refuses("p convert a.model none/out." + to, kFailed, "No such file or directory");
     desk.must("p convert many.model out." + to + " && p diff many.model out." + to);
   }
-  desk.must("ln -s out.npz link.npz; p convert a.model link.npz; test -L link.npz");
-  desk.must("p diff a.model out.npz");
-  desk.refuses("ln -s /dev/full full.npz; p convert a.model full.npz; s=$?; rm full.npz; exit $s",
+  desk.must("ln -s out.safetensors link.safetensors; p convert a.model link.safetensors; test -L link.safetensors");
+  desk.must("p diff a.model out.safetensors");
+  desk.refuses("ln -s /dev/full full.safetensors; p convert a.model full.safetensors; s=$?; rm full.safetensors; exit $s",
                kFailed, "it is not a regular file");
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("Tool: standard output that cannot be written") {
   const ToolDesk desk;
   for (const std::string command :
        {"--help", "--version", "inspect --help", "inspect a.model", "inspect a.dynet",
-        "inspect many.model", "diff a.model a.npz", "diff a.model many.model"}) {
+        "inspect many.model", "diff a.model a.safetensors", "diff a.model many.model"}) {
     INFO(command);
     desk.refuses("p " + command + " > /dev/full", kFailed,
                  "cannot write standard output: No space left on device");
@@ -96,7 +96,7 @@ TEST_CASE("Tool: standard output that cannot be written") {
   const Result quiet = desk.sh("{ p inspect many.model; echo $? > status; } | true");
   CHECK(quiet.err.empty());
   CHECK(desk.read("status") == std::to_string(kBrokenPipe) + "\n");
-  desk.must("p convert many.model closed.npz >&- 2>&- <&- && p diff many.model closed.npz");
+  desk.must("p convert many.model closed.safetensors >&- 2>&- <&- && p diff many.model closed.safetensors");
   CHECK(desk.sh("p").code == kWrongUsage);
   CHECK(desk.sh("p convert a.model").code == kWrongUsage);
   CHECK(desk.must("p --version") == std::string("dynet-like ") + dynet::version() +

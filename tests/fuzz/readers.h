@@ -12,7 +12,6 @@
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/checksum.h"
-#include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
 #include "tests/io/file_systems.h"
@@ -81,14 +80,6 @@ inline bool read_safetensors(const std::string& bytes) {
                [](auto path, auto* files) { use(dynet::read_safetensors(path, nullptr, files)); });
 }
 
-inline bool read_npy(const std::string& bytes) {
-  return reads(bytes, [](auto path, auto* files) { use({dynet::read_npy(path, files)}); });
-}
-
-inline bool read_npz(const std::string& bytes) {
-  return reads(bytes, [](auto path, auto* files) { use(dynet::read_npz(path, files)); });
-}
-
 inline bool read_dynet_text(const std::string& bytes) {
   return reads(bytes, [](auto path, auto* files) { use(read_text_tensors(path, files)); });
 }
@@ -140,8 +131,6 @@ struct Reader {
 inline constexpr Reader kReaders[] = {
     {"model", read_model},
     {"safetensors", read_safetensors},
-    {"npy", read_npy},
-    {"npz", read_npz},
     {"dynet_text", read_dynet_text},
     {"text_vectors", read_text_vectors},
     {"trainer_text", read_trainer_text},

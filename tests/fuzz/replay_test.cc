@@ -41,10 +41,6 @@ std::map<std::string, std::string> made() {
   const LookupParameter table = pc.add_lookup_parameters(2, {3}, ParameterInitConst(-2.0f), "b");
   save_safetensors(path, pc);
   keep("safetensors");
-  save_npz(path, pc);
-  keep("npz");
-  write_npy(path, tensors_of(pc)[0]);
-  keep("npy");
   write_text_tensors(path, tensors_of(pc));
   keep("dynet_text");
   const Dict words({"the", "cat"});

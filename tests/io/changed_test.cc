@@ -44,8 +44,6 @@ std::vector<Way> ways() {
        [](auto& f, Model& m) { REQUIRE(Checkpoints(f + "/c").load(m.pc)); }},
       {"safetensors", [](auto& f, Model& m) { save_safetensors(f + "/m", m.pc); },
        [](auto& f, Model& m) { load_safetensors(f + "/m", m.pc); }},
-      {".npz", [](auto& f, Model& m) { save_npz(f + "/m", m.pc); },
-       [](auto& f, Model& m) { load_npz(f + "/m", m.pc); }},
       {"an archive",
        [](auto& f, Model& m) {
          std::ostringstream bytes;

@@ -1,5 +1,4 @@
-// Files of other programs: safetensors, NumPy's, word vectors. Where Python has the packages, they
-// have the last word.
+// Files of other programs: safetensors. Where Python has the package, it has the last word.
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,9 +10,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/io/bytes.h"
-#include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
-#include "dynet-like/io/zip.h"
 #include "tests/io/damage.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
@@ -44,17 +41,6 @@ std::string safetensors(const std::string& header, const std::string& data = "")
   return file + header + data;
 }
 
-std::string npy(const std::string& header, const std::string& data, char version = 1) {
-  std::string file("\x93NUMPY", 6);
-  file += version;
-  file += '\0';
-  if (version == 1)
-    io_detail::append_number(file, static_cast<std::uint16_t>(header.size()));
-  else
-    io_detail::append_number(file, static_cast<std::uint32_t>(header.size()));
-  return file + header + data;
-}
-
 // What reading these bytes says.
 template <class Read>
 std::string refused(const std::string& bytes, Read read) {
@@ -65,12 +51,6 @@ std::string refused(const std::string& bytes, Read read) {
 
 std::string refused_safetensors(const std::string& bytes) {
   return refused(bytes, [](auto path, auto* f) { read_safetensors(path, nullptr, f); });
-}
-std::string refused_npy(const std::string& bytes) {
-  return refused(bytes, [](auto path, auto* f) { read_npy(path, f); });
-}
-std::string refused_npz(const std::string& bytes) {
-  return refused(bytes, [](auto path, auto* f) { read_npz(path, f); });
 }
 
 std::string python() {
@@ -153,9 +133,6 @@ TEST_CASE("collections are exchanged with their indices as they are") {
   check(
       "m.safetensors", [](auto path, auto& pc) { save_safetensors(path, pc); },
       [](auto path, auto& pc) { return load_safetensors(path, pc); });
-  check(
-      "m.npz", [](auto path, auto& pc) { save_npz(path, pc); },
-      [](auto path, auto& pc) { return load_npz(path, pc); });
   ParameterCollection renamed;
   auto w = renamed.add_parameters({2, 3}, "V");
   LoadOptions options;
@@ -299,73 +276,6 @@ TEST_CASE("safetensors that break a rule are refused") {
   std::printf("%zu broken rules of safetensors, each refused\n", count);
 }
 
-TEST_CASE("NumPy's files that break a rule are refused") {
-  const std::string eight(8, '\0');
-  const std::string good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n";
-  for (const char version : {1, 2, 3}) CHECK(refused_npy(npy(good, eight, version)).empty());
-  const std::pair<std::string, std::string> bad[] = {
-      {"", "no .npy file"},
-      {npy(good, eight).substr(0, 20), "cut short within its header"},
-      {npy(good, eight, 4), "version 4"},
-      {npy(good, eight + "x"), "needs 8 bytes, it has 9"},
-      {npy("{'descr': '<f4', 'fortran_order': False, }", eight), "is missing"},
-      {npy("{'descr': '<f4', 'descr': '<f4'}", eight), "comes twice"},
-      {npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", eight), "type '|O'"},
-      {npy("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", eight), "type '<c8'"},
-      {npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", eight),
-       "types of several parts"},
-      {npy("{'descr': '<f4', 'fortran_order': 1, 'shape': (2,)}", eight), "'False' is missing"},
-      {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2)}", eight), "needs a comma"},
-      {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}", eight), "no number"},
-      {npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 9)}", eight),
-       "more values than can be counted"},
-      {npy(good + "x", eight), "more follows"},
-  };
-  std::size_t count = 0;
-  for (const auto& [bytes, why] : bad) {
-    const std::string message = refused_npy(bytes);
-    INFO(why << " / " << message);
-    CHECK(message.find(why) != std::string::npos);
-    ++count;
-  }
-  const TemporaryFolder folder;
-  NamedTensor bf16;
-  bf16.type = NamedTensor::Type::BF16;
-  CHECK_THROWS_AS(write_npy(folder / "m", bf16), FileError);
-  CHECK_THROWS_AS(write_npz(folder / "m", {kMatrix, kMatrix}), FileError);
-  write_npy(folder / "m.npy", kMatrix);
-  CHECK(read_npy(folder / "m.npy").bytes == kMatrix.bytes);
-  damage("npy", read_file(folder / "m.npy"), 20000, refused_npy);
-  write_npz(folder / "m.npz", {kMatrix, floats("c", {2, 2}, {1, 2, 3, 4}), floats("e", {}, {1})});
-  const auto all = read_npz(folder / "m.npz");
-  REQUIRE(all.size() == 3);
-  CHECK(all[0].name == "a.b");
-  CHECK(all[0].bytes == kMatrix.bytes);
-  damage("npz", read_file(folder / "m.npz"), 20000, refused_npz);
-  std::printf("%zu broken rules of .npy, each refused\n", count);
-}
-
-TEST_CASE("deflated bytes that lie about their size are refused") {
-  using io_detail::inflate;
-  // zlib's for 1000 times "a", then for "hello", raw.
-  const std::string long_one("\x4b\x4c\x1c\x05\xa3\x60\x14\x0c\x77\x00\x00", 11);
-  const std::string hello("\xcb\x48\xcd\xc9\xc9\x07\x00", 7);
-  CHECK(inflate(long_one, 1000) == std::string(1000, 'a'));
-  CHECK(inflate(hello, 5) == "hello");
-  const auto refused = [](const std::string& bytes, std::uint64_t size) {
-    return message_of<FileError>([&] { inflate(bytes, size); });
-  };
-  for (const std::uint64_t size : {0u, 1u, 999u, 1001u, 2000u})
-    CHECK(refused(long_one, size).find("a member") != std::string::npos);
-  CHECK(refused(hello, 4).find("larger than it is said to be") != std::string::npos);
-  CHECK(refused(hello, 6).find("another size") != std::string::npos);
-  CHECK(refused(hello + "x", 5).find("another size") != std::string::npos);
-  CHECK(refused(hello.substr(0, 4), 5).find("another size") != std::string::npos);
-  CHECK(refused("\x07", 5).find("cannot be inflated: invalid block type") != std::string::npos);
-  CHECK(refused("", 1u << 30).find("larger than it can be") != std::string::npos);
-  CHECK(refused(hello, 1u << 30).find("larger than it can be") != std::string::npos);
-}
-
 TEST_CASE("half floats and doubles become floats") {
   NamedTensor t;
   t.type = NamedTensor::Type::F16;
@@ -411,39 +321,6 @@ save_file({"m": np.arange(6, dtype=np.float32).reshape(2, 3), "h": np.array([1.5
   }
   CHECK(seen == 4);
   CHECK(metadata.at("x") == "y");
-}
-
-TEST_CASE("NumPy and ours read each other's files") {
-  if (!has_packages("numpy")) return;
-  const TemporaryFolder folder;
-  write_npy(folder / "ours.npy", kMatrix);
-  write_npz(folder / "ours.npz", {kMatrix, floats("scalar", {}, {7}), floats("empty", {0, 2}, {})});
-  CHECK(runs(folder, R"(
-import numpy as np
-m = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
-assert (np.load("ours.npy") == m).all()
-z = np.load("ours.npz")
-assert z.files == ["a.b", "scalar", "empty"] and (z["a.b"] == m).all() and z["scalar"] == 7
-assert z["empty"].shape == (0, 2)
-np.save("c.npy", m)
-np.save("fortran.npy", np.asfortranarray(m))
-np.save("big.npy", m.astype(">f8"))
-a = dict(m=m, cube=np.asfortranarray(np.arange(24, dtype=np.float32).reshape(2, 3, 4)),
-         long=np.zeros(100000, np.float32), random=np.random.RandomState(1).randint(0, 9, 5000))
-np.savez("plain.npz", **a)
-np.savez_compressed("packed.npz", **a)
-)"));
-  for (const char* name : {"c.npy", "fortran.npy", "big.npy"})
-    CHECK(to_floats(read_npy(folder / name)) == std::vector<float>{1, 2, 3, 4, 5, 6});
-  const auto plain = read_npz(folder / "plain.npz"), packed = read_npz(folder / "packed.npz");
-  REQUIRE(plain.size() == 4);
-  REQUIRE(packed.size() == 4);
-  for (std::size_t i = 0; i < 4; ++i) {
-    CHECK(plain[i].name == packed[i].name);
-    CHECK(plain[i].bytes == packed[i].bytes);
-  }
-  CHECK(to_floats(plain[1])[23] == 23);
-  CHECK(to_floats(plain[1])[1] == 1);
 }
 
 }  // namespace exchange_test

@@ -16,7 +16,6 @@
 #include "dynet-like/io/checkpoints.h"
 #include "dynet-like/io/checksum.h"
 #include "dynet-like/io/inspect.h"
-#include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
 #include "tests/io/file_systems.h"
@@ -72,14 +71,6 @@ std::string safetensors_start(std::uint64_t values) {
   return start + header;
 }
 
-std::string npy_start(std::uint64_t values) {
-  std::string header =
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(values) + ",), }\n";
-  std::string start("\x93NUMPY\1\0", 8);
-  append_number(start, static_cast<std::uint16_t>(header.size()));
-  return start + header;
-}
-
 const std::string kOutOfMemory = "cannot load m: out of memory";
 
 }  // namespace
@@ -87,26 +78,18 @@ const std::string kOutOfMemory = "cannot load m: out of memory";
 TEST_CASE("arrays that fill a file but no memory are a typed error that names the file") {
   if (DYNET_SANITIZED) return skip("the sanitizer ends programs that ask for so much");
   const auto read_st = [](auto path, auto* f) { read_safetensors(path, nullptr, f); };
-  const auto read_np = [](auto path, auto* f) { read_npy(path, f); };
   HugeFile files;
   files.start = safetensors_start(kHuge / 4);
   files.size = files.start.size() + kHuge;
   CHECK(said<OutOfMemoryError>(files, read_st) == kOutOfMemory);
-  files.start = npy_start(kHuge / 4);
-  files.size = files.start.size() + kHuge;
-  CHECK(said<OutOfMemoryError>(files, read_np) == kOutOfMemory);
   ParameterCollection pc;
   pc.add_parameters({2}, "a");
-  files.start = safetensors_start(kHuge / 4);
-  files.size = files.start.size() + kHuge;
   CHECK(said<OutOfMemoryError>(files, [&](auto path, auto* f) {
           load_safetensors(path, pc, {.files = f});
         }) == kOutOfMemory);
   // One byte less, and it is the file that is wrong.
   files.size -= 1;
   CHECK(said<FileError>(files, read_st).find("the tensors have") != std::string::npos);
-  files.start = npy_start(kHuge / 4);
-  CHECK(said<FileError>(files, read_np).find("its shape needs") != std::string::npos);
 }
 
 TEST_CASE("a model file whose table fits no memory is a typed error") {
@@ -129,71 +112,6 @@ TEST_CASE("a model file whose table fits no memory is a typed error") {
   CHECK(message_of<OutOfMemoryError>([&] { file.read(file.index().groups[0].tensors[0].data); }) ==
         kOutOfMemory);
   CHECK(message_of<OutOfMemoryError>([&] { tensors_of(file, file.index().groups[0]); }) ==
-        kOutOfMemory);
-}
-
-TEST_CASE("a zip archive is not read into memory to find that it is none") {
-  HugeFile files;
-  files.size = kHuge;
-  files.start = "PK\3\4";
-  const auto read = [](auto path, auto* f) { read_npz(path, f); };
-  CHECK(said<FileError>(files, read).find("its end is missing") != std::string::npos);
-  // An end that says that nearly all of the file is the directory.
-  append_number(files.end, std::uint32_t{0x06064b50});
-  append_number(files.end, std::uint64_t{44});
-  append_number(files.end, std::uint64_t{0});
-  append_number(files.end, std::uint32_t{0});
-  for (const std::uint64_t x : {kHuge / 100, kHuge / 100, kHuge - 98 - 64, std::uint64_t{64}})
-    append_number(files.end, x);
-  append_number(files.end, std::uint32_t{0x07064b50});
-  append_number(files.end, std::uint32_t{0});
-  append_number(files.end, kHuge - 98);
-  append_number(files.end, std::uint32_t{1});
-  append_number(files.end, std::uint32_t{0x06054b50});
-  append_number(files.end, std::uint32_t{0});
-  append_number(files.end, std::uint32_t{0xffffffff});
-  append_number(files.end, std::uint64_t{0xffffffffffffffff});
-  append_number(files.end, std::uint16_t{0});
-  REQUIRE(files.end.size() == 98);
-  CHECK(said<FileError>(files, read).find("its directory is broken") != std::string::npos);
-}
-
-TEST_CASE("a stored member of an archive that fits no memory is a typed error") {
-  if (DYNET_SANITIZED) return skip("the sanitizer ends programs that ask for so much");
-  HugeFile files;
-  const std::string name = "a.npy";
-  append_number(files.start, std::uint32_t{0x04034b50});
-  files.start += std::string(22, '\0');
-  append_number(files.start, static_cast<std::uint16_t>(name.size()));
-  append_number(files.start, std::uint16_t{0});
-  files.start += name;
-  const std::uint64_t directory = files.start.size() + kHuge;
-  append_number(files.end, std::uint32_t{0x02014b50});
-  files.end += std::string(16, '\0');
-  append_number(files.end, std::uint32_t{0xffffffff});
-  append_number(files.end, std::uint32_t{0xffffffff});
-  append_number(files.end, static_cast<std::uint16_t>(name.size()));
-  append_number(files.end, std::uint16_t{20});
-  files.end += std::string(14, '\0') + name;
-  append_number(files.end, std::uint16_t{1});
-  append_number(files.end, std::uint16_t{16});
-  append_number(files.end, kHuge);
-  append_number(files.end, kHuge);
-  const std::uint64_t size = files.end.size();
-  append_number(files.end, std::uint32_t{0x06064b50});
-  append_number(files.end, std::uint64_t{44});
-  append_number(files.end, std::uint64_t{0});
-  append_number(files.end, std::uint32_t{0});
-  for (const std::uint64_t x : {std::uint64_t{1}, std::uint64_t{1}, size, directory})
-    append_number(files.end, x);
-  append_number(files.end, std::uint32_t{0x07064b50});
-  append_number(files.end, std::uint32_t{0});
-  append_number(files.end, directory + size);
-  append_number(files.end, std::uint32_t{1});
-  append_number(files.end, std::uint32_t{0x06054b50});
-  files.end += std::string(18, '\0');
-  files.size = directory + files.end.size();
-  CHECK(said<OutOfMemoryError>(files, [](auto path, auto* f) { read_npz(path, f); }) ==
         kOutOfMemory);
 }
 
@@ -259,8 +177,8 @@ TEST_CASE("names from files are shown without control characters") {
   p.set_updated(false);
   AdamTrainer adam(pc);
   save(folder / "m.dynet", pc, adam);
-  save_npz(folder / "m.npz", pc);
-  for (const char* name : {"m.dynet", "m.npz"}) {
+  {
+    const char* const name = "m.dynet";
     std::ostringstream out;
     inspect(folder / name, out);
     INFO(out.str());
@@ -282,9 +200,9 @@ TEST_CASE("names from files are shown without control characters") {
     CHECK(message.find('\n') == message.npos);
   };
   say(message_of<FileError>([&] { load(folder / "m.dynet", other, adam); }));
-  say(message_of<FileError>([&] { load_npz(folder / "m.npz", other); }));
+  say(message_of<FileError>([&] { store_tensors("m", tensors_of(pc), other); }));
   const LoadReport report =
-      load_npz(folder / "m.npz", other, {.allow_missing = true, .allow_extra = true});
+      store_tensors("m", tensors_of(pc), other, {.allow_missing = true, .allow_extra = true});
   REQUIRE(report.left_out.size() == 1);
   say(report.left_out[0]);
   say(message_of<FileError>([&] { format_of_name(folder / bad); }));

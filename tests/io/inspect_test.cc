@@ -75,21 +75,19 @@ TEST_CASE("files become others and back, and differ in nothing") {
     sub.add_parameters({2, 3, 4}, "cube");
   }
   const std::string model = folder / "m.dynet", tensors = folder / "m.safetensors",
-                    npz = folder / "m.npz", back = folder / "back.dynet";
+                    back = folder / "back.dynet";
   save(model, pc);
   write_tensors(tensors, read_tensors(model));
-  write_tensors(npz, read_tensors(tensors));
-  write_tensors(back, read_tensors(npz));
-  for (const std::string& other : {tensors, npz, back})
+  write_tensors(back, read_tensors(tensors));
+  for (const std::string& other : {tensors, back})
     CHECK(differences(model, other, 0) == "2 arrays are the same, 0 differ\n");
   for (Parameter p : again.parameters_list()) p.zero();
   load(back, again);
   for (std::size_t i = 0; i < 2; ++i)
     CHECK(as_vector(again.parameters_list()[i].values()) ==
           as_vector(pc.parameters_list()[i].values()));
-  CHECK(inspected(npz).find(": .npz\n  W  F32 [3,4]  48 bytes") != std::string::npos);
-  CHECK_THROWS_AS(write_tensors(folder / "m.npy", read_tensors(npz)), FileError);
-  CHECK_THROWS_AS(write_tensors(folder / "m.txt", read_tensors(npz)), FileError);
+  CHECK(inspected(tensors).find(": safetensors\n  W  F32 [3,4]  48 bytes") != std::string::npos);
+  CHECK_THROWS_AS(write_tensors(folder / "m.txt", read_tensors(tensors)), FileError);
 
   pc.parameters_list()[0].stored().data[0] += 1;
   pc.add_parameters({1}, "more");
@@ -101,12 +99,12 @@ TEST_CASE("files become others and back, and differ in nothing") {
 
 TEST_CASE("word vectors become arrays, a model and vectors again") {
   const TemporaryFolder folder;
-  const std::string text = folder / "v.txt", binary = folder / "v.bin", npz = folder / "v.npz",
-                    model = folder / "v.dynet", back = folder / "back.vec";
+  const std::string text = folder / "v.txt", binary = folder / "v.bin",
+                    arrays = folder / "v.safetensors", model = folder / "v.dynet", back = folder / "back.vec";
   write_file(text, "the 1 2\n. . 3 4\nthe 5 6\n");
-  write_tensors(npz, read_tensors(text));
-  CHECK_THROWS_AS(write_tensors(binary, read_tensors(npz)), ArgumentError);  // a word with a space
-  write_tensors(model, read_tensors(npz));
+  write_tensors(arrays, read_tensors(text));
+  CHECK_THROWS_AS(write_tensors(binary, read_tensors(arrays)), ArgumentError);  // a word with a space
+  write_tensors(model, read_tensors(arrays));
   Dict words;
   ParameterCollection pc;
   const LookupParameter table = pc.add_lookup_parameters(2, {2}, "vectors");
@@ -115,8 +113,8 @@ TEST_CASE("word vectors become arrays, a model and vectors again") {
   CHECK(table_values(table) == std::vector<float>{1, 2, 3, 4});
 
   write_file(text, "2 2\nthe 1 2\ncat 3 4\n");
-  write_tensors(npz, read_tensors(text));
-  write_tensors(binary, read_tensors(npz));
+  write_tensors(arrays, read_tensors(text));
+  write_tensors(binary, read_tensors(arrays));
   write_tensors(back, read_tensors(binary));
   CHECK(read_file(back) == read_file(text));
   CHECK(inspected(binary).find(

@@ -12,7 +12,6 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/inspect.h"
-#include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
 #include "tests/io/folder.h"
@@ -106,9 +105,6 @@ TEST_CASE("40,000 parameters go through every format") {
   check(
       "safetensors", [](auto& path, auto& pc) { save_safetensors(path, pc); },
       [](auto& path, auto& pc) { load_safetensors(path, pc); });
-  check(
-      ".npz", [](auto& path, auto& pc) { save_npz(path, pc); },
-      [](auto& path, auto& pc) { load_npz(path, pc); });
   check(
       "DyNet's text with gradients",
       [](auto& path, auto& pc) {

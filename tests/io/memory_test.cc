@@ -13,7 +13,6 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/inspect.h"
-#include "dynet-like/io/numpy.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
 #include "tests/io/folder.h"
@@ -167,15 +166,10 @@ TEST_CASE("saving without memory leaves the old file, and nothing beside it") {
         [&] { std::filesystem::remove(written); });
     std::filesystem::remove(written);
   };
-  for (const char* name : {"t.dynet", "t.safetensors", "t.npz", "t.npy"}) {
+  for (const char* name : {"t.dynet", "t.safetensors"}) {
     INFO(name);
     const std::string written = folder / name;
-    check(
-        [&] {
-          write_tensors(written,
-                        written.ends_with("npy") ? std::vector<NamedTensor>{tensors[0]} : tensors);
-        },
-        written);
+    check([&] { write_tensors(written, tensors); }, written);
   }
   check([&] { write_word_vectors(other, {"a", "b"}, one.model.values().data(), 2); }, other);
   check([&] { TextFileSaver(other).save(one.model.pc); }, other);
@@ -202,8 +196,6 @@ TEST_CASE("every reader without memory says which file it was") {
   Model model(1);
   save(folder / "m.dynet", model.pc);
   save_safetensors(folder / "m.safetensors", model.pc);
-  save_npz(folder / "m.npz", model.pc);
-  write_npy(folder / "m.npy", tensors_of(model.pc)[0]);
   write_file(folder / "m.vec", "2 2\nthe 1 2\ncat 3 4\n");
   TextFileSaver(folder / "m.model").save(model.pc);
   std::size_t failures = 0;
@@ -229,7 +221,7 @@ TEST_CASE("every reader without memory says which file it was") {
       failures += !what.empty();
     }
   };
-  for (const char* name : {"m.dynet", "m.safetensors", "m.npz", "m.npy", "m.vec"}) {
+  for (const char* name : {"m.dynet", "m.safetensors", "m.vec"}) {
     const std::string path = folder / name;
     check(path, [&] { read_tensors(path); });
   }
@@ -239,8 +231,8 @@ TEST_CASE("every reader without memory says which file it was") {
   TextFileLoader loader(model_path);
   check(model_path, [&] { loader.populate(model.pc); });
   CHECK(model.values() == values);
-  const std::string npz = folder / "m.npz";
-  check(npz, [&] { load_npz(npz, model.pc); });
+  const std::string tensors = folder / "m.safetensors";
+  check(tensors, [&] { load_safetensors(tensors, model.pc); });
   Dict words({"cat"});
   ParameterCollection pc;
   LookupParameter table = pc.add_lookup_parameters(1, {2}, "E");

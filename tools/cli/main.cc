@@ -52,7 +52,7 @@ void inspect(const std::string& path) {
   dynet::print_tensors(tensors, std::cout);
 }
 
-// What a format cannot hold is lost: in .npy, DyNet's text and word vectors all but arrays.
+// What a format cannot hold is lost: in DyNet's text and word vectors all but arrays.
 void convert(const std::string& from, const std::string& to) {
   program::require_different({"OUT", to}, {{"IN", from}});
   if (is_dynet_text(from)) return write(to, {read(from), {}});
@@ -61,7 +61,7 @@ void convert(const std::string& from, const std::string& to) {
 
 int act(int argc, char** argv) {
   CLI::App app{
-      "Looks at files of models: .dynet, .safetensors, .npy, .npz, DyNet's text (.model), and of "
+      "Looks at files of models: .dynet, .safetensors, DyNet's text (.model), and of "
       "word vectors: .vec, .txt, .bin",
       kName};
   app.require_subcommand(1);
@@ -81,7 +81,7 @@ int act(int argc, char** argv) {
   program::end_help(*inspect_command, {"dynet-like inspect tagger.model"});
   program::end_help(*diff, {"dynet-like diff old.model new.safetensors"});
   program::end_help(*convert_command, {"dynet-like convert tagger.model tagger.safetensors",
-                                       "dynet-like convert vectors.npz vectors.dynet"});
+                                       "dynet-like convert vectors.safetensors vectors.dynet"});
   if (!program::parse(app, argc, argv)) return 0;
   // What is printed must not go into a file that is still read.
   program::require_different({"", "-"}, {{"", one}, {"", two}});
