@@ -18,7 +18,6 @@
 #include "benchmarks/measure.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/dynet.h"
-#include "dynet-like/io/inspect.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
 
@@ -118,11 +117,6 @@ std::vector<Task> tasks() {
            adam->populate(stream);
          };
        }},
-      {"inspect a model", with_model(saved,
-                                     [](const std::string& path, Many&) {
-                                       std::ostringstream out;
-                                       inspect(path, out);
-                                     })},
       {"write DyNet's text", with_model(none, text)},
       {"read DyNet's text", with_model(text, [](const std::string& path,
                                                 Many& m) { TextFileLoader(path).populate(m.pc); })},
@@ -134,11 +128,6 @@ std::vector<Task> tasks() {
       {"load safetensors",
        with_model([](const std::string& path, Many& m) { save_safetensors(path, m.pc); },
                   [](const std::string& path, Many& m) { load_safetensors(path, m.pc); })},
-      {"compare two lists of arrays", with_tensors(none,
-                                                   [](const std::string&, auto& t) {
-                                                     std::ostringstream out;
-                                                     print_differences({"a", t}, {"b", t}, out);
-                                                   })},
       {"a dictionary to a file and back",
        [](std::size_t n, const std::string& folder) -> Work {
          const auto dict = std::make_shared<Dict>();

@@ -14,7 +14,7 @@
 
 #include "arrays.h"
 #include "dynet-like/compat/text_file.h"
-#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/contents.h"
 #include "operations.h"
 
 namespace dynet::python {

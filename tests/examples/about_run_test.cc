@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dynet-like/base/version.h"
-#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/contents.h"
 #include "dynet-like/io/safetensors.h"
 #include "examples/nlp/common/files.h"
 #include "tests/examples/programs.h"
@@ -136,8 +136,8 @@ TEST_CASE("About: through safetensors and back it is the same model") {
     desk.must("apply -i in -o one; p " + each.command +
               " -m back.dynet -i in -o two; cmp one two; " + kTool + "diff model m.safetensors");
     // A checkpoint as well.
-    desk.must(kTool + "convert model.checkpoint c.safetensors; " + kTool + "convert c.safetensors c.dynet; " +
-              "cmp c.dynet model.checkpoint");
+    desk.must(kTool + "convert model.checkpoint c.safetensors; " + kTool +
+              "convert c.safetensors c.dynet; " + "cmp c.dynet model.checkpoint");
   }
 }
 

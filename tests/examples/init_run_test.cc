@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/contents.h"
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <vector>
 
-#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/contents.h"
 #include "tests/examples/helpers.h"
 #include "tests/examples/program.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/contents.h"
 #include "examples/nlp/common/text.h"
 #include "tests/examples/helpers.h"
 #include "tests/examples/program.h"

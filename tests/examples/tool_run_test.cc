@@ -47,7 +47,8 @@ TEST_CASE("Tool: help within 80 columns, and mistyped options before missing arg
                  "unknown option '--hlep': did you mean --help?");
   }
   desk.refuses("p diff a.model", kWrongUsage, "B is required");
-  desk.refuses("p inspect a.model a.safetensors", kWrongUsage, "unexpected argument 'a.safetensors'");
+  desk.refuses("p inspect a.model a.safetensors", kWrongUsage,
+               "unexpected argument 'a.safetensors'");
   desk.refuses("p dif", kWrongUsage, "unknown command 'dif': expected inspect, diff or convert");
   desk.refuses("p", kWrongUsage, "no command: expected inspect, diff or convert");
 }
@@ -59,7 +60,8 @@ TEST_CASE("Tool: a file is never converted into itself") {
         "a.model hard.model", "a.dynet hard.safetensors", "a.safetensors \"$PWD/a.safetensors\""}) {
     desk.refuses("p convert " + names, kWrongUsage, "are the same file");
   }
-  for (const std::string command : {"inspect a.model", "diff a.model a.safetensors", "diff a.safetensors a.model"})
+  for (const std::string command :
+       {"inspect a.model", "diff a.model a.safetensors", "diff a.safetensors a.model"})
     desk.refuses("p " + command + " >> a.model", kWrongUsage, "standard output and a.model");
   CHECK(desk.must("p diff a.model a.model").find("0 differ") != std::string::npos);
 }
@@ -73,10 +75,14 @@ TEST_CASE("Tool: a conversion is there whole or not at all") {
     desk.refuses("p convert a.model none/out." + to, kFailed, "No such file or directory");
     desk.must("p convert many.model out." + to + " && p diff many.model out." + to);
   }
-  desk.must("ln -s out.safetensors link.safetensors; p convert a.model link.safetensors; test -L link.safetensors");
+  desk.must(
+      "ln -s out.safetensors link.safetensors; p convert a.model link.safetensors; test -L "
+      "link.safetensors");
   desk.must("p diff a.model out.safetensors");
-  desk.refuses("ln -s /dev/full full.safetensors; p convert a.model full.safetensors; s=$?; rm full.safetensors; exit $s",
-               kFailed, "it is not a regular file");
+  desk.refuses(
+      "ln -s /dev/full full.safetensors; p convert a.model full.safetensors; s=$?; rm "
+      "full.safetensors; exit $s",
+      kFailed, "it is not a regular file");
 }
 
 TEST_CASE("Tool: standard output that cannot be written") {
@@ -96,7 +102,9 @@ TEST_CASE("Tool: standard output that cannot be written") {
   const Result quiet = desk.sh("{ p inspect many.model; echo $? > status; } | true");
   CHECK(quiet.err.empty());
   CHECK(desk.read("status") == std::to_string(kBrokenPipe) + "\n");
-  desk.must("p convert many.model closed.safetensors >&- 2>&- <&- && p diff many.model closed.safetensors");
+  desk.must(
+      "p convert many.model closed.safetensors >&- 2>&- <&- && p diff many.model "
+      "closed.safetensors");
   CHECK(desk.sh("p").code == kWrongUsage);
   CHECK(desk.sh("p convert a.model").code == kWrongUsage);
   CHECK(desk.must("p --version") == std::string("dynet-like ") + dynet::version() +

@@ -4,12 +4,11 @@
 
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
-#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/contents.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/train/sgd.h"
 #include "tests/io/folder.h"
@@ -37,7 +36,7 @@ NamedTensor* find(std::vector<NamedTensor>& tensors, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("metadata are passed over by load, returned, and printed") {
+TEST_CASE("metadata are passed over by load, and returned") {
   const TemporaryFolder folder;
   const Run run(1);
   SaveOptions options;
@@ -54,14 +53,6 @@ TEST_CASE("metadata are passed over by load, returned, and printed") {
   int number = 0;
   CHECK(message_of<FileError>([&] { load(folder / "with", number); }).find("holds 4 things") !=
         std::string::npos);
-  std::ostringstream out, none;
-  inspect(folder / "with", out);
-  CHECK(out.str().find("metadata:\n    {\n      \"made\": \"by a test\\u{1b}\"\n    }\n") !=
-        std::string::npos);
-  CHECK(out.str().find("thing 4: int32") != std::string::npos);
-  CHECK(out.str().find("thing 5") == std::string::npos);
-  inspect(folder / "without", none);
-  CHECK(none.str().find("metadata") == std::string::npos);
 
   std::string bytes = read_file(folder / "with");
   bytes[bytes.find("by a test")] = 'B';
@@ -83,9 +74,6 @@ TEST_CASE("a model file goes through arrays and comes back with every bit") {
   write_contents(back, read_contents(tensors));
   CHECK((read_file(back) == same));
   CHECK(read_contents(tensors).metadata == std::map<std::string, std::string>{{"model", kText}});
-  std::ostringstream out;
-  inspect(tensors, out);
-  CHECK(out.str().find("metadata model:\n    {\n") != std::string::npos);
 
   // Values that another program has changed are in the file then.
   FileContents contents = read_contents(tensors);

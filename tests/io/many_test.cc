@@ -11,7 +11,6 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/compat/text_file.h"
-#include "dynet-like/io/inspect.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
 #include "tests/io/folder.h"
@@ -179,18 +178,6 @@ TEST_CASE("many pairs of sentences are read into two lists") {
         read_sentence_pair("a b c ||| d e", source, one, target, two);
       REQUIRE(source.size() == 3 * n);
       REQUIRE(target.size() == 2 * n);
-    };
-  });
-}
-
-TEST_CASE("two lists of 40,000 arrays are compared and shown") {
-  check_growth("arrays", [](std::size_t n) -> std::function<void()> {
-    std::vector<NamedTensor> tensors(n);
-    for (std::size_t i = 0; i < n; ++i) tensors[i].name = word(i);
-    return [=] {
-      std::ostringstream out;
-      REQUIRE(print_differences({"a", tensors}, {"b", tensors}, out) == 0);
-      print_tensors(tensors, out);
     };
   });
 }

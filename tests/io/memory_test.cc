@@ -12,7 +12,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/compat/text_file.h"
-#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/contents.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
 #include "tests/io/folder.h"

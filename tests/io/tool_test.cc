@@ -1,12 +1,15 @@
 // The command-line tool as a program.
 
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "dynet-like/compat/text_file.h"
+#include "dynet-like/io/contents.h"
 #include "dynet-like/io/save.h"
 #include "tests/io/folder.h"
+#include "tests/io/model.h"
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
 
@@ -65,6 +68,65 @@ TEST_CASE("a model goes through all formats and comes back") {
   CHECK(tool.says("W differs in 1 of 12 values, by 0.1"));
 }
 
+TEST_CASE("a model file is shown with all that is in it") {
+  Tool tool;
+  Run run(1);
+  run.model.b.set_value({3, 0, -4, 0, std::numeric_limits<float>::infinity()});
+  run.model.b.set_updated(false);
+  run.save_to(tool.folder / "m", {.metadata = "{\n  \"made\": \"by a test\x1b\"\n}\n"});
+  CHECK(tool("inspect m") == 0);
+  INFO(tool.output);
+  for (const char* part : {"format version 1", "all checksums right",
+                           "metadata:\n    {\n      \"made\": \"by a test\\u{1b}\"\n    }\n",
+                           "thing 1: ParameterCollection", "thing 2: AdamTrainer", "thing 3: Dict",
+                           "thing 4: int32", "    /layer/b is frozen", "    learning_rate = 0.001",
+                           "  layer/b  F32 [5]  20 bytes  norm 5  from -4 to 3  not finite 1",
+                           "  layer/E  F32 [6,2]  48 bytes", "  AdamTrainer/W.1  F32 [3,4]"})
+    CHECK(tool.says(part));
+  CHECK_FALSE(tool.says("thing 5"));
+  CHECK(tool("convert m m.safetensors") == 0);
+  CHECK(tool("inspect m.safetensors") == 0);
+  CHECK(tool.says("m.safetensors: safetensors\nmetadata model:\n    {\n"));
+  std::string bytes = read_file(tool.folder / "m");
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_file(tool.folder / "m", bytes);
+  CHECK(tool("inspect m") == 2);
+  CHECK(tool.says("the file was damaged"));
+}
+
+TEST_CASE("differences of two files are printed") {
+  Tool tool;
+  const std::string bad = "x\n\x1b[2J", shown = "x\\n\\u{1b}[2J";
+  NamedTensor x, same, more;
+  x.name = "x";
+  x.shape = {3};
+  x.bytes = std::string(12, '\1');
+  same = more = x;
+  same.name = "same";
+  more.name = bad;
+  const auto said = [&](const NamedTensor& other) {
+    write_tensors(tool.folder / "a.safetensors", {x, same});
+    write_tensors(tool.folder / "b.safetensors", {other, same, more});
+    CHECK(tool("diff a.safetensors b.safetensors") == 1);
+    const std::string there = tool.output;
+    CHECK(tool("diff b.safetensors a.safetensors") == 1);
+    for (const std::string& output : {there, tool.output}) {
+      CHECK(output.find(shown + " is in b.safetensors only\n") != std::string::npos);
+      CHECK(output.find("1 arrays are the same, 2 differ\n") != std::string::npos);
+    }
+    return there;
+  };
+  NamedTensor other = x;
+  other.type = NamedTensor::Type::I32;
+  CHECK(said(other).find("x is F32 [3] and I32 [3]\n") == 0);
+  other = x;
+  other.shape = {3, 1};
+  CHECK(said(other).find("x is F32 [3] and F32 [3,1]\n") == 0);
+  other = x;
+  other.bytes.replace(0, 4, std::string("\0\0\x80\x3f", 4));
+  CHECK(said(other).find("x differs in 1 of 3 values, by 1 at most\n") == 0);
+}
+
 TEST_CASE("word vectors are converted") {
   Tool tool;
   write_file(tool.folder / "a.txt", "2 2\nthe 1 2\ncat 3 4\n");
@@ -72,7 +134,9 @@ TEST_CASE("word vectors are converted") {
   CHECK(tool("convert a.bin b.vec") == 0);
   CHECK(read_file(tool.folder / "b.vec") == read_file(tool.folder / "a.txt"));
   CHECK(tool("inspect a.bin") == 0);
-  CHECK(tool.says("vectors  F32 [2,2]"));
+  CHECK(tool.says("a.bin: binary word vectors\n  vectors  F32 [2,2]  16 bytes  norm 5.47723"));
+  CHECK(tool("inspect a.txt") == 0);
+  CHECK(tool.says("a.txt: word vectors\n"));
 }
 
 TEST_CASE("what the tool cannot do it says") {
@@ -102,8 +166,7 @@ TEST_CASE("what the tool cannot do it says") {
                               "convert b.model b.npy"}) {
     INFO(command << " " << tool.output);
     CHECK(tool(command) == 2);
-    CHECK(tool.says(
-        ": NumPy's files are read and written by `python -m dynet.convert IN OUT`\n"));
+    CHECK(tool.says(": NumPy's files are read and written by `python -m dynet.convert IN OUT`\n"));
   }
   CHECK(tool("") != 0);
   CHECK(tool("--help") == 0);

@@ -14,7 +14,6 @@
 #include "dynet-like/dynet.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/files.h"
-#include "dynet-like/io/inspect.h"
 #include "dynet-like/io/save.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"

@@ -8,8 +8,9 @@
 
 #include "dynet-like/base/printable.h"
 #include "dynet-like/compat/text_file.h"
-#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/contents.h"
 #include "dynet-like/io/layout.h"
+#include "tools/cli/inspect.h"
 #include "tools/program/arguments.h"
 #include "tools/program/files.h"
 #include "tools/program/help.h"
@@ -46,10 +47,10 @@ void write(const std::string& path, dynet::FileContents contents) {
 }
 
 void inspect(const std::string& path) {
-  if (!is_dynet_text(path)) return dynet::inspect(path, std::cout);
+  if (!is_dynet_text(path)) return cli::inspect(path, std::cout);
   const Tensors tensors = read(path);
   std::cout << dynet::printable(path) << ": DyNet's text\n";
-  dynet::print_tensors(tensors, std::cout);
+  cli::print_tensors(tensors, std::cout);
 }
 
 // What a format cannot hold is lost: in DyNet's text and word vectors all but arrays.
@@ -87,7 +88,7 @@ int act(int argc, char** argv) {
   program::require_different({"", "-"}, {{"", one}, {"", two}});
   if (*inspect_command) inspect(one);
   if (*convert_command) convert(one, two);
-  if (*diff && dynet::print_differences({one, read(one)}, {two, read(two)}, std::cout) > 0)
+  if (*diff && cli::print_differences({one, read(one)}, {two, read(two)}, std::cout) > 0)
     return kDifferent;
   return 0;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,7 +30,8 @@ struct FileContents {
 /// Of a model file that holds more than a collection the last array is its layout, with which
 /// `write_contents` makes the same file again; see layout.h.
 FileContents read_contents(const std::string& path);
-/// What the format has no place for is left out: metadata, and but for safetensors the layout. Throws FileError as `write_tensors` does.
+/// What the format has no place for is left out: metadata, and but for safetensors the layout.
+/// Throws FileError as `write_tensors` does.
 void write_contents(const std::string& path, FileContents contents,
                     const SaveOptions& options = {});
 
@@ -49,23 +49,5 @@ std::vector<NamedTensor> read_tensors(const std::string& path);
 /// of word vectors.
 void write_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                    const SaveOptions& options = {});
-
-/// Prints what is in a file: format and version, size, metadata, things and settings, and of each
-/// array name,
-/// type, shape, bytes, Euclidean norm, least and largest value, and how many are not finite. All of
-/// it is read and verified before the first line.
-void inspect(const std::string& path, std::ostream& out);
-/// The part about the arrays.
-void print_tensors(const std::vector<NamedTensor>& tensors, std::ostream& out);
-
-/// Arrays and what they are called in print.
-struct TensorsOfFile {
-  std::string path;                  ///< how it is called
-  std::vector<NamedTensor> tensors;  ///< with their values
-};
-
-/// Prints how two files differ: arrays in one only, of another shape or type, and of others the
-/// largest difference of values. Returns the number of arrays that differ in any bit.
-std::size_t print_differences(const TensorsOfFile& a, const TensorsOfFile& b, std::ostream& out);
 
 }  // namespace dynet

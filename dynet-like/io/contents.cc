@@ -1,11 +1,6 @@
-#include "dynet-like/io/inspect.h"
+#include "dynet-like/io/contents.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
-#include <ostream>
-#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -19,74 +14,7 @@
 namespace dynet {
 namespace {
 
-std::string shape_text(const std::vector<std::uint64_t>& shape) {
-  std::string s = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) s += (i ? "," : "") + std::to_string(shape[i]);
-  return s + "]";
-}
-
 bool is_float(NamedTensor::Type type) { return type <= NamedTensor::Type::BF16; }
-
-void print_values(const NamedTensor& t, std::ostream& out) {
-  if (!is_float(t.type)) return;
-  double squares = 0, least = std::numeric_limits<double>::infinity(), most = -least;
-  std::size_t bad = 0;
-  for (const float x : to_floats(t)) {
-    if (!std::isfinite(x)) {
-      ++bad;
-      continue;
-    }
-    squares += static_cast<double>(x) * x;
-    least = std::min<double>(least, x);
-    most = std::max<double>(most, x);
-  }
-  out << "  norm " << std::sqrt(squares);
-  if (least <= most) out << "  from " << least << " to " << most;
-  if (bad > 0) out << "  not finite " << bad;
-}
-
-// Each line of a text, which may come from anywhere.
-void print_lines(const std::string& text, std::ostream& out) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) out << "    " << printable(line) << '\n';
-}
-
-void inspect_model(const std::string& path, std::ostream& out) {
-  const ModelFile file(path);
-  file.verify_all();
-  const std::vector<NamedTensor> tensors = tensors_of(file);
-  out << printable(path) << ": model file, format version " << kFormatVersion << ", " << file.size()
-      << " bytes, all checksums right\n";
-  if (file.index().has_metadata()) {
-    out << "metadata:\n";
-    print_lines(file.metadata(), out);
-  }
-  for (std::size_t i = 0; i < file.index().saved_things(); ++i) {
-    const SavedThing& t = file.index().things[i];
-    out << "thing " << i + 1 << ": " << printable(t.kind) << ", " << t.data.size << " bytes\n";
-  }
-  for (const SavedGroup& g : file.index().groups) {
-    out << printable(g.kind) << ", " << g.tensors.size() << " tensors";
-    for (const auto& [name, x] : g.numbers) out << "\n    " << printable(name) << " = " << x;
-    for (const SavedTensor& t : g.tensors)
-      if (!t.updated) out << "\n    " << printable(t.name) << " is frozen";
-    out << '\n';
-  }
-  print_tensors(tensors, out);
-}
-
-const char* name_of(FileFormat f) {
-  switch (f) {
-    case FileFormat::model:
-      return "model file";
-    case FileFormat::safetensors:
-      return "safetensors";
-    case FileFormat::vectors:
-      return "word vectors";
-    default:
-      return "binary word vectors";
-  }
-}
 
 VectorFormat vector_format(FileFormat f) {
   return f == FileFormat::binary_vectors ? VectorFormat::binary : VectorFormat::text;
@@ -169,8 +97,10 @@ constexpr const char* kOfNumPy =
 
 // The ends of names; the first of a format is the usual one.
 constexpr std::pair<std::string_view, FileFormat> kEnds[] = {
-    {".dynet", FileFormat::model},       {".safetensors", FileFormat::safetensors},
-    {".vec", FileFormat::vectors},       {".txt", FileFormat::vectors},
+    {".dynet", FileFormat::model},
+    {".safetensors", FileFormat::safetensors},
+    {".vec", FileFormat::vectors},
+    {".txt", FileFormat::vectors},
     {".bin", FileFormat::binary_vectors}};
 
 std::optional<FileFormat> find_format(std::string_view path) {
@@ -251,74 +181,6 @@ std::vector<NamedTensor> read_tensors(const std::string& path) {
 void write_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                    const SaveOptions& options) {
   write_contents(path, {tensors, {}}, options);
-}
-
-void print_tensors(const std::vector<NamedTensor>& tensors, std::ostream& out) {
-  std::uint64_t bytes = 0;
-  for (const NamedTensor& t : tensors) {
-    out << "  " << printable(t.name) << "  " << type_name(t.type) << ' ' << shape_text(t.shape)
-        << "  " << t.bytes.size() << " bytes";
-    print_values(t, out);
-    out << '\n';
-    bytes += t.bytes.size();
-  }
-  out << tensors.size() << " arrays, " << bytes << " bytes of values\n";
-}
-
-void inspect(const std::string& path, std::ostream& out) {
-  io_detail::with_memory("load", path, [&] {
-    const FileFormat format = detect_format(path);
-    if (format == FileFormat::model) return inspect_model(path, out);
-    const FileContents contents = read_contents(path);
-    out << printable(path) << ": " << name_of(format) << '\n';
-    for (const auto& [key, text] : contents.metadata) {
-      out << "metadata " << printable(key) << ":\n";
-      print_lines(text, out);
-    }
-    print_tensors(contents.tensors, out);
-  });
-}
-
-std::size_t print_differences(const TensorsOfFile& a, const TensorsOfFile& b, std::ostream& out) {
-  std::map<std::string, const NamedTensor*> others;
-  for (const NamedTensor& t : b.tensors) others[t.name] = &t;
-  std::size_t differ = 0, same = 0;
-  std::set<std::string> seen;
-  for (const NamedTensor& t : a.tensors) {
-    const auto found = others.find(t.name);
-    seen.insert(t.name);
-    if (found == others.end()) {
-      out << printable(t.name) << " is in " << printable(a.path) << " only\n";
-    } else if (const NamedTensor& u = *found->second; t.type != u.type || t.shape != u.shape) {
-      out << printable(t.name) << " is " << type_name(t.type) << ' ' << shape_text(t.shape)
-          << " and " << type_name(u.type) << ' ' << shape_text(u.shape) << '\n';
-    } else if (t.bytes != u.bytes) {
-      out << printable(t.name) << " differs";
-      if (is_float(t.type)) {
-        const std::vector<float> x = to_floats(t), y = to_floats(u);
-        double most = 0;
-        std::size_t values = 0;
-        for (std::size_t i = 0; i < x.size(); ++i) {
-          values += x[i] != y[i];
-          const double d = std::abs(static_cast<double>(x[i]) - y[i]);
-          if (d > most) most = d;
-        }
-        out << " in " << values << " of " << x.size() << " values, by " << most << " at most";
-      }
-      out << '\n';
-    } else {
-      ++same;
-      continue;
-    }
-    ++differ;
-  }
-  for (const NamedTensor& t : b.tensors)
-    if (!seen.contains(t.name)) {
-      out << printable(t.name) << " is in " << printable(b.path) << " only\n";
-      ++differ;
-    }
-  out << same << " arrays are the same, " << differ << " differ\n";
-  return differ;
 }
 
 }  // namespace dynet

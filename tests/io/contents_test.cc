@@ -1,0 +1,78 @@
+#include "dynet-like/io/contents.h"
+
+#include <string>
+#include <vector>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/io/safetensors.h"
+#include "tests/io/folder.h"
+#include "tests/io/model.h"
+#include "tests/support/catch.h"
+
+namespace contents_test {
+
+using namespace dynet;
+
+TEST_CASE("files become others and back") {
+  const TemporaryFolder folder;
+  ParameterCollection pc, again;
+  for (ParameterCollection* c : {&pc, &again}) {
+    c->add_parameters({3, 4}, "W");
+    auto sub = c->add_subcollection("sub");
+    sub.add_parameters({2, 3, 4}, "cube");
+  }
+  const std::string model = folder / "m.dynet", tensors = folder / "m.safetensors",
+                    back = folder / "back.dynet";
+  save(model, pc);
+  write_tensors(tensors, read_tensors(model));
+  write_tensors(back, read_tensors(tensors));
+  for (Parameter p : again.parameters_list()) p.zero();
+  load(back, again);
+  for (std::size_t i = 0; i < 2; ++i)
+    CHECK(as_vector(again.parameters_list()[i].values()) ==
+          as_vector(pc.parameters_list()[i].values()));
+  CHECK_THROWS_AS(write_tensors(folder / "m.txt", read_tensors(tensors)), FileError);
+}
+
+TEST_CASE("word vectors become arrays, a model and vectors again") {
+  const TemporaryFolder folder;
+  const std::string text = folder / "v.txt", binary = folder / "v.bin",
+                    arrays = folder / "v.safetensors", model = folder / "v.dynet",
+                    back = folder / "back.vec";
+  write_file(text, "the 1 2\n. . 3 4\nthe 5 6\n");
+  write_tensors(arrays, read_tensors(text));
+  CHECK_THROWS_AS(write_tensors(binary, read_tensors(arrays)),
+                  ArgumentError);  // a word with a space
+  write_tensors(model, read_tensors(arrays));
+  Dict words;
+  ParameterCollection pc;
+  const LookupParameter table = pc.add_lookup_parameters(2, {2}, "vectors");
+  load(model, pc, words);
+  CHECK(words.get_words() == std::vector<std::string>{"the", ". ."});
+  CHECK(table_values(table) == std::vector<float>{1, 2, 3, 4});
+
+  write_file(text, "2 2\nthe 1 2\ncat 3 4\n");
+  write_tensors(arrays, read_tensors(text));
+  write_tensors(binary, read_tensors(arrays));
+  write_tensors(back, read_tensors(binary));
+  CHECK(read_file(back) == read_file(text));
+  CHECK(message_of<FileError>([&] {
+          write_tensors(back, read_tensors(model));
+        }).find("an array `vectors` and the bytes of as many `words`") != std::string::npos);
+}
+
+TEST_CASE("tables stay tables in model files") {
+  const TemporaryFolder folder;
+  ParameterCollection one, two;
+  for (ParameterCollection* pc : {&one, &two}) {
+    pc->add_lookup_parameters(3, {2, 2}, "E");
+    pc->add_parameters({2}, "b");
+  }
+  save(folder / "m.dynet", one);
+  write_tensors(folder / "n.dynet", read_tensors(folder / "m.dynet"));
+  load(folder / "n.dynet", two);
+  CHECK(table_values(one.lookup_parameters_list()[0]) ==
+        table_values(two.lookup_parameters_list()[0]));
+}
+
+}  // namespace contents_test
