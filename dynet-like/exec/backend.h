@@ -6,9 +6,9 @@
 
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/pod_vector.h"
+#include "dynet-like/exec/bf16.h"
 #include "dynet-like/exec/kernel.h"
 #include "dynet-like/graph/device_backend.h"
-#include "kernels/cpu/matrix.h"
 
 namespace dynet {
 
@@ -66,17 +66,13 @@ class Backend<float> {
   void forward(const OpForm& form, const Batch<float>& b) {
     if (device_)
       device_->forward(form, b);
-    else if (const auto* bf16 = bf16_kernels(form)) [[unlikely]]
-      bf16->forward(b, *packed_);
-    else
+    else if (precision_ != Precision::bf16 || !forward_in_bf16(form, b, *packed_)) [[likely]]
       form.forward.value.f(b);
   }
   void backward(const OpForm& form, const GradientBatch<float>& b) {
     if (device_)
       device_->backward(form, b);
-    else if (const auto* bf16 = bf16_kernels(form)) [[unlikely]]
-      bf16->backward(b, *packed_);
-    else
+    else if (precision_ != Precision::bf16 || !backward_in_bf16(form, b, *packed_)) [[likely]]
       form.backward.value.f(b);
   }
   static bool has_backward(const OpForm& form) { return form.backward.value.f; }
@@ -139,14 +135,6 @@ class Backend<float> {
   }
 
  private:
-  // The kernels of a sum of products in bf16, or null: for other precisions, operations and CPUs.
-  const cpu::PackingKernels<float>* bf16_kernels(const OpForm& form) const {
-    if (precision_ != Precision::bf16 || !form.batch.value.has_products()) return nullptr;
-    using Find = const cpu::PackingKernels<float>* (*)(ForwardKernel<float>);
-    static constexpr PerIsa<Find> kFind = DYNET_PER_ISA(Find, cpu::bf16_kernels<float>);
-    return kFind(form.forward.value.f.here());
-  }
-
   std::shared_ptr<DeviceBackend> device_;
   Precision precision_ = Precision::float32;
   std::unique_ptr<PackedMatrices> packed_;  // for bf16, on the CPU
