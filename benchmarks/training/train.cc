@@ -4,6 +4,7 @@
 
 #include "benchmarks/measure.h"
 #include "benchmarks/memory.h"
+#include "benchmarks/training/least_batches.h"
 #include "dynet-like/base/workers.h"
 #include "dynet-like/plan/planner.h"
 
@@ -22,6 +23,7 @@ struct Shard {
   int buffer = -1;  // of the gradients; -1: the thread's
   double build = 0, forward = 0, backward = 0, loss = 0;
   double plan = 0;
+  std::size_t lower_bound = 0;  // see least_batches
   GraphStatistics statistics;
 
   void run(std::size_t first, std::size_t count, const Options& options, bool look) {
@@ -42,6 +44,7 @@ struct Shard {
       const auto make = [&] { planner.make(cg.store(), 0, static_cast<NodeId>(cg.size()), fresh); };
       make();  // memory of its own
       plan = fastest(1, make);
+      lower_bound = least_batches(cg.store(), 0, static_cast<NodeId>(cg.size()));
     }
     loss = static_cast<double>(as_scalar(e.value()));
     lap(forward);
@@ -63,7 +66,7 @@ struct Look {
       plan += s.plan;
       nodes += static_cast<double>(s.statistics.nodes);
       batches += static_cast<double>(s.statistics.batches);
-      lower_bound += static_cast<double>(s.statistics.lower_bound);
+      lower_bound += static_cast<double>(s.lower_bound);
       values += static_cast<double>(s.statistics.value_bytes);
       gradients += static_cast<double>(s.statistics.gradient_bytes);
     }

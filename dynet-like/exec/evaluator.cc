@@ -6,7 +6,6 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/isa.h"
 #include "dynet-like/exec/executor.h"
-#include "dynet-like/plan/least_batches.h"
 
 namespace dynet {
 namespace {
@@ -59,12 +58,8 @@ class FloatEvaluator final : public Evaluator {
     executor_.use(index, context);
   }
   GraphStatistics statistics() const override {
-    return {graph_.nodes.size(),
-            executor_.batches(),
-            least_batches(graph_, 0, executor_.evaluated()),
-            executor_.value_bytes(),
-            executor_.gradient_bytes(),
-            isa_name()};
+    return {graph_.nodes.size(), executor_.batches(), executor_.value_bytes(),
+            executor_.gradient_bytes(), isa_name()};
   }
   void set_batching(bool batch) override {
     executor_.set_policy(batch ? PlanPolicy::in_batches : PlanPolicy::in_order);

@@ -48,7 +48,8 @@ class Executor {
   void release();
 
   NodeId evaluated() const { return recording_.evaluated; }
-  /// Batches that ran for the present values, counted like least_batches.
+  /// Batches that that ran for the present values; parameters, lookups, aliases and transfers run
+  /// nothing.
   std::size_t batches() const { return recording_.batches; }
   /// Passes that did the same as an earlier one, see Capture.
   std::size_t forward_replays() const { return captures_.forward_replays; }

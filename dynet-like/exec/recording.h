@@ -60,7 +60,7 @@ struct RecordedRun {
 template <class T>
 struct Recording {
   NodeId evaluated = 0;     ///< nodes with a value
-  std::size_t batches = 0;  ///< that ran, counted like least_batches
+  std::size_t batches = 0;  ///< that ran
 
   // By node.
   PodVector<T*> value;

@@ -7,8 +7,7 @@ namespace dynet {
 /// What the last passes over a graph took.
 struct GraphStatistics {
   std::size_t nodes = 0;
-  std::size_t batches = 0;      ///< kernel calls of the forward pass
-  std::size_t lower_bound = 0;  ///< no order of the same nodes has fewer batches
+  std::size_t batches = 0;  ///< kernel calls of the forward pass
   std::size_t value_bytes = 0;
   std::size_t gradient_bytes = 0;  ///< of expressions; those of parameters are the collection's
   const char* isa = "";            ///< the kernels that run on the CPU: see isa_name

@@ -9,8 +9,8 @@
 // Nothing in the program says so: it is on by default. ComputationGraph(false) runs node after
 // node, which is of use for comparison only: the values are the same to the last bit.
 //
-// statistics() tells what became of the graph: how many nodes it has, in how many batches they ran,
-// and lower_bound, the number of batches that no order of the same nodes can beat.
+// statistics() tells what became of the graph: how many nodes it has and in how many batches they
+// ran.
 #include <iostream>
 #include <random>
 #include <vector>

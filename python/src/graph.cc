@@ -176,7 +176,6 @@ nb::typed<nb::dict, nb::str, nb::any> statistics(Graph& g) {
   nb::typed<nb::dict, nb::str, nb::any> d;
   d["nodes"] = s.nodes;
   d["batches"] = s.batches;
-  d["lower_bound"] = s.lower_bound;
   d["value_bytes"] = s.value_bytes;
   d["gradient_bytes"] = s.gradient_bytes;
   d["isa"] = s.isa;

@@ -1,4 +1,4 @@
-#include "dynet-like/plan/least_batches.h"
+#include "benchmarks/training/least_batches.h"
 
 #include <algorithm>
 #include <vector>
@@ -9,12 +9,22 @@
 namespace least_batches_test {
 
 using namespace hand_made;
+using bench::least_batches;
 
 namespace {
 
 const OpForm kIn = form("in"), kOther = form("other"), kUp = form("up");
 
 NodeId size(const Graph& g) { return static_cast<NodeId>(g.nodes.size()); }
+
+// The steps that complete nodes, without the earlier terms of sums of products.
+std::size_t batches_of(const GraphStore& graph, const Plan& plan) {
+  return static_cast<std::size_t>(
+      std::count_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) {
+        return graph.nodes[plan.order[s.first]].form->kind == Kind::compute &&
+               (s.terms.all() || s.accumulates);
+      }));
+}
 
 }  // namespace
 

@@ -112,7 +112,7 @@ TEST_CASE("a graph that is run in windows gives what it gives node by node") {
     loss.push_back(as_scalar(sum_of_all.value()));
     g.backward(sum_of_all);
     gradient[batching] = as_vector(W.gradients());
-    if (batching) CHECK(g.statistics().batches > g.statistics().lower_bound);
+    if (batching) CHECK(g.statistics().batches > 12);  // those of all nodes at once
   }
   CHECK(loss[0] == Approx(loss[1]).epsilon(1e-5));
   float largest = 0;

@@ -1,11 +1,13 @@
-#include "dynet-like/plan/least_batches.h"
+#include "benchmarks/training/least_batches.h"
 
 #include <algorithm>
 
 #include "dynet-like/plan/batcher.h"
 
-namespace dynet {
+namespace bench {
 namespace {
+
+using namespace dynet;
 
 // The most nodes of one signature on a way through the nodes of its component, which are listed so
 // that operands come first. `chain` is by node.
@@ -54,12 +56,4 @@ std::size_t least_batches(const GraphStore& graph, NodeId begin, NodeId end) {
   return sum;
 }
 
-std::size_t batches_of(const GraphStore& graph, const Plan& plan) {
-  return static_cast<std::size_t>(
-      std::count_if(plan.steps.begin(), plan.steps.end(), [&](const Step& s) {
-        return graph.nodes[plan.order[s.first]].form->kind == Kind::compute &&
-               (s.terms.all() || s.accumulates);
-      }));
-}
-
-}  // namespace dynet
+}  // namespace bench
