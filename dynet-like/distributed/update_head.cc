@@ -1,96 +1,27 @@
 #include "dynet-like/distributed/update_head.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
+#include <boost/archive/archive_exception.hpp>
+#include <boost/archive/binary_oarchive.hpp>
+#include <boost/serialization/utility.hpp>
+#include <boost/serialization/vector.hpp>
 #include <iterator>
-#include <type_traits>
+#include <string>
+
+#include "dynet-like/io/archive.h"
 
 namespace dynet {
-namespace {
 
-using Bytes = Communicator::Bytes;
-
-// Machines of one run are of one kind: numbers travel as they lie in memory.
-class Writer {
- public:
-  template <class T>
-  void put(const T& x) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    put_many(&x, 1);
-  }
-  template <class T>
-  void put_many(const T* x, std::size_t n) {
-    const auto* const first = reinterpret_cast<const std::byte*>(x);
-    bytes.insert(bytes.end(), first, first + n * sizeof(T));
-  }
-  template <class T>
-  void put_list(const std::vector<T>& list) {
-    put(static_cast<std::uint64_t>(list.size()));
-    put_many(list.data(), list.size());
-  }
-
-  Bytes bytes;
-};
-
-class Reader {
- public:
-  explicit Reader(const Bytes& bytes) : bytes_(bytes) {}
-
-  template <class T>
-  T get() {
-    T x{};
-    get_many(&x, 1);
-    return x;
-  }
-  template <class T>
-  std::vector<T> get_list() {
-    const auto n = get<std::uint64_t>();
-    if (n > bytes_.size()) fail();
-    std::vector<T> list(n);
-    get_many(list.data(), n);
-    return list;
-  }
-  [[noreturn]] static void fail() {
-    throw CommunicationError("a message about an update is not what this version sends");
-  }
-
- private:
-  template <class T>
-  void get_many(T* to, std::size_t n) {
-    if (n > (bytes_.size() - at_) / sizeof(T)) fail();
-    if (n) std::memcpy(to, bytes_.data() + at_, n * sizeof(T));
-    at_ += n * sizeof(T);
-  }
-
-  const Bytes& bytes_;
-  std::size_t at_ = 0;
-};
-
-constexpr std::size_t kBits = 32;
-
-void put_rows(Writer& out, const std::vector<std::uint32_t>& rows) {
-  const std::size_t words = rows.empty() ? 0 : rows.back() / kBits + 1;
-  const bool listed = rows.size() <= words;
-  out.put(static_cast<char>(listed));
-  if (listed) return out.put_list(rows);
-  std::vector<std::uint32_t> bits(words);
-  for (const std::uint32_t row : rows) bits[row / kBits] |= 1u << row % kBits;
-  out.put_list(bits);
+template <class Archive>
+void serialize(Archive& ar, Presence::Table& t, unsigned) {
+  ar& t.whole& t.rows;
 }
 
-std::vector<std::uint32_t> get_rows(Reader& in) {
-  const bool listed = in.get<char>();
-  std::vector<std::uint32_t> list = in.get_list<std::uint32_t>();
-  if (listed) return list;
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t word = 0; word < list.size(); ++word)
-    for (std::uint32_t bits = list[word]; bits; bits &= bits - 1)
-      rows.push_back(word * kBits + static_cast<std::uint32_t>(std::countr_zero(bits)));
-  return rows;
+template <class Archive>
+void serialize(Archive& ar, UpdateHead& h, unsigned) {
+  ar& h.rank& h.same& h.places& h.losses& h.present.dense& h.present.tables;
+  ar& h.odd_rank& h.different;
 }
-
-}  // namespace
 
 void Presence::add(const Presence& other) {
   dense.resize(std::max(dense.size(), other.dense.size()));
@@ -125,49 +56,22 @@ void UpdateHead::add(const UpdateHead& other) {
 }
 
 Communicator::Bytes UpdateHead::pack() const {
-  Writer out;
-  out.put(rank);
-  out.put_list(same);
-  out.put(places);
-  std::vector<std::uint32_t> lanes;
-  std::vector<double> values;
-  for (const auto& [lane, value] : losses) {
-    lanes.push_back(lane);
-    values.push_back(value);
-  }
-  out.put_list(lanes);
-  out.put_list(values);
-  out.put_list(present.dense);
-  out.put(static_cast<std::uint64_t>(present.tables.size()));
-  for (const Presence::Table& t : present.tables) {
-    out.put(static_cast<char>(t.whole));
-    put_rows(out, t.rows);
-  }
-  out.put(odd_rank);
-  out.put(different);
-  return std::move(out.bytes);
+  std::string bytes;
+  io_detail::BytesOut out(bytes);
+  boost::archive::binary_oarchive(out, boost::archive::no_codecvt) << *this;
+  return bytes_of(bytes);
 }
 
 UpdateHead UpdateHead::unpack(const Communicator::Bytes& bytes) {
-  Reader in(bytes);
   UpdateHead head;
-  head.rank = in.get<unsigned>();
-  head.same = in.get_list<std::uint64_t>();
-  head.places = in.get<std::uint8_t>();
-  const auto lanes = in.get_list<std::uint32_t>();
-  const auto values = in.get_list<double>();
-  if (lanes.size() != values.size()) Reader::fail();
-  for (std::size_t i = 0; i < lanes.size(); ++i) head.losses.emplace_back(lanes[i], values[i]);
-  head.present.dense = in.get_list<char>();
-  const auto tables = in.get<std::uint64_t>();
-  if (tables > bytes.size()) Reader::fail();
-  for (std::uint64_t t = 0; t < tables; ++t) {
-    const bool whole = in.get<char>();
-    head.present.tables.push_back({whole, get_rows(in)});
+  io_detail::BytesIn in({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  try {
+    io_detail::BytesArchive(in) >> head;
+    if (in.left() == 0) return head;
+  } catch (const boost::archive::archive_exception&) {
+  } catch (const FileError&) {
   }
-  head.odd_rank = in.get<std::uint32_t>();
-  head.different = in.get<std::uint32_t>();
-  return head;
+  throw CommunicationError("a message about an update is not what this version sends");
 }
 
 }  // namespace dynet

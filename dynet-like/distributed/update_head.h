@@ -45,9 +45,8 @@ struct UpdateHead {
 
   /// That of two groups of processes; `other` has the higher ranks.
   void add(const UpdateHead& other);
-  /// A table's rows are listed, or, where more than a 32nd of those below the last one is there,
-  /// given as one bit each.
   Communicator::Bytes pack() const;
+  /// Throws CommunicationError for any other bytes.
   static UpdateHead unpack(const Communicator::Bytes& bytes);
 };
 

@@ -1,6 +1,7 @@
 #include "dynet-like/distributed/update_head.h"
 
-#include <numeric>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "tests/support/catch.h"
@@ -48,25 +49,38 @@ TEST_CASE("what processes say of an update arrives as it was") {
   CHECK(back.different == 2);
 }
 
-TEST_CASE("many rows travel as bits, few as numbers") {
-  const auto bytes = [](const std::vector<std::uint32_t>& of) {
-    UpdateHead none, some;
-    none.present.tables.resize(1);
-    some.present.tables = {{false, of}};
-    return some.pack().size() - none.pack().size();
-  };
-  CHECK(bytes(rows(10, 1000)) == 40);
-  CHECK(bytes(rows(3200, 1)) == 4 * 101);  // 3,205 bits
-}
-
-TEST_CASE("a message that was cut is noticed") {
+TEST_CASE("a message that is too short or too long is refused") {
   UpdateHead head = head_of(0, {1, 2, 3});
   head.present.tables = {{false, rows(9, 2)}};
-  Communicator::Bytes bytes = head.pack();
-  for (const std::size_t left : {bytes.size() - 1, std::size_t{20}, std::size_t{0}}) {
-    bytes.resize(left);
-    CHECK_THROWS_AS(UpdateHead::unpack(bytes), CommunicationError);
+  const Communicator::Bytes good = head.pack();
+  for (std::size_t n = 0; n < good.size(); ++n)
+    CHECK_THROWS_AS(UpdateHead::unpack({good.begin(), good.begin() + static_cast<long>(n)}),
+                    CommunicationError);
+  Communicator::Bytes more = good;
+  more.push_back(std::byte{0});
+  CHECK_THROWS_AS(UpdateHead::unpack(more), CommunicationError);
+}
+
+TEST_CASE("a message of other bytes is read or refused by one sentence") {
+  UpdateHead head = head_of(0, {1, 2, 3});
+  head.losses = {{3, 0.5}};
+  head.present.tables = {{true, {}}, {false, rows(9, 2)}};
+  const Communicator::Bytes good = head.pack();
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    for (const unsigned value : {0u, 1u, 0x7fu, 0xffu}) {
+      Communicator::Bytes bytes = good;
+      bytes[at] = static_cast<std::byte>(value);
+      try {
+        UpdateHead::unpack(bytes);
+      } catch (const CommunicationError& e) {
+        ++refused;
+        REQUIRE(e.what() ==
+                std::string("a message about an update is not what this version sends"));
+      }
+    }
   }
+  CHECK(refused > 0);
 }
 
 TEST_CASE("gradients are there if one process has them") {
