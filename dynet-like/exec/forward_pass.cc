@@ -314,6 +314,7 @@ void ForwardPass<T>::free_window(NodeId begin, NodeId last) {
     r_.value[id] = to;
   }
   copy();
+  here.backend.start();  // the arena may free what the copies read
   for (std::size_t c = 0; c < devices_.contexts().size(); ++c)
     if (devices_.contexts()[c].get() == &here)
       here.backend.rewind(here.values, r_.value_marks[run.value_marks + c]);
