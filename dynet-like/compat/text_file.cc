@@ -64,9 +64,8 @@ std::string text_of(bool is_table, const std::string& name, const Dim& dim, cons
 }
 
 // The gradient of a parameter or table if any of it is not zero.
-std::vector<float> gradient_of(const ParameterStorageBase& p) {
+std::vector<float> gradient_of(const ParameterStorageBase& p, const GradientBuffer& sum) {
   std::vector<float> g;
-  const GradientBuffer& sum = p.bank->gradients.merged();
   if (!p.is_lookup) {
     if (const float* from = sum.find(p.index)) g.assign(from, from + p.size());
   } else if (const RowGradients* const r = sum.find_rows(p.index)) {
@@ -256,8 +255,10 @@ class TextFileSaver::Output {
     static_cast<void>(::truncate(filename_.c_str(), size_) == 0);
   }
 
-  void write(const ParameterStorageBase& p, const std::string& name) {
-    const std::string text = text_of(p.is_lookup, name, p.full_dim(), p.data, gradient_of(p));
+  void write(const ParameterStorageBase& p, const std::string& name,
+             const GradientBuffer& gradients) {
+    const std::string text =
+        text_of(p.is_lookup, name, p.full_dim(), p.data, gradient_of(p, gradients));
     file_ ? file_->write(text) : void(stream_ << text);
   }
   void commit() {
@@ -303,8 +304,9 @@ void TextFileSaver::save(const ParameterCollection& model, const std::string& ke
   save_all([&](Output& out) {
     for (const LookupParameter& p : model.lookup_parameters_list()) p.stored().copy_to_host();
     for (const Parameter& p : model.parameters_list()) p.stored().copy_to_host();
+    const GradientBuffer& gradients = model.bank().gradients.merged();
     const auto write = [&](const ParameterHandle& p) {
-      out.write(p.stored(), prefix + p.get_fullname().substr(strip));
+      out.write(p.stored(), prefix + p.get_fullname().substr(strip), gradients);
     };
     for (const Parameter& p : model.parameters_list()) write(p);
     for (const LookupParameter& p : model.lookup_parameters_list()) write(p);
@@ -315,7 +317,7 @@ void TextFileSaver::save_one(const ParameterHandle& p, const std::string& key) {
   ParameterStorageBase& s = p.stored();
   save_all([&](Output& out) {
     s.copy_to_host();
-    out.write(s, key.empty() ? s.name : key);
+    out.write(s, key.empty() ? s.name : key, s.bank->gradients.merged());
   });
 }
 
