@@ -205,7 +205,7 @@ void head_forward(const Head<T>& head) {
   }
 }
 
-/// Where the gradients of a head are added up; null where they are not needed.
+/// Sums of the gradients of a head; null where they are not needed.
 template <class T>
 struct HeadGradients {
   T *q, *k, *v, *bias;  // as the head's own; keys and values without gaps

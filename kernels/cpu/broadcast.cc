@@ -154,8 +154,8 @@ void whole_gradients(const GradientBatch<T>& b, std::size_t i) {
   });
 }
 
-// Where neither operand is broadcast. Nodes get both gradients at once if no first operand of the
-// batch can be a second one as well: all second ones are written for the first time.
+// Operands without broadcast. Nodes get both gradients at once if no first operand of the batch can
+// be a second operand as well: all second operands are written for the first time.
 template <class F, class T>
 void whole_backward(const GradientBatch<T>& b) {
   bool apart = true;

@@ -8,7 +8,7 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// Of an image, a filter and perhaps a bias.
+    /// Operands: an image, a filter and perhaps a bias.
     template <class T> void conv2d_forward(const Batch<T>& b);
     template <class T> void conv2d_backward(const GradientBatch<T>& b);
 

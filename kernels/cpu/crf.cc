@@ -58,7 +58,7 @@ struct Chain {
 template <class T>
 struct Weights {
   static constexpr std::size_t kMost = 512;  // tags
-  /// Of such sums; what is lost is below the smallest number.
+  /// Least of such sums; terms lost are below the smallest number.
   static constexpr T kEnough = sizeof(T) == 4 ? T(1e-18) : T(1e-150);
 
   std::vector<T> by_row, transposed;  // column-major, as the transitions, and transposed

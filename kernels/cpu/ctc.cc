@@ -35,7 +35,7 @@ struct Utterance {
   T* probabilities(std::size_t t) const { return column(tables.ways(), t); }
   T* d_ways(std::size_t t) const { return column(tables.d_ways(), t); }
   T* d_states(std::size_t t) const { return column(tables.d_states(), t); }
-  /// Where the two places lie before the states.
+  /// Ways to the states; two places precede the states.
   T* ways(std::size_t t) const { return column(tables.ways(), t) + 2; }
 
  private:
@@ -164,7 +164,7 @@ void add_derivatives(const Utterance<T>& u, T factor, E d_score, A d_of, T* to) 
   if (u.frames == 0) return;
   using L = Lanes<T>;
   const std::size_t n = u.states;
-  // Of the ways, with their own score in a column that d_states has no use for yet.
+  // Derivatives of the ways, with their own score in a column of d_states that is still unused.
   for (std::size_t t = 0; t < u.frames; ++t) {
     T *const own = u.d_ways(t), *const with = u.d_states(t) + 2;
     with[-2] = with[-1] = own[n] = own[n + 1] = T(0);

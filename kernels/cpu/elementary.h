@@ -57,7 +57,7 @@ V by_buffer(V v, F f) {
   for (std::size_t i = 0; i < sizeof v / sizeof v[0]; ++i) v[i] = f(v[i]);
   return v;
 }
-/// What f makes of the vector as an array of Eigen's; one whole packet.
+/// Result of f for the vector as an array of Eigen's; one whole packet.
 template <class V, class F>
 V by_eigen(V v, F f) {
   Eigen::Array<LaneOf<V>, sizeof(V) / sizeof(LaneOf<V>), 1> a, y;
@@ -277,7 +277,7 @@ template <class V>
 [[gnu::always_inline]] inline Sigmoid<V> sigmoid(V z) {
   return sigmoid_of(z, exp_below(-absolute(z)));
 }
-/// Of a z.
+/// Sigmoid of a z.
 [[gnu::always_inline]] inline Sigmoid<Floats> sigmoid(Floats z, float a) {
   if (a == 1) return sigmoid(z);
   const Product t = exact_product(z, Floats{} + a);

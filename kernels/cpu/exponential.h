@@ -21,7 +21,7 @@ T largest(const T* x, std::size_t n) {
   return array(x, n).maxCoeff();
 }
 
-/// What is subtracted from scores whose largest is `m`; a column without any score keeps its minus
+/// Number subtracted from scores whose largest is `m`; a column without any score keeps its minus
 /// infinities.
 template <class T>
 T shift(T m) {

@@ -8,7 +8,7 @@ namespace dynet::cpu::DYNET_ISA {
 /// The type that kernels are instantiated for here.
 using Scalar = DYNET_SCALAR;
 
-/// What a tag of a function, such as Tanh or Multiply, stands for: its value and its slopes.
+/// Function that a tag, such as Tanh or Multiply, stands for: its value and its slopes.
 template <class Tag>
 struct Function;
 

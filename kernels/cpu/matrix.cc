@@ -121,7 +121,7 @@ void multiply_nodes(const Products& by, const Batch<T>& b, std::size_t w, std::s
       });
 }
 
-// Of the nodes [i, i + nodes) and their batch elements [e, e + elements): dW (+)= sum of d y x'.
+// dW (+)= sum of d y x' over the nodes [i, i + nodes), batch elements [e, e + elements).
 template <class Products, class T>
 void sum_outer(const Products& by, const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw,
                bool add, std::size_t i, std::size_t nodes, std::size_t e, std::size_t elements) {

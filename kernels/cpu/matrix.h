@@ -24,8 +24,8 @@ DYNET_EACH_ISA(
     template <class T> void affine_forward(const Batch<T>& b);
     template <class T> void affine_backward(const GradientBatch<T>& b);
 
-    /// What does the work of one of these forward kernels, and of its backward kernel, with factors
-    /// rounded to bf16 by instructions for that; null where there are none, or for other kernels.
+    /// Kernels for one of these forward kernels, and its backward kernel, with factors rounded to
+    /// bf16 by dedicated instructions; null without such instructions, or for another kernel.
     template <class T> const PackingKernels<T>* bf16_kernels(ForwardKernel<T> exact);
 
 )

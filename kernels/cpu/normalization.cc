@@ -7,7 +7,7 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-// What belongs to one batch element of the result.
+// Operands and moments of one batch element of the result.
 template <class T>
 struct Element {
   using A = ConstArrayMap<T>;

@@ -40,8 +40,8 @@ void fetch_to_write(const T* p, std::size_t size) {
   for (std::size_t i = 0; i < size; i += 64 / sizeof(T)) __builtin_prefetch(p + i, 1);
 }
 
-// Where in a column x the numbers are that the columns of W meet: one behind another, or where a
-// table says.
+// Indices in a column x of the numbers that the columns of W meet: consecutive, or from a
+// table.
 struct InOrder {
   template <class T>
   const T* start(const T* x, std::size_t at) const {
@@ -120,11 +120,11 @@ void for_rows(std::size_t m, F&& f, std::size_t at = 0) {
     if (at < m) for_rows<L, R - 1>(m, f, at);
 }
 
-// Where there are many registers, two ways to fill them with sums: 8 x 3 vectors read W in longer
-// pieces, 4 x 6 read it less often. What tiles read of W, so many rows of kDepth columns, stays in
-// the nearest cache until all columns of y have used it. For many columns it is copied first: W's
-// own columns may lie on few cache sets and, if they are long, on many pages. Where the cache is
-// too small for it, the next one is read all the time, and a copy gains nothing there.
+// Two tile shapes fill many registers with sums: 8 x 3 vectors read W in longer pieces, 4 x 6 read
+// it less often. The part of W that tiles read, all rows of a tile and kDepth columns, stays in the
+// nearest cache until all columns of y have used it. For many columns of y it is copied first: W's
+// own columns may share few cache sets and, if they are long, span many pages. If the nearest cache
+// is too small for it, the next cache is read all the time, and a copy gains nothing.
 constexpr std::size_t kDepth = 128, kFarDepth = 1024;
 constexpr std::size_t kPackFrom = kMany ? 160 : 48, kPackHighFrom = 24;
 constexpr std::size_t kHigh = 256, kLong = 2048;
@@ -140,7 +140,7 @@ void multiply_blocks(std::size_t from, std::size_t to, std::size_t ld, std::size
   constexpr bool kAll[] = {true, true, true, true, true, true, true, true};
   static_assert(C <= std::size(kAll));
   const std::size_t depth = n <= C ? k : copies_fit() ? kDepth : kFarDepth;
-  // What there is more of passes by only once: y, or x.
+  // The larger of y and x is passed over only once.
   const std::size_t together = k > ld ? depth : k;
   for (std::size_t begin = 0; begin < k; begin += together)
     for_rows<L, R>(

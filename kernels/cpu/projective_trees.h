@@ -3,10 +3,10 @@
 // Sums over projective dependency trees, by the algorithm of Eisner (1996; 2000, "Bilexical
 // grammars and their cubic-time parsing algorithms"), in logarithms.
 //
-// Of the nodes i .. i+w, where node 0 is the root, there are five sums, each over all ways to draw
-// the arcs between them: A, with the arc from the left end to the right one, and B, with that from
-// right to left; S, what these two have in common; R, where all hangs from the left end, and L,
-// from the right one. Each is a sum over where the span is split:
+// Five sums belong to the nodes i .. i+w, where node 0 is the root, each over all ways to draw the
+// arcs between them: A, with the arc from the left end to the right end, and B, with the arc from
+// right to left; S, the common part of A and B; R, with all nodes below the left end, and L, below
+// the right end. Each is a sum over the points where the span is split:
 //
 //     S[w][i] = sum_k R[k][i] L[w-1-k][i+k+1]      A = S e^arc(i, i+w), B = S e^arc(i+w, i)
 //     R[w][i] = sum_k A[k+1][i] R[w-1-k][i+k+1]    L[w][i] = sum_k L[k][i] B[w-k][i+k]
@@ -137,7 +137,7 @@ class ProjectiveTrees {
       }
       for_spans(Sum(*this, kRight, w), [&](const Sum& s) { add_up(s); });
       for_spans(Sum(*this, kLeft, w), [&](const Sum& s) { add_up(s); });
-      // What hangs from the root is all that there is, or is not with other words beside it.
+      // A single root allows no span below it that leaves out words.
       if (single_root_ && w + 1 < nodes_) sums_[place(kRight, w, 0)] = -kInfinity<double>;
     }
   }

@@ -142,7 +142,7 @@ void alias_backward(const GradientBatch<T>& b) {
 
 namespace {
 
-/// Where the elements of a result lie in the operand, in the result's order.
+/// Positions of the elements of a result in the operand, in the result's order.
 class Walk {
  public:
   /// The next dimension of the result: its size, and how far apart its slices are in the operand.

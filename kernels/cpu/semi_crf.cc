@@ -40,10 +40,10 @@ struct Segmented {
         scratch(b.aux(i) + element * (b.node(i).form->aux(b.graph, b.node(i)) / b.dim(0, i).bd)) {}
 
   std::size_t size() const { return labels * longest * length; }
-  /// Where the scores of segments of length l that end at t are.
+  /// Index of the scores of segments of length l that end at t.
   std::size_t place(std::size_t t, std::size_t l) const { return (t * longest + l - 1) * labels; }
   std::size_t most(std::size_t t) const { return std::min(longest, t + 1); }
-  /// What was taken off the log sums at t and all behind it.
+  /// Shift subtracted from the log sums at t and all behind it.
   T& taken(std::size_t t) const { return scratch[tables.shifts() + t]; }
   T* ends(std::size_t t) const { return row(tables.ends(), t); }
   T* begins(std::size_t t) const { return row(tables.begins(), t); }
@@ -178,13 +178,13 @@ template <class T>
 struct ScoreDirection {
   const T* segments = nullptr;
 
-  /// Of the scores at `at`, of segments whose lengths are that probable.
+  /// Direction of the scores at `at`, of segments whose lengths have the probabilities q.
   template <class Part, class V>
   V segment(std::size_t at, Part part, V q) const {
     if (segments) return Lanes<T>::load(segments + at, part);
     return q == T(0) ? V{} : log(q);
   }
-  /// Of a transition or a stop score, by the probability that it is part of.
+  /// Direction of a transition or a stop score, by the probability that it is part of.
   T by(T p) const { return segments || p == T(0) ? T(0) : std::log(p); }
 };
 

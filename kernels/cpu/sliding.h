@@ -7,8 +7,8 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// What element `tap` of a sliding window meets along one dimension: at positions [first, end)
-/// there is an element, the first at `in`, the others a stride apart; the rest is padding.
+/// Elements that element `tap` of a sliding window meets along one dimension: one at each of the
+/// positions [first, end), the first at `in`, the next a stride apart; the rest is padding.
 struct Reach {
   std::size_t first, end, in;
 

@@ -37,7 +37,7 @@ struct Chart {
 
   /// Scores.
   std::size_t size() const { return words * words * labels; }
-  /// Of a label of the span from word i to j.
+  /// Index of the score of a label of the span from word i to j.
   std::size_t score_at(std::size_t i, std::size_t j, std::size_t label) const {
     return (label * words + j) * words + i;
   }
@@ -111,7 +111,7 @@ class Labels {
     gather(c, c.tables.labels(), p, factor_);
     for (std::size_t i = 0; i < p.count; ++i) factor_[i] = factor_[i] == 0 ? 0 : 1 / factor_[i];
   }
-  /// Of label k.
+  /// Probabilities of label k.
   const double* operator()(std::size_t k) {
     label_exponentials(c_, p_, k, largest_, e_);
     for (std::size_t i = 0; i < p_.count; ++i) q_[i] = static_cast<double>(e_[i]) * factor_[i];

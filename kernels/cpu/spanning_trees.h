@@ -181,7 +181,7 @@ class SpanningElimination {
  private:
   static constexpr bool kMayLose = !std::is_same_v<N, LogNumber>;
 
-  /// What was taken out so far.
+  /// State of an elimination.
   struct Walk {
     std::size_t taken = 0;
     std::size_t root = ~std::size_t{0};  // which of these was found to be the root
@@ -217,8 +217,8 @@ class SpanningElimination {
     return d;
   }
 
-  // What is lost where a product is too small for a double is below 1e-300. Divided by all D that
-  // are small, it must not count.
+  // A product that is too small for a double loses less than 1e-300. The loss must not count after
+  // a division by all D that are small.
   void need(double d, Walk& walk) {
     walk.least *= std::min(1.0, d);
     if (!(walk.least > 1e-120)) unsure_ = true;
@@ -226,7 +226,7 @@ class SpanningElimination {
   void need(DualNumber d, Walk& walk) { need(d.v, walk); }
   void need(LogNumber, Walk&) {}
 
-  // Of the words in a matrix, takes out all but each one.
+  // Takes out all words of a matrix but one, for each word.
   template <class Use>
   void leave_out(const N* a, std::size_t stride, const std::vector<std::size_t>& words, Walk walk,
                  N* work, Use& use) {
@@ -288,7 +288,7 @@ class SpanningElimination {
 template <class T>
 class SpanningTrees {
  public:
-  /// Of arcs {nodes, nodes}, column-major. The largest weight of each word becomes one.
+  /// Trees over arcs {nodes, nodes}, column-major. The largest weight of each word becomes one.
   SpanningTrees(std::size_t nodes, bool single_root, const T* arcs)
       : nodes_(nodes), single_root_(single_root), logs_(nodes * nodes, -kInfinity<double>) {
     for (std::size_t d = 1; d < nodes; ++d) {

@@ -34,8 +34,8 @@ struct Columns {
   explicit Columns(const Dim& d) : n(d.rows()), count(n ? d.size() / n : 0) {}
 };
 
-// Of the elements that are not at their bound: the sum of probabilities times gradients over that
-// of probabilities.
+// Mean gradient of the elements that are not at their bound: the sum of probabilities times
+// gradients over the sum of probabilities.
 template <class T>
 T mean_gradient(const T* p, const T* at_bound, const T* dp, std::size_t n) {
   T sum = 0, weight = 0;

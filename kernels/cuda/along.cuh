@@ -27,7 +27,7 @@ struct Lines {
     const Along a(dim, d);
     inner = a.inner, size = a.size, lines = a.lines(dim.bd);
   }
-  /// Where a line begins; its elements follow `inner` apart.
+  /// First element of a line; its elements are `inner` apart.
   DYNET_DEVICE std::size_t first(std::size_t line) const {
     if (inner == 1) return line * size;
     const Quotient at = divide(line, inner);
@@ -73,7 +73,7 @@ void for_lines_of(Queue& q, const Batch<float>& b, const Lines& x, F f) {
             });
 }
 
-/// Where the gradient of a line goes: the first node's part is put there, others are added.
+/// Writer of the gradient of a line: the first node's part is stored, the next parts are added.
 struct LineWriter {
   float* to;
   bool add;

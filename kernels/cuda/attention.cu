@@ -18,7 +18,7 @@ constexpr unsigned kTile = kSide * kPadded;
 constexpr unsigned kWarps = kThreads / kWarp, kOwn = kSide / kWarps;  // rows of a warp
 constexpr unsigned kPieces = 4, kWide = kPieces * kSide;              // numbers of a result at once
 
-/// What all nodes of a batch agree in.
+/// Sizes and flags that all nodes of a batch share.
 struct Heads {
   unsigned heads, key_heads, size, value_size, biases;
   bool causal;
@@ -119,7 +119,7 @@ __device__ void multiply(const Columns& a, const Columns& b, float* a_tile, floa
   }
 }
 
-/// What a warp adds up for its rows: of each up to kWide numbers, of which a lane has every 32nd.
+/// Sums of a warp for its rows: up to kWide numbers of each row, of which a lane has every 32nd.
 struct Sums {
   float x[kOwn][kPieces];
 
@@ -197,7 +197,7 @@ __global__ __launch_bounds__(kThreads, kResident) void attention_kernel(const Se
       end[u] = i <= last ? in_tile(s.visible(h, i), first) : 0;
       const bool seen = lane() < end[u];
       const float score = seen ? s.score(h, job.head, i, first + lane(), product[u]) : -INFINITY;
-      // What is not a number is no largest score, in no lane.
+      // NaN is no largest score, in no lane.
       const float m = over_warp(score == score ? score : -INFINITY, Largest());
       if (m > most[u]) {
         const float by = exponential(most[u] - m);
@@ -452,7 +452,7 @@ void forward(Queue& q, const Batch<float>& b) {
            jobs);
 }
 
-/// What was found for a sentence: the gradient of an operand, or parts of it.
+/// Gradient of an operand of a sentence, whole or in parts.
 struct Whole {
   unsigned operand;  // queries, keys, values
   std::size_t rows;

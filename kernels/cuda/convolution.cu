@@ -267,7 +267,7 @@ struct Pooling {
   }
 };
 
-// What a window covers of a line.
+// Part of a line that a window covers.
 struct Span {
   std::size_t first, end;
 };
@@ -316,8 +316,8 @@ void maxpooling2d_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// Of a line, the `most` elements that are largest, NaN before everything, and of equal ones the
-// first. Bit by bit the largest key that so many reach is found, then where those of this key end.
+// The `most` largest elements of a line, NaN before everything, of equal elements the first. The
+// largest key that `most` elements reach is found bit by bit, then the end of those with this key.
 struct Chosen {
   const float* line;
   std::size_t size, step;

@@ -50,7 +50,7 @@ struct Direction {
   __device__ float emission(const Chain& c, unsigned t, unsigned j) const {
     return scores ? 0 : c.d_out[t * c.tags + j];
   }
-  /// Of a transition or a stop score, by the probability that it is part of.
+  /// Direction of a transition or a stop score, by the probability that it is part of.
   __device__ float by(float p) const { return scores ? logf(p) : 0; }
 };
 

@@ -119,7 +119,7 @@ struct Direction {
   __device__ float score(const Utterance& u, unsigned t, unsigned s) const {
     return scores ? 0 : u.d_out[std::size_t{t} * u.symbols + u.symbol(s)];
   }
-  /// Of what leads to a state, or of the last one, that probable.
+  /// Direction of a way to a state, or of the last state, of probability p.
   __device__ float by(float p) const { return !scores || p == 0 ? 0 : logf(p); }
 };
 

@@ -13,7 +13,7 @@ static_assert(sizeof(static_cast<Cublas::GemmsOf*>(&cublasGemmBatchedEx)) != 0);
 
 const Cublas& cublas() {
   static const Cublas functions = [] {
-    // What is called is the same in both, but the version that this was compiled with fits best.
+    // Both versions have these functions, but the version that this was compiled with fits best.
     const std::string own = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
     const Library library("cuBLAS, which multiplies matrices on a GPU",
                           {own, "libcublas.so.13", "libcublas.so.12"});

@@ -1,7 +1,7 @@
 #pragma once
 
-// What kernels are written with. `cuda_runtime.h` is CUDA's, or that of something that stands in
-// for a device.
+// Basis of all kernels. `cuda_runtime.h` is CUDA's, or that of a stand-in for a
+// device.
 
 #include <cuda_runtime.h>
 

@@ -73,7 +73,7 @@ std::vector<int> usable_devices() {
   return all;
 }
 
-// What the calling thread does next is done on this device.
+// Sets the device of the calling thread.
 void use(int device) { check("the device cannot be used", cudaSetDevice(device)); }
 
 // Copies between two devices go the direct way, if there is one. Quick if it is open already.
@@ -170,7 +170,7 @@ struct Event final : Mark {
     if (!cuda_has_ended()) cudaEventDestroy(event);
   }
 };
-// What a device does next in the stream for updates waits for all that another one does now.
+// Makes the stream for updates of `device` wait for all work that `other` has in its stream.
 void let_wait(int device, int other) {
   use(other);
   const Event reached;

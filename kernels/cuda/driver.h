@@ -80,7 +80,7 @@ class Driver {
   virtual void launch(const void* kernel, Call call, const Grid& grid,
                       const Arguments& arguments) = 0;
   virtual void multiply(const Product& product) = 0;
-  /// Of matrices that have rows.
+  /// The matrices must have rows.
   virtual void factor(const Factorization& factorization) = 0;
   /// The same into pinned memory, but does not wait.
   virtual void fetch(void* to, const void* from, std::size_t bytes) = 0;
@@ -88,10 +88,10 @@ class Driver {
   virtual void mark(unsigned number) = 0;
   virtual void wait(unsigned number) = 0;
   virtual std::shared_ptr<const Mark> marked(unsigned number) = 0;
-  /// What is put in from now on is done after all that lies in `other`, of any device, now. The
+  /// Work that is put in after this call runs after all work now in `other`, of any device. The
   /// host does not wait.
   virtual void wait_for(Driver& other) = 0;
-  /// The same for what lay before a mark, of any stream, when that was put where it is now.
+  /// Makes later work run after all work before a mark, of any stream, at its present place.
   virtual void wait_for(const Mark& mark) = 0;
   /// Copies between places of any two devices, or of one, without the host.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;

@@ -15,7 +15,7 @@ inline __device__ float finite(float x) {
   return x > kLargest ? kLargest : x < -kLargest ? -kLargest : x;
 }
 
-/// What rounding took from the product p of x and y, which is below 1000.
+/// Rounding error of the product p of x and y; zero unless p is below 1000.
 inline __device__ float rest_of_product(float x, float y, float p) {
   return fabsf(p) < 1e3f ? fmaf(x, y, -p) : 0;
 }
@@ -24,7 +24,7 @@ inline __device__ float rest_of_product(float x, float y, float p) {
 struct Sigmoid {
   float up, down, e;
 };
-/// Of a x.
+/// Sigmoid of a x.
 inline __device__ Sigmoid sigmoid(float x, float a) {
   const float z = a * x, rest = rest_of_product(a, x, z);
   float e = expf(-fabsf(z));

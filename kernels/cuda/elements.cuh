@@ -11,7 +11,7 @@ struct Elements {
   TensorArray<const float> all;
   std::size_t step;
 
-  /// Of node i for a batch element of the result.
+  /// Values of node i for a batch element of the result.
   DYNET_DEVICE const float* at(std::size_t i, std::size_t element) const {
     return all[i] + element * step;
   }

@@ -35,7 +35,7 @@ void argmax_forward(Queue& q, const Batch<float>& b) {
     std::uint64_t best = 0;
     for (std::size_t k = team.lane; k < lines.size; k += team.size) {
       const float v = x[i][first + k * inner];
-      // What is not a number is largest in the first place, and else smallest.
+      // NaN is largest at the first place, and smallest at all later places.
       const bool out = v != v;
       if (!out || k == 0) best = LargestKey()(best, rank_key(out ? INFINITY : v, k, true));
     }

@@ -4,8 +4,8 @@
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/graph/op.h"
 
-// What a form names as its kernels on a CUDA device. A library without CUDA defines none of them:
-// their addresses are null then. tests/cuda looks that every one is there in a library with it.
+// CUDA kernels that forms name. A library without CUDA defines none of them: their addresses are
+// null then. tests/cuda checks that a library with CUDA defines every one.
 
 namespace dynet::cuda {
 

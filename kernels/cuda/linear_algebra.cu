@@ -110,14 +110,14 @@ __device__ void solve_column(const Team& team, const float* a, const unsigned* r
   }
 }
 
-// Of larger matrices cuBLAS finds the factors.
+// Whether cuBLAS factors the matrices.
 bool are_large(const Squares& s) {
   constexpr std::size_t kLarge = 32;
   return s.n > kLarge && s.n <= std::size_t{std::numeric_limits<int>::max()} &&
          s.count <= std::size_t{std::numeric_limits<int>::max()};
 }
 
-// What cuBLAS made of matrices, one behind the other.
+// Results of cuBLAS for matrices, one behind the other.
 struct Large {
   float *factors, *inverses;  // null: none
   int *pivots, *info;

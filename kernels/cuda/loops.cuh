@@ -217,8 +217,8 @@ void each_gradient(Queue& q, const GradientTargets& p, std::size_t size, T term)
   });
   add_parts(q, p, size);
 }
-/// Of operand k where nodes differ in its size, in one kernel. What is beyond an operand's end is
-/// left out; as one thread adds up all nodes of a target, nothing is in parts.
+/// Gradient of operand k where nodes differ in its size, in one kernel. Elements beyond an
+/// operand's end are left out; as one thread adds up all nodes of a target, nothing is in parts.
 template <class T>
 void each_ragged_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
   std::size_t largest = 0;
@@ -235,7 +235,7 @@ void each_ragged_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k
              t.put(j, e, sum);
            });
 }
-/// Of operand k.
+/// Gradient of operand k.
 template <class T>
 void each_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
   const Ragged& ragged = b.node(0).form->batch.value.ragged;

@@ -192,7 +192,7 @@ class MatrixGradients {
     std::vector<const float*> dys, xs;
   };
 
-  // Of nodes that all have this gradient.
+  // Adds the sums of nodes that all have the gradient dw.
   void find_sums(float* dw, std::span<const std::uint32_t> nodes) {
     const std::size_t first = sums_.size();
     for (std::size_t e = 0; e < apart_.s.w_batch; ++e) sums_.push_back({dw + apart_.w(e), {}, {}});
@@ -352,8 +352,8 @@ struct Moved {
 // Several pairs of one shape, whose matrices are parameters that all nodes share, as one product:
 // y = [W1 W2 ... b 0 ...] [x1; x2; ...; 1; 0 ...]. The matrix is made once in a plan.
 struct Stack {
-  // Of those pairs, by the place of their matrix among the operands, that `wanted` says; of none if
-  // they are not alike.
+  // Stack of the pairs that `wanted` selects, by the place of their matrix among the operands;
+  // empty if they are not alike.
   template <class F>
   Stack(const Batch<float>& b, F wanted) : b_(b) {
     constexpr std::size_t kMost = std::size_t{1} << 22;  // elements; more are not worth a copy

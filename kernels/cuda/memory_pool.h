@@ -39,9 +39,9 @@ class MemoryPool {
   void* allocate(std::size_t bytes);
   /// `p` is from `allocate`.
   void free(void* p) noexcept;
-  /// Gives back to the driver what nobody uses, in whole slabs.
+  /// Frees unused memory to the driver, in whole slabs.
   void trim() noexcept;
-  /// What it takes from the driver is no more than this from now on; what it holds already stays.
+  /// Limits the memory that the pool allocates from the driver; memory that it holds already stays.
   /// Returns the limit before, which at first is none.
   std::size_t set_limit(std::size_t bytes);
 

@@ -6,7 +6,7 @@
 namespace dynet::cuda {
 namespace {
 
-// Of a line times `scale`: the mean, and the mean of the squares of what is off it.
+// Moments of a line times `scale`: the mean, and the mean of the squared deviations from it.
 struct Moments {
   float mean, square;
 };

@@ -8,7 +8,7 @@
 
 namespace dynet::cuda {
 
-/// What a block works on: so few values that small models have work for many blocks.
+/// Values of a block: so few that small models have work for many blocks.
 constexpr std::size_t kPiece = 4096;
 
 /// Parts of different sizes, cut into pieces, a block for each.

@@ -11,8 +11,8 @@ namespace dynet::cuda {
 
 enum SpanTable : unsigned { kShared, kToRight, kToLeft, kRight, kLeft };
 
-/// Where the sum of a span lies, and the factors of its terms: those of term k + 1 are steps from
-/// those of term k.
+/// Indices of the sum of a span, and of the factors of its terms: the factors of term k + 1 are
+/// steps from those of term k.
 struct SpanSum {
   std::size_t own, x, y, stride;
 

@@ -100,7 +100,7 @@ Queue::Kept Queue::kept(std::span<const float* const> key, std::size_t n) {
   return {named_.back().p, true};
 }
 
-// Of a list that was staged; `size` numbers belong to each of its n items.
+// Checks that the n items of a staged list, of `size` numbers each, do not overlap.
 template <class T>
 void Queue::check_apart(T* const* list, std::size_t n, std::size_t size) const {
   if (!list || !driver_->checks()) return;
@@ -305,7 +305,7 @@ void Queue::rewind(Arena& arena, Arena::Mark to) {
   arena.rewind(to);
 }
 
-// What was sent is not written over before it has arrived.
+// Switches halves: bytes in transfer are not overwritten before they have arrived.
 void Queue::start_round() {
   clear();
   half_ = 1 - half_;

@@ -21,9 +21,9 @@
 
 namespace dynet::cuda {
 
-/// What a graph is about to do on its device: kernels, products, and the numbers of the host that
-/// these need, which go there in one copy. Nothing runs before `flush`, so one copy serves many
-/// operations; what runs, runs in order.
+/// Commands of a graph for its device: kernels, products, and the numbers of the host that these
+/// need, which are sent in one copy. Nothing runs before `flush`, so one copy serves many
+/// operations; commands run in order.
 class Queue {
  public:
   explicit Queue(std::unique_ptr<Driver> driver);
@@ -39,7 +39,7 @@ class Queue {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignment);
     return static_cast<T*>(stage_bytes(n * sizeof(T)));
   }
-  /// Where kernels find what was staged, or a part of it.
+  /// Device address of staged numbers, or of a part of them.
   template <class T>
   const T* on_device(const T* staged) const {
     return reinterpret_cast<const T*>(find(reinterpret_cast<const std::byte*>(staged)));
@@ -91,7 +91,7 @@ class Queue {
     static_assert(std::is_trivially_destructible_v<S>);
     last_ = {&kKind<S>, new (memory_.allocate(sizeof s)) S(s), commands_.size()};
   }
-  /// What was said of it; null if it was something else, or something was put in since.
+  /// Description of the last command; null if it has another type, or a later command is in.
   template <class S>
   const S* last() const {
     return last_.kind == &kKind<S> && last_.commands == commands_.size()
@@ -119,7 +119,7 @@ class Queue {
   /// `n` tensors of `size` numbers each, as kernels see them.
   TensorArray<float> many(float* const* p, std::size_t n, std::size_t size);
   TensorArray<const float> many(const float* const* p, std::size_t n, std::size_t size);
-  /// Of a batch: its values, those of operand k, its scratch of `size` numbers a node.
+  /// Tensors of a batch: its values, those of operand k, its scratch of `size` numbers a node.
   TensorArray<float> outs(const Batch<float>& b) { return many(b.outs, b.count, b.dim().size()); }
   TensorArray<const float> ins(const Batch<float>& b, std::size_t k) {
     return many(const_cast<const float* const*>(b.ins + k * b.count), b.count, b.dim(k).size());
@@ -130,8 +130,8 @@ class Queue {
   TensorArray<const float> d_outs(const GradientBatch<float>& b) {
     return many(const_cast<const float* const*>(b.d_outs), b.count, b.dim().size());
   }
-  /// Where the gradients of operand k go: each target once, with the nodes whose parts are summed
-  /// there. No targets, if nobody needs any.
+  /// Targets of the gradients of operand k: each target once, with the nodes whose parts are summed
+  /// there. No targets, if none is needed.
   GradientTargets targets(const GradientBatch<float>& b, std::size_t k) {
     return targets(b.d_ins + k * b.count, b.writes + k * b.count, b.count, b.dim(k).size());
   }
@@ -146,8 +146,8 @@ class Queue {
 
   /// To be called before each operation: temporaries may be used again.
   void begin_operation() { rewind(temporaries_, first_temporary_); }
-  /// Of memory that only what is put in here uses. If the driver checks, nobody finds the old
-  /// numbers there.
+  /// Rewinds memory that only commands of this queue use. If the driver checks, the old numbers are
+  /// overwritten.
   void rewind(Arena& arena, Arena::Mark to);
   /// Copies between any devices.
   void copy(void* to, const void* from, std::size_t bytes);
@@ -160,8 +160,8 @@ class Queue {
   void start_early();
   /// Forgets everything that was put in and not started.
   void forget();
-  /// What is flushed from now on comes after all that `writer`, which another queue has left there
-  /// or nobody, had flushed; then this one is the writer.
+  /// Orders later flushes after all that `writer`, the last queue that wrote there or null, has
+  /// flushed; then this queue is the writer.
   void write_after(std::shared_ptr<const Mark>& writer);
   /// Waits until everything is done that was flushed.
   void wait() { driver_->wait(kDone); }

@@ -46,7 +46,7 @@ void each_unit(Queue& q, std::size_t count, std::size_t h, std::size_t batch, F 
   });
 }
 
-// What nodes of a step have in common with those of the operation before.
+// Sizes that nodes of a step share with those of the operation before.
 struct Nodes {
   std::size_t count, h, batch;
   bool operator==(const Nodes&) const = default;
@@ -55,7 +55,7 @@ bool same(std::span<float* const> before, float* const* now) {
   return std::equal(before.begin(), before.end(), now);
 }
 
-// Where tensors of `size` numbers lie, and all between them.
+// Address range of tensors of `size` numbers, and of all between them.
 struct Range {
   const float *begin, *end;
 
@@ -196,7 +196,7 @@ void output_forward(Queue& q, const Batch<float>& b) {
 bool own_targets(const GradientBatch<float>& b, std::size_t k, const GradientTargets& p) {
   return p.first.count == b.count && !p.first.first && b.dim(k).bd == b.dim().bd;
 }
-// Of a gate that the result does not depend on.
+// Gradient of a gate that the result does not depend on.
 inline __device__ void put_nothing(const Targets& t, std::size_t i, std::size_t e) {
   if (!t.add(i)) t.put(i, e, 0);
 }
@@ -298,7 +298,7 @@ void output_backward(Queue& q, const GradientBatch<float>& b) {
                  });
 }
 
-// Of all operands at once. Two cells may have one target: not if nothing is added.
+// Gradients of all operands at once. Without additions no two cells share a target.
 bool cell_backward_at_once(Queue& q, const GradientBatch<float>& b, const Cell& c,
                            const GradientTargets* to) {
   const std::size_t children = c.at.children;

@@ -6,7 +6,7 @@
 
 namespace dynet::cuda {
 
-/// What is subtracted from scores whose largest is `m`; a line without any score keeps its minus
+/// Number subtracted from scores whose largest is `m`; a line without any score keeps its minus
 /// infinities.
 inline __device__ float shift(float m) { return m == -INFINITY ? 0.0f : m; }
 
@@ -20,8 +20,8 @@ inline __device__ float exponential(float x) {
   return e < kTiny ? 0.0f : e;
 }
 
-/// Of scores, `n` of them `step` apart: what is subtracted from them, and the sum of the
-/// exponentials of what is left.
+/// Shift of `n` scores, `step` apart, and the sum of the exponentials of the shifted
+/// scores.
 struct MaxSum {
   float shift, sum;
 };
@@ -45,8 +45,8 @@ __device__ MaxSum max_sum(const Team& team, const float* x, std::size_t n, std::
   return {kShift(all), team.over(sum, Sum())};
 }
 
-/// What was subtracted from scores, and the log of the sum of the exponentials of what is left.
-/// Kept apart, the two lose nothing when scores are large.
+/// Shift of scores, and the log of the sum of the exponentials of the shifted scores. Kept apart,
+/// the two lose nothing when scores are large.
 struct LogSum {
   float shift, log;
 };

@@ -134,7 +134,7 @@ void pick_range_backward(Queue& q, const GradientBatch<float>& b) {
   each_gradient(q, b, 0, RangeGradient{ranged(q, b, q.d_outs(b))});
 }
 
-// Where the elements of one tensor lie in another; zero where there is none.
+// Map from the elements of one tensor to those of another; zero where there is none.
 struct Walk {
   struct Step {
     // Sizes here and there; place p here, if it is from + c stride, is place c there.
@@ -338,7 +338,7 @@ struct Concatenated {
   }
 };
 
-// Of operands that follow each other: node i of the k-th has number k * count + i.
+// Gradient of operands that follow each other: node i of the k-th has number k * count + i.
 struct PieceGradient {
   TensorArray<const float> dy;
   const Piece* pieces;  // of these operands

@@ -26,7 +26,7 @@ struct Sentence {
     return (std::size_t{t} * longest + l - 1) * labels;
   }
   DYNET_DEVICE unsigned most(unsigned t) const { return longest < t + 1 ? longest : t + 1; }
-  /// Of SegmentTables.
+  /// Tables as in SegmentTables.
   DYNET_DEVICE float& taken(unsigned t) const { return scratch[t]; }
   DYNET_DEVICE float* row(unsigned table, unsigned t) const {
     return scratch + length + (std::size_t{table} * length + t) * labels;
@@ -155,11 +155,11 @@ __global__ __launch_bounds__(kThreads,
 struct Direction {
   bool scores;
 
-  /// Of a segment, whose length is that probable.
+  /// Direction of a segment whose length has the probability q.
   __device__ float segment(const Sentence& s, std::size_t place, float q) const {
     return scores ? by(q) : s.d_out[place];
   }
-  /// Of a transition or a stop score, by the probability that it is part of.
+  /// Direction of a transition or a stop score, by the probability that it is part of.
   __device__ float by(float p) const { return !scores || p == 0 ? 0 : logf(p); }
 };
 
@@ -233,7 +233,7 @@ __device__ void each_segment(const Sentence& s, F f) {
     s.each_share(t, j, [&](unsigned l, float q) { f(s.place(t, l) + j, j, t, l, q); });
   }
 }
-// What is found of segments, at the places of their scores: probabilities, or derivatives.
+// Stores probabilities of segments, or derivatives, at the places of their scores.
 __global__ __launch_bounds__(kThreads,
                              kResident) void segments_kernel(const Sentence* all, float* const* to,
                                                              bool derivatives, Direction d) {

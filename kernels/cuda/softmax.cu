@@ -93,7 +93,7 @@ void logsumexp_along_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// Of a batch of losses: what the form keeps, then the classes used.
+// Scratch of a batch of losses: that of the form, then the classes used.
 std::size_t class_loss_aux(const Batch<float>& b) {
   return b.node(0).form->aux.value(b.graph, b.node(0));
 }

@@ -9,7 +9,7 @@ namespace dynet::cuda {
 
 inline constexpr unsigned kTreeLevels = 40;  // halves of the words of a sentence
 
-/// What was taken out of a graph, as SpanningElimination has it.
+/// State of an elimination, as in SpanningElimination.
 struct TakenOut {
   unsigned count, root;
   bool dead;
@@ -165,7 +165,7 @@ static __global__ __launch_bounds__(kThreads,
   read_weights(s, wanted);
   for (std::size_t e = threadIdx.x; e < s.size(); e += blockDim.x) s.p[e] = 0;
   if (n == 1) return;
-  // Of the words first to last of a level those from `kept` to `end` are kept.
+  // Words first to last of a level, of which those from `kept` to `end` are kept.
   struct Task {
     unsigned first, last, kept, end, level;
     TakenOut taken;

@@ -14,10 +14,10 @@ struct Add {
   __device__ double operator()(double a, double b) const { return a + b; }
 };
 
-// What is subtracted from n scores, beside `shift`, before those below zero become zero, so that
+// Threshold subtracted from n scores, beside `shift`, before negative scores become zero, so that
 // the sum of the results is one; in every thread of a block. Scores that become zero are left out,
-// round after round, until none is left to go. Michelot 1986, "A finite algorithm for finding the
-// projection of a point onto the canonical simplex of R^n".
+// round after round, until no score becomes zero. Michelot 1986, "A finite algorithm for finding
+// the projection of a point onto the canonical simplex of R^n".
 __device__ double threshold(const float* x, std::size_t n, float shift) {
   double t = -1;
   for (double before = INFINITY;;) {
@@ -73,7 +73,7 @@ void sparsemax_forward(Queue& q, const Batch<float>& b) {
            columns, n);
 }
 
-// Of the elements that are not zero, what is above their mean.
+// Gradients of the elements that are not zero, less their mean.
 void sparsemax_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t n = b.dim().rows(), columns = n ? b.dim().size() / n : 0;
   const TensorArray<const float> p = outs_if_read(q, b), dy = q.d_outs(b);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the sums over dependency trees of a sentence are made from.
+// Data of the sums over dependency trees of a sentence.
 
 #include "kernels/cuda/device.cuh"
 
@@ -34,7 +34,7 @@ inline __device__ LogSlope times(LogSlope a, LogSlope b) {
   return {a.log + b.log, a.d + b.d};
 }
 
-/// What derivatives are taken of, and in which direction.
+/// Kind of the derivatives, and their direction.
 enum class Wanted : unsigned { probabilities, along_d_out, along_scores };
 
 /// A sentence, of which a block makes the sums: its scores, its scratch, and what else an operation

@@ -24,11 +24,11 @@ struct UpdateWork {
     unsigned first_piece;
     float decay_factor;
   };
-  /// Of the gradients of an update.
+  /// Norm of the gradients of an update.
   struct Norm {
     double square, bad_step;
   };
-  /// What the gradients are multiplied by.
+  /// Factor of the gradients.
   struct Factor {
     const Norm* norm;  // null: nobody looks
     double threshold;
@@ -56,7 +56,7 @@ struct DoubleSmallest {
   __device__ double operator()(double a, double b) const { return b < a ? b : a; }
 };
 
-// Of the r-th row of a part: its number in the table, and its gradient, or null.
+// Number in the table of the r-th row of a part, and its gradient, or null.
 __device__ std::size_t row_number(const Part& p, std::size_t r) { return p.rows ? p.rows[r] : r; }
 __device__ const float* gradient_of(const Part& p, std::size_t r) {
   return p.row_g ? p.row_g[r] : p.g ? p.g + r * p.n : nullptr;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What kernels see of batches. Plain data, for both sides.
+// Views of batches for kernels. Plain data, for both sides.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,8 @@ struct TensorArray {
   DYNET_DEVICE T* operator[](std::size_t i) const { return each ? each[i] : first + i * step; }
 };
 
-/// Where gradients go. Targets are all different; target j gets the sum over the nodes
-/// node(begin(j)), ..., node(end(j) - 1), in this order, so that the sum is always the same.
+/// Targets of gradients, all different; target j gets the sum over the nodes node(begin(j)), ...,
+/// node(end(j) - 1), in this order, so that the sum is always the same.
 struct Targets {
   std::size_t count;           // targets
   TensorArray<float> to;       // by target
