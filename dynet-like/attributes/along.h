@@ -19,7 +19,7 @@ struct Along {
   }
   /// Lines along the dimension, in a batch of `batch` elements.
   constexpr std::size_t lines(std::size_t batch) const { return outer * batch * inner; }
-  /// Where a line begins; its elements follow `inner` apart.
+  /// First element of a line; its elements are `inner` apart.
   constexpr std::size_t first(std::size_t line) const {
     return line / inner * size * inner + line % inner;
   }

@@ -18,7 +18,7 @@ struct AttentionAttr {
   std::uint64_t causal;
   std::uint64_t count;  ///< of the payload
 
-  /// What nodes of one batch agree in: all but the count.
+  /// Bytes that nodes of one batch must agree in: all but the count.
   static constexpr std::size_t kSignature = 4 * sizeof(std::uint64_t);
 };
 

@@ -5,7 +5,7 @@
 
 namespace dynet {
 
-/// What ctc_loss, ctc_alignment and ctc_entropy are told besides log-probabilities and labels.
+/// Settings of ctc_loss, ctc_alignment and ctc_entropy.
 struct CtcSettings {
   unsigned blank = 0;          ///< the symbol that stands for no label
   bool zero_infinity = false;  ///< of the loss: 0 instead of infinity
@@ -26,7 +26,7 @@ struct CtcAttr {
 struct CtcTables {
   std::size_t states, frames;
 
-  /// Of an element with so many labels.
+  /// Tables of an element with `labels` labels.
   static constexpr CtcTables of(std::size_t labels, std::size_t frames) {
     return {2 * labels + 1, frames};
   }

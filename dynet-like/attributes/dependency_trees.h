@@ -49,7 +49,7 @@ struct DependencyTables {
   std::size_t stride() const { return nodes + 16; }
   std::size_t size() const { return nodes * stride(); }
   static constexpr std::size_t kTables = 5;
-  /// Of scratch, in elements of float; more than enough in double.
+  /// Size of scratch, in elements of float; more than enough in double.
   std::size_t elements() const { return 2 * kTables * size(); }
 };
 

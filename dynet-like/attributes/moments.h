@@ -6,7 +6,7 @@
 
 namespace dynet {
 
-/// What a reduction takes together, and how.
+/// Dimensions that a reduction combines, and how.
 struct ReduceAttr {
   shape::DimensionBits dims;
   std::uint32_t power;  // the elements are raised to it

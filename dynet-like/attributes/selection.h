@@ -7,7 +7,7 @@
 
 namespace dynet {
 
-// What must agree in a batch comes first in every struct.
+// Fields that must agree in a batch come first in every struct.
 
 /// Indices given by value are the payload.
 struct PickAttr {

@@ -30,9 +30,9 @@ struct SpanTreeAttr {
 struct SpanTables {
   std::size_t words;
 
-  /// Of a table.
+  /// Elements of a table.
   DYNET_DEVICE std::size_t size() const { return words * (words + 1) / 2; }
-  /// Where the span of so many words begins that has `first` as its first.
+  /// Index in a table of the span of `width` words whose first word is `first`.
   DYNET_DEVICE std::size_t at(std::size_t width, std::size_t first) const {
     return (width - 1) * (2 * words - width + 2) / 2 + first;
   }

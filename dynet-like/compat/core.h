@@ -1,6 +1,6 @@
 #pragma once
 
-// What every header of DyNet's gives: graphs, operations, parameters, start-up.
+// Common part of DyNet's headers: graphs, operations, parameters, start-up.
 
 #include <cstddef>
 
@@ -49,7 +49,7 @@ class Model : public ParameterCollection {
   Model(const ParameterCollection& same) : ParameterCollection(same) {}  // NOLINT: implicit
 };
 
-/// Where Expression and the operations were before DyNet 2.0.
+/// Namespace of Expression and the operations before DyNet 2.0.
 namespace expr = ::dynet;
 
 using Device_CPU = DeviceDescription;

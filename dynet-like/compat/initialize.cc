@@ -121,7 +121,7 @@ Device* gpu(const std::string& number) {
                       ", there is: " + get_device_manager()->names());
 }
 
-// Where graphs are made. All that is asked for must be there.
+// Device of the graphs. Every device that `params` requests must exist.
 Device* first_device(const DynetParams& params) {
   Device* first = &kCpu;
   for (int n = params.requested_gpus; n > 0; --n) first = gpu(std::to_string(n - 1));

@@ -11,7 +11,7 @@
 
 namespace dynet {
 
-/// What the flags of the command line say. The flags, with `-` or `_` between words, as
+/// Values of the flags of the command line. The flags, with `-` or `_` between words, as
 /// `--dynet-seed 5` or `--dynet-seed=5`:
 ///
 ///   --dynet-seed n          random seed; 0, or none, draws one
@@ -61,7 +61,7 @@ real rand01();
 int rand0n(int n);
 real rand_normal();
 
-/// What the flags said. Without effect.
+/// Values of flags without effect.
 extern int autobatch_flag;
 extern int profiling_flag;
 

@@ -51,7 +51,7 @@ std::string line_of(std::size_t n, ValueOf value) {
   return line + '\n';
 }
 
-// What a file holds of one tensor; the gradient may be empty.
+// Text of one tensor in a file; the gradient may be empty.
 std::string text_of(bool is_table, const std::string& name, const Dim& dim, const float* values,
                     const std::vector<float>& gradient = {}) {
   check_name(name);
@@ -232,8 +232,8 @@ void populate_one(const std::string& filename, ParameterStorageBase& p, const st
 
 }  // namespace
 
-// What one call of `save` writes: in place of the file, or at its end. If it fails the file is as
-// it was.
+// Output of one call of `save`: replaces the file or is appended to it. A failure leaves the file
+// unchanged.
 class TextFileSaver::Output {
  public:
   Output(const std::string& filename, bool replaces) : filename_(filename) {

@@ -14,8 +14,8 @@
 
 namespace dynet {
 
-/// What writes a model somewhere. A key stands for the full name; keys contain neither white space
-/// nor `#`.
+/// Base of writers of models. A key stands for the full name; keys contain neither white space nor
+/// `#`.
 class Saver {
  public:
   Saver() = default;

@@ -17,7 +17,7 @@
 namespace dynet {
 namespace {
 
-/// What is checked of one parameter: all of it, or some rows of a table.
+/// Checked part of one parameter: all of it, or some rows of a table.
 struct Target {
   ParameterStorageBase* parameter;
   bool whole = false;

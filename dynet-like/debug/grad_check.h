@@ -9,7 +9,7 @@
 
 namespace dynet {
 
-/// What `check_gradients` looks at, and how closely.
+/// Options of `check_gradients`.
 struct GradientCheckOptions {
   /// Elements checked of each parameter, and of all used rows of each table together: spread evenly
   /// and always the same ones. Zero: all.

@@ -32,7 +32,7 @@ struct CommunicationError : StandardError<std::runtime_error> {
 class Communicator {
  public:
   using Bytes = std::vector<std::byte>;
-  /// What was started, and is not done yet.
+  /// Operation in progress.
   class Request {
    public:
     virtual ~Request() = default;
@@ -70,7 +70,7 @@ class Communicator {
   /// of them. `merge(into, from)`: `from` comes from a higher rank. log2 of the size messages each
   /// way.
   Bytes merge_all(Bytes mine, const std::function<void(Bytes& into, const Bytes& from)>& merge);
-  /// What all processes have, one behind the other in the order of ranks, on each of them.
+  /// Bytes of all processes, concatenated in the order of ranks, on each process.
   Bytes allgather(Bytes mine);
   /// Sums over all processes, in an order that depends on their number. Integers below 2^53 are
   /// exact. All processes give equally many.
@@ -82,7 +82,7 @@ class Communicator {
   /// by which one process is ahead of another.
   void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
   std::chrono::milliseconds timeout() const { return timeout_; }
-  /// What is going on, for the text of errors: "summing gradients of update 12".
+  /// Current activity, for the text of errors: "summing gradients of update 12".
   void set_activity(std::string activity) { activity_ = std::move(activity); }
   const std::string& activity() const { return activity_; }
   /// The bytes that this process has sent by the functions of this class.

@@ -27,7 +27,7 @@ std::string_view text_of(const float* values, std::size_t n) {
   return {reinterpret_cast<const char*>(values), n * sizeof(float)};
 }
 
-// What the numbers of UpdateHead::same are, see numbers_to_agree_on.
+// Names of the numbers in UpdateHead::same, see numbers_to_agree_on.
 constexpr const char* kAgreedOn[] = {"number of updates",
                                      "number of lanes",
                                      "seed",
@@ -78,7 +78,7 @@ void Lane::begin(ComputationGraph& graph) const {
   graph.set_seed(seed);
 }
 
-/// What depends on the number of lanes.
+/// State that depends on the number of lanes.
 struct DistributedTrainer::Tree {
   Tree(Communicator& world, GradientBuffers& buffers, const DistributedState& state)
       : lanes(state.lanes),
@@ -212,7 +212,7 @@ void DistributedTrainer::sum_gradients(real scale) {
   for (const auto& [lane, loss] : head.losses) loss_ += loss;
 }
 
-// Where the others make this update too, and where one process alone makes it.
+// Copies the sum to a device: other processes, and a process alone, update there.
 void DistributedTrainer::put_on_device(GradientBuffer& total) {
   if (total.memory()) return;
   if (!device_) {  // it has had no sample yet

@@ -18,8 +18,8 @@
 
 namespace dynet {
 
-/// What decides the result of a distributed run, besides the model, the trainer and the data. A
-/// checkpoint holds it.
+/// State that determines the result of a distributed run, besides the model, the trainer and the
+/// data. A checkpoint holds it.
 struct DistributedState {
   std::uint32_t lanes = 32;   ///< how many parts a minibatch has
   std::uint64_t seed = 1;     ///< of the draws of graphs
@@ -106,8 +106,8 @@ class DistributedTrainer {
   /// minibatch, or on the value of a parameter, naming a rank. Throws ArgumentError for gradients
   /// that are in no lane's buffer.
   bool update(real scale = 1);
-  /// What `learn` has returned for all lanes of all processes in the last update, added up in the
-  /// order of lanes.
+  /// Sum of the results of `learn` for all lanes of all processes in the last update, added up in
+  /// the order of lanes.
   double loss() const { return loss_; }
 
   /// Sums what `score` returns for parts of `samples`, over all processes, in the order of lanes:
@@ -142,10 +142,10 @@ class DistributedTrainer {
     return found;
   }
 
-  /// Of names and values of all parameters here: the same on all processes.
+  /// Checksum of names and values of all parameters here: equal on all processes.
   std::uint64_t parameter_checksum() const;
 
-  /// What a checkpoint holds of it besides the trainer.
+  /// State that a checkpoint holds besides the trainer.
   const DistributedState& state() const { return state_; }
   /// The lanes of this process.
   Interval own_lanes() const;

@@ -24,7 +24,7 @@ class GradientExchange {
 
   GradientExchange(Communicator& world, const LaneTree& tree) : world_(world), tree_(tree) {}
 
-  /// What of `own` has gradients. Of a table these are rows, in order, or a whole, and not both.
+  /// Parameters of `own` with gradients. A table has rows, in order, or is whole, and not both.
   static Presence presence(const ParameterBank& bank, const Sums& own);
   /// The sum of all lanes goes to `total`, which is empty. `present` is the presence of all
   /// processes, and `own` are the sums of this one's nodes.

@@ -13,7 +13,7 @@ namespace dynet {
 /// copied. Everything that may go wrong between machines can be made to happen.
 class InProcessGroup {
  public:
-  /// What happens to messages, all of which arrive at once unless it says otherwise.
+  /// Faults of messages. By default all messages arrive at once.
   struct Faults {
     /// How long message number `message` (from 0, by sender) takes to arrive.
     std::function<std::chrono::microseconds(unsigned from, unsigned to, std::uint64_t message)>

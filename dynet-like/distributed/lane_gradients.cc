@@ -51,7 +51,7 @@ GradientBuffer* LaneGradients::take(unsigned lane) {
   return all;
 }
 
-// Who completes the second child of a node adds, without the lock: nobody else knows of either.
+// The thread that completes the second child adds both unlocked: no other thread refers to them.
 void LaneGradients::done(unsigned lane) {
   GradientBuffer* all = take(lane);
   LaneNode n{0, lane};

@@ -26,15 +26,15 @@ class LaneGradients {
 
   /// The gradients of this lane are complete. May be called by several threads at once.
   void done(unsigned lane);
-  /// Where the gradients of lanes were.
+  /// Places of the gradients of lanes.
   struct Places {
     bool cpu = false;                         ///< those of some, or a part of them
     std::shared_ptr<DeviceAllocator> device;  ///< the first one; null: none were on a device
   };
-  /// What is not done counts as done. Returns the nodes of `cover(own)` and their buffers, null:
-  /// nothing; no other numbered buffer has gradients then.
+  /// Lanes that are not done count as done. Returns the nodes of `cover(own)` and their buffers,
+  /// null: nothing; no other numbered buffer has gradients then.
   std::vector<std::pair<LaneNode, GradientBuffer*>> finish();
-  /// Of the lanes that were last finished.
+  /// Places of the lanes in the last `finish`.
   const Places& places() const { return finished_places_; }
   /// Drops all gradients, and forgets which lanes are done.
   void drop();

@@ -11,7 +11,7 @@
 namespace dynet {
 namespace {
 
-/// Who holds which numbers of a node, in order and without gaps.
+/// Numbers of a node that one rank holds; Holders are in order and without gaps.
 struct Held {
   Interval elements;
   unsigned rank;

@@ -14,7 +14,7 @@ struct Transfer {
   Interval elements;  ///< which of the N numbers of a gradient
 };
 
-/// What is added up by one process: some numbers of both children of a node.
+/// Addition by one process: some numbers of both children of a node.
 struct Addition {
   unsigned rank;
   LaneNode node;
@@ -27,8 +27,8 @@ struct Round {
   std::vector<Addition> additions;
 };
 
-/// Who sends what to whom, so that N numbers are summed over all lanes by additions that are
-/// exactly those of the tree, and all processes have the sum.
+/// Messages by which N numbers are summed over all lanes, by exactly the additions of the tree, and
+/// all processes have the sum.
 ///
 /// Before it a process has the sum of each node of `cover(its lanes)`. First a reduce-scatter: a
 /// round for each level of the tree, from below. The processes of a node's left child hold its

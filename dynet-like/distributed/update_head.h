@@ -21,17 +21,17 @@ struct Presence {
   std::vector<char> dense;    ///< by index of the parameter
   std::vector<Table> tables;  ///< by index of the table
 
-  /// What one of both has.
+  /// Adds the parameters and tables of `other`.
   void add(const Presence& other);
 };
 
-/// What all processes must know before they sum gradients, and what they must agree on.
+/// Data that all processes need before they sum gradients, and numbers that must agree.
 struct UpdateHead {
   unsigned rank = 0;
   /// Numbers that must be the same everywhere, in the same order everywhere.
   std::vector<std::uint64_t> same;
-  /// Where gradients lie: on a CPU, on a device, in bits; they are summed on devices only if all
-  /// do.
+  /// Places of gradients, in bits: on a CPU, on a device. Gradients are summed on devices only if
+  /// all of them are on devices.
   std::uint8_t places = 0;
   static constexpr std::uint8_t kOnCpu = 1, kOnDevice = 2;
   /// Numbers of lanes and what was reported for them, in order.

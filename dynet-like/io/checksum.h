@@ -12,7 +12,7 @@ class Checksum {
   Checksum();
   ~Checksum();
   void add(std::string_view bytes);
-  /// Of all bytes so far.
+  /// Checksum of all bytes added.
   std::uint64_t value() const;
 
  private:

@@ -46,7 +46,7 @@ struct Vectors {
   std::size_t dimension = 0;
 };
 
-// What read_vectors makes, if these arrays are that.
+// Vectors in the arrays, if these are the result of read_vectors.
 std::optional<Vectors> vectors_of(const std::vector<NamedTensor>& tensors) {
   const NamedTensor *vectors = nullptr, *words = nullptr;
   for (const NamedTensor& t : tensors) {

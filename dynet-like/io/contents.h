@@ -7,12 +7,12 @@
 
 #include "dynet-like/io/exchange.h"
 
-// What is in files of models, whatever program they are of. All errors are FileError, or
-// OutOfMemoryError. Names from files are printed as `printable` has them.
+// Contents of files of models, of any program. All errors are FileError, or OutOfMemoryError. Names
+// from files are printed as `printable` returns them.
 
 namespace dynet {
 
-/// What `dynet-like inspect` and `convert` read.
+/// Formats that `dynet-like inspect` and `convert` read.
 enum class FileFormat { model, safetensors, vectors, binary_vectors };
 
 /// By the first bytes, and for those that have none, by the name.
@@ -21,21 +21,21 @@ FileFormat detect_format(const std::string& path);
 /// .bin.
 FileFormat format_of_name(const std::string& path);
 
-/// What `dynet-like convert` takes from one file to another.
+/// Contents that `dynet-like convert` copies from one file to another.
 struct FileContents {
   std::vector<NamedTensor> tensors;             ///< the arrays of the file, in its order
   std::map<std::string, std::string> metadata;  ///< of safetensors; of a model file as `model`
 };
 
-/// Of a model file that holds more than a collection the last array is its layout, with which
-/// `write_contents` makes the same file again; see layout.h.
+/// The last array of a model file that holds more than a collection is its layout, with which
+/// `write_contents` writes an identical file; see layout.h.
 FileContents read_contents(const std::string& path);
-/// What the format has no place for is left out: metadata, and but for safetensors the layout.
-/// Throws FileError as `write_tensors` does.
+/// Contents without a place in the format are left out: metadata, and but for safetensors the
+/// layout. Throws FileError as `write_tensors` does.
 void write_contents(const std::string& path, FileContents contents,
                     const SaveOptions& options = {});
 
-/// What a model file says of itself, see SaveOptions; empty if it says nothing.
+/// Metadata of a model file, see SaveOptions; empty if it has none.
 std::string read_metadata(const std::string& path);
 
 /// All arrays of a file but the layout. Of a model file the values of all groups; names of a

@@ -13,7 +13,7 @@
 
 namespace dynet {
 
-/// What other programs' files hold: an array with a name.
+/// Array with a name, as files of other programs hold it.
 struct NamedTensor {
   enum class Type { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL };
 
@@ -51,8 +51,8 @@ std::vector<NamedTensor> tensors_of(const ParameterCollection& pc);
 /// The same of a group of a model file.
 std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& group);
 
-/// What is written of an array in a file of models: its name with a first `/`, its shape, its
-/// values in the order of ours. Throws FileError for more than seven sizes and for what is no
+/// Array as a file of models stores it: its name with a first `/`, its shape, its values in the
+/// order of this library. Throws FileError for more than seven sizes and for types that are no
 /// float.
 std::pair<SavedTensor, std::vector<float>> to_saved_tensor(const NamedTensor& tensor);
 /// A model file with one ParameterCollection of parameters and tables of these names and shapes,

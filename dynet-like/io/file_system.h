@@ -9,10 +9,10 @@ struct stat;
 
 namespace dynet {
 
-/// What reading and writing files asks of the operating system. A program that puts its own in
-/// place of it can keep files elsewhere, or make calls fail to see what happens. Each function is
-/// the POSIX call of that name, repeated where a signal interrupts it, and returns what that
-/// returns, or minus errno.
+/// Calls of the operating system that read and write files. A program that replaces this class can
+/// keep files elsewhere, or make calls fail to test the effect. Each function is the POSIX call of
+/// its name, repeated where a signal interrupts it, and returns the result of that call, or minus
+/// errno.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -29,7 +29,7 @@ class FileSystem {
   virtual int fstat(int fd, struct stat& s) const;
   virtual int stat(const std::string& path, struct stat& s) const;
   virtual int access(const std::string& path, int mode) const;
-  /// Where a symbolic link leads, in `to`; -EINVAL for what is no link.
+  /// Target of a symbolic link, in `to`; -EINVAL for a path that is no link.
   virtual int readlink(const std::string& path, std::string& to) const;
   virtual int rename(const std::string& from, const std::string& to) const;
   virtual int unlink(const std::string& path) const;

@@ -14,8 +14,8 @@ namespace dynet {
 /// How files are written. Everything has a default.
 struct SaveOptions {
   const FileSystem* files = nullptr;  ///< null: the operating system's
-  /// What a model file says of itself, any text, best JSON: `load` passes it over, `read_metadata`
-  /// returns it, and `dynet-like inspect` prints it.
+  /// Metadata of a model file, any text, best JSON: `load` skips it, `read_metadata` returns it,
+  /// and `dynet-like inspect` prints it.
   std::string metadata = {};
 };
 
@@ -116,7 +116,7 @@ class InputFile {
 
 namespace io_detail {
 
-/// What takes bytes of a file apart: its FileError becomes one of the file.
+/// Runs `work`, which parses bytes of a file: its FileError becomes one of the file.
 template <class Work>
 decltype(auto) with_name_of(const InputFile& file, Work work) {
   try {

@@ -17,7 +17,7 @@ using io_detail::get_number;
 
 constexpr std::size_t kHeaderOfFile = 64, kNumberSize = sizeof(std::uint64_t);
 
-// What the names of a group's arrays begin with, group by group.
+// Prefixes of the names of a group's arrays, group by group.
 std::vector<std::string> group_prefixes(const FileIndex& index) {
   std::vector<std::string> all;
   std::map<std::string, int> kinds;

@@ -32,7 +32,7 @@ struct LoadOptions {
   const FileSystem* files = nullptr;  ///< null: the operating system's
 };
 
-/// What a load did.
+/// Result of a load.
 struct LoadReport {
   std::size_t loaded = 0;             ///< parameters and tables that got their values
   std::vector<std::string> left_out;  ///< the differences that LoadOptions allowed, printable
@@ -59,7 +59,7 @@ GroupView view_of(const Trainer& trainer);
 /// Whether all of its numbers are finite.
 bool is_finite(const GroupView& view);
 
-/// What is to be written in a model file.
+/// Contents to be written in a model file.
 class Saving {
  public:
   /// The archive of one more thing, to be appended to. It stays where it is.
@@ -82,14 +82,14 @@ struct IncomingGroup {
   std::vector<std::vector<float>> values;
 };
 
-/// What is read for parameters and trainers, until it is certain that all of it fits.
+/// Values read for parameters and trainers, until all of them are certain to fit.
 class Loading {
  public:
   explicit Loading(LoadOptions options = {});
   Loading(const Loading&) = delete;
   Loading& operator=(const Loading&) = delete;
 
-  /// What a name in the file is called here.
+  /// Name in the program of a name in the file.
   std::string renamed(const std::string& name);
   void add(const ParameterCollection& pc, IncomingGroup in);
   /// Throws ArgumentError for an empty handle.

@@ -18,7 +18,7 @@ namespace dynet {
 
 inline constexpr std::uint32_t kFormatVersion = 1;
 
-/// Where some bytes lie in a file.
+/// Position of some bytes in a file.
 struct Section {
   std::uint64_t number = 0;  ///< counted from the first, not stored
   std::uint64_t offset = 0, size = 0;
@@ -52,13 +52,13 @@ struct SavedTensor {
 /// A collection, a single parameter, or a trainer.
 struct SavedGroup {
   std::string kind;  ///< "ParameterCollection", "Parameter", "LookupParameter", "AdamTrainer", ...
-  /// Of a trainer its settings and counters, of a collection the weight decay of each collection in
-  /// it, negative for the decay of the collection above.
+  /// Settings and counters of a trainer; weight decay of each collection in a collection, negative
+  /// for the decay of the collection above.
   std::map<std::string, double> numbers;
   std::vector<SavedTensor> tensors;
 };
 
-/// What is in a model file.
+/// Index of a model file.
 struct FileIndex {
   std::vector<SavedThing> things;
   std::vector<SavedGroup> groups;

@@ -105,7 +105,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
   }
 
  private:
-  // What the value that comes next belongs to; `start` and `top` are outside of all tensors.
+  // Owner of the next value; `start` and `top` are outside of all tensors.
   enum class At { start, top, metadata, tensor, shape, offsets };
 
   std::string whose() const { return "tensor " + quoted_printable(entries.back().tensor.name); }

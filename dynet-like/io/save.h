@@ -68,7 +68,7 @@ inline constexpr bool kFresh<std::unordered_map<K, V, H, E, A>> = true;
 template <class T>
 inline constexpr bool kInPlace = !kDeferred<T> && !kCopiedByLoad<T> && !kFresh<T>;
 
-// What a thing is called in a file: enough to notice that things are loaded in another order.
+// Kind of an object in a file: enough to detect that objects are loaded in another order.
 template <class T>
 struct ThingKind {
   static std::string name(const T& thing) {

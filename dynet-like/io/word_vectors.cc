@@ -165,7 +165,7 @@ void check_rows(const char* who, const Dict& words, const LookupParameter& table
                         " words need as many rows, got " + std::to_string(table.size()));
 }
 
-// Where the vectors of a file go, and where they are until all is read.
+// Rows for the vectors of a file, and the vectors until all is read.
 class Filling {
  public:
   Filling(const Dict& words, const LookupParameter& table, const VectorOptions& options)

@@ -40,7 +40,7 @@ struct VectorOptions {
     fallback,  ///< a word that is not in the file gets the vector of its lower-case form (ASCII)
     lower      ///< capitals do not count, in either place (ASCII)
   };
-  /// What becomes of words that are not in the file.
+  /// Treatment of words that are not in the file.
   enum class Unknown {
     keep,  ///< words that are not in the file keep their rows
     zero,

@@ -24,7 +24,7 @@ namespace dynet {
 /// elements whose words they are. An approximation it is not: probabilities add up to one.
 class AdaptiveSoftmaxBuilder : public SoftmaxBuilder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned rep_dim = 0;      ///< size of what is read
     unsigned num_classes = 0;  ///< words
@@ -42,7 +42,7 @@ class AdaptiveSoftmaxBuilder : public SoftmaxBuilder {
   /// Throws ArgumentError for a size of zero, cutoffs that are zero, do not rise or are not below
   /// `num_classes`, and a `shrink` that is below one or not finite.
   AdaptiveSoftmaxBuilder(ParameterCollection& model, const Settings& s);
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
   using SoftmaxBuilder::neg_log_softmax;

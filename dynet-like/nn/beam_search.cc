@@ -85,7 +85,7 @@ std::vector<std::vector<float>> read_log_probs(const char* who,
                std::to_string(values.back().size()),
            at);
     for (float& x : values.back()) {
-      // What rounding makes of a probability of one may be above it.
+      // Rounding may move the logarithm of a probability of one above zero.
       if (!(x <= 1e-3f)) fail(who, "needs log-probabilities, got " + std::to_string(x), at);
       x = std::min(x, 0.0f);
     }

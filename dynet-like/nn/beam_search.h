@@ -12,8 +12,8 @@
 
 namespace dynet {
 
-/// What the log-probability of a sequence is divided by, for its length L, in tokens and with the
-/// one that ends it: longer ones are less probable, but not worse.
+/// Divisor of the log-probability of a sequence, for its length L, in tokens and with the one that
+/// ends it: longer sequences are less probable, but not worse.
 enum class LengthNormalization {
   kNone,   ///< 1
   kPower,  ///< L^alpha
@@ -32,7 +32,7 @@ struct BeamSettings {
   std::vector<std::size_t> max_lengths = {};
   LengthNormalization normalization = LengthNormalization::kNone;  ///< of scores
   double alpha = 1;                                                ///< its exponent, not below zero
-  /// What the sequences of each sentence begin with; none: anything.
+  /// Prefixes of the sequences of each sentence; none: anything.
   std::vector<std::vector<unsigned>> prefixes = {};
 };
 

@@ -19,7 +19,7 @@ namespace dynet {
 /// is as before.
 class BiaffineScorer {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned heads = 0;          ///< size of the vectors h
     unsigned dependents = 0;     ///< of the vectors d
@@ -51,9 +51,9 @@ class BiaffineScorer {
   Expression pair(const Expression& head, const Expression& dependent,
                   SourceLocation at = SourceLocation::current()) const;
 
-  /// Where its parameters are.
+  /// Collection of the parameters.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

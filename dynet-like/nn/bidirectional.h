@@ -17,7 +17,7 @@ namespace dynet {
 template <class Builder>
 class BiRNNBuilder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     std::vector<typename Builder::Settings> builders;  ///< forward, backward, layer by layer
 
@@ -86,7 +86,7 @@ class BiRNNBuilder {
     return values;
   }
 
-  /// What the builders do, in both directions of all layers.
+  /// Sets the dropout rates of the builders, in both directions of all layers.
   template <class... Rates>
   void set_dropout(Rates... rates) {
     for (Builder& b : builders_) b.set_dropout(rates...);

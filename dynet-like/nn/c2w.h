@@ -10,7 +10,7 @@ namespace dynet {
 /// first to the last and one backwards; their last outputs, concatenated, stand for the word.
 class C2WBuilder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     /// As in the constructor.
     unsigned vocab_size = 0, layers = 1, input_dim = 0, hidden_dim = 0;
@@ -37,7 +37,7 @@ class C2WBuilder {
   /// below `vocab_size`.
   Expression compose(const std::vector<unsigned>& characters,
                      SourceLocation at = SourceLocation::current());
-  /// Of both LSTMs, see RNNBuilder; one mask for each word.
+  /// Dropout of both LSTMs, see RNNBuilder; one mask for each word.
   void set_dropout(float d) { set_dropout(d, d); }
   void set_dropout(float d, float d_h);
   void disable_dropout() { set_dropout(0, 0); }

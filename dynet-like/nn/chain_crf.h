@@ -20,7 +20,7 @@ namespace dynet {
 /// is as before.
 class ChainCrf {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned tags = 0;            ///< how many there are
     TagConstraints allowed = {};  ///< empty: every sequence
@@ -66,9 +66,9 @@ class ChainCrf {
   std::vector<unsigned> sample(const Expression& scores, std::uint64_t key,
                                SourceLocation at = SourceLocation::current()) const;
 
-  /// Where its parameters are.
+  /// Collection of the parameters.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

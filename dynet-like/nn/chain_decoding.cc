@@ -62,7 +62,7 @@ class Lattice {
     keep_best(t, ways);
   }
 
-  // Of ways to one place, at position t.
+  // Keeps the n best ways to one place, at position t.
   void keep_best(unsigned t, std::vector<Way>& ways) const {
     const auto better = [&](const Way& a, const Way& b) {
       return a.score != b.score ? a.score > b.score : comes_first(t, a, b);

@@ -26,7 +26,7 @@ namespace dynet {
 /// before.
 class CharCnn {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned characters = 0;                   ///< how many have a vector
     unsigned character_size = 0;               ///< of their vectors
@@ -34,7 +34,7 @@ class CharCnn {
     unsigned filters = 0;                      ///< of each width
     unsigned highways = 0;                     ///< layers behind the convolutions
 
-    /// Of what `apply` gives.
+    /// Size of the result of `apply`.
     unsigned output() const { return filters * static_cast<unsigned>(widths.size()); }
 
     template <class Archive>
@@ -57,17 +57,17 @@ class CharCnn {
   Expression apply(const std::vector<unsigned>& word,
                    SourceLocation at = SourceLocation::current()) const;
 
-  /// Of y, with a new mask in each call. Throws ArgumentError unless 0 <= rate < 1.
+  /// Dropout of y, with a new mask in each call. Throws ArgumentError unless 0 <= rate < 1.
   void set_dropout(float rate);
   /// No dropout from now on.
   void disable_dropout() { set_dropout(0); }
 
   /// The vectors of characters.
   const LookupParameter& table() const { return table_; }
-  /// Where its parameters are: the vectors; F_w0, F_w1, ... {filters,character_size} and b_w for
-  /// each width; W, b, V, c for each highway layer.
+  /// Collection of the parameters: the vectors; F_w0, F_w1, ... {filters,character_size} and b_w
+  /// for each width; W, b, V, c for each highway layer.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

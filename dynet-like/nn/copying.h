@@ -59,7 +59,7 @@ Expression copy_log_distribution(const Expression& gate, const Expression& score
 /// A value: a copy goes its own way. The first step is at zero, where the loss is zero too.
 class Coverage {
  public:
-  /// Of a source of so many positions. Throws ArgumentError for none.
+  /// Coverage of a source of `positions` positions. Throws ArgumentError for none.
   Coverage(ComputationGraph& cg, unsigned positions, SourceLocation at = SourceLocation::current());
   /// c_t {positions}, for attention to read.
   const Expression& vector() const { return sum_; }
@@ -82,7 +82,7 @@ class Coverage {
 /// before.
 class CopyGate {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned size = 0;  ///< of x
 
@@ -103,9 +103,9 @@ class CopyGate {
   /// gate {1}. Throws ShapeError for another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Where its parameters are: w and b.
+  /// Collection of the parameters: w and b.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

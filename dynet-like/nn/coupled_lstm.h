@@ -14,7 +14,7 @@ namespace dynet {
 /// below share.
 class PeepholeLSTMBuilder : public RNNBuilder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     /// As in the constructors.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
@@ -24,7 +24,7 @@ class PeepholeLSTMBuilder : public RNNBuilder {
       archive& layers& input_dim& hidden_dim;
     }
   };
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   Settings settings() const { return {layers_, input_dim_, hidden_dim_}; }
 
   using RNNBuilder::set_dropout;

@@ -17,7 +17,7 @@ struct CtcScores {
   std::vector<float> log_probs;  ///< {symbols, frames}, column-major
   unsigned blank = 0;            ///< the symbol that stands for no label
 
-  /// Of a symbol at frame t.
+  /// Score of a symbol at frame t.
   double score(unsigned t, unsigned symbol) const {
     return static_cast<double>(log_probs[std::size_t{t} * symbols + symbol]);
   }
@@ -54,11 +54,11 @@ std::vector<unsigned> ctc_sample(const CtcScores& scores, std::uint64_t key);
 struct CtcBeam {
   std::size_t width = 100;  ///< prefixes that are kept after each frame
   std::size_t n = 1;        ///< results
-  /// What is added to the score of `prefix` when `label` follows it, in logarithms, such as the
-  /// weighted score of a language model and a bonus for each label. What it says of one prefix must
-  /// not change: it may be asked again.
+  /// Logarithm added to the score of `prefix` when `label` follows it, such as the weighted score
+  /// of a language model and a bonus for each label. The result for one prefix must not change: it
+  /// may be computed again.
   std::function<double(std::span<const unsigned> prefix, unsigned label)> extend = {};
-  /// What is added in the end, to what is left in the beam.
+  /// Logarithm added at the end to the scores of the prefixes left in the beam.
   std::function<double(std::span<const unsigned> labels)> finish = {};
 };
 

@@ -13,7 +13,7 @@ struct ArcScores {
   unsigned words = 0;         ///< without the root
   std::vector<float> scores;  ///< {words+1, words+1}, column-major, [head, dependent]
 
-  /// Of one arc.
+  /// Score of one arc.
   double arc(unsigned head, unsigned dependent) const {
     return static_cast<double>(scores[std::size_t{dependent} * (words + 1) + head]);
   }

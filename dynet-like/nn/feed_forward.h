@@ -4,7 +4,7 @@
 
 namespace dynet {
 
-/// What stands between the two layers of a FeedForward.
+/// Function between the two layers of a FeedForward.
 enum class Activation {
   relu,   ///< max(x, 0)
   gelu,   ///< x P(N(0, 1) <= x), exactly (Hendrycks and Gimpel 2016)
@@ -22,7 +22,7 @@ enum class Activation {
 /// before.
 class FeedForward {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned size = 0;                         ///< of x and y
     unsigned hidden = 0;                       ///< of what is between the layers
@@ -46,14 +46,14 @@ class FeedForward {
   /// y. Throws ShapeError for columns of another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Of what W2 reads, with a new mask in each call. Throws ArgumentError unless 0 <= rate < 1.
+  /// Dropout of W2's input, new masks in each call. Throws ArgumentError unless 0 <= rate < 1.
   void set_dropout(float rate);
   /// No dropout from now on.
   void disable_dropout() { set_dropout(0); }
 
-  /// Where its parameters are: W1, b1, W2, b2, V, c.
+  /// Collection of the parameters: W1, b1, W2, b2, V, c.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

@@ -37,7 +37,7 @@ void GRUBuilder::step(unsigned layer, const Expression& x, LayerState& state, So
   } else {
     const Expression r = logistic(sums(kReset, state.h), at);
     const Expression content = tanh(sums(kCandidate, cmult(r, state.h, at)), at);
-    // What is carried over is not dropped out: there c is the previous output too.
+    // The carried part is not dropped out: state.c is the previous output without a mask.
     state.h = sum({cmult(z, content, at), cmult(1.0f - LocatedExpression(z, at), state.c, at)}, at);
   }
   state.c = state.h;

@@ -11,7 +11,7 @@ namespace dynet {
 /// x {input_dim} or a batch of them; outputs {hidden_dim} with the batch of x.
 class GRUBuilder : public RNNBuilder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     /// As in the constructor.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
@@ -26,7 +26,7 @@ class GRUBuilder : public RNNBuilder {
   GRUBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim, ParameterCollection& model);
   GRUBuilder(ParameterCollection& model, const Settings& s)
       : GRUBuilder(s.layers, s.input_dim, s.hidden_dim, model) {}
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   Settings settings() const { return {layers_, input_dim_, hidden_dim_}; }
 
  protected:

@@ -17,7 +17,7 @@ namespace dynet {
 /// before.
 class Linear {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned input = 0;   ///< size of x
     unsigned output = 0;  ///< size of y
@@ -40,9 +40,9 @@ class Linear {
   /// y. Throws ShapeError for another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Where its parameters are: W {output,input} and b {output}.
+  /// Collection of the parameters: W {output,input} and b {output}.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
@@ -64,7 +64,7 @@ class Linear {
 /// is as before.
 class Embedding {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned words = 0;  ///< rows of the table
     unsigned size = 0;   ///< of a row
@@ -93,9 +93,9 @@ class Embedding {
 
   /// The table.
   const LookupParameter& table() const { return table_; }
-  /// Where the table is.
+  /// Collection of the table.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

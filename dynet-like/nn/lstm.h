@@ -13,7 +13,7 @@ namespace dynet {
 /// + bias. x {input_dim} or a batch of them; outputs {hidden_dim} with the batch of x.
 class VanillaLSTMBuilder : public RNNBuilder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     /// As in the constructor.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
@@ -32,7 +32,7 @@ class VanillaLSTMBuilder : public RNNBuilder {
                      ParameterCollection& model, bool ln_lstm = false, float forget_bias = 1.0f);
   VanillaLSTMBuilder(ParameterCollection& model, const Settings& s)
       : VanillaLSTMBuilder(s.layers, s.input_dim, s.hidden_dim, model, s.ln_lstm, s.forget_bias) {}
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   Settings settings() const { return {layers_, input_dim_, hidden_dim_, ln_, forget_bias_}; }
 
   /// Gaussian noise of this standard deviation on all weights, drawn once for each graph (Graves
@@ -52,7 +52,7 @@ class VanillaLSTMBuilder : public RNNBuilder {
                      bool masked);
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
   void prepare_graph(ComputationGraph& cg, bool update, Nodes& vars, SourceLocation at) override;
-  /// Of Wx and Wh, by layer; empty unless they are masked.
+  /// Masks of Wx and Wh, by layer; empty unless they are masked.
   std::vector<std::vector<Parameter>> mask_params_;
 
  private:

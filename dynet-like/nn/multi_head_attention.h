@@ -32,7 +32,7 @@ struct KeysValues {
 /// is as before.
 class MultiHeadAttention {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned size = 0;             ///< of columns of x and y; a multiple of `heads`
     unsigned heads = 1;            ///< of the queries
@@ -79,10 +79,10 @@ class MultiHeadAttention {
                     const std::vector<unsigned>& key_lengths = {},
                     SourceLocation at = SourceLocation::current()) const;
 
-  /// Where its parameters are: Wq, bq, Wk, bk, Wv, bv, Wo, bo, and relative biases
+  /// Collection of the parameters: Wq, bq, Wk, bk, Wv, bv, Wo, bo, and relative biases
   /// {2*relative+1,heads}.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

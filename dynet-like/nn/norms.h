@@ -16,7 +16,7 @@ namespace dynet {
 /// before.
 class LayerNorm {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned size = 0;      ///< of a column
     bool bias = true;       ///< b
@@ -40,9 +40,9 @@ class LayerNorm {
   /// y. Throws ShapeError for columns of another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Where its parameters are: g {size} and b {size}.
+  /// Collection of the parameters: g {size} and b {size}.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
@@ -63,7 +63,7 @@ class LayerNorm {
 /// before.
 class RMSNorm {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned size = 0;      ///< of a column
     float epsilon = 1e-6f;  ///< as in the formula
@@ -86,9 +86,9 @@ class RMSNorm {
   /// y. Throws ShapeError for columns of another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Where its parameter is: g {size}.
+  /// Collection of the parameter: g {size}.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

@@ -14,7 +14,7 @@ namespace dynet {
 
 namespace {
 
-// Of each pair (2i, 2i + 1) of `size` numbers: base^(2i / size), which positions are divided by.
+// Divisors of positions: base^(2i / size) for each pair (2i, 2i + 1) of `size` numbers.
 std::vector<double> wavelengths(unsigned size, double base) {
   std::vector<double> lengths;
   for (unsigned row = 0; row < size; row += 2)

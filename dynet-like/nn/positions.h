@@ -4,7 +4,7 @@
 
 namespace dynet {
 
-/// What tells positions `first`, `first` + 1, ... apart by sines and cosines (Vaswani et al. 2017):
+/// Encodings of positions `first`, `first` + 1, ... by sines and cosines (Vaswani et al. 2017):
 /// constants {size,count}, for one position {size}, to be added to vectors. The column of position
 /// p has in rows 2i and 2i + 1
 ///
@@ -35,7 +35,7 @@ Expression rotary_positions(const Expression& x, unsigned heads, int first = 0,
 /// before.
 class LearnedPositions {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned positions = 0;  ///< how many there are
     unsigned size = 0;       ///< of a vector
@@ -59,9 +59,9 @@ class LearnedPositions {
   Expression apply(unsigned count, unsigned first = 0,
                    SourceLocation at = SourceLocation::current()) const;
 
-  /// Where the table is.
+  /// Collection of the table.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

@@ -20,7 +20,7 @@ namespace dynet {
 /// before.
 class ImageNorm {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned channels = 0;  ///< of x
     float epsilon = 1e-5f;  ///< as in the formula
@@ -44,9 +44,9 @@ class ImageNorm {
   /// y. Throws ShapeError for another number of channels.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Where its parameters are: g {1,1,channels} and b {1,1,channels}.
+  /// Collection of the parameters: g {1,1,channels} and b {1,1,channels}.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
@@ -68,7 +68,7 @@ class ImageNorm {
 /// before.
 class ResidualConvolution {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned channels = 0;  ///< of x and y
     unsigned window = 3;    ///< height and width of the filters
@@ -93,16 +93,16 @@ class ResidualConvolution {
   /// y. Throws ShapeError for another number of channels.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Of what the second convolution reads, with a new mask in each call. Throws ArgumentError
-  /// unless 0 <= rate < 1.
+  /// Dropout of the input of the second convolution, with a new mask in each call. Throws
+  /// ArgumentError unless 0 <= rate < 1.
   void set_dropout(float rate);
   /// No dropout from now on.
   void disable_dropout() { set_dropout(0); }
 
-  /// Where its parameters are: f1 and f2 {window,window,channels,channels}, then those of the
+  /// Collection of the parameters: f1 and f2 {window,window,channels,channels}, then those of the
   /// norms.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

@@ -174,7 +174,7 @@ void RNNBuilder::drop(unsigned layer, Expression& x, LayerState& s, SourceLocati
   if (dropout_c_ > 0 && !s.zero) s.c = masked(s.c, masks[2], "cell", at);
 }
 
-// Where the mask is zero the state stays as it was.
+// Keeps the state where the mask is zero.
 void RNNBuilder::hold(const Expression& mask, const Expression& stays, const LayerState& before,
                       LayerState& s, SourceLocation at) const {
   const auto choose = [&](const Expression& now, const Expression& then) {

@@ -16,9 +16,9 @@ struct RNNPointer {
   operator int() const { return t; }  // NOLINT: as in DyNet
 };
 
-/// What all recurrent networks share: a tree of states over one graph. A builder made without
-/// arguments is empty: `new_graph` throws ArgumentError until one with parameters is assigned to
-/// it.
+/// Base of recurrent networks: a tree of states over one graph. A builder made without
+/// arguments is empty: `new_graph` throws ArgumentError until one with parameters is assigned
+/// to it.
 ///
 /// `new_graph`, then `start_new_sequence`, then `add_input`; anything else throws ArgumentError at
 /// the caller's line. Every step has a number (`state()`), and a step may follow any earlier one.
@@ -140,7 +140,7 @@ class RNNBuilder {
     param_vars.front().front().dim(at);
     return *graph_;
   }
-  /// Where its parameters are in the graph.
+  /// Device of the parameters in the graph.
   Device* device() const { return device_of(param_vars.front().front()); }
   /// Runs a step whose layers are computed by `step`; a null mask is one of ones.
   Expression run_step(const RNNPointer& prev, const Expression& x, const Expression* mask,
@@ -184,7 +184,7 @@ class RNNBuilder {
 /// h_t = tanh(Wx x_t + Wh h_{t-1} + b), in layers (Elman 1990). With lags, also + L aux_t.
 class SimpleRNNBuilder : public RNNBuilder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     /// As in the constructor.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
@@ -201,7 +201,7 @@ class SimpleRNNBuilder : public RNNBuilder {
                    ParameterCollection& model, bool support_lags = false);
   SimpleRNNBuilder(ParameterCollection& model, const Settings& s)
       : SimpleRNNBuilder(s.layers, s.input_dim, s.hidden_dim, model, s.support_lags) {}
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   Settings settings() const { return {layers_, input_dim_, hidden_dim_, lags_}; }
 
   /// A step with a second input of the hidden size to every layer. Needs `support_lags`.

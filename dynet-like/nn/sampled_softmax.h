@@ -27,7 +27,7 @@ struct NegativeSamples {
 /// rows.
 class SampledSoftmaxBuilder : public SoftmaxBuilder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned rep_dim = 0;             ///< size of what is read
     unsigned num_classes = 0;         ///< how many there are
@@ -46,7 +46,7 @@ class SampledSoftmaxBuilder : public SoftmaxBuilder {
   /// parameters do, b with -log(num_classes): e^score is about a probability from the start, as
   /// `nce_loss` wants it, and a softmax sees no difference.
   SampledSoftmaxBuilder(ParameterCollection& model, const Settings& s);
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
   using SoftmaxBuilder::neg_log_softmax;

@@ -56,7 +56,7 @@ class SegmentLattice {
     if (score > kNoWay) ways.push_back({score, choice, which});
   }
 
-  // Where a segment of label i has ended before t; before the first word there is none.
+  // Ways from t, where a segment of label i ends before t; none ends before the first word.
   void choose_label(unsigned t, unsigned i) {
     Ways& ways = after_[t][i];
     if (t == s_.length) return offer(t == 0 ? 0 : static_cast<double>(s_.stop[i]), 0, 0, ways);
@@ -71,7 +71,7 @@ class SegmentLattice {
     });
   }
 
-  // Where one of label j begins at t.
+  // Ways from t, where a segment of label j begins.
   void begin_segment(unsigned t, unsigned j) {
     Ways& ways = from_[t][j];
     for (unsigned l = 1; l <= s_.longest && t + l <= s_.length; ++l)

@@ -14,11 +14,11 @@ struct SegmentScores {
   std::vector<float> transitions;  ///< {labels, labels}
   std::vector<float> start, stop;  ///< {labels}
 
-  /// Of a segment of label j and length l that ends at position t.
+  /// Score of a segment of label j and length l that ends at position t.
   double segment(unsigned t, unsigned l, unsigned j) const {
     return static_cast<double>(scores[(std::size_t{t} * longest + l - 1) * labels + j]);
   }
-  /// From label i to label j.
+  /// Score of the transition from label i to label j.
   double transition(unsigned i, unsigned j) const {
     return static_cast<double>(transitions[std::size_t{j} * labels + i]);
   }

@@ -18,7 +18,7 @@ namespace dynet {
 /// is as before.
 class SemiCrf {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned labels = 0;   ///< how many there are
     unsigned longest = 0;  ///< words of a segment, at most
@@ -64,9 +64,9 @@ class SemiCrf {
   std::vector<Segment> sample(const Expression& scores, std::uint64_t key,
                               SourceLocation at = SourceLocation::current()) const;
 
-  /// Where its parameters are.
+  /// Collection of the parameters.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

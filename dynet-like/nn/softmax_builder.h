@@ -48,7 +48,7 @@ class SoftmaxBuilder {
 /// softmax(W rep + b).
 class StandardSoftmaxBuilder : public SoftmaxBuilder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     /// As in the constructor.
     unsigned rep_dim = 0, num_classes = 0;
@@ -67,7 +67,7 @@ class StandardSoftmaxBuilder : public SoftmaxBuilder {
   /// Over parameters of other owners: W {classes, rep_dim}, b {classes}. Throws ShapeError.
   StandardSoftmaxBuilder(Parameter W, Parameter b);
   explicit StandardSoftmaxBuilder(Parameter W);
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   Settings settings() const;
 
   using SoftmaxBuilder::neg_log_softmax;
@@ -92,8 +92,8 @@ class StandardSoftmaxBuilder : public SoftmaxBuilder {
 /// the builders below share.
 class TreeSoftmaxBuilder : public SoftmaxBuilder {
  public:
-  /// What the constructor was given or read, to be saved beside the parameters: with it no file is
-  /// needed.
+  /// Arguments of the constructor, given or read from a file, to be saved beside the parameters:
+  /// they replace the file.
   struct Settings {
     unsigned rep_dim = 0;  ///< size of what is read
     bool bias = true;      ///< whether each node has one
@@ -106,7 +106,7 @@ class TreeSoftmaxBuilder : public SoftmaxBuilder {
       archive& rep_dim& bias& words& choices;
     }
   };
-  /// What a file, and `TreeSoftmaxBuilder` with these settings, needs.
+  /// Settings to be stored in a file and passed to `TreeSoftmaxBuilder`.
   const Settings& settings() const { return settings_; }
 
   using SoftmaxBuilder::neg_log_softmax;

@@ -14,7 +14,7 @@ struct SpanScores {
   unsigned labels = 1;       ///< how many
   std::vector<float> spans;  ///< {words, words, labels}, column-major
 
-  /// Of a label of the words from `first` to `last`.
+  /// Score of a label of the words from `first` to `last`.
   double score(unsigned first, unsigned last, unsigned label) const {
     const std::size_t column = std::size_t{label} * words + last;
     return static_cast<double>(spans[column * words + first]);

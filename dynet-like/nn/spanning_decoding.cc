@@ -149,7 +149,7 @@ class Edmonds {
         from_chosen_[d] = d == top ? nodes_ : std::min(top, pair(d, top).difference);
       }
     }
-    // What hangs from an arc into one component has the chosen arcs of the others.
+    // An arc into one component leaves the chosen arcs of the other components in place.
     for (const unsigned c : cycle)
       for (const unsigned top : words_[c])
         for (const unsigned other : cycle)

@@ -84,7 +84,7 @@ class Sampler {
     std::vector<double> reach(n, kForbidden);
     reach[0] = 0;
     for (std::size_t k = d + 1; k < n; ++k) {
-      // What was taken out before the root was found does not lead to it by itself.
+      // A word that was taken out before the root was found has no direct step to it.
       double sum = k > root ? kForbidden : a[k * n];
       for (std::size_t h = d + 1; h < k; ++h) sum = log_add(sum, a[k * n + h] + reach[h]);
       reach[k] = sum;

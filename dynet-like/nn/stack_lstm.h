@@ -66,7 +66,7 @@ class RNNStack {
 template <class Builder>
 class StackRNN {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     unsigned layers = 1;  ///< of the network
     unsigned input = 0;   ///< size of what is pushed
@@ -105,15 +105,15 @@ class StackRNN {
     return RNNStack(std::make_unique<Builder>(network_), bottom_node_, at);
   }
 
-  /// Of stacks that are started from now on, see RNNBuilder: one mask for each of them and its
+  /// Dropout of stacks started after this call, see RNNBuilder: one mask for each stack and its
   /// copies, for all elements of a batch. Throws ArgumentError unless 0 <= rate < 1.
   void set_dropout(float rate) { network_.set_dropout(rate); }
   /// No dropout from now on.
   void disable_dropout() { network_.disable_dropout(); }
 
-  /// Where its parameters are: b, and those of the network.
+  /// Collection of the parameters: b, and those of the network.
   ParameterCollection get_parameter_collection() const { return collection_; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:

@@ -8,7 +8,7 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/param/parameters.h"
 
-// What builders share.
+// Code that builders share.
 
 namespace dynet::nn_detail {
 

@@ -24,8 +24,8 @@ struct TagConstraints {
   bool operator==(const TagConstraints&) const = default;
 };
 
-/// What a scheme allows, by the names of tags: a letter, and for most a hyphen and a kind. In BIOES
-/// L and U stand for E and S, too. Throws ArgumentError for a name that the scheme does not have.
+/// Constraints of a scheme, by the names of tags: a letter, and for most a hyphen and a kind. In
+/// BIOES L and U are synonyms of E and S. Throws ArgumentError for a name outside the scheme.
 TagConstraints tag_constraints(TagScheme scheme, const std::vector<std::string>& tags);
 
 }  // namespace dynet

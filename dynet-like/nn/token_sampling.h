@@ -13,7 +13,7 @@
 
 namespace dynet {
 
-/// What tokens are drawn from: first the temperature counts, then k, then p.
+/// Distribution that tokens are drawn from: first the temperature applies, then k, then p.
 struct SamplingSettings {
   /// Log-probabilities are divided by it; zero: always the most probable token, of equal ones the
   /// first.

@@ -29,7 +29,7 @@ Expression Norm::apply(const Expression& x, SourceLocation at) const {
 
 namespace {
 
-// What makes the parameters of a layer in a collection.
+// Adds the parameters of a layer to a collection.
 TransformerLayer make_layer(ParameterCollection& model, const TransformerSettings& s) {
   TransformerLayer layer;
   layer.self = MultiHeadAttention(model, {s.size, s.heads, s.key_heads, 0, s.bias, s.causal,

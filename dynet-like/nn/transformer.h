@@ -9,7 +9,7 @@
 
 namespace dynet {
 
-/// What TransformerEncoder and TransformerDecoder are made of.
+/// Settings of TransformerEncoder and TransformerDecoder.
 struct TransformerSettings {
   unsigned layers = 1;                       ///< one upon another
   unsigned size = 0;                         ///< of columns, a multiple of `heads`
@@ -102,7 +102,7 @@ class TransformerStack {
 /// before.
 class TransformerEncoder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   using Settings = TransformerSettings;
 
   /// Throws ArgumentError without a layer, for a size of zero, for a memory, which it does not
@@ -119,27 +119,27 @@ class TransformerEncoder {
   Expression apply(const Expression& x, const std::vector<unsigned>& lengths = {},
                    SourceLocation at = SourceLocation::current()) const;
 
-  /// Of what attention and feed-forward layers give, and within the latter, with new masks in each
-  /// call; weights of attention are not dropped. Throws ArgumentError unless 0 <= rate < 1.
+  /// Dropout of results of attention and feed-forward layers, and within the latter, new masks in
+  /// each call; weights of attention are not dropped. Throws ArgumentError unless 0 <= rate < 1.
   void set_dropout(float rate) { stack_.set_dropout(rate); }
   /// No dropout from now on.
   void disable_dropout() { set_dropout(0); }
 
-  /// Where its parameters are, layer by layer: of attention, its norm, the feed-forward layer and
+  /// Collection of the parameters, layer by layer: attention, its norm, the feed-forward layer and
   /// its norm; then the last norm.
   ParameterCollection get_parameter_collection() const { return stack_.collection; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return stack_.settings; }
 
  private:
   nn_detail::TransformerStack stack_;
 };
 
-/// What a TransformerDecoder has read: nodes of its graph. A copy may go on another way, as the
-/// hypotheses of a beam do, and shares what they have in common.
+/// Positions that a TransformerDecoder has read: nodes of its graph. A copy may read different
+/// positions, as the hypotheses of a beam do, and shares the nodes read before.
 class DecoderCache {
  public:
-  /// How many positions were read.
+  /// Number of positions read.
   unsigned size() const { return sentence_.empty() ? 0 : sentence_.front().size(); }
 
  private:
@@ -164,7 +164,7 @@ class DecoderCache {
 /// is as before.
 class TransformerDecoder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   using Settings = TransformerSettings;
 
   /// Throws ArgumentError without a layer, for a size of zero, and for what MultiHeadAttention,
@@ -200,10 +200,10 @@ class TransformerDecoder {
   /// No dropout from now on.
   void disable_dropout() { set_dropout(0); }
 
-  /// Where its parameters are, layer by layer: of attention within the sentence, its norm, of
+  /// Collection of the parameters, layer by layer: attention within the sentence, its norm,
   /// attention to the memory, its norm, the feed-forward layer and its norm; then the last norm.
   ParameterCollection get_parameter_collection() const { return stack_.collection; }
-  /// What the constructor was given.
+  /// Arguments of the constructor.
   const Settings& settings() const { return stack_.settings; }
 
  private:

@@ -17,7 +17,7 @@ inline constexpr double kForbidden = -std::numeric_limits<double>::infinity();
 inline bool comes_before(const ScoredTree& a, const ScoredTree& b) {
   return a.score != b.score ? a.score > b.score : a.heads < b.heads;
 }
-/// Of a tree, as ScoredTree has it.
+/// Score of a tree, as in ScoredTree.
 double score_of(const ArcScores& scores, const std::vector<unsigned>& heads);
 
 /// The heads of the best projective tree, of equal ones the first; none if there is none.

@@ -141,7 +141,7 @@ namespace {
 
 enum : unsigned { kInputGate, kOutputGate, kCandidateGate, kForget, kGates };  // of a node
 
-// Of one layer: the cell and the output, from the sums of the gates and the children's cells.
+// Cell and output of one layer, from the sums of the gates and the children's cells.
 std::pair<Expression, Expression> cell_and_output(Expression i, std::vector<Expression> f,
                                                   Expression o, Expression u,
                                                   const std::vector<Expression>& c,
@@ -157,8 +157,8 @@ std::pair<Expression, Expression> cell_and_output(Expression i, std::vector<Expr
 
 }  // namespace
 
-// Of a layer: W and b of each gate; then, for each child, U and V of the gates i and o and U of the
-// content; then U and V of f_jk, for each j all k.
+// Parameters of a layer: W and b of each gate; then, for each child, U and V of the gates i and o
+// and U of the content; then U and V of f_jk, for each j all k.
 NaryTreeLSTMBuilder::NaryTreeLSTMBuilder(ParameterCollection& model, const Settings& s)
     : TreeLSTMBuilder(s, model, "nary-tree-lstm-builder") {
   const unsigned h = s.hidden_dim, n = s.children;
@@ -217,7 +217,7 @@ std::vector<Expression> NaryTreeLSTMBuilder::compute(const std::vector<int>& chi
   return state;
 }
 
-// Of a layer: W, U and b of each gate.
+// Parameters of a layer: W, U and b of each gate.
 ChildSumTreeLSTMBuilder::ChildSumTreeLSTMBuilder(ParameterCollection& model, const Settings& s)
     : TreeLSTMBuilder(s, model, "child-sum-tree-lstm-builder") {
   const unsigned h = s.hidden_dim;

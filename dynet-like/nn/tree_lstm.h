@@ -6,7 +6,7 @@
 
 namespace dynet {
 
-/// What networks over trees share: states of nodes with numbers, children first.
+/// Base of networks over trees: states of nodes with numbers, children first.
 ///
 /// A builder made without arguments is empty, see RNNBuilder.
 ///
@@ -15,7 +15,7 @@ namespace dynet {
 /// networks for sequences in it has no graph after an error of `new_graph`.
 class TreeLSTMBuilder {
  public:
-  /// What the constructor was given, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved beside the parameters.
   struct Settings {
     /// As in the constructors.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;

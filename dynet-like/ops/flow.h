@@ -4,7 +4,7 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/ops/gradient_mode.h"
 
-// What goes through unchanged but for its gradient, and the choice of the largest. `nobackprop` is
+// Operations that return x and change its gradient, and the choice of the largest. `nobackprop` is
 // in selection.h. The result has the operand's shape, its batch included.
 
 namespace dynet {

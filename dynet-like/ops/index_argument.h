@@ -28,7 +28,7 @@ class IndexArgument {
   }
   IndexArgument(std::initializer_list<unsigned> indices)
       : list_(IndexList::copy(indices.begin(), indices.size())), extreme_(list_.largest()) {}
-  /// Of whole numbers from `first` to `last`, copied.
+  /// Copy of the whole numbers from `first` to `last`.
   template <class I, class = std::enable_if_t<
                          std::is_integral_v<typename std::iterator_traits<I>::value_type>>>
   IndexArgument(I first, I last) : own_(first, last) {
@@ -48,7 +48,7 @@ class IndexArgument {
   const Indices& indices() const { return list_.indices; }
   const unsigned* payload() const { return list_.values; }
   std::size_t payload_size() const { return list_.payload_size(); }
-  /// What the shape rule checks: the largest index, or one that is negative or too large for
+  /// Index that the shape rule checks: the largest, or one that is negative or too large for
   /// `unsigned`. Zero for indices behind a pointer, which are checked at every forward.
   std::int64_t extreme() const { return extreme_; }
 

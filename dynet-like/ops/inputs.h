@@ -9,8 +9,8 @@
 #include "dynet-like/ops/index_argument.h"
 #include "dynet-like/param/parameters.h"
 
-// What enters a graph. Forms with a pointer read the value again at every `forward`; the caller
-// keeps it alive. Sources without a `device` are where the graph is. Errors: ArgumentError for a
+// Inputs of a graph. Forms with a pointer read the value again at every `forward`; the caller keeps
+// it alive. Sources without a `device` are on the device of the graph. Errors: ArgumentError for a
 // wrong number of values or a null pointer, IndexError for indices, DeviceError for a device that
 // cannot be used.
 

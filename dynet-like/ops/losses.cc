@@ -43,7 +43,7 @@ void need_finite(double margin) {
                   shape::Kind::argument);
 }
 
-// Of each difference; the distance is their sum.
+// Loss of each difference; the distance is their sum.
 template <class F>
 constexpr OpForm difference_loss(const char* name, const cuda::Kernels* on_cuda) {
   return {.name = name,

@@ -30,7 +30,7 @@ const OpForm kGateSums{
     .backward = DYNET_BACKWARD(cpu::affine_backward),
     .cuda = CudaRule::by(&cuda::kAffine)};
 
-// What an LSTM's step is made of: with shapes of a sequence, and of a tree.
+// Operations of an LSTM's step: with shapes of a sequence, and of a tree.
 using Shape = Dim (*)(const Operands&);
 
 constexpr OpForm activate_form(const char* name, Shape shape) {

@@ -13,7 +13,7 @@ namespace {
 // The m.
 std::size_t deviation_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
 
-// Where it was.
+// Index of each extreme element.
 std::size_t extreme_along_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
 
 Dim elements(const Operands& x) { return shape::elements(x[0]); }
@@ -75,7 +75,7 @@ Dim reduced(const Operands& x) {
   if (a.divisor == 0) shape::need_elements(x[0], a.dims, "mean");
   return r;
 }
-// Of a matrix or a vector, which is a matrix of one column.
+// Shape of a reduced matrix; a vector is a matrix of one column.
 Dim reduced_matrix(const Operands& x) {
   const auto& a = x.as<ReduceAttr>();
   if (a.divisor == 0) shape::need_elements(x[0], a.dims, "mean");

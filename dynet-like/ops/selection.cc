@@ -188,7 +188,7 @@ Expression pick_with(const OpForm& form, const Expression& x, const IndexArgumen
                   at);
 }
 
-// Of a list that is too long for any shape only the length counts: the shape rule refuses it.
+// Lists that are too long for any shape are cut: the shape rule refuses them by their length.
 StridedAttr::List list_of(const std::vector<int>& v) {
   StridedAttr::List list{static_cast<std::uint32_t>(v.size()), {}};
   std::copy_n(v.begin(), std::min<std::size_t>(v.size(), StridedAttr::kMost), list.v);

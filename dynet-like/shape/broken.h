@@ -4,7 +4,7 @@
 
 #include "dynet-like/shape/rules.h"
 
-// What shape rules share.
+// Code that shape rules share.
 
 namespace dynet::shape {
 

@@ -13,8 +13,8 @@ namespace dynet {
 /// The type of all values.
 using real = float;
 
-/// What values belong to, as DyNet's memory pools have it: values of nodes, gradients, parameters,
-/// scratch. Without meaning here.
+/// Kind of values, as in DyNet's memory pools: values of nodes, gradients, parameters, scratch.
+/// Without meaning here.
 enum class DeviceMempool { FXS = 0, DEDFS = 1, PS = 2, SCS = 3, NONE = 4 };
 
 /// A view of values in column-major order, batch elements one after another. A view of a node lives
@@ -31,7 +31,7 @@ struct Tensor {
          DeviceMempool pool = DeviceMempool::NONE)
       : d(dim), v(values), device(where), mem_pool(pool) {}
 
-  /// Where batch element b begins; in a batch of one it is every b. Throws IndexError.
+  /// Address of batch element b; a batch of one has one address for every b. Throws IndexError.
   float* batch_ptr(unsigned b) { return v + batch_offset(b); }
   const float* batch_ptr(unsigned b) const { return v + batch_offset(b); }
   /// A view of one batch element. Throws IndexError, in a batch of one too.

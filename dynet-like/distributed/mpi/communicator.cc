@@ -37,7 +37,7 @@ class MpiRequest : public Communicator::Request {
       check(start(at, static_cast<int>(std::min(kMost, bytes - at)), &requests_.back()), what);
     }
   }
-  /// What it waits for in vain is given up: its memory may go.
+  /// Cancels requests that are not done: their memory may be freed.
   ~MpiRequest() override {
     for (MPI_Request& r : requests_)
       if (r != MPI_REQUEST_NULL) {
