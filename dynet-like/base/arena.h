@@ -25,10 +25,10 @@ class Arena {
   };
 
   Arena() = default;
-  /// Of a device's memory, which only its kernels may read; null: the CPU's.
+  /// Arena in a device's memory, which only kernels of the device may read; null: the CPU's.
   explicit Arena(std::shared_ptr<DeviceAllocator> source) : source_(std::move(source)) {}
-  /// Of blocks aligned to a smaller power of two: many small ones take less. The first chunk has so
-  /// many bytes.
+  /// Arena of blocks aligned to a smaller power of two, where many small blocks need less memory.
+  /// The first chunk has `first_chunk` bytes.
   explicit Arena(std::size_t alignment, std::size_t first_chunk = kFirstChunk)
       : alignment_(alignment), first_chunk_(first_chunk) {}
   Arena(const Arena&) = delete;

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-// What only a library with CUDA defines. There, a name without a definition is an error of the
-// linker; elsewhere its address is null.
+// Functions that only a library with CUDA defines. With CUDA, a name without a definition is an
+// error of the linker; without CUDA, its address is null.
 #ifdef DYNET_CUDA
 #define DYNET_CUDA_PART extern
 #else

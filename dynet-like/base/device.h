@@ -17,7 +17,7 @@ struct DeviceName : std::string_view {
   operator std::string() const { return std::string(*this); }  // NOLINT: as in DyNet
 };
 
-/// Where values lie and operations run: the CPU, or a GPU that CUDA can use.
+/// Device that stores values and runs operations: the CPU, or a GPU that CUDA can use.
 struct DeviceDescription {
   int device_id;
   DeviceType type;

@@ -12,12 +12,12 @@ class DeviceAllocator {
   virtual int number() const = 0;
   /// Uninitialized, aligned to 256 bytes. Throws OutOfMemoryError.
   virtual void* allocate(std::size_t bytes) = 0;
-  /// What was started on the device may still use it: all that is started there for its next owner
-  /// comes after that.
+  /// Work already started on the device may still use the memory: work that is started there later
+  /// for the next owner runs after it.
   virtual void free(void* p) noexcept = 0;
-  /// Gives back to the device what was freed and is kept for who asks next. Waits for all work.
+  /// Returns cached memory, freed earlier, to the device. Waits for all work.
   virtual void trim() noexcept {}
-  /// Both wait for all work on the device.
+  /// `read` and `write` wait for all work on the device.
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
   virtual void write(void* to, const void* from, std::size_t bytes) = 0;
   /// Copies from the memory of any device to this. It is done after all work that was started on

@@ -7,15 +7,15 @@
 
 namespace dynet {
 
-/// What everything that this library throws has in common. After any of it the object that was used
-/// still works. It is no std::exception itself, so that each type below is one exactly once:
-/// std::invalid_argument for wrong arguments, shapes and indices, std::runtime_error else.
+/// Base of everything that this library throws. The object in use still works after an Error. Error
+/// is no std::exception itself, so that each type below is one exactly once: std::invalid_argument
+/// for wrong arguments, shapes and indices, std::runtime_error otherwise.
 class Error {
  public:
   virtual ~Error() = default;
   /// The message: what was wrong, with which operands, and where.
   virtual const char* what() const noexcept = 0;
-  /// Where in the user's program the mistake was made; an empty file name if unknown.
+  /// Location of the mistake in the user's program; an empty file name if unknown.
   const SourceLocation& where() const noexcept { return at_; }
 
  protected:

@@ -40,7 +40,7 @@ class Interrupt {
     left_.store(skip, std::memory_order_relaxed);
     auto next = next_.load(std::memory_order_relaxed);
     if (now < std::chrono::steady_clock::duration(next)) return;
-    // Of several threads one.
+    // One of several threads calls `check_`.
     if (next_.compare_exchange_strong(next, (now + every_).count(), std::memory_order_relaxed))
       check_();
   }

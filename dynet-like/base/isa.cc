@@ -12,7 +12,7 @@ namespace {
 #ifdef DYNET_ALL_ISAS
 constexpr std::string_view kNames[] = {"baseline", "avx2", "avx512"};
 
-// What the levels x86-64-v3 and -v4 add that matters; Clang 14 does not know them by name.
+// Features of the levels x86-64-v3 and -v4 that matter; Clang 14 has no names for the levels.
 bool can_run(Isa isa) {
   __builtin_cpu_init();
   switch (isa) {

@@ -5,14 +5,14 @@
 
 namespace dynet {
 
-/// What the kernels for the CPU are compiled for: x86-64 as it began, with AVX2 and FMA, with
-/// AVX-512 (the levels 1, 3 and 4 of the x86-64 psABI). A library for another CPU, or tuned for one
-/// machine, has only one set of kernels.
+/// Instruction sets that the CPU kernels are compiled for: the original x86-64, with AVX2 and FMA,
+/// with AVX-512 (the levels 1, 3 and 4 of the x86-64 psABI). A library for another CPU, or tuned
+/// for one machine, has only one set of kernels.
 enum class Isa : std::uint8_t { baseline, avx2, avx512 };
 
-/// What this process uses: the best that the library has and the CPU can run, or what the
-/// environment variable DYNET_ISA says (baseline, avx2 or avx512). Read once. Throws ArgumentError
-/// if that is none of these, or if the library or the CPU does not have it.
+/// Instruction set of this process: the best that the library has and the CPU can run, or the value
+/// of the environment variable DYNET_ISA (baseline, avx2 or avx512). Read once. Throws
+/// ArgumentError if the value is none of the three, or if the library or the CPU does not have it.
 Isa isa();
 /// Its name; "native" in a library that is tuned for the machine it was compiled on.
 const char* isa_name();

@@ -7,7 +7,7 @@
 
 namespace dynet {
 
-/// What a program that calls DyNet's `initialize` has set for all of the process.
+/// Process-wide settings of a program that calls DyNet's `initialize`.
 struct ProcessHooks {
   std::uint64_t (*collection_seed)();  ///< for a new ParameterCollection
   std::uint64_t (*graph_seed)();       ///< for a new ComputationGraph

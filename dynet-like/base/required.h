@@ -8,7 +8,7 @@ struct Required {
   /// Holds what is given.
   template <class U>
   constexpr Required(U v) : value(v) {}  // NOLINT: implicit, so that forms read plainly
-  /// What was given.
+  /// The given value.
   constexpr operator T() const { return value; }  // NOLINT: implicit, likewise
   T value;                                        ///< what was given
 };

@@ -16,7 +16,7 @@ float round_off(float x) {
   return std::bit_cast<float>((is_nan ? bits | 0x400000u : rounded) >> kCut << kCut);
 }
 inline float round_to_bfloat16(float x) { return round_off<16>(x); }
-/// What GPUs multiply as TF32: the range of floats with 10 bits of their fraction.
+/// TF32, in which GPUs multiply: the range of floats with 10 bits of their fraction.
 inline float round_to_tf32(float x) { return round_off<13>(x); }
 
 }  // namespace dynet

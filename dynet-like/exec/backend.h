@@ -28,7 +28,7 @@ struct HostArrays {
   }
 };
 
-/// Where an executor's numbers lie and who runs its kernels: the CPU.
+/// Memory of an executor's numbers and runner of its kernels: the CPU.
 template <class T>
 class Backend : public HostArrays<T> {
  public:

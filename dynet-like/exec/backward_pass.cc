@@ -208,8 +208,8 @@ void BackwardPass<T>::hand_down(const GradientBatch<T>& b, const NodeId* args) {
   }
 }
 
-// Where the gradients of operands go, in the order in which the kernel writes: operand by operand,
-// node by node. Returns whether any is needed.
+// Finds addresses for the gradients of operands, in the order in which the kernel writes: operand
+// by operand, node by node. Returns whether any is needed.
 template <class T>
 bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step,
                                    const NodeId* args) {
@@ -324,7 +324,7 @@ void BackwardPass<T>::scatter_rows(const Step& step, const StepMemory<T>& m) {
   if (captures_to_) captures_to_->add_rows(count, scratch.live.data(), gradients, rows);
 }
 
-// Of lookups in one table.
+// Stores or adds the gradients of lookups in one table.
 template <class T>
 void BackwardPass<T>::scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients,
                                    T* const* rows) {

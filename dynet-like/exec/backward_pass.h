@@ -83,7 +83,7 @@ class BackwardPass {
     NodeId id;
     T* memory;
   };
-  /// What kernels get besides what is recorded, made again for each call.
+  /// Arguments of kernels that are not recorded, made again for each call.
   struct Scratch {
     PodVector<T*> handed;
     PodVector<Write> writes;

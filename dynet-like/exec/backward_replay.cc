@@ -6,7 +6,7 @@
 
 namespace dynet {
 
-// Where this pass may be captured, or replayed if it was; or null.
+// Capture of this pass, to be filled in, or replayed if it was; null if there can be none.
 template <class T>
 CapturedGradients<T>* BackwardPass<T>::captured() const {
   Capture<T>* const last = captures_.last();
@@ -88,7 +88,7 @@ void BackwardPass<T>::capture_call(const OpForm& form, const GradientBatch<T>& b
   capture_transposes(b, args);
   CapturedGradients<T>& to = *captures_to_;
   const std::size_t all = b.arity * b.count;
-  // Of a kernel that is told one operand of a sum of products, that and the one behind it.
+  // Operands of the call; for one operand of a sum of products also the operand behind it.
   const std::size_t first = b.first * b.count;
   const std::size_t end = std::min(b.end == b.first + 1 ? b.end + 1 : b.end, b.arity) * b.count;
   Write* const writes = to.copy(b.writes, all);
@@ -109,7 +109,7 @@ void BackwardPass<T>::capture_call(const OpForm& form, const GradientBatch<T>& b
                       b.transposed ? to.copy(b.transposed, b.arity) : nullptr, b.first, b.end});
 }
 
-// Those that a call was the first to need.
+// Captures the transposes that this call is the first to need.
 template <class T>
 void BackwardPass<T>::capture_transposes(const GradientBatch<T>& b, const NodeId* args) {
   CapturedGradients<T>& to = *captures_to_;
@@ -128,7 +128,7 @@ void BackwardPass<T>::capture_transposes(const GradientBatch<T>& b, const NodeId
   }
 }
 
-// What the pass would have left, had it not been replayed.
+// Restores the states of gradients that the pass leaves when it is not replayed.
 template <class T>
 void BackwardPass<T>::restore_states() {
   gradient_.resize_uninitialized(covered_);

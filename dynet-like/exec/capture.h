@@ -14,18 +14,18 @@
 
 namespace dynet {
 
-/// What has lain elsewhere so many times in a row is captured once more.
+/// Misses in a row, with memory at other addresses, after which a capture is made again.
 inline constexpr unsigned kMostMisses = 8;
 
-/// A pointer in a captured list that is another in every run: to the value of a node that is a row
-/// of a table.
+/// A pointer in a captured list that differs in every run: to the value of a node that is a row of
+/// a table.
 template <class T>
 struct MovingPointer {
   T** where;
   NodeId node;
 };
 
-/// What a backward pass did at one place, with all that the kernel got.
+/// Call of a backward pass, with all arguments of the kernel.
 template <class T>
 struct CapturedCall {
   enum Kind : std::uint8_t {
@@ -78,8 +78,8 @@ struct CapturedGradients {
   std::size_t bytes() const;
 };
 
-/// What a remembered plan did when it ran the last time. Behind the same plans it does the same
-/// again, over the same memory: only rows of tables lie elsewhere.
+/// Record of the last run of a remembered plan. A run behind equal plans repeats it, over memory at
+/// equal addresses: only rows of tables have other addresses.
 template <class T>
 struct Capture {
   struct Given {  // a node before the plan, or one without operands
@@ -123,19 +123,19 @@ class Captures {
  public:
   static constexpr NodeId kMost = 32768;  ///< nodes of a graph: behind them nothing is captured
 
-  /// Of this plan, were it to run now; or null.
+  /// Capture of `plan` for a run now, or null.
   Capture<T>* find(const Plan& plan);
-  /// Whether it would run a second time behind the same plans, so that it is worth it.
+  /// Whether a capture is worth it: `plan` would run a second time behind equal plans.
   bool is_worth_it(const Plan& plan);
-  /// Keeps one of that, instead of an older.
+  /// Inserts the capture of `plan`, which replaces an older one.
   Capture<T>* add(const Plan& plan, std::unique_ptr<Capture<T>> capture);
   /// A plan has run: by this capture, or null.
   void push(Capture<T>* capture);
-  /// That of the last plan, or null.
+  /// Capture of the last plan, or null.
   Capture<T>* last() const { return run_.empty() ? nullptr : run_[run_.size() - 1]; }
-  /// What the last plan did is undone.
+  /// Removes the last plan, whose run is undone.
   void pop() { run_.truncate(run_.size() - 1); }
-  /// Nobody finds the capture of the last plan any more.
+  /// Evicts the capture of the last plan: `find` does not return it any more.
   void forget_last();
   /// Whether the value of a node is different memory in every run.
   bool moves(NodeId node) const;

@@ -15,7 +15,7 @@
 
 namespace dynet {
 
-/// What an executor keeps for one device.
+/// State of an executor for one device.
 template <class T>
 struct DeviceContext {
   explicit DeviceContext(Backend<T> r)

@@ -57,7 +57,7 @@ class Executor {
   std::size_t capture_bytes() const { return captures_.bytes(); }
   std::size_t value_bytes() const;
   std::size_t gradient_bytes() const;
-  /// Where the numbers are that `value` and `gradient` of a node point to.
+  /// Backend whose memory `value` and `gradient` of a node point to.
   Backend<T>& backend(NodeId id) { return devices_.of(id).backend; }
   /// Valid for evaluated nodes. Computes again what a plan has not kept.
   T* value(NodeId id) {
@@ -83,7 +83,7 @@ class Executor {
   void set_precision(Precision precision) {
     for (const auto& c : devices_.contexts()) c->backend.set_precision(precision);
   }
-  /// Of the buffer for gradients of parameters; without it they go to the calling thread's.
+  /// Number of the buffer for gradients of parameters; none: the calling thread's buffer.
   void set_gradient_buffer(std::optional<unsigned> number) { settings_.buffer = number; }
   ParameterAccess<T>& parameters() { return devices_.contexts()[0]->parameters; }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr NodeId kForever = ~NodeId{0};
 
-// What `rematerialize` has thrown, with the operand and the line of the node that needs it.
+// Error of `rematerialize`, with the operand and the line of the node that needs it.
 [[noreturn, gnu::cold]] void throw_not_restored(const ArgumentError& e, const GraphStore& graph,
                                                 NodeId operand, SourceLocation at) {
   throw ArgumentError(std::string(e.what()) + "\n  expression: " + describe(graph, operand) +

@@ -74,7 +74,7 @@ class ForwardPass {
   PodVector<T*> aux_;      // by node of the plan that runs
   PodVector<bool> freed_;  // by node
   CopyList<T> copies_;
-  // Of inference in windows.
+  // Inference in windows only.
   NodeId first_read_ = 0;        // the first node of `last_read_`
   PodVector<NodeId> last_read_;  // by node: the last one that reads its value, or kForever
   PodVector<NodeId> kept_;       // the nodes whose values are copies, and other names of these

@@ -80,7 +80,7 @@ void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capt
   ++captures_.forward_replays;
 }
 
-// Of a plan that has just run.
+// Captures a plan that has just run.
 template <class T>
 Capture<T>* ForwardPass<T>::capture(const Plan& plan, const RecordedRun& run) {
   auto made = std::make_unique<Capture<T>>();
@@ -130,7 +130,7 @@ void ForwardPass<T>::find_moving(const Plan& plan, Capture<T>& c) {
         c.moves[ids[i] - plan.begin] = true;
       }
     }
-    // Of values only operands': no kernel reads that of another name, or of a row, as its own.
+    // Values of operands only: no kernel reads the value of an alias, or of a row, as its own.
     const std::size_t operands = std::size_t{m.arity} * m.count;
     for (std::size_t i = 0; i < operands; ++i)
       if (moves(m.args()[i])) c.moving.push_back({m.ins() + i, m.args()[i]});

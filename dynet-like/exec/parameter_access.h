@@ -12,7 +12,7 @@
 
 namespace dynet {
 
-/// Where a gradient of the executor's precision goes.
+/// Address for a gradient in the executor's precision.
 template <class T>
 struct Slot {
   T* g;
@@ -24,7 +24,7 @@ struct Slot {
 template <class T>
 class ParameterAccess {
  public:
-  /// Of parameters in the CPU's memory, or of what the backend's device keeps of them.
+  /// Access to parameters in the CPU's memory, or to their copies on the backend's device.
   explicit ParameterAccess(Backend<float>& backend)
       : backend_(backend), memory_(backend.memory()) {}
 
@@ -74,7 +74,7 @@ class ParameterAccess {
     if (!s.written) dense_.emplace_back(&l, p.index);
     return {s.g, s.written};
   }
-  /// Where `use` would put the gradient now; null if that is not known.
+  /// Address that `use` would return for the gradient now; null if it is not known.
   float* gradient_of(ParameterStorageBase& p) {
     return p.is_lookup ? nullptr : buffer(p).memory_of(p.index);
   }
@@ -105,7 +105,7 @@ class ParameterAccess {
       nullptr;  // the last whose rows were asked for, on the device
   float* rows_ = nullptr;
   std::vector<std::pair<ParameterBank*, GradientBuffer*>> buffers_;
-  // What this pass has written first, for undo_backward.
+  // First writes of this pass, for undo_backward.
   std::vector<std::pair<GradientBuffer*, std::size_t>> dense_;
   std::vector<std::pair<RowGradients*, RowGradients::State>> tables_;
   std::optional<unsigned> number_;

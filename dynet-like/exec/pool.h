@@ -48,7 +48,7 @@ class Pool {
 
   explicit Pool(Arena& arena) : arena_(arena) {}
 
-  /// Of n elements or a few more.
+  /// Pieces of n elements or a few more.
   Pieces of(std::size_t n) { return {this, classes_[class_of(n)]}; }
   void reset() {
     for (Class* const c : used_) {

@@ -10,8 +10,8 @@
 
 namespace dynet {
 
-/// What tells whether a parameter has changed: a number that grows with every change in the graph's
-/// first so many banks.
+/// State of parameters, to detect changes: a number that grows with every change in the graph's
+/// first `banks` banks.
 struct ParameterState {
   std::size_t banks;
   std::uint64_t changes;
@@ -22,7 +22,7 @@ struct ParameterState {
   bool changed(const GraphStore& graph) const;
 };
 
-/// Where kernels find the memory of a batch, operand by operand: a list of all pointers, and the
+/// Addresses of the memory of a batch, operand by operand: a list of all pointers, and the
 /// operands' numbers behind it.
 template <class T>
 struct StepMemory {
@@ -54,8 +54,8 @@ struct RecordedRun {
   ParameterState parameters;
 };
 
-/// What the forward pass has done, for the backward pass to do in reverse: where the value of each
-/// node lies, and the batches that ran, with the memory of their nodes and operands. Plain data:
+/// Record of the forward pass, for the backward pass to follow in reverse: the address of each
+/// node's value, and the batches that ran, with the memory of their nodes and operands. Plain data:
 /// passes fill it in and read it.
 template <class T>
 struct Recording {
@@ -76,11 +76,11 @@ struct Recording {
 
   const NodeId* ids(std::uint32_t step) const { return order.data() + steps[step].first; }
 
-  /// Where a run would begin now.
+  /// Start of a run that would begin now.
   RecordedRun next_run(const GraphStore& graph, NodeId begin) const;
-  /// Forgets what was recorded since.
+  /// Drops everything recorded since the start of `run`.
   void rewind(const RecordedRun& run);
-  /// Of that only the steps.
+  /// Drops only the steps recorded since the start of `run`.
   void forget_steps(const RecordedRun& run);
   /// The pointers of a step, those of operands filled in. Those of node id are listed in the graph
   /// from first_arg[id - begin] on.

@@ -7,7 +7,7 @@
 
 namespace dynet {
 
-/// What forward and backward passes are told.
+/// Settings of forward and backward passes.
 struct PassSettings {
   bool check = false;                   ///< throw NumericError for what is not finite
   bool inference = false;               ///< keep nothing that only backward needs

@@ -1,4 +1,4 @@
-// What the products of a batch share: its gradient waits until all of them have run backward.
+// Operands shared by the products of a batch: a gradient waits until all of them have run backward.
 #include <algorithm>
 
 #include "dynet-like/exec/backward_pass.h"
@@ -101,7 +101,7 @@ typename BackwardPass<T>::UseRange BackwardPass<T>::range_of(NodeId shared,
   return range;
 }
 
-// What else a user has is not looked at: there may be as many uses as operands.
+// Operands away from the use are not compared: there may be as many uses as operands.
 template <class T>
 bool BackwardPass<T>::alike(const Use& x, const Use& y) const {
   const NodeId first = r_.ids(x.step)[0], second = r_.ids(y.step)[0];

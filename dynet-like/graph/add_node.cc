@@ -119,8 +119,8 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   const std::uint64_t* const words = g.attrs.data() + first_attr;
   const std::size_t signature_words = form.batch.value.signature_bytes / 8;
   const std::uint32_t planning = flags & Node::kPlanningBits;
-  // What has neither operands nor a signature is a parameter, or an input, whose second word is how
-  // many numbers it has.
+  // A node with neither operands nor a signature is a parameter, or an input, whose second word is
+  // its number of elements.
   std::uint64_t word = 0;
   if (signature_words)
     word = words[0];

@@ -135,12 +135,12 @@ class ComputationGraph {
   [[deprecated("a graph runs on one thread; give each thread a graph, see Workers")]] void
   set_workers(Workers* /*workers*/) {}
 
-  /// Where values of this graph lie and operations run that have no other device from their
+  /// Device for the values and operations of all nodes that get no other device from their
   /// operands, their parameter or their own argument, see `to_device`; at first `default_device`.
-  /// Values and gradients that are asked for are copied from there. Gradients of parameters are
-  /// added in the memory of the device, until a trainer asks for them. Call it before there are
-  /// nodes: throws ArgumentError else, and DeviceError if the device cannot be used. Operations
-  /// that cannot run on their device throw DeviceError where they are made.
+  /// Requested values and gradients are copied from the device. Gradients of parameters accumulate
+  /// in the memory of the device until a trainer reads them. Call it before there are nodes: throws
+  /// ArgumentError otherwise, and DeviceError if the device cannot be used. Operations that cannot
+  /// run on their device throw DeviceError where they are made.
   void set_device(Device* device, SourceLocation at = SourceLocation::current());
 
   /// The precision to which GPUs round the factors of products: of matmul, affine_transform and
@@ -154,7 +154,7 @@ class ComputationGraph {
 
   /// Its number among the graphs that the process has made, from 1.
   unsigned get_id() const;
-  /// What programs written to DyNet make nodes with: the functions `input`, `parameter`,
+  /// Members of DyNet's graph that make nodes, equal to the functions `input`, `parameter`,
   /// `const_parameter`, `lookup` and `const_lookup`. Defined in dynet-like::compat.
   VariableIndex add_input(real s, Device* device = default_device);
   VariableIndex add_input(const real* s, Device* device = default_device);

@@ -15,8 +15,8 @@ namespace cuda {
 class Mark;  // kernels/cuda/driver.h
 }
 
-/// What an executor asks of a device: all pointers to numbers are addresses there. What is asked is
-/// done in order, and need not be done when a function returns.
+/// Device as an executor uses it: all pointers to numbers are addresses on the device. Calls are
+/// carried out in order and may return before their work is done.
 class DeviceBackend {
  public:
   virtual ~DeviceBackend() = default;

@@ -12,8 +12,8 @@ namespace dynet {
 
 class Interrupt;
 
-/// What a graph asks of the executor above it. See docs/design/graph.md for all interfaces through
-/// which calls point upward.
+/// Interface of a graph to the executor above it. See docs/design/graph.md for all interfaces
+/// through which calls point upward.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
@@ -37,13 +37,13 @@ class Evaluator {
   virtual void set_gradient_buffer(std::optional<unsigned> number) = 0;
   /// Forward only: values are freed after their last use.
   virtual void set_inference(bool inference) = 0;
-  /// What may end a pass between two of its steps, or null. Values that were computed stay as they
-  /// were; what backward has added to the parameters stays there until `reset_gradient`.
+  /// Check that may end a pass between two of its steps, or null. Computed values are kept, and so
+  /// are, until `reset_gradient`, the gradients that backward has added to the parameters.
   virtual void set_interrupt(Interrupt* interrupt) = 0;
   /// Prepares the device for nodes with this device index; there are none yet. Throws
   /// DeviceError.
   virtual void use(std::size_t index, Device* device) = 0;
-  /// How devices multiply from now on.
+  /// Sets the precision of products on devices.
   virtual void set_precision(Precision precision) = 0;
   virtual GraphStatistics statistics() const = 0;
 };

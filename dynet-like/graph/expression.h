@@ -37,7 +37,7 @@ struct Expression {
   /// Its shape. The reference lives until the graph is cleared or destroyed.
   const Dim& dim(SourceLocation at = SourceLocation::current()) const;
   bool is_stale() const;
-  /// Where its value lies, such as "CPU" or "GPU:0". Throws StaleExpressionError.
+  /// Name of its value's device, such as "CPU" or "GPU:0". Throws StaleExpressionError.
   std::string get_device_name(SourceLocation at = SourceLocation::current()) const;
 };
 

@@ -9,7 +9,7 @@
 #include "dynet-like/graph/graph_state.h"
 #include "dynet-like/graph/op.h"
 
-// The errors of those who make and ask for nodes, with what they say.
+// Errors of functions that make or evaluate nodes, with their messages.
 
 namespace dynet {
 
@@ -21,7 +21,7 @@ namespace dynet {
 /// Operations run where their operands are.
 [[noreturn, gnu::cold]] void throw_devices_differ(const char* name, const GraphStore& graph,
                                                   std::span<const NodeId> args, SourceLocation at);
-/// What is asked for was not kept and cannot be computed again.
+/// The value or gradient was not stored and cannot be computed again.
 [[noreturn, gnu::cold]] void throw_not_kept(const ArgumentError& e, const GraphStore& graph,
                                             NodeId id, SourceLocation at);
 [[noreturn, gnu::cold]] void throw_not_kept(const GradientError& e, const GraphStore& graph,

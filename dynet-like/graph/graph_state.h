@@ -94,8 +94,8 @@ struct GraphState {
 /// and a handle to a destroyed graph would read freed memory. It decides no result but the default
 /// random seed of a graph.
 GraphState* borrow_graph_state();
-/// Of a state without nodes: the next number, and what a new graph begins with. Throws DeviceError
-/// if the default device cannot be used.
+/// Begins a graph in a state without nodes: sets its number and the defaults of a new graph. Throws
+/// DeviceError if the default device cannot be used.
 void begin_graph(GraphState& state);
 GraphState& state_of(ComputationGraph& graph);
 void give_back_graph_state(GraphState* state) noexcept;

@@ -19,7 +19,7 @@ struct Indices {
 /// was made.
 const unsigned* read_indices(const Indices& indices, const unsigned* in_node, const char* op);
 
-/// What the user of an operation passed: a view that turns into an attribute.
+/// Indices passed to an operation: a view that turns into an attribute.
 struct IndexList {
   const unsigned* values = nullptr;  // to be copied into the node, or where to read again
   Indices indices{};

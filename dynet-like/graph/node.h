@@ -53,7 +53,7 @@ struct Node {
   std::uint32_t device_index() const { return (flags & kDeviceBits) >> kFirstDeviceBit; }
 };
 
-/// What neither planning nor running looks at.
+/// Fields of a node that neither planning nor running reads.
 struct NodeOrigin {
   const char* file;      // where the user made the node
   std::uint64_t serial;  // never used twice in this storage: tells a stale Expression
@@ -127,7 +127,7 @@ struct GraphStore {
   std::vector<Device*> devices{&kCpu};  // by device index; first the graph's own device
 
   Span<const NodeId> args_of(const Node& n) const { return {args.data() + n.first_arg, n.arity}; }
-  /// Where the user made a node, which is one of these.
+  /// Source location of a node of this graph.
   SourceLocation at(const Node& n) const {
     const NodeOrigin& o = origins[static_cast<std::size_t>(&n - nodes.data())];
     return {o.file, o.line};

@@ -11,7 +11,7 @@
 
 namespace dynet {
 
-/// What a shape rule sees: the operands' shapes and the attributes of the node to be made.
+/// Input of a shape rule: the operands' shapes and the attributes of the node to be made.
 struct Operands {
   shape::Dims dims;               ///< shapes of the operands
   const void* attr = nullptr;     ///< the attributes
@@ -61,11 +61,11 @@ struct Batch {
   const Dim& dim() const { return node(0).dim; }
   SourceLocation at(std::size_t i) const { return graph.at(node(i)); }
   const Dim& dim(std::size_t k) const { return dim(k, 0); }
-  /// Of operand k of node i: others' only where the form's batches are ragged.
+  /// Shape of operand k of node i; nodes differ in it only where the form's batches are ragged.
   const Dim& dim(std::size_t k, std::size_t i) const {
     return graph.nodes[graph.args[node(i).first_arg + k]].dim;
   }
-  /// Of node i: its value, that of operand k, and its scratch.
+  /// Value of node i, value of its operand k, and its scratch.
   T* out(std::size_t i) const { return outs[i]; }
   const T* in(std::size_t k, std::size_t i) const { return ins[k * count + i]; }
   T* aux(std::size_t i) const { return auxs[i]; }
@@ -74,7 +74,7 @@ struct Batch {
   const A& attr(std::size_t i = 0) const {
     return graph.attr<A>(node(i));
   }
-  /// What lies behind them.
+  /// Payload behind the attributes of node i.
   template <class A, class P>
   const P* payload(std::size_t i) const {
     return graph.payload<A, P>(node(i));
@@ -101,13 +101,13 @@ struct GradientBatch : Batch<T> {
   T* const* d_outs;  ///< gradient of node i
   T* const* d_ins;   ///< gradient of operand k of node i at k * count + i; null if it is not needed
   const Write* writes;  ///< at the same place
-  /// Of a sum of products: by operand the transpose of a matrix that all nodes share, or null.
+  /// Sums of products only: by operand the transpose of a matrix that all nodes share, or null.
   const T* const* transposed;
-  /// Of a sum of products: only operands in [first, end) get gradients now. The others' `d_ins` are
-  /// null, so that a kernel need not look here, but then takes time for all of them.
+  /// Sums of products only: operands in [first, end) get gradients in this call. `d_ins` is null
+  /// for the rest, so a kernel may ignore the range, but then takes time for all operands.
   std::size_t first = 0, end = ~std::size_t{0};
 
-  /// Of node i: its gradient, and where that of operand k goes, or null if it is not needed.
+  /// Gradient of node i, and address for the gradient of its operand k, or null if not needed.
   const T* d_out(std::size_t i) const { return d_outs[i]; }
   T* d_in(std::size_t k, std::size_t i) const { return d_ins[k * this->count + i]; }
   /// How that is written, and whether it is added.
@@ -140,7 +140,7 @@ struct Ragged {
   std::uint32_t rows = 0;  ///< where rows may differ
   std::uint32_t cols = 0;  ///< where columns may
 
-  /// Of operand k. Those from 31 on have none: their sizes are never free.
+  /// Bit of operand k; 0 for operands from 31 on, whose sizes are never free.
   static constexpr std::uint32_t operand(std::size_t k) {
     return k < 31 ? std::uint32_t{1} << k : 0;
   }
@@ -206,7 +206,7 @@ struct BatchRule {
   }
 };
 
-/// What the backward kernel reads, so that a memory plan may free the rest.
+/// Values that the backward kernel reads, so that a memory plan may free the rest.
 enum class Reads : std::uint8_t {
   nothing = 0,
   inputs = 1,

@@ -36,7 +36,7 @@ class ShapeTable {
   /// More shapes than these are worth forgetting.
   static constexpr std::size_t kMost = 4096;
   std::size_t size() const { return count_; }
-  /// Nobody names them any more.
+  /// Drops all shapes; no node may refer to one of them any more.
   void forget();
   /// Gives all memory back.
   void release();

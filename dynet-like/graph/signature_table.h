@@ -37,8 +37,8 @@ class SignatureTable {
     std::uint32_t flags;
   };
 
-  /// What was found for a node. For the next one that agrees in form, operands' shapes and flags
-  /// it is the same again, up to what attributes have a say in.
+  /// The result for the last node of this kind, reused for the next node with equal form, operand
+  /// shapes and flags, as far as it does not depend on attributes.
   struct alignas(64) Recent {
     static constexpr std::size_t kMostOperands = 6, kMostWords = 4;
 
@@ -68,26 +68,26 @@ class SignatureTable {
   };
 
   SignatureTable() = default;
-  /// Of hashes only these bits count.
+  /// Hashes are compared in the bits of `hash_mask` only.
   explicit SignatureTable(std::uint64_t hash_mask) : hash_mask_(hash_mask) {}
 
   /// The number; below `size()`.
   std::uint32_t find(const Asked& node);
-  /// Where it is noted, if it was not another one since; `word` is one of the attributes.
+  /// Cache entry for this kind of node, unless replaced since; `word` is one of the attributes.
   Recent& recent(const OpForm& form, const Dim* const* dims, std::size_t n, std::uint64_t word) {
     auto h = reinterpret_cast<std::uintptr_t>(&form) ^ word;
     for (std::size_t k = 0; k < std::min(n, Recent::kMostOperands); ++k)
       h = h * 0x9e3779b97f4a7c15u + reinterpret_cast<std::uintptr_t>(dims[k]);
     return recent_[h * 0x9e3779b97f4a7c15u >> 56];
   }
-  /// Notes it. `all_words` of attributes there are.
+  /// Stores the result for `node` in `recent`. The node has `all_words` words of attributes.
   void note(Recent& recent, const Asked& node, std::size_t all_words);
   /// Equal for nodes of one number.
   static std::uint64_t hash(const Asked& node);
   std::size_t size() const { return all_.size(); }
   /// Grows when all are forgotten and numbers begin again.
   std::uint64_t generation() const { return generation_; }
-  /// Nobody asks for these any more. The shapes are those of a ShapeTable, which forgets them.
+  /// Drops all numbers, which must not be in use. The shapes are dropped by their ShapeTable.
   void forget();
   /// Gives all memory back.
   void release();

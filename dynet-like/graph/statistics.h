@@ -4,7 +4,7 @@
 
 namespace dynet {
 
-/// What the last passes over a graph took.
+/// Counts and memory of the last passes over a graph.
 struct GraphStatistics {
   std::size_t nodes = 0;
   std::size_t batches = 0;  ///< kernel calls of the forward pass

@@ -17,7 +17,7 @@ namespace cuda {
 class Mark;  // kernels/cuda/driver.h
 }
 
-/// Where a gradient goes: the memory, and whether it already holds a sum to add to.
+/// Address for a gradient, and whether it already holds a sum to add to.
 struct GradientSlot {
   float* g = nullptr;
   bool written = false;  ///< false: the next write stores, nothing was zeroed before
@@ -69,7 +69,7 @@ class RowGradients {
   bool empty() const;
   /// Lists rows that were written to where they are shown.
   void use_written();
-  /// What is there now, and back to it: what was used since is unused again.
+  /// State that `rewind` restores: rows and a table used after it are unused again.
   struct State {
     std::size_t rows;
     bool whole;
@@ -108,11 +108,11 @@ class GradientBuffer {
   /// The memory of its gradient, which may be written to, on the CPU: zero if there is no gradient,
   /// and then a gradient as soon as something else is written there.
   float* show(std::size_t index, std::size_t size);
-  /// Where `use` would put it now; null if there is no memory yet.
+  /// Address that `use` would return now; null if there is no memory yet.
   float* memory_of(std::size_t index) const {
     return index < dense_.size() ? dense_[index].g : nullptr;
   }
-  /// What was written, or null.
+  /// The written gradient, or null.
   float* find(std::size_t index) const {
     return index < dense_.size() && dense_[index].has_gradient() ? dense_[index].g : nullptr;
   }
@@ -126,7 +126,7 @@ class GradientBuffer {
   std::size_t dense_count() const { return dense_.size(); }
   std::size_t table_count() const { return rows_.size(); }
   void forget(std::size_t index);
-  /// Whose memory it is, or null.
+  /// Allocator of its memory, or null.
   const std::shared_ptr<DeviceAllocator>& memory() const { return memory_; }
   bool empty() const;
   /// Adds all to `sum`, which is on the CPU.

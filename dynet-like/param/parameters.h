@@ -19,7 +19,7 @@ class ParameterHandle {
  public:
   /// Whether it names a parameter.
   explicit operator bool() const { return p_ != nullptr; }
-  /// What the library works with; nothing is brought up to date.
+  /// Storage for use inside the library, as it is: copies on the host may be out of date.
   ParameterStorageBase& stored() const;
   const std::shared_ptr<ParameterStorageBase>& shared() const { return p_; }
   const std::string& get_fullname() const { return stored().name; }
@@ -55,7 +55,7 @@ class StoragePointer : public ParameterHandle {
   friend bool operator==(const StoragePointer& a, const StoragePointer& b) { return a.p_ == b.p_; }
 };
 
-/// What Parameter and LookupParameter have in common. Every member throws ArgumentError on an empty
+/// Common members of Parameter and LookupParameter. Every member throws ArgumentError on an empty
 /// handle.
 template <class S>
 class TrainedHandle {
@@ -90,7 +90,7 @@ class TrainedHandle {
   void scale(float s) const { stored().scale_parameters(s); }
   /// The gradient times `s`. Throws ArgumentError unless it is finite.
   void scale_gradient(float s) const { stored().scale_gradient(s); }
-  /// What the values are to be multiplied with on account of weight decay: 1, for nothing is
+  /// Factor that the values are to be multiplied by on account of weight decay: 1, as no decay is
   /// delayed here.
   float current_weight_decay() const { return static_cast<void>(stored()), 1.0f; }
   /// The weight decay of its collection.
@@ -247,16 +247,16 @@ class ParameterCollection {
   ParameterCollection add_subcollection(const std::string& name = "",
                                         float weight_decay_lambda = -1.0f);
 
-  /// Where graphs use the parameters of this collection and of all below it: those that there are,
-  /// and those added from now on that name no device. Null, as at the start: where the graph is. A
-  /// graph that has nodes of them keeps these where they are.
+  /// Device on which graphs use the parameters of this collection and of all below it: the present
+  /// parameters, and those added from now on that name no device. Null, the default: the device of
+  /// the graph. Nodes that a graph already has of the parameters keep their device.
   void set_device(Device* device);
 
   /// The seed of all parameters added from now on, in the whole tree; 1 at the start.
   void set_seed(std::uint64_t seed) { bank_->seed = seed; }
   std::uint64_t get_seed() const { return bank_->seed; }
-  /// All parameters added from now on may have so many numbers together, in the whole tree; at the
-  /// start there is no limit. What has more throws ArgumentError, before it takes memory.
+  /// Limit on the numbers of all parameters together that are added from now on, in the whole tree;
+  /// none at the start. A parameter above it throws ArgumentError, before it allocates memory.
   void set_room(std::uint64_t numbers) { bank_->room = numbers; }
   const std::string& get_fullname() const { return node_->fullname; }
 
@@ -302,7 +302,7 @@ class ParameterCollection {
   float get_weight_decay_lambda() const { return node_->effective_weight_decay(); }
   L2WeightDecay& get_weight_decay() const { return storage().weight_decay; }
 
-  /// Where the parameters lie, for the library's own use.
+  /// Bank that stores the parameters, for the library's own use.
   ParameterBank& bank() const { return *bank_; }
   const CollectionNode& node() const { return *node_; }
 

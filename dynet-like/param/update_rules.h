@@ -8,9 +8,9 @@
 
 #include "dynet-like/base/device_code.h"
 
-// What trainers do to one value, for the CPU and for devices. A rule is made of the numbers
-// of an update; called with a value, its gradient and its kState numbers of state, it changes
-// these and returns the new value.
+// Update of one value by a trainer, on the CPU and on devices. A rule is made of the numbers of an
+// update; called with a value, its gradient and its kState numbers of state, it changes these and
+// returns the new value.
 
 namespace dynet {
 

@@ -58,7 +58,7 @@ struct Update {
   }
 };
 
-/// What gradients are multiplied by so that their norm, `scale` included, is `threshold` at most.
+/// Factor of gradients with which their norm, `scale` included, is `threshold` at most.
 inline float clipped_scale(float scale, double norm, double threshold) {
   return norm <= threshold ? scale
                            : static_cast<float>(static_cast<double>(scale) * (threshold / norm));
@@ -76,11 +76,11 @@ struct UpdateOutcome {
 class Updater {
  public:
   virtual ~Updater() = default;
-  /// Of the device; null: the CPU's.
+  /// Allocator of the device; null: the CPU's.
   virtual const std::shared_ptr<DeviceAllocator>& memory() = 0;
   /// Starts an update. Throws OutOfMemoryError, having started nothing; DeviceError.
   virtual void update(const Update& update) = 0;
-  /// Of the last update that checked the norm, when it is done.
+  /// Outcome of the last update that checked the norm, when it is done.
   virtual UpdateOutcome outcome() = 0;
 };
 

@@ -82,8 +82,8 @@ void PlanCache::Operands::list(const GraphStore& graph, NodeId begin, NodeId end
 
 /// A plan, and the structure that it is for.
 struct PlanCache::Kept {
-  /// What plans read of a form. It is not known by its address alone: when the plan is needed again
-  /// another may lie there.
+  /// Fields of a form that plans read. An address alone does not identify a form: another form may
+  /// have it when the plan is needed again.
   struct Form {
     const OpForm* form;
     Kind kind;
@@ -233,7 +233,7 @@ void PlanCache::keep(const GraphStore& graph, PlanPolicy policy, std::uint64_t h
   const std::size_t args = operands_.all().size();
   for (const std::uint32_t first : made_.first_arg)  // the lists of operands lie where they should
     if (first < made_.first_arg[0] || first - made_.first_arg[0] > args) return;
-  // Where more structures go round than fit, most would be replaced before they are needed.
+  // Most entries would be evicted before their next use if more structures alternate than fit.
   const std::size_t about = 40 * made_.order.size() + 4 * args;
   if (bytes_ + about > limit_ && ++not_kept_ % kReluctance != 0) return;
   auto kept = std::make_unique<Kept>(graph, policy, made_, operands_);

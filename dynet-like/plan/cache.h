@@ -13,17 +13,17 @@ namespace dynet {
 
 /// Plans of graphs that come again, found by structure: by everything that a planner reads.
 ///
-/// Where in a graph the nodes of a plan are does not matter, nor which nodes before them they use:
-/// the steps of a decoder share a plan, and so do windows of a large graph. A hash says only where
-/// to look; what is found there is compared in full. What was seen once costs a hash and no memory,
-/// what is seen twice is kept, as long as the bytes last.
+/// The position of a plan's nodes in a graph does not matter, nor do the nodes before them that
+/// they use: the steps of a decoder share a plan, and so do windows of a large graph. A hash only
+/// selects candidates, which are compared in full. A structure seen once costs a hash and no
+/// memory; a structure seen twice is stored, as long as the bytes last.
 class PlanCache {
  public:
   /// Nodes, and their operands: other plans are not kept. Fewer nodes are only behind a plan of
   /// kMany, as those of a loss, so that all of the graph is remembered.
   static constexpr NodeId kFewest = 3, kMany = 16, kMost = 65536, kMostOperands = 8 * kMost;
 
-  /// Of the hashes that say where to look, only the bits of `hash_mask` count.
+  /// Hashes that select candidates are compared in the bits of `hash_mask` only.
   explicit PlanCache(std::size_t bytes = std::size_t{8} << 20,
                      std::uint64_t hash_mask = ~std::uint64_t{0});
   ~PlanCache();
@@ -45,16 +45,16 @@ class PlanCache {
     std::unique_ptr<Kept> kept;
   };
 
-  /// What the nodes of a plan use, wherever in a graph they are: the operands of all nodes, list by
-  /// list. Those of the plan count from its begin, the others from kOutside, in the order in which
-  /// they are used first.
+  /// Operands of the nodes of a plan, independent of its position in a graph: the operands of all
+  /// nodes, list by list. Operands in the plan count from its begin, operands before it from
+  /// kOutside, in the order of first use.
   class Operands {
    public:
     static constexpr NodeId kOutside = NodeId{1} << 31;  // more than nodes in a graph
 
     void list(const GraphStore& graph, NodeId begin, NodeId end);
     std::span<const NodeId> all() const { return all_; }
-    /// Those before the plan, by number.
+    /// Operands before the plan, by number.
     std::span<const NodeId> outside() const { return {outside_.data(), outside_.size()}; }
     void release() { *this = {}; }
 

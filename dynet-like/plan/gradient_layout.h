@@ -8,7 +8,7 @@
 
 namespace dynet {
 
-/// Where gradients lie that are kept for a whole backward pass.
+/// Offsets of the gradients that are kept for a whole backward pass.
 struct GradientLayout {
   static constexpr std::uint64_t kNoMemory = Plan::kNoMemory;
 

@@ -30,21 +30,21 @@ struct Plan {
   NodeId begin = 0, end = 0;
   PodVector<Step> steps;
   PodVector<NodeId> order;
-  /// Where the value of node begin + i lies, in elements from the start of the plan's memory; the
-  /// scratch of the node comes right behind it, at `aux`. Nodes without memory of their own have
+  /// Offset of the value of node begin + i, in elements from the start of the plan's memory; the
+  /// scratch of the node comes directly behind it, at `aux`. Nodes without memory of their own have
   /// kNoMemory.
   PodVector<std::uint64_t> value;
   PodVector<std::uint64_t> aux;
-  /// Where the operands of node begin + i are listed in the graph: a copy, close together.
+  /// Position of the operands of node begin + i in the graph's list: a copy, close together.
   PodVector<std::uint32_t> first_arg;
   /// Whether, at the end, other values lie where that of node begin + i was. Empty: none.
   PodVector<bool> freed;
   std::uint64_t extent = 0;  ///< elements in all
-  /// Where the memory of each device begins: one block for each. Empty: all nodes are on the
-  /// graph's own device.
+  /// Start of the memory of each device: one block for each. Empty: all nodes are on the graph's
+  /// own device.
   PodVector<std::uint64_t> block_offsets;
-  /// Of a remembered plan, its own number, and the nodes before `begin` that its nodes use now, in
-  /// the order of first use; 0 and none if it was made just now.
+  /// Remembered plans only: the plan's own number, and the nodes before `begin` that its nodes use
+  /// now, in the order of first use; 0 and none if the plan was made just now.
   std::uint64_t number = 0;
   PodVector<NodeId> outside;
 

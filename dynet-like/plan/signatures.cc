@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
 
-// Whether operands have a say in the signature of a node, apart from the shapes that its number
+// Whether the signature of a node depends on its operands, apart from the shapes that its number
 // stands for.
 bool compares(const Node& n) {
   return (n.form->batch.value.has_products() && !n.has_own_matrix()) ||
          n.arity > SignatureTable::kMostOperands;
 }
 
-// What a number does not say of long lists: shapes of operands.
+// Whether the operands that the number of a long list leaves out agree in shape.
 bool same_shapes(const GraphStore& graph, const Ragged& ragged, std::span<const NodeId> x,
                  const NodeId* y) {
   for (std::size_t k = SignatureTable::kMostOperands; k < x.size(); ++k)

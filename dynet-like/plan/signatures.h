@@ -11,7 +11,7 @@ namespace dynet {
 /// No signature, edge, node or pair.
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-/// What nodes that may run together have in common, their levels aside.
+/// Common properties of nodes that may run together, their levels aside.
 struct Signature {
   const OpForm* form;
   NodeId first;          ///< the node that stands for all

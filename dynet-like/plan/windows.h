@@ -14,11 +14,11 @@ struct WindowSizes {
   std::size_t large_nodes;  ///< nodes of a graph that is cut whatever its values take
   std::size_t nodes;        ///< of a window, at least
 };
-/// Of training: 32 MiB of values, windows of 4 MiB.
+/// Training: 32 MiB of values, windows of 4 MiB.
 inline constexpr WindowSizes kTrainingWindows{std::size_t{1} << 23, std::size_t{1} << 20,
                                               std::size_t{1} << 16, std::size_t{1} << 13};
-/// Of inference, where memory is used again after each window: 8 MiB, 256 KiB. On a device, where
-/// every batch costs a launch: 32 MiB, 8 MiB.
+/// Inference, which uses memory again after each window: 8 MiB, 256 KiB. On a device, where every
+/// batch costs a launch: 32 MiB, 8 MiB.
 inline constexpr WindowSizes kInferenceWindows{std::size_t{1} << 21, std::size_t{1} << 16,
                                                std::size_t{1} << 16, std::size_t{1} << 13};
 inline constexpr WindowSizes kDeviceInferenceWindows{std::size_t{1} << 23, std::size_t{1} << 21,
@@ -37,9 +37,9 @@ class Windows {
 
   /// Whether there may be more than one.
   bool cuts() const { return large_; }
-  /// Where the window ends that begins at `begin`: once it is full, or up to a quarter later where
-  /// fewer values reach into the next one. Samples are so left whole, and windows of like structure
-  /// are alike.
+  /// End of the window that begins at `begin`: once it is full, or up to a quarter later where
+  /// fewer values reach into the next window. Samples are thus left whole, and windows of like
+  /// structure are alike.
   NodeId end_of(NodeId begin);
   /// Whether a plan's batches are wide enough, or no wider than those of a window of half the size.
   /// If not, the next windows are twice as large.

@@ -34,12 +34,12 @@ class Averaging {
     waited_ = due ? 0 : waited_ + 1;
     count_ += due;
   }
-  /// What the average of a value is that has always been 1.
+  /// Average of a value that has always been 1.
   double weight_of_constant() const {
     return exponential() ? 1 - std::pow(static_cast<double>(beta_), static_cast<double>(count_))
                          : 1.0;
   }
-  /// Of no values yet.
+  /// Restarts the average, without values.
   void restart() { waited_ = count_ = 0; }
 
  private:

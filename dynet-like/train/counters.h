@@ -5,7 +5,7 @@
 
 namespace dynet {
 
-/// What a trainer counts, since it was made and since its last `status`.
+/// Counters of a trainer, since it was made and since its last `status`.
 struct UpdateCounters {
   std::uint64_t clips = 0;    ///< updates whose gradients were scaled down
   std::uint64_t updates = 0;  ///< that were made

@@ -74,7 +74,7 @@ void HostUpdater::step_rows(const UpdatePart& part) const {
   }
 }
 
-// What has no rows is cut for several threads to share out; the numbers do not depend on how.
+// Parts without rows are cut into pieces for several threads; results do not depend on the cuts.
 // `whole`: the n values of a part, or of each of its rows, depend on each other.
 std::size_t HostUpdater::size_of_pieces(const UpdatePart& part, bool whole) const {
   constexpr std::size_t kLeast = 1 << 18;  // smaller ones lose more between CPUs than they gain

@@ -36,7 +36,7 @@ struct DeviceRule {
   static constexpr DeviceRule never(const char* reason) { return {nullptr, reason}; }
 };
 
-/// What a trainer does to memory: plain functions, so that it can be done at any time.
+/// Changes that a trainer makes to memory: plain functions, so that they can run at any time.
 struct TrainerRule {
   /// State arrays of each parameter, as large as it, at most TrainerSlice::kMaxArrays. State starts
   /// as zero, and a rule must not move a value that never had a gradient.

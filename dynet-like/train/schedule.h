@@ -48,7 +48,7 @@ class Trainer;
 /// stays where it is.
 class ReduceOnPlateau {
  public:
-  /// What the constructor was given and what was seen, to be saved with Boost.Serialization.
+  /// Arguments of the constructor and losses seen, to be saved with Boost.Serialization.
   struct State {
     real factor = 0.5f;          ///< the rate is multiplied by this
     std::uint64_t patience = 2;  ///< after more than so many losses in a row that are not better

@@ -1,4 +1,4 @@
-// What a trainer remembers: listed, compared, taken over, as text.
+// State of a trainer: listed, compared, restored, as text.
 
 #include <algorithm>
 #include <charconv>

@@ -147,7 +147,7 @@ class Trainer : public UpdateCounters {
   virtual const char* kind() const = 0;
   const ParameterCollection& collection() const { return collection_; }
 
-  /// Where the state of one parameter lies. Lives until the next update or restart.
+  /// View of the state of one parameter. Lives until the next update or restart.
   struct StateView {
     std::string name;                  ///< of the parameter
     Dim dim;                           ///< of its values
@@ -172,8 +172,8 @@ class Trainer : public UpdateCounters {
   struct Field {
     const char* name;
     std::variant<real*, bool*, std::uint64_t*> value;
-    /// What it is where an older file does not have it: of settings that came after version 1 of
-    /// the format, the value that does what trainers did before. Others must be there.
+    /// Value for an older file without the field: for settings that came after version 1 of the
+    /// format, the value with the behaviour of earlier trainers. All other fields must be there.
     std::optional<double> if_missing = {};
   };
 
@@ -198,7 +198,7 @@ class Trainer : public UpdateCounters {
   static void need_finite(const char* who, const char* name, real value);
 
  private:
-  /// What is to be remembered of an update on a device until it is known what came of it.
+  /// Counters of an update on a device, kept until its outcome is known.
   struct Pending {
     bool waits = false;                 // it is not known yet
     bool clips = false, skips = false;  // what is to be counted then
