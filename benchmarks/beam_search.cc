@@ -104,7 +104,7 @@ class Translator {
   std::vector<float> end_;  // log-probabilities
 };
 
-/// What another program needs to do the same, and how long it took here.
+/// Input for another program to repeat the run, and the time that it took here.
 bool write_figures(const std::string& path, std::size_t length, std::size_t width,
                    const std::vector<Tokens>& sentences, const std::vector<Translation>& best,
                    double seconds) {

@@ -24,7 +24,7 @@ import time
 
 
 def ours(program, options, folder):
-    """What bench-beam-search measures, with sentences and translations."""
+    """Figures of bench-beam-search, with sentences and translations."""
     path = folder / "figures.json"
     subprocess.run([program, "--only-together", "--json", path, *options], check=True, stdout=subprocess.DEVNULL)
     return json.loads(path.read_text())

@@ -1,4 +1,4 @@
-// What changed between two files that bench-training wrote with --json: every figure of both, and
+// Differences between two files that bench-training wrote with --json: every figure of both, and
 // its ratio.
 #include <CLI/CLI.hpp>
 #include <cstdio>

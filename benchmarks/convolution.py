@@ -21,7 +21,7 @@ OPERATIONS = ("conv2d", "maxpooling2d")
 
 
 def ours(program, rounds):
-    """What bench-convolution measures."""
+    """Figures of bench-convolution."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "figures.json")
         command = [program, "--rounds", str(rounds), "--json", path]

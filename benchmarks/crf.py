@@ -19,7 +19,7 @@ import time
 
 
 def ours(program, rounds):
-    """What bench-crf measures."""
+    """Figures of bench-crf."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "figures.json")
         command = [program, "--rounds", str(rounds), "--json", path]

@@ -25,7 +25,7 @@ const std::vector<Task> kTasks = {{"60 frames, 20 labels, 30 symbols", 30, 60, 6
                                   {"20 to 100 frames, 30 symbols", 30, 20, 100},
                                   {"400 frames, 133 labels, 30 symbols", 30, 400, 400}};
 
-/// Of each utterance; seconds.
+/// Figures of each utterance; times in seconds.
 struct Figures {
   std::vector<unsigned> frames, labels;
   double loss, with_softmax, beam;

@@ -21,7 +21,7 @@ import types
 
 
 def ours(program, rounds):
-    """What bench-dependency-trees measures."""
+    """Figures of bench-dependency-trees."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "figures.json")
         command = [program, "--rounds", str(rounds), "--json", path]

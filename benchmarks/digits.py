@@ -21,7 +21,7 @@ SIDE, LABELS, TOGETHER = 28, 10, 64
 
 
 def ours(program, options):
-    """What bench-digits measures."""
+    """Figures of bench-digits."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "figures.json")
         subprocess.run([program, *options, "--json", path], check=True, stdout=subprocess.DEVNULL)

@@ -47,7 +47,7 @@ std::vector<NamedTensor> many_tensors(std::size_t n) {
   return all;
 }
 
-// What is timed, after it was made ready for n things in a folder.
+// Timed work, made ready for n items in a folder.
 using Work = std::function<void()>;
 struct Task {
   const char* name;

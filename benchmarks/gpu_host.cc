@@ -1,5 +1,5 @@
-// What an update on a GPU asks of the host and of the device: the host's time, how many kernels,
-// products, waits and copies there are, and the least time that these take on a device. Measured on
+// Costs of an update on a GPU to the host and to the device: the host's time, the numbers of
+// kernels, products, waits and copies, and the least time that these take on a device. Measured on
 // an emulated device that does nothing.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace emulation = dynet::emulation;
 enum Phase { kBuild, kForward, kBackward, kUpdate, kPhases };
 constexpr const char* kNames[] = {"build", "forward", "backward", "update"};
 
-// What each takes on a device at least, in microseconds, however small it is.
+// Least time of each on a device, in microseconds, however small it is.
 constexpr double kLaunch = 3, kProduct = 7, kWait = 10;
 
-/// Of the updates that are counted.
+/// Sums over the updates that are counted.
 struct Sums {
   double seconds[kPhases] = {};
   std::size_t launches[kPhases] = {}, products[kPhases] = {}, waits[kPhases] = {};

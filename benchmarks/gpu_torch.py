@@ -165,7 +165,7 @@ def padded(sentences, start):
 
 @dataclasses.dataclass
 class Figure:
-    """What is measured: a name of gpu.cc's, and how a model gets its loss from a group of samples."""
+    """Benchmark task: a name of gpu.cc's, and how a model gets its loss from a group of samples."""
 
     name: str
     model: Callable

@@ -1,4 +1,4 @@
-// What a graph costs apart from its arithmetic: time by node, allocations, memory.
+// Costs of a graph apart from its arithmetic: time by node, allocations, memory.
 #include <array>
 #include <cstdio>
 #include <memory>

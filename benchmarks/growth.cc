@@ -1,5 +1,5 @@
-// What a node costs in graphs of 10,000 to millions of nodes, and how much memory it takes: in a
-// chain, among independent products, and in sequences.
+// Time and memory of a node in graphs of 10,000 to millions of nodes: in a chain, among independent
+// products, and in sequences.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

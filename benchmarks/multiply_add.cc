@@ -1,5 +1,5 @@
-// What a core multiplies and adds in registers alone: floats, and pairs of bf16 where the CPU has
-// instructions for them. It decides whether products in bf16 are worth kernels of their own.
+// Speed of multiply-adds of a core in registers alone: floats, and pairs of bf16 if the CPU has
+// instructions for them. It decides whether bf16 products are worth kernels of their own.
 #include <cstdio>
 
 #include "benchmarks/measure.h"

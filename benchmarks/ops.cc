@@ -22,7 +22,7 @@ struct Options {
   int rounds = 20;
 } options;
 
-/// Of the nodes of one case.
+/// Elements and times of the nodes of one case.
 struct Speed {
   std::size_t elements = 0;          // of all results
   double forward = 0, backward = 0;  // seconds

@@ -1,5 +1,5 @@
-// What grows faster than its size: every operation of many operands, and graphs of shapes that a
-// planner or an executor may take badly, at sizes that double. A ratio of 2 is linear, of 4
+// Costs that grow faster than the size: every operation of many operands, and graphs of shapes that
+// a planner or an executor may handle badly, at sizes that double. A ratio of 2 is linear, of 4
 // quadratic.
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -31,7 +31,7 @@ def load_supar(folder):
 
 
 def ours(program, rounds):
-    """What bench-span-trees measures."""
+    """Figures of bench-span-trees."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "figures.json")
         command = [program, "--rounds", str(rounds), "--json", path]

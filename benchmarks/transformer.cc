@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
     for (const auto& batch : batches) tagger.update(batch);
   });
   const double speed = static_cast<double>(words) / seconds;
-  // Of products with matrices: forward once, backward twice.
+  // Products with matrices only: forward once, backward twice.
   const double weights = kLayers * (4.0 * kSize * kSize + 2.0 * kSize * kHidden) + kSize * kTags;
   std::printf("%zu sentences, %zu words: %.0f words/s, %.1f GFLOP/s of products with matrices\n",
               lengths.size(), words, speed, 6e-9 * weights * speed);

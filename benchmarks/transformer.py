@@ -21,7 +21,7 @@ WORDS, TAGS, SIZE, HIDDEN, LAYERS, HEADS = 10000, 64, 256, 1024, 4, 4
 
 
 def ours(program, options):
-    """What bench-transformer measures."""
+    """Figures of bench-transformer."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "figures.json")
         subprocess.run([program, *options, "--json", path], check=True, stdout=subprocess.DEVNULL)

@@ -22,7 +22,7 @@ LETTERS, SOUNDS, END = 40, 70, 1
 
 
 def ours(program, options):
-    """What bench-translate measures."""
+    """Figures of bench-translate."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "figures.json")
         subprocess.run([program, *options, "--json", path], check=True, stdout=subprocess.DEVNULL)

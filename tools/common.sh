@@ -12,7 +12,7 @@ install_packages() {
     return 0
   fi
   for name in "$@"; do
-    # Of several architectures there is a line each.
+    # dpkg-query prints a line for each of several architectures.
     dpkg-query -W -f '${db:Status-Status}\n' "$name" 2> /dev/null | grep -qx installed || missing+=("$name")
   done
   [ ${#missing[@]} -eq 0 ] && return 0
@@ -22,7 +22,7 @@ install_packages() {
     apt-get -qq install -y --no-install-recommends "${missing[@]}" > /dev/null
 }
 
-# What it takes to compile the library, and to compile and run the tests.
+# Packages to compile the library, and to compile and run the tests.
 build_packages=(g++ cmake ninja-build ccache libeigen3-dev libboost-serialization-dev zlib1g-dev
   nlohmann-json3-dev libxxhash-dev)
 test_packages=("${build_packages[@]}" catch2 libboost-context-dev libcli11-dev libicu-dev bible-kjv pkg-config

@@ -138,7 +138,7 @@ def read_all(build, jobs):
 
 
 class Exceptions:
-    """What need not be reached: lines of a file that match a pattern, with a reason."""
+    """Lines that tests need not reach: those of a file that match a pattern, with a reason."""
 
     def __init__(self, path):
         self.rules, reason = [], ""

@@ -12,7 +12,7 @@ import sys
 
 
 def read(entry):
-    """What the compiler says against a source."""
+    """Messages of the compiler about a source."""
     command = shlex.split(entry["command"])
     output = command.index("-o")
     del command[output : output + 2]

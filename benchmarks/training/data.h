@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tasks are trained on: files from the data folder, or random data of the same shape.
+// Training data of the tasks: files from the data folder, or random data of equal shape.
 #include <cstddef>
 #include <string>
 #include <vector>

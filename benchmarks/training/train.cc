@@ -17,7 +17,7 @@ constexpr int kEvery = 16;        // updates to one that is looked at
 constexpr double kWarmUp = 0.25;  // part of the time that is spent before, to find memory warm
 constexpr double kMiB = 1 << 20;
 
-/// What makes the graph of a part of an update's samples, and what that took.
+/// Task that makes the graph of a part of an update's samples, with the costs of the graph.
 struct Shard {
   std::unique_ptr<Task> task;
   int buffer = -1;  // of the gradients; -1: the thread's

@@ -20,9 +20,9 @@ struct Options {
   }
 };
 
-/// What a round of training took. Seconds are CPU time of the thread, or with several threads
-/// of the wall clock; the phases of several shards are CPU time of all threads. The second
-/// half was looked at in a few updates that are not timed.
+/// Costs of a round of training. Seconds are CPU time of the thread, or with several threads of the
+/// wall clock; the phases of several shards are CPU time of all threads. The second half was
+/// measured in a few updates that are not timed.
 struct Result {
   double units = 0, updates = 0, loss = 0, seconds = 0;
   double build = 0, forward = 0, backward = 0, update = 0;

@@ -40,7 +40,7 @@ def _inside(known: dict[str, ParameterCollection], path: str) -> ParameterCollec
         above, _, own = path[:-1].rpartition("/")
         parent = _inside(known, f"{above}/")
         base, _, number = own.rpartition("_")
-        # Of several of one name those that came before are made too.
+        # Earlier collections of this name, which have lower numbers, are made as well.
         while path not in known:
             made = parent.add_subcollection(base if number.isdigit() else own)
             known[made.name()] = made

@@ -20,7 +20,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-# What says where a kernel keeps files; all of it is in the folder that the kernel runs in.
+# Variables for the folders of a kernel's files; all are in the folder that the kernel runs in.
 FILES = ["IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"]
 
 

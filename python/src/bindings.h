@@ -13,7 +13,7 @@
 #include "lock.h"
 #include "parameter_nodes.h"
 
-// What all files of the module share. Each `bind_*` adds its classes and functions.
+// Declarations that all files of the module share. Each `bind_*` adds its classes and functions.
 
 namespace dynet::python {
 
@@ -84,7 +84,7 @@ ComputationGraph& current_graph();
 SourceLocation here();
 /// The error of Python's for the exception that is being handled.
 void set_error() noexcept;
-/// What `f` gives, for Python to own; null, with an error of Python's, if it throws.
+/// Result of `f`, for Python to own; null, with an error of Python's, if it throws.
 template <class F>
 PyObject* or_error(F f) noexcept {
   try {

@@ -50,7 +50,7 @@ TagScheme scheme_of(const std::string& name) {
                   here());
 }
 
-// What both kinds have.
+// Methods of both kinds.
 template <class L>
 void def_sums(nb::class_<Layer<L>>& c, const char* marginals) {
   c.def(

@@ -26,7 +26,7 @@ struct CustomAttr {
 template <class T>
 using Given = nb::ndarray<const T, nb::f_contig, nb::device::cpu>;
 
-// What a method gave, as an array of the node's scalar with the shape of `d`.
+// Result of a method, as an array of the node's scalar with the shape of `d`.
 template <class T>
 Given<T> array_given(nb::handle object, const Dim& d, const char* method) {
   const nb::object array = nb::module_::import_("numpy").attr("asarray")(

@@ -11,8 +11,8 @@
 
 #include "bindings.h"
 
-// Of the Python that loads this module; null in 3.10. The stable interface has only an attribute,
-// which takes ten times as long.
+// Function of the Python that loads this module; null in 3.10. The stable interface has only an
+// attribute, which is ten times as slow.
 extern "C" [[gnu::weak]] int PyFrame_GetLasti(PyFrameObject* frame);
 
 namespace dynet::python {
@@ -24,7 +24,7 @@ struct ErrorClasses {
 };
 ErrorClasses error_classes;
 
-// Where the Python code of the package is.
+// Folder of the package's Python code.
 std::string_view package_folder;
 
 PyObject* class_of(const Error& e) {
@@ -93,7 +93,7 @@ struct Place {
 constexpr std::size_t kPlaces = 4096;
 Place places[kPlaces];
 
-// Where a frame is in its code.
+// Position of a frame in its code.
 long instruction_of(PyFrameObject* frame) {
   if (PyFrame_GetLasti) return PyFrame_GetLasti(frame);
   static PyObject* const lasti = PyUnicode_InternFromString("f_lasti");

@@ -26,7 +26,7 @@ PyObject* object_of(const Expression& e) noexcept;
 bool read_exactly(nanobind::handle object, Expression& x);
 /// The same of classes that the program has derived from them.
 bool read_derived(nanobind::handle object, Expression& x);
-/// Of either; false also for a parameter that cannot be had in the graph in use.
+/// Reads either kind; false also for a parameter that the graph in use cannot have.
 bool read_argument(nanobind::handle object, Expression& x) noexcept;
 
 }  // namespace dynet::python

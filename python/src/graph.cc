@@ -15,7 +15,7 @@
 #include "dynet-like/graph/graph_state.h"
 #include "operations.h"
 
-// Of the Python that loads this module; they are not in the stable interface.
+// Functions of the Python that loads this module; they are not in the stable interface.
 extern "C" {
 [[gnu::weak]] PyThreadState* PyInterpreterState_ThreadHead(PyInterpreterState* interpreter);
 [[gnu::weak]] PyThreadState* PyThreadState_Next(PyThreadState* thread);
@@ -63,7 +63,7 @@ Interrupt& signals() {
 // The graph in use of this thread; null: it has none yet.
 constinit thread_local Graph* in_use = nullptr;
 
-// Of those that Python knows. The newest one is at the head of their list.
+// Whether no other thread has a state in Python. The newest state is at the head of the list.
 bool is_only_thread() {
   if (!PyInterpreterState_ThreadHead || !PyThreadState_Next) return false;
   PyThreadState* const own = PyThreadState_Get();
@@ -74,8 +74,8 @@ bool is_only_thread() {
 
 struct Thread {
   std::shared_ptr<Graph> own;
-  // Of `own`: so that it need not be made again. Only the main thread has it, which drops it before
-  // the interpreter ends.
+  // Python object of `own`, so that it is made once. Only the main thread has it, and drops it
+  // before the interpreter ends.
   PyObject* own_object = nullptr;
   std::vector<std::shared_ptr<Graph>> entered;  // by `with`, the innermost last
 

@@ -9,7 +9,7 @@
 
 #include "operations.h"
 
-// What the layers of nn/ have in common. A class of C++ with settings is one of Python whose
+// Common parts of the layers of nn/. A class of C++ with settings is one of Python whose
 // constructor takes the collection and then the settings, each by its name.
 
 namespace dynet::python {
@@ -183,7 +183,7 @@ void def_apply(nb::class_<Layer<L>>& c, const char* doc) {
   def_call(c);
 }
 
-/// What `f` gives; the interpreter goes on meanwhile.
+/// Result of `f`, run without the lock of the interpreter.
 template <class F>
 auto without_lock(F f) {
   const nb::gil_scoped_release release;

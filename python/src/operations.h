@@ -15,8 +15,8 @@
 #include "bindings.h"
 #include "dynet-like/dynet.h"
 
-// What the functions on expressions have in common. A name and its parameters are DyNet's; a
-// docstring has the formula and the shapes.
+// Common parts of the functions on expressions. A name and its parameters are DyNet's; a docstring
+// has the formula and the shapes.
 
 namespace dynet::python {
 
@@ -41,7 +41,7 @@ using Sizes = std::variant<unsigned, std::vector<unsigned>>;
 Dim shape_of(const Sizes& sizes, unsigned batch_size = 1);
 /// The indices of dimensions, which may be one.
 std::vector<unsigned> dimensions(const Sizes& dims);
-/// What a step function does to gradients, by the name that C++ has for it. Throws ArgumentError.
+/// Gradients of a step function, by the name of the mode in C++. Throws ArgumentError.
 GradientMode gradient_mode(const char* who, const std::string& name);
 /// The device of this name; of none, where the graph is. Throws DeviceError.
 DeviceArgument device_argument(std::string_view name);

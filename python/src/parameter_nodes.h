@@ -36,7 +36,7 @@ class ParameterNodes {
     Expression node;
   };
 
-  // Where a parameter is, or would be.
+  // Entry of a parameter, or the free entry for it.
   Entry* find(const ParameterStorageBase* p) {
     const std::size_t last = entries_.size() - 1;
     std::size_t i = (reinterpret_cast<std::uintptr_t>(p) * 0x9e3779b97f4a7c15) >> 32;

@@ -63,7 +63,7 @@ void read_text(P& p, const Path& fname, const std::string& key) {
   TextFileLoader(fname).populate(p, key);
 }
 
-// What both kinds have.
+// Methods of both kinds.
 template <class P>
 void bind_common(nb::class_<P>& c, const char* kind) {
   c.def(

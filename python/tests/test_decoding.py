@@ -251,7 +251,7 @@ def test_span_trees_against_all_trees():
     assert [s for _, s in found] == pytest.approx([trees[t] for t in ranked[:9]], abs=1e-5)
     assert len(dy.best_span_trees(x, 1000)) == len(trees) == 64
     assert tuple(dy.sample_span_tree(x, 5)) in trees
-    # What the decoder gives is what the operation takes.
+    # The result of the decoder is an argument of the operation.
     log_p = dy.span_log_prob(x, dy.best_span_tree(x)).scalar_value()
     assert log_p == pytest.approx(trees[ranked[0]] - log_sum(trees.values()), abs=1e-5)
     with pytest.raises(ValueError, match="spans"):

@@ -206,7 +206,7 @@ def test_values_and_gradients_are_those_of_the_old_wheel(old_and_new):
         elif not error <= TOLERANCE:
             wrong.append((case, batch, error))
     assert not wrong
-    # What is written in memory that nobody has written may be right by chance.
+    # Values in memory that nobody has written may be right by chance.
     by_chance = {k for k, why in differences.VALUES.items() if "nobody" in why or "before" in why}
     assert set(differences.VALUES) - by_chance <= named
 
@@ -231,7 +231,7 @@ def test_random_draws_have_their_means(name, mean):
 
 
 def label(outcome):
-    """What became of a call, in a word."""
+    """Outcome of a call, in a word."""
     return outcome[1] if outcome[0] == "raises" else "ended" if outcome[0] == "ended" else "value"
 
 

@@ -26,7 +26,7 @@ LIMITS = {
 
 
 def final_loss(program, python, environment):
-    """What the program's last line says."""
+    """Loss in the program's last line."""
     ran = subprocess.run([python, str(PROGRAMS / f"{program}.py")], env=environment, timeout=300,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert ran.returncode == 0, ran.stderr

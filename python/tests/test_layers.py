@@ -344,7 +344,7 @@ def test_sampled_softmax(model):
     expected = np.log(softmax(table.as_array() @ x))
     assert close(layer.full_log_distribution(dy.inputVector(x)), expected)
     assert close(layer.neg_log_softmax(dy.inputVector(x), 2), -expected[2])
-    # Of one class all negatives are that class; of two a sample is the class itself or the other.
+    # All negatives of a single class are that class; a sample of two is the class itself or the other.
     one = dy.SampledSoftmaxBuilder(model, 3, 1, samples=4, bias=False)
     u = model.lookup_parameters_list()[1].as_array()[0] @ x - math.log(4)
     expected = -math.log(logistic(u)) - 4 * math.log(logistic(-u))

@@ -55,7 +55,7 @@ def texts_of(output):
 
 
 def flaws_of(notebook):
-    """What is wrong with what a notebook has stored, as a list of sentences."""
+    """Flaws of the outputs and metadata stored in a notebook, as a list of sentences."""
     flaws = []
     if notebook.metadata != METADATA:
         flaws.append(f"metadata {dict(notebook.metadata)}")
@@ -80,7 +80,7 @@ def flaws_of(notebook):
 
 
 def outputs_of(notebook):
-    """What kinds of outputs each code cell has; printed text may come in several pieces."""
+    """Kinds of outputs of each code cell; printed text may come in several pieces."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return [[kind for kind, _ in itertools.groupby(o.output_type for o in cell.outputs)]
             for cell in cells]

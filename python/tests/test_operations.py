@@ -1,4 +1,4 @@
-"""What operations have beyond the old module: `set`, lists for indices, structures, errors."""
+"""Operations beyond those of the old module: `set`, lists for indices, structures, errors."""
 
 import itertools
 import math

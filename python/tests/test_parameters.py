@@ -141,7 +141,7 @@ def test_collections_are_copied(pc, copied):
     ours, theirs = ([p.is_updated() for p in of.parameters_list() + of.lookup_parameters_list()]
                     for of in (pc, other))
     assert ours == theirs and ours.count(False) == 5
-    # What is added later begins with the same values.
+    # Parameters added later begin with equal values.
     for of in pc, other:
         of.add_parameters((3, 3))
         of.add_lookup_parameters((2, 5), name="later")

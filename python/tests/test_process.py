@@ -1,4 +1,4 @@
-"""What only shows in a process of its own: memory, forks, interpreters, signals, threads."""
+"""Behaviour that only shows in a process of its own: memory, forks, interpreters, signals, threads."""
 
 import pathlib
 import subprocess

@@ -53,7 +53,7 @@ void inspect(const std::string& path) {
   cli::print_tensors(tensors, std::cout);
 }
 
-// What a format cannot hold is lost: in DyNet's text and word vectors all but arrays.
+// Contents that a format cannot hold are lost: all but arrays in DyNet's text and word vectors.
 void convert(const std::string& from, const std::string& to) {
   program::require_different({"OUT", to}, {{"IN", from}});
   if (is_dynet_text(from)) return write(to, {read(from), {}});
@@ -84,7 +84,7 @@ int act(int argc, char** argv) {
   program::end_help(*convert_command, {"dynet-like convert tagger.model tagger.safetensors",
                                        "dynet-like convert vectors.safetensors vectors.dynet"});
   if (!program::parse(app, argc, argv)) return 0;
-  // What is printed must not go into a file that is still read.
+  // Output must not go into a file that is still read.
   program::require_different({"", "-"}, {{"", one}, {"", two}});
   if (*inspect_command) inspect(one);
   if (*convert_command) convert(one, two);

@@ -17,9 +17,9 @@ class OutputError : public std::runtime_error {
   int error_;
 };
 
-/// What is written to a descriptor, in large pieces, or line by line if that is a terminal. Throws
-/// OutputError; a stream lets it pass if badbit is among its exceptions. What could not be written
-/// is dropped and not tried again.
+/// Buffer of a stream to a descriptor, written in large pieces, or line by line to a terminal.
+/// Throws OutputError; a stream lets it pass if badbit is among its exceptions. Output that could
+/// not be written is dropped and not tried again.
 class DescriptorBuffer : public std::streambuf {
  public:
   /// Owns the descriptor; `name` is what errors call it.

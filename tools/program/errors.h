@@ -4,7 +4,7 @@
 
 namespace program {
 
-/// What the user asked for makes no sense, as one sentence that can be shown as it is.
+/// Request of the user that makes no sense, as one sentence that can be shown as it is.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

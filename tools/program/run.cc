@@ -41,7 +41,7 @@ void handle(int signal, void (*handler)(int)) {
   action.sa_handler = handler;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   struct sigaction before = {};
-  // Who starts a program with a signal ignored, as nohup does, wants it so.
+  // Signals that are ignored at the start, as under nohup, are to be ignored by the program.
   if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(signal, &action, nullptr);
 }

@@ -20,8 +20,8 @@ static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<std::int64_t>::is_always_lock_free,
               "handlers of signals must not wait");
 
-/// Who stops a program together with its process group, as timeout(1) does, sends it the signal
-/// twice in a moment and means it once.
+/// Programs that stop another together with its process group, as timeout(1) does, send it the
+/// signal twice in a moment and mean it once.
 constexpr std::int64_t kOneMoment = 300;
 
 constexpr char kNotice[] = "\nstopping as soon as all is saved; a second signal ends at once\n";

@@ -1,4 +1,4 @@
-"""What calls do, with arguments of all kinds, in the module `dynet` that this interpreter imports.
+"""Outcomes of calls, with arguments of all kinds, in the module `dynet` that this interpreter imports.
 
     python behaviours.py OUT.json [PATTERN]
 
@@ -27,7 +27,7 @@ SECONDS, MEMORY = 10, 3 << 30  # what a call may take
 # The shapes and batch sizes of operands.
 SHAPES = {"s": ((1,), 1), "u": ((3,), 1), "v": ((4,), 1), "w": ((4,), 1), "m": ((4, 3), 1),
           "q": ((3, 3), 1), "t": ((4, 3, 2), 1), "vb": ((4,), 3), "mb": ((4, 3), 3)}
-# What is given in the place of an operand, and of anything else.
+# Values passed in the place of an operand, and of any other argument.
 OPERANDS = "None 'a' 1 0.5 [] [v] a s v vb m mb t p lp".split()
 ODD = ("None 'a' -1 0 1 3 99 2**40 0.5 True [] [0,2] (0,2) [-1] [0.5] [0,1,9] [[0],[1]] {0:1}"
        " np.array([0,2]) np.array(1) np.array([[0.5,1]]) np.int64(1) np.float32(0.5) v mb p [v] [v,m]"
@@ -35,7 +35,7 @@ ODD = ("None 'a' -1 0 1 3 99 2**40 0.5 True [] [0,2] (0,2) [-1] [0.5] [0,1,9] [[
 
 
 def after(*results):
-    """What the last of several calls gave."""
+    """Result of the last of several calls."""
     return results[-1]
 
 
@@ -159,7 +159,7 @@ def calls():
 
 
 def made(calls):
-    """What each of the calls gave. One that ends its process leaves the rest to another one."""
+    """Outcome of each call. A call that ends its process leaves the rest to another process."""
     found = {}
     with tempfile.NamedTemporaryFile("r") as file:
         def make():

@@ -21,7 +21,7 @@ import dynet
 SPECIAL = {"__add__", "__getitem__", "__len__", "__mul__", "__neg__", "__pow__", "__sub__",
            "__truediv__", "__radd__", "__rmul__", "__rsub__", "__rtruediv__", "__rpow__",
            "__repr__", "__str__"}
-# What constructors of the old wheel may call their parameters.
+# Names that constructors of the old wheel may have for their parameters.
 CANDIDATES = ["m", "model", "layers", "num_layers", "input_dim", "hidden_dim", "ln_lstm",
               "forget_bias", "learning_rate", "learning_rate_min", "learning_rate_max",
               "step_size", "gamma", "it", "mom", "eps", "rho", "alpha", "beta_1", "beta_2",
@@ -58,7 +58,7 @@ def parameters_of(function):
 
 
 def complaint(cls, positional, keywords):
-    """What the constructor says about so many positional arguments and these keywords."""
+    """Error text of the constructor for so many positional arguments and these keywords."""
     try:
         cls(*[None] * positional, **dict.fromkeys(keywords))
     except TypeError as e:
@@ -84,7 +84,7 @@ def names_of(cls, least, most):
 
 
 def default_of(text, name, made, place):
-    """What the text of the class says, else what the specification of an object does."""
+    """Default in the docstring of the class, or in the specification of an object."""
     match = re.search(rf"^\s+{name} ?\(.*\(default:? ?\{{?([^)}}]*)\}}?\)", text, re.M)
     if match:
         return match.group(1)

@@ -1,4 +1,4 @@
-"""What differs between the old wheel and this module, with the reasons.
+"""Differences between the old wheel and this module, with the reasons.
 
     python differences.py            # the tables of docs/python-from-dynet.md
 

@@ -47,7 +47,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         nagisa.fit(corpus, corpus, corpus, "m", epoch=epochs, min_count=1, dropout_rate=0.0, decay=100)
-    # Of each epoch: its number, the learning rate, the loss, the time, four scores.
+    # Fields of each epoch: its number, the learning rate, the loss, the time, four scores.
     print(json.dumps(logged[2::8]))
 
 

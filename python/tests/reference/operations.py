@@ -357,7 +357,7 @@ def draw(case, batch, number):
 
 
 def in_child(task):
-    """What `task` returns, computed by a process of its own, or how that ended."""
+    """Result of `task`, computed by a process of its own, or how the process ended."""
     with tempfile.NamedTemporaryFile() as file:
         pid = os.fork()
         if pid == 0:
