@@ -37,7 +37,7 @@ class TreeLSTM:
     def __init__(self, model):
         self.leaves = model.add_lookup_parameters((len(LEAVES), SIZE))
         self.operators = model.add_lookup_parameters((len(OPERATORS), SIZE))
-        # Of the input, the output, the new value, and the forget gates of both children.
+        # Weights of the input, the output, the new value, and the forget gates of both children.
         self.W = [model.add_parameters((SIZE, SIZE)) for _ in range(5)]
         self.U = [model.add_parameters((SIZE, 2 * SIZE)) for _ in range(5)]
         self.b = [model.add_parameters(SIZE) for _ in range(5)]

@@ -136,7 +136,7 @@ class Predict : public LinesCommand<Model> {
     sheet->finish();
   }
 
-  /// Of the samples of one graph, which begin there.
+  /// Output lines for the samples of one graph, the first of which is number `begin`.
   std::vector<std::string> lines_of(Model& model, dynet::ComputationGraph& graph,
                                     const Corpus& corpus, std::size_t begin,
                                     std::vector<Answer>& answers) const {

@@ -24,14 +24,14 @@ struct Picture {
 
 /// A cell of a table: a number, or one of some words.
 using Cell = std::variant<double, std::string>;
-/// By the names of the columns; cells may be missing.
+/// Cells by the names of their columns; cells may be missing.
 using Row = std::map<std::string, Cell>;
 
-/// What is known of an emoji. Each of its parts may be missing.
+/// An emoji with its labels and inputs. Each of its parts may be missing.
 struct Sample {
   std::string emoji;            ///< itself, UTF-8
-  std::string family;           ///< what looks nearly the same has the same
-  std::string group, subgroup;  ///< empty: to be found out
+  std::string family;           ///< equal for emoji that look nearly alike
+  std::string group, subgroup;  ///< empty: to be predicted
   std::optional<Picture> image;
   std::vector<std::string> words;  ///< empty: none
   Row row;                         ///< empty: none

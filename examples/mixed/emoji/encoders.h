@@ -7,7 +7,7 @@
 #include "dynet-like/dynet.h"
 #include "examples/mixed/emoji/corpus.h"
 
-// What makes a vector of each part of a sample.
+// Encoders that turn the parts of a sample into vectors.
 
 namespace emoji {
 

@@ -8,7 +8,7 @@
 
 namespace emoji {
 
-/// Where the data are, and what is taken of them.
+/// Paths of the data, and options that select from them.
 struct Sources {
   std::string unicode = "/usr/share/unicode";
   std::string cldr = "/usr/share/unicode/cldr";

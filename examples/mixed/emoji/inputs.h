@@ -21,7 +21,7 @@ class Inputs {
   static Inputs all();
   /// Reads "image,text"; throws nlp::UserError for a name that is none, and for none at all.
   static Inputs parse(const std::string& names);
-  /// What the sample has.
+  /// Inputs that the sample has.
   static Inputs of(const Sample& sample);
 
   bool has(Input input) const { return (bits_ & bit(input)) != 0; }

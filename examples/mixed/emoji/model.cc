@@ -41,7 +41,7 @@ std::vector<std::string> names_of(const Counts& counts) {
   return names;
 }
 
-/// Of equally frequent ones the alphabetically first.
+/// Most frequent label; the alphabetically first one of equally frequent labels.
 std::string most_frequent(const Counts& counts) {
   const auto rarer = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto most = std::max_element(counts.begin(), counts.end(), rarer);

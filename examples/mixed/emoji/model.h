@@ -56,10 +56,10 @@ struct Description {
   void check() const;  ///< see nlp::Checked
 };
 
-/// What the training data, which are called `file`, add to what the user chose.
+/// Description `chosen` by the user, completed from the training data of the file `file`.
 Description describe(Description chosen, const Corpus& train, const std::string& file);
 
-/// What an emoji is taken for, with one choice of inputs: probabilities of all groups, and of all
+/// Prediction for an emoji from one choice of inputs: probabilities of all groups, and of all
 /// subgroups.
 struct Prediction {
   std::vector<float> groups, subgroups;
@@ -136,7 +136,7 @@ class Model : public nlp::DescribedModel<Description> {
   dynet::Linear row_, groups_, subgroups_;
   std::map<Input, Gate> gates_;  ///< of the inputs that training had
   dynet::Parameter always_;
-  // Of the current graph.
+  // State of the current graph.
   bool training_ = false;
   dynet::Expression always_node_;
 };

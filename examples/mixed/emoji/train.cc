@@ -87,7 +87,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     return shift;
   }
 
-  /// What the sample has, without some of it; something is always left.
+  /// Inputs of the sample without a random part of them; at least one input remains.
   Inputs some_inputs(const Sample& sample, Random& random) const {
     const ModelSettings& s = model_.description().settings;
     const Inputs there = Inputs::of(sample).both(s.inputs);

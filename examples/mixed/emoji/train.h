@@ -11,12 +11,12 @@ namespace emoji {
 
 using TrainSettings = nlp::TrainSettings;
 
-/// What to train, and how.
+/// The command `train` with the model's description and the training settings.
 struct TrainCommand : nlp::TrainCommand {
   TrainCommand();
   void add_settings(nlp::Options& options) override;
   void run() override;
-  /// Of a model that learns more: its data are now those of this run.
+  /// Stores the data settings of this run in the description of the model of --init.
   void describe_data(Description& saved) const {
     saved.split = description.split;
     saved.split_seed = description.split_seed;

@@ -151,7 +151,7 @@ std::string family_of(const std::u32string& points) {
     const auto same = kSame.find(point);
     common += same == kSame.end() ? point : same->second;
   }
-  // Of children one counts, of adults that only join them too.
+  // Families of adults and children reduce to one adult and one child.
   const auto is_human = [](char32_t p) { return p == kPerson || p == kChild || p == kJoiner; };
   if (common.find(kChild) != std::u32string::npos && common.size() > 1 &&
       std::all_of(common.begin(), common.end(), is_human))

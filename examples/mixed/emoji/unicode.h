@@ -7,9 +7,9 @@
 
 #include "examples/nlp/common/text_input.h"
 
-// What Unicode and CLDR say of emoji, from the files of the Debian packages unicode-data and
-// unicode-cldr-core. All readers throw nlp::LineError for a line that is not as its format wants
-// it, and nlp::UserError for a file that cannot be read or holds nothing.
+// Readers of emoji data of Unicode and CLDR, from the files of the Debian packages unicode-data and
+// unicode-cldr-core. All readers throw nlp::LineError for a line that violates its format, and
+// nlp::UserError for a file that cannot be read or contains no entry.
 
 namespace emoji {
 
@@ -23,13 +23,13 @@ struct Entry {
   std::string text() const;
 };
 
-/// Those of emoji-test.txt that are fully qualified, as a user sees them. Components, which are no
-/// emoji by themselves, are left out, and so are variants of an emoji with another tone of skin
-/// unless `tones` wants them.
+/// Entries of emoji-test.txt that are fully qualified. Components, which are no emoji by
+/// themselves, are omitted, and so are variants of an emoji with another skin tone unless `tones`
+/// includes them.
 std::vector<Entry> read_entries(const nlp::TextSource& source, bool tones);
 
-/// What variants of an emoji have in common, as hexadecimal code points: tones of skin, gender and
-/// the number of children make no difference.
+/// Family of an emoji, as hexadecimal code points: variants in skin tone, gender and number of
+/// children have one family.
 std::string family_of(const std::u32string& points);
 
 /// A property of code points, as in Blocks.txt: lines `first..last; value` or `point; value`, and

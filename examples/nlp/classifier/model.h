@@ -15,7 +15,7 @@
 
 namespace classifier {
 
-/// What reads the words of a text.
+/// Network that reads the words of a text.
 enum class Encoder { kLstm, kCnn, kBoth };
 inline const nlp::Names<Encoder> kEncoders = {
     {Encoder::kLstm, "lstm"}, {Encoder::kCnn, "cnn"}, {Encoder::kBoth, "both"}};
@@ -60,7 +60,7 @@ Description describe(const nlp::Split& split, const ModelSettings& settings, con
 /// The word as a model of these settings sees it.
 std::string view_of(const std::string& word, const ModelSettings& settings);
 
-/// What a text is taken for.
+/// Predicted label of a text.
 struct Prediction {
   unsigned label = 0;                ///< the most probable one
   std::vector<float> probabilities;  ///< of all labels
@@ -94,7 +94,7 @@ class Model : public nlp::DescribedModel<Description> {
   /// replaced by 0, the unknown word. There must be one.
   dynet::Expression loss(dynet::ComputationGraph& graph, const std::vector<unsigned>& words,
                          unsigned label);
-  /// What it takes these texts for, none of which may be empty; they share a graph, which is
+  /// Predictions for these texts, none of which may be empty; the texts share a graph, which is
   /// cleared before.
   std::vector<Prediction> predict(dynet::ComputationGraph& graph,
                                   std::span<const std::vector<std::string>> texts);
@@ -117,7 +117,7 @@ class Model : public nlp::DescribedModel<Description> {
   std::vector<dynet::BiRNNBuilder<dynet::VanillaLSTMBuilder>> lstm_;  ///< one or none
   std::vector<Convolution> convolutions_;
   dynet::Parameter weight_, bias_;
-  // Of the current graph.
+  // State of the current graph.
   bool training_ = false;
   dynet::Expression weight_node_, bias_node_;
 };

@@ -9,7 +9,7 @@
 
 namespace nlp {
 
-/// What a model file says of itself, for those who find it: see `dynet-like inspect`.
+/// Metadata of a model file, shown by `dynet-like inspect`.
 struct About {
   std::string program;
   std::vector<std::string> labels;  ///< or tags; empty if the model has none

@@ -44,7 +44,7 @@ class CharacterEncoder {
 
   /// Declares the parameters in an empty graph.
   void begin_graph(dynet::ComputationGraph& graph);
-  /// Of a word of one character or more, by their numbers: {size}.
+  /// Vector {size} of a word of one character or more, given by the numbers of its characters.
   dynet::Expression encode(const std::vector<unsigned>& characters);
 
  private:
@@ -54,7 +54,7 @@ class CharacterEncoder {
   dynet::LookupParameter table_;
   dynet::LSTMBuilder forward_, backward_;
   dynet::Parameter weights_[3], bias_;  ///< of the windows
-  // Of the current graph.
+  // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   dynet::Expression weight_nodes_[3], bias_node_;
   std::map<std::vector<unsigned>, dynet::Expression> words_;

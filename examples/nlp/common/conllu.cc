@@ -33,7 +33,7 @@ struct Ids {
   std::size_t words = 0, empty_nodes = 0;  ///< empty nodes behind the last word
   std::size_t range_end = 0;               ///< the last word of the last range
 
-  /// What should be there instead; empty if nothing should.
+  /// Counts `id`. Returns the expected id for an error message; empty if `id` is valid.
   std::string take(const std::string& id) {
     const std::string next = std::to_string(words + 1);
     switch (classify_id(id)) {

@@ -42,7 +42,7 @@ struct Multiword {
   std::string form;
 };
 
-/// Where words stand in a file: the first one's line, and lines from word to word.
+/// Line numbers of words in a file: the line of the first word, and lines from word to word.
 struct WordLines {
   std::size_t first = 1, step = 1;
 };
@@ -56,7 +56,7 @@ class Sentence {
   /// tokens and empty nodes that are not where they belong.
   Sentence(const std::vector<std::string>& lines, const LineRange& range, const std::string& name,
            std::size_t before = 0);
-  /// Of words that are not written as CoNLL-U; `joined` are those with no space behind them.
+  /// Makes a sentence of plain words; `joined` marks the words with no space behind them.
   Sentence(const std::vector<std::string>& words, const std::vector<bool>& joined,
            const std::string& name, const WordLines& place);
 
@@ -75,7 +75,7 @@ class Sentence {
 
   const std::vector<std::string>& lines() const { return lines_; }
   const std::string& file() const { return name_; }
-  /// Where the word stands in its file, from 1.
+  /// Line number of the word in its file, from 1.
   std::size_t line_number(std::size_t word) const {
     return place_.first + place_.step * word_lines_[word];
   }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kGap = 2;  // between columns
 constexpr std::size_t kPercent = 8;
 
-/// What a row is called: "0 very negative" if the column is called 0.
+/// Title of a row: "0 very negative" if the title of the column is 0.
 std::string title_of(const LabelScores::Known& known) {
   return known.column == known.label ? known.label : known.column + " " + known.label;
 }

@@ -24,9 +24,9 @@ struct Start {
   std::uint64_t most_numbers = ~std::uint64_t{0};  ///< of all weights together
 };
 
-/// What the models of all programs have: parameters, a description, which is all of a model but its
-/// weights, so that a model of the same shape can be made from it, and a device and workers of the
-/// user's choice. A copy shares the weights: it is the same model in another thread.
+/// Base class of the models of all programs: parameters, a description, and the device and workers
+/// chosen by the user. The description is all of a model but its weights: enough to construct a
+/// model of equal shape. A copy shares the weights, for use in another thread.
 template <class D>
 class DescribedModel {
  public:

@@ -59,8 +59,8 @@ void serialize_trainer(Archive& archive, Optimizer optimizer, dynet::Trainer& tr
   }
 }
 
-/// What a model file holds. The weights have their place only once the description is read, so a
-/// file is read as one thing that builds the model on the way.
+/// Contents of a model file. The description is read before the weights, because the model that
+/// stores the weights is constructed from it.
 template <class Model>
 struct ModelWriter {
   const std::string kind;
@@ -76,7 +76,7 @@ template <class Model>
 struct ModelReader {
   std::string path, kind;
   std::unique_ptr<Model> model;
-  /// Changes what is no matter of the weights.
+  /// Changes fields of the description that no weight depends on.
   std::function<void(typename Model::Description&)> adapt = {};
 
   template <typename Archive>
@@ -97,7 +97,7 @@ struct ModelReader {
   }
 };
 
-/// What a checkpoint holds: a model, and what it takes to train it on.
+/// Contents of a checkpoint: a model, and the settings, state and trainer of its training.
 template <class Checkpoint>
 struct CheckpointWriter {
   const std::string kind;

@@ -26,7 +26,7 @@
 
 namespace nlp {
 
-/// What an update, or a part of one, learns from.
+/// Samples of an update, or of a part of an update.
 struct Update {
   unsigned epoch = 0;                ///< from 1
   std::size_t number = 0;            ///< within the epoch, from 0
@@ -36,9 +36,9 @@ struct Update {
   std::size_t units = 0;             ///< their words, say
 };
 
-/// What a run begins with: what its checkpoint holds, which must have begun as the command asks;
-/// or, if it is new, the model of --init, which must be as the command asks, or else one of what
-/// `describe()` returns. `data_mark` tells the training data apart.
+/// Initial checkpoint of a run. A resumed run loads its checkpoint, which must have begun with the
+/// options of the command; a new run loads the model of --init, which must fit the command, or
+/// constructs one from the result of `describe()`. `data_mark` identifies the training data.
 template <class Checkpoint, class Command, class Describe>
 Checkpoint begin_run(const Command& command, std::uint64_t data_mark, Describe describe) {
   Checkpoint now;
@@ -211,28 +211,28 @@ class ModelTraining : public Training {
     graph.backward(loss);
     return value;
   }
-  /// So many units these samples have.
+  /// Number of units of these samples.
   std::size_t units(const std::vector<std::size_t>& samples) const {
     std::size_t sum = 0;
     for (const std::size_t sample : samples) sum += sizes_[sample];
     return sum;
   }
-  /// What the data and the model are.
+  /// Prints the data and the model.
   virtual void print_run(std::ostream& out) const = 0;
   /// The score that decides which model is best: more is better.
   virtual double decisive(const Report& report) const = 0;
-  /// What the model tells apart, for who looks at its file; none by default.
+  /// Labels that the model distinguishes, for the metadata of its file; none by default.
   virtual std::vector<std::string> labels() const { return {}; }
-  /// What the line of an epoch says: "dev accuracy 93.21 %".
+  /// Dev score for the line of an epoch: "dev accuracy 93.21 %".
   virtual std::string dev_text(const Report& report) const = 0;
-  /// After so many epochs, counted with a fraction.
+  /// Learning rate after so many epochs, counted with a fraction.
   virtual float learning_rate(double epochs_done) const {
     return decayed_rate(settings_.learning_rate, settings_.decay, epochs_done);
   }
   /// Zero, or beta of the mean of the weights that is scored and saved: with each update it becomes
   /// beta times what it was and 1 - beta times the weights (Polyak and Juditsky 1992).
   virtual float average() const { return 0; }
-  /// All epochs having as many updates as the running one.
+  /// Number of updates in so many epochs, each with as many updates as the running epoch.
   std::uint64_t updates_done(double epochs_done) const {
     return static_cast<std::uint64_t>(
         std::llround(epochs_done * static_cast<double>(updates_.size())));

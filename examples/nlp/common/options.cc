@@ -35,7 +35,7 @@ InRange::InRange(double low, double high, bool whole)
                       << low << " to " << high;
               return message.str();
             }
-            // What reads the text next takes 1e3 for no whole number, and 010 for 8.
+            // CLI11 rejects 1e3 as a whole number, and reads 010 as 8.
             if (whole && (value < kInexact || !is_digits(text)))
               text = fixed(value + 0.0, 0);  // without the sign of -0
             return "";

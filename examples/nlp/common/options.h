@@ -30,7 +30,7 @@ class Options {
   /// Adds the options to a command; null: only collects their values.
   explicit Options(CLI::App* command) : command_(command) {}
 
-  /// What is added from here on belongs to this group of --help.
+  /// Options added after this call belong to this group of --help.
   void begin_group(const std::string& group);
 
   /// A number.
@@ -47,7 +47,7 @@ class Options {
       value = value_of(names, text, what);
     });
   }
-  /// What `read` makes of a text.
+  /// An option whose value `read` parses from a text.
   void add_text(const std::string& name, const std::string& text, const std::string& help,
                 const std::function<void(const std::string&)>& read);
   void add_flag(const std::string& name, bool& value, const std::string& help);

@@ -96,7 +96,7 @@ void prepare_run(const RunOptions& run, const std::string& program) {
   if (run.world->rank() != 0) return;  // which writes nothing
   std::vector<Target> targets = {{{"--model", run.model}, "model", model_kind(program)},
                                  {{"", run.checkpoint()}, "checkpoint", checkpoint_kind(program)}};
-  // What goes into a pipe or a descriptor replaces nothing.
+  // A report written to a pipe or a descriptor replaces no file.
   const bool report_is_file =
       !run.report.empty() && !program::is_device(run.report) && !program::descriptor_of(run.report);
   if (report_is_file) targets.push_back({{"--report", run.report}, "report", ""});

@@ -17,12 +17,12 @@ namespace nlp {
 /// or dynet::FileError.
 void prepare_run(const RunOptions& run, const std::string& program);
 
-/// What a command that uses a saved model reads, and must not write to: the model, its checkpoint,
+/// Files that a command with a saved model reads, and must not write to: the model, its checkpoint,
 /// and the data.
 std::vector<program::NamedFile> files_read(const SavedModel& model, const program::NamedFile& data);
 
-/// Of the command that scores a model. Throws program::UsageError if standard output goes into what
-/// it reads.
+/// Checks the files of the command that scores a model. Throws program::UsageError if standard
+/// output is one of the files that the command reads.
 void prepare_eval(const SavedModel& model, const std::string& data);
 
 }  // namespace nlp

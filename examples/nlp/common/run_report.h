@@ -9,7 +9,7 @@
 
 namespace nlp {
 
-/// What a run says in its epochs.
+/// Report of one epoch of a run.
 struct EpochReport {
   unsigned epoch = 0;  ///< from 1
   double share = 1;    ///< less than 1 if the clock ended the run in the midst of the epoch

@@ -40,7 +40,7 @@ void share_out(Model& model, std::size_t count, Work work, Finished finished) {
     }
   };
   if (model.threads() == 1 || count == 1) return go(model);
-  // Nobody works with `model` itself, which others may still be copying.
+  // Threads work with copies only: another thread may still be copying `model`.
   model.workers()->run(model.threads(), [&](unsigned /*thread*/) {
     Model mine(model);
     go(mine);
@@ -74,7 +74,7 @@ void exchange_results(dynet::Communicator& world, std::vector<Result>& results) 
   }
 }
 
-/// What `work(model, graph, i)` returns for each i below `count`, computed by the model's workers
+/// Results of `work(model, graph, i)` for each i below `count`, computed by the model's workers
 /// and by all of its processes; `finished(i)` is called for each, one call at a time.
 template <class Model, class Work, class Finished>
 auto compute_shared(Model& model, std::size_t count, Work work, Finished finished) {
@@ -96,8 +96,8 @@ auto compute_shared(Model& model, std::size_t count, Work work, Finished finishe
   return results;
 }
 
-/// What `predict(model, graph, samples)` returns for all samples, in their order; so many are
-/// computed together. A bar under `name`, if that is not empty, counts them in `unit`.
+/// Results of `predict(model, graph, samples)` for all samples, in order, `together` samples in one
+/// graph. A progress bar with the title `name`, if `name` is not empty, counts samples in `unit`.
 template <class Model, class Samples, class Predict>
 auto predict_in_parts(Model& model, const Samples& samples, std::size_t together,
                       const std::string& name, const std::string& unit, Predict predict) {

@@ -46,13 +46,13 @@ std::vector<Sentence> take_part(const std::vector<Sentence>& corpus, const Split
   return result;
 }
 
-/// What a program learns from, chooses its best model by, and scores that one on.
+/// Parts of the data for training, for the choice of the best model, and for its final score.
 template <typename Corpus>
 struct Parts {
   Corpus train, dev, test;
 };
 
-/// What `text`, an option, says; throws UserError if there are files for the other parts.
+/// Parses --split, empty for no split; throws UserError if --dev or --test is given with it.
 Split parse_split(const std::string& text, const RunOptions& run);
 
 /// Warns of parts that the split promises and that hold nothing.

@@ -8,7 +8,7 @@
 
 namespace nlp {
 
-/// What is wrong with the user's input, as one sentence that can be shown as it is.
+/// Error in the user's input, as one sentence that can be shown unchanged.
 class UserError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

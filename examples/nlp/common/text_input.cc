@@ -47,7 +47,7 @@ int next_byte(std::istream& in) {
   return byte;
 }
 
-/// Where the first byte stands that is no UTF-8; npos if there is none.
+/// Position of the first byte that is not UTF-8; npos if there is none.
 std::size_t find_bad_byte(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = dynet::first_utf8_character(text.substr(at)).bytes;

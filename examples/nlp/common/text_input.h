@@ -17,7 +17,7 @@ class App;
 
 namespace nlp {
 
-/// What the bytes of a text stand for.
+/// Character encoding of a text.
 enum class Encoding {
   kUtf8,
   kLatin1  ///< ISO 8859-1
@@ -39,7 +39,7 @@ struct TextSource {
   std::string path;
   TextOptions options;
 
-  /// What messages call it.
+  /// Name of the text in messages.
   std::string name() const { return path == "-" ? "standard input" : path; }
 };
 
@@ -55,10 +55,10 @@ class LineReader {
   /// False at the end. Throws LineError for a zero byte, for bytes that are no UTF-8 and for a line
   /// longer than kLongestLine, UserError if reading fails.
   bool next(std::string& line);
-  /// Of the line that was read last, from 1.
+  /// Number of the last line read, from 1.
   std::size_t number() const { return number_; }
 
-  /// More memory than this is not taken for a line.
+  /// Maximum size of a line in bytes.
   static constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
  private:
@@ -152,8 +152,8 @@ class SampleReader {
   std::size_t left_out_ = 0;
 };
 
-/// What a model does not know, counted for one warning: "train.txt:7: the model does not know the
-/// tag '_', and neither 12 more in this file, of 3 kinds".
+/// Names that a model does not know, counted for one warning: "train.txt:7: the model does not know
+/// the tag '_', and neither 12 more in this file, of 3 kinds".
 class UnknownNames {
  public:
   /// `what` is singular: "tag".

@@ -20,11 +20,11 @@ class TrainCommand : public Command, public RunOptions {
   virtual void add_settings(Options& options) = 0;
 
  protected:
-  /// What the training file holds, and what the others hold, for --help.
+  /// Contents of the training file, and of the dev and test files, for --help.
   TrainCommand(std::string training, std::string data);
 
  private:
-  /// Errors of computing with what the run begins with name its file.
+  /// Runs; computation errors name the file of the checkpoint or of the initial model.
   void train_on();
 
   std::string training_, data_;

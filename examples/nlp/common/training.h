@@ -21,11 +21,11 @@ namespace nlp {
 
 class RunReport;
 
-/// What a run can be updated by.
+/// Trainer of a run: dynet::AdamTrainer or dynet::SimpleSGDTrainer.
 enum class Optimizer { kAdam, kSgd };
 inline const Names<Optimizer> kOptimizers = {{Optimizer::kAdam, "adam"}, {Optimizer::kSgd, "sgd"}};
 
-/// How to train, as far as most programs agree: what a resumed run must keep.
+/// Training settings of most programs, which a resumed run must keep.
 struct TrainSettings {
   Optimizer optimizer = Optimizer::kAdam;
   unsigned batch = 1;  ///< samples per update
@@ -63,7 +63,7 @@ struct TrainLimits {
   double max_seconds = 0;  ///< 0: no limit
 };
 
-/// What the user says of a training run, whatever the program.
+/// Options of a training run that all programs have.
 struct RunOptions {
   std::string train, dev, test;  ///< files; the last two may be empty
   TextOptions text;              ///< how they are read
@@ -84,7 +84,7 @@ struct RunOptions {
   std::string checkpoint() const { return model + ".checkpoint"; }
 };
 
-/// Where a run has come to; part of its checkpoint.
+/// Progress of a run; part of its checkpoint.
 struct TrainState {
   std::uint64_t data_mark = 0;  ///< tells training data apart
   unsigned epoch = 0;           ///< finished epochs
@@ -109,7 +109,7 @@ struct DevScore {
   Figures figures = {};  ///< for the report
 };
 
-/// What the training loop needs of a program. Epochs count from 1, updates within one from 0.
+/// Interface of a program to the training loop. Epochs count from 1, updates in an epoch from 0.
 class Training {
  public:
   Training() = default;
@@ -117,7 +117,7 @@ class Training {
   Training& operator=(const Training&) = delete;
   virtual ~Training() = default;
 
-  /// What progress is counted in: "words".
+  /// Unit of progress: "words".
   virtual std::string unit() const = 0;
   /// Puts the samples of an epoch in order: a function of the number alone. Returns the sizes of
   /// its updates, in units.
@@ -134,7 +134,7 @@ class Training {
   virtual DevScore score_dev() = 0;
   virtual void save_model() = 0;
   virtual void save_checkpoint(const dynet::SaveOptions& how) = 0;
-  /// What rank 0 says, where clocks and signals of processes may differ.
+  /// Value of rank 0, for clocks and signals, which may differ between processes.
   virtual int agreed(int mine) { return mine; }
 };
 

@@ -24,7 +24,7 @@ class ArcScorer {
   std::vector<Arcs> parse(std::span<const Vectors> sentences, bool probabilities) const;
 
  private:
-  /// What decides about each word as a head and as a dependent, and about the labels of its arcs.
+  /// Vectors of each word as a head and as a dependent, for arcs and for the labels of arcs.
   struct Sides {
     Vectors heads, dependents, label_heads, label_dependents;
   };
@@ -36,7 +36,7 @@ class ArcScorer {
   LabelRule label_rule_;
   dynet::Parameter head_weight_, head_bias_, dependent_weight_, dependent_bias_;
   dynet::BiaffineScorer arcs_, labels_;
-  // Of the current graph.
+  // State of the current graph.
   bool training_ = false;
   dynet::Expression head_weight_node_, head_bias_node_, dependent_weight_node_,
       dependent_bias_node_;

@@ -37,7 +37,7 @@ struct Text {
   std::vector<Word> words;
 };
 
-/// Of the category Zs.
+/// Whether `c` belongs to the category Zs.
 bool is_space_separator(std::uint32_t c) {
   return c == 0x20 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f ||
          c == 0x205f || c == 0x3000;

@@ -16,11 +16,11 @@ struct FoundItems {
   double f1() const;
 };
 
-/// What the evaluation of the CoNLL 2018 shared task counts (Zeman et al. 2018,
+/// Counts of the evaluation of the CoNLL 2018 shared task (Zeman et al. 2018,
 /// https://universaldependencies.org/conll18/evaluation.html), as far as these programs predict it.
-/// The two files have the same characters, which words need not share: words are matched by the
-/// characters that they cover, those of multiword tokens by their longest common subsequence, where
-/// ASCII letters are equal in both cases. Of a label only what stands before a colon counts.
+/// Characters of the two files are equal, words may differ: words are matched by the characters
+/// that they cover, words of multiword tokens by their longest common subsequence, where ASCII
+/// letters are equal in both cases. Labels are compared up to a colon.
 struct Conll18Scores {
   FoundItems tokens;     ///< on the surface, by their borders
   FoundItems sentences;  ///< by their borders

@@ -12,7 +12,7 @@ namespace parser {
 struct Tree {
   std::vector<unsigned> heads;      ///< of word 1, 2, ...
   std::vector<std::string> labels;  ///< of the arcs from them
-  /// Of each arc that a parser made, if they were asked for; see Model::parse.
+  /// Probability of each arc of a parser's tree, if requested; see Model::parse.
   std::vector<float> probabilities = {};
 
   template <typename Archive>
@@ -31,7 +31,7 @@ struct Sentence {
 
 using Treebank = std::vector<Sentence>;
 
-/// What of a file is read.
+/// Whether the trees of a file are read.
 enum class Trees {
   kRead,    ///< HEAD and DEPREL must make a tree with one root
   kIgnored  ///< HEAD and DEPREL may hold anything

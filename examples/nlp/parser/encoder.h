@@ -8,7 +8,7 @@
 
 namespace parser {
 
-/// What is known about the root and the words of a sentence, by number.
+/// Encoder outputs for the root and the words of a sentence, by number.
 using Vectors = std::vector<dynet::Expression>;
 
 /// Reads sentences: the vectors of a word, of its tag and, if asked for, of its characters; layers
@@ -28,7 +28,7 @@ class Encoder {
   nlp::CharacterEncoder characters_;
   std::vector<dynet::LSTMBuilder> lstms_;  ///< by layer, one for each direction
   dynet::Parameter root_;
-  // Of the current graph.
+  // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool training_ = false;
   dynet::Expression root_node_;

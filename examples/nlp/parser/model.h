@@ -32,8 +32,8 @@ class Model : public nlp::DescribedModel<Description> {
   Encoded encode(const Sentence& sentence) const;
   bool knows_tag(const std::string& tag) const { return tags_.contains(tag); }
   bool knows_label(const std::string& label) const { return labels_.contains(label); }
-  /// What to learn from its tree, which is made projective where the model's are. Only for
-  /// training sentences.
+  /// Training target from the sentence's tree, which is made projective if the model's trees are.
+  /// Only for training sentences.
   Target target(const Sentence& sentence) const;
 
   /// Declares the parameters in an empty graph; sentences declared after it share them.
@@ -60,7 +60,7 @@ class Unknown {
   Unknown(const Model& model, const std::string& name)
       : model_(model), name_(name), tags_("tag", name), labels_("label", name) {}
   void add(const Sentence& sentence);
-  /// Of the tags of so many words: 0 once the model knows one of them.
+  /// Number of words added; 0 if the model knows the tag of one of them.
   std::size_t words_in_vain() const { return tags_.count() == words_ ? words_ : 0; }
   /// Warns. Throws UserError if none of the tags is known: nothing can be made of such data.
   void report() const;

@@ -41,7 +41,7 @@ Move best_move(const State& state, const LabelRule& rule, const dynet::Tensor& s
   return best;
 }
 
-/// Of the best move, by a softmax over the moves that are allowed.
+/// Probability of the best move, by a softmax over the allowed moves.
 float probability_of(const Move& best, const State& state, const LabelRule& rule,
                      const dynet::Tensor& scores) {
   const float highest = scores.v[best.number()];

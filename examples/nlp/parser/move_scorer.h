@@ -35,7 +35,7 @@ class MoveScorer {
   LabelRule label_rule_;
   dynet::Parameter none_, hidden_bias_, weight_, bias_;
   std::array<dynet::Parameter, kSeen> hidden_weights_;  ///< of the next word, then of the stack
-  // Of the current graph.
+  // State of the current graph.
   dynet::Expression none_node_, hidden_bias_node_, weight_node_, bias_node_;
   std::array<dynet::Expression, kSeen> hidden_weight_nodes_;
 };

@@ -73,7 +73,7 @@ struct Encoded {
   std::size_t size() const { return words.size(); }
 };
 
-/// What is to be learned from a sentence's tree.
+/// Training target from the tree of a sentence.
 struct Target {
   std::vector<Move> moves;              ///< for a model that scores moves
   std::vector<unsigned> heads, labels;  ///< of the words, for one that scores arcs

@@ -10,7 +10,7 @@ namespace parser {
 
 using TrainSettings = nlp::TrainSettings;
 
-/// What to train, and how.
+/// The command `train` with the model's description and the training settings.
 struct TrainCommand : nlp::TrainCommand {
   TrainCommand();
   void add_settings(nlp::Options& options) override;

@@ -9,7 +9,7 @@ namespace parser {
 // a stack, and leave the stack when they get their head. Words count from 1; behind the last one
 // the buffer holds the root, 0.
 
-/// Where no word is.
+/// Placeholder for a word that does not exist.
 inline constexpr unsigned kNone = ~0u;
 
 enum class Action {
@@ -37,7 +37,7 @@ class State {
   bool finished() const { return stack_.empty() && next() == 0; }
   /// Some move is allowed until it is finished, and exactly one word gets the root as its head.
   bool allows(Action action) const;
-  /// What an allowed kLeft or kRight makes the head of the top word.
+  /// Head that an allowed kLeft or kRight assigns to the top word.
   unsigned head(Action action) const { return action == Action::kLeft ? next() : stack(1); }
   /// Makes an allowed move.
   void take(const Move& move);

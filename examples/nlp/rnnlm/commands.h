@@ -6,7 +6,7 @@
 
 namespace rnnlm {
 
-/// What --format may be.
+/// Values of --format, for --help.
 inline constexpr const char* kFormatHelp =
     "text (one sentence a line) or bible (verses as printed by the Debian package bible-kjv); "
     "guessed by default";

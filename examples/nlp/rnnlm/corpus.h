@@ -18,7 +18,7 @@ enum class Format {
   kBible,  ///< one verse a line, `Ge1:1 In the beginning ...`; the reference is no part of it
 };
 
-/// What is predicted. Words of `text` are what white space separates; in verses marks are words of
+/// Unit of prediction. White space separates the words of `text`; in verses marks are words of
 /// their own. Characters are UTF-8 code points; a byte that belongs to none stands for itself.
 enum class Level { kWord, kChar };
 
@@ -101,11 +101,11 @@ class Minibatch {
   /// Tokens and ends, without the padding.
   std::size_t tokens() const { return tokens_; }
 
-  /// What goes in at step t: the end at step 0, then the token before.
+  /// Input tokens of step t: the end at step 0, then the token before.
   std::vector<unsigned> inputs(std::size_t t) const;
-  /// What is to be predicted at the steps [begin, end), step by step.
+  /// Target tokens of the steps [begin, end), step by step.
   std::vector<unsigned> targets(std::size_t begin, std::size_t end) const;
-  /// For each of them 1, or 0 for padding.
+  /// Mask of the targets: 1, or 0 for padding.
   std::vector<float> mask(std::size_t begin, std::size_t end) const;
 
  private:

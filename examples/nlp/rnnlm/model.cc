@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kImpossible = -1e9f;
 
-// Of the two networks the one that is not wanted has no parameters.
+// The network that `settings.network` does not select has no parameters.
 dynet::LSTMBuilder make_lstm(const ModelSettings& settings,
                              dynet::ParameterCollection& parameters) {
   if (settings.network != Network::kLstm) return {};

@@ -65,13 +65,13 @@ class Softmax {
   Loss loss_;
   dynet::Parameter weight_, bias_;
   dynet::LookupParameter weight_rows_, bias_rows_;
-  // Of the current graph.
+  // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool ready_ = false;
   dynet::Expression weight_node_, bias_node_;
 };
 
-/// What reads the tokens.
+/// Network that reads the tokens.
 enum class Network { kLstm, kTransformer };
 inline const nlp::Names<Network> kNetworks = {{Network::kLstm, "lstm"},
                                               {Network::kTransformer, "transformer"}};
@@ -128,7 +128,7 @@ struct Description {
 /// Collects the vocabulary and the n-grams.
 Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train);
 
-/// What an LSTM remembers of a minibatch, so that one graph can go on where another ended.
+/// State of an LSTM for a minibatch, so that one graph can continue where another ended.
 struct Memory {
   unsigned batch = 0;
   std::vector<std::vector<float>> parts;  ///< empty at the start of a sentence
@@ -145,7 +145,7 @@ class Model : public nlp::DescribedModel<Description> {
   const Vocabulary& vocabulary() const { return vocabulary_; }
   /// Declares the parameters in an empty graph. Training drops out.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Sentences go on from there; an empty memory is their start.
+  /// Continues sentences from `memory`; an empty memory is their start.
   void begin_sentences(const Memory& memory = {});
   /// Steps of a sentence that one graph has: as many for an LSTM, whose memory goes on to the next
   /// one, and the pieces of a transformer, between which there is none.
@@ -158,7 +158,7 @@ class Model : public nlp::DescribedModel<Description> {
   /// padding. With `random` the loss of training, sampled if the settings say so.
   dynet::Expression losses(const Minibatch& batch, std::size_t begin, std::size_t end,
                            nlp::Random* random = nullptr);
-  /// What the last step left, once its graph is computed.
+  /// State after the last step, once its graph is computed.
   Memory memory() const;
 
  private:
@@ -174,7 +174,7 @@ class Model : public nlp::DescribedModel<Description> {
   dynet::LSTMBuilder lstm_;  // or
   Transformer transformer_;
   Softmax softmax_;
-  // Of the current graph.
+  // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool training_ = false;
 };

@@ -10,9 +10,9 @@
 
 namespace rnnlm {
 
-/// What a model is compared with: an n-gram model, interpolated over all orders as Witten and Bell
-/// (1991) do. With c(h, w) the count of w after the history h, c(h) their sum over w, and t(h) the
-/// number of different w,
+/// Baseline for a model: an n-gram model, interpolated over all orders (Witten and Bell 1991).
+/// With c(h, w) the count of w after the history h, c(h) their sum over w, and t(h) the number of
+/// different w,
 ///
 ///     p(w | h) = (c(h, w) + t(h) p(w | h')) / (c(h) + t(h)),
 ///
@@ -21,7 +21,7 @@ namespace rnnlm {
 class Ngram {
  public:
   Ngram() = default;
-  /// Of an order of 0 there is no such model.
+  /// Order 0: no model.
   Ngram(unsigned order, unsigned vocabulary, const std::vector<Ids>& train);
 
   unsigned order() const { return order_; }

@@ -148,7 +148,7 @@ void check_transformer(const TrainCommand& command) {
            heads);
 }
 
-/// What a user of a transformer gets without choosing.
+/// Sets the defaults of a transformer for options that are not given.
 void fill_in_transformer(TrainCommand& command) {
   ModelSettings& m = command.description.settings;
   if (!command.was_given("--word")) m.word = m.hidden;
@@ -159,7 +159,7 @@ void fill_in_transformer(TrainCommand& command) {
   if (!command.was_given("--warmup")) command.settings.warmup = 200;
 }
 
-/// What any user gets.
+/// Sets the defaults of every model for options that are not given.
 void fill_in_defaults(TrainCommand& command) {
   if (command.description.data.read.level == Level::kChar) {
     if (!command.was_given("--min-count")) command.description.data.min_count = 1;
@@ -175,8 +175,8 @@ void fill_in_defaults(TrainCommand& command) {
   }
 }
 
-/// The same, of what the amount of training data decides. An epoch of little data makes little
-/// progress, so there are more of them, and updates are smaller, so that there are more of these.
+/// Sets the defaults that depend on the amount of training data. An epoch of little data makes
+/// little progress, so little data means more epochs, and smaller and thus more updates.
 void fit_to_data(TrainCommand& command, std::size_t tokens) {
   const auto limited = [](double value, double low, double high) {
     return static_cast<unsigned>(std::lround(std::clamp(value, low, high)));

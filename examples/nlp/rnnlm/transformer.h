@@ -5,7 +5,7 @@
 
 namespace rnnlm {
 
-/// What tells the positions of tokens apart.
+/// Encoding of the positions of tokens.
 enum class Positions {
   kSinusoidal,  ///< sines and cosines that are added to vectors
   kLearned,     ///< trained vectors that are added
@@ -55,7 +55,7 @@ class Transformer {
   unsigned size_ = 0;
   dynet::LearnedPositions learned_;
   dynet::TransformerDecoder decoder_;
-  // Of the current graph.
+  // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   dynet::DecoderCache cache_;
   float dropout_ = 0;

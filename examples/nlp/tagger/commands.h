@@ -6,7 +6,7 @@
 
 namespace tagger {
 
-/// What --format may be.
+/// Values of --format, for --help.
 inline constexpr const char* kFormatHelp =
     "conllu, pipe (word|TAG), columns (a word and its tag), bible (verses as printed by the "
     "Debian package bible-kjv), text (both restore case and punctuation) or parallel (a folder "

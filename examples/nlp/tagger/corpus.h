@@ -40,7 +40,7 @@ inline bool is_running_text(Format format) {
 
 struct ReadOptions {
   Format format = Format::kAuto;
-  /// Where the tag is: a CoNLL-U column name (UPOS, XPOS, ...) or a number from 1.
+  /// Column of the tag: a CoNLL-U column name (UPOS, XPOS, ...) or a number from 1.
   /// Empty: UPOS in CoNLL-U, the last column in column files.
   std::string column;
 };

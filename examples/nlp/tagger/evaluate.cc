@@ -12,7 +12,7 @@ using namespace nlp;
 
 namespace {
 
-/// What a tag says of its word.
+/// Letter and type of a tag of spans; 'O' for a tag outside of spans.
 struct SpanTag {
   char letter = 'O';
   std::string type;

@@ -52,7 +52,7 @@ class Baseline {
   std::string default_;
 };
 
-/// What is worth counting for a set of tags.
+/// Kind of a set of tags, by the scores that suit it.
 enum class TagKind {
   kPlain,  ///< accuracy
   kSpans,  ///< accuracy and span F1
@@ -87,7 +87,7 @@ struct Report {
            const Baseline& trivial);
   nlp::Figures figures() const;
   nlp::Counts counts() const;
-  /// Of the spans by type, or else of the words by tag.
+  /// Scores of the spans by type; of the words by tag if the tags are no spans.
   const nlp::LabelScores& label_scores() const {
     return model.kind == TagKind::kSpans ? types : tags;
   }

@@ -79,7 +79,7 @@ bool allows_any_length(const dynet::TagConstraints& c) {
   return false;
 }
 
-/// Of the first scheme that all training sentences keep to; none, if there is no such scheme.
+/// Constraints of the first scheme that all training sentences follow; none if no scheme fits.
 dynet::TagConstraints constraints_of(const std::vector<std::string>& tags, const Corpus& train) {
   const dynet::Dict dict = make_dict(tags);
   for (const auto scheme : {dynet::TagScheme::bmes, dynet::TagScheme::bioes, dynet::TagScheme::bio,

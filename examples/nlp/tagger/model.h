@@ -55,7 +55,7 @@ struct Description {
   std::vector<std::string> tags;
   TagKind kind = TagKind::kPlain;
   Baseline baseline;
-  /// What tags may follow one another in a CRF; of no tags where all may.
+  /// Tags that may follow one another in a CRF; empty if all may.
   dynet::TagConstraints allowed;
 
   template <typename Archive>
@@ -139,7 +139,7 @@ class Model : public nlp::DescribedModel<Description> {
   dynet::LSTMBuilder backward_;
   dynet::Parameter mlp_weight_, mlp_bias_, weight_, bias_;
   dynet::ChainCrf crf_;
-  // Of the current graph.
+  // State of the current graph.
   bool training_ = false;
   dynet::Expression mlp_weight_node_, mlp_bias_node_, weight_node_, bias_node_;
 };

@@ -12,7 +12,7 @@ struct TaggedWord {
   bool operator==(const TaggedWord&) const = default;
 };
 
-/// Of a token without a '|', the word and the tag are empty.
+/// The word and the tag of a token; both are empty if it has no '|'.
 TaggedWord from_pipe(const std::string& token);
 
 /// Throws UserError for what `from_pipe` would not read as it is: a word with a space, for one.

@@ -27,7 +27,7 @@ bool are_universal(const std::vector<std::string>& tags) {
   });
 }
 
-/// Where tags of such a model belong in CoNLL-U.
+/// CoNLL-U column for the tags of such a model.
 conllu::Column usual_column(const Description& description) {
   if (description.data.format == Format::kConllu && !description.data.column.empty())
     return conllu::column_of(description.data.column);

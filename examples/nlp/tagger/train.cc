@@ -110,8 +110,8 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   std::vector<Example> examples_;
 };
 
-/// What a user gets without choosing. Running text has few kinds of words and many of each, and its
-/// words come without case, so a smaller model of words alone and fewer epochs do.
+/// Sets the defaults of options that are not given. Running text has few kinds of words and many of
+/// each, and its words come without case, so a smaller model of words alone and fewer epochs do.
 void fill_in_defaults(TrainCommand& command) {
   const bool running_text = is_running_text(command.description.data.format);
   ModelSettings& model = command.description.settings;

@@ -12,13 +12,13 @@ namespace tagger {
 
 using TrainSettings = nlp::TrainSettings;
 
-/// What to train, and how.
+/// The command `train` with the model's description and the training settings.
 struct TrainCommand : nlp::TrainCommand {
   TrainCommand() : nlp::TrainCommand("Training data", "Data") {}
   void add_options(CLI::App& app) override;
   void add_settings(nlp::Options& options) override;
   void run() override;
-  /// Of a model that learns more: its data are now those of this run.
+  /// Stores the data settings of this run in the description of the model of --init.
   void describe_data(Description& saved) const { saved.data = description.data; }
 
   std::string format = "auto", column, split;

@@ -5,7 +5,7 @@
 
 namespace translate {
 
-/// What a translation looked at: a row for each of its tokens and one for the end.
+/// Attention of a translation: a row of weights for each of its tokens and one for the end.
 struct Look {
   std::vector<std::string> source, target;
   std::vector<std::vector<float>> weights;  ///< by token of the target, then of the source

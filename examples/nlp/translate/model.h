@@ -53,12 +53,12 @@ inline constexpr std::size_t kLongest = 10000, kMostForEach = 100;
 /// Fills in what the training data decide.
 Description describe(Description chosen, const Corpus& train);
 
-/// What was found for a text.
+/// Translation of a text.
 struct Answer {
   std::string text;
   double score = 0;                 ///< log-probability by length, in nats
   std::vector<std::string> tokens;  ///< of the text
-  /// What each of them, and the end, had from the tokens of the source; none of a transformer.
+  /// Attention of each token, and of the end, to the source tokens; empty for a transformer.
   std::vector<std::vector<float>> attention;
 
   template <typename Archive>

@@ -27,7 +27,7 @@ Expression as_batch(const Expression& columns) {
   return reshape(columns, dynet::Dim({columns.dim().rows()}, columns.dim().cols()));
 }
 
-/// Of scores {V,T+1} of what follows the beginnings of a translation.
+/// Loss of scores {V,T+1} for the tokens of a translation and its end.
 Expression loss_of(const Expression& scores, const Ids& target, float smoothing) {
   return sum_batches(label_smoothed_loss(as_batch(scores), with_end(target), smoothing));
 }

@@ -15,10 +15,10 @@ using Ids = std::vector<unsigned>;
 /// The first tokens of every vocabulary: unknown, and the end of a text, which also begins it.
 inline constexpr unsigned kUnknownToken = 0, kEndToken = 1;
 
-/// What a network reads before it writes each token of a text, and its end.
+/// Network inputs for each token of a text, and for its end: the token before.
 Ids beginnings(const Ids& tokens);
 
-/// What makes translations.
+/// Network of a model.
 enum class Kind { kLstm, kTransformer };
 inline const nlp::Names<Kind> kKinds = {{Kind::kLstm, "lstm"}, {Kind::kTransformer, "transformer"}};
 
@@ -109,7 +109,7 @@ class LstmNetwork {
   dynet::VanillaLSTMBuilder decoder_;
   dynet::Linear memory_, first_, query_, key_, weigh_, combine_, output_;
   dynet::CopyGate gate_;
-  // Of the current graph.
+  // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool training_ = false;
 };
@@ -136,7 +136,7 @@ class TransformerNetwork {
   dynet::Embedding source_table_, target_table_;
   dynet::TransformerEncoder encoder_;
   dynet::TransformerDecoder decoder_;
-  // Of the current graph.
+  // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool training_ = false;
 };

@@ -11,7 +11,7 @@
 
 namespace translate {
 
-/// What a text is cut into.
+/// Unit that a text is split into.
 enum class Unit {
   kWord,
   kCharacter,

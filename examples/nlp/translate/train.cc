@@ -121,7 +121,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   std::string unit() const override { return "tokens"; }
 
   double decisive(const Report& report) const override {
-    // What matters for sentences, and where there are none, the share that is right.
+    // BLEU decides for sentences, the share of exact translations for texts without sentences.
     return report.model.bleu() + report.model.exact();
   }
 

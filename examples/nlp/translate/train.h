@@ -24,14 +24,14 @@ struct TrainSettings : nlp::TrainSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// What to train, and how.
+/// The command `train` with the model's description and the training settings.
 struct TrainCommand : nlp::TrainCommand {
   TrainCommand();
   void add_settings(nlp::Options& options) override;
   void run() override;
   /// Chooses the units that the user has left open, and says on standard error why.
   void choose_units(const Corpus& pairs);
-  /// Of a model that learns more: its data are now those of this run.
+  /// Stores the data settings of this run in the description of the model of --init.
   void describe_data(Description& saved) const {
     saved.format = description.format;
     saved.split = description.split;

@@ -14,7 +14,7 @@
 
 namespace treelstm {
 
-/// What a tree is taken for.
+/// Predicted labels of a tree.
 struct Prediction {
   std::vector<unsigned> labels;  ///< by node
   std::vector<float> root;       ///< probabilities of the root's labels

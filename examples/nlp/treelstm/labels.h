@@ -68,11 +68,11 @@ class LabelCollector {
   /// Forgets all but the first ones.
   void shrink(std::size_t size) { seen_.resize(size); }
 
-  /// What the labels are: these names, or if there are none, those that the trees write: sorted, or
-  /// the numbers up to the largest one, which are the sentiments if that is 4. Throws LineError for
-  /// a label that is neither a name nor the number of one, UserError if there is but one label.
+  /// Labels with these names or, without names, the labels of the trees: sorted names, or the
+  /// numbers up to the largest one, which are the sentiments if it is 4. Throws LineError for a
+  /// label that is neither a name nor the number of one, UserError if there is but one label.
   Labels resolve(const std::vector<std::string>& names) const;
-  /// Of those that were added, in their order, the numbers that `labels` give them.
+  /// Numbers in `labels` of the added labels, in the order of their addition.
   std::vector<unsigned> numbers(const Labels& labels) const;
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 using dynet::Expression;
 
-/// Of the weights of a TreeLstm.
+/// Names of the weights of a TreeLstm.
 constexpr std::array kNames = {"Wi",  "Wo",  "Wu",  "Uil", "Uir", "Uol", "Uor", "Uul", "Uur",
                                "Ufl", "Ufr", "Ugl", "Ugr", "bi",  "bo",  "bu",  "bf"};
 

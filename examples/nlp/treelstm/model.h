@@ -28,7 +28,7 @@ namespace treelstm {
 /// with s the logistic function and * element by element.
 class TreeLstm {
  public:
-  /// What a node passes to its parent.
+  /// State that a node passes to its parent.
   struct State {
     dynet::Expression h, c;
   };
@@ -131,7 +131,7 @@ class Model : public nlp::DescribedModel<Description> {
   /// of which some may be replaced by 0, the unknown word.
   dynet::Expression loss(dynet::ComputationGraph& graph, const Tree& tree,
                          const std::vector<unsigned>& words);
-  /// What it takes these trees for; they share a graph, which is cleared before.
+  /// Predictions for these trees; the trees share a graph, which is cleared before.
   std::vector<Prediction> predict(dynet::ComputationGraph& graph, std::span<const Tree> trees);
 
  private:
@@ -145,7 +145,7 @@ class Model : public nlp::DescribedModel<Description> {
   dynet::LookupParameter words_;
   TreeLstm cell_;
   dynet::Parameter weight_, bias_;
-  // Of the current graph.
+  // State of the current graph.
   bool training_ = false;
   dynet::Expression weight_node_, bias_node_;
 };

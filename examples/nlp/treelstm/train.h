@@ -10,7 +10,7 @@
 
 namespace treelstm {
 
-/// Whose accuracy on the dev trees decides which epoch is best.
+/// Nodes whose accuracy on the dev trees decides which epoch is best: roots, or all nodes.
 enum class Select { kRoot, kNodes };
 inline const nlp::Names<Select> kSelects = {{Select::kRoot, "root"}, {Select::kNodes, "nodes"}};
 
@@ -27,7 +27,7 @@ struct TrainSettings : nlp::TrainSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// What to train, and how.
+/// The command `train` with the model's description and the training settings.
 struct TrainCommand : nlp::TrainCommand {
   TrainCommand();
   void add_settings(nlp::Options& options) override;

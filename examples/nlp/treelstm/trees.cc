@@ -63,7 +63,7 @@ class Parser {
     while (at_ < line_.size() && is_separator(line_[at_])) ++at_;
   }
 
-  /// What lies between here and the next separator or bracket.
+  /// Text up to the next separator or bracket.
   std::string_view piece() const {
     std::size_t end = at_;
     while (end < line_.size() && !is_separator(line_[end]) && !is_bracket(line_[end])) ++end;
@@ -226,7 +226,7 @@ LabelledTrees read_trees_and_labels(const nlp::TextSource& source,
 
 std::string tree_text(const Tree& tree, const std::vector<unsigned>& numbers,
                       const Labels& labels) {
-  // What is still to be written, the next thing on top: a node, or a bracket for kNone.
+  // Stack of nodes to be written; kNone stands for a closing bracket.
   std::vector<std::size_t> rest = {tree.nodes.size() - 1};
   std::string text;
   while (!rest.empty()) {

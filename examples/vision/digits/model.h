@@ -45,10 +45,10 @@ struct Description {
   void check() const;  ///< see nlp::Checked
 };
 
-/// Of training data whose pictures are of one size.
+/// Description for training data whose pictures are of one size.
 Description describe(const nlp::Split& split, const ModelSettings& settings, const Corpus& train);
 
-/// What a picture is taken for.
+/// Predicted label of a picture.
 struct Prediction {
   unsigned label = 0;                ///< the most probable one
   std::vector<float> probabilities;  ///< of all labels
@@ -88,7 +88,7 @@ class Model : public nlp::DescribedModel<Description> {
   /// Minus the log-likelihood of the labels, summed over a batch of pictures of the model's size.
   dynet::Expression loss(dynet::ComputationGraph& graph, std::span<const Pixels> pictures,
                          const std::vector<unsigned>& labels);
-  /// What it takes these for, in a graph that is cleared before.
+  /// Predictions for the pictures, in a graph that is cleared before.
   std::vector<Prediction> predict(dynet::ComputationGraph& graph, std::span<const Pixels> pictures);
   /// The filters of the first convolution {3,3,1,channels}.
   dynet::Parameter first_filters() const { return first_; }
@@ -102,7 +102,7 @@ class Model : public nlp::DescribedModel<Description> {
   dynet::ImageNorm first_norm_, wider_norm_;
   std::vector<dynet::ResidualConvolution> blocks_;
   dynet::Linear output_;
-  // Of the current graph.
+  // State of the current graph.
   bool training_ = false;
   dynet::Expression first_node_, wider_node_;
 };

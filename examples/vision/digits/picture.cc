@@ -158,7 +158,7 @@ Picture read_picture(const std::string& path) {
 
 Picture scaled(const Picture& picture, unsigned height, unsigned width) {
   if (picture.height == height && picture.width == width) return picture;
-  /// What shares of which old pixels make a new one, of `from` to `to`.
+  /// Share of the old row or column `place` in a new row or column.
   struct Share {
     unsigned place;
     double weight;
