@@ -33,7 +33,7 @@ TEST_CASE("an arena counts what it has handed out, ends of chunks included") {
   CHECK(arena.used() == 0);
 }
 
-TEST_CASE("what an arena hands out is apart, whichever chunks it goes through again") {
+TEST_CASE("an arena's pieces do not overlap when its chunks are reused") {
   Arena arena;
   std::vector<std::pair<char*, std::size_t>> pieces;
   for (int round = 0; round < 4; ++round) {

@@ -41,7 +41,7 @@ extern std::string& s;
 extern std::vector<unsigned>& ids;
 extern std::vector<float>& values;
 """
-# What only some headers bring.
+# Declarations with types that only some headers have.
 MORE = {
     "dynet/training.h": "extern Trainer& tr;",
     "dynet/mp.h": "Trainer* trainer(ParameterCollection&);",

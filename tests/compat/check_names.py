@@ -93,7 +93,7 @@ def main():
         else:
             present += [(number, name) for name in ours]
     wrong = ["there are no rows"] if len(present) < 300 else []
-    # What must not be there is looked at as well; the last check shows that the way of checking works.
+    # Absent names are compiled with the present ones; the last two prove that the check can fail.
     names = present + absent + [(0, "no_such_name"), (0, "Trainer::no_such_member")]
     failed = compile_all(arguments, [check_of(name, i) for i, (_, name) in enumerate(names)])
     for i, (number, name) in enumerate(names):

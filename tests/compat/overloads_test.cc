@@ -22,7 +22,7 @@ struct Form {
   Expression result;
   Dim dim;
 
-  /// What is called: `pick` of "pick(x, 1u)", the call itself if it is an operator.
+  /// Name of the function: `pick` of "pick(x, 1u)", the whole call if it is an operator.
   std::string name() const {
     const std::string text = call;
     const std::size_t end = text.find('(');

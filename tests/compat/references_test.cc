@@ -1,4 +1,4 @@
-// What DyNet returns by reference: how long a reference lives.
+// Lifetimes of the references that DyNet's functions return.
 
 #include <array>
 #include <deque>

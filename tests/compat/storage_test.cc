@@ -48,7 +48,7 @@ TEST_CASE("values are written through the storage as through the handle") {
   CHECK(as_vector(parameter(g, n.w).value()) == Floats{5, 6, 7, 8});
 }
 
-TEST_CASE("what DyNet hands out as a pointer is one, and lives as long as the parameter") {
+TEST_CASE("Parameter::values and gradients return pointers that live as long as the parameter") {
   Net n;
   Tensor* const values = n.w.values();
   Tensor* const gradient = n.w.gradients();

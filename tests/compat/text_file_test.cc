@@ -77,7 +77,7 @@ TEST_CASE("a file of DyNet 2.1 is read, in order and whatever the names") {
   }
 }
 
-TEST_CASE("what is written is read back to the bit, gradients too") {
+TEST_CASE("TextFileLoader restores values and gradients to the bit") {
   const TemporaryFolder folder;
   ParameterCollection m, m2;
   const std::vector<float> odd = {0.1f,

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-# What the dynamic linker knows a member of the namespace by; cmake/exports.cmake has the same kinds.
+# Mangled names of the namespace's members for the dynamic linker; cmake/exports.cmake has the same kinds.
 SHOWN = re.compile(r"_Z(T[VTISC]|Tc.*_|T[hv]n?[\dn_]+_|GV|Z|GVZ)?N[KRO]*5dynet(?!3cpu)")
 # The node that all of them belong to.
 NODE = re.compile(r"DYNET_LIKE_\d+")

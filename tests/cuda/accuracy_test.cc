@@ -29,7 +29,7 @@ TEST_CASE("means, deviations and norms of large numbers are in range on the devi
   check_large_numbers(use_device);
 }
 
-TEST_CASE("infinities: what reductions and softmaxes make of them on the device", "[cuda]") {
+TEST_CASE("infinities: reductions and softmaxes handle infinite operands on the device", "[cuda]") {
   check_infinities(use_device);
 }
 

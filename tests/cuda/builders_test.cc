@@ -27,7 +27,7 @@ using Floats = std::vector<float>;
 
 constexpr unsigned kWords = 7, kInput = 5, kHidden = 8;
 
-/// What a builder puts out in a graph, for so many samples side by side.
+/// Outputs of a builder in a graph, for `batch` samples side by side.
 using Build = std::function<std::vector<Expression>(ComputationGraph&, unsigned batch)>;
 
 /// `name` begins with the builder's.
@@ -367,7 +367,7 @@ TEST_CASE("every builder does on the device what it does on the CPU", "[cuda]") 
 // The sources are the same for every device, and may not be where a GPU is.
 #ifndef DYNET_TEST_GPU
 TEST_CASE("no builder is left out of the tests of the device", "[cuda]") {
-  // What others derive from and nobody makes.
+  // Base classes without objects of their own.
   const std::set<std::string> bases = {"RNNBuilder", "PeepholeLSTMBuilder", "TreeLSTMBuilder",
                                        "SoftmaxBuilder", "TreeSoftmaxBuilder"};
   const std::regex builder("\nclass (\\w+Builder)\\b");

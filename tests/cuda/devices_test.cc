@@ -248,7 +248,7 @@ TEST_CASE("a gradient that is not finite on any device changes nothing on all", 
 }
 
 #ifndef DYNET_TEST_GPU
-TEST_CASE("what a device computes has the values of its time, and not of later updates",
+TEST_CASE("a device reads the values of its time, and not those of later updates",
           "[cuda][devices]") {
   for (const int device : {-1, 0, 1}) {
     const HurriedDevice hurry(device);

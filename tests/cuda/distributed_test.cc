@@ -17,7 +17,7 @@ struct Run {
   unsigned lanes = 4, updates = 5;
   std::vector<std::size_t> batches = {5, 1, 4, 7, 2};
   bool sparse = true, threads = false;
-  /// Where a lane's graph is; null: on the CPU.
+  /// Device of a lane's graph; null: the CPU.
   std::function<Device*(unsigned lane, unsigned rank)> device = [](unsigned, unsigned) {
     return gpu();
   };

@@ -1,4 +1,4 @@
-// What the emulation of a device takes for a mistake.
+// Mistakes that the emulation of a device reports.
 
 #ifndef DYNET_TEST_GPU
 
@@ -25,7 +25,7 @@ void nothing(A...) {
   emulation::wait_for_kernel_before();
 }
 
-/// What a kernel or a product of its own does.
+/// Runs f, with a kernel or product of the test, on a queue of its own.
 template <class F>
 void on_device(F f) {
   cuda::Queue q(cuda::make_driver(0));

@@ -26,7 +26,7 @@ using Floats = std::vector<float>;
 
 constexpr unsigned kUpdates = 8;
 
-/// What a run has printed of each update's loss, and the parameters that it has saved.
+/// Printed losses of all updates of a run, and its saved parameters.
 struct Outcome {
   std::vector<double> losses;
   Floats parameters;

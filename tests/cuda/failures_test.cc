@@ -1,4 +1,4 @@
-// What an error leaves behind on a device: nothing that runs later.
+// Errors on a device leave no work behind that runs later.
 
 #include <cstdio>
 #include <functional>
@@ -25,7 +25,7 @@ struct Work {
   }
 };
 
-/// What a device does for a graph that has nothing to do with any other one.
+/// Work of a device for a graph that shares nothing with other graphs.
 Work unrelated(Device* device) {
   const std::size_t launches = emulation::counts().launches,
                     products = emulation::counts().products;
@@ -69,7 +69,7 @@ struct Small {
   }
 };
 
-/// What is tried, of a graph with that loss. It may be tried again after an error.
+/// A call on a graph with Small's loss. It may be repeated after an error.
 struct Attempt {
   const char* name;
   bool split;
@@ -100,7 +100,7 @@ std::vector<Attempt> attempts() {
           {"gradients of inner nodes on several devices", true, inner_gradient}};
 }
 
-/// What came of a failure after so many calls; negative: there is none.
+/// Result of a failure after `calls` calls; negative: no call fails.
 enum class Met {
   nothing,  // there were not so many calls
   error,
@@ -137,7 +137,7 @@ bool zero(const Floats& all) {
 
 #ifndef DYNET_TEST_GPU
 
-TEST_CASE("what the tests of failures ask for is computed again", "[cuda][failures]") {
+TEST_CASE("values of the tests of failures are computed again", "[cuda][failures]") {
   for (const bool split : {false, true}) {
     Small m(split);
     ComputationGraph g;

@@ -179,8 +179,8 @@ std::vector<Case> cases() {
                      for (const auto& s : n.sequence(length)) outs.push_back(cmult(s.h, s.c));
                    return outs;
                  }});
-  // Of a step's three operations any two may have their nodes in different orders, or outputs the
-  // gates of others.
+  // Two of a step's three operations have their nodes in different orders, or outputs read gates of
+  // other cells.
   for (unsigned which = 0; which < 8; ++which)
     all.push_back({"orders " + std::to_string(which), [which](const Net& n) {
                      const unsigned straight[] = {0, 1, 2}, transposed[] = {2, 0, 1};
@@ -314,7 +314,7 @@ Counts count(const Make& make) {
   return {k1 - k0, p1 - p0, now.launches - k1, now.products - p1};
 }
 
-/// What the larger of two graphs takes beyond the smaller one.
+/// Launches and products of the larger graph beyond those of the smaller one.
 Counts more(const Make& large, const Make& small) {
   Counts all = count(large);
   const Counts less = count(small);

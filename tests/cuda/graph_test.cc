@@ -33,7 +33,7 @@ struct Model {
   GRUBuilder gru{1, 16, 10, pc};
   Parameter w = pc.add_parameters({7, 10}), b = pc.add_parameters({7});
 
-  /// Of a sentence, or of two in a batch.
+  /// Loss of a sentence, or of two in a batch.
   Expression loss(ComputationGraph& g, unsigned seed, bool batched = false) {
     lstm.new_graph(g);
     lstm.start_new_sequence();
@@ -105,7 +105,7 @@ TEST_CASE("two runs on the device are the same bits", "[cuda]") {
 }
 
 TEST_CASE("sums of products are made in one order on the device, in batches or not", "[cuda]") {
-  // Of one row and one column each: the order inside a product is the library's.
+  // Matrices of one row and one column: the order inside a product is the library's.
   ParameterCollection pc;
   pc.set_seed(5);
   std::vector<Parameter> p;
@@ -192,7 +192,7 @@ TEST_CASE("inference and immediate mode work on the device", "[cuda]") {
   }
 }
 
-TEST_CASE("what a device cannot do is told at the line that asks for it", "[cuda]") {
+TEST_CASE("a graph throws at the line of a call that its device does not support", "[cuda]") {
   ComputationGraph g;
   input(g, 1.0f);
   CHECK_THROWS_AS(g.set_device(gpu()), ArgumentError);

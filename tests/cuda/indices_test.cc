@@ -14,8 +14,8 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// What an operation that reads an index gives: with 1 as the index, which is written over before
-/// the backward pass, then with one that is too large, then with 2.
+/// Results of an operation that reads an index: for index 1, which is overwritten before the
+/// backward pass, then for an index that is too large, then for 2.
 struct Outcome {
   Floats value, gradient, later;
   std::string error;

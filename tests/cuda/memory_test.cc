@@ -197,7 +197,7 @@ TEST_CASE("a pool takes no more than its limit, and says how much of it is in us
   CHECK_THROWS_WITH(
       pool.allocate(30 * kMega),
       Catch::EndsWith("31457280 bytes asked for, 46137344 of at most 52428800 in use"));
-  // What nobody uses is given back for what is asked for.
+  // Unused slabs are freed for a large allocation.
   pool.free(b);
   pool.free(c);
   pool.set_limit(64 * kMega);
@@ -246,7 +246,7 @@ class Pooled {
   Pooled& operator=(const Pooled&) = delete;
 };
 
-/// What the driver was asked for that takes the host long.
+/// Number of driver calls that are slow on the host.
 std::size_t slow_calls() {
   const emulation::Counts& c = emulation::counts();
   return c.allocations + c.frees;
@@ -392,7 +392,7 @@ TEST_CASE("gradients arrive where others have been before", "[cuda][memory]") {
       for (const Parameter& each : more) sums.push_back(sum_elems(parameter(g, each) * 3));
       g.backward(sum(sums));
     }
-    // What the first device still reads is freed, and is then where gradients of the second arrive.
+    // Memory that the first device still reads is freed; gradients of the second then arrive there.
     cuda::Queue q(cuda::make_driver(0));
     cuda::fill_numbers(q, read, kMany, 7, false);
     q.copy(kept, read, bytes);

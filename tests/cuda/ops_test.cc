@@ -234,7 +234,7 @@ TEST_CASE("long lines of extreme values on the device", "[cuda]") {
 }
 
 // The rules of comparisons show: what is not a number, and targets of exactly 0 and 1.
-TEST_CASE("what is not a number on the device", "[cuda]") {
+TEST_CASE("operations handle NaN on the device as on the CPU", "[cuda]") {
   for (OpCase c : all_cases()) {
     // Nothing is promised of such scores; the CPU and devices find out in other sums.
     if (c.name.rfind("dependency_", 0) == 0) continue;

@@ -195,7 +195,7 @@ TEST_CASE("attention takes as many products for many sentences as for a few", "[
     return [=](const Net& n) { return n.attend(std::vector(sentences, steps), 5); };
   };
   CHECK(count(attend(13, 3)) == count(attend(7, 3)));
-  // Of a step: three products each way.
+  // One more step: three products in each direction.
   CHECK(count(attend(7, 4))[1] - count(attend(7, 3))[1] == 6);
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("a matrix that is made of parameters alone is that of all steps", "[cu
       return outs;
     };
   };
-  // Of a step: that of the state, each way.
+  // One more step: the product of the state in each direction.
   CHECK(count(recurrent(8))[1] - count(recurrent(7))[1] == 2);
 }
 

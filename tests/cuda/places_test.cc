@@ -158,7 +158,7 @@ TEST_CASE("places: a plan is not used again for nodes on other devices", "[cuda]
     }
 }
 
-TEST_CASE("places: what a GPU cannot do is told in a graph of the CPU", "[cuda]") {
+TEST_CASE("places: an operation without GPU kernels throws in a graph of the CPU", "[cuda]") {
   static const OpForm kOnly{.name = "mine",
                             .kind = Kind::compute,
                             .shape = [](const Operands& x) { return x[0]; },

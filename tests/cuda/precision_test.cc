@@ -180,7 +180,7 @@ TEST_CASE("a graph multiplies floats unless it is told otherwise", "[cuda]") {
   const Product& p = products()[0];
   const Make& make = p.make;
   const Made before = run(make, p.a, p.b, [](auto& g) { g.set_device(gpu()); });
-  // What follows uses the memory of graphs that are gone.
+  // Later graphs reuse the memory of destroyed graphs.
   const Made coarse = run(make, p.a, p.b, on_device(Precision::bf16));
   const Made after = run(make, p.a, p.b, [](auto& g) { g.set_device(gpu()); });
   const Made told = run(make, p.a, p.b, on_device(Precision::float32));

@@ -1,4 +1,4 @@
-// What operations put into a queue before anything runs.
+// Work that operations put into a queue before any of it runs.
 
 #include "kernels/cuda/queue.h"
 
@@ -70,7 +70,7 @@ TEST_CASE("numbers go from device to device when they are there, and without the
   CHECK(std::count(arrived.begin(), arrived.end(), 2.0f) == static_cast<std::ptrdiff_t>(kMany));
 }
 
-TEST_CASE("who waits for a writer that has not written waits for the one before", "[cuda]") {
+TEST_CASE("write_after waits for the writer before one that has not written", "[cuda]") {
   constexpr std::size_t kMany = 300;
   for (unsigned order = 0; order < 20; ++order) {
     test::set_order(order);
@@ -92,7 +92,7 @@ TEST_CASE("who waits for a writer that has not written waits for the one before"
   }
 }
 
-TEST_CASE("what goes to one place is summed there, and what goes nowhere left out", "[cuda]") {
+TEST_CASE("copy_tensors sums tensors with one destination and skips null destinations", "[cuda]") {
   cuda::Queue q(cuda::make_driver(0));
   DeviceAllocator& memory = *q.driver().memory();
   constexpr std::size_t kSize = 16, kPlaces = 3;

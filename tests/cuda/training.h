@@ -1,6 +1,6 @@
 #pragma once
 
-// What tests of trainers on devices train.
+// Models and settings for tests of trainers on devices.
 
 #include <algorithm>
 #include <functional>
@@ -108,7 +108,7 @@ inline double check_same(const Outcome& host, const Outcome& device, double tole
   return d;
 }
 
-/// What is asked of an update.
+/// Settings of a trainer, and a kind of update.
 struct Setting {
   const char* name;
   std::function<void(Given&, Trainer&)> prepare;

@@ -64,7 +64,7 @@ TEST_CASE("the order in which messages arrive does not change a bit") {
     }
 }
 
-TEST_CASE("what decides the bits is the number of lanes, and clipping is at work") {
+TEST_CASE("the number of lanes decides the bits of a run with clipping") {
   SmallSettings settings;
   const std::string eight = bits_of_run(2, settings);
   settings.lanes = 4;

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What each process of a group ends with; empty: it was well.
+// Error text of each process of a group; empty: no error.
 std::vector<std::string> errors_of(unsigned world, const std::function<void(Communicator&)>& run,
                                    const InProcessGroup::Faults& faults = {}) {
   InProcessGroup group(world, faults);
@@ -95,7 +95,7 @@ TEST_CASE("a process that is silent is named once the time is out") {
   for (const std::string& e : errors) {
     CHECK(!e.empty());
     CHECK(holds(e, "summing gradients of update"));
-    // Who waits for one that waits may be the first whose time is out.
+    // A process that waits for a waiting one may be the first to time out.
     named =
         named || holds(e, "rank 1 has not answered rank ") || holds(e, "was waiting for rank 1");
   }
@@ -153,7 +153,7 @@ TEST_CASE("settings that differ are found") {
   for (const std::string& e : lanes) CHECK(holds(e, "number of lanes of rank 1"));
 }
 
-TEST_CASE("what differs before the first update is named, with both values") {
+TEST_CASE("an error names the difference between ranks before the first update") {
   const auto expect = [](const std::string& what, const std::function<void(SmallRun&)>& change) {
     const auto errors = errors_of(3, [&](Communicator& c) {
       SmallRun run(c, {});

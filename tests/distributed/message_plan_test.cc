@@ -16,8 +16,8 @@ using namespace dynet;
 
 namespace {
 
-// What one element is: the lanes that were added up, each addition as a pair of brackets. Two sums
-// have the same bits only if these texts are the same.
+// Sum of one element as a text: the lanes that were added, each addition as a pair of brackets. Two
+// sums have the same bits only if their texts are equal.
 using Sum = std::optional<std::string>;
 
 struct Process {

@@ -27,7 +27,7 @@ std::vector<std::uint32_t> rows(std::uint32_t n, std::uint32_t step) {
 
 }  // namespace
 
-TEST_CASE("what processes say of an update arrives as it was") {
+TEST_CASE("UpdateHead::unpack restores a packed head") {
   UpdateHead head = head_of(7, {1, 2, ~std::uint64_t{0}});
   head.losses = {{3, 0.5}, {4, -1e300}};
   head.present.dense = {1, 0, 1};

@@ -94,7 +94,7 @@ def compile_all(root, all_snippets, compiler, system):
     source, problems = wrapped(root, all_snippets)
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-I", str(root),
                *(part for folder in system for part in ("-idirafter", folder)), "-x", "c++", "-"]  # fmt: skip
-    # What is included with quotes is looked for here first.
+    # Includes with quotes are searched here first.
     done = subprocess.run(command, cwd=root, input=source, text=True, capture_output=True, check=False)
     if done.returncode:
         problems.append(done.stderr.strip())

@@ -1,4 +1,4 @@
-// What a model file says of itself, and models that go through safetensors and come back.
+// Metadata of model files, and models that are converted to safetensors and back.
 
 #include <nlohmann/json.hpp>
 #include <string>

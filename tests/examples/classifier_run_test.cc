@@ -175,7 +175,7 @@ TEST_CASE("Classifier: a resumed run ends where an unbroken one does") {
     return read_file(shop.folder.path(a)) == read_file(shop.folder.path(b));
   };
   CHECK_FALSE(same_file("parts.checkpoint", "whole.checkpoint"));
-  // What is not given again comes from the checkpoint.
+  // Options that are left out come from the checkpoint.
   const std::vector<std::string> go_on = {
       "train",    "--train", shop.train, "--dev", shop.dev, "--model", shop.folder.path("parts"),
       "--epochs", "4",       "--resume"};

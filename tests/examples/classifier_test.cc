@@ -177,7 +177,7 @@ TEST_CASE("Classifier: scores, those of the most frequent label, and labels that
   CHECK(report.sureness ==
         Approx(p[model.label_number(guess)] + p[model.label_number("b")]).epsilon(1e-5));
 
-  // Of as many right ones the surer counts, and one more right one counts more.
+  // Sureness decides between equal numbers of right ones; one more right one outweighs it.
   const auto decisive = [](std::size_t right, double sureness) {
     return Report{"", {right, 4}, {}, sureness, 0}.decisive();
   };

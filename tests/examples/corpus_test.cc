@@ -101,7 +101,7 @@ TEST_CASE("word|TAG: a tag with bars comes back as it was") {
   for (const TaggedWord& tagged : all) CHECK(from_pipe(to_pipe(tagged)) == tagged);
   CHECK(to_pipe(all[0]) == "dog|Number=Sing\\|Case=Nom");
   CHECK(read("dog|N\\|S").corpus[0].tags == Words{"N|S"});
-  // What cannot be written so is never written wrong.
+  // Words and tags that this form cannot hold throw.
   for (const TaggedWord& tagged :
        std::vector<TaggedWord>{{"a b", "X"}, {"a", "X Y"}, {"a\\", "X|Y"}, {"a|b\\", "X"}})
     CHECK(contains(error_from([&] { to_pipe(tagged); }), "--format columns or json can"));

@@ -177,7 +177,7 @@ TEST_CASE("Digits: a resumed run ends where an unbroken one does") {
   };
   REQUIRE(train("whole", "3").code == 0);
   REQUIRE(train("parts", "2").code == 0);
-  // What is not given again comes from the checkpoint, the size too.
+  // Options that are left out, such as --size, come from the checkpoint.
   const std::vector<std::string> go_on = {
       "train",    "--train", shop.train, "--dev", shop.dev, "--model", shop.folder.path("parts"),
       "--epochs", "3",       "--resume"};

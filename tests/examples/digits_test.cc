@@ -1,5 +1,5 @@
-// What the program digits reads: pictures and labelled pictures in all formats, and broken ones;
-// and its network.
+// Input of the program digits: pictures and labelled pictures in all formats, and broken ones; its
+// network.
 
 #include "examples/nlp/common/text.h"
 #include "examples/vision/digits/drawing.h"

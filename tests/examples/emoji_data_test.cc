@@ -1,4 +1,4 @@
-// What the program emoji reads: its samples, and the files of Debian's packages.
+// Input of the program emoji: its samples, and the files of Debian's packages.
 
 #ifdef EMOJI_BINARY
 
@@ -28,7 +28,7 @@ Corpus read(const std::string& text) {
   return read_samples(folder.write("data", text));
 }
 
-/// What is wrong with a file, without the name of its folder.
+/// Error text for a file, without the name of its folder.
 template <typename Read>
 std::string error_of(const std::string& text, Read read_file_named) {
   const TemporaryFolder folder;

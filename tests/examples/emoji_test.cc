@@ -87,7 +87,7 @@ Prediction predict(Model& model, const Sample& sample, const Inputs& inputs = In
 TEST_CASE("Emoji: pictures as numbers, column by column, shifted and mirrored") {
   Picture picture{2, {}};
   for (unsigned i = 0; i < 16; ++i) picture.points.push_back(static_cast<std::uint8_t>(i));
-  // Of the first channel, line by line: 0, 4; 8, 12.
+  // Values of the first channel, line by line: 0, 4; 8, 12.
   const auto first = [&](const Shift& shift) {
     std::vector<int> values;
     const std::vector<float> all = picture_numbers(picture, shift);
@@ -204,7 +204,7 @@ TEST_CASE("Emoji: a part that is missing is as one that is not looked at, and co
   CHECK(text.parameters().parameter_count() < model.parameters().parameter_count());
 }
 
-TEST_CASE("Emoji: what a model refuses, and what it makes of what is new") {
+TEST_CASE("Emoji: a model refuses unfit pictures and encodes new words as 0") {
   Model model(small(), 7);
   Sample large;
   large.emoji = "x";
@@ -259,7 +259,7 @@ TEST_CASE("Emoji: scores of all choices, and of what is most frequent") {
   CHECK(report.sureness == Approx(sureness).epsilon(1e-4));
   CHECK(evaluate(model, corpus, "test", Inputs::parse("text,table")).choices.size() == 3);
 
-  // Of as many right ones the surer counts, and one more right one counts more.
+  // Sureness decides between equal numbers of right ones; one more right one outweighs it.
   const auto decisive = [](std::size_t found, double sure) {
     Report made;
     made.choices = {{Inputs::all(), {{found, 4}, {1, 4}}}};

@@ -47,7 +47,7 @@ TEST_CASE("Spans of other schemes") {
   CHECK(spans_of(tags("S-A B-A I-A E-A S-A O B-B E-B")) == wanted);  // BIOES
   CHECK(spans_of(tags("U-A B-A I-A L-A U-A O B-B L-B")) == wanted);  // BILOU
   CHECK(spans_of(tags("S-A B-A M-A E-A S-A O B-B E-B")) == wanted);  // BMES
-  // What no scheme allows: spans end where they must.
+  // Tags that no scheme allows: spans end where they must.
   CHECK(spans_of(tags("E-A E-A I-A O L-B")) ==
         std::vector<Span>{{0, 1, "A"}, {1, 2, "A"}, {2, 3, "A"}, {4, 5, "B"}});
   CHECK(spans_of(tags("B-A E-B I-B")) == std::vector<Span>{{0, 1, "A"}, {1, 2, "B"}, {2, 3, "B"}});

@@ -8,7 +8,7 @@
 #include "dynet-like/io/model_file.h"
 #include "examples/nlp/common/model_file.h"
 
-/// What somebody writes who means no good: files of programs with right checksums.
+/// Hostile model files of the programs, with right checksums.
 
 /// A model file whose description need not be one that a model can be made of.
 template <class Model>

@@ -1,4 +1,4 @@
-// What the programs say of themselves, and of options that they do not have.
+// Help texts of the programs, and errors for options that they do not have.
 
 #include <fcntl.h>
 #include <pty.h>
@@ -50,7 +50,7 @@ std::size_t longest_line(const std::string& text) {
   return longest;
 }
 
-/// What the program prints to a terminal of so many columns; empty if there are no terminals.
+/// Output of the program on a terminal of `columns` columns; empty if there are no terminals.
 std::string on_terminal(const Desk& desk, const std::string& script, unsigned short columns) {
   int controller = -1, terminal = -1;
   char name[64];
@@ -129,7 +129,7 @@ TEST_CASE("Help: two examples of each command, with options that there are") {
   }
 }
 
-TEST_CASE("Help: of the program, and its version") {
+TEST_CASE("Help: a program prints its help and its version") {
   for (const AnyProgram& each : all_programs()) {
     const Desk desk(each, 1);
     const std::string help = desk.must("p --help");

@@ -46,7 +46,7 @@ std::string error_from(Action action) {
   return "no error";
 }
 
-/// What the program of the Debian package bible-kjv prints; empty where it is not installed.
+/// Output of the program of the Debian package bible-kjv; empty where it is not installed.
 inline std::string king_james_text() {
   FILE* const pipe = popen("bible -f Gen1:1-Rev22:21 2>/dev/null", "r");
   REQUIRE(pipe != nullptr);

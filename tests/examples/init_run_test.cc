@@ -76,7 +76,7 @@ TEST_CASE("Init: new words are unknown ones, and a label that the model lacks is
     CHECK(about("new").at("weights") == about("old").at("weights"));
     CHECK(about("new").at("labels") == about("old").at("labels"));
     desk.refuses("DATA=label train --model other --init old", 1, each.why);
-    // What is not learnt from may have it.
+    // Data of --dev may have the new labels: no weight is trained with them.
     if (each.program != 2) desk.must("DATA=words train --model other --init old --dev label");
   }
   const Desk desk(all_programs()[1]);

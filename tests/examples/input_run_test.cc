@@ -1,4 +1,4 @@
-// What the programs make of input that is not what it should be.
+// Programs with malformed or unexpected input.
 
 #include <string>
 
@@ -142,7 +142,7 @@ TEST_CASE("tagger: a long line is tagged in pieces, and a short one as ever") {
                "standard input:2: the best tags of a sentence are found for at most 2,000 words");
 }
 
-TEST_CASE("what a model does not know is said once, with its place") {
+TEST_CASE("programs report unknown tags and labels once, with their line") {
   const Desk tagger(all_programs()[0]);
   const std::string tags =
       "warning: odd:2: the model does not know the tag 'Q', one of 2 such cases";

@@ -11,7 +11,7 @@ namespace numbers_run_test {
 
 namespace {
 
-/// What the command reads in place of the text, or why it does not.
+/// Text that the command reads in place of `text`, or its error.
 std::string read_as(const nlp::InRange& range, std::string text) {
   const std::string problem = range(text);
   return problem.empty() ? text : problem;

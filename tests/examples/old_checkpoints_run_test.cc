@@ -42,7 +42,7 @@ TEST_CASE("Old checkpoints: a run goes on as it began") {
     const std::string settings = desk.read("report");
     INFO(settings);
     CHECK(contains(settings, old.settings));
-    // What the run did not begin with is refused.
+    // Options that differ from the start of the run are refused.
     desk.refuses("train --model model --resume --clip 1", 1,
                  "model.checkpoint began with --clip 5");
     desk.must("p eval -m model -d data");

@@ -1,4 +1,4 @@
-// Where the programs write what they make of a file: beside the old one, never over what they read.
+// Output files of the programs: written beside the old file, never over an input.
 
 #include <sys/stat.h>
 
@@ -23,7 +23,7 @@ unsigned mode_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("Output: what a command reads is never its output") {
+TEST_CASE("Output: a command refuses its input as its output") {
   for (const AnyProgram& each : all_programs()) {
     const Desk desk(each);
     desk.must("train --model model && ln -s in link && ln -s ../desk/link link2 && ln in hard");
@@ -96,7 +96,7 @@ TEST_CASE("Output: a file takes the place of the old one when it is whole") {
   }
 }
 
-TEST_CASE("Output: what interrupts a command leaves the old file and nothing else") {
+TEST_CASE("Output: an interrupted command leaves the old file and nothing else") {
   for (const AnyProgram& each : all_programs()) {
     const Desk desk(each);
     desk.must("train --model model; echo old > out; mkfifo pipe; touch log");
@@ -118,13 +118,13 @@ TEST_CASE("Output: what interrupts a command leaves the old file and nothing els
       CHECK(desk.read("out") == "old\n");
       CHECK(desk.names() == before);
     }
-    // What is killed may leave a file, which the next one removes.
+    // A killed program may leave a file, which the next run removes.
     CHECK(interrupted_by("KILL").code == 128 + 9);
     CHECK(desk.read("out") == "old\n");
     desk.must("apply -i in -o out");
     CHECK(desk.read("out") == desk.must("apply -i in"));
     CHECK(desk.names() == before);
-    // Who ignores a signal for the program has it ignored.
+    // A signal that the parent ignores is ignored by the program.
     const Result ignored = desk.sh(
         "trap '' HUP; (start -i pipe -o out) & pid=$!; exec 3> pipe; cat in >&3; sleep 0.1; "
         "kill -HUP $pid; exec 3>&-; wait $pid; exit $?");
@@ -194,7 +194,7 @@ TEST_CASE("Output: input that cannot be read to its end is an error") {
   }
 }
 
-TEST_CASE("Output: who types a line gets its answer before the next one") {
+TEST_CASE("Output: a command answers a typed line before the next one") {
   for (const AnyProgram& each : all_programs()) {
     if (each.program.name == "parser") continue;  // sentences of similar length go together
     const Desk desk(each);

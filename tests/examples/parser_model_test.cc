@@ -305,7 +305,7 @@ TEST_CASE("Parser: sentences of one length need no more batches than one of them
   const Parsed alone = parse_all(model, {sentences[0]}, {1}, "alone");
   const Parsed parsed = parse_all(model, sentences, {32}, "together");
   CHECK(parsed.batches == alone.batches);
-  // What is asked for in the middle runs once: a move takes four nodes.
+  // Values requested in the middle run once: a move takes four nodes.
   CHECK(alone.batches >= 2 * 9 * 4);
   CHECK(alone.batches <= alone.nodes);
 }

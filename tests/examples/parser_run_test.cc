@@ -198,7 +198,7 @@ TEST_CASE("Parser: train, score in a fresh process, parse") {
   };
   CHECK(10 * batches_of("32 together: ") < batches_of("one at a time: "));
 
-  // What the trees of the input are does not count; all else stays.
+  // Trees of the input are ignored and replaced; its other columns are copied.
   const std::string text = "# sent_id = 1\n" + read_file(shop.test);
   const std::string bare = without_trees(text);
   const Result parsed = run(shop.folder, {"parse", "--model", model}, bare);
@@ -295,7 +295,7 @@ TEST_CASE("Parser: a resumed run ends where an unbroken one does") {
       run(shop.folder, with(shop.train_command("parts", "1"), {"--max-seconds", "1e-6"}));
   REQUIRE(stopped.code == 0);
   CHECK(contains(stopped.out, "as --max-seconds asks"));
-  // What is not given again comes from the checkpoint.
+  // Options that are left out come from the checkpoint.
   const std::vector<std::string> go_on = {
       "train",    "--train", shop.train, "--dev", shop.dev, "--model", shop.folder.path("parts"),
       "--epochs", "3",       "--resume"};

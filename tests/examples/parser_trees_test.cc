@@ -76,7 +76,7 @@ void for_all_trees(unsigned words, Use use) {
   }
 }
 
-/// What the oracle's moves build: allowed moves, two for each word.
+/// The oracle's moves are allowed, two for each word, and build the heads and labels.
 void check_round_trip(const Heads& heads) {
   std::vector<unsigned> labels;
   for (unsigned i = 0; i < heads.size(); ++i) labels.push_back(10 + i);
@@ -128,7 +128,7 @@ TEST_CASE("Parser: reads words, tags and trees, and writes other trees") {
   CHECK(bare[0].tree.labels.empty());
 }
 
-TEST_CASE("Parser: what is no tree of words is refused with its line") {
+TEST_CASE("Parser: a sentence that is no tree of words is refused with its line") {
   const auto place = [](unsigned number) { return "data.conllu:" + std::to_string(number) + ": "; };
   CHECK(error_of("") == "data.conllu holds no sentence");
   CHECK(error_of("1:w:_\n") ==

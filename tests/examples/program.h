@@ -95,7 +95,7 @@ inline std::vector<double> numbers_of(const std::string& line) {
   return numbers;
 }
 
-/// What training printed of the losses of so many epochs.
+/// Printed losses of `epochs` epochs of training.
 inline std::string losses_of(const Result& trained, int epochs) {
   INFO(trained.out + trained.err);
   REQUIRE(trained.code == 0);

@@ -1,4 +1,4 @@
-// What the programs share of standard streams and files, in detail.
+// Shared code of the programs for standard streams and files, in detail.
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ int error_of(DescriptorBuffer& buffer) {
 
 }  // namespace
 
-TEST_CASE("Program: what is written arrives whole, if the descriptor waits or not") {
+TEST_CASE("Program: DescriptorBuffer writes everything if the descriptor waits or not") {
   for (const bool waits : {true, false}) {
     Pipe pipe;
     if (!waits) REQUIRE(fcntl(pipe.to, F_SETFL, O_NONBLOCK) == 0);
@@ -82,7 +82,7 @@ TEST_CASE("Program: what is written arrives whole, if the descriptor waits or no
   }
 }
 
-TEST_CASE("Program: what is written does not pile up") {
+TEST_CASE("Program: DescriptorBuffer holds a bounded number of bytes") {
   const TemporaryFolder folder;
   const std::string path = folder.write("file", "");
   constexpr std::size_t kPieces = 1000, kMostWaiting = 1 << 17;
@@ -94,7 +94,7 @@ TEST_CASE("Program: what is written does not pile up") {
   CHECK(std::filesystem::file_size(path) == kPieces * piece.size());
 }
 
-TEST_CASE("Program: what cannot be written is an error once, and dropped") {
+TEST_CASE("Program: DescriptorBuffer reports a failed write once and drops its bytes") {
   const int full = ::open("/dev/full", O_WRONLY);
   REQUIRE(full >= 0);
   DescriptorBuffer buffer(full, "somewhere");

@@ -18,7 +18,7 @@ struct AnyProgram {
   std::string command;    ///< the one that makes lines of lines
   std::string its_input;  ///< a sentence for it
 
-  /// What it predicts are labels, not texts.
+  /// Whether predictions are labels, not texts.
   bool has_labels() const { return program.name != "rnnlm" && program.name != "translate"; }
 };
 

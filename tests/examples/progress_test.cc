@@ -1,4 +1,4 @@
-// What progress looks like, with a clock of the test's own.
+// Lines of progress, with a clock of the test's own.
 
 #include "examples/nlp/common/progress.h"
 

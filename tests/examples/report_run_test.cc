@@ -28,7 +28,7 @@ std::vector<Json> lines_of(const std::string& text) {
   return lines;
 }
 
-/// What each line is, with the number of its epoch or the name of its data.
+/// Kind of each line, with the number of its epoch or the name of its data.
 std::string kinds_of(const std::vector<Json>& lines) {
   std::string kinds;
   for (const Json& line : lines) {
@@ -89,7 +89,7 @@ TEST_CASE("Report: settings, epochs and scores, continued where a run is resumed
     CHECK(resumed[1].at("loss") == unbroken[3].at("loss"));
     CHECK(resumed[1].at("dev") == unbroken[3].at("dev"));
     CHECK(resumed[3] == unbroken[5]);
-    // What is not given again comes from the checkpoint.
+    // Options that are left out come from the checkpoint.
     desk.must("p train --train data --model model --resume --epochs 3 --report new");
     CHECK(lines_of(desk.read("new"))[0].at("settings").at("seed") == 7);
   }

@@ -1,4 +1,4 @@
-// What the language model reads: lines to tokens and back, vocabularies, minibatches.
+// Input of the language model: lines to tokens and back, vocabularies, minibatches.
 
 #include <cstdlib>
 #include <iostream>

@@ -30,7 +30,7 @@ TEST_CASE("Rnnlm: Witten-Bell by hand") {
   CHECK(Ngram(2, 4, train).loss({2, 3}) == Approx(-std::log(a_first * b_after_a * end_after_b)));
   // The history <unk> is new, so what follows it goes by the shorter history.
   CHECK(Ngram(2, 4, train).loss({1}) == Approx(-std::log(unknown / 3 * end)));
-  // Of order 3: after </s> </s> a 2 of 2.
+  // Order 3: after </s> </s> a 2 of 2.
   const double a_third = (2 + a_first) / 3;
   const double b_third = (1 + 2 * b_after_a) / 4, end_third = (1 + end_after_b) / 2;
   CHECK(Ngram(3, 4, train).loss({2, 3}) == Approx(-std::log(a_third * b_third * end_third)));

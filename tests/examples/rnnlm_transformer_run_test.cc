@@ -272,7 +272,7 @@ TEST_CASE("Rnnlm: files from before there was a transformer load, and their run 
   const std::string model =
       folder.write("model", read_file((golden / "rnnlm-lstm.model").string()));
   folder.write("model.checkpoint", read_file((golden / "rnnlm-lstm.model.checkpoint").string()));
-  // What the program of then printed.
+  // Output of the version that wrote the files.
   CHECK(contains(must(folder, {"eval", "-m", model, "-d", file}),
                  "  rnnlm             4.81         1.5200          0.6041\n"));
   const std::string resumed = must(folder, {"train", "--train", file, "--dev", file, "--model",

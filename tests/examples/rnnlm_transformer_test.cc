@@ -37,7 +37,7 @@ Description small(Positions positions, unsigned layers = 2) {
   return description;
 }
 
-/// Of lengths below, at and above those of one and of two pieces.
+/// Sentences with lengths below, at and above those of one and of two pieces.
 std::vector<Ids> sentences() {
   return {{2, 3, 4},          {},          {5, 6, 7, 8, 9, 10, 11, 2, 3, 4, 5, 6},
           {4, 3, 2, 11},      {1, 1},      {2, 11, 2, 7, 8},
@@ -168,7 +168,7 @@ TEST_CASE("Rnnlm transformer: training drops out of vectors, all parts of layers
   const std::size_t before = graph.nodes.size();
   dropout(x, 0.5f);
   const std::size_t one = graph.nodes.size() - before;
-  // Of each layer what attention and what feed-forward layers give, and what is within the latter.
+  // Dropout per layer: outputs of attention and of the feed-forward layer, and inside the latter.
   for (const bool by_step : {false, true})
     CHECK(nodes(true, by_step) - nodes(false, by_step) == (1 + 2 * 3 + 1) * one);
 }

@@ -1,4 +1,4 @@
-// What `eval` shows of each label, and scores and predictions as JSON.
+// Output of `eval` for each label, and scores and predictions as JSON.
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -107,7 +107,7 @@ TEST_CASE("Stop: a second signal ends at once, and one that comes twice counts o
   for (const AnyProgram& each : all_programs()) {
     const Desk desk(each);
     INFO(each.program.name);
-    // Nobody reads the report, so the program waits for ever once the pipe is full.
+    // The report has no reader, so the program waits for ever once the pipe is full.
     const auto waiting = [&](const std::string& pids, const std::string& then) {
       return desk.sh(
           kUntil +
@@ -127,7 +127,7 @@ TEST_CASE("Stop: a second signal ends at once, and one that comes twice counts o
   }
 }
 
-TEST_CASE("Stop: what is ignored stays ignored") {
+TEST_CASE("Stop: an ignored signal stays ignored") {
   const Desk desk(all_programs()[0], 10000);
   const Result result = desk.sh(
       kUntil + std::string("trap '' HUP; (start_training --model new > log 2> errors) & pid=$!; ") +

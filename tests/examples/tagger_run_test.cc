@@ -70,7 +70,7 @@ void check_refused(const Result& result, const std::string& message) {
 
 }  // namespace
 
-TEST_CASE("Tagger: what a word is seen as by default") {
+TEST_CASE("Tagger: default features depend on the format") {
   const Workshop shop;
   const auto model_line = [&](const std::string& data, const std::vector<std::string>& more) {
     const Result trained =
@@ -394,7 +394,7 @@ TEST_CASE("Tagger: the n best sequences of tags, with probabilities") {
     CHECK(sum <= 1.0001);
     // The first is what is found without a list.
     CHECK(lines[0].substr(lines[0].find('\t') + 1) == nlp::split_fields(tag({}).out, '\n')[0]);
-    // Of one word there are as many sequences as tags: they are all there is.
+    // A sentence of one word has as many sequences as tags: all are listed.
     const Result all = tag({"--nbest", "100", "--format", "json"});
     REQUIRE(all.code == 0);
     const std::string word = nlp::split_fields(all.out, '\n')[1];

@@ -1,4 +1,4 @@
-// What training writes to: never to what it reads, nor in place of what somebody may want to keep.
+// Output files of training: never an input, nor in place of a file that the user may want to keep.
 
 #include <unistd.h>
 
@@ -156,12 +156,12 @@ TEST_CASE("Train: a model that is there asks whether to go on or to begin again"
   }
 }
 
-TEST_CASE("Train: what cannot be saved is said before the work") {
+TEST_CASE("Train: a model that cannot be saved is refused before training") {
   for (const AnyProgram& each : all_programs()) {
     const Desk desk(each);
     desk.must("mkdir folder folder2.checkpoint");
     const std::string longest(255, 'm');
-    // Nobody would wait for so many epochs.
+    // So many epochs that only a refusal before training ends in time.
     const auto refused = [&](const std::string& model, const std::string& why) {
       for (const std::string data : {"data", "none"}) {
         desk.refuses("DATA=" + data + " EPOCHS=1000000 train --model " + model, kFailed, why);

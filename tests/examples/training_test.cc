@@ -87,7 +87,7 @@ TEST_CASE("Training: epochs, updates, and what is said about them") {
   CHECK(counter.saved.position == 0);
 }
 
-TEST_CASE("Training: of an epoch in two parts all clipped updates count") {
+TEST_CASE("Training: clipped updates count in both parts of an interrupted epoch") {
   Counter counter;
   std::ostringstream out;
   run_epochs(counter, counter.state, run_with({2, 3, 1e-9}), out);

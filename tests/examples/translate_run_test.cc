@@ -173,7 +173,7 @@ TEST_CASE("Translate: an error is of the file that has it") {
   refused("a\n" + many + "\n", "a\nb\n", "one:2: a sentence of 10,001 words");
 }
 
-TEST_CASE("Translate: what does not fit is refused in a sentence") {
+TEST_CASE("Translate: unfit data and options are refused in a sentence") {
   const TemporaryFolder folder;
   const std::string data = folder.write("data", "a\tb\n"), model = folder.path("model");
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& message) {

@@ -51,7 +51,7 @@ Description small(Kind kind, Attention attention = Attention::kGeneral) {
 }  // namespace
 
 TEST_CASE("Translate: words as sacreBLEU finds them") {
-  // What sacrebleu 2's Tokenizer13a prints.
+  // Output of sacrebleu 2's Tokenizer13a.
   const auto joined = [](const char* text) { return nlp::join(tokenize_13a(text), " "); };
   CHECK(joined("a,,b 1,000.5 x.y 3-4 (a)&quot;b&quot; it's $5 <skipped>z") ==
         "a , , b 1,000.5 x . y 3 - 4 ( a ) \" b \" it's $ 5 z");
@@ -168,7 +168,7 @@ TEST_CASE("Translate: gradients of all networks") {
   }
 }
 
-TEST_CASE("Translate: what a search says a translation is worth is what training says") {
+TEST_CASE("Translate: a search scores a translation as training does") {
   const Corpus corpus = numbers(20, 2);
   for (const Description& description : all_networks(corpus)) {
     Model model(description, 3);
@@ -217,7 +217,7 @@ TEST_CASE("Translate: how long a translation may be follows from those of traini
   CHECK(Model(description, 1).most_tokens(1000) == kLongest);
 }
 
-TEST_CASE("Translate: what is read in place of the right tokens decides what follows it alone") {
+TEST_CASE("Translate: a token in place of the right one changes only the scores after it") {
   const Corpus corpus = numbers(20, 2);
   for (const Description& description : all_networks(corpus)) {
     if (description.network.copy) continue;
@@ -241,7 +241,7 @@ TEST_CASE("Translate: what is read in place of the right tokens decides what fol
   }
 }
 
-TEST_CASE("Translate: what a translation looked at has a weight for each pair of tokens") {
+TEST_CASE("Translate: attention has a weight for each pair of tokens") {
   const Corpus corpus = numbers(20, 2);
   Model model(describe(small(Kind::kLstm), corpus), 3);
   dynet::ComputationGraph graph;

@@ -30,7 +30,7 @@ Prediction prediction(const std::vector<unsigned>& labels, const std::vector<flo
 TEST_CASE("Tree scores: nodes, phrases, and roots with and without the neutral ones") {
   const Labels& labels = Labels::of_sentiment();
   Scores scores;
-  // Of three nodes the first leaf is wrong. The label is wrong, but the side is right.
+  // The first leaf of the three nodes is wrong. The label is wrong, but the side is right.
   scores.add(tree("(4 (2 a) (3 b))"), prediction({1, 3, 3}, {0.1f, 0.1f, 0.2f, 0.4f, 0.2f}),
              labels);
   // Neutral is the most probable label; among the others negative is ahead.

@@ -54,7 +54,7 @@ TEST_CASE("Labels: names from the data") {
   desk.write("sideways", "(up a)\n(sideways b)\n");
   desk.refuses("p eval -m model -d sideways", 1,
                "sideways:2: expected the label down, flat or up behind '(', found 'sideways'");
-  // What a resumed run learns is what the checkpoint has.
+  // Labels of a resumed run are those of the checkpoint.
   desk.must("cp model whole; DATA=named EPOCHS=29 train --model parts " + options);
   desk.must("p train --train named --model parts --resume --epochs 30 --patience 0");
   desk.must("cmp parts whole");

@@ -241,7 +241,7 @@ TEST_CASE("Tree-LSTM: a resumed run ends where an unbroken one does") {
   };
   REQUIRE(run(shop.folder, with(shop.train_command("parts", "2"), more)).code == 0);
   CHECK_FALSE(same_file("parts.checkpoint", "whole.checkpoint"));
-  // What is not given again comes from the checkpoint.
+  // Options that are left out come from the checkpoint.
   const std::vector<std::string> go_on = {
       "train",    "--train", shop.train, "--dev", shop.dev, "--model", shop.folder.path("parts"),
       "--epochs", "4",       "--resume"};

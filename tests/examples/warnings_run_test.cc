@@ -1,4 +1,4 @@
-// What training warns of: data from which nothing can be learned.
+// Warnings of training for data from which nothing can be learned.
 
 #include <sstream>
 #include <string>

@@ -61,7 +61,7 @@ TEST_CASE("views of a node copy nothing and share no gradient") {
   CHECK(as_vector(x.gradient()) == std::vector<float>{2, 3, 4, 5});
 }
 
-TEST_CASE("what was computed in place can be read, used and differentiated afterwards") {
+TEST_CASE("nodes of in-place batches can be read, used and differentiated afterwards") {
   ParameterCollection pc;
   auto W = pc.add_parameters({16, 16});
   struct Values {

@@ -198,7 +198,7 @@ const std::vector<std::pair<const char*, MakePointed>> kPointed = {
 
 }  // namespace
 
-TEST_CASE("what pointers point to is read once in a forward pass") {
+TEST_CASE("a forward pass reads the values behind pointers once") {
   for (const auto& [name, make] : kPointed)
     for (const bool inference : {false, true}) {
       INFO(name << (inference ? ", inference" : ""));
@@ -302,7 +302,7 @@ Outcome patient_run(Model& m, bool inference) {
   ask(loss);
   for (const Expression& e : h) ask(e);
   if (inference) return outcome;
-  // What a backward pass that was stopped has added stays until it is dropped.
+  // Gradients of an interrupted backward pass are kept until they are reset.
   with_patience([&] { g.backward(loss); }, [&] { m.pc.reset_gradient(); });
   for (const Expression& e : h) outcome.add(with_patience([&] { return as_vector(e.gradient()); }));
   outcome.add(with_patience([&] { return as_vector(m.w.gradients()); }));

@@ -40,7 +40,7 @@ void compare(const GraphProgram& program, std::uint64_t seed, const GraphMode& b
 TEST_CASE("random programs give the same values in every mode") {
   const GraphMode unbatched{.name = "unbatched", .batched = false};
   const GraphMode batched{.name = "batched"};
-  // What runs the same batches gives gradients of the same bits.
+  // Modes that run the same batches return gradients of the same bits.
   const std::vector<GraphMode> same_batches = {
       {.name = "batched again"},
       {.name = "interleaved", .interleaved = true},

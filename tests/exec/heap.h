@@ -10,7 +10,7 @@ namespace heap {
 bool counted();
 /// Allocations so far.
 std::size_t allocations();
-/// Of the allocations that are made while a Risk lives, the n-th fails, counted from 0.
+/// The n-th allocation during the lifetime of a Risk fails, counted from 0.
 void refuse(std::size_t n);
 /// None fails any more. Returns whether one has.
 bool refuse_nothing();

@@ -117,7 +117,7 @@ TEST_CASE("places: operands on different devices are an error at the line of the
     CHECK_THAT(product, Catch::Contains(part));
   const std::string list = why([&] { affine_transform({input(g, {2}, {1, 2}, kSecond), w, x}); });
   CHECK_THAT(list, Catch::Contains("affine_transform: the operands are on different devices"));
-  // Of an operation that is made of others, before the first of these is made.
+  // A composed operation fails before its first node is made.
   const Expression y = input(g, {3}, {1, 2, 3}, kSecond);
   const std::size_t before = g.size();
   CHECK_THAT(why([&] {

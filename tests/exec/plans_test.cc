@@ -24,7 +24,7 @@ Floats some(unsigned n, float first) {
 
 }  // namespace
 
-TEST_CASE("what a later plan forgets is told apart from what an earlier one keeps") {
+TEST_CASE("a graph separates values freed by a later plan from those kept by an earlier one") {
   ParameterCollection pc;
   auto w = pc.add_parameters({4, 4});
   ComputationGraph g, kept(false);

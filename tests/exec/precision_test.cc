@@ -36,7 +36,7 @@ Floats numbers(std::size_t n, unsigned seed) {
   return as_vector(random_uniform(g, {static_cast<unsigned>(n)}, -2, 2).value());
 }
 
-/// What a product of a and b, plus a bias c, gives and gets for a loss whose gradient is `d_value`.
+/// Value and gradients of a product of a and b, plus a bias c, when its gradient is `d_value`.
 struct Made {
   Floats value, d_a, d_b, d_c;
 };
@@ -195,7 +195,7 @@ TEST_CASE("a product in bf16 has the same bits among any number of columns") {
   }
 }
 
-TEST_CASE("what is kept of a matrix for many products is that of this pass") {
+TEST_CASE("packed matrices are dropped after a pass") {
   // Recurrences of two matrices of one shape, in models that live on and in new ones.
   struct Model {
     ParameterCollection pc;
@@ -237,7 +237,7 @@ TEST_CASE("what is kept of a matrix for many products is that of this pass") {
   }
 }
 
-TEST_CASE("what is kept of a transposed matrix is not taken for another loss's") {
+TEST_CASE("packed transposed matrices are not reused for another loss") {
   ParameterCollection pc;
   const Parameter w = pc.add_parameters({40, 40}), u = pc.add_parameters({40, 40});
   const auto loss = [](ComputationGraph& g, const Parameter& p) {

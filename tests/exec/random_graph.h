@@ -11,12 +11,12 @@
 /// that differ in one field only. The same seed gives the same graph.
 class RandomGraph {
  public:
-  /// What the graphs are made of.
+  /// Parameters and pointed-to values of the graphs.
   struct Model {
     dynet::ParameterCollection pc;
     dynet::Parameter w, v, b, gate;
     dynet::LookupParameter table;
-    // What pointers of the graph point to.
+    // Targets of the graph's pointers.
     float number = 0.5f;
     unsigned index = 1;
     std::vector<unsigned> rows{0, 2};

@@ -88,7 +88,7 @@ TEST_CASE("recording: scratch is listed where the form keeps some") {
   CHECK(m.auxs()[1] == &scratch[1]);
 }
 
-TEST_CASE("recording: what is truncated in the middle of a batch keeps the nodes before") {
+TEST_CASE("recording: truncate keeps the nodes before a place in the middle of a batch") {
   Recorded recorded(5);
   recorded.run(0, 5);
   Recording<float>& r = recorded.r;

@@ -231,7 +231,7 @@ TEST_CASE("a parameter that is frozen or thawed in between is seen") {
   CHECK(c.executor.backward_replays() > 0);
 }
 
-TEST_CASE("what has changed for good is captured once more") {
+TEST_CASE("a pass is captured again after a lasting change") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 30; ++k) {

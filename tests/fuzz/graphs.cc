@@ -1,5 +1,5 @@
-// What libFuzzer calls: the bytes are a program that builds and runs a graph, and the mode in which
-// it must give what it gives without batches.
+// Entry point of libFuzzer: the bytes are a program that builds and runs a graph, and its mode. The
+// results must agree with those without batches.
 
 #include <cstddef>
 #include <cstdint>

@@ -32,7 +32,7 @@ bool reads(const std::string& bytes, Read read) {
   return true;
 }
 
-/// What a file of models would be if its header and its index had the right checksums.
+/// A model file with the checksums of its header and index corrected.
 inline std::string with_checksums(const std::string& bytes) {
   if (bytes.size() < 64) return bytes;
   const auto n = io_detail::get_number<std::uint64_t>(&bytes[24]);
@@ -66,7 +66,7 @@ inline bool read_model(const std::string& bytes) {
   return load_model(with_checksums(bytes)) || loaded;
 }
 
-/// What the values are, and whether they fit, matters to nobody here.
+/// Stores the tensors; neither their values nor whether they fit is checked.
 inline void use(const std::vector<NamedTensor>& tensors) {
   ParameterCollection pc;
   pc.add_parameters({2, 3}, "a");

@@ -1,5 +1,5 @@
-// What fuzzing started from and what it found, read again with any compiler. Files in corpus/ whose
-// names begin with `good` must be read, the others must not crash, hang or change anything.
+// Seeds and findings of fuzzing, read again with any compiler. Files in corpus/ whose names begin
+// with `good` must be read, all other files must not crash, hang or change anything.
 //
 // DYNET_WRITE_CORPUS=1 writes the good files that this makes.
 

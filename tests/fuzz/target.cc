@@ -1,4 +1,4 @@
-// What libFuzzer calls; the environment variable DYNET_READER names the reader.
+// Entry point of libFuzzer; the environment variable DYNET_READER names the reader.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a graph refuses, and with which words; nodes by their numbers.
+// Errors of a graph and their texts; nodes by their numbers.
 
 #include <sstream>
 #include <string>
@@ -83,7 +83,7 @@ TEST_CASE("forward runs again, incremental_forward does not; neither runs anothe
                Contains("belongs to another graph"));
 }
 
-TEST_CASE("what passes no gradient and what is frozen needs none, nor does what is above it") {
+TEST_CASE("nodes need no gradient above frozen parameters and operations that pass none") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}), frozen = pc.add_parameters({2});
   auto table = pc.add_lookup_parameters(2, {2});

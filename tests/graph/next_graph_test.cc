@@ -19,7 +19,7 @@ std::size_t batches_of_ten(ComputationGraph& g) {
   return g.statistics().batches;
 }
 
-/// What comes after a graph was told something and is gone, and what it is when it is renewed.
+/// Runs `look` on the graph after a destroyed one with `tell`'s settings, and on a renewed one.
 template <class Tell, class Look>
 void next_graph(Tell tell, Look look) {
   {

@@ -37,7 +37,7 @@ OpForm form(Dim (*shape)(const Operands&), BatchRule batch) {
 
 }  // namespace
 
-TEST_CASE("what differs in form, shapes, signature attributes or place has another number") {
+TEST_CASE("signature numbers differ by form, shapes, signature attributes and place") {
   ComputationGraph g;
   const Expression x = zeros(g, {3, 4}), y = zeros(g, {3, 4}), b = zeros(g, Dim({3, 4}, 2)),
                    v = zeros(g, {3}), column = reshape(zeros(g, {3}), {3, 1});
@@ -169,7 +169,7 @@ TEST_CASE("nodes of one hash are compared in full") {
   CHECK(find(f, v, {&v, &m, &m}) != number);
 }
 
-TEST_CASE("what is remembered of a node is not taken for another one") {
+TEST_CASE("a remembered signature number is not used for another node") {
   // So many that places for it are shared.
   ComputationGraph g;
   std::set<std::uint32_t> numbers;

@@ -102,7 +102,7 @@ MANNERS = [
 ]  # fmt: skip
 
 
-# What prints in DyNet prints here, for programs that were written to DyNet.
+# Functions that print in DyNet print here, for programs that were written to DyNet.
 PRINTS = ("dynet-like/compat/print.cc", "dynet-like/compat/standard.h")
 
 

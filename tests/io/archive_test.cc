@@ -17,7 +17,7 @@ using namespace dynet;
 
 namespace {
 
-/// What loading `thing` says once the first number `from` of its file is `to`.
+/// Error text of loading `thing` after the last number `from` of its file is replaced by `to`.
 template <class T, class Number>
 std::string said(const T& thing, Number from, Number to) {
   const TemporaryFolder folder;

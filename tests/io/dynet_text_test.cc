@@ -69,7 +69,7 @@ TEST_CASE("a saver that fails leaves the old text") {
   CHECK(read_file(path).size() == before.size());
 }
 
-TEST_CASE("what cannot be appended as a whole is not appended") {
+TEST_CASE("TextFileSaver appends an object as a whole or not at all") {
   const TemporaryFolder folder;
   const std::string path = folder / "m";
   Model model(1);

@@ -41,7 +41,7 @@ std::string safetensors(const std::string& header, const std::string& data = "")
   return file + header + data;
 }
 
-// What reading these bytes says.
+// Error text of reading these bytes.
 template <class Read>
 std::string refused(const std::string& bytes, Read read) {
   MemoryFile files;

@@ -117,7 +117,7 @@ TEST_CASE("a call that fails in saving leaves the old file and says what happene
       failures, failures, cleaned);
 }
 
-TEST_CASE("what was saved is flushed before it gets its name, and its folder after that") {
+TEST_CASE("a saved file is flushed before its rename, and its folder after that") {
   const TemporaryFolder folder;
   const std::string sub = folder / "sub";
   std::filesystem::create_directory(sub);

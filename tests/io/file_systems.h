@@ -62,7 +62,7 @@ class NotedFiles : public FileSystem {
   mutable std::map<int, std::string> paths_;
 };
 
-/// What a process that was ended does not come back from.
+/// Thrown where a process ends in the middle.
 struct Stopped {};
 
 /// The operating system's files until a call fails, or until the process ends in the middle. Calls

@@ -174,7 +174,7 @@ TEST_CASE("many writers of one file leave one whole file") {
   CHECK(folder.names() == std::vector<std::string>{"m"});
 }
 
-TEST_CASE("what a killed process left is removed, what is being written is not") {
+TEST_CASE("a write removes files that killed processes left, not those being written") {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "m.tmp-00000000000000ff");  // not ours
   write_file(folder / "m.tmp-0123456789abcdef", "left behind");

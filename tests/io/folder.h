@@ -35,7 +35,7 @@ class TemporaryFolder {
     std::ofstream(path(name), std::ios::binary) << text;
     return path(name);
   }
-  /// What is in it.
+  /// Names in the folder.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (auto& entry : std::filesystem::directory_iterator(path_))
@@ -54,7 +54,7 @@ inline std::string read_file(const std::string& path) {
   return bytes.str();
 }
 
-/// What the exception of type E says, or "" if there is none.
+/// Text of the exception of type E, or "" if there is none.
 template <class E, class F>
 std::string message_of(F f) {
   try {

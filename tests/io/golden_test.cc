@@ -18,7 +18,7 @@ using namespace dynet;
 
 namespace {
 
-// What is in the files, made of numbers that every machine computes alike.
+// Content of the files, made of numbers that every machine computes alike.
 template <class SomeTrainer = AdamTrainer>
 struct Golden {
   ParameterCollection pc{0.25f};
@@ -54,7 +54,7 @@ struct Golden {
   }
 };
 
-// What a later version of the library may be.
+// Trainer of an imagined later version, with more fields.
 struct LaterTrainer : AdamTrainer {
   using AdamTrainer::AdamTrainer;
   real warmth = 0.5f;

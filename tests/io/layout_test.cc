@@ -96,7 +96,7 @@ TEST_CASE("a collection alone needs no layout") {
   CHECK(tensors.size() == 3);
 }
 
-TEST_CASE("of several things of one kind the arrays are told apart by number") {
+TEST_CASE("arrays of several objects of one kind have numbered names") {
   const TemporaryFolder folder;
   const std::string path = folder / "m", tensors = folder / "m.safetensors",
                     back = folder / "back.dynet";

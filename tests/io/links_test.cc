@@ -58,7 +58,7 @@ TEST_CASE("names of any length that a folder takes can be saved, again and again
   CHECK(folder.names().empty());
 }
 
-TEST_CASE("what a killed process left of a long name is removed by the next writer of that name") {
+TEST_CASE("the next writer of a long name removes the file that a killed process left") {
   const TemporaryFolder folder;
   const std::string name(255, 'a'), other(254, 'a');
   {

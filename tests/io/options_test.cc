@@ -144,7 +144,7 @@ TEST_CASE("names are changed on the way, the longest rule first") {
         }).find("/W comes twice in the file") != std::string::npos);
 }
 
-TEST_CASE("what is frozen and weight decay come back, unless they are not wanted") {
+TEST_CASE("loading restores frozen parameters and weight decay unless settings are off") {
   const TemporaryFolder folder;
   const auto decay_of = [](const ParameterHandle& p) { return p.weight_decay_lambda(); };
   ParameterCollection pc(0.1f);

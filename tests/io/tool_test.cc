@@ -139,7 +139,7 @@ TEST_CASE("word vectors are converted") {
   CHECK(tool.says("a.txt: word vectors\n"));
 }
 
-TEST_CASE("what the tool cannot do it says") {
+TEST_CASE("the tool prints the reason when it fails") {
   Tool tool;
   write_file(tool.folder / "a.txt", "2 2\nthe 1 2\n");
   write_file(tool.folder / "a.model", "#Parameter# /a {2} 9 ZERO_GRAD\n1\n");

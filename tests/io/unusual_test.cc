@@ -1,4 +1,4 @@
-// What hardly ever happens to a reader or writer of files.
+// Rare failures of readers and writers of files.
 
 #include <boost/archive/binary_iarchive.hpp>
 #include <boost/archive/binary_oarchive.hpp>
@@ -120,7 +120,7 @@ TEST_CASE("a file that may not be written stays as it is") {
   CHECK(read_file(path) == "old");
 }
 
-TEST_CASE("what a file system of the user's throws while files are given up is forgotten") {
+TEST_CASE("exceptions of a user's FileSystem are dropped while files are closed or removed") {
   const TemporaryFolder folder;
   const std::string path = folder / "m";
   std::ofstream(path) << "old";

@@ -157,7 +157,7 @@ TEST_CASE("tag constraints: what each scheme allows") {
   CHECK_THROWS_AS(tag_constraints(TagScheme::bio, {""}), ArgumentError);
 }
 
-TEST_CASE("ChainCrf: what is forbidden has no probability and is never found") {
+TEST_CASE("ChainCrf: forbidden transitions have probability zero and are never decoded") {
   ParameterCollection model;
   const std::vector<std::string> names = {"O", "B-X", "I-X"};
   ChainCrf crf(model, ChainCrf::Settings{3, tag_constraints(TagScheme::bio, names)});

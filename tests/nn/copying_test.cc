@@ -133,7 +133,7 @@ TEST_CASE("copying: gradients") {
   }
 }
 
-TEST_CASE("copying: what cannot be, and numbers beyond all measure") {
+TEST_CASE("copying: copy_log_prob is exact for absent words and extreme scores") {
   ParameterCollection model;
   const Parameter gate = model.add_parameters({1}), scores = model.add_parameters({kWords}),
                   attention = model.add_parameters({3});
@@ -178,7 +178,7 @@ TEST_CASE("copying: a source extends the vocabulary by its own words") {
   CHECK(extend_vocabulary(dict, {}).numbers.empty());
 }
 
-TEST_CASE("coverage: what was attended to, and its loss") {
+TEST_CASE("coverage: add sums attention and returns the coverage loss") {
   ParameterCollection model;
   const Parameter scores = model.add_parameters({3});
   naive::spread(model);
@@ -229,7 +229,7 @@ TEST_CASE("copying: a gate is one number") {
   CHECK(naive::saved(CopyGate::Settings{4}).size == 4);
 }
 
-TEST_CASE("copying: what is wrong is said") {
+TEST_CASE("copying: wrong arguments throw") {
   ComputationGraph cg;
   const Expression z = input(cg, 0), s = zeros(cg, {kWords}), a = zeros(cg, {3});
   const auto prob = [&](const std::vector<Numbers>& sources, const Numbers& targets) {

@@ -348,7 +348,7 @@ TEST_CASE("a file of another shape is refused, and every layer stays as it was")
 }
 
 TEST_CASE("no layer with parameters is left out of the tests of files") {
-  // What others derive from or consist of, and nobody makes.
+  // Base classes and parts of layers, without objects of their own.
   const std::set<std::string> parts = {"PeepholeLSTMBuilder", "TreeLSTMBuilder",
                                        "TreeSoftmaxBuilder", "Norm", "TransformerStack"};
   const std::vector<Case> cases = all_cases();

@@ -65,7 +65,7 @@ Vector relu(Vector x) {
   return x;
 }
 
-/// What the layer's formula says of one image.
+/// Value of the layer's formula for one image.
 Vector block(const ResidualConvolution& layer, const Vector& x, const Shape& s) {
   const ResidualConvolution::Settings settings = layer.settings();
   naive::Reader reader(layer.get_parameter_collection());
@@ -184,7 +184,7 @@ TEST_CASE("residual convolution: dropout draws again in each call, and rests") {
 
 namespace {
 
-/// What a program saves of a layer: the settings, then the parameters of what they make.
+/// Saved state of a layer: its settings, then its parameters.
 struct Saved {
   ParameterCollection pc;
   ResidualConvolution layer;

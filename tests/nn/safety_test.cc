@@ -485,7 +485,7 @@ TEST_CASE("noise falls on every weight of an LSTM, the bias too") {
   VanillaLSTMBuilder lstm(kLayers, kIn, kHidden, pc);
   for (Parameter p : pc.parameters_list()) p.zero();
   lstm.set_weightnoise(0.5f);
-  // Of zeros an LSTM makes zeros, but for its biases.
+  // An LSTM with zeros as input returns zeros, but for its biases.
   const auto output = [&](std::uint64_t seed) {
     ComputationGraph g;
     g.set_seed(seed);

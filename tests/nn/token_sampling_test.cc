@@ -55,7 +55,7 @@ TEST_CASE("token sampling: what tokens are drawn from") {
   check_near(sampling_probabilities(x, {.top_k = 9}), p);
   check_near(sampling_probabilities(x, {.top_p = 0.6}), {0, 0.4 / 0.65, 0, 0.25 / 0.65, 0});
   check_near(sampling_probabilities(x, {.top_p = 1e-9}), {0, 1, 0, 0, 0});
-  // Of four tokens with 0.95 in all the first two have more than 0.65 of it.
+  // The first two of four tokens have more than 0.65 of their sum 0.95.
   check_near(sampling_probabilities(x, {.top_k = 4, .top_p = 0.65}),
              {0, 0.4 / 0.65, 0, 0.25 / 0.65, 0});
   check_near(sampling_probabilities(x, {.temperature = 0}), {0, 1, 0, 0, 0});

@@ -390,7 +390,7 @@ TEST_CASE("transformers: dropout trains and rests") {
   CHECK_THROWS_AS(encoder.set_dropout(1.0f), ArgumentError);
 }
 
-TEST_CASE("transformers: what is wrong is said, and changes nothing") {
+TEST_CASE("transformers: wrong settings and calls throw and change nothing") {
   ParameterCollection model;
   const auto wrong = [&](auto change, const char* text) {
     TransformerSettings s = variants(0)[0];

@@ -246,7 +246,7 @@ TEST_CASE("attention: minus infinity forbids a key, in any block") {
   }
 }
 
-TEST_CASE("attention: what a query does not see changes nothing, whatever is there") {
+TEST_CASE("attention: keys that a query does not see change nothing, whatever they hold") {
   constexpr unsigned kQueries = 70, kKeys = 150, kSize = 3;
   struct Run {
     std::vector<float> y, dq, dk, dv;
@@ -292,7 +292,7 @@ TEST_CASE("attention: what a query does not see changes nothing, whatever is the
     }
 }
 
-TEST_CASE("attention: what is not a number and is seen is not hidden") {
+TEST_CASE("attention: a NaN in a visible key reaches the result") {
   ComputationGraph g;
   std::vector<float> keys = numbers(2 * 200, 1);
   keys[2 * 150] = kNaN;

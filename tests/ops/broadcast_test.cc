@@ -163,7 +163,7 @@ TEST_CASE("one element that meets a long row gets the gradient of all of it") {
     ParameterCollection pc;
     auto one = pc.add_parameters({1}, ParameterInitConst(2.0f));
     auto row = pc.add_parameters({kLong}, ParameterInitFromVector(values));
-    // Of the products, the quotients and the differences, by hand.
+    // Gradients of the products, quotients and differences, by hand.
     const double by_hand[] = {sum, first ? inverses : -sum / 4, first ? kLong : -1.0 * kLong};
     for (int which = 0; which < 3; ++which) {
       CAPTURE(first, which);
@@ -207,7 +207,7 @@ TEST_CASE("pow: negative numbers have whole powers") {
   CHECK(std::isnan(as_vector(pow(parameter(g, p), input(g, 0.5f)).value())[0]));
 }
 
-TEST_CASE("logsumexp: where all operands are masked the gradient is zero") {
+TEST_CASE("logsumexp: the gradient is zero where all operands are masked") {
   const float masked = -std::numeric_limits<float>::infinity();
   ComputationGraph g;
   ParameterCollection model;

@@ -29,7 +29,7 @@ struct Way {
   unsigned places(unsigned k, unsigned in, unsigned size) const {
     return valid ? (in - size) / stride[k] + 1 : (in + stride[k] - 1) / stride[k];
   }
-  /// Where a place begins; negative in the padding.
+  /// First row or column of a place; negative in the padding.
   int start(unsigned k, unsigned place, unsigned in, unsigned size) const {
     const unsigned n = places(k, in, size);
     const int padding =
@@ -92,7 +92,7 @@ OpCase convolution(const Way& way, bool bias) {
   return c;
 }
 
-/// Of as many channels, filters and taps as are read directly.
+/// A convolution with as many channels, filters and taps as are read directly.
 OpCase large_convolution() {
   const Way way = {{1, 1}, false};
   OpCase c = convolution(way, true);
@@ -337,7 +337,7 @@ TEST_CASE("convolution: many channels, filters and taps") {
   check_sums({{3, 2}, false}, Dim({2, 3, 16}), Dim({5, 6, 16, 16}));
 }
 
-TEST_CASE("convolution: what is not finite stays with the taps and the places that read it") {
+TEST_CASE("convolution: infinities reach only the taps and places that read them") {
   const float infinite = std::numeric_limits<float>::infinity();
   const auto finite = [](float x) { return std::isfinite(x); };
   for (const unsigned channels : {2u, 16u})

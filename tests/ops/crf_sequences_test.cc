@@ -150,7 +150,7 @@ TEST_CASE("crf: the gradient of the log-partition is the marginals, which add up
   for (std::size_t i = 0; i < p.size(); ++i) CHECK(d[i] == Approx(p[i]).epsilon(1e-5).margin(1e-7));
 }
 
-TEST_CASE("crf: what is added to all scores of a word adds up, and changes nothing else") {
+TEST_CASE("crf: a constant added to all scores of a word changes log Z alone") {
   Chain c(4, 6, 8);
   ComputationGraph g;
   const Scores before(g, c);

@@ -104,7 +104,7 @@ TEST_CASE("ctc: all alignments, one by one, in double") {
           total += std::exp(-loss);
           ++k;
         }
-        // What the header says of all labels.
+        // Sum over all labels, as the header states.
         for (unsigned t = 0; t < frames; ++t) {
           double sum = 0;
           for (unsigned v = 0; v < symbols; ++v)
@@ -115,7 +115,7 @@ TEST_CASE("ctc: all alignments, one by one, in double") {
       }
 }
 
-TEST_CASE("ctc: of equal probabilities the loss counts alignments") {
+TEST_CASE("ctc: the loss counts alignments when probabilities are equal") {
   for (const unsigned frames : {1u, 2u, 7u, 60u, 400u})
     for (const unsigned labels : {0u, 1u, 5u, 20u, 60u}) {
       if (labels > frames) continue;
@@ -203,7 +203,7 @@ TEST_CASE("ctc: the gradient of the loss is minus the alignment, whose columns a
   }
 }
 
-TEST_CASE("ctc: what is added to all scores of a frame adds up, and changes nothing else") {
+TEST_CASE("ctc: a constant added to all scores of a frame changes the loss alone") {
   std::vector<float> scores = some_scores(4, 9, 8);
   const std::vector<unsigned> y = {3, 1, 1};
   ComputationGraph g;

@@ -2,7 +2,7 @@
 
 namespace dynet::test {
 
-/// What docs/operations.md says of an operation besides what its form and its cases tell.
+/// Entries of docs/operations.md for an operation that its form and cases do not contain.
 struct Description {
   const char* name;
   const char* formula;

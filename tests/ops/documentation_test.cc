@@ -19,7 +19,7 @@
 namespace dynet::test {
 namespace {
 
-/// What the cases show of an operation.
+/// Properties of an operation, derived from its cases.
 struct Shown {
   std::vector<const OpForm*> made_of;  ///< the forms of its nodes
   bool batches = false;                ///< minibatches go in, or come out of nothing

@@ -172,7 +172,7 @@ std::vector<OpCase> elementwise_cases() {
 
 DYNET_OP_TESTS("elementwise", elementwise_cases())
 
-TEST_CASE("elementwise: what is not a number stays so, in any place of an array") {
+TEST_CASE("elementwise: a NaN stays a NaN at any place of an array") {
   for (const OpCase& c : elementwise_cases()) {
     INFO(c.name);
     ComputationGraph g;

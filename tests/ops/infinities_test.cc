@@ -229,6 +229,6 @@ void check_infinities(const std::function<void(ComputationGraph&)>& prepare) {
 
 }  // namespace dynet::test
 
-TEST_CASE("infinities: what reductions and softmaxes make of them") {
+TEST_CASE("infinities: reductions and softmaxes handle infinite operands") {
   dynet::test::check_infinities([](dynet::ComputationGraph&) {});
 }

@@ -222,7 +222,7 @@ TEST_CASE("inputs: values behind pointers are read at every forward") {
   CHECK(as_vector(c.value()) == as_vector(m.table.row(0)));
 }
 
-TEST_CASE("inputs: what is frozen or constant gets no gradient") {
+TEST_CASE("inputs: frozen parameters and constants get no gradient") {
   Model m;
   m.p.set_updated(false);
   ComputationGraph g;

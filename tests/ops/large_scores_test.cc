@@ -1,5 +1,5 @@
-// What all ways to read a sentence have in common, however large, must not cost an entropy's
-// gradient its digits.
+// Scores shared by all readings of a sentence, however large, must not cost an entropy's gradient
+// its digits.
 
 #include "tests/ops/large_scores.h"
 
@@ -26,7 +26,7 @@ struct Case {
   const char* name;
   std::vector<Dim> operands;
   std::function<Expression(const Operands&)> build;
-  /// What all ways have as much of, by row of the first operand.
+  /// Addend by row of the first operand; its sum is equal for all readings of a sentence.
   std::function<float(unsigned)> level;
 };
 

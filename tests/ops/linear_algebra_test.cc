@@ -16,7 +16,7 @@
 namespace dynet::test {
 namespace {
 
-/// What is added to the diagonal keeps matrices of small elements far from singular.
+/// Addend of the diagonal that keeps matrices of small elements far from singular.
 float diagonal(unsigned n) { return std::max(3.0f, 0.25f * static_cast<float>(n)); }
 
 using Square = std::vector<std::vector<double>>;

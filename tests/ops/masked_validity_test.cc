@@ -19,7 +19,7 @@ const float kInf = std::numeric_limits<float>::infinity();
 const float kNaN = std::numeric_limits<float>::quiet_NaN();
 using Floats = std::vector<float>;
 
-/// What the check says of a value and, if there is nothing to say, of its gradient.
+/// Error text of the check for a value or, if there is none, for its gradient.
 std::string told(const std::function<Expression(ComputationGraph&)>& make, bool batched,
                  bool immediate) {
   ComputationGraph g(batched);

@@ -162,7 +162,7 @@ TEST_CASE("binary_log_loss: a target of exactly 0 or 1 leaves out what is infini
   CHECK(as_vector(p.gradients())[3] == Approx(1 / 0.75));
 }
 
-// What DyNet 2.1 gives; a target strictly between counts both logarithms there are.
+// Results of DyNet 2.1; a target strictly between 0 and 1 counts both logarithms.
 TEST_CASE("binary_log_loss: saturated probabilities have a finite loss and gradient") {
   struct {
     float x, y, loss, slope;
@@ -223,7 +223,7 @@ TEST_CASE("products of sizes around the borders of vector kernels") {
 
 namespace {
 
-// Of a matrix of rows x inner with `elements` matrices of `cols` columns, against sums in double.
+// Products of a rows x inner matrix and `elements` matrices of `cols` columns, by sums in double.
 void check_products(const unsigned rows, const unsigned inner, const unsigned cols,
                     const unsigned elements) {
   INFO(rows << " x " << inner << ", " << elements << " times " << cols << " columns");

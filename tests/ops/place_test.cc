@@ -65,7 +65,7 @@ bool same_bits(const Floats& a, const Floats& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// What the kernels of a node make, when everything they touch lies at this offset or near it.
+/// Results of a node's kernels, when all of their memory begins at this offset or near it.
 struct Made {
   Floats value;
   std::vector<Floats> gradients;  // of the operands: stored, then added
@@ -157,7 +157,7 @@ TEST_CASE("every operation gives the same bits wherever its operands lie") {
 
 namespace {
 
-/// Of their first so many operands' elements, starting at one; as a case builds it.
+/// Results of a case on n elements of each operand, from element `first` on.
 struct Run {
   bool keeps_shape = false;
   Floats value;

@@ -52,7 +52,7 @@ OpCase of_batches(const std::string& name, Expression (*op)(const Expression&, S
 
 using Reduce = std::function<double(const std::vector<double>&)>;
 
-/// Of `wanted` the dimensions that a shape has.
+/// Dimensions of `wanted` that the shape has.
 std::vector<unsigned> dims_of(const Dim& x, const std::vector<unsigned>& wanted) {
   std::vector<unsigned> dims;
   for (unsigned d : wanted)

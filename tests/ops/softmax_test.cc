@@ -234,7 +234,7 @@ TEST_CASE("softmax: long columns have the right gradients") {
   for (unsigned k = 0; k < 1100; ++k) CHECK(std::abs(d[k] - y[k] + (k == 1050)) < 1e-6f);
 }
 
-TEST_CASE("softmax: where all scores are masked") {
+TEST_CASE("softmax: probabilities and gradients are zero when all scores are masked") {
   const float masked = -std::numeric_limits<float>::infinity();
   ComputationGraph g;
   ParameterCollection model;
@@ -304,7 +304,7 @@ TEST_CASE("pickneglogsoftmax: classes behind pointers are read at every forward"
   CHECK(as_vector(g.forward(b))[1] == Approx(loss(0)));
 }
 
-TEST_CASE("softmax: what a wholly masked column gives in every operation") {
+TEST_CASE("softmax: every operation handles a wholly masked column") {
   const float masked = -std::numeric_limits<float>::infinity();
   ComputationGraph g;
   ParameterCollection model;
@@ -387,7 +387,7 @@ TEST_CASE("softmax: a NaN among the scores shows") {
 TEST_CASE("constrained_softmax: bounds") {
   ComputationGraph g;
   const Expression x = input(g, {3}, {0, -200, -400});
-  // What the first may not have goes to the second, however small its score is.
+  // The rest above the first bound goes to the second, however small its score is.
   CHECK(as_vector(constrained_softmax(x, input(g, {3}, {0.5f, 1, 1})).value()) ==
         std::vector<float>{0.5f, 0.5f, 0});
   CHECK(as_vector(constrained_softmax(x, input(g, {3}, {1, 0, 0})).value()) ==

@@ -9,7 +9,7 @@
 
 namespace dynet::test {
 
-/// What an operation or model of the comparison is built from.
+/// Input of the builder of an operation or model of the comparison.
 struct Case {
   std::string name;
   std::vector<float> a;  ///< settings
@@ -35,13 +35,13 @@ struct Case {
 
 using Builders = std::map<std::string, std::function<Expression(Case&)>>;
 
-/// By name.
+/// All builders, by name.
 Builders all_builders();
-/// Of these, the sums over sequences, segments, trees and alignments.
+/// Builders of sums over sequences, segments, trees and alignments.
 const Builders& structures();
-/// And attention and transformers.
+/// Builders of attention and transformers.
 const Builders& transformers();
-/// And losses over words.
+/// Builders of losses over words.
 const Builders& softmaxes();
 
 }  // namespace dynet::test

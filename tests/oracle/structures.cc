@@ -21,7 +21,7 @@ std::vector<T> grouped(const std::vector<unsigned>& settings) {
 /// The first two settings say which trees there are.
 DependencyRules rules_of(const Case& c) { return {c.setting(0) != 0, c.setting(1) != 0}; }
 
-/// What `labels` are aligned to: probabilities of columns.
+/// Log-probabilities of columns, to which `labels` are aligned.
 Expression frames(const Case& c) { return log_softmax(c.x[0]); }
 
 }  // namespace

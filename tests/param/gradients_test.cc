@@ -25,8 +25,8 @@ void add(GradientSlot slot, std::size_t n, const RandomStream& random, std::uint
   }
 }
 
-// What thread t of three computes: shared and own parameters, rows, and a whole table from one of
-// them.
+// Gradients of thread t of three: shared and own parameters, rows, and a whole table from one
+// thread.
 void backward(GradientBuffers& buffers, unsigned t) {
   const RandomStream random(100 + t);
   GradientBuffer& buffer = buffers.mine();

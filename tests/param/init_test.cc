@@ -176,8 +176,8 @@ TEST_CASE("initial values depend on seed and name alone") {
 }
 
 TEST_CASE("the draws of an initializer have nothing in common with each other") {
-  // Of values and their magnitudes, so many steps apart: a draw that decides about two values, or
-  // about the one's size and the other, shows in one of these.
+  // Correlation of values and magnitudes `lag` steps apart: a draw that decides two values, or the
+  // magnitude of one and the other value, shows in it.
   const auto correlation = [](const std::vector<double>& a, const std::vector<double>& b,
                               std::size_t lag) {
     const std::size_t n = a.size() - lag;

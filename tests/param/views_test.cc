@@ -140,7 +140,7 @@ TEST_CASE("a look claims no buffer that changes the order of others") {
   CHECK(same_bits(a.merged(), b.merged()));
 }
 
-TEST_CASE("what had no gradient has none after a look, unless something is written") {
+TEST_CASE("Parameter::gradients adds no gradient unless something is written") {
   ParameterCollection pc;
   auto p = pc.add_parameters({3}, "p"), q = pc.add_parameters({3}, "q");
   GradientBuffers& all = pc.bank().gradients;
@@ -161,7 +161,7 @@ TEST_CASE("what had no gradient has none after a look, unless something is writt
   CHECK(std::isnan(pc.gradient_l2_norm()));
   REQUIRE(all.merge());
   CHECK(std::isnan(all.merge()->find(p.stored().index)[2]));
-  // What was written before is gone with the rest.
+  // Written gradients are reset with all gradients.
   pc.reset_gradient();
   CHECK(all.merge() == nullptr);
   CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
@@ -171,7 +171,7 @@ TEST_CASE("what had no gradient has none after a look, unless something is writt
   CHECK(as_vector(p.gradients()) == Floats{0, 0, 0});
 }
 
-TEST_CASE("what is written through a view counts, in one buffer or many, whatever comes after") {
+TEST_CASE("writes through a view count, in one buffer or many, whatever comes after") {
   for (const unsigned buffers : {1u, 2u, 4u})
     for (const bool later : {false, true}) {
       CAPTURE(buffers, later);
@@ -274,7 +274,7 @@ TEST_CASE("factors, decays and limits that cannot be are told and change nothing
   CHECK(sub.get_weight_decay_lambda() == 0.25f);
 }
 
-TEST_CASE("what is written is added to, or dropped, though nobody has looked again") {
+TEST_CASE("writes through a view are added to, or dropped, without a second view") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, "p");
   p.gradients()->v[1] = 5;

@@ -1,4 +1,4 @@
-// What a cache of plans keeps, drops and finds again.
+// Bounds of the cache of plans: hits, stored plans and evictions.
 
 #include <algorithm>
 #include <vector>
@@ -32,7 +32,7 @@ bool ask(PlanCache& cache, unsigned length) {
 
 }  // namespace
 
-TEST_CASE("where hashes meet, the plan goes that was not used for longest") {
+TEST_CASE("the cache evicts the least recently used plan when hashes collide") {
   PlanCache cache(std::size_t{1} << 20, 0);  // all at one place, which holds four
   for (unsigned length = 20; length < 24; ++length)
     for (int k = 0; k < 2; ++k) CHECK_FALSE(ask(cache, length));
@@ -78,7 +78,7 @@ TEST_CASE("the bytes of what was replaced are free again") {
   CHECK(cache.bytes() == 0);
 }
 
-TEST_CASE("where bytes are short, the plan goes that was not used for longest") {
+TEST_CASE("the cache evicts the least recently used plan when bytes are short") {
   PlanCache probe;
   for (int k = 0; k < 2; ++k) ask(probe, 100);
   PlanCache cache(probe.bytes() * 7 / 2);  // three fit

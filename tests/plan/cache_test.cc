@@ -151,7 +151,7 @@ TEST_CASE("nodes have one plan wherever in a graph they are, and whatever is bef
   CHECK(same > 500);
 }
 
-TEST_CASE("what is before the nodes of a plan may be other nodes, but not one for two") {
+TEST_CASE("a cached plan fits other operands before its nodes, but not one for two") {
   PlanCache cache(1 << 20, 0);
   const auto hits = [&](const Graph& g) { return is_remembered(cache, g, 4); };
   hits(steps(1, 2));
@@ -325,7 +325,7 @@ TEST_CASE("another form at the same address is another form") {
                   form("first", Kind::compute, BatchRule::products(0))) == 0);
 }
 
-TEST_CASE("what is seen once takes no memory, and what is kept stays within bounds") {
+TEST_CASE("the cache stores nothing for single uses and stays within its bounds") {
   // Chains of different lengths.
   const auto chain = [](unsigned length) {
     Graph g;
@@ -345,7 +345,7 @@ TEST_CASE("what is seen once takes no memory, and what is kept stays within boun
     }
   CHECK(cache.bytes() > kBytes / 2);
   CHECK(cache.plans() > 2);
-  // What comes often is found again before long.
+  // A frequent graph is soon a hit.
   const std::size_t before = cache.hits();
   for (int k = 0; k < 20; ++k) cache.plan(chain(300), 0, 301, planner_of(PlanPolicy::in_batches));
   CHECK(cache.hits() >= before + 10);

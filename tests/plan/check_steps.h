@@ -26,7 +26,7 @@ inline bool is_ragged(const GraphStore& g, NodeId id) {
   return g.nodes[id].form->batch.value.ragged.in_value();
 }
 
-/// What must hold for the steps of every plan of every graph.
+/// Checks of the steps that hold for every plan of every graph.
 inline void check_steps(const Graph& g, NodeId begin, NodeId end, const Plan& plan) {
   REQUIRE(plan.begin == begin);
   REQUIRE(plan.end == end);

@@ -61,7 +61,7 @@ inline bool same_signature(const GraphStore& g, const Node& a, const Node& b) {
   return a.form->batch.value.batches && alike(g, a, b);
 }
 
-/// What nodes of all graphs name.
+/// Tables that the nodes of all graphs refer to.
 struct Tables {
   ShapeTable shapes;
   SignatureTable signatures;

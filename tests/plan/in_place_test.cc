@@ -29,7 +29,7 @@ const OpForm kSource = form("source"), kParameter = form("parameter", Kind::para
              kInPlace = reading("in place", Reads::output_in_place),
              kInPlaceToo = reading("in place too", Reads::output_in_place);
 
-/// Of nodes that are often used by one other only, as in a network.
+/// A graph whose nodes often have one user only, as in a network.
 Graph network(std::uint64_t seed) {
   static const OpForm* const kForms[] = {&kNeither, &kOperands, &kValue,      &kBoth,
                                          &kInPlace, &kInPlace,  &kInPlaceToo, &kView};
@@ -92,7 +92,7 @@ struct Memory {
 
 }  // namespace
 
-TEST_CASE("what backward reads is there at the end, and what is freed is said to be") {
+TEST_CASE("a plan keeps the values that backward reads and marks all freed values") {
   std::size_t over = 0;
   Plan plan;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {

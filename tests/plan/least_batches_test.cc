@@ -40,13 +40,13 @@ TEST_CASE("the bound is the longest chain of every signature") {
   for (int k = 0; k < 3; ++k) x = g.add(kOther, {3}, {g.add(kUp, {3}, {x})});
   // in; other: 4 in a row; up: 3, as each waits for the one before, through another signature.
   CHECK(least_batches(g, 0, size(g)) == 1 + 4 + 3);
-  // What has run already is not waited for: two chains of other, of 3 and 3, are left.
+  // Nodes that have run do not count: two chains of other, of 3 and 3, are left.
   CHECK(least_batches(g, 3, size(g)) == 3 + 3);
   g.add(kOther, {4}, {x});  // another signature
   CHECK(least_batches(g, 0, size(g)) == 1 + 4 + 3 + 1);
 }
 
-TEST_CASE("what never batches counts node by node, what runs nothing does not count") {
+TEST_CASE("least_batches counts unbatchable nodes one by one and idle nodes not at all") {
   const OpForm never = form("never", Kind::compute, BatchRule::never("a test"));
   const OpForm parameter = form("parameter", Kind::parameter), view = form("view", Kind::alias);
   const OpForm lookup = form("lookup", Kind::lookup);

@@ -14,7 +14,7 @@ using namespace hand_made;
 
 namespace {
 
-/// What must hold for every plan that forgets nothing, too.
+/// check_steps() for a plan that frees no values.
 void check_plan(const Graph& g, NodeId begin, NodeId end, const Plan& plan) {
   check_steps(g, begin, end, plan);
   REQUIRE(plan.freed.empty());
@@ -49,7 +49,7 @@ TEST_CASE("a plan in batches runs together what is alike and does not wait for e
   Planner(PlanPolicy::in_batches).make(g, 0, 6, plan);
   check_plan(g, 0, 6, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{a, b}, {c, d, f}, {e}});
-  // What has a value already is not waited for.
+  // Nodes with values need no batch.
   Planner(PlanPolicy::in_batches).make(g, 3, 6, plan);
   check_plan(g, 3, 6, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{d, e, f}});

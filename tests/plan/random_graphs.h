@@ -8,7 +8,7 @@
 
 namespace hand_made {
 
-/// Of 5 to 64 nodes of every kind of form, or of `n`; operands are at most `reach` nodes before.
+/// A graph of n nodes (0: 5 to 64) of all kinds of forms; operands are at most `reach` nodes back.
 inline Graph random_graph(std::uint64_t seed, NodeId n = 0, NodeId reach = 1000) {
   static const OpForm kForms[] = {
       form("in"),

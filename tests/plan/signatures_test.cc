@@ -74,7 +74,7 @@ TEST_CASE("thousands of signatures are told apart") {
   }
 }
 
-TEST_CASE("of one number, nodes are told apart by what they share, and long lists by shapes") {
+TEST_CASE("signatures separate nodes of one number by shared operands, long lists by shapes") {
   const OpForm in = form("in"), sum = form("sum", Kind::compute, BatchRule::products(1)),
                product = form("product", Kind::compute, BatchRule::products(0)),
                list = form("list");

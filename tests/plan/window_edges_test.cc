@@ -1,4 +1,4 @@
-// Where a window ends, and what fills it.
+// Ends of windows, and the nodes that fill them.
 
 #include <vector>
 
@@ -57,7 +57,7 @@ TEST_CASE("a window ends where the fewest values reach across, up to a quarter l
   CHECK(end_of_first(kFull + kFull / 4) == kFull);  // too far behind
 }
 
-TEST_CASE("what has no memory of its own fills no window") {
+TEST_CASE("nodes without memory of their own fill no window") {
   Graph small;  // half of what is large, and much more in views
   const NodeId p = small.add(kParameter, {1u << 22});
   for (unsigned k = 0; k < 400; ++k) small.add(kView, {1u << 22}, {p});

@@ -41,7 +41,7 @@ std::vector<NodeId> cuts(const Graph& g) {
 
 }  // namespace
 
-TEST_CASE("what the caches hold is one window") {
+TEST_CASE("a graph that fits into the caches is one window") {
   const Graph g = chains(100, 10, 1000);  // 1M elements
   CHECK(cuts(g) == std::vector<NodeId>{0, 1000});
   CHECK(cuts(Graph{}) == std::vector<NodeId>{0});

@@ -102,7 +102,7 @@ TEST_CASE("Dim: from a vector of signed sizes") {
   CHECK_THROWS_AS(Dim(std::vector<long>(8, 1)), ArgumentError);
 }
 
-TEST_CASE("Dim: what cannot be") {
+TEST_CASE("Dim: invalid shapes and changes throw") {
   CHECK_THROWS_AS(Dim({1, 1, 1, 1, 1, 1, 1, 1}), ArgumentError);
   CHECK_THROWS_AS(Dim({2}, 0), ArgumentError);
   Dim d({2, 3});

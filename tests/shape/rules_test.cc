@@ -75,7 +75,7 @@ TEST_CASE("shape: batch sizes") {
   CHECK_THROWS_AS(shape::common_batch(Dim({2}, 2), Dim({5}, 3)), RuleBroken);
 }
 
-TEST_CASE("shape: what is too large") {
+TEST_CASE("shape: checked throws for sizes that are too large") {
   CHECK(shape::checked(Dim({4000000000, 0, 4000000000, 4000000000})).size() == 0);
   CHECK(shape::checked(Dim({4000000000, 4000000000, 4000000000, 0})).size() == 0);
   CHECK(shape::checked(Dim({1 << 28, 1 << 28})).size() == std::size_t{1} << 56);

@@ -5,8 +5,8 @@
 
 #include "dynet-like/base/random.h"
 
-/// What a generated test does next: drawn at random from a seed, or read from bytes that a fuzzer
-/// has made. Copied, it makes the same choices again.
+/// Choices of a generated test: drawn at random from a seed, or read from a fuzzer's bytes. A copy
+/// repeats the choices.
 class Choices {
  public:
   explicit Choices(std::uint64_t seed) : random_(seed) {}

@@ -134,7 +134,7 @@ class Run {
     if (!mode_.inference) graph_.backward(loss, full || mode_.full);
     ask(loss);
     for (const Expression& e : {x, y, x}) {
-      // What a parameter has is the sum of several passes, and of other threads' graphs.
+      // A parameter's gradient is the sum of several passes, and of other threads' graphs.
       if (graph_.nodes[e.i]->form->kind.value == Kind::parameter) continue;
       note(GraphAnswer::gradient, "gradient of node " + std::to_string(e.i),
            mode_.inference ? std::vector<float>() : as_vector(e.gradient()));

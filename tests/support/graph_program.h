@@ -21,7 +21,7 @@ struct GraphMode {
   std::optional<unsigned> gradient_buffer{};
 };
 
-/// What kind of programs there are.
+/// Settings of a random program.
 struct GraphProgram {
   unsigned width = 4;         ///< of the vectors
   unsigned actions = 30;      ///< at most
@@ -29,7 +29,7 @@ struct GraphProgram {
   bool shares_model = false;  ///< with other threads: gradients of parameters are not looked at
 };
 
-/// What a program asked for, in the order in which it did.
+/// A result that a program requested; a log has them in order.
 struct GraphAnswer {
   enum Kind { value, gradient, error } kind;
   std::string what;

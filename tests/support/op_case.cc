@@ -132,7 +132,7 @@ unsigned for_shapes(const OpCase& c, unsigned repeat, F f) {
     Shapes::Kind kind;
     unsigned count;
   };
-  // Where sizes of zero make no sense, others take their place.
+  // Cases without sizes of zero draw more plain and batched shapes.
   const unsigned none = c.empty ? 3 : 0;
   std::uint64_t seed = 1;
   for (const Kind& k : {Kind{Shapes::plain, 5 - none / 3}, Kind{Shapes::batched, 8 - none / 3 * 2},

@@ -82,12 +82,12 @@ class Shapes {
   std::uint64_t state_;
 };
 
-/// What the builder gets.
+/// Arguments of the builder.
 struct Operand : std::vector<Expression> {
   ComputationGraph* graph = nullptr;
   unsigned variant = 0;  ///< for what may differ from node to node of a batch, such as an index
 };
-/// What the naive loop gets.
+/// Arguments of the naive loop.
 struct Arrays : std::vector<Array> {
   unsigned variant = 0;
 };

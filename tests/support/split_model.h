@@ -25,7 +25,7 @@ class SplitModel {
                      : pc.add_lookup_parameters(20, {6}, "words");
   }
 
-  /// Of one sentence or, in a batch, two. The scores of a word are part of the next one's input.
+  /// Loss of one sentence or a batch of two. Each word's scores are part of the next word's input.
   Expression loss(ComputationGraph& g, unsigned seed, bool two = false) {
     lstm.new_graph(g);
     lstm.start_new_sequence();
@@ -60,7 +60,7 @@ class SplitModel {
   Devices at_;
 };
 
-/// What came of some updates by `SplitModel` in graphs at a device of their own.
+/// Results of some updates of a `SplitModel`, with graphs on a device of their own.
 struct SplitOutcome {
   std::vector<float> losses, of_words, parameters;
 };

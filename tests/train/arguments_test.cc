@@ -22,7 +22,7 @@ namespace {
 const float kNaN = std::numeric_limits<float>::quiet_NaN();
 const float kInf = std::numeric_limits<float>::infinity();
 
-/// What an ArgumentError says, or why there is none.
+/// Text of f's ArgumentError, or the reason why there is none.
 std::string told(const std::function<void()>& f) {
   try {
     f();

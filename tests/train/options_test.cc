@@ -310,7 +310,7 @@ TEST_CASE("a subset is updated and the rest left alone, gradients too") {
     CHECK(moved() == std::vector<bool>{false, true, false, true});
     CHECK(as_vector(p.gradients()) == std::vector<float>{1, 2});
     CHECK(as_vector(q.gradients()) == std::vector<float>{0, 0});
-    // What is left out neither counts nor harms; a frozen one stays.
+    // Gradients outside of the lists are ignored; frozen parameters do not change.
     trainer->restart();
     reset();
     plant(p, {NAN, 1e30f});

@@ -431,7 +431,7 @@ TEST_CASE("a trainer of a subcollection leaves the rest alone") {
     CHECK(q.values().v[0] < 4.0f);
     CHECK(f.row(0).v[0] < 4.0f);
     CHECK(f.row(1).v[0] == 4.0f);
-    // What another trainer is to use is still there, what was used is gone.
+    // Gradients for the second trainer are kept; those of the first are dropped.
     GradientBuffer* buffer = pc.bank().gradients.merge();
     REQUIRE(buffer);
     CHECK(buffer->find(p.stored().index) != nullptr);

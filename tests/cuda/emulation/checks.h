@@ -6,8 +6,8 @@
 
 namespace dynet::emulation {
 
-/// What CUDA or cuBLAS would refuse, or what would crash on a device. All throw std::logic_error:
-/// it is the library's mistake, whatever the user does.
+/// Checks for calls that CUDA or cuBLAS refuses, or that crash on a device. All throw
+/// std::logic_error: the mistake is the library's, whatever the user does.
 
 /// A grid has at most 2^31 - 1 blocks of 32 to 1024 threads in whole warps, and 48 KiB of shared
 /// memory; a kernel has at most 4096 bytes of arguments.

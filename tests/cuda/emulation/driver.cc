@@ -117,7 +117,7 @@ void multiply_now(const Memory& memory, const Product& p) {
   }
 }
 
-// Of one matrix, as LAPACK's getrf and getri.
+// Factors and inverse of one matrix, as LAPACK's getrf and getri.
 int factor_now(Eigen::Map<Matrix> a, int* pivots) {
   int info = 0;
   for (int k = 0; k < a.rows(); ++k) {

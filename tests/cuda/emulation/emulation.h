@@ -8,10 +8,10 @@ namespace dynet::emulation {
 /// How many devices there are.
 inline constexpr int kDevices = 3;
 
-/// What CUDA lets a block share unless it is asked for more.
+/// Shared memory of a block in CUDA, unless a launch requests more.
 inline constexpr std::size_t kSharedBytes = std::size_t{48} << 10;
 
-/// What a device keeps for itself: for the first product of each stream, and for each kernel.
+/// Memory that a device reserves: for the first product of each stream, and for each kernel.
 inline constexpr std::size_t kWorkspace = std::size_t{64} << 20, kKernel = std::size_t{1} << 18;
 
 /// Bytes that a device has. A test may make it smaller.
@@ -20,7 +20,7 @@ std::size_t& limit(int device = 0);
 /// How many of them are taken.
 std::size_t used(int device = 0);
 
-/// What was asked of all devices.
+/// Calls to all devices so far.
 struct Counts {
   std::atomic<std::size_t> launches, products;
   std::atomic<std::size_t> factorizations;     ///< of lists of matrices

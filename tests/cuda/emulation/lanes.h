@@ -12,13 +12,13 @@ struct Index {
   unsigned x = 0, y = 0, z = 0;
 };
 
-/// What a thread of a kernel knows of itself.
+/// Indices and sizes that a thread of a kernel can read.
 struct Thread {
   Index thread, block;
   Index block_size{1, 1, 1}, grid_size{1, 1, 1};
 };
 
-/// Of the lane that runs now.
+/// Indices of the current lane.
 Thread& here();
 /// Waits for the kernel before; whether it has.
 void wait_for_kernel_before();

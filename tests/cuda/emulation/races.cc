@@ -20,7 +20,7 @@ constexpr std::uint32_t kLaneBits = 11,
                         kLanes = (1u << kLaneBits) - 1;  // kLanes: several of a block
 constexpr std::uint32_t kSeveralBlocks = ~std::uint32_t{0};
 
-// Who has touched a word last, in the kernel (or for shared memory in the block) number `epoch`.
+// Last accesses to a word, in the kernel (or for shared memory in the block) number `epoch`.
 struct Word {
   std::uint32_t epoch;
   std::uint16_t write_barriers, read_barriers;
@@ -175,7 +175,7 @@ namespace {
 
 using dynet::emulation::touch;
 
-// What GCC says of a load or store through a pointer.
+// GCC's description of a load or store through a pointer.
 struct TypeMismatch {
   const char* file;
   std::uint32_t line, column;
@@ -185,7 +185,7 @@ struct TypeMismatch {
 
 }  // namespace
 
-// What GCC calls at loads and stores; none of these may throw.
+// Hooks that GCC calls at loads and stores; none of them may throw.
 extern "C" {
 void __tsan_init() {}
 void __tsan_vptr_update(void**, void*) {}

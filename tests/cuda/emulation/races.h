@@ -15,7 +15,7 @@ namespace dynet::emulation {
 
 /// Memory of a device: it is watched from now on.
 void watch_memory(const void* begin, std::size_t bytes);
-/// What lies there has no past any more, and takes no memory here.
+/// Drops the history of this memory and frees the detector's words for it.
 void forget_accesses(const void* begin, std::size_t bytes);
 
 /// The thread of a kernel that runs now, as the detector sees it.
@@ -36,7 +36,7 @@ class WatchedKernel {
   /// A block begins, with this much shared memory in use at `begin`, more of which may follow.
   void begin_block(const void* shared, std::size_t bytes);
   void grow_shared(std::size_t bytes);
-  /// Whose loads and stores come next; null: nobody's.
+  /// Sets the thread of the next loads and stores; null: no thread of a kernel.
   void set_accessor(const Accessor* accessor);
   /// Throws std::logic_error if something was found.
   void check() const;

@@ -1,4 +1,4 @@
-// What the emulation finds wrong with kernels of its own.
+// Errors that the emulation finds in the kernels of this file.
 
 #include <stdexcept>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned kLanes = 64, kBlocks = 3;
 
-/// What a kernel that works on some zeros is refused for; empty: nothing.
+/// Error text of a kernel run on some zeros; empty if there is no error.
 std::string refused(void (*kernel)(float*)) {
   Queue q(make_driver(0));
   try {

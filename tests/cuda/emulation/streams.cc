@@ -91,7 +91,7 @@ void let_wait(const std::shared_ptr<Line>& line, const std::shared_ptr<Line>& ot
 
 void run_all(std::vector<Need> needs);
 
-// What needs what was always put in later than that.
+// Work is always queued after the work that it needs.
 void run_next(Line& line) {
   const Work work = std::move(line.waiting.front());
   line.waiting.pop_front();

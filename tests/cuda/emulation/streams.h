@@ -25,13 +25,13 @@ class Stream {
   std::size_t end() const;
   /// Waits until all up to this number is done.
   void reach(std::size_t number);
-  /// What is put in from now on is done after all that lies in `other` now.
+  /// Later work of this stream runs after the work that is in `other` now.
   void wait_for(const Stream& other);
   /// Puts a mark behind all that lies here now.
   void mark(StreamMark& mark) const;
   /// Waits until it is reached.
   void reach(const StreamMark& mark);
-  /// What is put in from now on is done after what lay before the mark.
+  /// Later work of this stream runs after the work in front of the mark.
   void wait_for(const StreamMark& mark);
 
   struct Line;

@@ -32,7 +32,7 @@ Calls calls_of(F f) {
   return rt().calls;
 }
 
-/// What f throws, and whether CUDA still knows of the error.
+/// Text of the error that f throws. CUDA's last error must be cleared.
 template <class Error, class F>
 std::string error_of(const char* call, int error, F f) {
   rt().errors[call] = {error};
@@ -328,7 +328,7 @@ TEST_CASE("cuBLAS without memory is out of memory, and not a fault of the device
     CHECK(rt().last == cudaSuccess);
     CHECK(rt().errors["cublasCreate"].empty());
   }
-  // What the pool keeps is given back for it.
+  // The pool's unused memory is freed for cuBLAS.
   memory_of(0)->free(memory_of(0)->allocate(1));
   CHECK(rt().held(0) > 0);
   fails({CUBLAS_STATUS_NOT_INITIALIZED});
@@ -441,7 +441,7 @@ TEST_CASE("drivers leave nothing behind") {
   CHECK(rt().events.size() == events);
 }
 
-TEST_CASE("what is destroyed after CUDA has ended asks for nothing") {
+TEST_CASE("a driver makes no calls when it is destroyed after CUDA has ended") {
   float x[64] = {};
   auto d = make_driver(0);
   d->multiply(product(x, x, x));

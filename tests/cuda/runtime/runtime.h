@@ -12,7 +12,7 @@
 
 namespace dynet::fake {
 
-/// What was asked of cuBLAS.
+/// Arguments of a call to cublasGemm.
 struct Gemm {
   bool transpose_a, transpose_b;
   int m, n, k, lda, ldb, ldc, batch;
@@ -46,7 +46,7 @@ struct Runtime {
   std::size_t left = std::size_t{1} << 36;
   std::vector<Gemm> gemms;
   std::vector<Factors> factors;
-  /// What exists: memory by place, with its device (-1: of the host) and size; the rest by number.
+  /// Live objects: memory by address, with its device (-1: the host) and size; the rest by number.
   std::map<std::byte*, std::pair<int, std::size_t>> memory;
   std::set<const void*> streams, events, handles;
   std::set<std::pair<int, int>> ways;  ///< between devices

@@ -1,4 +1,4 @@
-// What the statements of a document take for granted: they are in a block of their own after these.
+// Names for the statements of a document, which follow in a block of their own.
 dynet::ParameterCollection model;
 dynet::ComputationGraph cg;
 dynet::AdamTrainer trainer(model);

@@ -1,4 +1,4 @@
-// What the snippets of documents may use without including it themselves.
+// Headers that the snippets of documents need not include.
 #include <algorithm>
 #include <cmath>
 #include <string>
