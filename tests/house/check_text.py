@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that read the sources: ranks of includes, Eigen, manners, length of files, globals, words, README, links."""
+"""Checks that read the sources: ranks of includes, Eigen, manners, length, globals, words, comments, README, links."""
 
 import argparse
 import pathlib
@@ -180,6 +180,23 @@ def words(root):
     return problems, len(paths)
 
 
+# A comment or the name of a test begins with the thing that it is about, not with a question about it.
+RIDDLE = re.compile(r'(?://+|(?:^|\s)#+) *(What|Whose|Who|Of|Where|Nobody)\b|TEST_CASE\("(?:\w+: )?(what|whose|who|of|where|nobody)\b')
+
+
+def comments(root):
+    """Comments and names of tests begin with a noun that can be searched for."""
+    problems = []
+    paths = [path for path in sources.files(root, sources.EVERYTHING, sources.SUFFIXES + (".py",)) if str(path) not in MAY_USE_RETIRED]
+    for path in paths:
+        for number, line in enumerate(sources.read(root, path).split("\n"), start=1):
+            match = RIDDLE.search(line)
+            if match:
+                word = match[1] or match[2]
+                problems.append(f"{path}:{number}: begins with '{word}': name the thing first, then say one thing of it")
+    return problems, len(paths)
+
+
 README_PROGRAM = "tests/consume/xor.cc"
 
 
@@ -241,7 +258,7 @@ def links(root):
 
 CHECKS = {
     "ranks": ranks, "eigen": eigen, "manners": manners, "length": length, "globals": globals_, "words": words,
-    "readme": readme, "links": links,
+    "comments": comments, "readme": readme, "links": links,
 }  # fmt: skip
 
 

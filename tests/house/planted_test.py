@@ -59,6 +59,8 @@ PLANTED = [
     ("globals", "kernels/cpu/elementwise.cc", "int f() {\n  static unsigned seed{1};\n return seed++;\n}", "'seed'"),
     ("words", "dynet-like/graph/node.cc", "// Runs on the processor.", "node.cc:%d: 'processor': we say CPU"),
     ("words", "README.md", "Sums are made anew.", "README.md:%d: 'anew'"),
+    ("comments", "dynet-like/graph/node.cc", "int x;  // What is left.", "node.cc:%d: begins with 'What'"),
+    ("comments", "tests/support/catch.h", 'TEST_CASE("plans: what is kept") {}', "catch.h:%d: begins with 'what'"),
     ("readme", "tests/consume/xor.cc", "// new", "README.md:3: the first program differs"),
     ("links", "docs/map.md", "[gone](gone.md)", "docs/map.md:%d: the link to gone.md leads nowhere"),
     ("links", "README.md", "[gone](docs/gone)", "README.md:%d: the link to docs/gone leads nowhere"),
