@@ -25,7 +25,8 @@ void serialize(Archive& ar, UpdateHead& h, unsigned) {
 
 void Presence::add(const Presence& other) {
   dense.resize(std::max(dense.size(), other.dense.size()));
-  for (std::size_t p = 0; p < other.dense.size(); ++p) dense[p] |= other.dense[p];
+  for (std::size_t p = 0; p < other.dense.size(); ++p)
+    dense[p] = static_cast<char>(dense[p] | other.dense[p]);
   tables.resize(std::max(tables.size(), other.tables.size()));
   for (std::size_t t = 0; t < other.tables.size(); ++t) {
     Table& to = tables[t];
