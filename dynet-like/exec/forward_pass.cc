@@ -238,12 +238,13 @@ void ForwardPass<T>::note_freed(const Plan& plan) {
   std::copy_n(plan.freed.data(), plan.freed.size(), freed_.append(plan.freed.size()));
 }
 
-// Values that nobody reads may be asked for, and pointers to memory of the user's are read once.
-// As many nodes behind `last` are looked at as make it no more than linear.
+// A value that no node reads is kept, for the user may request it; so is one that was made through
+// a pointer to the user's memory, which is read once. Nodes behind `last` count up to four times
+// the nodes of the pass, so that many passes over one graph take linear time.
 template <class T>
 void ForwardPass<T>::find_last_reads(NodeId begin, NodeId last) {
-  const auto size = static_cast<NodeId>(graph_.nodes.size());
-  const NodeId end = size - last < 4 * (last - begin) ? size : last + 4 * (last - begin);
+  const std::size_t pass = last - begin;
+  const auto end = static_cast<NodeId>(std::min(graph_.nodes.size(), last + 4 * pass));
   first_read_ = begin;
   last_read_.clear();
   last_read_.resize(end - begin, 0);
@@ -268,7 +269,6 @@ void ForwardPass<T>::free_kept(NodeId end) {
       continue;
     }
     freed_[id] = true;
-
     const Node& n = graph_.nodes[id];
     if (n.form->kind != Kind::alias) devices_.of(id).kept.of(n.dim.size()).give_back(r_.value[id]);
   }
@@ -279,7 +279,6 @@ template <class T>
 void ForwardPass<T>::free_window(NodeId begin, NodeId last) {
   const RecordedRun& run = r_.runs.back();
   const NodeId end = r_.evaluated;
-
   if (run.begin == begin) find_last_reads(begin, last);
   if (freed_.size() < end) freed_.resize(end, false);
   free_kept(end);

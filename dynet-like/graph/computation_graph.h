@@ -125,10 +125,10 @@ class ComputationGraph {
   /// of the thread that runs `backward`: what is added up buffer by buffer does not depend on which
   /// thread did what. Two graphs with one number must not run at once. See Workers.
   void set_gradient_buffer(unsigned number);
-  /// For graphs that are only run forward: the memory of a value is used again as soon as no node
-  /// in the graph needs it. Values that were freed are rematerialized when they are asked for;
-  /// `backward` throws ArgumentError. Switched off again, all values are forgotten if some were
-  /// computed in inference: the next forward computes them again, with the same random draws.
+  /// For graphs that are only run forward: one with more than 8 MiB of values runs in windows, and
+  /// the memory of values that no later node reads is used again. A freed value is rematerialized
+  /// when it is requested; `backward` throws ArgumentError. Switched off again, all values are
+  /// dropped if some were computed in inference: the next forward makes them, with the same draws.
   void set_inference(bool inference);
   /// Does nothing: a graph runs on the thread that runs it. Several threads run a graph each, see
   /// Workers.
