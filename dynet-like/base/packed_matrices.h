@@ -3,13 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 namespace dynet {
 
-/// Matrices in the form that products of bf16 read, of one pass over a graph: what is multiplied
-/// with for the second time is packed for that and all later times. Several threads may ask.
+/// Matrices in the form that products of bf16 read, of one pass over a graph: a matrix is packed
+/// when it is multiplied with for the second time, for that and all later times.
 class PackedMatrices {
  public:
   /// A matrix in memory that stays as it is, read along its columns or across them.
@@ -25,12 +24,11 @@ class PackedMatrices {
   /// another matrix has its place. They stay until all are cleared.
   template <class Pack>
   const std::uint32_t* find(const Key& key, std::size_t count, Pack pack) {
-    const std::lock_guard lock(mutex_);
     used_ = true;
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.matrix));
     Entry& e = entries_[address * 0x9e3779b97f4a7c15u >> 58];  // allocations end alike
     if (!(e.key == key)) {
-      if (!e.packed) e.key = key;  // else another thread may be reading it
+      if (!e.packed) e.key = key;  // a packed matrix keeps its place
       return nullptr;
     }
     if (!e.packed) {
@@ -64,7 +62,6 @@ class PackedMatrices {
     }
   };
 
-  std::mutex mutex_;
   bool used_ = false;              // since it was cleared
   std::array<Entry, 64> entries_;  // by address
 };
