@@ -23,9 +23,9 @@ install_packages() {
 }
 
 # Packages to compile the library, and to compile and run the tests.
-build_packages=(g++ cmake ninja-build ccache libeigen3-dev libboost-serialization-dev zlib1g-dev
+build_packages=(g++ cmake ninja-build ccache libeigen3-dev libboost-serialization-dev
   nlohmann-json3-dev libxxhash-dev)
-test_packages=("${build_packages[@]}" catch2 libboost-context-dev libcli11-dev libicu-dev bible-kjv pkg-config
+test_packages=("${build_packages[@]}" catch2 libboost-context-dev zlib1g-dev libcli11-dev libicu-dev bible-kjv pkg-config
   python3 libpng-dev libfreetype-dev libharfbuzz-dev libpugixml-dev fonts-noto-color-emoji unicode-data
   unicode-cldr-core libopenmpi-dev openmpi-bin libmpich-dev mpich)
 
