@@ -7,7 +7,7 @@
 #include <string>
 
 #include "benchmarks/measure.h"
-#include "dynet-like/exec/executor.h"
+#include "dynet-like/run/executor.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/run_cases.h"

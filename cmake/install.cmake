@@ -7,7 +7,8 @@ set(dynet_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dynet-like")
 install(TARGETS dynet-like dynet-like-compat EXPORT dynet-like-targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development
-  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
+  FILE_SET moved DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
 install(EXPORT dynet-like-targets NAMESPACE dynet-like:: DESTINATION "${dynet_package_dir}" COMPONENT development)
 
 # An export of its own: only who asks for the component `mpi` needs MPI.

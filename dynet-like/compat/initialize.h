@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/tensor/tensor.h"
+#include "dynet-like/shape/tensor.h"
 
 // DyNet's start-up and what it sets for the whole process. The library needs none of it.
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "dynet-like/tensor/tensor.h"
+#include "dynet-like/shape/tensor.h"
 
 namespace dynet {
 

@@ -5,7 +5,7 @@
 
 #include "dynet-like/base/device.h"
 #include "dynet-like/graph/node.h"
-#include "dynet-like/tensor/tensor.h"
+#include "dynet-like/shape/tensor.h"
 
 namespace dynet {
 

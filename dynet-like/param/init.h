@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "dynet-like/base/random.h"
-#include "dynet-like/tensor/tensor.h"
+#include "dynet-like/shape/tensor.h"
 
 namespace dynet {
 

@@ -9,7 +9,7 @@
 #include "dynet-like/base/device.h"
 #include "dynet-like/param/init.h"
 #include "dynet-like/param/storage.h"
-#include "dynet-like/tensor/tensor.h"
+#include "dynet-like/shape/tensor.h"
 
 namespace dynet {
 

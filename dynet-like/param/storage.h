@@ -10,7 +10,7 @@
 
 #include "dynet-like/base/device.h"
 #include "dynet-like/param/gradients.h"
-#include "dynet-like/tensor/tensor.h"
+#include "dynet-like/shape/tensor.h"
 
 namespace dynet {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "dynet-like/tensor/tensor.h"
+#include "dynet-like/shape/tensor.h"
 
 namespace dynet {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dynet-like/attributes/ctc.h"
 #include "dynet-like/graph/op.h"
+#include "dynet-like/structures/ctc/attributes.h"
 #include "kernels/cpu/isa.h"
 
 namespace dynet::cpu {

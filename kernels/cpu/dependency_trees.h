@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dynet-like/attributes/dependency_trees.h"
 #include "dynet-like/graph/op.h"
+#include "dynet-like/structures/dependency_trees/attributes.h"
 #include "kernels/cpu/isa.h"
 
 namespace dynet::cpu {

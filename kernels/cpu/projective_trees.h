@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dynet-like/attributes/dependency_trees.h"
+#include "dynet-like/structures/dependency_trees/attributes.h"
 #include "kernels/cpu/exponential.h"
 
 namespace dynet::cpu::DYNET_ISA {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "dynet-like/attributes/semi_crf.h"
 #include "dynet-like/graph/op.h"
+#include "dynet-like/structures/semi_crf/attributes.h"
 #include "kernels/cpu/isa.h"
 
 namespace dynet::cpu {

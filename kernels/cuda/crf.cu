@@ -1,4 +1,4 @@
-#include "dynet-like/attributes/crf.h"
+#include "dynet-like/structures/crf/attributes.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "dynet-like/attributes/ctc.h"
+#include "dynet-like/structures/ctc/attributes.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"

@@ -3,7 +3,7 @@
 // Sums over projective dependency trees, as in kernels/cpu/projective_trees.h; a block for each
 // sentence, a thread for each span of one width or for each of its terms.
 
-#include "dynet-like/attributes/dependency_trees.h"
+#include "dynet-like/structures/dependency_trees/attributes.h"
 #include "kernels/cuda/scores.cuh"
 #include "kernels/cuda/tree_sentence.cuh"
 

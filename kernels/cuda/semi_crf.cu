@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "dynet-like/attributes/semi_crf.h"
+#include "dynet-like/structures/semi_crf/attributes.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"

@@ -1,4 +1,4 @@
-#include "dynet-like/attributes/span_trees.h"
+#include "dynet-like/structures/span_trees/attributes.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "bindings.h"
-#include "dynet-like/nn/support.h"
+#include "dynet-like/layers/support.h"
 
 namespace dynet::python {
 

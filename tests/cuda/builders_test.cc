@@ -372,8 +372,9 @@ TEST_CASE("no builder is left out of the tests of the device", "[cuda]") {
                                        "SoftmaxBuilder", "TreeSoftmaxBuilder"};
   const std::regex builder("\nclass (\\w+Builder)\\b");
   unsigned found = 0;
-  for (const auto& file : std::filesystem::directory_iterator(NN_HEADERS)) {
-    if (file.path().extension() != ".h") continue;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(LIBRARY_HEADERS)) {
+    const std::string path = file.path();
+    if (!std::regex_search(path, std::regex("/(layers|structures)/.*\\.h$"))) continue;
     std::ifstream in(file.path());
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     for (std::sregex_iterator m(text.begin(), text.end(), builder), end; m != end; ++m) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
-#include "dynet-like/exec/executor.h"
+#include "dynet-like/run/executor.h"
 #include "tests/cuda/check_equal.h"
 #include "tests/cuda/device.h"
 #include "tests/support/catch.h"

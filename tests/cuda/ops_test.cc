@@ -9,9 +9,9 @@
 #include <set>
 #include <string>
 
-#include "dynet-like/exec/executor.h"
 #include "dynet-like/graph/device_backend.h"
 #include "dynet-like/ops/families.h"
+#include "dynet-like/run/executor.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
 

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/support/catch.h"
 
 namespace elements_test {

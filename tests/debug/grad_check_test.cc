@@ -1,4 +1,4 @@
-#include "dynet-like/debug/grad_check.h"
+#include "dynet-like/run/grad_check.h"
 
 #include <sstream>
 

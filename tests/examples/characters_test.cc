@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
+#include "dynet-like/run/grad_check.h"
 #include "examples/nlp/common/vocabulary.h"
 #include "tests/support/catch.h"
 

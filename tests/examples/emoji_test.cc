@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
+#include "dynet-like/run/grad_check.h"
 #include "examples/mixed/emoji/model.h"
 #include "examples/mixed/emoji/sheet.h"
 #include "examples/nlp/common/model_file.h"

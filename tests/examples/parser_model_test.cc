@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
+#include "dynet-like/run/grad_check.h"
 #include "examples/nlp/common/model_file.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/parser/model.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
+#include "dynet-like/run/grad_check.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/translate/attention_picture.h"
 #include "examples/nlp/translate/model.h"

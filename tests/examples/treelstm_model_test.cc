@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
+#include "dynet-like/run/grad_check.h"
 #include "examples/nlp/common/model_file.h"
 #include "examples/nlp/treelstm/model.h"
 #include "examples/nlp/treelstm/train.h"

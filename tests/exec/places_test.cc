@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
 #include "dynet-like/plan/cache.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/support/catch.h"
 #include "tests/support/op_case.h"
 #include "tests/support/split_model.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
-#include "dynet-like/exec/executor.h"
+#include "dynet-like/run/executor.h"
 #include "tests/support/catch.h"
 
 namespace questions_test {

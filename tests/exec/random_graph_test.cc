@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/exec/executor.h"
+#include "dynet-like/run/executor.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/support/catch.h"
 
 namespace random_graph_test {

@@ -1,4 +1,4 @@
-#include "dynet-like/exec/recording.h"
+#include "dynet-like/run/recording.h"
 
 #include <vector>
 

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "dynet-like/exec/executor.h"
 #include "dynet-like/graph/graph_state.h"
+#include "dynet-like/run/executor.h"
 #include "tests/support/catch.h"
 #include "tests/support/graph_program.h"
 

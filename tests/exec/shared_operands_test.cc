@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/support/catch.h"
 
 namespace shared_operands_test {

@@ -18,7 +18,7 @@ BROKEN = [
     ("op", "std::log1p(std::exp(-std::abs(x)))", "std::log(std::exp(x))", "tests/ops/add_an_op_test.cc does not hold this block"),
     ("op", "`dynet-like/attributes/elementwise.h`, before", "`dynet-like/attributes/gone.h`, before", "there is no dynet-like/attributes/gone.h"),
     ("trainer", "`dynet-like/train/lion.h`, a new", "`dynet-like/train/adam.h`, a new", "dynet-like/train/adam.h is there already"),
-    ("layer", '#include "dynet-like/nn/support.h"', '#include "dynet-like/io/save.h"\n#include "dynet-like/compat/core.h"', "rank 9 (nn) may not include rank 10"),
+    ("layer", '#include "dynet-like/layers/support.h"', '#include "dynet-like/io/save.h"\n#include "dynet-like/compat/core.h"', "rank 8 (layers) may not include rank 9"),
     ("example", "```cmake\nadd_nlp_program(bow)\n```\n\n## The test", "```cmake\nadd_nlp_program(bow)\n", "the block does not end"),
 ]  # fmt: skip
 

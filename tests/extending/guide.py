@@ -199,12 +199,12 @@ def follow_trainer(build):
 
 
 def follow_layer(build):
-    build.compile(["dynet-like/nn/highway.cc", "dynet-like/nn/mgu.cc", "tests/nn/highway_test.cc", "tests/nn/cells_test.cc"])
-    build.compile(["tests/nn/layers_save_test.cc"], define=[f'NN_HEADERS="{build.root}/dynet-like/nn"'])
+    build.compile(["dynet-like/layers/highway.cc", "dynet-like/layers/recurrent/mgu.cc", "tests/nn/highway_test.cc", "tests/nn/cells_test.cc"])
+    build.compile(["tests/nn/layers_save_test.cc"], define=[f'LIBRARY_HEADERS="{build.root}/dynet-like"'])
     build.test(build.link("test-nn", targets=("test-main",)), ["*"])
     if build.settings["objects"]["cuda-emulation"]:
-        build.compile(["tests/cuda/builders_test.cc"], define=[f'NN_HEADERS="{build.root}/dynet-like/nn"'])
-        only = ["dynet-like/nn/highway.cc", "dynet-like/nn/mgu.cc", "tests/cuda/builders_test.cc"]
+        build.compile(["tests/cuda/builders_test.cc"], define=[f'LIBRARY_HEADERS="{build.root}/dynet-like"'])
+        only = ["dynet-like/layers/highway.cc", "dynet-like/layers/recurrent/mgu.cc", "tests/cuda/builders_test.cc"]
         build.test(build.link("test-cuda", only, ("test-main", "cuda-emulation")), ["every builder does *", "no builder is left out *"])
 
 

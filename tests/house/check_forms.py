@@ -40,7 +40,7 @@ def check_required(compiler, root):
 
 
 def check_listed(root):
-    for path in sources.files(root, ("dynet-like/ops",), (".cc",)):
+    for path in sources.files(root, ("dynet-like/ops", "dynet-like/structures"), (".cc",)):
         code = sources.code_only(sources.read(root, path))
         for match in re.finditer(r"\bconst OpForm (k\w+)\s*[={]", code):
             if not re.search(rf"&{match.group(1)}\b\s*[,}}]", code):

@@ -10,9 +10,11 @@ import sources
 
 # A module may include modules of its own rank or below. The umbrella header stands above all of them.
 RANKS = {
-    "base": 0, "shape": 1, "tensor": 2, "param": 3, "graph": 4, "attributes": 5, "ops": 6, "plan": 7,
-    "exec": 8, "train": 9, "nn": 9, "io": 9, "debug": 9, "distributed": 9, "compat": 10,
+    "base": 0, "shape": 1, "param": 2, "graph": 3, "attributes": 4, "ops": 5, "plan": 6, "run": 7,
+    "train": 8, "layers": 8, "structures": 8, "io": 8, "distributed": 8, "compat": 9,
 }  # fmt: skip
+# Files of a family in dynet-like/structures have the rank of the module that would hold them otherwise.
+FAMILY_FILES = {"shape": "shape", "attributes": "attributes", "op": "ops"}
 KERNEL_RANK = RANKS["ops"]
 UMBRELLA = "dynet-like/dynet.h"
 
@@ -23,7 +25,8 @@ def place_of(name):
     if name == UMBRELLA:
         return "umbrella", None
     if parts[0] == "dynet-like" and len(parts) > 2:
-        return "module", parts[1]
+        in_family = parts[1] == "structures" and len(parts) == 4
+        return "module", FAMILY_FILES.get(parts[3].split(".")[0], parts[1]) if in_family else parts[1]
     if parts[0] == "kernels" and len(parts) > 2:
         return "kernels", parts[1]
     return "other", None
@@ -56,7 +59,7 @@ def wrong_include(path, name, quoted):
     if target_kind == "kernels" and kind == "module" and path.suffix == ".h":
         return "headers are installed, kernels are not"
     if target_kind == "kernels" and kind == "kernels" and target_module != module:
-        return "a backend knows nothing of another; what an op is stands in dynet-like/attributes"
+        return "a backend knows nothing of another; what an op is stands in its attributes"
     if target_rank > rank:
         return f"rank {rank} ({module}) may not include rank {target_rank} ({target_module})"
     return None

@@ -34,11 +34,11 @@ CLEAN = {
 # check, file, text added at its end, part of the message (%d: the first added line)
 PLANTED = [
     ("ranks", "dynet-like/base/errors.h", '#include "dynet-like/graph/node.h"', "errors.h:%d: includes dynet-like/graph"),
-    ("ranks", "dynet-like/graph/node.cc", '#include "dynet-like/exec/run.h"', "rank 4 (graph) may not include rank 8"),
+    ("ranks", "dynet-like/graph/node.cc", '#include "dynet-like/run/run.h"', "rank 3 (graph) may not include rank 7"),
     ("ranks", "dynet-like/graph/node.cc", '#include "node.h"', "from the root of the checkout"),
     ("ranks", "dynet-like/graph/node.cc", "#include <dynet-like/graph/node.h>", "with quotes"),
     ("ranks", "dynet-like/graph/node.cc", '#include "dynet-like/dynet.h"', "umbrella"),
-    ("ranks", "dynet-like/graph/node.cc", '#include "kernels/cpu/elementwise.h"', "rank 4 (graph) may not include rank 6"),
+    ("ranks", "dynet-like/graph/node.cc", '#include "kernels/cpu/elementwise.h"', "rank 3 (graph) may not include rank 5"),
     ("ranks", "dynet-like/ops/unary.h", '#include "kernels/cpu/elementwise.h"', "headers are installed"),
     ("ranks", "dynet-like/attic/old.h", "#pragma once\n" + '#include "dynet-like/base/errors.h"', "is not a module"),
     ("ranks", "kernels/cpu/elementwise.cc", '#include "dynet-like/plan/plan.h"', "elementwise.cc:%d: includes dynet-like/plan"),

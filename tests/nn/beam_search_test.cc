@@ -1,4 +1,4 @@
-#include "dynet-like/nn/beam_search.h"
+#include "dynet-like/layers/search/beam_search.h"
 
 #include <algorithm>
 #include <cmath>

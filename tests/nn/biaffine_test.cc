@@ -1,12 +1,12 @@
-#include "dynet-like/nn/biaffine.h"
+#include "dynet-like/layers/transformer/biaffine.h"
 
 #include <algorithm>
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
 #include <sstream>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 

@@ -1,10 +1,10 @@
-#include "dynet-like/nn/bidirectional.h"
+#include "dynet-like/layers/recurrent/bidirectional.h"
 
 #include <string>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/io/folder.h"
 #include "tests/nn/cells.h"
 #include "tests/support/catch.h"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "dynet-like/graph/op.h"
-#include "dynet-like/nn/coupled_lstm.h"
-#include "dynet-like/nn/gru.h"
+#include "dynet-like/layers/recurrent/coupled_lstm.h"
+#include "dynet-like/layers/recurrent/gru.h"
 #include "tests/nn/naive.h"
 
 namespace naive {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "dynet-like/nn/chain_crf.h"
+#include "dynet-like/structures/crf/chain_crf.h"
 
 #include <algorithm>
 #include <boost/archive/text_iarchive.hpp>

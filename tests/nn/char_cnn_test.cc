@@ -1,11 +1,11 @@
-#include "dynet-like/nn/char_cnn.h"
+#include "dynet-like/layers/transformer/char_cnn.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/nn/naive_transformer.h"
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "dynet-like/nn/ctc_decoding.h"
+#include "dynet-like/structures/ctc/ctc_decoding.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
-#include "dynet-like/nn/chain_crf.h"
-#include "dynet-like/nn/ctc_decoding.h"
-#include "dynet-like/nn/dependency_decoding.h"
-#include "dynet-like/nn/semi_crf.h"
-#include "dynet-like/nn/span_decoding.h"
 #include "dynet-like/ops/inputs.h"
+#include "dynet-like/structures/crf/chain_crf.h"
+#include "dynet-like/structures/ctc/ctc_decoding.h"
+#include "dynet-like/structures/dependency_trees/dependency_decoding.h"
+#include "dynet-like/structures/semi_crf/semi_crf.h"
+#include "dynet-like/structures/span_trees/span_decoding.h"
 #include "tests/support/catch.h"
 
 namespace decoding_scores_test {

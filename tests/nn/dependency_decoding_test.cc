@@ -1,4 +1,4 @@
-#include "dynet-like/nn/dependency_decoding.h"
+#include "dynet-like/structures/dependency_trees/dependency_decoding.h"
 
 #include <algorithm>
 #include <cmath>

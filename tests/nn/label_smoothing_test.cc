@@ -1,10 +1,10 @@
-#include "dynet-like/nn/label_smoothing.h"
+#include "dynet-like/layers/vocabulary/label_smoothing.h"
 
 #include <cmath>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/nn/cells.h"
 #include "tests/support/catch.h"
 

@@ -354,8 +354,9 @@ TEST_CASE("no layer with parameters is left out of the tests of files") {
   const std::vector<Case> cases = all_cases();
   const std::regex definition("\nclass (\\w+)[^;{]*\\{");
   unsigned found = 0;
-  for (const auto& file : std::filesystem::directory_iterator(NN_HEADERS)) {
-    if (file.path().extension() != ".h") continue;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(LIBRARY_HEADERS)) {
+    const std::string path = file.path();
+    if (!std::regex_search(path, std::regex("/(layers|structures)/.*\\.h$"))) continue;
     std::ifstream in(file.path());
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     for (std::sregex_iterator m(text.begin(), text.end(), definition), end; m != end; ++m) {

@@ -1,8 +1,8 @@
 #include <cmath>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 

@@ -1,12 +1,12 @@
-#include "dynet-like/nn/lstm.h"
+#include "dynet-like/layers/recurrent/lstm.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "dynet-like/base/random.h"
-#include "dynet-like/nn/lstm.h"
-#include "dynet-like/nn/rnn.h"
+#include "dynet-like/layers/recurrent/lstm.h"
+#include "dynet-like/layers/recurrent/rnn.h"
 
 /// Recurrent networks as the textbook writes them, one number after another, in double.
 namespace naive {

@@ -1,10 +1,10 @@
-#include "dynet-like/nn/residual_convolution.h"
+#include "dynet-like/layers/transformer/residual_convolution.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/nn/naive_transformer.h"
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "dynet-like/nn/rnn.h"
+#include "dynet-like/layers/recurrent/rnn.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 

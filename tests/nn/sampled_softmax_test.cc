@@ -1,12 +1,12 @@
-#include "dynet-like/nn/sampled_softmax.h"
+#include "dynet-like/layers/vocabulary/sampled_softmax.h"
 
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/nn/naive_transformer.h"
 #include "tests/nn/softmax_check.h"
 #include "tests/support/catch.h"

@@ -1,4 +1,4 @@
-#include "dynet-like/nn/semi_crf.h"
+#include "dynet-like/structures/semi_crf/semi_crf.h"
 
 #include <algorithm>
 #include <boost/archive/text_iarchive.hpp>

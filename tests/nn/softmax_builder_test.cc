@@ -1,4 +1,4 @@
-#include "dynet-like/nn/softmax_builder.h"
+#include "dynet-like/layers/vocabulary/softmax_builder.h"
 
 #include <cmath>
 #include <fstream>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/io/folder.h"
 #include "tests/nn/cells.h"
 #include "tests/nn/softmax_check.h"

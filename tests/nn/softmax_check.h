@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "dynet-like/nn/span_decoding.h"
+#include "dynet-like/structures/span_trees/span_decoding.h"
 
 #include <algorithm>
 #include <cmath>

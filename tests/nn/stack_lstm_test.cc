@@ -1,10 +1,10 @@
-#include "dynet-like/nn/stack_lstm.h"
+#include "dynet-like/layers/recurrent/stack_lstm.h"
 
 #include <random>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/nn/naive_transformer.h"
 #include "tests/support/catch.h"
 

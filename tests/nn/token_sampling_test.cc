@@ -1,4 +1,4 @@
-#include "dynet-like/nn/token_sampling.h"
+#include "dynet-like/layers/search/token_sampling.h"
 
 #include <cmath>
 #include <limits>

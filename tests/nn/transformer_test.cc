@@ -1,7 +1,7 @@
-#include "dynet-like/nn/transformer.h"
+#include "dynet-like/layers/transformer/transformer.h"
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/io/folder.h"
 #include "tests/nn/naive_transformer.h"
 #include "tests/support/catch.h"

@@ -1,11 +1,11 @@
-#include "dynet-like/nn/tree_lstm.h"
+#include "dynet-like/layers/recurrent/tree_lstm.h"
 
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/io/folder.h"
 #include "tests/nn/cells.h"
 #include "tests/support/catch.h"

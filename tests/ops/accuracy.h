@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/exec/executor.h"
 #include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/run/executor.h"
 
 // How right elementwise functions are, relative to what they should be, over the whole range of
 // float.

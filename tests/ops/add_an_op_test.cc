@@ -5,9 +5,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "dynet-like/debug/grad_check.h"
 #include "dynet-like/dynet.h"
 #include "dynet-like/ops/form.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/support/catch.h"
 
 namespace dynet {

@@ -6,7 +6,7 @@
 
 #include "dynet-like/base/random.h"
 #include "dynet-like/dynet.h"
-#include "dynet-like/exec/executor.h"
+#include "dynet-like/run/executor.h"
 #include "tests/support/catch.h"
 
 namespace crf_sequences_test {

@@ -1,11 +1,10 @@
-#include "dynet-like/ops/dependency_trees.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
 
+#include "dynet-like/structures/dependency_trees/op.h"
 #include "tests/ops/cases.h"
 #include "tests/support/all_trees.h"
 #include "tests/support/catch.h"

@@ -8,13 +8,13 @@
 #include <cstdio>
 
 #include "dynet-like/base/random.h"
-#include "dynet-like/ops/crf.h"
-#include "dynet-like/ops/ctc.h"
-#include "dynet-like/ops/dependency_trees.h"
 #include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/semi_crf.h"
-#include "dynet-like/ops/span_trees.h"
 #include "dynet-like/param/parameters.h"
+#include "dynet-like/structures/crf/op.h"
+#include "dynet-like/structures/ctc/op.h"
+#include "dynet-like/structures/dependency_trees/op.h"
+#include "dynet-like/structures/semi_crf/op.h"
+#include "dynet-like/structures/span_trees/op.h"
 #include "tests/support/catch.h"
 
 namespace dynet::test {

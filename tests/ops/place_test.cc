@@ -7,12 +7,12 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/random.h"
-#include "dynet-like/exec/executor.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/inputs.h"
 #include "dynet-like/ops/recurrent.h"
 #include "dynet-like/ops/reductions.h"
+#include "dynet-like/run/executor.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
 

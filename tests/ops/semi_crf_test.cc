@@ -1,5 +1,3 @@
-#include "dynet-like/ops/semi_crf.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -8,6 +6,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/inputs.h"
+#include "dynet-like/structures/semi_crf/op.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "dynet-like/dynet.h"
-#include "dynet-like/exec/executor.h"
+#include "dynet-like/run/executor.h"
 #include "tests/support/catch.h"
 #include "tests/support/span_trees.h"
 

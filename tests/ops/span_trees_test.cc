@@ -1,10 +1,9 @@
-#include "dynet-like/ops/span_trees.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 
+#include "dynet-like/structures/span_trees/op.h"
 #include "tests/ops/cases.h"
 #include "tests/support/catch.h"
 

@@ -11,8 +11,8 @@
 #include <stdexcept>
 
 #include "dynet-like/dynet.h"
-#include "dynet-like/exec/executor.h"
 #include "dynet-like/graph/parameter_nodes.h"
+#include "dynet-like/run/executor.h"
 #include "tests/oracle/models.h"
 
 namespace dynet::test {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "dynet-like/attributes/dependency_trees.h"
+#include "dynet-like/structures/dependency_trees/attributes.h"
 
 namespace dynet::test {
 

@@ -9,14 +9,14 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/random.h"
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/exec/executor.h"
 #include "dynet-like/graph/describe.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/inputs.h"
 #include "dynet-like/ops/reductions.h"
 #include "dynet-like/ops/selection.h"
+#include "dynet-like/run/executor.h"
+#include "dynet-like/run/grad_check.h"
 #include "tests/support/catch.h"
 
 namespace dynet::test {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dynet-like/base/random.h"
-#include "dynet-like/nn/span_decoding.h"
+#include "dynet-like/structures/span_trees/span_decoding.h"
 
 namespace dynet::test {
 

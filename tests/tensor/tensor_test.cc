@@ -1,4 +1,4 @@
-#include "dynet-like/tensor/tensor.h"
+#include "dynet-like/shape/tensor.h"
 
 #include <limits>
 #include <sstream>

@@ -2,4 +2,4 @@
 
 #include "dynet-like/compat/assert_cxx17.h"
 #include "dynet-like/compat/core.h"
-#include "dynet-like/nn/c2w.h"
+#include "dynet-like/layers/recurrent/c2w.h"

@@ -2,4 +2,4 @@
 
 #include "dynet-like/compat/assert_cxx17.h"
 #include "dynet-like/compat/core.h"
-#include "dynet-like/nn/coupled_lstm.h"
+#include "dynet-like/layers/recurrent/coupled_lstm.h"

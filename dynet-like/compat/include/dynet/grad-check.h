@@ -2,4 +2,4 @@
 
 #include "dynet-like/compat/assert_cxx17.h"
 #include "dynet-like/compat/core.h"
-#include "dynet-like/debug/grad_check.h"
+#include "dynet-like/run/grad_check.h"

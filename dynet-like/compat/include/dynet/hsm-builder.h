@@ -3,4 +3,4 @@
 #include "dynet-like/compat/assert_cxx17.h"
 #include "dynet-like/compat/core.h"
 #include "dynet-like/io/dict.h"
-#include "dynet-like/nn/softmax_builder.h"
+#include "dynet-like/layers/vocabulary/softmax_builder.h"

@@ -2,5 +2,5 @@
 
 #include "dynet-like/compat/assert_cxx17.h"
 #include "dynet-like/compat/core.h"
-#include "dynet-like/nn/coupled_lstm.h"
-#include "dynet-like/nn/lstm.h"
+#include "dynet-like/layers/recurrent/coupled_lstm.h"
+#include "dynet-like/layers/recurrent/lstm.h"

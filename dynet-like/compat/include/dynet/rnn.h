@@ -2,4 +2,4 @@
 
 #include "dynet-like/compat/assert_cxx17.h"
 #include "dynet-like/compat/core.h"
-#include "dynet-like/nn/rnn.h"
+#include "dynet-like/layers/recurrent/rnn.h"

@@ -2,4 +2,4 @@
 
 #include "dynet-like/compat/assert_cxx17.h"
 #include "dynet-like/compat/core.h"
-#include "dynet-like/nn/tree_lstm.h"
+#include "dynet-like/layers/recurrent/tree_lstm.h"

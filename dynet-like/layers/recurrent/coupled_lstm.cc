@@ -1,0 +1,61 @@
+#include "dynet-like/layers/recurrent/coupled_lstm.h"
+
+#include "dynet-like/layers/support.h"
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/elementwise.h"
+#include "dynet-like/ops/matrix.h"
+
+namespace dynet {
+namespace {
+
+// The parameters of a layer: of each gate W, U, but for the content V, and the bias.
+enum : unsigned { kW, kU, kV, kBias };
+enum : unsigned { kInput = 0, kOutput = 4, kContent = 8 };
+
+unsigned bias_of(unsigned gate) { return gate + (gate == kContent ? kV : kBias); }
+
+}  // namespace
+
+PeepholeLSTMBuilder::PeepholeLSTMBuilder(const Settings& s, ParameterCollection& model,
+                                         const char* name, bool blind, bool deep)
+    : RNNBuilder(2, s.layers, s.input_dim, s.hidden_dim,
+                 nn_detail::add_collection(model, name, s.layers, s.input_dim, s.hidden_dim), deep),
+      blind_(blind) {
+  const unsigned h = s.hidden_dim;
+  for (unsigned l = 0; l < s.layers; ++l) {
+    params.emplace_back();
+    for (const unsigned gate : {kInput, kOutput, kContent}) {
+      add({h, layer_input_dim(l)});
+      add({h, h});
+      if (gate != kContent) add({h, blind ? 1 : h});
+      add({h}, 0.0f);
+    }
+  }
+}
+
+// The sum in front of a gate; `c` is the cell that it sees, or null.
+Expression PeepholeLSTMBuilder::gate(unsigned layer, unsigned gate, const Expression& x,
+                                     const LayerState& state, const Expression* c,
+                                     SourceLocation at) const {
+  std::vector<Expression> terms{node(layer, bias_of(gate)), node(layer, gate + kW), x};
+  const auto add = [&](unsigned k, const Expression& v) {
+    terms.insert(terms.end(), {node(layer, gate + k), v});
+  };
+  if (!state.zero) add(kU, state.h);
+  if (c && !blind_) add(kV, *c);
+  return affine_transform(terms, at);
+}
+
+void PeepholeLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& state,
+                               SourceLocation at) {
+  const Expression* before = state.zero ? nullptr : &state.c;
+  const Expression i = logistic(gate(layer, kInput, x, state, before, at), at);
+  const Expression content = tanh(gate(layer, kContent, x, state, nullptr, at), at);
+  Expression c = cmult(i, content, at);
+  if (before) c = sum({c, cmult(1.0f - LocatedExpression(i, at), *before, at)}, at);
+  const Expression o = logistic(gate(layer, kOutput, x, state, &c, at), at);
+  state.h = cmult(o, tanh(c, at), at);
+  state.c = c;
+}
+
+}  // namespace dynet

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "dynet-like/layers/transformer/linear.h"
+
+namespace dynet {
+
+/// Function between the two layers of a FeedForward.
+enum class Activation {
+  relu,   ///< max(x, 0)
+  gelu,   ///< x P(N(0, 1) <= x), exactly (Hendrycks and Gimpel 2016)
+  swiglu  ///< gated: silu(V x + c) in each product with W x + b (Shazeer 2020)
+};
+
+/// Two layers with an activation between them, for each column of x:
+///
+///     relu, gelu:  y = W2 a(W1 x + b1) + b2
+///     swiglu:      y = W2 (silu(V x + c) * (W1 x + b1)) + b2,   silu(z) = z / (1 + e^-z)
+///
+/// x {size} or {size,T}; y likewise, with the batch of x.
+///
+/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
+/// before.
+class FeedForward {
+ public:
+  /// Arguments of the constructor, to be saved beside the parameters.
+  struct Settings {
+    unsigned size = 0;                         ///< of x and y
+    unsigned hidden = 0;                       ///< of what is between the layers
+    Activation activation = Activation::relu;  ///< a
+    bool bias = true;                          ///< b1, b2 and c
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& size& hidden& activation& bias;
+    }
+  };
+
+  /// Throws ArgumentError for a size of zero.
+  FeedForward(ParameterCollection& model, const Settings& settings);
+  /// Without parameters, to be assigned to.
+  FeedForward() = default;
+
+  /// Puts the parameters into the graph; without `update` they get no gradient.
+  void new_graph(ComputationGraph& cg, bool update = true,
+                 SourceLocation at = SourceLocation::current());
+  /// y. Throws ShapeError for columns of another size.
+  Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
+
+  /// Dropout of W2's input, new masks in each call. Throws ArgumentError unless 0 <= rate < 1.
+  void set_dropout(float rate);
+  /// No dropout from now on.
+  void disable_dropout() { set_dropout(0); }
+
+  /// Collection of the parameters: W1, b1, W2, b2, V, c.
+  ParameterCollection get_parameter_collection() const { return collection_; }
+  /// Arguments of the constructor.
+  const Settings& settings() const { return settings_; }
+
+ private:
+  ParameterCollection collection_;
+  Settings settings_;
+  Linear up_, down_, gate_;
+  float dropout_ = 0;
+};
+
+}  // namespace dynet

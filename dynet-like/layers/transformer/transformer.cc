@@ -1,0 +1,208 @@
+#include "dynet-like/layers/transformer/transformer.h"
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/layers/support.h"
+#include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/inputs.h"
+
+namespace dynet {
+namespace nn_detail {
+
+Norm::Norm(ParameterCollection& model, const TransformerSettings& settings)
+    : rms_norm_(settings.rms_norm) {
+  if (rms_norm_)
+    rms_ = RMSNorm(model, {settings.size, settings.epsilon});
+  else
+    layer_ = LayerNorm(model, {settings.size, settings.bias, settings.epsilon});
+}
+
+void Norm::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
+  if (rms_norm_)
+    rms_.new_graph(cg, update, at);
+  else
+    layer_.new_graph(cg, update, at);
+}
+
+Expression Norm::apply(const Expression& x, SourceLocation at) const {
+  return rms_norm_ ? rms_.apply(x, at) : layer_.apply(x, at);
+}
+
+namespace {
+
+// Adds the parameters of a layer to a collection.
+TransformerLayer make_layer(ParameterCollection& model, const TransformerSettings& s) {
+  TransformerLayer layer;
+  layer.self = MultiHeadAttention(model, {s.size, s.heads, s.key_heads, 0, s.bias, s.causal,
+                                          s.relative, s.rotary, s.rotary_base});
+  layer.self_norm = Norm(model, s);
+  if (s.memory) {
+    layer.cross = MultiHeadAttention(model, {s.size, s.heads, s.key_heads, s.memory, s.bias});
+    layer.cross_norm = Norm(model, s);
+  }
+  layer.feed_forward = FeedForward(model, {s.size, s.hidden, s.activation, s.bias});
+  layer.feed_forward_norm = Norm(model, s);
+  return layer;
+}
+
+}  // namespace
+
+TransformerStack::TransformerStack(ParameterCollection& model, const TransformerSettings& given,
+                                   const char* who, const char* name)
+    : settings(given) {
+  if (given.layers == 0) throw ArgumentError(std::string(who) + ": needs at least one layer");
+  ParameterCollection trial;  // what the layers refuse leaves the model as it is
+  make_layer(trial, given);
+  collection = model.add_subcollection(name);
+  for (unsigned k = 0; k < given.layers; ++k) layers.push_back(make_layer(collection, given));
+  if (given.final_norm) final_norm_ = Norm(collection, given);
+}
+
+void TransformerStack::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
+  if (layers.empty()) fail("new_graph", "the layer is empty", at);
+  std::vector<TransformerLayer> next = layers;
+  Norm final_norm = final_norm_;
+  for (TransformerLayer& layer : next) {
+    layer.self.new_graph(cg, update, at);
+    layer.self_norm.new_graph(cg, update, at);
+    if (settings.memory) {
+      layer.cross.new_graph(cg, update, at);
+      layer.cross_norm.new_graph(cg, update, at);
+    }
+    layer.feed_forward.new_graph(cg, update, at);
+    layer.feed_forward_norm.new_graph(cg, update, at);
+  }
+  if (settings.final_norm) final_norm.new_graph(cg, update, at);
+  in_graph_ = zeros(cg, {1}, {}, at);
+  layers = std::move(next);
+  final_norm_ = final_norm;
+}
+
+void TransformerStack::need_graph(const char* who, SourceLocation at) const {
+  if (!in_graph_.pg) fail(who, "call new_graph first", at);
+  in_graph_.dim(at);  // tells if the graph is gone
+}
+
+void TransformerStack::set_dropout(float rate) {
+  dropout_ = checked_rate(rate);
+  for (TransformerLayer& layer : layers) layer.feed_forward.set_dropout(rate);
+}
+
+Expression TransformerStack::apply(const TransformerLayer& layer, Expression x, KeysValues& past,
+                                   const std::vector<unsigned>& self_lengths,
+                                   const KeysValues& memory,
+                                   const std::vector<unsigned>& memory_lengths,
+                                   SourceLocation at) const {
+  // A part of the layer with its norm and what goes around it.
+  const auto around = [&](const Norm& norm, const auto& part) {
+    const Expression given = settings.norm_first ? norm.apply(x, at) : x;
+    const Expression result = LocatedExpression(x, at) + dropped(part(given), dropout_, at);
+    x = settings.norm_first ? result : norm.apply(result, at);
+  };
+  around(layer.self_norm, [&](const Expression& given) {
+    past = layer.self.remember(past, given, at);
+    return layer.self.attend(given, past, self_lengths, at);
+  });
+  if (settings.memory)
+    around(layer.cross_norm, [&](const Expression& given) {
+      return layer.cross.attend(given, memory, memory_lengths, at);
+    });
+  around(layer.feed_forward_norm,
+         [&](const Expression& given) { return layer.feed_forward.apply(given, at); });
+  return x;
+}
+
+Expression TransformerStack::finish(const Expression& x, SourceLocation at) const {
+  return settings.final_norm ? final_norm_.apply(x, at) : x;
+}
+
+}  // namespace nn_detail
+
+namespace {
+
+// An encoder has no memory to read.
+const TransformerSettings& of_encoder(const TransformerSettings& settings) {
+  if (settings.memory)
+    throw ArgumentError("TransformerEncoder: reads no memory, got one of size " +
+                        std::to_string(settings.memory));
+  return settings;
+}
+
+TransformerSettings of_decoder(TransformerSettings settings) {
+  settings.causal = true;
+  return settings;
+}
+
+}  // namespace
+
+TransformerEncoder::TransformerEncoder(ParameterCollection& model, const Settings& settings)
+    : stack_(model, of_encoder(settings), "TransformerEncoder", "transformer-encoder") {}
+
+void TransformerEncoder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
+  stack_.new_graph(cg, update, at);
+}
+
+Expression TransformerEncoder::apply(const Expression& x, const std::vector<unsigned>& lengths,
+                                     SourceLocation at) const {
+  stack_.need_graph("apply", at);
+  Expression y = x;
+  for (const nn_detail::TransformerLayer& layer : stack_.layers) {
+    KeysValues none;
+    y = stack_.apply(layer, y, none, lengths, {}, {}, at);
+  }
+  return stack_.finish(y, at);
+}
+
+TransformerDecoder::TransformerDecoder(ParameterCollection& model, const Settings& settings)
+    : stack_(model, of_decoder(settings), "TransformerDecoder", "transformer-decoder") {}
+
+void TransformerDecoder::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
+  stack_.new_graph(cg, update, at);
+}
+
+Expression TransformerDecoder::apply(const Expression& x, SourceLocation at) const {
+  return step(start(at), x, at).first;
+}
+
+Expression TransformerDecoder::apply(const Expression& x, const Expression& memory,
+                                     const std::vector<unsigned>& memory_lengths,
+                                     SourceLocation at) const {
+  return step(start(memory, memory_lengths, at), x, at).first;
+}
+
+DecoderCache TransformerDecoder::start(SourceLocation at) const {
+  stack_.need_graph("start", at);
+  if (stack_.settings.memory) nn_detail::fail("start", "the decoder reads a memory", at);
+  DecoderCache cache;
+  cache.sentence_.resize(stack_.layers.size());
+  cache.memory_.resize(stack_.layers.size());
+  return cache;
+}
+
+DecoderCache TransformerDecoder::start(const Expression& memory,
+                                       const std::vector<unsigned>& memory_lengths,
+                                       SourceLocation at) const {
+  stack_.need_graph("start", at);
+  if (!stack_.settings.memory) nn_detail::fail("start", "the decoder reads no memory", at);
+  DecoderCache cache;
+  cache.sentence_.resize(stack_.layers.size());
+  for (const nn_detail::TransformerLayer& layer : stack_.layers)
+    cache.memory_.push_back(layer.cross.remember(memory, at));
+  cache.memory_lengths_ = memory_lengths;
+  return cache;
+}
+
+std::pair<Expression, DecoderCache> TransformerDecoder::step(const DecoderCache& before,
+                                                             const Expression& x,
+                                                             SourceLocation at) const {
+  stack_.need_graph("step", at);
+  if (before.sentence_.size() != stack_.layers.size())
+    nn_detail::fail("step", "the cache is of no or another decoder", at);
+  DecoderCache after = before;
+  Expression y = x;
+  for (std::size_t k = 0; k < stack_.layers.size(); ++k)
+    y = stack_.apply(stack_.layers[k], y, after.sentence_[k], {}, before.memory_[k],
+                     before.memory_lengths_, at);
+  return {stack_.finish(y, at), std::move(after)};
+}
+
+}  // namespace dynet

@@ -1,0 +1,422 @@
+#include "dynet-like/run/backward_pass.h"
+
+#include <algorithm>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/graph/indices.h"
+#include "dynet-like/graph/parameter_nodes.h"
+#include "dynet-like/run/kernel.h"
+#include "dynet-like/run/numeric_check.h"
+
+namespace dynet {
+
+template <class T>
+void BackwardPass<T>::run(NodeId loss, bool full) {
+  full_ = full;
+  retains_ = full || again_ || devices_.any_on_device();
+  covered_ = 0;
+  lost_ = incomplete_ = false;
+  replayed_ = nullptr;
+  devices_.begin_pass();
+  for (const auto& c : devices_.contexts())
+    if (!again_) c->parameters.begin_backward(settings_.buffer);
+  try {
+    CapturedGradients<T>* const known = captured();
+    if (known && lies_as_before(*known, loss))
+      replay(*known);
+    else if (known && known->misses++ >= kMostMisses)
+      capture(loss, *known);
+    else
+      run_steps(loss);
+    devices_.start();
+  } catch (...) {
+    devices_.forget();
+    for (const auto& c : devices_.contexts())
+      if (!again_) c->parameters.undo_backward();
+    throw;
+  }
+  covered_ = loss + 1;
+  parameters_ = ParameterState::of(graph_);
+}
+
+template <class T>
+void BackwardPass<T>::run_steps(NodeId loss) {
+  prepare(loss + 1);
+  if (gradient_[loss].state == Gradient::none) return;  // a constant: every gradient is zero
+  PiecesFor pieces{devices_, loss};
+  const Slot<T> seed = slot(loss, pieces);
+  backend(loss).fill(seed.g, 1, T(1), seed.adds);
+  if (captures_to_) captures_to_->seed = seed.g;
+  for (auto s = static_cast<std::uint32_t>(r_.steps.size()); s-- > 0;) {
+    const Step& step = r_.steps[s];
+    const NodeId* const ids = r_.ids(s);
+    const Node& node = graph_.nodes[ids[0]];
+    const Kind kind = node.form->kind;
+    if (kind == Kind::parameter || computed_wait_ > 0) sum_uses({ids, step.count});
+    if (node.arity == 0 && kind != Kind::lookup) continue;  // a leaf: no operands
+    run_step(step, r_.memory[s], ids);
+    if (kind == Kind::lookup) scatter_rows(step, r_.memory[s]);
+    if (node.form->batch.value.has_products()) note_uses(s);
+    if (!retains_ && !step.accumulates) done_with(s);
+  }
+}
+
+template <class T>
+void BackwardPass<T>::prepare(NodeId size) {
+  for (const auto& c : devices_.contexts()) {
+    c->backend.rewind(c->gradients, {});
+    c->pool.reset();
+  }
+  uses_.clear();
+  late_steps_ = 0;
+  computed_wait_ = 0;
+  gradient_.resize_uninitialized(size);
+  for (NodeId id = 0; id < size; ++id) {
+    const Node& n = graph_.nodes[id];
+    const bool needs = n.needs_gradient();
+    gradient_[id] = {.memory = nullptr,
+                     .state = full_ || needs ? Gradient::unwritten : Gradient::none,
+                     .in_buffer = needs && !again_ && n.form->kind == Kind::parameter,
+                     .columns = 0,
+                     .last_use = kNoUse,
+                     .batch = 0,
+                     .readers = 1};
+  }
+  if (retains_) try {
+      lay_out(size);
+    } catch (const OutOfMemoryError&) {
+      if (full_ || again_) throw;
+      retains_ = false;  // on a device they were to lie side by side only
+      for (NodeId id = 0; id < size; ++id) gradient_[id].memory = nullptr;
+      for (const auto& c : devices_.contexts()) c->gradients.release();
+    }
+  scratch_.batch = 0;
+  transposes_.find(size);
+}
+
+// Memory for the gradients that are kept; others get it when they are first written. Parameters
+// have theirs in a buffer.
+template <class T>
+void BackwardPass<T>::lay_out(NodeId size) {
+  wanted_.resize_uninitialized(size);
+  for (NodeId id = 0; id < size; ++id)
+    wanted_[id] = gradient_[id].state != Gradient::none && !gradient_[id].in_buffer;
+  lay_out_gradients(graph_, {r_.steps.data(), r_.steps.size()}, r_.order.data(),
+                    {wanted_.data(), wanted_.size()}, layout_);
+  if (verifier_) verifier_->verify(graph_, {wanted_.data(), wanted_.size()}, layout_);
+  const auto& by_index = devices_.by_index();
+  blocks_.clear();
+  for (std::size_t p = 0; p < layout_.extent.size(); ++p)
+    blocks_.push_back(by_index[p]->gradients.template allocate_array<T>(layout_.extent[p]));
+  const bool one = blocks_.size() == 1;  // nodes need not be looked at
+  for (NodeId id = 0; id < size; ++id)
+    if (layout_.offset[id] != GradientLayout::kNoMemory)
+      gradient_[id].memory =
+          blocks_[one ? 0 : graph_.nodes[id].device_index()] + layout_.offset[id];
+}
+
+// The first time in a pass.
+template <class T>
+Slot<T> BackwardPass<T>::buffer_slot(NodeId id) {
+  Gradient& g = gradient_[id];
+  const Slot<T> slot =
+      devices_.of(id).parameters.use(*graph_.attr<ParameterAttr>(graph_.nodes[id]).parameter);
+  g.memory = slot.g;
+  if (captures_to_) captures_to_->slots.push_back({id, slot.g, nullptr});
+  return slot;
+}
+
+// One reader less: after the last one the memory goes to the next gradient.
+template <class T>
+void BackwardPass<T>::done_with(NodeId id, PiecesFor& pieces) {
+  Gradient& g = gradient_[id];
+  if (--g.readers > 0 || g.in_buffer || !g.memory) return;
+  pieces().give_back(g.memory);
+  g.memory = nullptr;
+}
+
+// All nodes of a step; on a device, where a few steps may run as one kernel that reads and writes
+// in any order, of one that lies so far back.
+template <class T>
+void BackwardPass<T>::done_with(std::uint32_t at) {
+  if (backend(r_.ids(at)[0]).on_device()) {
+    std::uint32_t& slot = late_[late_steps_++ % kLate];
+    std::swap(at, slot);
+    if (late_steps_ <= kLate) return;
+  }
+  const NodeId* const ids = r_.ids(at);
+  const bool ragged = graph_.nodes[ids[0]].form->batch.value.ragged.in_value();
+  PiecesFor pieces{devices_, ids[0]};
+  for (std::uint32_t i = 0; i < r_.steps[at].count; ++i) {
+    if (ragged) pieces.of(ids[i]);
+    if (is_live(ids[i])) done_with(ids[i], pieces);
+  }
+}
+
+// The nodes of a step that the loss depends on; gradients of operands are left to the caller.
+template <class T>
+GradientBatch<T> BackwardPass<T>::live_batch(const StepMemory<T>& m, const NodeId* ids) {
+  Scratch& scratch = scratch_;
+  const std::size_t all = m.count, arity = m.arity;
+  scratch.handed.resize_uninitialized((2 * arity + 3) * all);
+  T** d_outs = scratch.handed.data();
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < all; ++i)
+    if (is_live(ids[i])) d_outs[count++] = gradient_[ids[i]].memory;
+  GradientBatch<T> b{{graph_, ids, count, arity, m.outs(), m.ins(), m.auxs(), settings_.run},
+                     d_outs,
+                     d_outs + count,
+                     nullptr,
+                     nullptr};
+  scratch.args.clear();
+  if (count == 0) return b;
+  scratch.writes.resize_uninitialized(arity * count);
+  b.writes = scratch.writes.data();
+  if (count == all) return b;
+  T** outs = d_outs + (arity + 1) * count;
+  T** ins = outs + count;
+  T** auxs = m.has_aux ? ins + arity * count : nullptr;
+  scratch.live.clear();
+  NodeId* args = scratch.args.append(arity * count);
+  for (std::size_t i = 0, to = 0; i < all; ++i) {
+    if (!is_live(ids[i])) continue;
+    scratch.live.push_back(ids[i]);
+    outs[to] = m.outs()[i];
+    if (auxs) auxs[to] = m.auxs()[i];
+    for (std::size_t k = 0; k < arity; ++k) {
+      ins[k * count + to] = m.ins()[k * all + i];
+      args[k * count + to] = m.args()[k * all + i];
+    }
+    ++to;
+  }
+  b.ids = scratch.live.data();
+  b.outs = outs;
+  b.ins = ins;
+  b.auxs = auxs;
+  return b;
+}
+
+// A gradient that may be computed where the one lies that it is made of, and that nothing was
+// written to yet, takes over the memory of that one: it is not read again.
+template <class T>
+void BackwardPass<T>::hand_down(const GradientBatch<T>& b, const NodeId* args) {
+  for (std::size_t i = 0; i < b.count; ++i) {
+    Gradient &from = gradient_[b.ids[i]], &to = gradient_[args[i]];
+    if (to.state != Gradient::unwritten || to.memory || to.in_buffer || from.readers > 1) continue;
+    to.memory = from.memory;
+    from.memory = nullptr;
+  }
+}
+
+// Finds addresses for the gradients of operands, in the order in which the kernel writes: operand
+// by operand, node by node. Returns whether any is needed.
+template <class T>
+bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step,
+                                   const NodeId* args) {
+  T** const d_ins = scratch_.handed.data() + b.count;
+  const OpForm& form = *graph_.nodes[b.ids[0]].form;
+  const BatchRule& rule = form.batch.value;
+  if (form.reads == Reads::output_in_place && !retains_) hand_down(b, args);
+  const bool ragged = rule.ragged.any();
+  const bool on_device = backend(b.ids[0]).on_device();  // which tells "again" from "add" itself
+  bool any = false;
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    if (rule.shares(k) || !step.computes(rule, k)) {
+      std::fill_n(d_ins + k * b.count, b.count, nullptr);
+      continue;
+    }
+    PiecesFor pieces{devices_, args[k * b.count]};
+    for (std::size_t to = k * b.count; to < (k + 1) * b.count; ++to) {
+      if (gradient_[args[to]].state == Gradient::none) {
+        d_ins[to] = nullptr;
+        continue;
+      }
+      if (ragged) pieces.of(args[to]);
+      const Slot<T> target = slot(args[to], pieces);
+      d_ins[to] = target.g;
+      scratch_.writes[to] = target.adds ? Write::add : Write::store;
+      any = true;
+    }
+    if (rule.has_products() && !on_device) number_batch(b, k, args);
+  }
+  return any;
+}
+
+// Notes which gradients this batch has written already, by a number that no other batch has.
+template <class T>
+void BackwardPass<T>::number_batch(const GradientBatch<T>& b, std::size_t operand,
+                                   const NodeId* args) {
+  T* const* const d_ins = scratch_.handed.data() + b.count;
+  const std::uint32_t batch = ++scratch_.batch;
+  for (std::size_t to = operand * b.count; to < (operand + 1) * b.count; ++to) {
+    if (!d_ins[to]) continue;
+    Gradient& g = gradient_[args[to]];
+    if (g.batch == batch) scratch_.writes[to] = Write::again;
+    g.batch = batch;
+  }
+}
+
+// The gradients of operands, but for what products share: see note_uses.
+template <class T>
+void BackwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
+  settings_.look_for_interrupt();
+  const OpForm& form = *graph_.nodes[ids[0]].form;
+  const bool transfer = form.kind == Kind::transfer;
+  if (form.kind == Kind::parameter || form.kind == Kind::lookup || m.arity == 0 ||
+      (!transfer && !Backend<T>::has_backward(form)))
+    return;
+  Scratch& scratch = scratch_;
+  GradientBatch<T> b = live_batch(m, ids);
+  if (b.count == 0) return;
+  const NodeId* const args = scratch.args.empty() ? m.args() : scratch.args.data();
+  if (!find_targets(b, step, args)) return;
+
+  T** const d_ins = scratch.handed.data() + b.count;
+  if (const BatchRule& rule = form.batch.value; rule.has_products()) {
+    scratch.transposed.clear();
+    scratch.transposed.resize(b.arity, nullptr);
+    for (std::size_t k = rule.first_pair; k + 1 < b.arity; k += 2)
+      scratch.transposed[k] =
+          d_ins[(k + 1) * b.count] ? transposes_.of(args[k * b.count]) : nullptr;
+    b.transposed = scratch.transposed.data();
+  }
+  Backend<T>& here = backend(b.ids[0]);
+  if (transfer)
+    receive_gradients(here, b, args[0], d_ins);
+  else
+    here.backward(form, b);
+  if (captures_to_) [[unlikely]]
+    capture_call(form, b, b.outs == m.outs(), args);
+  if (settings_.check) [[unlikely]]
+    for (std::size_t to = 0; to < b.arity * b.count; ++to)
+      if (d_ins[to]) check_gradient(graph_, devices_, b.ids[to % b.count], d_ins[to], args[to]);
+}
+
+// The gradients of what was transferred go back.
+template <class T>
+void BackwardPass<T>::receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
+                                        T* const* d_ins) {
+  copies_.clear();
+  for (std::size_t i = 0; i < b.count; ++i)
+    if (d_ins[i]) copies_.add(b.d_out(i), d_ins[i], b.write(0, i));
+  backend(operand).receive(from, copies_.from.size(), b.dim().size(), copies_.from.data(),
+                           copies_.to.data(), copies_.how.data());
+}
+
+template <class T>
+void BackwardPass<T>::scatter_rows(const Step& step, const StepMemory<T>& m) {
+  if (again_) return;
+  const NodeId* const ids = r_.order.data() + step.first;
+  Scratch& scratch = scratch_;
+  scratch.live.clear();
+  scratch.handed.resize_uninitialized(2 * step.count);
+  T **const gradients = scratch.handed.data(), **const rows = gradients + step.count;
+  for (std::uint32_t i = 0; i < step.count; ++i) {
+    const NodeId id = ids[i];
+    if (!is_live(id) || !graph_.nodes[id].needs_gradient()) continue;
+    gradients[scratch.live.size()] = gradient_[id].memory;
+    rows[scratch.live.size()] = m.auxs()[i];
+    scratch.live.push_back(id);
+  }
+  const std::size_t count = scratch.live.size();
+  if (count == 0) return;
+  scatter_rows(count, scratch.live.data(), gradients, rows);
+  if (captures_to_) captures_to_->add_rows(count, scratch.live.data(), gradients, rows);
+}
+
+// Stores or adds the gradients of lookups in one table.
+template <class T>
+void BackwardPass<T>::scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients,
+                                   T* const* rows) {
+  DeviceContext<T>& here = devices_.of(ids[0]);
+  ParameterStorageBase& table = *graph_.attr<LookupAttr>(graph_.nodes[ids[0]]).table;
+  const std::size_t size = table.row_size();
+  copies_.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto* used = reinterpret_cast<const std::uint32_t*>(rows[i]);
+    for (unsigned b = 0; b < graph_.nodes[ids[i]].dim.bd; ++b) {
+      const Slot<T> slot = here.parameters.use_row(table, used[b]);
+      copies_.add(gradients[i] + b * size, slot.g, slot.adds ? Write::add : Write::store);
+    }
+  }
+  here.backend.copy(copies_.from.size(), size, copies_.from.data(), copies_.to.data(),
+                    copies_.how.data());
+}
+
+template <class T>
+T* BackwardPass<T>::gradient(NodeId id) {
+  if (id >= covered_)
+    throw GradientError(lost_ ? "gradient: the loss was reverted, and backward keeps the gradients "
+                                "of other expressions only as backward(loss, true)"
+                              : "gradient: no backward pass has covered this expression");
+  if (replayed_) restore_states();
+  if (incomplete_ || (is_live(id) && !gradient_[id].memory)) run_again();
+  Gradient& g = gradient_[id];
+  if (g.state != Gradient::written) {
+    const std::size_t n = graph_.nodes[id].dim.size();
+    g.memory = devices_.of(id).gradients.template allocate_array<T>(n);
+    const bool constant_loss = id + 1 == covered_ && !lost_;  // any other was written
+    backend(id).fill(g.memory, n, T(constant_loss ? 1 : 0), false);
+    backend(id).start();
+    g.state = Gradient::written;
+  }
+  return g.memory;
+}
+
+// The same pass once more, for what the first one has not kept.
+template <class T>
+void BackwardPass<T>::run_again() {
+  if (parameters_.changed(graph_))
+    throw GradientError(
+        "gradient: the parameters have changed since the backward pass, which kept only their own "
+        "gradients; ask before the update, or call backward(loss, true), which keeps all");
+  if (!incomplete_) {
+    in_buffers_.clear();
+    for (NodeId id = 0; id < gradient_.size(); ++id)
+      if (gradient_[id].memory && graph_.nodes[id].form->kind == Kind::parameter)
+        in_buffers_.push_back({id, gradient_[id].memory});
+  }
+  const NodeId loss = covered_ - 1;
+  again_ = true;
+  try {
+    run(loss, false);
+  } catch (...) {
+    again_ = retains_ = false;
+    incomplete_ = true;
+    covered_ = loss + 1;
+    throw;
+  }
+  again_ = false;
+
+  for (const InBuffer& p : in_buffers_) gradient_[p.id].memory = p.memory;
+}
+
+template <class T>
+void BackwardPass<T>::truncate(NodeId size) {
+  if (size >= covered_) return;
+  lost_ = !retains_;  // what was not kept cannot be computed again without the loss
+  covered_ = retains_ ? size : 0;
+}
+
+template <class T>
+void BackwardPass<T>::clear() {
+  covered_ = 0;
+  lost_ = incomplete_ = false;
+  replayed_ = nullptr;
+}
+
+template <class T>
+void BackwardPass<T>::release() {
+  clear();
+  gradient_ = {};
+  layout_ = {};
+  wanted_ = {};
+  blocks_ = {};
+
+  uses_ = {};
+}
+
+template class BackwardPass<float>;
+template class BackwardPass<double>;
+
+}  // namespace dynet

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "dynet-like/plan/gradient_layout.h"
+#include "dynet-like/plan/verify.h"
+#include "dynet-like/run/capture.h"
+#include "dynet-like/run/devices.h"
+#include "dynet-like/run/recording.h"
+#include "dynet-like/run/settings.h"
+#include "dynet-like/run/transposes.h"
+
+namespace dynet {
+
+/// Computes gradients: reads a recording and runs its steps in reverse. What may be written and
+/// read when is in docs/design/gradients.md.
+template <class T>
+class BackwardPass {
+ public:
+  BackwardPass(const GraphStore& graph, Devices<T>& devices, const PassSettings& settings,
+               const Recording<T>& recording, Captures<T>& captures)
+      : graph_(graph), devices_(devices), settings_(settings), r_(recording), captures_(captures) {}
+
+  /// From d loss / d loss = 1; the loss has a value. Nodes that need no gradient get none unless
+  /// `full`.
+  void run(NodeId loss, bool full);
+  /// Zeros for a node that the loss does not depend on. Throws GradientError before any pass that
+  /// covers the node, and if the gradient was not kept and the parameters have changed since or the
+  /// loss is gone.
+  T* gradient(NodeId id);
+  /// The nodes from `size` on are gone.
+  void truncate(NodeId size);
+  /// Forgets the last pass.
+  void clear();
+  void release();
+
+ private:
+  /// The gradient of a node.
+  struct Gradient {
+    enum State : std::uint8_t { none, unwritten, written };
+    T* memory;  // of its own, or the parameter's once that is known
+    State state;
+    bool in_buffer;          // a parameter's
+    std::uint16_t columns;   // of the uses that wait, as far as it matters
+    std::uint32_t last_use;  // the last of its uses that wait, see Use
+    std::uint32_t batch;     // the last batch of products that wrote it
+    std::uint32_t readers;   // steps and uses that will read it
+  };
+  static_assert(sizeof(Gradient) == 24);
+
+  /// The gradient of what the products of a batch share waits until the shared node is reached, and
+  /// is then summed over all batches at once; so does that of a matrix which only one node of the
+  /// batch has.
+  struct Use {
+    std::uint32_t step, operand, next;
+    std::uint32_t node;  // number in the step, or kEverybody
+  };
+  /// Uses of a node that are alike, `first` and those behind it up to `end`: those of the operand
+  /// `operand`, of `count` nodes.
+  struct UseRange {
+    NodeId shared;
+    std::uint32_t first, end;
+    std::size_t operand, count;
+  };
+  struct PiecesFor {  // memory for gradients of a node's size
+    Devices<T>& devices;
+    NodeId id;
+    std::optional<typename Pool<T>::Pieces> found = {};
+    typename Pool<T>::Pieces& operator()() {
+      if (!found) found = devices.pieces_for(id);
+      return *found;
+    }
+    void of(NodeId other) {
+      id = other;
+      found.reset();
+    }
+  };
+  struct InBuffer {  // a parameter node
+    NodeId id;
+    T* memory;
+  };
+  /// Arguments of kernels that are not recorded, made again for each call.
+  struct Scratch {
+    PodVector<T*> handed;
+    PodVector<Write> writes;
+    PodVector<const T*> transposed;
+    PodVector<NodeId> live, args;
+    std::uint32_t batch = 0;
+  };
+  static constexpr std::uint32_t kNoUse = ~std::uint32_t{0};
+  static constexpr unsigned kEverybody = ~0u;
+  static constexpr std::size_t kLate = 4;
+
+  Backend<T>& backend(NodeId id) { return devices_.of(id).backend; }
+  bool is_live(NodeId id) const {
+    return id < gradient_.size() && gradient_[id].state == Gradient::written;
+  }
+  void run_steps(NodeId loss);
+  CapturedGradients<T>* captured() const;
+  bool lies_as_before(CapturedGradients<T>& captured, NodeId loss);
+  void replay(CapturedGradients<T>& captured);
+  void capture(NodeId loss, CapturedGradients<T>& to);
+  void capture_call(const OpForm& form, const GradientBatch<T>& b, bool recorded,
+                    const NodeId* args);
+  void capture_transposes(const GradientBatch<T>& b, const NodeId* args);
+  void restore_states();
+  void prepare(NodeId size);
+  void lay_out(NodeId size);
+
+  void run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids);
+  GradientBatch<T> live_batch(const StepMemory<T>& m, const NodeId* ids);
+  bool find_targets(const GradientBatch<T>& b, const Step& step, const NodeId* args);
+  void hand_down(const GradientBatch<T>& b, const NodeId* args);
+  void number_batch(const GradientBatch<T>& b, std::size_t operand, const NodeId* args);
+  void receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
+                         T* const* d_ins);
+  void note_uses(std::uint32_t step);
+  void note_use(NodeId shared, const Use& use, std::size_t columns);
+  void sum_uses(std::span<const NodeId> shared);
+  void sum_uses(std::span<UseRange> uses);
+  UseRange range_of(NodeId shared, std::uint32_t first) const;
+  bool alike(const Use& x, const Use& y) const;
+  template <class F>
+  void for_live(const UseRange& uses, bool all, F f) const;
+  std::size_t find_live(std::span<UseRange> uses);
+  void scatter_rows(const Step& step, const StepMemory<T>& m);
+  void scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients, T* const* rows);
+  void done_with(NodeId id, PiecesFor& pieces);
+  void done_with(std::uint32_t step);
+  void run_again();
+  Slot<T> buffer_slot(NodeId id);
+  Slot<T> slot(NodeId id, PiecesFor& pieces) {
+    Gradient& g = gradient_[id];
+    if (g.state == Gradient::written) return {g.memory, true};
+    g.state = Gradient::written;
+    if (g.in_buffer) [[unlikely]]
+      return buffer_slot(id);
+    if (!g.memory) g.memory = pieces().take();
+    return {g.memory, false};
+  }
+
+  const GraphStore& graph_;
+  Devices<T>& devices_;
+  const PassSettings& settings_;
+  const Recording<T>& r_;
+  Captures<T>& captures_;
+
+  NodeId covered_ = 0;           // nodes below it were covered by the last pass
+  bool full_ = false;            // all nodes get gradients
+  bool retains_ = true;          // the gradients of all nodes
+  bool lost_ = false;            // those of the last pass, with its loss
+  bool again_ = false;           // only for those: what parameters get is known already
+  bool incomplete_ = false;      // the last time that was tried, it failed
+  ParameterState parameters_{};  // at the last pass
+  CapturedGradients<T>* captures_to_ = nullptr;     // what this pass does is noted there
+  const CapturedGradients<T>* replayed_ = nullptr;  // the last pass; it has left no states
+  PodVector<Gradient> gradient_;                    // by node
+  GradientLayout layout_;
+  std::unique_ptr<PlanVerifier> verifier_ = PlanVerifier::if_asked_for();
+  PodVector<bool> wanted_;          // by node: has memory in the layout
+  PodVector<T*> blocks_;            // of the layout, by device
+  PodVector<InBuffer> in_buffers_;  // while a pass is repeated
+  PodVector<Use> uses_;
+  PodVector<UseRange> ranges_;             // while uses are summed
+  std::array<std::uint32_t, kLate> late_;  // the last steps on a device that are done
+  std::size_t late_steps_ = 0;             // how many there were
+  std::uint32_t computed_wait_ = 0;        // nodes that are no parameters and have uses that wait
+  Transposes<T> transposes_{graph_, devices_, r_};
+  Scratch scratch_;
+  PodVector<T*> nothing_;  // nulls, but while a kernel has them: see sum_uses
+  CopyList<T> copies_;
+};
+
+}  // namespace dynet

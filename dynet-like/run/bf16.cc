@@ -1,0 +1,29 @@
+#include "dynet-like/run/bf16.h"
+
+#include "kernels/cpu/matrix.h"
+
+namespace dynet {
+namespace {
+
+const cpu::PackingKernels<float>* kernels_of(const OpForm& form) {
+  if (!form.batch.value.has_products()) return nullptr;
+  using Find = const cpu::PackingKernels<float>* (*)(ForwardKernel<float>);
+  static constexpr PerIsa<Find> kFind = DYNET_PER_ISA(Find, cpu::bf16_kernels<float>);
+  return kFind(form.forward.value.f.here());
+}
+
+}  // namespace
+
+bool forward_in_bf16(const OpForm& form, const Batch<float>& b, PackedMatrices& packed) {
+  const auto* const kernels = kernels_of(form);
+  if (kernels) kernels->forward(b, packed);
+  return kernels != nullptr;
+}
+
+bool backward_in_bf16(const OpForm& form, const GradientBatch<float>& b, PackedMatrices& packed) {
+  const auto* const kernels = kernels_of(form);
+  if (kernels) kernels->backward(b, packed);
+  return kernels != nullptr;
+}
+
+}  // namespace dynet

@@ -1,0 +1,436 @@
+#include "dynet-like/run/forward_pass.h"
+
+#include <algorithm>
+#include <string>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/graph/describe.h"
+#include "dynet-like/graph/indices.h"
+#include "dynet-like/graph/parameter_nodes.h"
+#include "dynet-like/plan/memory.h"
+#include "dynet-like/run/numeric_check.h"
+
+namespace dynet {
+namespace {
+
+constexpr NodeId kForever = ~NodeId{0};
+
+// Error of `rematerialize`, with the operand and the line of the node that needs it.
+[[noreturn, gnu::cold]] void throw_not_restored(const ArgumentError& e, const GraphStore& graph,
+                                                NodeId operand, SourceLocation at) {
+  throw ArgumentError(std::string(e.what()) + "\n  expression: " + describe(graph, operand) +
+                          "\n  at " + to_string(at),
+                      at);
+}
+
+}  // namespace
+
+template <class T>
+void ForwardPass<T>::run(const Plan& plan) {
+  const RecordedRun run = r_.next_run(graph_, plan.begin);
+  for (const auto& c : devices_.contexts()) {
+    r_.value_marks.push_back(c->values.mark());
+    c->parameters.begin_forward();
+  }
+  try {
+    freed_.truncate(std::min<std::size_t>(freed_.size(), plan.begin));
+    const bool replays = can_replay();
+    Capture<T>* capture = replays ? captures_.find(plan) : nullptr;
+    if (capture && lies_as_before(plan, *capture)) {
+      replay(plan, run, *capture);
+    } else {
+      const bool wanted = replays && (!capture || capture->misses >= kMostMisses);
+      const bool captures = wanted && captures_.is_worth_it(plan);
+      capture = nullptr;
+      lay_out(plan);
+      rematerialize_operands(plan);
+      if (captures || !settings_.inference)
+        record_and_run(plan, run);
+      else
+        run_and_free(plan);
+      if (captures) capture = this->capture(plan, run);
+      if (captures && settings_.inference) r_.forget_steps(run);
+    }
+    devices_.start();
+    note_freed(plan);
+    r_.runs.push_back(run);
+    captures_.push(capture);
+  } catch (...) {
+    devices_.forget();
+    undo(run);
+    throw;
+  }
+  r_.evaluated = plan.end;
+}
+
+template <class T>
+void ForwardPass<T>::undo(const RecordedRun& run) {
+  const auto& contexts = devices_.contexts();
+  for (std::size_t c = 0; c < contexts.size(); ++c) {
+    const std::size_t mark = run.value_marks + c;
+    contexts[c]->backend.rewind(
+        contexts[c]->values, mark < r_.value_marks.size() ? r_.value_marks[mark] : Arena::Mark{});
+  }
+  r_.rewind(run);
+}
+
+// Allocates the values of a plan: a block for each device.
+template <class T>
+void ForwardPass<T>::lay_out(const Plan& plan) {
+  const NodeId n = plan.end;
+  r_.value.resize_uninitialized(n);
+  aux_.resize_uninitialized(n - plan.begin);
+  const auto& by_index = devices_.by_index();
+  const bool several = !plan.block_offsets.empty();
+  const std::size_t devices = several ? std::min(plan.block_offsets.size(), by_index.size()) : 1;
+  for (std::uint32_t p = 0; p < devices; ++p) {
+    T* const base = by_index[p]->values.template allocate_array<T>(plan.extent_of(p));
+    if (p == 0) values_ = base;
+    const auto at = [base, begin = plan.block_offset(p)](std::uint64_t where) {
+      return where == Plan::kNoMemory ? nullptr : base + (where - begin);
+    };
+    for (NodeId id = plan.begin; id < n; ++id) {
+      if (several && graph_.nodes[id].device_index() != p) continue;
+      const std::size_t i = id - plan.begin;
+      r_.value[id] = at(plan.value[i]);
+      aux_[i] = at(plan.aux[i]);
+    }
+  }
+}
+
+template <class T>
+void ForwardPass<T>::record_and_run(const Plan& plan, const RecordedRun& run) {
+  std::copy_n(plan.order.data(), plan.order.size(), r_.order.append(plan.order.size()));
+  const std::size_t steps = plan.steps.size();
+  Step* const recorded = r_.steps.append(steps);
+  StepMemory<T>* const memory = r_.memory.append(steps);
+  const Known known = known_of(plan);
+  for (std::size_t s = 0; s < steps; ++s) {
+    const Step& step = plan.steps[s];
+    const NodeId* ids = plan.order.data() + step.first;
+    recorded[s] = step;
+    recorded[s].first += run.order;  // there: reading a copy that was just changed would wait
+    memory[s] = prepare(step, ids, known);
+    count_batch(step, ids);
+    run_step(step, memory[s], ids);
+  }
+}
+
+// Nothing is kept but the values that the plan keeps.
+template <class T>
+void ForwardPass<T>::run_and_free(const Plan& plan) {
+  for (const Step& step : plan.steps) {
+    const Arena::Mark mark = r_.pointers.mark();
+    const NodeId* ids = plan.order.data() + step.first;
+    const StepMemory<T> memory = prepare(step, ids, known_of(plan));
+    count_batch(step, ids);
+    run_step(step, memory, ids);
+    r_.pointers.rewind(mark);
+  }
+}
+
+// Finds the memory of a step. Values that are not the plan's are known then, too.
+template <class T>
+StepMemory<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids, const Known& known) {
+  const StepMemory<T> m = r_.list_operands(graph_, step, ids, known.begin, known.first_arg);
+  const std::size_t count = step.count;
+  T** const value = r_.value.data();
+  T** const auxs = m.auxs();
+  for (std::size_t i = 0; auxs && i < count; ++i) auxs[i] = known.aux[ids[i] - known.begin];
+  switch (graph_.nodes[ids[0]].form->kind) {
+    case Kind::compute:
+    case Kind::transfer:
+      break;
+    case Kind::parameter:
+      for (std::size_t i = 0; i < count; ++i)
+        value[ids[i]] = devices_.of(ids[i]).parameters.values(
+            *graph_.attr<ParameterAttr>(graph_.nodes[ids[i]]).parameter);
+      break;
+    case Kind::lookup:
+      for (std::size_t i = 0; i < count; ++i) run_lookup(ids[i], auxs[i]);
+      break;
+    case Kind::alias:
+      for (std::size_t i = 0; i < count; ++i) value[ids[i]] = m.ins()[i];
+  }
+  for (std::size_t i = 0; i < count; ++i) m.outs()[i] = value[ids[i]];
+  return m;
+}
+
+template <class T>
+void ForwardPass<T>::count_batch(const Step& step, const NodeId* ids) {
+  const bool completes = step.accumulates || step.terms.all();
+  r_.batches += completes && graph_.nodes[ids[0]].form->kind == Kind::compute;
+}
+
+template <class T>
+void ForwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
+  settings_.look_for_interrupt();
+  const std::size_t count = step.count;
+  const OpForm& form = *graph_.nodes[ids[0]].form;
+  if (form.kind == Kind::compute)
+    devices_.of(ids[0]).backend.forward(
+        form, Batch<T>{graph_, ids, count, m.arity, m.outs(), m.ins(), m.auxs(), settings_.run,
+                       step.terms, step.accumulates});
+  else if (form.kind == Kind::transfer)
+    run_transfer(step, m, ids);
+  if (settings_.check) [[unlikely]]
+    for (std::size_t i = 0; i < count; ++i) check_value(graph_, devices_, r_, ids[i]);
+}
+
+template <class T>
+void ForwardPass<T>::run_transfer(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
+  copies_.how.clear();
+  copies_.how.resize(step.count, Write::store);
+  devices_.of(ids[0]).backend.receive(devices_.of(m.args()[0]).backend, step.count,
+                                      graph_.nodes[ids[0]].dim.size(), m.ins(), m.outs(),
+                                      copies_.how.data());
+}
+
+template <class T>
+void ForwardPass<T>::run_lookup(NodeId id, T*& aux) {
+  const Node& n = graph_.nodes[id];
+  const auto& attr = graph_.attr<LookupAttr>(n);
+  ParameterStorageBase& table = *attr.table;
+  const unsigned* rows =
+      read_indices(attr.indices, graph_.payload<LookupAttr, unsigned>(n), "lookup");
+  DeviceContext<T>& here = devices_.of(id);
+  if (here.backend.on_device()) aux = r_.pointers.template allocate_array<T>(attr.indices.count);
+  auto* used = reinterpret_cast<std::uint32_t*>(aux);
+  for (std::uint32_t b = 0; b < attr.indices.count; ++b) {
+    if (rows[b] >= table.rows)
+      throw IndexError("lookup: row " + std::to_string(rows[b]) + " is outside the " +
+                           std::to_string(table.rows) + " rows of \"" + table.name + "\"\n  at " +
+                           to_string(graph_.at(n)),
+                       graph_.at(n));
+    used[b] = rows[b];
+  }
+  const std::size_t size = table.row_size();
+  if (attr.indices.count == 1) {
+    r_.value[id] = here.parameters.row(table, rows[0]);
+    return;
+  }
+  copies_.clear();
+  for (std::uint32_t b = 0; b < attr.indices.count; ++b)
+    copies_.add(here.parameters.row(table, used[b]), r_.value[id] + b * size, Write::store);
+  here.backend.copy(copies_.from.size(), size, copies_.from.data(), copies_.to.data(),
+                    copies_.how.data());
+}
+
+// Before a plan runs: what its nodes need of earlier ones.
+template <class T>
+void ForwardPass<T>::rematerialize_operands(const Plan& plan) {
+  if (freed_.empty()) return;
+  for (NodeId id = plan.begin; id < plan.end; ++id)
+    for (const NodeId a : graph_.args_of(graph_.nodes[id])) {
+      if (!is_freed(a)) continue;
+      try {
+        rematerialize(a);
+      } catch (const ArgumentError& e) {
+        throw_not_restored(e, graph_, a, graph_.at(graph_.nodes[id]));
+      }
+    }
+}
+
+template <class T>
+void ForwardPass<T>::note_freed(const Plan& plan) {
+  if (plan.freed.empty()) return;
+  freed_.resize(plan.begin, false);
+  std::copy_n(plan.freed.data(), plan.freed.size(), freed_.append(plan.freed.size()));
+}
+
+// A value that no node reads is kept, for the user may request it; so is one that was made through
+// a pointer to the user's memory, which is read once. Nodes behind `last` count up to four times
+// the nodes of the pass, so that many passes over one graph take linear time.
+template <class T>
+void ForwardPass<T>::find_last_reads(NodeId begin, NodeId last) {
+  const std::size_t pass = last - begin;
+  const auto end = static_cast<NodeId>(std::min(graph_.nodes.size(), last + 4 * pass));
+  first_read_ = begin;
+  last_read_.clear();
+  last_read_.resize(end - begin, 0);
+  kept_.clear();
+  for (NodeId id = end; id-- > begin;) {
+    const Node& n = graph_.nodes[id];
+    NodeId& own = last_read_[id - begin];
+    if (own == 0 || n.reads_pointer()) own = kForever;
+    const NodeId reads_until = n.form->kind == Kind::alias ? own : id;
+    for (const NodeId a : graph_.args_of(n))
+      if (a >= begin) last_read_[a - begin] = std::max(last_read_[a - begin], reads_until);
+  }
+}
+
+// The copies that no node from `end` on reads.
+template <class T>
+void ForwardPass<T>::free_kept(NodeId end) {
+  std::size_t left = 0;
+  for (const NodeId id : kept_) {
+    if (last_read_[id - first_read_] >= end) {
+      kept_[left++] = id;
+      continue;
+    }
+    freed_[id] = true;
+    const Node& n = graph_.nodes[id];
+    if (n.form->kind != Kind::alias) devices_.of(id).kept.of(n.dim.size()).give_back(r_.value[id]);
+  }
+  kept_.truncate(left);
+}
+
+template <class T>
+void ForwardPass<T>::free_window(NodeId begin, NodeId last) {
+  const RecordedRun& run = r_.runs.back();
+  const NodeId end = r_.evaluated;
+  if (run.begin == begin) find_last_reads(begin, last);
+  if (freed_.size() < end) freed_.resize(end, false);
+  free_kept(end);
+  std::size_t size = 0;  // of the values that are copied together
+  copies_.clear();
+  DeviceContext<T>& here = devices_.of(run.begin);
+  const auto copy = [&] {
+    if (copies_.from.empty()) return;
+    here.backend.copy(copies_.from.size(), size, copies_.from.data(), copies_.to.data(),
+                      copies_.how.data());
+    copies_.clear();
+  };
+  for (NodeId id = run.begin; id < end; ++id) {
+    NodeId root = id;
+    while (graph_.nodes[root].form->kind == Kind::alias)
+      root = graph_.args_of(graph_.nodes[root])[0];
+    const Node& n = graph_.nodes[root];
+    if (freed_[id] || !has_memory(n)) continue;
+    if (last_read_[id - begin] < end) {
+      freed_[id] = true;
+      continue;
+    }
+    kept_.push_back(id);
+    if (root != id) {
+      r_.value[id] = r_.value[root];
+      continue;
+    }
+    if (n.dim.size() != size) copy();
+    size = n.dim.size();
+    T* const to = here.kept.of(size).take();
+    copies_.add(r_.value[id], to, Write::store);
+    r_.value[id] = to;
+  }
+  copy();
+  here.backend.start();  // the arena may free what the copies read
+  for (std::size_t c = 0; c < devices_.contexts().size(); ++c)
+    if (devices_.contexts()[c].get() == &here)
+      here.backend.rewind(here.values, r_.value_marks[run.value_marks + c]);
+}
+
+template <class T>
+void ForwardPass<T>::rematerialize(NodeId id) {
+  PodVector<NodeId> all;
+  const Arena::Mark pointers = r_.pointers.mark();
+  std::vector<Arena::Mark> rematerialized;
+  for (const auto& c : devices_.contexts()) {
+    rematerialized.push_back(c->rematerialized.mark());
+    c->parameters.begin_forward();
+  }
+  try {
+    find_freed(id, all);
+    const auto run =
+        std::upper_bound(r_.runs.begin(), r_.runs.end(), all[0],
+                         [](NodeId node, const RecordedRun& r) { return node < r.begin; });
+    if (run[-1].parameters.changed(graph_) &&
+        std::any_of(all.begin(), all.end(), [&](NodeId node) { return reads_parameter(node); }))
+      throw ArgumentError(
+          "value: the parameters have changed since the forward pass, which has used the memory of "
+          "this value again; ask before the update, or call forward, which computes all values");
+    for (const NodeId node : all) recompute(node);
+    devices_.start();  // so that a later error does not take it along
+  } catch (...) {
+    devices_.forget();
+    for (const NodeId node : all) freed_[node] = true;
+    for (std::size_t c = 0; c < rematerialized.size(); ++c)
+      devices_.contexts()[c]->backend.rewind(devices_.contexts()[c]->rematerialized,
+                                             rematerialized[c]);
+    r_.pointers.rewind(pointers);
+    throw;
+  }
+}
+
+// The nodes to compute, in order. They are no longer marked as gone.
+template <class T>
+void ForwardPass<T>::find_freed(NodeId id, PodVector<NodeId>& all) {
+  const auto add = [&](NodeId node) {
+    all.push_back(node);
+    freed_[node] = false;
+  };
+  add(id);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const NodeId a : graph_.args_of(graph_.nodes[all[i]]))
+      if (is_freed(a)) add(a);
+  std::sort(all.begin(), all.end());
+}
+
+// Whether its kernel reads the memory of a parameter, in place or row by row.
+template <class T>
+bool ForwardPass<T>::reads_parameter(NodeId id) const {
+  const auto in_parameter = [&](NodeId a) {
+    while (graph_.nodes[a].form->kind == Kind::alias) a = graph_.args_of(graph_.nodes[a])[0];
+    const Node& n = graph_.nodes[a];
+    return n.form->kind == Kind::parameter || (n.form->kind == Kind::lookup && n.dim.bd == 1);
+  };
+  const auto args = graph_.args_of(graph_.nodes[id]);
+  return graph_.nodes[id].form->kind == Kind::lookup ||
+         std::any_of(args.begin(), args.end(), in_parameter);
+}
+
+template <class T>
+void ForwardPass<T>::recompute(NodeId id) {
+  const Node& n = graph_.nodes[id];
+  const std::size_t size = n.form->aux.value(graph_, n);
+  DeviceContext<T>& here = devices_.of(id);
+  r_.value[id] = here.rematerialized.template allocate_array<T>(n.dim.size());
+  T* const aux = size ? here.rematerialized.template allocate_array<T>(size) : nullptr;
+  const Arena::Mark mark = r_.pointers.mark();
+  const Step one{0, 1};
+  run_step(one, prepare(one, &id, {id, &n.first_arg, &aux}), &id);
+  if (!here.backend.on_device())  // which keeps the rows of lookups there
+    r_.pointers.rewind(mark);
+  if (settings_.frees && n.form->kind == Kind::alias && id >= first_read_)
+    kept_.push_back(id);  // of a copy that may go
+}
+
+template <class T>
+void ForwardPass<T>::truncate(NodeId size) {
+  NodeId end = r_.evaluated;
+  while (!r_.runs.empty() && r_.runs.back().begin >= size) {
+    end = r_.runs.back().begin;
+    undo(r_.runs.back());
+    r_.runs.truncate(r_.runs.size() - 1);
+    captures_.pop();
+  }
+  if (size < end) captures_.forget_last();  // its lists are cut
+  r_.truncate(size);
+  if (freed_.size() > size) freed_.truncate(size);
+}
+
+template <class T>
+void ForwardPass<T>::clear() {
+  r_.clear();
+  captures_.clear();
+  freed_.clear();
+  for (const auto& c : devices_.contexts()) {
+    c->backend.rewind(c->values, {});
+    c->backend.rewind(c->rematerialized, {});
+    c->kept.reset();
+  }
+}
+
+template <class T>
+void ForwardPass<T>::release() {
+  r_.release();
+  captures_.release();
+  aux_ = {};
+  freed_ = {};
+  last_read_ = {};
+  kept_ = {};
+}
+
+template class ForwardPass<float>;
+template class ForwardPass<double>;
+
+}  // namespace dynet

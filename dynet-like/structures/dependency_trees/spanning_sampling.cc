@@ -1,0 +1,109 @@
+// Samples of all dependency trees, by the elimination of kernels/cpu/spanning_trees.h, in
+// logarithms.
+#include <algorithm>
+#include <cmath>
+
+#include "dynet-like/layers/search/draw.h"
+#include "dynet-like/structures/dependency_trees/tree_decoding.h"
+
+namespace dynet::trees {
+namespace {
+
+double log_add(double a, double b) {
+  if (a < b) std::swap(a, b);
+  return b == kForbidden ? a : a + std::log1p(std::exp(b - a));
+}
+
+/// Draws the heads of words one after the other. A word with a head is one node with it, so that
+/// the graph has the root and the words without one.
+class Sampler {
+ public:
+  Sampler(const ArcScores& s, bool single_root)
+      : s_(s), nodes_(s.words + 1), single_root_(single_root), heads_(nodes_, 0), stands_(nodes_) {
+    for (unsigned v = 0; v < nodes_; ++v) stands_[v] = v;
+  }
+
+  std::vector<unsigned> run(const RandomStream& random) {
+    std::vector<double> ways(nodes_);
+    for (unsigned d = 1; d < nodes_; ++d) {
+      const std::vector<double> reach = find_reach(d);
+      if (reach.empty()) return {};
+      for (unsigned h = 0; h < nodes_; ++h) ways[h] = weight(h, d) + reach[stands_[h]];
+      if (no_more_roots_) ways[0] = kForbidden;
+      const std::size_t h = nn_detail::draw_by_score(ways, random.uniform(d));
+      if (h == ways.size()) return {};
+      heads_[d] = static_cast<unsigned>(h);
+      no_more_roots_ = no_more_roots_ || (single_root_ && h == 0);
+      const unsigned to = stands_[h];
+      for (unsigned& v : stands_)
+        if (v == d) v = to;
+    }
+    return {heads_.begin() + 1, heads_.end()};
+  }
+
+ private:
+  double weight(unsigned h, unsigned d) const {
+    return stands_[h] == d || (h == 0 && no_more_roots_) ? kForbidden : s_.arc(h, d);
+  }
+
+  // The log-probability that a walk along heads from each node is at the root before it is at d; up
+  // to a factor. Nothing if there is no tree.
+  std::vector<double> find_reach(unsigned d) const {
+    const std::size_t n = nodes_;
+    std::vector<double> a(n * n, kForbidden);  // [dependent, head], by what they stand for
+    for (unsigned w = d; w < n; ++w)
+      for (unsigned h = 0; h < n; ++h) {
+        double& to = a[w * n + stands_[h]];
+        to = log_add(to, weight(h, w));
+      }
+    // With a single root that is not found yet, the first word without another head is it.
+    bool open = single_root_ && !no_more_roots_;
+    std::size_t root = n;
+    for (std::size_t k = n - 1; k > d; --k) {
+      double* const heads = &a[k * n];
+      double sum = open ? kForbidden : heads[0];
+      for (std::size_t h = d; h < k; ++h) sum = log_add(sum, heads[h]);
+      if (open && sum == kForbidden) {
+        if (heads[0] == kForbidden) return {};
+        open = false;
+        root = k;
+        heads[0] = 0;
+        for (std::size_t w = d; w < k; ++w) a[w * n] = a[w * n + k];
+        continue;
+      }
+      if (sum == kForbidden) return {};
+      heads[0] -= sum;
+      for (std::size_t h = d; h < k; ++h) heads[h] -= sum;
+      for (std::size_t w = d; w < k; ++w) {
+        const double into = a[w * n + k];
+        if (into == kForbidden) continue;
+        a[w * n] = log_add(a[w * n], heads[0] + into);
+        for (std::size_t h = d; h < k; ++h) a[w * n + h] = log_add(a[w * n + h], heads[h] + into);
+      }
+    }
+    std::vector<double> reach(n, kForbidden);
+    reach[0] = 0;
+    for (std::size_t k = d + 1; k < n; ++k) {
+      // A word that was taken out before the root was found has no direct step to it.
+      double sum = k > root ? kForbidden : a[k * n];
+      for (std::size_t h = d + 1; h < k; ++h) sum = log_add(sum, a[k * n + h] + reach[h]);
+      reach[k] = sum;
+    }
+    if (root < n) reach[0] = kForbidden;
+    return reach;
+  }
+
+  const ArcScores& s_;
+  unsigned nodes_;
+  bool single_root_, no_more_roots_ = false;
+  std::vector<unsigned> heads_, stands_;  // by word; the node that each is part of
+};
+
+}  // namespace
+
+std::vector<unsigned> sample_spanning(const ArcScores& scores, const RandomStream& random,
+                                      bool single_root) {
+  return Sampler(scores, single_root).run(random);
+}
+
+}  // namespace dynet::trees

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dynet-like/structures/semi_crf/attributes.h"
+
+namespace dynet {
+
+/// The scores of a semi-Markov chain, as numbers: see structures/semi_crf/op.h. Matrices are column-major.
+struct SegmentScores {
+  unsigned labels = 0, longest = 0, length = 0;
+  std::vector<float> scores;       ///< {labels * longest, length}
+  std::vector<float> transitions;  ///< {labels, labels}
+  std::vector<float> start, stop;  ///< {labels}
+
+  /// Score of a segment of label j and length l that ends at position t.
+  double segment(unsigned t, unsigned l, unsigned j) const {
+    return static_cast<double>(scores[(std::size_t{t} * longest + l - 1) * labels + j]);
+  }
+  /// Score of the transition from label i to label j.
+  double transition(unsigned i, unsigned j) const {
+    return static_cast<double>(transitions[std::size_t{j} * labels + i]);
+  }
+};
+
+/// Segments that follow each other, and their score: added up in double, from the last to the
+/// first.
+struct ScoredSegments {
+  std::vector<Segment> segments;
+  double score;
+};
+
+/// The n best ways to cut a sentence into segments, or as many as there are with a score above
+/// minus infinity: the highest score first, of equal ones that whose segments are lexicographically
+/// first, each by its label, then by its length. Time O(T K (K + L) n log n), memory O(T K n).
+/// Throws, as the function below, NumericError for scores that are NaN or plus infinity.
+std::vector<ScoredSegments> best_segments(const SegmentScores& scores, std::size_t n);
+
+/// Segments drawn with their probability: the same ones for the same key. None where all are
+/// forbidden.
+std::vector<Segment> sample_segments(const SegmentScores& scores, std::uint64_t key);
+
+}  // namespace dynet

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/param/parameters.h"
+#include "dynet-like/structures/semi_crf/segment_decoding.h"
+
+namespace dynet {
+
+/// A semi-Markov CRF over segments of up to `longest` words with `labels` labels, on top of scores
+/// {labels * longest, T} that a network gives them: its parameters are the scores of transitions
+/// {labels, labels}, of the first and of the last label {labels}. structures/semi_crf/op.h has the formulas.
+///
+/// `new_graph` comes first; without it the functions throw ArgumentError. After an error the layer
+/// is as before.
+class SemiCrf {
+ public:
+  /// Arguments of the constructor, to be saved beside the parameters.
+  struct Settings {
+    unsigned labels = 0;   ///< how many there are
+    unsigned longest = 0;  ///< words of a segment, at most
+
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& labels& longest;
+    }
+  };
+
+  /// Throws ArgumentError for no labels and for segments without words.
+  SemiCrf(ParameterCollection& model, const Settings& settings);
+  /// Without parameters, to be assigned to.
+  SemiCrf() = default;
+
+  /// Puts the parameters into the graph; without `update` they get no gradient.
+  void new_graph(ComputationGraph& cg, bool update = true,
+                 SourceLocation at = SourceLocation::current());
+
+  /// The logarithm of the sum of e^score over all ways to cut the sentence: {1}.
+  Expression log_partition(const Expression& scores,
+                           SourceLocation at = SourceLocation::current()) const;
+  /// The log-probability of segments whose lengths add up to T: {1}, never above zero. Its negative
+  /// is the loss of training.
+  Expression log_prob(const Expression& scores, std::span<const Segment> segments,
+                      SourceLocation at = SourceLocation::current()) const;
+  /// The probability of each segment: {labels * longest, T}.
+  Expression marginals(const Expression& scores,
+                       SourceLocation at = SourceLocation::current()) const;
+  /// The entropy of the distribution over ways to cut, in nats: {1}.
+  Expression entropy(const Expression& scores, SourceLocation at = SourceLocation::current()) const;
+
+  /// The most probable segments; of equal ones the lexicographically first. NumericError if all are
+  /// forbidden. Here and below ArgumentError for a batch (decode its elements one by one), and
+  /// NumericError for scores that are NaN or plus infinity.
+  std::vector<Segment> best(const Expression& scores,
+                            SourceLocation at = SourceLocation::current()) const;
+  /// The n most probable ways, as far as there are so many, with their scores.
+  std::vector<ScoredSegments> best(const Expression& scores, std::size_t n,
+                                   SourceLocation at = SourceLocation::current()) const;
+  /// Segments drawn with their probability: the same ones for the same key. NumericError as for
+  /// `best`.
+  std::vector<Segment> sample(const Expression& scores, std::uint64_t key,
+                              SourceLocation at = SourceLocation::current()) const;
+
+  /// Collection of the parameters.
+  ParameterCollection get_parameter_collection() const { return collection_; }
+  /// Arguments of the constructor.
+  const Settings& settings() const { return settings_; }
+
+ private:
+  void need(const char* who, const Expression& scores, SourceLocation at) const;
+  SegmentScores values(const char* who, const Expression& scores, SourceLocation at) const;
+
+  ParameterCollection collection_;
+  Settings settings_;
+  Parameter transitions_, start_, stop_;
+  Expression transition_scores_, start_scores_, stop_scores_;
+};
+
+}  // namespace dynet

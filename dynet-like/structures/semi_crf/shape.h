@@ -1,0 +1,10 @@
+#pragma once
+
+#include "dynet-like/shape/rules.h"
+
+namespace dynet::shape {
+
+/// Scores {K*L,T}, transitions {K,K}, start {K} and stop {K} give {1}.
+Dim segments(Dims xs);
+
+}  // namespace dynet::shape
