@@ -8,7 +8,7 @@
 #include "benchmarks/measure.h"
 #include "benchmarks/memory.h"
 #include "benchmarks/training/task.h"
-#include "dynet-like/plan/planner.h"
+#include "dynet-like/plan/plan_maker.h"
 
 namespace {
 
@@ -59,7 +59,7 @@ void planning(const char* name, const std::unique_ptr<bench::Task>& task) {
     task->build(graphs[k], k, 1);
     nodes += graphs[k].size();
   }
-  Planner planner(PlanPolicy::in_batches);
+  PlanMaker planner(PlanPolicy::in_batches);
   Plan plan;
   const double seconds = bench::fastest(kRounds, [&] {
     for (ComputationGraph& cg : graphs)

@@ -9,10 +9,10 @@ namespace {
 
 using namespace dynet;
 
-// The most nodes of one signature on a way through the nodes of its component, which are listed so
+// The most nodes of one key on a way through the nodes of its component, which are listed so
 // that operands come first. `chain` is by node.
 std::uint32_t longest_chain(const GraphStore& graph, const PlanScratch& s, NodeId begin,
-                            std::uint32_t sig, std::uint32_t first_rank,
+                            std::uint32_t key, std::uint32_t first_rank,
                             std::span<const NodeId> nodes, PodVector<std::uint32_t>& chain) {
   std::uint32_t longest = 0;
   for (const NodeId id : nodes) {
@@ -20,7 +20,7 @@ std::uint32_t longest_chain(const GraphStore& graph, const PlanScratch& s, NodeI
     for (const NodeId a : graph.args_of(graph.nodes[id]))
       if (a >= begin && s.rank[a - begin] >= first_rank)
         length = std::max(length, chain[a - begin]);
-    length += s.signatures.of[id - begin] == sig;
+    length += s.keys.of[id - begin] == key;
     chain[id - begin] = length;
     longest = std::max(longest, length);
   }
@@ -44,13 +44,13 @@ std::size_t least_batches(const GraphStore& graph, NodeId begin, NodeId end) {
     const std::span nodes(plan.order.data() + at, c.nodes);
     at += c.nodes;
     for (std::uint32_t m = c.first; m < c.end; ++m) {
-      const std::uint32_t sig = s.by_component[m];
-      const Signature& signature = s.signatures.all[sig];
-      if (signature.form->kind != Kind::compute) continue;
-      if (!signature.form->batch.value.batches)
-        sum += signature.count;
+      const std::uint32_t key = s.by_component[m];
+      const BatchKey& key = s.keys.all[key];
+      if (key.form->kind != Kind::compute) continue;
+      if (!key.form->batch.value.batches)
+        sum += key.count;
       else
-        sum += c.loops ? longest_chain(graph, s, begin, sig, c.first_rank, nodes, chain) : 1;
+        sum += c.loops ? longest_chain(graph, s, begin, key, c.first_rank, nodes, chain) : 1;
     }
   }
   return sum;

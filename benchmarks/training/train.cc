@@ -6,7 +6,7 @@
 #include "benchmarks/memory.h"
 #include "benchmarks/training/least_batches.h"
 #include "dynet-like/base/workers.h"
-#include "dynet-like/plan/planner.h"
+#include "dynet-like/plan/plan_maker.h"
 
 namespace bench {
 namespace {
@@ -40,7 +40,7 @@ struct Shard {
     lap(build);
     if (look) {
       Plan fresh;
-      Planner planner(options.batching ? PlanPolicy::in_batches : PlanPolicy::in_order);
+      PlanMaker planner(options.batching ? PlanPolicy::in_batches : PlanPolicy::in_order);
       const auto make = [&] { planner.make(cg.store(), 0, static_cast<NodeId>(cg.size()), fresh); };
       make();  // memory of its own
       plan = fastest(1, make);

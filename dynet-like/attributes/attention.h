@@ -19,7 +19,7 @@ struct AttentionAttr {
   std::uint64_t count;  ///< of the payload
 
   /// Bytes that nodes of one batch must agree in: all but the count.
-  static constexpr std::size_t kSignature = 4 * sizeof(std::uint64_t);
+  static constexpr std::size_t kBatchBytes = 4 * sizeof(std::uint64_t);
 };
 
 /// The sizes of attention, from the shapes of queries, keys, values and the bias, which may be

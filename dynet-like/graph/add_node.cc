@@ -26,8 +26,8 @@ void give_own_matrix(GraphState& s, NodeId id) {
   n.flags |= Node::kOwnMatrix;
   s.dims.clear();
   for (const NodeId a : s.store.args_of(n)) s.dims.push_back(&s.store.nodes[a].dim);
-  s.store.signatures[id] =
-      s.signatures.find({*n.form, n.dim, s.dims, s.store.attrs.data() + n.attr, n.flags});
+  s.store.kinds[id] =
+      s.kinds.find({*n.form, n.dim, s.dims, s.store.attrs.data() + n.attr, n.flags});
 }
 
 // A new node of a graph that computes at once or runs on a device.
@@ -61,16 +61,16 @@ inline void add_attributes(PodVector<std::uint64_t>& attrs, const Attributes& at
     std::memcpy(words + attributes.size / 8, attributes.payload, attributes.payload_size);
 }
 
-// The shape of a node, and the signature if `recent` is that of another one. Throws RuleBroken.
+// The shape of a node, and the node kind if `recent` holds another one. Throws RuleBroken.
 [[gnu::noinline]] void find_shape(GraphState& s, const OpForm& form, shape::Dims dims,
                                   std::uint32_t planning, const Attributes& attributes,
-                                  const std::uint64_t* words, SignatureTable::Recent& recent,
+                                  const std::uint64_t* words, NodeKindTable::Recent& recent,
                                   bool known) {
   const Dim dim = form.shape.value(Operands{dims, attributes.bytes, attributes.payload});
   const Dim* const shape = s.shapes.find(dim, recent.shape);
   if (!known || shape != recent.shape)
-    s.signatures.note(recent, {form, *shape, dims, words, planning},
-                      (attributes.size + attributes.payload_size + 7) / 8);
+    s.kinds.note(recent, {form, *shape, dims, words, planning},
+                 (attributes.size + attributes.payload_size + 7) / 8);
 }
 
 // Checks the operands and the shape and writes the node down; `operand(k)` is the k-th, the first
@@ -90,7 +90,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   const std::size_t id = g.nodes.size();
   g.nodes.reserve(id + 1);
   g.origins.reserve(id + 1);
-  g.signatures.reserve(id + 1);
+  g.kinds.reserve(id + 1);
   const std::size_t first_arg = g.args.size();
   g.args.reserve(first_arg + arity);
   NodeId* const args = g.args.data() + first_arg;
@@ -117,18 +117,18 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   const std::size_t first_attr = g.attrs.size();
   if (attributes.size) add_attributes(g.attrs, attributes);
   const std::uint64_t* const words = g.attrs.data() + first_attr;
-  const std::size_t signature_words = form.batch.value.signature_bytes / 8;
+  const std::size_t attribute_words = form.batch.value.attribute_bytes / 8;
   const std::uint32_t planning = flags & Node::kPlanningBits;
-  // A node with neither operands nor a signature is a parameter, or an input, whose second word is
-  // its number of elements.
+  // A node with neither operands nor batch attributes is a parameter, or an input, whose second
+  // word is its number of elements.
   std::uint64_t word = 0;
-  if (signature_words)
+  if (attribute_words)
     word = words[0];
   else if (arity == 0 && attributes.size)
     word = words[attributes.size > 8];
-  SignatureTable::Recent& kind = s.signatures.recent(form, dims, arity, word);
+  NodeKindTable::Recent& kind = s.kinds.recent(form, dims, arity, word);
   const bool known =
-      kind.is_of(form, dims, arity, planning) && kind.has_words(words, signature_words);
+      kind.is_of(form, dims, arity, planning) && kind.has_words(words, attribute_words);
   if (!known || !kind.complete) {
     try {
       find_shape(s, form, {dims, arity}, planning, attributes, words, kind, known);
@@ -146,12 +146,12 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
                                  static_cast<std::uint32_t>(arity),
                                  static_cast<std::uint32_t>(first_attr),
                                  flags};
-  g.signatures.data()[id] = kind.signature;
+  g.kinds.data()[id] = kind.kind;
   const std::uint64_t serial = s.next_serial++;
   g.origins.data()[id] = {at.file, serial, at.line};
   g.args.take_reserved(arity);
   g.origins.take_reserved(1);
-  g.signatures.take_reserved(1);
+  g.kinds.take_reserved(1);
   g.nodes.take_reserved(1);
   const Expression made = make_handle(s, static_cast<NodeId>(id), serial);
   if (s.immediate | s.on_device) [[unlikely]]

@@ -34,7 +34,8 @@ ComputationGraph::~ComputationGraph() { give_back_graph_state(state_); }
 
 const Tensor& ComputationGraph::forward(const Expression& e, SourceLocation at) {
   check_own(state_, e, "forward", at);
-  invalidate();
+  state_->evaluator->invalidate();
+  state_->evaluator->forward(e.i);
   return e.value(at);
 }
 

@@ -6,24 +6,26 @@
 #include "dynet-like/base/device.h"
 #include "dynet-like/graph/node.h"
 #include "dynet-like/graph/statistics.h"
-#include "dynet-like/shape/tensor.h"
 
 namespace dynet {
 
 class Interrupt;
 
 /// Interface of a graph to the executor above it. See docs/design/graph.md for all interfaces
-/// through which calls point upward.
+/// through which calls point upward. `T` is the type of the numbers that it computes.
+template <class T>
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
   /// Computes every node up to `last` that has no value yet.
   virtual void forward(NodeId last) = 0;
-  /// Forgets all values: the next forward starts over, with new random draws.
+  /// Drops all values: the next forward starts over, with new random draws.
   virtual void invalidate() = 0;
   virtual void backward(NodeId loss, bool full) = 0;
-  virtual Tensor value(NodeId node) = 0;
-  virtual Tensor gradient(NodeId node) = 0;
+  /// Value of a node in memory that the host can read.
+  virtual T* host_value(NodeId node) = 0;
+  /// Gradient of a node in memory that the host can read.
+  virtual T* host_gradient(NodeId node) = 0;
   /// Nodes from `size` on are gone.
   virtual void truncate(NodeId size) = 0;
   /// All nodes are gone. Constant time.
@@ -33,7 +35,7 @@ class Evaluator {
   virtual void set_check_validity(bool check) = 0;
   /// Nodes of one kind run together (true), or each alone in the order of creation.
   virtual void set_batching(bool batch) = 0;
-  /// Which buffer the gradients of parameters go to; without a number, the calling thread's.
+  /// Number of the buffer for gradients of parameters; none: the calling thread's buffer.
   virtual void set_gradient_buffer(std::optional<unsigned> number) = 0;
   /// Forward only: values are freed after their last use.
   virtual void set_inference(bool inference) = 0;
@@ -49,6 +51,6 @@ class Evaluator {
 };
 
 /// Defined by the executor.
-std::unique_ptr<Evaluator> make_evaluator(const GraphStore& graph);
+std::unique_ptr<Evaluator<float>> make_evaluator(const GraphStore& graph);
 
 }  // namespace dynet

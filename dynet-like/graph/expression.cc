@@ -13,7 +13,7 @@ const Tensor& Expression::value(SourceLocation at) const {
   GraphState& s = live_state(*this, "value", at);
   s.evaluator->forward(i);
   try {
-    return s.shown_values[i] = s.evaluator->value(i);
+    return s.shown_values[i] = {s.store.nodes[i].dim, s.evaluator->host_value(i)};
   } catch (const ArgumentError& e) {
     throw_not_kept(e, s.store, i, at);
   }
@@ -22,7 +22,7 @@ const Tensor& Expression::value(SourceLocation at) const {
 const Tensor& Expression::gradient(SourceLocation at) const {
   GraphState& s = live_state(*this, "gradient", at);
   try {
-    return s.shown_gradients[i] = s.evaluator->gradient(i);
+    return s.shown_gradients[i] = {s.store.nodes[i].dim, s.evaluator->host_gradient(i)};
   } catch (const GradientError& e) {
     throw_not_kept(e, s.store, i, at);
   } catch (const ArgumentError& e) {

@@ -112,8 +112,8 @@ void release_graph_memory() {
   for (GraphState* s : p.idle) {
     s->store.nodes = {};
     s->store.origins = {};
-    s->store.signatures = {};
-    s->signatures.release();
+    s->store.kinds = {};
+    s->kinds.release();
     s->shapes.release();
     s->store.args = {};
     s->store.attrs = {};

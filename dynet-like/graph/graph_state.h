@@ -9,8 +9,9 @@
 #include "dynet-like/base/random.h"
 #include "dynet-like/graph/evaluator.h"
 #include "dynet-like/graph/node.h"
+#include "dynet-like/graph/node_kind_table.h"
 #include "dynet-like/graph/shape_table.h"
-#include "dynet-like/graph/signature_table.h"
+#include "dynet-like/shape/tensor.h"
 
 namespace dynet {
 
@@ -19,12 +20,12 @@ class ComputationGraph;
 /// The inside of a graph. It outlives the graph, is lent to the next one with its memory warm, and
 /// is never destroyed, so a stale Expression can always look here.
 struct GraphState {
-  GraphState() { store.signature_table = &signatures; }
+  GraphState() { store.kind_table = &kinds; }
 
   GraphStore store;
   ShapeTable shapes;  // that its nodes have
-  SignatureTable signatures;
-  std::unique_ptr<Evaluator> evaluator;
+  NodeKindTable kinds;
+  std::unique_ptr<Evaluator<float>> evaluator;
   ComputationGraph* owner = nullptr;
   std::uint64_t number = 0;       // of the graph that has it, see ComputationGraph::get_id
   std::uint64_t next_serial = 1;  // never goes back
@@ -67,19 +68,19 @@ struct GraphState {
   void truncate(std::size_t nodes, std::size_t args, std::size_t attrs) {
     store.nodes.truncate(nodes);
     store.origins.truncate(nodes);
-    store.signatures.truncate(nodes);
+    store.kinds.truncate(nodes);
     store.args.truncate(args);
     store.attrs.truncate(attrs);
   }
-  /// There are no nodes: neither shapes nor signatures are needed.
+  /// There are no nodes: neither shapes nor node kinds are needed.
   void forget() {
-    signatures.forget();
+    kinds.forget();
     shapes.forget();
   }
   void clear() {
     first_serial.store(next_serial, std::memory_order_relaxed);
     truncate(0, 0, 0);
-    if (shapes.size() > ShapeTable::kMost || signatures.size() > SignatureTable::kMost) forget();
+    if (shapes.size() > ShapeTable::kMost || kinds.size() > NodeKindTable::kMost) forget();
     store.banks.clear();
     marks.clear();
     shown_values.clear();

@@ -17,7 +17,7 @@
 namespace dynet {
 
 class ParameterBank;
-class SignatureTable;
+class NodeKindTable;
 struct OpForm;
 
 using VariableIndex = std::uint32_t;
@@ -117,9 +117,9 @@ struct Attributes {
 /// the later stages read.
 struct GraphStore {
   PodVector<Node> nodes;
-  PodVector<NodeOrigin> origins;        // by node
-  PodVector<std::uint32_t> signatures;  // by node, a number of `signature_table`
-  const SignatureTable* signature_table = nullptr;
+  PodVector<NodeOrigin> origins;   // by node
+  PodVector<std::uint32_t> kinds;  // by node, a number of `kind_table`
+  const NodeKindTable* kind_table = nullptr;
   PodVector<NodeId> args;
   PodVector<std::uint64_t> attrs;
   std::vector<std::shared_ptr<ParameterBank>>

@@ -39,7 +39,7 @@ struct Terms {
   constexpr bool all() const { return bits == ~std::uint32_t{0}; }
 };
 
-/// A batch of nodes that run as one: same form, same operand shapes, same signature attributes. `T`
+/// A batch of nodes that run as one: same form, same operand shapes, same batch attributes. `T`
 /// is float for training and double for gradient checks. A kernel never sees one node apart from a
 /// batch of one.
 template <class T>
@@ -161,13 +161,13 @@ inline bool Ragged::agree(std::uint32_t which, const Dim& a, const Dim& b) const
 }
 
 /// Which nodes may run together. Nodes of one batch agree in form, operand shapes, arity and the
-/// first `signature_bytes` of their attributes; what comes behind belongs to each node.
+/// first `attribute_bytes` of their attributes; what comes behind belongs to each node.
 struct BatchRule {
   /// No pairs.
   static constexpr std::size_t kNone = ~std::size_t{0};
 
   bool batches;                 ///< whether nodes ever run together
-  std::size_t signature_bytes;  ///< of the attributes, which must agree
+  std::size_t attribute_bytes;  ///< of the attributes, which must agree
   const char* why_not;          ///< the reason, if it never batches
   /// For sums of products: where the pairs of operands (W, x) begin. The node's value is the sum of
   /// all W x and, if there is an operand before the pairs, of that. It is made from left to right,
@@ -177,12 +177,12 @@ struct BatchRule {
   Ragged ragged = {};
 
   /// Nodes run together that agree in so many bytes of their attributes.
-  static constexpr BatchRule each(std::size_t signature_bytes = 0) {
-    return {true, signature_bytes, nullptr, kNone};
+  static constexpr BatchRule each(std::size_t attribute_bytes = 0) {
+    return {true, attribute_bytes, nullptr, kNone};
   }
   /// The same, but for some sizes. A kernel finds the shapes of each node by `dim(k, i)`.
-  static constexpr BatchRule sequences(Ragged ragged, std::size_t signature_bytes = 0) {
-    return {true, signature_bytes, nullptr, kNone, ragged};
+  static constexpr BatchRule sequences(Ragged ragged, std::size_t attribute_bytes = 0) {
+    return {true, attribute_bytes, nullptr, kNone, ragged};
   }
   /// Every node runs alone.
   static constexpr BatchRule never(const char* reason) { return {false, 0, reason, kNone}; }
@@ -228,7 +228,7 @@ enum class Kind : std::uint8_t {
   transfer,   ///< copied from operand 0, which is on another device; see TransferAttr
 };
 
-/// Attributes of a transfer, in full its signature: those of one batch have one way.
+/// Attributes of a transfer, all of them batch attributes: the nodes of a batch go the same way.
 struct TransferAttr {
   Device* to;    ///< where the copy lies
   Device* from;  ///< where operand 0 lies

@@ -44,7 +44,7 @@ const OpForm kAttention{
     .kind = Kind::compute,
     .shape = attended,
     .batch = BatchRule::sequences({.rows = 0, .cols = kSequences | Ragged::kValue},
-                                  AttentionAttr::kSignature),
+                                  AttentionAttr::kBatchBytes),
     .reads = Reads::both,
     .aux = two_of_each_query,
     .passes_gradient = true,

@@ -12,13 +12,13 @@ namespace {
 Dim same(const Operands& x) { return x[0]; }
 
 template <class F>
-constexpr OpForm elementwise(const char* name, Reads reads, std::size_t signature_bytes,
+constexpr OpForm elementwise(const char* name, Reads reads, std::size_t attribute_bytes,
                              const cuda::Kernels* on_cuda) {
   if (reads == Reads::output) reads = Reads::output_in_place;
   return {.name = name,
           .kind = Kind::compute,
           .shape = same,
-          .batch = BatchRule::each(signature_bytes),
+          .batch = BatchRule::each(attribute_bytes),
           .reads = reads,
           .aux = no_aux,
           .passes_gradient = true,

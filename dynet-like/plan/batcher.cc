@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dynet-like/plan/policies.h"
+#include "dynet-like/plan/plan_maker.h"
 
 namespace dynet {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 Terms and_all_behind(Terms terms) { return {terms.bits | (~terms.bits + 1)}; }
 
 // Whether some pairs of a sum of products do not wait for the component.
-bool splits(const Signature& s, Terms later) {
+bool splits(const BatchKey& s, Terms later) {
   if (!s.has_products()) return false;
   const BatchRule& rule = s.form->batch.value;
   std::uint32_t pairs = 0;
@@ -25,12 +25,12 @@ bool splits(const Signature& s, Terms later) {
 // One rank behind the last of the operands, but not before the first of the own component. What
 // comes from other components has a lower rank than that.
 void Batcher::find_ranks() {
-  s_.signatures.number(graph_, plan_.begin, plan_.end, plan_.first_arg.data());
+  s_.keys.assign(graph_, plan_.begin, plan_.end, plan_.first_arg.data());
   find_components();
   s_.ranking.clear();
-  for (std::uint32_t sig = 0; sig < s_.members.size(); ++sig) {
-    const Component& component = s_.components[s_.members[sig].component];
-    const Signature& s = signature(sig);
+  for (std::uint32_t key = 0; key < s_.members.size(); ++key) {
+    const Component& component = s_.components[s_.members[key].component];
+    const BatchKey& s = batch_key(key);
     s_.ranking.push_back({component.first_rank, component.loops ? s.arity : 0,
                           s.has_products() ? &s.form->batch.value : nullptr, 0});
   }
@@ -38,7 +38,7 @@ void Batcher::find_ranks() {
   std::uint32_t* const ranks = s_.rank.data();
   PlanScratch::Ranking* const rankings = s_.ranking.data();
   const NodeId* const operands = graph_.args.data();
-  const std::uint32_t *const of = s_.signatures.of.data(), *const lists = plan_.first_arg.data();
+  const std::uint32_t *const of = s_.keys.of.data(), *const lists = plan_.first_arg.data();
   for (std::uint32_t i = 0; i < n_; ++i) {
     PlanScratch::Ranking& ranking = rankings[of[i]];
     const std::uint32_t first = ranking.first_rank;
@@ -53,36 +53,36 @@ void Batcher::find_ranks() {
     }
     ranks[i] = rank;
   }
-  for (std::uint32_t sig = 0; sig < s_.members.size(); ++sig)
-    s_.members[sig].later.bits = s_.ranking[sig].later;
+  for (std::uint32_t key = 0; key < s_.members.size(); ++key)
+    s_.members[key].later.bits = s_.ranking[key].later;
   find_splits();
 }
 
 // Tarjan's strongly connected components (SIAM J. Comput. 1, 1972), without recursion, over the
-// edges from a signature to those of its operands: a component is complete after all that it
-// needs, so they come in an order in which they can run.
+// edges from a key to the keys of its operands. A component is complete after the components that
+// it depends on, so components come in an order in which they can run.
 void Batcher::find_components() {
-  const auto count = static_cast<std::uint32_t>(s_.signatures.all.size());
+  const auto count = static_cast<std::uint32_t>(s_.keys.all.size());
   s_.members.clear();
   s_.members.resize(count, {kNone, 0, 0, 0, Terms{0}, false, false});
   s_.components.clear();
   s_.by_component.clear();
   s_.stack.clear();
   std::uint32_t marks = 0;
-  const auto enter = [&](std::uint32_t sig) {
-    s_.members[sig].mark = s_.members[sig].low = ++marks;
-    s_.stack.push_back(sig);
-    s_.path.push_back({sig, signature(sig).edge});
+  const auto enter = [&](std::uint32_t key) {
+    s_.members[key].mark = s_.members[key].low = ++marks;
+    s_.stack.push_back(key);
+    s_.path.push_back({key, batch_key(key).edge});
   };
   for (std::uint32_t root = 0; root < count; ++root) {
     if (s_.members[root].mark) continue;
     s_.path.clear();
     enter(root);
     while (!s_.path.empty()) {
-      Signatures::Edge& at = s_.path.back();  // the signature, and its next edge
+      BatchKeys::Edge& at = s_.path.back();  // the key, and its next edge
       Member& member = s_.members[at.from];
       if (at.next != kNone) {
-        const Signatures::Edge e = s_.signatures.edges[at.next];
+        const BatchKeys::Edge e = s_.keys.edges[at.next];
         at.next = e.next;
         const Member& operand = s_.members[e.from];
         if (operand.mark == 0)
@@ -103,19 +103,19 @@ void Batcher::find_components() {
 }
 
 // Ranks are levels, counted through all components: none has more levels than nodes.
-void Batcher::close(std::uint32_t sig) {
-  bool loops = s_.stack.back() != sig;
-  for (std::uint32_t e = signature(sig).edge; e != kNone; e = s_.signatures.edges[e].next)
-    loops |= s_.signatures.edges[e].from == sig;
+void Batcher::close(std::uint32_t key) {
+  bool loops = s_.stack.back() != key;
+  for (std::uint32_t e = batch_key(key).edge; e != kNone; e = s_.keys.edges[e].next)
+    loops |= s_.keys.edges[e].from == key;
   const auto component = static_cast<std::uint32_t>(s_.components.size());
   Component c{static_cast<std::uint32_t>(s_.by_component.size()), 0, 0, 0, 0, loops, false};
   if (component > 0) c.first_rank = s_.components.back().first_rank + s_.components.back().ranks;
-  for (std::uint32_t member = kNone; member != sig;) {
+  for (std::uint32_t member = kNone; member != key;) {
     member = s_.stack.back();
     s_.stack.truncate(s_.stack.size() - 1);
     s_.members[member].component = component;
     s_.by_component.push_back(member);
-    c.nodes += signature(member).count;
+    c.nodes += batch_key(member).count;
   }
   c.end = static_cast<std::uint32_t>(s_.by_component.size());
   c.ranks = loops ? c.nodes : 1;
@@ -123,15 +123,15 @@ void Batcher::close(std::uint32_t sig) {
 }
 
 void Batcher::find_splits() {
-  for (std::uint32_t sig = 0; sig < s_.members.size(); ++sig) {
-    Member& member = s_.members[sig];
+  for (std::uint32_t key = 0; key < s_.members.size(); ++key) {
+    Member& member = s_.members[key];
     Component& component = s_.components[member.component];
     // A sum is made from left to right, wherever the graph is cut: what stands behind a part that
     // waits does so too.
     member.later = and_all_behind(member.later);
-    member.split = component.loops && splits(signature(sig), member.later);
+    member.split = component.loops && splits(batch_key(key), member.later);
     component.splits |= member.split;
-    const Signature& s = signature(sig);
+    const BatchKey& s = batch_key(key);
     member.special = member.split || !s.form->batch.value.batches || s.has_own_matrices();
   }
 }
@@ -156,18 +156,18 @@ void Batcher::sort() {
   for (std::uint32_t i = 0; i < n_; ++i) order[cursor[ranks[i]]++] = begin_ + i;
 }
 
-// The order is the sorted one, but that a rank is grouped by signature; copies of nodes that are
-// begun earlier stand behind it.
+// The order is the sorted one with each rank grouped by key; nodes of split sums are appended a
+// second time for their earlier parts.
 void Batcher::emit() {
   for (std::uint32_t first = 0; first < n_;) {
-    const std::uint32_t sig = signature_at(first);
-    const Component& component = s_.components[s_.members[sig].component];
+    const std::uint32_t key = key_at(first);
+    const Component& component = s_.components[s_.members[key].component];
     const std::uint32_t end = first + component.nodes;
     if (component.loops) {
       if (component.splits) emit_earlier_parts(component, first, end);
       emit_ranks(first, end);
     } else {
-      emit(sig, first, end - first);
+      emit(key, first, end - first);
     }
     first = end;
   }
@@ -179,7 +179,7 @@ void Batcher::emit_ranks(std::uint32_t first, std::uint32_t end) {
     const std::uint32_t start = first;
     first = s_.cursor[rank];
     if (first == start + 1)
-      emit(signature_at(start), start, 1);
+      emit(key_at(start), start, 1);
     else if (first > start)
       emit_rank(start, first);
   }
@@ -189,13 +189,13 @@ void Batcher::emit_ranks(std::uint32_t first, std::uint32_t end) {
 // component.
 void Batcher::emit_earlier_parts(const Component& component, std::uint32_t first,
                                  std::uint32_t end) {
-  s_.count.resize(s_.signatures.all.size(), 0);
-  for (std::uint32_t k = first; k < end; ++k) ++s_.count[signature_at(k)];
+  s_.count.resize(s_.keys.all.size(), 0);
+  for (std::uint32_t k = first; k < end; ++k) ++s_.count[key_at(k)];
   for (std::uint32_t m = component.first; m < component.end; ++m) {
-    const std::uint32_t sig = s_.by_component[m];
-    Member& member = s_.members[sig];
-    const std::uint32_t count = s_.count[sig];
-    s_.count[sig] = 0;
+    const std::uint32_t key = s_.by_component[m];
+    Member& member = s_.members[key];
+    const std::uint32_t count = s_.count[key];
+    s_.count[key] = 0;
     if (!member.split || count == 0) continue;
     member.cursor = static_cast<std::uint32_t>(plan_.order.size());
     plan_.order.append(count);
@@ -204,15 +204,15 @@ void Batcher::emit_earlier_parts(const Component& component, std::uint32_t first
 }
 
 void Batcher::emit_rank(std::uint32_t first, std::uint32_t end) {
-  const std::uint32_t sig = signature_at(first);
+  const std::uint32_t key = key_at(first);
   std::uint32_t k = first;
-  while (++k < end && signature_at(k) == sig) continue;
-  if (k == end) return emit(sig, first, end - first);
-  // By signature, in the order of their first nodes here.
+  while (++k < end && key_at(k) == key) continue;
+  if (k == end) return emit(key, first, end - first);
+  // By key, in the order of the first node of each key in this rank.
   s_.stack.clear();
-  s_.count.resize(s_.signatures.all.size(), 0);
+  s_.count.resize(s_.keys.all.size(), 0);
   for (k = first; k < end; ++k)
-    if (s_.count[signature_at(k)]++ == 0) s_.stack.push_back(signature_at(k));
+    if (s_.count[key_at(k)]++ == 0) s_.stack.push_back(key_at(k));
   std::uint32_t start = first;
   for (const std::uint32_t s : s_.stack) {
     const std::uint32_t count = s_.count[s];
@@ -221,7 +221,7 @@ void Batcher::emit_rank(std::uint32_t first, std::uint32_t end) {
   }
   s_.next.resize_uninitialized(end - first);
   std::copy_n(plan_.order.data() + first, end - first, s_.next.data());
-  for (const NodeId id : s_.next) plan_.order[s_.count[s_.signatures.of[id - begin_]]++] = id;
+  for (const NodeId id : s_.next) plan_.order[s_.count[s_.keys.of[id - begin_]]++] = id;
   start = first;
   for (const std::uint32_t s : s_.stack) {
     emit(s, start, s_.count[s] - start);
@@ -230,17 +230,17 @@ void Batcher::emit_rank(std::uint32_t first, std::uint32_t end) {
   }
 }
 
-void Batcher::emit_special(std::uint32_t sig, std::uint32_t first, std::uint32_t count) {
-  const Member& member = s_.members[sig];
-  if (!signature(sig).form->batch.value.batches) {
+void Batcher::emit_special(std::uint32_t key, std::uint32_t first, std::uint32_t count) {
+  const Member& member = s_.members[key];
+  if (!batch_key(key).form->batch.value.batches) {
     Step* steps = plan_.steps.append(count);
     for (std::uint32_t k = 0; k < count; ++k) steps[k] = {first + k, 1};
     return;
   }
-  if (signature(sig).has_own_matrices()) return emit_by_matrix(first, count);
+  if (batch_key(key).has_own_matrices()) return emit_by_matrix(first, count);
   plan_.steps.push_back({first, count, member.later, true});
   std::copy_n(plan_.order.data() + first, count, plan_.order.data() + member.cursor);
-  s_.members[sig].cursor += count;
+  s_.members[key].cursor += count;
 }
 
 // A step for each matrix if many nodes share one, such as a parameter that was masked: that is one
@@ -271,21 +271,21 @@ void Batcher::emit_by_matrix(std::uint32_t first, std::uint32_t count) {
 
 std::span<const Layout> Batcher::find_layouts() {
   constexpr std::uint32_t kSeveral = kNone - 1;
-  const auto count = static_cast<std::uint32_t>(s_.signatures.all.size());
+  const auto count = static_cast<std::uint32_t>(s_.keys.all.size());
   s_.user.clear();
   s_.user.resize(count, kNone);
-  for (std::uint32_t sig = 0; sig < count; ++sig)
-    for (std::uint32_t e = signature(sig).edge; e != kNone; e = s_.signatures.edges[e].next) {
-      std::uint32_t& user = s_.user[s_.signatures.edges[e].from];
-      user = user == kNone || user == sig ? sig : kSeveral;
+  for (std::uint32_t key = 0; key < count; ++key)
+    for (std::uint32_t e = batch_key(key).edge; e != kNone; e = s_.keys.edges[e].next) {
+      std::uint32_t& user = s_.user[s_.keys.edges[e].from];
+      user = user == kNone || user == key ? key : kSeveral;
     }
   s_.layouts.clear();
-  for (std::uint32_t sig = 0; sig < count; ++sig) {
-    const OpForm& form = *signature(sig).form;
-    Layout layout(graph_.nodes[signature(sig).first]);
+  for (std::uint32_t key = 0; key < count; ++key) {
+    const OpForm& form = *batch_key(key).form;
+    Layout layout(graph_.nodes[batch_key(key).first]);
     layout.in_place = form.reads == Reads::output_in_place;
     layout.donates = form.kind == Kind::compute && !reads_output(form.reads) &&
-                     s_.user[sig] < kSeveral && !(signature(sig).flags & Node::kReadsPointer);
+                     s_.user[key] < kSeveral && !(batch_key(key).flags & Node::kReadsPointer);
     s_.layouts.push_back(layout);
   }
   return {s_.layouts.data(), count};
@@ -294,7 +294,7 @@ std::span<const Layout> Batcher::find_layouts() {
 void Batcher::finish() {
   sort();
   emit();
-  plan_.lay_out(graph_, find_layouts(), s_.signatures.of.data());
+  plan_.lay_out(graph_, find_layouts(), s_.keys.of.data());
 }
 
 void plan_in_batches(const GraphStore& graph, NodeId begin, NodeId end, PlanScratch& scratch,

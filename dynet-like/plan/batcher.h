@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "dynet-like/plan/planner.h"
+#include "dynet-like/plan/plan_maker.h"
 
 namespace dynet {
 
@@ -12,7 +12,7 @@ class Batcher {
   Batcher(const GraphStore& graph, PlanScratch& scratch, Plan& plan)
       : graph_(graph), plan_(plan), s_(scratch), begin_(plan.begin), n_(plan.end - begin_) {}
 
-  /// Signatures, their components, and for every node a rank: operands have lower ones.
+  /// BatchKeys, their components, and for every node a rank: operands have lower ones.
   void find_ranks();
   /// By rank and creation.
   void sort();
@@ -24,24 +24,22 @@ class Batcher {
   using Member = PlanScratch::Member;
   using Component = PlanScratch::Component;
 
-  const Signature& signature(std::uint32_t sig) const { return s_.signatures.all[sig]; }
-  std::uint32_t signature_at(std::uint32_t k) const {
-    return s_.signatures.of[plan_.order[k] - begin_];
-  }
+  const BatchKey& batch_key(std::uint32_t key) const { return s_.keys.all[key]; }
+  std::uint32_t key_at(std::uint32_t k) const { return s_.keys.of[plan_.order[k] - begin_]; }
   std::uint32_t rank_at(std::uint32_t k) const { return s_.rank[plan_.order[k] - begin_]; }
   void find_components();
-  void close(std::uint32_t sig);
+  void close(std::uint32_t key);
   void find_splits();
   std::span<const Layout> find_layouts();
   void emit_earlier_parts(const Component& component, std::uint32_t first, std::uint32_t end);
   void emit_ranks(std::uint32_t first, std::uint32_t end);
   void emit_rank(std::uint32_t first, std::uint32_t end);
-  void emit(std::uint32_t sig, std::uint32_t first, std::uint32_t count) {
-    if (s_.members[sig].special) [[unlikely]]
-      return emit_special(sig, first, count);
+  void emit(std::uint32_t key, std::uint32_t first, std::uint32_t count) {
+    if (s_.members[key].special) [[unlikely]]
+      return emit_special(key, first, count);
     *plan_.steps.append(1) = {first, count};
   }
-  void emit_special(std::uint32_t sig, std::uint32_t first, std::uint32_t count);
+  void emit_special(std::uint32_t key, std::uint32_t first, std::uint32_t count);
   void emit_by_matrix(std::uint32_t first, std::uint32_t count);
 
   const GraphStore& graph_;

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "dynet-like/graph/node_kind_table.h"
 #include "dynet-like/graph/shape_table.h"
-#include "dynet-like/graph/signature_table.h"
 
 namespace dynet {
 namespace {
@@ -35,7 +35,7 @@ std::uint64_t hash(std::uint64_t start, std::span<const std::uint32_t> numbers) 
 }
 
 std::span<const std::uint32_t> numbers(const GraphStore& graph, NodeId begin, NodeId end) {
-  return {graph.signatures.data() + begin, end - begin};
+  return {graph.kinds.data() + begin, end - begin};
 }
 
 // Equality of shapes; fast where they are one, or written alike.
@@ -110,22 +110,22 @@ struct PlanCache::Kept {
 
   PlanPolicy policy;
   Plan plan;
-  const SignatureTable* table;  // whose numbers these are
+  const NodeKindTable* table;  // whose numbers these are
   std::uint64_t generation;
-  PodVector<std::uint32_t> signatures;  // by node
-  PodVector<NodeId> args;               // see Operands
-  PodVector<Dim> outside;               // the shapes of those before the plan, by number
-  PodVector<NodeId> outside_ids;        // where the order of those decides, else empty
+  PodVector<std::uint32_t> keys;  // by node
+  PodVector<NodeId> args;         // see Operands
+  PodVector<Dim> outside;         // the shapes of those before the plan, by number
+  PodVector<NodeId> outside_ids;  // where the order of those decides, else empty
   PodVector<Form> forms;
   PodVector<Shape> shapes;
   PodVector<Scratch> scratch;
 
   Kept(const GraphStore& graph, PlanPolicy by, const Plan& made, const Operands& operands)
-      : policy(by), plan(made), table(graph.signature_table), generation(table->generation()) {
+      : policy(by), plan(made), table(graph.kind_table), generation(table->generation()) {
     const auto copy = [](const auto& from, auto& to) {
       std::copy_n(from.data(), from.size(), to.append(from.size()));
     };
-    copy(numbers(graph, plan.begin, plan.end), signatures);
+    copy(numbers(graph, plan.begin, plan.end), keys);
     copy(operands.all(), args);
     copy(operands.outside(), plan.outside);
     for (const NodeId a : operands.outside()) outside.push_back(graph.nodes[a].dim);
@@ -142,9 +142,8 @@ struct PlanCache::Kept {
 
   bool fits(const GraphStore& graph, NodeId begin, NodeId end, PlanPolicy wanted,
             const Operands& operands) const {
-    return policy == wanted && table == graph.signature_table &&
-           generation == table->generation() && same(numbers(graph, begin, end), signatures) &&
-           same(operands.all(), args) &&
+    return policy == wanted && table == graph.kind_table && generation == table->generation() &&
+           same(numbers(graph, begin, end), keys) && same(operands.all(), args) &&
            (outside_ids.empty() || same(operands.outside(), outside_ids)) && fits_forms() &&
            fits_scratch(graph, begin) && fits_shapes(graph, begin, operands);
   }
@@ -173,9 +172,8 @@ struct PlanCache::Kept {
   }
 
   std::size_t bytes() const {
-    return sizeof(*this) + plan.bytes() + bytes_of(signatures) + bytes_of(args) +
-           bytes_of(outside) + bytes_of(outside_ids) + bytes_of(forms) + bytes_of(shapes) +
-           bytes_of(scratch);
+    return sizeof(*this) + plan.bytes() + bytes_of(keys) + bytes_of(args) + bytes_of(outside) +
+           bytes_of(outside_ids) + bytes_of(forms) + bytes_of(shapes) + bytes_of(scratch);
   }
 };
 
@@ -183,19 +181,18 @@ PlanCache::PlanCache(std::size_t bytes, std::uint64_t hash_mask)
     : hash_mask_(hash_mask), limit_(bytes) {}
 PlanCache::~PlanCache() = default;
 
-const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, Planner& planner) {
-  const Plan& plan = find_or_make(graph, begin, end, planner);
+const Plan& PlanCache::plan(const GraphStore& graph, NodeId begin, NodeId end, PlanMaker& maker) {
+  const Plan& plan = find_or_make(graph, begin, end, maker);
   if (verifier_) verifier_->verify(graph, plan);
   return plan;
 }
 
 const Plan& PlanCache::find_or_make(const GraphStore& graph, NodeId begin, NodeId end,
-                                    Planner& planner) {
-  const bool worth_it =
-      planner.policy() == PlanPolicy::in_batches && is_worth_it(graph, begin, end);
+                                    PlanMaker& maker) {
+  const bool worth_it = maker.policy() == PlanPolicy::in_batches && is_worth_it(graph, begin, end);
   last_begin_ = begin;
   if (!worth_it) {
-    planner.make(graph, begin, end, made_);
+    maker.make(graph, begin, end, made_);
     return made_;
   }
   operands_.list(graph, begin, end);
@@ -204,8 +201,7 @@ const Plan& PlanCache::find_or_make(const GraphStore& graph, NodeId begin, NodeI
   const std::uint64_t slot = structure & hash_mask_;
   if (!slots_.empty())
     for (Slot& p : ways(slot))
-      if (p.kept && p.hash == slot &&
-          p.kept->fits(graph, begin, end, planner.policy(), operands_)) {
+      if (p.kept && p.hash == slot && p.kept->fits(graph, begin, end, maker.policy(), operands_)) {
         p.used = ++time_;
         ++hits_;
         Plan& plan = p.kept->plan;
@@ -214,11 +210,11 @@ const Plan& PlanCache::find_or_make(const GraphStore& graph, NodeId begin, NodeI
         std::copy_n(operands_.outside().data(), plan.outside.size(), plan.outside.data());
         return plan;
       }
-  planner.make(graph, begin, end, made_);
+  maker.make(graph, begin, end, made_);
   if (seen_.empty()) seen_.resize(kSeen);
   std::uint64_t& seen = seen_[structure >> 32 & (kSeen - 1)];
   if (seen == structure) {
-    keep(graph, planner.policy(), slot);
+    keep(graph, maker.policy(), slot);
   } else {
     seen = structure;
   }

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "dynet-like/plan/planner.h"
+#include "dynet-like/plan/plan_maker.h"
 #include "dynet-like/plan/verify.h"
 
 namespace dynet {
@@ -28,8 +28,8 @@ class PlanCache {
                      std::uint64_t hash_mask = ~std::uint64_t{0});
   ~PlanCache();
 
-  /// The plan that `planner` makes, made now or remembered; valid until the next call.
-  const Plan& plan(const GraphStore& graph, NodeId begin, NodeId end, Planner& planner);
+  /// The plan that `maker` makes, made now or remembered; valid until the next call.
+  const Plan& plan(const GraphStore& graph, NodeId begin, NodeId end, PlanMaker& maker);
   /// Forgets everything and gives the memory back.
   void release();
 
@@ -67,7 +67,7 @@ class PlanCache {
   static constexpr std::size_t kWays = 4, kSets = 256, kSeen = 4096;
   static constexpr std::uint64_t kReluctance = 8;
 
-  const Plan& find_or_make(const GraphStore& graph, NodeId begin, NodeId end, Planner& planner);
+  const Plan& find_or_make(const GraphStore& graph, NodeId begin, NodeId end, PlanMaker& maker);
   bool is_worth_it(const GraphStore& graph, NodeId begin, NodeId end) const;
   std::span<Slot> ways(std::uint64_t hash);
   void keep(const GraphStore& graph, PlanPolicy policy, std::uint64_t hash);

@@ -30,7 +30,7 @@ inline bool has_memory(const Node& n) {
   }
 }
 
-/// Memory needs of a node, equal for all nodes of its signature up to sizes that their form leaves
+/// Memory needs of a node: equal for all nodes of a batch key, except sizes that the form leaves
 /// free.
 struct Layout {
   std::uint64_t size;     ///< of the value, in elements

@@ -4,7 +4,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/plan/memory.h"
-#include "dynet-like/plan/policies.h"
+#include "dynet-like/plan/plan_maker.h"
 
 namespace dynet {
 namespace {
@@ -88,8 +88,8 @@ std::size_t Plan::bytes() const {
 }
 
 void Plan::lay_out(const GraphStore& graph, std::span<const Layout> layouts,
-                   const std::uint32_t* signatures) {
-  const Layouts all{layouts, signatures};
+                   const std::uint32_t* keys) {
+  const Layouts all{layouts, keys};
   if (graph.devices.size() == 1) return lay_out_device(graph, all, 0);
   for (std::uint32_t p = 0; p < graph.devices.size(); ++p) {
     extent = aligned(extent, 16);
@@ -108,8 +108,8 @@ void Plan::lay_out_device(const GraphStore& graph, const Layouts& layouts, std::
   for (const Step& s : steps) {
     if (s.accumulates) continue;
     const NodeId* ids = order.data() + s.first;
-    if (layouts.signatures)
-      lay_out_step(layouts.all[layouts.signatures[ids[0] - begin]], s, ids);
+    if (layouts.keys)
+      lay_out_step(layouts.all[layouts.keys[ids[0] - begin]], s, ids);
     else
       lay_out_step(Layout(graph.nodes[ids[0]]), s, ids);
   }
@@ -123,7 +123,7 @@ bool Plan::lay_out_in_place(const GraphStore& graph, const Step& step, const Lay
   const auto operand = [&](std::uint32_t k) { return graph.args[first_arg[ids[k] - begin]]; };
   for (; taken < step.count; ++taken) {
     const NodeId a = operand(taken);
-    if (a < begin || !layouts.all[layouts.signatures[a - begin]].donates || freed[a - begin]) break;
+    if (a < begin || !layouts.all[layouts.keys[a - begin]].donates || freed[a - begin]) break;
     freed[a - begin] = true;
   }
   if (taken < step.count) {

@@ -70,15 +70,15 @@ struct Plan {
   std::size_t bytes() const;
 
   /// Gives memory to the nodes, batch by batch, the values of a batch side by side; or that of
-  /// their operands, where those donate it. `layouts` are by signature, `signatures` by node. Where
+  /// their operands, where those donate it. `layouts` are by key, `keys` by node. Where
   /// none are given each node has its own.
   void lay_out(const GraphStore& graph, std::span<const Layout> layouts = {},
-               const std::uint32_t* signatures = nullptr);
+               const std::uint32_t* keys = nullptr);
 
  private:
   struct Layouts {
     std::span<const Layout> all;
-    const std::uint32_t* signatures;
+    const std::uint32_t* keys;
   };
   void lay_out_device(const GraphStore& graph, const Layouts& layouts, std::uint32_t device);
   bool lay_out_in_place(const GraphStore& graph, const Step& step, const Layouts& layouts);

@@ -97,8 +97,8 @@ struct Capture {
   unsigned misses = 0;  ///< times in a row that something lay elsewhere
   T* values = nullptr;  ///< where the plan's memory began
   std::size_t batches = 0;
-  PodVector<T*> value;              ///< by node
-  PodVector<StepMemory<T>> memory;  ///< by step
+  PodVector<T*> value;                 ///< by node
+  PodVector<BatchPointers<T>> memory;  ///< by step
   PodVector<Given> given;
   PodVector<NodeId> outside;  ///< see Plan::outside
   PodVector<Redone> redone;

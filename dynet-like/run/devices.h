@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dynet-like/base/arena.h"
+#include "dynet-like/base/device.h"
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/graph/node.h"
 #include "dynet-like/run/backend.h"
@@ -18,13 +19,15 @@ namespace dynet {
 /// State of an executor for one device.
 template <class T>
 struct DeviceContext {
-  explicit DeviceContext(Backend<T> r)
-      : backend(std::move(r)),
+  explicit DeviceContext(Backend<T> b, const DeviceDescription& d)
+      : device(d),
+        backend(std::move(b)),
         parameters(backend),
         values(backend.memory()),
         gradients(backend.memory()),
         rematerialized(backend.memory()) {}
 
+  DeviceDescription device;
   Backend<T> backend;
   ParameterAccess<T> parameters;
   Arena values, gradients, rematerialized;
@@ -41,8 +44,8 @@ class Devices {
   }
 
   /// Adds a device; returns the number of its context. The constructor's is the first.
-  std::size_t add(Backend<T> backend) {
-    contexts_.push_back(std::make_unique<DeviceContext<T>>(std::move(backend)));
+  std::size_t add(Backend<T> backend, const DeviceDescription& device = kCpu) {
+    contexts_.push_back(std::make_unique<DeviceContext<T>>(std::move(backend), device));
     return contexts_.size() - 1;
   }
   /// Nodes with this device index use that context from now on; there are none yet.

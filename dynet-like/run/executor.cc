@@ -1,39 +1,41 @@
 #include "dynet-like/run/executor.h"
 
+#include <algorithm>
+#include <type_traits>
+
+#include "dynet-like/base/errors.h"
+#include "dynet-like/base/isa.h"
+
 namespace dynet {
 
 template <class T>
 void Executor<T>::forward(NodeId last) {
-  if (last < evaluated()) return;
+  const NodeId begin = evaluated();
+  if (last < begin) return;
   devices_.begin_pass();
-  run_forward(last);
+  planner_.start(begin, last + 1, window_sizes());
+  settings_.frees = settings_.inference && planner_.cuts();
+  while (evaluated() <= last) {
+    run(planner_.plan(evaluated()));
+    if (settings_.frees && evaluated() <= last) forward_.free_window(begin, last);
+  }
+}
+
+// In training, windows keep values in the CPU's caches. A device has no cache that holds a window,
+// and every batch costs it a launch.
+template <class T>
+const WindowSizes* Executor<T>::window_sizes() const {
+  const bool on_cpu = devices_.all_on_cpu();
+  if (!settings_.inference || graph_.devices.size() > 1)
+    return on_cpu && planner_.policy() == PlanPolicy::in_batches ? &kTrainingWindows : nullptr;
+  if (inference_windows_) return &*inference_windows_;
+  return on_cpu ? &kInferenceWindows : &kDeviceInferenceWindows;
 }
 
 template <class T>
 void Executor<T>::backward(NodeId loss, bool full) {
   forward(loss);
   backward_.run(loss, full);
-}
-
-template <class T>
-void Executor<T>::run_forward(NodeId last) {
-  const NodeId begin = evaluated();
-  const bool on_cpu = devices_.all_on_cpu();
-  const bool frees = settings_.inference && graph_.devices.size() == 1;
-  settings_.frees = false;
-  // A device has no cache that holds a window, and every batch costs it a launch.
-  if (!frees && (planner_.policy() == PlanPolicy::in_order || !on_cpu))
-    return run(plans_.plan(graph_, begin, last + 1, planner_));
-  const WindowSizes& sizes = on_cpu ? kInferenceWindows : kDeviceInferenceWindows;
-  Windows windows(graph_, begin, last + 1,
-                  frees ? inference_windows_.value_or(sizes) : kTrainingWindows);
-  settings_.frees = frees && windows.cuts();
-  while (evaluated() <= last) {
-    const Plan& plan = plans_.plan(graph_, evaluated(), windows.end_of(evaluated()), planner_);
-    if (!windows.accept(plan)) continue;
-    run(plan);
-    if (settings_.frees && evaluated() <= last) forward_.free_window(begin, last);
-  }
 }
 
 template <class T>
@@ -45,6 +47,7 @@ void Executor<T>::run(const Plan& plan) {
 template <class T>
 void Executor<T>::invalidate() {
   rewind();
+  copies_.reset();
   ++settings_.run;
 }
 
@@ -66,7 +69,8 @@ template <class T>
 void Executor<T>::clear() {
   devices_.forget();
   rewind();
-  settings_.run = 0;  // what a seeded graph draws depends on nothing that was in it before
+  copies_.reset();
+  settings_.run = 0;  // the draws of a seeded graph do not depend on earlier graphs
   for (const auto& c : devices_.contexts()) c->backend.rewind(c->gradients, {});
   devices_.clear();
 }
@@ -77,8 +81,8 @@ void Executor<T>::release() {
   devices_.release();
   forward_.release();
   backward_.release();
-  plans_.release();
   planner_.release();
+  copies_.release();
 }
 
 template <class T>
@@ -93,6 +97,46 @@ std::size_t Executor<T>::gradient_bytes() const {
   std::size_t sum = 0;
   for (const auto& c : devices_.contexts()) sum += c->gradients.used();
   return sum;
+}
+
+template <class T>
+GraphStatistics Executor<T>::statistics() const {
+  return {graph_.nodes.size(), batches(), value_bytes(), gradient_bytes(), isa_name()};
+}
+
+// Numbers of a node where the host can read them; `shared`: other graphs write them, too.
+template <class T>
+T* Executor<T>::on_host(NodeId id, T* numbers, bool shared) {
+  Backend<T>& backend = this->backend(id);
+  if (!backend.on_device()) return numbers;
+  const std::size_t size = graph_.nodes[id].dim.size();
+  const T* const read = shared ? backend.read_shared(numbers, size) : backend.read(numbers, size);
+  T* const copy = copies_.template allocate_array<T>(size);
+  std::copy_n(read, size, copy);
+  return copy;
+}
+
+template <class T>
+void Executor<T>::use(std::size_t index, Device* device) {
+  const auto& contexts = devices_.contexts();
+  const auto found = std::find_if(contexts.begin(), contexts.end(),
+                                  [&](const auto& c) { return c->device.is(*device); });
+  auto context = static_cast<std::size_t>(found - contexts.begin());
+  if (context == contexts.size()) {
+    const auto there = get_device_manager()->get_devices();
+    if (std::none_of(there.begin(), there.end(), [&](Device* d) { return d->is(*device); }))
+      throw DeviceError("there is no such device");
+    if constexpr (std::is_same_v<T, float>)
+      context = devices_.add(Backend<T>(cuda::kDevices.make_backend(device->device_id)), *device);
+    else
+      throw DeviceError("double precision runs on the CPU");
+    contexts[context]->backend.set_precision(precision_);
+  }
+  use_context(index, context);
+}
+
+std::unique_ptr<Evaluator<float>> make_evaluator(const GraphStore& graph) {
+  return std::make_unique<Executor<float>>(graph, PlanPolicy::in_batches);
 }
 
 template class Executor<float>;

@@ -55,7 +55,7 @@ void Recording<T>::truncate(NodeId size) {
     std::uint32_t kept = run.order;
     for (std::size_t s = run.steps; s < steps.size(); ++s) {
       Step step = steps[s];
-      StepMemory<T> m = memory[s];
+      BatchPointers<T> m = memory[s];
       truncate_step(step, m, size);
       if (step.count == 0) continue;
       kept = std::max(kept, step.first + step.count);
@@ -71,7 +71,7 @@ void Recording<T>::truncate(NodeId size) {
 
 // Keeps the nodes below `size`, at the beginning of the step's place in `order`.
 template <class T>
-void Recording<T>::truncate_step(Step& step, StepMemory<T>& m, NodeId size) {
+void Recording<T>::truncate_step(Step& step, BatchPointers<T>& m, NodeId size) {
   const std::uint32_t count = step.count;
   NodeId* const nodes = order.data() + step.first;
   std::uint32_t kept = 0;
@@ -82,11 +82,11 @@ void Recording<T>::truncate_step(Step& step, StepMemory<T>& m, NodeId size) {
         if (nodes[i] < size) all[to++] = all[row * count + i];
   };
   if (kept < count) {
-    NodeId* const args = m.args();
-    keep(m.pointers, m.rows());
-    keep(args, m.arity);
+    keep(m.outs, 1);
+    keep(m.ins, m.arity);
+    if (m.auxs) keep(m.auxs, 1);
+    keep(m.args, m.arity);
     m.count = kept;
-    std::copy_n(args, std::size_t{m.arity} * kept, m.args());  // to the left
   }
   step.count = static_cast<std::uint32_t>(
       std::remove_if(nodes, nodes + count, [&](NodeId id) { return id >= size; }) - nodes);

@@ -22,27 +22,35 @@ struct ParameterState {
   bool changed(const GraphStore& graph) const;
 };
 
-/// Addresses of the memory of a batch, operand by operand: a list of all pointers, and the
-/// operands' numbers behind it.
+/// Addresses of the values of a batch and of its operands, in lists that lie in one block.
 template <class T>
-struct StepMemory {
-  std::uint32_t arity : 31;
-  std::uint32_t has_aux : 1;  ///< as the form says
-  std::uint32_t count;
-  T** pointers;
+struct BatchPointers {
+  T** outs = nullptr;      ///< by node of the batch
+  T** ins = nullptr;       ///< operand k of node i at k * count + i
+  T** auxs = nullptr;      ///< scratch, by node; null if the form has none
+  NodeId* args = nullptr;  ///< operands, in the order of `ins`
+  std::uint32_t count = 0;
+  std::uint32_t arity = 0;
 
-  /// By node of the batch.
-  T** outs() const { return pointers; }
-  /// Operand k of node i at k * count + i.
-  T** ins() const { return pointers + count; }
-  /// By node, if there is scratch.
-  T** auxs() const { return has_aux ? pointers + (arity + std::size_t{1}) * count : nullptr; }
-  /// Operands, where their pointers are among `ins`.
-  NodeId* args() const { return reinterpret_cast<NodeId*>(pointers + rows() * count); }
-
-  /// Lists of pointers.
-  std::size_t rows() const { return arity + std::size_t{1} + has_aux; }
-  std::size_t bytes() const { return (rows() * sizeof(T*) + arity * sizeof(NodeId)) * count; }
+  /// Size of the block.
+  static std::size_t bytes(std::size_t count, std::size_t arity, bool has_aux) {
+    return count * ((1 + arity + has_aux) * sizeof(T*) + arity * sizeof(NodeId));
+  }
+  std::size_t bytes() const { return bytes(count, arity, auxs != nullptr); }
+  /// Lists for `count` nodes of this arity in a block of memory.
+  static BatchPointers in(void* block, std::uint32_t count, std::uint32_t arity, bool has_aux) {
+    BatchPointers p;
+    p.outs = static_cast<T**>(block);
+    p.ins = p.outs + count;
+    T** const end = p.ins + std::size_t{arity} * count;
+    p.auxs = has_aux ? end : nullptr;
+    p.args = reinterpret_cast<NodeId*>(has_aux ? end + count : end);
+    p.count = count;
+    p.arity = arity;
+    return p;
+  }
+  /// The lists of a copy of the block.
+  BatchPointers moved_to(void* block) const { return in(block, count, arity, auxs != nullptr); }
 };
 
 /// A plan that ran: where its part of a recording begins.
@@ -67,7 +75,7 @@ struct Recording {
 
   // By step.
   PodVector<Step> steps;  ///< `first` counts in `order`
-  PodVector<StepMemory<T>> memory;
+  PodVector<BatchPointers<T>> memory;
 
   PodVector<NodeId> order;
   PodVector<RecordedRun> runs;
@@ -84,42 +92,32 @@ struct Recording {
   void forget_steps(const RecordedRun& run);
   /// The pointers of a step, those of operands filled in. Those of node id are listed in the graph
   /// from first_arg[id - begin] on.
-  StepMemory<T> list_operands(const GraphStore& graph, const Step& step, const NodeId* ids,
-                              NodeId begin, const std::uint32_t* first_arg);
+  BatchPointers<T> list_operands(const GraphStore& graph, const Step& step, const NodeId* ids,
+                                 NodeId begin, const std::uint32_t* first_arg);
   /// Keeps the nodes below `size`, over which no run but the last may reach.
   void truncate(NodeId size);
   void clear();
   void release();
 
  private:
-  void truncate_step(Step& step, StepMemory<T>& memory, NodeId size);
+  void truncate_step(Step& step, BatchPointers<T>& memory, NodeId size);
 };
 
 // Inline: it is called for every batch.
 template <class T>
-inline StepMemory<T> Recording<T>::list_operands(const GraphStore& graph, const Step& step,
-                                                 const NodeId* ids, NodeId begin,
-                                                 const std::uint32_t* first_arg) {
+inline BatchPointers<T> Recording<T>::list_operands(const GraphStore& graph, const Step& step,
+                                                    const NodeId* ids, NodeId begin,
+                                                    const std::uint32_t* first_arg) {
   const Node& first = graph.nodes[ids[0]];
-  const std::uint32_t arity = first.arity;
-  const std::size_t count = step.count;
-  StepMemory<T> m{arity, first.form->aux != no_aux, step.count, nullptr};
-  m.pointers = static_cast<T**>(pointers.allocate(m.bytes()));
-  T** const ins = m.ins();
-  NodeId* const numbers = m.args();
-  if (count == 1) {
-    const NodeId* args = graph.args.data() + first_arg[ids[0] - begin];
-    for (std::size_t k = 0; k < arity; ++k) {
-      numbers[k] = args[k];
-      ins[k] = value[args[k]];
-    }
-    return m;
-  }
+  const std::uint32_t arity = first.arity, count = step.count;
+  const bool has_aux = first.form->aux != no_aux;
+  void* const block = pointers.allocate(BatchPointers<T>::bytes(count, arity, has_aux));
+  const auto m = BatchPointers<T>::in(block, count, arity, has_aux);
   for (std::size_t i = 0; i < count; ++i) {
-    const NodeId* args = graph.args.data() + first_arg[ids[i] - begin];
+    const NodeId* const args = graph.args.data() + first_arg[ids[i] - begin];
     for (std::size_t k = 0; k < arity; ++k) {
-      numbers[k * count + i] = args[k];
-      ins[k * count + i] = value[args[k]];
+      m.args[k * count + i] = args[k];
+      m.ins[k * count + i] = value[args[k]];
     }
   }
   return m;

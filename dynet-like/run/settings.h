@@ -17,7 +17,7 @@ struct PassSettings {
   std::optional<unsigned> buffer = {};  ///< of gradients of parameters; none: the thread's own
 
   /// Ends the pass if somebody wants that.
-  void look_for_interrupt() const {
+  void check_interrupt() const {
     if (interrupt) [[unlikely]]
       interrupt->look();
   }

@@ -28,7 +28,7 @@ void Transposes<T>::find(NodeId size) {
     const BatchRule& rule = node.form->batch.value;
     if (!rule.has_products() || first >= size) continue;
     for (std::size_t k = rule.first_pair; k + 1 < node.arity; k += 2) {
-      const NodeId matrix = r_.memory[s].args()[k * step.count];
+      const NodeId matrix = r_.memory[s].args[k * step.count];
       const Dim& w = graph_.nodes[matrix].dim;
       if (w.bd != 1 || w.rows() < 2 || w.cols() < 2 || !step.computes(rule, k)) continue;
       if (index_[matrix] == 0) {

@@ -238,7 +238,7 @@ TEST_CASE("places: the gradient of what is copied several times is summed") {
 
 TEST_CASE("places: a plan is not used again for nodes at other places") {
   PlanCache cache;
-  Planner planner(PlanPolicy::in_batches);
+  PlanMaker planner(PlanPolicy::in_batches);
   for (unsigned round = 0; round < 4; ++round)
     for (Device* there : {kFirst, kSecond}) {
       ComputationGraph g;
@@ -261,7 +261,7 @@ TEST_CASE("places: a plan has a block of memory for each place") {
   for (unsigned k = 0; k < 10; ++k) x = to_device(square(x), k % 2 ? kFirst : kSecond);
   for (const PlanPolicy policy : {PlanPolicy::in_batches, PlanPolicy::in_order}) {
     Plan plan;
-    Planner(policy).make(g.store(), 0, static_cast<NodeId>(g.size()), plan);
+    PlanMaker(policy).make(g.store(), 0, static_cast<NodeId>(g.size()), plan);
     CHECK(plan.block_offsets.size() == 2);
     CHECK(plan.extent_of(0) >= 10 * kLarge);
     CHECK(plan.extent_of(1) >= 10 * kLarge);

@@ -65,7 +65,7 @@ TEST_CASE("300 random graphs have the same values and gradients in order and in 
     CHECK(difference(one.values, many.values) < 1e-12);
     CHECK(difference(one.gradients, many.gradients) < 1e-11);
     Plan plan;
-    Planner(PlanPolicy::in_batches).make(g.store(), 0, loss.i + 1, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g.store(), 0, loss.i + 1, plan);
     nodes += plan.order.size();
     steps += plan.steps.size();
   }

@@ -41,7 +41,7 @@ TEST_CASE("every form says why it does not batch") {
     INFO(form->name.value);
     const BatchRule& rule = form->batch.value;
     CHECK(rule.batches == (rule.why_not == nullptr));
-    CHECK(rule.signature_bytes % 8 == 0);
+    CHECK(rule.attribute_bytes % 8 == 0);
   }
 }
 

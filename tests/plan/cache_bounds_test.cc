@@ -25,7 +25,7 @@ Graph chain(unsigned length) {
 /// Asks for the plan of a chain; whether it was remembered.
 bool ask(PlanCache& cache, unsigned length) {
   const std::size_t hits = cache.hits();
-  const Plan& plan = cache.plan(chain(length), 0, length + 1, planner_of(PlanPolicy::in_batches));
+  const Plan& plan = cache.plan(chain(length), 0, length + 1, maker_of(PlanPolicy::in_batches));
   REQUIRE(plan.order.size() == length + 1);
   return cache.hits() > hits;
 }
@@ -52,7 +52,7 @@ TEST_CASE("neither what has very many operands is kept, nor what is planned in n
     Graph g = chain(nodes - 2);
     g.add(kBoth, {3}, std::vector<NodeId>(operands, NodeId{0}));
     PlanCache cache;
-    for (int k = 0; k < 3; ++k) cache.plan(g, 0, nodes, planner_of(PlanPolicy::in_batches));
+    for (int k = 0; k < 3; ++k) cache.plan(g, 0, nodes, maker_of(PlanPolicy::in_batches));
     return cache.hits();
   };
   CHECK(hits(PlanCache::kFewest, 1) == 1);
@@ -120,7 +120,7 @@ TEST_CASE("a plan is of the place where operands are listed, too") {
   for (int round = 0; round < 4; ++round)
     for (const bool two : {false, true}) {
       const Graph g = make(two);
-      const Plan& plan = cache.plan(g, 2, 12, planner_of(PlanPolicy::in_batches));
+      const Plan& plan = cache.plan(g, 2, 12, maker_of(PlanPolicy::in_batches));
       for (NodeId id = 2; id < 12; ++id) REQUIRE(plan.first_arg[id - 2] == g.nodes[id].first_arg);
     }
 }

@@ -35,7 +35,7 @@ std::size_t as_attribute_says(const GraphStore& graph, const Node& n) {
   return static_cast<std::size_t>(graph.attr<Attr>(n).own);
 }
 
-// Attributes never differ by signature alone here: it has another form for that.
+// Attributes never differ by key alone here: it has another form for that.
 OpForm in_form = form("in"), other = form("other"),
        sum = form("sum", Kind::compute, BatchRule::products(1)),
        scratch = form("scratch", Kind::compute, BatchRule::each(8), as_attribute_says);
@@ -87,8 +87,8 @@ Graph steps(NodeId first_matrix, NodeId second_matrix, const Dim& matrix = {3, 3
 bool is_remembered(PlanCache& cache, const Graph& g, NodeId begin) {
   const std::size_t hits = cache.hits();
   Plan fresh;
-  Planner(PlanPolicy::in_batches).make(g, begin, size(g), fresh);
-  REQUIRE(same_plan(cache.plan(g, begin, size(g), planner_of(PlanPolicy::in_batches)), fresh));
+  PlanMaker(PlanPolicy::in_batches).make(g, begin, size(g), fresh);
+  REQUIRE(same_plan(cache.plan(g, begin, size(g), maker_of(PlanPolicy::in_batches)), fresh));
   return cache.hits() > hits;
 }
 
@@ -100,14 +100,14 @@ TEST_CASE("a plan that was seen before is the plan that would be made") {
     const Graph g = random_graph(seed);
     const NodeId begin = seed % 3 ? 0 : static_cast<NodeId>(seed % size(g)), end = size(g);
     Plan fresh;
-    Planner(PlanPolicy::in_batches).make(g, begin, end, fresh);
+    PlanMaker(PlanPolicy::in_batches).make(g, begin, end, fresh);
     const std::size_t hits = cache.hits();
     for (int k = 0; k < 4; ++k)
-      REQUIRE(same_plan(cache.plan(g, begin, end, planner_of(PlanPolicy::in_batches)), fresh));
+      REQUIRE(same_plan(cache.plan(g, begin, end, maker_of(PlanPolicy::in_batches)), fresh));
     REQUIRE(cache.hits() - hits == (end - begin < PlanCache::kFewest ? 0 : 2));
     const std::size_t plans = cache.plans(), bytes = cache.bytes();
-    const Plan* const known = &cache.plan(g, begin, end, planner_of(PlanPolicy::in_batches));
-    REQUIRE(&cache.plan(g, begin, end, planner_of(PlanPolicy::in_batches)) == known);
+    const Plan* const known = &cache.plan(g, begin, end, maker_of(PlanPolicy::in_batches));
+    REQUIRE(&cache.plan(g, begin, end, maker_of(PlanPolicy::in_batches)) == known);
     REQUIRE(cache.plans() == plans);
     REQUIRE(cache.bytes() == bytes);
   }
@@ -229,14 +229,14 @@ TEST_CASE("a graph that differs in anything that a planner reads has a plan of i
                              NodeId end = 12, PlanPolicy policy = PlanPolicy::in_batches) {
     PlanCache cache(1 << 20, 0);  // everything where it is looked for
     const Graph known = Model().make();
-    for (int k = 0; k < 3; ++k) cache.plan(known, 2, 12, planner_of(PlanPolicy::in_batches));
+    for (int k = 0; k < 3; ++k) cache.plan(known, 2, 12, maker_of(PlanPolicy::in_batches));
     REQUIRE(cache.hits() == 1);
     Model changed;
     change(changed);
     const Graph g = changed.make();
-    const Plan& plan = cache.plan(g, begin, end, planner_of(policy));
+    const Plan& plan = cache.plan(g, begin, end, maker_of(policy));
     Plan fresh;
-    Planner(policy).make(g, begin, end, fresh);
+    PlanMaker(policy).make(g, begin, end, fresh);
     REQUIRE(same_plan(plan, fresh));
     return cache.hits() - 1;
   };
@@ -252,7 +252,7 @@ TEST_CASE("a graph that differs in anything that a planner reads has a plan of i
   CHECK(hits_after([](Model& m) { m.outside = {6}; }) == 0);
   CHECK(hits_after([](Model& m) { m.outside = Dim({5}, 2); }) == 0);
   CHECK(hits_after([](Model& m) { m.last = &in_form; }) == 0);
-  CHECK(hits_after([](Model& m) { m.attr.signature = 2; }) == 0);
+  CHECK(hits_after([](Model& m) { m.attr.key = 2; }) == 0);
   CHECK(hits_after([](Model& m) { m.scratch_attr.own = 4; }) == 0);
   CHECK(hits_after([](Model& m) { m.matrix = 3; }) == 0);
   CHECK(hits_after([](Model& m) { m.operand = 7; }) == 0);
@@ -263,8 +263,8 @@ TEST_CASE("a graph that differs in anything that a planner reads has a plan of i
   CHECK(hits_after([](Model&) {}, 2, 12, PlanPolicy::in_order) == 0);
 }
 
-TEST_CASE("numbers of signatures that begin again are others") {
-  SignatureTable table;
+TEST_CASE("numbers of keys that begin again are others") {
+  NodeKindTable table;
   const auto graph = [&](unsigned size) {
     Graph g(table);
     for (NodeId id = 0; id < 12; ++id) g.add(in_form, {size});
@@ -275,7 +275,7 @@ TEST_CASE("numbers of signatures that begin again are others") {
   for (int k = 0; k < 3; ++k) CHECK(is_known(graph(3)) == (k == 2));
   table.forget();
   const Graph other = graph(4);
-  CHECK(other.signatures[0] == 0);
+  CHECK(other.keys[0] == 0);
   CHECK_FALSE(is_known(other));
 }
 
@@ -304,12 +304,12 @@ TEST_CASE("another form at the same address is another form") {
     Model model;
     model.last = &f;
     const Graph g = model.make();
-    for (int k = 0; k < 3; ++k) cache.plan(g, 0, 12, planner_of(PlanPolicy::in_batches));
+    for (int k = 0; k < 3; ++k) cache.plan(g, 0, 12, maker_of(PlanPolicy::in_batches));
     REQUIRE(cache.hits() == 1);
     f = now;
     Plan fresh;
-    Planner(PlanPolicy::in_batches).make(g, 0, 12, fresh);
-    REQUIRE(same_plan(cache.plan(g, 0, 12, planner_of(PlanPolicy::in_batches)), fresh));
+    PlanMaker(PlanPolicy::in_batches).make(g, 0, 12, fresh);
+    REQUIRE(same_plan(cache.plan(g, 0, 12, maker_of(PlanPolicy::in_batches)), fresh));
     return cache.hits() - 1;
   };
   CHECK(hits_with(form("second")) == 1);
@@ -336,18 +336,18 @@ TEST_CASE("the cache stores nothing for single uses and stays within its bounds"
   constexpr std::size_t kBytes = 100'000;
   PlanCache cache(kBytes);
   for (unsigned length = 20; length < 220; ++length)
-    cache.plan(chain(length), 0, length + 1, planner_of(PlanPolicy::in_batches));
+    cache.plan(chain(length), 0, length + 1, maker_of(PlanPolicy::in_batches));
   CHECK(cache.bytes() == 0);
   for (int round = 0; round < 20; ++round)
     for (unsigned length = 20; length < 220; ++length) {
-      cache.plan(chain(length), 0, length + 1, planner_of(PlanPolicy::in_batches));
+      cache.plan(chain(length), 0, length + 1, maker_of(PlanPolicy::in_batches));
       REQUIRE(cache.bytes() <= kBytes);
     }
   CHECK(cache.bytes() > kBytes / 2);
   CHECK(cache.plans() > 2);
   // A frequent graph is soon a hit.
   const std::size_t before = cache.hits();
-  for (int k = 0; k < 20; ++k) cache.plan(chain(300), 0, 301, planner_of(PlanPolicy::in_batches));
+  for (int k = 0; k < 20; ++k) cache.plan(chain(300), 0, 301, maker_of(PlanPolicy::in_batches));
   CHECK(cache.hits() >= before + 10);
 }
 
@@ -358,8 +358,8 @@ TEST_CASE("structures that agree in their operands share a hash and not a plan")
       Graph g;
       for (unsigned k = 0; k < 10; ++k) g.add(in_form, {size});
       Plan fresh;
-      Planner(PlanPolicy::in_batches).make(g, 0, 10, fresh);
-      REQUIRE(same_plan(cache.plan(g, 0, 10, planner_of(PlanPolicy::in_batches)), fresh));
+      PlanMaker(PlanPolicy::in_batches).make(g, 0, 10, fresh);
+      REQUIRE(same_plan(cache.plan(g, 0, 10, maker_of(PlanPolicy::in_batches)), fresh));
     }
   CHECK(cache.plans() == 3);
   CHECK(cache.hits() == 9);
@@ -368,7 +368,7 @@ TEST_CASE("structures that agree in their operands share a hash and not a plan")
 TEST_CASE("plans that are made as fast as they are found are not kept") {
   PlanCache cache;
   const Graph g = Model().make();
-  for (int k = 0; k < 4; ++k) cache.plan(g, 0, 12, planner_of(PlanPolicy::in_order));
+  for (int k = 0; k < 4; ++k) cache.plan(g, 0, 12, maker_of(PlanPolicy::in_order));
   CHECK(cache.plans() == 0);
 }
 
@@ -376,9 +376,9 @@ TEST_CASE("a plan of fewer nodes is not that of more") {
   PlanCache cache(1 << 20, 0);
   Graph g;
   for (int k = 0; k < 20; ++k) g.add(in_form, {3});
-  for (int k = 0; k < 3; ++k) cache.plan(g, 0, 10, planner_of(PlanPolicy::in_batches));
+  for (int k = 0; k < 3; ++k) cache.plan(g, 0, 10, maker_of(PlanPolicy::in_batches));
   REQUIRE(cache.hits() == 1);
-  CHECK(cache.plan(g, 0, 12, planner_of(PlanPolicy::in_batches)).end == 12);
+  CHECK(cache.plan(g, 0, 12, maker_of(PlanPolicy::in_batches)).end == 12);
   CHECK(cache.hits() == 1);
 }
 
@@ -395,7 +395,7 @@ TEST_CASE("a loss behind a graph is remembered, one node behind another is not")
     PlanCache cache(1 << 20, 0);
     const auto hits = [&](const OpForm& loss, const Attr& attr = {}) {
       const Graph g = graph(nodes, loss, attr);
-      cache.plan(g, 0, nodes, planner_of(PlanPolicy::in_batches));
+      cache.plan(g, 0, nodes, maker_of(PlanPolicy::in_batches));
       return is_remembered(cache, g, nodes);
     };
     for (int k = 0; k < 2; ++k) CHECK_FALSE(hits(other));

@@ -33,7 +33,7 @@ TEST_CASE("gradient layout: in the order of the steps, those of a batch side by 
   g.add(a, {3});
   g.add(b, {20});
   Plan plan;
-  Planner(PlanPolicy::in_batches).make(g, 0, 4, plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, 4, plan);
   const GradientLayout all = laid_out(g, plan, {1, 1, 1, 1});
   CHECK(std::vector(all.offset.begin(), all.offset.end()) ==
         std::vector<std::uint64_t>{0, 16, 3, 36});
@@ -45,7 +45,7 @@ TEST_CASE("gradient layout: what is not wanted has no memory, and leaves no gap"
   const OpForm a = form("a");
   for (int k = 0; k < 4; ++k) g.add(a, {8});
   Plan plan;
-  Planner(PlanPolicy::in_batches).make(g, 0, 4, plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, 4, plan);
   const GradientLayout some = laid_out(g, plan, {1, 0, 1});  // the last is behind the loss
   CHECK(std::vector(some.offset.begin(), some.offset.end()) ==
         std::vector<std::uint64_t>{0, kNothing, 8});
@@ -60,7 +60,7 @@ TEST_CASE("gradient layout: random graphs on two devices") {
     std::vector<char> wanted;
     for (NodeId id = 0; id < n; ++id) wanted.push_back(random.bits(id) % 4 > 0);
     Plan plan;
-    Planner(PlanPolicy::in_batches).make(g, 0, n, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, 0, n, plan);
     const GradientLayout layout = laid_out(g, plan, wanted);
     std::vector<std::vector<char>> taken = {std::vector<char>(layout.extent[0]),
                                             std::vector<char>(layout.extent[1])};

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "dynet-like/graph/node.h"
+#include "dynet-like/graph/node_kind_table.h"
 #include "dynet-like/graph/op.h"
 #include "dynet-like/graph/shape_table.h"
-#include "dynet-like/graph/signature_table.h"
-#include "dynet-like/plan/planner.h"
+#include "dynet-like/plan/plan_maker.h"
 
 /// Graphs made by hand, without expressions or an executor: all that a plan needs.
 namespace hand_made {
@@ -15,13 +15,13 @@ namespace hand_made {
 using namespace dynet;
 
 struct Attr {
-  double signature = 0;  // must be equal in a batch
-  double own = 0;        // may differ
+  double key = 0;  // must be equal in a batch
+  double own = 0;  // may differ
 };
 
 /// One planner for each policy.
-inline Planner& planner_of(PlanPolicy policy) {
-  static Planner all[] = {Planner(PlanPolicy::in_order), Planner(PlanPolicy::in_batches)};
+inline PlanMaker& maker_of(PlanPolicy policy) {
+  static PlanMaker all[] = {PlanMaker(PlanPolicy::in_order), PlanMaker(PlanPolicy::in_batches)};
   return all[static_cast<unsigned>(policy)];
 }
 
@@ -42,12 +42,12 @@ inline OpForm form(const char* name, Kind kind = Kind::compute,
           .cuda = CudaRule::never("a test")};
 }
 
-/// Whether two nodes have one signature, looked at part by part.
+/// Whether two nodes have one key, looked at part by part.
 inline bool alike(const GraphStore& g, const Node& a, const Node& b) {
   const BatchRule& rule = a.form->batch;
   if (a.form != b.form || a.arity != b.arity || !same_planning(a.flags, b.flags) ||
       !rule.ragged.agree(Ragged::kValue, a.dim, b.dim) ||
-      std::memcmp(g.attrs.data() + a.attr, g.attrs.data() + b.attr, rule.signature_bytes) != 0)
+      std::memcmp(g.attrs.data() + a.attr, g.attrs.data() + b.attr, rule.attribute_bytes) != 0)
     return false;
   for (std::size_t k = 0; k < a.arity; ++k) {
     const NodeId x = g.args_of(a)[k], y = g.args_of(b)[k];
@@ -57,14 +57,14 @@ inline bool alike(const GraphStore& g, const Node& a, const Node& b) {
   return true;
 }
 /// Whether they may be in one batch, were they ready at the same time.
-inline bool same_signature(const GraphStore& g, const Node& a, const Node& b) {
+inline bool same_key(const GraphStore& g, const Node& a, const Node& b) {
   return a.form->batch.value.batches && alike(g, a, b);
 }
 
 /// Tables that the nodes of all graphs refer to.
 struct Tables {
   ShapeTable shapes;
-  SignatureTable signatures;
+  NodeKindTable keys;
 };
 inline Tables& tables() {
   static Tables all;
@@ -72,8 +72,8 @@ inline Tables& tables() {
 }
 
 struct Graph : GraphStore {
-  SignatureTable* table;
-  explicit Graph(SignatureTable& of = tables().signatures) : table(&of) { signature_table = table; }
+  NodeKindTable* table;
+  explicit Graph(NodeKindTable& of = tables().keys) : table(&of) { kind_table = table; }
   NodeId add(const OpForm& f, const Dim& dim, const std::vector<NodeId>& operands = {},
              Attr attr = {}) {
     new (nodes.append(1)) Node{&f,
@@ -90,7 +90,7 @@ struct Graph : GraphStore {
     attrs.push_back(words[1]);
     origins.push_back({"hand", 0, 0});
     const auto id = static_cast<NodeId>(nodes.size() - 1);
-    signatures.push_back(0);
+    keys.push_back(0);
     set_flags(id, 0);
     return id;
   }
@@ -99,7 +99,7 @@ struct Graph : GraphStore {
     n.flags |= flags;
     std::vector<const Dim*> dims;
     for (NodeId a : args_of(n)) dims.push_back(&nodes[a].dim);
-    signatures[id] = table->find({*n.form, n.dim, dims, attrs.data() + n.attr, n.flags});
+    keys[id] = table->find({*n.form, n.dim, dims, attrs.data() + n.attr, n.flags});
   }
 };
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dynet-like/base/random.h"
-#include "dynet-like/plan/planner.h"
+#include "dynet-like/plan/plan_maker.h"
 #include "tests/plan/check_steps.h"
 #include "tests/support/catch.h"
 
@@ -100,7 +100,7 @@ TEST_CASE("a plan keeps the values that backward reads and marks all freed value
     const Graph g = network(seed);
     const auto end = static_cast<NodeId>(g.nodes.size());
     const NodeId begin = seed % 3 ? 0 : 10;
-    Planner(PlanPolicy::in_batches).make(g, begin, end, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, begin, end, plan);
     REQUIRE(plan.order.size() == end - begin);
     Memory memory{g, plan};
     over += memory.run();
@@ -130,7 +130,7 @@ TEST_CASE("a batch is computed in place only if all of its nodes can be") {
   for (const NodeId x : xs) ys.push_back(g.add(kNeither, {5}, {x}));
   for (const NodeId y : {ys[0], ys[1], ys[2], ys[2]}) g.add(kInPlace, {5}, {y});
   Plan plan;
-  Planner(PlanPolicy::in_batches).make(g, 0, 12, plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, 12, plan);
   Memory memory{g, plan};
   CHECK(memory.run() == 0);
   for (NodeId id = 0; id < 12; ++id) {

@@ -28,7 +28,7 @@ std::size_t batches_of(const GraphStore& graph, const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("the bound is the longest chain of every signature") {
+TEST_CASE("the bound is the longest chain of every key") {
   Graph g;
   CHECK(least_batches(g, 0, 0) == 0);
   const NodeId a = g.add(kIn, {3}), b = g.add(kIn, {3});
@@ -38,11 +38,11 @@ TEST_CASE("the bound is the longest chain of every signature") {
   CHECK(least_batches(g, 0, size(g)) == 1 + 4);
   x = b;
   for (int k = 0; k < 3; ++k) x = g.add(kOther, {3}, {g.add(kUp, {3}, {x})});
-  // in; other: 4 in a row; up: 3, as each waits for the one before, through another signature.
+  // in; other: 4 in a row; up: 3, as each waits for the one before, through another key.
   CHECK(least_batches(g, 0, size(g)) == 1 + 4 + 3);
   // Nodes that have run do not count: two chains of other, of 3 and 3, are left.
   CHECK(least_batches(g, 3, size(g)) == 3 + 3);
-  g.add(kOther, {4}, {x});  // another signature
+  g.add(kOther, {4}, {x});  // another key
   CHECK(least_batches(g, 0, size(g)) == 1 + 4 + 3 + 1);
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("least_batches counts unbatchable nodes one by one and idle nodes not 
   g.add(lookup, {3});
   CHECK(least_batches(g, 0, size(g)) == 5);
   Plan plan;
-  Planner(PlanPolicy::in_batches).make(g, 0, size(g), plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, size(g), plan);
   CHECK(batches_of(g, plan) == 5);
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("sums of products that are made in parts count once") {
     }
   }
   Plan plan;
-  Planner(PlanPolicy::in_batches).make(g, 0, size(g), plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, size(g), plan);
   CHECK(batches_of(g, plan) == 4 + 5 + 5);
   CHECK(least_batches(g, 0, size(g)) == 4 + 5 + 5);
   CHECK(plan.steps.size() == 4 + 5 + 5 + 1);
@@ -104,7 +104,7 @@ TEST_CASE("the bound agrees with a search along all ways, and no plan is below i
     REQUIRE(least_batches(g, begin, size(g)) == bound);
     Plan plan;
     for (const PlanPolicy policy : {PlanPolicy::in_order, PlanPolicy::in_batches}) {
-      Planner(policy).make(g, begin, size(g), plan);
+      PlanMaker(policy).make(g, begin, size(g), plan);
       REQUIRE(batches_of(g, plan) >= bound);
     }
   }

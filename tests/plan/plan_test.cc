@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
-#include "dynet-like/plan/planner.h"
+#include "dynet-like/plan/plan_maker.h"
 #include "tests/plan/check_steps.h"
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
@@ -29,12 +29,12 @@ TEST_CASE("a plan in order runs every node alone") {
   const NodeId a = g.add(kIn, {3}), b = g.add(kIn, {3}), c = g.add(kOther, {20}, {a, b});
   g.add(kOther, {1}, {c, c});
   Plan plan;
-  Planner(PlanPolicy::in_order).make(g, 0, 4, plan);
+  PlanMaker(PlanPolicy::in_order).make(g, 0, 4, plan);
   check_plan(g, 0, 4, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{0}, {1}, {2}, {3}});
-  Planner(PlanPolicy::in_order).make(g, 2, 3, plan);
+  PlanMaker(PlanPolicy::in_order).make(g, 2, 3, plan);
   check_plan(g, 2, 3, plan);
-  Planner(PlanPolicy::in_order).make(g, 2, 2, plan);
+  PlanMaker(PlanPolicy::in_order).make(g, 2, 2, plan);
   CHECK(plan.steps.empty());
   CHECK(plan.extent == 0);
 }
@@ -46,11 +46,11 @@ TEST_CASE("a plan in batches runs together what is alike and does not wait for e
   const NodeId e = g.add(kOther, {3}, {c});  // waits for c
   const NodeId f = g.add(kOther, {3}, {a});
   Plan plan;
-  Planner(PlanPolicy::in_batches).make(g, 0, 6, plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, 6, plan);
   check_plan(g, 0, 6, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{a, b}, {c, d, f}, {e}});
   // Nodes with values need no batch.
-  Planner(PlanPolicy::in_batches).make(g, 3, 6, plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 3, 6, plan);
   check_plan(g, 3, 6, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{d, e, f}});
 }
@@ -62,10 +62,10 @@ TEST_CASE("nodes that differ in anything that counts run apart") {
   const NodeId x3 = g.add(kIn, {3}), y3 = g.add(kIn, {3}), x4 = g.add(kIn, {4});
   const NodeId batch = g.add(kIn, Dim({3}, 2));
   const auto alike = [&](NodeId a, NodeId b) {
-    const bool forward = same_signature(g, g.nodes[a], g.nodes[b]);
-    CHECK(forward == same_signature(g, g.nodes[b], g.nodes[a]));
+    const bool forward = same_key(g, g.nodes[a], g.nodes[b]);
+    CHECK(forward == same_key(g, g.nodes[b], g.nodes[a]));
     Plan plan;
-    Planner(PlanPolicy::in_batches).make(g, std::min(a, b), std::max(a, b) + 1, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, std::min(a, b), std::max(a, b) + 1, plan);
     check_plan(g, std::min(a, b), std::max(a, b) + 1, plan);
     return forward;
   };
@@ -100,14 +100,14 @@ TEST_CASE("sums of products share every matrix and the operand before the pairs"
     b.push_back(k == 0 || k % 2 == 1 ? a.back() : g.add(kIn, {3}));
   }
   const NodeId x = g.add(sum, {3}, a), y = g.add(sum, {3}, b);
-  CHECK(same_signature(g, g.nodes[x], g.nodes[y]));
+  CHECK(same_key(g, g.nodes[x], g.nodes[y]));
   for (const std::size_t k : {0u, 1u, 39u}) {
     Nodes other = b;
     other[k] = a[2];
-    CHECK_FALSE(same_signature(g, g.nodes[x], g.nodes[g.add(sum, {3}, other)]));
+    CHECK_FALSE(same_key(g, g.nodes[x], g.nodes[g.add(sum, {3}, other)]));
   }
   Plan plan;
-  Planner(PlanPolicy::in_batches).make(g, 0, y + 1, plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, y + 1, plan);
   check_plan(g, 0, y + 1, plan);
   CHECK(batches(plan).back() == Nodes{x, y});
 }
@@ -117,7 +117,7 @@ TEST_CASE("values lie in the memory of their device, each in its own") {
     const Graph g = random_graph_on_two_devices(seed);
     const auto n = static_cast<NodeId>(g.nodes.size());
     Plan plan;
-    Planner(PlanPolicy::in_batches).make(g, 0, n, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, 0, n, plan);
     std::vector<char> taken(plan.extent);
     for (NodeId id = 0; id < n; ++id) {
       CAPTURE(seed, id);
@@ -144,7 +144,7 @@ TEST_CASE("products with matrices of their own are one step, unless many share o
       if (own) g.set_flags(ys.back(), Node::kOwnMatrix);
     }
     Plan plan;
-    Planner(PlanPolicy::in_batches).make(g, 0, ys.back() + 1, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, 0, ys.back() + 1, plan);
     check_plan(g, 0, ys.back() + 1, plan);
     std::vector<Nodes> found;
     for (Nodes& b : batches(plan))
@@ -178,7 +178,7 @@ TEST_CASE("ops outside recurrences are one batch, however deep they lie") {
   }
   Plan plan;
   const auto n = static_cast<NodeId>(g.nodes.size());
-  Planner(PlanPolicy::in_batches).make(g, 0, n, plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, n, plan);
   check_plan(g, 0, n, plan);
   std::size_t sums = 0, steps = 0, losses = 0;
   for (const Step& s : plan.steps) {
@@ -224,7 +224,7 @@ TEST_CASE("sums of products are cut in front of the first that waits, so that th
     }
     const auto n = static_cast<NodeId>(g.nodes.size());
     Plan plan;
-    Planner(PlanPolicy::in_batches).make(g, 0, n, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, 0, n, plan);
     check_steps(g, 0, n, plan);
     std::size_t earlier = 0, later = 0;
     for (const Step& s : plan.steps) {
@@ -251,7 +251,7 @@ TEST_CASE("nodes that look alike to a hash are compared in full") {
     g.add(kIn, {2, 6});
   }
   Plan plan;
-  Planner(PlanPolicy::in_batches).make(g, 0, 30, plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, 30, plan);
   check_plan(g, 0, 30, plan);
   CHECK(plan.order.size() == 30);
 }
@@ -266,7 +266,7 @@ TEST_CASE("views and parameters take no memory, scratch comes behind the values"
   const NodeId k = g.add(kept, {50}, {v}), k2 = g.add(kept, {50}, {v});
   for (const bool batched : {false, true}) {
     Plan plan;
-    Planner(batched ? PlanPolicy::in_batches : PlanPolicy::in_order).make(g, 0, 6, plan);
+    PlanMaker(batched ? PlanPolicy::in_batches : PlanPolicy::in_order).make(g, 0, 6, plan);
     check_plan(g, 0, 6, plan);
     CHECK(plan.value[p] == Plan::kNoMemory);
     CHECK(plan.value[v] == Plan::kNoMemory);
@@ -286,7 +286,7 @@ TEST_CASE("a batch is one block of memory, whatever the size of its nodes") {
     Graph g;
     for (int i = 0; i < 8; ++i) g.add(kIn, {size});
     Plan plan;
-    Planner(PlanPolicy::in_batches).make(g, 0, 8, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, 0, 8, plan);
     REQUIRE(plan.steps.size() == 1);
     for (NodeId i = 0; i < 8; ++i) CHECK(plan.value[i] == i * size);
     CHECK(plan.extent >= 8 * size);
@@ -298,11 +298,11 @@ TEST_CASE("more memory than there is an address for is refused") {
   Graph g;
   for (int i = 0; i < 5; ++i) g.add(kIn, {1u << 31, 1u << 26});
   Plan plan;
-  CHECK_THROWS_AS(Planner(PlanPolicy::in_order).make(g, 0, 5, plan), OutOfMemoryError);
-  CHECK_THROWS_AS(Planner(PlanPolicy::in_batches).make(g, 0, 5, plan), OutOfMemoryError);
-  Planner(PlanPolicy::in_order).make(g, 0, 1, plan);
+  CHECK_THROWS_AS(PlanMaker(PlanPolicy::in_order).make(g, 0, 5, plan), OutOfMemoryError);
+  CHECK_THROWS_AS(PlanMaker(PlanPolicy::in_batches).make(g, 0, 5, plan), OutOfMemoryError);
+  PlanMaker(PlanPolicy::in_order).make(g, 0, 1, plan);
   CHECK(plan.extent == std::uint64_t{1} << 57);
-  Planner(PlanPolicy::in_batches).make(g, 0, 2, plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, 2, plan);
   CHECK(plan.extent == std::uint64_t{1} << 58);
 }
 
@@ -313,13 +313,13 @@ TEST_CASE("plans of random graphs keep all rules, and a plan can be made again i
     const Graph g = random_graph(seed);
     const auto n = static_cast<NodeId>(g.nodes.size());
     const auto begin = static_cast<NodeId>(seed % n);
-    Planner(PlanPolicy::in_batches).make(g, begin, n, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, begin, n, plan);
     check_plan(g, begin, n, plan);
     fewer += plan.steps.size() < n - begin;
     const std::vector<Nodes> first = batches(plan);
-    Planner(PlanPolicy::in_order).make(g, begin, n, plan);
+    PlanMaker(PlanPolicy::in_order).make(g, begin, n, plan);
     check_plan(g, begin, n, plan);
-    Planner(PlanPolicy::in_batches).make(g, begin, n, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, begin, n, plan);
     CHECK(batches(plan) == first);
   }
   CHECK(fewer > 50);

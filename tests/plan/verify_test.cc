@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "dynet-like/plan/planner.h"
+#include "dynet-like/plan/plan_maker.h"
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
 
@@ -39,7 +39,7 @@ TEST_CASE("a plan that is changed has a fault that is named") {
   const Graph g = small();
   const auto expect = [&](const std::string& fault, const std::function<void(Plan&)>& change) {
     Plan plan;
-    Planner(PlanPolicy::in_batches).make(g, 0, 5, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, 0, 5, plan);
     REQUIRE(plan.steps.size() == 3);
     change(plan);
     CHECK(fault_of(g, plan) == (fault == "none" ? fault : "a plan is wrong: " + fault));
@@ -86,7 +86,7 @@ TEST_CASE("a plan that is changed has a fault that is named") {
 TEST_CASE("gradients over each other, missing or outside of their block are named") {
   const Graph g = small();
   Plan plan;
-  Planner(PlanPolicy::in_batches).make(g, 0, 5, plan);
+  PlanMaker(PlanPolicy::in_batches).make(g, 0, 5, plan);
   const auto expect = [&](const std::string& fault,
                           const std::function<void(GradientLayout&)>& change) {
     PodVector<bool> wanted;

@@ -33,7 +33,7 @@ std::vector<NodeId> cuts(const Graph& g) {
   std::vector<NodeId> result{0};
   Plan plan;
   while (result.back() < n) {
-    Planner(PlanPolicy::in_batches).make(g, result.back(), windows.end_of(result.back()), plan);
+    PlanMaker(PlanPolicy::in_batches).make(g, result.back(), windows.end_of(result.back()), plan);
     if (windows.accept(plan)) result.push_back(plan.end);
   }
   return result;

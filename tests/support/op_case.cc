@@ -363,7 +363,7 @@ void check_batch(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t se
   CHECK((form.batch.value.batches || form.batch.value.why_not));
   if (form.batch.value.batches && sharing != Sharing::none) {
     Plan plan;
-    Planner(PlanPolicy::in_batches).make(g.store(), 0, loss.i + 1, plan);
+    PlanMaker(PlanPolicy::in_batches).make(g.store(), 0, loss.i + 1, plan);
     bool together = false;
     for (const Step& s : plan.steps) {
       std::size_t found = 0;

@@ -13,17 +13,17 @@ namespace dynet {
 
 /// Whether two rules put the same nodes into one batch.
 inline bool same_batches(const BatchRule& a, const BatchRule& b) {
-  return a.batches == b.batches && a.signature_bytes == b.signature_bytes &&
+  return a.batches == b.batches && a.attribute_bytes == b.attribute_bytes &&
          a.first_pair == b.first_pair && a.ragged == b.ragged;
 }
 
-/// Numbers for what a plan asks of a node, but for which nodes its operands are: nodes of one
-/// number have one form, one shape, operands of the same shapes, equal signature attributes and
-/// flags that are planned alike. Sizes that their form leaves free may differ. Only the first
-/// `kMostOperands` operands count.
+/// Numbers the kinds of nodes. Nodes of one kind have the same form, shape and operand shapes,
+/// equal batch attributes, and flags that are planned alike; which nodes their operands are does
+/// not count. Sizes that the form leaves free may differ. Only the first `kMostOperands` operands
+/// count.
 ///
-/// Found while a graph is built, when all of it is at hand, so that planning compares numbers.
-class SignatureTable {
+/// The kind of a node is found when the node is created, so that planning compares numbers.
+class NodeKindTable {
  public:
   static constexpr std::size_t kMostOperands = 8;
   /// More numbers than these are worth forgetting.
@@ -46,10 +46,10 @@ class SignatureTable {
     Dim (*rule)(const Operands&);  // a form may lie where another one was
     std::uint32_t arity, flags;
     const Dim* shape;
-    std::uint32_t signature;
-    bool complete;  // there are no attributes but those of the signature
+    std::uint32_t kind;
+    bool complete;  // all attributes are batch attributes
     const Dim* operands[kMostOperands];
-    std::uint64_t words[kMostWords];  // of the signature, the first
+    std::uint64_t words[kMostWords];  // the first batch attributes
 
     bool is_of(const OpForm& f, const Dim* const* dims, std::size_t n,
                std::uint32_t planning) const {
@@ -58,20 +58,20 @@ class SignatureTable {
         if (operands[k] != dims[k]) return false;
       return true;
     }
-    /// Whether these are the words of the signature.
-    bool has_words(const std::uint64_t* signature_words, std::size_t n) const {
+    /// Whether these are the batch attributes.
+    bool has_words(const std::uint64_t* attribute_words, std::size_t n) const {
       if (n > kMostWords) return false;
       for (std::size_t w = 0; w < n; ++w)
-        if (words[w] != signature_words[w]) return false;
+        if (words[w] != attribute_words[w]) return false;
       return true;
     }
   };
 
-  SignatureTable() = default;
+  NodeKindTable() = default;
   /// Hashes are compared in the bits of `hash_mask` only.
-  explicit SignatureTable(std::uint64_t hash_mask) : hash_mask_(hash_mask) {}
+  explicit NodeKindTable(std::uint64_t hash_mask) : hash_mask_(hash_mask) {}
 
-  /// The number; below `size()`.
+  /// The kind of a node, a number below `size()`.
   std::uint32_t find(const Asked& node);
   /// Cache entry for this kind of node, unless replaced since; `word` is one of the attributes.
   Recent& recent(const OpForm& form, const Dim* const* dims, std::size_t n, std::uint64_t word) {

@@ -57,10 +57,10 @@ class BackwardPass {
   /// batch has.
   struct Use {
     std::uint32_t step, operand, next;
-    std::uint32_t node;  // number in the step, or kEverybody
+    std::uint32_t node;  // number in the step, or kAllNodes
   };
-  /// Uses of a node that are alike, `first` and those behind it up to `end`: those of the operand
-  /// `operand`, of `count` nodes.
+  /// Uses of a node that are same_shape_use, `first` and those behind it up to `end`: those of the
+  /// operand `operand`, of `count` nodes.
   struct UseRange {
     NodeId shared;
     std::uint32_t first, end;
@@ -92,7 +92,7 @@ class BackwardPass {
     std::uint32_t batch = 0;
   };
   static constexpr std::uint32_t kNoUse = ~std::uint32_t{0};
-  static constexpr unsigned kEverybody = ~0u;
+  static constexpr unsigned kAllNodes = ~0u;
   static constexpr std::size_t kLate = 4;
 
   Backend<T>& backend(NodeId id) { return devices_.of(id).backend; }
@@ -101,7 +101,7 @@ class BackwardPass {
   }
   void run_steps(NodeId loss);
   CapturedGradients<T>* captured() const;
-  bool lies_as_before(CapturedGradients<T>& captured, NodeId loss);
+  bool addresses_match(CapturedGradients<T>& captured, NodeId loss);
   void replay(CapturedGradients<T>& captured);
   void capture(NodeId loss, CapturedGradients<T>& to);
   void capture_call(const OpForm& form, const GradientBatch<T>& b, bool recorded,
@@ -111,27 +111,27 @@ class BackwardPass {
   void prepare(NodeId size);
   void lay_out(NodeId size);
 
-  void run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids);
-  GradientBatch<T> live_batch(const StepMemory<T>& m, const NodeId* ids);
+  void run_step(const Step& step, const BatchPointers<T>& m, const NodeId* ids);
+  GradientBatch<T> live_batch(const BatchPointers<T>& m, const NodeId* ids);
   bool find_targets(const GradientBatch<T>& b, const Step& step, const NodeId* args);
-  void hand_down(const GradientBatch<T>& b, const NodeId* args);
+  void reuse_gradients(const GradientBatch<T>& b, const NodeId* args);
   void number_batch(const GradientBatch<T>& b, std::size_t operand, const NodeId* args);
   void receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
                          T* const* d_ins);
-  void note_uses(std::uint32_t step);
-  void note_use(NodeId shared, const Use& use, std::size_t columns);
-  void sum_uses(std::span<const NodeId> shared);
-  void sum_uses(std::span<UseRange> uses);
+  void record_uses(std::uint32_t step);
+  void record_use(NodeId shared, const Use& use, std::size_t columns);
+  void flush_shared(std::span<const NodeId> shared);
+  void sum_range(std::span<UseRange> uses);
   UseRange range_of(NodeId shared, std::uint32_t first) const;
-  bool alike(const Use& x, const Use& y) const;
+  bool same_shape_use(const Use& x, const Use& y) const;
   template <class F>
-  void for_live(const UseRange& uses, bool all, F f) const;
-  std::size_t find_live(std::span<UseRange> uses);
-  void scatter_rows(const Step& step, const StepMemory<T>& m);
+  void for_each_live(const UseRange& uses, bool all, F f) const;
+  std::size_t gather_live(std::span<UseRange> uses);
+  void scatter_step(const Step& step, const BatchPointers<T>& m);
   void scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients, T* const* rows);
-  void done_with(NodeId id, PiecesFor& pieces);
-  void done_with(std::uint32_t step);
-  void run_again();
+  void release_gradient(NodeId id, PiecesFor& pieces);
+  void release_step(std::uint32_t step);
+  void repeat();
   Slot<T> buffer_slot(NodeId id);
   Slot<T> slot(NodeId id, PiecesFor& pieces) {
     Gradient& g = gradient_[id];
@@ -151,9 +151,9 @@ class BackwardPass {
 
   NodeId covered_ = 0;           // nodes below it were covered by the last pass
   bool full_ = false;            // all nodes get gradients
-  bool retains_ = true;          // the gradients of all nodes
+  bool keeps_all_ = true;        // the gradients of all nodes
   bool lost_ = false;            // those of the last pass, with its loss
-  bool again_ = false;           // only for those: what parameters get is known already
+  bool repeating_ = false;       // only for those: what parameters get is known already
   bool incomplete_ = false;      // the last time that was tried, it failed
   ParameterState parameters_{};  // at the last pass
   CapturedGradients<T>* captures_to_ = nullptr;     // what this pass does is noted there

@@ -1,4 +1,4 @@
-#include "dynet-like/graph/signature_table.h"
+#include "dynet-like/graph/node_kind_table.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
 
 }  // namespace
 
-std::uint64_t SignatureTable::hash(const Asked& node) {
+std::uint64_t NodeKindTable::hash(const Asked& node) {
   std::uint64_t h =
       reinterpret_cast<std::uintptr_t>(&node.form) + (node.flags & Node::kPlanningBits);
   const auto add = [&](std::uint64_t x) { h = (h ^ x) * kOdd; };
@@ -26,15 +26,15 @@ std::uint64_t SignatureTable::hash(const Asked& node) {
   add_shape(Ragged::kValue, node.shape);
   const std::size_t listed = std::min(node.operands.size(), kMostOperands);
   for (std::size_t k = 0; k < listed; ++k) add_shape(Ragged::operand(k), *node.operands[k]);
-  for (std::size_t w = 0; w < rule.signature_bytes / 8; ++w) add(node.words[w]);
+  for (std::size_t w = 0; w < rule.attribute_bytes / 8; ++w) add(node.words[w]);
   // Numbers such as doubles differ in their upper bits only, and a table looks at the lower ones.
   h = (h ^ h >> 32) * kOdd;
   return h ^ h >> 32;
 }
 
-void SignatureTable::note(Recent& recent, const Asked& node, std::size_t all_words) {
-  const std::size_t arity = node.operands.size(), words = node.form.batch.value.signature_bytes / 8;
-  recent.signature = find(node);
+void NodeKindTable::note(Recent& recent, const Asked& node, std::size_t all_words) {
+  const std::size_t arity = node.operands.size(), words = node.form.batch.value.attribute_bytes / 8;
+  recent.kind = find(node);
   recent.form = arity <= Recent::kMostOperands ? &node.form : nullptr;
   recent.rule = node.form.shape;
   recent.arity = static_cast<std::uint32_t>(arity);
@@ -45,7 +45,7 @@ void SignatureTable::note(Recent& recent, const Asked& node, std::size_t all_wor
   std::copy_n(node.words, std::min(words, Recent::kMostWords), recent.words);
 }
 
-std::uint32_t SignatureTable::find(const Asked& node) {
+std::uint32_t NodeKindTable::find(const Asked& node) {
   if (2 * (all_.size() + 1) > table_.size()) grow();
   const std::uint64_t h = hash(node) & hash_mask_;
   const std::size_t mask = table_.size() - 1;
@@ -56,7 +56,7 @@ std::uint32_t SignatureTable::find(const Asked& node) {
   }
   const auto number = static_cast<std::uint32_t>(all_.size());
   const std::size_t listed = std::min(node.operands.size(), kMostOperands),
-                    words = node.form.batch.value.signature_bytes / 8;
+                    words = node.form.batch.value.attribute_bytes / 8;
   const auto operands = static_cast<std::uint32_t>(operands_.size());
   std::copy_n(node.operands.data(), listed, operands_.append(listed));
   const auto attributes = static_cast<std::uint32_t>(words_.size());
@@ -74,7 +74,7 @@ std::uint32_t SignatureTable::find(const Asked& node) {
   return number;
 }
 
-bool SignatureTable::is(const Known& known, const Asked& node) const {
+bool NodeKindTable::is(const Known& known, const Asked& node) const {
   const BatchRule& rule = node.form.batch.value;
   if (known.form != &node.form || known.rule != node.form.shape.value ||
       !same_batches(known.batch, rule) || known.arity != node.operands.size() ||
@@ -85,10 +85,10 @@ bool SignatureTable::is(const Known& known, const Asked& node) const {
   for (std::size_t k = 0; k < listed; ++k)
     if (!rule.ragged.agree(Ragged::operand(k), *operands_[known.operands + k], *node.operands[k]))
       return false;
-  return std::equal(node.words, node.words + rule.signature_bytes / 8, words_.data() + known.words);
+  return std::equal(node.words, node.words + rule.attribute_bytes / 8, words_.data() + known.words);
 }
 
-void SignatureTable::grow() {
+void NodeKindTable::grow() {
   const std::size_t size = table_.empty() ? 64 : 4 * table_.size();
   table_.clear();
   table_.resize(size, kNone);
@@ -99,7 +99,7 @@ void SignatureTable::grow() {
   }
 }
 
-void SignatureTable::forget() {
+void NodeKindTable::forget() {
   recent_.fill({});
   all_.clear();
   operands_.clear();
@@ -108,7 +108,7 @@ void SignatureTable::forget() {
   ++generation_;
 }
 
-void SignatureTable::release() {
+void NodeKindTable::release() {
   forget();
   all_ = {};
   operands_ = {};

@@ -1,7 +1,7 @@
 // Nodes have one number if they agree in all that a plan asks of them, but for which nodes their
 // operands are; numbers of graphs that come again are the same.
 
-#include "dynet-like/graph/signature_table.h"
+#include "dynet-like/graph/node_kind_table.h"
 
 #include <algorithm>
 #include <set>
@@ -11,13 +11,13 @@
 #include "dynet-like/graph/graph_state.h"
 #include "tests/support/catch.h"
 
-namespace signature_table_test {
+namespace node_kind_table_test {
 
 using namespace dynet;
 
 namespace {
 
-std::uint32_t number(const Expression& e) { return e.state->store.signatures[e.i]; }
+std::uint32_t number(const Expression& e) { return e.state->store.kinds[e.i]; }
 
 Dim shape_of_first(const Operands& x) { return x[0]; }
 Dim one(const Operands&) { return {1}; }
@@ -37,7 +37,7 @@ OpForm form(Dim (*shape)(const Operands&), BatchRule batch) {
 
 }  // namespace
 
-TEST_CASE("signature numbers differ by form, shapes, signature attributes and place") {
+TEST_CASE("node kinds differ by form, shapes, batch attributes and device") {
   ComputationGraph g;
   const Expression x = zeros(g, {3, 4}), y = zeros(g, {3, 4}), b = zeros(g, Dim({3, 4}, 2)),
                    v = zeros(g, {3}), column = reshape(zeros(g, {3}), {3, 1});
@@ -69,38 +69,38 @@ TEST_CASE("numbers stay the same from graph to graph, until there are too many")
   const auto numbers = [&] {
     g.clear();
     tanh(zeros(g, {3}) + zeros(g, {3}));
-    return std::vector<std::uint32_t>(g.store().signatures.begin(), g.store().signatures.end());
+    return std::vector<std::uint32_t>(g.store().kinds.begin(), g.store().kinds.end());
   };
   const auto first = numbers();
   CHECK(numbers() == first);
-  const std::uint64_t generation = g.store().signature_table->generation();
+  const std::uint64_t generation = g.store().kind_table->generation();
   Expression sum = zeros(g, {1});
-  for (unsigned i = 0; i < SignatureTable::kMost; ++i) sum = sum + sum_elems(zeros(g, {i + 2}));
-  CHECK(g.store().signature_table->generation() == generation);
+  for (unsigned i = 0; i < NodeKindTable::kMost; ++i) sum = sum + sum_elems(zeros(g, {i + 2}));
+  CHECK(g.store().kind_table->generation() == generation);
   CHECK(number(sum_elems(zeros(g, {2}))) == number(sum_elems(zeros(g, {2}))));
-  CHECK(g.store().signature_table->size() > SignatureTable::kMost);
+  CHECK(g.store().kind_table->size() > NodeKindTable::kMost);
   const auto again = numbers();
-  CHECK(g.store().signature_table->generation() == generation + 1);
-  CHECK(g.store().signature_table->size() == *std::max_element(again.begin(), again.end()) + 1);
+  CHECK(g.store().kind_table->generation() == generation + 1);
+  CHECK(g.store().kind_table->size() == *std::max_element(again.begin(), again.end()) + 1);
   CHECK(numbers() == again);
 }
 
 TEST_CASE("only the first operands of a long list count") {
   ComputationGraph g;
   const Expression v = zeros(g, {3}), one = zeros(g, {1});
-  for (const std::size_t size : {SignatureTable::kMostOperands, SignatureTable::kMostOperands + 2})
+  for (const std::size_t size : {NodeKindTable::kMostOperands, NodeKindTable::kMostOperands + 2})
     for (std::size_t k = 0; k < size; ++k) {
       std::vector<Expression> all(size, v), other(size, v);
       other[k] = one;
       all[(k + 1) % size] = one;  // so that the values have one shape
-      const bool same = std::min(k, (k + 1) % size) >= SignatureTable::kMostOperands;
+      const bool same = std::min(k, (k + 1) % size) >= NodeKindTable::kMostOperands;
       CHECK((number(concatenate(all)) == number(concatenate(other))) == same);
     }
 }
 
 TEST_CASE("sizes that a form leaves free may differ") {
   for (const std::uint64_t mask : {std::uint64_t{0}, ~std::uint64_t{0}}) {
-    SignatureTable table(mask);
+    NodeKindTable table(mask);
     const OpForm f = form(
         shape_of_first, BatchRule::sequences({.rows = Ragged::kValue, .cols = Ragged::operand(0)}));
     const Dim a = {3, 4}, b = {3, 5}, c = {2, 4}, batch = Dim({3, 4}, 2);
@@ -119,7 +119,7 @@ TEST_CASE("sizes that a form leaves free may differ") {
 }
 
 TEST_CASE("another form at the same address has numbers of its own") {
-  SignatureTable table(0);  // where hashes meet
+  NodeKindTable table(0);  // where hashes meet
   OpForm f = form(one, BatchRule::each());
   const Dim v = {3};
   const Dim* dims[] = {&v};
@@ -149,7 +149,7 @@ TEST_CASE("another form at the same address has numbers of its own") {
 }
 
 TEST_CASE("nodes of one hash are compared in full") {
-  SignatureTable table(0);
+  NodeKindTable table(0);
   const OpForm f = form(one, BatchRule::each(8)), other = form(one, BatchRule::each(8));
   const Dim v = {3}, column = {3, 1}, m = {3, 4};
   const std::uint64_t words[] = {1, 2}, same[] = {1, 3}, others[] = {2, 2};
@@ -169,7 +169,7 @@ TEST_CASE("nodes of one hash are compared in full") {
   CHECK(find(f, v, {&v, &m, &m}) != number);
 }
 
-TEST_CASE("a remembered signature number is not used for another node") {
+TEST_CASE("a cached node kind is not used for another node") {
   // So many that places for it are shared.
   ComputationGraph g;
   std::set<std::uint32_t> numbers;
@@ -194,12 +194,12 @@ TEST_CASE("a remembered signature number is not used for another node") {
 
 TEST_CASE(
     "what is remembered is of one form, these shapes and flags, and forgotten with the rest") {
-  SignatureTable table;
+  NodeKindTable table;
   const OpForm f = form(one, BatchRule::each()), other = form(one, BatchRule::each());
   const Dim v = {3}, m = {3, 4};
   const Dim* const dims[] = {&v, &m};
   const Dim* const others[] = {&m};
-  SignatureTable::Recent& recent = table.recent(f, dims, 1, 0);
+  NodeKindTable::Recent& recent = table.recent(f, dims, 1, 0);
   table.note(recent, {f, v, {dims, 1}, nullptr, 0}, 0);
   CHECK(recent.is_of(f, dims, 1, 0));
   CHECK_FALSE(recent.is_of(other, dims, 1, 0));
@@ -216,7 +216,7 @@ TEST_CASE(
 }
 
 TEST_CASE("numbers are found among many, by hashes that differ") {
-  SignatureTable table;
+  NodeKindTable table;
   const OpForm f = form(one, BatchRule::each(8));
   std::vector<Dim> shapes;
   for (unsigned i = 0; i < 500; ++i) shapes.push_back({1 + i % 5, 1 + i / 5 % 10, 1 + i / 50});
@@ -229,9 +229,9 @@ TEST_CASE("numbers are found among many, by hashes that differ") {
       std::uint64_t word;
       std::memcpy(&word, &attribute, sizeof word);
       const Dim* dims[] = {&shapes[i < 500 ? i : 0]};
-      const SignatureTable::Asked node{f, value, dims, &word, 0};
+      const NodeKindTable::Asked node{f, value, dims, &word, 0};
       numbers.insert(table.find(node));
-      if (time == 0) hashes.push_back(SignatureTable::hash(node) & 0xffff);
+      if (time == 0) hashes.push_back(NodeKindTable::hash(node) & 0xffff);
     }
   CHECK(numbers.size() == 1000);
   CHECK(table.size() == 1000);
@@ -240,4 +240,4 @@ TEST_CASE("numbers are found among many, by hashes that differ") {
   CHECK(different > 950);  // of 1,000 in 65,536 places; else it is searched one by one
 }
 
-}  // namespace signature_table_test
+}  // namespace node_kind_table_test

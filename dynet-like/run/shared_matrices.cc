@@ -1,7 +1,7 @@
 // Operands shared by the products of a batch: a gradient waits until all of them have run backward.
 #include <algorithm>
 
-#include "dynet-like/run/backward_pass.h"
+#include "dynet-like/run/backward.h"
 #include "dynet-like/run/numeric_check.h"
 
 namespace dynet {
@@ -14,45 +14,45 @@ constexpr std::size_t kEnoughColumns = 256;
 }  // namespace
 
 template <class T>
-void BackwardPass<T>::note_uses(std::uint32_t at) {
+void BackwardPass<T>::record_uses(std::uint32_t at) {
   const Step& step = r_.steps[at];
-  const StepMemory<T>& m = r_.memory[at];
+  const BatchPointers<T>& m = r_.memory[at];
   const NodeId* const ids = r_.ids(at);
   const Node& node = graph_.nodes[ids[0]];
   const BatchRule& rule = node.form->batch.value;
   const auto live = std::count_if(ids, ids + step.count, [&](NodeId id) { return is_live(id); });
   if (live == 0) return;
   const std::size_t columns = node.dim.cols() * node.dim.bd;
-  const NodeId* const matrices = m.args();
+  const NodeId* const matrices = m.args;
   const bool own = node.has_own_matrix() && std::any_of(matrices, matrices + step.count,
                                                         [&](NodeId w) { return w != matrices[0]; });
   if (own) {
     for (std::uint32_t i = 0; i < step.count; ++i) {
       if (!is_live(ids[i]) || gradient_[matrices[i]].state == Gradient::none) continue;
-      note_use(matrices[i], {at, 0, kNoUse, i}, columns);
+      record_use(matrices[i], {at, 0, kNoUse, i}, columns);
       ++gradient_[ids[i]].readers;
     }
     return;
   }
   std::uint32_t uses = 0;
   for (std::uint32_t k = 0; k < m.arity; ++k) {
-    const NodeId shared = m.args()[k * step.count];
+    const NodeId shared = m.args[k * step.count];
     if (!rule.shares(k) || !step.computes(rule, k) || gradient_[shared].state == Gradient::none)
       continue;
-    note_use(shared, {at, k, kNoUse, kEverybody}, static_cast<std::size_t>(live) * columns);
+    record_use(shared, {at, k, kNoUse, kAllNodes}, static_cast<std::size_t>(live) * columns);
     ++uses;
   }
   for (std::uint32_t i = 0; i < step.count; ++i)
     if (is_live(ids[i])) gradient_[ids[i]].readers += uses;
   for (std::uint32_t k = 0; uses > 0 && k < m.arity; ++k)
-    if (const NodeId shared = m.args()[k * step.count];
-        rule.shares(k) && gradient_[shared].columns >= kEnoughColumns &&
-        !backend(ids[0]).on_device())
-      sum_uses({&shared, 1});
+    if (const NodeId shared = m.args[k * step.count]; rule.shares(k) &&
+                                                      gradient_[shared].columns >= kEnoughColumns &&
+                                                      !backend(ids[0]).on_device())
+      flush_shared({&shared, 1});
 }
 
 template <class T>
-void BackwardPass<T>::note_use(NodeId shared, const Use& use, std::size_t columns) {
+void BackwardPass<T>::record_use(NodeId shared, const Use& use, std::size_t columns) {
   Gradient& g = gradient_[shared];
   computed_wait_ += g.last_use == kNoUse && !g.in_buffer;
   uses_.push_back(use);
@@ -63,10 +63,10 @@ void BackwardPass<T>::note_use(NodeId shared, const Use& use, std::size_t column
 }
 
 // The gradients of nodes that the products of their users have in common: all uses of a node that
-// are alike at once, in the order in which the users ran, and on a device those of other nodes with
-// them.
+// are same_shape_use at once, in the order in which the users ran, and on a device those of other
+// nodes with them.
 template <class T>
-void BackwardPass<T>::sum_uses(std::span<const NodeId> shared) {
+void BackwardPass<T>::flush_shared(std::span<const NodeId> shared) {
   ranges_.clear();
   for (const NodeId id : shared) {
     if (id >= gradient_.size() || gradient_[id].last_use == kNoUse) continue;
@@ -79,9 +79,9 @@ void BackwardPass<T>::sum_uses(std::span<const NodeId> shared) {
     const UseRange& first = ranges_[at];
     std::size_t end = at + 1;
     while (end < ranges_.size() && backend(first.shared).on_device() &&
-           alike(uses_[first.first], uses_[ranges_[end].first]))
+           same_shape_use(uses_[first.first], uses_[ranges_[end].first]))
       ++end;
-    sum_uses({ranges_.data() + at, end - at});
+    sum_range({ranges_.data() + at, end - at});
     // Further uses of the same nodes come next.
     const std::size_t begin = at;
     at = end;
@@ -96,14 +96,15 @@ typename BackwardPass<T>::UseRange BackwardPass<T>::range_of(NodeId shared,
                                                              std::uint32_t first) const {
   UseRange range{shared, first, first, uses_[first].operand, 0};
   std::uint32_t& use = range.end;
-  for (; use != kNoUse && (use == first || alike(uses_[first], uses_[use])); use = uses_[use].next)
-    range.count += uses_[use].node == kEverybody ? r_.steps[uses_[use].step].count : 1;
+  for (; use != kNoUse && (use == first || same_shape_use(uses_[first], uses_[use]));
+       use = uses_[use].next)
+    range.count += uses_[use].node == kAllNodes ? r_.steps[uses_[use].step].count : 1;
   return range;
 }
 
 // Operands away from the use are not compared: there may be as many uses as operands.
 template <class T>
-bool BackwardPass<T>::alike(const Use& x, const Use& y) const {
+bool BackwardPass<T>::same_shape_use(const Use& x, const Use& y) const {
   const NodeId first = r_.ids(x.step)[0], second = r_.ids(y.step)[0];
   const Node &a = graph_.nodes[first], &b = graph_.nodes[second];
   if (x.operand != y.operand || a.form != b.form || a.arity != b.arity || a.dim != b.dim)
@@ -118,11 +119,11 @@ bool BackwardPass<T>::alike(const Use& x, const Use& y) const {
 // f(step, number in it) for the live nodes of uses; `all`: they are.
 template <class T>
 template <class F>
-void BackwardPass<T>::for_live(const UseRange& uses, bool all, F f) const {
+void BackwardPass<T>::for_each_live(const UseRange& uses, bool all, F f) const {
   for (std::uint32_t use = uses.first; use != uses.end; use = uses_[use].next) {
     const std::uint32_t at = uses_[use].step, only = uses_[use].node;
     const NodeId* const ids = r_.ids(at);
-    if (only != kEverybody) {
+    if (only != kAllNodes) {
       f(at, only);
       continue;
     }
@@ -134,38 +135,38 @@ void BackwardPass<T>::for_live(const UseRange& uses, bool all, F f) const {
 // Fills in the live nodes of uses: their gradients, values, scratch, and of their operands those
 // that the kernel reads, in this order; and how many each node has. Returns how many there are.
 template <class T>
-std::size_t BackwardPass<T>::find_live(std::span<UseRange> uses) {
+std::size_t BackwardPass<T>::gather_live(std::span<UseRange> uses) {
   Scratch& scratch = scratch_;
   PodVector<NodeId>& live = scratch.live;
   live.clear();
   bool all = true;
   for (UseRange& range : uses) {
     const std::size_t before = live.size();
-    for_live(range, false,
-             [&](std::uint32_t at, std::uint32_t i) { live.push_back(r_.ids(at)[i]); });
+    for_each_live(range, false,
+                  [&](std::uint32_t at, std::uint32_t i) { live.push_back(r_.ids(at)[i]); });
     all = all && live.size() - before == range.count;
     range.count = live.size() - before;
   }
-  const StepMemory<T>& first = r_.memory[uses_[uses[0].first].step];
+  const BatchPointers<T>& first = r_.memory[uses_[uses[0].first].step];
   const std::size_t count = live.size(), arity = first.arity;
   scratch.handed.resize_uninitialized((arity + 3) * count);
   T** const d_outs = scratch.handed.data();
   T** const outs = d_outs + count;
   T** const ins = outs + count;
-  T** const auxs = first.has_aux ? ins + arity * count : nullptr;
+  T** const auxs = first.auxs ? ins + arity * count : nullptr;
   if (captures_to_) [[unlikely]]
     scratch.args.resize_uninitialized(arity * count);
   std::size_t to = 0;
   for (const UseRange& range : uses)
-    for_live(range, all, [&](std::uint32_t at, std::uint32_t i) {
-      const StepMemory<T>& m = r_.memory[at];
+    for_each_live(range, all, [&](std::uint32_t at, std::uint32_t i) {
+      const BatchPointers<T>& m = r_.memory[at];
       d_outs[to] = gradient_[live[to]].memory;
-      outs[to] = m.outs()[i];
-      if (auxs) auxs[to] = m.auxs()[i];
+      outs[to] = m.outs[i];
+      if (auxs) auxs[to] = m.auxs[i];
       for (std::size_t k = range.operand; k < std::min(range.operand + 2, arity); ++k) {
-        ins[k * count + to] = m.ins()[k * r_.steps[at].count + i];
+        ins[k * count + to] = m.ins[k * r_.steps[at].count + i];
         if (captures_to_) [[unlikely]]
-          scratch.args[k * count + to] = m.args()[k * r_.steps[at].count + i];
+          scratch.args[k * count + to] = m.args[k * r_.steps[at].count + i];
       }
       ++to;
     });
@@ -174,10 +175,10 @@ std::size_t BackwardPass<T>::find_live(std::span<UseRange> uses) {
 
 // Only the shared operand, the one behind it, and gradients are handed to the kernel.
 template <class T>
-void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
+void BackwardPass<T>::sum_range(std::span<UseRange> uses) {
   Scratch& scratch = scratch_;
-  const std::size_t count = find_live(uses), operand = uses[0].operand;
-  const StepMemory<T>& m = r_.memory[uses_[uses[0].first].step];
+  const std::size_t count = gather_live(uses), operand = uses[0].operand;
+  const BatchPointers<T>& m = r_.memory[uses_[uses[0].first].step];
   const std::size_t arity = m.arity;
   const PodVector<NodeId>& live = scratch.live;
   scratch.writes.resize_uninitialized(arity * count);
@@ -202,7 +203,7 @@ void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
   T** const outs = d_outs + count;
   T** const ins = outs + count;
   GradientBatch<T> b{{graph_, live.data(), count, arity, outs, ins,
-                      m.has_aux ? ins + arity * count : nullptr, settings_.run},
+                      m.auxs ? ins + arity * count : nullptr, settings_.run},
                      d_outs,
                      d_ins,
                      scratch.writes.data(),
@@ -215,14 +216,14 @@ void BackwardPass<T>::sum_uses(std::span<UseRange> uses) {
   if (settings_.check) [[unlikely]]
     for (std::size_t k = 0, first = 0; k < uses.size(); first += uses[k++].count)
       check_gradient(graph_, devices_, live[first], handed.d_ins[first], uses[k].shared);
-  if (retains_) return;
+  if (keeps_all_) return;
   PiecesFor pieces{devices_, live[0]};
-  for (const NodeId id : live) done_with(id, pieces);
+  for (const NodeId id : live) release_gradient(id, pieces);
 }
 
-template void BackwardPass<float>::note_uses(std::uint32_t);
-template void BackwardPass<double>::note_uses(std::uint32_t);
-template void BackwardPass<float>::sum_uses(std::span<const NodeId>);
-template void BackwardPass<double>::sum_uses(std::span<const NodeId>);
+template void BackwardPass<float>::record_uses(std::uint32_t);
+template void BackwardPass<double>::record_uses(std::uint32_t);
+template void BackwardPass<float>::flush_shared(std::span<const NodeId>);
+template void BackwardPass<double>::flush_shared(std::span<const NodeId>);
 
 }  // namespace dynet

@@ -33,7 +33,7 @@ class ForwardPass {
   void release();
 
  private:
-  struct Known {  // of the nodes from `begin` on
+  struct PlanArrays {  // of the nodes from `begin` on
     NodeId begin;
     const std::uint32_t* first_arg;  // where their operands are listed in the graph
     T* const* aux;
@@ -44,18 +44,18 @@ class ForwardPass {
   void record_and_run(const Plan& plan, const RecordedRun& run);
   void run_and_free(const Plan& plan);
   bool can_replay() const;
-  bool lies_as_before(const Plan& plan, Capture<T>& capture);
+  bool addresses_match(const Plan& plan, Capture<T>& capture);
   void record(const Plan& plan, const RecordedRun& run, const Capture<T>& capture);
   void replay(const Plan& plan, const RecordedRun& run, const Capture<T>& capture);
   Capture<T>* capture(const Plan& plan, const RecordedRun& run);
   void find_moving(const Plan& plan, Capture<T>& c);
-  Known known_of(const Plan& plan) const {
+  PlanArrays arrays_of(const Plan& plan) const {
     return {plan.begin, plan.first_arg.data(), aux_.data()};
   }
-  StepMemory<T> prepare(const Step& step, const NodeId* ids, const Known& known);
+  BatchPointers<T> prepare(const Step& step, const NodeId* ids, const PlanArrays& known);
   void count_batch(const Step& step, const NodeId* ids);
-  void run_step(const Step& step, const StepMemory<T>& memory, const NodeId* ids);
-  void run_transfer(const Step& step, const StepMemory<T>& memory, const NodeId* ids);
+  void run_step(const Step& step, const BatchPointers<T>& memory, const NodeId* ids);
+  void run_transfer(const Step& step, const BatchPointers<T>& memory, const NodeId* ids);
   void run_lookup(NodeId id, T*& aux);
   void find_last_reads(NodeId begin, NodeId last);
   void free_kept(NodeId end);

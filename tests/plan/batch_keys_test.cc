@@ -1,16 +1,16 @@
-#include "dynet-like/plan/signatures.h"
+#include "dynet-like/plan/batch_keys.h"
 
 #include <vector>
 
 #include "tests/plan/random_graphs.h"
 #include "tests/support/catch.h"
 
-namespace signatures_test {
+namespace batch_keys_test {
 
 using namespace hand_made;
 
 TEST_CASE("nodes have one number if and only if they are alike, with edges from all operands") {
-  Signatures s;
+  BatchKeys s;
   std::vector<std::uint32_t> first_arg(100);
   std::size_t shared = 0;
   for (std::uint64_t seed = 1000; seed < 1200; ++seed) {
@@ -23,23 +23,23 @@ TEST_CASE("nodes have one number if and only if they are alike, with edges from 
     std::vector<std::uint32_t> count(s.all.size());
     for (NodeId a = begin; a < n; ++a) {
       const Node& node = g.nodes[a];
-      const std::uint32_t sig = s.of[a - begin];
+      const std::uint32_t key = s.of[a - begin];
       REQUIRE(first_arg[a - begin] == node.first_arg);
-      ++count[sig];
-      REQUIRE(s.all[sig].first <= a);
+      ++count[key];
+      REQUIRE(s.all[key].first <= a);
       for (NodeId b = begin; b < a; ++b)
-        REQUIRE((sig == s.of[b - begin]) == alike(g, node, g.nodes[b]));
+        REQUIRE((key == s.of[b - begin]) == alike(g, node, g.nodes[b]));
       for (const NodeId operand : g.args_of(node)) {
         if (operand < begin) continue;
         bool found = false;
-        for (std::uint32_t e = s.all[sig].edge; e != kNone; e = s.edges[e].next)
+        for (std::uint32_t e = s.all[key].edge; e != kNone; e = s.edges[e].next)
           found |= s.edges[e].from == s.of[operand - begin];
         REQUIRE(found);
       }
     }
     for (std::size_t k = 0; k < count.size(); ++k) REQUIRE(count[k] == s.all[k].count);
     // No edge that no node has.
-    for (const Signature& user : s.all)
+    for (const BatchKey& user : s.all)
       for (std::uint32_t e = user.edge; e != kNone; e = s.edges[e].next) {
         bool found = false;
         for (NodeId a = begin; a < n; ++a)
@@ -52,19 +52,19 @@ TEST_CASE("nodes have one number if and only if they are alike, with edges from 
   CHECK(shared > 50);
 }
 
-TEST_CASE("thousands of signatures are told apart") {
+TEST_CASE("thousands of keys are told apart") {
   const OpForm in = form("in"), other = form("other");
   Graph g;
   constexpr unsigned kCount = 3000;
   for (unsigned round = 0; round < 2; ++round)
     for (unsigned k = 1; k <= kCount; ++k)
       g.add(other, {k}, {g.add(in, {2 * k})}, {1.0 * (k % 7), 0});
-  Signatures s;
+  BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
   for (int again = 0; again < 2; ++again) {
     s.number(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
     REQUIRE(s.all.size() == 2 * kCount);
-    for (const Signature& one : s.all) REQUIRE(one.count == 2);
+    for (const BatchKey& one : s.all) REQUIRE(one.count == 2);
     for (std::size_t k = 0; k < 2 * kCount; ++k) REQUIRE(s.of[k] == s.of[k + 2 * kCount]);
     for (std::size_t k = 1; k < 2 * kCount; k += 2) {
       std::uint32_t e = s.all[s.of[k]].edge;
@@ -74,7 +74,7 @@ TEST_CASE("thousands of signatures are told apart") {
   }
 }
 
-TEST_CASE("signatures separate nodes of one number by shared operands, long lists by shapes") {
+TEST_CASE("keys separate nodes of one number by shared operands, long lists by shapes") {
   const OpForm in = form("in"), sum = form("sum", Kind::compute, BatchRule::products(1)),
                product = form("product", Kind::compute, BatchRule::products(0)),
                list = form("list");
@@ -101,13 +101,13 @@ TEST_CASE("signatures separate nodes of one number by shared operands, long list
       g.add(list, {3}, operands);
     }
   expected += 12;
-  Signatures s;
+  BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
   const auto n = static_cast<NodeId>(g.nodes.size());
   for (int again = 0; again < 2; ++again) {
     s.number(g, begin, n, first_arg.data());
     REQUIRE(s.all.size() == expected);
-    for (const Signature& one : s.all)
+    for (const BatchKey& one : s.all)
       for (NodeId id = begin + (again ? 0 : one.first % 97); id < n; id += 97)
         REQUIRE((s.of[id - begin] == s.of[one.first - begin]) ==
                 alike(g, g.nodes[id], g.nodes[one.first]));
@@ -121,7 +121,7 @@ TEST_CASE("products of one matrix are told apart by what is added to them") {
   g.add(in, {3, 3});
   // The numbers of these operands differ by what a table of guesses has places for.
   for (const NodeId bias : {1u, 65u, 129u, 65u, 1u}) g.add(sum, {3}, {bias, 200, 0});
-  Signatures s;
+  BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
   s.number(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
   CHECK(std::vector(s.of.begin() + 201, s.of.end()) == std::vector<std::uint32_t>{2, 3, 4, 3, 2});
@@ -133,11 +133,11 @@ TEST_CASE("edges do not grow with the number of nodes") {
   Graph g;
   for (int k = 0; k < 1000; ++k)
     g.add(user, {3}, {g.add(k % 2 ? in : twice, {3}), g.add(k % 2 ? twice : in, {3})});
-  Signatures s;
+  BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
   s.number(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
   CHECK(s.all.size() == 3);
   CHECK(s.edges.size() == 2);
 }
 
-}  // namespace signatures_test
+}  // namespace batch_keys_test

@@ -1,7 +1,9 @@
-#include "dynet-like/run/forward_pass.h"
+#include "dynet-like/run/forward.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <type_traits>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
@@ -36,7 +38,7 @@ void ForwardPass<T>::run(const Plan& plan) {
     freed_.truncate(std::min<std::size_t>(freed_.size(), plan.begin));
     const bool replays = can_replay();
     Capture<T>* capture = replays ? captures_.find(plan) : nullptr;
-    if (capture && lies_as_before(plan, *capture)) {
+    if (capture && addresses_match(plan, *capture)) {
       replay(plan, run, *capture);
     } else {
       const bool wanted = replays && (!capture || capture->misses >= kMostMisses);
@@ -103,8 +105,8 @@ void ForwardPass<T>::record_and_run(const Plan& plan, const RecordedRun& run) {
   std::copy_n(plan.order.data(), plan.order.size(), r_.order.append(plan.order.size()));
   const std::size_t steps = plan.steps.size();
   Step* const recorded = r_.steps.append(steps);
-  StepMemory<T>* const memory = r_.memory.append(steps);
-  const Known known = known_of(plan);
+  BatchPointers<T>* const memory = r_.memory.append(steps);
+  const PlanArrays known = arrays_of(plan);
   for (std::size_t s = 0; s < steps; ++s) {
     const Step& step = plan.steps[s];
     const NodeId* ids = plan.order.data() + step.first;
@@ -122,7 +124,7 @@ void ForwardPass<T>::run_and_free(const Plan& plan) {
   for (const Step& step : plan.steps) {
     const Arena::Mark mark = r_.pointers.mark();
     const NodeId* ids = plan.order.data() + step.first;
-    const StepMemory<T> memory = prepare(step, ids, known_of(plan));
+    const BatchPointers<T> memory = prepare(step, ids, arrays_of(plan));
     count_batch(step, ids);
     run_step(step, memory, ids);
     r_.pointers.rewind(mark);
@@ -131,11 +133,12 @@ void ForwardPass<T>::run_and_free(const Plan& plan) {
 
 // Finds the memory of a step. Values that are not the plan's are known then, too.
 template <class T>
-StepMemory<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids, const Known& known) {
-  const StepMemory<T> m = r_.list_operands(graph_, step, ids, known.begin, known.first_arg);
+BatchPointers<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids,
+                                         const PlanArrays& known) {
+  const BatchPointers<T> m = r_.list_operands(graph_, step, ids, known.begin, known.first_arg);
   const std::size_t count = step.count;
   T** const value = r_.value.data();
-  T** const auxs = m.auxs();
+  T** const auxs = m.auxs;
   for (std::size_t i = 0; auxs && i < count; ++i) auxs[i] = known.aux[ids[i] - known.begin];
   switch (graph_.nodes[ids[0]].form->kind) {
     case Kind::compute:
@@ -150,9 +153,9 @@ StepMemory<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids, const
       for (std::size_t i = 0; i < count; ++i) run_lookup(ids[i], auxs[i]);
       break;
     case Kind::alias:
-      for (std::size_t i = 0; i < count; ++i) value[ids[i]] = m.ins()[i];
+      for (std::size_t i = 0; i < count; ++i) value[ids[i]] = m.ins[i];
   }
-  for (std::size_t i = 0; i < count; ++i) m.outs()[i] = value[ids[i]];
+  for (std::size_t i = 0; i < count; ++i) m.outs[i] = value[ids[i]];
   return m;
 }
 
@@ -163,13 +166,13 @@ void ForwardPass<T>::count_batch(const Step& step, const NodeId* ids) {
 }
 
 template <class T>
-void ForwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
-  settings_.look_for_interrupt();
+void ForwardPass<T>::run_step(const Step& step, const BatchPointers<T>& m, const NodeId* ids) {
+  settings_.check_interrupt();
   const std::size_t count = step.count;
   const OpForm& form = *graph_.nodes[ids[0]].form;
   if (form.kind == Kind::compute)
     devices_.of(ids[0]).backend.forward(
-        form, Batch<T>{graph_, ids, count, m.arity, m.outs(), m.ins(), m.auxs(), settings_.run,
+        form, Batch<T>{graph_, ids, count, m.arity, m.outs, m.ins, m.auxs, settings_.run,
                        step.terms, step.accumulates});
   else if (form.kind == Kind::transfer)
     run_transfer(step, m, ids);
@@ -178,11 +181,11 @@ void ForwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const No
 }
 
 template <class T>
-void ForwardPass<T>::run_transfer(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
+void ForwardPass<T>::run_transfer(const Step& step, const BatchPointers<T>& m, const NodeId* ids) {
   copies_.how.clear();
   copies_.how.resize(step.count, Write::store);
-  devices_.of(ids[0]).backend.receive(devices_.of(m.args()[0]).backend, step.count,
-                                      graph_.nodes[ids[0]].dim.size(), m.ins(), m.outs(),
+  devices_.of(ids[0]).backend.receive(devices_.of(m.args[0]).backend, step.count,
+                                      graph_.nodes[ids[0]].dim.size(), m.ins, m.outs,
                                       copies_.how.data());
 }
 
@@ -428,6 +431,137 @@ void ForwardPass<T>::release() {
   freed_ = {};
   last_read_ = {};
   kept_ = {};
+}
+
+// Replays.
+
+template <class T>
+bool ForwardPass<T>::can_replay() const {
+  return std::is_same_v<T, float> && !settings_.check && !settings_.frees &&
+         devices_.all_on_cpu() && devices_.contexts().size() == 1;
+}
+
+// Allocates the memory of the plan if all of a capture's pointers hold.
+template <class T>
+bool ForwardPass<T>::addresses_match(const Plan& plan, Capture<T>& c) {
+  if (!std::equal(plan.outside.begin(), plan.outside.end(), c.outside.begin(), c.outside.end()))
+    return false;
+  DeviceContext<T>& here = *devices_.contexts()[0];
+  ++c.misses;
+  for (const typename Capture<T>::Given& g : c.given) {
+    const Node& n = graph_.nodes[g.node];
+    if (n.needs_gradient() != g.needs_gradient) return false;
+    if (!g.value) continue;
+    const T* const now = g.node < plan.begin
+                             ? r_.value[g.node]
+                             : here.parameters.values(*graph_.attr<ParameterAttr>(n).parameter);
+    if (now != g.value) return false;
+  }
+  const Arena::Mark before = here.values.mark();
+  if (here.values.template allocate_array<T>(plan.extent) != c.values) {
+    here.values.rewind(before);
+    c.misses = kMostMisses;  // it never will again
+    return false;
+  }
+  c.misses = 0;
+  return true;
+}
+
+template <class T>
+void ForwardPass<T>::record(const Plan& plan, const RecordedRun& run, const Capture<T>& c) {
+  std::copy_n(plan.order.data(), plan.order.size(), r_.order.append(plan.order.size()));
+  std::copy_n(c.memory.data(), c.memory.size(), r_.memory.append(c.memory.size()));
+  Step* const steps = r_.steps.append(plan.steps.size());
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    steps[s] = plan.steps[s];
+    steps[s].first += run.order;
+  }
+}
+
+template <class T>
+void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capture<T>& c) {
+  r_.value.resize_uninitialized(plan.end);
+  std::copy_n(c.value.data(), c.value.size(), r_.value.data() + plan.begin);
+  if (!settings_.inference) record(plan, run, c);
+  for (const typename Capture<T>::Redone& redone : c.redone) {
+    const Node& n = graph_.nodes[redone.node];
+    T* aux = redone.aux;
+    if (n.form->kind == Kind::lookup)
+      run_lookup(redone.node, aux);
+    else
+      r_.value[redone.node] = r_.value[graph_.args_of(n)[0]];
+  }
+  for (const MovingPointer<T>& m : c.moving) *m.where = r_.value[m.node];
+  r_.batches += c.batches;
+  Backend<T>& here = devices_.contexts()[0]->backend;
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    const Step& step = plan.steps[s];
+    const NodeId* const ids = plan.order.data() + step.first;
+    const OpForm& form = *graph_.nodes[ids[0]].form;
+    if (form.kind != Kind::compute) continue;
+    settings_.check_interrupt();
+    const BatchPointers<T>& m = c.memory[s];
+    here.forward(form, Batch<T>{graph_, ids, step.count, m.arity, m.outs, m.ins, m.auxs,
+                                settings_.run, step.terms, step.accumulates});
+  }
+  ++captures_.forward_replays;
+}
+
+// Captures a plan that has just run.
+template <class T>
+Capture<T>* ForwardPass<T>::capture(const Plan& plan, const RecordedRun& run) {
+  auto made = std::make_unique<Capture<T>>();
+  Capture<T>& c = *made;
+  const auto copy = [](const auto& from, std::size_t n, auto& to) {
+    std::copy_n(from, n, to.append(n));
+  };
+  c.begin = plan.begin;
+  c.values = values_;
+  c.batches = r_.batches - run.batches;
+  copy(r_.value.data() + plan.begin, plan.end - plan.begin, c.value);
+  copy(plan.outside.data(), plan.outside.size(), c.outside);
+  copy(r_.memory.data() + run.steps, plan.steps.size(), c.memory);
+  for (BatchPointers<T>& m : c.memory)
+    m = m.moved_to(c.copy(reinterpret_cast<const std::byte*>(m.outs), m.bytes()));
+  find_moving(plan, c);
+  for (const NodeId a : plan.outside)
+    c.given.push_back(
+        {a, graph_.nodes[a].needs_gradient(), captures_.moves(a) ? nullptr : r_.value[a]});
+  for (NodeId id = plan.begin; id < plan.end; ++id) {
+    const Node& n = graph_.nodes[id];
+    if (n.arity == 0)
+      c.given.push_back(
+          {id, n.needs_gradient(), n.form->kind == Kind::parameter ? r_.value[id] : nullptr});
+  }
+  std::copy_n(c.memory.data(), c.memory.size(), r_.memory.data() + run.steps);
+  return captures_.add(plan, std::move(made));
+}
+
+template <class T>
+void ForwardPass<T>::find_moving(const Plan& plan, Capture<T>& c) {
+  c.moves.resize(plan.end - plan.begin, false);
+  const auto moves = [&](NodeId id) {
+    return id < plan.begin ? captures_.moves(id) : c.moves[id - plan.begin];
+  };
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    const NodeId* const ids = plan.order.data() + plan.steps[s].first;
+    const BatchPointers<T>& m = c.memory[s];
+    const Kind kind = graph_.nodes[ids[0]].form->kind;
+    for (std::uint32_t i = 0; i < m.count; ++i) {
+      if (kind == Kind::lookup) {
+        c.redone.push_back({ids[i], m.auxs[i]});
+        c.moves[ids[i] - plan.begin] = graph_.nodes[ids[i]].dim.bd == 1;
+      } else if (kind == Kind::alias && moves(m.args[i])) {
+        c.redone.push_back({ids[i], nullptr});
+        c.moves[ids[i] - plan.begin] = true;
+      }
+    }
+    // Values of operands only: no kernel reads the value of an alias, or of a row, as its own.
+    const std::size_t operands = std::size_t{m.arity} * m.count;
+    for (std::size_t i = 0; i < operands; ++i)
+      if (moves(m.args[i])) c.moving.push_back({m.ins + i, m.args[i]});
+  }
+  if (c.redone.empty() && c.moving.empty()) c.moves.clear();
 }
 
 template class ForwardPass<float>;

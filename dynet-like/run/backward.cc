@@ -1,4 +1,4 @@
-#include "dynet-like/run/backward_pass.h"
+#include "dynet-like/run/backward.h"
 
 #include <algorithm>
 
@@ -13,16 +13,16 @@ namespace dynet {
 template <class T>
 void BackwardPass<T>::run(NodeId loss, bool full) {
   full_ = full;
-  retains_ = full || again_ || devices_.any_on_device();
+  keeps_all_ = full || repeating_ || devices_.any_on_device();
   covered_ = 0;
   lost_ = incomplete_ = false;
   replayed_ = nullptr;
   devices_.begin_pass();
   for (const auto& c : devices_.contexts())
-    if (!again_) c->parameters.begin_backward(settings_.buffer);
+    if (!repeating_) c->parameters.begin_backward(settings_.buffer);
   try {
     CapturedGradients<T>* const known = captured();
-    if (known && lies_as_before(*known, loss))
+    if (known && addresses_match(*known, loss))
       replay(*known);
     else if (known && known->misses++ >= kMostMisses)
       capture(loss, *known);
@@ -32,7 +32,7 @@ void BackwardPass<T>::run(NodeId loss, bool full) {
   } catch (...) {
     devices_.forget();
     for (const auto& c : devices_.contexts())
-      if (!again_) c->parameters.undo_backward();
+      if (!repeating_) c->parameters.undo_backward();
     throw;
   }
   covered_ = loss + 1;
@@ -52,12 +52,12 @@ void BackwardPass<T>::run_steps(NodeId loss) {
     const NodeId* const ids = r_.ids(s);
     const Node& node = graph_.nodes[ids[0]];
     const Kind kind = node.form->kind;
-    if (kind == Kind::parameter || computed_wait_ > 0) sum_uses({ids, step.count});
+    if (kind == Kind::parameter || computed_wait_ > 0) flush_shared({ids, step.count});
     if (node.arity == 0 && kind != Kind::lookup) continue;  // a leaf: no operands
     run_step(step, r_.memory[s], ids);
-    if (kind == Kind::lookup) scatter_rows(step, r_.memory[s]);
-    if (node.form->batch.value.has_products()) note_uses(s);
-    if (!retains_ && !step.accumulates) done_with(s);
+    if (kind == Kind::lookup) scatter_step(step, r_.memory[s]);
+    if (node.form->batch.value.has_products()) record_uses(s);
+    if (!keeps_all_ && !step.accumulates) release_step(s);
   }
 }
 
@@ -76,17 +76,17 @@ void BackwardPass<T>::prepare(NodeId size) {
     const bool needs = n.needs_gradient();
     gradient_[id] = {.memory = nullptr,
                      .state = full_ || needs ? Gradient::unwritten : Gradient::none,
-                     .in_buffer = needs && !again_ && n.form->kind == Kind::parameter,
+                     .in_buffer = needs && !repeating_ && n.form->kind == Kind::parameter,
                      .columns = 0,
                      .last_use = kNoUse,
                      .batch = 0,
                      .readers = 1};
   }
-  if (retains_) try {
+  if (keeps_all_) try {
       lay_out(size);
     } catch (const OutOfMemoryError&) {
-      if (full_ || again_) throw;
-      retains_ = false;  // on a device they were to lie side by side only
+      if (full_ || repeating_) throw;
+      keeps_all_ = false;  // on a device they were to lie side by side only
       for (NodeId id = 0; id < size; ++id) gradient_[id].memory = nullptr;
       for (const auto& c : devices_.contexts()) c->gradients.release();
     }
@@ -128,7 +128,7 @@ Slot<T> BackwardPass<T>::buffer_slot(NodeId id) {
 
 // One reader less: after the last one the memory goes to the next gradient.
 template <class T>
-void BackwardPass<T>::done_with(NodeId id, PiecesFor& pieces) {
+void BackwardPass<T>::release_gradient(NodeId id, PiecesFor& pieces) {
   Gradient& g = gradient_[id];
   if (--g.readers > 0 || g.in_buffer || !g.memory) return;
   pieces().give_back(g.memory);
@@ -138,7 +138,7 @@ void BackwardPass<T>::done_with(NodeId id, PiecesFor& pieces) {
 // All nodes of a step; on a device, where a few steps may run as one kernel that reads and writes
 // in any order, of one that lies so far back.
 template <class T>
-void BackwardPass<T>::done_with(std::uint32_t at) {
+void BackwardPass<T>::release_step(std::uint32_t at) {
   if (backend(r_.ids(at)[0]).on_device()) {
     std::uint32_t& slot = late_[late_steps_++ % kLate];
     std::swap(at, slot);
@@ -149,13 +149,13 @@ void BackwardPass<T>::done_with(std::uint32_t at) {
   PiecesFor pieces{devices_, ids[0]};
   for (std::uint32_t i = 0; i < r_.steps[at].count; ++i) {
     if (ragged) pieces.of(ids[i]);
-    if (is_live(ids[i])) done_with(ids[i], pieces);
+    if (is_live(ids[i])) release_gradient(ids[i], pieces);
   }
 }
 
 // The nodes of a step that the loss depends on; gradients of operands are left to the caller.
 template <class T>
-GradientBatch<T> BackwardPass<T>::live_batch(const StepMemory<T>& m, const NodeId* ids) {
+GradientBatch<T> BackwardPass<T>::live_batch(const BatchPointers<T>& m, const NodeId* ids) {
   Scratch& scratch = scratch_;
   const std::size_t all = m.count, arity = m.arity;
   scratch.handed.resize_uninitialized((2 * arity + 3) * all);
@@ -163,7 +163,7 @@ GradientBatch<T> BackwardPass<T>::live_batch(const StepMemory<T>& m, const NodeI
   std::size_t count = 0;
   for (std::size_t i = 0; i < all; ++i)
     if (is_live(ids[i])) d_outs[count++] = gradient_[ids[i]].memory;
-  GradientBatch<T> b{{graph_, ids, count, arity, m.outs(), m.ins(), m.auxs(), settings_.run},
+  GradientBatch<T> b{{graph_, ids, count, arity, m.outs, m.ins, m.auxs, settings_.run},
                      d_outs,
                      d_outs + count,
                      nullptr,
@@ -175,17 +175,17 @@ GradientBatch<T> BackwardPass<T>::live_batch(const StepMemory<T>& m, const NodeI
   if (count == all) return b;
   T** outs = d_outs + (arity + 1) * count;
   T** ins = outs + count;
-  T** auxs = m.has_aux ? ins + arity * count : nullptr;
+  T** auxs = m.auxs ? ins + arity * count : nullptr;
   scratch.live.clear();
   NodeId* args = scratch.args.append(arity * count);
   for (std::size_t i = 0, to = 0; i < all; ++i) {
     if (!is_live(ids[i])) continue;
     scratch.live.push_back(ids[i]);
-    outs[to] = m.outs()[i];
-    if (auxs) auxs[to] = m.auxs()[i];
+    outs[to] = m.outs[i];
+    if (auxs) auxs[to] = m.auxs[i];
     for (std::size_t k = 0; k < arity; ++k) {
-      ins[k * count + to] = m.ins()[k * all + i];
-      args[k * count + to] = m.args()[k * all + i];
+      ins[k * count + to] = m.ins[k * all + i];
+      args[k * count + to] = m.args[k * all + i];
     }
     ++to;
   }
@@ -199,7 +199,7 @@ GradientBatch<T> BackwardPass<T>::live_batch(const StepMemory<T>& m, const NodeI
 // A gradient that may be computed where the one lies that it is made of, and that nothing was
 // written to yet, takes over the memory of that one: it is not read again.
 template <class T>
-void BackwardPass<T>::hand_down(const GradientBatch<T>& b, const NodeId* args) {
+void BackwardPass<T>::reuse_gradients(const GradientBatch<T>& b, const NodeId* args) {
   for (std::size_t i = 0; i < b.count; ++i) {
     Gradient &from = gradient_[b.ids[i]], &to = gradient_[args[i]];
     if (to.state != Gradient::unwritten || to.memory || to.in_buffer || from.readers > 1) continue;
@@ -216,7 +216,7 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step,
   T** const d_ins = scratch_.handed.data() + b.count;
   const OpForm& form = *graph_.nodes[b.ids[0]].form;
   const BatchRule& rule = form.batch.value;
-  if (form.reads == Reads::output_in_place && !retains_) hand_down(b, args);
+  if (form.reads == Reads::output_in_place && !keeps_all_) reuse_gradients(b, args);
   const bool ragged = rule.ragged.any();
   const bool on_device = backend(b.ids[0]).on_device();  // which tells "again" from "add" itself
   bool any = false;
@@ -256,10 +256,10 @@ void BackwardPass<T>::number_batch(const GradientBatch<T>& b, std::size_t operan
   }
 }
 
-// The gradients of operands, but for what products share: see note_uses.
+// The gradients of operands, but for what products share: see record_uses.
 template <class T>
-void BackwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const NodeId* ids) {
-  settings_.look_for_interrupt();
+void BackwardPass<T>::run_step(const Step& step, const BatchPointers<T>& m, const NodeId* ids) {
+  settings_.check_interrupt();
   const OpForm& form = *graph_.nodes[ids[0]].form;
   const bool transfer = form.kind == Kind::transfer;
   if (form.kind == Kind::parameter || form.kind == Kind::lookup || m.arity == 0 ||
@@ -268,7 +268,7 @@ void BackwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const N
   Scratch& scratch = scratch_;
   GradientBatch<T> b = live_batch(m, ids);
   if (b.count == 0) return;
-  const NodeId* const args = scratch.args.empty() ? m.args() : scratch.args.data();
+  const NodeId* const args = scratch.args.empty() ? m.args : scratch.args.data();
   if (!find_targets(b, step, args)) return;
 
   T** const d_ins = scratch.handed.data() + b.count;
@@ -286,7 +286,7 @@ void BackwardPass<T>::run_step(const Step& step, const StepMemory<T>& m, const N
   else
     here.backward(form, b);
   if (captures_to_) [[unlikely]]
-    capture_call(form, b, b.outs == m.outs(), args);
+    capture_call(form, b, b.outs == m.outs, args);
   if (settings_.check) [[unlikely]]
     for (std::size_t to = 0; to < b.arity * b.count; ++to)
       if (d_ins[to]) check_gradient(graph_, devices_, b.ids[to % b.count], d_ins[to], args[to]);
@@ -304,8 +304,8 @@ void BackwardPass<T>::receive_gradients(Backend<T>& from, const GradientBatch<T>
 }
 
 template <class T>
-void BackwardPass<T>::scatter_rows(const Step& step, const StepMemory<T>& m) {
-  if (again_) return;
+void BackwardPass<T>::scatter_step(const Step& step, const BatchPointers<T>& m) {
+  if (repeating_) return;
   const NodeId* const ids = r_.order.data() + step.first;
   Scratch& scratch = scratch_;
   scratch.live.clear();
@@ -315,7 +315,7 @@ void BackwardPass<T>::scatter_rows(const Step& step, const StepMemory<T>& m) {
     const NodeId id = ids[i];
     if (!is_live(id) || !graph_.nodes[id].needs_gradient()) continue;
     gradients[scratch.live.size()] = gradient_[id].memory;
-    rows[scratch.live.size()] = m.auxs()[i];
+    rows[scratch.live.size()] = m.auxs[i];
     scratch.live.push_back(id);
   }
   const std::size_t count = scratch.live.size();
@@ -350,7 +350,7 @@ T* BackwardPass<T>::gradient(NodeId id) {
                                 "of other expressions only as backward(loss, true)"
                               : "gradient: no backward pass has covered this expression");
   if (replayed_) restore_states();
-  if (incomplete_ || (is_live(id) && !gradient_[id].memory)) run_again();
+  if (incomplete_ || (is_live(id) && !gradient_[id].memory)) repeat();
   Gradient& g = gradient_[id];
   if (g.state != Gradient::written) {
     const std::size_t n = graph_.nodes[id].dim.size();
@@ -365,7 +365,7 @@ T* BackwardPass<T>::gradient(NodeId id) {
 
 // The same pass once more, for what the first one has not kept.
 template <class T>
-void BackwardPass<T>::run_again() {
+void BackwardPass<T>::repeat() {
   if (parameters_.changed(graph_))
     throw GradientError(
         "gradient: the parameters have changed since the backward pass, which kept only their own "
@@ -377,16 +377,16 @@ void BackwardPass<T>::run_again() {
         in_buffers_.push_back({id, gradient_[id].memory});
   }
   const NodeId loss = covered_ - 1;
-  again_ = true;
+  repeating_ = true;
   try {
     run(loss, false);
   } catch (...) {
-    again_ = retains_ = false;
+    repeating_ = keeps_all_ = false;
     incomplete_ = true;
     covered_ = loss + 1;
     throw;
   }
-  again_ = false;
+  repeating_ = false;
 
   for (const InBuffer& p : in_buffers_) gradient_[p.id].memory = p.memory;
 }
@@ -394,8 +394,8 @@ void BackwardPass<T>::run_again() {
 template <class T>
 void BackwardPass<T>::truncate(NodeId size) {
   if (size >= covered_) return;
-  lost_ = !retains_;  // what was not kept cannot be computed again without the loss
-  covered_ = retains_ ? size : 0;
+  lost_ = !keeps_all_;  // what was not kept cannot be computed again without the loss
+  covered_ = keeps_all_ ? size : 0;
 }
 
 template <class T>
@@ -414,6 +414,146 @@ void BackwardPass<T>::release() {
   blocks_ = {};
 
   uses_ = {};
+}
+
+// Replays.
+
+// Capture of this pass, to be filled in, or replayed if it was; null if there can be none.
+template <class T>
+CapturedGradients<T>* BackwardPass<T>::captured() const {
+  Capture<T>* const last = captures_.last();
+  return last && !keeps_all_ && !settings_.check ? &last->gradients : nullptr;
+}
+
+template <class T>
+bool BackwardPass<T>::addresses_match(CapturedGradients<T>& c, NodeId loss) {
+  DeviceContext<T>& here = *devices_.contexts()[0];
+  if (c.generation != here.gradients.generation()) c.misses = kMostMisses;  // it never will again
+  return c.complete && c.loss == loss && c.misses < kMostMisses &&
+         std::all_of(c.slots.begin(), c.slots.end(), [&](const auto& slot) {
+           const auto& attr = graph_.attr<ParameterAttr>(graph_.nodes[slot.node]);
+           return here.parameters.gradient_of(*attr.parameter) == slot.gradient;
+         });
+}
+
+template <class T>
+void BackwardPass<T>::replay(CapturedGradients<T>& c) {
+  DeviceContext<T>& here = *devices_.contexts()[0];
+  here.gradients.rewind(c.end);
+  c.misses = 0;
+  for (const auto& slot : c.slots) {
+    const auto& attr = graph_.attr<ParameterAttr>(graph_.nodes[slot.node]);
+    *slot.write = here.parameters.use(*attr.parameter).adds ? Write::add : Write::store;
+  }
+  for (const MovingPointer<T>& m : c.moving) *m.where = r_.value[m.node];
+  here.backend.fill(c.seed, 1, T(1), false);
+  for (const CapturedCall<T>& call : c.calls) {
+    settings_.check_interrupt();
+    switch (call.kind) {
+      case CapturedCall<T>::kernel: {
+        GradientBatch<T> b{{graph_, call.ids, call.count, call.arity, call.outs, call.ins,
+                            call.auxs, settings_.run},
+                           call.d_outs,
+                           call.d_ins,
+                           call.writes,
+                           call.transposed};
+        b.first = call.first;
+        b.end = call.end;
+        here.backend.backward(*call.form, b);
+        break;
+      }
+      case CapturedCall<T>::transpose:
+        transposes_.make(call.ids[0], call.d_outs[0]);
+        break;
+      case CapturedCall<T>::rows:
+        scatter_rows(call.count, call.ids, call.d_outs, call.auxs);
+    }
+  }
+  replayed_ = &c;
+  ++captures_.backward_replays;
+}
+
+template <class T>
+void BackwardPass<T>::capture(NodeId loss, CapturedGradients<T>& to) {
+  struct Capturing {  // until the end, or an error
+    CapturedGradients<T>*& to;
+    ~Capturing() { to = nullptr; }
+  } const capturing{captures_to_};
+  to.clear();
+  captures_to_ = &to;
+  run_steps(loss);
+  const DeviceContext<T>& here = *devices_.contexts()[0];
+  to.loss = loss;
+  to.generation = here.gradients.generation();
+  to.end = here.gradients.mark();
+  for (NodeId id = 0; id <= loss; ++id) to.states.push_back(gradient_[id].state);
+  // Not of the loss alone; and every slot was seen when it was written.
+  to.complete = !to.calls.empty() && std::all_of(to.slots.begin(), to.slots.end(),
+                                                 [](const auto& slot) { return slot.write; });
+}
+
+// A call that was made just now. `recorded`: outs, ins and auxs are the recording's own lists,
+// which stay. Operands that the kernel got are args[k * count + i].
+template <class T>
+void BackwardPass<T>::capture_call(const OpForm& form, const GradientBatch<T>& b, bool recorded,
+                                   const NodeId* args) {
+  capture_transposes(b, args);
+  CapturedGradients<T>& to = *captures_to_;
+  const std::size_t all = b.arity * b.count;
+  // Operands of the call; for one operand of a sum of products also the operand behind it.
+  const std::size_t first = b.first * b.count;
+  const std::size_t end = std::min(b.end == b.first + 1 ? b.end + 1 : b.end, b.arity) * b.count;
+  Write* const writes = to.copy(b.writes, all);
+  T** const outs = recorded ? nullptr : to.copy(b.outs, b.count);
+  T** const ins = recorded ? nullptr : to.copy(b.ins, all);
+  T* const* const auxs = recorded || !b.auxs ? b.auxs : to.copy(b.auxs, b.count);
+  if (!recorded) {
+    for (std::size_t i = first; i < end; ++i)
+      if (captures_.moves(args[i])) to.moving.push_back({ins + i, args[i]});
+  }
+  for (auto& slot : to.slots)
+    for (std::size_t i = first; i < end && !slot.write; ++i)
+      if (b.d_ins[i] && args[i] == slot.node) slot.write = writes + i;
+  to.calls.push_back({CapturedCall<T>::kernel, static_cast<std::uint32_t>(b.count),
+                      static_cast<std::uint32_t>(b.arity), &form, to.copy(b.ids, b.count),
+                      recorded ? b.outs : outs, recorded ? b.ins : ins, auxs,
+                      to.copy(b.d_outs, b.count), to.copy(b.d_ins, all), writes,
+                      b.transposed ? to.copy(b.transposed, b.arity) : nullptr, b.first, b.end});
+}
+
+// Captures the transposes that this call is the first to need.
+template <class T>
+void BackwardPass<T>::capture_transposes(const GradientBatch<T>& b, const NodeId* args) {
+  CapturedGradients<T>& to = *captures_to_;
+  for (std::size_t k = 0; b.transposed && k < b.arity; ++k) {
+    if (!b.transposed[k]) continue;
+    const bool known = std::any_of(to.calls.begin(), to.calls.end(), [&](const auto& call) {
+      return call.kind == CapturedCall<T>::transpose && call.d_outs[0] == b.transposed[k];
+    });
+    if (known) continue;
+    CapturedCall<T> call{};
+    call.kind = CapturedCall<T>::transpose;
+    call.ids = to.copy(args + k * b.count, 1);
+    T* const memory = const_cast<T*>(b.transposed[k]);
+    call.d_outs = to.copy(&memory, 1);
+    to.calls.push_back(call);
+  }
+}
+
+// Restores the states of gradients that the pass leaves when it is not replayed.
+template <class T>
+void BackwardPass<T>::restore_states() {
+  gradient_.resize_uninitialized(covered_);
+  for (NodeId id = 0; id < covered_; ++id)
+    gradient_[id] = {.memory = nullptr,
+                     .state = static_cast<typename Gradient::State>(replayed_->states[id]),
+                     .in_buffer = false,
+                     .columns = 0,
+                     .last_use = kNoUse,
+                     .batch = 0,
+                     .readers = 0};
+  for (const auto& slot : replayed_->slots) gradient_[slot.node].memory = slot.gradient;
+  replayed_ = nullptr;
 }
 
 template class BackwardPass<float>;

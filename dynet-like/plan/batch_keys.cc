@@ -1,52 +1,53 @@
-#include "dynet-like/plan/signatures.h"
+#include "dynet-like/plan/batch_keys.h"
 
 #include <bit>
 
-#include "dynet-like/graph/signature_table.h"
+#include "dynet-like/graph/node_kind_table.h"
 
 namespace dynet {
 namespace {
 
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
 
-// Whether the signature of a node depends on its operands, apart from the shapes that its number
-// stands for.
+// Whether the key of a node depends on which nodes its operands are, or on operands that its kind
+// does not cover.
 bool compares(const Node& n) {
   return (n.form->batch.value.has_products() && !n.has_own_matrix()) ||
-         n.arity > SignatureTable::kMostOperands;
+         n.arity > NodeKindTable::kMostOperands;
 }
 
-// Whether the operands that the number of a long list leaves out agree in shape.
+// Whether the operands beyond NodeKindTable::kMostOperands agree in shape.
 bool same_shapes(const GraphStore& graph, const Ragged& ragged, std::span<const NodeId> x,
                  const NodeId* y) {
-  for (std::size_t k = SignatureTable::kMostOperands; k < x.size(); ++k)
+  for (std::size_t k = NodeKindTable::kMostOperands; k < x.size(); ++k)
     if (x[k] != y[k] &&
         !ragged.agree(Ragged::operand(k), graph.nodes[x[k]].dim, graph.nodes[y[k]].dim))
       return false;
   return true;
 }
 
-// Whether a node of the same number shares what a batch must, and longer lists agree in shapes.
-bool same_operands(const GraphStore& graph, const Node& n, const Signature& s) {
+// Whether a node of the same kind has the shared operands of the key, and agrees in the shapes of
+// long operand lists.
+bool same_operands(const GraphStore& graph, const Node& n, const BatchKey& s) {
   const NodeId *x = graph.args.data() + n.first_arg, *y = graph.args.data() + s.args;
   bool same = true;
   std::uint32_t k = 0;
   for (; k < s.shared; ++k) same &= x[k] == y[k];
   for (k = s.first_matrix; k < s.arity; k += 2) same &= x[k] == y[k];
-  return same && (s.arity <= SignatureTable::kMostOperands ||
+  return same && (s.arity <= NodeKindTable::kMostOperands ||
                   same_shapes(graph, n.form->batch.value.ragged, {x, s.arity}, y));
 }
 
-// Equal for nodes of one signature: of the number and what `same_operands` looks at.
+// Hash of the kind and of the operands that `same_operands` compares.
 std::uint64_t hash_of(const GraphStore& graph, NodeId id) {
   const Node& n = graph.nodes[id];
   const BatchRule& rule = n.form->batch.value;
-  std::uint64_t h = graph.signatures[id] + 1;
+  std::uint64_t h = graph.kinds[id] + 1;
   const NodeId* args = graph.args.data() + n.first_arg;
   for (std::size_t k = 0; k < n.arity; ++k) {
     if (rule.shares(k) && !n.has_own_matrix())
       h = (h ^ args[k]) * kOdd;
-    else if (k >= SignatureTable::kMostOperands && !rule.ragged.any())
+    else if (k >= NodeKindTable::kMostOperands && !rule.ragged.any())
       h = (h ^ graph.nodes[args[k]].dim.size()) * kOdd;
   }
   h *= kOdd;
@@ -55,53 +56,52 @@ std::uint64_t hash_of(const GraphStore& graph, NodeId id) {
 
 }  // namespace
 
-void Signatures::number(const GraphStore& graph, NodeId begin, NodeId end,
-                        std::uint32_t* first_arg) {
-  for (const Signature& s : all) {  // of the last time
-    latest_[s.number] = kNone;
+void BatchKeys::assign(const GraphStore& graph, NodeId begin, NodeId end,
+                       std::uint32_t* first_arg) {
+  for (const BatchKey& s : all) {  // of the last call
+    latest_[s.kind] = kNone;
     if (s.compares) table_[s.slot] = kNone;
   }
-  if (latest_.size() < graph.signature_table->size())
-    latest_.resize(graph.signature_table->size(), kNone);
+  if (latest_.size() < graph.kind_table->size()) latest_.resize(graph.kind_table->size(), kNone);
   all.clear();
   edges.clear();
   recent_.fill(~std::uint64_t{0});
   guesses_.fill(kNone);
   comparing_ = 0;
   of.resize_uninitialized(end - begin);
-  const std::uint32_t* const numbers = graph.signatures.data() + begin;
-  std::uint32_t* const sigs = of.data();
+  const std::uint32_t* const kinds = graph.kinds.data() + begin;
+  std::uint32_t* const keys = of.data();
   for (NodeId i = 0; i < end - begin; ++i) {
     const Node& n = graph.nodes[begin + i];
     first_arg[i] = n.first_arg;
-    std::uint32_t sig = latest_[numbers[i]];
-    if (sig == kNone || all[sig].compares) {
-      // Products of one number by turns: the first operand is what they share.
+    std::uint32_t key = latest_[kinds[i]];
+    if (key == kNone || all[key].compares) {
+      // Products of one kind often alternate between matrices: the first operand selects a guess.
       std::uint32_t& guess = guesses_[n.arity ? graph.args[n.first_arg] % guesses_.size() : 0];
-      sig = guess;
-      if (sig == kNone || all[sig].number != numbers[i] || !same_operands(graph, n, all[sig]))
-        guess = latest_[numbers[i]] = sig = find(graph, begin + i);
+      key = guess;
+      if (key == kNone || all[key].kind != kinds[i] || !same_operands(graph, n, all[key]))
+        guess = latest_[kinds[i]] = key = find(graph, begin + i);
     }
-    sigs[i] = sig;
+    keys[i] = key;
     std::uint64_t operands = 0;
     for (const NodeId a : graph.args_of(n)) {
       if (a < begin) continue;
-      const std::uint32_t from = sigs[a - begin];
+      const std::uint32_t from = keys[a - begin];
       if (from < kMasked)
         operands |= std::uint64_t{1} << from;
       else
-        add_edge(from, sig);
+        add_edge(from, key);
     }
-    Signature& s = all[sig];
+    BatchKey& s = all[key];
     s.operands |= operands;
     ++s.count;
   }
-  for (std::uint32_t sig = 0; sig < all.size(); ++sig)
-    for (std::uint64_t left = all[sig].operands; left != 0; left &= left - 1)
-      link(static_cast<std::uint32_t>(std::countr_zero(left)), sig);
+  for (std::uint32_t key = 0; key < all.size(); ++key)
+    for (std::uint64_t left = all[key].operands; left != 0; left &= left - 1)
+      link(static_cast<std::uint32_t>(std::countr_zero(left)), key);
 }
 
-void Signatures::add_edge(std::uint32_t from, std::uint32_t to) {
+void BatchKeys::add_edge(std::uint32_t from, std::uint32_t to) {
   const std::uint64_t edge = std::uint64_t{from} << 32 | to;
   std::uint64_t& recent = recent_[(from * 7 + to) % recent_.size()];
   if (recent == edge) return;
@@ -109,37 +109,37 @@ void Signatures::add_edge(std::uint32_t from, std::uint32_t to) {
   link(from, to);
 }
 
-void Signatures::link(std::uint32_t from, std::uint32_t to) {
+void BatchKeys::link(std::uint32_t from, std::uint32_t to) {
   edges.push_back({from, all[to].edge});
   all[to].edge = static_cast<std::uint32_t>(edges.size() - 1);
 }
 
-std::uint32_t Signatures::find(const GraphStore& graph, NodeId id) {
+std::uint32_t BatchKeys::find(const GraphStore& graph, NodeId id) {
   const Node& n = graph.nodes[id];
   if (!compares(n)) return add(graph, id);
   if (2 * (comparing_ + 1) > table_.size()) grow_table(graph);
   const std::size_t mask = table_.size() - 1;
   std::size_t slot = hash_of(graph, id) & mask;
   for (; table_[slot] != kNone; slot = (slot + 1) & mask) {
-    const Signature& s = all[table_[slot]];
-    if (s.number == graph.signatures[id] && same_operands(graph, n, s)) return table_[slot];
+    const BatchKey& s = all[table_[slot]];
+    if (s.kind == graph.kinds[id] && same_operands(graph, n, s)) return table_[slot];
   }
-  const std::uint32_t sig = add(graph, id);
-  all[sig].compares = true;
-  all[sig].slot = static_cast<std::uint32_t>(slot);
-  table_[slot] = sig;
+  const std::uint32_t key = add(graph, id);
+  all[key].compares = true;
+  all[key].slot = static_cast<std::uint32_t>(slot);
+  table_[slot] = key;
   ++comparing_;
-  return sig;
+  return key;
 }
 
-std::uint32_t Signatures::add(const GraphStore& graph, NodeId id) {
+std::uint32_t BatchKeys::add(const GraphStore& graph, NodeId id) {
   const Node& n = graph.nodes[id];
   const BatchRule& rule = n.form->batch.value;
   const bool shares = rule.has_products() && !n.has_own_matrix();
   const auto first_pair = static_cast<std::uint32_t>(rule.first_pair);
   all.push_back({.form = n.form,
                  .first = id,
-                 .number = graph.signatures[id],
+                 .kind = graph.kinds[id],
                  .count = 0,
                  .arity = n.arity,
                  .args = n.first_arg,
@@ -154,16 +154,16 @@ std::uint32_t Signatures::add(const GraphStore& graph, NodeId id) {
   return static_cast<std::uint32_t>(all.size() - 1);
 }
 
-void Signatures::grow_table(const GraphStore& graph) {
+void BatchKeys::grow_table(const GraphStore& graph) {
   const std::size_t size = table_.empty() ? 64 : 4 * table_.size();
   table_.clear();
   table_.resize(size, kNone);
-  for (std::uint32_t sig = 0; sig < all.size(); ++sig) {
-    if (!all[sig].compares) continue;
-    std::size_t slot = hash_of(graph, all[sig].first) & (size - 1);
+  for (std::uint32_t key = 0; key < all.size(); ++key) {
+    if (!all[key].compares) continue;
+    std::size_t slot = hash_of(graph, all[key].first) & (size - 1);
     while (table_[slot] != kNone) slot = (slot + 1) & (size - 1);
-    table_[slot] = sig;
-    all[sig].slot = static_cast<std::uint32_t>(slot);
+    table_[slot] = key;
+    all[key].slot = static_cast<std::uint32_t>(slot);
   }
 }
 
