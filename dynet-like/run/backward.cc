@@ -86,7 +86,7 @@ void BackwardPass<T>::prepare(NodeId size) {
       lay_out(size);
     } catch (const OutOfMemoryError&) {
       if (full_ || repeating_) throw;
-      keeps_all_ = false;  // on a device they were to lie side by side only
+      keeps_all_ = false;  // a device only prefers them side by side
       for (NodeId id = 0; id < size; ++id) gradient_[id].memory = nullptr;
       for (const auto& c : devices_.contexts()) c->gradients.release();
     }
@@ -94,8 +94,8 @@ void BackwardPass<T>::prepare(NodeId size) {
   transposes_.find(size);
 }
 
-// Memory for the gradients that are kept; others get it when they are first written. Parameters
-// have theirs in a buffer.
+// Allocates the gradients that are kept, side by side. Other gradients are allocated at their first
+// write; those of parameters are in a buffer.
 template <class T>
 void BackwardPass<T>::lay_out(NodeId size) {
   wanted_.resize_uninitialized(size);
@@ -108,14 +108,14 @@ void BackwardPass<T>::lay_out(NodeId size) {
   blocks_.clear();
   for (std::size_t p = 0; p < layout_.extent.size(); ++p)
     blocks_.push_back(by_index[p]->gradients.template allocate_array<T>(layout_.extent[p]));
-  const bool one = blocks_.size() == 1;  // nodes need not be looked at
+  const bool one = blocks_.size() == 1;  // device indices need not be read
   for (NodeId id = 0; id < size; ++id)
     if (layout_.offset[id] != GradientLayout::kNoMemory)
       gradient_[id].memory =
           blocks_[one ? 0 : graph_.nodes[id].device_index()] + layout_.offset[id];
 }
 
-// The first time in a pass.
+// Gradient of a parameter at its first write in a pass.
 template <class T>
 Slot<T> BackwardPass<T>::buffer_slot(NodeId id) {
   Gradient& g = gradient_[id];
@@ -126,7 +126,7 @@ Slot<T> BackwardPass<T>::buffer_slot(NodeId id) {
   return slot;
 }
 
-// One reader less: after the last one the memory goes to the next gradient.
+// Counts one reader less; after the last one the memory is freed.
 template <class T>
 void BackwardPass<T>::release_gradient(NodeId id, PiecesFor& pieces) {
   Gradient& g = gradient_[id];
@@ -135,8 +135,8 @@ void BackwardPass<T>::release_gradient(NodeId id, PiecesFor& pieces) {
   g.memory = nullptr;
 }
 
-// All nodes of a step; on a device, where a few steps may run as one kernel that reads and writes
-// in any order, of one that lies so far back.
+// Releases the gradients of a step. On a device, which may fuse consecutive steps, those of a step
+// kLate steps earlier.
 template <class T>
 void BackwardPass<T>::release_step(std::uint32_t at) {
   if (backend(r_.ids(at)[0]).on_device()) {
@@ -153,7 +153,7 @@ void BackwardPass<T>::release_step(std::uint32_t at) {
   }
 }
 
-// The nodes of a step that the loss depends on; gradients of operands are left to the caller.
+// The nodes of a step that the loss depends on. The caller fills in the gradients of operands.
 template <class T>
 GradientBatch<T> BackwardPass<T>::live_batch(const BatchPointers<T>& m, const NodeId* ids) {
   Scratch& scratch = scratch_;
@@ -196,8 +196,8 @@ GradientBatch<T> BackwardPass<T>::live_batch(const BatchPointers<T>& m, const No
   return b;
 }
 
-// A gradient that may be computed where the one lies that it is made of, and that nothing was
-// written to yet, takes over the memory of that one: it is not read again.
+// The gradient of an operand that was not written yet takes over the memory of the node's gradient
+// if this step is the last to read that.
 template <class T>
 void BackwardPass<T>::reuse_gradients(const GradientBatch<T>& b, const NodeId* args) {
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -208,8 +208,8 @@ void BackwardPass<T>::reuse_gradients(const GradientBatch<T>& b, const NodeId* a
   }
 }
 
-// Finds addresses for the gradients of operands, in the order in which the kernel writes: operand
-// by operand, node by node. Returns whether any is needed.
+// Finds the addresses of the gradients of operands, in the order in which the kernel writes:
+// operand by operand, node by node. Returns whether there are any.
 template <class T>
 bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step,
                                    const NodeId* args) {
@@ -218,7 +218,7 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step,
   const BatchRule& rule = form.batch.value;
   if (form.reads == Reads::output_in_place && !keeps_all_) reuse_gradients(b, args);
   const bool ragged = rule.ragged.any();
-  const bool on_device = backend(b.ids[0]).on_device();  // which tells "again" from "add" itself
+  const bool on_device = backend(b.ids[0]).on_device();  // a device finds repeated targets itself
   bool any = false;
   for (std::size_t k = 0; k < b.arity; ++k) {
     if (rule.shares(k) || !step.computes(rule, k)) {
@@ -242,7 +242,7 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step,
   return any;
 }
 
-// Notes which gradients this batch has written already, by a number that no other batch has.
+// Marks gradients that this batch writes more than once, by a number of the batch.
 template <class T>
 void BackwardPass<T>::number_batch(const GradientBatch<T>& b, std::size_t operand,
                                    const NodeId* args) {
@@ -256,7 +256,7 @@ void BackwardPass<T>::number_batch(const GradientBatch<T>& b, std::size_t operan
   }
 }
 
-// The gradients of operands, but for what products share: see record_uses.
+// Runs the backward kernel of a step for all operands but the shared ones, see record_uses.
 template <class T>
 void BackwardPass<T>::run_step(const Step& step, const BatchPointers<T>& m, const NodeId* ids) {
   settings_.check_interrupt();
@@ -292,7 +292,7 @@ void BackwardPass<T>::run_step(const Step& step, const BatchPointers<T>& m, cons
       if (d_ins[to]) check_gradient(graph_, devices_, b.ids[to % b.count], d_ins[to], args[to]);
 }
 
-// The gradients of what was transferred go back.
+// Transfers gradients back to the device of the operand.
 template <class T>
 void BackwardPass<T>::receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
                                         T* const* d_ins) {
@@ -324,7 +324,7 @@ void BackwardPass<T>::scatter_step(const Step& step, const BatchPointers<T>& m) 
   if (captures_to_) captures_to_->add_rows(count, scratch.live.data(), gradients, rows);
 }
 
-// Stores or adds the gradients of lookups in one table.
+// Stores or adds the gradients of lookups to the rows of their table.
 template <class T>
 void BackwardPass<T>::scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients,
                                    T* const* rows) {
@@ -355,7 +355,7 @@ T* BackwardPass<T>::gradient(NodeId id) {
   if (g.state != Gradient::written) {
     const std::size_t n = graph_.nodes[id].dim.size();
     g.memory = devices_.of(id).gradients.template allocate_array<T>(n);
-    const bool constant_loss = id + 1 == covered_ && !lost_;  // any other was written
+    const bool constant_loss = id + 1 == covered_ && !lost_;
     backend(id).fill(g.memory, n, T(constant_loss ? 1 : 0), false);
     backend(id).start();
     g.state = Gradient::written;
@@ -363,7 +363,7 @@ T* BackwardPass<T>::gradient(NodeId id) {
   return g.memory;
 }
 
-// The same pass once more, for what the first one has not kept.
+// Repeats the pass and keeps all gradients.
 template <class T>
 void BackwardPass<T>::repeat() {
   if (parameters_.changed(graph_))
@@ -394,7 +394,7 @@ void BackwardPass<T>::repeat() {
 template <class T>
 void BackwardPass<T>::truncate(NodeId size) {
   if (size >= covered_) return;
-  lost_ = !keeps_all_;  // what was not kept cannot be computed again without the loss
+  lost_ = !keeps_all_;  // without the loss the pass cannot be repeated
   covered_ = keeps_all_ ? size : 0;
 }
 
@@ -416,9 +416,10 @@ void BackwardPass<T>::release() {
   uses_ = {};
 }
 
-// Replays.
+// The rest replays a backward pass over memory at the addresses of an earlier one, see
+// CapturedGradients.
 
-// Capture of this pass, to be filled in, or replayed if it was; null if there can be none.
+// Capture for this pass, complete or not; null if the pass cannot be captured.
 template <class T>
 CapturedGradients<T>* BackwardPass<T>::captured() const {
   Capture<T>* const last = captures_.last();
@@ -428,7 +429,8 @@ CapturedGradients<T>* BackwardPass<T>::captured() const {
 template <class T>
 bool BackwardPass<T>::addresses_match(CapturedGradients<T>& c, NodeId loss) {
   DeviceContext<T>& here = *devices_.contexts()[0];
-  if (c.generation != here.gradients.generation()) c.misses = kMostMisses;  // it never will again
+  if (c.generation != here.gradients.generation())
+    c.misses = kMostMisses;  // the addresses cannot match again
   return c.complete && c.loss == loss && c.misses < kMostMisses &&
          std::all_of(c.slots.begin(), c.slots.end(), [&](const auto& slot) {
            const auto& attr = graph_.attr<ParameterAttr>(graph_.nodes[slot.node]);
@@ -487,7 +489,7 @@ void BackwardPass<T>::capture(NodeId loss, CapturedGradients<T>& to) {
   to.generation = here.gradients.generation();
   to.end = here.gradients.mark();
   for (NodeId id = 0; id <= loss; ++id) to.states.push_back(gradient_[id].state);
-  // Not of the loss alone; and every slot was seen when it was written.
+  // A loss alone has no calls; every slot must have been written by a captured call.
   to.complete = !to.calls.empty() && std::all_of(to.slots.begin(), to.slots.end(),
                                                  [](const auto& slot) { return slot.write; });
 }
@@ -521,7 +523,7 @@ void BackwardPass<T>::capture_call(const OpForm& form, const GradientBatch<T>& b
                       b.transposed ? to.copy(b.transposed, b.arity) : nullptr, b.first, b.end});
 }
 
-// Captures the transposes that this call is the first to need.
+// Captures the transposes that no earlier call has used.
 template <class T>
 void BackwardPass<T>::capture_transposes(const GradientBatch<T>& b, const NodeId* args) {
   CapturedGradients<T>& to = *captures_to_;
@@ -540,7 +542,7 @@ void BackwardPass<T>::capture_transposes(const GradientBatch<T>& b, const NodeId
   }
 }
 
-// Restores the states of gradients that the pass leaves when it is not replayed.
+// Restores the states of gradients after a replay, as if the steps had run.
 template <class T>
 void BackwardPass<T>::restore_states() {
   gradient_.resize_uninitialized(covered_);

@@ -16,8 +16,8 @@
 
 namespace dynet {
 
-/// Computes gradients: reads a recording and runs its steps in reverse. What may be written and
-/// read when is in docs/design/gradients.md.
+/// Computes gradients: runs the steps of a recording in reverse. docs/design/gradients.md has the
+/// order of writes and reads.
 template <class T>
 class BackwardPass {
  public:
@@ -25,12 +25,12 @@ class BackwardPass {
                const Recording<T>& recording, Captures<T>& captures)
       : graph_(graph), devices_(devices), settings_(settings), r_(recording), captures_(captures) {}
 
-  /// From d loss / d loss = 1; the loss has a value. Nodes that need no gradient get none unless
-  /// `full`.
+  /// Starts from d loss / d loss = 1; the loss has a value. Nodes that need no gradient get one
+  /// only with `full`.
   void run(NodeId loss, bool full);
-  /// Zeros for a node that the loss does not depend on. Throws GradientError before any pass that
-  /// covers the node, and if the gradient was not kept and the parameters have changed since or the
-  /// loss is gone.
+  /// Gradient of a node; zeros if the loss does not depend on it. Throws GradientError if no pass
+  /// has covered the node, and for a gradient that was not kept if the parameters have changed
+  /// since or the loss was reverted.
   T* gradient(NodeId id);
   /// The nodes from `size` on are gone.
   void truncate(NodeId size);
@@ -42,31 +42,30 @@ class BackwardPass {
   /// The gradient of a node.
   struct Gradient {
     enum State : std::uint8_t { none, unwritten, written };
-    T* memory;  // of its own, or the parameter's once that is known
+    T* memory;  // null until allocated; a parameter's once it was looked up
     State state;
-    bool in_buffer;          // a parameter's
-    std::uint16_t columns;   // of the uses that wait, as far as it matters
-    std::uint32_t last_use;  // the last of its uses that wait, see Use
-    std::uint32_t batch;     // the last batch of products that wrote it
-    std::uint32_t readers;   // steps and uses that will read it
+    bool in_buffer;          // of a parameter
+    std::uint16_t columns;   // of its pending uses, at most kEnoughColumns
+    std::uint32_t last_use;  // the latest pending use, see Use
+    std::uint32_t batch;     // number of the last batch of products that wrote it
+    std::uint32_t readers;   // steps and pending uses that will read it
   };
   static_assert(sizeof(Gradient) == 24);
 
-  /// The gradient of what the products of a batch share waits until the shared node is reached, and
-  /// is then summed over all batches at once; so does that of a matrix which only one node of the
-  /// batch has.
+  /// A pending use of a shared operand of products. The gradient of the operand is computed once,
+  /// over all its uses, when backward reaches the operand. The uses of a node are a linked list.
   struct Use {
     std::uint32_t step, operand, next;
-    std::uint32_t node;  // number in the step, or kAllNodes
+    std::uint32_t node;  // index in the step, or kAllNodes
   };
-  /// Uses of a node that are same_shape_use, `first` and those behind it up to `end`: those of the
-  /// operand `operand`, of `count` nodes.
+  /// A range [first, end) of such a list that one kernel call sums: the same operand of `count`
+  /// nodes with equal form and shapes.
   struct UseRange {
     NodeId shared;
     std::uint32_t first, end;
     std::size_t operand, count;
   };
-  struct PiecesFor {  // memory for gradients of a node's size
+  struct PiecesFor {  // pool of gradients of a node's size
     Devices<T>& devices;
     NodeId id;
     std::optional<typename Pool<T>::Pieces> found = {};
@@ -83,7 +82,7 @@ class BackwardPass {
     NodeId id;
     T* memory;
   };
-  /// Arguments of kernels that are not recorded, made again for each call.
+  /// Arguments of kernels that are not recorded: listed for each call.
   struct Scratch {
     PodVector<T*> handed;
     PodVector<Write> writes;
@@ -152,26 +151,28 @@ class BackwardPass {
   NodeId covered_ = 0;           // nodes below it were covered by the last pass
   bool full_ = false;            // all nodes get gradients
   bool keeps_all_ = true;        // the gradients of all nodes
-  bool lost_ = false;            // those of the last pass, with its loss
-  bool repeating_ = false;       // only for those: what parameters get is known already
-  bool incomplete_ = false;      // the last time that was tried, it failed
+  bool lost_ = false;            // gradients of the last pass were dropped when its loss was
+  bool repeating_ = false;       // repeats a pass for gradients that it did not keep
+  bool incomplete_ = false;      // the last repeated pass failed
   ParameterState parameters_{};  // at the last pass
-  CapturedGradients<T>* captures_to_ = nullptr;     // what this pass does is noted there
-  const CapturedGradients<T>* replayed_ = nullptr;  // the last pass; it has left no states
-  PodVector<Gradient> gradient_;                    // by node
+  CapturedGradients<T>* captures_to_ = nullptr;  // filled in by this pass, or null
+  const CapturedGradients<T>* replayed_ =
+      nullptr;                    // the last pass was its replay; states are not restored yet
+  PodVector<Gradient> gradient_;  // by node
   GradientLayout layout_;
   std::unique_ptr<PlanVerifier> verifier_ = PlanVerifier::if_asked_for();
   PodVector<bool> wanted_;          // by node: has memory in the layout
   PodVector<T*> blocks_;            // of the layout, by device
-  PodVector<InBuffer> in_buffers_;  // while a pass is repeated
+  PodVector<InBuffer> in_buffers_;  // parameters, while a pass is repeated
   PodVector<Use> uses_;
-  PodVector<UseRange> ranges_;             // while uses are summed
-  std::array<std::uint32_t, kLate> late_;  // the last steps on a device that are done
-  std::size_t late_steps_ = 0;             // how many there were
-  std::uint32_t computed_wait_ = 0;        // nodes that are no parameters and have uses that wait
+  PodVector<UseRange> ranges_;  // while uses are summed
+  std::array<std::uint32_t, kLate>
+      late_;                         // finished steps on a device whose memory is not released yet
+  std::size_t late_steps_ = 0;       // finished steps on a device
+  std::uint32_t computed_wait_ = 0;  // computed nodes with pending uses
   Transposes<T> transposes_{graph_, devices_, r_};
   Scratch scratch_;
-  PodVector<T*> nothing_;  // nulls, but while a kernel has them: see sum_uses
+  PodVector<T*> nothing_;  // nulls, except during a kernel call of sum_range
   CopyList<T> copies_;
 };
 

@@ -101,7 +101,7 @@ bool Captures<T>::moves(NodeId node) const {
   return false;
 }
 
-// Gives up the older half where there are too many.
+// Evicts the older half if the captures take too many bytes.
 template <class T>
 void Captures<T>::clear() {
   run_.clear();

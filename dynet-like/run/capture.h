@@ -14,24 +14,23 @@
 
 namespace dynet {
 
-/// Misses in a row, with memory at other addresses, after which a capture is made again.
+/// Consecutive misses, with memory at other addresses, after which a capture is recorded again.
 inline constexpr unsigned kMostMisses = 8;
 
-/// A pointer in a captured list that differs in every run: to the value of a node that is a row of
-/// a table.
+/// A pointer in a captured list that differs from run to run: to a row of a table.
 template <class T>
 struct MovingPointer {
   T** where;
   NodeId node;
 };
 
-/// Call of a backward pass, with all arguments of the kernel.
+/// Kernel call of a backward pass, with all its arguments.
 template <class T>
 struct CapturedCall {
   enum Kind : std::uint8_t {
     kernel,
     transpose,  ///< of the matrix ids[0] to d_outs[0]
-    rows,       ///< gradients of the lookups `ids` to their tables
+    rows,       ///< adds the gradients of the lookups `ids` to their tables
   };
   Kind kind;
   std::uint32_t count, arity;
@@ -47,20 +46,20 @@ struct CapturedCall {
   std::size_t first, end;  ///< operands, see GradientBatch
 };
 
-/// A backward pass: its calls, in their order, in the memory that it took for gradients.
+/// A captured backward pass: its calls in order, and the memory of its gradients.
 template <class T>
 struct CapturedGradients {
   struct Slot {  // of a parameter's gradient
     NodeId node;
     T* gradient;
-    Write* write;  ///< how it was written first: whether it adds may be different the next time
+    Write* write;  ///< of its first write: store or add may differ in a replay
   };
   bool complete = false;
-  unsigned misses = kMostMisses;  ///< times in a row that it could not be replayed
+  unsigned misses = kMostMisses;  ///< consecutive passes that could not replay it
   NodeId loss = 0;
   T* seed = nullptr;  ///< the gradient of the loss
   std::uint64_t generation = 0;
-  Arena::Mark end;  ///< of the memory for gradients, of this generation
+  Arena::Mark end;  ///< of the arena of gradients, in this generation
   PodVector<Slot> slots;
   PodVector<CapturedCall<T>> calls;
   PodVector<MovingPointer<T>> moving;
@@ -78,24 +77,24 @@ struct CapturedGradients {
   std::size_t bytes() const;
 };
 
-/// Record of the last run of a remembered plan. A run behind equal plans repeats it, over memory at
-/// equal addresses: only rows of tables have other addresses.
+/// Record of the last run of a cached plan, to replay it. A run after equal plans, with memory at
+/// equal addresses, makes the same kernel calls; only rows of tables have other addresses.
 template <class T>
 struct Capture {
-  struct Given {  // a node before the plan, or one without operands
+  struct Given {  // a node before the plan, or a node without operands
     NodeId node;
     bool needs_gradient;
-    T* value;  ///< null if that may lie anywhere
+    T* value;  ///< null if any address will do
   };
-  struct Redone {  // a lookup, or another name of one
+  struct Redone {  // a lookup, or an alias of one
     NodeId node;
     T* aux;
   };
-  std::uint64_t number = 0;  ///< its own
+  std::uint64_t number = 0;  ///< of this capture
   std::uint64_t used = 0;    ///< when
   NodeId begin = 0;
-  unsigned misses = 0;  ///< times in a row that something lay elsewhere
-  T* values = nullptr;  ///< where the plan's memory began
+  unsigned misses = 0;  ///< consecutive runs with other addresses
+  T* values = nullptr;  ///< start of the plan's memory
   std::size_t batches = 0;
   PodVector<T*> value;                 ///< by node
   PodVector<BatchPointers<T>> memory;  ///< by step
@@ -103,7 +102,7 @@ struct Capture {
   PodVector<NodeId> outside;  ///< see Plan::outside
   PodVector<Redone> redone;
   PodVector<MovingPointer<T>> moving;
-  PodVector<bool> moves;  ///< by node; empty: none does
+  PodVector<bool> moves;  ///< by node; empty: no value moves
   Arena lists{alignof(void*), 1 << 10};
   CapturedGradients<T> gradients;
 
@@ -117,27 +116,27 @@ struct Capture {
   std::size_t bytes() const;
 };
 
-/// The captures of an executor, and which of them the present graph has run.
+/// The captures of an executor, and the list of those that the present graph has run.
 template <class T>
 class Captures {
  public:
-  static constexpr NodeId kMost = 32768;  ///< nodes of a graph: behind them nothing is captured
+  static constexpr NodeId kMost = 32768;  ///< nodes of a graph; later plans are not captured
 
   /// Capture of `plan` for a run now, or null.
   Capture<T>* find(const Plan& plan);
-  /// Whether a capture is worth it: `plan` would run a second time behind equal plans.
+  /// Whether `plan` runs for the second time after equal plans, and so is worth a capture.
   bool is_worth_it(const Plan& plan);
   /// Inserts the capture of `plan`, which replaces an older one.
   Capture<T>* add(const Plan& plan, std::unique_ptr<Capture<T>> capture);
-  /// A plan has run: by this capture, or null.
+  /// A plan has run, with this capture or none.
   void push(Capture<T>* capture);
   /// Capture of the last plan, or null.
   Capture<T>* last() const { return run_.empty() ? nullptr : run_[run_.size() - 1]; }
-  /// Removes the last plan, whose run is undone.
+  /// Removes the last plan, whose run was undone.
   void pop() { run_.truncate(run_.size() - 1); }
-  /// Evicts the capture of the last plan: `find` does not return it any more.
+  /// Evicts the capture of the last plan.
   void forget_last();
-  /// Whether the value of a node is different memory in every run.
+  /// Whether the address of a node's value differs from run to run.
   bool moves(NodeId node) const;
   /// The graph was cleared.
   void clear();
@@ -152,11 +151,11 @@ class Captures {
   std::uint64_t key(const Plan& plan) const;
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Capture<T>>> all_;
-  std::vector<std::unique_ptr<Capture<T>>> forgotten_;  // that the present graph uses
+  std::vector<std::unique_ptr<Capture<T>>> forgotten_;  // evicted, but used by the present graph
   PodVector<Capture<T>*> run_;
   std::vector<std::uint64_t> seen_;
   std::uint64_t numbers_ = 0, time_ = 0;
-  bool grown_ = false;  // since the last look at how many bytes there are
+  bool grown_ = false;  // since the bytes were last counted
 };
 
 }  // namespace dynet

@@ -34,21 +34,21 @@ struct DeviceContext {
   Pool<T> pool{gradients}, kept{rematerialized};
 };
 
-/// The devices of a graph: who runs each node, and in what memory.
+/// The devices of a graph: a context for each, and the context of each node.
 template <class T>
 class Devices {
  public:
-  /// Nodes run on the first device, except those whose device index is given another.
+  /// Nodes run on the first device, unless `use` assigns another one to their device index.
   Devices(const GraphStore& graph, Backend<T> first) : graph_(graph) {
     use(0, add(std::move(first)));
   }
 
-  /// Adds a device; returns the number of its context. The constructor's is the first.
+  /// Adds a device; returns the index of its context. The first context is the constructor's.
   std::size_t add(Backend<T> backend, const DeviceDescription& device = kCpu) {
     contexts_.push_back(std::make_unique<DeviceContext<T>>(std::move(backend), device));
     return contexts_.size() - 1;
   }
-  /// Nodes with this device index use that context from now on; there are none yet.
+  /// Assigns a context to a device index that no node has yet.
   void use(std::size_t device, std::size_t context) {
     by_index_.resize(std::max(by_index_.size(), device + 1), contexts_[0].get());
     by_index_[device] = contexts_[context].get();
@@ -56,7 +56,7 @@ class Devices {
 
   /// Each device once.
   const std::vector<std::unique_ptr<DeviceContext<T>>>& contexts() const { return contexts_; }
-  /// By device index, as many as the graph has.
+  /// The context of each device index of the graph.
   const PodVector<DeviceContext<T>*>& by_index() {
     if (by_index_.size() < graph_.devices.size())
       by_index_.resize(graph_.devices.size(), contexts_[0].get());
@@ -81,14 +81,13 @@ class Devices {
   void start() {
     for (DeviceContext<T>* c : by_index_) c->backend.start();
   }
-  /// After an error: what is in a queue would run with the next graph, over memory that may be
-  /// gone.
+  /// Drops queued work after an error: its memory may be freed before the next graph runs.
   void forget() {
     for (const auto& c : contexts_) c->backend.forget();
   }
   /// The next graph has one device until it uses others.
   void clear() { by_index_.truncate(1); }
-  /// Gives back all memory, and all devices but the first.
+  /// Frees all memory, and all devices but the first.
   void release() {
     contexts_.resize(1);
     by_index_[0] = contexts_[0].get();
@@ -103,7 +102,7 @@ class Devices {
   PodVector<DeviceContext<T>*> by_index_;
 };
 
-/// Copies that are made together. What an error has left of them is forgotten by the next.
+/// Copies that are made in one call.
 template <class T>
 struct CopyList {
   PodVector<const T*> from;

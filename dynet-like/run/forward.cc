@@ -17,7 +17,7 @@ namespace {
 
 constexpr NodeId kForever = ~NodeId{0};
 
-// Error of `rematerialize`, with the operand and the line of the node that needs it.
+// Error of `rematerialize`, with the operand and the line of the node that reads it.
 [[noreturn, gnu::cold]] void throw_not_restored(const ArgumentError& e, const GraphStore& graph,
                                                 NodeId operand, SourceLocation at) {
   throw ArgumentError(std::string(e.what()) + "\n  expression: " + describe(graph, operand) +
@@ -106,19 +106,19 @@ void ForwardPass<T>::record_and_run(const Plan& plan, const RecordedRun& run) {
   const std::size_t steps = plan.steps.size();
   Step* const recorded = r_.steps.append(steps);
   BatchPointers<T>* const memory = r_.memory.append(steps);
-  const PlanArrays known = arrays_of(plan);
+  const PlanArrays arrays = arrays_of(plan);
   for (std::size_t s = 0; s < steps; ++s) {
     const Step& step = plan.steps[s];
     const NodeId* ids = plan.order.data() + step.first;
     recorded[s] = step;
-    recorded[s].first += run.order;  // there: reading a copy that was just changed would wait
-    memory[s] = prepare(step, ids, known);
+    recorded[s].first += run.order;  // reading it back at once would stall: `step` is used below
+    memory[s] = prepare(step, ids, arrays);
     count_batch(step, ids);
     run_step(step, memory[s], ids);
   }
 }
 
-// Nothing is kept but the values that the plan keeps.
+// Keeps no record: inference.
 template <class T>
 void ForwardPass<T>::run_and_free(const Plan& plan) {
   for (const Step& step : plan.steps) {
@@ -131,15 +131,15 @@ void ForwardPass<T>::run_and_free(const Plan& plan) {
   }
 }
 
-// Finds the memory of a step. Values that are not the plan's are known then, too.
+// Lists the pointers of a step, and sets the values that are parameters, table rows or aliases.
 template <class T>
 BatchPointers<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids,
-                                         const PlanArrays& known) {
-  const BatchPointers<T> m = r_.list_operands(graph_, step, ids, known.begin, known.first_arg);
+                                         const PlanArrays& arrays) {
+  const BatchPointers<T> m = r_.list_operands(graph_, step, ids, arrays.begin, arrays.first_arg);
   const std::size_t count = step.count;
   T** const value = r_.value.data();
   T** const auxs = m.auxs;
-  for (std::size_t i = 0; auxs && i < count; ++i) auxs[i] = known.aux[ids[i] - known.begin];
+  for (std::size_t i = 0; auxs && i < count; ++i) auxs[i] = arrays.aux[ids[i] - arrays.begin];
   switch (graph_.nodes[ids[0]].form->kind) {
     case Kind::compute:
     case Kind::transfer:
@@ -219,7 +219,7 @@ void ForwardPass<T>::run_lookup(NodeId id, T*& aux) {
                     copies_.how.data());
 }
 
-// Before a plan runs: what its nodes need of earlier ones.
+// Recomputes freed values of earlier nodes that the plan reads.
 template <class T>
 void ForwardPass<T>::rematerialize_operands(const Plan& plan) {
   if (freed_.empty()) return;
@@ -241,9 +241,10 @@ void ForwardPass<T>::note_freed(const Plan& plan) {
   std::copy_n(plan.freed.data(), plan.freed.size(), freed_.append(plan.freed.size()));
 }
 
-// A value that no node reads is kept, for the user may request it; so is one that was made through
-// a pointer to the user's memory, which is read once. Nodes behind `last` count up to four times
-// the nodes of the pass, so that many passes over one graph take linear time.
+// A value that no node reads is kept because the user may request it. A value that was read through
+// a pointer to the user's memory is kept because that memory may have changed. Of the nodes after
+// `last`, at most four times as many as the pass has are scanned for readers: many passes over one
+// graph take linear time.
 template <class T>
 void ForwardPass<T>::find_last_reads(NodeId begin, NodeId last) {
   const std::size_t pass = last - begin;
@@ -262,7 +263,7 @@ void ForwardPass<T>::find_last_reads(NodeId begin, NodeId last) {
   }
 }
 
-// The copies that no node from `end` on reads.
+// Frees the copies that no node from `end` on reads.
 template <class T>
 void ForwardPass<T>::free_kept(NodeId end) {
   std::size_t left = 0;
@@ -285,7 +286,7 @@ void ForwardPass<T>::free_window(NodeId begin, NodeId last) {
   if (run.begin == begin) find_last_reads(begin, last);
   if (freed_.size() < end) freed_.resize(end, false);
   free_kept(end);
-  std::size_t size = 0;  // of the values that are copied together
+  std::size_t size = 0;  // of the values that are copied in one call
   copies_.clear();
   DeviceContext<T>& here = devices_.of(run.begin);
   const auto copy = [&] {
@@ -316,7 +317,7 @@ void ForwardPass<T>::free_window(NodeId begin, NodeId last) {
     r_.value[id] = to;
   }
   copy();
-  here.backend.start();  // the arena may free what the copies read
+  here.backend.start();  // before the arena frees the sources of the copies
   for (std::size_t c = 0; c < devices_.contexts().size(); ++c)
     if (devices_.contexts()[c].get() == &here)
       here.backend.rewind(here.values, r_.value_marks[run.value_marks + c]);
@@ -342,7 +343,7 @@ void ForwardPass<T>::rematerialize(NodeId id) {
           "value: the parameters have changed since the forward pass, which has used the memory of "
           "this value again; ask before the update, or call forward, which computes all values");
     for (const NodeId node : all) recompute(node);
-    devices_.start();  // so that a later error does not take it along
+    devices_.start();  // a later error must not drop this work
   } catch (...) {
     devices_.forget();
     for (const NodeId node : all) freed_[node] = true;
@@ -354,7 +355,7 @@ void ForwardPass<T>::rematerialize(NodeId id) {
   }
 }
 
-// The nodes to compute, in order. They are no longer marked as gone.
+// Collects the nodes to recompute, in order, and clears their marks.
 template <class T>
 void ForwardPass<T>::find_freed(NodeId id, PodVector<NodeId>& all) {
   const auto add = [&](NodeId node) {
@@ -368,7 +369,7 @@ void ForwardPass<T>::find_freed(NodeId id, PodVector<NodeId>& all) {
   std::sort(all.begin(), all.end());
 }
 
-// Whether its kernel reads the memory of a parameter, in place or row by row.
+// Whether the node's kernel reads the memory of a parameter or of a table.
 template <class T>
 bool ForwardPass<T>::reads_parameter(NodeId id) const {
   const auto in_parameter = [&](NodeId a) {
@@ -391,10 +392,10 @@ void ForwardPass<T>::recompute(NodeId id) {
   const Arena::Mark mark = r_.pointers.mark();
   const Step one{0, 1};
   run_step(one, prepare(one, &id, {id, &n.first_arg, &aux}), &id);
-  if (!here.backend.on_device())  // which keeps the rows of lookups there
+  if (!here.backend.on_device())  // a device keeps the rows of lookups in these lists
     r_.pointers.rewind(mark);
   if (settings_.frees && n.form->kind == Kind::alias && id >= first_read_)
-    kept_.push_back(id);  // of a copy that may go
+    kept_.push_back(id);  // alias of a copy that may be freed
 }
 
 template <class T>
@@ -406,7 +407,7 @@ void ForwardPass<T>::truncate(NodeId size) {
     r_.runs.truncate(r_.runs.size() - 1);
     captures_.pop();
   }
-  if (size < end) captures_.forget_last();  // its lists are cut
+  if (size < end) captures_.forget_last();  // its lists are truncated
   r_.truncate(size);
   if (freed_.size() > size) freed_.truncate(size);
 }
@@ -433,7 +434,7 @@ void ForwardPass<T>::release() {
   kept_ = {};
 }
 
-// Replays.
+// The rest replays a plan over memory at the addresses of an earlier run, see Capture.
 
 template <class T>
 bool ForwardPass<T>::can_replay() const {
@@ -441,7 +442,7 @@ bool ForwardPass<T>::can_replay() const {
          devices_.all_on_cpu() && devices_.contexts().size() == 1;
 }
 
-// Allocates the memory of the plan if all of a capture's pointers hold.
+// Whether all pointers of a capture are valid for this run; if so, the plan's memory is allocated.
 template <class T>
 bool ForwardPass<T>::addresses_match(const Plan& plan, Capture<T>& c) {
   if (!std::equal(plan.outside.begin(), plan.outside.end(), c.outside.begin(), c.outside.end()))
@@ -460,7 +461,7 @@ bool ForwardPass<T>::addresses_match(const Plan& plan, Capture<T>& c) {
   const Arena::Mark before = here.values.mark();
   if (here.values.template allocate_array<T>(plan.extent) != c.values) {
     here.values.rewind(before);
-    c.misses = kMostMisses;  // it never will again
+    c.misses = kMostMisses;  // the address cannot match again: capture the next run
     return false;
   }
   c.misses = 0;
@@ -507,7 +508,7 @@ void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capt
   ++captures_.forward_replays;
 }
 
-// Captures a plan that has just run.
+// Captures the plan that has just run.
 template <class T>
 Capture<T>* ForwardPass<T>::capture(const Plan& plan, const RecordedRun& run) {
   auto made = std::make_unique<Capture<T>>();
@@ -556,7 +557,7 @@ void ForwardPass<T>::find_moving(const Plan& plan, Capture<T>& c) {
         c.moves[ids[i] - plan.begin] = true;
       }
     }
-    // Values of operands only: no kernel reads the value of an alias, or of a row, as its own.
+    // Only operand pointers need patching: no kernel takes an alias or a table row as its output.
     const std::size_t operands = std::size_t{m.arity} * m.count;
     for (std::size_t i = 0; i < operands; ++i)
       if (moves(m.args[i])) c.moving.push_back({m.ins + i, m.args[i]});

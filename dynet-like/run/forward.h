@@ -8,7 +8,7 @@
 
 namespace dynet {
 
-/// Computes values: runs plans, step by step, and records what it does.
+/// Computes values: runs plans step by step and records the steps.
 template <class T>
 class ForwardPass {
  public:
@@ -16,26 +16,27 @@ class ForwardPass {
               Recording<T>& recording, Captures<T>& captures)
       : graph_(graph), devices_(devices), settings_(settings), r_(recording), captures_(captures) {}
 
-  /// Runs a plan for the nodes that come next. If a kernel throws they keep having no value.
+  /// Runs a plan for the nodes that follow the evaluated ones. If a kernel throws, its nodes keep
+  /// having no value.
   void run(const Plan& plan);
-  /// In inference, after one of several plans for the nodes from `begin` to `last`: values that
-  /// later nodes read, or none does, are copied; the memory of the plan is used again.
+  /// Inference in windows, after the plan of one window of the nodes [begin, last]: copies the
+  /// values that a later window reads and those that no node reads, and frees the window's memory.
   void free_window(NodeId begin, NodeId last);
-  /// Whether other values lie where that of a node was.
+  /// Whether the memory of a node's value was reused for another value.
   bool is_freed(NodeId id) const { return id < freed_.size() && freed_[id]; }
-  /// Computes the value of a node again, and before it what it needs and is gone too. Afterwards,
-  /// or after an error, what is not gone has the value of the forward pass.
+  /// Recomputes a freed value, and first the freed values it depends on. Values that are not freed
+  /// are those of the forward pass, also after an error.
   void rematerialize(NodeId id);
   /// Keeps the values of the nodes below `size`.
   void truncate(NodeId size);
-  /// Forgets all values.
+  /// Drops all values.
   void clear();
   void release();
 
  private:
   struct PlanArrays {  // of the nodes from `begin` on
     NodeId begin;
-    const std::uint32_t* first_arg;  // where their operands are listed in the graph
+    const std::uint32_t* first_arg;  // position of their operands in the graph's list
     T* const* aux;
   };
 
@@ -52,7 +53,7 @@ class ForwardPass {
   PlanArrays arrays_of(const Plan& plan) const {
     return {plan.begin, plan.first_arg.data(), aux_.data()};
   }
-  BatchPointers<T> prepare(const Step& step, const NodeId* ids, const PlanArrays& known);
+  BatchPointers<T> prepare(const Step& step, const NodeId* ids, const PlanArrays& arrays);
   void count_batch(const Step& step, const NodeId* ids);
   void run_step(const Step& step, const BatchPointers<T>& memory, const NodeId* ids);
   void run_transfer(const Step& step, const BatchPointers<T>& memory, const NodeId* ids);
@@ -70,14 +71,14 @@ class ForwardPass {
   const PassSettings& settings_;
   Recording<T>& r_;
   Captures<T>& captures_;
-  T* values_ = nullptr;    // where the memory of the plan that runs begins, on the first device
-  PodVector<T*> aux_;      // by node of the plan that runs
+  T* values_ = nullptr;    // memory of the running plan on the first device
+  PodVector<T*> aux_;      // by node of the running plan
   PodVector<bool> freed_;  // by node
   CopyList<T> copies_;
   // Inference in windows only.
   NodeId first_read_ = 0;        // the first node of `last_read_`
-  PodVector<NodeId> last_read_;  // by node: the last one that reads its value, or kForever
-  PodVector<NodeId> kept_;       // the nodes whose values are copies, and other names of these
+  PodVector<NodeId> last_read_;  // by node: the last reader of its value, or kForever
+  PodVector<NodeId> kept_;       // nodes whose values were copied, and their aliases
 };
 
 }  // namespace dynet

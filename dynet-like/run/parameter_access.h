@@ -12,15 +12,15 @@
 
 namespace dynet {
 
-/// Address for a gradient in the executor's precision.
+/// Address of a gradient, and whether to add to it.
 template <class T>
 struct Slot {
   T* g;
   bool adds;
 };
 
-/// How an executor reaches parameters. In float it works on the parameters themselves: values in
-/// place, gradients in the calling thread's buffer.
+/// Access of an executor to parameters. In float: values in place, gradients in a buffer of the
+/// collection.
 template <class T>
 class ParameterAccess {
  public:
@@ -34,7 +34,7 @@ class ParameterAccess {
     p.copy_to_host();
     return p.data;
   }
-  /// Before values are asked for: they may have moved on the device.
+  /// Called before a forward pass: values may have moved on the device.
   void begin_forward() { table_ = nullptr; }
   /// The values of one row.
   float* row(ParameterStorageBase& p, std::size_t row) {
@@ -48,15 +48,15 @@ class ParameterAccess {
     p.copy_to_host();
     return p.data + row * p.row_size();
   }
-  /// Gradients go to the buffer of this number, or to the calling thread's.
+  /// Selects the buffer for gradients by its number, or the calling thread's.
   void begin_backward(std::optional<unsigned> buffer) {
     buffers_.clear();
     dense_.clear();
     tables_.clear();
     number_ = buffer;
   }
-  /// After a pass that has failed: what had no gradient before it has none. Others have what was
-  /// done of the pass.
+  /// Called after a failed pass: parameters without a gradient before it have none. The others keep
+  /// the part that was added.
   void undo_backward() {
     for (const auto& [buffer, index] : dense_) buffer->forget(index);
     while (!tables_.empty()) {
@@ -74,7 +74,7 @@ class ParameterAccess {
     if (!s.written) dense_.emplace_back(&l, p.index);
     return {s.g, s.written};
   }
-  /// Address that `use` would return for the gradient now; null if it is not known.
+  /// Address that `use` would return for the gradient, or null if it is not allocated.
   float* gradient_of(ParameterStorageBase& p) {
     return p.is_lookup ? nullptr : buffer(p).memory_of(p.index);
   }
@@ -102,16 +102,16 @@ class ParameterAccess {
   Backend<float>& backend_;
   std::shared_ptr<DeviceAllocator> memory_;
   const ParameterStorageBase* table_ =
-      nullptr;  // the last whose rows were asked for, on the device
+      nullptr;  // the last table whose rows were read on the device
   float* rows_ = nullptr;
   std::vector<std::pair<ParameterBank*, GradientBuffer*>> buffers_;
-  // First writes of this pass, for undo_backward.
+  // First writes in this pass, for undo_backward.
   std::vector<std::pair<GradientBuffer*, std::size_t>> dense_;
   std::vector<std::pair<RowGradients*, RowGradients::State>> tables_;
   std::optional<unsigned> number_;
 };
 
-/// In double it works on copies, for gradient checks: nothing outside changes.
+/// In double, for gradient checks: on copies, the parameters do not change.
 template <>
 class ParameterAccess<double> {
  public:

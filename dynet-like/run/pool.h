@@ -10,14 +10,13 @@
 
 namespace dynet {
 
-/// Memory that comes and goes in pieces of few sizes: what was given back last is handed out first,
-/// while it is still in the caches. All of it lies in an arena and lives until that is reset, and
-/// the pool with it.
+/// Memory in pieces of few sizes; the piece freed last is allocated first, while it is still in the
+/// caches. All memory is in an arena, which must be reset together with the pool.
 template <class T>
 class Pool {
   struct Class {  // of sizes
     PodVector<T*> free;
-    T* next = nullptr;  // in a block of pieces that nobody has had yet
+    T* next = nullptr;  // in a block of unused pieces
     std::size_t left = 0, size = 0;
   };
 
@@ -48,7 +47,7 @@ class Pool {
 
   explicit Pool(Arena& arena) : arena_(arena) {}
 
-  /// Pieces of n elements or a few more.
+  /// Pieces of at least n elements.
   Pieces of(std::size_t n) { return {this, classes_[class_of(n)]}; }
   void reset() {
     for (Class* const c : used_) {
@@ -83,7 +82,7 @@ class Pool {
 
   Arena& arena_;
   std::array<Class, kClasses> classes_;
-  PodVector<Class*> used_;  // those that have pieces; some may be there twice
+  PodVector<Class*> used_;  // classes with pieces; may contain duplicates
 };
 
 }  // namespace dynet

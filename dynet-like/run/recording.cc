@@ -69,7 +69,7 @@ void Recording<T>::truncate(NodeId size) {
   evaluated = size;
 }
 
-// Keeps the nodes below `size`, at the beginning of the step's place in `order`.
+// Keeps the nodes of a step that are below `size`.
 template <class T>
 void Recording<T>::truncate_step(Step& step, BatchPointers<T>& m, NodeId size) {
   const std::uint32_t count = step.count;

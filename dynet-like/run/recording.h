@@ -10,13 +10,13 @@
 
 namespace dynet {
 
-/// State of parameters, to detect changes: a number that grows with every change in the graph's
-/// first `banks` banks.
+/// State of parameters, to detect changes: a counter of the changes in the graph's first `banks`
+/// banks.
 struct ParameterState {
   std::size_t banks;
   std::uint64_t changes;
 
-  /// As it is now.
+  /// The present state.
   static ParameterState of(const GraphStore& graph);
   /// Whether a parameter of those banks has changed since.
   bool changed(const GraphStore& graph) const;
@@ -53,7 +53,7 @@ struct BatchPointers {
   BatchPointers moved_to(void* block) const { return in(block, count, arity, auxs != nullptr); }
 };
 
-/// A plan that ran: where its part of a recording begins.
+/// A plan that ran: the start of its part of a recording.
 struct RecordedRun {
   NodeId begin;
   std::uint32_t steps, order, value_marks;
@@ -62,9 +62,8 @@ struct RecordedRun {
   ParameterState parameters;
 };
 
-/// Record of the forward pass, for the backward pass to follow in reverse: the address of each
-/// node's value, and the batches that ran, with the memory of their nodes and operands. Plain data:
-/// passes fill it in and read it.
+/// Record of the forward pass, which the backward pass runs in reverse: the address of each node's
+/// value, and the steps that ran with the addresses of their operands. Plain data.
 template <class T>
 struct Recording {
   NodeId evaluated = 0;     ///< nodes with a value
@@ -79,22 +78,22 @@ struct Recording {
 
   PodVector<NodeId> order;
   PodVector<RecordedRun> runs;
-  PodVector<Arena::Mark> value_marks;  ///< of the values of each device, before each run
-  Arena pointers{alignof(void*)};      ///< what the memory of steps is listed in
+  PodVector<Arena::Mark> value_marks;  ///< of the value arena of each device, before each run
+  Arena pointers{alignof(void*)};      ///< memory of the lists in `memory`
 
   const NodeId* ids(std::uint32_t step) const { return order.data() + steps[step].first; }
 
-  /// Start of a run that would begin now.
+  /// Start of a run that begins now.
   RecordedRun next_run(const GraphStore& graph, NodeId begin) const;
   /// Drops everything recorded since the start of `run`.
   void rewind(const RecordedRun& run);
   /// Drops only the steps recorded since the start of `run`.
   void forget_steps(const RecordedRun& run);
-  /// The pointers of a step, those of operands filled in. Those of node id are listed in the graph
+  /// Lists for a step, with the operands filled in. The operands of node id are in the graph's list
   /// from first_arg[id - begin] on.
   BatchPointers<T> list_operands(const GraphStore& graph, const Step& step, const NodeId* ids,
                                  NodeId begin, const std::uint32_t* first_arg);
-  /// Keeps the nodes below `size`, over which no run but the last may reach.
+  /// Keeps the nodes below `size`; only the last run may have nodes from `size` on.
   void truncate(NodeId size);
   void clear();
   void release();

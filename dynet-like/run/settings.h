@@ -10,13 +10,13 @@ namespace dynet {
 /// Settings of forward and backward passes.
 struct PassSettings {
   bool check = false;                   ///< throw NumericError for what is not finite
-  bool inference = false;               ///< keep nothing that only backward needs
-  bool frees = false;                   ///< memory of values is used again after each window
-  std::uint64_t run = 0;                ///< grows with every new run: part of random draws
-  Interrupt* interrupt = nullptr;       ///< looked at before every step, or null
-  std::optional<unsigned> buffer = {};  ///< of gradients of parameters; none: the thread's own
+  bool inference = false;               ///< do not keep what only backward needs
+  bool frees = false;                   ///< free the memory of values after each window
+  std::uint64_t run = 0;                ///< number of the run; part of the key of random draws
+  Interrupt* interrupt = nullptr;       ///< checked before every step, or null
+  std::optional<unsigned> buffer = {};  ///< for gradients of parameters; none: the calling thread's
 
-  /// Ends the pass if somebody wants that.
+  /// Throws if the pass is to end.
   void check_interrupt() const {
     if (interrupt) [[unlikely]]
       interrupt->look();

@@ -1,4 +1,4 @@
-// Operands shared by the products of a batch: a gradient waits until all of them have run backward.
+// Gradients of operands that the products of a batch share: summed once, over all uses.
 #include <algorithm>
 
 #include "dynet-like/run/backward.h"
@@ -7,8 +7,8 @@
 namespace dynet {
 namespace {
 
-// Columns that a product over all uses of a matrix does not wait beyond on the CPU: it would
-// be no faster, and what it reads leaves the caches.
+// Columns of pending uses that are summed at once on the CPU: more would be no faster, and their
+// operands would leave the caches.
 constexpr std::size_t kEnoughColumns = 256;
 
 }  // namespace
@@ -62,9 +62,8 @@ void BackwardPass<T>::record_use(NodeId shared, const Use& use, std::size_t colu
       std::min(g.columns + std::min(columns, kEnoughColumns), kEnoughColumns));
 }
 
-// The gradients of nodes that the products of their users have in common: all uses of a node that
-// are same_shape_use at once, in the order in which the users ran, and on a device those of other
-// nodes with them.
+// Computes the gradients of shared operands. One kernel call sums all uses with equal form and
+// shapes, in the order in which the users ran; on a device it covers several operands.
 template <class T>
 void BackwardPass<T>::flush_shared(std::span<const NodeId> shared) {
   ranges_.clear();
@@ -82,7 +81,7 @@ void BackwardPass<T>::flush_shared(std::span<const NodeId> shared) {
            same_shape_use(uses_[first.first], uses_[ranges_[end].first]))
       ++end;
     sum_range({ranges_.data() + at, end - at});
-    // Further uses of the same nodes come next.
+    // The remaining uses of these nodes come next.
     const std::size_t begin = at;
     at = end;
     for (std::size_t k = end; k-- > begin;)
@@ -102,7 +101,7 @@ typename BackwardPass<T>::UseRange BackwardPass<T>::range_of(NodeId shared,
   return range;
 }
 
-// Operands away from the use are not compared: there may be as many uses as operands.
+// Compares only the two operands that the kernel reads: comparing all would be quadratic.
 template <class T>
 bool BackwardPass<T>::same_shape_use(const Use& x, const Use& y) const {
   const NodeId first = r_.ids(x.step)[0], second = r_.ids(y.step)[0];
@@ -116,7 +115,7 @@ bool BackwardPass<T>::same_shape_use(const Use& x, const Use& y) const {
   return true;
 }
 
-// f(step, number in it) for the live nodes of uses; `all`: they are.
+// Calls f(step, index in the step) for the live nodes of uses; `all`: every node is live.
 template <class T>
 template <class F>
 void BackwardPass<T>::for_each_live(const UseRange& uses, bool all, F f) const {
@@ -132,8 +131,8 @@ void BackwardPass<T>::for_each_live(const UseRange& uses, bool all, F f) const {
   }
 }
 
-// Fills in the live nodes of uses: their gradients, values, scratch, and of their operands those
-// that the kernel reads, in this order; and how many each node has. Returns how many there are.
+// Lists the live nodes of uses: their gradients, values, scratch and the operands that the kernel
+// reads. Sets the count of each range; returns the sum of the counts.
 template <class T>
 std::size_t BackwardPass<T>::gather_live(std::span<UseRange> uses) {
   Scratch& scratch = scratch_;
@@ -173,7 +172,7 @@ std::size_t BackwardPass<T>::gather_live(std::span<UseRange> uses) {
   return count;
 }
 
-// Only the shared operand, the one behind it, and gradients are handed to the kernel.
+// The kernel reads the shared operand and the operand after it, and writes one gradient.
 template <class T>
 void BackwardPass<T>::sum_range(std::span<UseRange> uses) {
   Scratch& scratch = scratch_;
@@ -185,7 +184,7 @@ void BackwardPass<T>::sum_range(std::span<UseRange> uses) {
   if (nothing_.size() < arity * count) nothing_.resize(arity * count, nullptr);
   T** const d_outs = scratch.handed.data();
   T** const d_ins = nothing_.data();
-  struct Handed {  // only while the kernel runs
+  struct Handed {  // reset after the kernel call
     T** d_ins;
     std::size_t count;
     ~Handed() { std::fill_n(d_ins, count, nullptr); }
