@@ -12,7 +12,7 @@
 #include "dynet-like/run/devices.h"
 #include "dynet-like/run/recording.h"
 #include "dynet-like/run/settings.h"
-#include "dynet-like/run/transposes.h"
+#include "dynet-like/run/shared_matrices.h"
 
 namespace dynet {
 
