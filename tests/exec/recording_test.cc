@@ -28,9 +28,9 @@ struct Recorded {
     }
     for (NodeId pair = begin; pair < end; ++pair) {
       const Step step{2 * pair, 2};
-      StepMemory<float> m =
+      BatchPointers<float> m =
           r.list_operands(g, step, r.order.data() + step.first, 0, first_arg.data());
-      for (NodeId i = 0; i < 2; ++i) m.outs()[i] = r.value[2 * pair + i];
+      for (NodeId i = 0; i < 2; ++i) m.outs[i] = r.value[2 * pair + i];
       r.steps.push_back(step);
       r.memory.push_back(m);
       ++r.batches;
@@ -58,11 +58,11 @@ TEST_CASE("recording: a step lists the values of its operands, operand by operan
   for (float& number : numbers) r.value.push_back(&number);
   const NodeId ids[] = {4, 5};
   const std::uint32_t first_arg[] = {g.nodes[4].first_arg, g.nodes[5].first_arg};
-  const StepMemory<float> m = r.list_operands(g, {0, 2}, ids, 4, first_arg);
+  const BatchPointers<float> m = r.list_operands(g, {0, 2}, ids, 4, first_arg);
   CHECK(m.arity == 2);
-  CHECK(m.auxs() == nullptr);
-  CHECK(std::vector(m.args(), m.args() + 4) == std::vector<NodeId>{0, 2, 1, 3});
-  CHECK(std::vector(m.ins(), m.ins() + 4) ==
+  CHECK(m.auxs == nullptr);
+  CHECK(std::vector(m.args, m.args + 4) == std::vector<NodeId>{0, 2, 1, 3});
+  CHECK(std::vector(m.ins, m.ins + 4) ==
         std::vector{&numbers[0], &numbers[2], &numbers[1], &numbers[3]});
 }
 
@@ -76,16 +76,16 @@ TEST_CASE("recording: scratch is listed where the form keeps some") {
   for (float& number : numbers) r.value.push_back(&number);
   const NodeId ids[] = {2, 3};
   const std::uint32_t first_arg[] = {0, 1};
-  StepMemory<float> m = r.list_operands(g, {0, 2}, ids, 2, first_arg);
-  REQUIRE(m.auxs());
+  BatchPointers<float> m = r.list_operands(g, {0, 2}, ids, 2, first_arg);
+  REQUIRE(m.auxs);
   for (int i = 0; i < 2; ++i) {
-    m.outs()[i] = &numbers[2 + i];
-    m.auxs()[i] = &scratch[i];
+    m.outs[i] = &numbers[2 + i];
+    m.auxs[i] = &scratch[i];
   }
-  CHECK(std::vector(m.args(), m.args() + 2) == std::vector<NodeId>{0, 1});
-  CHECK(std::vector(m.ins(), m.ins() + 2) == std::vector{&numbers[0], &numbers[1]});
-  CHECK(m.outs()[1] == &numbers[3]);
-  CHECK(m.auxs()[1] == &scratch[1]);
+  CHECK(std::vector(m.args, m.args + 2) == std::vector<NodeId>{0, 1});
+  CHECK(std::vector(m.ins, m.ins + 2) == std::vector{&numbers[0], &numbers[1]});
+  CHECK(m.outs[1] == &numbers[3]);
+  CHECK(m.auxs[1] == &scratch[1]);
 }
 
 TEST_CASE("recording: truncate keeps the nodes before a place in the middle of a batch") {
@@ -99,9 +99,9 @@ TEST_CASE("recording: truncate keeps the nodes before a place in the middle of a
   CHECK(std::vector(r.order.begin(), r.order.end()) == std::vector<NodeId>{0, 1, 2, 3, 4, 5, 6});
   CHECK(r.steps[3].first == 6);
   CHECK(r.steps[3].count == 1);
-  CHECK(r.memory[3].outs()[0] == &recorded.numbers[6]);
-  CHECK(r.memory[3].ins()[0] == &recorded.numbers[4]);
-  CHECK(r.memory[3].args()[0] == 4);
+  CHECK(r.memory[3].outs[0] == &recorded.numbers[6]);
+  CHECK(r.memory[3].ins[0] == &recorded.numbers[4]);
+  CHECK(r.memory[3].args[0] == 4);
 }
 
 TEST_CASE("recording: rewinding a run leaves the ones before as they were") {

@@ -64,7 +64,7 @@ inline bool same_key(const GraphStore& g, const Node& a, const Node& b) {
 /// Tables that the nodes of all graphs refer to.
 struct Tables {
   ShapeTable shapes;
-  NodeKindTable keys;
+  NodeKindTable kinds;
 };
 inline Tables& tables() {
   static Tables all;
@@ -73,7 +73,7 @@ inline Tables& tables() {
 
 struct Graph : GraphStore {
   NodeKindTable* table;
-  explicit Graph(NodeKindTable& of = tables().keys) : table(&of) { kind_table = table; }
+  explicit Graph(NodeKindTable& of = tables().kinds) : table(&of) { kind_table = table; }
   NodeId add(const OpForm& f, const Dim& dim, const std::vector<NodeId>& operands = {},
              Attr attr = {}) {
     new (nodes.append(1)) Node{&f,
@@ -90,7 +90,7 @@ struct Graph : GraphStore {
     attrs.push_back(words[1]);
     origins.push_back({"hand", 0, 0});
     const auto id = static_cast<NodeId>(nodes.size() - 1);
-    keys.push_back(0);
+    kinds.push_back(0);
     set_flags(id, 0);
     return id;
   }
@@ -99,7 +99,7 @@ struct Graph : GraphStore {
     n.flags |= flags;
     std::vector<const Dim*> dims;
     for (NodeId a : args_of(n)) dims.push_back(&nodes[a].dim);
-    keys[id] = table->find({*n.form, n.dim, dims, attrs.data() + n.attr, n.flags});
+    kinds[id] = table->find({*n.form, n.dim, dims, attrs.data() + n.attr, n.flags});
   }
 };
 
