@@ -2,7 +2,7 @@
 
 #include "dynet-like/shape/rules.h"
 
-// Rules for segments of sequences.
+// Shape rules of semi-Markov chains.
 
 namespace dynet::shape {
 

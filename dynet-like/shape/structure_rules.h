@@ -2,7 +2,7 @@
 
 #include "dynet-like/shape/rules.h"
 
-// Rules for structured prediction.
+// Shape rules of structured prediction.
 
 namespace dynet::shape {
 
