@@ -43,8 +43,7 @@ struct CtcTables {
   std::size_t skip() const { return column() + 2 * table(); }
   /// Log sums over the paths to a state, minus the frame's maximum; then the state's probabilities.
   std::size_t ways() const { return column() + 3 * table(); }
-  /// Directional derivatives of the log sums, without the state's own score, and of the
-  /// probabilities.
+  /// Directional derivatives of the log sums, without a state's own score, and of probabilities.
   std::size_t d_ways() const { return column() + 4 * table(); }
   std::size_t d_states() const { return column() + 5 * table(); }
 };

@@ -17,8 +17,7 @@ struct PickAttr {
 };
 
 /// Entries by dimension; the entry after the last dimension is for the batch. Missing entries are 1
-/// (stride), 0 (from) and the whole size (to). A list of more than kMost entries has its count
-/// only.
+/// (stride), 0 (from) and the whole size (to). Lists longer than kMost store only `count`.
 struct StridedAttr {
   static constexpr unsigned kMost = kMaxTensorDim + 1;
   struct List {

@@ -249,7 +249,7 @@ void require_same(Communicator& world, const RunFacts& facts) {
 
 std::string launcher_warning(const Communicator& world) {
   for (const char* name : kSizes) {
-    const char* const text = std::getenv(name);  // NOLINT: nobody changes the environment
+    const char* const text = std::getenv(name);  // NOLINT: the environment is constant
     const unsigned long n = text ? std::strtoul(text, nullptr, 10) : 0;
     if (n > world.size())
       return std::string(name) + " says that " + std::to_string(n) +
@@ -262,7 +262,7 @@ std::string launcher_warning(const Communicator& world) {
 
 bool started_by_launcher() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
-    if (std::getenv(name)) return true;  // NOLINT: nobody changes the environment
+    if (std::getenv(name)) return true;  // NOLINT: the environment is constant
   return false;
 }
 

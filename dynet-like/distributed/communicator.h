@@ -109,8 +109,7 @@ std::unique_ptr<Communicator> make_self_communicator();
 /// the other ranks throw a CommunicationError with its text.
 void on_rank_zero(Communicator& world, const std::function<void()>& f);
 
-/// Runs f; if it throws, notifies the other processes by `fail` and rethrows, so that they end as
-/// well.
+/// Runs f; if it throws, notifies the other processes by `fail`, so that they end, and rethrows.
 void guarded(Communicator& world, const std::function<void()>& f);
 
 /// Throws CommunicationError on all processes, with the text of the lowest rank whose `problem` is
@@ -120,8 +119,8 @@ void throw_if_any(Communicator& world, const std::string& problem);
 /// Names and values, on this process, that determine the results of a run.
 using RunFacts = std::vector<std::pair<std::string, std::string>>;
 /// Throws CommunicationError on all processes unless all have equal facts; it names the lowest rank
-/// that differs from rank 0, and each differing fact with both values. For large data pass a digest
-/// as the value.
+/// that differs from rank 0, and each differing fact with both values. For large data pass a
+/// digest.
 void require_same(Communicator& world, const RunFacts& facts);
 
 /// A warning for a program that a launcher has started as several processes that are not connected:

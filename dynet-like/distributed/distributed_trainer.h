@@ -82,7 +82,7 @@ struct Lane {
 /// The update runs on the device if all gradients of all processes are on devices. All processes
 /// must use the same CPU instruction set (DYNET_ISA) and the same kind of device.
 ///
-/// An error of one process ends all: the others throw CommunicationError with its rank and message.
+/// An error of one process ends the run: all others throw CommunicationError with its rank.
 class DistributedTrainer {
  public:
   /// `check_every`: the values of all parameters are compared between processes before the first

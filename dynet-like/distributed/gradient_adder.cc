@@ -109,8 +109,7 @@ DeviceBackend& GradientAdder::backend(const std::shared_ptr<DeviceAllocator>& me
   return *backends_.back();
 }
 
-// Runs f(backend) after all work started earlier for these buffers, and before all work started
-// later.
+// Runs f(backend) after all earlier work for these buffers, and before all later work.
 template <class F>
 void GradientAdder::on_device(GradientBuffer& to, GradientBuffer* from, F f) {
   const std::lock_guard lock(mutex_);
@@ -181,7 +180,7 @@ void sort_on_device(RowGradients& r, DeviceBackend& b) {
   const std::size_t n = r.row_size();
   const std::vector<std::uint32_t> rows = sorted(r);
   DeviceAllocator& memory = *b.memory();
-  const auto free = [&](float* p) { memory.free(p); };  // reused only by later work of the stream
+  const auto free = [&](float* p) { memory.free(p); };  // reused only by later work
   const std::unique_ptr<float, decltype(free)> values(
       static_cast<float*>(memory.allocate(rows.size() * n * sizeof(float))), free);
   OnDevice put;

@@ -9,8 +9,7 @@
 namespace dynet {
 namespace {
 
-// The neutral element of addition: x + -0.0f is x, also for 0 and -0. Stands for a missing
-// gradient.
+// The neutral element of addition, also for 0 and -0. Stands for a missing gradient.
 constexpr float kNothing = -0.0f;
 
 std::span<float> part(std::vector<float>& values, Interval i) {
@@ -189,7 +188,7 @@ void GradientExchange::reduce_scatter() {
   }
 }
 
-// The sum is stored in place of the left child's numbers, or else the right child's.
+// The sum is stored in place of the left child's numbers, or of the right child's.
 void GradientExchange::add(const Addition& a, const std::vector<Received>& received) {
   const auto here = [&](LaneNode n) -> float* {
     const auto at = values_.find(held_as(n));

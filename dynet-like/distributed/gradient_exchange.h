@@ -39,8 +39,7 @@ class GradientExchange {
     Values values;
   };
 
-  /// Calls f(p, present, offset) for each present gradient; offset is the index of its first
-  /// number.
+  /// f(p, present, offset) for each present gradient; offset is the index of its first number.
   template <class Dense, class Table>
   static std::size_t lay_out(const ParameterBank& bank, const Presence& present, Dense dense,
                              Table table);

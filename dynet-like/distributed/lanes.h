@@ -47,8 +47,7 @@ class LaneTree {
   bool adds(LaneNode n) const { return n.level > 0 && has(n.right()); }
   /// The lanes below a node.
   Interval lanes_of(LaneNode n) const;
-  /// The smallest set of nodes that covers exactly these lanes, in order: at most 2 log2(lanes)
-  /// nodes.
+  /// The fewest nodes that cover exactly these lanes, in order: at most 2 log2(lanes) nodes.
   std::vector<LaneNode> cover(Interval lanes) const;
 
  private:

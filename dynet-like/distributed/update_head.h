@@ -30,15 +30,13 @@ struct UpdateHead {
   unsigned rank = 0;
   /// Numbers that must be equal on all processes.
   std::vector<std::uint64_t> same;
-  /// Bit set of the memories of gradients. Gradients are summed on devices only if all of them are
-  /// on devices.
+  /// Memories of gradients, as bits. Gradients are summed on devices if all of them are there.
   std::uint8_t places = 0;
   static constexpr std::uint8_t kOnCpu = 1, kOnDevice = 2;
   /// Lane numbers and reported losses, in order.
   std::vector<std::pair<std::uint32_t, double>> losses;
   Presence present;
-  /// The lowest rank with a deviating number, and the index of that number in `same`; kNone if all
-  /// agree.
+  /// The lowest rank with a deviating number, and its index in `same`; kNone if all agree.
   std::uint32_t odd_rank = kNone, different = 0;
 
   static constexpr std::uint32_t kNone = 0xffffffffu;

@@ -15,9 +15,8 @@
 
 namespace dynet::io_detail {
 
-/// Reads the output of boost::archive::binary_oarchive from untrusted bytes: no stored length makes
-/// it allocate more memory than the remaining bytes can fill. Throws FileError and Boost's
-/// exceptions.
+/// Reads the output of boost::archive::binary_oarchive from untrusted bytes: no stored length
+/// allocates more memory than the remaining bytes can fill. Throws FileError and Boost's errors.
 class BytesArchive
     : public boost::archive::binary_iarchive_impl<BytesArchive, char, std::char_traits<char>> {
   using Base = boost::archive::binary_iarchive_impl<BytesArchive, char, std::char_traits<char>>;

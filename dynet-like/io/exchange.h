@@ -35,8 +35,7 @@ std::size_t type_size(NamedTensor::Type type);
 std::uint64_t byte_count(const std::vector<std::uint64_t>& shape, std::size_t size,
                          const std::string& whose);
 
-/// The values as floats. Exact for F32, F16 and BF16; F64 is rounded. Throws FileError for integer
-/// types.
+/// The values as floats: exact for F32, F16 and BF16, rounded for F64. FileError for integer types.
 std::vector<float> to_floats(const NamedTensor& tensor);
 
 /// to_floats in this library's order: the first index is the fastest; a table is stored row by row.
@@ -45,15 +44,13 @@ std::vector<float> to_our_order(const NamedTensor& tensor, bool is_table);
 /// Converts a tensor of this library; the first `/` of its name is removed.
 NamedTensor to_named_tensor(const SavedTensor& tensor, const float* values);
 /// Converts the parameters and tables of a collection: element (i, j) stays element (i, j), a table
-/// of n rows {d} becomes an array of n x d, names are those of the collection without the first
-/// `/`.
+/// of n rows {d} becomes an array of n x d, names lose their first `/`.
 std::vector<NamedTensor> tensors_of(const ParameterCollection& pc);
 /// Converts the parameters and tables of a group of a model file.
 std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& group);
 
 /// Converts an array for a model file: its name with a first `/`, its shape, its values in the
-/// order of this library. Throws FileError for more than seven sizes and for types other than
-/// floats.
+/// order of this library. Throws FileError for more than seven sizes and for integers.
 std::pair<SavedTensor, std::vector<float>> to_saved_tensor(const NamedTensor& tensor);
 /// Writes a model file with one ParameterCollection of parameters and tables with these names and
 /// shapes, and with `words` if it is not null; `load` expects this order. Arrays without `is_table`

@@ -97,7 +97,7 @@ class Loading {
   /// The trainer must outlive this object.
   void add(Trainer& trainer, IncomingGroup in);
   /// Describes all mismatches found so far; empty if there are none. With `all` (everything is
-  /// added), unmatched entries of LoadOptions::rename are mismatches, too.
+  /// added), unmatched entries of LoadOptions::rename are mismatches as well.
   std::string problem(bool all = true) const;
   /// Reads the values from the file and verifies all sections. The file must live until `commit`.
   void read(const ModelFile& file);

@@ -71,8 +71,7 @@ struct FileIndex {
 std::string encode_index(const FileIndex& index);
 /// Decodes an index and checks everything that a reader relies on: counts, sizes and offsets
 /// (before memory is allocated for them), names, shapes, flags. The sections must fill [`begin`,
-/// `end`) in the order of the index, each at the next multiple of 64. Throws FileError with the
-/// reason.
+/// `end`) in the order of the index, each at the next multiple of 64. Throws FileError.
 FileIndex decode_index(std::string_view bytes, std::uint64_t begin, std::uint64_t end);
 /// Encodes the header of a file.
 std::string encode_header(std::uint64_t file_size, std::string_view index);
@@ -91,8 +90,7 @@ class ModelFile {
   const std::string& path() const { return file_.path(); }
   std::uint64_t size() const { return file_.size(); }
   const FileIndex& index() const { return index_; }
-  /// Reads a section and the padding after it; throws unless the checksum and the padding are
-  /// right.
+  /// Reads a section and the padding after it; throws unless both are valid.
   void read(const Section& section, char* to) const;
   std::string read(const Section& section) const;
   /// `is_mapped` returns whether `mapped` may be called. `mapped` returns the verified bytes of a

@@ -14,8 +14,7 @@
 // separated by spaces; files of word2vec and fastText have a first line `<words> <dimension>`. A
 // word may contain spaces, as in some files of GloVe: the last numbers of a line are its vector.
 // Binary (word2vec): the same first line, then for each word its bytes, a space, and little-endian
-// floats. Words are bytes, numbers are finite. All errors are FileError and name the line or the
-// word.
+// floats. Words are bytes, numbers are finite. Errors are FileError and name the line or word.
 
 namespace dynet {
 

@@ -90,8 +90,7 @@ class Lattice {
   std::vector<std::vector<std::vector<Way>>> ways_;  // by position and tag
 };
 
-/// Lattice for n = 1, faster: stores only the best scores, and finds the paths with these scores
-/// from the end.
+/// Lattice for n = 1, faster: stores only the best scores, and finds their paths from the end.
 class Viterbi {
  public:
   explicit Viterbi(const ChainScores& scores)

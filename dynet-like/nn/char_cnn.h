@@ -45,8 +45,8 @@ class CharCnn {
   };
 
   /// Throws ArgumentError for a size or a width of zero, and for no widths. Matrices are
-  /// initialized with ParameterInitGlorot, biases with 0, c with -2, so that the initial gates pass
-  /// most of y.
+  /// initialized with ParameterInitGlorot, biases with 0, c with -2: the initial gates pass most of
+  /// y.
   CharCnn(ParameterCollection& model, const Settings& settings);
   /// An empty layer, to be assigned to.
   CharCnn() = default;

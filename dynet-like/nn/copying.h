@@ -18,7 +18,7 @@
 // log-probability minus infinity, with zero gradients.
 //
 // All computations are in logarithms, without overflow for any operands: gate {1}, scores {words},
-// attention {n}; attention is minus infinity at positions that must not be copied. Batch sizes are
+// attention {n}, which is minus infinity at positions that must not be copied. Batch sizes are
 // equal or one.
 
 namespace dynet {

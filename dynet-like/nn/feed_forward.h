@@ -46,8 +46,7 @@ class FeedForward {
   /// y. Throws ShapeError for columns of another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Dropout of W2's input, with a new mask for each call. Throws ArgumentError unless 0 <= rate <
-  /// 1.
+  /// Dropout of W2's input, a new mask for each call. Throws ArgumentError unless 0 <= rate < 1.
   void set_dropout(float rate);
   /// Turns dropout off.
   void disable_dropout() { set_dropout(0); }

@@ -53,8 +53,8 @@ class MultiHeadAttention {
 
   /// Throws ArgumentError for a size or heads of zero, for `key_heads` that does not divide `heads`
   /// or `heads` that does not divide `size`, and with `rotary` for heads of odd size and a base
-  /// that is not above one and finite. Matrices are initialized with ParameterInitGlorot, biases
-  /// with 0.
+  /// that is not above one and finite. Initial values: ParameterInitGlorot for matrices, 0 for
+  /// biases.
   MultiHeadAttention(ParameterCollection& model, const Settings& settings);
   /// An empty layer, to be assigned to.
   MultiHeadAttention() = default;
@@ -65,8 +65,7 @@ class MultiHeadAttention {
 
   /// Self-attention: x is its own memory.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
-  /// Attention of x to a memory. `key_lengths`: number of keys of each batch element; none: all
-  /// keys.
+  /// Attention of x to a memory. `key_lengths`: keys of each batch element; none: all keys.
   Expression apply(const Expression& x, const Expression& memory,
                    const std::vector<unsigned>& key_lengths = {},
                    SourceLocation at = SourceLocation::current()) const;

@@ -109,8 +109,7 @@ class RNNBuilder {
   Parameter add(const Dim& d);
   Parameter add(const Dim& d, float value);
   /// State of a layer. `step` computes one layer and replaces the previous output `h` and the
-  /// previous cell `c` (unused without cells); with `zero`, the previous state is zero and both are
-  /// empty.
+  /// previous cell `c` (unused without cells); with `zero` both are empty and stand for zeros.
   struct LayerState {
     Expression h, c;
     bool zero;

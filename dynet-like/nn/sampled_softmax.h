@@ -23,8 +23,7 @@ struct NegativeSamples {
 ///
 ///     q(c) = log((c + 2) / (c + 1)) / log(num_classes + 1)
 ///
-/// `neg_log_softmax`, `full_log_distribution`, `full_logits` and `sample` are exact and read all
-/// rows.
+/// The functions of SoftmaxBuilder are exact and read all rows.
 class SampledSoftmaxBuilder : public SoftmaxBuilder {
  public:
   /// Arguments of the constructor, to be saved with the parameters.

@@ -36,8 +36,7 @@ struct ScoredSegments {
 /// NumericError for scores that are NaN or plus infinity.
 std::vector<ScoredSegments> best_segments(const SegmentScores& scores, std::size_t n);
 
-/// A sample of the distribution; equal keys give equal samples. Empty if all segmentations are
-/// forbidden.
+/// A sample of the distribution; equal keys give equal samples. Empty if everything is forbidden.
 std::vector<Segment> sample_segments(const SegmentScores& scores, std::uint64_t key);
 
 }  // namespace dynet

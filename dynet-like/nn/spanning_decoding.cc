@@ -110,8 +110,7 @@ class Edmonds {
     return d == x.arc.dependent ? x.head : pair(x.arc.dependent, d).head;
   }
 
-  /// The score of the arc and of the component's tree below it, minus the common part of all such
-  /// trees.
+  /// The score of the arc and of the component's tree below it, minus their common part.
   double score(const Arc& a) const { return static_cast<double>(a.score) + inner_[a.dependent]; }
 
   /// Returns whether choice a is better than choice b for one component.

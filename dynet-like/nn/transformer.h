@@ -120,8 +120,8 @@ class TransformerEncoder {
                    SourceLocation at = SourceLocation::current()) const;
 
   /// Dropout of the results of attention and feed-forward layers, and inside feed-forward layers,
-  /// with new masks for each call; attention weights are not dropped. Throws ArgumentError unless 0
-  /// <= rate < 1.
+  /// new masks for each call; attention weights are not dropped. Throws ArgumentError unless 0 <=
+  /// rate < 1.
   void set_dropout(float rate) { stack_.set_dropout(rate); }
   /// Turns dropout off.
   void disable_dropout() { set_dropout(0); }
@@ -137,8 +137,7 @@ class TransformerEncoder {
 };
 
 /// Keys and values of the positions that a TransformerDecoder has read, as nodes of its graph.
-/// Copies share these nodes and may be extended independently, for example by the hypotheses of a
-/// beam.
+/// Copies share these nodes and may be extended independently, such as by hypotheses of a beam.
 class DecoderCache {
  public:
   /// Number of positions read.
@@ -187,10 +186,9 @@ class TransformerDecoder {
                    const std::vector<unsigned>& memory_lengths = {},
                    SourceLocation at = SourceLocation::current()) const;
 
-  /// Cache before the first position, without a memory. Throws ArgumentError if the settings have
-  /// one.
+  /// The initial cache, without a memory. Throws ArgumentError if the settings have one.
   DecoderCache start(SourceLocation at = SourceLocation::current()) const;
-  /// Cache before the first position, with the keys and values of a memory.
+  /// The initial cache, with the keys and values of a memory.
   DecoderCache start(const Expression& memory, const std::vector<unsigned>& memory_lengths = {},
                      SourceLocation at = SourceLocation::current()) const;
   /// Reads one or more positions: x {size} or {size,k} gives y of the same shape, equal to the

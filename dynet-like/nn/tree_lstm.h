@@ -35,8 +35,7 @@ class TreeLSTMBuilder {
                          SourceLocation at = SourceLocation::current());
   /// Clears all nodes.
   virtual void start_new_sequence(SourceLocation at = SourceLocation::current());
-  /// Limits the numbers of this tree's nodes to values below `n`. Without this call there is no
-  /// limit.
+  /// Limits the node numbers of this tree to values below `n`; by default there is no limit.
   void set_num_elements(int n);
   /// Adds node `id`, an unused number, with children that were added before. `x` may be an empty
   /// Expression for a node with children. Returns the node's output {hidden_dim}.

@@ -6,8 +6,7 @@
 #include "dynet-like/graph/computation_graph.h"
 
 // Elementwise operations of several operands. Sizes and batch sizes broadcast: each one is equal in
-// all operands or one; missing sizes are one. Errors: ShapeError, and ArgumentError for an empty
-// list.
+// all operands or one; missing sizes are one. Errors: ShapeError; ArgumentError without operands.
 
 namespace dynet {
 

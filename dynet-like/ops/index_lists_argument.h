@@ -7,9 +7,8 @@
 
 namespace dynet {
 
-/// Lists of indices for an operation: one list for all batch elements, or one list for each. They
-/// are copied, or behind a pointer that every forward reads again and that must outlive the graph's
-/// use of it.
+/// Lists of indices for an operation: one list for all batch elements, or one list for each.
+/// Copied, or behind a pointer that every forward reads again and that must outlive its use.
 class IndexListsArgument {
  public:
   IndexListsArgument(std::initializer_list<unsigned> list)

@@ -183,8 +183,7 @@ void need_parameter(const OpForm& form, const ParameterHandle& p, SourceLocation
         at);
 }
 
-// A frozen parameter needs no gradient; nodes that depend only on frozen parameters need none
-// either.
+// Nodes that depend only on frozen parameters need no gradient.
 Expression add_stored(ComputationGraph& g, const OpForm& form, const ParameterStorageBase& p,
                       Attributes attributes, SourceLocation at) {
   if (p.updated && form.passes_gradient) attributes.flags |= Node::kNeedsGradient;

@@ -36,8 +36,7 @@ Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float>
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
 /// A tensor of shape d, given by some of its elements: ids[k] is the column-major index, batch
-/// included, of data[k]; all other elements are `defdata`. For a repeated index the last value
-/// counts.
+/// included, of data[k]; all other elements are `defdata`. The last of equal indices counts.
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
                  const std::vector<float>& data, float defdata = 0.0f, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());

@@ -89,8 +89,7 @@ const OpForm kTreeCell = cell_form("tree_lstm_c", tree_cell_shape);
 const OpForm kTreeOutput =
     output_form("tree_lstm_h", [](const Operands& x) { return shape::tree_output(x[0], x[1]); });
 
-// Shape of gates with composite operands: b, Wx, Wh, h, optional masks of h and x, then the parts
-// of x.
+// Shape of gates with composite operands: b, Wx, Wh, h, optional masks of h and x, parts of x.
 Dim gates_of_parts(shape::Dims xs, bool masked) {
   const Dim &b = *xs[0], &wx = *xs[1], &wh = *xs[2];
   Dim h = *xs[3], x = shape::concatenate(xs.subspan(masked ? 6 : 4), 0);

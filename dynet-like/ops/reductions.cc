@@ -160,9 +160,8 @@ const OpForm kCumsum = {.name = "cumsum",
 Expression apply(const OpForm& form, const Expression& x, SourceLocation at) {
   return add_node(form, x, {}, at);
 }
-// Reduction over `dims`, and over the batch if `batch`. A zero divisor means the number of
-// elements.
-// Over the batch as well, if asked. A divisor of zero is the number of elements.
+
+// Reduction over `dims`, and with `batch` over the batch. A zero divisor: the number of elements.
 Expression over_dims(const OpForm& form, const Expression& x, const std::vector<unsigned>& dims,
                      bool batch, unsigned power, double divisor, SourceLocation at) {
   ReduceAttr a{batch ? shape::kBatchBit : 0, power, divisor, 0, 0};

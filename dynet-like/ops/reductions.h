@@ -23,8 +23,7 @@ Expression mean_elems(const Expression& x, SourceLocation at = SourceLocation::c
 /// The mean of the r-th powers of all elements, r >= 1.
 Expression moment_elems(const Expression& x, unsigned r,
                         SourceLocation at = SourceLocation::current());
-/// The standard deviation, the root of the mean of (x_i - mean)^2; where it is 0 so is the
-/// gradient.
+/// The standard deviation, the root of the mean of (x_i - mean)^2; gradient 0 where it is 0.
 Expression std_elems(const Expression& x, SourceLocation at = SourceLocation::current());
 /// The sum of the squares of all elements.
 Expression squared_norm(const Expression& x, SourceLocation at = SourceLocation::current());
@@ -41,8 +40,7 @@ Expression moment_batches(const Expression& x, unsigned r,
 /// The standard deviation over the batch.
 Expression std_batches(const Expression& x, SourceLocation at = SourceLocation::current());
 
-/// The sum over the dimensions `dims`, which are removed; with `b` also over the batch, which
-/// becomes one.
+/// The sum over dimensions `dims`, which are removed; with `b` over the batch as well.
 Expression sum_dim(const Expression& x, const std::vector<unsigned>& dims, bool b = false,
                    SourceLocation at = SourceLocation::current());
 /// sum_dim(x, {0}): the sum of the rows of a matrix. Old name.

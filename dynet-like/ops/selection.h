@@ -21,8 +21,7 @@ Expression pick_range(const Expression& x, unsigned start, unsigned end, unsigne
 /// pick_range along dimension 0. Old name.
 Expression pickrange(const Expression& x, unsigned start, unsigned end,
                      SourceLocation at = SourceLocation::current());
-/// Rows v1, v2, ... of each batch element; repeats are allowed. Dimension 0 gets the length of the
-/// list.
+/// Rows v1, v2, ... of each batch element, with repeats; dimension 0 gets the length of the list.
 Expression select_rows(const Expression& x, const IndexArgument& rows,
                        SourceLocation at = SourceLocation::current());
 /// Columns v1, v2, ... of each batch element; dimension 1 gets the length of the list.
@@ -53,8 +52,7 @@ Expression transpose(const Expression& x, std::initializer_list<unsigned> dims,
 Expression transpose(const Expression& x, const std::vector<unsigned>& dims,
                      SourceLocation at = SourceLocation::current());
 
-/// The operands, concatenated along dimension d; all other sizes are equal, batch sizes equal or
-/// one.
+/// The operands, concatenated along dimension d; other sizes are equal, batch sizes equal or one.
 Expression concatenate(std::initializer_list<Expression> xs, unsigned d = 0,
                        SourceLocation at = SourceLocation::current());
 Expression concatenate(const std::vector<Expression>& xs, unsigned d = 0,

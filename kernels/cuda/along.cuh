@@ -52,8 +52,7 @@ __global__ __launch_bounds__(kThreads, kResident) void lines_kernel(std::size_t 
 }
 
 /// f(team, k) for `lines` lines of about `length` elements; all threads of the team call f.
-/// `apart`: elements of a line are not contiguous in memory, but elements of neighbouring lines
-/// are.
+/// `apart`: elements of neighbouring lines, not those of a line, are contiguous.
 template <class F>
 void for_lines(Queue& q, std::size_t lines, std::size_t length, bool apart, F f) {
   constexpr std::size_t kShort = 8, kLong = 512, kMany = 2048;
@@ -145,8 +144,7 @@ inline __device__ unsigned order_key(float x) {
   const unsigned bits = __float_as_uint(x + 0.0f);  // zeros are equal
   return bits >> 31 ? ~bits : bits | 0x80000000u;
 }
-/// Key for the maximum, or minimum, of numbers; equal numbers are ordered by index, the smallest
-/// first.
+/// Key for the maximum, or minimum, of numbers; of equal numbers the smallest index wins.
 inline __device__ std::uint64_t rank_key(float x, std::size_t index, bool largest) {
   const unsigned order = order_key(largest ? x : -x);
   return std::uint64_t{order} << 32 | (0xffffffffu - static_cast<unsigned>(index));

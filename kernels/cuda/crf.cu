@@ -179,8 +179,7 @@ __global__ __launch_bounds__(kThreads, kResident) void derivatives_kernel(const 
   }
 }
 
-// Expected uses of a score of operand k: `table` has the probabilities of tags, `pair` of tag
-// pairs.
+// Expected uses of a score of operand k; `table`: probabilities of tags, `pair`: of tag pairs.
 template <class P>
 __device__ float uses(const Chain& c, const float* table, unsigned k, std::size_t e, P pair) {
   if (c.length == 0) return 0;
@@ -292,8 +291,7 @@ void log_partition_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-/// Sequences that agree with the known tags, as chains with their own tables after the full
-/// chains'.
+/// Sequences that agree with the known tags, as chains with tables after those of full chains.
 struct KnownChains {
   Chain* staged;
   const Chain* all;
@@ -334,8 +332,7 @@ __global__ __launch_bounds__(kThreads, kResident) void constrain_kernel(const Ch
   }
 }
 
-// One block per sequence: its score, or the log sum of the sequences that agree with the known
-// tags.
+// One block per sequence: its score, or the log sum over sequences with the known tags.
 __global__ __launch_bounds__(kThreads, kResident) void log_prob_kernel(const Chain* all,
                                                                        const Chain* known,
                                                                        const double* log_z,

@@ -36,8 +36,7 @@ struct Product {
   Precision precision = Precision::float32;
 };
 
-/// LU factorization, and optionally inversion, of n x n matrices. All pointers are device
-/// addresses.
+/// LU factorization and optional inversion of n x n matrices. All pointers are device addresses.
 struct Factorization {
   int n, count;
   float* const* matrices;  ///< each is replaced by its factors, L without its unit diagonal, and U
@@ -112,7 +111,6 @@ enum class StreamKind { graph, updates };
 int device_count();
 /// The memory of device `number`, which must exist.
 const std::shared_ptr<DeviceAllocator>& memory_of(int number);
-/// Creates a stream for a graph on device `number`, or opens the stream for updates. Throws
-/// DeviceError.
+/// Creates a stream for a graph on a device, or opens the one for updates. Throws DeviceError.
 std::unique_ptr<Driver> make_driver(int number, StreamKind kind = StreamKind::graph);
 }  // namespace dynet::cuda

@@ -1,7 +1,6 @@
 #pragma once
 
-// Loops over elements of many tensors, and reductions, as kernels. Functions passed in run on the
-// device.
+// Loops over elements of tensors, and reductions, as kernels. Their functions run on the device.
 
 #include <algorithm>
 

@@ -191,8 +191,7 @@ void output_forward(Queue& q, const Batch<float>& b) {
 
 // --------------------------------------------------------------------------------------- backward
 
-// Returns whether each node has its own target for this gradient, with all batch elements of the
-// result.
+// Returns whether each node has its own target for this gradient, with the result's batch size.
 bool own_targets(const GradientBatch<float>& b, std::size_t k, const GradientTargets& p) {
   return p.first.count == b.count && !p.first.first && b.dim(k).bd == b.dim().bd;
 }

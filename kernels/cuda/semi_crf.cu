@@ -6,8 +6,7 @@
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"
 
-// Semi-Markov chains, as in kernels/cpu/semi_crf.cc; one block per sentence, with one thread per
-// label.
+// Semi-Markov chains, as in kernels/cpu/semi_crf.cc; a block per sentence, a thread per label.
 
 namespace dynet::cuda {
 namespace {
@@ -172,8 +171,7 @@ __device__ float step_derivative(const Sentence& s, const Direction& d, unsigned
   return p * (s.d_beginning(t)[j] +
               s.beginning(t)[j] * (s.d_ends(t - 1)[i] + d.by(p) - s.d_begins(t)[j]));
 }
-// The derivative of the probability of a segment of label j and length l, given the probability q
-// of l.
+// The derivative of the probability of a segment of label j and length l; q is that of length l.
 __device__ float segment_derivative(const Sentence& s, const Direction& d, unsigned t, unsigned j,
                                     unsigned l, float q) {
   const float way = s.d_begins(t + 1 - l)[j] + d.segment(s, s.place(t, l) + j, q);

@@ -155,7 +155,7 @@ static __global__ __launch_bounds__(kThreads,
   if (threadIdx.x == 0) *s.log_z = t.dead ? -INFINITY : sum;
 }
 
-// Computes `p`. For each word all others are eliminated; halves of the words share eliminations.
+// Computes `p`. Eliminates all words but one for each word; halves of the words share eliminations.
 static __global__ __launch_bounds__(kThreads,
                                     kResident) void spanning_shares_kernel(const TreeSentence* all,
                                                                            Wanted wanted) {
@@ -165,7 +165,7 @@ static __global__ __launch_bounds__(kThreads,
   read_weights(s, wanted);
   for (std::size_t e = threadIdx.x; e < s.size(); e += blockDim.x) s.p[e] = 0;
   if (n == 1) return;
-  // Words first to last of a level; words kept to end remain, the others are eliminated.
+  // Words first to last of a level; words `kept` to `end` remain, all other words are eliminated.
   struct Task {
     unsigned first, last, kept, end, level;
     TakenOut taken;
