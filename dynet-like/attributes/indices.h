@@ -19,7 +19,6 @@ const unsigned* read_indices_of(const GraphStore& graph, const Node& node, const
 
 /// Returns the list of a batch element, read now; all indices are checked to be below `limit`.
 /// Throws IndexError if the number of lists differs from that at the node's creation.
-/// IndexError if there are not as many lists as when the node was made.
 std::span<const unsigned> read_list_of(const GraphStore& graph, const Node& node,
                                        const IndexLists& lists, const unsigned* in_node,
                                        std::size_t element, std::size_t limit,

@@ -45,7 +45,7 @@ struct SpanTables {
   DYNET_DEVICE std::size_t labels() const { return 5 * size(); }
   /// Probability of a span.
   DYNET_DEVICE std::size_t marginals() const { return 6 * size(); }
-  /// Which spans of a tree are known.
+  /// Known spans and labels of a tree; zero for spans outside the tree.
   DYNET_DEVICE std::size_t known() const { return 7 * size(); }
   /// Directional derivatives of log `inside`, of log `norm` and of the marginals.
   DYNET_DEVICE std::size_t d_inside() const { return 7 * size(); }

@@ -56,7 +56,7 @@ class Sampler {
         double& to = a[w * n + stands_[h]];
         to = log_add(to, weight(h, w));
       }
-    // With a single root not yet drawn, the first eliminated word without a head is its child.
+    // With a single root not yet drawn, the first word left with no head but the root is its child.
     bool open = single_root_ && !no_more_roots_;
     std::size_t root = n;
     for (std::size_t k = n - 1; k > d; --k) {
