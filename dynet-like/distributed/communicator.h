@@ -24,11 +24,10 @@ struct CommunicationError : StandardError<std::runtime_error> {
 
 /// The processes of a run, which exchange messages. Each process has a rank below `size`.
 ///
-/// Messages between two processes arrive in the order of sending. All functions but `start_send`,
-/// `start_receive` and `fail` block; each throws CommunicationError, which names a rank, after the
-/// time-out or when another process has called `fail`. Only one thread of a process may use it at a
-/// time. `broadcast` and the functions after it are collective: all processes call them in the same
-/// order.
+/// Messages between two processes arrive in the order of sending. The functions from `wait` to
+/// `barrier` block; each throws CommunicationError, which names a rank, after the time-out or when
+/// another process has called `fail`. Only one thread of a process may use it at a time. The
+/// functions from `broadcast` to `barrier` are collective: all processes call them in one order.
 class Communicator {
  public:
   using Bytes = std::vector<std::byte>;
