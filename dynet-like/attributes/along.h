@@ -6,8 +6,8 @@
 
 namespace dynet {
 
-/// A tensor seen along one of its dimensions: `outer` blocks of `size` slices of `inner` elements,
-/// in each batch element.
+/// A tensor as seen along one of its dimensions: each batch element is `outer` blocks of `size`
+/// slices of `inner` elements.
 struct Along {
   std::size_t inner = 1, size, outer = 1;
 
@@ -17,9 +17,9 @@ struct Along {
       if (k > d) outer *= dim.d[k];
     }
   }
-  /// Lines along the dimension, in a batch of `batch` elements.
+  /// Number of lines along the dimension in a batch of `batch` elements.
   constexpr std::size_t lines(std::size_t batch) const { return outer * batch * inner; }
-  /// First element of a line; its elements are `inner` apart.
+  /// Index of the first element of a line; the elements of a line are `inner` apart.
   constexpr std::size_t first(std::size_t line) const {
     return line / inner * size * inner + line % inner;
   }

@@ -9,27 +9,26 @@
 
 namespace dynet {
 
-/// How attention goes over its operands. The numbers of keys that each batch element has are the
-/// payload; none: all keys of all.
+/// Settings of an attention node. Payload: the number of keys of each batch element; an empty
+/// payload means all keys.
 struct AttentionAttr {
   std::uint64_t heads;
   std::uint64_t key_heads;  ///< divides `heads`
-  double scale;             ///< zero: by the size of a head
+  double scale;             ///< zero: 1 / sqrt(size of a head)
   std::uint64_t causal;
-  std::uint64_t count;  ///< of the payload
+  std::uint64_t count;  ///< entries of the payload
 
-  /// Bytes that nodes of one batch must agree in: all but the count.
+  /// Bytes that must be equal in all nodes of a batch: all fields but `count`.
   static constexpr std::size_t kBatchBytes = 4 * sizeof(std::uint64_t);
 };
 
-/// The sizes of attention, from the shapes of queries, keys, values and the bias, which may be
-/// null.
+/// Sizes of attention, from the shapes of the queries, keys, values and bias; `bias` may be null.
 struct AttentionSizes {
   std::size_t heads, key_heads;
-  std::size_t size;           ///< of a head of queries and keys
+  std::size_t size;           ///< of a head of queries or keys
   std::size_t value_size;     ///< of a head of values
-  std::size_t queries, keys;  ///< how many there are
-  std::size_t biases;         ///< of a head; zero: there are none
+  std::size_t queries, keys;  ///< number of queries and of keys
+  std::size_t biases;         ///< biases of a head; zero without a bias operand
   bool causal;
   double scale;
 
@@ -45,7 +44,7 @@ struct AttentionSizes {
         scale(a.scale != 0 ? a.scale
                            : 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(size, 1)))) {}
 
-  /// Query heads that share a head of keys and values.
+  /// Number of query heads that share one head of keys and values.
   std::size_t group() const { return heads / key_heads; }
 };
 

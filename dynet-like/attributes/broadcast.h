@@ -3,7 +3,7 @@
 namespace dynet {
 
 struct SumAttr {
-  double scale;  // of the sum
+  double scale;  // factor of the sum
 };
 
 }  // namespace dynet

@@ -4,16 +4,16 @@
 
 namespace dynet {
 
-/// The one number that some elementwise operations take. Where it is a constant of the arithmetic
-/// operators, as in a loss that is multiplied by a weight, nodes with different ones run together.
+/// The number `a` of an elementwise operation. Nodes of arithmetic operators with different
+/// constants run in one batch, such as losses with different weights.
 struct ElementwiseAttr {
   double a;
 };
 
 }  // namespace dynet
 
-// The functions y = f(x) of the family, with a number a where one is named; each device defines
-// them in its elementwise.{cc,cu}, and what backward reads is in ops/elementwise.cc:
+// Functions y = f(x) of the family, some with a number a. Each device defines them in its
+// elementwise.{cc,cu}; ops/elementwise.cc lists the values that backward reads:
 //
 //   AddConstant x + a, ConstantMinus a - x, Scale a x, Elu a (e^x - 1) below zero,
 //   Silu x / (1 + e^(-a x)), Round, Ceil, Floor with a as the gradient,

@@ -5,7 +5,7 @@
 namespace dynet {
 
 struct ScaleGradientAttr {
-  double factor;  // of the gradient
+  double factor;  // factor of the gradient
 };
 
 struct ArgmaxAttr {

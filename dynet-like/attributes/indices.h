@@ -10,28 +10,28 @@
 
 namespace dynet {
 
-/// Throws IndexError naming the operation, the index, what it is outside of, and the node's line.
+/// Throws IndexError, which names the operation, the index, its limit and the node's source line.
 [[noreturn]] void throw_index_out_of_range(const GraphStore& graph, const Node& node,
                                            unsigned index, std::size_t limit, const char* limit_of);
-/// read_indices with the node's line added to its error.
+/// read_indices; the node's source line is added to its error.
 const unsigned* read_indices_of(const GraphStore& graph, const Node& node, const Indices& indices,
                                 const unsigned* in_node);
 
-/// The list of a batch element as it is now, its indices checked to be below `limit`. Throws
-/// IndexError if there are not as many lists as when the node was made.
+/// Returns the list of a batch element, read now; all indices are checked to be below `limit`.
+/// Throws IndexError if the number of lists differs from that at the node's creation.
 std::span<const unsigned> read_list_of(const GraphStore& graph, const Node& node,
                                        const IndexLists& lists, const unsigned* in_node,
                                        std::size_t element, std::size_t limit,
                                        const char* limit_of);
 
-/// Scratch elements for `keep_indices`.
+/// Number of scratch elements that `keep_indices` needs.
 inline std::size_t index_scratch(const Indices& indices) {
   return indices.source == Indices::in_node ? 0 : indices.count;
 }
 
-/// The indices of node i for this run. Those behind a pointer are checked, and kept in `scratch` so
-/// that backward sees the same ones whatever the user wrote there meanwhile. `A` is an attribute
-/// struct with a member `indices` and the indices given by value as payload.
+/// Returns the indices of node i for this run. Indices behind a pointer are checked and copied to
+/// `scratch`, so that backward reads the same ones even if the user changes them in between. `A` is
+/// an attribute struct with a member `indices`; indices given by value are its payload.
 template <class A, class T>
 const unsigned* keep_indices(const Batch<T>& b, std::size_t i, T* scratch, std::size_t limit,
                              const char* limit_of) {
@@ -49,7 +49,7 @@ const unsigned* keep_indices(const Batch<T>& b, std::size_t i, T* scratch, std::
   return kept;
 }
 
-/// The indices that forward saw.
+/// Returns the indices that forward used.
 template <class A, class T>
 const unsigned* kept_indices(const Batch<T>& b, std::size_t i, const T* scratch) {
   return b.template attr<A>(i).indices.source == Indices::in_node

@@ -7,18 +7,18 @@
 
 namespace dynet {
 
-/// Numbers given by value, the payload, or behind a pointer that is read again at every forward.
+/// Numbers given by value (the payload), or behind a pointer that every forward reads again.
 struct InputAttr {
   enum Source : std::uint32_t { in_node, at_pointer, at_vector };
   const void* pointer;  // const float* or const std::vector<float>*
-  std::uint64_t count;  // how many numbers were given
+  std::uint64_t count;  // number of values
   Source source;
   Dim dim;
 };
 
-/// The payload holds the indices, then the values.
+/// Payload: the indices, then the values.
 struct SparseInputAttr {
-  double rest;  // of the values
+  double rest;  // default of elements without an index
   std::uint64_t indices, values;
   Dim dim;
   std::uint32_t unused;
@@ -36,10 +36,10 @@ struct OneHotAttr {
   std::uint64_t size;
 };
 
-/// The numbers of node i as they are now. Throws ArgumentError if a vector has changed its length.
+/// Returns the numbers of node i, read now. Throws ArgumentError if a vector's length has changed.
 template <class T>
 const float* input_values(const Batch<T>& b, std::size_t i);
-/// The indices of node i as they are now, one for each batch element. Throws IndexError.
+/// Returns the indices of node i, read now, one for each batch element. Throws IndexError.
 template <class T>
 const unsigned* one_hot_indices(const Batch<T>& b, std::size_t i);
 

@@ -9,7 +9,7 @@
 
 namespace dynet {
 
-/// Classes given by value are the payload, here and below.
+/// Payload, here and in the structs below: the classes given by value.
 struct HingeAttr {
   double margin;
   Indices indices;
@@ -22,12 +22,12 @@ struct HingeDimAttr {
   IndexLists indices;
 };
 
-/// The classes of a node for this run, list after list, checked to be below `limit` and to be as
-/// many as there are `positions`.
+/// Reads the classes of a node for this run into `to`, list after list. Each class must be below
+/// `limit`, and each list must have one class for each of `positions`.
 void read_classes(const GraphStore& graph, const Node& node, const HingeDimAttr& a,
                   const unsigned* in_node, std::size_t limit, std::size_t positions, unsigned* to);
 
-/// e^x - n x + log(n!) for the counts n.
+/// Attributes of the Poisson loss e^x - n x + log(n!) for counts n.
 struct PoissonAttr {
   Indices indices;
   std::int64_t extreme;

@@ -6,13 +6,13 @@
 
 namespace dynet {
 
-/// Dimensions that a reduction combines, and how.
+/// Dimensions of a reduction, and its function.
 struct ReduceAttr {
   shape::DimensionBits dims;
-  std::uint32_t power;  // the elements are raised to it
-  double divisor;       // of the sum; zero: the number of elements
-  // Mistakes for the shape rule, zero if there are none: a dimension that none has, and one more
-  // than a dimension that was named twice.
+  std::uint32_t power;  // power of each element before the sum
+  double divisor;       // divisor of the sum; zero: the number of elements
+  // User mistakes for the shape rule, zero if there are none: a dimension out of range, and one
+  // plus a dimension that is named twice.
   std::uint32_t outside, twice;
 };
 

@@ -7,17 +7,17 @@
 
 namespace dynet {
 
-// Fields that must agree in a batch come first in every struct.
+// Fields that must be equal in a batch come first in every struct.
 
-/// Indices given by value are the payload.
+/// Payload: the indices given by value.
 struct PickAttr {
   std::uint64_t dimension;
   Indices indices;
   std::int64_t extreme;
 };
 
-/// Entries by dimension, the one behind the last dimension for the batch; what is missing is 1, 0
-/// and the whole size. Lists longer than possible have their lengths only.
+/// Entries by dimension; the entry after the last dimension is for the batch. Missing entries are 1
+/// (stride), 0 (from) and the whole size (to). Lists longer than kMost store only `count`.
 struct StridedAttr {
   static constexpr unsigned kMost = kMaxTensorDim + 1;
   struct List {

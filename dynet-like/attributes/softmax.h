@@ -10,7 +10,7 @@ struct SoftmaxAttr {
   std::uint64_t dimension;
 };
 
-/// Classes given by value are the payload.
+/// Payload: the classes given by value.
 struct ClassAttr {
   Indices indices;
   std::int64_t extreme;

@@ -11,7 +11,7 @@ struct SupportAttr {
   IndexLists indices;
 };
 
-/// Support of batch element e of node i, read at each call; indices of n scores. Throws IndexError.
+/// Returns the support of batch element e of node i, read now: indices below n. Throws IndexError.
 template <class T>
 std::span<const unsigned> read_support(const Batch<T>& b, std::size_t i, std::size_t e,
                                        std::size_t n);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Every header with a name of DyNet's begins here. After #error compilers go on and report what
-// they do not understand in C++17; a header that does not exist is what stops them.
+// First include of every header with a DyNet name. After #error compilers continue and report every
+// C++17 construct that follows; a missing header stops them.
 #if __cplusplus < 201703L
 #error \
     "dynet-like needs C++17: compile with -std=c++17 or later (CMake: target_compile_features(... cxx_std_17))"

@@ -29,19 +29,19 @@
 #include "dynet-like/param/init.h"
 #include "dynet-like/param/parameters.h"
 
-/// Names of Eigen in DyNet's headers; a program may include Eigen before or after.
+/// Eigen's names in DyNet's headers; a program may include Eigen before or after this header.
 namespace Eigen {
-struct DefaultDevice;  // NOLINT: Eigen's, not ours of the same name
+struct DefaultDevice;  // NOLINT: Eigen's type, not this library's
 using DenseIndex = std::ptrdiff_t;
 }  // namespace Eigen
 
 namespace dynet {
 
-/// As in compat/text_file.h.
+/// See compat/text_file.h.
 void save_dynet_model(const std::string& filename, const ParameterCollection* model);
 void load_dynet_model(const std::string& filename, ParameterCollection* model);
 
-/// The name of ParameterCollection before DyNet 2.0.
+/// Name of ParameterCollection in DyNet 1.
 class Model : public ParameterCollection {
  public:
   using ParameterCollection::ParameterCollection;
@@ -49,7 +49,7 @@ class Model : public ParameterCollection {
   Model(const ParameterCollection& same) : ParameterCollection(same) {}  // NOLINT: implicit
 };
 
-/// Namespace of Expression and the operations before DyNet 2.0.
+/// Namespace of Expression and the operations in DyNet 1.
 namespace expr = ::dynet;
 
 using Device_CPU = DeviceDescription;

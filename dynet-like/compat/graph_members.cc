@@ -1,4 +1,4 @@
-// Members of ComputationGraph for programs written to DyNet: the functions that do it, and the
+// Members of ComputationGraph for DyNet programs; they call the functions of ops and return the
 // number of the node.
 
 #include "dynet-like/graph/computation_graph.h"

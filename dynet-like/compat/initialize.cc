@@ -31,7 +31,7 @@ constexpr ProcessHooks kHooks = {[] { return draw(1, process.collections); },
                                  [] { return process.weight_decay.load(); },
                                  [] { return process.device.load(); }, print_to_standard_error};
 
-// A value of a flag, the whole of it.
+// Parses the whole value of a flag.
 template <class T>
 T number(std::string_view flag, std::string_view text, T least, const char* rule) {
   T n{};
@@ -83,7 +83,7 @@ void read_devices(std::string_view flag, std::string_view value, DynetParams& pa
   params.ids_requested = true;
 }
 
-// `name`: the flag without its first dashes, written with `-`.
+// `name`: the flag without leading dashes, with `-` in place of `_`.
 void read_flag(std::string_view flag, std::string_view name, std::string_view value,
                DynetParams& params) {
   constexpr const char* kCount = "a whole number that is not negative";
@@ -121,7 +121,7 @@ Device* gpu(const std::string& number) {
                       ", there is: " + get_device_manager()->names());
 }
 
-// Device of the graphs. Every device that `params` requests must exist.
+// Device of graphs. Throws unless every device that `params` requests exists.
 Device* first_device(const DynetParams& params) {
   Device* first = &kCpu;
   for (int n = params.requested_gpus; n > 0; --n) first = gpu(std::to_string(n - 1));
@@ -134,7 +134,7 @@ Device* first_device(const DynetParams& params) {
 
 }  // namespace
 
-std::mt19937* rndeng = new std::mt19937;  // a program may delete it and put another one here
+std::mt19937* rndeng = new std::mt19937;  // a program may delete and replace it
 int autobatch_flag = 0;
 int profiling_flag = 0;
 

@@ -7,7 +7,7 @@
 #include "dynet-like/ops/matrix.h"
 #include "dynet-like/ops/selection.h"
 
-// Operations of several operands that are in any container, as DyNet's templates take them.
+// Operations on operands in any container, as in DyNet's templates.
 
 namespace dynet {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// DyNet's macros for errors in a program's own code. They throw what they throw in DyNet; what the
-// library itself throws is in base/errors.h.
+// DyNet's macros for errors in a program's own code; exception types are DyNet's. Exceptions of the
+// library are in base/errors.h.
 
 #include <limits>
 #include <sstream>
@@ -10,7 +10,7 @@
 #include "dynet-like/shape/dim.h"
 
 #define DYNET_MAX_TENSOR_DIM ::dynet::kMaxTensorDim
-/// The least probability of which `binary_log_loss` takes the logarithm.
+/// Lower bound of probabilities in the logarithm of `binary_log_loss`.
 #define DYNET_DEVICE_MIN ::std::numeric_limits<float>::min()
 
 #define DYNET_COMPAT_THROW_(type, what) \
@@ -22,7 +22,7 @@
 
 /// Throws std::invalid_argument with a message that may contain `<<`.
 #define DYNET_INVALID_ARG(what) DYNET_COMPAT_THROW_(std::invalid_argument, what)
-/// The same unless the condition holds.
+/// Throws std::invalid_argument unless the condition holds.
 #define DYNET_ARG_CHECK(condition, what) \
   do {                                   \
     if (!(condition)) {                  \
@@ -31,7 +31,7 @@
   } while (0)
 /// Throws std::runtime_error.
 #define DYNET_RUNTIME_ERR(what) DYNET_COMPAT_THROW_(std::runtime_error, what)
-/// Throws std::runtime_error unless the condition holds, always: DyNet looks only if it was built
+/// Throws std::runtime_error unless the condition holds, in all builds; DyNet checks only in builds
 /// with assertions.
 #define DYNET_ASSERT(condition, what) \
   do {                                \
@@ -44,7 +44,7 @@
 
 namespace dynet {
 
-/// DyNet's errors of code for GPUs. The library throws neither.
+/// DyNet's errors of GPU code; the library does not throw them.
 struct cuda_not_implemented : std::logic_error {
   using std::logic_error::logic_error;
 };

@@ -11,22 +11,22 @@
 #include "dynet-like/compat/print.h"
 #include "dynet-like/train/trainer.h"
 
-// Training over a list of samples. DyNet forks processes that share the parameters; here the same
-// loop runs in this process, whatever the number of children, so that every update counts and the
-// result is reproducible. To use several cores share the samples of an update out to threads, see
-// Workers; to use several processes, see DistributedTrainer.
+// Training over a list of samples. DyNet forks processes that share the parameters; here the loop
+// runs in this process, for any number of children, so that every update counts and results are
+// reproducible. Workers runs the samples of an update on several threads, DistributedTrainer on
+// several processes.
 
 namespace dynet::mp {
 
-/// Provided by the user: S is a loss, with a default value, +=, <, and << to a stream, which need
-/// not be for constants.
+/// Interface of the user's learner. S is a loss: default-constructible, with +=, < and << to a
+/// stream, which may take non-constant operands.
 template <class D, class S>
 class ILearner {
  public:
   virtual ~ILearner() = default;
-  /// The loss of one sample; with `learn` also its gradients, by backward.
+  /// The loss of a sample; with `learn` also adds its gradients, by backward.
   virtual S LearnFromDatum(const D& datum, bool learn) = 0;
-  /// Called when the loss of the development set is the best so far.
+  /// Called after each evaluation with the lowest loss of the development set so far.
   virtual void SaveModel() = 0;
 };
 
@@ -52,7 +52,7 @@ void report(const char* what, S& loss, std::size_t samples) {
 
 }  // namespace detail
 
-/// The loss over `data`, with an update after all of it if there is a trainer.
+/// The total loss over `data`; updates once at the end if there is a trainer.
 template <class D, class S>
 S run_sp_minibatch_trainer(ILearner<D, S>* learner, Trainer* trainer, const std::vector<D>& data) {
   S total{};
@@ -73,9 +73,10 @@ S run_mp_minibatch_trainer(unsigned, ILearner<D, S>* learner, Trainer* trainer,
   return run_sp_minibatch_trainer<D, S>(learner, trainer, data);
 }
 
-/// `num_iterations` times over the samples in random order, with an update every `batch_size` of
-/// them; every `report_frequency` samples a line on the loss, every `dev_frequency` samples, and at
-/// the end of each iteration, the loss of the development set. Throws ArgumentError for zeros.
+/// Trains for `num_iterations` epochs over the samples in random order, with an update for each
+/// `batch_size` samples. Reports the training loss every `report_frequency` samples, and the loss
+/// of the development set every `dev_frequency` samples and at the end of each epoch. Throws
+/// ArgumentError if a frequency or the batch size is zero.
 template <class D, class S>
 void run_single_process(ILearner<D, S>* learner, Trainer* trainer, const std::vector<D>& train_data,
                         const std::vector<D>& dev_data, unsigned num_iterations,
@@ -118,7 +119,7 @@ void run_single_process(ILearner<D, S>* learner, Trainer* trainer, const std::ve
     evaluate();
   }
 }
-/// The same with an update for each sample.
+/// run_single_process with an update for each sample.
 template <class D, class S>
 void run_multi_process(unsigned, ILearner<D, S>* learner, Trainer* trainer,
                        const std::vector<D>& train_data, const std::vector<D>& dev_data,

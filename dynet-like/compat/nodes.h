@@ -1,7 +1,7 @@
 #pragma once
 
-// DyNet's node classes, as names of operations: for `cg.add_function<Tanh>({x.i})`. They are no
-// classes to be derived from, see own_nodes.h.
+// DyNet's node classes as names of operations, for `cg.add_function<Tanh>({x.i})`. They cannot be
+// derived from, see own_nodes.h.
 
 #include <utility>
 #include <vector>
@@ -19,7 +19,7 @@ inline Expression exponential_unit(const Expression& x, float lambda = 1, float 
 
 }  // namespace detail
 
-// `CALL` is made of the graph g, the operands x and what the constructor takes beside.
+// `CALL` uses the graph g, the operands x and the further constructor arguments `side`.
 #define DYNET_COMPAT_NODE(NAME, CALL)                                          \
   struct NAME {                                                                \
     using StandsForOperation = void;                                           \
@@ -151,7 +151,7 @@ DYNET_COMPAT_NODE(ConstantMinusX, (side - ... - x.at(0)))
 DYNET_COMPAT_NODE(ConstScalarMultiply, (x.at(0) * ... * side))
 DYNET_COMPAT_NODE(MatrixMultiply, x.at(0) * x.at(1))
 DYNET_COMPAT_NODE(CwiseSum, x.at(0) + x.at(1))
-// Their constructors take lambda before alpha, and the bias is an operand like the others.
+// Nodes whose arguments or operands differ in order or number from the function's.
 DYNET_COMPAT_NODE(ExponentialLinearUnit, detail::exponential_unit(x.at(0), side...))
 DYNET_COMPAT_NODE(Conv2D, x.size() > 2 ? conv2d(x[0], x[1], x[2], side...)
                                        : conv2d(x.at(0), x.at(1), side...))

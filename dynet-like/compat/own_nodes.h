@@ -1,7 +1,7 @@
 #pragma once
 
-// DyNet's macros for classes derived from Node. An operation of one's own is written in another way
-// here, which these say where they stand.
+// DyNet's macros for classes derived from Node. Own operations are defined differently in this
+// library; the macros fail with a message that points to the documentation.
 
 #define DYNET_COMPAT_OWN_NODE_                                                                   \
   static_assert(sizeof(int) == 0,                                                                \

@@ -4,8 +4,8 @@
 
 namespace dynet {
 
-/// Writes to the standard error stream, as some functions of DyNet's do. Nothing else in the
-/// library prints.
+/// Writes to the standard error stream, for functions of DyNet that do. The rest of the library
+/// does not print.
 void print_to_standard_error(const std::string& text);
 
 }  // namespace dynet

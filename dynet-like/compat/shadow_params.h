@@ -5,7 +5,7 @@
 #include "dynet-like/compat/tensor_tools.h"
 #include "dynet-like/param/parameters.h"
 
-// Memory in the shape of parameters, which programs use for state of their own.
+// Arrays in the shape of parameters, for the state of a program's own algorithms.
 
 namespace dynet {
 
@@ -16,7 +16,7 @@ struct ShadowParameters {
   Tensor h;
 };
 
-/// The same of a table, with a view of each row.
+/// Zeros in the shape of a table, with a view of each row.
 struct ShadowLookupParameters {
   ShadowLookupParameters() = default;
   explicit ShadowLookupParameters(const LookupParameterStorage& p) : all_h(make_tensor(p.all_dim)) {
@@ -26,7 +26,7 @@ struct ShadowLookupParameters {
   std::vector<Tensor> h;
 };
 
-/// Adds shadows of all parameters, or all tables, from number `allocated` on.
+/// Appends shadows of all parameters, or all tables, from index `allocated` on.
 inline void allocate_shadow_parameters(const ParameterCollection& model, unsigned allocated,
                                        std::vector<ShadowParameters>& to) {
   const auto list = model.parameters_list();

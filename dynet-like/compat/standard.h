@@ -1,6 +1,6 @@
 #pragma once
 
-// The standard headers that every header of DyNet's brings, directly or not.
+// Standard headers that every header of DyNet includes, directly or indirectly.
 
 #include <algorithm>
 #include <array>

@@ -31,7 +31,7 @@ void each(Tensor& t, F f) {
   for (std::size_t i = 0; i < t.d.size(); ++i) t.v[i] = f(t.v[i]);
 }
 
-// The lines of elements along one dimension: element k of a line at `first + k * step`.
+// The lines of elements along one dimension; element k of a line is at `first + k * step`.
 struct Lines {
   std::size_t step, length, count;
 
@@ -48,8 +48,7 @@ struct Lines {
   }
 };
 
-// For each line along `dim` calls f(value of element k, index of number i), which fills the
-// `num` results.
+// Calls f(values, indices) for each line along `dim`; f fills in `num` indices.
 template <class Choose>
 IndexTensor choose(const char* who, const Tensor& t, unsigned dim, unsigned num, Choose f) {
   const Lines lines(who, t.d, dim);
@@ -219,19 +218,18 @@ IndexTensor TensorTools::categorical_sample_log_prob(const Tensor& t, unsigned d
   if (t.d[dim] == 0)
     throw ArgumentError("TensorTools::categorical_sample_log_prob: nothing to draw from in " +
                         to_string(t.d));
-  return choose(
-      "categorical_sample_log_prob", t, dim, num,
-      [&](const std::vector<float>& values, std::vector<std::ptrdiff_t>& indices) {
-        for (std::ptrdiff_t& index : indices) {  // the largest of scores with Gumbel noise
-          float best = -std::numeric_limits<float>::infinity();
-          index = 0;
-          for (std::size_t k = 0; k < values.size(); ++k) {
-            const float u = std::max(rand01(), 1e-20f);
-            const float score = values[k] - std::log(-std::log(u));
-            if (score > best) best = score, index = static_cast<std::ptrdiff_t>(k);
-          }
-        }
-      });
+  return choose("categorical_sample_log_prob", t, dim, num,
+                [&](const std::vector<float>& values, std::vector<std::ptrdiff_t>& indices) {
+                  for (std::ptrdiff_t& index : indices) {  // Gumbel-max sampling
+                    float best = -std::numeric_limits<float>::infinity();
+                    index = 0;
+                    for (std::size_t k = 0; k < values.size(); ++k) {
+                      const float u = std::max(rand01(), 1e-20f);
+                      const float score = values[k] - std::log(-std::log(u));
+                      if (score > best) best = score, index = static_cast<std::ptrdiff_t>(k);
+                    }
+                  }
+                });
 }
 
 }  // namespace dynet

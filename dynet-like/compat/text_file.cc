@@ -31,7 +31,7 @@ void check_name(const std::string& name) {
 
 std::string with_slash(const std::string& key) { return key.back() == '/' ? key : key + "/"; }
 
-// Nine digits: all that a float has.
+// Nine significant digits, which determine a float.
 void append(std::string& text, float x) {
   char digits[32];
   const auto end =
@@ -63,7 +63,7 @@ std::string text_of(bool is_table, const std::string& name, const Dim& dim, cons
   return head + (gradient.empty() ? " ZERO_GRAD\n" : " FULL_GRAD\n") + text;
 }
 
-// The gradient of a parameter or table if any of it is not zero.
+// The gradient of a parameter or table; empty if all of it is zero.
 std::vector<float> gradient_of(const ParameterStorageBase& p, const GradientBuffer& sum) {
   std::vector<float> g;
   if (!p.is_lookup) {
@@ -90,7 +90,7 @@ void set_gradient(ParameterStorageBase& p, const std::vector<float>& g) {
 struct SavedText {
   std::string name;
   bool is_table = false;
-  Dim dim;  // a table has its rows as last size
+  Dim dim;  // for a table, the last size is the number of rows
   std::size_t line = 0;
   std::vector<float> values, gradient;
 };
@@ -100,7 +100,7 @@ class Reader {
   explicit Reader(const std::string& filename, const FileSystem* files = nullptr)
       : filename_(filename), in_(filename, files) {}
 
-  /// All tensors for which `wanted(name, is_table)` holds.
+  /// Reads all tensors for which `wanted(name, is_table)` holds.
   template <class Wanted>
   std::vector<SavedText> read(Wanted wanted) {
     std::vector<SavedText> all;
@@ -232,8 +232,8 @@ void populate_one(const std::string& filename, ParameterStorageBase& p, const st
 
 }  // namespace
 
-// Output of one call of `save`: replaces the file or is appended to it. A failure leaves the file
-// unchanged.
+// Output of one call of `save`, which replaces the file or appends to it. After a failure the file
+// is unchanged.
 class TextFileSaver::Output {
  public:
   Output(const std::string& filename, bool replaces) : filename_(filename) {
@@ -276,12 +276,12 @@ class TextFileSaver::Output {
   const std::string& filename_;
   std::optional<NewFile> file_;
   std::ofstream stream_;
-  off_t size_ = 0;  // before
+  off_t size_ = 0;  // before this output
   bool regular_ = false, committed_ = false;
 };
 
 TextFileSaver::TextFileSaver(const std::string& filename, bool append) : filename_(filename) {
-  // Into a pipe or a terminal as into any stream.
+  // Pipes and terminals cannot be replaced; output is appended to them.
   struct stat info = {};
   replaces_ = !append && (::stat(filename.c_str(), &info) != 0 || S_ISREG(info.st_mode) ||
                           S_ISDIR(info.st_mode));

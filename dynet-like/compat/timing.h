@@ -11,7 +11,7 @@
 
 namespace dynet {
 
-/// Milliseconds since it was made.
+/// Measures milliseconds since its construction.
 class Timing {
  public:
   double stop() const {
@@ -23,7 +23,7 @@ class Timing {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Prints `[message 12.5 ms]` to the standard error stream when it goes out of scope.
+/// Prints `[message 12.5 ms]` to the standard error stream at the end of its scope.
 class Timer {
  public:
   explicit Timer(const std::string& message) : message_(message) {}
@@ -40,11 +40,11 @@ class Timer {
   Timing timing_;
 };
 
-/// Milliseconds added up by name.
+/// Milliseconds, summed by name.
 class NamedTimer {
  public:
   void start(const std::string& name) { running_[name] = Timing(); }
-  /// Without effect unless the name was started.
+  /// No effect if the name was not started.
   void stop(const std::string& name) {
     if (const auto t = running_.find(name); t != running_.end()) {
       totals_[name] += t->second.stop();
@@ -55,7 +55,7 @@ class NamedTimer {
     const auto t = totals_.find(name);
     return t == totals_.end() ? 0 : t->second;
   }
-  /// A line for each name, to the standard error stream.
+  /// Prints a line for each name to the standard error stream.
   void show() const {
     std::ostringstream text;
     for (const auto& [name, ms] : totals_) text << name << ": " << ms << " ms\n";

@@ -32,7 +32,7 @@ class SelfCommunicator : public Communicator {
   std::string failure() override { return {}; }
 };
 
-// Names and values, each with a zero behind it.
+// Names and values, each followed by a zero byte.
 std::string pack(const RunFacts& facts) {
   std::string text;
   for (const auto& [name, value] : facts) text += name + '\0' + value + '\0';
@@ -69,7 +69,7 @@ void Communicator::check_other(const char* who, unsigned other) const {
                         " is no other process of a run of " + std::to_string(size()));
 }
 
-// Short waits are the rule, so it looks often at first, and later leaves the core to others.
+// Polls at first, since waits are usually short; later yields the core.
 void Communicator::wait(Request& request, unsigned other) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string while_what = activity_.empty() ? "" : " (" + activity_ + ")";
@@ -121,7 +121,7 @@ Communicator::Bytes Communicator::receive_any(unsigned from) {
   return message;
 }
 
-// A binomial tree: in the rounds of a process' lowest bits it has received; then it hands on.
+// A binomial tree: a process receives in the round of its lowest bit, then forwards to lower bits.
 void Communicator::broadcast(Bytes& bytes, unsigned root) {
   if (root >= size())
     throw ArgumentError("Communicator::broadcast: there is no rank " + std::to_string(root));
@@ -249,7 +249,7 @@ void require_same(Communicator& world, const RunFacts& facts) {
 
 std::string launcher_warning(const Communicator& world) {
   for (const char* name : kSizes) {
-    const char* const text = std::getenv(name);  // NOLINT: nobody changes the environment
+    const char* const text = std::getenv(name);  // NOLINT: the environment is constant
     const unsigned long n = text ? std::strtoul(text, nullptr, 10) : 0;
     if (n > world.size())
       return std::string(name) + " says that " + std::to_string(n) +
@@ -262,7 +262,7 @@ std::string launcher_warning(const Communicator& world) {
 
 bool started_by_launcher() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
-    if (std::getenv(name)) return true;  // NOLINT: nobody changes the environment
+    if (std::getenv(name)) return true;  // NOLINT: the environment is constant
   return false;
 }
 

@@ -212,10 +212,10 @@ void DistributedTrainer::sum_gradients(real scale) {
   for (const auto& [lane, loss] : head.losses) loss_ += loss;
 }
 
-// Copies the sum to a device: other processes, and a process alone, update there.
+// Copies the sum to a device of this process; all processes update on devices then.
 void DistributedTrainer::put_on_device(GradientBuffer& total) {
   if (total.memory()) return;
-  if (!device_) {  // it has had no sample yet
+  if (!device_) {  // this process had no samples so far
     const cuda::Devices* devices = &cuda::kDevices;
     if (!devices || devices->count() == 0)
       throw DeviceError(
@@ -251,7 +251,7 @@ std::vector<std::uint64_t> DistributedTrainer::numbers_to_agree_on(real scale) c
 std::vector<double> DistributedTrainer::score(
     std::size_t samples, const std::function<std::vector<double>(Interval)>& score) const {
   world_.set_activity("scoring after update " + std::to_string(state_.updates));
-  // For each lane the number of all samples, the length of its list, and the list.
+  // For each lane: the number of all samples, the length of its list, and the list.
   std::vector<double> own;
   std::size_t lanes = 0;
   guarded(world_, [&] {
@@ -266,7 +266,7 @@ std::vector<double> DistributedTrainer::score(
       own.insert(own.end(), numbers.begin(), numbers.end());
     }
   });
-  // Those of higher ranks are those of higher lanes.
+  // Higher ranks have higher lanes, so the lists are in the order of lanes.
   const Communicator::Bytes all = world_.allgather(
       bytes_of({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double)}));
   std::vector<double> numbers(all.size() / sizeof(double));
@@ -308,7 +308,7 @@ std::uint64_t DistributedTrainer::parameter_checksum() const {
 void DistributedTrainer::compare_parameters() {
   if (world_.size() == 1) return;
   using Bytes = Communicator::Bytes;
-  // The number of parameters of rank 0 may be another one; what is missing is different.
+  // Rank 0 may have another number of parameters; a missing parameter counts as different.
   const std::vector<std::uint64_t> mine = checksums();
   Bytes first =
       bytes_of({reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof mine[0]});
@@ -316,7 +316,7 @@ void DistributedTrainer::compare_parameters() {
   std::vector<std::uint64_t> theirs(first.size() / sizeof mine[0]);
   if (!first.empty()) std::memcpy(theirs.data(), first.data(), first.size());
   const auto [here, there] = std::mismatch(mine.begin(), mine.end(), theirs.begin(), theirs.end());
-  std::string text;  // the lowest rank's stays
+  std::string text;  // throw_if_any throws that of the lowest rank
   if (here != mine.end() || there != theirs.end()) {
     const auto k = static_cast<std::size_t>(here - mine.begin());
     const auto all = parameters_of(trainer_.collection());
@@ -364,7 +364,7 @@ void DistributedTrainer::synchronize() {
   });
 }
 
-// Saving is a use of every row: all processes must see it.
+// Collecting the state applies pending updates of rows, which must happen on all processes.
 void DistributedTrainer::before_saving() {
   world_.set_activity("saving after update " + std::to_string(state_.updates));
   guarded(world_, [&] { static_cast<void>(trainer_.state_views()); });

@@ -18,18 +18,18 @@
 
 namespace dynet {
 
-/// State that determines the result of a distributed run, besides the model, the trainer and the
-/// data. A checkpoint holds it.
+/// State that, with the model, the trainer and the data, determines the result of a distributed
+/// run. It is part of a checkpoint.
 struct DistributedState {
-  std::uint32_t lanes = 32;   ///< how many parts a minibatch has
-  std::uint64_t seed = 1;     ///< of the draws of graphs
+  std::uint32_t lanes = 32;   ///< number of parts of a minibatch
+  std::uint64_t seed = 1;     ///< of random nodes
   std::uint64_t updates = 0;  ///< minibatches so far
 
   template <class Archive>
   void serialize(Archive& archive, unsigned version) {
     archive& lanes& seed& updates;
     if (version != 1) return;
-    std::uint32_t compression = 0;  // of gradients in messages
+    std::uint32_t compression = 0;  // of gradients in messages; only in version 1
     archive& compression;
     if (compression != 0)
       throw FileError(
@@ -38,23 +38,23 @@ struct DistributedState {
   }
 };
 
-/// Gives every process the values that rank 0 has; all must have the same parameters. Throws
+/// Copies the values of rank 0 to all processes; all must have the same parameters. Throws
 /// CommunicationError otherwise.
 void synchronize(Communicator& world, const ParameterCollection& parameters);
 
-/// A part of a minibatch: its gradients are one summand of the update.
+/// A part of a minibatch; its gradients are one term of the update's sum.
 struct Lane {
-  unsigned number;     ///< among all lanes of the run, from 0
-  Interval samples;    ///< of the minibatch; none for some lanes if there are few
-  std::uint64_t seed;  ///< of its draws: a function of the run's seed, the update and the number
-  unsigned place;      ///< among the process' lanes, from 0
+  unsigned number;     ///< index among all lanes of the run
+  Interval samples;    ///< of the minibatch; some lanes are empty if there are few samples
+  std::uint64_t seed;  ///< for random nodes: a function of the run's seed, the update and `number`
+  unsigned place;      ///< index among the process's lanes
 
-  /// To be called for the graph of this lane before its backward pass, and before its nodes if it
-  /// draws at random: gradients go to the lane's buffer, and draws follow `seed`.
+  /// Must be called for the graph of this lane before its backward pass, and before nodes are added
+  /// if some are random: assigns the gradient buffer and the seed of the lane.
   void begin(ComputationGraph& graph) const;
 };
 
-/// Data-parallel training whose bits do not depend on how many processes and threads take part.
+/// Data-parallel training; results have the same bits for any number of processes and threads.
 ///
 ///     DistributedTrainer distributed(trainer, *world);
 ///     for (each minibatch) {
@@ -69,60 +69,62 @@ struct Lane {
 ///       distributed.update(1.0f / minibatch.size());
 ///     }
 ///
-/// All processes build the same model and read the same data; each computes the lanes that are its
-/// own. Before the first update they compare versions, instruction sets, the trainer's settings and
-/// state, and all parameters; what else decides the result, the data above all, is compared by
-/// require_same. `update` sums the gradients of all lanes along a tree that depends on the number
-/// of lanes alone (LaneTree), and then every process takes the same step by itself: norm, clipping,
-/// skipped updates, schedules and averages are the same everywhere because the sum is. A group of
-/// one sends nothing.
+/// All processes build the same model and read the same data; each computes its own lanes. Before
+/// the first update they compare versions, instruction sets, the trainer's settings and state, and
+/// all parameters; compare everything else that determines the result, above all the data, by
+/// require_same. `update` sums the gradients of all lanes along a tree that depends only on the
+/// number of lanes (LaneTree); then every process performs the same update: norm, clipping, skipped
+/// updates, schedules and averages are equal because the sums are equal. A group of one process
+/// sends nothing.
 ///
 /// Gradients of parameters outside the trainer's collection are dropped. Gradients on a device are
-/// summed there within a process, and over processes in the CPU's memory, with the same bits.
-/// The update is made on the device if all gradients of all processes come from devices.
-/// Processes must run on CPUs with the same instruction set (DYNET_ISA), and on devices of one
-/// kind.
+/// summed there within a process, and in the CPU's memory between processes, with the same bits.
+/// The update runs on the device if all gradients of all processes are on devices. All processes
+/// must use the same CPU instruction set (DYNET_ISA) and the same kind of device.
 ///
-/// Errors of one process end all: they throw CommunicationError with its rank and message.
+/// An error of one process ends the run: all others throw CommunicationError with its rank.
 class DistributedTrainer {
  public:
-  /// `check_every`: after so many updates, and before the first that this object makes, the values
-  /// of all parameters are compared between processes; 0: never. Trainer, communicator and workers
-  /// must outlive this. Throws ArgumentError for a number of lanes that LaneTree does not take.
+  /// `check_every`: the values of all parameters are compared between processes before the first
+  /// update of this object and after every `check_every` updates; 0: never. Trainer, communicator
+  /// and workers must outlive this object. Throws ArgumentError for a number of lanes that LaneTree
+  /// rejects.
   DistributedTrainer(Trainer& trainer, Communicator& world, const DistributedState& state = {},
                      Workers* workers = nullptr, std::uint64_t check_every = 100);
   ~DistributedTrainer();
   DistributedTrainer(const DistributedTrainer&) = delete;
   DistributedTrainer& operator=(const DistributedTrainer&) = delete;
 
-  /// Calls `learn` for each lane of this process, on the threads of the workers; it returns the
-  /// lane's loss, for `loss`. Lanes without samples are left out. If it throws, the other processes
-  /// are told, and the gradients are dropped. Nothing may read gradients from here to `update`.
+  /// Calls `learn` for each lane of this process, on the threads of `workers`; `learn` returns the
+  /// lane's loss, for `loss`. Lanes without samples are skipped. If `learn` throws, the other
+  /// processes are notified and the gradients are dropped. Gradients must not be read between this
+  /// call and `update`.
   void for_each_lane(std::size_t samples, const std::function<double(const Lane&)>& learn);
-  /// One step with the sum of the gradients of all lanes, times `scale`, on every process. True if
-  /// it was made: see Trainer::update, whose errors are thrown on all processes alike.
+  /// One update on every process with the sum of the gradients of all lanes, times `scale`. Returns
+  /// false if it was skipped, see Trainer::update; errors are thrown on all processes.
   ///
-  /// Throws CommunicationError if processes disagree: on their settings, on the size of the
-  /// minibatch, or on the value of a parameter, naming a rank. Throws ArgumentError for gradients
-  /// that are in no lane's buffer.
+  /// Throws CommunicationError, which names a rank, if processes have different settings, sizes of
+  /// the minibatch, or values of a parameter. Throws ArgumentError for gradients outside the
+  /// buffers of lanes.
   bool update(real scale = 1);
-  /// Sum of the results of `learn` for all lanes of all processes in the last update, added up in
-  /// the order of lanes.
+  /// Sum of the results of `learn` over all lanes of all processes in the last update, in the order
+  /// of lanes.
   double loss() const { return loss_; }
 
-  /// Sums what `score` returns for parts of `samples`, over all processes, in the order of lanes:
-  /// counts of right answers, of words, a sum of losses. Lists of the same length. Empty for no
-  /// samples. One thread. Throws CommunicationError if processes have different numbers of samples.
+  /// Sums the lists that `score` returns for parts of `samples` over all processes, in the order of
+  /// lanes: counts of correct answers, of words, a sum of losses. All lists must have equal
+  /// lengths. Empty for no samples. Single-threaded. Throws CommunicationError if processes have
+  /// different numbers of samples.
   std::vector<double> score(std::size_t samples,
                             const std::function<std::vector<double>(Interval)>& score) const;
 
-  /// Gives every process the values and the trainer's state of rank 0.
+  /// Copies the values and the trainer's state of rank 0 to all processes.
   void synchronize();
-  /// Throws CommunicationError, naming the first parameter that is not what it is on rank 0, and a
-  /// rank.
+  /// Compares all parameters with rank 0. Throws CommunicationError, which names the first
+  /// different parameter and a rank.
   void compare_parameters();
-  /// Rank 0 writes a checkpoint, as Checkpoints::save, and the others wait; all must call it.
-  /// Returns the path, on all processes. Errors are thrown on all.
+  /// Collective: rank 0 writes a checkpoint, as Checkpoints::save, while the other ranks wait.
+  /// Returns the path on all processes. Errors are thrown on all.
   template <class... Ts>
   std::string save(const Checkpoints& to, const Ts&... things) {
     std::string path;
@@ -130,8 +132,8 @@ class DistributedTrainer {
     on_rank_zero(world_, [&] { path = to.save(state_, things...); });
     return broadcast_text(path);
   }
-  /// Every process loads the newest checkpoint, from a folder that all see. False if there is none.
-  /// The number of lanes, the seed and the number of updates are then those of the file.
+  /// Collective: every process loads the newest checkpoint from a shared folder, including the
+  /// number of lanes, the seed and the number of updates. Returns false if there is none.
   template <class... Ts>
   bool load(const Checkpoints& from, Ts&... things) {
     DistributedState state;
@@ -142,10 +144,10 @@ class DistributedTrainer {
     return found;
   }
 
-  /// Checksum of names and values of all parameters here: equal on all processes.
+  /// Checksum of the names and values of all parameters; equal on all processes.
   std::uint64_t parameter_checksum() const;
 
-  /// State that a checkpoint holds besides the trainer.
+  /// The state that is saved in addition to the trainer.
   const DistributedState& state() const { return state_; }
   /// The lanes of this process.
   Interval own_lanes() const;
@@ -173,10 +175,10 @@ class DistributedTrainer {
   std::unique_ptr<Tree> tree_;
   std::vector<double> losses_;  // by own lane
   std::vector<char> reported_;
-  std::shared_ptr<DeviceAllocator> device_;  // where gradients of this process were last
+  std::shared_ptr<DeviceAllocator> device_;  // device of the last gradients of this process
   double loss_ = 0;
   std::size_t samples_ = 0;  // of the minibatch
-  bool compared_ = false;    // before the first update
+  bool compared_ = false;    // set before the first update
 };
 
 }  // namespace dynet

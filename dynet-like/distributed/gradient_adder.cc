@@ -13,7 +13,7 @@ void add_numbers(float* __restrict to, const float* __restrict from, std::size_t
   for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
 }
 
-// Adds, or stores, at once.
+// Adds or stores immediately.
 struct OnHost {
   void operator()(const GradientSlot& to, const float* from, std::size_t n) const {
     if (!to.written) {
@@ -24,7 +24,7 @@ struct OnHost {
   }
 };
 
-// Notes what is to be added, for one call for all tensors of a size.
+// Collects additions and starts one device call for all tensors of a size.
 class OnDevice {
  public:
   void operator()(const GradientSlot& to, const float* from, std::size_t n) {
@@ -33,7 +33,7 @@ class OnDevice {
     all.from.push_back(from);
     all.writes.push_back(to.written ? Write::add : Write::store);
   }
-  /// Puts all of it into the device's work; `from` is there, or is the host's.
+  /// Starts the collected work on the device; `from` is on the device, or on the host.
   void run(DeviceBackend& b, bool from_host = false) {
     for (auto& [n, t] : by_size_)
       if (from_host)
@@ -52,7 +52,7 @@ class OnDevice {
   std::map<std::size_t, Tensors> by_size_;
 };
 
-// Rows go into the whole, if there is one.
+// Adds rows to the whole gradient, if there is one.
 template <class Put>
 void unify(RowGradients& r, Put& put) {
   if (!r.whole_written() || r.rows().empty()) return;
@@ -62,7 +62,7 @@ void unify(RowGradients& r, Put& put) {
   r.rewind({0, true});
 }
 
-// With the gradients of both as a whole, or of both by rows.
+// Both gradients are whole, or both are by rows.
 template <class Put>
 void add_table(RowGradients& to, RowGradients& from, Put& put) {
   const std::size_t n = from.row_size();
@@ -109,8 +109,7 @@ DeviceBackend& GradientAdder::backend(const std::shared_ptr<DeviceAllocator>& me
   return *backends_.back();
 }
 
-// Runs f(backend) after all that was started for these buffers, and before all that is started for
-// them later.
+// Runs f(backend) after all earlier work for these buffers, and before all later work.
 template <class F>
 void GradientAdder::on_device(GradientBuffer& to, GradientBuffer* from, F f) {
   const std::lock_guard lock(mutex_);
@@ -181,7 +180,7 @@ void sort_on_device(RowGradients& r, DeviceBackend& b) {
   const std::size_t n = r.row_size();
   const std::vector<std::uint32_t> rows = sorted(r);
   DeviceAllocator& memory = *b.memory();
-  const auto free = [&](float* p) { memory.free(p); };  // for who asks next, when this is done
+  const auto free = [&](float* p) { memory.free(p); };  // reused only by later work
   const std::unique_ptr<float, decltype(free)> values(
       static_cast<float*>(memory.allocate(rows.size() * n * sizeof(float))), free);
   OnDevice put;

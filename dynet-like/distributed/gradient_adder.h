@@ -9,16 +9,15 @@
 
 namespace dynet {
 
-/// Adds gradients up, element by element, in the CPU's memory or a device's. What only one of two
-/// has comes from that one: what is missing counts as nothing, and not as a zero. Safe to call from
-/// several threads, for different buffers.
+/// Adds gradients elementwise, in the CPU's memory or a device's. A gradient that only one operand
+/// has is copied; a missing gradient is not added as zero. Thread-safe for different buffers.
 class GradientAdder {
  public:
-  /// `to` += `from`, both in one memory.
+  /// `to` += `from`, both in the same memory.
   void add(GradientBuffer& to, GradientBuffer& from);
-  /// Copies all to another memory, in whose buffer nothing is. Of the two one is the CPU's.
+  /// Copies all gradients to an empty buffer in another memory; one of the two is the CPU's.
   void copy(GradientBuffer& to, GradientBuffer& from);
-  /// The order of rows decides the last bits of the norm of all gradients: that of numbers.
+  /// Sorts the rows by number: their order determines the last bits of the norm of all gradients.
   void sort_rows(RowGradients& rows, GradientBuffer& of);
 
  private:
@@ -26,7 +25,7 @@ class GradientAdder {
   void on_device(GradientBuffer& to, GradientBuffer* from, F f);
   DeviceBackend& backend(const std::shared_ptr<DeviceAllocator>& memory);
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<std::unique_ptr<DeviceBackend>> backends_;
 };
 

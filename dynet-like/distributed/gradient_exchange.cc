@@ -9,8 +9,7 @@
 namespace dynet {
 namespace {
 
-// Added to anything, to 0 and to -0 too, it leaves that as it is: what has no gradient counts as
-// this.
+// The neutral element of addition, also for 0 and -0. Stands for a missing gradient.
 constexpr float kNothing = -0.0f;
 
 std::span<float> part(std::vector<float>& values, Interval i) {
@@ -19,7 +18,7 @@ std::span<float> part(std::vector<float>& values, Interval i) {
 
 }  // namespace
 
-/// Messages that are on their way.
+/// Messages in flight.
 class GradientExchange::Messages {
  public:
   explicit Messages(Communicator& world) : world_(world) {}
@@ -151,7 +150,7 @@ void GradientExchange::plan(std::size_t numbers) {
   planned_ = true;
 }
 
-// A node with one child is that child.
+// A node with one child is stored as its child.
 LaneNode GradientExchange::held_as(LaneNode n) const {
   while (n.level > 0 && !tree_.adds(n)) n = n.left();
   return n;
@@ -189,7 +188,7 @@ void GradientExchange::reduce_scatter() {
   }
 }
 
-// The sum goes where the numbers of the left child are, if there is such a place here.
+// The sum is stored in place of the left child's numbers, or of the right child's.
 void GradientExchange::add(const Addition& a, const std::vector<Received>& received) {
   const auto here = [&](LaneNode n) -> float* {
     const auto at = values_.find(held_as(n));
@@ -206,7 +205,7 @@ void GradientExchange::add(const Addition& a, const std::vector<Received>& recei
   for (std::size_t i = 0; i < n; ++i) to[i] = x[i] + y[i];
 }
 
-// After the round of a level: what was a child's is the node's, see `add`.
+// After the round of a level: renames the sums stored under a child to their node, see `add`.
 void GradientExchange::rename(unsigned level) {
   std::map<LaneNode, Values> now;
   for (auto& [held, v] : values_) {

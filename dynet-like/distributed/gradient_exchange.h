@@ -15,19 +15,19 @@
 
 namespace dynet {
 
-/// Sums gradients in the CPU's memory over processes, see MessagePlan. All processes have the same
-/// parameters.
+/// Sums gradients over processes in the CPU's memory, see MessagePlan. All processes must have the
+/// same parameters.
 class GradientExchange {
  public:
-  /// The sums of some nodes, null: nothing.
+  /// Gradient sums of nodes; null: no gradients.
   using Sums = std::vector<std::pair<LaneNode, GradientBuffer*>>;
 
   GradientExchange(Communicator& world, const LaneTree& tree) : world_(world), tree_(tree) {}
 
-  /// Parameters of `own` with gradients. A table has rows, in order, or is whole, and not both.
+  /// Parameters of `own` with gradients. A table has sorted rows or is whole, not both.
   static Presence presence(const ParameterBank& bank, const Sums& own);
-  /// The sum of all lanes goes to `total`, which is empty. `present` is the presence of all
-  /// processes, and `own` are the sums of this one's nodes.
+  /// Sums all lanes into `total`, which must be empty. `present` is the union of the presence of
+  /// all processes; `own` are the sums of this process's nodes.
   void sum(const ParameterBank& bank, const Presence& present, const Sums& own,
            GradientBuffer& total);
 
@@ -39,7 +39,7 @@ class GradientExchange {
     Values values;
   };
 
-  /// f(p, present, offset) for what is there, where offset is the place of its first number.
+  /// f(p, present, offset) for each present gradient; offset is the index of its first number.
   template <class Dense, class Table>
   static std::size_t lay_out(const ParameterBank& bank, const Presence& present, Dense dense,
                              Table table);
@@ -58,7 +58,7 @@ class GradientExchange {
 
   Communicator& world_;
   const LaneTree& tree_;
-  std::map<LaneNode, Values> values_;  // of nodes that add, or of single lanes
+  std::map<LaneNode, Values> values_;  // of nodes with two children, or of single lanes
   std::vector<Values> unused_;
   MessagePlan plan_;
   std::size_t planned_numbers_ = 0;

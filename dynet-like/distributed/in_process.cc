@@ -20,7 +20,7 @@ struct InProcessGroup::Shared {
   struct Failure {
     unsigned rank;
     std::string why;
-    bool is_first_hand;  // not that of another
+    bool is_first_hand;  // not a consequence of another failure
   };
 
   explicit Shared(unsigned n, Faults f) : size(n), faults(std::move(f)) {}
@@ -29,7 +29,7 @@ struct InProcessGroup::Shared {
   const Faults faults;
   std::mutex mutex;
   std::map<std::pair<unsigned, unsigned>, std::deque<Message>> waiting;  // by sender and receiver
-  std::map<std::pair<unsigned, unsigned>, Clock::time_point> last;       // none overtakes another
+  std::map<std::pair<unsigned, unsigned>, Clock::time_point> last;       // keeps the order
   std::vector<std::uint64_t> sent;                                       // by rank
   std::vector<Failure> failures;
 };
@@ -65,7 +65,7 @@ class InProcessGroup::Member : public Communicator {
     const std::lock_guard lock(shared_->mutex);
     const bool known = !shared_->failures.empty();
     shared_->failures.push_back({rank_, why, !known});
-  } catch (...) {  // no memory for a text: the others wait until their time is out
+  } catch (...) {  // no memory for the text: the other processes wait for their time-out
   }
 
   std::string failure() override {
@@ -80,7 +80,7 @@ class InProcessGroup::Member : public Communicator {
   struct Sent : Request {
     bool done() override { return true; }
   };
-  /// Receives of one sender are served in the order in which they were started.
+  /// Orders the receives of one sender by their start.
   struct Order {
     std::uint64_t started = 0, served = 0;
   };

@@ -9,16 +9,16 @@
 
 namespace dynet {
 
-/// Processes of a run that are threads of this one: to try a program, and for tests. Messages are
-/// copied. Everything that may go wrong between machines can be made to happen.
+/// A run whose processes are threads of this process, for trials and tests. Messages are copied,
+/// and all faults of a network can be simulated.
 class InProcessGroup {
  public:
-  /// Faults of messages. By default all messages arrive at once.
+  /// Simulated faults. By default all messages arrive at once.
   struct Faults {
-    /// How long message number `message` (from 0, by sender) takes to arrive.
+    /// Delay of message number `message` (from 0, by sender).
     std::function<std::chrono::microseconds(unsigned from, unsigned to, std::uint64_t message)>
         delay;
-    /// Whether it never does.
+    /// Whether a message is lost.
     std::function<bool(unsigned from, unsigned to, std::uint64_t message)> lost;
   };
 
@@ -27,10 +27,10 @@ class InProcessGroup {
   InProcessGroup(unsigned size, Faults faults);
   ~InProcessGroup();
 
-  /// The communicator of one rank, for its thread.
+  /// The communicator of one rank, to be used by its thread.
   Communicator& operator[](unsigned rank);
-  /// Runs `process(communicator)` for every rank, each on a thread of its own, and `guarded`. If
-  /// some throw, throws what the first of them to fail did.
+  /// Runs `process(communicator)`, wrapped in `guarded`, on a thread for each rank. If some throw,
+  /// rethrows the exception of the first that failed.
   void run(const std::function<void(Communicator&)>& process);
 
  private:

@@ -22,7 +22,7 @@ GradientBuffer& LaneGradients::on_host(GradientBuffer& buffer) {
   return host;
 }
 
-// `more` is gone then.
+// Adds `more` to `to`, and drops it.
 GradientBuffer* LaneGradients::sum(GradientBuffer& to, GradientBuffer& more) {
   const bool together = to.memory() == more.memory();
   GradientBuffer& a = together ? to : on_host(to);
@@ -51,7 +51,7 @@ GradientBuffer* LaneGradients::take(unsigned lane) {
   return all;
 }
 
-// The thread that completes the second child adds both unlocked: no other thread refers to them.
+// The thread that completes the second child adds both without the lock: it alone refers to them.
 void LaneGradients::done(unsigned lane) {
   GradientBuffer* all = take(lane);
   LaneNode n{0, lane};

@@ -12,34 +12,34 @@
 
 namespace dynet {
 
-/// Adds up the gradients of one process' lanes, each as soon as it is complete, along the tree of
-/// all lanes. A lane's gradients are in the buffer with its number: of the CPU, of a device, or of
-/// several, which are then added up on the CPU.
+/// Sums the gradients of one process's lanes along the tree of all lanes, each lane as soon as it
+/// is complete. The gradients of a lane are in the buffers with its number: of the CPU, of one
+/// device, or of several, which are then summed on the CPU.
 ///
-/// When a node's second child is complete the one is added to the other and its memory is free for
-/// the next lane, so that lanes done in order by one thread, or by T threads, need memory for about
-/// log2 of their number, plus 1, or plus T, gradients: it is the carry of a binary counter. Two
-/// sums on one device are added there, and all others on the CPU; the bits are the same.
+/// When the second child of a node is complete it is added to the first, and its buffer is free for
+/// the next lane. So N lanes that are completed in order by T threads need memory for about log2 N
+/// + T gradients, like the carry of a binary counter. Two sums on one device are added there, all
+/// others on the CPU, with the same bits.
 class LaneGradients {
  public:
   LaneGradients(GradientBuffers& buffers, GradientAdder& adder, const LaneTree& tree, Interval own);
 
-  /// The gradients of this lane are complete. May be called by several threads at once.
+  /// Marks the gradients of a lane as complete. Thread-safe.
   void done(unsigned lane);
-  /// Places of the gradients of lanes.
+  /// Memories of the gradients of lanes.
   struct Places {
-    bool cpu = false;                         ///< those of some, or a part of them
-    std::shared_ptr<DeviceAllocator> device;  ///< the first one; null: none were on a device
+    bool cpu = false;                         ///< some gradients are on the CPU
+    std::shared_ptr<DeviceAllocator> device;  ///< the first device; null: none
   };
-  /// Lanes that are not done count as done. Returns the nodes of `cover(own)` and their buffers,
-  /// null: nothing; no other numbered buffer has gradients then.
+  /// Treats all remaining lanes as done. Returns the nodes of `cover(own)` and their buffers (null:
+  /// no gradients); no other numbered buffer has gradients then.
   std::vector<std::pair<LaneNode, GradientBuffer*>> finish();
-  /// Places of the lanes in the last `finish`.
+  /// Memories of the lanes in the last `finish`.
   const Places& places() const { return finished_places_; }
-  /// Drops all gradients, and forgets which lanes are done.
+  /// Drops all gradients and resets all lanes.
   void drop();
   bool is_done(unsigned lane) const { return done_[lane - own_.begin]; }
-  /// The same gradients in the CPU's memory.
+  /// Moves the gradients of a buffer to the CPU's memory.
   GradientBuffer& on_host(GradientBuffer& buffer);
 
  private:

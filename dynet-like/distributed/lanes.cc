@@ -11,8 +11,8 @@
 namespace dynet {
 namespace {
 
-// Deals samples, the largest first, to both children of a node, each time to the one whose samples
-// are smaller by now; and so on below.
+// Distributes samples, the largest first, to the two children of a node, each sample to the child
+// with the smaller mean size so far; recursively.
 class Dealer {
  public:
   Dealer(const std::vector<std::size_t>& sizes, unsigned lanes) : sizes_(sizes), tree_(lanes) {
@@ -47,7 +47,7 @@ class Dealer {
     std::vector<std::size_t> left, right;
     std::size_t size_left = 0, size_right = 0;
     for (const std::size_t s : samples) {
-      // The means of both are compared, as if what is missing were of size zero.
+      // Compares means over the full rooms; missing samples count as size zero.
       const bool is_left =
           left.size() < room_left &&
           (right.size() == room_right || size_left * room_right <= size_right * room_left);
@@ -94,7 +94,7 @@ Interval lanes_of_rank(unsigned lanes, unsigned rank, unsigned world) {
 }
 
 Interval samples_of_lane(std::size_t samples, unsigned lane, unsigned lanes) {
-  // samples * lane / lanes, without a product that may be too large.
+  // samples * lane / lanes, without overflow of the product.
   const std::size_t each = samples / lanes, rest = samples % lanes;
   const auto first = [&](std::size_t k) { return each * k + rest * k / lanes; };
   return {first(lane), first(lane + std::size_t{1})};

@@ -11,7 +11,7 @@
 namespace dynet {
 namespace {
 
-/// Numbers of a node that one rank holds; Holders are in order and without gaps.
+/// A range of a node's numbers held by one rank; Holders are sorted and without gaps.
 struct Held {
   Interval elements;
   unsigned rank;
@@ -26,10 +26,10 @@ void append(Holders& to, Interval elements, unsigned rank) {
     to.push_back({elements, rank});
 }
 
-/// Numbers that one process has for good, in order, apart from each other.
+/// Disjoint sorted ranges of final numbers that one process has.
 class Have {
  public:
-  /// Adds some; returns which of them were not there.
+  /// Adds a range; returns the parts that were missing.
   std::vector<Interval> add(Interval wanted) {
     std::vector<Interval> missing;
     auto at = std::find_if(all_.begin(), all_.end(),
@@ -74,7 +74,7 @@ class MessagePlanner {
   unsigned first_rank(LaneNode n) const { return owner_[tree_.lanes_of(n).begin]; }
   unsigned last_rank(LaneNode n) const { return owner_[tree_.lanes_of(n).end - 1]; }
 
-  // Plans all that is below a node, and says who holds its numbers then.
+  // Plans everything below a node; returns the holders of its numbers.
   Holders make(LaneNode n) {
     if (first_rank(n) == last_rank(n)) return {{{0, numbers_}, first_rank(n)}};
     if (!tree_.adds(n)) return make(n.left());
@@ -82,8 +82,8 @@ class MessagePlanner {
     return share_out(n, left, right);
   }
 
-  // Each process may hold as many numbers as any other, roughly: of what two hold the first keeps
-  // what it may still have, and the second the rest.
+  // Distributes the numbers of a node roughly evenly: of a common range the first process keeps as
+  // much as its share allows, the second one the rest.
   Holders share_out(LaneNode n, const Holders& left, const Holders& right) {
     const unsigned first = first_rank(n), count = last_rank(n) - first + 1;
     std::vector<std::size_t> room(count);
@@ -144,7 +144,7 @@ class MessagePlanner {
     if (!is_empty(rest)) plan_.allgather.push_back(std::move(rest));
   }
 
-  /// Two processes that hold the same numbers of two children, and what each keeps of them.
+  /// Two processes with the same range of two children, and the part that each keeps.
   struct Exchange {
     unsigned level;
     Interval of_a, of_b;

@@ -7,51 +7,51 @@
 
 namespace dynet {
 
-/// One message: some numbers of the sum at a node of the tree of lanes.
+/// A message: a range of the sum at a node of the lane tree.
 struct Transfer {
   unsigned from, to;
-  LaneNode node;      ///< whose numbers
-  Interval elements;  ///< which of the N numbers of a gradient
+  LaneNode node;      ///< node of the sum
+  Interval elements;  ///< range of the N numbers of a gradient
 };
 
-/// Addition by one process: some numbers of both children of a node.
+/// An addition by one process: a range of both children of a node.
 struct Addition {
   unsigned rank;
   LaneNode node;
   Interval elements;
 };
 
-/// One round: all its messages may be on their way at once; then come its additions.
+/// One round: its messages are concurrent; its additions come after them.
 struct Round {
   std::vector<Transfer> transfers;
   std::vector<Addition> additions;
 };
 
-/// Messages by which N numbers are summed over all lanes, by exactly the additions of the tree, and
-/// all processes have the sum.
+/// A plan of messages that sums N numbers over all lanes, by exactly the additions of the lane
+/// tree, and gives all processes the sum.
 ///
-/// Before it a process has the sum of each node of `cover(its lanes)`. First a reduce-scatter: a
-/// round for each level of the tree, from below. The processes of a node's left child hold its
-/// numbers, each some of them, and so do those of the right; of what a process holds it keeps a
-/// part, sends the rest to the one that holds the same numbers of the other child, and adds what
-/// that one sends for the part it keeps. With powers of two this is recursive halving (Thakur,
-/// Rabenseifner and Gropp 2005). Then an allgather, the same messages in reverse with the sums in
-/// them, but for numbers that the receiver has. At last, processes without lanes get all of it from
-/// the next process below that has lanes.
+/// At the start a process has the sums of the nodes in `cover(its lanes)`. The first phase is a
+/// reduce-scatter with a round for each level of the tree, bottom-up. The processes of a node's
+/// left child hold disjoint ranges of the child's numbers, and so do those of the right child. Two
+/// processes with the same range exchange parts of it: each keeps a part, sends the rest, and adds
+/// the received part to the kept one. For powers of two this is recursive halving (Thakur,
+/// Rabenseifner and Gropp 2005). The second phase is an allgather: the same messages in reverse,
+/// with the sums, without numbers that the receiver has. Finally, each process without lanes gets
+/// all numbers from the next lower rank with lanes.
 ///
-/// With P processes and L lanes, powers of two and P <= L, each process sends and receives
-/// 2N (P - 1) / P numbers, rounded, in 2 log2 P messages. For others, at each node whose lanes
-/// belong to several processes each number travels at most once, and that is at most
-/// (P - 1) (1 + ceil(log2 L) - floor(log2 P)) nodes; the allgather sends N (P - 1) numbers in all.
+/// With P processes and L lanes, both powers of two and P <= L, each process sends and receives
+/// 2N (P - 1) / P numbers, rounded, in 2 log2 P messages. In all other cases each number is sent at
+/// most once for each node whose lanes belong to several processes, of which there are at most
+/// (P - 1) (1 + ceil(log2 L) - floor(log2 P)); the allgather sends N (P - 1) numbers in all.
 struct MessagePlan {
-  std::vector<Round> reduce_scatter;  ///< round k makes the nodes of level k + 1
-  std::vector<Round> allgather;       ///< from above; transfers of the root's numbers
+  std::vector<Round> reduce_scatter;  ///< round k computes the nodes of level k + 1
+  std::vector<Round> allgather;       ///< top-down; transfers of the root's numbers
 };
 
-/// A function of these three alone. Throws ArgumentError for a world of zero, and as LaneTree.
+/// A pure function of its arguments. Throws ArgumentError for a world of zero, and as LaneTree.
 MessagePlan plan_messages(unsigned lanes, unsigned world, std::size_t numbers);
 
-/// The largest number of nodes whose numbers travel, see MessagePlan.
+/// The maximum number of nodes whose numbers are sent, see MessagePlan.
 std::size_t most_travelling_nodes(unsigned lanes, unsigned world);
 
 }  // namespace dynet

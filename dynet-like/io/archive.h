@@ -15,28 +15,28 @@
 
 namespace dynet::io_detail {
 
-/// Reads what boost::archive::binary_oarchive wrote, from bytes that come from strangers: a length
-/// never takes more memory than these can fill. Throws FileError, and what Boost throws.
+/// Reads the output of boost::archive::binary_oarchive from untrusted bytes: no stored length
+/// allocates more memory than the remaining bytes can fill. Throws FileError and Boost's errors.
 class BytesArchive
     : public boost::archive::binary_iarchive_impl<BytesArchive, char, std::char_traits<char>> {
   using Base = boost::archive::binary_iarchive_impl<BytesArchive, char, std::char_traits<char>>;
 
  public:
   explicit BytesArchive(BytesIn& bytes) : Base(bytes, boost::archive::no_codecvt), bytes_(bytes) {
-    // Boost takes the end of the bytes for a version, which it asserts to be a small number.
+    // At the end of the bytes Boost reads a wrong version, and asserts that it is a small number.
     constexpr std::size_t kHead = 40;
     if (bytes.left() < kHead)
       throw FileError("an archive of " + std::to_string(bytes.left()) + " bytes is too short");
     init(boost::archive::no_codecvt);
   }
 
-  // Boost looks for these names.
+  // The names load_override and load are required by Boost.
   template <class T>
   void load_override(T& t) {
     Base::load_override(t);
   }
-  /// A count is cut to one more than the bytes that are left: reading the element that is not there
-  /// ends the archive.
+  /// Limits a count to one more than the number of remaining bytes: reading the extra element ends
+  /// the archive with an exception.
   void load_override(boost::serialization::collection_size_type& n) {
     Base::load_override(n);
     n = boost::serialization::collection_size_type(

@@ -8,7 +8,7 @@
 
 namespace dynet::io_detail {
 
-/// The little-endian number that begins at `bytes`.
+/// The little-endian number at `bytes`.
 template <class Int>
 Int get_number(const char* bytes) {
   Int x = 0;
@@ -24,7 +24,7 @@ void append_number(std::string& bytes, Int x) {
     bytes += static_cast<char>(static_cast<std::uint64_t>(x) >> (8 * i));
 }
 
-/// A stream that appends to a string.
+/// A stream buffer that appends to a string.
 class BytesOut : public std::streambuf {
  public:
   explicit BytesOut(std::string& to) : to_(to) {}
@@ -43,7 +43,7 @@ class BytesOut : public std::streambuf {
   std::string& to_;
 };
 
-/// A stream that reads bytes where they are.
+/// A stream buffer that reads bytes in place.
 class BytesIn : public std::streambuf {
  public:
   explicit BytesIn(std::string_view from) {

@@ -9,15 +9,15 @@
 
 namespace dynet {
 
-/// A folder of files that `save` writes, numbered `checkpoint-<20 digits>.dynet`, of which the
-/// newest are kept. Saving is a transaction, so the newest one is always whole. One process writes
-/// at a time. Errors are FileError.
+/// A folder of files written by `save`, numbered `checkpoint-<20 digits>.dynet`; only the newest
+/// ones are kept. Each save is atomic, so the newest checkpoint is always complete. Only one
+/// process may write at a time. Errors are FileError.
 class Checkpoints {
  public:
-  /// Makes the folder if need be. Keeps the newest `keep`, at least one.
+  /// Creates the folder if it does not exist. `keep`: number of checkpoints kept, at least one.
   explicit Checkpoints(std::string folder, std::size_t keep = 3, const SaveOptions& options = {});
 
-  /// Saves things as the next checkpoint, then removes those that are too old. Returns its path.
+  /// Saves things as the next checkpoint, then removes the oldest ones. Returns its path.
   template <class... Ts>
   std::string save(const Ts&... things) const {
     std::string path = next_path();
@@ -25,8 +25,8 @@ class Checkpoints {
     remove_old();
     return path;
   }
-  /// Loads the newest checkpoint; false if there is none. A damaged one is an error: what is older
-  /// is loaded only by its path.
+  /// Loads the newest checkpoint; returns false if there is none. A damaged checkpoint is an error;
+  /// older ones must be loaded by their path.
   template <class... Ts>
   bool load(Ts&... things) const {
     const std::vector<std::string> all = paths();

@@ -1,6 +1,6 @@
 #include "dynet-like/io/checksum.h"
 
-#define XXH_INLINE_ALL  // nothing to link
+#define XXH_INLINE_ALL  // no library to link
 #include <xxhash.h>
 
 namespace dynet {

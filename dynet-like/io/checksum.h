@@ -6,13 +6,13 @@
 
 namespace dynet {
 
-/// XXH64 with seed 0 (Collet 2014, https://xxhash.com) of bytes that come in pieces.
+/// Incremental XXH64 with seed 0 (Collet 2014, https://xxhash.com).
 class Checksum {
  public:
   Checksum();
   ~Checksum();
   void add(std::string_view bytes);
-  /// Checksum of all bytes added.
+  /// Checksum of all bytes added so far.
   std::uint64_t value() const;
 
  private:
@@ -20,7 +20,7 @@ class Checksum {
   std::unique_ptr<State> state_;
 };
 
-/// The same of bytes that are there at once.
+/// XXH64 with seed 0 of a string of bytes.
 std::uint64_t checksum(std::string_view bytes);
 
 }  // namespace dynet

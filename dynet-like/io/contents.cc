@@ -46,7 +46,7 @@ struct Vectors {
   std::size_t dimension = 0;
 };
 
-// Vectors in the arrays, if these are the result of read_vectors.
+// The word vectors in `tensors`, if these are a result of read_vectors.
 std::optional<Vectors> vectors_of(const std::vector<NamedTensor>& tensors) {
   const NamedTensor *vectors = nullptr, *words = nullptr;
   for (const NamedTensor& t : tensors) {
@@ -73,7 +73,7 @@ void write_vectors(const std::string& path, const std::vector<NamedTensor>& tens
                      options);
 }
 
-// The words become a Dict; of equal ones only the first stays.
+// The words become a Dict; only the first of equal words is kept.
 void write_model(const std::string& path, const std::vector<NamedTensor>& tensors,
                  const SaveOptions& options) {
   const auto v = vectors_of(tensors);
@@ -95,7 +95,7 @@ void write_model(const std::string& path, const std::vector<NamedTensor>& tensor
 constexpr const char* kOfNumPy =
     "NumPy's files are read and written by `python -m dynet.convert IN OUT`";
 
-// The ends of names; the first of a format is the usual one.
+// Extensions; the first of a format is its default.
 constexpr std::pair<std::string_view, FileFormat> kEnds[] = {
     {".dynet", FileFormat::model},
     {".safetensors", FileFormat::safetensors},

@@ -96,7 +96,7 @@ void read_sentence_pair(std::string_view line, std::vector<int>& source, Dict& s
   if (separators != 1)
     throw ArgumentError("read_sentence_pair: the line needs one \"|||\", got " +
                         std::to_string(separators) + ": " + printable(line));
-  // An unknown word leaves both lists as they were.
+  // Converts all words first: an unknown word leaves both lists unchanged.
   std::vector<int> first, second;
   bool behind = false;
   for_each_word(line, [&](std::string_view word) {
@@ -107,7 +107,7 @@ void read_sentence_pair(std::string_view line, std::vector<int>& source, Dict& s
     else
       first.push_back(source_dict.convert(word));
   });
-  // So that after the next line nothing can fail; twice as much, or many pairs would move it often.
+  // Reserves before the first insertion, which then cannot fail; doubles for amortized growth.
   if (const std::size_t size = source.size() + first.size(); source.capacity() < size)
     source.reserve(2 * size);
   target.insert(target.end(), second.begin(), second.end());

@@ -39,15 +39,15 @@ float half_to_float(std::uint16_t h) {
   return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
 }
 
-// Copies an array between the two orders of elements. `sizes`, first index first; `to_last` is the
-// order in which the last index is the fastest.
+// Copies an array between the two orders of elements. `sizes` begins with the first index;
+// `to_last` means to the order in which the last index is the fastest.
 void reorder(const float* from, float* to, const std::vector<std::uint64_t>& sizes, bool to_last) {
   std::uint64_t n = 1;
   for (const std::uint64_t s : sizes) n *= s;
   const std::size_t rank = sizes.size();
   std::vector<std::uint64_t> index(rank, 0), stride(rank, 1);
   for (std::size_t k = 1; k < rank; ++k) stride[k] = stride[k - 1] * sizes[k - 1];
-  std::uint64_t first = 0;  // the place where the first index is the fastest
+  std::uint64_t first = 0;  // index in the order in which the first index is the fastest
   for (std::uint64_t last = 0; last < n; ++last) {
     if (to_last)
       to[last] = from[first];
@@ -66,7 +66,7 @@ void reorder_rows(const float* from, float* to, std::uint64_t rows,
                   const std::vector<std::uint64_t>& sizes, bool to_last) {
   std::uint64_t n = 1;
   for (const std::uint64_t s : sizes) n *= s;
-  if (n == 0) return;  // however many rows there are said to be
+  if (n == 0) return;  // regardless of the number of rows
   if (sizes.size() < 2)
     std::copy_n(from, rows * n, to);
   else
@@ -223,7 +223,7 @@ LoadReport store_tensors(const std::string& origin, const std::vector<NamedTenso
                          ParameterCollection& pc, const LoadOptions& options) {
   return io_detail::with_memory("load", origin, [&] {
     LoadOptions values_only = options;
-    values_only.settings = false;  // other files have none
+    values_only.settings = false;  // other formats store no settings
     Loading loading(values_only);
     std::map<std::string, const ParameterStorageBase*> here;
     for (const auto& [name, p] : named_parameters(pc)) here.emplace(name, p);
@@ -242,7 +242,7 @@ LoadReport store_tensors(const std::string& origin, const std::vector<NamedTenso
       loading.add(pc, std::move(in));
       if (const std::string problem = loading.problem(); !problem.empty())
         throw FileError("it does not fit: " + problem);
-    } catch (const OutOfMemoryError&) {  // of the memory for values, which knows no file
+    } catch (const OutOfMemoryError&) {  // from the memory for values, without a file name
       io_detail::out_of_memory("load", origin);
     } catch (const FileError& e) {
       throw FileError("cannot load " + printable(origin + ": " + e.what()));

@@ -13,56 +13,53 @@
 
 namespace dynet {
 
-/// Array with a name, as files of other programs hold it.
+/// An array with a name, in the layout of other programs.
 struct NamedTensor {
   enum class Type { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL };
 
   std::string name;
   Type type = Type::F32;
   std::vector<std::uint64_t> shape;
-  std::string bytes;      ///< little-endian, the last index fastest
-  bool is_table = false;  ///< the first index counts the rows of a table; only model files know
+  std::string bytes;      ///< little-endian, the last index is the fastest
+  bool is_table = false;  ///< the first index counts rows; stored by model files only
 
   std::uint64_t count() const;
 };
 
-/// "F32", as safetensors calls it.
+/// Name of a type in safetensors, such as "F32".
 const char* type_name(NamedTensor::Type type);
-/// The type of such a name; none if there is no such type.
+/// The type with a safetensors name; empty if there is none.
 std::optional<NamedTensor::Type> type_of_name(std::string_view name);
 std::size_t type_size(NamedTensor::Type type);
-/// `count * size` of these sizes, or throws FileError naming `whose` if it has more than 60 bits.
+/// Product of `shape` and `size`; throws FileError, naming `whose`, if it exceeds 60 bits.
 std::uint64_t byte_count(const std::vector<std::uint64_t>& shape, std::size_t size,
                          const std::string& whose);
 
-/// The values as floats. Exact for F32, F16 and BF16; F64 is rounded. Throws FileError for
-/// integers.
+/// The values as floats: exact for F32, F16 and BF16, rounded for F64. FileError for integer types.
 std::vector<float> to_floats(const NamedTensor& tensor);
 
-/// The same in the order of ours: the first index the fastest, of a table row after row.
+/// to_floats in this library's order: the first index is the fastest; a table is stored row by row.
 std::vector<float> to_our_order(const NamedTensor& tensor, bool is_table);
 
-/// A tensor of ours as other programs have it, without the first `/` of its name.
+/// Converts a tensor of this library; the first `/` of its name is removed.
 NamedTensor to_named_tensor(const SavedTensor& tensor, const float* values);
-/// The parameters and tables of a collection as other programs have them: element (i, j) stays
-/// element (i, j), a table of n rows {d} is an array of n x d, names are those of the collection
-/// without the first `/`.
+/// Converts the parameters and tables of a collection: element (i, j) stays element (i, j), a table
+/// of n rows {d} becomes an array of n x d, names lose their first `/`.
 std::vector<NamedTensor> tensors_of(const ParameterCollection& pc);
-/// The same of a group of a model file.
+/// Converts the parameters and tables of a group of a model file.
 std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& group);
 
-/// Array as a file of models stores it: its name with a first `/`, its shape, its values in the
-/// order of this library. Throws FileError for more than seven sizes and for types that are no
-/// float.
+/// Converts an array for a model file: its name with a first `/`, its shape, its values in the
+/// order of this library. Throws FileError for more than seven sizes and for integers.
 std::pair<SavedTensor, std::vector<float>> to_saved_tensor(const NamedTensor& tensor);
-/// A model file with one ParameterCollection of parameters and tables of these names and shapes,
-/// and the words if there are any; `load` reads them in this order. Arrays that are not known to be
-/// tables are loaded as tables by load_safetensors only. Throws FileError.
+/// Writes a model file with one ParameterCollection of parameters and tables with these names and
+/// shapes, and with `words` if it is not null; `load` expects this order. Arrays without `is_table`
+/// can be loaded into a table by load_safetensors only. Throws FileError.
 void write_model_tensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                          const SaveOptions& options = {}, const Dict* words = nullptr);
 
-/// Stores arrays in a collection, as `load` does: by name, all or nothing; a first `/` may be
-/// missing in their names. `origin` is named in errors. Throws FileError.
+/// Stores arrays in a collection by name, all or none, as `load` does; the first `/` of names is
+/// optional. Errors name `origin`. Throws FileError.
 LoadReport store_tensors(const std::string& origin, const std::vector<NamedTensor>& tensors,
                          ParameterCollection& pc, const LoadOptions& options = {});
 

@@ -32,7 +32,7 @@ int FileSystem::open(const std::string& path, int flags, unsigned mode) const {
 }
 
 int FileSystem::close(int fd) const {
-  return ::close(fd) == 0 || errno == EINTR ? 0 : -errno;  // once closed, the number is not ours
+  return ::close(fd) == 0 || errno == EINTR ? 0 : -errno;  // fd may be in use again
 }
 
 std::int64_t FileSystem::pread(int fd, char* to, std::size_t n, std::uint64_t at) const {

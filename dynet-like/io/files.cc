@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::string_view kMark = ".tmp-";
 constexpr std::size_t kDigits = 16, kSmall = std::size_t{1} << 16;
-constexpr std::size_t kLongName = 100;  // with the mark it would still fit anywhere
-constexpr int kMostLinks = 40;          // as many as Linux follows
+constexpr std::size_t kLongName = 100;  // a longer name plus the mark may exceed the system's limit
+constexpr int kMostLinks = 40;          // the limit of Linux
 
 std::string reason(std::int64_t result) {
   return std::generic_category().message(static_cast<int>(-result));
@@ -34,7 +34,7 @@ std::string digits_of(std::uint64_t x) {
   return s;
 }
 
-// With the slash, so that a name can be put behind it; empty for a name alone.
+// The folder with its final slash; empty for a name without a folder.
 std::string folder_part(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 bool is_temporary_of(std::string_view name, std::string_view stem) {
@@ -83,7 +83,7 @@ NewFile::NewFile(const std::string& path, const FileSystem* files)
 NewFile::~NewFile() { give_up(); }
 
 void NewFile::give_up() noexcept {
-  // A file system of the user's may throw.
+  // A user's file system may throw.
   try {
     if (!temporary_.empty()) files_.unlink(std::exchange(temporary_, {}));
   } catch (...) {
@@ -98,7 +98,7 @@ void NewFile::fail(const std::string& why) const {
   throw FileError("cannot save " + printable(path_ + ": " + why));
 }
 
-// Not by the path that the system finds, for there need not be a file yet at the end of the links.
+// Follows links by readlink, since realpath fails if the last target does not exist.
 void NewFile::follow_links() {
   std::string to;
   for (int n = 0; files_.readlink(target_, to) >= 0; ++n) {
@@ -107,8 +107,8 @@ void NewFile::follow_links() {
   }
 }
 
-// Whether a link and what it was found to lead to are one file. Another writer may put a new file
-// there in between.
+// Returns whether a link and its target are one file. Retries, since another writer may replace the
+// file between the two calls.
 bool NewFile::leads_to_target() const {
   for (int tries = 0; tries < 100; ++tries) {
     struct stat link = {}, file = {};
@@ -125,7 +125,7 @@ void NewFile::must(const char* what, int result) {
 
 void NewFile::remove_stale() const {
   std::vector<std::string> names;
-  files_.list(folder_, names);  // that it cannot be read is no reason not to save
+  files_.list(folder_, names);  // an unreadable folder does not prevent saving
   for (const std::string& other : names) {
     if (!is_temporary_of(other, stem_)) continue;
     const std::string stale = folder_ + other;
@@ -145,8 +145,8 @@ void NewFile::create() {
     r = files_.open(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (r < 0) continue;
     fd_ = r;
-    temporary_.swap(name);  // cannot fail: the file is there and must be removed if the rest fails
-    // Before the lock held, another process may have taken the file for a stale one.
+    temporary_.swap(name);  // cannot throw: from here on the destructor removes the file
+    // Before it was locked, another process may have removed the file as stale.
     struct stat mine = {}, there = {};
     const int lock = files_.flock(fd_);
     const bool taken = lock == -EWOULDBLOCK ||
@@ -185,7 +185,7 @@ void NewFile::commit() {
   temporary_.clear();
   must("it is written, but not closed", files_.close(std::exchange(fd_, -1)));
 
-  // The new name lives in the folder. Some file systems cannot flush folders.
+  // Flushes the folder, which holds the new name. Some file systems do not support it.
   const int folder = files_.open(folder_, O_RDONLY | O_DIRECTORY, 0);
   if (folder == -EACCES) return;
   const char* const what = "it is written, but its folder cannot be flushed";
@@ -207,7 +207,7 @@ void write_file(const std::string& path, std::string_view bytes, const SaveOptio
 
 InputFile::InputFile(const std::string& path, const FileSystem* files)
     : files_(files ? *files : system_), path_(path) {
-  // Without O_NONBLOCK opening a pipe waits for somebody who writes to it.
+  // Without O_NONBLOCK, opening a pipe blocks until a writer opens it.
   fd_ = files_.open(path, O_RDONLY | O_NONBLOCK, 0);
   if (fd_ < 0) fail(reason(fd_));
   struct stat info = {};

@@ -11,37 +11,37 @@
 
 namespace dynet {
 
-/// How files are written. Everything has a default.
+/// Options of saving.
 struct SaveOptions {
   const FileSystem* files = nullptr;  ///< null: the operating system's
-  /// Metadata of a model file, any text, best JSON: `load` skips it, `read_metadata` returns it,
-  /// and `dynet-like inspect` prints it.
+  /// Metadata of a model file, any text, preferably JSON: `load` ignores it, `read_metadata`
+  /// returns it, and `dynet-like inspect` prints it.
   std::string metadata = {};
 };
 
-/// A file that appears under its name as a whole, or not at all.
+/// Writes a file atomically: it appears under its name completely or not at all.
 ///
-/// The bytes go to a new file beside the target, `<target>.tmp-<16 digits>` (for names of more than
-/// 100 bytes `<their hash>.tmp-<16 digits>`), which `commit` flushes to the disk and renames; then
-/// it flushes the folder. Whatever fails, the new file is removed, an old file is untouched, and
-/// FileError names the file and the cause. Files of this kind that a process left behind when it
-/// was killed are removed by the next one that writes the same target; a lock tells them from files
-/// that are being written. The mode of an old file is kept, anything but a regular file is refused.
-/// Through a symbolic link the file that it leads to is replaced, or made where there is none.
+/// The bytes are written to a temporary file beside the target, `<target>.tmp-<16 digits>` (for
+/// names of more than 100 bytes `<their hash>.tmp-<16 digits>`); `commit` flushes it to the disk,
+/// renames it, and flushes the folder. On any failure the temporary file is removed, an existing
+/// file is unchanged, and FileError names the file and the cause. Temporary files of a killed
+/// process are removed by the next process that writes the same target; a lock marks files that are
+/// being written. The mode of an existing file is kept; targets other than regular files are
+/// refused. For a symbolic link the file at its end is replaced or created.
 class NewFile {
  public:
   /// `files` must outlive this; null: the operating system's.
   explicit NewFile(const std::string& path, const FileSystem* files = nullptr);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
-  /// Without `commit` everything is as it was.
+  /// Removes the temporary file unless `commit` was called.
   ~NewFile();
 
   void write(std::string_view bytes);
-  /// To be called once. If only the folder cannot be flushed, the new file is there whole and
+  /// Must be called once. If only the flush of the folder fails, the new file is complete, and the
   /// FileError says so.
   void commit();
-  /// Throws the FileError of this file.
+  /// Throws FileError with the name of this file.
   [[noreturn]] void fail(const std::string& why) const;
 
  private:
@@ -56,18 +56,18 @@ class NewFile {
   FileSystem system_;
   const FileSystem& files_;
   std::string path_, target_, folder_;
-  std::string stem_;       // what the names of temporary files begin with
-  std::string temporary_;  // the path of ours
-  std::string waiting_;    // small pieces on their way
+  std::string stem_;       // start of the names of temporary files
+  std::string temporary_;  // path of the temporary file
+  std::string waiting_;    // buffer for small pieces
   int fd_ = -1;
 };
 
 namespace io_detail {
 
-/// Throws OutOfMemoryError: `cannot load PATH: out of memory`.
+/// Throws OutOfMemoryError, such as `cannot load PATH: out of memory`.
 [[noreturn]] void out_of_memory(const char* verb, const std::string& path);
 
-/// Does work on a file. Memory that it cannot have is an OutOfMemoryError that names the file.
+/// Runs `work` on a file; exhausted memory becomes an OutOfMemoryError that names the file.
 template <class Work>
 decltype(auto) with_memory(const char* verb, const std::string& path, Work work) {
   try {
@@ -81,11 +81,11 @@ decltype(auto) with_memory(const char* verb, const std::string& path, Work work)
 
 }  // namespace io_detail
 
-/// A whole file at once, as NewFile writes it.
+/// Writes a whole file by NewFile.
 void write_file(const std::string& path, std::string_view bytes, const SaveOptions& options = {});
 
-/// A regular file to be read. Errors are FileError with the name and the cause, in which what is
-/// not printable is escaped.
+/// A regular file for reading. Errors are FileError with the name and the cause; unprintable
+/// characters are escaped.
 class InputFile {
  public:
   /// `files` must outlive this; null: the operating system's.
@@ -96,12 +96,12 @@ class InputFile {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
-  /// Throws if the file ends before.
+  /// Throws if the file has fewer bytes.
   void read(std::uint64_t at, char* to, std::size_t n) const;
-  /// `n` bytes. Throws before it takes memory for them if the file has fewer.
+  /// Reads `n` bytes. Throws, before memory is allocated, if the file has fewer bytes.
   std::string read(std::uint64_t at, std::uint64_t n) const;
-  /// All of it where the system keeps it, as long as this lives; null if that is not possible. A
-  /// program that cuts the file short meanwhile ends this process.
+  /// Memory mapping of the whole file, valid for the lifetime of this object; null if mapping is
+  /// not possible. If another program truncates the file meanwhile, reading it kills this process.
   const char* map();
   [[noreturn]] void fail(const std::string& why) const;
 
@@ -116,7 +116,7 @@ class InputFile {
 
 namespace io_detail {
 
-/// Runs `work`, which parses bytes of a file: its FileError becomes one of the file.
+/// Runs `work`, which parses bytes of a file, and adds the name of the file to its FileError.
 template <class Work>
 decltype(auto) with_name_of(const InputFile& file, Work work) {
   try {

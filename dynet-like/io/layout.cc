@@ -17,7 +17,7 @@ using io_detail::get_number;
 
 constexpr std::size_t kHeaderOfFile = 64, kNumberSize = sizeof(std::uint64_t);
 
-// Prefixes of the names of a group's arrays, group by group.
+// Prefixes of the names of the arrays, by group.
 std::vector<std::string> group_prefixes(const FileIndex& index) {
   std::vector<std::string> all;
   std::map<std::string, int> kinds;
@@ -34,10 +34,10 @@ std::vector<std::string> group_prefixes(const FileIndex& index) {
 
 struct DecodedLayout {
   FileIndex index;
-  std::vector<std::string_view> things;  // their bytes
+  std::vector<std::string_view> things;  // bytes of each thing
 };
 
-// The bytes: size of the file, size of its index, the index, the things.
+// Format: size of the file, size of its index, the index, the things.
 DecodedLayout decode_layout(std::string_view bytes) {
   const auto need = [](bool holds) {
     if (!holds) throw FileError(std::string(kLayout) + " is no layout of a model file");

@@ -5,26 +5,27 @@
 
 #include "dynet-like/io/exchange.h"
 
-// A model file holds more than arrays: things that were saved beside them, what is frozen, settings
-// of trainers. As one more array of bytes, its layout, all that goes through formats that have
-// nothing but arrays, and comes back.
+// A model file holds more than arrays: other saved things, frozen flags, settings of trainers. The
+// layout encodes all of these as one more array of bytes, so that they survive a conversion to
+// formats that store only arrays, and back.
 
 namespace dynet {
 
-/// The name of the array.
+/// Name of the layout's array.
 inline constexpr const char* kLayout = "dynet-like.layout";
 
-/// The arrays of all groups, as `read_tensors` names them.
+/// The arrays of all groups, with the names of `read_tensors`.
 std::vector<NamedTensor> tensors_of(const ModelFile& file);
-/// All of the file that these arrays do not hold.
+/// Everything in the file that its arrays do not hold.
 NamedTensor layout_of(const ModelFile& file);
-/// Whether there is more in the file than a collection, which needs no layout.
+/// Returns whether the file holds anything but one ParameterCollection.
 bool needs_layout(const FileIndex& index);
 
-/// Takes the layout out of the arrays if it is among them. Empty if it is not.
+/// Removes the layout from the arrays and returns it; empty if there is none.
 std::string take_layout(std::vector<NamedTensor>& tensors);
-/// The model file of that layout with the values of these arrays: with those that it had, it has
-/// the bytes that it had. Throws FileError unless they are its arrays, of the same shapes.
+/// Writes the model file of a layout with the values of these arrays; with unchanged arrays it is
+/// identical to the original file. Throws FileError unless names and shapes of the arrays are those
+/// of the layout.
 void write_laid_out(const std::string& path, const std::string& layout,
                     const std::vector<NamedTensor>& tensors, const SaveOptions& options = {});
 

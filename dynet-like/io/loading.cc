@@ -32,7 +32,7 @@ void append(GroupView& view, SavedTensor tensor, const float* values) {
   view.values.push_back(values);
 }
 
-// A collection and all below it, with their paths relative to it.
+// Visits a collection and its subcollections, with their paths relative to it.
 template <class Visit>
 void for_each_collection(CollectionNode& node, const std::string& path, Visit visit) {
   visit(path, node);
@@ -69,8 +69,8 @@ std::vector<std::pair<std::string, ParameterStorageBase*>> named_parameters(
   return list;
 }
 
-// Views are filled field by field: GCC 12 destroys twice what lies in inner braces if an outer
-// initializer throws.
+// Views are filled field by field: GCC 12 destroys members of nested braced initializers twice if
+// an outer initializer throws.
 GroupView view_of(const ParameterCollection& pc) {
   GroupView view;
   view.group.kind = "ParameterCollection";
@@ -153,7 +153,7 @@ Loading::Loading(LoadOptions options) : options_(std::move(options)) {
 }
 
 std::string Loading::renamed(const std::string& name) {
-  // The whole name, then what it begins with, the longest first.
+  // The whole name first, then its prefixes, the longest first.
   for (std::size_t n = name.size(); n != 0;) {
     if (const auto rule = options_.rename.find(name.substr(0, n)); rule != options_.rename.end()) {
       rename_used_[rule->first] = true;
@@ -212,7 +212,7 @@ void Loading::match(const Here& here, IncomingGroup& in) {
     else
       take(p, t, in.values.empty() ? nullptr : &in.values[i]);
   }
-  // In the order of creation, parameters first.
+  // Sorted by creation, parameters first.
   std::vector<std::pair<const ParameterStorageBase*, std::string>> missing;
   for (const auto& [name, p] : here)
     if (!seen.contains(name)) missing.emplace_back(p, name);
@@ -316,7 +316,7 @@ void Loading::read(const ModelFile& file) {
       if (first == last) file.verify(t.data);
       try {
         for (auto i = first; i != last; ++i) i->second->read(file, t.data);
-      } catch (const OutOfMemoryError&) {  // of the memory for values, which knows no file
+      } catch (const OutOfMemoryError&) {  // from the memory for values, without a file name
         io_detail::out_of_memory("load", file.path());
       }
     }

@@ -31,7 +31,7 @@ void append_text(std::string& bytes, std::string_view text) {
   bytes += text;
 }
 
-// Takes an index apart.
+// Parses an index.
 class IndexReader {
  public:
   IndexReader(std::string_view bytes, std::uint64_t begin, std::uint64_t end)
@@ -43,7 +43,7 @@ class IndexReader {
   }
 
   std::uint64_t number(const char* what) { return get_number<std::uint64_t>(take(8, what).data()); }
-  // A number of entries that need at least so many bytes each.
+  // A number of entries, each of at least `least` bytes.
   std::uint64_t count(const char* what, std::uint64_t least) {
     const std::uint64_t n = number(what);
     need(n <= bytes_.size() / least, "the index has no room for " + std::to_string(n) + " " + what);
@@ -287,7 +287,7 @@ ModelFile::ModelFile(const std::string& path, const FileSystem* files, bool map)
   });
 }
 
-// `destination(n)` says where the next n bytes go.
+// `destination(n)` returns the address for the next n bytes.
 template <class Destination>
 void ModelFile::check(const Section& section, Destination destination) const {
   Checksum sum;

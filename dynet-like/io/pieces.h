@@ -9,21 +9,21 @@
 
 namespace dynet::io_detail {
 
-/// A file as lines and counted bytes, from its start, of which no more is in memory than one of
-/// them needs. Errors are FileError.
+/// Reads a file sequentially as lines and counted bytes; only the current piece is in memory.
+/// Errors are FileError.
 class Pieces {
  public:
-  /// The file must outlive this.
+  /// The file must outlive this object.
   explicit Pieces(const InputFile& file) : file_(file) {}
 
-  /// Up to and without `end`; false at the end of the file. `s` lives until the next call. Throws
-  /// where more than `most` bytes come before `end`.
+  /// Reads up to `end`, which is skipped; returns false at the end of the file. `s` is valid until
+  /// the next call. Throws if there are more than `most` bytes before `end`.
   bool until(char end, std::size_t most, std::string_view& s);
-  /// Whether the last piece ended with the file and not with what was asked for.
+  /// Returns whether the last piece was cut by the end of the file.
   bool ended() const { return ended_; }
-  /// The next n bytes, or fewer at the end of the file.
+  /// Reads the next n bytes, or fewer at the end of the file.
   std::string_view take(std::size_t n);
-  /// Leaves out a byte if it is this one.
+  /// Skips the next byte if it is `c`.
   void skip(char c);
   bool at_end() const { return first_ == buffer_.size() && read_ == file_.size(); }
 

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kMostHeader = 100'000'000;
-constexpr std::size_t kMostSizes = 64;  // no program has arrays of more
+constexpr std::size_t kMostSizes = 64;  // more than any program supports
 constexpr const char *kMetadata = "__metadata__", *kType = "dtype", *kShape = "shape",
                      *kOffsets = "data_offsets";
 
@@ -25,8 +25,8 @@ struct Entry {
   std::uint64_t begin = 0, end = 0;
 };
 
-// Reads the header as it comes, so that neither its length nor its depth costs more memory than the
-// arrays that it names. Stricter than nlohmann's reader: names are unique.
+// Streaming parser of the header: neither its length nor its depth costs more memory than the
+// arrays that it names. Stricter than nlohmann's parser: names must be unique.
 class HeaderReader : public nlohmann::json_sax<json> {
  public:
   std::vector<Entry> entries;
@@ -100,17 +100,17 @@ class HeaderReader : public nlohmann::json_sax<json> {
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const json::exception& e) override {
-    // With the place, then as much of the text as was read.
+    // The text has the position, then the input read so far.
     throw FileError("broken JSON: " + std::string(e.what()).substr(0, 300));
   }
 
  private:
-  // Owner of the next value; `start` and `top` are outside of all tensors.
+  // The object or array that holds the next value; `start` and `top` are outside of all tensors.
   enum class At { start, top, metadata, tensor, shape, offsets };
 
   std::string whose() const { return "tensor " + quoted_printable(entries.back().tensor.name); }
   [[noreturn]] void fail(const std::string& why) const { throw FileError(whose() + " " + why); }
-  // A value that does not belong where it is.
+  // Throws for a value of the wrong type.
   [[noreturn]] bool other() const {
     switch (at_) {
       case At::metadata:
@@ -143,11 +143,11 @@ class HeaderReader : public nlohmann::json_sax<json> {
 
   At at_ = At::start;
   std::string key_;
-  std::set<std::string> names_, inner_;  // of the header, of the object in it
+  std::set<std::string> names_, inner_;  // keys of the header; keys of the nested object
   std::size_t offsets_ = 0;
 };
 
-// The arrays must fill `size` bytes without holes.
+// Parses a header; the arrays must fill `size` bytes without gaps.
 HeaderReader read_header(std::string_view header, std::uint64_t size) {
   if (header.empty() || header[0] != '{') throw FileError("the header does not begin with {");
   HeaderReader reader;
@@ -172,7 +172,7 @@ HeaderReader read_header(std::string_view header, std::uint64_t size) {
 
 std::string json_text(const std::string& text) { return json(text).dump(); }
 
-// Written without a tree of values: nlohmann's cannot be destroyed when memory has run out.
+// Built as text: nlohmann's tree of values cannot be destroyed when memory is exhausted.
 std::string header_of(const std::vector<NamedTensor>& tensors,
                       const std::map<std::string, std::string>& metadata) {
   std::string header = "{";

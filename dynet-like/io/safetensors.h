@@ -7,26 +7,26 @@
 #include "dynet-like/io/exchange.h"
 
 // Files of the Python package safetensors (https://github.com/huggingface/safetensors): the length
-// of a JSON header, the header, the bytes of the arrays. All errors are FileError, or
+// of a JSON header, the header, the bytes of the arrays. All errors are FileError or
 // OutOfMemoryError.
 
 namespace dynet {
 
-/// All arrays in the order of their bytes, and the metadata. Strict: a header above 100 MB, names
-/// that come twice, unknown types, sizes that overflow, and bytes that belong to no array or to
-/// several are refused, before memory for them is taken.
+/// Reads all arrays, in the order of their bytes, and the metadata. Headers above 100 MB, duplicate
+/// names, unknown types, overflowing sizes, and bytes that belong to no array or to several arrays
+/// are rejected before memory is allocated for them.
 std::vector<NamedTensor> read_safetensors(const std::string& path,
                                           std::map<std::string, std::string>* metadata = nullptr,
                                           const FileSystem* files = nullptr);
-/// Written as NewFile does.
+/// Writes a file by NewFile.
 void write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {},
                        const SaveOptions& options = {});
 
-/// The parameters of a collection; see tensors_of.
+/// Saves the parameters of a collection; see tensors_of.
 void save_safetensors(const std::string& path, const ParameterCollection& pc,
                       const SaveOptions& options = {});
-/// See store_tensors.
+/// Loads a collection; see store_tensors.
 LoadReport load_safetensors(const std::string& path, ParameterCollection& pc,
                             const LoadOptions& options = {});
 

@@ -28,9 +28,9 @@
 
 namespace dynet {
 
-/// Says whether a thing can be copied, which loading does to leave it as it was after an error. To
-/// be specialized as `false` for a struct with a member that only seems to be copyable, such as a
-/// vector of unique pointers. What cannot be copied is read in place, after everything else was.
+/// Whether `load` may copy a thing, in order to leave it unchanged after an error. Specialize it as
+/// `false` for a struct that wrongly appears to be copyable, such as one with a vector of unique
+/// pointers. Things that cannot be copied are read in place, after all others were read.
 template <class T>
 inline constexpr bool kCopiedByLoad =
     std::is_copy_constructible_v<T>&& std::is_move_assignable_v<T>;
@@ -47,13 +47,13 @@ namespace io_detail {
 
 static_assert(std::endian::native == std::endian::little, "the format holds little-endian floats");
 
-// Their values are stored at the end, by Loading.
+// Types whose values are stored at the end by Loading.
 template <class T>
 inline constexpr bool kDeferred =
     std::is_same_v<T, ParameterCollection> ||
     std::convertible_to<const T&, const ParameterHandle&> || std::derived_from<T, Trainer>;
 
-// Containers are replaced as a whole.
+// Containers, which are replaced as a whole.
 template <class T>
 inline constexpr bool kFresh = false;
 template <class T, class A>
@@ -68,7 +68,7 @@ inline constexpr bool kFresh<std::unordered_map<K, V, H, E, A>> = true;
 template <class T>
 inline constexpr bool kInPlace = !kDeferred<T> && !kCopiedByLoad<T> && !kFresh<T>;
 
-// Kind of an object in a file: enough to detect that objects are loaded in another order.
+// Kind of an object in a file; it detects objects that are loaded in a different order.
 template <class T>
 struct ThingKind {
   static std::string name(const T& thing) {
@@ -106,7 +106,7 @@ void save_thing(Saving& saving, const T& thing) {
   archive << thing;
 }
 
-// Reads things, the first one to the last.
+// Reads things in their order.
 class ThingReader {
  public:
   ThingReader(const ModelFile& file, Loading& loading, std::size_t things)
@@ -145,7 +145,7 @@ class ThingReader {
     }
     if (bytes.left() > 0) fail(std::to_string(bytes.left()) + " bytes are left over");
   }
-  /// `all`: nothing more will be read.
+  /// `all`: everything has been read.
   void check(bool all) const {
     if (const std::string problem = loading_.problem(all); !problem.empty())
       file_.fail("it does not fit: " + problem);
@@ -156,8 +156,7 @@ class ThingReader {
   Loading& loading_;
 };
 
-// One thing on its way from the file: read into a copy, which takes the place of the thing at the
-// end.
+// A thing that is being loaded: it is read into a copy, which replaces the thing in `commit`.
 template <class T>
 class Incoming {
  public:
@@ -192,14 +191,14 @@ inline constexpr bool kIsOption =
 
 }  // namespace io_detail
 
-/// Saves things in one file: all of them, or the file stays as it was. See NewFile; the format is
-/// in docs/file-format.md.
+/// Saves things in one file, all or nothing: on an error the old file is unchanged. See NewFile;
+/// docs/file-format.md has the format.
 ///
-/// A thing is a ParameterCollection (its values, what is frozen and weight decay, not the
-/// gradients, by names relative to the collection), a Parameter or LookupParameter, a Dict, a
-/// trainer, a builder's settings, a number, a string, a container of the standard library, a
-/// generator of random numbers, or anything with a Boost `serialize`, which may contain all of
-/// these. Throws FileError, and OutOfMemoryError, which names the file as well.
+/// A thing is a ParameterCollection (its values, frozen flags and weight decay, but no gradients,
+/// by names relative to the collection), a Parameter or LookupParameter, a Dict, a trainer, the
+/// settings of a builder, a number, a string, a standard container, a random engine, or any type
+/// with a Boost `serialize`, which may contain all of these. Throws FileError, and OutOfMemoryError
+/// that names the file.
 template <class... Ts>
 void save(const std::string& path, const SaveOptions& options, const Ts&... things) {
   static_assert(sizeof...(Ts) > 0, "save needs something to save");
@@ -210,21 +209,20 @@ void save(const std::string& path, const SaveOptions& options, const Ts&... thin
   });
 }
 
-/// The same with the usual options.
+/// Saves things with default options.
 template <class... Ts>
 requires(!io_detail::kIsOption<Ts> && ...) void save(const std::string& path, const Ts&... things) {
   save(path, SaveOptions{}, things...);
 }
 
-/// Loads what `save` saved, the same things in the same order.
+/// Loads a file of `save`: the same kinds of things in the same order.
 ///
-/// A collection must have the parameters that were saved, found by full name whatever their order;
-/// a trainer must be of the same kind, on parameters of the same names. FileError names the file
-/// and the cause, all parameters that are missing, unknown or of another shape at once; LoadOptions
-/// allow some of it. Everything is read, verified and matched before the first thing changes, so
-/// that an error leaves them all as they were; only things that cannot be copied are read in place,
-/// after all others. Takes memory for the values of the file once, beside the model, unless
-/// LoadOptions say that it may be mapped.
+/// A collection must have the saved parameters, by full name in any order; a trainer must be of the
+/// same kind, on parameters with the same names. FileError names the file and the cause, and lists
+/// all missing, unknown or reshaped parameters at once; LoadOptions can allow these differences.
+/// Everything is read, verified and matched before anything is changed, so that an error leaves all
+/// things unchanged; only things that cannot be copied are read in place, after all others. Unless
+/// the file is mapped (LoadOptions::map), its values are in memory once more during the load.
 template <class... Ts>
 LoadReport load(const std::string& path, const LoadOptions& options, Ts&... things) {
   static_assert(sizeof...(Ts) > 0, "load needs something to load");
@@ -252,7 +250,7 @@ LoadReport load(const std::string& path, const LoadOptions& options, Ts&... thin
   });
 }
 
-/// The same with the usual options.
+/// Loads things with default options.
 template <class... Ts>
 requires(!io_detail::kIsOption<Ts> && ...) LoadReport load(const std::string& path, Ts&... things) {
   return load(path, LoadOptions{}, things...);

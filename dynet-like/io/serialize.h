@@ -1,8 +1,8 @@
 #pragma once
 
-// How Boost.Serialization sees the types of this library, for archives of your own and for `save`
+// Boost.Serialization for the types of this library, for a program's own archives and for `save`
 // and `load`. Everything is read and checked before anything is stored. In model files the values
-// of parameters lie outside the archives, which hold numbers of groups instead.
+// of parameters are outside the archives, which contain numbers of groups instead.
 
 #include <algorithm>
 #include <bit>
@@ -25,8 +25,8 @@
 
 namespace dynet::io_detail {
 
-/// Kept by the archives of model files: where the values of parameters go, and where they come
-/// from. Other archives hold the values themselves, which are stored as soon as they are read.
+/// Attached to the archives of model files: destination and source of the values of parameters.
+/// Other archives contain the values, which are stored as soon as they are read.
 struct ArchiveHelper {
   Saving* saving = nullptr;
   Loading* loading = nullptr;
@@ -54,11 +54,11 @@ T get(Archive& ar, const char* name) {
   return value;
 }
 
-// Values come in pieces, so that a wrong number ends the archive before it takes the memory.
+// Values are read in pieces, so that a wrong count ends the archive before memory is allocated.
 inline constexpr std::uint64_t kArchivePiece = std::uint64_t{1} << 20;
 
-// Archives of text write infinities and NaNs that they cannot read. The kind of a group that has
-// some ends in this, and its numbers are integers of the same bits.
+// Text archives write infinities and NaNs but cannot read them. A group with such values has a kind
+// that ends in this text, and its numbers are stored as integers with the same bits.
 inline constexpr std::string_view kAsBits = " as bits";
 
 template <class Archive>
@@ -152,14 +152,14 @@ IncomingGroup load_group(Archive& ar) {
     t.updated = get<bool>(ar, "updated");
     t.rows = get<std::uint64_t>(ar, "rows");
     t.sizes = get<std::vector<std::uint64_t>>(ar, "sizes");
-    t.dim();  // throws if it is none
+    t.dim();  // throws if the shape is invalid
     in.values.push_back(load_floats(ar, t.count(), as_bits));
     in.group.tensors.push_back(std::move(t));
   }
   return in;
 }
 
-/// Stores at once, or when all of the file is read.
+/// Stores the values at once, or, for a model file, when the whole file is read.
 template <class Archive, class Thing>
 void load_into(Archive& ar, Thing& thing) {
   IncomingGroup in = load_group(ar);
@@ -178,8 +178,8 @@ void load_into(Archive& ar, Thing& thing) {
 
 namespace dynet {
 
-/// How many numbers the collections have that are in the file of an archive of `load`: what is made
-/// to hold them needs no more. Of other archives the largest number there is.
+/// Number of values in all collections of the file that `load` is reading: an upper bound for sizes
+/// in its archives. For other archives the largest integer.
 template <class Archive>
 std::uint64_t numbers_in_collections(Archive& ar) {
   const io_detail::ArchiveHelper* const helper = io_detail::find_helper(ar);
@@ -195,7 +195,7 @@ std::uint64_t numbers_in_collections(Archive& ar) {
 
 namespace boost::serialization {
 
-/// A collection is a list of named tensors; into an existing one they are loaded by name.
+/// A collection is a list of named tensors; they are loaded by name into an existing collection.
 template <class Archive>
 void serialize(Archive& ar, dynet::ParameterCollection& pc, unsigned) {
   if constexpr (Archive::is_saving::value)
@@ -204,7 +204,7 @@ void serialize(Archive& ar, dynet::ParameterCollection& pc, unsigned) {
     dynet::io_detail::load_into(ar, pc);
 }
 
-/// A single parameter, loaded into a handle that has one of the same full name.
+/// A parameter; it is loaded into a handle of a parameter with the same full name.
 template <class Archive>
 void serialize(Archive& ar, dynet::Parameter& p, unsigned) {
   if constexpr (Archive::is_saving::value)
@@ -221,7 +221,7 @@ void serialize(Archive& ar, dynet::LookupParameter& p, unsigned) {
     dynet::io_detail::load_into(ar, p);
 }
 
-/// Settings, counters and state of any trainer; the state belongs to parameters by name.
+/// Settings, counters and state of any trainer; state is assigned to parameters by name.
 template <class Archive, class T>
 requires std::derived_from<T, dynet::Trainer>
 void serialize(Archive& ar, T& trainer, unsigned) {
@@ -231,7 +231,7 @@ void serialize(Archive& ar, T& trainer, unsigned) {
     dynet::io_detail::load_into(ar, static_cast<dynet::Trainer&>(trainer));
 }
 
-/// The words, and how the dictionary treats others.
+/// Words, frozen flag and unknown word.
 template <class Archive>
 void serialize(Archive& ar, dynet::Dict& dict, unsigned) {
   namespace io = dynet::io_detail;
@@ -249,7 +249,7 @@ void serialize(Archive& ar, dynet::Dict& dict, unsigned) {
   }
 }
 
-/// The state of the standard library's generators, so that a run that goes on draws the same.
+/// The state of a standard random engine, so that a resumed run draws the same numbers.
 template <class Archive, class U, std::size_t w, std::size_t n, std::size_t m, std::size_t r, U a,
           std::size_t u, U d, std::size_t s, U b, std::size_t t, U c, std::size_t l, U f>
 void serialize(Archive& ar,

@@ -33,7 +33,7 @@ bool read_size(std::string_view s, std::size_t& n) {
   return error == std::errc() && end == s.data() + s.size();
 }
 
-// `<words> <dimension>`; what is no such line changes neither.
+// Parses `<words> <dimension>`; returns false, and changes neither, for any other line.
 bool read_header(std::string_view line, std::size_t& words, std::size_t& dimension) {
   while (!line.empty() && (line.back() == '\r' || kSpace.find(line.back()) != kSpace.npos))
     line.remove_suffix(1);
@@ -47,7 +47,7 @@ bool read_header(std::string_view line, std::size_t& words, std::size_t& dimensi
   return true;
 }
 
-// Takes the last field off a line; empty if there is none.
+// Removes and returns the last field of a line; empty if there is none.
 std::string_view take_last(std::string_view& line) {
   const std::size_t end = line.find_last_not_of(kSpace);
   if (end == line.npos) return {};
@@ -62,7 +62,7 @@ bool all_finite(const float* x, std::size_t n) {
   return std::all_of(x, x + n, [](float v) { return std::isfinite(v); });
 }
 
-/// Reads a number. Returns the rest of a sentence that says what is wrong with it, or null.
+/// Parses a number. Returns null, or the end of a sentence that describes the error.
 const char* read_float(std::string_view s, float& x) {
   if (s.starts_with('+')) s.remove_prefix(1);
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), x);
@@ -97,7 +97,7 @@ std::size_t read_text(const InputFile& file, bool may_have_header, std::size_t& 
       has_header = true;
       continue;
     }
-    if (dimension == 0) {  // the first line of a file without a header
+    if (dimension == 0) {  // first line of a file without a header
       std::string_view rest = line;
       while (!take_last(rest).empty()) ++dimension;
       if (dimension < 2) fail("there is no vector");
@@ -111,7 +111,7 @@ std::size_t read_text(const InputFile& file, bool may_have_header, std::size_t& 
           const char* const wrong = read_float(field, values[k]))
         fail(wanted() + "; \"" + std::string(field.substr(0, 40)) + "\" " + wrong);
     if (rest.empty()) fail(wanted());
-    // A word may end with a number, but the first one hardly does.
+    // A word may end with a number; in the first line this is taken for a wrong dimension.
     if (std::string_view word = rest; count == 0 && is_float(take_last(word)) && !word.empty())
       fail(wanted() + ", and has more");
     visit(rest, values);
@@ -165,7 +165,7 @@ void check_rows(const char* who, const Dict& words, const LookupParameter& table
                         " words need as many rows, got " + std::to_string(table.size()));
 }
 
-// Rows for the vectors of a file, and the vectors until all is read.
+// Rows of the table by word, and the vectors until the whole file is read.
 class Filling {
  public:
   Filling(const Dict& words, const LookupParameter& table, const VectorOptions& options)
@@ -190,7 +190,7 @@ class Filling {
       const auto found = map->find(key_);
       if (found == map->end()) continue;
       for (const std::size_t i : found->second) {
-        if (rank_[i] > rank) continue;  // a better form was there
+        if (rank_[i] > rank) continue;  // a closer form has been found
         const bool twice = rank_[i] == rank;
         again |= twice;
         if (twice && options_.duplicates == VectorOptions::Duplicates::refuse)
@@ -236,7 +236,7 @@ class Filling {
   const VectorOptions& options_;
   std::size_t size_;
   Rows rows_, lower_rows_;
-  std::vector<int> rank_;  // of each word: how its vector was found, 0 for not yet
+  std::vector<int> rank_;  // by word: form by which its vector was found, 0 for none
   std::unordered_map<std::size_t, std::vector<float>> values_;
   std::size_t duplicates_ = 0;
   std::string key_;

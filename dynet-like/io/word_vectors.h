@@ -10,43 +10,42 @@
 #include "dynet-like/io/files.h"
 #include "dynet-like/param/parameters.h"
 
-// Word vectors of word2vec, GloVe and fastText. Text: a line for each word, the word and its
-// numbers separated by spaces, with a first line `<words> <dimension>` in word2vec's and fastText's
-// files. A word may contain spaces, as some of GloVe's do: the last numbers of a line are its
-// vector. Binary, as word2vec writes it: that first line, then for each word its bytes, a space,
-// and little-endian floats. Words are bytes, numbers finite. All errors are FileError and name the
-// line or the word.
+// Word vectors of word2vec, GloVe and fastText. Text: one line per word, the word and its numbers
+// separated by spaces; files of word2vec and fastText have a first line `<words> <dimension>`. A
+// word may contain spaces, as in some files of GloVe: the last numbers of a line are its vector.
+// Binary (word2vec): the same first line, then for each word its bytes, a space, and little-endian
+// floats. Words are bytes, numbers are finite. Errors are FileError and name the line or word.
 
 namespace dynet {
 
-/// How a file of word vectors is laid out.
+/// Formats of files of word vectors.
 enum class VectorFormat {
-  text,   ///< with word2vec's first line; without it is read as well
+  text,   ///< with word2vec's first line; reading accepts files without it
   glove,  ///< text without a first line
   binary
 };
 
-/// How a file of word vectors is read.
+/// Options of reading a file of word vectors.
 struct VectorOptions {
-  /// Which vector counts if a word comes twice.
+  /// Vector of a word that occurs several times.
   enum class Duplicates {
     first,
     last,
     refuse  ///< throws FileError
   };
-  /// Which words of the file are those of the dictionary.
+  /// Matching of words in the file with words of the dictionary.
   enum class Case {
     exact,
     fallback,  ///< a word that is not in the file gets the vector of its lower-case form (ASCII)
-    lower      ///< capitals do not count, in either place (ASCII)
+    lower      ///< case is ignored on both sides (ASCII)
   };
   /// Treatment of words that are not in the file.
   enum class Unknown {
-    keep,  ///< words that are not in the file keep their rows
+    keep,  ///< rows of missing words are unchanged
     zero,
-    mean  ///< they get the mean of the vectors that were found
+    mean  ///< rows of missing words get the mean of the vectors that were found
   };
-  /// As the enumerations say.
+  /// Values of the enumerations above.
   VectorFormat format = VectorFormat::text;
   Duplicates duplicates = Duplicates::first;
   Case letters = Case::exact;
@@ -54,42 +53,42 @@ struct VectorOptions {
   const FileSystem* files = nullptr;  ///< null: the operating system's
 };
 
-/// How much of a dictionary a file of vectors covers.
+/// Coverage of a dictionary by a file of vectors.
 struct VectorReport {
-  std::size_t in_file = 0;     ///< words in the file
-  std::size_t dimension = 0;   ///< of their vectors
-  std::size_t found = 0;       ///< words of the dictionary that got a vector
-  std::size_t by_case = 0;     ///< of these, by another form of the word
-  std::size_t duplicates = 0;  ///< words in the file that came again, among those of the dictionary
-  std::vector<std::string> missing;  ///< words of the dictionary that got none
+  std::size_t in_file = 0;           ///< size of a vector
+  std::size_t dimension = 0;         ///< of their vectors
+  std::size_t found = 0;             ///< words of the dictionary with a vector
+  std::size_t by_case = 0;           ///< of these, words found by another form
+  std::size_t duplicates = 0;        ///< repetitions of words of the dictionary in the file
+  std::vector<std::string> missing;  ///< words of the dictionary without a vector
 
-  /// `found / words of the dictionary`, 1 for none.
+  /// `found / words of the dictionary`; 1 for an empty dictionary.
   double coverage() const;
 };
 
-/// Puts the vectors of a file in the rows of a table, by the numbers of the words. Reads the file
-/// once, keeping nothing but what the table needs; the table changes only when all of it is read.
-/// Throws FileError also for another dimension than the table's; ArgumentError unless the table has
-/// a row for each word.
+/// Loads the vectors of a file into the rows of a table, by the numbers of the words. The file is
+/// read once, and only vectors for the table are kept; the table changes after the whole file is
+/// read. Throws FileError, also if the dimension differs from the table's; ArgumentError unless the
+/// table has a row for each word.
 VectorReport load_word_vectors(const std::string& path, const Dict& words, LookupParameter& table,
                                const VectorOptions& options = {});
 
-/// The rows of a table, by the words of the dictionary; text has as many digits as it takes for
-/// them to come back to the bit. Throws ArgumentError unless the table has a row for each word, for
-/// a word that the format cannot hold, and for a number that is not finite.
+/// Saves the rows of a table with the words of the dictionary; text has enough digits to restore
+/// the exact bits. Throws ArgumentError unless the table has a row for each word, for a word that
+/// the format cannot represent, and for a number that is not finite.
 void save_word_vectors(const std::string& path, const Dict& words, const LookupParameter& table,
                        VectorFormat format = VectorFormat::text, const SaveOptions& options = {});
 
-/// Gets a word and its vector; both live until it returns.
+/// Receives a word and its vector, which are valid during the call.
 using VectorVisitor = std::function<void(std::string_view word, const std::vector<float>& vector)>;
 
-/// Calls `visit` for each word of a file, in its order, and returns their number. All vectors have
-/// one length.
+/// Calls `visit` for each word of a file, in its order, and returns the number of words. All
+/// vectors have one length.
 std::size_t read_word_vectors(const std::string& path, const VectorVisitor& visit,
                               VectorFormat format = VectorFormat::text,
                               const FileSystem* files = nullptr);
-/// A vector of `dimension` values for each word, one behind the other. Throws ArgumentError for a
-/// word that the format cannot hold, and for a number that is not finite.
+/// Writes a vector of `dimension` values for each word, from consecutive `values`. Throws
+/// ArgumentError for a word that the format cannot represent, and for a number that is not finite.
 void write_word_vectors(const std::string& path, const std::vector<std::string>& words,
                         const float* values, std::size_t dimension,
                         VectorFormat format = VectorFormat::text, const SaveOptions& options = {});

@@ -28,7 +28,7 @@ void nothing_allowed(const char* who, SourceLocation at) {
 ParameterCollection add_collection(ParameterCollection& model, const char* name, unsigned layers,
                                    unsigned input_dim, unsigned hidden_dim) {
   if (layers == 0) throw ArgumentError("a recurrent network needs at least one layer, got 0");
-  constexpr unsigned kMost = 1u << 28;  // of which four are still a number
+  constexpr unsigned kMost = 1u << 28;  // four times this fits `unsigned`
   for (const unsigned size : {input_dim, hidden_dim})
     if (size > kMost)
       throw ArgumentError(std::string(name) + ": a size must be at most " + std::to_string(kMost) +

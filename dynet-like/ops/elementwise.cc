@@ -27,7 +27,7 @@ constexpr OpForm elementwise(const char* name, Reads reads, std::size_t attribut
           .cuda = CudaRule::by(on_cuda)};
 }
 
-// Form, function, name, what backward reads, whether the nodes of a batch agree in their number.
+// Form, function, name, operands of backward, whether the nodes of a batch need an equal number a.
 // clang-format off
 #define DYNET_FORMS(X) \
   X(Negate, Negate, "operator-", nothing, false) \

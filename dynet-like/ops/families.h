@@ -7,7 +7,7 @@
 
 namespace dynet {
 
-/// The forms of each family of operations, and of all of them.
+/// The operation forms of each family, and of all families.
 std::span<const OpForm* const> input_ops();
 std::span<const OpForm* const> elementwise_ops();
 std::span<const OpForm* const> broadcast_ops();

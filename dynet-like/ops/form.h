@@ -4,10 +4,10 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/graph/op.h"
 
-/// A kernel template in both precisions, as a form field. It is named as a member of `cpu`, which
-/// stands for the namespace of one instruction set after the other; double has one for all.
+/// A kernel template in both precisions, as a form field. It is named as a member of `cpu`, an
+/// alias of each instruction set's namespace in turn; double precision uses the baseline set only.
 #define DYNET_FORWARD(...) DYNET_KERNELS(Forward, __VA_ARGS__)
-/// The same for a backward kernel.
+/// A backward kernel template in both precisions.
 #define DYNET_BACKWARD(...) DYNET_KERNELS(Backward, __VA_ARGS__)
 #define DYNET_KERNELS(KIND, ...)                                                    \
   ::dynet::KIND {                                                                   \
@@ -17,7 +17,7 @@
 
 namespace dynet {
 
-/// For forms whose value the executor provides, or whose gradient stops or goes nowhere.
+/// For forms without a kernel: the executor provides the value, or the gradient stops.
 inline constexpr Forward kNoForward{nullptr, nullptr};
 inline constexpr Backward kNoBackward{nullptr, nullptr};
 

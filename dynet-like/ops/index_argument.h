@@ -11,10 +11,9 @@
 
 namespace dynet {
 
-/// The indices of an operation, in any of the forms in which a user may give them: one integer, a
-/// list or vector of them, copied; or a pointer to an integer or to a vector, which is read again
-/// at every forward and must live as long as the graph uses it. To be used in a parameter list
-/// only: it may point to the argument.
+/// The indices of an operation: one integer, or a list or vector of integers, which are copied; or
+/// a pointer to an integer or a vector, which every forward reads again and which must outlive the
+/// graph's use of it. For parameter lists only: an IndexArgument may point to the argument.
 class IndexArgument {
  public:
   template <class I, class = std::enable_if_t<std::is_integral_v<I> ||
@@ -28,7 +27,7 @@ class IndexArgument {
   }
   IndexArgument(std::initializer_list<unsigned> indices)
       : list_(IndexList::copy(indices.begin(), indices.size())), extreme_(list_.largest()) {}
-  /// Copy of the whole numbers from `first` to `last`.
+  /// Copies the integers in [first, last).
   template <class I, class = std::enable_if_t<
                          std::is_integral_v<typename std::iterator_traits<I>::value_type>>>
   IndexArgument(I first, I last) : own_(first, last) {
@@ -48,8 +47,8 @@ class IndexArgument {
   const Indices& indices() const { return list_.indices; }
   const unsigned* payload() const { return list_.values; }
   std::size_t payload_size() const { return list_.payload_size(); }
-  /// Index that the shape rule checks: the largest, or one that is negative or too large for
-  /// `unsigned`. Zero for indices behind a pointer, which are checked at every forward.
+  /// The index that the shape rule checks: the largest, or one that is negative or too large for
+  /// `unsigned`. Zero for indices behind a pointer, which every forward checks.
   std::int64_t extreme() const { return extreme_; }
 
  private:
@@ -59,8 +58,8 @@ class IndexArgument {
   std::int64_t extreme_ = 0;
 };
 
-/// The largest index for a shape rule; throws RuleBroken for a null pointer and for an index that
-/// no `unsigned` can hold.
+/// The largest index, for a shape rule; throws RuleBroken for a null pointer and for an index that
+/// does not fit `unsigned`.
 unsigned largest_index(const Indices& indices, std::int64_t extreme);
 
 }  // namespace dynet

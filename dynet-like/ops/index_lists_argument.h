@@ -7,9 +7,8 @@
 
 namespace dynet {
 
-/// Lists of indices for an operation: one list for all batch elements, or one for each of them;
-/// copied, or behind a pointer that is read again at every forward and must live as long as the
-/// graph uses it.
+/// Lists of indices for an operation: one list for all batch elements, or one list for each.
+/// Copied, or behind a pointer that every forward reads again and that must outlive its use.
 class IndexListsArgument {
  public:
   IndexListsArgument(std::initializer_list<unsigned> list)
@@ -18,7 +17,7 @@ class IndexListsArgument {
   IndexListsArgument(const std::vector<unsigned>* list);                // NOLINT: implicit
   IndexListsArgument(const std::vector<std::vector<unsigned>>& lists);  // NOLINT: implicit
   IndexListsArgument(const std::vector<std::vector<unsigned>>* lists);  // NOLINT: implicit
-  /// Written out. What might be one list or several, {{0}, {1}}, does not compile.
+  /// A braced list of lists. {{0}, {1}} is ambiguous, one list or two, and does not compile.
   IndexListsArgument(std::initializer_list<std::initializer_list<unsigned>> lists)
       : IndexListsArgument(std::vector<std::vector<unsigned>>(lists.begin(), lists.end())) {}
 
@@ -34,7 +33,7 @@ class IndexListsArgument {
   std::vector<unsigned> payload_;
 };
 
-/// Throws RuleBroken for a null pointer, and if there are no lists.
+/// Throws RuleBroken for a null pointer and for zero lists.
 void check_lists(const IndexLists& lists);
 
 }  // namespace dynet

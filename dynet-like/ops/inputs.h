@@ -9,17 +9,17 @@
 #include "dynet-like/ops/index_argument.h"
 #include "dynet-like/param/parameters.h"
 
-// Inputs of a graph. Forms with a pointer read the value again at every `forward`; the caller keeps
-// it alive. Sources without a `device` are on the device of the graph. Errors: ArgumentError for a
-// wrong number of values or a null pointer, IndexError for indices, DeviceError for a device that
-// cannot be used.
+// Inputs of a graph. Overloads with a pointer read the values again at every `forward`; the caller
+// keeps the pointed-to object alive. Without a `device` the node is on the graph's device. Errors:
+// ArgumentError for a wrong number of values or a null pointer, IndexError for indices, DeviceError
+// for a device that cannot be used.
 
 namespace dynet {
 
-/// One number: {1}.
+/// A scalar: {1}.
 Expression input(ComputationGraph& g, real s, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());
-// So that a literal 0 is a number, not a null pointer.
+// Makes a literal 0 a number, not a null pointer.
 template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
 Expression input(ComputationGraph& g, I s, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current()) {
@@ -35,19 +35,19 @@ Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float>
                  SourceLocation at = SourceLocation::current());  // {0} is no null pointer
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
-/// The same from a few of its elements, by their indices in that order, the batch included; the
-/// others are `defdata`. Where an index is named twice, the last one counts.
+/// A tensor of shape d, given by some of its elements: ids[k] is the column-major index, batch
+/// included, of data[k]; all other elements are `defdata`. The last of equal indices counts.
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
                  const std::vector<float>& data, float defdata = 0.0f, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());
-/// A vector {d} that is one at `index` and zero elsewhere; several indices make a batch.
+/// A vector {d} that is one at `index` and zero elsewhere; several indices give a batch.
 Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
                    DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
 
 /// Every element zero.
 Expression zeros(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());
-/// The old name.
+/// Old name of zeros.
 Expression zeroes(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
                   SourceLocation at = SourceLocation::current());
 /// Every element one.
@@ -57,23 +57,23 @@ Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
 Expression constant(ComputationGraph& g, const Dim& d, float value, DeviceArgument device = {},
                     SourceLocation at = SourceLocation::current());
 
-/// A parameter: its values in place, not copied.
+/// A parameter; its values are used in place, not copied.
 Expression parameter(ComputationGraph& g, const Parameter& p,
                      SourceLocation at = SourceLocation::current());
 /// A whole lookup table as one tensor, its rows along the last dimension.
 Expression parameter(ComputationGraph& g, const LookupParameter& p,
                      SourceLocation at = SourceLocation::current());
-/// The same without a gradient.
+/// A parameter or a whole table without a gradient.
 Expression const_parameter(ComputationGraph& g, const Parameter& p,
                            SourceLocation at = SourceLocation::current());
 Expression const_parameter(ComputationGraph& g, const LookupParameter& p,
                            SourceLocation at = SourceLocation::current());
 
-/// A row of the table, in place; several indices give a batch, gathered. Indices beyond the table
-/// throw IndexError: at once, or at `forward` if they lie behind a pointer.
+/// A row of the table, in place; several indices give a batch of copied rows. An index outside the
+/// table throws IndexError: immediately, or at `forward` for indices behind a pointer.
 Expression lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                   SourceLocation at = SourceLocation::current());
-/// The same without a gradient.
+/// A row or a batch of rows without a gradient.
 Expression const_lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                         SourceLocation at = SourceLocation::current());
 

@@ -12,7 +12,7 @@
 namespace dynet {
 namespace {
 
-// Operations of whole matrices or vectors.
+// Operations on whole matrices or vectors.
 constexpr OpForm whole(const char* name, Dim (*shape)(const Operands&), Reads reads,
                        Forward forward, Backward backward, const cuda::Kernels* on_cuda) {
   return {.name = name,
@@ -44,7 +44,7 @@ const OpForm kCircCorr =
     whole("circ_corr", circular_shape, Reads::inputs, DYNET_FORWARD(cpu::circ_corr_forward),
           DYNET_BACKWARD(cpu::circ_corr_backward), &cuda::kCircCorr);
 
-// x {i,j,k} as the matrix {i j,k}, whose product with {k} is contract3d_1d as a vector {i j}.
+// Reshapes x {i,j,k} to {i j,k}; its product with {k} is contract3d_1d as a vector {i j}.
 Expression as_matrix(const Expression& x, SourceLocation at) {
   const Dim d = x.dim(at);
   return reshape(x, Dim({d[0] * d[1], d[2]}), at);

@@ -2,12 +2,13 @@
 
 #include "dynet-like/graph/computation_graph.h"
 
-// Matrices as a whole, contractions, circular convolution. Batch sizes are equal, or one on either
-// side; the result has the larger. Errors: ShapeError. See also trace_of_product in matrix.h.
+// Whole-matrix operations, contractions, circular convolution. Batch sizes are equal, or one in
+// either operand; the result has the larger batch size. Errors: ShapeError. trace_of_product is in
+// matrix.h.
 
 namespace dynet {
 
-/// The inverse of a square matrix. Of a singular one the elements are infinite or NaN.
+/// The inverse of a square matrix; for a singular matrix the elements are infinite or NaN.
 Expression inverse(const Expression& x, SourceLocation at = SourceLocation::current());
 /// The logarithm of the determinant of a square matrix: {1} for each batch element; NaN for a
 /// negative determinant, minus infinity for zero.

@@ -3,35 +3,35 @@
 #include "dynet-like/base/device.h"
 #include "dynet-like/graph/computation_graph.h"
 
-// Randomness. Every node has a stream of its own that depends on the graph's seed and its place
-// among the random nodes of the graph; a new forward draws again, backward sees what forward drew.
+// Randomness. The random stream of a node depends on the graph's seed and on the node's position
+// among the graph's random nodes. Every forward draws again; backward uses the draws of forward.
 
 namespace dynet {
 
-/// Every element zero with probability p, else x / (1 - p). For p = 0 the value is x.
-/// Throws ArgumentError unless p is in [0, 1).
+/// Sets each element to zero with probability p, otherwise to x / (1 - p). For p = 0 the value is
+/// x. Throws ArgumentError unless p is in [0, 1).
 Expression dropout(const Expression& x, real p, SourceLocation at = SourceLocation::current());
-/// The same with one draw for all elements along dimension d: rows (d = 1) or columns (d = 0) of a
-/// matrix are dropped whole. Throws IndexError too.
+/// dropout with one draw for all elements along dimension d: whole rows (d = 1) or columns (d = 0)
+/// of a matrix are dropped. Also throws IndexError.
 Expression dropout_dim(const Expression& x, unsigned d, real p,
                        SourceLocation at = SourceLocation::current());
-/// The same with one draw for each batch element, which is kept or dropped whole.
+/// dropout with one draw for each batch element, which is kept or dropped as a whole.
 Expression dropout_batch(const Expression& x, real p,
                          SourceLocation at = SourceLocation::current());
-/// x as a whole kept or dropped; in a batch, each element by a draw of its own.
+/// dropout of x as a whole; in a batch, each batch element has its own draw.
 Expression block_dropout(const Expression& x, real p,
                          SourceLocation at = SourceLocation::current());
 /// x plus Gaussian noise of mean zero. Throws ArgumentError for a negative or infinite standard
 /// deviation.
 Expression noise(const Expression& x, real stddev, SourceLocation at = SourceLocation::current());
 
-// Draws without a `device` are made where the graph is. ArgumentError for a null pointer as one,
-// DeviceError for one that cannot be used.
+// Draws without a `device` are on the graph's device. Errors: ArgumentError for a null device
+// pointer, DeviceError for a device that cannot be used.
 
-/// Gaussian draws. Throws ArgumentError for a negative or infinite standard deviation.
+/// Normal draws. Throws ArgumentError for a negative or infinite standard deviation.
 Expression random_normal(ComputationGraph& g, const Dim& d, float mean = 0.0f, float stddev = 1.0f,
                          DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
-/// `scale` with probability p, else zero. Throws ArgumentError unless p is in [0, 1].
+/// `scale` with probability p, otherwise zero. Throws ArgumentError unless p is in [0, 1].
 Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scale = 1.0f,
                             DeviceArgument device = {},
                             SourceLocation at = SourceLocation::current());
@@ -39,9 +39,9 @@ Expression random_bernoulli(ComputationGraph& g, const Dim& d, real p, real scal
 Expression random_uniform(ComputationGraph& g, const Dim& d, real left, real right,
                           DeviceArgument device = {},
                           SourceLocation at = SourceLocation::current());
-/// Gumbel draws mu - beta log(-log u), u uniform in (0, 1): the argmax of scores plus such draws is
-/// a sample of their softmax (Gumbel 1954). Throws ArgumentError unless mu is finite and beta is
-/// finite and not negative.
+/// Gumbel draws mu - beta log(-log u), u uniform in (0, 1): the argmax of scores plus Gumbel draws
+/// is a sample of the scores' softmax (Gumbel 1954). Throws ArgumentError unless mu is finite and
+/// beta is finite and not negative.
 Expression random_gumbel(ComputationGraph& g, const Dim& d, real mu = 0.0f, real beta = 1.0f,
                          DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
 

@@ -5,32 +5,32 @@
 
 #include "dynet-like/graph/computation_graph.h"
 
-// The parts of an LSTM step (Hochreiter and Schmidhuber 1997, with a forget gate). Gates lie one
-// after another in a vector {4H}: input i, forget f, output o, new content g. Errors: ShapeError.
+// Parts of an LSTM step (Hochreiter and Schmidhuber 1997, with a forget gate). Gates are stacked in
+// a vector {4H}: input i, forget f, output o, new content g. Errors: ShapeError.
 
 namespace dynet {
 
-/// i, f, o = logistic(.), g = tanh(.) of Wx x_t + Wh h_tm1 + b, where f's sum also gets
-/// `forget_bias`. Weights and b get Gaussian noise of deviation `weightnoise_std`. x {I}, h {H}, Wx
-/// {4H,I}, Wh {4H,H}, b {4H} give {4H}; batch sizes equal or one.
+/// i, f, o = logistic(.), g = tanh(.) of Wx x_t + Wh h_tm1 + b; `forget_bias` is added to the sum
+/// of f. Weights and b get Gaussian noise of standard deviation `weightnoise_std`. x {I}, h {H}, Wx
+/// {4H,I}, Wh {4H,H}, b {4H} give {4H}; batch sizes are equal or one.
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& h_tm1, const Expression& Wx,
                               const Expression& Wh, const Expression& b,
                               float weightnoise_std = 0.0f, float forget_bias = 1.0f,
                               SourceLocation at = SourceLocation::current());
-/// The same, x_t being the vectors of a list, concatenated.
+/// vanilla_lstm_gates with the vectors of a list, concatenated, as x_t.
 Expression vanilla_lstm_gates_concat(const std::vector<Expression>& x_t, const Expression& h_tm1,
                                      const Expression& Wx, const Expression& Wh,
                                      const Expression& b, float weightnoise_std = 0.0f,
                                      float forget_bias = 1.0f,
                                      SourceLocation at = SourceLocation::current());
-/// The same, x_t and h_tm1 being multiplied by masks {I} and {H}, elementwise.
+/// vanilla_lstm_gates with x_t and h_tm1 multiplied elementwise by masks {I} and {H}.
 Expression vanilla_lstm_gates_dropout(const Expression& x_t, const Expression& h_tm1,
                                       const Expression& Wx, const Expression& Wh,
                                       const Expression& b, const Expression& dropout_mask_x,
                                       const Expression& dropout_mask_h,
                                       float weightnoise_std = 0.0f, float forget_bias = 1.0f,
                                       SourceLocation at = SourceLocation::current());
-/// Both.
+/// vanilla_lstm_gates with a list of vectors as x_t, and with masks.
 Expression vanilla_lstm_gates_dropout_concat(const std::vector<Expression>& x_t,
                                              const Expression& h_tm1, const Expression& Wx,
                                              const Expression& Wh, const Expression& b,
@@ -38,11 +38,11 @@ Expression vanilla_lstm_gates_dropout_concat(const std::vector<Expression>& x_t,
                                              const Expression& dropout_mask_h,
                                              float weightnoise_std = 0.0f, float forget_bias = 1.0f,
                                              SourceLocation at = SourceLocation::current());
-/// The same for the first step, where h is zero.
+/// vanilla_lstm_gates of the first step, where h is zero.
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& Wx, const Expression& b,
                               float forget_bias = 1.0f,
                               SourceLocation at = SourceLocation::current());
-/// The gates of sums {4H} that were computed in another way.
+/// Gates of precomputed sums {4H}.
 Expression vanilla_lstm_gates(const Expression& sums, float forget_bias = 1.0f,
                               SourceLocation at = SourceLocation::current());
 /// c_t = i g + f c_tm1: cell {H} and gates {4H} give {H}.
@@ -52,21 +52,21 @@ Expression vanilla_lstm_c(const Expression& c_tm1, const Expression& gates_t,
 Expression vanilla_lstm_h(const Expression& c_t, const Expression& gates_t,
                           SourceLocation at = SourceLocation::current());
 
-// The parts of a node of a tree-LSTM (Tai, Socher, Manning 2015) with any number K of children.
-// Gates lie one after another in a vector {(3+K)H}: input i, a forget gate f_k for each child,
-// output o, new content g. With K = 1 these are the operations above. Errors: ShapeError.
+// Parts of a tree-LSTM node (Tai, Socher, Manning 2015) with any number K of children. Gates are
+// stacked in a vector {(3+K)H}: input i, a forget gate f_k for each child, output o, new content g.
+// With K = 1 these are the operations above. Errors: ShapeError.
 
-/// i, f_k, o = logistic(.), g = tanh(.) of sums {(3+K)H} that were computed before, where those of
-/// the f_k also get `forget_bias`; {(3+K)H}.
+/// i, f_k, o = logistic(.), g = tanh(.) of precomputed sums {(3+K)H}; `forget_bias` is added to the
+/// sums of the f_k. The result is {(3+K)H}.
 Expression tree_lstm_gates(const Expression& sums, unsigned children, float forget_bias = 0.0f,
                            SourceLocation at = SourceLocation::current());
 /// c = i g + sum_k f_k c_k: the cells {H} of K children and gates {(3+K)H} give {H}; batch sizes
-/// equal or one.
+/// are equal or one.
 Expression tree_lstm_c(std::initializer_list<Expression> cells, const Expression& gates,
                        SourceLocation at = SourceLocation::current());
 Expression tree_lstm_c(const std::vector<Expression>& cells, const Expression& gates,
                        SourceLocation at = SourceLocation::current());
-/// h = o tanh(c): cell {H} and gates {(3+K)H} give {H}; batch sizes equal or one.
+/// h = o tanh(c): cell {H} and gates {(3+K)H} give {H}; batch sizes are equal or one.
 Expression tree_lstm_h(const Expression& c, const Expression& gates,
                        SourceLocation at = SourceLocation::current());
 

@@ -2,11 +2,11 @@
 
 #include "dynet-like/shape/rules.h"
 
-// Rules for attention.
+// Shape rule of attention.
 
 namespace dynet::shape {
 
-/// Queries {d*heads,m}, keys {d*key_heads,n}, values {e*key_heads,n} and perhaps biases
+/// Queries {d*heads,m}, keys {d*key_heads,n}, values {e*key_heads,n} and optional biases
 /// {2*r+1,heads} give {e*heads,m}; batch sizes of one broadcast.
 Dim attention(Dims xs, std::size_t heads, std::size_t key_heads);
 

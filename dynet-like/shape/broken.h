@@ -4,7 +4,7 @@
 
 #include "dynet-like/shape/rules.h"
 
-// Code that shape rules share.
+// Helpers shared by the shape rules.
 
 namespace dynet::shape {
 
@@ -18,7 +18,7 @@ inline std::string two(std::size_t a, std::size_t b) {
   return ", got " + std::to_string(a) + " and " + std::to_string(b);
 }
 
-/// Throws unless x is a vector (`most` 1), or a matrix or vector (2).
+/// Throws if the rank of x is above `most`: 1 for a vector, 2 for a matrix or vector.
 inline void need_rank(const Dim& x, unsigned most, const char* who) {
   if (x.nd > most && x.rank() > most) [[unlikely]]
     broken(std::string(who) + (most == 1 ? " must be a vector" : " must be a matrix or vector") +

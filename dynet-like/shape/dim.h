@@ -11,14 +11,14 @@ namespace dynet {
 /// The largest rank.
 inline constexpr unsigned kMaxTensorDim = 7;
 
-/// The shape of a tensor: up to seven sizes, column-major, and a batch size kept apart from them.
+/// The shape of a tensor: up to seven sizes, column-major, and a separate batch size.
 ///
 /// `Dim({2, 3}, 8)` is a batch of eight 2x3 matrices and prints as `{2,3X8}`. Trailing sizes of one
-/// do not matter: `{n}` and `{n,1}` are the same shape everywhere, `==` included. A size may be
+/// are ignored: `{n}` and `{n,1}` are the same shape everywhere, including `==`. A size may be
 /// zero.
 struct Dim {
-  unsigned d[kMaxTensorDim] = {};  ///< sizes; the first `nd` count
-  unsigned nd = 0;                 ///< number of sizes written out
+  unsigned d[kMaxTensorDim] = {};  ///< sizes; only the first `nd` are used
+  unsigned nd = 0;                 ///< number of stored sizes
   unsigned bd = 1;                 ///< batch size
 
   Dim() = default;
@@ -26,7 +26,7 @@ struct Dim {
   Dim(std::initializer_list<unsigned> sizes, unsigned batch = 1);
   Dim(const std::vector<long>& sizes, unsigned batch = 1);  // NOLINT: implicit, as in DyNet
 
-  /// Number of elements, the whole batch.
+  /// Number of elements of the whole batch.
   std::size_t size() const { return batch_size() * bd; }
   /// Number of elements of one batch element.
   std::size_t batch_size() const {
@@ -39,9 +39,9 @@ struct Dim {
     for (unsigned i = 0; i < nd; ++i) s += d[i];
     return s;
   }
-  /// Without the trailing ones.
+  /// Copy without trailing sizes of one.
   Dim truncate() const;
-  /// With batch size one.
+  /// Copy with batch size one.
   Dim single_batch() const {
     Dim r = *this;
     r.bd = 1;
@@ -62,10 +62,10 @@ struct Dim {
   void add_dim(unsigned n) { insert_dim(nd, n); }
   void insert_dim(unsigned i, unsigned n);
   Dim transpose() const;
-  /// As `<<`.
+  /// Same output as `<<`.
   void print_profile(std::ostream& out) const;
 
-  /// The rank without trailing ones.
+  /// The rank, not counting trailing sizes of one.
   unsigned rank() const {
     unsigned r = nd;
     while (r > 0 && d[r - 1] == 1) --r;
@@ -73,7 +73,7 @@ struct Dim {
   }
 };
 
-/// Same sizes up to trailing ones, batch sizes not looked at.
+/// Equal sizes up to trailing ones; batch sizes are ignored.
 inline bool same_sizes(const Dim& a, const Dim& b) {
   const unsigned n = a.nd > b.nd ? a.nd : b.nd;
   for (unsigned i = 0; i < n; ++i)
@@ -83,12 +83,12 @@ inline bool same_sizes(const Dim& a, const Dim& b) {
 inline bool operator==(const Dim& a, const Dim& b) { return a.bd == b.bd && same_sizes(a, b); }
 inline bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
 
-/// `{2,3}`, with a batch `{2,3X4}`.
+/// `{2,3}`, or `{2,3X4}` with batch size 4.
 std::string to_string(const Dim& dim);
 std::ostream& operator<<(std::ostream& out, const Dim& dim);
 /// `[{2,3} {4}]`
 std::ostream& operator<<(std::ostream& out, const std::vector<Dim>& dims);
-/// Reads what `<<` has written; the stream fails, and the shape stays, at anything else.
+/// Parses the output of `<<`. On a syntax error the stream fails and `dim` is unchanged.
 std::istream& operator>>(std::istream& in, Dim& dim);
 
 }  // namespace dynet

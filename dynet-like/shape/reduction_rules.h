@@ -2,29 +2,30 @@
 
 #include "dynet-like/shape/rules.h"
 
-// Shape rules of reductions and of losses.
+// Shape rules of reductions and losses.
 
 namespace dynet::shape {
 
-/// Dimensions as bits: bit d for dimension d, and one for the batch.
+/// A set of dimensions: bit d for dimension d, kBatchBit for the batch.
 using DimensionBits = unsigned;
 inline constexpr DimensionBits kAllDimensions = (1u << kMaxTensorDim) - 1;
 inline constexpr DimensionBits kBatchBit = 1u << kMaxTensorDim;
 
-/// The bit of dimension d, which x has.
+/// The bit of dimension d; throws RuleBroken if x has no dimension d.
 DimensionBits bit_of(const Dim& x, unsigned d);
-/// x with a size of one wherever `bits` says.
+/// x with the dimensions in `bits` set to size one.
 Dim ones_at(const Dim& x, DimensionBits bits);
-/// x without the dimensions of `bits`; at least {1} is left. They must be dimensions of x.
+/// x without the dimensions in `bits`, which must exist in x; the result has at least {1}.
 Dim without(const Dim& x, DimensionBits bits);
-/// How many elements of x become one. The mean or the largest of none is an error: `what` names it.
+/// Number of elements of x that are reduced to one; `need_elements` throws RuleBroken, which names
+/// the reduction as `what`, if it is zero.
 std::size_t reduced_elements(const Dim& x, DimensionBits bits);
 void need_elements(const Dim& x, DimensionBits bits, const char* what);
 
-/// A choice of elements of {n} for each of `lists` lists; one list stands for every batch element.
+/// Scores {n} and `lists` index lists give {1}; one list stands for every batch element.
 Dim chosen_elements(const Dim& x, std::size_t lists, unsigned largest);
-/// `lists` lists of as many classes as there are positions left in the matrix x when dimension d is
-/// removed; one list stands for every batch element.
+/// `lists` lists of classes, one class for each position that is left in the matrix x without
+/// dimension d; one list stands for every batch element.
 Dim classes_along(const Dim& x, unsigned d, std::size_t lists, std::size_t classes,
                   unsigned largest);
 

@@ -9,20 +9,20 @@
 
 namespace dynet {
 
-/// Thrown by a shape rule: the rule in one sentence, and what kind of mistake it was. The graph
-/// adds the operation, the operands and the place in the user's program.
+/// Thrown by a shape rule: the broken rule in one sentence, and the kind of mistake. The graph adds
+/// the operation, its operands and the source line of the user's program.
 struct RuleBroken {
   enum class Kind { shape, index, argument };
   Kind kind;
   std::string rule;
 };
 
-/// The shape rules: pure functions from operand shapes to the shape of the result, or RuleBroken.
+/// Shape rules: pure functions from operand shapes to the result's shape; they throw RuleBroken.
 ///
-/// Batch sizes are equal or one wherever several operands meet; the result has the larger.
+/// Batch sizes of several operands must be equal or one; the result has the larger batch size.
 namespace shape {
 
-/// One line for each operand of a variadic rule.
+/// The operand shapes of a variadic rule.
 using Dims = std::span<const Dim* const>;
 
 /// Throws unless the number of elements fits the address space.
@@ -34,8 +34,8 @@ inline Dim checked(const Dim& dim) {
   return dim;
 }
 
-/// The rule for every elementwise operation: each size is equal, or one on either side; missing
-/// sizes are one.
+/// Shape of an elementwise operation: each size is equal in both operands, or one in either of
+/// them; missing sizes are one.
 Dim broadcast(const Dim& a, const Dim& b);
 Dim broadcast_all(Dims xs);
 [[noreturn]] void throw_batches_differ(const Dim& a, const Dim& b);
@@ -52,20 +52,20 @@ Dim affine(Dims xs);
 /// {m,n} plus {m} on each column.
 Dim colwise_add(const Dim& x, const Dim& bias);
 
-/// Two operands of the same sizes to one number for each batch element.
+/// Two operands of equal sizes give {1}.
 Dim pairwise_scalar(const Dim& a, const Dim& b);
-/// All elements to one number for each batch element.
+/// All elements give {1}.
 Dim elements(const Dim& x);
-/// All batch elements to one.
+/// The shape of x with batch size one.
 Dim batches(const Dim& x);
-/// One distribution along dimension `d` for each index of the others.
+/// One distribution along dimension `d` for each index of the other dimensions.
 Dim softmax(const Dim& x, unsigned d);
-/// A vector of scores and one class for each batch element.
+/// A vector of scores, and one class for each batch element.
 Dim class_loss(const Dim& x, std::size_t classes, unsigned largest);
 
-/// Dimension `d` removed, one index for each batch element.
+/// x without dimension `d`; one index for each batch element.
 Dim pick(const Dim& x, std::size_t indices, unsigned largest, unsigned d);
-/// [start, end) along `d`.
+/// The range [start, end) of dimension `d`.
 Dim pick_range(const Dim& x, unsigned start, unsigned end, unsigned d);
 Dim pick_batch(const Dim& x, std::size_t indices, unsigned largest);
 Dim concatenate(Dims xs, unsigned d);
@@ -74,26 +74,26 @@ Dim reshape(const Dim& x, const Dim& to);
 /// Dimension i of the result is dimension `order[i]` of x.
 Dim transpose(const Dim& x, std::span<const unsigned> order);
 
-/// Slices of dimension `d`, as many as indices.
+/// Dimension `d` gets as many slices as there are indices.
 Dim select(const Dim& x, std::size_t indices, unsigned largest, unsigned d);
-/// Every strides[k]-th slice of [from[k], to[k]) of dimension k; the entry behind the last
-/// dimension is for the batch. What is missing is 1, 0 and the whole size.
+/// Every strides[k]-th slice of [from[k], to[k]) of dimension k; the entry after the last dimension
+/// is for the batch. Missing entries are 1 for a stride, 0 for `from` and the whole size for `to`.
 Dim strided_select(const Dim& x, std::span<const int> strides, std::span<const int> from,
                    std::span<const int> to);
-/// x itself, which has a dimension `d`.
+/// The shape of x, which must have a dimension `d`.
 Dim along(const Dim& x, unsigned d);
 
-/// Gates of an LSTM: {4H} and the previous cell {H} give {H}.
+/// LSTM gates {4H} and the previous cell {H} give {H}.
 Dim lstm_cell(const Dim& cell, const Dim& gates);
-/// Gates at a node of a tree with k children: {(3+k)H} and the k cells {H} of these give {H}.
+/// Gates {(3+k)H} of a tree node with k children and the k cells {H} of the children give {H}.
 Dim tree_cell(Dims cells, const Dim& gates);
 /// Gates {(3+k)H} for any k, and the cell {H}, give {H}.
 Dim tree_output(const Dim& cell, const Dim& gates);
-/// x and a mask of its sizes.
+/// x, and a mask of the same sizes.
 Dim masked(const Dim& x, const Dim& mask);
 /// A vector whose length is a multiple of four.
 Dim lstm_gates(const Dim& x);
-/// A vector whose length is a multiple of three and one for each child.
+/// A vector whose length is a multiple of 3 + `children`.
 Dim tree_gates(const Dim& x, std::size_t children);
 
 }  // namespace shape

@@ -1,24 +1,24 @@
 #pragma once
 
-// Loops over lines of tensors, several threads to a line.
+// Loops over lines of tensors, with several threads per line.
 
 #include "dynet-like/attributes/along.h"
 #include "kernels/cuda/loops.cuh"
 
 namespace dynet::cuda {
 
-/// The threads that work on a line together: a block, a warp, or one alone.
+/// The threads that process a line together: a block, a warp, or one thread.
 struct Team {
   unsigned lane, size;
 
-  /// f over the values of all of them, in each; all must call.
+  /// Reduces v over the team by f; all threads must call, and all get the result.
   template <class T, class F>
   __device__ T over(T v, F f) const {
     return size == 1 ? v : size == kWarp ? over_warp(v, f) : over_block(v, f);
   }
 };
 
-/// A tensor seen along one of its dimensions, as Along.
+/// A tensor as seen along one of its dimensions, see Along.
 struct Lines {
   std::size_t inner, size, lines;
 
@@ -27,13 +27,13 @@ struct Lines {
     const Along a(dim, d);
     inner = a.inner, size = a.size, lines = a.lines(dim.bd);
   }
-  /// First element of a line; its elements are `inner` apart.
+  /// Index of the first element of a line; the elements of a line are `inner` apart.
   DYNET_DEVICE std::size_t first(std::size_t line) const {
     if (inner == 1) return line * size;
     const Quotient at = divide(line, inner);
     return at.by * size * inner + at.rest;
   }
-  /// The line of an element, and its number there.
+  /// The line of an element, and its index in the line.
   struct Place {
     std::size_t line, number;
   };
@@ -51,8 +51,8 @@ __global__ __launch_bounds__(kThreads, kResident) void lines_kernel(std::size_t 
   for (std::size_t k = thread_number() / size; k < lines; k += thread_count() / size) f(team, k);
 }
 
-/// f(team, k) for `lines` lines of about `length` elements; the whole team calls. `apart`: the
-/// elements of a line are not neighbours in memory, but those of neighbouring lines.
+/// f(team, k) for `lines` lines of about `length` elements; all threads of the team call f.
+/// `apart`: elements of neighbouring lines, not those of a line, are contiguous.
 template <class F>
 void for_lines(Queue& q, std::size_t lines, std::size_t length, bool apart, F f) {
   constexpr std::size_t kShort = 8, kLong = 512, kMany = 2048;
@@ -62,7 +62,7 @@ void for_lines(Queue& q, std::size_t lines, std::size_t length, bool apart, F f)
   q.launch_for(lines * size, lines_kernel<F>, lines, size, f);
 }
 
-/// f(team, node, line) for the lines of all nodes of a batch.
+/// f(team, node, line) for all lines of all nodes of a batch.
 template <class F>
 void for_lines_of(Queue& q, const Batch<float>& b, const Lines& x, F f) {
   const std::size_t lines = x.lines;
@@ -73,7 +73,7 @@ void for_lines_of(Queue& q, const Batch<float>& b, const Lines& x, F f) {
             });
 }
 
-/// Writer of the gradient of a line: the first node's part is stored, the next parts are added.
+/// Writes the gradient of a line: stores the first node's part, adds all later parts.
 struct LineWriter {
   float* to;
   bool add;
@@ -82,9 +82,9 @@ struct LineWriter {
 };
 
 /// Gradients of the lines `x` of operand k: f(team, node, line of the result, write) for the nodes
-/// of each place in their order. Each line of a place is that of `repeats` lines of the result, as
-/// many lines apart as a place has. f calls write(e, v) once for each element of the line, e
-/// counted in the whole operand, always in the same thread.
+/// of each target in order. A line of the operand corresponds to `repeats` lines of the result, at
+/// intervals of the operand's number of lines. f calls write(e, v) once for each element of the
+/// line, with e an index in the whole operand, always in the same thread.
 template <class F>
 void line_gradients(Queue& q, const GradientBatch<float>& b, std::size_t operand, const Lines& x,
                     std::size_t repeats, F f) {
@@ -104,7 +104,7 @@ void line_gradients(Queue& q, const GradientBatch<float>& b, std::size_t operand
   add_parts(q, p, b.dim(operand).size());
 }
 
-/// write(k, the sum of value(0) to value(k)) for k below n, in order; the whole team calls.
+/// write(k, value(0) + ... + value(k)) for k below n, in order; all threads of the team must call.
 template <class V, class W>
 __device__ void running_sums(const Team& team, std::size_t n, V value, W write) {
   DYNET_SHARED(float, totals, kThreads / kWarp);
@@ -119,11 +119,11 @@ __device__ void running_sums(const Team& team, std::size_t n, V value, W write) 
         if (lane >= d) sum += left;
       }
     }
-    float all = sum;  // of those of the team
+    float all = sum;  // of the team
     if (team.size == kWarp) all = __shfl_sync(kAllLanes, sum, kWarp - 1);
     if (team.size > kWarp) {
       const unsigned warp = team.lane / kWarp;
-      __syncthreads();  // the last totals were read
+      __syncthreads();  // until the previous totals are read
       if (team.lane % kWarp == kWarp - 1) totals[warp] = sum;
       __syncthreads();
       all = 0;
@@ -139,13 +139,12 @@ __device__ void running_sums(const Team& team, std::size_t n, V value, W write) 
   }
 }
 
-/// Keys that compare as numbers do, NaN with the sign of infinity behind that.
+/// Integer keys in the order of the numbers; NaN beyond the infinity of its sign.
 inline __device__ unsigned order_key(float x) {
   const unsigned bits = __float_as_uint(x + 0.0f);  // zeros are equal
   return bits >> 31 ? ~bits : bits | 0x80000000u;
 }
-/// Which of some numbers comes first, as a key to be compared: the largest, or the smallest, and
-/// of equal ones that with the smallest index.
+/// Key for the maximum, or minimum, of numbers; of equal numbers the smallest index wins.
 inline __device__ std::uint64_t rank_key(float x, std::size_t index, bool largest) {
   const unsigned order = order_key(largest ? x : -x);
   return std::uint64_t{order} << 32 | (0xffffffffu - static_cast<unsigned>(index));

@@ -6,9 +6,9 @@
 #include "kernels/cuda/scores.cuh"
 
 // Attention over blocks of queries and keys, as in kernels/cpu/attention.cc. Values and gradients
-// of queries are made by a block of threads for 32 queries of a head, which goes through the keys
-// 32 at a time; gradients of keys and values by one for 32 keys, which goes through the queries. In
-// such a tile a warp has four rows, and a lane of it one column.
+// of queries: a thread block has 32 queries of a head, and loops over the keys 32 at a time.
+// Gradients of keys and values: a block has 32 keys, and loops over the queries. In a tile a warp
+// has four rows, and a lane one column of them.
 
 namespace dynet::cuda {
 namespace {
@@ -16,9 +16,9 @@ namespace {
 constexpr unsigned kSide = kWarp, kPadded = kSide + 1;  // of a tile
 constexpr unsigned kTile = kSide * kPadded;
 constexpr unsigned kWarps = kThreads / kWarp, kOwn = kSide / kWarps;  // rows of a warp
-constexpr unsigned kPieces = 4, kWide = kPieces * kSide;              // numbers of a result at once
+constexpr unsigned kPieces = 4, kWide = kPieces * kSide;              // numbers per pass
 
-/// Sizes and flags that all nodes of a batch share.
+/// Sizes and flags shared by all nodes of a batch.
 struct Heads {
   unsigned heads, key_heads, size, value_size, biases;
   bool causal;
@@ -29,15 +29,15 @@ struct Heads {
 
 /// A batch element of a node.
 struct Sentence {
-  const float *q, *k, *v, *bias;  // no biases: null
+  const float *q, *k, *v, *bias;  // bias: null for none
   float* out;
-  float* kept;  // of each query of a head its largest score, then one by the sums
+  float* kept;  // for each query of a head: the largest score, then the inverse sum
   const float* d_out;
   float *d_q, *d_k, *d_v;  // null: not needed
-  float *means, *d_bias;   // d_bias: part by part
+  float *means, *d_bias;   // d_bias: by part
   unsigned queries, keys, length;
 
-  /// Keys that query i sees: the first ones.
+  /// Number of keys that query i attends to, from the first on.
   DYNET_DEVICE unsigned visible(const Heads& h, unsigned i) const {
     if (!h.causal) return length;
     const unsigned end = i + 1 + keys, n = end > queries ? end - queries : 0;
@@ -47,7 +47,7 @@ struct Sentence {
   DYNET_DEVICE float* by_sum(unsigned head) const { return most(head) + queries; }
   DYNET_DEVICE float* mean(unsigned head) const { return means + std::size_t{queries} * head; }
 
-  /// The score of query i for key j, from the product of the two.
+  /// The score of query i and key j, given their product.
   __device__ float score(const Heads& h, unsigned head, unsigned i, unsigned j,
                          float product) const {
     const float s = product * h.scale;
@@ -59,18 +59,18 @@ struct Sentence {
   }
 };
 
-/// Queries, or keys, from `first` on; the first part of its sentence has number zero.
+/// A range of queries or keys from `first` on; `number` counts from zero in each sentence.
 struct Part {
   unsigned sentence, first, number;
 };
 
-/// Columns of a head; they lie `step` apart.
+/// Columns of a head, at distance `step`.
 struct Columns {
   const float* x;
   std::size_t step;
   unsigned size, count;
 
-  /// Those from `first` on, and of these the numbers from `row` on.
+  /// The columns from `first` on, without their first `row` numbers.
   __device__ Columns from(unsigned first, unsigned row = 0) const {
     return {x + first * step + row, step, size - row, count - first};
   }
@@ -93,7 +93,7 @@ __device__ Columns values_of(const Sentence& s, const Heads& h, unsigned key_hea
 __device__ unsigned lane() { return threadIdx.x % kWarp; }
 __device__ unsigned own_row(unsigned u) { return threadIdx.x / kWarp + u * kWarps; }
 
-// Numbers [first, first + 32) of 32 columns, zero where there is nothing.
+// Loads numbers [first, first + 32) of 32 columns; missing ones are zero.
 __device__ void load(const Columns& c, unsigned first, float* tile) {
   for (unsigned u = 0; u < kOwn; ++u) {
     const unsigned column = own_row(u), r = first + lane();
@@ -102,12 +102,12 @@ __device__ void load(const Columns& c, unsigned first, float* tile) {
   }
 }
 
-// Products of the warp's own columns of a with the lane's of b.
+// Products of the warp's own columns of a with the lane's column of b.
 __device__ void multiply(const Columns& a, const Columns& b, float* a_tile, float* b_tile,
                          float (&to)[kOwn]) {
   for (float& x : to) x = 0;
   for (unsigned first = 0; first == 0 || first < a.size; first += kSide) {
-    __syncthreads();  // what was there was read
+    __syncthreads();  // until the previous tiles are read
     load(a, first, a_tile);
     load(b, first, b_tile);
     __syncthreads();
@@ -119,7 +119,7 @@ __device__ void multiply(const Columns& a, const Columns& b, float* a_tile, floa
   }
 }
 
-/// Sums of a warp for its rows: up to kWide numbers of each row, of which a lane has every 32nd.
+/// Sums of a warp for its rows: up to kWide numbers per row; a lane has every 32nd of them.
 struct Sums {
   float x[kOwn][kPieces];
 
@@ -131,13 +131,13 @@ struct Sums {
     DYNET_UNROLL(4)
     for (unsigned p = 0; p < kPieces; ++p) x[u][p] *= by;
   }
-  /// To row u columns [begin[u], end[u]), weighted with those of the tile's row.
+  /// Adds columns [begin[u], end[u]) to row u, with the weights in the tile's row.
   __device__ void add(const float* weights, const unsigned (&begin)[kOwn],
                       const unsigned (&end)[kOwn], const Columns& c, float* tile) {
     DYNET_UNROLL(4)
     for (unsigned p = 0; p < kPieces; ++p) {
       if (p * kSide >= c.size) continue;
-      __syncthreads();  // weights were written, and the tile was read
+      __syncthreads();  // until weights are written and the tile is read
       load(c, p * kSide, tile);
       __syncthreads();
       DYNET_UNROLL(4)
@@ -146,7 +146,7 @@ struct Sums {
           x[u][p] += weights[own_row(u) * kPadded + j] * tile[j * kPadded + lane()];
     }
   }
-  /// Row u times `by` becomes the first `size` numbers at `to`, if there are so many.
+  /// Stores row u times `by`: its first `size` numbers, or fewer in the last pass.
   __device__ void store(unsigned u, float by, unsigned size, float* to) const {
     DYNET_UNROLL(4)
     for (unsigned p = 0; p < kPieces; ++p)
@@ -154,7 +154,7 @@ struct Sums {
   }
 };
 
-/// Which head, and which of its results' numbers, a block works on.
+/// Part, head, and range of the result's numbers that a block computes.
 struct Job {
   unsigned part, head, first;
 
@@ -164,7 +164,7 @@ struct Job {
         first(blockIdx.x % jobs * kWide) {}
 };
 
-/// How many of `n` keys, or queries, from `first` on are in a tile.
+/// Number of keys, or queries, of a tile that begins at `first`, out of `n`.
 __device__ unsigned in_tile(unsigned n, unsigned first) {
   return n <= first ? 0 : n - first < kSide ? n - first : kSide;
 }
@@ -197,7 +197,7 @@ __global__ __launch_bounds__(kThreads, kResident) void attention_kernel(const Se
       end[u] = i <= last ? in_tile(s.visible(h, i), first) : 0;
       const bool seen = lane() < end[u];
       const float score = seen ? s.score(h, job.head, i, first + lane(), product[u]) : -INFINITY;
-      // NaN is no largest score, in no lane.
+      // NaN is never the largest score, in any lane.
       const float m = over_warp(score == score ? score : -INFINITY, Largest());
       if (m > most[u]) {
         const float by = exponential(most[u] - m);
@@ -225,7 +225,7 @@ __global__ __launch_bounds__(kThreads, kResident) void attention_kernel(const Se
   }
 }
 
-// The product of each query's value and its gradient: the mean of slopes, by probability.
+// The product of each query's value and its gradient: the expected slope of its scores.
 __global__ __launch_bounds__(kThreads, kResident) void means_kernel(const Sentence* sentences,
                                                                     const Part* parts, Heads h) {
   begin_kernel();
@@ -234,7 +234,7 @@ __global__ __launch_bounds__(kThreads, kResident) void means_kernel(const Senten
   const Sentence s = sentences[part.sentence];
   for (unsigned u = 0; u < kOwn; ++u) {
     const unsigned i = part.first + own_row(u);
-    if (i >= s.queries) continue;  // the warp as a whole
+    if (i >= s.queries) continue;  // uniform in the warp
     const std::size_t at = (std::size_t{i} * h.heads + job.head) * h.value_size;
     float sum = 0;
     for (unsigned r = lane(); r < h.value_size; r += kWarp) sum += s.out[at + r] * s.d_out[at + r];
@@ -243,7 +243,7 @@ __global__ __launch_bounds__(kThreads, kResident) void means_kernel(const Senten
   }
 }
 
-// Adds slopes of a tile to those of the biases; `off` is the distance of its first key and query.
+// Adds slopes of a tile to those of the biases; `off` is its first key minus its first query.
 __device__ void add_biases(const Heads& h, const float* slopes, int off, float* diagonals,
                            float* to) {
   constexpr int kAcross = static_cast<int>(kSide) - 1;
@@ -257,7 +257,7 @@ __device__ void add_biases(const Heads& h, const float* slopes, int off, float* 
     if (off + d > -reach && off + d < reach) to[off + d + reach] += sum;
   }
   __syncthreads();
-  // Both ends, which may be one.
+  // Sums beyond both ends, which are the same element for reach 0.
   if (threadIdx.x > 1 || (threadIdx.x == 1 && reach == 0)) return;
   float sum = 0;
   for (int e = -kAcross; e <= kAcross; ++e)
@@ -266,7 +266,7 @@ __device__ void add_biases(const Heads& h, const float* slopes, int off, float* 
   to[threadIdx.x == 0 ? 0 : 2 * reach] += sum;
 }
 
-// Gradients of queries, and of the biases.
+// Gradients of queries and biases.
 __global__ __launch_bounds__(kThreads, kResident) void d_queries_kernel(const Sentence* sentences,
                                                                         const Part* parts, Heads h,
                                                                         unsigned jobs) {
@@ -318,7 +318,7 @@ __global__ __launch_bounds__(kThreads, kResident) void d_queries_kernel(const Se
                  s.d_q + (std::size_t{i} * h.heads + job.head) * h.size + job.first);
 }
 
-// Gradients of keys, or of values; the rows of tiles are keys here.
+// Gradients of keys, or of values; rows of tiles are keys.
 __global__ __launch_bounds__(kThreads, kResident) void d_keys_kernel(const Sentence* sentences,
                                                                      const Part* parts, Heads h,
                                                                      unsigned jobs,
@@ -336,7 +336,7 @@ __global__ __launch_bounds__(kThreads, kResident) void d_keys_kernel(const Sente
   for (unsigned head = job.head * h.group(); head < (job.head + 1) * h.group(); ++head)
     for (unsigned first = 0; first < s.queries; first += kSide) {
       const unsigned count = in_tile(s.queries, first);
-      if (s.visible(h, first + count - 1) <= part.first) continue;  // none sees any
+      if (s.visible(h, first + count - 1) <= part.first) continue;  // no query sees them
       const Columns queries = queries_of(s, h, head).from(first);
       const Columns d_values = gradients_of(s, h, head).from(first);
       float product[kOwn], slope[kOwn];
@@ -348,7 +348,7 @@ __global__ __launch_bounds__(kThreads, kResident) void d_keys_kernel(const Sente
       DYNET_UNROLL(4)
       for (unsigned u = 0; u < kOwn; ++u) {
         const unsigned j = part.first + own_row(u);
-        // Those that see the key are the last ones.
+        // The queries that attend to a key are the last ones.
         const unsigned earliest = h.causal && j + s.queries > s.keys ? j + s.queries - s.keys : 0;
         begin[u] = earliest < first ? 0 : earliest - first;
         end[u] = j < s.length ? count : 0;
@@ -370,7 +370,7 @@ __global__ __launch_bounds__(kThreads, kResident) void d_keys_kernel(const Sente
                  to + (std::size_t{j} * h.key_heads + job.head) * size + job.first);
 }
 
-/// The sentences of a batch, node after node, on the host and on the device.
+/// The sentences of a batch, node by node, on the host and on the device.
 struct Sentences {
   Heads heads;
   Sentence* staged;
@@ -414,7 +414,7 @@ struct Sentences {
             static_cast<float>(s.scale)};
   }
 
-  /// Parts of 32 queries, or keys.
+  /// Ranges of 32 queries or keys.
   struct Parts {
     const Part* all;
     unsigned count;
@@ -428,7 +428,7 @@ struct Sentences {
         *to++ = {static_cast<unsigned>(s), at, at / kSide};
     return {q.on_device(first), static_cast<unsigned>(n)};
   }
-  /// Memory for `size(s)` numbers of each sentence.
+  /// Allocates `size(s)` temporary numbers for each sentence s.
   template <class F>
   void reserve(Queue& q, float* Sentence::*to, F size) {
     std::size_t total = 0;
@@ -441,7 +441,7 @@ struct Sentences {
   }
 };
 
-/// How many jobs it takes to make so many numbers of each result; one at least.
+/// Number of passes for results of `size` numbers; at least one.
 unsigned jobs_for(unsigned size) { return std::max((size + kWide - 1) / kWide, 1u); }
 
 void forward(Queue& q, const Batch<float>& b) {
@@ -452,7 +452,7 @@ void forward(Queue& q, const Batch<float>& b) {
            jobs);
 }
 
-/// Gradient of an operand of a sentence, whole or in parts.
+/// Gradient of an operand of a sentence, as a whole.
 struct Whole {
   unsigned operand;  // queries, keys, values
   std::size_t rows;
@@ -481,7 +481,7 @@ bool is_needed(const GradientBatch<float>& b, std::size_t k) {
                                     [](const float* d) { return d != nullptr; });
 }
 
-/// The gradient of operand k; one that all batch elements share gets the sum over them.
+/// Stores the gradient of operand k; an operand shared by all batch elements gets their sum.
 template <class F>
 void add_found(Queue& q, const GradientBatch<float>& b, const Sentences& s, std::size_t k,
                F found) {

@@ -67,7 +67,7 @@ class CudaMachine final : public DeviceBackend {
   }
 
  private:
-  // n tensors one behind the other, until the next operation.
+  // Makes n tensors contiguous, until the next operation.
   const float* together(std::size_t n, std::size_t size, const float* const* from) {
     queue_.begin_operation();
     if (n == 0 || Batch<const float>::contiguous(from, n, size)) return n ? from[0] : nullptr;
@@ -79,7 +79,7 @@ class CudaMachine final : public DeviceBackend {
     copy_tensors(queue_, n, size, from, pointers_.data(), writes_.data());
     return all;
   }
-  // The other way.
+  // Copies contiguous tensors to their targets.
   void spread(const float* all, std::size_t n, std::size_t size, float* const* to,
               const Write* writes) {
     sources_.clear();
@@ -88,7 +88,7 @@ class CudaMachine final : public DeviceBackend {
   }
 
   Queue queue_;
-  PodVector<float*> pointers_;  // of tensors that lie together
+  PodVector<float*> pointers_;  // of contiguous tensors
   PodVector<const float*> sources_;
   PodVector<Write> writes_;
 };

@@ -9,7 +9,8 @@
 namespace dynet::cuda {
 namespace {
 
-// Each: y = f(a, b), and dy times its two partial derivatives; as kernels/cpu/broadcast.cc.
+// Each struct: y = f(a, b), and dy times its two partial derivatives; as in
+// kernels/cpu/broadcast.cc.
 struct Subtract {
   static __device__ float value(float a, float b) { return a - b; }
   static __device__ float slope_a(float dy, Lazy, Lazy) { return dy; }
@@ -23,10 +24,10 @@ struct Multiply {
 struct Divide {
   static __device__ float value(float a, float b) { return a / b; }
   static __device__ float slope_a(float dy, Lazy, Lazy b) { return dy / b; }
-  // The square of b might leave the range.
+  // b * b could exceed the range of float.
   static __device__ float slope_b(float dy, Lazy a, Lazy b) { return -(dy * (a / b) / b); }
 };
-// No power of zero changes with the exponent, nor does x^0 with x.
+// The derivative of 0^b by b, and that of x^0 by x, is zero.
 struct Power {
   static __device__ float value(float a, float b) { return powf(a, b); }
   static __device__ float slope_a(float dy, Lazy a, Lazy b) {
@@ -37,7 +38,7 @@ struct Power {
   }
 };
 
-// F of two operands, broadcast.
+// f of two operands, with broadcasting.
 template <class F>
 void binary(Queue& q, const Batch<float>& b, F f) {
   const auto y = q.outs(b);
@@ -56,8 +57,8 @@ void binary_forward(Queue& q, const Batch<float>& b) {
   binary(q, b, [] __device__(float u, float v) { return F::value(u, v); });
 }
 
-// Whether every operand has the shape of the result: then they are worked on at once, node i of
-// operand k as number k * count + i.
+// Returns whether every operand has the shape of the result; then all are processed together, node
+// i of operand k with number k * count + i.
 bool whole(const Batch<float>& b) {
   for (std::size_t k = 0; k < b.arity; ++k)
     if (b.dim(k).size() != b.dim().size()) return false;
@@ -90,7 +91,7 @@ void binary_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// One of any number of operands.
+// An operand of an operation with any number of operands.
 struct Part {
   TensorArray<const float> x;
   Digits own;
@@ -112,14 +113,14 @@ void sum_forward(Queue& q, const Batch<float>& b) {
   if (b.arity == 2) {
     binary(q, b, [scale] __device__(float u, float v) {
       const float y = (u + v) * scale;
-      // The sum may leave the range of float where the average does not.
+      // The sum may exceed the range of float although the average does not.
       return fabsf(y) < INFINITY ? y : u * scale + v * scale;
     });
     return;
   }
   const std::size_t n = b.arity;
   const auto y = q.outs(b);
-  if (n > Queue::kMostNodes && whole(b)) {  // a thread for each element would be too few
+  if (n > Queue::kMostNodes && whole(b)) {  // one thread per element would be too few
     const float* const* const xs =
         q.send(const_cast<const float* const*>(b.ins), b.arity * b.count);
     const std::size_t count = b.count, size = b.dim().size();
@@ -205,7 +206,7 @@ void extreme_backward(Queue& q, const GradientBatch<float>& b) {
   }
 }
 
-// Keeps what was subtracted from the operands, and the log of the sum of what is left.
+// Scratch: the shift of the operands, and the log of the sum of the shifted exponentials.
 void logsumexp_forward(Queue& q, const Batch<float>& b) {
   const std::size_t arity = b.arity, n = b.dim().size();
   const Part* const parts = parts_of(q, b);

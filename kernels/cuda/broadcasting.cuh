@@ -1,13 +1,13 @@
 #pragma once
 
-// How the elements of an operand lie in a result that it is broadcast to; plain data for kernels.
+// Index maps between an operand and the result that it is broadcast to; plain data for kernels.
 
 #include "dynet-like/shape/dim.h"
 #include "kernels/cuda/loops.cuh"
 
 namespace dynet::cuda {
 
-/// The digits of a number, each times a step.
+/// Sum of the digits of a number in a mixed radix, each times a step.
 struct Digits {
   unsigned n = 0;
   std::size_t size[kMaxTensorDim + 1] = {}, step[kMaxTensorDim + 1] = {};
@@ -28,15 +28,15 @@ struct Digits {
 };
 
 struct Broadcast {
-  Digits own;     ///< from an element of the result to that of the operand
-  Digits first;   ///< from an element of the operand to the first that it becomes
-  Digits repeat;  ///< from there to the others, `repeats` with the first
+  Digits own;     ///< from an element of the result to the operand's element
+  Digits first;   ///< from an element of the operand to its first copy in the result
+  Digits repeat;  ///< from the first copy to the other copies; `repeats` copies in all
   std::size_t repeats = 1;
   bool whole = true;       ///< the operand is as large as the result
   bool neighbours = true;  ///< neighbours in the operand are neighbours in the result
 
   Broadcast(const Dim& result, const Dim& operand) {
-    std::size_t size = 1, own_step = 1, step = 1;  // `size` of dimensions taken together
+    std::size_t size = 1, own_step = 1, step = 1;  // `size`: product of the merged dimensions
     bool moves = true;
     const auto close = [&] {
       if (size == 1) return;
@@ -59,13 +59,13 @@ struct Broadcast {
       size *= here;
     }
     close();
-    // A digit for the number of the node, where nodes side by side are taken as one.
+    // Keeps a digit for the node's number, since contiguous nodes are treated as one tensor.
     if (own.n == 0) own.add(1, 1), first.add(1, 1);
   }
 };
 
-/// Gradients of operand k of an operation whose operands are broadcast: the sum of term(node, e,
-/// own) over the elements e of the result that element `own` of the operand becomes.
+/// Gradients of operand k of a broadcasting operation: the sum of term(node, e, own) over the
+/// copies e in the result of element `own` of the operand.
 template <class T>
 void broadcast_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
   const Broadcast at(b.dim(), b.dim(k));

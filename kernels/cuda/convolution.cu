@@ -14,8 +14,8 @@ namespace {
 
 using shape::Sliding;
 
-// The positions of a window that cover element x of the padded line are those with
-// x = position stride + tap; the one for this tap, or `out` if there is none.
+// Window position that covers element x of the line with its tap number `tap`: x + before =
+// position stride + tap; `out` if there is none.
 __device__ std::size_t device_index(const Sliding& s, std::size_t x, std::size_t tap) {
   const std::size_t padded = x + s.before;
   if (padded < tap) return s.out;
@@ -23,9 +23,9 @@ __device__ std::size_t device_index(const Sliding& s, std::size_t x, std::size_t
   return at.rest == 0 && at.by < s.out ? at.by : s.out;
 }
 
-// A convolution as products, of as many batch elements of all nodes at a time as fit into a
+// A convolution as matrix products, for as many batch elements of all nodes at a time as fit into a
 // temporary. The windows of their images are the rows of a matrix with a column for each tap of a
-// filter; results are a matrix with as many rows and a column for each filter.
+// filter; the results are a matrix with the same number of rows and a column for each filter.
 class Convolution {
  public:
   Convolution(Queue& q, const Batch<float>& b)
@@ -58,7 +58,7 @@ class Convolution {
       put_results();
     });
   }
-  // windows' gradients = dy filters', and each element of an image is in many windows
+  // d windows = dy filters'; the gradient of an image element sums over its windows
   void image_gradient(const GradientBatch<float>& b) {
     over_pieces([&] {
       take_results(q_.d_outs(b));
@@ -71,7 +71,7 @@ class Convolution {
       fold(b);
     });
   }
-  // filters' gradients = or += windows' dy
+  // d filters (+)= windows' dy
   void filter_gradient(const GradientBatch<float>& b) {
     over_pieces([&] {
       unfold();
@@ -88,13 +88,13 @@ class Convolution {
   }
 
  private:
-  // Elements of a piece whose products are one, or one batch, since filters are the same or follow
-  // each other.
+  // Batch elements of a piece whose products form one product, or one strided batch, since their
+  // filters are equal or consecutive.
   struct Run {
-    std::size_t node, element;  // the first
+    std::size_t node, element;  // of the first batch element
     std::size_t first, rows;    // of the matrices
-    std::size_t n;              // products
-    std::size_t filter;         // where its filters begin in the operand
+    std::size_t n;              // number of products
+    std::size_t filter;         // offset of its filters in the operand
   };
 
   Sliding slide(unsigned k) const {
@@ -119,7 +119,7 @@ class Convolution {
       use();
     }
   }
-  // `of` says by node what the filters are.
+  // `of`: the filters of each node.
   template <class Use>
   void over_filters(const float* const* of, Use use) const {
     for (std::size_t k = 0, end = 0; k < n_; k = end) {
@@ -134,7 +134,7 @@ class Convolution {
     }
   }
 
- public:  // nvcc takes no kernels from private functions
+ public:  // nvcc accepts no kernels from private functions
   void unfold() {
     const Sliding rows = rows_, cols = cols_;
     const std::size_t positions = positions_, step = step_x(), height = f_[0], width = f_[1];
@@ -145,7 +145,7 @@ class Convolution {
       const Quotient at = divide(row, positions), position = divide(at.rest, rows.out);
       const Quotient down = divide(tap, height), across = divide(down.by, width);
       const Quotient image = divide(first + at.by, batch);
-      // In front of the image these are far too large.
+      // Before the image these indices wrap to huge numbers.
       const std::size_t r = position.rest * rows.stride + down.rest - rows.before;
       const std::size_t c = position.by * cols.stride + across.rest - cols.before;
       windows[tap * all + row] =
@@ -155,7 +155,7 @@ class Convolution {
     });
   }
 
-  // Gradients of images: of each element, those of what it is in all windows.
+  // Gradients of images: sums, for each element, over its occurrences in windows.
   void fold(const GradientBatch<float>& b) {
     std::vector<float*> to;
     std::vector<Write> writes;
@@ -185,7 +185,7 @@ class Convolution {
                   });
   }
 
-  // Results to where values are, with the bias if there is one.
+  // Copies results to the values, and adds the bias if there is one.
   void put_results() {
     const TensorArray<float> y = q_.outs(b_);
     const bool biased = b_.arity > 2;
@@ -201,7 +201,7 @@ class Convolution {
           biased ? v + bias[image.by][image.rest * step + at.by] : v;
     });
   }
-  // The other way round.
+  // Copies values or their gradients into `results_`.
   void take_results(TensorArray<const float> from) {
     const std::size_t positions = positions_, size = positions_ * filters_, all = all_rows();
     const std::size_t first = first_, batch = batch_;
@@ -218,7 +218,7 @@ class Convolution {
   const Dim &x_, &f_;
   Sliding rows_, cols_;
   std::size_t positions_, taps_, filters_, batch_;
-  std::size_t piece_, first_ = 0, n_ = 0;  // batch elements: at most, and those of this piece
+  std::size_t piece_, first_ = 0, n_ = 0;  // batch elements: maximum, first, number
   float *windows_, *results_;
 };
 
@@ -245,7 +245,7 @@ void conv2d_backward(Queue& q, const GradientBatch<float>& b) {
                 });
 }
 
-// Scratch as the positions that were chosen.
+// Scratch, as the chosen positions.
 struct Choices {
   TensorArray<float> aux;
   __device__ unsigned* operator[](std::size_t i) const {
@@ -255,7 +255,7 @@ struct Choices {
 
 struct Pooling {
   Sliding rows, cols;
-  std::size_t image, size;  // elements of a channel before and after
+  std::size_t image, size;  // elements of a channel, before and after
 
   explicit Pooling(const Batch<float>& b) {
     const auto& a = b.attr<MaxPoolingAttr>();
@@ -267,7 +267,7 @@ struct Pooling {
   }
 };
 
-// Part of a line that a window covers.
+// The part of a line that a window covers.
 struct Span {
   std::size_t first, end;
 };
@@ -289,7 +289,7 @@ void maxpooling2d_forward(Queue& q, const Batch<float>& b) {
     for (std::size_t c = across.first; c < across.end; ++c)
       for (std::size_t r = down.first; r < down.end; ++r) {
         const float v = image[c * p.rows.in + r];
-        if (v > image[best] || v != v) best = c * p.rows.in + r;  // NaN is the largest
+        if (v > image[best] || v != v) best = c * p.rows.in + r;  // NaN counts as the largest
       }
     choices[i][e] = static_cast<unsigned>(best);
     return image[best];
@@ -316,8 +316,8 @@ void maxpooling2d_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// The `most` largest elements of a line, NaN before everything, of equal elements the first. The
-// largest key that `most` elements reach is found bit by bit, then the end of those with this key.
+// The `most` largest elements of a line, NaN first, of equal elements the first ones. Finds, bit by
+// bit, the largest key that at least `most` elements reach, then the end of the elements with it.
 struct Chosen {
   const float* line;
   std::size_t size, step;
@@ -394,7 +394,7 @@ void kmax_backward(Queue& q, const GradientBatch<float>& b) {
   each_gradient(q, b, 0, [=] __device__(std::size_t i, std::size_t e) {
     const Quotient in = divide(e, along.inner), at = divide(in.by, along.size);
     const std::size_t first = at.by * most * along.inner + in.rest;
-    std::size_t k = 0, end = most;  // positions of what was chosen are in order
+    std::size_t k = 0, end = most;  // chosen positions are sorted
     while (k < end) {
       const std::size_t middle = (k + end) / 2;
       if (choices[i][first + middle * along.inner] < at.rest)

@@ -6,7 +6,7 @@
 
 namespace dynet::cuda {
 
-/// See DeviceBackend.
+/// As in DeviceBackend.
 void copy_tensors(Queue& q, std::size_t n, std::size_t size, const float* const* from,
                   float* const* to, const Write* writes);
 void fill_numbers(Queue& q, float* to, std::size_t n, float value, bool add);

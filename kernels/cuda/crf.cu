@@ -3,19 +3,19 @@
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"
 
-// Linear chains, as in kernels/cpu/crf.cc; a block for each sequence.
+// Linear chains, as in kernels/cpu/crf.cc; one block per sequence.
 
 namespace dynet::cuda {
 namespace {
 
-constexpr unsigned kBlock = 64;  // tags are few
+constexpr unsigned kBlock = 64;  // there are few tags
 
 struct AddUp {
   static __device__ double zero() { return 0; }
   __device__ double operator()(double a, double b) const { return a + b; }
 };
 
-/// A sequence: its scores, its scratch, and what else an operation reads and writes.
+/// A sequence: its scores, its scratch, and the other inputs and outputs of an operation.
 struct Chain {
   const float *emissions, *transitions, *start, *stop;
   float* forward;
@@ -30,11 +30,11 @@ struct Chain {
   DYNET_DEVICE float* d_forward() const { return forward + 3 * size(); }
   DYNET_DEVICE float* d_marginals() const { return forward + 4 * size(); }
 
-  /// From tag i at position t - 1 to j at t.
+  /// Index of the transition from tag i at position t - 1 to tag j at t.
   DYNET_DEVICE std::size_t transition(unsigned t, unsigned i, unsigned j) const {
     return std::size_t{t - 1} * stride + std::size_t{j} * tags + i;
   }
-  /// The probability of i at t - 1, given j at t.
+  /// The probability of tag i at t - 1, given tag j at t.
   __device__ float before(unsigned t, unsigned i, unsigned j) const {
     const float n = norm()[t * tags + j];
     if (n == -INFINITY) return 0;
@@ -42,19 +42,19 @@ struct Chain {
   }
 };
 
-/// In what direction derivatives are taken: that of the scores, for which the logarithms of
-/// probabilities do as well, or that of the emissions by `d_out`.
+/// Direction of derivatives: the scores (log-probabilities give the same result), or the emissions,
+/// weighted by `d_out`.
 struct Direction {
   bool scores;
 
   __device__ float emission(const Chain& c, unsigned t, unsigned j) const {
     return scores ? 0 : c.d_out[t * c.tags + j];
   }
-  /// Direction of a transition or a stop score, by the probability that it is part of.
+  /// Direction of a transition or a stop score, given the probability that it contributes to.
   __device__ float by(float p) const { return scores ? logf(p) : 0; }
 };
 
-// Makes the largest of n numbers zero and returns what it was, in every thread of a block.
+// Subtracts the maximum from n numbers and returns it in every thread of the block.
 __device__ float rescale(float* f, unsigned n) {
   float m = -INFINITY;
   for (unsigned j = threadIdx.x; j < n; j += blockDim.x) m = Largest()(m, f[j]);
@@ -64,7 +64,7 @@ __device__ float rescale(float* f, unsigned n) {
   return m;
 }
 
-// Fills in `forward` and `norm`; `log_z` gets the log-partition, by block.
+// Computes `forward` and `norm`, and the log-partition of each block in `log_z`.
 __global__ __launch_bounds__(kThreads, kResident) void forward_kernel(const Chain* all,
                                                                       double* log_z) {
   begin_kernel();
@@ -104,7 +104,7 @@ __global__ __launch_bounds__(kThreads, kResident) void forward_kernel(const Chai
     log_z[blockIdx.x] = c.length == 0 ? 0 : scale + static_cast<double>(m) + log(sum);
 }
 
-// Fills in the marginals.
+// Computes the marginals.
 __global__ __launch_bounds__(kThreads, kResident) void marginals_kernel(const Chain* all) {
   begin_kernel();
   const Chain c = all[blockIdx.x];
@@ -132,7 +132,7 @@ __global__ __launch_bounds__(kThreads, kResident) void marginals_kernel(const Ch
   }
 }
 
-// The derivative of the probability of i at t - 1 and j at t.
+// The derivative of the probability of tag i at t - 1 and tag j at t.
 __device__ float pair_derivative(const Chain& c, const Direction& d, unsigned t, unsigned i,
                                  unsigned j) {
   const unsigned now = t * c.tags + j, before = (t - 1) * c.tags + i;
@@ -142,7 +142,7 @@ __device__ float pair_derivative(const Chain& c, const Direction& d, unsigned t,
   return p * (c.d_marginals()[now] + c.marginals()[now] * (c.d_forward()[before] + d.by(p) - own));
 }
 
-// Fills in the derivatives of `forward` and of the marginals.
+// Computes the derivatives of `forward` and of the marginals.
 __global__ __launch_bounds__(kThreads, kResident) void derivatives_kernel(const Chain* all,
                                                                           Direction d) {
   begin_kernel();
@@ -179,7 +179,7 @@ __global__ __launch_bounds__(kThreads, kResident) void derivatives_kernel(const 
   }
 }
 
-// How often a score of operand k is used: `table` says how probable each tag is, `pair` how two.
+// Expected uses of a score of operand k; `table`: probabilities of tags, `pair`: of tag pairs.
 template <class P>
 __device__ float uses(const Chain& c, const float* table, unsigned k, std::size_t e, P pair) {
   if (c.length == 0) return 0;
@@ -203,7 +203,7 @@ __device__ float derivative_of_uses(const Chain& c, const Direction& d, unsigned
   return uses(c, c.d_marginals(), k, e,
               [&](unsigned t, unsigned i, unsigned j) { return pair_derivative(c, d, t, i, j); });
 }
-// By the sequence that is known.
+// Uses of a score in the known sequence.
 __device__ float known_uses(const Chain& c, unsigned k, std::size_t e) {
   const unsigned n = c.tags;
   if (c.length == 0) return 0;
@@ -215,7 +215,7 @@ __device__ float known_uses(const Chain& c, unsigned k, std::size_t e) {
   return sum;
 }
 
-/// The sequences of a batch, node after node, on the host and on the device.
+/// The sequences of a batch, node by node, on the host and on the device.
 struct Chains {
   Chain* staged;
   const Chain* all;
@@ -291,7 +291,7 @@ void log_partition_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-/// Sequences that agree with tags are chains of their own, behind the tables of the others.
+/// Sequences that agree with the known tags, as chains with tables after those of full chains.
 struct KnownChains {
   Chain* staged;
   const Chain* all;
@@ -308,7 +308,7 @@ struct KnownChains {
         chain.known = tags + (k - i * c.batch) * chain.length;
         staged[k] = chain;
         if (!a.partly) {
-          staged[k].length = 0;  // it is summed up by itself
+          staged[k].length = 0;  // its score is summed directly
           continue;
         }
         const CrfTables tables{std::size_t{chain.tags} * chain.length};
@@ -332,7 +332,7 @@ __global__ __launch_bounds__(kThreads, kResident) void constrain_kernel(const Ch
   }
 }
 
-// A block for each sequence: its score, or the log sum of those that agree with what is known.
+// One block per sequence: its score, or the log sum over sequences with the known tags.
 __global__ __launch_bounds__(kThreads, kResident) void log_prob_kernel(const Chain* all,
                                                                        const Chain* known,
                                                                        const double* log_z,
@@ -381,7 +381,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
             });
 }
 
-// A block for each sequence.
+// One block per sequence.
 __global__ __launch_bounds__(kThreads, kResident) void copy_marginals_kernel(const Chain* all) {
   begin_kernel();
   const Chain c = all[blockIdx.x];
@@ -403,7 +403,7 @@ void marginals_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// By the chain rule, from the last position back.
+// Entropy by the chain rule, from the last position to the first.
 __global__ __launch_bounds__(kThreads, kResident) void entropy_kernel(const Chain* all) {
   begin_kernel();
   const Chain c = all[blockIdx.x];

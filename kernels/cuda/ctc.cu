@@ -6,20 +6,20 @@
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"
 
-// Connectionist temporal classification, as in kernels/cpu/ctc.cc; a block for each utterance.
+// Connectionist temporal classification, as in kernels/cpu/ctc.cc; one block per utterance.
 
 namespace dynet::cuda {
 namespace {
 
-/// A batch element of a node: its scores, its scratch, and what else an operation reads and writes.
+/// A batch element of a node: its scores, its scratch, and the other inputs and outputs.
 struct Utterance {
   const float* scores;
   const unsigned* labels;
   float* scratch;
   float* out;           // one number, or the alignment
-  const float* d_out;   // the gradient of that
-  float* to;            // numbers for each symbol and frame
-  const float* factor;  // minus this belongs to them; null: one
+  const float* d_out;   // the gradient of `out`
+  float* to;            // a number for each symbol and frame
+  const float* factor;  // `to` is multiplied by -*factor; null: by one
   unsigned symbols, frames, states, blank;
   bool zero_infinity;
 
@@ -32,7 +32,7 @@ struct Utterance {
   DYNET_DEVICE bool may_skip(unsigned s) const {
     return s > 1 && s % 2 && labels[s / 2] != labels[s / 2 - 1];
   }
-  /// Tables of CtcTables: 0 to 2 are the probabilities of what leads to a state.
+  /// Tables of CtcTables; 0 to 2 are the probabilities of the transitions to a state.
   DYNET_DEVICE float* table(unsigned k, unsigned t) const {
     return scratch + (std::size_t{k} * frames + t + 1) * column();
   }
@@ -46,7 +46,7 @@ struct AddUp {
   __device__ double operator()(double a, double b) const { return a + b; }
 };
 
-// Fills in what leads to states; `write` says whether the loss is wanted.
+// Computes the transition probabilities and log sums of states; `write`: also the loss.
 __global__ __launch_bounds__(kThreads, kResident) void ctc_forward_kernel(const Utterance* all,
                                                                           bool write) {
   begin_kernel();
@@ -92,7 +92,7 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_forward_kernel(const 
   *u.out = all_ways == -INFINITY && u.zero_infinity ? 0 : static_cast<float>(-all_ways);
 }
 
-// Fills in the probabilities of states, where the ways were.
+// Computes the probabilities of states, in place of the log sums.
 __global__ __launch_bounds__(kThreads, kResident) void ctc_states_kernel(const Utterance* all) {
   begin_kernel();
   const Utterance u = all[blockIdx.x];
@@ -111,19 +111,19 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_states_kernel(const U
   }
 }
 
-/// In what direction derivatives are taken: that of the scores, for which the logarithms of
-/// probabilities do as well, or that of those of symbols by `d_out`.
+/// Direction of derivatives: the scores (log-probabilities give the same result), or the scores of
+/// symbols, weighted by `d_out`.
 struct Direction {
   bool scores;
 
   __device__ float score(const Utterance& u, unsigned t, unsigned s) const {
     return scores ? 0 : u.d_out[std::size_t{t} * u.symbols + u.symbol(s)];
   }
-  /// Direction of a way to a state, or of the last state, of probability p.
+  /// Direction of a transition to a state, or of the last state, given its probability p.
   __device__ float by(float p) const { return !scores || p == 0 ? 0 : logf(p); }
 };
 
-// Fills in derivatives: of the ways without a state's own score, and of the states.
+// Computes derivatives: of the log sums without a state's own score, and of the states.
 __global__ __launch_bounds__(kThreads, kResident) void ctc_derivatives_kernel(const Utterance* all,
                                                                               Direction d) {
   begin_kernel();
@@ -164,7 +164,7 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_derivatives_kernel(co
   }
 }
 
-// Adds up a table of states by symbols. The first state that has a symbol adds up all.
+// Sums a table of states by symbol; the first state with a symbol sums all states with it.
 __global__ __launch_bounds__(kThreads, kResident) void ctc_symbols_kernel(const Utterance* all,
                                                                           unsigned table) {
   begin_kernel();
@@ -192,12 +192,12 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_symbols_kernel(const 
   }
 }
 
-/// The utterances of a batch, node after node, on the host and on the device.
+/// The utterances of a batch, node by node, on the host and on the device.
 struct Utterances {
   Utterance* staged;
   const Utterance* all;
   std::size_t count, batch;
-  unsigned longest = 0;  // of their states
+  unsigned longest = 0;  // maximum number of states
 
   Utterances(Queue& q, const Batch<float>& b, const float* const* d_outs = nullptr)
       : count(0), batch(b.dim(0).bd) {
@@ -238,8 +238,8 @@ struct Utterances {
   }
   Grid wide() const { return Grid{static_cast<unsigned>(count), kThreads}; }
 
-  /// Memory for gradients before they go where they belong; each is `by_value` times minus the
-  /// gradient of the value, or not.
+  /// Allocates temporary gradients; with `by_value` they are multiplied by minus the gradient of
+  /// the value.
   void reserve(Queue& q, bool by_value) {
     std::size_t total = 0;
     for (std::size_t k = 0; k < count; ++k) total += staged[k].size();
@@ -252,7 +252,7 @@ struct Utterances {
   }
 };
 
-/// Puts the gradients where they belong: those of each length at once.
+/// Stores the gradients, all utterances of one length together.
 void put_gradients(Queue& q, const GradientBatch<float>& b, const Utterances& u) {
   std::vector<bool> done(b.count, false);
   std::vector<float*> to;
@@ -311,7 +311,7 @@ void alignment_backward(Queue& q, const GradientBatch<float>& b) {
   backward_by_derivatives(q, b, false);
 }
 
-// By the chain rule, from the last frame back.
+// Entropy by the chain rule, from the last frame to the first.
 __global__ __launch_bounds__(kThreads, kResident) void ctc_entropy_kernel(const Utterance* all) {
   begin_kernel();
   const Utterance u = all[blockIdx.x];

@@ -6,14 +6,14 @@
 
 namespace dynet::cuda {
 
-// The header has exactly these.
+// Fails to compile unless the header has these overloads.
 static_assert(sizeof(static_cast<Cublas::Gemm*>(&cublasGemmEx)) != 0);
 static_assert(sizeof(static_cast<Cublas::Gemms*>(&cublasGemmStridedBatchedEx)) != 0);
 static_assert(sizeof(static_cast<Cublas::GemmsOf*>(&cublasGemmBatchedEx)) != 0);
 
 const Cublas& cublas() {
   static const Cublas functions = [] {
-    // Both versions have these functions, but the version that this was compiled with fits best.
+    // Both versions have these functions; the version of this build is preferred.
     const std::string own = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
     const Library library("cuBLAS, which multiplies matrices on a GPU",
                           {own, "libcublas.so.13", "libcublas.so.12"});

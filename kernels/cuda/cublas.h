@@ -4,7 +4,7 @@
 
 namespace dynet::cuda {
 
-/// The functions of cuBLAS that are called here. The names of products mean several functions.
+/// The functions of cuBLAS in use. The product functions are overloaded, hence their own types.
 struct Cublas {
   using Gemm = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
                               int k, const void* alpha, const void* a, cudaDataType, int lda,
@@ -33,7 +33,7 @@ struct Cublas {
   decltype(&::cublasSgetriBatched) invert;
 };
 
-/// The first call opens the library. Throws DeviceError.
+/// Loads the library on the first call. Throws DeviceError.
 const Cublas& cublas();
 
 }  // namespace dynet::cuda

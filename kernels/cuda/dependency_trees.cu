@@ -5,14 +5,14 @@
 #include "kernels/cuda/projective_trees.cuh"
 #include "kernels/cuda/spanning_trees.cuh"
 
-// Dependency trees; a block for each sentence.
+// Dependency trees; one block per sentence.
 
 namespace dynet::cuda {
 namespace {
 
 constexpr unsigned kTreeBlock = 128;
 
-/// The sentences of a batch, node after node, on the host and on the device.
+/// The sentences of a batch, node by node, on the host and on the device.
 struct Sentences {
   TreeSentence* staged;
   const TreeSentence* all;
@@ -66,13 +66,13 @@ struct Sentences {
   void find_log_z(Queue& q) const {
     q.launch(grid(), projective ? sums_of_spans_kernel : spanning_sum_kernel, all);
   }
-  /// Fills in p: probabilities after find_log_z.
+  /// Computes p; find_log_z must have run.
   void find_shares(Queue& q, Wanted wanted, bool entropy = false) const {
     if (!projective) return q.launch(grid(), spanning_shares_kernel, all, wanted);
     if (wanted != Wanted::probabilities) q.launch(grid(), slopes_of_spans_kernel, all, wanted);
     q.launch(grid(), shares_of_spans_kernel, all, wanted, entropy);
   }
-  /// In a backward pass the sums are there, but not what they came to.
+  /// Restores log Z of projective trees in a backward pass, from the tables of forward.
   void restore_log_z(Queue& q) const;
 };
 
@@ -95,7 +95,7 @@ __global__ __launch_bounds__(kThreads, kResident) void store_log_z_kernel(const 
     *all[k].out = static_cast<float>(*all[k].log_z);
 }
 
-/// The gradients of the arcs: term(sentence, element), of sentences of each length at once.
+/// The gradients of the arcs: term(sentence, element); all sentences of one length together.
 template <class F>
 void arc_gradients(Queue& q, const GradientBatch<float>& b, const Sentences& sentences, F term) {
   std::vector<bool> done(b.count, false);
@@ -150,7 +150,7 @@ void send_heads(Queue& q, const Batch<float>& b, const Sentences& s) {
   }
 }
 
-// The score of the heads; by one thread, in order.
+// The score of the heads, summed in order by one thread.
 __device__ double score_of_heads(const TreeSentence& s) {
   if (!s.possible) return -INFINITY;
   double sum = 0;
@@ -197,7 +197,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// A block for each sentence.
+// One block per sentence.
 __global__ __launch_bounds__(kThreads,
                              kResident) void store_shares_kernel(const TreeSentence* all) {
   begin_kernel();

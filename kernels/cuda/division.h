@@ -1,6 +1,6 @@
 #pragma once
 
-// Division by numbers that are not known before: a device takes long for it.
+// Division by run-time divisors, which is slow on a device.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace dynet::cuda {
 struct Quotient {
   std::size_t by, rest;
 };
-/// k / n and k % n. Most numbers are small, and a device takes long to divide large ones.
+/// k / n and k % n. Avoids 64-bit division, which is slow on a device, for small operands.
 inline DYNET_DEVICE Quotient divide(std::size_t k, std::size_t n) {
   if (k < n) return {0, k};
   if (n == 1) return {k, 0};
@@ -24,8 +24,8 @@ inline DYNET_DEVICE Quotient divide(std::size_t k, std::size_t n) {
   return {k / n, k % n};
 }
 
-/// The same for many k below 2^31, by a multiplication (Granlund and Montgomery 1994): what the
-/// factor is too large by, times k, stays below 2^shift. A divisor of zero is taken as one.
+/// Division of many k below 2^31 by one n, as a multiplication (Granlund and Montgomery 1994): the
+/// error of the factor times k stays below 2^shift. A divisor of zero counts as one.
 class Divisor {
  public:
   explicit Divisor(std::uint32_t n) : n_(std::max(n, 1u)), shift_(31) {

@@ -18,14 +18,14 @@ namespace {
 [[noreturn]] void fail(const char* what, cudaError_t error) {
   const std::string text =
       std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";
-  cudaGetLastError();  // this error is reported; another call may succeed
+  cudaGetLastError();  // clears the reported error; other calls may succeed
   if (error == cudaErrorMemoryAllocation) throw OutOfMemoryError("out of memory, " + text);
   throw DeviceError(text);
 }
 void check(const char* what, cudaError_t error) {
   if (error != cudaSuccess) fail(what, error);
 }
-// Whether the current device has less memory left than cuBLAS takes when it starts.
+// Whether the current device has less free memory than cuBLAS needs to start.
 bool short_of_memory() {
   std::size_t left = 0, all = 0;
   return cudaMemGetInfo(&left, &all) == cudaSuccess && left < (std::size_t{256} << 20);
@@ -33,17 +33,17 @@ bool short_of_memory() {
 
 void check(const char* what, cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  // Without memory for its handle cuBLAS says that it was not initialized.
+  // If memory for its handle is missing, cuBLAS reports that it was not initialized.
   const bool memory = status == CUBLAS_STATUS_ALLOC_FAILED ||
                       (status == CUBLAS_STATUS_NOT_INITIALIZED && short_of_memory());
-  cudaGetLastError();  // it is reported here
+  cudaGetLastError();  // clears the reported error
   const std::string text = std::string(what) + ": " + cublas().status_string(status) + " (cuBLAS)";
   if (memory) throw OutOfMemoryError("out of memory, " + text);
   throw DeviceError(text);
 }
 
-// Whether the process ends and CUDA has ended before it: objects in static storage may be destroyed
-// then, and have nothing left to give back.
+// Whether CUDA has been unloaded before the process ends. Static objects that are destroyed later
+// must not free anything.
 bool cuda_has_ended() {
   int device = 0;
   return cudaGetDevice(&device) == cudaErrorCudartUnloading;
@@ -58,7 +58,7 @@ int capability_of(int device) {
          attribute(cudaDevAttrComputeCapabilityMinor, device);
 }
 
-// CUDA's numbers of the devices that can be used; none if there is no driver.
+// CUDA's numbers of the usable devices; empty if there is no driver.
 std::vector<int> usable_devices() {
   std::vector<int> all;
   int count = 0;
@@ -76,7 +76,7 @@ std::vector<int> usable_devices() {
 // Sets the device of the calling thread.
 void use(int device) { check("the device cannot be used", cudaSetDevice(device)); }
 
-// Copies between two devices go the direct way, if there is one. Quick if it is open already.
+// Enables direct copies between two devices, if supported. Fast if already enabled.
 void open_way(int device, int other) {
   for (const auto& [from, to] : {std::pair(device, other), std::pair(other, device)}) {
     int reaches = 0;
@@ -85,10 +85,10 @@ void open_way(int device, int other) {
     use(from);
     cudaDeviceEnablePeerAccess(to, 0);
   }
-  cudaGetLastError();  // that it is open already, or cannot be
+  cudaGetLastError();  // already enabled, or not supported
 }
 
-// A pool of our own: CUDA's hand memory on in the order of one stream, but all streams use it.
+// An own pool: CUDA's pools order reuse within one stream, but memory is shared by all streams.
 class Memory final : public DeviceAllocator, private PlainMemory {
  public:
   Memory(int number, int device) : number_(number), device_(device) {}
@@ -125,9 +125,9 @@ class Memory final : public DeviceAllocator, private PlainMemory {
     cudaSetDevice(device_);
     cudaDeviceSynchronize();
     cudaFree(p);
-    cudaGetLastError();  // a device that has failed reports it elsewhere
+    cudaGetLastError();  // a failed device is reported by another call
   }
-  // Whatever is put into the legacy stream waits for all others, and they wait for it.
+  // Work in the legacy stream waits for all other streams, and they wait for it.
   void separate(void* p) override {
     use(device_);
     check("clearing memory", cudaMemsetAsync(p, 0, 1, cudaStreamLegacy));
@@ -136,15 +136,15 @@ class Memory final : public DeviceAllocator, private PlainMemory {
     use(device_);
     check(what, cudaDeviceSynchronize());
     if (bytes > 0) check(what, cudaMemcpy(to, from, bytes, kind));
-    check(what, cudaDeviceSynchronize());  // small writes may still be on their way
+    check(what, cudaDeviceSynchronize());  // small writes may be in transfer
   }
 
   int number_, device_;
   MemoryPool pool_{*this, device_};
 };
 
-// Updates run in the stream that CUDA orders with all ordinary ones; graphs in ordinary ones. Each
-// is destroyed when the next thing cannot be made.
+// Updates use the legacy stream, which CUDA orders with all ordinary streams; graphs use ordinary
+// streams. Destroyed if a later member of the driver fails.
 struct Stream {
   cudaStream_t stream = cudaStreamLegacy;
   explicit Stream(StreamKind kind) {
@@ -170,7 +170,7 @@ struct Event final : Mark {
     if (!cuda_has_ended()) cudaEventDestroy(event);
   }
 };
-// Makes the stream for updates of `device` wait for all work that `other` has in its stream.
+// Makes the update stream of `device` wait for all work in the update stream of `other`.
 void let_wait(int device, int other) {
   use(other);
   const Event reached;
@@ -197,8 +197,8 @@ struct Blas {
       made = cublas().create(&handle);
     }
     check("cuBLAS cannot be started", made);
-    // Each product says itself how precise it is. That two runs are the same bits needs one stream
-    // for each handle and the workspace that comes with it.
+    // The precision is set for each product. Deterministic results require one stream per handle,
+    // with the handle's own workspace.
     auto status = cublas().set_math_mode(handle, CUBLAS_DEFAULT_MATH);
     if (status == CUBLAS_STATUS_SUCCESS) status = cublas().set_stream(handle, stream);
     if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -262,13 +262,13 @@ class CudaDriver final : public Driver {
   void fetch(void* to, const void* from, std::size_t bytes) override {
     copy("copying from the device", to, from, bytes, cudaMemcpyDeviceToHost);
   }
-  // Addresses tell the devices; where these do not reach each other, CUDA goes through the host.
+  // CUDA derives the devices from the addresses; without peer access it copies through the host.
   void copy(void* to, const void* from, std::size_t bytes) override {
     copy("copying between devices", to, from, bytes, cudaMemcpyDefault);
   }
 
   void launch(const void* kernel, Call, const Grid& grid, const Arguments& arguments) override {
-    constexpr std::size_t kAlways = 48 * 1024;  // shared memory that needs no permission
+    constexpr std::size_t kAlways = 48 * 1024;  // limit without an attribute
     use(device_);
     if (grid.shared > kAlways)
       check("shared memory of a kernel",
@@ -286,7 +286,7 @@ class CudaDriver final : public Driver {
     config.numAttrs = early_ ? 1 : 0;
     const auto start = [&] { return cudaLaunchKernelExC(&config, kernel, arguments.values); };
     cudaError_t started = start();
-    if (started == cudaErrorMemoryAllocation) {  // a kernel is loaded when it is first used
+    if (started == cudaErrorMemoryAllocation) {  // kernels are loaded on first use
       memory_->trim();
       started = start();
     }
@@ -330,7 +330,7 @@ class CudaDriver final : public Driver {
   void poison(void* p, std::size_t bytes) noexcept override {
     cudaSetDevice(device_);
     cudaMemsetAsync(p, 0xff, bytes, stream_.stream);
-    cudaGetLastError();  // a device that has failed reports it elsewhere
+    cudaGetLastError();  // a failed device is reported by another call
   }
 
   void factor(const Factorization& f) override {
@@ -366,7 +366,7 @@ class CudaDriver final : public Driver {
 
  private:
   cublasHandle_t handle() {
-    if (!blas_) blas_.emplace(stream_.stream, *memory_);  // it takes time and memory
+    if (!blas_) blas_.emplace(stream_.stream, *memory_);  // takes time and memory
     return blas_->handle;
   }
 
@@ -375,7 +375,7 @@ class CudaDriver final : public Driver {
     if (bytes > 0) check(what, cudaMemcpyAsync(to, from, bytes, kind, stream_.stream));
   }
 
-  // beta is 0 or 1.
+  // Sets C to beta C for products without terms; beta is 0 or 1.
   void sum_of_nothing(const Product& p) {
     if (p.beta != 0) return;
     for (int i = 0; i < p.batch; ++i)
@@ -388,9 +388,9 @@ class CudaDriver final : public Driver {
   int device_;
   std::shared_ptr<DeviceAllocator> memory_;
   Stream stream_;
-  bool early_;  // kernels start while those before them run
+  bool early_;  // kernels start before their predecessors end
   std::shared_ptr<Event> events_[kMarks];
-  Event reached_;  // what another stream waits for; it may be recorded again at once
+  Event reached_;  // another stream waits for it; may be recorded again at once
   std::optional<Blas> blas_;
 };
 
@@ -398,7 +398,7 @@ class CudaDriver final : public Driver {
 
 int device_count() { return static_cast<int>(usable_devices().size()); }
 
-// One object for all streams of a device: who has memory there is known by it.
+// One allocator object per device, shared by all streams: it identifies the owner of memory.
 const std::shared_ptr<DeviceAllocator>& memory_of(int number) {
   static const auto all = [] {
     std::vector<std::shared_ptr<DeviceAllocator>> memories;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Elementary functions that CUDA lacks, or has not to 1e-6 of their values; as
+// Elementary functions that CUDA lacks, or that are less exact than 1e-6 there; analogous to
 // kernels/cpu/elementary.h.
 
 #include "kernels/cuda/device.cuh"
@@ -8,8 +8,8 @@
 namespace dynet::cuda {
 
 inline __device__ float square(float x) { return x * x; }
-inline __device__ float sign(float x) { return x > 0 ? 1 : x < 0 ? -1 : x; }  // a NaN stays one
-/// The largest number in place of infinity, so that a zero that meets it makes zero.
+inline __device__ float sign(float x) { return x > 0 ? 1 : x < 0 ? -1 : x; }  // NaN for NaN
+/// Replaces an infinity by the largest number, so that its product with zero is zero.
 inline __device__ float finite(float x) {
   constexpr float kLargest = 3.40282347e+38f;
   return x > kLargest ? kLargest : x < -kLargest ? -kLargest : x;
@@ -40,7 +40,7 @@ inline __device__ float exp_of_minus_square(float x) {
   return e - e * rest_of_product(x, x, s);
 }
 
-/// c a^b, or c a^(b - 1); the power itself may leave the range of float.
+/// c a^b, or c a^(b - 1); the power alone may exceed the range of float.
 inline __device__ float scaled_power(float c, float a, float b) {
   const float p = powf(a, b);
   if (fabsf(p) > 1e-30f && fabsf(p) < 1e30f) return c * p;

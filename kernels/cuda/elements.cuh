@@ -1,12 +1,12 @@
 #pragma once
 
-// Operands that meet the batch elements of a result.
+// Operands by batch element of the result.
 
 #include "kernels/cuda/loops.cuh"
 
 namespace dynet::cuda {
 
-/// A node's operand or its gradient; an operand without a batch repeats.
+/// A node's operand, or its gradient; an operand without a batch is repeated.
 struct Elements {
   TensorArray<const float> all;
   std::size_t step;
@@ -17,13 +17,13 @@ struct Elements {
   }
 };
 
-/// Operand k.
+/// View of operand k.
 inline Elements elements(Queue& q, const Batch<float>& b, std::size_t k) {
   return {q.ins(b, k), b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()};
 }
 
-/// Gradients of operand k, which go to `p`: the sum of term(node, batch element, element of the
-/// operand within its own) over the batch elements of the result that it meets.
+/// Gradients of operand k, stored in `p`: the sum of term(node, batch element of the result,
+/// element index in the batch element of the operand) over the batch elements that use it.
 template <class T>
 void batch_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k,
                     const GradientTargets& p, std::size_t batch, T term) {

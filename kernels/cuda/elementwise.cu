@@ -4,7 +4,7 @@
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/loops.cuh"
 
-// Every struct: `value(x, a)` is y = f(x), `slope(x, y, a)` is dy/dx; as
+// Each struct: `value(x, a)` is y = f(x), `slope(x, y, a)` is dy/dx; as in
 // kernels/cpu/elementwise.cc.
 
 namespace dynet::cuda {
@@ -22,10 +22,10 @@ constexpr bool kTakesNumber = false;
 DYNET_ELEMENTWISE_WITH_NUMBER(DYNET_DECLARE)
 #undef DYNET_DECLARE
 
-// The number of each node.
+// The number a of each node.
 struct Numbers {
   float same;
-  const float* each;  // where they differ
+  const float* each;  // null: all nodes have `same`
   __device__ float operator[](std::size_t i) const { return each ? each[i] : same; }
 };
 
@@ -72,15 +72,15 @@ void backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// s (1 + z / (1 + e^z)), where s = 1 / (1 + e^-z) and z = a x. Below zero the sum is made of 1 + z,
-// which is exact where it cancels, and e^z.
+// s (1 + z / (1 + e^z)), where s = 1 / (1 + e^-z) and z = a x. Below zero the sum is computed from
+// 1 + z, which is exact where it cancels, and e^z.
 inline __device__ float silu_slope(float x, float a) {
   const Sigmoid s = sigmoid(x, a);
   const float z = finite(a * x);
   return s.up * (z < 0 ? ((1 + z) + s.e) * s.down : 1 + z * s.down);
 }
 inline __device__ float softsign(float x) { return x / (1 + fabsf(x)); }
-// 1 / sqrt(1 + x^2), where the square may be too large.
+// 1 / sqrt(1 + x^2); avoids overflow of the square.
 inline __device__ float asinh_slope(float x) {
   return 1 / (fabsf(x) > 1e10f ? fabsf(x) : sqrtf(1 + x * x));
 }
@@ -105,7 +105,7 @@ DYNET_ELEMENTWISE(ConstantMinus, a - x, -1)
 DYNET_ELEMENTWISE(Scale, x* a, a)
 DYNET_ELEMENTWISE(Tanh, tanhf(x), (1 - y) * (1 + y))
 DYNET_ELEMENTWISE(Logistic, logistic(x), y*(1 - y))
-DYNET_ELEMENTWISE(Rectify, x <= 0 ? 0 : x, x > 0 ? 1 : 0)  // a NaN stays a NaN
+DYNET_ELEMENTWISE(Rectify, x <= 0 ? 0 : x, x > 0 ? 1 : 0)  // NaN for NaN
 DYNET_ELEMENTWISE(Exp, expf(x), y)
 DYNET_ELEMENTWISE(Log, logf(x), 1 / x)
 DYNET_ELEMENTWISE(Sqrt, sqrtf(x), 1 / (y + y))
@@ -117,7 +117,7 @@ DYNET_ELEMENTWISE(Softsign, softsign(finite(x)), square(1 / (1 + fabsf(x))))
 DYNET_ELEMENTWISE(Elu, x > 0 ? x : a * expm1f(x), x > 0 ? 1 : a * expf(x))
 DYNET_ELEMENTWISE(Silu, finite(x) * sigmoid(x, a).up, silu_slope(x, a))
 DYNET_ELEMENTWISE(Erf, erff(x), 1.12837917f * exp_of_minus_square(x))
-// In double, as that of float loses digits near its zeros.
+// In double: lgamma in float loses digits near its zeros.
 DYNET_ELEMENTWISE(LogGamma, static_cast<float>(lgamma(static_cast<double>(x))),
                   digamma(static_cast<float>(x)))
 DYNET_ELEMENTWISE(Sin, sinf(x), cosf(x))

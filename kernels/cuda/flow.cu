@@ -35,7 +35,7 @@ void argmax_forward(Queue& q, const Batch<float>& b) {
     std::uint64_t best = 0;
     for (std::size_t k = team.lane; k < lines.size; k += team.size) {
       const float v = x[i][first + k * inner];
-      // NaN is largest at the first place, and smallest at all later places.
+      // NaN counts as the largest at the first place, and as the smallest at all later places.
       const bool out = v != v;
       if (!out || k == 0) best = LargestKey()(best, rank_key(out ? INFINITY : v, k, true));
     }
@@ -49,6 +49,6 @@ void argmax_forward(Queue& q, const Batch<float>& b) {
 
 const Kernels kScaleGradient = {nullptr, scale_gradient_backward};
 const Kernels kAlias = {nullptr, alias_backward};
-const Kernels kArgmax = {argmax_forward, alias_backward};  // for the form that has a gradient
+const Kernels kArgmax = {argmax_forward, alias_backward};  // for the straight-through form
 
 }  // namespace dynet::cuda

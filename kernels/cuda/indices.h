@@ -1,6 +1,6 @@
 #pragma once
 
-// Indices that users give, on the device.
+// Indices given by the user, on the device.
 
 #include <algorithm>
 
@@ -9,10 +9,10 @@
 
 namespace dynet::cuda {
 
-/// The indices of a node; fewer than are asked for repeat.
+/// The indices of a node; a shorter list repeats.
 struct IndexList {
   const unsigned* at;
-  unsigned* keep;  ///< where backward finds them; null: it sends them again
+  unsigned* keep;  ///< stored here for backward; null: backward uploads them again
   unsigned count;
 
   DYNET_DEVICE unsigned operator[](std::size_t k) const {
@@ -20,11 +20,12 @@ struct IndexList {
   }
 };
 
-/// Copies indices to where they are kept; `given` is memory of the device.
+/// Copies indices to their `keep`; `given` is device memory.
 void store_indices(Queue& q, const IndexList* given, std::size_t n);
 
-/// The indices of all nodes for this run, checked to be below `limit`, by node. Those behind a
-/// pointer are kept in the node's scratch, from `scratch` on. `A` as for keep_indices.
+/// Uploads the indices of all nodes for this run, by node, checked to be below `limit`. Indices
+/// behind a pointer are also stored in the node's scratch, from `scratch` on. `A` as for
+/// keep_indices.
 template <class A>
 const IndexList* upload_indices(Queue& q, const Batch<float>& b, std::size_t scratch,
                                 std::size_t limit, const char* limit_of) {
@@ -49,7 +50,7 @@ const IndexList* upload_indices(Queue& q, const Batch<float>& b, std::size_t scr
   return given;
 }
 
-/// Those that forward saw.
+/// The indices that forward used.
 template <class A>
 const IndexList* stored_indices(Queue& q, const Batch<float>& b, std::size_t scratch) {
   std::size_t total = 0;

@@ -37,7 +37,7 @@ void constant_forward(Queue& q, const Batch<float>& b) {
   each_value(q, b, Same{q.on_device(values)});
 }
 
-// Some elements of a node, all at different indices.
+// An element of a node; the indices of a node are distinct.
 struct Scattered {
   std::uint32_t node, place;
   float value;
@@ -58,7 +58,7 @@ void sparse_input_forward(Queue& q, const Batch<float>& b) {
     const auto& a = b.attr<SparseInputAttr>(i);
     const unsigned* const indices = b.payload<SparseInputAttr, unsigned>(i);
     rest[i] = static_cast<float>(a.rest);
-    std::vector<std::pair<unsigned, std::uint64_t>> order;  // of one place, the last one counts
+    std::vector<std::pair<unsigned, std::uint64_t>> order;  // the last of equal indices counts
     for (std::uint64_t k = 0; k < a.indices; ++k) order.emplace_back(indices[k], k);
     std::sort(order.begin(), order.end());
     for (std::size_t k = 0; k < order.size(); ++k)

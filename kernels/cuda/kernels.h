@@ -4,15 +4,15 @@
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/graph/op.h"
 
-// CUDA kernels that forms name. A library without CUDA defines none of them: their addresses are
-// null then. tests/cuda checks that a library with CUDA defines every one.
+// CUDA kernels of forms. A library without CUDA does not define them; their addresses are null
+// then. tests/cuda checks that a library with CUDA defines all of them.
 
 namespace dynet::cuda {
 
 class Queue;
 
-/// The kernels of an operation: functions of the host that put what is to be done into a queue.
-/// Pointers to values and gradients in a batch are addresses on the device.
+/// The kernels of an operation: host functions that add commands to a queue. Pointers to values and
+/// gradients in a batch are device addresses.
 struct Kernels {
   void (*forward)(Queue&, const Batch<float>&);           ///< computes values
   void (*backward)(Queue&, const GradientBatch<float>&);  ///< computes gradients of operands

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kFolders[] = {
 #ifdef DYNET_CUDA_LIBRARIES
-    DYNET_CUDA_LIBRARIES,  // where they were when this was built
+    DYNET_CUDA_LIBRARIES,  // location at build time
 #endif
     "/usr/local/cuda/lib64",
     "/usr/local/cuda/targets/x86_64-linux/lib",
@@ -35,7 +35,7 @@ Library::Library(const std::string& what, const std::vector<std::string>& files)
       if (access(path.c_str(), F_OK) != 0) continue;
       handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (handle_) return;
-      why = last_error();  // it is there, and says why it cannot be used
+      why = last_error();  // the error of an existing file is more informative
     }
   }
   throw DeviceError(what_ + ", cannot be loaded: " + why);

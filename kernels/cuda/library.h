@@ -5,15 +5,14 @@
 
 namespace dynet::cuda {
 
-/// A shared library that is opened when it is first needed, so that programs start without it. It
-/// stays open.
+/// A shared library loaded on first use, so that programs start without it. It is never unloaded.
 class Library {
  public:
-  /// The first of these files that there is: where the loader looks, then in the usual folders of
-  /// CUDA. Throws DeviceError, with `what` and what it is for.
+  /// Loads the first of these files that exists, in the loader's path or in the usual folders of
+  /// CUDA. Throws DeviceError, whose text begins with `what`: the library and its purpose.
   Library(const std::string& what, const std::vector<std::string>& files);
 
-  /// Throws DeviceError.
+  /// Looks up a function. Throws DeviceError.
   template <class F>
   void find(F*& f, const char* name) const {
     f = reinterpret_cast<F*>(address(name));

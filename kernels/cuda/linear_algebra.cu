@@ -8,15 +8,15 @@
 namespace dynet::cuda {
 namespace {
 
-// Square matrices of a batch, element after element of node after node.
+// Square matrices of a batch, by node and batch element.
 struct Squares {
-  std::size_t n, size, each, count;  // rows, elements, batch elements of a node, all matrices
+  std::size_t n, size, each, count;  // rows, elements, batch elements per node, number of matrices
 
   explicit Squares(const Batch<float>& b)
       : n(b.dim(0).rows()), size(n * n), each(b.dim(0).bd), count(b.count * each) {}
 };
 
-// The row at or below `k` whose element in column k is largest, in every thread.
+// The row at or below `k` with the largest element in column k, in every thread.
 __device__ std::size_t find_pivot(const float* a, std::size_t n, std::size_t k) {
   DYNET_SHARED(float, value, kThreads);
   DYNET_SHARED(std::size_t, row, kThreads);
@@ -28,7 +28,7 @@ __device__ std::size_t find_pivot(const float* a, std::size_t n, std::size_t k) 
       best = v;
       at = i;
     }
-  __syncthreads();  // the last pivot was read
+  __syncthreads();  // until the previous pivot is read
   value[t] = best;
   row[t] = at;
   for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
@@ -43,8 +43,8 @@ __device__ std::size_t find_pivot(const float* a, std::size_t n, std::size_t k) 
   return row[0];
 }
 
-// A block for each matrix: x becomes L and U, rows exchanged so that pivots are large; `order` says
-// which row of x each row was, and `swaps` gets how often two were exchanged.
+// LU factorization with row pivoting, one block per matrix. `order` gets the original index of each
+// row, `swaps` the number of row exchanges.
 __global__ __launch_bounds__(kThreads, kResident) void factor_kernel(TensorArray<const float> x,
                                                                      Squares s, float* factors,
                                                                      unsigned* order,
@@ -74,7 +74,7 @@ __global__ __launch_bounds__(kThreads, kResident) void factor_kernel(TensorArray
       }
     }
     __syncthreads();
-    // A column of zeros stays one, as its pivot does.
+    // A zero pivot means a column of zeros; no division.
     const float diagonal = a[k * n + k];
     for (std::size_t i = k + 1 + threadIdx.x; i < n && diagonal != 0; i += blockDim.x)
       a[k * n + i] /= diagonal;
@@ -89,7 +89,7 @@ __global__ __launch_bounds__(kThreads, kResident) void factor_kernel(TensorArray
   if (threadIdx.x == 0) swaps[which] = count;
 }
 
-// Column c of an inverse, by one thread or a warp; each thread has rows of its own.
+// Column c of an inverse, by one thread or a warp; each thread has its own rows.
 __device__ void solve_column(const Team& team, const float* a, const unsigned* rows, std::size_t n,
                              std::size_t c, float* y) {
   for (std::size_t i = team.lane; i < n; i += team.size) y[i] = rows[i] == c ? 1.0f : 0.0f;
@@ -110,14 +110,14 @@ __device__ void solve_column(const Team& team, const float* a, const unsigned* r
   }
 }
 
-// Whether cuBLAS factors the matrices.
+// Returns whether cuBLAS factors the matrices.
 bool are_large(const Squares& s) {
   constexpr std::size_t kLarge = 32;
   return s.n > kLarge && s.n <= std::size_t{std::numeric_limits<int>::max()} &&
          s.count <= std::size_t{std::numeric_limits<int>::max()};
 }
 
-// Results of cuBLAS for matrices, one behind the other.
+// Results of cuBLAS for contiguous matrices.
 struct Large {
   float *factors, *inverses;  // null: none
   int *pivots, *info;
@@ -154,10 +154,10 @@ Factors factor(Queue& q, TensorArray<const float> x, const Squares& s) {
   return f;
 }
 
-// The inverse of each matrix; what was made of one without an inverse is `unknown`.
+// The inverse of each matrix; NaN for a matrix without an inverse.
 struct Inverses {
   const float* values;
-  const int* unknown = nullptr;  // of each: not zero
+  const int* unknown = nullptr;  // per matrix: not zero if there is no inverse
   std::size_t size;
 
   __device__ float operator()(std::size_t which, std::size_t e) const {
@@ -173,7 +173,7 @@ Inverses invert(Queue& q, TensorArray<const float> x, const Squares& s) {
   const Factors f = factor(q, x, s);
   float* const to = q.temporary(s.count * s.size);
   const auto solve = [=] __device__(const Team& team, std::size_t k) {
-    const Quotient at = divide(k, s.n);  // which matrix, which column
+    const Quotient at = divide(k, s.n);  // matrix, column
     solve_column(team, f.values + at.by * s.size, f.order + at.by * s.n, s.n, at.rest,
                  to + at.by * s.size + at.rest * s.n);
   };
@@ -191,7 +191,7 @@ void inverse_forward(Queue& q, const Batch<float>& b) {
   });
 }
 
-// d x = -y' dy y'
+// dx = -y' dy y'
 void inverse_backward(Queue& q, const GradientBatch<float>& b) {
   const Squares s(b);
   const float* const y =
@@ -207,8 +207,8 @@ void inverse_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// The logarithm of a determinant, from that of its absolute value: NaN if it is negative. A
-// determinant of zero has no sign.
+// log det, from log |det| and its sign: NaN if the determinant is negative. A determinant of zero
+// has no sign.
 __device__ float log_of(float logarithm, bool negative) {
   return negative && logarithm > -INFINITY ? NAN : logarithm;
 }
@@ -249,7 +249,7 @@ void logdet_forward(Queue& q, const Batch<float>& b) {
   });
 }
 
-// d x = dy (x^-1)'
+// dx = dy (x^-1)'
 void logdet_backward(Queue& q, const GradientBatch<float>& b) {
   const Squares s(b);
   const Inverses inverse = invert(q, q.ins(b, 0), s);
@@ -260,8 +260,8 @@ void logdet_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// For operands u and v of n elements, of each batch element or for all: element e is the sum over j
-// of u_j v_{e - j}, or of u_j v_{e + j}, counted round.
+// Circular sums of operands u and v with n elements, each with or without a batch: element e is the
+// sum over j of u_j v_{e - j} or u_j v_{e + j}, indices modulo n.
 struct Around {
   TensorArray<const float> u, v;
   std::size_t n;
@@ -296,7 +296,7 @@ void circular_forward(Queue& q, const Batch<float>& b) {
   });
 }
 
-// Operand k gets f of each batch element of the result, or the sum of all.
+// Gradient of operand k: f of each batch element of the result, or the sum over all of them.
 void circular_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, const Around& f) {
   const std::size_t n = b.dim().batch_size();
   const bool one = b.dim(k).bd == 1;

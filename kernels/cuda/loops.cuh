@@ -1,7 +1,6 @@
 #pragma once
 
-// Loops over elements of many tensors, and sums that end in one element, as kernels. Functions that
-// are passed in run on the device.
+// Loops over elements of tensors, and reductions, as kernels. Their functions run on the device.
 
 #include <algorithm>
 
@@ -11,14 +10,13 @@
 
 namespace dynet::cuda {
 
-/// A number that is read where it is used: what a gradient does not need may not be there.
+/// A number that is loaded on use: an operand that the gradient does not need may be missing.
 struct Lazy {
   const float* p;
   DYNET_DEVICE operator float() const { return *p; }
 };
 
-/// Operand k, or the values, as kernels of the backward pass see them: nothing if the form does not
-/// read them.
+/// Operand k, or the values, as read by the backward pass; empty if the form does not read them.
 inline TensorArray<const float> ins_if_read(Queue& q, const Batch<float>& b, std::size_t k) {
   const auto reads = static_cast<unsigned>(b.node(0).form->reads.value);
   return reads & static_cast<unsigned>(Reads::inputs) ? q.ins(b, k) : TensorArray<const float>{};
@@ -28,7 +26,7 @@ inline TensorArray<const float> outs_if_read(Queue& q, const Batch<float>& b) {
   return q.many(const_cast<const float* const*>(b.outs), b.count, b.dim().size());
 }
 
-// `blocks` belong to each tensor; zero: tensors share blocks, and each element has a thread.
+// Each tensor has `blocks` blocks; zero: tensors share blocks, with one thread per element.
 template <class F>
 __global__ __launch_bounds__(kThreads,
                              kResident) void each_kernel(std::size_t count, std::size_t size,
@@ -58,32 +56,32 @@ void for_each(Queue& q, std::size_t count, std::size_t size, F f) {
     q.launch_for(all, each_kernel<F>, count, size, by_size, 0u, f);
     return;
   }
-  const std::size_t share = all < kMany ? 256 : 1024;  // elements of a block
+  const std::size_t share = all < kMany ? 256 : 1024;  // elements per block
   const auto blocks = static_cast<unsigned>((size + share - 1) / share);
   q.launch(Grid{static_cast<unsigned>(blocks * count)}, each_kernel<F>, count, size, by_size,
            blocks, f);
 }
 
-/// Whether tensors lie side by side, so that they are one.
+/// Whether tensors are contiguous, and so form one tensor.
 template <class... T>
 bool side_by_side(const TensorArray<T>&... m) {
   return ((m.each == nullptr) && ...);
 }
-/// And whether all is stored, or all is added.
+/// Whether targets are contiguous and all stored, or all added.
 inline bool side_by_side(const GradientTargets& p) {
   return !p.first.first && !p.first.to.each && !p.first.adds;
 }
 
-// Sums that are made in two steps: first each of `pieces` of the terms, which `sums` gets, result
-// after result; then these are the terms.
+// Two-step sums: the first step sums each of `pieces` of the terms into `sums`, ordered by piece
+// and result; the second step adds up the pieces.
 struct Steps {
   std::size_t pieces;
   double* sums;
   bool second;
 };
 
-// Each result is the sum of count(r) numbers term(r, k). `lanes` of a block, a power of two, work
-// on as many results; the others share out the terms of these.
+// Each result is the sum of count(r) terms term(r, k). `lanes` threads of a block, a power of two,
+// have a result each; the block's slices of lanes share its terms.
 template <class N, class T, class D>
 __global__ __launch_bounds__(kThreads, kResident) void sums_kernel(std::size_t results,
                                                                    unsigned lanes, Steps steps,
@@ -95,7 +93,7 @@ __global__ __launch_bounds__(kThreads, kResident) void sums_kernel(std::size_t r
   const bool in_pieces = steps.pieces > 1 && !steps.second;
   const std::size_t groups = (results + lanes - 1) / lanes;
   for (std::size_t b = blockIdx.x; b < (in_pieces ? steps.pieces : 1) * groups; b += gridDim.x) {
-    const Quotient at = divide(b, groups);  // which piece, of which results
+    const Quotient at = divide(b, groups);  // piece, group of results
     const std::size_t r = at.rest * lanes + lane;
     double sum = 0;
     if (r < results && steps.second) {
@@ -110,7 +108,7 @@ __global__ __launch_bounds__(kThreads, kResident) void sums_kernel(std::size_t r
       for (k += slice; k < n; k += slices) sum += term(r, k);
     }
     if (slices > 1) {
-      __syncthreads();  // the last results were read
+      __syncthreads();  // until the previous results are read
       part[threadIdx.x] = sum;
       for (unsigned half = slices / 2; half > 0; half /= 2) {
         __syncthreads();
@@ -126,15 +124,15 @@ __global__ __launch_bounds__(kThreads, kResident) void sums_kernel(std::size_t r
   }
 }
 
-/// done(r, sum) for the sum of count(r) numbers term(r, k), about `terms` of them. `neighbours`:
-/// terms of neighbouring results lie side by side in memory, not those of one result. Sums are made
-/// in double, in an order that is always the same.
+/// done(r, sum) for the sum of count(r) terms term(r, k), about `terms` of them. `neighbours`:
+/// terms of neighbouring results are contiguous in memory, instead of those of one result. Sums are
+/// in double, in a deterministic order.
 template <class N, class T, class D>
 void sums(Queue& q, std::size_t results, std::size_t terms, bool neighbours, N count, T term,
           D done) {
   constexpr std::size_t kFew = 16, kLong = 256, kMany = std::size_t{1} << 17;
-  constexpr std::size_t kWaves = 512;  // blocks that keep a device busy
-  constexpr std::size_t kShare = 64;   // terms of a thread that are worth a second kernel
+  constexpr std::size_t kWaves = 512;  // blocks that occupy a device
+  constexpr std::size_t kShare = 64;   // terms per thread that justify a second kernel
   const bool along = !neighbours && terms >= kLong;
   const unsigned lanes = along ? 1 : terms <= kFew || results >= kMany ? kThreads : 8;
   const std::size_t blocks = (results + lanes - 1) / lanes;
@@ -150,19 +148,18 @@ void sums(Queue& q, std::size_t results, std::size_t terms, bool neighbours, N c
   launch((results + 7) / 8, 8, {pieces, parts, true});
 }
 
-/// The same with `terms` terms each.
+/// sums with exactly `terms` terms per result.
 template <class T, class D>
 void sums(Queue& q, std::size_t results, std::size_t terms, bool neighbours, T term, D done) {
   sums(
       q, results, terms, neighbours, [=] __device__(std::size_t) { return terms; }, term, done);
 }
 
-/// The second step of sums whose targets are in parts, of `size` elements at each target; after the
-/// first.
+/// The second step of gradient sums, after the first; `size` elements per target.
 void add_parts(Queue& q, const GradientTargets& p, std::size_t size);
 
-// term(node, e, r) for the nodes of each target and r below `repeats`, added up by one thread for
-// each element.
+// Sums term(node, e, r) over the nodes of each target and r below `repeats`, with one thread per
+// element.
 template <class T>
 void each_target(Queue& q, const Targets& t, std::size_t size, std::size_t repeats, T term) {
   for_each(q, t.count, size, [=] __device__(std::size_t j, std::size_t e) {
@@ -176,7 +173,7 @@ void each_target(Queue& q, const Targets& t, std::size_t size, std::size_t repea
   });
 }
 
-// The same by many threads; up to `most` nodes share a target.
+// each_target with many threads per element; at most `most` nodes share a target.
 template <class T>
 void sum_targets(Queue& q, const Targets& t, std::size_t most, std::size_t size,
                  std::size_t repeats, bool neighbours, T term) {
@@ -197,8 +194,8 @@ void sum_targets(Queue& q, const Targets& t, std::size_t most, std::size_t size,
       });
 }
 
-/// Gradients of `size` elements at each target: the sum of term(node, e, r) over the nodes of the
-/// target and r below `repeats`. `neighbours`: as for sums.
+/// Gradients with `size` elements per target: the sum of term(node, e, r) over the nodes of the
+/// target and r below `repeats`. `neighbours` as in sums.
 template <class T>
 void sum_gradients(Queue& q, const GradientTargets& p, std::size_t size, std::size_t repeats,
                    bool neighbours, T term) {
@@ -209,7 +206,7 @@ void sum_gradients(Queue& q, const GradientTargets& p, std::size_t size, std::si
   add_parts(q, p, size);
 }
 
-/// The same without repeats: term(node, e).
+/// sum_gradients without repeats: term(node, e).
 template <class T>
 void each_gradient(Queue& q, const GradientTargets& p, std::size_t size, T term) {
   each_target(q, p.first, size, 1, [=] __device__(std::uint32_t node, std::size_t e, std::size_t) {
@@ -217,8 +214,8 @@ void each_gradient(Queue& q, const GradientTargets& p, std::size_t size, T term)
   });
   add_parts(q, p, size);
 }
-/// Gradient of operand k where nodes differ in its size, in one kernel. Elements beyond an
-/// operand's end are left out; as one thread adds up all nodes of a target, nothing is in parts.
+/// Gradient of operand k whose size differs between nodes, in one kernel. Elements after an
+/// operand's end are skipped; one thread sums all nodes of a target, so there is no second step.
 template <class T>
 void each_ragged_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
   std::size_t largest = 0;
@@ -235,7 +232,7 @@ void each_ragged_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k
              t.put(j, e, sum);
            });
 }
-/// Gradient of operand k.
+/// Gradient of operand k, of equal or different sizes.
 template <class T>
 void each_gradient(Queue& q, const GradientBatch<float>& b, std::size_t k, T term) {
   const Ragged& ragged = b.node(0).form->batch.value.ragged;

@@ -42,7 +42,7 @@ const IndexList* classes_then(Queue& q, const Batch<float>& b, const HingeDimAtt
 inline __device__ float hinge_term(float margin, float right, float other) {
   if (other == -INFINITY) return 0;
   const float v = margin + (other - right);
-  return v <= 0 ? 0 : v;  // a NaN stays one
+  return v <= 0 ? 0 : v;  // NaN for NaN
 }
 
 template <class A>
@@ -98,7 +98,7 @@ void poisson_forward(Queue& q, const Batch<float>& b) {
   for_each(q, b.count, b.dim().bd, [=] __device__(std::size_t i, std::size_t e) {
     const float x = in[i][e];
     const auto n = static_cast<float>(counts[i][e]);
-    // A rate of zero gives no events with certainty.
+    // At a rate of zero there are no events, with certainty.
     y[i][e] = expf(x) - (n == 0 ? 0 : n * x) + lgammaf(n + 1);
   });
 }

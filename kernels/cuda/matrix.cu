@@ -24,7 +24,7 @@ struct Shapes {
         batch(b.dim().bd),
         w_batch(b.dim(w).bd),
         x_batch(b.dim(x).bd) {}
-  // Columns of all nodes and batch elements; how often each x is used.
+  // Columns of all nodes and batch elements; number of uses of each x.
   std::size_t columns() const { return count * batch * n; }
   std::size_t repeat() const { return x_batch == 1 ? batch : 1; }
   std::size_t x_size() const { return k * n * x_batch; }
@@ -32,25 +32,25 @@ struct Shapes {
   std::size_t y_size() const { return m * n * batch; }
 };
 
-// Whether some of n tensors of `size` numbers overlap the numbers at `begin`.
+// Returns whether any of n tensors of `size` numbers overlaps the numbers at `begin`.
 bool overlap(const float* begin, std::size_t numbers, const float* const* p, std::size_t n,
              std::size_t size) {
   return std::any_of(p, p + n,
                      [=](const float* t) { return t < begin + numbers && begin < t + size; });
 }
 
-// Whether all nodes have one matrix, for all elements of their batches.
+// Returns whether all nodes and batch elements have the same matrix.
 bool has_one_matrix(const Batch<float>& b, std::size_t w) {
   const float* const* const ws = b.ins + w * b.count;
   return b.dim(w).bd == 1 &&
          std::all_of(ws, ws + b.count, [&](const float* p) { return p == ws[0]; });
 }
 
-// The products of nodes whose matrices differ: one of each node, or of each element of its batch.
+// Products of nodes with different matrices: one per node, or one per batch element.
 struct Apart {
   Shapes s;
-  bool whole;         // one of each node
-  std::size_t of, n;  // products of a node, columns of a product
+  bool whole;         // one product per node
+  std::size_t of, n;  // products per node, columns per product
 
   Apart(const Batch<float>& b, std::size_t w, std::size_t x)
       : s(b, w, x),
@@ -62,30 +62,29 @@ struct Apart {
   std::size_t y(std::size_t e) const { return e * s.m * n; }
 };
 
-// Small products of one shape with different matrices, the directions of a recurrent network for
-// example, are made together if they come one after another: as one product with a list of
-// matrices.
+// Shape of small products. Consecutive small products of one shape with different matrices, such as
+// both directions of a recurrent network, are fused to one batched product.
 struct Alike {
   std::size_t m, k, columns, count,
-      x_size;  // of the matrix; of all nodes; nodes; numbers of each x
+      x_size;  // matrix; columns of all nodes; nodes; numbers of each x
   bool add;
 
   Alike(const Shapes& s, bool add_to)
       : m(s.m), k(s.k), columns(s.columns()), count(s.count), x_size(s.x_size()), add(add_to) {}
   bool operator==(const Alike&) const = default;
   bool small() const {
-    constexpr std::size_t kEnough = 1024;  // columns that keep a device busy
+    constexpr std::size_t kEnough = 1024;  // columns that occupy a device
     return columns > 0 && columns <= kEnough && m > 0 && k > 0;
   }
 };
 constexpr std::size_t kMostTogether = 8;
 
-// Products that were put in last: y = or += W x, by `commands`; y side by side.
+// The last products in the queue: y = or += W x, as `commands` commands; each y is contiguous.
 struct Multiplied {
   Alike shape;
   std::size_t commands;
-  std::span<const float*const> ws, xs;  // of each product; of each node
-  std::span<float* const> ys;           // of each product
+  std::span<const float*const> ws, xs;  // per product; per node
+  std::span<float* const> ys;           // per product
 };
 
 void multiply_together(Queue& q, const Multiplied& all) {
@@ -112,7 +111,7 @@ void multiply_together(Queue& q, const Multiplied& all) {
   q.describe_last(done);
 }
 
-// y = or += W x for all nodes, whose y lie side by side.
+// y = or += W x for all nodes; y is contiguous.
 void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t x, float* y,
                     bool add) {
   const Shapes s(b, w, x);
@@ -157,7 +156,7 @@ void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t 
   multiply(q, s.m, apart.n, s.k, list, false, false, add);
 }
 
-// Gradients of matrices that differ: of each the sum of the products d y x' of its nodes.
+// Gradients of different matrices: for each matrix the sum of the products dy x' of its nodes.
 class MatrixGradients {
  public:
   MatrixGradients(Queue& q, const GradientBatch<float>& b, std::size_t w, std::size_t x)
@@ -172,7 +171,7 @@ class MatrixGradients {
       for (std::size_t t = 0; t < gradients.size(); ++t)
         if (b_.add(w_, gradients.items(t)[0]) == add)
           find_sums(gradients.target(t), gradients.items(t));
-      // As many at once as have about as many products.
+      // Groups sums with similar numbers of products, since all are padded to the largest number.
       for (std::size_t k = 0, end = 0; k < sums_.size(); k = end) {
         std::size_t most = 0, all = 0;
         for (; end < sums_.size(); ++end) {
@@ -192,7 +191,7 @@ class MatrixGradients {
     std::vector<const float*> dys, xs;
   };
 
-  // Adds the sums of nodes that all have the gradient dw.
+  // Collects the sums of nodes with the gradient dw.
   void find_sums(float* dw, std::span<const std::uint32_t> nodes) {
     const std::size_t first = sums_.size();
     for (std::size_t e = 0; e < apart_.s.w_batch; ++e) sums_.push_back({dw + apart_.w(e), {}, {}});
@@ -204,7 +203,7 @@ class MatrixGradients {
       }
   }
 
-  // Each padded with zeros to `most` products, side by side: as one.
+  // Multiplies sums as one batch, each padded with zeros to `most` contiguous products.
   void multiply_sums(std::size_t begin, std::size_t end, std::size_t most, bool add) {
     const std::size_t m = apart_.s.m, k = apart_.s.k, n = apart_.n;
     const auto factors = [&](std::vector<const float*> Sum::*of, std::size_t size) {
@@ -232,7 +231,7 @@ class MatrixGradients {
   std::vector<Sum> sums_;
 };
 
-// d W (+)= d y x'
+// dW (+)= dy x'
 void matrix_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std::size_t x) {
   const Shapes s(b, w, x);
   float* const* const dw = b.d_ins + w * b.count;
@@ -244,16 +243,16 @@ void matrix_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
   multiply(q, s.m, s.k, s.columns(), {dy}, {xs, true}, dw[0], b.add(w, 0));
 }
 
-// Gradients that were put in last: d x (+)= W' d y, by `commands`; d y side by side.
+// The last gradients in the queue: dx (+)= W' dy, as `commands` commands; each dy is contiguous.
 struct Returned {
   Alike shape;
   std::size_t commands;
-  std::span<const float*const> ws, dys;  // of each product
-  std::span<float* const> dxs;           // of each node, null: nobody needs it
+  std::span<const float*const> ws, dys;  // per product
+  std::span<float* const> dxs;           // per node; null: not needed
   std::span<const Write> writes;
 };
 
-// There, or where several parts are to be summed or targets are apart, in a temporary first.
+// Writes to the targets, or, if these are shared or not contiguous, sums parts from a temporary.
 void return_together(Queue& q, const Returned& all) {
   const Alike& s = all.shape;
   const std::size_t n = all.ws.size(), first = q.size();
@@ -274,7 +273,7 @@ void return_together(Queue& q, const Returned& all) {
   q.describe_last(done);
 }
 
-// d x (+)= W' d y
+// dx (+)= W' dy
 void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std::size_t x) {
   const Shapes s(b, w, x);
   float* const* const dx = b.d_ins + x * b.count;
@@ -302,7 +301,7 @@ void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
   }
   const GradientTargets p = q.targets(b, x);
   const bool there = side_by_side(p) && s.repeat() == 1;
-  const std::size_t size = s.k * s.n * s.batch;  // of a node, before parts are summed
+  const std::size_t size = s.k * s.n * s.batch;  // numbers per node, before parts are summed
   float* const to = there ? p.first.to.first : q.temporary(s.count * size);
   const bool add = there && p.first.all_add;
   if (one) {
@@ -328,10 +327,10 @@ void multiply_nodes_backward(Queue& q, const GradientBatch<float>& b, std::size_
   column_gradient(q, b, w, x);
 }
 
-// The bias, for every column.
+// The bias, repeated for every column.
 struct Bias {
   TensorArray<const float> bias;
-  std::size_t rows, size, step;  // of the bias, of a batch element of y, from bias to bias
+  std::size_t rows, size, step;  // of the bias, of a batch element of y, between biases
   __device__ float operator()(std::size_t i, std::size_t e) const {
     const Quotient at = divide(e, size);
     return bias[i][at.by * step + divide(at.rest, rows).rest];
@@ -349,14 +348,14 @@ struct Moved {
   }
 };
 
-// Several pairs of one shape, whose matrices are parameters that all nodes share, as one product:
-// y = [W1 W2 ... b 0 ...] [x1; x2; ...; 1; 0 ...]. The matrix is made once in a plan.
+// Several pairs of one shape, whose matrices are shared parameters, as one product:
+// y = [W1 W2 ... b 0 ...] [x1; x2; ...; 1; 0 ...]. The stacked matrix is built once per flush.
 struct Stack {
-  // Stack of the pairs that `wanted` selects, by the place of their matrix among the operands;
-  // empty if they are not alike.
+  // Stacks the pairs that `wanted` selects by the operand index of their matrix; empty if the pairs
+  // differ in shape.
   template <class F>
   Stack(const Batch<float>& b, F wanted) : b_(b) {
-    constexpr std::size_t kMost = std::size_t{1} << 22;  // elements; more are not worth a copy
+    constexpr std::size_t kMost = std::size_t{1} << 22;  // elements; larger copies do not pay
     for (std::size_t k = 1; k + 1 < b.arity; k += 2)
       if (wanted(k)) pairs_.push_back(k);
     bool fits = pairs_.size() > 1;
@@ -373,8 +372,8 @@ struct Stack {
   bool empty() const { return pairs_.empty(); }
   std::size_t inner() const { return pairs_.size() * shapes().k; }
 
-  // Whether the bias may be a column of the matrix: all nodes and columns have one, which is not
-  // rounded.
+  // Returns whether the bias can be a column of the matrix: all nodes and columns share one bias,
+  // and products are not rounded.
   bool takes_bias(Queue& q) const {
     const Dim& bias = b_.dim(0);
     return q.precision() == Precision::float32 && bias.bd == 1 && bias.size() == shapes().m &&
@@ -388,7 +387,7 @@ struct Stack {
     auto* const xs = q.stage<TensorArray<const float>>(pairs_.size());
     for (std::size_t j = 0; j < pairs_.size(); ++j) xs[j] = q.ins(b_, pairs_[j] + 1);
     const TensorArray<const float>* const from = q.on_device(xs);
-    const std::size_t columns = s.n * s.batch;  // of a node
+    const std::size_t columns = s.n * s.batch;  // columns per node
     float* const x = q.temporary(b_.count * columns * all);
     each_element(q, {x, columns * all, nullptr}, b_.count, columns * all,
                  [=] __device__(std::size_t i, std::size_t e) {
@@ -449,7 +448,7 @@ struct Stack {
   std::vector<std::size_t> pairs_;
 };
 
-// Values that do not lie side by side are made elsewhere first.
+// Computes values into a temporary first if they are not contiguous.
 template <class Make>
 void make_side_by_side(Queue& q, const Batch<float>& b, bool accumulates, Make make) {
   const TensorArray<float> y = q.outs(b);
@@ -471,7 +470,7 @@ void matmul_backward(Queue& q, const GradientBatch<float>& b) {
 void affine_forward(Queue& q, const Batch<float>& b) {
   const auto has = [&](std::size_t k) { return b.terms.has(1 + k / 2); };
   const Stack stack(b, has);
-  if (b.accumulates && stack.empty()) {  // in the order in which they would be added at once
+  if (b.accumulates && stack.empty()) {  // separate products keep the order of a single addition
     for (std::size_t k = 1; k + 1 < b.arity; k += 2)
       if (has(k))
         make_side_by_side(q, b, true,

@@ -11,7 +11,7 @@ namespace dynet::cuda {
 namespace {
 
 constexpr std::size_t kAlignment = 256;
-constexpr std::size_t kPage = std::size_t{1} << 21;  // in which the driver counts
+constexpr std::size_t kPage = std::size_t{1} << 21;  // granularity of the driver
 constexpr std::size_t kSlab = std::size_t{1} << 25;
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -54,7 +54,7 @@ void* MemoryPool::allocate(std::size_t bytes) {
   return p;
 }
 
-// A large one, if there is so much, for what is asked for next.
+// Allocates a slab larger than requested, for later allocations, if memory suffices.
 void MemoryPool::add_slab(std::size_t bytes) {
   std::size_t size = std::max(round_up(bytes, kPage), kSlab);
   void* slab = nullptr;

@@ -10,48 +10,47 @@
 
 namespace dynet::cuda {
 
-/// Memory of a device as its driver hands it out: slow to get, and slower to give back.
+/// Memory of a device from its driver: slow to allocate, and slower to free.
 class PlainMemory {
  public:
   virtual ~PlainMemory() = default;
-  /// Uninitialized, aligned to 256 bytes at least. Throws OutOfMemoryError.
+  /// Allocates uninitialized memory, aligned to at least 256 bytes. Throws OutOfMemoryError.
   virtual void* take(std::size_t bytes) = 0;
-  /// Waits for all work of the device.
+  /// Frees memory, after waiting for all work of the device.
   virtual void give_back(void* p) noexcept = 0;
-  /// All that is started on the device from now on, in any stream, comes after all that was started
-  /// before. `p` is a place to write to. The host does not wait. Throws DeviceError.
+  /// Orders all later work of the device, in any stream, after all earlier work. `p` is writable
+  /// memory. The host does not wait. Throws DeviceError.
   virtual void separate(void* p) = 0;
 };
 
-/// Keeps freed memory for the next allocation. Nothing waits for the device: a block may be
-/// freed while kernels use it, and what is started when it is somebody else's comes after these.
-/// That holds for streams of its device; one of another device that writes there must wait for a
-/// stream of this one first. It lives as long as the process: what it holds is given back with all
-/// else that the process has of the device. Safe to call from several threads.
+/// Caches freed memory for later allocations. It does not wait for the device: a block may be freed
+/// while kernels use it, since work of the block's next owner is ordered after these kernels. This
+/// holds for streams of the pool's device; a stream of another device must first wait for a stream
+/// of this device. Pools live until the process ends. Thread-safe.
 class MemoryPool {
  public:
-  /// `plain` must outlive it; errors name the device.
+  /// `plain` must outlive the pool; errors name the device.
   MemoryPool(PlainMemory& plain, int device) : plain_(plain), device_(device) {}
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// Uninitialized, aligned to 256 bytes. Throws OutOfMemoryError and DeviceError.
+  /// Allocates uninitialized memory, aligned to 256 bytes. Throws OutOfMemoryError and DeviceError.
   void* allocate(std::size_t bytes);
-  /// `p` is from `allocate`.
+  /// Frees memory of `allocate`.
   void free(void* p) noexcept;
-  /// Frees unused memory to the driver, in whole slabs.
+  /// Returns unused slabs to the driver.
   void trim() noexcept;
-  /// Limits the memory that the pool allocates from the driver; memory that it holds already stays.
-  /// Returns the limit before, which at first is none.
+  /// Limits the memory that the pool holds; memory that it already holds is not freed. Returns the
+  /// previous limit, initially unlimited.
   std::size_t set_limit(std::size_t bytes);
 
  private:
   using Free = std::set<std::pair<std::size_t, std::byte*>>;  // by size
   struct Block {
     std::size_t size;
-    bool slab;              // begins one
-    std::uint64_t freed;    // when, by `time_`; 0: its previous owner is done with it
-    Free::node_type place;  // while it is used: that of `free_`, so that freeing needs no memory
+    bool slab;              // first block of a slab
+    std::uint64_t freed;    // value of `time_` when freed; 0: no use is pending
+    Free::node_type place;  // while in use: the extracted node of `free_`; free() needs no memory
   };
   using Blocks = std::map<std::byte*, Block>;
   bool is_free(const Block& b) const { return b.place.empty(); }
@@ -63,14 +62,14 @@ class MemoryPool {
   PlainMemory& plain_;
   const int device_;
   std::mutex mutex_;
-  Blocks blocks_;  // by place; each slab is cut into some
+  Blocks blocks_;  // by address; each slab is split into blocks
   Free free_;
-  std::uint64_t time_ = 1;               // one more whenever the device's work was separated
-  std::size_t used_ = 0, held_ = 0;      // bytes: in blocks that are not free, and in slabs
+  std::uint64_t time_ = 1;               // number of separations of the device's work
+  std::size_t used_ = 0, held_ = 0;      // bytes in used blocks, bytes in slabs
   std::size_t limit_ = ~std::size_t{0};  // of held_
 };
 
-/// That of a device of the driver.
+/// The pool of a device of the driver.
 MemoryPool& pool_of(int number);
 
 }  // namespace dynet::cuda

@@ -8,8 +8,8 @@
 namespace dynet::cuda {
 namespace {
 
-// A reduction as the broadcasting rule backwards: the result is what the operand's elements are
-// broadcast from.
+// A reduction as the reverse of broadcasting: the result is the operand of a broadcast whose result
+// is the reduction's operand.
 struct Reduction {
   Broadcast at;
   std::size_t size;  // of the result
@@ -32,7 +32,7 @@ inline __device__ T power(T x, std::uint32_t r) {
   return y;
 }
 
-// y[i][e] = done(the sum of term(i, e, element of the operand)).
+// y[i][e] = done(sum of term(i, e, element of the operand)).
 template <class T, class D>
 void reduce(Queue& q, const Batch<float>& b, const Reduction& r, TensorArray<float> y, T term,
             D done) {
@@ -77,7 +77,7 @@ void moment_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// Keeps the means.
+// Scratch: the means.
 void deviation_forward(Queue& q, const Batch<float>& b) {
   const Reduction r(b);
   const double scale = 1 / r.divisor;
@@ -98,7 +98,7 @@ void deviation_forward(Queue& q, const Batch<float>& b) {
 void deviation_backward(Queue& q, const GradientBatch<float>& b) {
   const Reduction r(b);
   const auto scale = static_cast<float>(1 / r.divisor);
-  // One where the divisor is the number of elements.
+  // Equal to one if the divisor is the number of elements.
   const auto pull = static_cast<float>((2 * r.divisor - r.elements) / r.divisor);
   const Digits result = r.at.own;
   const auto dy = q.d_outs(b);
@@ -111,7 +111,7 @@ void deviation_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// Keeps where the largest or smallest is, the bits of a number as those of a float.
+// Scratch: the index of the largest or smallest element, as the bits of a float.
 template <bool kLargest>
 void extreme_forward(Queue& q, const Batch<float>& b) {
   constexpr std::uint64_t kNoNumber = std::uint64_t{0xffffffffu} << 32;
@@ -124,7 +124,7 @@ void extreme_forward(Queue& q, const Batch<float>& b) {
     std::uint64_t best = 0;
     for (std::size_t k = team.lane; k < x.size; k += team.size) {
       const float v = first[k * x.inner];
-      // The last of those that are not numbers comes before all numbers.
+      // A NaN comes before all numbers; of several NaNs the last counts.
       const std::uint64_t key = v == v ? rank_key(v, k, kLargest) : kNoNumber | k;
       best = LargestKey()(best, key);
     }

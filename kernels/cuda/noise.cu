@@ -8,7 +8,7 @@
 namespace dynet::cuda {
 namespace {
 
-// By node: make(i).
+// Array of make(i) by node.
 template <class T, class Make>
 const T* for_nodes(Queue& q, const Batch<float>& b, Make make) {
   T* const all = q.stage<T>(b.count);
@@ -25,14 +25,14 @@ const Coin* coins(Queue& q, const Batch<float>& b, double p) {
   return for_nodes<Coin>(q, b, [&](std::size_t i) { return Coin(stream_of<A>(b, i), p); });
 }
 
-/// RandomStream::normal.
+/// Same as RandomStream::normal.
 __device__ double normal(const RandomStream& stream, std::size_t e) {
   const std::uint64_t bits = stream.bits(e);
   const double v = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
   return std::sqrt(-2.0 * std::log(open_uniform(bits))) * std::cos(6.283185307179586 * v);
 }
 
-// Element e uses draw (e / size / inner) inner + e % inner.
+// Element e uses draw number (e / size / inner) inner + e % inner.
 struct Dropped {
   TensorArray<const float> from;
   const Coin* coins;
@@ -85,7 +85,7 @@ void noise_forward(Queue& q, const Batch<float>& b) {
 
 void noise_backward(Queue& q, const GradientBatch<float>& b) { kAlias.backward(q, b); }
 
-// Two numbers that say what is drawn.
+// The two parameters of a distribution.
 struct Drawn {
   double first, second;
 };

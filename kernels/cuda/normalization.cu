@@ -6,7 +6,7 @@
 namespace dynet::cuda {
 namespace {
 
-// Moments of a line times `scale`: the mean, and the mean of the squared deviations from it.
+// Moments of a line times `scale`: the mean, and the mean squared deviation from the mean.
 struct Moments {
   float mean, square;
 };
@@ -22,7 +22,7 @@ inline __device__ Moments moments(const Team& team, const float* x, std::size_t 
   return {mean, team.over(squares, Sum()) * share};
 }
 
-// Keeps the mean of each batch element and the inverse of its deviation.
+// Scratch: the mean and the inverse standard deviation of each batch element.
 void layer_norm_forward(Queue& q, const Batch<float>& b) {
   const auto epsilon = static_cast<float>(b.attr<LayerNormAttr>().epsilon);
   const std::size_t n = b.dim().batch_size(), batch = b.dim().bd;
@@ -35,13 +35,13 @@ void layer_norm_forward(Queue& q, const Batch<float>& b) {
                  const float* const x = xs.at(i, e);
                  Moments m = moments(team, x, n, share, 1);
                  float deviation = sqrtf(m.square + epsilon);
-                 if (!(deviation < INFINITY)) {  // sums and squares leave the range of float
+                 if (!(deviation < INFINITY)) {  // sums or squares overflow
                    m = moments(team, x, n, share, 0x1p-100f);
                    deviation = sqrtf(m.square) * 0x1p100f;
                    m.mean *= 0x1p100f;
                  }
                  const float mean = m.mean;
-                 const float scale = deviation > 0 ? 1 / deviation : deviation;  // zero, or NaN
+                 const float scale = deviation > 0 ? 1 / deviation : deviation;  // zero or NaN
                  if (team.lane == 0) {
                    kept[i][2 * e] = mean;
                    kept[i][2 * e + 1] = scale;

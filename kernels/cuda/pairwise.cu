@@ -6,8 +6,7 @@
 namespace dynet::cuda {
 namespace {
 
-// Each: what an element of both operands adds to the number, and its gradients; as
-// kernels/cpu/pairwise.cc.
+// Each struct: an element's term of the result, and its gradients; as in kernels/cpu/pairwise.cc.
 struct DotProduct {
   static __device__ float term(float x, float y) { return x * y; }
   static __device__ float slope_x(float, float y) { return y; }
@@ -18,7 +17,7 @@ struct SquaredDistance {
   static __device__ float slope_x(float x, float y) { return 2 * (x - y); }
   static __device__ float slope_y(float x, float y) { return 2 * (y - x); }
 };
-// A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0. Both are clamped.
+// With a target of exactly 0 or 1 the other logarithm is omitted: 0 log 0 is 0. Both are clamped.
 struct BinaryLogLoss {
   static __device__ float term(float x, float y) {
     return (y == 0 ? 0 : -y * logf(clamped(x))) - (y == 1 ? 0 : (1 - y) * log_of_rest(x));
@@ -28,7 +27,7 @@ struct BinaryLogLoss {
     const float inside = x == 1 ? float(1 - kLeastRest) : clamped(x), rest = 1 - inside;
     return y == 0 ? 1 / rest : y == 1 ? -1 / inside : (inside - y) / inside / rest;
   }
-  // Beside a half, where the two logarithms cancel, that of their ratio.
+  // Near one half, where the logarithms cancel, uses the logarithm of their ratio.
   static __device__ float slope_y(float x, float) {
     return fabsf(x - 0.5f) < 0.08f ? log1pf((1 - 2 * x) / x) : log_of_rest(x) - logf(clamped(x));
   }

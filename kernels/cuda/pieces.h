@@ -8,10 +8,10 @@
 
 namespace dynet::cuda {
 
-/// Values of a block: so few that small models have work for many blocks.
+/// Values per block; small, so that small models fill many blocks.
 constexpr std::size_t kPiece = 4096;
 
-/// Parts of different sizes, cut into pieces, a block for each.
+/// Parts of different sizes, cut into pieces with one block each.
 template <class Part>
 struct Pieces {
   const Part* parts;
@@ -19,7 +19,7 @@ struct Pieces {
   unsigned count;
 };
 
-/// n parts that were staged; pieces_of(part) says into how many each is cut. Sets `first_piece`.
+/// Cuts n staged parts; pieces_of(part) is the number of pieces of each. Sets `first_piece`.
 template <class Part, class F>
 Pieces<Part> cut(Queue& q, Part* parts, std::size_t n, F pieces_of) {
   std::size_t count = 0;

@@ -17,11 +17,11 @@ int as_int(std::size_t n) {
   return static_cast<int>(n);
 }
 
-// Leading dimension of a factor with n rows as stored in memory.
+// Leading dimension of a factor with n rows in memory.
 int leading(std::size_t n) { return as_int(std::max<std::size_t>(1, n)); }
 
-// Distance between matrices: zero if all are one matrix; nothing if they are not side by side.
-// Other distances may be equal by chance, and not in the next run.
+// Distance between matrices: zero if all are the same matrix, nothing if they are not contiguous.
+// Other equal distances are accidental and may differ in the next run.
 template <class T>
 std::optional<std::size_t> distance(const std::vector<T*>& p, std::size_t size) {
   const auto at = [&](std::size_t step) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Sums over projective dependency trees, as in kernels/cpu/projective_trees.h; a block for each
-// sentence, a thread for each span of one width or for each of its terms.
+// Sums over projective dependency trees, as in kernels/cpu/projective_trees.h; one block per
+// sentence, one thread per span of one width, or per term.
 
 #include "dynet-like/structures/dependency_trees/attributes.h"
 #include "kernels/cuda/scores.cuh"
@@ -11,8 +11,8 @@ namespace dynet::cuda {
 
 enum SpanTable : unsigned { kShared, kToRight, kToLeft, kRight, kLeft };
 
-/// Indices of the sum of a span, and of the factors of its terms: the factors of term k + 1 are
-/// steps from those of term k.
+/// Indices of a span's sum and of the factors of its terms; the factors of term k + 1 are at
+/// constant distances from those of term k.
 struct SpanSum {
   std::size_t own, x, y, stride;
 
@@ -48,7 +48,7 @@ inline __device__ float log_share(const double* sums, const SpanSum& s, unsigned
   return static_cast<float>(sums[s.x_of(k)] + sums[s.y_of(k)] - sums[s.own]);
 }
 
-// Fills in the sums of all spans.
+// Computes the sums of all spans.
 static __global__ __launch_bounds__(kThreads,
                                     kResident) void sums_of_spans_kernel(const TreeSentence* all) {
   begin_kernel();
@@ -76,7 +76,7 @@ static __global__ __launch_bounds__(kThreads,
   if (threadIdx.x == 0) *s.log_z = sums[SpanSum::place(s, kRight, n - 1, 0)];
 }
 
-// The mean of what two factors have, over the splits of a span.
+// The expectation, over the splits of a span, of the sum of the parts' slopes.
 inline __device__ double mean_of(const TreeSentence& s, const SpanSum& span, unsigned width) {
   double sum = 0, weight = 0;
   for (unsigned k = 0; k < width; ++k) {
@@ -87,7 +87,7 @@ inline __device__ double mean_of(const TreeSentence& s, const SpanSum& span, uns
   return weight == 0 ? 0 : sum / weight;
 }
 
-// Fills in the derivatives of the sums.
+// Computes the derivatives of the sums.
 static __global__ __launch_bounds__(kThreads,
                                     kResident) void slopes_of_spans_kernel(const TreeSentence* all,
                                                                            Wanted wanted) {
@@ -114,8 +114,8 @@ static __global__ __launch_bounds__(kThreads,
   }
 }
 
-// Passes what a span has on to its parts; all terms of the spans of one width go to places of their
-// own. Returns what the choice of a split adds to the entropy.
+// Distributes the mass of a span to the parts of term k; the terms of all spans of one width write
+// to distinct places. Returns the entropy contribution of the choice of this split.
 inline __device__ double pass_on(const TreeSentence& s, const SpanSum& span, unsigned k,
                                  bool with_slopes) {
   const double own = s.mass[span.own], d_own = with_slopes ? s.d_mass[span.own] : 0;
@@ -133,7 +133,7 @@ inline __device__ double pass_on(const TreeSentence& s, const SpanSum& span, uns
   return -own * p * static_cast<double>(log_p);
 }
 
-// Fills in `p`; and the entropy, if it is wanted.
+// Computes `p`, and with `entropy` the entropy.
 static __global__ __launch_bounds__(kThreads,
                                     kResident) void shares_of_spans_kernel(const TreeSentence* all,
                                                                            Wanted wanted,

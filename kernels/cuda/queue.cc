@@ -42,15 +42,15 @@ Queue::~Queue() {
     }
 }
 
-/// With zeros: between the members of an argument there is else what was there before, a pointer of
-/// the host perhaps, which the emulation would take for one of the arguments.
+/// Zeroed memory: padding between members of arguments could contain stale host pointers, which the
+/// emulation would mistake for arguments.
 void* Queue::allocate_command(std::size_t bytes) {
   return std::memset(memory_.allocate(bytes), 0, bytes);
 }
 
 void* Queue::stage_bytes(std::size_t bytes) {
   bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  if (!half_free_) {  // what was sent from it has arrived then, and may be written over
+  if (!half_free_) {  // waits until its upload is complete
     driver_->wait(half_);
     half_free_ = true;
   }
@@ -70,7 +70,7 @@ void* Queue::stage_bytes(std::size_t bytes) {
   Chunk& c = all[chunk_];
   std::byte* const p = c.host + std::exchange(c.used, c.used + bytes);
   if (driver_->checks())
-    std::memset(p, 0xff, bytes);  // half of an old pointer beside a number looks like a pointer
+    std::memset(p, 0xff, bytes);  // old bytes next to a number could look like a pointer
   return p;
 }
 
@@ -100,7 +100,7 @@ Queue::Kept Queue::kept(std::span<const float* const> key, std::size_t n) {
   return {named_.back().p, true};
 }
 
-// Checks that the n items of a staged list, of `size` numbers each, do not overlap.
+// Throws if some of the n items of a staged list, of `size` numbers each, overlap.
 template <class T>
 void Queue::check_apart(T* const* list, std::size_t n, std::size_t size) const {
   if (!list || !driver_->checks()) return;
@@ -154,7 +154,7 @@ TensorArray<const float> Queue::many(const float* const* p, std::size_t n, std::
   return {m.first, m.step, m.each};
 }
 
-// Targets, target after target, each with its nodes.
+// Builds a list of targets with their nodes.
 class Queue::TargetList {
  public:
   TargetList(Queue& q, std::size_t targets, std::size_t nodes)
@@ -197,7 +197,7 @@ GradientTargets Queue::targets(float* const* p, const Write* writes, std::size_t
   const bool adds = stores < needed;
   GradientTargets all{{needed, {}, nullptr, nullptr, nullptr, adds}, 1, {}, 0, {}};
   if (needed == 0) return all;
-  // A target that is written twice is added to the second time.
+  // A target that occurs twice must be added to the second time.
   const bool different = !adds || std::adjacent_find(p, p + n, std::greater_equal<>()) == p + n ||
                          groups_.number(p, n) == needed;
   if (different && needed == n) {
@@ -259,7 +259,7 @@ void Queue::flush() {
     run();
     driver_->mark(kDone);
   } catch (...) {
-    forget();  // it is not tried again
+    forget();  // no retry
     throw;
   }
   start_round();
@@ -272,7 +272,7 @@ void Queue::start_early() {
   upload();
   run();
   commands_.clear();
-  last_ = {};  // it has run: nobody takes it back
+  last_ = {};  // commands that have run cannot be removed
 }
 
 void Queue::upload() {
@@ -305,7 +305,7 @@ void Queue::rewind(Arena& arena, Arena::Mark to) {
   arena.rewind(to);
 }
 
-// Switches halves: bytes in transfer are not overwritten before they have arrived.
+// Switches the halves of the double buffer; a half is reused after its upload.
 void Queue::start_round() {
   clear();
   half_ = 1 - half_;
@@ -326,10 +326,10 @@ void Queue::clear() {
 
 void Queue::forget() {
   if (!started_) return clear();
-  try {  // a part is on its way
+  try {  // some commands were started
     driver_->mark(half_);
     driver_->mark(kDone);
-  } catch (const Error&) {  // the first one is told
+  } catch (const Error&) {  // only the first error is reported
   }
   start_round();
 }
@@ -339,7 +339,7 @@ void Queue::write_after(std::shared_ptr<const Mark>& writer) {
   if (writer == mine) return;
   if (writer) {
     driver_->wait_for(*writer);
-    driver_->mark(kDone);  // behind what it waits for, if it never writes
+    driver_->mark(kDone);  // after the wait, even if this queue never writes
   }
   writer = std::move(mine);
 }

@@ -21,9 +21,9 @@
 
 namespace dynet::cuda {
 
-/// Commands of a graph for its device: kernels, products, and the numbers of the host that these
-/// need, which are sent in one copy. Nothing runs before `flush`, so one copy serves many
-/// operations; commands run in order.
+/// Commands of a graph for its device: kernels, products, and the host data that they need, which
+/// is sent in one copy. Nothing runs before `flush`, so that one copy serves many operations;
+/// commands run in order.
 class Queue {
  public:
   explicit Queue(std::unique_ptr<Driver> driver);
@@ -33,36 +33,36 @@ class Queue {
 
   Driver& driver() { return *driver_; }
 
-  /// Memory of the host for n values that are to go to the device; write them before `flush`.
+  /// Host memory for n values to be sent to the device; they must be written before `flush`.
   template <class T>
   T* stage(std::size_t n) {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignment);
     return static_cast<T*>(stage_bytes(n * sizeof(T)));
   }
-  /// Device address of staged numbers, or of a part of them.
+  /// Device address of staged values, or of a part of them.
   template <class T>
   const T* on_device(const T* staged) const {
     return reinterpret_cast<const T*>(find(reinterpret_cast<const std::byte*>(staged)));
   }
-  /// n values on the device, for the kernels of this operation.
+  /// Stages n values and returns their device address.
   template <class T>
   const T* send(const T* values, std::size_t n) {
     T* const to = stage<T>(n);
     if (n > 0) std::memcpy(to, values, n * sizeof(T));
     return on_device(to);
   }
-  /// Uninitialized numbers on the device, until this operation is done.
+  /// Uninitialized device memory for n numbers, valid until the operation ends.
   float* temporary(std::size_t n);
 
-  /// n numbers on the device, until the next `flush`, for what several operations need: a key names
-  /// them, and only the first time they are uninitialized.
+  /// Device memory for n numbers, shared by several operations until the next `flush`, identified
+  /// by a key; `fresh`: new and uninitialized.
   struct Kept {
     float* p;
     bool fresh;
   };
   Kept kept(std::span<const float* const> key, std::size_t n);
 
-  /// A kernel with these arguments. A grid without blocks is left out.
+  /// Adds a kernel with its arguments. A grid without blocks is skipped.
   template <class... P>
   void launch(const Grid& grid, void (*kernel)(P...), const std::type_identity_t<P>&... arguments) {
     static_assert((std::is_trivially_copyable_v<P> && ...));
@@ -72,54 +72,54 @@ class Queue {
     commands_.push_back(
         {&Work::run, new (allocate_command(sizeof(Work))) Work{kernel, grid, {arguments...}}});
   }
-  /// The same with as many blocks of 256 threads as it takes to have `threads`.
+  /// Adds a kernel with enough blocks of 256 threads for `threads` threads.
   template <class... P>
   void launch_for(std::size_t threads, void (*kernel)(P...),
                   const std::type_identity_t<P>&... arguments) {
     launch(Grid{static_cast<unsigned>((threads + 255) / 256)}, kernel, arguments...);
   }
-  /// n values, kept until `flush`; and in front of them those that were kept before.
+  /// Copies n values, after those of `before`, to host memory that is valid until `flush`.
   template <class T>
   std::span<const T> keep(const T* values, std::size_t n, std::span<const T> before = {}) {
     T* const kept = memory_.allocate_array<T>(before.size() + n);
     std::copy_n(values, n, std::copy(before.begin(), before.end(), kept));
     return {kept, before.size() + n};
   }
-  /// Says what the kernel that was put in last does, for an operation that can do both at once.
+  /// Describes the last command, so that a later operation can fuse with it.
   template <class S>
   void describe_last(const S& s) {
     static_assert(std::is_trivially_destructible_v<S>);
     last_ = {&kKind<S>, new (memory_.allocate(sizeof s)) S(s), commands_.size()};
   }
-  /// Description of the last command; null if it has another type, or a later command is in.
+  /// Description of the last command; null if it has another type or is not the last.
   template <class S>
   const S* last() const {
     return last_.kind == &kKind<S> && last_.commands == commands_.size()
                ? static_cast<const S*>(last_.description)
                : nullptr;
   }
-  /// Commands that were put in since the last `flush`.
+  /// Number of commands since the last `flush`.
   std::size_t size() const { return commands_.size(); }
-  /// Takes the last ones out again: what comes next does their work.
+  /// Removes the last commands; the caller replaces them by a fused one.
   void take_back(std::size_t commands = 1) {
     commands_.truncate(commands_.size() - commands);
     for (Poison& p : poisons_) p.command = std::min(p.command, commands_.size());
     last_ = {};
   }
-  /// How the products are made that come from now on.
+  /// Precision of later products.
   Precision precision() const { return precision_; }
   void set_precision(Precision precision) { precision_ = precision; }
-  /// A product of matrices, in the queue's precision; left out if C has no elements. A list of
-  /// results was staged; no two overlap, for all are made at the same time: DeviceError, where the
-  /// driver checks.
+  /// Adds a product of matrices in the queue's precision; skipped if C has no elements. A list of
+  /// results must be staged and must not overlap, since they are computed at the same time; drivers
+  /// that check throw DeviceError.
   void multiply(const Product& product);
-  /// The same for matrices and inverses. Left out if there are none, or if they have no rows.
+  /// Adds a factorization; skipped if there are no matrices or they have no rows.
   void factor(const Factorization& factorization);
 
-  /// `n` tensors of `size` numbers each, as kernels see them.
+  /// A view of `n` tensors of `size` numbers each for kernels.
   TensorArray<float> many(float* const* p, std::size_t n, std::size_t size);
   TensorArray<const float> many(const float* const* p, std::size_t n, std::size_t size);
-  /// Tensors of a batch: its values, those of operand k, its scratch of `size` numbers a node.
+  /// Views of a batch: its values, those of operand k, its scratch of `size` numbers per node.
   TensorArray<float> outs(const Batch<float>& b) { return many(b.outs, b.count, b.dim().size()); }
   TensorArray<const float> ins(const Batch<float>& b, std::size_t k) {
     return many(const_cast<const float* const*>(b.ins + k * b.count), b.count, b.dim(k).size());
@@ -130,47 +130,47 @@ class Queue {
   TensorArray<const float> d_outs(const GradientBatch<float>& b) {
     return many(const_cast<const float* const*>(b.d_outs), b.count, b.dim().size());
   }
-  /// Targets of the gradients of operand k: each target once, with the nodes whose parts are summed
-  /// there. No targets, if none is needed.
+  /// Targets of the gradients of operand k: each distinct target once, with the nodes whose
+  /// gradients are summed there. Empty if no gradient is needed.
   GradientTargets targets(const GradientBatch<float>& b, std::size_t k) {
     return targets(b.d_ins + k * b.count, b.writes + k * b.count, b.count, b.dim(k).size());
   }
-  /// So many nodes, and no more, are added up by one thread.
+  /// Maximum number of nodes that one thread sums.
   static constexpr std::size_t kMostNodes = 16;
-  /// The same of n tensors of `size` numbers; those at null are left out. Up to `most` nodes of a
-  /// target are added up at once.
+  /// Targets of n tensors of `size` numbers; null tensors are left out. At most `most` nodes of a
+  /// target are summed at once.
   GradientTargets targets(float* const* to, const Write* writes, std::size_t n, std::size_t size,
                           std::size_t most = kMostNodes);
-  /// Bytes of the arguments of a kernel.
+  /// Maximum size of a kernel's arguments, in bytes.
   static constexpr std::size_t kMostArguments = 4096;
 
-  /// To be called before each operation: temporaries may be used again.
+  /// Must be called before each operation: frees its predecessor's temporaries.
   void begin_operation() { rewind(temporaries_, first_temporary_); }
-  /// Rewinds memory that only commands of this queue use. If the driver checks, the old numbers are
-  /// overwritten.
+  /// Rewinds an arena used only by commands of this queue. If the driver checks, the freed memory
+  /// is poisoned after the commands so far.
   void rewind(Arena& arena, Arena::Mark to);
-  /// Copies between any devices.
+  /// Adds a copy between any devices.
   void copy(void* to, const void* from, std::size_t bytes);
-  /// Copies into pinned memory; the bytes are there after `wait`.
+  /// Adds a copy into pinned memory; the bytes are valid after `wait`.
   void fetch(void* to, const void* from, std::size_t bytes);
-  /// Starts everything that was put in, and returns before it is done.
+  /// Starts all commands, and returns before they are complete.
   void flush();
-  /// The same of what was put in for all operations before, if that is much, so that the device
-  /// works while the host goes on.
+  /// Starts the commands of previous operations if there are many, so that the device works while
+  /// the host continues.
   void start_early();
-  /// Forgets everything that was put in and not started.
+  /// Drops all commands that were not started.
   void forget();
-  /// Orders later flushes after all that `writer`, the last queue that wrote there or null, has
-  /// flushed; then this queue is the writer.
+  /// Orders later flushes after everything flushed by `writer`, the last queue that wrote to some
+  /// memory, or null; then makes this queue the writer.
   void write_after(std::shared_ptr<const Mark>& writer);
-  /// Waits until everything is done that was flushed.
+  /// Waits for all flushed commands.
   void wait() { driver_->wait(kDone); }
-  /// Flushes, and copies n numbers from the device when they are there.
+  /// Flushes, and copies n numbers from the device.
   void read(float* to, const float* from, std::size_t n);
 
  private:
   static constexpr std::size_t kAlignment = 16;
-  static constexpr unsigned kDone = 2;  // the mark behind all work; 0 and 1: behind what was sent
+  static constexpr unsigned kDone = 2;  // mark after all work; 0, 1: after each half's uploads
   template <class... P>
   static constexpr std::size_t argument_bytes() {
     std::size_t bytes = 0;
@@ -217,7 +217,7 @@ class Queue {
     std::size_t commands = 0;
   };
   template <class S>
-  static constexpr char kKind = 0;  // its address tells which S was described
+  static constexpr char kKind = 0;  // its address identifies S
   struct Chunk {
     std::byte *host, *device;
     std::size_t size, used, sent;
@@ -241,17 +241,17 @@ class Queue {
   std::unique_ptr<Driver> driver_;
   Arena memory_;  // of commands
   Arena temporaries_;
-  Arena::Mark first_temporary_;  // behind a block that keeps the arena from giving memory back
+  Arena::Mark first_temporary_;  // after a first block, which keeps the arena's memory allocated
   Arena kept_;
-  std::vector<Named> named_;  // what is kept
+  std::vector<Named> named_;  // entries of kept_
   PodVector<Command> commands_;
   PodVector<Poison> poisons_;  // in the order of their commands
   Last last_;
-  std::vector<Chunk> chunks_[2];  // by turns: one is filled while the other may still be copied
+  std::vector<Chunk> chunks_[2];  // one half is filled while the other is sent
   std::size_t chunk_ = 0;
   unsigned half_ = 0;
   bool half_free_ = true;
-  bool started_ = false;  // a part of what was put in since the last `flush`
+  bool started_ = false;  // whether some commands since the last `flush` were started
   Precision precision_ = Precision::float32;
   TargetGroups groups_;  // scratch
 };

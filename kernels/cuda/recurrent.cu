@@ -10,7 +10,7 @@
 namespace dynet::cuda {
 namespace {
 
-// Gates of a node with `children` forget gates: i, f_1 ... f_K, o, g, each of h numbers.
+// Gates of a node with `children` forget gates: i, f_1 ... f_K, o, g, with h numbers each.
 struct Gates {
   std::size_t h, children;
 
@@ -25,9 +25,9 @@ Gates gates_of(const Batch<float>& b) {
   return {b.dim().batch_size() / (3 + children), children};
 }
 
-// Element r of all that a node has for batch element `element`, by one thread: the gates, the cell
-// and the output. What follows another part reads only what this thread has written, so that all of
-// a step may be one kernel.
+// Element r of batch element `element` of a node, by one thread: first the first part, then the
+// second (of gates, cell, output). The second part reads only values that this thread wrote, so all
+// parts of a step can be fused into one kernel.
 template <class First, class Second>
 struct Then {
   First first;
@@ -46,7 +46,7 @@ void each_unit(Queue& q, std::size_t count, std::size_t h, std::size_t batch, F 
   });
 }
 
-// Sizes that nodes of a step share with those of the operation before.
+// Sizes of an operation that must equal those of its predecessor to be fused.
 struct Nodes {
   std::size_t count, h, batch;
   bool operator==(const Nodes&) const = default;
@@ -55,7 +55,7 @@ bool same(std::span<float* const> before, float* const* now) {
   return std::equal(before.begin(), before.end(), now);
 }
 
-// Address range of tensors of `size` numbers, and of all between them.
+// Address range from the first to the end of the last of some tensors of `size` numbers.
 struct Range {
   const float *begin, *end;
 
@@ -96,7 +96,7 @@ struct MakeCell {
   }
 };
 
-// Keeps tanh(c).
+// Scratch: tanh(c).
 struct MakeOutput {
   Gates at;
   Elements cells, gates;
@@ -109,7 +109,7 @@ struct MakeOutput {
   }
 };
 
-// The gates were made last; and then the cells.
+// Descriptions for fusion: the last command computed gates; it computed gates and cells.
 struct Activated {
   Nodes nodes;
   Activate kernel;
@@ -134,7 +134,7 @@ void activate_forward(Queue& q, const Batch<float>& b) {
       Activated{nodes, kernel, q.keep(b.outs, b.count), {b.ins, b.count, b.dim().size()}});
 }
 
-// Operands 0 to K - 1 of a cell are the cells before, operand K the gates.
+// Operands 0 to K - 1 are the children's cells, operand K the gates.
 struct Cell {
   Gates at;
   Elements gates;
@@ -191,12 +191,11 @@ void output_forward(Queue& q, const Batch<float>& b) {
 
 // --------------------------------------------------------------------------------------- backward
 
-// Whether each node has a target of its own for this gradient, with all batch elements of the
-// result.
+// Returns whether each node has its own target for this gradient, with the result's batch size.
 bool own_targets(const GradientBatch<float>& b, std::size_t k, const GradientTargets& p) {
   return p.first.count == b.count && !p.first.first && b.dim(k).bd == b.dim().bd;
 }
-// Gradient of a gate that the result does not depend on.
+// Zero gradient of a gate that the result does not depend on.
 inline __device__ void put_nothing(const Targets& t, std::size_t i, std::size_t e) {
   if (!t.add(i)) t.put(i, e, 0);
 }
@@ -256,9 +255,9 @@ struct ActivateGradient {
   }
 };
 
-// The gradients of cells and gates were made last, from those of outputs; and then those of the
-// cells before and of the gates, from those of cells. What the next operation writes is not what
-// this one reads: see DeviceBackend::backward.
+// Descriptions for fusion: the last command computed the gradients of an output's cells and gates;
+// it also computed the gradients of the cell's operands. The targets of the next operation are
+// distinct from the gradients that this one reads: see DeviceBackend::backward.
 struct OutputDone {
   Nodes nodes;
   OutputGradient kernel;
@@ -293,12 +292,12 @@ void output_backward(Queue& q, const GradientBatch<float>& b) {
       });
   batch_gradient(q, b, 1, to_gates, batch,
                  [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
-                   const std::size_t r = k - at.output();  // huge in gates before
+                   const std::size_t r = k - at.output();  // huge before the output gate
                    return r < at.h ? dy[i][e * at.h + r] * kept[i][e * at.h + r] : 0.0f;
                  });
 }
 
-// Gradients of all operands at once. Without additions no two cells share a target.
+// Gradients of all operands in one kernel. Without additions no two cells share a target.
 bool cell_backward_at_once(Queue& q, const GradientBatch<float>& b, const Cell& c,
                            const GradientTargets* to) {
   const std::size_t children = c.at.children;

@@ -4,7 +4,7 @@
 namespace dynet::cuda {
 namespace {
 
-// Each: `term` of an element, of which `value` makes the result, and dy/dx; as
+// Each struct: `term` of an element, `value` of the sum of terms, and dy/dx; as in
 // kernels/cpu/reductions.cc.
 struct Plain {
   static __device__ double term(float x) { return x; }

@@ -1,34 +1,32 @@
 #pragma once
 
-// Exponentials of scores, of which minus infinity is one; as kernels/cpu/exponential.h.
+// Exponentials of scores that may be minus infinity, as in kernels/cpu/exponential.h.
 
 #include "kernels/cuda/along.cuh"
 
 namespace dynet::cuda {
 
-/// Number subtracted from scores whose largest is `m`; a line without any score keeps its minus
-/// infinities.
+/// Number subtracted from scores with maximum `m`; zero if all scores are minus infinity.
 inline __device__ float shift(float m) { return m == -INFINITY ? 0.0f : m; }
 
-/// The same where the logarithm of the sum is wanted, which is infinity if a score is.
+/// shift for log sums, which are infinite if a score is: zero also for m = infinity.
 inline __device__ float finite_shift(float m) { return m == INFINITY ? 0.0f : shift(m); }
 
-/// e^x, zero where it is close to the smallest number.
+/// e^x, flushed to zero near the smallest normal number.
 inline __device__ float exponential(float x) {
   constexpr float kTiny = 8 * 1.17549435e-38f;
   const float e = expf(x);
   return e < kTiny ? 0.0f : e;
 }
 
-/// Shift of `n` scores, `step` apart, and the sum of the exponentials of the shifted
-/// scores.
+/// Shift of `n` scores at distance `step`, and the sum of the exponentials of the shifted scores.
 struct MaxSum {
   float shift, sum;
 };
-/// Reads each score once: what was added up is scaled when there is a larger score.
+/// Reads each score once; the sum so far is rescaled when the maximum grows.
 template <float (*kShift)(float) = shift>
 __device__ MaxSum max_sum(const Team& team, const float* x, std::size_t n, std::size_t step) {
-  constexpr unsigned kGroup = 4;  // scores that are on their way at a time
+  constexpr unsigned kGroup = 4;  // loads in flight
   float m = -INFINITY, sum = 0;
   for (std::size_t k = team.lane; k < n; k += kGroup * team.size) {
     float v[kGroup], before = m;
@@ -45,8 +43,8 @@ __device__ MaxSum max_sum(const Team& team, const float* x, std::size_t n, std::
   return {kShift(all), team.over(sum, Sum())};
 }
 
-/// Shift of scores, and the log of the sum of the exponentials of the shifted scores. Kept apart,
-/// the two lose nothing when scores are large.
+/// Shift of scores, and the log of the sum of the exponentials of the shifted scores. Kept
+/// separately, they lose no precision for large scores.
 struct LogSum {
   float shift, log;
 };

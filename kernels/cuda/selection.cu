@@ -9,12 +9,12 @@
 namespace dynet::cuda {
 namespace {
 
-// Both ways: one slice for each batch element.
+// Forward and backward: one slice for each batch element.
 struct Picked {
   TensorArray<const float> from;  // x, or dy
   const IndexList* indices;
   std::size_t inner, size, outer, batch;
-  bool repeat;  // x is one for all batch elements
+  bool repeat;  // x has one batch element for all of the result
 };
 struct Pick : Picked {
   __device__ float operator()(std::size_t i, std::size_t e) const {
@@ -49,7 +49,7 @@ void pick_backward(Queue& q, const GradientBatch<float>& b) {
   each_gradient(q, b, 0, PickGradient{picked(b, q.d_outs(b), stored_indices<PickAttr>(q, b, 0))});
 }
 
-// Both ways: some of the slices, of `inner` elements each.
+// Forward and backward: selected slices of `inner` elements each.
 struct Selected {
   TensorArray<const float> from;
   const IndexList* indices;
@@ -73,7 +73,7 @@ struct SelectGradient : Selected {
 
 struct Slices {
   std::size_t inner, size, count;
-  // Along a dimension, or along the batch.
+  // Slices along a dimension, or along the batch.
   static Slices of(const Batch<float>& b, bool batch) {
     if (batch) return {b.dim().batch_size(), b.dim(0).bd, b.dim().bd};
     const std::size_t d = b.attr<PickAttr>().dimension;
@@ -98,10 +98,10 @@ void select_backward(Queue& q, const GradientBatch<float>& b) {
       SelectGradient{{q.d_outs(b), stored_indices<PickAttr>(q, b, 0), s.inner, s.size, s.count}});
 }
 
-// Both ways: a range of each line; it begins elsewhere in each node.
+// Forward and backward: a range of each line, with its own start in each node.
 struct Ranged {
   TensorArray<const float> from;
-  const std::size_t* before;  // by node: elements of a line in front of the range
+  const std::size_t* before;  // by node: elements of a line before the range
   std::size_t all, length;    // of a line, and of the range
 };
 struct Range : Ranged {
@@ -113,7 +113,7 @@ struct Range : Ranged {
 struct RangeGradient : Ranged {
   __device__ float operator()(std::size_t i, std::size_t e) const {
     const Quotient line = divide(e, all);
-    const std::size_t at = line.rest - before[i];  // far too large in front of the range
+    const std::size_t at = line.rest - before[i];  // wraps to a huge number before the range
     return at < length ? from[i][line.by * length + at] : 0;
   }
 };
@@ -134,12 +134,12 @@ void pick_range_backward(Queue& q, const GradientBatch<float>& b) {
   each_gradient(q, b, 0, RangeGradient{ranged(q, b, q.d_outs(b))});
 }
 
-// Map from the elements of one tensor to those of another; zero where there is none.
+// Index map from the elements of one tensor to those of another; zero where there is none.
 struct Walk {
   struct Step {
-    // Sizes here and there; place p here, if it is from + c stride, is place c there.
+    // Sizes here and there; index p here corresponds to c there if p = from + c stride.
     std::size_t size, from, stride, limit;
-    std::size_t step;  // from element to element there
+    std::size_t step;  // distance between elements there
   };
   TensorArray<const float> there;
   std::size_t start;
@@ -162,7 +162,7 @@ struct Walk {
   }
 };
 
-// From the result to the operand, or back.
+// Map from the result to the operand, or, with `back`, from the operand to the result.
 Walk transposed(const Batch<float>& b, TensorArray<const float> there, bool back) {
   const auto& a = b.attr<TransposeAttr>();
   const Dim &x = b.dim(0), &y = b.dim();
@@ -206,15 +206,15 @@ Walk strided(const Batch<float>& b, TensorArray<const float> there, bool back) {
   return walk;
 }
 
-// A transpose of matrices: the first `rows` numbers of x, sizes taken together, are swapped with
-// the `columns` that follow, in each of `others`. No rows if it is something else.
+// A matrix transpose: the first `rows` numbers of x (merged sizes) are swapped with the `columns`
+// that follow, in each of `others` matrices. Zero rows if the permutation is no matrix transpose.
 struct Turn {
   std::size_t rows = 0, columns = 1, others = 1;
 
   explicit Turn(const Batch<float>& b) {
     const auto& a = b.attr<TransposeAttr>();
     const Dim& x = b.dim(0);
-    std::size_t size[kMaxTensorDim];  // those that are not one; and their order in the result
+    std::size_t size[kMaxTensorDim];  // sizes other than one, and their order in the result
     unsigned number[kMaxTensorDim], order[kMaxTensorDim], n = 0, m = 0;
     for (unsigned k = 0; k < a.rank; ++k)
       if (x[k] != 1) {
@@ -233,7 +233,7 @@ struct Turn {
     for (unsigned k = 0; k < n; ++k) (k < r ? rows : k < r + c ? columns : others) *= size[k];
     others *= x.bd;
   }
-  // Whether tiles are worth it.
+  // Returns whether the matrix is large enough for tiles.
   bool tiled() const { return rows >= kWarp / 2 && columns >= kWarp / 2; }
   Turn back() const {
     Turn t = *this;
@@ -242,13 +242,13 @@ struct Turn {
   }
 };
 
-// A block for each tile of 32 x 32, which it reads and writes along lines.
+// One block per tile of 32 x 32, with contiguous reads and writes.
 __global__ __launch_bounds__(kThreads,
                              kResident) void transpose_kernel(Turn turn,
                                                               TensorArray<const float> from,
                                                               Targets to) {
   begin_kernel();
-  constexpr unsigned kPitch = kWarp + 1;  // no two threads of a warp want the same bank
+  constexpr unsigned kPitch = kWarp + 1;  // avoids bank conflicts in a warp
   DYNET_SHARED(float, tile, kWarp* kPitch);
   const std::size_t down = (turn.rows + kWarp - 1) / kWarp;
   const std::size_t across = (turn.columns + kWarp - 1) / kWarp;
@@ -298,11 +298,11 @@ void strided_select_backward(Queue& q, const GradientBatch<float>& b) {
   each_gradient(q, b, 0, strided(b, q.d_outs(b), true));
 }
 
-// Operands one behind the other, in each of the `outer` lines of a batch element of the result.
+// Concatenated operands, in each of the `outer` lines of a batch element of the result.
 struct Lines {
-  std::size_t all, outer, batch;  // length of a line, lines of a batch element, batch elements
+  std::size_t all, outer, batch;  // length of a line, lines per batch element, batch elements
 
-  // Along the dimension of the attributes, or the batch.
+  // Lines along the dimension of the attributes, or along the batch.
   static Lines of(const Batch<float>& b, bool along_batch) {
     if (along_batch) return {b.dim().size(), 1, 1};
     const Along y(b.dim(), b.attr<ConcatenateAttr>().dimension);
@@ -311,7 +311,7 @@ struct Lines {
 };
 struct Piece {
   std::size_t before, length;  // in a line
-  std::size_t step;            // from batch element to batch element; zero: one for all
+  std::size_t step;            // between batch elements; zero: one for all
 
   static Piece next(const Lines& lines, const Dim& dim, bool along_batch, std::size_t before) {
     if (along_batch) return {before, dim.size(), 0};
@@ -328,7 +328,7 @@ struct Concatenated {
   __device__ float operator()(std::size_t i, std::size_t e) const {
     const Quotient line = divide(e, lines.all), of = divide(line.by, lines.outer);
     const std::size_t at = line.rest;
-    std::size_t k = 0, end = arity;  // the last piece that begins here or before
+    std::size_t k = 0, end = arity;  // finds the last piece that begins at or before `at`
     while (end - k > 1) {
       const std::size_t middle = (k + end) / 2;
       (pieces[middle].before <= at ? k : end) = middle;
@@ -338,7 +338,7 @@ struct Concatenated {
   }
 };
 
-// Gradient of operands that follow each other: node i of the k-th has number k * count + i.
+// Gradients of consecutive operands; node i of the k-th one has number k * count + i.
 struct PieceGradient {
   TensorArray<const float> dy;
   const Piece* pieces;  // of these operands
@@ -357,7 +357,7 @@ struct PieceGradient {
   }
 };
 
-// By operand.
+// Pieces by operand.
 const Piece* pieces_of(Queue& q, const Batch<float>& b, const Lines& lines, bool along_batch) {
   Piece* const pieces = q.stage<Piece>(b.arity);
   std::size_t before = 0;
@@ -376,8 +376,8 @@ void concatenate_forward(Queue& q, const Batch<float>& b) {
                           pieces_of(q, b, lines, kBatch), b.arity, b.count, lines});
 }
 
-// Operands of different sizes in one kernel, unless most of its threads had nothing to do, or many
-// nodes share a target. Whether that was done.
+// Gradients of operands of different sizes in one kernel; returns false if most of its threads
+// would be idle, or if many nodes share a target.
 bool concatenate_backward_at_once(Queue& q, const GradientBatch<float>& b, const PieceGradient& f) {
   std::size_t largest = 0, all = 0;
   for (std::size_t k = 0; k < b.arity; ++k) {
@@ -405,7 +405,7 @@ void concatenate_backward(Queue& q, const GradientBatch<float>& b) {
   const Lines lines = Lines::of(b, kBatch);
   PieceGradient f{q.d_outs(b), pieces_of(q, b, lines, kBatch), lines,
                   static_cast<std::uint32_t>(b.count)};
-  const auto end_of = [&](std::size_t k) {  // of the operands that have its shape
+  const auto end_of = [&](std::size_t k) {  // end of the operands with the shape of operand k
     std::size_t end = k + 1;
     while (end < b.arity && b.dim(end) == b.dim(k)) ++end;
     return end;

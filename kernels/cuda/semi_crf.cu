@@ -6,13 +6,12 @@
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"
 
-// Semi-Markov chains, as in kernels/cpu/semi_crf.cc; a block for each sentence, and there a thread
-// for each label.
+// Semi-Markov chains, as in kernels/cpu/semi_crf.cc; a block per sentence, a thread per label.
 
 namespace dynet::cuda {
 namespace {
 
-/// A batch element of a node: its scores, its scratch, and what else an operation reads and writes.
+/// A batch element of a node: its scores, its scratch, and the other inputs and outputs.
 struct Sentence {
   const float *scores, *transitions, *start, *stop;
   float* scratch;
@@ -40,13 +39,13 @@ struct Sentence {
   DYNET_DEVICE float* d_ending(unsigned t) const { return row(6, t); }
   DYNET_DEVICE float* d_beginning(unsigned t) const { return row(7, t); }
 
-  /// The probability of label i before t, where a segment of label j begins.
+  /// The probability that label i ends before t, given that a segment of label j begins at t.
   __device__ float step(unsigned t, unsigned i, unsigned j) const {
     const float all = begins(t)[j];
     if (all == -INFINITY) return 0;
     return exponential(ends(t - 1)[i] + transitions[std::size_t{j} * labels + i] - all);
   }
-  /// use(l, z): the log weight of each length of a segment of label j that ends at t.
+  /// use(l, z): the log weight of each length l of a segment of label j that ends at t.
   template <class Use>
   __device__ void each_length(unsigned t, unsigned j, float off, Use use) const {
     for (unsigned l = 1; l <= most(t); ++l) {
@@ -54,7 +53,7 @@ struct Sentence {
       if (l < most(t)) off += taken(t - l);
     }
   }
-  /// use(l, q): its probability.
+  /// use(l, q): the probability of each length l of a segment of label j that ends at t.
   template <class Use>
   __device__ void each_share(unsigned t, unsigned j, Use use) const {
     const float all = ends(t)[j];
@@ -68,7 +67,7 @@ struct AddUp {
   __device__ double operator()(double a, double b) const { return a + b; }
 };
 
-// Fills in log sums; `log_z` gets the log-partition, by block.
+// Computes log sums, and the log-partition of each block in `log_z`.
 __global__ __launch_bounds__(kThreads, kResident) void segments_forward_kernel(const Sentence* all,
                                                                                double* log_z) {
   begin_kernel();
@@ -88,7 +87,7 @@ __global__ __launch_bounds__(kThreads, kResident) void segments_forward_kernel(c
       for (unsigned i = 0; i < n; ++i) sum += exponential(before[i] + into[i] - m);
       s.begins(t)[j] = m + logf(sum);
     }
-    // A label's own beginnings are all that its ends need.
+    // The ends of a label depend only on the beginnings of that label.
     float most = -INFINITY;
     for (unsigned j = threadIdx.x; j < n; j += blockDim.x) {
       float m = -INFINITY, sum = 0;
@@ -116,7 +115,7 @@ __global__ __launch_bounds__(kThreads, kResident) void segments_forward_kernel(c
     log_z[blockIdx.x] = last ? scale + static_cast<double>(m) + log(static_cast<double>(sum)) : 0;
 }
 
-// Fills in probabilities.
+// Computes probabilities.
 __global__ __launch_bounds__(kThreads,
                              kResident) void segments_backward_kernel(const Sentence* all) {
   begin_kernel();
@@ -150,21 +149,21 @@ __global__ __launch_bounds__(kThreads,
   }
 }
 
-/// In what direction derivatives are taken: that of the scores, for which the logarithms of
-/// probabilities do as well, or that of those of segments by `d_out`.
+/// Direction of derivatives: the scores (log-probabilities give the same result), or the scores of
+/// segments, weighted by `d_out`.
 struct Direction {
   bool scores;
 
-  /// Direction of a segment whose length has the probability q.
+  /// Direction of a segment, given the probability q of its length.
   __device__ float segment(const Sentence& s, std::size_t place, float q) const {
     return scores ? by(q) : s.d_out[place];
   }
-  /// Direction of a transition or a stop score, by the probability that it is part of.
+  /// Direction of a transition or a stop score, given the probability that it contributes to.
   __device__ float by(float p) const { return !scores || p == 0 ? 0 : logf(p); }
 };
 
-// The derivative of the probability that a segment of label i ends before t, where one of label j
-// begins.
+// The derivative of the probability that a segment of label i ends before t and one of label j
+// begins at t.
 __device__ float step_derivative(const Sentence& s, const Direction& d, unsigned t, unsigned i,
                                  unsigned j) {
   const float p = s.step(t, i, j);
@@ -172,14 +171,14 @@ __device__ float step_derivative(const Sentence& s, const Direction& d, unsigned
   return p * (s.d_beginning(t)[j] +
               s.beginning(t)[j] * (s.d_ends(t - 1)[i] + d.by(p) - s.d_begins(t)[j]));
 }
-// That of the probability of a segment of label j, length l and probability q of that length.
+// The derivative of the probability of a segment of label j and length l; q is that of length l.
 __device__ float segment_derivative(const Sentence& s, const Direction& d, unsigned t, unsigned j,
                                     unsigned l, float q) {
   const float way = s.d_begins(t + 1 - l)[j] + d.segment(s, s.place(t, l) + j, q);
   return q * (s.d_ending(t)[j] + s.ending(t)[j] * (way - s.d_ends(t)[j]));
 }
 
-// Fills in derivatives.
+// Computes derivatives.
 __global__ __launch_bounds__(kThreads,
                              kResident) void segments_derivatives_kernel(const Sentence* all,
                                                                          Direction d) {
@@ -224,7 +223,7 @@ __global__ __launch_bounds__(kThreads,
   }
 }
 
-// f(e, label, t, l, q) of each segment of a sentence, at the place e of its score.
+// f(e, label, t, l, q) for each segment of a sentence; e is the index of its score.
 template <class F>
 __device__ void each_segment(const Sentence& s, F f) {
   for (std::size_t e = threadIdx.x; e < std::size_t{s.labels} * s.length; e += blockDim.x) {
@@ -233,7 +232,7 @@ __device__ void each_segment(const Sentence& s, F f) {
     s.each_share(t, j, [&](unsigned l, float q) { f(s.place(t, l) + j, j, t, l, q); });
   }
 }
-// Stores probabilities of segments, or derivatives, at the places of their scores.
+// Stores probabilities of segments, or their derivatives, at the indices of their scores.
 __global__ __launch_bounds__(kThreads,
                              kResident) void segments_kernel(const Sentence* all, float* const* to,
                                                              bool derivatives, Direction d) {
@@ -248,7 +247,7 @@ __global__ __launch_bounds__(kThreads,
   });
 }
 
-/// The sentences of a batch, node after node, on the host and on the device.
+/// The sentences of a batch, node by node, on the host and on the device.
 struct Sentences {
   Sentence* staged;
   const Sentence* all;
@@ -277,7 +276,7 @@ struct Sentences {
       }
     all = q.on_device(staged);
   }
-  /// Puts in the segments that are known.
+  /// Adds the known segments.
   void add_known(Queue& q, const Batch<float>& b) {
     for (std::size_t i = 0; i < b.count; ++i) {
       const auto* const host = b.payload<SemiCrfAttr, Segment>(i);
@@ -298,7 +297,7 @@ struct Sentences {
   }
   Grid wide() const { return Grid{static_cast<unsigned>(count), kThreads}; }
 
-  /// Memory for what is found of segments, by sentence.
+  /// Allocates temporary numbers for the segments of each sentence.
   float* const* reserve(Queue& q) const {
     std::size_t total = 0;
     for (std::size_t k = 0; k < count; ++k) total += staged[k].size();
@@ -312,9 +311,9 @@ struct Sentences {
   }
 };
 
-/// The gradients of all operands: term(sentence's number, operand, element, what was found of
-/// segments) of one element of a batch. Scores have as many elements as there are words: those of
-/// each length at once.
+/// The gradients of all operands: term(sentence number, operand, element, `found` of the sentence)
+/// of one element of a batch. The size of scores depends on the number of words: all sentences of
+/// one length are processed together.
 template <class F>
 void gradients(Queue& q, const GradientBatch<float>& b, float* const* found, F term) {
   std::vector<bool> done(b.count, false);
@@ -352,7 +351,7 @@ void gradients(Queue& q, const GradientBatch<float>& b, float* const* found, F t
     });
 }
 
-// How often a score of operand k, which is not the first, is expected to be used.
+// Expected uses of a score of operand k > 0.
 __device__ float expected_uses(const Sentence& s, unsigned k, std::size_t e) {
   if (s.length == 0) return 0;
   if (k == 2) return s.beginning(0)[e];
@@ -373,7 +372,7 @@ __device__ float derivative_of_uses(const Sentence& s, const Direction& d, unsig
   for (unsigned t = 1; t < s.length; ++t) sum += step_derivative(s, d, t, i, j);
   return sum;
 }
-/// use(k, place): each use of a score of operand k by the segments that are known.
+/// use(k, index): each use of a score of operand k by the known segments.
 template <class Use>
 __device__ void each_known_use(const Sentence& s, Use use) {
   const Segment* at = s.known;
@@ -475,7 +474,7 @@ void marginals_backward(Queue& q, const GradientBatch<float>& b) {
   backward_by_derivatives(q, b, Direction{false});
 }
 
-// By the chain rule, from the last position back.
+// Entropy by the chain rule, from the last position to the first.
 __global__ __launch_bounds__(kThreads,
                              kResident) void segments_entropy_kernel(const Sentence* all) {
   begin_kernel();

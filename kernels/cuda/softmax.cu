@@ -69,7 +69,7 @@ void log_softmax_backward(Queue& q, const GradientBatch<float>& b) {
       });
 }
 
-// Keeps what was subtracted from the scores, and the log of the sum of what is left.
+// Scratch: the shift of the scores, and the log of the sum of the shifted exponentials.
 void logsumexp_along_forward(Queue& q, const Batch<float>& b) {
   const Lines x = along(b);
   const auto in = q.ins(b, 0);
@@ -93,7 +93,7 @@ void logsumexp_along_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// Scratch of a batch of losses: that of the form, then the classes used.
+// Scratch of a batch of losses, by its form: two numbers per loss, then the classes of this run.
 std::size_t class_loss_aux(const Batch<float>& b) {
   return b.node(0).form->aux.value(b.graph, b.node(0));
 }
@@ -132,8 +132,8 @@ void class_loss_backward(Queue& q, const GradientBatch<float>& b) {
       });
 }
 
-// p_j = e^x_j / Z, but no more than u_j. An element that is above its bound stays at it: what is
-// left for the others only grows.
+// p_j = min(e^x_j / Z, u_j). An element at its bound stays there: the rest of the probability for
+// the other elements only grows.
 void constrained_forward(Queue& q, const Batch<float>& b) {
   const Lines lines(b.dim(), 0);
   const std::size_t n = lines.size, xs = b.dim(0).size(), us = b.dim(1).size();

@@ -3,8 +3,8 @@
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"
 
-// Binary trees over words, as in kernels/cpu/span_trees.cc; a block for each sentence, in which the
-// threads share out the spans of one width.
+// Binary trees over words, as in kernels/cpu/span_trees.cc; one block per sentence, whose threads
+// divide the spans of one width.
 
 namespace dynet::cuda {
 namespace {
@@ -16,7 +16,7 @@ struct AddUp {
   __device__ double operator()(double a, double b) const { return a + b; }
 };
 
-/// Positive numbers of any size, m 2^e, as in kernels/cpu/scaled.h.
+/// Positive numbers of unbounded size, m 2^e, as in kernels/cpu/scaled.h.
 struct Scaled {
   static constexpr double kOfZero = -1e300;
 
@@ -25,7 +25,7 @@ struct Scaled {
 inline __device__ double whole_power_of_two(double e) {
   return e < -1000 ? 0 : ldexp(1.0, static_cast<int>(e));
 }
-/// The same number with m from 1/2 to 1.
+/// An equal number with m in [1/2, 1).
 inline __device__ Scaled normalized(double m, double e) {
   if (m == 0) return {0, Scaled::kOfZero};
   if (!(m < INFINITY)) return {m, e};
@@ -41,7 +41,7 @@ inline __device__ Scaled scaled_exp(double x) {
   return {exp((x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33), n};
 }
 
-/// A sentence: its scores, its scratch, and what else an operation reads and writes.
+/// A sentence: its scores, its scratch, and the other inputs and outputs of an operation.
 struct Chart {
   const float* scores;
   double* scratch;
@@ -55,7 +55,7 @@ struct Chart {
   __device__ std::size_t score_at(unsigned i, unsigned j, unsigned label) const {
     return (std::size_t{label} * words + j) * words + i;
   }
-  /// The element for the span of a width from word i, and from word i to j.
+  /// Table element of the span of `width` words from word i; of the span from word i to word j.
   __device__ double& at(std::size_t table, unsigned width, unsigned i) const {
     return scratch[table + tables.at(width, i)];
   }
@@ -71,18 +71,18 @@ struct Chart {
     *p = s.m;
     p[tables.size()] = s.e;
   }
-  /// The product of the sums of two parts.
+  /// Product of the sums of two adjacent parts.
   __device__ Scaled both(unsigned left, unsigned i, unsigned right) const {
     const Scaled l = scaled(tables.inside(), left, i);
     const Scaled r = scaled(tables.inside(), right, i + left);
     return {l.m * r.m, l.e + r.e};
   }
-  /// The probability that a span from word i falls apart so.
+  /// The probability that a span from word i is split into parts of these widths.
   __device__ double split(unsigned left, unsigned i, unsigned right) const {
     const Scaled all = scaled(tables.norm(), left + right, i), some = both(left, i, right);
     return all.m == 0 ? 0 : some.m * whole_power_of_two(some.e - all.e) / all.m;
   }
-  /// The probability of a label, given the span.
+  /// The probability of label k, given the span.
   __device__ double label(unsigned i, unsigned j, unsigned k) const {
     const double sum = of(tables.labels(), i, j);
     const auto largest = static_cast<float>(of(tables.largest(), i, j));
@@ -92,7 +92,7 @@ struct Chart {
   }
 };
 
-/// f(width, i) for the spans of a width, by the threads of a block.
+/// f(width, i) for the spans of one width, divided among the threads of a block.
 template <class F>
 __device__ void each_of_width(const Chart& c, unsigned width, F f) {
   for (unsigned i = threadIdx.x; i + width <= c.words; i += blockDim.x) f(width, i);
@@ -109,7 +109,7 @@ __device__ void each_span(const Chart& c, F f) {
   __syncthreads();
 }
 
-// Fills in the sums over trees; `log_z` gets the log-partition, by block.
+// Computes the sums over trees, and the log-partition of each block in `log_z`.
 __global__ __launch_bounds__(kThreads, kResident) void inside_kernel(const Chart* all,
                                                                      double* log_z) {
   begin_kernel();
@@ -148,8 +148,8 @@ __global__ __launch_bounds__(kThreads, kResident) void inside_kernel(const Chart
   log_z[blockIdx.x] = s.m == 0 ? -INFINITY : log(s.m) + s.e * 0.693147180559945309417;
 }
 
-/// The sum of f(parent's width, parent's first word, p) over the spans that one from word i is a
-/// part of; p is the probability that they fall apart so.
+/// The sum of f(parent's width, parent's first word, p) over the possible parents of a span from
+/// word i; p is the probability of the parent's split.
 template <class F>
 __device__ double over_parents(const Chart& c, unsigned width, unsigned i, F f) {
   double sum = 0;
@@ -160,7 +160,7 @@ __device__ double over_parents(const Chart& c, unsigned width, unsigned i, F f) 
   return sum;
 }
 
-// Fills in the marginals of spans.
+// Computes the marginals of spans.
 __global__ __launch_bounds__(kThreads, kResident) void marginals_kernel(const Chart* all) {
   begin_kernel();
   const Chart c = all[blockIdx.x];
@@ -175,7 +175,7 @@ __global__ __launch_bounds__(kThreads, kResident) void marginals_kernel(const Ch
     });
 }
 
-/// In what direction derivatives are taken: that of all scores, or of marginals by `d_out`.
+/// Direction of derivatives: all scores, or the scores weighted by `d_out`.
 struct Direction {
   bool scores;
 
@@ -186,7 +186,7 @@ struct Direction {
   }
 };
 
-// Fills in the derivatives of the sums over trees and of the marginals of spans.
+// Computes the derivatives of the sums over trees and of the marginals of spans.
 __global__ __launch_bounds__(kThreads, kResident) void derivatives_kernel(const Chart* all,
                                                                           Direction direction) {
   begin_kernel();
@@ -218,7 +218,7 @@ __global__ __launch_bounds__(kThreads, kResident) void derivatives_kernel(const 
     });
 }
 
-/// f(i, j, k) for the label that element e of the scores is of; zero for those of no span.
+/// f(i, j, k) for the span and label of element e of the scores; zero if i > j.
 template <class F>
 __device__ double of_label(const Chart& c, std::size_t e, F f) {
   const Quotient column = divide(e, c.words), label = divide(column.by, c.words);
@@ -240,7 +240,7 @@ __device__ double derivative(const Chart& c, const Direction& direction, std::si
   });
 }
 
-/// The sentences of a batch, node after node, on the host and on the device.
+/// The sentences of a batch, node by node, on the host and on the device.
 struct Charts {
   Chart* staged;
   const Chart* all;
@@ -266,7 +266,7 @@ struct Charts {
     all = q.on_device(staged);
   }
   Grid grid() const { return Grid{static_cast<unsigned>(count), kBlock}; }
-  /// Finds the trees of SpanTreeAttr.
+  /// Adds the trees of SpanTreeAttr.
   void add_trees(Queue& q, const Batch<float>& b) {
     for (std::size_t i = 0; i < b.count; ++i) {
       const auto& a = b.attr<SpanTreeAttr>(i);
@@ -318,7 +318,7 @@ inline __device__ unsigned spans_of_tree(const Chart& c) {
   return c.words == 0 ? 0 : 2 * c.words - 1;
 }
 
-// A block for each sentence.
+// One block per sentence.
 __global__ __launch_bounds__(kThreads, kResident) void log_prob_kernel(const Chart* all,
                                                                        const double* log_z) {
   begin_kernel();
@@ -344,7 +344,7 @@ void log_prob_forward(Queue& q, const Batch<float>& b) {
   q.launch(c.grid(), log_prob_kernel, c.all, log_z);
 }
 
-// Fills in what is known of each span: nothing, that the tree has it, or with which label.
+// Marks each span: 0 outside the tree, kHasSpan with unknown label, otherwise the label plus one.
 constexpr double kHasSpan = -1;
 __global__ __launch_bounds__(kThreads, kResident) void known_kernel(const Chart* all) {
   begin_kernel();
@@ -375,7 +375,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// A block for each sentence.
+// One block per sentence.
 __global__ __launch_bounds__(kThreads, kResident) void store_marginals_kernel(const Chart* all) {
   begin_kernel();
   const Chart c = all[blockIdx.x];
@@ -398,7 +398,7 @@ void marginals_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// By the chain rule, from the whole sentence down.
+// Entropy by the chain rule, from the whole sentence down.
 __global__ __launch_bounds__(kThreads, kResident) void entropy_kernel(const Chart* all) {
   begin_kernel();
   const Chart c = all[blockIdx.x];

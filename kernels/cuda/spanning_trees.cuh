@@ -1,13 +1,13 @@
 #pragma once
 
-// Sums over all dependency trees, as in kernels/cpu/spanning_trees.h with logarithms; a block for
-// each sentence.
+// Sums over all dependency trees, as in kernels/cpu/spanning_trees.h, in logarithms; one block per
+// sentence.
 
 #include "kernels/cuda/tree_sentence.cuh"
 
 namespace dynet::cuda {
 
-inline constexpr unsigned kTreeLevels = 40;  // halves of the words of a sentence
+inline constexpr unsigned kTreeLevels = 40;  // recursive halvings of the words
 
 /// State of an elimination, as in SpanningElimination.
 struct TakenOut {
@@ -15,7 +15,7 @@ struct TakenOut {
   bool dead;
 };
 
-// The sum of x[at] for at = 0, if `zero`, and from first to last.
+// Sum of x[0], if `zero`, and of x[first] to x[last].
 inline __device__ LogSlope sum_of_heads(const LogSlope* x, bool zero, unsigned first,
                                         unsigned last) {
   double m = -INFINITY, sum = 0, d = 0;
@@ -36,7 +36,7 @@ inline __device__ LogSlope sum_of_heads(const LogSlope* x, bool zero, unsigned f
   return {m + log(sum), d / sum};
 }
 
-// Takes word k out; the words first to last are left. Returns what all its heads weigh.
+// Eliminates word k; the words first to last remain. Returns the total weight of k's heads.
 inline __device__ LogSlope take_out(const TreeSentence& s, LogSlope* a, unsigned k, unsigned first,
                                     unsigned last, TakenOut& t) {
   const unsigned n = s.nodes;
@@ -88,15 +88,15 @@ inline __device__ void copy_weights(const TreeSentence& s, const LogSlope* from,
   __syncthreads();
 }
 
-// Fills in column `word` of p, when all others are taken out.
+// Computes column `word` of p, after all other words were eliminated.
 inline __device__ void finish_word(const TreeSentence& s, unsigned word, const TakenOut& t,
                                    bool with_slopes) {
   const unsigned n = s.nodes;
-  LogSlope* const reach = s.reach;  // what is known of it so far
+  LogSlope* const reach = s.reach;  // solved backwards
   for (unsigned h = threadIdx.x; h < n; h += blockDim.x)
     reach[h] = h == 0 ? LogSlope{0, 0} : log_zero();
   __syncthreads();
-  // A word that was taken out before the root was found does not lead to it by itself.
+  // A word eliminated before the root was found has no direct step to it.
   for (unsigned k = threadIdx.x; k < t.count; k += blockDim.x)
     if (t.root == ~0u || k >= t.root) reach[s.taken[k]] = s.steps[std::size_t{k} * n];
   for (unsigned k = t.count; k-- > 1;) {
@@ -155,7 +155,7 @@ static __global__ __launch_bounds__(kThreads,
   if (threadIdx.x == 0) *s.log_z = t.dead ? -INFINITY : sum;
 }
 
-// Fills in `p`. Takes out all words but one for each of them; halves share what they take out.
+// Computes `p`. Eliminates all words but one for each word; halves of the words share eliminations.
 static __global__ __launch_bounds__(kThreads,
                                     kResident) void spanning_shares_kernel(const TreeSentence* all,
                                                                            Wanted wanted) {
@@ -165,7 +165,7 @@ static __global__ __launch_bounds__(kThreads,
   read_weights(s, wanted);
   for (std::size_t e = threadIdx.x; e < s.size(); e += blockDim.x) s.p[e] = 0;
   if (n == 1) return;
-  // Words first to last of a level, of which those from `kept` to `end` are kept.
+  // Words first to last of a level; words `kept` to `end` remain, all other words are eliminated.
   struct Task {
     unsigned first, last, kept, end, level;
     TakenOut taken;
@@ -195,7 +195,7 @@ static __global__ __launch_bounds__(kThreads,
   }
 }
 
-// log Z less the expected score, relative to the most probable heads.
+// log Z minus the expected score, both relative to the most probable heads.
 static __global__ __launch_bounds__(kThreads, kResident) void spanning_entropy_kernel(
     const TreeSentence* all) {
   begin_kernel();

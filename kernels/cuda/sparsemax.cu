@@ -14,10 +14,10 @@ struct Add {
   __device__ double operator()(double a, double b) const { return a + b; }
 };
 
-// Threshold subtracted from n scores, beside `shift`, before negative scores become zero, so that
-// the sum of the results is one; in every thread of a block. Scores that become zero are left out,
-// round after round, until no score becomes zero. Michelot 1986, "A finite algorithm for finding
-// the projection of a point onto the canonical simplex of R^n".
+// Threshold subtracted from n scores, in addition to `shift`, before negative results become zero,
+// such that the results sum to one; in every thread of a block. In each round the scores that
+// become zero are excluded, until none does. Michelot 1986, "A finite algorithm for finding the
+// projection of a point onto the canonical simplex of R^n".
 __device__ double threshold(const float* x, std::size_t n, float shift) {
   double t = -1;
   for (double before = INFINITY;;) {
@@ -29,15 +29,15 @@ __device__ double threshold(const float* x, std::size_t n, float shift) {
       }
     sum = over_block(sum, Add());
     count = over_block(count, Add());
-    if (count == 0) return 0;  // there is no score
+    if (count == 0) return 0;  // no scores
     if (!(count < before)) return t;
     t = (sum - 1) / count;
     before = count;
   }
 }
 
-// Writes the closest point to x among the probabilities; all threads of a block work on it. Returns
-// what was subtracted from x first, in every thread.
+// Projects x onto the probability simplex, by all threads of a block. Returns the shift subtracted
+// from x, in every thread.
 __device__ float project(const float* x, float* p, std::size_t n) {
   float largest = -INFINITY, disorder = 0;
   for (std::size_t j = threadIdx.x; j < n; j += blockDim.x) {
@@ -57,7 +57,7 @@ __device__ float project(const float* x, float* p, std::size_t n) {
   return shift(m);
 }
 
-// A block for each column.
+// One block per column.
 __global__ __launch_bounds__(kThreads, kResident) void sparsemax_kernel(TensorArray<const float> x,
                                                                         TensorArray<float> p,
                                                                         std::size_t columns,
@@ -73,7 +73,7 @@ void sparsemax_forward(Queue& q, const Batch<float>& b) {
            columns, n);
 }
 
-// Gradients of the elements that are not zero, less their mean.
+// Gradients of the nonzero elements, minus their mean.
 void sparsemax_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t n = b.dim().rows(), columns = n ? b.dim().size() / n : 0;
   const TensorArray<const float> p = outs_if_read(q, b), dy = q.d_outs(b);
@@ -101,7 +101,7 @@ struct Support {
   std::size_t count;
 };
 
-// A block for each batch element of each node; the gradient goes to the scratch.
+// One block per batch element of each node; the gradient is stored in the scratch.
 __global__ __launch_bounds__(kThreads, kResident) void loss_kernel(
     TensorArray<const float> x, TensorArray<float> y, TensorArray<float> aux,
     const Support* supports, std::size_t batch, std::size_t n) {

@@ -2,7 +2,7 @@
 
 namespace dynet::cuda {
 
-// A table with open addressing: sorting takes several times as long.
+// A hash table with open addressing: several times as fast as sorting.
 std::size_t TargetGroups::number(float* const* targets, std::size_t items) {
   std::size_t bits = 4;
   while (std::size_t{1} << bits < 2 * items) ++bits;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Data of the sums over dependency trees of a sentence.
+// Data of a sentence for the sums over dependency trees.
 
 #include "kernels/cuda/device.cuh"
 
@@ -15,7 +15,7 @@ struct LargestDouble {
   __device__ double operator()(double a, double b) const { return a < b ? b : a; }
 };
 
-/// The logarithm of a number, and its derivative.
+/// The logarithm of a number, and the derivative of the logarithm.
 struct LogSlope {
   double log, d;
 };
@@ -34,15 +34,15 @@ inline __device__ LogSlope times(LogSlope a, LogSlope b) {
   return {a.log + b.log, a.d + b.d};
 }
 
-/// Kind of the derivatives, and their direction.
+/// Kind of derivatives, and their direction.
 enum class Wanted : unsigned { probabilities, along_d_out, along_scores };
 
-/// A sentence, of which a block makes the sums: its scores, its scratch, and what else an operation
-/// reads and writes.
+/// A sentence, which one block processes: its scores, its scratch, and the other inputs and outputs
+/// of the operation.
 struct TreeSentence {
   const float* arcs;
   double* sums;                    // of projective trees: tables of all spans
-  double *mass, *slopes, *d_mass;  // the same
+  double *mass, *slopes, *d_mass;  // of projective trees: tables of all spans
   LogSlope *weights, *steps, *reach, *levels;
   unsigned* taken;
   double *log_z, *p;  // p: {nodes, nodes}, probabilities or their derivatives
@@ -51,7 +51,7 @@ struct TreeSentence {
   const float* d_out;
   unsigned nodes;
   unsigned single_root;
-  unsigned possible;       // whether the heads are a tree
+  unsigned possible;       // whether the heads form a tree
   std::size_t row, table;  // stride and size of DependencyTables
 
   DYNET_DEVICE std::size_t size() const { return std::size_t{nodes} * nodes; }

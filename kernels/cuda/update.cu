@@ -12,7 +12,7 @@
 namespace dynet::cuda {
 
 struct UpdateWork {
-  /// An UpdatePart as kernels see it.
+  /// An UpdatePart for kernels.
   struct Part {
     std::size_t n, count;
     float* w;
@@ -20,7 +20,7 @@ struct UpdateWork {
     float* state[UpdatePart::kMaxState];
     const std::uint32_t* rows;
     float* const* row_g;
-    std::size_t rows_each;  // of a piece; 0: pieces are of kPiece values
+    std::size_t rows_each;  // per piece; 0: pieces have kPiece values
     unsigned first_piece;
     float decay_factor;
   };
@@ -30,7 +30,7 @@ struct UpdateWork {
   };
   /// Factor of the gradients.
   struct Factor {
-    const Norm* norm;  // null: nobody looks
+    const Norm* norm;  // null: not checked
     double threshold;
     float scale;
   };
@@ -56,14 +56,14 @@ struct DoubleSmallest {
   __device__ double operator()(double a, double b) const { return b < a ? b : a; }
 };
 
-// Number in the table of the r-th row of a part, and its gradient, or null.
+// Table index of the r-th row of a part; gradient of that row, or null.
 __device__ std::size_t row_number(const Part& p, std::size_t r) { return p.rows ? p.rows[r] : r; }
 __device__ const float* gradient_of(const Part& p, std::size_t r) {
   return p.row_g ? p.row_g[r] : p.g ? p.g + r * p.n : nullptr;
 }
 
-// f(e, g) for each value of this block's piece: where it is from the first of its parameter, and
-// where its gradient is, or null.
+// f(e, g) for each value of this block's piece: its index from the start of the parameter, and a
+// pointer to its gradient, or null.
 template <class F>
 __device__ void each_of_piece(const Part& p, F f) {
   const std::size_t piece = blockIdx.x - p.first_piece;
@@ -106,7 +106,7 @@ __global__ void norm_kernel(Pieces all, const double* squares, Norm* norm) {
   if (threadIdx.x == 0) *norm = {sum, bad};
 }
 
-// False: the update is left out.
+// Computes the factor of the gradients; false: the update is skipped.
 __device__ bool find_factor(const Factor& f, float* factor) {
   *factor = f.scale;
   if (!f.norm) return true;
@@ -154,7 +154,7 @@ __global__ void average_kernel(Pieces all, Factor f, float part) {
   });
 }
 
-// See EGTrainer. A block has a row, or a parameter.
+// See EGTrainer. One block per row, or per parameter.
 __global__ void exponentiated_kernel(Pieces all, Factor f, TrainerConstants constants) {
   begin_kernel();
   float factor;
@@ -184,7 +184,7 @@ __global__ void exponentiated_kernel(Pieces all, Factor f, TrainerConstants cons
   for (std::size_t e = threadIdx.x; e < p.n; e += blockDim.x) w[e] *= scale;
 }
 
-// Whole: a piece is a row, or a parameter.
+// With `whole` a piece is a row, or a parameter.
 Pieces cut(Queue& q, const std::vector<UpdatePart>& parts, bool whole = false) {
   Part* const all = q.stage<Part>(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -26,7 +26,7 @@ void check(int code, const char* what) {
                            std::string(text, static_cast<std::size_t>(length)));
 }
 
-// MPI counts in int: a long message is several.
+// MPI counts are int: a long message is split into several.
 class MpiRequest : public Communicator::Request {
  public:
   template <class Start>
@@ -37,7 +37,7 @@ class MpiRequest : public Communicator::Request {
       check(start(at, static_cast<int>(std::min(kMost, bytes - at)), &requests_.back()), what);
     }
   }
-  /// Cancels requests that are not done: their memory may be freed.
+  /// Cancels incomplete requests, since their memory may be freed.
   ~MpiRequest() override {
     for (MPI_Request& r : requests_)
       if (r != MPI_REQUEST_NULL) {
@@ -67,7 +67,7 @@ class MpiCommunicator : public Communicator {
     int running = 0;
     check(MPI_Initialized(&running), "MPI_Initialized");
     if (!running) {
-      int provided = 0;  // only the thread that started MPI calls it
+      int provided = 0;  // only the thread that started MPI calls MPI
       check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
       ends_mpi_ = true;
     }
@@ -111,7 +111,7 @@ class MpiCommunicator : public Communicator {
         });
   }
 
-  // Short enough that the message leaves without anybody waiting for it.
+  // A short message, which MPI sends without waiting for the receiver.
   void fail(const std::string& why) noexcept override try {
     if (failed_ || !failure_.empty()) return;
     constexpr std::size_t kLongest = 1000;
@@ -124,7 +124,7 @@ class MpiCommunicator : public Communicator {
                 static_cast<int>(r), kFailure, all_, &failure_sends_.back());
     }
     deliver();
-  } catch (...) {  // no memory for a text: the launcher tells the others
+  } catch (...) {  // no memory for the text: the launcher ends the other processes
   }
 
   std::string failure() override {
@@ -142,7 +142,7 @@ class MpiCommunicator : public Communicator {
   }
 
  private:
-  // Some transports send only while somebody asks.
+  // Polls, since some transports send only inside of MPI calls.
   void deliver() noexcept {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
     for (int all = 0; !all && std::chrono::steady_clock::now() < end;) {

@@ -6,16 +6,15 @@
 
 namespace dynet {
 
-/// The processes that a launcher of MPI has started, by a communicator of their own. In the library
-/// dynet-like::mpi. Starts MPI unless the program has, and ends it then with this object. There is
-/// one at a time. Throws CommunicationError.
+/// Creates a communicator for the processes started by a launcher of MPI. Part of the library
+/// dynet-like::mpi. If the program has not started MPI, this function starts it, and the object's
+/// destructor ends it. Only one object may exist at a time. Throws CommunicationError.
 ///
-/// After `fail`, or when an exception destroys it, MPI is not ended: the launcher sees a process
-/// that has failed once that exits, and ends the others.
+/// After `fail`, or if an exception destroys the object, MPI is not ended: when the process exits,
+/// the launcher detects a failed process and ends the other processes.
 std::unique_ptr<Communicator> make_mpi_communicator();
 
 /// All processes of this run: those of MPI if the program is linked with dynet-like::mpi and was
-/// started by its launcher (`mpirun`, `srun`), else this one alone. Look at `launcher_warning`.
 inline std::unique_ptr<Communicator> join_world() {
 #ifdef DYNET_MPI
   if (started_by_launcher()) return make_mpi_communicator();

@@ -10,14 +10,13 @@
 
 namespace dynet {
 
-/// Two recurrent networks of any kind over a whole sequence, one in each direction (Schuster and
-/// Paliwal 1997), in layers: every layer reads, at each position, the outputs of both directions of
-/// the layer below, concatenated. `hidden_dim`, the size of an output, is half forward and half
-/// backward.
+/// Bidirectional recurrent network with any kind of builder (Schuster and Paliwal 1997), in layers:
+/// at each position a layer reads the concatenated outputs of both directions of the layer below.
+/// `hidden_dim`, the size of an output, is half forward and half backward.
 template <class Builder>
 class BiRNNBuilder {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     std::vector<typename Builder::Settings> builders;  ///< forward, backward, layer by layer
 
@@ -27,8 +26,8 @@ class BiRNNBuilder {
     }
   };
 
-  /// `options` are the further arguments of the builder's own constructor. Throws ArgumentError
-  /// unless `hidden_dim` is even and there is a layer.
+  /// `options` are additional arguments of the builder's constructor. Throws ArgumentError unless
+  /// `hidden_dim` is even and `layers` is above zero.
   template <class... Options>
   BiRNNBuilder(unsigned layers, unsigned input_dim, unsigned hidden_dim, ParameterCollection& model,
                Options... options)
@@ -37,7 +36,7 @@ class BiRNNBuilder {
       builders_.emplace_back(1u, k < 2 ? input_dim : hidden_dim, hidden_dim / 2, collection_,
                              options...);
   }
-  /// Throws ArgumentError for settings without the two directions of each layer.
+  /// Throws ArgumentError unless the settings have two directions for each layer.
   BiRNNBuilder(ParameterCollection& model, const Settings& s)
       : collection_(add_collection(model, s)) {
     for (const auto& each : s.builders) builders_.emplace_back(collection_, each);
@@ -48,7 +47,7 @@ class BiRNNBuilder {
     return s;
   }
 
-  /// Puts the parameters into the graph; without `update` they get no gradient. After an error
+  /// Adds the parameters to the graph; without `update` they get no gradient. After an exception
   /// there is no graph until the next call.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current()) {
@@ -56,9 +55,10 @@ class BiRNNBuilder {
     for (Builder& b : builders_) b.new_graph(cg, update, at);
     ready_ = true;
   }
-  /// The output {hidden_dim} at each position of a sequence. For padded minibatches `masks` has for
-  /// each position {1} with the batch of x: 1 for a word, 0 for padding, which may be at either
-  /// end; outputs there are those of the nearest word read before, or zero. Throws ArgumentError.
+  /// The output {hidden_dim} at each position of a sequence. For padded minibatches `masks` has an
+  /// expression {1} for each position, with the batch of x: 1 for a word, 0 for padding, at either
+  /// end. The output at padding is that of the nearest word read before it, or zero. Throws
+  /// ArgumentError.
   std::vector<Expression> transduce(const std::vector<Expression>& xs,
                                     const std::vector<Expression>& masks = {},
                                     SourceLocation at = SourceLocation::current()) {
@@ -86,7 +86,7 @@ class BiRNNBuilder {
     return values;
   }
 
-  /// Sets the dropout rates of the builders, in both directions of all layers.
+  /// Sets the dropout rates of all builders.
   template <class... Rates>
   void set_dropout(Rates... rates) {
     for (Builder& b : builders_) b.set_dropout(rates...);
@@ -97,7 +97,7 @@ class BiRNNBuilder {
 
   /// The number of layers.
   std::size_t layers() const { return builders_.size() / 2; }
-  /// The two networks of a layer: after `transduce`, `back()` is their last output.
+  /// The two builders of a layer; after `transduce`, `back()` is the last output of each.
   Builder& forward(std::size_t layer) { return builders_.at(2 * layer); }
   Builder& backward(std::size_t layer) { return builders_.at(2 * layer + 1); }
   ParameterCollection get_parameter_collection() const { return collection_; }

@@ -37,7 +37,7 @@ void C2WBuilder::new_graph(ComputationGraph& cg, bool update, SourceLocation at)
 
 Expression C2WBuilder::compose(const std::vector<unsigned>& characters, SourceLocation at) {
   if (!in_graph_.pg) nn_detail::fail("compose", "call new_graph first", at);
-  in_graph_.dim(at);  // tells if the graph is gone
+  in_graph_.dim(at);  // throws if the graph is gone
   ComputationGraph& graph = *in_graph_.pg;
   if (characters.empty()) nn_detail::fail("compose", "a word needs a character", at);
   fc2w_rnn.start_new_sequence({}, at);

@@ -6,13 +6,13 @@
 
 namespace dynet {
 
-/// A word from its characters (Ling et al. 2015): two LSTMs read their embeddings, one from the
-/// first to the last and one backwards; their last outputs, concatenated, stand for the word.
+/// A word vector from characters (Ling et al. 2015): two LSTMs read the character embeddings, one
+/// forward and one backward; the word vector is the concatenation of their last outputs.
 class C2WBuilder {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
-    /// As in the constructor.
+    /// Arguments as in the constructor.
     unsigned vocab_size = 0, layers = 1, input_dim = 0, hidden_dim = 0;
 
     template <class Archive>
@@ -21,23 +21,23 @@ class C2WBuilder {
     }
   };
 
-  /// `vocab_size` characters with embeddings {input_dim}; words are {hidden_dim}, half of each
-  /// LSTM. Throws ArgumentError unless that is even and there is a layer.
+  /// `vocab_size` characters with embeddings {input_dim}; word vectors are {hidden_dim}, one half
+  /// from each LSTM. Throws ArgumentError unless `hidden_dim` is even and `layers` is above zero.
   C2WBuilder(unsigned vocab_size, unsigned layers, unsigned input_dim, unsigned hidden_dim,
              ParameterCollection& model)
       : C2WBuilder(model, {vocab_size, layers, input_dim, hidden_dim}) {}
   C2WBuilder(ParameterCollection& model, const Settings& s);
   Settings settings() const { return settings_; }
 
-  /// Puts the parameters into the graph; without `update` they get no gradient. After an error
+  /// Adds the parameters to the graph; without `update` they get no gradient. After an exception
   /// there is no graph until the next call.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
-  /// The word of these characters. Throws ArgumentError for none, IndexError for one that is not
-  /// below `vocab_size`.
+  /// The vector of a word with these characters. Throws ArgumentError for no characters, IndexError
+  /// for a character that is not below `vocab_size`.
   Expression compose(const std::vector<unsigned>& characters,
                      SourceLocation at = SourceLocation::current());
-  /// Dropout of both LSTMs, see RNNBuilder; one mask for each word.
+  /// Dropout of both LSTMs, see RNNBuilder; each word has its own masks.
   void set_dropout(float d) { set_dropout(d, d); }
   void set_dropout(float d, float d_h);
   void disable_dropout() { set_dropout(0, 0); }
@@ -48,8 +48,8 @@ class C2WBuilder {
   ParameterCollection collection_;
 
  public:
-  LookupParameter p_lookup;  ///< of the characters
-  /// Forward, backward.
+  LookupParameter p_lookup;  ///< embeddings of the characters
+  /// Forward LSTM, backward LSTM.
   LSTMBuilder fc2w_rnn, rc2w_rnn;
 
  private:

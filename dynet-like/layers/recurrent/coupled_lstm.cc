@@ -8,7 +8,7 @@
 namespace dynet {
 namespace {
 
-// The parameters of a layer: of each gate W, U, but for the content V, and the bias.
+// Parameters of a layer, gate by gate: W, U, V (not for the content) and the bias.
 enum : unsigned { kW, kU, kV, kBias };
 enum : unsigned { kInput = 0, kOutput = 4, kContent = 8 };
 
@@ -33,7 +33,7 @@ PeepholeLSTMBuilder::PeepholeLSTMBuilder(const Settings& s, ParameterCollection&
   }
 }
 
-// The sum in front of a gate; `c` is the cell that it sees, or null.
+// The sum before a gate; `c` is the cell that the gate reads, or null.
 Expression PeepholeLSTMBuilder::gate(unsigned layer, unsigned gate, const Expression& x,
                                      const LayerState& state, const Expression* c,
                                      SourceLocation at) const {

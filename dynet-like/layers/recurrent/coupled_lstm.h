@@ -4,19 +4,18 @@
 
 namespace dynet {
 
-/// An LSTM whose input and forget gates add up to one, and whose gates see the cell (Gers and
-/// Schmidhuber 2000):
+/// Base of LSTMs with peepholes (gates that read the cell), whose input and forget gates add up to
+/// one (Gers and Schmidhuber 2000):
 ///   i = logistic(Wi x_t + Ui h_{t-1} + Vi c_{t-1} + bi)
 ///   c_t = i tanh(Wc x_t + Uc h_{t-1} + bc) + (1 - i) c_{t-1}
 ///   o = logistic(Wo x_t + Uo h_{t-1} + Vo c_t + bo)
 ///   h_t = o tanh(c_t)
-/// x {input_dim} or a batch of them; outputs {hidden_dim} with the batch of x. What the builders
-/// below share.
+/// x {input_dim}, or a batch; outputs {hidden_dim} with the batch of x.
 class PeepholeLSTMBuilder : public RNNBuilder {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
-    /// As in the constructors.
+    /// Arguments as in the constructor.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
 
     template <class Archive>
@@ -28,12 +27,12 @@ class PeepholeLSTMBuilder : public RNNBuilder {
   Settings settings() const { return {layers_, input_dim_, hidden_dim_}; }
 
   using RNNBuilder::set_dropout;
-  /// Variational dropout with a third mask, on the previous cell.
+  /// Variational dropout, with a third mask on the previous cell.
   void set_dropout(float d, float d_h, float d_c) { set_dropout_rates(d, d_h, d_c); }
 
  protected:
   PeepholeLSTMBuilder() = default;
-  /// `blind`: Vi and Vo are vectors that files have and that no gate looks through.
+  /// `blind`: no gate reads the cell; Vi and Vo are vectors that exist only in files.
   PeepholeLSTMBuilder(const Settings& s, ParameterCollection& model, const char* name, bool blind,
                       bool deep);
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
@@ -45,7 +44,7 @@ class PeepholeLSTMBuilder : public RNNBuilder {
   bool blind_ = false;
 };
 
-/// With matrices Vi and Vo.
+/// PeepholeLSTMBuilder with matrices Vi and Vo.
 class CoupledLSTMBuilder : public PeepholeLSTMBuilder {
  public:
   CoupledLSTMBuilder() = default;
@@ -56,8 +55,8 @@ class CoupledLSTMBuilder : public PeepholeLSTMBuilder {
       : PeepholeLSTMBuilder(s, model, "lstm-builder", false, false) {}
 };
 
-/// Without Vi and Vo. There are vectors of these names among the parameters, as in DyNet, which
-/// neither uses nor trains them.
+/// PeepholeLSTMBuilder without peepholes. Vectors Vi and Vo are among the parameters, as in DyNet,
+/// but are neither used nor trained.
 class FastLSTMBuilder : public PeepholeLSTMBuilder {
  public:
   FastLSTMBuilder() = default;
@@ -68,8 +67,9 @@ class FastLSTMBuilder : public PeepholeLSTMBuilder {
       : PeepholeLSTMBuilder(s, model, "fast-lstm-builder", true, false) {}
 };
 
-/// With matrices Vi and Vo; every layer above the first reads x beside the layer below, and the
-/// output is that of all layers, {layers hidden_dim}, the first layer's first (Graves 2013).
+/// PeepholeLSTMBuilder with matrices Vi and Vo, in which every layer above the first reads x in
+/// addition to the layer below. The output concatenates all layers, the first layer first:
+/// {layers hidden_dim} (Graves 2013).
 class DeepLSTMBuilder : public PeepholeLSTMBuilder {
  public:
   DeepLSTMBuilder() = default;

@@ -8,7 +8,7 @@
 namespace dynet {
 namespace {
 
-enum : unsigned { kUpdate = 0, kReset = 3, kCandidate = 6 };  // of each: W, U, bias
+enum : unsigned { kUpdate = 0, kReset = 3, kCandidate = 6 };  // order in each: W, U, bias
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void GRUBuilder::step(unsigned layer, const Expression& x, LayerState& state, So
   } else {
     const Expression r = logistic(sums(kReset, state.h), at);
     const Expression content = tanh(sums(kCandidate, cmult(r, state.h, at)), at);
-    // The carried part is not dropped out: state.c is the previous output without a mask.
+    // No dropout of the carried part: state.c is the previous output without a mask.
     state.h = sum({cmult(z, content, at), cmult(1.0f - LocatedExpression(z, at), state.c, at)}, at);
   }
   state.c = state.h;

@@ -4,16 +4,16 @@
 
 namespace dynet {
 
-/// A gated recurrent unit, in layers (Cho et al. 2014, as in Chung et al. 2014):
+/// A gated recurrent unit, in layers (Cho et al. 2014, in the form of Chung et al. 2014):
 ///   z = logistic(Wz x_t + Uz h_{t-1} + bz)
 ///   r = logistic(Wr x_t + Ur h_{t-1} + br)
 ///   h_t = (1 - z) h_{t-1} + z tanh(Wh x_t + Uh (r h_{t-1}) + bh)
-/// x {input_dim} or a batch of them; outputs {hidden_dim} with the batch of x.
+/// x {input_dim}, or a batch; outputs {hidden_dim} with the batch of x.
 class GRUBuilder : public RNNBuilder {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
-    /// As in the constructor.
+    /// Arguments as in the constructor.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
 
     template <class Archive>

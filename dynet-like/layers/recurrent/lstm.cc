@@ -15,11 +15,11 @@
 namespace dynet {
 namespace {
 
-// The parameters of a layer, and those of its normalization.
+// Indices of a layer's parameters, and of its normalization parameters.
 enum : unsigned { kWx, kWh, kB };
 enum : unsigned { kGainH, kBiasH, kGainX, kBiasX, kGainC, kBiasC };
 
-// The number of layers, once the bias has been found to be one.
+// Returns `layers`, after checking the bias: runs before the base class adds a collection.
 unsigned layers_with(float forget_bias, unsigned layers) {
   if (!std::isfinite(forget_bias))
     throw ArgumentError("VanillaLSTMBuilder: forget_bias must be finite, got " +

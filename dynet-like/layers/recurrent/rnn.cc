@@ -23,7 +23,7 @@ void make_room_for_one(std::vector<T>& v) {
   if (v.size() == v.capacity()) v.reserve(std::max<std::size_t>(8, 2 * v.size()));
 }
 
-// One number would serve for all of a mask.
+// Multiplies by a mask of equal size; broadcasting a single number would hide a wrong size.
 Expression masked(const Expression& v, const Expression& mask, const char* what,
                   SourceLocation at) {
   const Dim d = v.dim(at), m = mask.dim(at);
@@ -160,7 +160,7 @@ Expression RNNBuilder::run_step(const RNNPointer& prev, const Expression& x, con
       in = s.h;
     }
     return finish_step(prev, at);
-  } catch (...) {  // the sequence is as before
+  } catch (...) {  // restores the sequence
     states_.resize(first);
     has_masks_ = had_masks;
     throw;
@@ -174,7 +174,7 @@ void RNNBuilder::drop(unsigned layer, Expression& x, LayerState& s, SourceLocati
   if (dropout_c_ > 0 && !s.zero) s.c = masked(s.c, masks[2], "cell", at);
 }
 
-// Keeps the state where the mask is zero.
+// Replaces the new state by the previous one where the mask is zero.
 void RNNBuilder::hold(const Expression& mask, const Expression& stays, const LayerState& before,
                       LayerState& s, SourceLocation at) const {
   const auto choose = [&](const Expression& now, const Expression& then) {
@@ -189,7 +189,7 @@ Expression RNNBuilder::output_of(const Expression* h, SourceLocation at) const {
   return deep_ ? concatenate(std::vector<Expression>(h, h + layers_), 0, at) : h[layers_ - 1];
 }
 
-// Takes the last of the states as those of a step.
+// Makes the last elements of `states_` a step.
 Expression RNNBuilder::finish_step(const RNNPointer& prev, SourceLocation at) {
   const Expression output = output_of(&states_[states_.size() - layers_], at);
   make_room_for_one(outputs_);
@@ -230,7 +230,7 @@ Expression RNNBuilder::set_s(const RNNPointer& prev, const std::vector<Expressio
          "the state has " + std::to_string(num_h0_components()) + " components, got " +
              std::to_string(s_new.size()),
          at);
-  for (const Expression& e : s_new) e.dim(at);  // tells if it is stale
+  for (const Expression& e : s_new) e.dim(at);  // throws if the expression is stale
   states_.insert(states_.end(), s_new.begin(), s_new.end());
   try {
     return finish_step(prev, at);

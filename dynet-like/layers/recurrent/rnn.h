@@ -7,48 +7,48 @@
 
 namespace dynet {
 
-/// A step of a recurrent network: an index into the tree of states. -1 is the initial state.
+/// A step of a recurrent network: an index into the tree of states; -1 is the initial state.
 struct RNNPointer {
-  int t = -1;  ///< the number of the step
+  int t = -1;  ///< number of the step
   RNNPointer() = default;
   explicit RNNPointer(int step) : t(step) {}
-  /// The number of the step.
+  /// Number of the step.
   operator int() const { return t; }  // NOLINT: as in DyNet
 };
 
-/// Base of recurrent networks: a tree of states over one graph. A builder made without
-/// arguments is empty: `new_graph` throws ArgumentError until one with parameters is assigned
-/// to it.
+/// Base of recurrent networks: a tree of states over one graph. A default-constructed builder is
+/// empty: `new_graph` throws ArgumentError until a builder with parameters is assigned to it.
 ///
-/// `new_graph`, then `start_new_sequence`, then `add_input`; anything else throws ArgumentError at
-/// the caller's line. Every step has a number (`state()`), and a step may follow any earlier one.
-/// After an error, whatever it was, the builder is as before: its graph, sequence, state and masks.
+/// Calls must be in the order `new_graph`, `start_new_sequence`, `add_input`; any other order
+/// throws ArgumentError at the caller's line. Every step has a number (`state()`), and a step may
+/// follow any earlier one. A call that throws leaves graph, sequence, state and masks of the
+/// builder unchanged.
 class RNNBuilder {
  public:
   virtual ~RNNBuilder() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
-  /// Forgets all steps. `h_0`: the initial state, as `num_h0_components` expressions (cells first,
-  /// then outputs), or nothing for zeros.
+  /// Clears all steps. `h_0`: the initial state, as `num_h0_components` expressions (cells first,
+  /// then outputs), or empty for zeros.
   void start_new_sequence(const std::vector<Expression>& h_0 = {},
                           SourceLocation at = SourceLocation::current());
-  /// One step from the current state, or from any earlier one. Returns the output of the top layer.
+  /// Adds a step after the current state, or after `prev`. Returns the output of the top layer.
   Expression add_input(const Expression& x, SourceLocation at = SourceLocation::current());
   Expression add_input(const RNNPointer& prev, const Expression& x,
                        SourceLocation at = SourceLocation::current());
-  /// A step of a padded minibatch: batch elements where `mask` is 1 take it, those where it is 0
-  /// keep their state and give the output that they had, zero before their first step. `mask` {1}
-  /// with the batch of x; other values mix the two. With padding at the end `back` is thus the
-  /// output of each sequence's last word; read backwards, padding comes first and leaves the
+  /// Adds a step of a padded minibatch. Batch elements with mask 1 are updated; batch elements with
+  /// mask 0 keep their state and repeat their last output, or zero before their first step. `mask`
+  /// is {1} with the batch of x; other values interpolate. With padding at the end, `back` is the
+  /// output of each sequence's last word; in a backward network padding comes first and keeps the
   /// initial state.
   Expression add_masked_input(const Expression& x, const Expression& mask,
                               SourceLocation at = SourceLocation::current());
   Expression add_masked_input(const RNNPointer& prev, const Expression& x, const Expression& mask,
                               SourceLocation at = SourceLocation::current());
-  /// A step after `prev` with the outputs, or the whole state, given; cells alone leave the outputs
-  /// as they were. Returns the output of the top layer.
+  /// Adds a step after `prev` with the given outputs, or the given state; a state of cells alone
+  /// keeps the outputs. Returns the output of the top layer.
   Expression set_h(const RNNPointer& prev, const std::vector<Expression>& h_new = {},
                    SourceLocation at = SourceLocation::current());
   Expression set_s(const RNNPointer& prev, const std::vector<Expression>& s_new = {},
@@ -56,15 +56,15 @@ class RNNBuilder {
 
   /// The current step.
   RNNPointer state() const { return current_; }
-  /// Back to the state before the current one; its nodes stay in the graph.
+  /// Returns to the state before the current one; the nodes of the step stay in the graph.
   void rewind_one_step(SourceLocation at = SourceLocation::current());
-  /// The state that `p` follows.
+  /// The predecessor of step `p`.
   RNNPointer get_head(const RNNPointer& p, SourceLocation at = SourceLocation::current()) const;
 
   /// Outputs of all layers at a step; empty for an initial state of zeros.
   std::vector<Expression> get_h(const RNNPointer& p,
                                 SourceLocation at = SourceLocation::current()) const;
-  /// The whole state at a step: cells, then outputs.
+  /// The state at a step: cells, then outputs.
   std::vector<Expression> get_s(const RNNPointer& p,
                                 SourceLocation at = SourceLocation::current()) const;
   std::vector<Expression> final_h(SourceLocation at = SourceLocation::current()) const {
@@ -77,72 +77,71 @@ class RNNBuilder {
   Expression back(SourceLocation at = SourceLocation::current()) const;
   unsigned num_h0_components() const { return components_ * layers_; }
 
-  /// Variational dropout (Gal and Ghahramani 2016): for each sequence one mask of rate `d` on the
-  /// input of each layer and one on its previous output.
+  /// Variational dropout (Gal and Ghahramani 2016): each sequence has one mask with rate `d` on the
+  /// input of each layer and one with rate `d_h` on its previous output.
   void set_dropout(float d) { set_dropout(d, d); }
   void set_dropout(float d, float d_h);
   void disable_dropout() { set_dropout(0.0f, 0.0f); }
-  /// New masks for sequences in minibatches of `batch_size`. Without this call a sequence makes its
-  /// masks with its first input.
+  /// Draws new masks for sequences in minibatches of `batch_size`. Without this call, the first
+  /// input of a sequence draws its masks.
   void set_dropout_masks(unsigned batch_size = 1, SourceLocation at = SourceLocation::current());
 
   /// Copies the parameter values of another builder of the same kind and size.
   void copy(const RNNBuilder& other);
-  /// The collection of its parameters, as long as it lives.
+  /// Collection of the parameters; the reference is valid as long as the builder.
   ParameterCollection& get_parameter_collection() { return collection_; }
   const ParameterCollection& get_parameter_collection() const { return collection_; }
 
-  /// The parameters of each layer, in DyNet's order, and what stands for them in the graph of the
-  /// last `new_graph`: the very ones that a step uses, so that a program may use them too, or put
-  /// others in their place.
+  /// The parameters of each layer, in DyNet's order, and their nodes in the graph of the last
+  /// `new_graph`. Steps read `param_vars`: a program may use these nodes or replace them.
   std::vector<std::vector<Parameter>> params;
   std::vector<std::vector<Expression>> param_vars;
 
  protected:
   RNNBuilder() = default;
-  /// `components`: 1 for networks whose state is their output, 2 if there are cells too. In a
-  /// `deep` one every layer above the first reads its layer below and x, and the output is that of
-  /// all layers, concatenated.
+  /// `components`: 1 for networks whose state is their output, 2 for networks with cells. In a
+  /// `deep` network every layer above the first reads the layer below and x, and the output
+  /// concatenates all layers.
   RNNBuilder(unsigned components, unsigned layers, unsigned input_dim, unsigned hidden_dim,
              ParameterCollection collection, bool deep = false);
 
-  /// Adds the next parameter of the last of `params`, which are in the order of their creation.
+  /// Adds a parameter to the last layer of `params`; parameters are in the order of their creation.
   Parameter add(const Dim& d);
   Parameter add(const Dim& d, float value);
-  /// Computes one layer of a step. `h` and `c` are its previous output and cell (`c` unused without
-  /// cells), or null at an initial state of zeros; both are replaced by the new ones.
+  /// State of a layer. `step` computes one layer and replaces the previous output `h` and the
+  /// previous cell `c` (unused without cells); with `zero` both are empty and stand for zeros.
   struct LayerState {
     Expression h, c;
     bool zero;
   };
   virtual void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) = 0;
 
-  /// Nodes of parameters in the graph, by layer.
+  /// Nodes of parameters, by layer.
   using Nodes = std::vector<std::vector<Expression>>;
   static void add_nodes(ComputationGraph& cg, const std::vector<std::vector<Parameter>>& parameters,
                         bool update, Nodes& nodes, SourceLocation at);
-  /// Adds nodes of further parameters, or puts other expressions in the place of `vars`, which will
-  /// be `param_vars` if nothing throws.
+  /// Adds nodes of further parameters, or replaces elements of `vars`, which becomes `param_vars`
+  /// if nothing throws.
   virtual void prepare_graph(ComputationGraph& cg, bool update, Nodes& vars, SourceLocation at) {
     static_cast<void>(cg), static_cast<void>(update), static_cast<void>(vars),
         static_cast<void>(at);
   }
-  /// The size of what a layer reads.
+  /// Input size of a layer.
   unsigned layer_input_dim(unsigned layer) const;
-  /// Rates of input, previous output and previous cell.
+  /// Sets the rates of input, previous output and previous cell.
   void set_dropout_rates(float d, float d_h, float d_c);
 
   void need_sequence(const char* who, SourceLocation at) const;
-  /// The graph node of parameter k of a layer.
+  /// The node of parameter k of a layer.
   const Expression& node(unsigned layer, unsigned k) const { return param_vars[layer][k]; }
-  /// Throws StaleExpressionError if the graph given to new_graph is gone.
+  /// Returns the graph of `new_graph`. Throws StaleExpressionError if it was cleared or destroyed.
   ComputationGraph& graph(SourceLocation at) const {
     param_vars.front().front().dim(at);
     return *graph_;
   }
-  /// Device of the parameters in the graph.
+  /// Device of the parameters' nodes.
   Device* device() const { return device_of(param_vars.front().front()); }
-  /// Runs a step whose layers are computed by `step`; a null mask is one of ones.
+  /// Adds a step, computing its layers with `step`; a null mask stands for ones.
   Expression run_step(const RNNPointer& prev, const Expression& x, const Expression* mask,
                       const char* who, SourceLocation at);
 
@@ -160,7 +159,7 @@ class RNNBuilder {
             LayerState& s, SourceLocation at) const;
   Expression output_of(const Expression* h, SourceLocation at) const;
   Expression finish_step(const RNNPointer& prev, SourceLocation at);
-  // The state after `prev`, zeros if there is none, with `part` in it from component `first` on.
+  // The state after `prev`, or zeros, with its components from `first` on replaced by `part`.
   std::vector<Expression> replaced(const RNNPointer& prev, const std::vector<Expression>& part,
                                    unsigned first, SourceLocation at) const;
 
@@ -170,23 +169,23 @@ class RNNBuilder {
   bool reading_ = false;
   bool has_h0_ = false;
   bool has_masks_ = false;
-  Nodes spare_vars_;               // what takes the place of param_vars once it is complete
-  std::vector<Expression> masks_;  // of each layer: input, previous output, previous cell
+  Nodes spare_vars_;               // replaces param_vars when complete
+  std::vector<Expression> masks_;  // by layer: input, previous output, previous cell
   std::vector<Expression>
       states_;  // step t, component k, layer l at (t * components + k) * layers + l
-  std::vector<Expression> outputs_;  // of each step
+  std::vector<Expression> outputs_;  // by step
   std::vector<Expression> h0_;
-  std::vector<Expression> spare_;  // what takes the place of one of the others once it is complete
+  std::vector<Expression> spare_;  // replaces h0_ or masks_ when complete
   std::vector<RNNPointer> heads_;
   RNNPointer current_;
 };
 
-/// h_t = tanh(Wx x_t + Wh h_{t-1} + b), in layers (Elman 1990). With lags, also + L aux_t.
+/// h_t = tanh(Wx x_t + Wh h_{t-1} + b), in layers (Elman 1990). With lags, L aux_t is added.
 class SimpleRNNBuilder : public RNNBuilder {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
-    /// As in the constructor.
+    /// Arguments as in the constructor.
     unsigned layers = 1, input_dim = 0, hidden_dim = 0;
     bool support_lags = false;
 
@@ -204,7 +203,7 @@ class SimpleRNNBuilder : public RNNBuilder {
   /// Arguments of the constructor.
   Settings settings() const { return {layers_, input_dim_, hidden_dim_, lags_}; }
 
-  /// A step with a second input of the hidden size to every layer. Needs `support_lags`.
+  /// Adds a step with an additional input {hidden_dim} to every layer. Needs `support_lags`.
   Expression add_auxiliary_input(const Expression& x, const Expression& aux,
                                  SourceLocation at = SourceLocation::current());
 

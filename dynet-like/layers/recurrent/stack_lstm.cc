@@ -17,7 +17,7 @@ void RNNStack::need_graph(const char* who, SourceLocation at) const {
 
 void RNNStack::step(const Expression& x, SourceLocation at) {
   std::vector<Expression>& outputs = steps_->outputs;
-  if (outputs.size() == outputs.capacity())  // before the step, which cannot be taken back
+  if (outputs.size() == outputs.capacity())  // before the step, which cannot be undone
     outputs.reserve(std::max<std::size_t>(8, 2 * outputs.size()));
   outputs.push_back(steps_->network->add_input(top_, x, at));
   top_ = steps_->network->state();

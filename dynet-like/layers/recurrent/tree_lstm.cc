@@ -24,7 +24,7 @@ ParameterCollection add_collection(ParameterCollection& model, const char* name,
   return nn_detail::add_collection(model, name, s.layers, s.input_dim, s.hidden_dim);
 }
 
-// Settings of networks that read children as inputs, in parts of `divisor` of the size.
+// Checks settings of networks that read children as inputs; sizes must be multiples of `divisor`.
 const TreeLSTMBuilder::Settings& one_size(const char* who, const TreeLSTMBuilder::Settings& s,
                                           unsigned divisor) {
   if (s.input_dim != s.hidden_dim || s.hidden_dim % divisor)
@@ -35,7 +35,7 @@ const TreeLSTMBuilder::Settings& one_size(const char* who, const TreeLSTMBuilder
   return s;
 }
 
-// Runs a sequence network over x and the outputs of children; leaves it at the last step.
+// Runs a sequence network over x and the outputs of children; its state is the last step.
 template <class Children>
 void read(LSTMBuilder& lstm, const Expression* x, const Children& outputs, SourceLocation at) {
   RNNPointer now;
@@ -158,7 +158,7 @@ std::pair<Expression, Expression> cell_and_output(Expression i, std::vector<Expr
 }  // namespace
 
 // Parameters of a layer: W and b of each gate; then, for each child, U and V of the gates i and o
-// and U of the content; then U and V of f_jk, for each j all k.
+// and U of the content; then U and V of f_jk, by j, then k.
 NaryTreeLSTMBuilder::NaryTreeLSTMBuilder(ParameterCollection& model, const Settings& s)
     : TreeLSTMBuilder(s, model, "nary-tree-lstm-builder") {
   const unsigned h = s.hidden_dim, n = s.children;

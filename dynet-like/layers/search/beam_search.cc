@@ -18,7 +18,7 @@ double coverage_penalty(std::span<const float> attention, double beta) {
 namespace nn_detail {
 namespace {
 
-/// A hypothesis and what may follow it.
+/// A hypothesis and its next token.
 struct Candidate {
   double log_prob;
   std::size_t parent;
@@ -73,7 +73,7 @@ void check_penalty(double penalty, SourceLocation at) {
 std::vector<std::vector<float>> read_log_probs(const char* who,
                                                const std::vector<Expression>& log_probs,
                                                unsigned end, SourceLocation at) {
-  if (!log_probs.empty()) log_probs.back().value(at);  // computes all of them
+  if (!log_probs.empty()) log_probs.back().value(at);  // one forward for all of them
   std::vector<std::vector<float>> values;
   for (const Expression& e : log_probs) {
     if (e.dim(at).batch_elems() != 1)
@@ -119,14 +119,14 @@ bool Beam::may_follow(unsigned token, std::size_t length) const {
 }
 
 void Beam::step(std::span<const std::vector<float>> log_probs) {
-  // The more probable, of equal ones the lexicographically first.
+  // Order: higher log-probability first, of equal ones the lexicographically first.
   const auto better = [&](const Candidate& a, const Candidate& b) {
     if (a.log_prob != b.log_prob) return a.log_prob > b.log_prob;
     const auto &x = open_[a.parent].tokens, &y = open_[b.parent].tokens;
     return x != y ? x < y : a.token < b.token;
   };
   const std::size_t room = settings_.width - ended_.size();
-  std::vector<Candidate> kept;  // a heap: the worst is first
+  std::vector<Candidate> kept;  // a heap with the worst candidate first
   for (std::size_t k = 0; k < open_.size(); ++k)
     for (unsigned v = 0; v < log_probs[k].size(); ++v) {
       const Candidate c{open_[k].log_prob + static_cast<double>(log_probs[k][v]), k, v};
@@ -167,7 +167,7 @@ std::vector<std::size_t> Beam::best() const {
 bool Beam::is_done() const {
   if (open_.empty()) return true;
   if (ended_.size() < settings_.n) return false;
-  // Log-probabilities only fall, and no divisor is larger than that of the longest sequence.
+  // Log-probabilities only decrease, and the divisor is largest for the longest sequence.
   const double most = normalized(open_.front().log_prob, max_length_ + 1);
   return most < ended_[best().back()].score;
 }

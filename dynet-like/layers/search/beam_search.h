@@ -7,85 +7,85 @@
 
 #include "dynet-like/graph/computation_graph.h"
 
-// Search for the most probable sequence of tokens of a model that predicts one after the other,
-// such as a translator: many sentences, and all hypotheses of each, in step.
+// Beam search over the token sequences of an autoregressive model, such as a translator: all
+// hypotheses of many sentences advance in step.
 
 namespace dynet {
 
-/// Divisor of the log-probability of a sequence, for its length L, in tokens and with the one that
-/// ends it: longer sequences are less probable, but not worse.
+/// Divisor of a sequence's log-probability, by its length L in tokens, end token included. It
+/// compensates for the lower probability of longer sequences.
 enum class LengthNormalization {
   kNone,   ///< 1
   kPower,  ///< L^alpha
   kGnmt    ///< ((5 + L) / 6)^alpha (Wu et al. 2016, "Google's neural machine translation system")
 };
 
-/// How beam search goes.
+/// Settings of beam search.
 struct BeamSettings {
-  std::size_t width = 5;         ///< hypotheses of a sentence
-  std::size_t n = 1;             ///< results of a sentence, at most `width`
-  unsigned begin = 0;            ///< what comes before the first token
+  std::size_t width = 5;         ///< hypotheses per sentence
+  std::size_t n = 1;             ///< results per sentence, at most `width`
+  unsigned begin = 0;            ///< token before the first one
   unsigned end = 0;              ///< the token that ends a sequence
-  std::size_t min_length = 0;    ///< tokens that come before the end at least
-  std::size_t max_length = 100;  ///< and at most
-  /// The same for each sentence; none: `max_length` for all.
+  std::size_t min_length = 0;    ///< minimum number of tokens before the end token
+  std::size_t max_length = 100;  ///< maximum number of tokens before the end token
+  /// `max_length` of each sentence; none: `max_length` for all sentences.
   std::vector<std::size_t> max_lengths = {};
-  LengthNormalization normalization = LengthNormalization::kNone;  ///< of scores
-  double alpha = 1;                                                ///< its exponent, not below zero
-  /// Prefixes of the sequences of each sentence; none: anything.
+  LengthNormalization normalization = LengthNormalization::kNone;  ///< divisor of scores
+  double alpha = 1;                                                ///< its exponent, at least zero
+  /// Forced prefixes of the sequences of each sentence; none: no constraint.
   std::vector<std::vector<unsigned>> prefixes = {};
 };
 
-/// A sequence that was found.
+/// A result of beam search.
 template <class State>
 struct BeamHypothesis {
-  std::vector<unsigned> tokens;  ///< without the end
-  double log_prob;               ///< with the end, in nats
-  double score;                  ///< log_prob by length, and the penalty
-  State state;                   ///< after the last of the tokens
+  std::vector<unsigned> tokens;  ///< without the end token
+  double log_prob;               ///< including the end token, in nats
+  double score;                  ///< normalized log_prob, plus the penalty
+  State state;                   ///< after the last token
 };
 
 /// The coverage penalty beta sum_i log(min(c_i, 1)) (Wu et al. 2016, equation 14), where c_i is the
-/// attention that a source token got in all: minus infinity where one got none and beta is not 0.
+/// total attention to source token i: minus infinity if some c_i is 0 and beta is not.
 double coverage_penalty(std::span<const float> attention, double beta);
 
 namespace nn_detail {
 
-/// Throws ArgumentError unless the settings fit so many sentences.
+/// Throws ArgumentError unless the settings are consistent and fit the number of sentences.
 void check_beam(const BeamSettings& settings, std::size_t sentences, SourceLocation at);
 
-/// The values of vectors, all of which are built before the first is read. Throws ArgumentError for
-/// a batch, for fewer than `end` + 1 tokens, and for what are no log-probabilities.
+/// Reads the values of vectors after all nodes were created. Throws ArgumentError for a batch, for
+/// vectors of fewer than `end` + 1 tokens, and for values above zero or NaN.
 std::vector<std::vector<float>> read_log_probs(const char* who,
                                                const std::vector<Expression>& log_probs,
                                                unsigned end, SourceLocation at);
 
-/// Throws ArgumentError unless it is zero or less.
+/// Throws ArgumentError for a penalty above zero.
 void check_penalty(double penalty, SourceLocation at);
 
-/// The hypotheses of one sentence, without their states.
+/// Hypotheses of one sentence, without their states.
 class Beam {
  public:
   struct Sequence {
     std::vector<unsigned> tokens;
     double log_prob = 0, score = 0;
-    std::size_t parent = 0;  // which of those before it continues
+    std::size_t parent = 0;  // index of the hypothesis that this one extends
   };
 
   Beam(const BeamSettings& settings, std::size_t sentence);
 
-  /// Those that go on, all of one length: the best first.
+  /// Unfinished hypotheses, all of the same length, the best first.
   const std::vector<Sequence>& open() const { return open_; }
-  /// Those that ended in the last step.
+  /// Hypotheses that ended in the last step.
   std::span<const Sequence> ended() const { return std::span(ended_).subspan(before_); }
-  /// The n best of what ended: indices in the order of ending.
+  /// Indices in order of ending of the n best hypotheses that ended.
   std::vector<std::size_t> best() const;
   const Sequence& ended(std::size_t i) const { return ended_[i]; }
-  /// Goes on by a token, from the log-probabilities of those that are open.
+  /// Extends the open hypotheses by one token, given the log-probabilities of each.
   void step(std::span<const std::vector<float>> log_probs);
-  /// Adds to the score of one that ended in the last step.
+  /// Adds a penalty to the score of hypothesis i of those that ended in the last step.
   void add_penalty(std::size_t i, double penalty) { ended_[before_ + i].score += penalty; }
-  /// No hypothesis that is open can become one of the n best.
+  /// Returns whether no open hypothesis can become one of the n best.
   bool is_done() const;
 
  private:
@@ -96,33 +96,32 @@ class Beam {
   const std::size_t max_length_;
   std::vector<unsigned> prefix_;
   std::vector<Sequence> open_ = {Sequence()}, ended_;
-  std::size_t before_ = 0;  // how many ended before the last step
+  std::size_t before_ = 0;  // number of hypotheses that ended before the last step
 };
 
 }  // namespace nn_detail
 
-/// Beam search (Lowerre 1976; Sutskever, Vinyals, Le 2014) for sentences that begin in the states
-/// of `starts`. `Expression step(State& state, unsigned last)` makes the state the one after the
-/// token `last`, and returns the log-probabilities {V} of what may follow: it is called for all
-/// hypotheses of all sentences before any of their values is read, so that automatic batching runs
-/// them together. States are copied where hypotheses fork.
+/// Beam search (Lowerre 1976; Sutskever, Vinyals, Le 2014) for sentences with initial states
+/// `starts`. `Expression step(State& state, unsigned last)` advances the state by the token `last`
+/// and returns the log-probabilities {V} of the next token. It is called for all hypotheses of all
+/// sentences before any value is read, so that automatic batching applies. States are copied where
+/// hypotheses fork.
 ///
-/// The `width` most probable continuations are kept; one that ends keeps its place, and competes by
-/// its score
+/// The `width` most probable continuations are kept; an ended hypothesis keeps its place in the
+/// beam and is ranked by its score
 ///
 ///     log_prob / normalization(L) + penalty(state)
 ///
-/// where `penalty`, never above zero, may say how well a sequence covers what it was made from. A
-/// sentence is done when nothing that is open could become one of its n best, whatever follows.
-/// With a width of 1 this is greedy search; with one no smaller than the number of all sequences it
-/// is exhaustive.
+/// where `penalty`, never above zero, may rate how well a sequence covers its source. A sentence is
+/// done when no open hypothesis can become one of its n best. With a width of 1 this is greedy
+/// search; with a width of at least the number of all sequences it is exhaustive.
 ///
-/// Returns for each sentence its n best, as far as there are so many, the highest score first, of
-/// equal ones the lexicographically first: the same for a sentence alone and in any company.
-/// Nothing where all is impossible. Time O(width V) a token, beside that of the steps.
+/// Returns at most n results per sentence, the highest score first, of equal scores the
+/// lexicographically first; none if every sequence is impossible. The results for a sentence do not
+/// depend on the other sentences. Time O(width V) per token, in addition to `step`.
 ///
-/// Errors: ArgumentError for settings that contradict each other, for values that are not a number
-/// or above zero, for a batch, for a penalty above zero; what `step` throws.
+/// Errors: ArgumentError for inconsistent settings, for values that are NaN or above zero, for a
+/// batch, and for a penalty above zero; exceptions of `step`.
 template <class State, class Step, class Penalty>
 std::vector<std::vector<BeamHypothesis<State>>> beam_search(
     std::vector<State> starts, Step step, const BeamSettings& settings, Penalty penalty,
@@ -131,7 +130,7 @@ std::vector<std::vector<BeamHypothesis<State>>> beam_search(
   struct Sentence {
     nn_detail::Beam beam;
     std::vector<State> open, ended;
-    std::size_t first = 0;  // of its scores among those of all
+    std::size_t first = 0;  // index of its first score in `scores`
   };
   std::vector<Sentence> sentences;
   for (std::size_t i = 0; i < starts.size(); ++i)
@@ -172,7 +171,7 @@ std::vector<std::vector<BeamHypothesis<State>>> beam_search(
   return results;
 }
 
-/// The same without a penalty.
+/// Beam search without a penalty.
 template <class State, class Step>
 std::vector<std::vector<BeamHypothesis<State>>> beam_search(
     std::vector<State> starts, Step step, const BeamSettings& settings = {},

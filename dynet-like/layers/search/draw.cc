@@ -31,7 +31,7 @@ std::size_t draw_by_weight(std::span<const double> weights, double u) {
   for (const double w : weights) sum += w;
   if (!(sum > 0)) return weights.size();
   double left = u * sum;
-  std::size_t last = weights.size();  // of those with a weight, for what rounding leaves over
+  std::size_t last = weights.size();  // last index with a weight, chosen if rounding leaves a rest
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] > 0)) continue;
     last = i;

@@ -39,7 +39,7 @@ std::vector<double> sampling_probabilities(std::span<const float> scores,
   }
   std::vector<double> p(scores.size(), 0.0);
   if (std::isinf(most)) return p;
-  std::vector<std::size_t> order(scores.size());  // the most probable first
+  std::vector<std::size_t> order(scores.size());  // most probable first
   std::iota(order.begin(), order.end(), std::size_t{0});
   const bool all = settings.temperature > 0 && settings.top_k == 0 && settings.top_p == 1;
   if (!all)

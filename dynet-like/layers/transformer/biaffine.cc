@@ -17,7 +17,7 @@ BiaffineScorer::BiaffineScorer(ParameterCollection& model, const Settings& setti
                         std::to_string(heads) + ", " + std::to_string(dependents) + " and " +
                         std::to_string(outputs));
   collection_ = model.add_subcollection("biaffine");
-  // The scores of a head are a row for each output, so that a product with it needs no transpose.
+  // One matrix of scores for each output, stacked in rows; the product needs no transpose.
   product_ = collection_.add_parameters({outputs * heads, dependents});
   head_ = collection_.add_parameters({outputs * heads}, ParameterInitConst(0.0f));
   if (!dependent_bias) return;
@@ -43,7 +43,7 @@ void BiaffineScorer::need_graph(const char* who, SourceLocation at) const {
   if (!product_node_.pg) nn_detail::fail(who, "call new_graph first", at);
 }
 
-// U d + u, whose product with h is all that depends on it.
+// U d + u; its product with h is the part of the score that depends on h.
 Expression BiaffineScorer::weigh(const Expression& dependent, SourceLocation at) const {
   return affine_transform({head_node_, product_node_, dependent}, at);
 }

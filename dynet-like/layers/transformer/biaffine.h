@@ -7,24 +7,24 @@
 
 namespace dynet {
 
-/// Scores of pairs of vectors, such as a head h and a dependent d in a sentence: for each of
-/// `outputs` kinds k of pair
+/// Biaffine scores of pairs of vectors, such as a head h and a dependent d in a sentence. For each
+/// of `outputs` kinds of pair, k,
 ///
 ///     s_k(h, d) = h' U_k d + u_k' h + v_k' d + b_k
 ///
 /// (Dozat and Manning, ICLR 2017, "Deep biaffine attention for neural dependency parsing"). With
-/// one kind all pairs of a sentence make a matrix, which structures/dependency_trees/op.h makes trees of.
+/// one kind, the scores of all pairs of a sentence are the arcs of structures/dependency_trees/op.h.
 ///
-/// `new_graph` comes first; without it the functions throw ArgumentError. After an error the layer
-/// is as before.
+/// `new_graph` must be called first; without it the functions throw ArgumentError. A call that
+/// throws leaves the layer unchanged.
 class BiaffineScorer {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     unsigned heads = 0;          ///< size of the vectors h
-    unsigned dependents = 0;     ///< of the vectors d
-    unsigned outputs = 1;        ///< kinds of pair
-    bool dependent_bias = true;  ///< v and b, which make no difference to which head is best
+    unsigned dependents = 0;     ///< size of the vectors d
+    unsigned outputs = 1;        ///< number of kinds of pair
+    bool dependent_bias = true;  ///< v and b; they do not affect which head is best
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
@@ -32,18 +32,18 @@ class BiaffineScorer {
     }
   };
 
-  /// Throws ArgumentError for a size of zero. U and v begin with ParameterInitGlorot, u and b are
-  /// zero at first.
+  /// Throws ArgumentError for a size of zero. U and v are initialized with ParameterInitGlorot, u
+  /// and b with zero.
   BiaffineScorer(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   BiaffineScorer() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
 
   /// The scores of all pairs, for one kind: {number of heads, number of dependents}. Throws
-  /// ArgumentError if there is no vector, or if there are several kinds.
+  /// ArgumentError for no heads or no dependents, and for several kinds.
   Expression all_pairs(const std::vector<Expression>& heads,
                        const std::vector<Expression>& dependents,
                        SourceLocation at = SourceLocation::current()) const;

@@ -60,12 +60,12 @@ void CharCnn::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
     h.change.new_graph(cg, update, at);
     h.gate.new_graph(cg, update, at);
   }
-  nodes_.swap(nodes);  // all or none
+  nodes_.swap(nodes);  // only if nothing threw
   highways_.swap(highways);
   update_ = update;
 }
 
-// All windows of a word are one batch: a product for each position in the window.
+// All windows of a word are one batch, with one product for each position in the window.
 Expression CharCnn::convolve(const Nodes& filters, const std::vector<unsigned>& word,
                              SourceLocation at) const {
   const std::size_t width = filters.size() - 1, length = word.size();
@@ -87,7 +87,7 @@ Expression CharCnn::convolve(const Nodes& filters, const std::vector<unsigned>& 
 
 Expression CharCnn::apply(const std::vector<unsigned>& word, SourceLocation at) const {
   if (nodes_.empty()) nn_detail::fail("apply", "call new_graph first", at);
-  nodes_[0][0].dim(at);  // tells if the graph is gone
+  nodes_[0][0].dim(at);  // throws if the graph is gone
   if (word.empty()) nn_detail::fail("apply", "a word needs a character", at);
   std::vector<Expression> parts;
   for (const Nodes& filters : nodes_) parts.push_back(convolve(filters, word, at));

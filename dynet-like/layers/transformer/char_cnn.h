@@ -8,31 +8,32 @@
 
 namespace dynet {
 
-/// A word from its characters by convolutions (Kim, Jernite, Sontag, Rush 2016, "Character-aware
-/// neural language models"): for each width w the largest output of each filter over all windows of
-/// w characters that follow each other,
+/// A word vector from characters by convolutions (Kim, Jernite, Sontag, Rush 2016, "Character-aware
+/// neural language models"): for each width w the maximum of each filter over all windows of w
+/// consecutive characters,
 ///
 ///     y_w = tanh(max_t (b_w + sum_{k < w} F_wk x_{t+k})),   y = [y_w1; y_w2; ...]
 ///
-/// where x_t is the trained vector of character t, and then highway layers (Srivastava et al. 2015)
+/// where x_t is the trained vector of character t, followed by highway layers (Srivastava et al.
+/// 2015)
 ///
 ///     y <- y + g * (max(W y + b, 0) - y),   g = logistic(V y + c)
 ///
-/// There is no padding: a word that is shorter than a filter has one window, whose terms beyond its
-/// end are left out, as if zeros stood there. Words of all lengths batch. Programs that want the
-/// ends of words to be seen give them characters of their own.
+/// There is no padding: a word shorter than a filter has one window, in which the terms after its
+/// end are zero. Words of all lengths run in one batch. To mark the ends of words, add special
+/// characters.
 ///
-/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
-/// before.
+/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
+/// leaves the layer unchanged.
 class CharCnn {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
-    unsigned characters = 0;                   ///< how many have a vector
-    unsigned character_size = 0;               ///< of their vectors
-    std::vector<unsigned> widths = {2, 3, 4};  ///< of filters, in characters
-    unsigned filters = 0;                      ///< of each width
-    unsigned highways = 0;                     ///< layers behind the convolutions
+    unsigned characters = 0;                   ///< number of characters
+    unsigned character_size = 0;               ///< size of their vectors
+    std::vector<unsigned> widths = {2, 3, 4};  ///< widths of filters, in characters
+    unsigned filters = 0;                      ///< filters per width
+    unsigned highways = 0;                     ///< highway layers after the convolutions
 
     /// Size of the result of `apply`.
     unsigned output() const { return filters * static_cast<unsigned>(widths.size()); }
@@ -43,29 +44,30 @@ class CharCnn {
     }
   };
 
-  /// Throws ArgumentError for a size or a width of zero, and without a width. Matrices begin with
-  /// ParameterInitGlorot, biases with 0, c with -2: at first most of y passes.
+  /// Throws ArgumentError for a size or a width of zero, and for no widths. Matrices are
+  /// initialized with ParameterInitGlorot, biases with 0, c with -2: the initial gates pass most of
+  /// y.
   CharCnn(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   CharCnn() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
-  /// y {filters * widths} of the word of these characters. Throws ArgumentError for none,
-  /// IndexError for one that is not below `characters`.
+  /// y {filters * widths} of a word with these characters. Throws ArgumentError for no characters,
+  /// IndexError for a character that is not below `characters`.
   Expression apply(const std::vector<unsigned>& word,
                    SourceLocation at = SourceLocation::current()) const;
 
-  /// Dropout of y, with a new mask in each call. Throws ArgumentError unless 0 <= rate < 1.
+  /// Dropout of y, with a new mask for each call. Throws ArgumentError unless 0 <= rate < 1.
   void set_dropout(float rate);
-  /// No dropout from now on.
+  /// Turns dropout off.
   void disable_dropout() { set_dropout(0); }
 
-  /// The vectors of characters.
+  /// The character vectors.
   const LookupParameter& table() const { return table_; }
-  /// Collection of the parameters: the vectors; F_w0, F_w1, ... {filters,character_size} and b_w
-  /// for each width; W, b, V, c for each highway layer.
+  /// Collection of the parameters: the character vectors; F_w0, F_w1, ... {filters,character_size}
+  /// and b_w for each width; W, b, V, c for each highway layer.
   ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }

@@ -36,7 +36,7 @@ void FeedForward::new_graph(ComputationGraph& cg, bool update, SourceLocation at
   up.new_graph(cg, update, at);
   down.new_graph(cg, update, at);
   if (settings_.activation == Activation::swiglu) gate.new_graph(cg, update, at);
-  up_ = up, down_ = down, gate_ = gate;  // all or none
+  up_ = up, down_ = down, gate_ = gate;  // only if nothing threw
 }
 
 Expression FeedForward::apply(const Expression& x, SourceLocation at) const {

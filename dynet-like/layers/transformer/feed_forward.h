@@ -8,24 +8,24 @@ namespace dynet {
 enum class Activation {
   relu,   ///< max(x, 0)
   gelu,   ///< x P(N(0, 1) <= x), exactly (Hendrycks and Gimpel 2016)
-  swiglu  ///< gated: silu(V x + c) in each product with W x + b (Shazeer 2020)
+  swiglu  ///< silu(V x + c) * (W x + b) (Shazeer 2020)
 };
 
-/// Two layers with an activation between them, for each column of x:
+/// Two layers with an activation in between, applied to each column of x:
 ///
 ///     relu, gelu:  y = W2 a(W1 x + b1) + b2
 ///     swiglu:      y = W2 (silu(V x + c) * (W1 x + b1)) + b2,   silu(z) = z / (1 + e^-z)
 ///
 /// x {size} or {size,T}; y likewise, with the batch of x.
 ///
-/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
-/// before.
+/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
+/// leaves the layer unchanged.
 class FeedForward {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     unsigned size = 0;                         ///< of x and y
-    unsigned hidden = 0;                       ///< of what is between the layers
+    unsigned hidden = 0;                       ///< of the hidden layer
     Activation activation = Activation::relu;  ///< a
     bool bias = true;                          ///< b1, b2 and c
 
@@ -37,18 +37,18 @@ class FeedForward {
 
   /// Throws ArgumentError for a size of zero.
   FeedForward(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   FeedForward() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for columns of another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Dropout of W2's input, new masks in each call. Throws ArgumentError unless 0 <= rate < 1.
+  /// Dropout of W2's input, a new mask for each call. Throws ArgumentError unless 0 <= rate < 1.
   void set_dropout(float rate);
-  /// No dropout from now on.
+  /// Turns dropout off.
   void disable_dropout() { set_dropout(0); }
 
   /// Collection of the parameters: W1, b1, W2, b2, V, c.

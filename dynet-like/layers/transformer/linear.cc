@@ -48,7 +48,7 @@ void Embedding::new_graph(ComputationGraph& cg, bool update, SourceLocation at) 
 
 ComputationGraph& Embedding::graph(const char* who, SourceLocation at) const {
   if (!in_graph_.pg) nn_detail::fail(who, "call new_graph first", at);
-  in_graph_.dim(at);  // tells if the graph is gone
+  in_graph_.dim(at);  // throws if the graph is gone
   return *in_graph_.pg;
 }
 

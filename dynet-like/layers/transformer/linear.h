@@ -7,17 +7,17 @@
 
 namespace dynet {
 
-/// A linear layer
+/// A linear layer, applied to each column of x:
 ///
 ///     y = W x + b
 ///
-/// of each column of x: {input} gives {output}, {input,T} gives {output,T}, with the batch of x.
+/// {input} gives {output}, {input,T} gives {output,T}, with the batch of x.
 ///
-/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
-/// before.
+/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
+/// leaves the layer unchanged.
 class Linear {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     unsigned input = 0;   ///< size of x
     unsigned output = 0;  ///< size of y
@@ -29,12 +29,12 @@ class Linear {
     }
   };
 
-  /// Throws ArgumentError for a size of zero. W begins with ParameterInitGlorot, b with 0.
+  /// Throws ArgumentError for a size of zero. Initial values: ParameterInitGlorot for W, 0 for b.
   Linear(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   Linear() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for another size.
@@ -52,22 +52,22 @@ class Linear {
   Expression matrix_node_, bias_node_;
 };
 
-/// A table of vectors, a row for each of `words` words. The columns of a sentence are the rows of
-/// its words,
+/// An embedding table with a row for each of `words` words. The columns of a sentence are the rows
+/// of its words,
 ///
 ///     x_t = E[w_t],
 ///
-/// and the same table tells which word is meant by a vector h (Press and Wolf 2017, "Using the
-/// output embedding to improve language models"): its scores, before a softmax, are E h.
+/// and the table also gives output scores (Press and Wolf 2017, "Using the output embedding to
+/// improve language models"): the scores of all words for a vector h, before a softmax, are E h.
 ///
-/// `new_graph` comes first; without it the functions throw ArgumentError. After an error the layer
-/// is as before.
+/// `new_graph` must be called first; without it the functions throw ArgumentError. A call that
+/// throws leaves the layer unchanged.
 class Embedding {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     unsigned words = 0;  ///< rows of the table
-    unsigned size = 0;   ///< of a row
+    unsigned size = 0;   ///< size of a row
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
@@ -77,18 +77,18 @@ class Embedding {
 
   /// Throws ArgumentError for a size of zero.
   Embedding(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   Embedding() = default;
 
-  /// Puts the table into the graph; without `update` it gets no gradient.
+  /// Adds the table to the graph; without `update` it gets no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
-  /// The rows of T words: {size,T}, for one word {size}. Throws ArgumentError for none, IndexError
-  /// for a word that is not below `words`.
+  /// The rows of T words: {size,T}, or {size} for one word. Throws ArgumentError for no words,
+  /// IndexError for a word that is not below `words`.
   Expression apply(const std::vector<unsigned>& sentence,
                    SourceLocation at = SourceLocation::current()) const;
   /// The scores of all words: h {size} gives {words}, {size,T} gives {words,T}, with the batch of
-  /// h. The table is transposed once in each graph.
+  /// h. The table is transposed once per graph.
   Expression logits(const Expression& h, SourceLocation at = SourceLocation::current());
 
   /// The table.
@@ -104,7 +104,7 @@ class Embedding {
   ParameterCollection collection_;
   Settings settings_;
   LookupParameter table_;
-  Expression in_graph_, transposed_;  // any node; the table as a matrix, when it was needed
+  Expression in_graph_, transposed_;  // any node; the table as a matrix, created by `logits`
   bool update_ = true;
 };
 

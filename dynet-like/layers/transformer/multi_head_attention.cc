@@ -52,7 +52,7 @@ void MultiHeadAttention::new_graph(ComputationGraph& cg, bool update, SourceLoca
   Linear queries = queries_, keys = keys_, values = values_, output = output_;
   for (Linear* each : {&queries, &keys, &values, &output}) each->new_graph(cg, update, at);
   if (settings_.relative) relative_node_ = nn_detail::put(cg, relative_, update, at);
-  queries_ = queries, keys_ = keys, values_ = values, output_ = output;  // all or none
+  queries_ = queries, keys_ = keys, values_ = values, output_ = output;  // only if nothing threw
 }
 
 Expression MultiHeadAttention::apply(const Expression& x, SourceLocation at) const {

@@ -6,42 +6,43 @@
 
 namespace dynet {
 
-/// Keys and values of positions, as MultiHeadAttention makes them: nodes of a graph, which it reads
-/// for as many queries as there are. A copy shares the nodes.
+/// Keys and values of positions, as nodes of a graph; MultiHeadAttention creates them once and
+/// reads them for any number of queries. Copies share the nodes.
 struct KeysValues {
   Expression keys;    ///< {d*key_heads,n}
   Expression values;  ///< {d*key_heads,n}
 
-  /// How many positions there are; zero before the first.
+  /// Number of positions.
   unsigned size() const { return keys.pg ? keys.dim().cols() : 0; }
 };
 
-/// Attention with heads (Vaswani et al. 2017, "Attention is all you need"): with d = size / heads,
+/// Multi-head attention (Vaswani et al. 2017, "Attention is all you need"): with d = size / heads,
 ///
 ///     y = Wo concat_h(attention(Wq_h x, Wk_h m, Wv_h m)) + bo
 ///
-/// each product with its bias, of the columns of x {size,T} to those of a memory m {memory,n},
-/// which gives y {size,T}; see `attention` in ops/attention.h. Vectors are one column. Batch sizes
-/// of x and m are equal or one. With fewer `key_heads` several heads share keys and values (Ainslie
-/// et al. 2023).
+/// with a bias in each product, of the columns of x {size,T} to the columns of a memory m
+/// {memory,n}; y is {size,T}. `attention` in ops/attention.h has the details. Vectors are one
+/// column. Batch sizes of x and m are equal or one. With fewer `key_heads` than `heads`, several
+/// heads share keys and values (Ainslie et al. 2023).
 ///
-/// The last query stands beside the last key: with `causal` query i sees the keys up to i + n - T,
-/// and relative biases and rotary positions count likewise. So queries may come one by one.
+/// The last query is aligned with the last key: with `causal` query i sees the keys up to i + n -
+/// T, and relative biases and rotary positions use this alignment. So queries may be added one by
+/// one.
 ///
-/// `new_graph` comes first; without it the functions throw ArgumentError. After an error the layer
-/// is as before.
+/// `new_graph` must be called first; without it the functions throw ArgumentError. A call that
+/// throws leaves the layer unchanged.
 class MultiHeadAttention {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     unsigned size = 0;             ///< of columns of x and y; a multiple of `heads`
-    unsigned heads = 1;            ///< of the queries
-    unsigned key_heads = 0;        ///< of keys and values, a divisor of `heads`; zero: as many
-    unsigned memory = 0;           ///< size of columns of m; zero: `size`
-    bool bias = true;              ///< on all four products
-    bool causal = false;           ///< queries see no keys that come behind them
-    unsigned relative = 0;         ///< trained biases by distance, up to this one; zero: none
-    bool rotary = false;           ///< queries and keys are turned, see `rotary_positions`
+    unsigned heads = 1;            ///< of queries
+    unsigned key_heads = 0;        ///< of keys and values, a divisor of `heads`; zero: `heads`
+    unsigned memory = 0;           ///< size of the columns of m; zero: `size`
+    bool bias = true;              ///< in all four products
+    bool causal = false;           ///< a query attends only to keys up to its own position
+    unsigned relative = 0;         ///< maximum distance of trained relative biases; zero: none
+    bool rotary = false;           ///< rotates queries and keys, see `rotary_positions`
     float rotary_base = 10000.0f;  ///< base of the angles
 
     template <class Archive>
@@ -50,20 +51,21 @@ class MultiHeadAttention {
     }
   };
 
-  /// Throws ArgumentError for a size or heads of zero, for heads that do not divide each other or
-  /// the size, and with `rotary` for heads of an odd size and a base that is not above one and
-  /// finite. Matrices begin with ParameterInitGlorot, biases with 0.
+  /// Throws ArgumentError for a size or heads of zero, for `key_heads` that does not divide `heads`
+  /// or `heads` that does not divide `size`, and with `rotary` for heads of odd size and a base
+  /// that is not above one and finite. Initial values: ParameterInitGlorot for matrices, 0 for
+  /// biases.
   MultiHeadAttention(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   MultiHeadAttention() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
 
-  /// y of a sentence that is its own memory.
+  /// Self-attention: x is its own memory.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
-  /// y. With lengths, one for each batch element, an element has only that many of the keys.
+  /// Attention of x to a memory. `key_lengths`: keys of each batch element; none: all keys.
   Expression apply(const Expression& x, const Expression& memory,
                    const std::vector<unsigned>& key_lengths = {},
                    SourceLocation at = SourceLocation::current()) const;
@@ -71,10 +73,10 @@ class MultiHeadAttention {
   /// Keys and values of the columns of a memory.
   KeysValues remember(const Expression& memory,
                       SourceLocation at = SourceLocation::current()) const;
-  /// The same with positions before them.
+  /// Keys and values of a memory, appended to the positions of `before`.
   KeysValues remember(const KeysValues& before, const Expression& memory,
                       SourceLocation at = SourceLocation::current()) const;
-  /// y for keys and values that are remembered.
+  /// Attention of x to keys and values of `remember`.
   Expression attend(const Expression& x, const KeysValues& memory,
                     const std::vector<unsigned>& key_lengths = {},
                     SourceLocation at = SourceLocation::current()) const;

@@ -23,7 +23,7 @@ void check(const char* who, unsigned size, float epsilon, bool zero_is_fine) {
                         std::to_string(epsilon));
 }
 
-// Columns as a batch, which operations normalize one by one.
+// The columns of x as batch elements, so that operations normalize each by itself.
 Expression columns(const Expression& x, unsigned size, SourceLocation at) {
   const Dim d = x.dim(at);
   if (d.rows() != size)

@@ -5,18 +5,18 @@
 
 namespace dynet {
 
-/// Each column of x brought to mean zero and variance one, then to a gain and a bias of each row
-/// (Ba, Kiros, Hinton 2016):
+/// Layer normalization: each column of x is normalized to mean zero and variance one, then scaled
+/// and shifted by a gain and a bias of each row (Ba, Kiros, Hinton 2016):
 ///
 ///     y = g (x - mean) / sqrt(variance + epsilon) + b,   variance = sum_i (x_i - mean)^2 / size
 ///
 /// x {size} or {size,T}; y likewise, with the batch of x.
 ///
-/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
-/// before.
+/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
+/// leaves the layer unchanged.
 class LayerNorm {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     unsigned size = 0;      ///< of a column
     bool bias = true;       ///< b
@@ -28,13 +28,13 @@ class LayerNorm {
     }
   };
 
-  /// Throws ArgumentError for a size of zero, and for an epsilon that is negative or not finite. g
-  /// begins with 1, b with 0.
+  /// Throws ArgumentError for a size of zero, and for an epsilon that is negative or not finite.
+  /// Initial values: 1 for g, 0 for b.
   LayerNorm(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   LayerNorm() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for columns of another size.
@@ -52,18 +52,18 @@ class LayerNorm {
   Expression gain_node_, bias_node_;
 };
 
-/// Each column of x brought to a mean square of one, then to a gain of each row (Zhang and Sennrich
-/// 2019, "Root mean square layer normalization"):
+/// RMS normalization: each column of x is normalized to a mean square of one, then scaled by a gain
+/// of each row (Zhang and Sennrich 2019, "Root mean square layer normalization"):
 ///
 ///     y = g x / sqrt(sum_i x_i^2 / size + epsilon)
 ///
 /// x {size} or {size,T}; y likewise, with the batch of x.
 ///
-/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
-/// before.
+/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
+/// leaves the layer unchanged.
 class RMSNorm {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     unsigned size = 0;      ///< of a column
     float epsilon = 1e-6f;  ///< as in the formula
@@ -75,12 +75,12 @@ class RMSNorm {
   };
 
   /// Throws ArgumentError for a size of zero, and for an epsilon that is not above zero or not
-  /// finite. g begins with 1.
+  /// finite. The initial value of g is 1.
   RMSNorm(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   RMSNorm() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for columns of another size.

@@ -14,7 +14,7 @@ namespace dynet {
 
 namespace {
 
-// Divisors of positions: base^(2i / size) for each pair (2i, 2i + 1) of `size` numbers.
+// Divisors of positions: base^(2i / size) for each pair (2i, 2i + 1) of `size` elements.
 std::vector<double> wavelengths(unsigned size, double base) {
   std::vector<double> lengths;
   for (unsigned row = 0; row < size; row += 2)
@@ -63,7 +63,7 @@ Expression rotary_positions(const Expression& x, unsigned heads, int first, floa
   std::vector<unsigned> partners(size);
   for (unsigned i = 0; i < size; ++i) partners[i] = (i + half) % size;
   ComputationGraph& cg = *x.pg;
-  const Dim each({size, 1, count});  // the same for all heads
+  const Dim each({size, 1, count});  // shared by all heads
   const Expression split = reshape(x, Dim({size, heads, count}), at);
   const Expression straight = cmult(split, input(cg, each, cosines, {}, at), at);
   const Expression across =

@@ -46,7 +46,7 @@ void ImageNorm::new_graph(ComputationGraph& cg, bool update, SourceLocation at) 
 Expression ImageNorm::apply(const Expression& x, SourceLocation at) const {
   if (!gain_node_.pg) nn_detail::fail("apply", "call new_graph first", at);
   require_channels(x, settings_.channels, at);
-  // As large as one image: nothing beside the work for a batch of them.
+  // Gain and bias are expanded to one image; the cost does not grow with the batch.
   const Expression ones = constant(*x.pg, x.dim(at).single_batch(), 1.0f, {}, at);
   const Expression gain = cmult(ones, gain_node_, at), bias = cmult(ones, bias_node_, at);
   return layer_norm(x, gain, bias, settings_.epsilon, at);
@@ -59,7 +59,7 @@ ResidualConvolution::ResidualConvolution(ParameterCollection& model, const Setti
     throw ArgumentError("ResidualConvolution: needs channels and a window above zero, got " +
                         std::to_string(channels) + " and " + std::to_string(window));
   ParameterCollection empty;
-  const ImageNorm refuses(empty, {channels, epsilon});  // before the model has anything of it
+  const ImageNorm refuses(empty, {channels, epsilon});  // throws before the model is changed
   collection_ = model.add_subcollection("residual-convolution");
   const float variance =
       2 / (static_cast<float>(window) * static_cast<float>(window) * static_cast<float>(channels));
@@ -78,7 +78,7 @@ void ResidualConvolution::new_graph(ComputationGraph& cg, bool update, SourceLoc
     nodes[k] = nn_detail::put(cg, filters_[k], update, at);
     norms[k].new_graph(cg, update, at);
   }
-  norms_ = norms, filter_nodes_ = nodes;  // all or none
+  norms_ = norms, filter_nodes_ = nodes;  // only if nothing threw
 }
 
 Expression ResidualConvolution::apply(const Expression& x, SourceLocation at) const {

@@ -7,24 +7,25 @@
 
 namespace dynet {
 
-/// An image brought to mean zero and variance one, over all its places and channels, then to a gain
-/// and a bias of each channel (Wu and He 2018, "Group normalization", with one group):
+/// Group normalization with one group (Wu and He 2018, "Group normalization"): an image is
+/// normalized to mean zero and variance one over all positions and channels, then scaled and
+/// shifted by a gain and a bias of each channel:
 ///
 ///     y_{i,j,c} = g_c (x_{i,j,c} - mean) / sqrt(variance + epsilon) + b_c
 ///
-/// x {H,W,channels}; y likewise, with the batch of x. Each image is normalized by itself, so the
-/// same is computed in training and later, and whatever else is in its batch. One call for a batch
-/// of images is faster than a call for each, which puts g and b into the graph again.
+/// x {H,W,channels}; y likewise, with the batch of x. Each image is normalized by itself, so
+/// results are equal in training and in inference, and independent of the batch. One call for a
+/// batch of images is faster than one call for each image, which adds g and b to the graph again.
 ///
-/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
-/// before.
+/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
+/// leaves the layer unchanged.
 class ImageNorm {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     unsigned channels = 0;  ///< of x
     float epsilon = 1e-5f;  ///< as in the formula
-    float gain = 1;         ///< what g begins with
+    float gain = 1;         ///< initial value of g
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
@@ -32,13 +33,13 @@ class ImageNorm {
     }
   };
 
-  /// Throws ArgumentError without channels, and for an epsilon that is negative or not finite. b
-  /// begins with 0.
+  /// Throws ArgumentError for zero channels, and for an epsilon that is negative or not finite. The
+  /// initial value of b is 0.
   ImageNorm(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   ImageNorm() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for another number of channels.
@@ -56,19 +57,19 @@ class ImageNorm {
   Expression gain_node_, bias_node_;
 };
 
-/// Two convolutions and a way around them (He et al. 2016, "Deep residual learning for image
-/// recognition"), with ImageNorm where they have batch normalization:
+/// Two convolutions with a shortcut connection (He et al. 2016, "Deep residual learning for image
+/// recognition"), with ImageNorm in place of batch normalization:
 ///
 ///     y = relu(x + norm2(f2 * relu(norm1(f1 * x))))
 ///
-/// where f * x is conv2d with zeros around the image, by steps of one. x {H,W,channels}; y
-/// likewise, with the batch of x.
+/// where f * x is conv2d with stride one and zero padding. x {H,W,channels}; y likewise, with the
+/// batch of x.
 ///
-/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
-/// before.
+/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
+/// leaves the layer unchanged.
 class ResidualConvolution {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     unsigned channels = 0;  ///< of x and y
     unsigned window = 3;    ///< height and width of the filters
@@ -80,27 +81,27 @@ class ResidualConvolution {
     }
   };
 
-  /// Throws ArgumentError for a size of zero, and for an epsilon that ImageNorm refuses. The
-  /// filters begin with a variance of 2 / (window^2 channels) (He et al. 2015), the gain of norm2
-  /// with 0, so that y begins as relu(x) and large steps do no harm (Goyal et al. 2017).
+  /// Throws ArgumentError for a size of zero, and for an epsilon that ImageNorm rejects. Filters
+  /// are initialized with variance 2 / (window^2 channels) (He et al. 2015), and the gain of norm2
+  /// with 0, so that initially y = relu(x) and large steps do no harm (Goyal et al. 2017).
   ResidualConvolution(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   ResidualConvolution() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for another number of channels.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Dropout of the input of the second convolution, with a new mask in each call. Throws
+  /// Dropout of the input of the second convolution, with a new mask for each call. Throws
   /// ArgumentError unless 0 <= rate < 1.
   void set_dropout(float rate);
-  /// No dropout from now on.
+  /// Turns dropout off.
   void disable_dropout() { set_dropout(0); }
 
-  /// Collection of the parameters: f1 and f2 {window,window,channels,channels}, then those of the
-  /// norms.
+  /// Collection of the parameters: f1 and f2 {window,window,channels,channels}, then the parameters
+  /// of the norms.
   ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }

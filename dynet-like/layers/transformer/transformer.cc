@@ -29,7 +29,7 @@ Expression Norm::apply(const Expression& x, SourceLocation at) const {
 
 namespace {
 
-// Adds the parameters of a layer to a collection.
+// Adds the parameters of a layer to `model`.
 TransformerLayer make_layer(ParameterCollection& model, const TransformerSettings& s) {
   TransformerLayer layer;
   layer.self = MultiHeadAttention(model, {s.size, s.heads, s.key_heads, 0, s.bias, s.causal,
@@ -50,7 +50,7 @@ TransformerStack::TransformerStack(ParameterCollection& model, const Transformer
                                    const char* who, const char* name)
     : settings(given) {
   if (given.layers == 0) throw ArgumentError(std::string(who) + ": needs at least one layer");
-  ParameterCollection trial;  // what the layers refuse leaves the model as it is
+  ParameterCollection trial;  // throws before `model` is changed
   make_layer(trial, given);
   collection = model.add_subcollection(name);
   for (unsigned k = 0; k < given.layers; ++k) layers.push_back(make_layer(collection, given));
@@ -79,7 +79,7 @@ void TransformerStack::new_graph(ComputationGraph& cg, bool update, SourceLocati
 
 void TransformerStack::need_graph(const char* who, SourceLocation at) const {
   if (!in_graph_.pg) fail(who, "call new_graph first", at);
-  in_graph_.dim(at);  // tells if the graph is gone
+  in_graph_.dim(at);  // throws if the graph is gone
 }
 
 void TransformerStack::set_dropout(float rate) {
@@ -92,7 +92,7 @@ Expression TransformerStack::apply(const TransformerLayer& layer, Expression x, 
                                    const KeysValues& memory,
                                    const std::vector<unsigned>& memory_lengths,
                                    SourceLocation at) const {
-  // A part of the layer with its norm and what goes around it.
+  // Applies a sublayer with its norm and residual connection.
   const auto around = [&](const Norm& norm, const auto& part) {
     const Expression given = settings.norm_first ? norm.apply(x, at) : x;
     const Expression result = LocatedExpression(x, at) + dropped(part(given), dropout_, at);
@@ -119,7 +119,7 @@ Expression TransformerStack::finish(const Expression& x, SourceLocation at) cons
 
 namespace {
 
-// An encoder has no memory to read.
+// Throws if an encoder's settings have a memory.
 const TransformerSettings& of_encoder(const TransformerSettings& settings) {
   if (settings.memory)
     throw ArgumentError("TransformerEncoder: reads no memory, got one of size " +

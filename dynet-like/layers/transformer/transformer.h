@@ -11,22 +11,22 @@ namespace dynet {
 
 /// Settings of TransformerEncoder and TransformerDecoder.
 struct TransformerSettings {
-  unsigned layers = 1;                       ///< one upon another
-  unsigned size = 0;                         ///< of columns, a multiple of `heads`
+  unsigned layers = 1;                       ///< number of layers
+  unsigned size = 0;                         ///< of the columns, a multiple of `heads`
   unsigned heads = 1;                        ///< of attention
   unsigned hidden = 0;                       ///< of feed-forward layers
   unsigned key_heads = 0;                    ///< as in MultiHeadAttention
-  unsigned memory = 0;                       ///< size of a decoder's memory; zero: it reads none
+  unsigned memory = 0;                       ///< size of the memory's columns; zero: no memory
   Activation activation = Activation::relu;  ///< of feed-forward layers
   bool norm_first = false;                   ///< x + f(norm(x)) instead of norm(x + f(x))
-  bool final_norm = false;                   ///< one more behind the last layer
+  bool final_norm = false;                   ///< one more norm after the last layer
   bool rms_norm = false;                     ///< RMSNorm instead of LayerNorm
   float epsilon = 1e-5f;                     ///< of the norms
   bool bias = true;                          ///< in products and in LayerNorm
-  bool causal = false;                       ///< of an encoder; a decoder always is
-  unsigned relative = 0;                     ///< of attention within a sentence, as there
-  bool rotary = false;                       ///< likewise
-  float rotary_base = 10000.0f;              ///< likewise
+  bool causal = false;                       ///< for an encoder; a decoder is always causal
+  unsigned relative = 0;                     ///< for self-attention, as in MultiHeadAttention
+  bool rotary = false;                       ///< for self-attention, as in MultiHeadAttention
+  float rotary_base = 10000.0f;              ///< for self-attention, as in MultiHeadAttention
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
@@ -37,7 +37,7 @@ struct TransformerSettings {
 
 namespace nn_detail {
 
-/// LayerNorm or RMSNorm.
+/// LayerNorm or RMSNorm, by the settings.
 class Norm {
  public:
   Norm(ParameterCollection& model, const TransformerSettings& settings);
@@ -51,28 +51,28 @@ class Norm {
   RMSNorm rms_;
 };
 
-/// A layer of either transformer.
+/// A layer of an encoder or a decoder.
 struct TransformerLayer {
   MultiHeadAttention self, cross;
   FeedForward feed_forward;
   Norm self_norm, cross_norm, feed_forward_norm;
 };
 
-/// The layers of either transformer.
+/// The layers of an encoder or a decoder.
 class TransformerStack {
  public:
-  /// `who` is the class, `name` that of its collection.
+  /// `who` is the name of the class, `name` that of its collection.
   TransformerStack(ParameterCollection& model, const TransformerSettings& settings, const char* who,
                    const char* name);
   TransformerStack() = default;
   void new_graph(ComputationGraph& cg, bool update, SourceLocation at);
   void need_graph(const char* who, SourceLocation at) const;
   void set_dropout(float rate);
-  /// One layer; `past` is what its attention within the sentence saw, and what it sees from now on.
+  /// Applies one layer; the keys and values of x are appended to `past`.
   Expression apply(const TransformerLayer& layer, Expression x, KeysValues& past,
                    const std::vector<unsigned>& self_lengths, const KeysValues& memory,
                    const std::vector<unsigned>& memory_lengths, SourceLocation at) const;
-  /// Behind the last layer.
+  /// Applies the norm after the last layer, if there is one.
   Expression finish(const Expression& x, SourceLocation at) const;
 
   ParameterCollection collection;
@@ -87,46 +87,47 @@ class TransformerStack {
 
 }  // namespace nn_detail
 
-/// Layers of attention within a sentence and feed-forward layers (Vaswani et al. 2017). A layer is
+/// Layers of self-attention and feed-forward layers (Vaswani et al. 2017). A layer is
 ///
 ///     h = norm(x + attention(x)),  y = norm(h + feed_forward(h))
 ///
-/// and with `norm_first` (Xiong et al. 2020)
+/// or, with `norm_first` (Xiong et al. 2020),
 ///
 ///     h = x + attention(norm(x)),  y = h + feed_forward(norm(h))
 ///
-/// x {size,T}, or {size} for one column; y likewise, with the batch of x. What tells positions
-/// apart is added to x before, or is relative or rotary.
+/// x {size,T}, or {size} for one column; y likewise, with the batch of x. Positions must be encoded
+/// in x, or by relative or rotary attention.
 ///
-/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
-/// before.
+/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
+/// leaves the layer unchanged.
 class TransformerEncoder {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   using Settings = TransformerSettings;
 
-  /// Throws ArgumentError without a layer, for a size of zero, for a memory, which it does not
-  /// read, and for what MultiHeadAttention, FeedForward and the norms refuse.
+  /// Throws ArgumentError for zero layers, for a size of zero, for a memory, and for settings that
+  /// MultiHeadAttention, FeedForward or the norms reject.
   TransformerEncoder(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   TransformerEncoder() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
-  /// y. With lengths, one for each batch element, an element has only that many columns that are
-  /// attended to; what comes of the others is of no use.
+  /// y. `lengths`: number of columns of each batch element that are attended to; none: all columns.
+  /// Columns of y after the length are meaningless.
   Expression apply(const Expression& x, const std::vector<unsigned>& lengths = {},
                    SourceLocation at = SourceLocation::current()) const;
 
-  /// Dropout of results of attention and feed-forward layers, and within the latter, new masks in
-  /// each call; weights of attention are not dropped. Throws ArgumentError unless 0 <= rate < 1.
+  /// Dropout of the results of attention and feed-forward layers, and inside feed-forward layers,
+  /// new masks for each call; attention weights are not dropped. Throws ArgumentError unless 0 <=
+  /// rate < 1.
   void set_dropout(float rate) { stack_.set_dropout(rate); }
-  /// No dropout from now on.
+  /// Turns dropout off.
   void disable_dropout() { set_dropout(0); }
 
   /// Collection of the parameters, layer by layer: attention, its norm, the feed-forward layer and
-  /// its norm; then the last norm.
+  /// its norm; then the final norm.
   ParameterCollection get_parameter_collection() const { return stack_.collection; }
   /// Arguments of the constructor.
   const Settings& settings() const { return stack_.settings; }
@@ -135,8 +136,8 @@ class TransformerEncoder {
   nn_detail::TransformerStack stack_;
 };
 
-/// Positions that a TransformerDecoder has read: nodes of its graph. A copy may read different
-/// positions, as the hypotheses of a beam do, and shares the nodes read before.
+/// Keys and values of the positions that a TransformerDecoder has read, as nodes of its graph.
+/// Copies share these nodes and may be extended independently, such as by hypotheses of a beam.
 class DecoderCache {
  public:
   /// Number of positions read.
@@ -154,54 +155,55 @@ class DecoderCache {
 ///     g = norm(x + attention(x)),  h = norm(g + attention(g, memory)),
 ///     y = norm(h + feed_forward(h))
 ///
-/// where the first attention is causal, or with `norm_first` as in TransformerEncoder. Without
+/// with causal self-attention, or the variant with `norm_first` as in TransformerEncoder. Without
 /// `memory` in the settings there is no second attention: a language model.
 ///
 /// x {size,T}, or {size} for one column; y likewise; memory {memory,n}. Batch sizes of x and memory
 /// are equal or one.
 ///
-/// `new_graph` comes first; without it the functions throw ArgumentError. After an error the layer
-/// is as before.
+/// `new_graph` must be called first; without it the functions throw ArgumentError. A call that
+/// throws leaves the layer unchanged.
 class TransformerDecoder {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   using Settings = TransformerSettings;
 
-  /// Throws ArgumentError without a layer, for a size of zero, and for what MultiHeadAttention,
-  /// FeedForward and the norms refuse.
+  /// Throws ArgumentError for zero layers, for a size of zero, and for settings that
+  /// MultiHeadAttention, FeedForward or the norms reject.
   TransformerDecoder(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   TransformerDecoder() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
 
-  /// y of a whole sentence, without a memory. Throws ArgumentError if the settings have one.
+  /// y of a whole sentence, without a memory. Throws ArgumentError if the settings have a memory.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
-  /// y of a whole sentence. With lengths, one for each batch element, an element has only that many
-  /// columns of the memory.
+  /// y of a whole sentence. `memory_lengths`: number of columns of the memory of each batch
+  /// element; none: all columns.
   Expression apply(const Expression& x, const Expression& memory,
                    const std::vector<unsigned>& memory_lengths = {},
                    SourceLocation at = SourceLocation::current()) const;
 
-  /// Before the first position, without a memory. Throws ArgumentError if the settings have one.
+  /// The initial cache, without a memory. Throws ArgumentError if the settings have one.
   DecoderCache start(SourceLocation at = SourceLocation::current()) const;
-  /// Before the first position, with the keys and values of a memory.
+  /// The initial cache, with the keys and values of a memory.
   DecoderCache start(const Expression& memory, const std::vector<unsigned>& memory_lengths = {},
                      SourceLocation at = SourceLocation::current()) const;
-  /// One or more positions more: x {size} or {size,k} gives y likewise, as `apply` gives it for the
-  /// whole sentence, and what was read then. A step copies the keys and values before it.
+  /// Reads one or more positions: x {size} or {size,k} gives y of the same shape, equal to the
+  /// columns of `apply` for the whole sentence, and the extended cache. A step copies the keys and
+  /// values of all positions before it.
   std::pair<Expression, DecoderCache> step(const DecoderCache& before, const Expression& x,
                                            SourceLocation at = SourceLocation::current()) const;
 
-  /// As in TransformerEncoder.
+  /// Dropout as in TransformerEncoder.
   void set_dropout(float rate) { stack_.set_dropout(rate); }
-  /// No dropout from now on.
+  /// Turns dropout off.
   void disable_dropout() { set_dropout(0); }
 
-  /// Collection of the parameters, layer by layer: attention within the sentence, its norm,
-  /// attention to the memory, its norm, the feed-forward layer and its norm; then the last norm.
+  /// Collection of the parameters, layer by layer: self-attention, its norm, attention to the
+  /// memory, its norm, the feed-forward layer and its norm; then the final norm.
   ParameterCollection get_parameter_collection() const { return stack_.collection; }
   /// Arguments of the constructor.
   const Settings& settings() const { return stack_.settings; }

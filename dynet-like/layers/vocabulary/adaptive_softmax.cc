@@ -63,7 +63,7 @@ void AdaptiveSoftmaxBuilder::new_graph(ComputationGraph& cg, bool update, Source
     tail.project.new_graph(cg, update, at);
     tail.choose.new_graph(cg, update, at);
   }
-  head_ = head;  // all or none
+  head_ = head;  // only if nothing threw
   tails_.swap(tails);
   ready_ = true;
 }
@@ -115,7 +115,7 @@ Expression AdaptiveSoftmaxBuilder::neg_log_softmax(const Expression& rep,
   }
   const Expression head = nn_detail::choice_loss(head_.apply(rep, at), choices, at);
   if (groups.empty()) return head;
-  // The losses of the tails come cluster by cluster, behind the zero of the words of the head.
+  // Losses of the tails, cluster by cluster, after a zero for the words of the head.
   std::vector<Expression> losses = {zeros(*rep.pg, {1}, device_of(rep), at)};
   std::vector<unsigned> from(words.size(), 0);
   unsigned count = 1;

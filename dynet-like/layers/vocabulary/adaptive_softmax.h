@@ -7,29 +7,29 @@
 
 namespace dynet {
 
-/// Softmax over words of which few are frequent (Grave, Joulin, Cisse, Grangier, Jegou 2017,
-/// "Efficient softmax approximation for GPUs"). Words are numbered by frequency, the most frequent
-/// one is 0. With the cutoffs c_0 < c_1 < ... < c_k = `num_classes`, the head chooses one of the
-/// words below c_0 or one of k clusters, and the tail of cluster i one of its words c_i ... c_{i+1}
-/// - 1, from fewer numbers:
+/// Adaptive softmax, for word frequencies with a long tail (Grave, Joulin, Cisse, Grangier, Jegou
+/// 2017, "Efficient softmax approximation for GPUs"). Words are numbered by frequency; 0 is the
+/// most frequent word. Given cutoffs c_0 < c_1 < ... < c_k = `num_classes`, the head chooses a word
+/// below c_0 or one of k clusters; the tail of cluster i chooses one of its words c_i ... c_{i+1} -
+/// 1, from a smaller projection:
 ///
 ///     p(w) = softmax(H rep)_w                                    for w < c_0
 ///     p(w) = softmax(H rep)_{c_0 + i} softmax(O_i P_i rep)_{w - c_i}   for c_i <= w < c_{i+1}
 ///
 /// H {c_0 + k, rep_dim}, P_i {d_i, rep_dim}, O_i {c_{i+1} - c_i, d_i} with d_i = rep_dim /
-/// shrink^(i+1), at least one; with `bias` H has one. So PyTorch's AdaptiveLogSoftmaxWithLoss.
-/// Without cutoffs it is a standard softmax.
+/// shrink^(i+1), at least one; with `bias` the head has a bias. The definition is that of PyTorch's
+/// AdaptiveLogSoftmaxWithLoss. Without cutoffs it is a standard softmax.
 ///
-/// A loss computes the tails of those clusters only that its words are in, each for the batch
-/// elements whose words they are. An approximation it is not: probabilities add up to one.
+/// A loss computes only the tails of the clusters of its words, each tail for the batch elements
+/// whose words are in the cluster. The distribution is exact: probabilities add up to one.
 class AdaptiveSoftmaxBuilder : public SoftmaxBuilder {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
-    unsigned rep_dim = 0;      ///< size of what is read
-    unsigned num_classes = 0;  ///< words
+    unsigned rep_dim = 0;      ///< size of `rep`
+    unsigned num_classes = 0;  ///< number of words
     std::vector<unsigned> cutoffs =
-        {};            ///< c_0, c_1, ...; without `num_classes`, which is the last
+        {};            ///< c_0, c_1, ...; without `num_classes`, which is appended
     float shrink = 4;  ///< at least one
     bool bias = true;  ///< of the head
 
@@ -61,9 +61,9 @@ class AdaptiveSoftmaxBuilder : public SoftmaxBuilder {
     unsigned first = 0, size = 0;  // of its words
     Linear project, choose;
   };
-  /// The words, and clusters, that the head has.
+  /// Number of words in the head.
   unsigned head_words() const { return settings_.num_classes - tail_words_; }
-  /// The number of the cluster that a word is in; as many as there are for one of the head's.
+  /// The cluster of a word; `tails_.size()` for a word of the head.
   std::size_t cluster_of(unsigned word) const;
   void need_graph(const char* who, SourceLocation at) const;
   Expression tail_logits(const Tail& tail, const Expression& rep, SourceLocation at) const;

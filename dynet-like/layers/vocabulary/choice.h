@@ -6,13 +6,13 @@
 
 namespace dynet::nn_detail {
 
-/// -log(softmax(scores)[c]) for one choice c of each batch element, or for several of the one there
-/// is: {1} with that batch.
+/// -log(softmax(scores)[c]) for one choice c of each batch element, or for several choices of a
+/// single batch element: {1} for each choice, as a batch.
 Expression choice_loss(const Expression& scores, const std::vector<unsigned>& choices,
                        SourceLocation at);
 
-/// An index sampled from softmax(scores), by the seed of the
-/// graph. Throws ArgumentError for a batch, and if there is no probability to go by.
+/// A sample of softmax(scores), drawn with the graph's seed. Throws ArgumentError for a batch, and
+/// if all probabilities are zero.
 unsigned draw(const char* who, const Expression& scores, SourceLocation at);
 
 }  // namespace dynet::nn_detail

@@ -43,7 +43,7 @@ Expression log_copy(const Expression& gate, SourceLocation at) {
   return log_sigmoid(-LocatedExpression(gate, at), at);
 }
 
-// One of a list for all batch elements, or for each its own.
+// The list's only element, which is shared by all batch elements, or that of one batch element.
 template <class T>
 const T& of(const std::vector<T>& list, unsigned element) {
   return list[list.size() == 1 ? 0 : element];
@@ -95,9 +95,9 @@ Expression copy_log_prob(const Expression& gate, const Expression& scores,
            at);
 
   const auto b = static_cast<unsigned>(batch);
-  std::vector<unsigned> known;       // what is picked of the vocabulary
-  std::vector<float> generated;      // 0, or minus infinity for words that it does not have
-  std::vector<float> present, here;  // by position: 0 in the source, at the target
+  std::vector<unsigned> known;       // index of the target in the vocabulary, or 0
+  std::vector<float> generated;      // 0, or minus infinity for words outside the vocabulary
+  std::vector<float> present, here;  // by position: 0 inside the source, 0 at the target
   for (unsigned k = 0; k < b; ++k) {
     const unsigned target = of(targets, k);
     known.push_back(target < words ? target : 0);
@@ -132,7 +132,7 @@ Expression copy_log_distribution(const Expression& gate, const Expression& score
          "needs a source of the " + std::to_string(n) + " words that are attended to, got " +
              std::to_string(source.size()),
          at);
-  std::map<unsigned, unsigned> columns;  // by word of the source
+  std::map<unsigned, unsigned> columns;  // column of each distinct source word
   for (const unsigned word : source) {
     if (word >= words + others)
       fail(who,
@@ -148,7 +148,7 @@ Expression copy_log_distribution(const Expression& gate, const Expression& score
   const Expression placed = sum(
       {log_softmax(attention, at), input(cg, Dim({n, distinct}), here, device_of(attention), at)},
       at);
-  // The sums of all words of the source, and from them a row for each word there is.
+  // Log sums by distinct source word, then a row for each word: its sum, or minus infinity.
   const Expression never = constant(cg, {1}, kNever, device_of(attention), at);
   const Expression sums = concatenate({logsumexp_dim(placed, 0, at), never}, 0, at);
   std::vector<unsigned> rows(words + others, distinct);

@@ -6,64 +6,66 @@
 #include "dynet-like/io/dict.h"
 #include "dynet-like/layers/transformer/linear.h"
 
-// Words that a decoder may copy from what it reads (See, Liu, Manning 2017, "Get to the point:
+// Copy mechanism: a decoder copies words of its source (See, Liu, Manning 2017, "Get to the point:
 // summarization with pointer-generator networks"; Gu et al. 2016). A word w has the probability
 //
 //     p(w) = g p_v(w) + (1 - g) sum of a_i over all i with source_i = w
 //
 // with p_v = softmax(scores) over the vocabulary, a = softmax(attention) over the positions of the
-// source, and g = logistic(gate). Words of the source that the vocabulary does not have get the
-// numbers behind it: the vocabulary of `words` words is extended for this source. p_v is zero for
-// them, and the copied part for words that are not in the source; a word that is in neither has the
-// log-probability minus infinity, and there all gradients are zero.
+// source, and g = logistic(gate). Source words outside the vocabulary get the numbers after it: the
+// vocabulary of `words` words is extended for this source. p_v is zero for words outside the
+// vocabulary, the copied part is zero for words outside the source; a word outside of both has the
+// log-probability minus infinity, with zero gradients.
 //
-// Everything is in logarithms and without overflow, whatever the operands: gate {1}, scores
-// {words}, attention {n}, which may be minus infinity where nothing is to be copied. Batch sizes
-// are equal or one.
+// All computations are in logarithms, without overflow for any operands: gate {1}, scores {words},
+// attention {n}, which is minus infinity at positions that must not be copied. Batch sizes are
+// equal or one.
 
 namespace dynet {
 
-/// A source in numbers of a vocabulary extended by its own words.
+/// Numbers of a source's words in a vocabulary extended by the source.
 struct ExtendedSource {
-  std::vector<unsigned> numbers;    ///< of its words
-  std::vector<std::string> others;  ///< word `words + k` of the vocabulary is others[k]
+  std::vector<unsigned> numbers;    ///< one for each word
+  std::vector<std::string> others;  ///< words outside the vocabulary; others[k] is word `words + k`
 };
 
-/// The words that the dictionary knows get its numbers; the others, in order of their first
-/// appearance, those behind it. Throws ArgumentError unless the dictionary is frozen.
+/// Numbers the words of a source: words of the dictionary get their index; all other words get the
+/// numbers after it, by their first occurrence. Throws ArgumentError unless the dictionary is
+/// frozen.
 ExtendedSource extend_vocabulary(const Dict& words, const std::vector<std::string>& source,
                                  SourceLocation at = SourceLocation::current());
 
-/// log p(target): {1}, of each batch element its own. `sources`: the numbers of one source for all
-/// batch elements, or one for each of them; a source shorter than `attention` is padded: positions
-/// behind it are not attended to. `targets` likewise, and several targets of one batch element give
-/// a batch. Throws ArgumentError for other numbers of them and for a source that is empty or longer
-/// than `attention`, ShapeError for other shapes.
+/// log p(target) for each batch element: {1}. `sources` has the numbers of one source for all batch
+/// elements, or of one source for each; positions after the end of a source that is shorter than
+/// `attention` are masked. `targets` has one target or one for each batch element; several targets
+/// of a single batch element give a batch. Throws ArgumentError for other numbers of sources or
+/// targets and for a source that is empty or longer than `attention`, ShapeError for other shapes.
 Expression copy_log_prob(const Expression& gate, const Expression& scores,
                          const Expression& attention,
                          const std::vector<std::vector<unsigned>>& sources,
                          const std::vector<unsigned>& targets,
                          SourceLocation at = SourceLocation::current());
 
-/// log p of all words of the vocabulary, and of `others` behind it: {words + others}, for one
-/// source that all batch elements share, as the hypotheses of a beam do. Throws ArgumentError for a
-/// source of another length than `attention`, and for numbers beyond `words + others`.
+/// log p of all words of the vocabulary and of the `others` words after it: {words + others}, for
+/// one source that all batch elements share, for example the hypotheses of a beam. Throws
+/// ArgumentError if the length of the source differs from that of `attention`, and for numbers that
+/// are not below `words + others`.
 Expression copy_log_distribution(const Expression& gate, const Expression& scores,
                                  const Expression& attention, const std::vector<unsigned>& source,
                                  unsigned others, SourceLocation at = SourceLocation::current());
 
-/// How much each position of a source was attended to so far (Tu et al. 2016; See et al. 2017):
+/// Coverage: the sum of attention to each position so far (Tu et al. 2016; See et al. 2017),
 ///
 ///     c_t = a_1 + ... + a_{t-1},   loss_t = sum_i min(a_t,i, c_t,i)
 ///
-/// A value: a copy goes its own way. The first step is at zero, where the loss is zero too.
+/// A value type: copies are independent. In the first step c and the loss are zero.
 class Coverage {
  public:
-  /// Coverage of a source of `positions` positions. Throws ArgumentError for none.
+  /// Coverage of a source with `positions` positions. Throws ArgumentError for zero positions.
   Coverage(ComputationGraph& cg, unsigned positions, SourceLocation at = SourceLocation::current());
-  /// c_t {positions}, for attention to read.
+  /// c_t {positions}, an input of attention.
   const Expression& vector() const { return sum_; }
-  /// loss_t {1} of the weights a_t {positions}, or a batch of them, which are added. Throws
+  /// loss_t {1} for the weights a_t {positions}, or a batch of weights; then adds them to c. Throws
   /// ShapeError for another size.
   Expression add(const Expression& weights, SourceLocation at = SourceLocation::current());
 
@@ -75,14 +77,14 @@ class Coverage {
 ///
 ///     gate = w' x + b
 ///
-/// where x {size} is what a decoder knows: its state, what attention gave, and its input, one under
-/// another.
+/// where x {size} is the concatenation of the decoder's state, the attention's output, and the
+/// decoder's input.
 ///
-/// `new_graph` comes first; without it `apply` throws ArgumentError. After an error the layer is as
-/// before.
+/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
+/// leaves the layer unchanged.
 class CopyGate {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
     unsigned size = 0;  ///< of x
 
@@ -94,10 +96,10 @@ class CopyGate {
 
   /// Throws ArgumentError for a size of zero.
   CopyGate(ParameterCollection& model, const Settings& settings);
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   CopyGate() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
   /// gate {1}. Throws ShapeError for another size.

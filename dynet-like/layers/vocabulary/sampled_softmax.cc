@@ -38,7 +38,7 @@ ParameterCollection add_collection(ParameterCollection& model,
   return model.add_subcollection("sampled-softmax-builder");
 }
 
-/// Uniform in [0, 1), of 53 bits: rare classes can be told apart.
+/// Uniform in [0, 1) with 53 bits, enough to resolve rare classes.
 double uniform(const RandomStream& random, std::uint64_t i) {
   return static_cast<double>(random.bits(i) >> 11) * 0x1p-53;
 }
@@ -63,7 +63,7 @@ void SampledSoftmaxBuilder::new_graph(ComputationGraph& cg, bool update, SourceL
 
 void SampledSoftmaxBuilder::need_graph(const char* who, SourceLocation at) const {
   if (!in_graph_.pg) fail(who, "call new_graph first", at);
-  in_graph_.dim(at);  // tells if the graph is gone
+  in_graph_.dim(at);  // throws if the graph is gone
 }
 
 Expression SampledSoftmaxBuilder::rows(const LookupParameter& table,
@@ -177,7 +177,7 @@ Expression SampledSoftmaxBuilder::sampled_loss(const Expression& rep,
                                                const std::vector<float>& words_log_expected,
                                                SourceLocation at) {
   Scores u = corrected("sampled_loss", rep, words, negatives, words_log_expected, at);
-  std::vector<float> mask;  // minus infinity where a negative is the word itself
+  std::vector<float> mask;  // minus infinity where a negative equals the word
   for (const unsigned word : words)
     for (const unsigned c : negatives.classes)
       mask.push_back(c == word ? -std::numeric_limits<float>::infinity() : 0.0f);

@@ -1,4 +1,4 @@
-// Softmax in steps: by classes, and by paths.
+// Class-factored and hierarchical softmax.
 
 #include <fstream>
 #include <limits>
@@ -23,15 +23,15 @@ namespace {
 using nn_detail::fail;
 using Choices = std::vector<std::vector<int>>;
 
-/// The tree of a file whose lines, split into words, `parse` turns into a path and a word at its
-/// end; null if a line has another form.
+/// Reads a tree from a file. `parse` converts the words of a line to a path that ends with a word,
+/// and returns null if the line has another form.
 template <class Parse>
 Choices read_tree(const char* who, const std::string& path, const char* form, Dict& dict,
                   Parse parse) {
   std::ifstream in(path);
   if (!in) throw FileError(std::string(who) + ": cannot open " + path);
   Choices tree(1);
-  std::map<std::pair<int, std::string>, int> nodes;  // of a parent and a name
+  std::map<std::pair<int, std::string>, int> nodes;  // by parent and name
   std::set<std::string> seen;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
@@ -88,7 +88,7 @@ ParameterCollection add_collection(ParameterCollection& model, const char* name,
   if (nodes == 0) broken("there is no root");
   for (int node = 0; node < nodes; ++node) {
     if (s.choices[node].empty()) broken("node " + std::to_string(node) + " has no children");
-    for (const int c : s.choices[node])  // children come behind their parents, so no circle
+    for (const int c : s.choices[node])  // children have larger numbers than parents: no cycles
       if (c >= 0 ? c >= words : -c >= nodes || -c <= node)
         broken("node " + std::to_string(node) + " has the child " + std::to_string(c));
   }
@@ -168,8 +168,8 @@ Expression TreeSoftmaxBuilder::logits(const char* who, unsigned node, const Expr
   return affine_transform({b_nodes_[node], w_nodes_[node], rep}, at);
 }
 
-// All decisions at one node are one batch: their losses come in the order of the nodes, and of each
-// level of the tree those of the words are picked out and added up.
+// All decisions at one node are one batch. Their losses are concatenated in the order of the nodes;
+// the losses of each word's path are picked level by level and added up.
 Expression TreeSoftmaxBuilder::neg_log_softmax(const Expression& rep,
                                                const std::vector<unsigned>& words,
                                                SourceLocation at) {
@@ -183,10 +183,10 @@ Expression TreeSoftmaxBuilder::neg_log_softmax(const Expression& rep,
          at);
   struct Group {
     std::vector<unsigned> elements, choices;
-    unsigned first = 0;  // index of its first loss among all
+    unsigned first = 0;  // index of its first loss in the concatenation
   };
   std::map<unsigned, Group> groups;
-  std::vector<std::vector<unsigned>> indices(words.size());  // in the group, by level
+  std::vector<std::vector<unsigned>> indices(words.size());  // in the group, by word and level
   std::size_t levels = 0;
   for (unsigned b = 0; b < words.size(); ++b) {
     const std::vector<Decision>& decisions = path(who, words[b], at);
@@ -207,7 +207,7 @@ Expression TreeSoftmaxBuilder::neg_log_softmax(const Expression& rep,
     losses.push_back(nn_detail::choice_loss(
         logits(who, node, all ? rep : pick_batch_elems(rep, g.elements, at), at), g.choices, at));
   }
-  losses.push_back(zeros(*rep.pg, {1}, device_of(rep), at));  // of words whose path is shorter
+  losses.push_back(zeros(*rep.pg, {1}, device_of(rep), at));  // for words with shorter paths
   const Expression flat = concatenate_to_batch(losses, at);
   std::vector<Expression> terms;
   for (std::size_t level = 0; level < std::max<std::size_t>(levels, 1); ++level) {
@@ -235,12 +235,12 @@ unsigned TreeSoftmaxBuilder::sample(const Expression& rep, SourceLocation at) {
   }
 }
 
-// Log probabilities of the children of all nodes, concatenated; of those each word has one.
+// Log-probabilities of the children of all nodes, concatenated; each word selects its own.
 Expression TreeSoftmaxBuilder::all(const char* who, const Expression& rep, bool normalized,
                                    SourceLocation at) const {
   need_graph(who, at);
   const std::size_t nodes = settings_.choices.size();
-  std::vector<Expression> pieces, of_node(nodes);  // log probability of a node; none for the root
+  std::vector<Expression> pieces, of_node(nodes);  // log-probability of a node; empty for the root
   std::vector<unsigned> index(settings_.words);
   unsigned count = 0;
   for (unsigned node = 0; node < nodes; ++node) {

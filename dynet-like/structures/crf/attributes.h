@@ -5,29 +5,29 @@
 
 namespace dynet {
 
-/// The tags of a sequence, which are the payload.
+/// Tags of a sequence; the payload.
 struct CrfTagsAttr {
-  std::uint64_t count;   ///< batch element after batch element
-  std::uint64_t partly;  ///< whether some are kAnyTag
+  std::uint64_t count;   ///< number of tags, one batch element after the other
+  std::uint64_t partly;  ///< whether some tags are kAnyTag
 };
 
-/// A tag that is not known.
+/// Marks an unknown tag.
 inline constexpr unsigned kAnyTag = ~0u;
 
-/// Scratch of the operations of linear chains, by batch element: tables of `tags * length` numbers.
+/// Scratch tables of linear-chain operations, of `tags * length` numbers each, per batch element.
 struct CrfTables {
   std::size_t size;
 
-  /// log sum of e^score over the ways to a tag, less the largest for its position.
+  /// Log sum of e^score over all paths to a tag, minus the maximum of the position.
   std::size_t forward() const { return 0; }
-  /// The logarithm that makes the tags before a tag probabilities.
+  /// Log normalizer of the distribution of the previous tag, given a tag.
   std::size_t norm() const { return size; }
   /// Marginal probabilities.
   std::size_t marginals() const { return 2 * size; }
-  /// A direction of derivatives: of `forward`, and of the marginals.
+  /// Directional derivatives of `forward` and of the marginals.
   std::size_t d_forward() const { return 3 * size; }
   std::size_t d_marginals() const { return 4 * size; }
-  /// Emissions with minus infinity at tags that are not those known.
+  /// Emissions, with minus infinity at all tags that a known tag excludes.
   std::size_t known() const { return 3 * size; }
 };
 

@@ -11,7 +11,7 @@
 namespace dynet {
 namespace {
 
-// Zero where something is allowed, else minus infinity.
+// Zero where `allowed` is true, otherwise minus infinity.
 std::vector<float> penalties(const std::vector<bool>& allowed) {
   std::vector<float> scores;
   for (const bool may : allowed)

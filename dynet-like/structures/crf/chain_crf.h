@@ -11,19 +11,19 @@
 
 namespace dynet {
 
-/// A linear-chain CRF over `tags` tags, on top of scores {tags, T} that a network gives the words
-/// of a sentence: its parameters are the scores of transitions {tags, tags}, of the first and of
-/// the last tag {tags}. What constraints forbid has the score minus infinity. structures/crf/op.h has the
-/// formulas.
+/// A linear-chain CRF over `tags` tags, on top of a network's scores {tags, T} for the words of a
+/// sentence. Its parameters are the scores of transitions {tags, tags}, of the first and of the
+/// last tag {tags}. A tag or transition that the constraints forbid scores minus infinity.
+/// structures/crf/op.h has the formulas.
 ///
-/// `new_graph` comes first; without it the functions throw ArgumentError. After an error the layer
-/// is as before.
+/// `new_graph` must be called first; without it the functions throw ArgumentError. A call that
+/// throws leaves the layer unchanged.
 class ChainCrf {
  public:
-  /// Arguments of the constructor, to be saved beside the parameters.
+  /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
-    unsigned tags = 0;            ///< how many there are
-    TagConstraints allowed = {};  ///< empty: every sequence
+    unsigned tags = 0;            ///< number of tags
+    TagConstraints allowed = {};  ///< empty: all sequences
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
@@ -31,21 +31,21 @@ class ChainCrf {
     }
   };
 
-  /// Throws ArgumentError for no tags, and for constraints of another number of tags.
+  /// Throws ArgumentError for zero tags, and for constraints with another number of tags.
   ChainCrf(ParameterCollection& model, const Settings& settings);
   ChainCrf(ParameterCollection& model, unsigned tags) : ChainCrf(model, Settings{tags, {}}) {}
-  /// Without parameters, to be assigned to.
+  /// An empty layer, to be assigned to.
   ChainCrf() = default;
 
-  /// Puts the parameters into the graph; without `update` they get no gradient.
+  /// Adds the parameters to the graph; without `update` they get no gradient.
   void new_graph(ComputationGraph& cg, bool update = true,
                  SourceLocation at = SourceLocation::current());
 
   /// The logarithm of the sum of e^score over all sequences: {1}.
   Expression log_partition(const Expression& scores,
                            SourceLocation at = SourceLocation::current()) const;
-  /// The log-probability of the tags, or of all sequences that agree with them where some are
-  /// kAnyTag: {1}, never above zero. Its negative is the loss of training.
+  /// The log-probability of `tags`: {1}, never above zero. With kAnyTag for some tags, it is that
+  /// of all sequences that agree with the known tags. Its negative is the training loss.
   Expression log_prob(const Expression& scores, std::span<const unsigned> tags,
                       SourceLocation at = SourceLocation::current()) const;
   /// The probability of each tag of each word: {tags, T}.
@@ -54,15 +54,15 @@ class ChainCrf {
   /// The entropy of the distribution over sequences, in nats: {1}.
   Expression entropy(const Expression& scores, SourceLocation at = SourceLocation::current()) const;
 
-  /// The most probable tags; of equal ones the lexicographically first. NumericError if all are
-  /// forbidden. Here and below ArgumentError for a batch (decode its elements one by one), and
-  /// NumericError for scores that are NaN or plus infinity.
+  /// The most probable tags; of equally probable ones the lexicographically first. NumericError if
+  /// all sequences are forbidden. Here and below: ArgumentError for a batch (decode its elements
+  /// one by one), and NumericError for scores that are NaN or plus infinity.
   std::vector<unsigned> best(const Expression& scores,
                              SourceLocation at = SourceLocation::current()) const;
-  /// The n most probable sequences, as far as there are so many, with their scores.
+  /// At most n most probable sequences, with their scores.
   std::vector<ScoredTags> best(const Expression& scores, std::size_t n,
                                SourceLocation at = SourceLocation::current()) const;
-  /// Tags drawn with their probability: the same ones for the same key. NumericError as for `best`.
+  /// A sample of the distribution; equal keys give equal samples. NumericError as for `best`.
   std::vector<unsigned> sample(const Expression& scores, std::uint64_t key,
                                SourceLocation at = SourceLocation::current()) const;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kForbidden = -std::numeric_limits<double>::infinity();
 
-/// The best ways to each tag of each position.
+/// The n best paths to each tag at each position.
 class Lattice {
  public:
   Lattice(const ChainScores& scores, std::size_t n) : s_(scores), n_(n), ways_(s_.length) {
@@ -39,7 +39,7 @@ class Lattice {
   }
 
  private:
-  /// A way to a tag: it comes from way `which` to the tag `before`.
+  /// A path to a tag: it extends path `which` to the tag `before`.
   struct Way {
     double score;
     unsigned before;
@@ -62,7 +62,7 @@ class Lattice {
     keep_best(t, ways);
   }
 
-  // Keeps the n best ways to one place, at position t.
+  // Keeps the n best of the paths to a tag at position t.
   void keep_best(unsigned t, std::vector<Way>& ways) const {
     const auto better = [&](const Way& a, const Way& b) {
       return a.score != b.score ? a.score > b.score : comes_first(t, a, b);
@@ -73,10 +73,10 @@ class Lattice {
     ways.resize(kept);
   }
 
-  // Whether the tags before position t of one way are lexicographically before those of another.
+  // Returns whether the tags of path a before position t are lexicographically before those of b.
   bool comes_first(unsigned t, Way a, Way b) const {
     bool first = false;
-    while (t-- > 0) {  // the decision at the earliest position counts
+    while (t-- > 0) {  // the earliest difference decides
       if (a.before == b.before && a.which == b.which) break;
       if (a.before != b.before) first = a.before < b.before;
       a = ways_[t][a.before][a.which];
@@ -90,8 +90,7 @@ class Lattice {
   std::vector<std::vector<std::vector<Way>>> ways_;  // by position and tag
 };
 
-/// The best way of all, as Lattice has it for n = 1, only faster: scores alone are kept, and the
-/// ways that have them are found from the end.
+/// Lattice for n = 1, faster: stores only the best scores, and finds their paths from the end.
 class Viterbi {
  public:
   explicit Viterbi(const ChainScores& scores)
@@ -110,7 +109,7 @@ class Viterbi {
     for (unsigned j = 0; j < n_; ++j)
       score = std::max(score, last[j] + static_cast<double>(s_.stop[j]));
     if (!(score > kForbidden)) return {};
-    // By position, the tags of all best ways; then of these the first.
+    // By position, the tags on any best path; the first path is read off from the front.
     std::vector<std::vector<unsigned>> tags(s_.length);
     for (unsigned j = 0; j < n_; ++j)
       if (last[j] + static_cast<double>(s_.stop[j]) == score) tags.back().push_back(j);
@@ -132,7 +131,7 @@ class Viterbi {
   double score(unsigned t, unsigned i, unsigned j) const {
     return at(t - 1)[i] + s_.transition(t, i, j) + s_.emission(t, j);
   }
-  // Whether a best way to tag j at t comes from i.
+  // Returns whether a best path to tag j at t comes from tag i.
   bool leads(unsigned t, unsigned i, unsigned j) const {
     return at(t)[j] > kForbidden && score(t, i, j) == at(t)[j];
   }
@@ -157,7 +156,7 @@ class Viterbi {
 
   const ChainScores& s_;
   unsigned n_;
-  std::vector<double> steps_;  // of the present position, by the tag before and the tag
+  std::vector<double> steps_;  // for the current position, by previous tag and tag
   std::vector<double> best_;   // by position and tag
 };
 

@@ -5,14 +5,14 @@
 
 namespace dynet {
 
-/// The scores of a linear chain, as numbers: see structures/crf/op.h. Matrices are column-major.
+/// Scores of a linear chain as numbers, see structures/crf/op.h. Matrices are column-major.
 struct ChainScores {
   unsigned tags = 0, length = 0;
   std::vector<float> emissions;    ///< {tags, length}
-  std::vector<float> transitions;  ///< {tags, tags}, or that for each step
+  std::vector<float> transitions;  ///< {tags, tags}, or one matrix for each step
   std::vector<float> start, stop;  ///< {tags}
 
-  /// From tag i at position t - 1 to tag j at t.
+  /// Score of the transition from tag i at position t - 1 to tag j at t.
   double transition(unsigned t, unsigned i, unsigned j) const {
     const std::size_t square = std::size_t{tags} * tags;
     const std::size_t into = transitions.size() > square ? (t - 1) * square : 0;
@@ -23,20 +23,20 @@ struct ChainScores {
   }
 };
 
-/// A sequence of tags, and its score: added up in double, from the first position to the last.
+/// A sequence of tags, and its score, summed in double from the first position to the last.
 struct ScoredTags {
   std::vector<unsigned> tags;
   double score;
 };
 
-/// The n best sequences, or as many as there are with a score above minus infinity: the highest
-/// score first, of equal scores the lexicographically first. Viterbi 1967, with n entries for each
-/// tag. Time O(T K^2 n), memory O(T K n). Throws, as the function below, NumericError for scores
-/// that are NaN or plus infinity.
+/// At most n best sequences with a score above minus infinity: the highest score first, of equal
+/// scores the lexicographically first. Algorithm: Viterbi 1967, with n entries per tag. Time O(T
+/// K^2 n), memory O(T K n). This function and sample_sequence throw NumericError for scores that
+/// are NaN or plus infinity.
 std::vector<ScoredTags> best_sequences(const ChainScores& scores, std::size_t n);
 
-/// A sequence drawn with its probability: the same one for the same key. No tags where all
-/// sequences are forbidden. Forward filtering, backward sampling.
+/// A sample of the distribution by forward filtering and backward sampling; equal keys give equal
+/// samples. Empty if all sequences are forbidden.
 std::vector<unsigned> sample_sequence(const ChainScores& scores, std::uint64_t key);
 
 }  // namespace dynet

@@ -34,12 +34,12 @@ Dim tags_shape(const Operands& x) {
   return y;
 }
 
-// Tables of the chain.
+// Tables of the chain, see CrfTables.
 template <std::size_t Tables>
 std::size_t tables(const GraphStore& graph, const Node& n) {
   return Tables * graph.nodes[graph.args[n.first_arg]].dim.size();
 }
-// More where the sequences that agree with the tags are a chain of their own.
+// With partly known tags, the constrained chain has its own tables.
 std::size_t tables_with_tags(const GraphStore& graph, const Node& n) {
   return graph.attr<CrfTagsAttr>(n).partly ? tables<7>(graph, n) : tables<3>(graph, n);
 }

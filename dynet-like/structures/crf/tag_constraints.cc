@@ -7,13 +7,13 @@
 namespace dynet {
 namespace {
 
-/// A tag as the schemes see it: `letter` is one of B, I, E, S and O.
+/// A parsed tag; `letter` is one of B, I, E, S and O.
 struct Tag {
   char letter;
   std::string_view kind;
 
   bool continues() const { return letter == 'B' || letter == 'I'; }  // in BIOES and BMES
-  bool is_inside() const { return letter == 'I' || letter == 'E'; }  // of a span that has begun
+  bool is_inside() const { return letter == 'I' || letter == 'E'; }  // of a span with several words
 };
 
 Tag read(TagScheme scheme, std::string_view name) {

@@ -20,7 +20,7 @@ double add_logs(double a, double b) {
   return m == kImpossible ? m : m + std::log1p(std::exp(std::min(a, b) - m));
 }
 
-/// Prefix beam search. Prefixes that were kept at some frame are a tree.
+/// Prefix beam search. All prefixes that were kept at some frame form a tree.
 class BeamSearch {
  public:
   BeamSearch(const CtcScores& scores, const CtcBeam& beam)
@@ -41,15 +41,15 @@ class BeamSearch {
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  /// A prefix in the tree; `place` among those of the frame, if it was kept there.
+  /// A prefix in the tree; `place` is its index among the current frame's prefixes, or kNone.
   struct Known {
     std::uint32_t parent = kNone;
     unsigned label = 0;
     double given = 0;
     std::uint32_t place = kNone;
   };
-  /// A prefix of a frame: the sums of its alignments, by how they end, and what functions of the
-  /// user's gave.
+  /// A prefix of a frame: log sums of its alignments, by whether they end in a blank, and the sum
+  /// `given` of the results of `extend`.
   struct Prefix {
     std::uint32_t known = 0, parent = kNone;
     unsigned label = 0;
@@ -69,7 +69,7 @@ class BeamSearch {
       const double all = add_logs(p.blank, p.other);
       for (unsigned v = 0; v < s_.symbols; ++v) {
         const double score = s_.score(t, v);
-        // A repeat is one label, unless a blank came between.
+        // A repeated symbol is one label unless a blank is between.
         const bool repeats = p.known != 0 && v == p.label;
         if (v == s_.blank) {
           next[k].blank = all + score;
@@ -117,7 +117,7 @@ class BeamSearch {
     std::reverse(y.begin(), y.end());
     return y;
   }
-  /// Keeps the best, in their order.
+  /// Keeps the n best, sorted.
   void keep_best(std::vector<Prefix>& some, std::size_t n) const {
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t k = 0; k < some.size(); ++k)
@@ -135,7 +135,7 @@ class BeamSearch {
 
   const CtcScores& s_;
   const CtcBeam& beam_;
-  std::vector<Known> tree_;  // the first is the empty prefix
+  std::vector<Known> tree_;  // tree_[0] is the empty prefix
   std::unordered_map<std::uint64_t, std::uint32_t> children_;
   std::vector<Prefix> kept_;
 };
@@ -170,8 +170,9 @@ ScoredAlignment ctc_best_alignment(const CtcScores& s, std::span<const unsigned>
   const auto reaches = [&](std::size_t from, std::size_t to) {
     return to < n && (to < from + 2 || (to % 2 && symbol(to) != symbol(from)));
   };
-  // By frame and state, the best from there to the end: then the way is found from the beginning,
-  // where the first of equal symbols counts. No two states that follow one have the same symbol.
+  // By frame and state, the best score from there to the end; the alignment is read off from the
+  // front, so that the first of equal symbols wins. The successors of a state have distinct
+  // symbols.
   std::vector<double> best(n * s.frames, kImpossible);
   const auto at = [&](std::size_t t, std::size_t state) -> double& { return best[t * n + state]; };
   for (unsigned t = s.frames; t-- > 0;)

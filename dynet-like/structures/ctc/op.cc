@@ -42,7 +42,8 @@ template <std::size_t Tables>
 std::size_t ctc_tables(const GraphStore& graph, const Node& n) {
   const auto& a = graph.attr<CtcAttr>(n);
   const std::size_t frames = graph.nodes[graph.args[n.first_arg]].dim.cols();
-  return (Tables * frames + 1) * (2 * a.count + 3 * a.elements);  // CtcTables::size of each
+  return (Tables * frames + 1) *
+         (2 * a.count + 3 * a.elements);  // CtcTables::size of all batch elements
 }
 
 constexpr Ragged kAnyFrames{.rows = 0, .cols = Ragged::operand(0)};
@@ -72,7 +73,7 @@ const OpForm kCtcEntropy =
     ctc("ctc_entropy", loss_of_utterance, ctc_tables<6>, DYNET_FORWARD(cpu::CtcEntropy::forward),
         DYNET_BACKWARD(cpu::CtcEntropy::backward), &cuda::kCtcEntropy);
 
-// `payload`: how many labels each element has, then the labels.
+// `payload`: the number of labels of each batch element, then the labels.
 Expression add_ctc(const OpForm& form, const Expression& x, const CtcSettings& settings,
                    const std::vector<unsigned>& payload, std::size_t elements, SourceLocation at) {
   return add_node(form, x,
@@ -84,7 +85,7 @@ Expression add_ctc(const OpForm& form, const Expression& x, const CtcSettings& s
 Expression add_ctc(const OpForm& form, const Expression& x, const CtcSettings& settings,
                    std::span<const unsigned> labels, SourceLocation at) {
   const std::size_t batch = x.dim(at).bd;
-  // Labels that cannot be shared out are those of no element.
+  // An uneven number of labels is passed with zero elements; the shape rule rejects it.
   const std::size_t elements = labels.size() % batch == 0 ? batch : 0;
   std::vector<unsigned> payload(elements, static_cast<unsigned>(labels.size() / batch));
   payload.insert(payload.end(), labels.begin(), labels.end());

@@ -5,26 +5,26 @@
 
 namespace dynet {
 
-/// Which trees over the words of a sentence there are.
+/// Constraints on the trees over the words of a sentence.
 struct DependencyRules {
-  bool projective = true;   ///< no two arcs cross, where the root stands before all words
-  bool single_root = true;  ///< exactly one word has the root as its head
+  bool projective = true;   ///< no two arcs cross; the root stands before all words
+  bool single_root = true;  ///< exactly one word has the root as head
 
   friend constexpr bool operator==(const DependencyRules&, const DependencyRules&) = default;
 };
 
-/// The rules of a node, in words; all nodes of a batch have the same.
+/// DependencyRules as words; equal in all nodes of a batch.
 struct DependencyAttr {
   std::uint64_t projective, single_root;
 };
 
-/// The same with heads, which are the payload: batch element after batch element.
+/// DependencyAttr, and the number of heads. Payload: the heads, one batch element after the other.
 struct DependencyHeadsAttr {
   DependencyAttr trees;
   std::uint64_t count;
 };
 
-/// Whether words 1 to n with these heads, 0 for the root, are a tree that the rules allow.
+/// Returns whether heads of words 1 to n, 0 for the root, form a tree that the rules allow.
 inline bool is_dependency_tree(const unsigned* heads, std::size_t n, DependencyAttr rules) {
   std::size_t roots = 0;
   for (std::size_t d = 1; d <= n; ++d) {
@@ -42,14 +42,14 @@ inline bool is_dependency_tree(const unsigned* heads, std::size_t n, DependencyA
   return true;
 }
 
-/// Scratch for projective trees, by batch element: tables of doubles, for each width of a span a
-/// row with the spans that begin at each node. Behind a row is room for a vector.
+/// Scratch of projective trees, per batch element: tables of doubles with one row for each span
+/// width. A row has the spans by their first node, and padding for one vector.
 struct DependencyTables {
   std::size_t nodes;  ///< the words and the root
   std::size_t stride() const { return nodes + 16; }
   std::size_t size() const { return nodes * stride(); }
   static constexpr std::size_t kTables = 5;
-  /// Size of scratch, in elements of float; more than enough in double.
+  /// Size of scratch in elements of float; more than enough in double precision.
   std::size_t elements() const { return 2 * kTables * size(); }
 };
 

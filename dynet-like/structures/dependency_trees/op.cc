@@ -31,7 +31,7 @@ Dim tree_heads_shape(const Operands& x) {
   return y;
 }
 
-// The sums of projective trees.
+// Scratch for the sums of projective trees.
 std::size_t tree_tables(const GraphStore& graph, const Node& n) {
   const Dim& arcs = graph.nodes[graph.args[n.first_arg]].dim;
   const bool projective = graph.attr<DependencyAttr>(n).projective != 0;

@@ -1,6 +1,6 @@
-// The best projective trees, and samples of them. The sums of kernels/cpu/projective_trees.h, as
-// maxima: of the nodes i .. j, A has the arc from i to j, B that from j to i; R has all hang from
-// i, and L from j. Each tree has one derivation.
+// The best projective trees, and samples of them. Tables as in kernels/cpu/projective_trees.h, with
+// maxima in place of sums: over the nodes i .. j, A has the arc from i to j, B the arc from j to i;
+// in R all nodes are below i, in L below j. Each tree has one derivation.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 enum Kind : unsigned { kToRight, kToLeft, kRight, kLeft };
 
-/// The two parts of a span that is split at k, from 0 to its width less one.
+/// The two parts of a span that is split at k, 0 <= k < width.
 struct Parts {
   Kind left, right;
   unsigned first_end, second_begin;  // nodes
@@ -30,7 +30,7 @@ struct Parts {
         second_begin(kind == kRight || kind == kLeft ? first_end : i + k + 1) {}
 };
 
-/// Which splits a span has. With a single root, what hangs from it is one word with all others.
+/// The splits of a span. With a single root, one word, with all other words below it, is below 0.
 struct Spans {
   unsigned nodes;
   bool single_root;
@@ -52,7 +52,7 @@ double arc_of(const ArcScores& s, Kind kind, unsigned i, unsigned j) {
   return kind == kToRight ? s.arc(i, j) : kind == kToLeft ? s.arc(j, i) : 0;
 }
 
-/// f(kind, i, j) for all spans, smaller ones first and, of one span, in the order of need.
+/// f(kind, i, j) for all spans in order of dependency: shorter spans first.
 template <class F>
 void each_span(unsigned nodes, F f) {
   for (unsigned w = 1; w < nodes; ++w)
@@ -60,8 +60,8 @@ void each_span(unsigned nodes, F f) {
       for (const Kind kind : {kToRight, kToLeft, kRight, kLeft}) f(kind, i, i + w);
 }
 
-/// The scores of the best trees of all spans. Tables whose rows are contiguous for both parts of a
-/// sum: R and L symmetric, arcs by head and dependent.
+/// Scores of the best trees of all spans. The rows that a sum reads are contiguous for both parts:
+/// R and L are stored symmetrically, arcs by head and dependent.
 class Viterbi {
  public:
   Viterbi(const ArcScores& s, bool single_root)
@@ -76,10 +76,10 @@ class Viterbi {
       for (unsigned i = 0; i + w < n_; ++i) extend(i, i + w);
   }
 
-  /// Whether there is a tree.
+  /// Returns whether there is a tree.
   bool possible() const { return right_[at(0, n_ - 1)] > kForbidden; }
 
-  /// f(k) for each split of a span that makes best trees of it.
+  /// f(k) for each split of a span that attains the best score.
   template <class F>
   void each_best_split(Kind kind, unsigned i, unsigned j, F f) const {
     const unsigned splits = Spans{n_, single_root_}.splits(kind, i, j);
@@ -132,10 +132,10 @@ class Viterbi {
   std::vector<double> arcs_, right_, left_;
 };
 
-/// The lexicographically first of the best trees. The derivations of all of them are followed at
-/// once, from the first word to the last, and only those that give the next word its smallest head
-/// are kept. These share the arc of that head: all spans that wait for its end have the same heads
-/// so far, however they began, and each is opened once.
+/// The lexicographically first of the best trees. All derivations of best trees are followed at
+/// once, from the first word to the last; only those with the smallest head for the next word are
+/// kept. They share the arc to that head, so all callers of the arc have the same heads so far, and
+/// each span is opened once.
 class First {
  public:
   First(const Viterbi& best, unsigned words)
@@ -146,13 +146,13 @@ class First {
         edges_(1),
         enough_(spans_.places() / 64) {}
 
-  /// None if there is none, or where scores are no numbers.
+  /// Empty if there is no tree, or if scores are NaN.
   std::vector<unsigned> run() {
     if (!best_.possible()) return {};
     enter({kRight, 0, spans_.nodes - 1}, {});
     for (unsigned& head : heads_) {
-      if (ended_.empty()) open(kToRight, kRight);  // in which the word before is the head
-      if (ended_.empty()) open(kToLeft, kLeft);    // a later one
+      if (ended_.empty()) open(kToRight, kRight);  // the head is an earlier node
+      if (ended_.empty()) open(kToLeft, kLeft);    // the head is a later node
       std::vector<Span>& arcs = ended_.empty() ? begun_ : ended_;
       if (arcs.empty()) return {};
       const Span arc = *std::min_element(
@@ -174,11 +174,11 @@ class First {
     Kind kind = kRight;
     unsigned i = 0, j = 0;
   };
-  /// A span that goes on when one of its parts ends.
+  /// A span that continues when one of its parts ends.
   struct Caller {
-    Span span;  // none if i is j
+    Span span;  // none if i == j
     unsigned split = 0;
-    bool last = true;  // this was its right part
+    bool last = true;  // whether the part was the right one
   };
   struct Edge {
     Caller caller;
@@ -204,7 +204,7 @@ class First {
       leave(s);
   }
 
-  /// Goes on with all that wait for the end of the span; they do so once.
+  /// Continues all callers of a span that has ended, and removes them.
   void leave(const Span& s) {
     for (unsigned e = std::exchange(callers(s), kNone); e != kNone; e = edges_[e].next)
       go_on(Caller(edges_[e].caller));
@@ -217,7 +217,7 @@ class First {
     });
   }
 
-  /// Opens all spans of these kinds that wait, and those that begin them.
+  /// Opens all waiting spans of these kinds, and the spans that they begin with.
   void open(Kind arc, Kind other) {
     for (std::size_t w = 0; w < waiting_.size(); ++w) {
       const auto [s, caller] = waiting_[w];
@@ -234,7 +234,7 @@ class First {
     }
   }
 
-  /// Keeps only what waits for the end of the arc, when there is enough to be forgotten.
+  /// Removes all edges that the end of `arc` cannot reach, once there are enough of them.
   void forget_others(const Span& arc) {
     if (edges_.size() < enough_) return;
     std::vector<Edge> kept(1);
@@ -260,11 +260,11 @@ class First {
   const Viterbi& best_;
   const Spans spans_;
   std::vector<unsigned> heads_;
-  std::vector<unsigned> callers_;  // by span, the first of its edges
+  std::vector<unsigned> callers_;  // by span, index of its first edge
   std::vector<Edge> edges_;
-  std::size_t enough_;                            // edges to look for those that nobody needs
+  std::size_t enough_;                            // number of edges that starts a removal
   std::vector<std::pair<Span, Caller>> waiting_;  // to be opened at the next word
-  std::vector<Span> ended_, begun_;               // arcs that give the next word its head
+  std::vector<Span> ended_, begun_;               // arcs that determine the head of the next word
 };
 
 /// The n best trees of each span.
@@ -285,22 +285,22 @@ class Lattice {
       spell(kRight, 0, s_.words, whole[k], all.back().heads.data() - 1);
       all.back().score = score_of(s_, all.back().heads);
     }
-    std::stable_sort(all.begin(), all.end(), comes_before);  // sums in another order may differ
+    std::stable_sort(all.begin(), all.end(), comes_before);  // rounding may change the order
     return all;
   }
 
  private:
-  /// Tree `first` of the left part and `second` of the right one, split at `split`.
+  /// Tree `first` of the left part and tree `second` of the right part, split at `split`.
   struct Way {
     double score;
     unsigned split, first, second;
   };
   struct Candidate {
     Way way;
-    std::vector<unsigned> heads;  // once they are needed
+    std::vector<unsigned> heads;  // filled in on demand
   };
 
-  // heads[d] for each word d of the span.
+  // Fills in heads[d] for each word d of the span.
   void spell(Kind kind, unsigned i, unsigned j, const Way& way, unsigned* heads) const {
     if (i == j) return;
     if (kind == kToRight) heads[j] = i;
@@ -318,7 +318,7 @@ class Lattice {
       const Parts p(kind, i, k);
       const auto& first = best_[spans_.place(p.left, i, p.first_end)];
       const auto& second = best_[spans_.place(p.right, p.second_begin, j)];
-      for (unsigned a = 0; a < first.size(); ++a)  // so many are before, and as many times b
+      for (unsigned a = 0; a < first.size(); ++a)  // (a + 1) (b + 1) - 1 ways are at least as good
         for (unsigned b = 0; b < second.size() && (a + 1) * std::size_t{b + 1} <= n_; ++b) {
           const double score = first[a].score + second[b].score + arc;
           if (score > kForbidden) ways.push_back({{score, k, a, b}, {}});
@@ -349,7 +349,7 @@ class Lattice {
   std::vector<std::vector<Way>> best_;  // by span
 };
 
-/// The log sums of all spans.
+/// Log sums over the trees of all spans.
 class Inside {
  public:
   Inside(const ArcScores& s, bool single_root)
@@ -365,7 +365,7 @@ class Inside {
     });
   }
 
-  /// False if there is no tree.
+  /// Returns false if there is no tree.
   bool draw_span(Kind kind, unsigned i, unsigned j, const RandomStream& random,
                  std::uint64_t& draws, std::vector<unsigned>& heads) const {
     if (i == j) return true;

@@ -1,4 +1,4 @@
-// The best of all dependency trees, projective or not.
+// The best dependency trees, projective or not.
 #include <algorithm>
 #include <queue>
 #include <utility>
@@ -8,7 +8,7 @@
 namespace dynet::trees {
 namespace {
 
-/// Which heads words may have, as a matrix [dependent, head].
+/// Allowed heads of each word, as a matrix [dependent, head].
 class Choices {
  public:
   explicit Choices(unsigned words)
@@ -29,15 +29,16 @@ class Choices {
   std::vector<bool> allowed_;
 };
 
-/// The algorithm of Chu and Liu (1965) and Edmonds (1967) in Tarjan's (1977) form for dense graphs:
-/// each word takes its best head, the words of a cycle become one component, and that takes the
-/// best arc from a word outside. An arc into a component is as good as the tree of the component
-/// that hangs from it. So trees are compared whenever arcs are: by score, and if that is equal, by
-/// the first head that differs. Both orders stay the same when trees of other words are added; so
-/// the result is the best tree, and of equal ones the first. Takes time and memory O(words^2).
+/// The algorithm of Chu and Liu (1965) and Edmonds (1967), in Tarjan's (1977) form for dense
+/// graphs: each word chooses its best head; the words of a cycle are contracted to a component,
+/// which then chooses the best arc from a word outside. An arc into a component implies the best
+/// tree of the component below that arc, so arcs are compared by the trees that they imply: by
+/// score, and for equal scores by the first word whose head differs. Adding trees of other words
+/// changes neither order; so the result is the best tree, and of equal ones the first. Time and
+/// memory O(words^2).
 ///
-/// With a single root an arc from the root is taken only where there is no other, as if it cost
-/// more than all scores: most often all words become one component, which takes the best of them.
+/// With a single root, a component chooses an arc from the root only if it has no other arc.
+/// Usually all words become one component, which then chooses the best arc from the root.
 class Edmonds {
  public:
   Edmonds(const ArcScores& s, const Choices& choices, bool single_root)
@@ -61,11 +62,11 @@ class Edmonds {
     }
   }
 
-  /// The heads of the best tree; none if there is none.
+  /// The heads of the best tree; empty if there is none.
   std::vector<unsigned> run() {
     std::vector<bool> done(nodes_, false), waits(nodes_, false);  // by component
     done[0] = true;
-    std::vector<unsigned> path;  // of components, each the head of the one before it
+    std::vector<unsigned> path;  // of components; each one is the head of its predecessor
     unsigned roots = 0;
     for (unsigned start = 1; start < nodes_; ++start) {
       for (unsigned c = component_[start]; !done[c];) {
@@ -87,9 +88,9 @@ class Edmonds {
   }
 
  private:
-  /// From a word, into a component.
+  /// An arc from a word into a component.
   struct Arc {
-    unsigned dependent = 0;  // the word of the component, 0 if there is no arc
+    unsigned dependent = 0;  // the word of the component; 0 if there is no arc
     float score = 0;
   };
   struct Choice {
@@ -97,30 +98,29 @@ class Edmonds {
     Arc arc;
   };
 
-  /// The best one from there.
+  /// The best arc into component c from word `head`.
   Arc& into(unsigned c, unsigned head) { return into_[std::size_t{c} * nodes_ + head]; }
-  /// Two words of one component.
+  /// Two words (a, b) of a component.
   struct Pair {
-    unsigned head;        // of the second one, in the best tree that hangs from the first one
-    unsigned difference;  // the first of the others whose head is another if the second is on top
+    unsigned head;        // head of b in the best tree with a on top
+    unsigned difference;  // first word, other than a and b, whose head differs with b on top
   };
   Pair& pair(unsigned a, unsigned b) { return pairs_[std::size_t{a} * nodes_ + b]; }
   unsigned head_below(const Choice& x, unsigned d) {
     return d == x.arc.dependent ? x.head : pair(x.arc.dependent, d).head;
   }
 
-  /// The score of the arc and of the tree of its component that hangs from it, less what all such
-  /// trees share.
+  /// The score of the arc and of the component's tree below it, minus their common part.
   double score(const Arc& a) const { return static_cast<double>(a.score) + inner_[a.dependent]; }
 
-  /// Whether of two choices for one component the first is better.
+  /// Returns whether choice a is better than choice b for one component.
   bool better(const Choice& a, const Choice& b) {
     const unsigned v = a.arc.dependent, w = b.arc.dependent;
     if (v == 0 || w == 0) return v != 0;
     const double x = score(a.arc), y = score(b.arc);
     if (x != y) return x > y;
     if (v == w) return a.head < b.head;
-    // Each of the two has its head outside in one tree only.
+    // The two tops v and w differ as well: each has its head outside in one of the trees only.
     const unsigned d = std::min({v, w, pair(v, w).difference});
     return head_below(a, d) < head_below(b, d);
   }
@@ -134,7 +134,7 @@ class Edmonds {
     return best.arc.dependent != 0;
   }
 
-  /// Makes one component of the end of the path, from `first` on, which is a cycle.
+  /// Contracts the cycle at the end of the path, from `first` on, to one component.
   unsigned contract(std::vector<unsigned>& path, unsigned first) {
     const auto begin = std::find(path.begin(), path.end(), first);
     const std::vector<unsigned> cycle(begin, path.end());
@@ -149,7 +149,7 @@ class Edmonds {
         from_chosen_[d] = d == top ? nodes_ : std::min(top, pair(d, top).difference);
       }
     }
-    // An arc into one component leaves the chosen arcs of the other components in place.
+    // An arc into one component of the cycle keeps the chosen arcs of the other components.
     for (const unsigned c : cycle)
       for (const unsigned top : words_[c])
         for (const unsigned other : cycle)
@@ -178,9 +178,9 @@ class Edmonds {
   const unsigned nodes_;
   std::vector<Arc> into_;  // [component, head]
   std::vector<Pair> pairs_;
-  std::vector<double> inner_;                         // by the word that an arc goes into
-  std::vector<unsigned> chosen_heads_, from_chosen_;  // of the words of a cycle, while it closes
-  std::vector<unsigned> component_;                   // of each word, named after one of them
+  std::vector<double> inner_;                         // by the word that an arc enters
+  std::vector<unsigned> chosen_heads_, from_chosen_;  // of the words of a cycle, during contraction
+  std::vector<unsigned> component_;                   // of each word, named after one of its words
   std::vector<std::vector<unsigned>> words_;          // of each component
   std::vector<Choice> chosen_;                        // of each component
 };
@@ -188,7 +188,7 @@ class Edmonds {
 }  // namespace
 
 std::vector<ScoredTree> best_spanning(const ArcScores& scores, std::size_t n, bool single_root) {
-  /// The trees that agree with a set of choices. Heads of words before `free` are fixed.
+  /// All trees that agree with a set of choices. Heads of words before `free` are fixed.
   struct Part {
     ScoredTree best;
     Choices choices;
@@ -209,7 +209,7 @@ std::vector<ScoredTree> best_spanning(const ArcScores& scores, std::size_t n, bo
     parts.pop();
     all.push_back(part.best);
     if (all.size() == n) break;
-    for (unsigned d = part.free; d <= scores.words; ++d) {  // the first word that differs
+    for (unsigned d = part.free; d <= scores.words; ++d) {  // the first word with a different head
       Choices differs = part.choices;
       differs.forbid(d, part.best.heads[d - 1]);
       add(differs, d);

@@ -1,5 +1,5 @@
-// Samples of all dependency trees, by the elimination of kernels/cpu/spanning_trees.h, in
-// logarithms.
+// Samples of dependency trees, projective or not, by the elimination of
+// kernels/cpu/spanning_trees.h, in logarithms.
 #include <algorithm>
 #include <cmath>
 
@@ -14,8 +14,8 @@ double log_add(double a, double b) {
   return b == kForbidden ? a : a + std::log1p(std::exp(b - a));
 }
 
-/// Draws the heads of words one after the other. A word with a head is one node with it, so that
-/// the graph has the root and the words without one.
+/// Draws the heads of words one after the other. A word whose head is drawn is merged with its
+/// head, so that the graph has the root and the words without a head.
 class Sampler {
  public:
   Sampler(const ArcScores& s, bool single_root)
@@ -46,17 +46,17 @@ class Sampler {
     return stands_[h] == d || (h == 0 && no_more_roots_) ? kForbidden : s_.arc(h, d);
   }
 
-  // The log-probability that a walk along heads from each node is at the root before it is at d; up
-  // to a factor. Nothing if there is no tree.
+  // Log-probability, up to a factor, that a walk along heads reaches the root from each node before
+  // it reaches d. Empty if there is no tree.
   std::vector<double> find_reach(unsigned d) const {
     const std::size_t n = nodes_;
-    std::vector<double> a(n * n, kForbidden);  // [dependent, head], by what they stand for
+    std::vector<double> a(n * n, kForbidden);  // [dependent, head], heads merged
     for (unsigned w = d; w < n; ++w)
       for (unsigned h = 0; h < n; ++h) {
         double& to = a[w * n + stands_[h]];
         to = log_add(to, weight(h, w));
       }
-    // With a single root that is not found yet, the first word without another head is it.
+    // With a single root not yet drawn, the first word left with no head but the root is its child.
     bool open = single_root_ && !no_more_roots_;
     std::size_t root = n;
     for (std::size_t k = n - 1; k > d; --k) {
@@ -84,7 +84,7 @@ class Sampler {
     std::vector<double> reach(n, kForbidden);
     reach[0] = 0;
     for (std::size_t k = d + 1; k < n; ++k) {
-      // A word that was taken out before the root was found has no direct step to it.
+      // A word eliminated before that child has no direct step to the root.
       double sum = k > root ? kForbidden : a[k * n];
       for (std::size_t h = d + 1; h < k; ++h) sum = log_add(sum, a[k * n + h] + reach[h]);
       reach[k] = sum;
@@ -96,7 +96,7 @@ class Sampler {
   const ArcScores& s_;
   unsigned nodes_;
   bool single_root_, no_more_roots_ = false;
-  std::vector<unsigned> heads_, stands_;  // by word; the node that each is part of
+  std::vector<unsigned> heads_, stands_;  // by word; its node after merging
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ Dim known_segments(const Operands& x) {
   const Dim y = shape::segments(x.dims);
   const unsigned labels = x[1].rows(), longest = x[0].rows() / labels, length = x[0].cols();
   const auto* const segments = static_cast<const Segment*>(x.payload);
-  std::size_t at = 0;  // words of all elements
+  std::size_t at = 0;  // words of the segments so far
   for (std::size_t k = 0; k < x.as<SemiCrfAttr>().count; ++k) {
     const Segment& s = segments[k];
     if (s.label >= labels)

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kNoWay = -std::numeric_limits<double>::infinity();
 
-/// The best ways from each place to the end of the sentence, so that of equal ones the first is
-/// found by what comes next.
+/// The n best paths from each position to the end of the sentence; of equal scores the
+/// lexicographically first is then found from the front.
 class SegmentLattice {
  public:
   SegmentLattice(const SegmentScores& scores, std::size_t n)
@@ -44,7 +44,7 @@ class SegmentLattice {
   }
 
  private:
-  /// A way to the end: what it chooses here, a label or a length, then way `which` from there.
+  /// A path to the end: a choice (label or length), followed by path `which` from the next place.
   struct Way {
     double score;
     unsigned choice;
@@ -56,7 +56,7 @@ class SegmentLattice {
     if (score > kNoWay) ways.push_back({score, choice, which});
   }
 
-  // Ways from t, where a segment of label i ends before t; none ends before the first word.
+  // Paths from t after a segment of label i; at t = 0 there is no such segment.
   void choose_label(unsigned t, unsigned i) {
     Ways& ways = after_[t][i];
     if (t == s_.length) return offer(t == 0 ? 0 : static_cast<double>(s_.stop[i]), 0, 0, ways);
@@ -71,7 +71,7 @@ class SegmentLattice {
     });
   }
 
-  // Ways from t, where a segment of label j begins.
+  // Paths from t with a segment of label j that begins there.
   void begin_segment(unsigned t, unsigned j) {
     Ways& ways = from_[t][j];
     for (unsigned l = 1; l <= s_.longest && t + l <= s_.length; ++l)
@@ -83,7 +83,7 @@ class SegmentLattice {
     });
   }
 
-  // Whether way a from a place is lexicographically before way b.
+  // Returns whether path a is lexicographically before path b from the same place.
   bool cut_is_first(unsigned t, unsigned j, std::uint32_t a, std::uint32_t b) const {
     if (a == b) return false;
     const Way &x = from_[t][j][a], &y = from_[t][j][b];
@@ -127,7 +127,7 @@ std::vector<ScoredSegments> best_segments(const SegmentScores& scores, std::size
 std::vector<Segment> sample_segments(const SegmentScores& s, std::uint64_t key) {
   need_scores("sample_segments", s);
   if (s.length == 0) return {};
-  // Log sums over the ways to the end: after a segment of label i, and where one of label j begins.
+  // Log sums over the paths to the end: after a segment of label i, and from a segment of label j.
   std::vector<std::vector<double>> after(s.length + 1), from(s.length);
   const auto labels = [&](unsigned t, unsigned i) {
     std::vector<double> ways;

@@ -7,7 +7,7 @@
 
 namespace dynet {
 
-/// The scores of a semi-Markov chain, as numbers: see structures/semi_crf/op.h. Matrices are column-major.
+/// Scores of a semi-Markov chain as numbers, see structures/semi_crf/op.h. Matrices are column-major.
 struct SegmentScores {
   unsigned labels = 0, longest = 0, length = 0;
   std::vector<float> scores;       ///< {labels * longest, length}
@@ -24,21 +24,19 @@ struct SegmentScores {
   }
 };
 
-/// Segments that follow each other, and their score: added up in double, from the last to the
-/// first.
+/// Consecutive segments, and their score, summed in double from the last to the first.
 struct ScoredSegments {
   std::vector<Segment> segments;
   double score;
 };
 
-/// The n best ways to cut a sentence into segments, or as many as there are with a score above
-/// minus infinity: the highest score first, of equal ones that whose segments are lexicographically
-/// first, each by its label, then by its length. Time O(T K (K + L) n log n), memory O(T K n).
-/// Throws, as the function below, NumericError for scores that are NaN or plus infinity.
+/// At most n best segmentations with a score above minus infinity: the highest score first, of
+/// equal scores the one whose segments are lexicographically first, each by its label, then by its
+/// length. Time O(T K (K + L) n log n), memory O(T K n). This function and sample_segments throw
+/// NumericError for scores that are NaN or plus infinity.
 std::vector<ScoredSegments> best_segments(const SegmentScores& scores, std::size_t n);
 
-/// Segments drawn with their probability: the same ones for the same key. None where all are
-/// forbidden.
+/// A sample of the distribution; equal keys give equal samples. Empty if everything is forbidden.
 std::vector<Segment> sample_segments(const SegmentScores& scores, std::uint64_t key);
 
 }  // namespace dynet

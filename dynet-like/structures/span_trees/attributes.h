@@ -7,26 +7,26 @@
 
 namespace dynet {
 
-/// A label that is not known.
+/// Marks an unknown label.
 inline constexpr unsigned kAnyLabel = ~0u;
 
 /// A span of a tree.
 struct LabelledSpan {
   unsigned first, last;        ///< words, from 0
-  unsigned label = kAnyLabel;  ///< known or not
+  unsigned label = kAnyLabel;  ///< or kAnyLabel
 
-  /// Whether all three are the same.
+  /// Compares all members.
   friend bool operator==(const LabelledSpan&, const LabelledSpan&) = default;
 };
 
-/// The spans of a tree, which are the payload.
+/// Spans of a tree; the payload.
 struct SpanTreeAttr {
-  std::uint64_t count;  ///< batch element after batch element
+  std::uint64_t count;  ///< number of spans, one batch element after the other
 };
 
-/// Scratch of the operations on span trees, by batch element: tables of one double for each span.
-/// Spans of one width lie side by side, from the left. Numbers that may be of any size are two
-/// tables, m and e of m 2^e.
+/// Scratch of operations on span trees, per batch element: tables with one double per span. Spans
+/// of one width are contiguous, from left to right. Sums of unbounded size have two tables, m and e
+/// of m 2^e.
 struct SpanTables {
   std::size_t words;
 
@@ -38,20 +38,20 @@ struct SpanTables {
   }
   /// The sum of e^score over the trees of a span; two tables.
   DYNET_DEVICE std::size_t inside() const { return 0; }
-  /// The same without the score of the span itself; two tables.
+  /// `inside` without the score of the span itself; two tables.
   DYNET_DEVICE std::size_t norm() const { return 2 * size(); }
-  /// The largest score of a label of a span, and the sum of e^(score - largest) over them.
+  /// Largest label score of a span, and the sum of e^(score - largest) over its labels.
   DYNET_DEVICE std::size_t largest() const { return 4 * size(); }
   DYNET_DEVICE std::size_t labels() const { return 5 * size(); }
-  /// The probability of a span.
+  /// Probability of a span.
   DYNET_DEVICE std::size_t marginals() const { return 6 * size(); }
-  /// Which spans of a tree are known.
+  /// Known spans and labels of a tree; zero for spans outside the tree.
   DYNET_DEVICE std::size_t known() const { return 7 * size(); }
-  /// A direction of derivatives: of the logarithms of `inside` and `norm`, and of the marginals.
+  /// Directional derivatives of log `inside`, of log `norm` and of the marginals.
   DYNET_DEVICE std::size_t d_inside() const { return 7 * size(); }
   DYNET_DEVICE std::size_t d_norm() const { return 8 * size(); }
   DYNET_DEVICE std::size_t d_marginals() const { return 9 * size(); }
-  /// Tables, with a tree and with derivatives.
+  /// Number of tables, also with a tree, also with derivatives.
   static constexpr std::size_t kPlain = 7, kWithTree = 8, kWithDerivatives = 10;
 };
 

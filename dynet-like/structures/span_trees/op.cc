@@ -23,8 +23,8 @@ std::string text(unsigned first, unsigned last) {
   return "[" + std::to_string(first) + ", " + std::to_string(last) + "]";
 }
 
-/// Throws unless these, as many as a tree has, are the spans of one. In preorder, which sorting
-/// makes of them, a span is followed by its left part, which says where the right one begins.
+/// Throws unless `spans`, which have the number of spans of a tree, form one. Sorting puts them in
+/// preorder: a span is followed by its left part, whose end determines the right part.
 void need_tree(std::vector<LabelledSpan> spans, unsigned words) {
   std::sort(spans.begin(), spans.end(), [](const LabelledSpan& a, const LabelledSpan& b) {
     return a.first != b.first ? a.first < b.first : a.last > b.last;
@@ -80,7 +80,7 @@ Dim tree_shape(const Operands& x) {
   return y;
 }
 
-// A double takes the place of two numbers in float.
+// Tables hold doubles; one double is the size of two floats.
 template <std::size_t Tables>
 std::size_t tables(const GraphStore& graph, const Node& n) {
   const Dim& spans = graph.nodes[graph.args[n.first_arg]].dim;

@@ -5,19 +5,19 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/structures/span_trees/attributes.h"
 
-// Distributions over the binary trees of n words whose spans have labels. Element (i, j, k) of
-// `spans`, which is {n,n,K}, is the score of label k for the words from i to j, and {n,n} has one
-// label. The score of a tree is the sum of the scores of its 2n - 1 spans, each with its label,
-// words (i = j) and the whole sentence included, and its probability e^score / Z, where Z is the
-// sum over all trees and labels (Baker 1979; Stern, Andreas, Klein 2017). Elements with i > j are
-// not read and get gradients of zero.
+// Distributions over the binary trees of n words with labelled spans. `spans` is {n,n,K}; its
+// element (i, j, k) is the score of label k for the words from i to j; {n,n} has one label. The
+// score of a tree is the sum of the scores of its 2n - 1 labelled spans, which include words (i =
+// j) and the whole sentence; its probability is e^score / Z, where Z is the sum of e^score over all
+// trees and labels (Baker 1979; Stern, Andreas, Klein 2017). Elements with i > j are not read and
+// get zero gradients.
 //
-// `spans` may have a batch size, of which each element is a sentence. Minus infinity forbids.
-// Sentences of different lengths run in one batch; no words have one tree, with score 0. Where all
-// is forbidden log Z is minus infinity, and marginals, entropy and gradients are zero. Time
-// O(n^3 + n^2 K).
+// `spans` may have a batch size, with one sentence per batch element. A score of minus infinity
+// forbids its span and label. Sentences of different lengths run in one batch; for n = 0 there is
+// one tree, with score 0. If all trees are forbidden, log Z is minus infinity, and marginals,
+// entropy and gradients are zero. Time O(n^3 + n^2 K).
 //
-// Errors: ShapeError. See structures/span_trees/span_decoding.h for the best trees and for samples.
+// Errors: ShapeError. structures/span_trees/span_decoding.h has the best trees and samples.
 
 namespace dynet {
 
@@ -25,11 +25,11 @@ namespace dynet {
 Expression span_log_partition(const Expression& spans,
                               SourceLocation at = SourceLocation::current());
 
-/// The log-probability of the tree that has these spans, in any order: {1}, never above zero. There
-/// are 2n - 1 of them, or 2n - 1 for each batch element one after the other. The sum over the
-/// labels of a span where that is kAnyLabel, as it is when none is given. Minus infinity, with
-/// gradient zero, for what is forbidden. Errors: ArgumentError for spans that are no binary tree of
-/// n words, IndexError for a label that is not below K.
+/// The log-probability of the tree with these spans, in any order: {1}, never above zero. `tree`
+/// has 2n - 1 spans for each batch element, one batch element after the other. For a span with
+/// kAnyLabel (the default), the value sums over its labels. Forbidden trees give minus infinity,
+/// with gradient zero. Errors: ArgumentError for spans that are not a binary tree of n words,
+/// IndexError for a label that is not below K.
 Expression span_log_prob(const Expression& spans, std::span<const LabelledSpan> tree,
                          SourceLocation at = SourceLocation::current());
 

@@ -25,14 +25,14 @@ class Table {
   std::vector<T> values_;
 };
 
-/// f(first, last) for all spans, short ones first.
+/// f(first, last) for all spans, shorter ones first.
 template <class F>
 void each_span(unsigned words, F f) {
   for (unsigned width = 1; width <= words; ++width)
     for (unsigned first = 0; first + width <= words; ++first) f(first, first + width - 1);
 }
 
-/// The best trees of each span.
+/// The n best trees of each span.
 class Forest {
  public:
   Forest(const SpanScores& scores, std::size_t n) : s_(scores), n_(n), trees_(scores.words) {
@@ -49,8 +49,8 @@ class Forest {
   }
 
  private:
-  /// A tree of a span: its left part ends with word `split` and is tree `left` of those words. Of a
-  /// word `split` is that word.
+  /// A tree of a span: its left part ends with word `split` and is tree `left` of that part. For a
+  /// single word, `split` is the word.
   struct Tree {
     double score;
     unsigned split, label;
@@ -76,7 +76,7 @@ class Forest {
     };
     if (first == last)
       for (std::size_t k = 0; k < labels.size(); ++k) offer(k, 0, first, 0, 0);
-    // A tree with the x-th label and the y-th and z-th parts has x y z - 1 better ones.
+    // The x-th label with the y-th and z-th parts (from 1) has at least x y z - 1 better trees.
     for (unsigned split = first; split < last; ++split) {
       const std::vector<Tree>&l = trees_(first, split), &r = trees_(split + 1, last);
       for (std::size_t x = 0; x < labels.size(); ++x)
@@ -93,7 +93,7 @@ class Forest {
     trees.resize(kept);
   }
 
-  // Those of a span, as many as there may be in the result.
+  // The labels of a span, at most n.
   const std::vector<unsigned>& best_labels(unsigned first, unsigned last) {
     labels_.resize(s_.labels);
     for (unsigned k = 0; k < s_.labels; ++k) labels_[k] = k;
@@ -107,7 +107,7 @@ class Forest {
     return labels_;
   }
 
-  // Below zero if tree a of a span is lexicographically before b.
+  // Negative if tree a of a span is lexicographically before tree b.
   int compare(unsigned first, unsigned last, const Tree& a, const Tree& b) const {
     if (a.split != b.split) return a.split < b.split ? -1 : 1;
     if (a.label != b.label) return a.label < b.label ? -1 : 1;
@@ -131,8 +131,8 @@ class Forest {
   std::vector<unsigned> labels_;
 };
 
-/// The best tree of all, as Forest has it for n = 1, only faster: scores alone are kept, and the
-/// trees that have them are found from the whole sentence down.
+/// Forest for n = 1, faster: stores only the best scores, and finds the tree with these scores from
+/// the whole sentence down.
 class BestTree {
  public:
   explicit BestTree(const SpanScores& scores)
@@ -176,10 +176,10 @@ class BestTree {
 
   const SpanScores& s_;
   Table<unsigned> labels_;
-  Table<double> by_first_, by_last_;  // the best score of a span
+  Table<double> by_first_, by_last_;  // the best score of each span
 };
 
-/// Sums over the trees of each span, from which trees are drawn.
+/// Log sums over the trees of each span, for drawing trees.
 class Draws {
  public:
   Draws(const SpanScores& scores, std::uint64_t key)
@@ -209,7 +209,7 @@ class Draws {
     return scores_;
   }
 
-  // Not all are forbidden.
+  // Index drawn by score; not all scores may be minus infinity.
   unsigned draw(const std::vector<double>& scores) {
     return static_cast<unsigned>(nn_detail::draw_by_score(scores, random_.uniform(draws_++)));
   }

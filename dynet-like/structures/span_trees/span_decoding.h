@@ -8,10 +8,10 @@
 
 namespace dynet {
 
-/// The scores of the spans of a sentence, as numbers: see structures/span_trees/op.h.
+/// Scores of the spans of a sentence as numbers, see structures/span_trees/op.h.
 struct SpanScores {
-  unsigned words = 0;        ///< how many
-  unsigned labels = 1;       ///< how many
+  unsigned words = 0;        ///< number of words
+  unsigned labels = 1;       ///< number of labels
   std::vector<float> spans;  ///< {words, words, labels}, column-major
 
   /// Score of a label of the words from `first` to `last`.
@@ -21,30 +21,30 @@ struct SpanScores {
   }
 };
 
-/// The values of `spans`, {n,n} or {n,n,K}. Throws ArgumentError for other shapes and for a batch:
-/// decode its elements one by one.
+/// The values of `spans`, {n,n} or {n,n,K}. Throws ArgumentError for other shapes and for a batch
+/// (decode its elements one by one).
 SpanScores span_scores(const Expression& spans, SourceLocation at = SourceLocation::current());
 
-/// A tree, and its score.
+/// A tree and its score.
 struct ScoredSpans {
   std::vector<LabelledSpan> spans;  ///< in preorder: a span, its left part, its right part
-  double score;  ///< in double; that of each span is added to the sum of its parts'
+  double score;  ///< in double: the span's score plus the sum of its parts' scores
 };
 
-/// The n best trees with their labels, or as many as there are with a score above minus infinity:
-/// the highest score first, of equal scores the lexicographically first. There a tree is the list
-/// of its spans in preorder, for each of which counts where it falls apart (a shorter left part
-/// comes first), then the label. The algorithm of Cocke, Younger and Kasami with n entries for each
-/// span; of pairs of parts only those that can be among the n best are looked at (Huang, Chiang
-/// 2005). Time O(w^3 n log^2 n + w^2 K) for w words, memory O(w^2 n). Throws, as the functions
-/// below, NumericError for scores that are NaN or plus infinity.
+/// At most n best labelled trees with a score above minus infinity: the highest score first, of
+/// equal scores the lexicographically first. Trees are compared as lists of their spans in
+/// preorder, spans by their split (a shorter left part comes first), then by their label.
+/// Algorithm: Cocke, Younger and Kasami with n entries per span; only pairs of parts that can be
+/// among the n best are combined (Huang, Chiang 2005). Time O(w^3 n log^2 n + w^2 K) for w words,
+/// memory O(w^2 n). This function and the functions below throw NumericError for scores that are
+/// NaN or plus infinity.
 std::vector<ScoredSpans> best_span_trees(const SpanScores& scores, std::size_t n);
 
-/// The best tree; no spans where all trees are forbidden.
+/// The best tree; no spans if all trees are forbidden.
 std::vector<LabelledSpan> best_span_tree(const SpanScores& scores);
 
-/// A tree drawn with its probability: the same one for the same key. No spans where all trees are
-/// forbidden. Sums from below, then draws from the whole sentence down.
+/// A sample of the distribution over trees; equal keys give equal samples. No spans if all trees
+/// are forbidden. Sums are computed bottom-up, then spans are drawn top-down.
 std::vector<LabelledSpan> sample_span_tree(const SpanScores& scores, std::uint64_t key);
 
 }  // namespace dynet

@@ -4,7 +4,7 @@
 #include "dynet-like/compat/core.h"
 #include "dynet-like/compat/mp.h"
 
-// Headers that DyNet's mp.h includes besides, if they are installed.
+// Further headers that DyNet's mp.h includes, if they are installed.
 #include <deque>
 #include <list>
 #if __has_include(<boost/algorithm/string.hpp>)

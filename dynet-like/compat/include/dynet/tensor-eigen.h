@@ -2,7 +2,7 @@
 
 #include "dynet-like/compat/assert_cxx17.h"
 
-// Tensors as Eigen sees them, for programs that bring Eigen: the library itself shows none of it.
+// Tensors as Eigen's types, for programs that use Eigen; the library's own headers do not.
 
 #if !__has_include(<Eigen/Core>) || !__has_include(<unsupported/Eigen/CXX11/Tensor>)
 #error "dynet/tensor-eigen.h needs Eigen 3 in the include path"
@@ -19,8 +19,8 @@
 namespace dynet {
 namespace compat_detail {
 
-/// Sizes of t in `rank` dimensions, and one for the batch if there is one more. Throws ShapeError
-/// if t has more.
+/// Sizes of t in `rank` dimensions, followed by the batch size if Total > rank. Throws ShapeError
+/// if t has more dimensions.
 template <std::size_t Total>
 std::array<Eigen::Index, Total> sizes(const Tensor& t, unsigned rank) {
   if (t.d.rank() > rank || (rank == Total && t.d.bd != 1))
@@ -44,7 +44,7 @@ inline Eigen::Map<Eigen::MatrixXf> mat(const Tensor& t) {
   const auto n = compat_detail::sizes<2>(t, 2);
   return {t.v, n[0], n[1]};
 }
-/// The rows of t by all the rest, batch elements beside each other.
+/// A matrix with the rows of t; all other dimensions, and the batch, are columns.
 inline Eigen::Map<Eigen::MatrixXf> colbatch_matrix(const Tensor& t) {
   const std::size_t rows = t.d.rows();
   return {t.v, compat_detail::index(rows), compat_detail::index(rows ? t.d.size() / rows : 0)};
@@ -58,7 +58,7 @@ template <int Order>
 Eigen::TensorMap<Eigen::Tensor<float, Order>> t(const Tensor& x) {
   return {x.v, compat_detail::sizes<Order>(x, Order)};
 }
-/// The same with the batch behind it.
+/// A tensor of rank `Order`, with the batch as a further last dimension. Throws ShapeError.
 template <int Order>
 Eigen::TensorMap<Eigen::Tensor<float, Order + 1>> tb(const Tensor& x) {
   return {x.v, compat_detail::sizes<Order + 1>(x, Order)};
