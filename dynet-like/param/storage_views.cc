@@ -1,4 +1,4 @@
-// Storages as programs written to DyNet touch them.
+// Views in storages, for programs written to DyNet.
 
 #include <algorithm>
 #include <cmath>
@@ -108,7 +108,7 @@ ParameterStorage& ParameterStorage::show_values() {
 
 ParameterStorage& ParameterStorage::show_gradient() {
   float* const now = bank->gradients.merged().show(index, size());
-  if (g.v != now) g = {dim, now, &kCpu, DeviceMempool::PS};  // most often it is where it was
+  if (g.v != now) g = {dim, now, &kCpu, DeviceMempool::PS};  // usually unchanged
   return *this;
 }
 
@@ -137,7 +137,8 @@ void ParameterStorage::clip(float left, float right) {
 }
 
 void ParameterStorage::copy(const ParameterStorage& other) {
-  copy_values(*this, const_cast<ParameterStorage&>(other));  // copied to the host
+  copy_values(*this,
+              const_cast<ParameterStorage&>(other));  // not const: copied to the host
 }
 
 void ParameterStorage::accumulate_grad(const Tensor& gradient) {
