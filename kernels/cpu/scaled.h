@@ -41,7 +41,7 @@ struct Scaled {
 /// e^x in full precision. NaN for NaN and infinity.
 [[gnu::always_inline]] inline Scaled scaled_exp(Doubles x) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  constexpr double kRound = 0x1.8p52, kRoundLarge = 0x1p54;  // adding and subtracting them rounds
+  constexpr double kRound = 0x1.8p52, kRoundLarge = 0x1p54;  // they round to an integer
                                                              // to an integer
   const Doubles y = x * 0x1.71547652b82fep0;
   const auto usual = absolute(y) < 0x1p51;
