@@ -36,7 +36,7 @@ struct ModelSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// All of a model but its weights.
+/// Everything of a model except the weights.
 struct Description {
   nlp::Split split;  ///< split of the training data, to find the same parts in eval
   std::uint64_t split_seed = 1;
