@@ -5,8 +5,7 @@ import sys
 
 class Error(Exception):
     """Base of all exceptions of this package. The message names the operation, the shapes, the broken rule, and the
-    line of
-    the program."""
+    line of the program."""
 
 
 class ArgumentError(Error, ValueError):

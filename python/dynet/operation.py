@@ -23,8 +23,7 @@ class Operation:
         softplus = Softplus()
         y = softplus(x)
 
-    Arrays have the shapes of the expressions, with the batch as last dimension if there is one. They are float32,
-    and
+    Arrays have the shapes of the expressions, with the batch as last dimension if there is one. They are float32, and
     float64 in `dynet.check_gradients`, which checks such an operation. The graph keeps a reference to the instance.
     """
 

@@ -14,9 +14,8 @@ _KINDS: dict[type, str] = {Parameters: "Parameters", LookupParameters: "LookupPa
 def save(basename: str, objects: Iterable[Any]) -> None:
     """Writes parameters, tables and builders to basename.data, as text, and basename.meta.
 
-    A builder is an object with `spec`, `param_collection()` and, in its class, `from_spec(spec, collection)`. The
-    files have
-    the format of DyNet. Both are first written next to the old ones, which remain unchanged after an error.
+    A builder is an object with `spec`, `param_collection()` and, in its class, `from_spec(spec, collection)`. The files
+    have the format of DyNet. Both are first written next to the old ones, which remain unchanged after an error.
     """
     data, meta = f"{basename}.data", f"{basename}.meta"
     new_data, new_meta = f"{data}.new", f"{meta}.new"

@@ -28,8 +28,7 @@ def execute(notebook, folder, timeout=300, environment=None):
     """Runs all cells in a folder, with this interpreter and the `dynet` that it imports.
 
     Outputs are stored in `notebook`. Raises nbclient's CellExecutionError for a failing cell. `environment` has
-    additional
-    variables for the kernel.
+    additional variables for the kernel.
     """
     import dynet
 
