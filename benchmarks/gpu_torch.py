@@ -206,8 +206,8 @@ def groups(samples, size):
 
 
 def rate(figure, model, updates, seconds, device):
-    """Units per second over `updates`, an endless iterator of (loss, units); excludes a warm-up of two updates, or a quarter of
-    the time if longer."""
+    """Units per second over `updates`, an endless iterator of (loss, units); excludes a warm-up of at least two updates and
+    a quarter of the time."""
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, foreach=True)
     half = figure.precision == "bf16"
 

@@ -1,5 +1,5 @@
 // Multiply-add throughput of a core, in registers only: floats, and pairs of bf16 if the CPU has
-// instructions for them. Tells whether bf16 products are worth separate kernels.
+// instructions for them. Shows whether bf16 products are worth separate kernels.
 #include <cstdio>
 
 #include "benchmarks/measure.h"

@@ -9,15 +9,15 @@ of each module, the ratio, and the smallest and largest ratio of a round; then t
 process, for dynet38 with pools of 64 MB, enough for these tasks: with automatic batching its pools do not grow. Rates
 are per second of CPU time of the process, which other programs hardly disturb.
 
-    build      a BiLSTM tagger's graph of 1,000 nodes, made and thrown away: graphs a second
-    nodes      a graph of 1,000 nodes from calls of single functions, made and thrown away: graphs a second
-    tree-1, tree-64    binary tree-LSTM of 128, gates by separate matrices, trees of 3 to 29 words: trees a second
-    tagger-1, tagger-64    BiLSTM tagger, words of 128, hidden 2 x 50: words a second
-    forward-new, forward-again    a pass over y = tanh(y + x) of four numbers, 20,000 nodes or a few more, by graphs of different
-               lengths or of one: nodes a second
-    backward-new, backward-again    the same backwards
-    xor        exclusive or by eight hidden units and plain SGD: updates a second, each of one sample
-    policy     two layers of 32, the probabilities looked at before an action is taken, Adam: updates a second
+    build      a BiLSTM tagger's graph of 1,000 nodes, built and destroyed: graphs per second
+    nodes      a graph of 1,000 nodes from calls of single functions, built and destroyed: graphs per second
+    tree-1, tree-64    binary tree-LSTM of 128, gates by separate matrices, trees of 3 to 29 words: trees per second
+    tagger-1, tagger-64    BiLSTM tagger, words of 128, hidden 2 x 50: words per second
+    forward-new, forward-again    a pass over y = tanh(y + x) of four numbers, about 20,000 nodes, in graphs of different
+               lengths or of one length: nodes per second
+    backward-new, backward-again    the backward pass of these graphs
+    xor        exclusive or by eight hidden units and plain SGD: updates per second, each of one sample
+    policy     two layers of 32, reading the probabilities before each action, Adam: updates per second
 """
 
 import argparse

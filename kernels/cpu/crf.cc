@@ -293,7 +293,7 @@ void add_expectations(const Chain<T>& c, const T* m, std::size_t k, T factor, T*
                       array(std::as_const(c.weights->by_row).data(), n * n);
 }
 
-/// Score of one sequence with known tags: the sum of its scores, or a call of `use` for each.
+/// Score of a sequence with known tags, and its gradient.
 template <class T>
 struct Known {
   const unsigned* tags;

@@ -9,7 +9,7 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// Number of columns whose exponentials are computed together, so that the buffer fits the cache.
+/// Elements of a buffer for the exponentials of one or more columns; it fits the cache.
 inline constexpr std::size_t kBuffer = 1024;
 
 template <class T>

@@ -3,10 +3,10 @@
     python -m dynet.convert tagger.model.dynet tagger.npz
     python -m dynet.convert tagger.npz again.dynet
 
-The ends of the names say the formats: .npz, .npy, .dynet, .safetensors, and of word vectors .vec,
-.txt and .bin. What a model file holds besides arrays is an array of bytes, `dynet-like.layout`, in
-a .npz as in safetensors: with it the model file that comes back is whole. An .npy holds one array.
-Nothing is pickled, and a file is replaced as a whole or not at all.
+Suffixes select the formats: .npz, .npy, .dynet, .safetensors, and for word vectors .vec, .txt and
+.bin. In .npz and .safetensors, the contents of a model file other than arrays are an array of bytes,
+`dynet-like.layout`, so that it can be converted back completely. An .npy file has one array.
+Nothing is pickled, and files are replaced atomically.
 """
 
 from __future__ import annotations
