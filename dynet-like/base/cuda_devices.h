@@ -20,7 +20,7 @@ namespace cuda {
 
 /// Entry points of the CUDA part of the library, real or emulated; null in a library without CUDA.
 struct Devices {
-  int (*count)();                                              ///< Number of usable devices.
+  int (*count)();                                              ///< number of usable devices
   std::unique_ptr<DeviceBackend> (*make_backend)(int number);  ///< throws DeviceError
   /// Updater for the device that owns this memory. Throws DeviceError.
   std::unique_ptr<Updater> (*make_updater)(const std::shared_ptr<DeviceAllocator>& memory);

@@ -25,8 +25,7 @@ class Interrupt {
   }
 
  private:
-  static constexpr unsigned kMostSkipped = 31;  // maximum number of consecutive calls without
-                                                // reading the clock
+  static constexpr unsigned kMostSkipped = 31;  // calls in a row without the clock
 
   void look_at_clock() {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();

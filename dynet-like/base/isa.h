@@ -32,10 +32,7 @@ struct PerIsa {
 
   /// Version for the instruction set of this process.
   F here() const { return versions[static_cast<unsigned>(isa())]; }
-  operator F() const {
-    return here();
-  }  // NOLINT: implicit, so that a PerIsa can be called like a
-     // function
+  operator F() const { return here(); }  // NOLINT: implicit, callable like a function
 };
 
 }  // namespace dynet

@@ -6,8 +6,8 @@
 namespace dynet {
 
 /// Escapes untrusted text for messages and terminals: control characters (including line ends and
-/// escape sequences) and characters that reorder text become `
-/// `, `\t`, `\r` or `\u{1b}`, bytes that are not UTF-8 become `\xff`. Idempotent.
+/// escape sequences) and characters that reorder text become `\n`,
+/// `\t`, `\r` or `\u{1b}`, bytes that are not UTF-8 become `\xff`. Idempotent.
 std::string printable(std::string_view text);
 
 /// `printable` text in double quotes.

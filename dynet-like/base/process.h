@@ -12,8 +12,7 @@ namespace dynet {
 struct ProcessHooks {
   std::uint64_t (*collection_seed)();  ///< seed of a new ParameterCollection
   std::uint64_t (*graph_seed)();       ///< seed of a new ComputationGraph
-  float (*weight_decay)();             ///< weight decay of a new ParameterCollection without an
-                                       ///< explicit one
+  float (*weight_decay)();             ///< default of a new ParameterCollection
   Device* (*device)();                 ///< device of a new ComputationGraph
   void (*print)(const std::string&);   ///< output of functions that print in DyNet
 };

@@ -137,8 +137,7 @@ void ParameterStorage::clip(float left, float right) {
 }
 
 void ParameterStorage::copy(const ParameterStorage& other) {
-  copy_values(*this,
-              const_cast<ParameterStorage&>(other));  // not const: copied to the host
+  copy_values(*this, const_cast<ParameterStorage&>(other));  // copied to the host
 }
 
 void ParameterStorage::accumulate_grad(const Tensor& gradient) {

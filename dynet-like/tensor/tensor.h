@@ -22,11 +22,9 @@ enum class DeviceMempool { FXS = 0, DEDFS = 1, PS = 2, SCS = 3, NONE = 4 };
 struct Tensor {
   Dim d;                                         ///< the shape
   float* v = nullptr;                            ///< the first value
-  Device* device = &kCpu;                        ///< device of the memory: the CPU for every view
-                                                 ///< handed to users
+  Device* device = &kCpu;                        ///< location of `v`: views are on the CPU
   DeviceMempool mem_pool = DeviceMempool::NONE;  ///< ignored
-  std::shared_ptr<void> memory;  ///< owner of values that belong to this tensor alone; null for
-                                 ///< views
+  std::shared_ptr<void> memory;                  ///< owner of `v`; null for views
 
   Tensor() = default;
   Tensor(const Dim& dim, float* values, Device* where = &kCpu,

@@ -67,8 +67,7 @@ int main() {
     const Sequence s = draw(random, 20);
     ComputationGraph cg;
     cg.set_seed(random());  // seed of the dropout
-    Expression columns =
-        reshape(network.scores(cg, s.events, true), Dim({2}, 20));  // minibatch of steps
+    Expression columns = reshape(network.scores(cg, s.events, true), Dim({2}, 20));  // a minibatch
     cg.backward(mean_batches(pickneglogsoftmax(columns, s.lamp)));
     trainer.update();
   }

@@ -70,8 +70,7 @@ void layer_norm_forward(const Batch<T>& b) {
       T deviation = std::sqrt(sum_in_order((x - mean).square()) * share + epsilon);
       if (!std::isfinite(deviation)) large_moments(x, epsilon, mean, deviation);
       b.aux(i)[2 * e] = mean;
-      b.aux(i)[2 * e + 1] =
-          deviation > T(0) ? T(1) / deviation : deviation;  // otherwise zero or NaN
+      b.aux(i)[2 * e + 1] = deviation > T(0) ? T(1) / deviation : deviation;  // zero or NaN
       const Element<T> of(b, i, e);
       array(b.out(i) + e * n, n) = of.gain * of.normal() + of.bias;
     }

@@ -42,7 +42,6 @@ struct Scaled {
 [[gnu::always_inline]] inline Scaled scaled_exp(Doubles x) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   constexpr double kRound = 0x1.8p52, kRoundLarge = 0x1p54;  // they round to an integer
-                                                             // to an integer
   const Doubles y = x * 0x1.71547652b82fep0;
   const auto usual = absolute(y) < 0x1p51;
   const Doubles n = usual ? (y + kRound) - kRound : (y + kRoundLarge) - kRoundLarge;

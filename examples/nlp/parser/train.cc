@@ -35,8 +35,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
                       [&] { return describe(command.description.settings, data.train); }) {
     if (!data.dev.empty()) report_unknown(model_, data.dev, command.dev);
     const std::vector<std::string>& tags = model_.description().tags;
-    warn_if_single("tag", {tags.begin() + 1, tags.end()},
-                   command.train);  // without the unknown tag
+    warn_if_single("tag", {tags.begin() + 1, tags.end()}, command.train);  // except unknown
     warn_if_single("label", model_.description().labels, command.train);
     warn_of_unknown("words", 0, [&](const Sentence& s) { return model_.encode(s).words; });
     std::vector<std::size_t> counts(model_.description().words.size());
