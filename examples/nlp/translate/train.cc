@@ -144,7 +144,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   }
 
   std::vector<Source> source_;  ///< by pair
-  std::vector<Ids> target_;     ///< likewise
+  std::vector<Ids> target_;     ///< by pair
 };
 
 /// Words, or characters if most texts are single words and most words are unique; prints the
