@@ -14,7 +14,7 @@ namespace tagger {
 ///  - `shape`: its character classes without repeats: `McDonald's` is `XxXx'x`
 ///  - `prefixN`, `suffixN`: its first or last N characters (1 to 9), in lower case
 ///  - `charlstm`, `charcnn`: computed from its characters, see nlp::CharacterEncoder; `char` means
-///  `charlstm`
+///    `charlstm`
 struct Feature {
   std::string name;
   unsigned dim = 0;

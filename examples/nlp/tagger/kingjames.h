@@ -16,11 +16,11 @@ namespace tagger {
 ///     and|Title god|Title said|lower, let|Title there|lower be|lower light|lower:
 ///
 /// A tag is `[before]case[after]`:
-///  - before: marks before the word, say `(`, or nothing;
+///  - before: marks before the word, such as `(`, or nothing;
 ///  - case: `lower`, `Title` (first letter only), `UPPER` (more than one letter, up to an
 ///    apostrophe: LORD's), or `caps-0-6` (upper-case letters by index from 0);
-///  - after: the marks that follow, say `,` or `;)`, or nothing. `_` in either part stands for a
-///    space, and a final `+` says that the next word follows without one.
+///  - after: marks after the word, such as `,` or `;)`, or nothing. `_` in either part means a
+///    space, and a final `+` means that no space precedes the next word.
 ///
 /// Word characters: letters, digits, `_`, `+`, `|`, all bytes above 127, apostrophes next to one of
 /// these, and hyphens between two of these; everything else is a mark. Only ASCII letters change
