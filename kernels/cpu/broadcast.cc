@@ -29,7 +29,6 @@ struct StillRow {
   }
 };
 
-// Calls f with both rows.
 template <class T, class F>
 void with_rows(const T* a, bool a_moves, const T* b, bool b_moves, F&& f) {
   if (a_moves && b_moves)
