@@ -13,7 +13,7 @@
 
 namespace nlp {
 
-/// Split of one file into three parts, in percent: 90/5/5.
+/// Split of one file into three parts by proportions: 90/5/5.
 struct Split {
   std::array<std::uint32_t, 3> parts{0, 0, 0};
   bool empty() const { return parts[0] + parts[1] + parts[2] == 0; }
